@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
+#include "recoil/base/types.hpp"
+#include "recoil/base/unique_handle.hpp"
+
+namespace recoil::parallel {
+
+struct CommunicatorTraits {
+  using Handle = MPI_Comm;
+  static Handle null() { return MPI_COMM_NULL; }
+  static void release(Handle& comm) noexcept;
+};
+
+/// A group of ranks. Owns a duplicate of the MPI communicator that it is made from, so that messages of different
+/// components never mix; move-only. All member functions but rank(), size() and get() are collective.
+class Communicator {
+public:
+  /// Duplicates `comm`. Collective.
+  explicit Communicator(MPI_Comm comm);
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  MPI_Comm get() const { return handle_.get(); }
+
+  double sum(double value) const;
+  GlobalIndex sum(GlobalIndex value) const;
+  double min(double value) const;
+  double max(double value) const;
+  GlobalIndex min(GlobalIndex value) const;
+  GlobalIndex max(GlobalIndex value) const;
+  /// Element-wise sum, in place.
+  void sum(std::span<double> values) const;
+  /// Sum over the lower ranks (0 on rank 0).
+  GlobalIndex exclusive_scan(GlobalIndex value) const;
+  /// True on every rank if true on all.
+  bool all(bool value) const;
+  bool any(bool value) const;
+  void barrier() const;
+  void broadcast(std::span<std::byte> bytes, int root = 0) const;
+  void broadcast(std::string& text, int root = 0) const;
+  /// One value per rank, on every rank.
+  std::vector<GlobalIndex> all_gather(GlobalIndex value) const;
+  std::vector<double> all_gather(double value) const;
+
+private:
+  UniqueHandle<CommunicatorTraits> handle_;
+  int rank_ = 0, size_ = 1;
+};
+
+/// Makes an error that some ranks met an error on all of them: `message` is empty where all went well. When any rank has
+/// one, every rank throws the error of the lowest such rank with its exit code `code`. Collective.
+void agree(const Communicator& comm, int code, const std::string& message);
+
+/// Runs `work` and turns a recoil::Error or std::exception thrown on some ranks into the same error on all. `work` must not
+/// communicate after the point where it may throw on one rank only. Collective.
+template <class Work>
+void collectively(const Communicator& comm, Work&& work);
+
+} // namespace recoil::parallel
+
+#include "recoil/parallel/detail/collectively.hpp"

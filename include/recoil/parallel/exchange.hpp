@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+#include <vector>
+
+#include "recoil/parallel/communicator.hpp"
+
+namespace recoil::parallel {
+
+/// Bytes received from one rank.
+struct Message {
+  int rank;
+  std::vector<std::byte> bytes;
+};
+
+/// Sends `outgoing` to the ranks named in it and returns what others sent here, sorted by sender: sparse neighbour
+/// exchange by the NBX algorithm [Hoefler, Siebert, Lumsdaine 2010], cost independent of the number of ranks not
+/// concerned. A rank may send to itself. Messages larger than 2 GiB are split inside. Collective.
+std::vector<Message> exchange_bytes(const Communicator& comm, std::vector<Message> outgoing);
+
+/// Typed form: `outgoing[r]` goes to rank r (size() entries; empty ones cost nothing). Returns one vector per rank.
+/// Collective.
+template <class T>
+std::vector<std::vector<T>> exchange(const Communicator& comm, const std::vector<std::vector<T>>& outgoing) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<Message> messages;
+  for (std::size_t rank = 0; rank < outgoing.size(); ++rank) {
+    if (outgoing[rank].empty()) continue;
+    Message message{static_cast<int>(rank), std::vector<std::byte>(outgoing[rank].size() * sizeof(T))};
+    std::memcpy(message.bytes.data(), outgoing[rank].data(), message.bytes.size());
+    messages.push_back(std::move(message));
+  }
+  std::vector<std::vector<T>> incoming(static_cast<std::size_t>(comm.size()));
+  for (const Message& message : exchange_bytes(comm, std::move(messages))) {
+    auto& values = incoming[static_cast<std::size_t>(message.rank)];
+    values.resize(message.bytes.size() / sizeof(T));
+    std::memcpy(values.data(), message.bytes.data(), message.bytes.size());
+  }
+  return incoming;
+}
+
+} // namespace recoil::parallel
