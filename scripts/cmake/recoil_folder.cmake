@@ -1,19 +1,30 @@
+# Warnings, for our own sources only.
 add_library(recoil_options INTERFACE)
 target_compile_options(recoil_options INTERFACE -Wall -Wextra -Wpedantic)
 if(RECOIL_WERROR)
   target_compile_options(recoil_options INTERFACE -Werror)
 endif()
+
+# What a program that uses recoil must share with it: the instruction set decides how Eigen aligns its types.
+add_library(recoil_abi INTERFACE)
+set_target_properties(recoil_abi PROPERTIES EXPORT_NAME abi)
+target_compile_features(recoil_abi INTERFACE cxx_std_20)
 if(RECOIL_NATIVE)
-  target_compile_options(recoil_options INTERFACE -march=native)
+  target_compile_options(recoil_abi INTERFACE -march=native)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # g++ 12 takes the undefined operands of its own AVX-512 intrinsics for uninitialised variables.
+    target_compile_options(recoil_options INTERFACE -Wno-maybe-uninitialized)
+  endif()
 endif()
 if(RECOIL_SANITIZE)
-  target_compile_options(recoil_options INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
-  target_link_options(recoil_options INTERFACE -fsanitize=address,undefined)
+  target_compile_options(recoil_abi INTERFACE -fsanitize=address,undefined -fno-omit-frame-pointer)
+  target_link_options(recoil_abi INTERFACE -fsanitize=address,undefined)
 endif()
 if(RECOIL_COVERAGE)
-  target_compile_options(recoil_options INTERFACE --coverage)
-  target_link_options(recoil_options INTERFACE --coverage)
+  target_compile_options(recoil_abi INTERFACE --coverage)
+  target_link_options(recoil_abi INTERFACE --coverage)
 endif()
+target_link_libraries(recoil_options INTERFACE recoil_abi)
 
 # recoil_add_folder(NAME SOURCES .. PUBLIC .. PRIVATE ..): the library recoil::<NAME> of src/<NAME>;
 # a nested folder a/b gives recoil::a_b.
@@ -34,6 +45,6 @@ function(recoil_add_folder name)
   target_include_directories(
     recoil_${target} ${public} $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(recoil_${target} ${public} recoil_options ${ARG_PUBLIC})
+  target_link_libraries(recoil_${target} ${public} recoil_abi $<BUILD_INTERFACE:recoil_options> ${ARG_PUBLIC})
   install(TARGETS recoil_${target} EXPORT recoil_targets)
 endfunction()

@@ -3,12 +3,20 @@
 #include <stdexcept>
 #include <string>
 
-/// Four kinds of trouble, four tools: the caller's mistake is an InputError, trouble with files a FileError, a failing C
-/// library a LibraryError, our own bug RECOIL_ASSERT. A computation that does not converge is a result, not an error.
+/// Four kinds of trouble, four tools: the caller's mistake is an InputError, trouble with files a FileError,
+/// a failing C library a LibraryError, our own bug RECOIL_ASSERT. A computation that does not converge is a
+/// result, not an error.
 namespace recoil {
 
 /// Exit codes of every recoil program.
-enum class ExitCode : int { done = 0, internal = 1, bad_input = 2, no_solution = 3, file_error = 4, interrupted = 75 };
+enum class ExitCode : int {
+  done = 0,
+  internal = 1,
+  bad_input = 2,
+  no_solution = 3,
+  file_error = 4,
+  interrupted = 75
+};
 
 /// Base of all exceptions thrown by recoil; carries the exit code of a program that ends with it.
 class Error : public std::runtime_error {
@@ -20,7 +28,8 @@ private:
   ExitCode code_;
 };
 
-/// Wrong input. The message says what is wrong, where (JSON pointer, file:line, element, body) and how to mend it.
+/// Wrong input. The message says what is wrong, where (JSON pointer, file:line, element, body) and how to
+/// mend it.
 class InputError : public Error {
 public:
   explicit InputError(const std::string& message) : Error(ExitCode::bad_input, message) {}

@@ -10,9 +10,10 @@ struct ExpressionPoint {
   double x = 0, y = 0, z = 0, t = 0;
 };
 
-/// A formula of x, y, z, t as scenes write it ("-4*t", "rotate_2D_x(x, y, pi*t) - x"), parsed once, evaluated often.
-/// Grammar, functions and their surprises (`^` is left-associative and binds weaker than a sign, `log` is base 10,
-/// `if(c,a,b)` tests c >= 0) follow PolyFEM. Immutable and cheap to copy; evaluation allocates nothing and is thread safe.
+/// A formula of x, y, z, t as scenes write it ("-4*t", "rotate_2D_x(x, y, pi*t) - x"), parsed once, evaluated
+/// often. Grammar, functions and their surprises (`^` is left-associative and binds weaker than a sign, `log`
+/// is base 10, `if(c,a,b)` tests c >= 0) follow PolyFEM. Immutable and cheap to copy; evaluation allocates
+/// nothing and is thread safe.
 class Expression {
 public:
   /// The constant 0.

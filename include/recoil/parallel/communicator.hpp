@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <mpi.h>
@@ -18,8 +19,9 @@ struct CommunicatorTraits {
   static void release(Handle& comm) noexcept;
 };
 
-/// A group of ranks. Owns a duplicate of the MPI communicator that it is made from, so that messages of different
-/// components never mix; move-only. All member functions but rank(), size() and get() are collective.
+/// A group of ranks. Owns a duplicate of the MPI communicator that it is made from, so that messages of
+/// different components never mix; move-only. All member functions but rank(), size() and get() are
+/// collective.
 class Communicator {
 public:
   /// Duplicates `comm`. Collective.
@@ -45,23 +47,46 @@ public:
   void barrier() const;
   void broadcast(std::span<std::byte> bytes, int root = 0) const;
   void broadcast(std::string& text, int root = 0) const;
+  /// Resizes `values` to the root's size and copies the root's entries.
+  template <class T>
+  void broadcast(std::vector<T>& values, int root = 0) const {
+    static_assert(std::is_trivially_copyable_v<T>);
+    values.resize(static_cast<std::size_t>(agreed_size(static_cast<GlobalIndex>(values.size()), root)));
+    broadcast(std::as_writable_bytes(std::span(values)), root);
+  }
   /// One value per rank, on every rank.
   std::vector<GlobalIndex> all_gather(GlobalIndex value) const;
   std::vector<double> all_gather(double value) const;
+  /// One text per rank, on every rank; meant for short ones (names, messages).
+  std::vector<std::string> all_gather(const std::string& text) const;
+
+  /// The sub-communicator of all ranks that give the same `color` (>= 0), ordered by `key`, then by rank
+  /// here.
+  Communicator split(int color, int key = 0) const;
+
+  /// Tag of the next sparse exchange: successive ones alternate between two tags, so that a rank that runs
+  /// ahead cannot be heard in the exchange before. Used by exchange_bytes only.
+  int next_exchange_tag() const { return exchange_parity_ ^= 1; }
 
 private:
+  explicit Communicator(UniqueHandle<CommunicatorTraits> handle);
+  GlobalIndex agreed_size(GlobalIndex size, int root) const;
+
   UniqueHandle<CommunicatorTraits> handle_;
   int rank_ = 0, size_ = 1;
+  mutable int exchange_parity_ = 0;
 };
 
-/// Makes an error that some ranks met an error on all of them: `message` is empty where all went well. When any rank has
-/// one, every rank throws the error of the lowest such rank with its exit code `code`. Collective.
+/// Makes an error that some ranks met an error on all of them: `message` is empty where all went well. When
+/// any rank has one, every rank throws the error of the lowest such rank, of the type that belongs to its
+/// exit code `code`. Collective.
 void agree(const Communicator& comm, int code, const std::string& message);
 
-/// Runs `work` and turns a recoil::Error or std::exception thrown on some ranks into the same error on all. `work` must not
-/// communicate after the point where it may throw on one rank only. Collective.
+/// Runs `work` and turns a recoil::Error or std::exception thrown on some ranks into the same error on all;
+/// returns what `work` returns. `work` must not communicate after the point where it may throw on one rank
+/// only. Collective.
 template <class Work>
-void collectively(const Communicator& comm, Work&& work);
+std::invoke_result_t<Work> collectively(const Communicator& comm, Work&& work);
 
 } // namespace recoil::parallel
 

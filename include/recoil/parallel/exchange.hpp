@@ -14,13 +14,14 @@ struct Message {
   std::vector<std::byte> bytes;
 };
 
-/// Sends `outgoing` to the ranks named in it and returns what others sent here, sorted by sender: sparse neighbour
-/// exchange by the NBX algorithm [Hoefler, Siebert, Lumsdaine 2010], cost independent of the number of ranks not
-/// concerned. A rank may send to itself. Messages larger than 2 GiB are split inside. Collective.
+/// Sends `outgoing` to the ranks named in it and returns what others sent here, sorted by sender: sparse
+/// neighbour exchange by the NBX algorithm [Hoefler, Siebert, Lumsdaine 2010], cost independent of the number
+/// of ranks not concerned. A rank may send to itself. Messages larger than 2 GiB are split inside.
+/// Collective.
 std::vector<Message> exchange_bytes(const Communicator& comm, std::vector<Message> outgoing);
 
-/// Typed form: `outgoing[r]` goes to rank r (size() entries; empty ones cost nothing). Returns one vector per rank.
-/// Collective.
+/// Typed form: `outgoing[r]` goes to rank r (size() entries; empty ones cost nothing). Returns one vector per
+/// rank. Collective.
 template <class T>
 std::vector<std::vector<T>> exchange(const Communicator& comm, const std::vector<std::vector<T>>& outgoing) {
   static_assert(std::is_trivially_copyable_v<T>);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <functional>
+
+#include <CLI/CLI.hpp>
+
+#include "recoil/base/error.hpp"
+#include "recoil/parallel/communicator.hpp"
+
+/// The subcommands of recoil. Each adds itself to the command line and sets `run` when it is chosen.
+namespace recoil::drivers {
+
+using Run = std::function<ExitCode(const parallel::Communicator&)>;
+
+void add_simulate(CLI::App& app, Run& run);
+void add_validate(CLI::App& app, Run& run);
+void add_schema(CLI::App& app, Run& run);
+void add_info(CLI::App& app, Run& run);
+
+} // namespace recoil::drivers

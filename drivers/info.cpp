@@ -1,0 +1,21 @@
+#include <iostream>
+
+#include "commands.hpp"
+#include "recoil/app/inspect.hpp"
+
+namespace recoil::drivers {
+
+void add_info(CLI::App& app, Run& run) {
+  auto folder = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("info", "Tell what is in a run folder and whether its files are sound");
+  command->add_option("folder", *folder, "Run folder")->required();
+  command->callback([folder, &run] {
+    run = [folder](const parallel::Communicator& comm) {
+      const std::string report = app::describe_run(comm, *folder);
+      if (comm.rank() == 0) std::cout << report;
+      return ExitCode::done;
+    };
+  });
+}
+
+} // namespace recoil::drivers

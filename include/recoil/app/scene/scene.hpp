@@ -1,0 +1,251 @@
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "recoil/app/scene/time_factor.hpp"
+#include "recoil/base/expression.hpp"
+#include "recoil/mesh/geometry_spec.hpp"
+
+/// A scene as the factories use it: typed, complete (defaults filled in, paths absolute), free of JSON. Names
+/// and meaning follow docs/scene.md. The dimension is known once the geometry is read: lists of d components
+/// keep the length given in the file, and validate_against_mesh cuts them to d. Every `where` holds file,
+/// line and JSON pointer for messages.
+namespace recoil::app {
+
+/// One value per element, in the order of the mesh file, read from an HDF5 dataset.
+struct ElementData {
+  std::filesystem::path file;
+  std::string dataset;
+};
+
+/// A material constant: a formula of rest position and time, or one value per element.
+using MaterialValue = std::variant<Expression, ElementData>;
+
+enum class MaterialType {
+  linear_elasticity,
+  hooke_linear_elasticity,
+  saint_venant,
+  neo_hookean,
+  fixed_corotational,
+  mooney_rivlin
+};
+enum class ElasticPair { young_poisson, lame };
+enum class PlaneState { stress, strain };
+
+/// One entry of `materials`.
+struct MaterialEntry {
+  MaterialType type = MaterialType::neo_hookean;
+  bool everywhere = false;         ///< `materials` was one object: applies to all elements, ids ignored
+  std::vector<int> ids;            ///< volume ids; empty when given by body or everywhere
+  std::vector<std::string> bodies; ///< body names instead of ids
+  ElasticPair pair =
+      ElasticPair::young_poisson;     ///< which two constants were given (all laws but MooneyRivlin)
+  MaterialValue E, nu;                ///< [Pa], [1]; when pair == young_poisson
+  MaterialValue lambda, mu;           ///< [Pa]; when pair == lame
+  MaterialValue c1, c2, k;            ///< [Pa]; MooneyRivlin
+  MaterialValue rho{Expression(1.0)}; ///< [kg/m^3], 2D [kg/m^2]
+  MaterialValue phi{Expression(0.0)},
+      psi{Expression(0.0)}; ///< damping [Pa s]: bulk, shear; active when either is positive
+  PlaneState plane =
+      PlaneState::stress; ///< 2D with E and nu: lambda = E nu/(1-nu^2) or the plane-strain constant
+  std::string where;
+};
+
+/// `space`: order of the Lagrange basis, for all bodies and per body.
+struct SpaceSpec {
+  int order = 1;
+  std::vector<std::pair<std::string, int>> body_orders;
+};
+
+/// One component of a prescribed value.
+struct ComponentValue {
+  Expression value;                 ///< when `per_time` is empty
+  std::vector<Expression> per_time; ///< one per entry of `time_reference`
+  bool constrained = true;          ///< false: this component stays free
+};
+
+/// One entry of `dirichlet_boundary` or `obstacle_displacements`: total displacement from rest [m].
+struct DirichletEntry {
+  bool all = false; ///< every boundary facet with a positive id (obstacles: every id)
+  std::vector<int> ids;
+  std::vector<ComponentValue> value;
+  std::vector<TimeFactor> interpolation; ///< empty, one for all components, or one per component
+  std::vector<double> time_reference;    ///< [s], absolute
+  std::string where;
+
+  /// The value of component `c` at rest position (x, y, z) and time t, interpolation factor included.
+  /// @throws InputError when a per-time list has no entry for t (within 1e-3 s).
+  double evaluate(int c, const ExpressionPoint& point) const;
+};
+
+/// One entry of `neumann_boundary`: traction per rest area, natural sign [Pa].
+struct TractionEntry {
+  bool all = false;
+  std::vector<int> ids;
+  std::vector<Expression> value;
+  std::vector<TimeFactor> interpolation;
+  std::string where;
+};
+
+/// One entry of `normal_aligned_neumann_boundary` or `pressure_boundary`: positive pulls outwards [Pa].
+struct PressureEntry {
+  bool all = false;
+  std::vector<int> ids;
+  Expression value;
+  std::vector<TimeFactor> interpolation;
+  std::string where;
+};
+
+struct BoundaryConditions {
+  std::vector<Expression> rhs; ///< [m/s^2] with reversed sign: the force density is -rho rhs
+  std::vector<DirichletEntry> dirichlet;
+  std::vector<DirichletEntry> obstacle_displacements;
+  std::vector<TractionEntry> neumann;
+  std::vector<PressureEntry> normal_aligned_neumann;
+  std::vector<PressureEntry> pressure;
+};
+
+/// Where an initial condition holds: volume ids or body names.
+struct Region {
+  std::vector<int> ids;
+  std::vector<std::string> bodies;
+  std::string where;
+};
+
+/// One entry of `initial_conditions/{velocity, solution, acceleration}`, formulas of the rest position at t =
+/// 0.
+struct InitialField {
+  Region region;
+  std::vector<Expression> value;
+};
+
+/// One entry of `initial_conditions/angular_velocity`: rigid spin added to the velocity.
+struct AngularVelocity {
+  Region region;
+  std::vector<double> value;             ///< [rad/s], one number in 2D, three in 3D
+  std::optional<Eigen::Vector3d> center; ///< default: centre of mass of the region
+};
+
+struct InitialConditions {
+  std::vector<InitialField> solution;     ///< [m]
+  std::vector<InitialField> velocity;     ///< [m/s]
+  std::vector<InitialField> acceleration; ///< [m/s^2]
+  std::vector<AngularVelocity> angular_velocity;
+};
+
+enum class TimeKind { statics, quasistatic, dynamic };
+
+/// `time`. Step n = 1..steps is solved at t0 + n dt; statics: one solve, formulas at t = 1.
+struct TimeSpec {
+  TimeKind kind = TimeKind::statics;
+  double t0 = 0;
+  double dt = 1;
+  int steps = 1;
+  int bdf_order = 1; ///< 1..6; start-up raises the order by one per step
+  int max_retries = 6;
+
+  /// Time at which step n is solved.
+  double time_of_step(int n) const { return kind == TimeKind::statics ? 1.0 : t0 + n * dt; }
+};
+
+/// Friction coefficient between two bodies (or of one with itself).
+struct FrictionPair {
+  std::array<std::string, 2> bodies;
+  double coefficient = 0;
+};
+
+struct ContactSpec {
+  bool enabled = false;
+  double dhat = 1e-3; ///< [m]
+  std::optional<double>
+      dhat_relative;  ///< replaces dhat: fraction of the rest bounding box diagonal of the deformables
+  double epsv = 1e-3; ///< [m/s]
+  double friction_coefficient = 0;
+  std::vector<FrictionPair> friction_pairs;
+  bool use_convergent_formulation = false;
+  bool use_area_weighting = true, use_improved_max_operator = true,
+       use_physical_barrier = true;        ///< act only with it
+  std::optional<double> barrier_stiffness; ///< empty = adaptive
+  double initial_barrier_stiffness = 1;
+  int friction_iterations = 1; ///< -1 until converged, 0 no friction
+  double friction_convergence_tol = 0.01;
+};
+
+enum class StopRule { gradient, step };
+
+struct SolverSpec {
+  StopRule stop = StopRule::gradient;
+  double grad_norm_tol = 1e-10, rel_grad_norm_tol = 1e-10, first_grad_norm_tol = 1e-12;
+  double step_tolerance = 1e-2;
+  int max_iterations = 500;
+  bool allow_out_of_iterations = false;
+  std::optional<double> characteristic_length; ///< [m]; empty = diagonal of the rest bounding box
+  double characteristic_force_density = 1e4;   ///< [N/m^3]
+  bool lump_mass_matrix = false;
+  double lagged_regularization_weight = 0; ///< statics only
+  int lagged_regularization_iterations = 1;
+};
+
+enum class OutputField { stress, von_mises, strain_energy, contact_force, friction_force };
+
+struct OutputSpec {
+  int every = 1;  ///< steps between stored states
+  int chunk = 16; ///< states per trajectory file
+  std::vector<OutputField> fields;
+};
+
+/// `tests`: reference norms that a scene carries; simulate does not look at them.
+struct TestsSpec {
+  std::vector<std::pair<std::string, double>> norms;
+  std::variant<int, std::string> time_steps = 1; ///< a number, "all" or "static"
+  double margin = 1e-5;
+};
+
+/// Infinite plane obstacle (`type: plane`); solid on the side against the normal.
+struct PlaneObstacle {
+  std::string name;
+  Eigen::Vector3d point = Eigen::Vector3d::Zero();
+  Eigen::Vector3d normal = Eigen::Vector3d::UnitY(); ///< unit length
+  std::string where;
+};
+
+struct Scene {
+  std::filesystem::path file;               ///< the scene that was read
+  std::vector<mesh::GeometrySpec> geometry; ///< enabled entries in the order of the file, obstacles included
+  std::vector<PlaneObstacle> planes;
+  SpaceSpec space;
+  std::vector<MaterialEntry> materials;
+  BoundaryConditions boundary_conditions;
+  std::vector<double> gravity; ///< [m/s^2], natural sign; adds to rhs
+  InitialConditions initial_conditions;
+  TimeSpec time;
+  ContactSpec contact;
+  SolverSpec solver;
+  OutputSpec output;
+  TestsSpec tests;
+
+  std::vector<std::string> warnings; ///< accepted, but probably not meant
+  std::vector<std::string> notes;    ///< keys that PolyFEM knows and recoil has no use for
+};
+
+/// The material of an element: the last entry that names its body or volume id; nullptr if none does.
+const MaterialEntry* find_material(const Scene& scene, const std::string& body, int volume_id);
+
+/// Index into scene.materials of find_material; -1 if none.
+int find_material_index(const Scene& scene, const std::string& body, int volume_id);
+
+/// Order of the Lagrange basis on a body.
+int order_of_body(const Scene& scene, const std::string& body);
+
+/// True when `region` contains the elements of `body` with this volume id.
+bool contains(const Region& region, const std::string& body, int volume_id);
+
+} // namespace recoil::app

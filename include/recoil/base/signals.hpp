@@ -1,0 +1,26 @@
+#pragma once
+
+namespace recoil {
+
+/// While it lives, SIGUSR1 and SIGTERM do not end the process but set a flag that the time loop reads between
+/// steps
+/// ("finish the step, write a checkpoint, exit 75"). Restores the previous handlers at its end. Create it
+/// after MPI and PETSc, which install handlers of their own. Signals reach single ranks: agree on pending()
+/// with Communicator::any.
+class InterruptSignals {
+public:
+  /// @throws LibraryError when a handler cannot be installed; an assertion fails where one is alive already.
+  InterruptSignals();
+  InterruptSignals(const InterruptSignals&) = delete;
+  InterruptSignals& operator=(const InterruptSignals&) = delete;
+  ~InterruptSignals();
+
+  /// True once a signal has come. Not collective.
+  bool pending() const noexcept;
+  /// Number of the last signal that came (SIGUSR1, SIGTERM), 0 for none.
+  int signal() const noexcept;
+  /// Forgets the signals that have come.
+  void clear() noexcept;
+};
+
+} // namespace recoil

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "recoil/base/types.hpp"
+#include "recoil/io/block_layout.hpp"
+#include "recoil/io/xdmf.hpp"
+
+/// Named arrays per state of any solver, stored so that the run can be continued, looked at and swept
+/// backward. Knows no mesh and no physics.
+namespace recoil::checkpoint {
+
+/// How one accepted state came about. Every accepted state has a record, whether its arrays are stored or
+/// not.
+struct StateRecord {
+  /// Running number of the internal state; 0 is the initial state, each further state adds one.
+  GlobalIndex id = 0;
+  /// Number of the nominal time step that ends here; none for an inner sub-step of a repeated step.
+  std::optional<GlobalIndex> step;
+  double time = 0;
+  /// Length of the step that led here (0 for the initial state).
+  double dt = 0;
+  /// States that the step used, newest first, with their coefficients: x~ = sum_j a[j] x_{predecessors[j]} +
+  /// ..., and the factor b of the scheme (empty and 0 for the initial state and for static solves).
+  std::vector<GlobalIndex> predecessors;
+  std::vector<double> a;
+  double b = 0;
+  /// What else the solver wants back, as JSON text (an object).
+  std::string extra = "{}";
+
+  friend bool operator==(const StateRecord&, const StateRecord&) = default;
+};
+
+/// A field of one state, as owned by the ranks; views only.
+struct Field {
+  std::string name;
+  int components = 1;
+  const io::BlockLayout* layout = nullptr;
+  /// Shape (layout->owned_size(), components).
+  std::span<const double> owned;
+  io::Centre centre = io::Centre::node;
+  /// Whether the run cannot go on without it. u and v are; stresses are not.
+  bool restart = true;
+};
+
+/// An array that does not change in time; views only.
+struct StaticArray {
+  std::string name;
+  int components = 1;
+  const io::BlockLayout* layout = nullptr;
+  std::variant<std::span<const double>, std::span<const std::int32_t>, std::span<const std::int64_t>> owned;
+  io::Centre centre = io::Centre::none;
+};
+
+/// The mesh as it is drawn: node coordinates at rest and cells over them; views only. Node and cell ids, not
+/// their order on the ranks, decide the order in the file.
+struct DrawnMesh {
+  const io::BlockLayout* nodes = nullptr;
+  int dim = 3;
+  /// Shape (owned nodes, dim).
+  std::span<const double> coordinates;
+  const io::BlockLayout* cells = nullptr;
+  /// One per owned cell.
+  std::span<const io::CellShape> shapes;
+  /// Global node ids, shape (owned cells, width), short cells padded with -1.
+  std::span<const GlobalIndex> connectivity;
+  int width = 4;
+};
+
+} // namespace recoil::checkpoint

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <string>
+
+#include <petscksp.h>
+#include <petscsf.h>
+
+#include "recoil/base/error.hpp"
+#include "recoil/base/unique_handle.hpp"
+#include "recoil/parallel/communicator.hpp"
+
+namespace recoil::linalg {
+
+/// Throws a LibraryError with the call and PETSc's own text of `code`. Not collective.
+[[noreturn]] void petsc_failed(PetscErrorCode code, const char* call, const char* file, int line);
+
+/// True for PETSc objects that may still be freed (not after PetscFinalize).
+bool petsc_is_alive() noexcept;
+
+template <class Object, PetscErrorCode (*destroy)(Object*)>
+struct PetscTraits {
+  using Handle = Object;
+  static Object null() { return nullptr; }
+  static void release(Object& object) noexcept {
+    if (petsc_is_alive()) destroy(&object);
+  }
+};
+
+using VecHandle = UniqueHandle<PetscTraits<Vec, VecDestroy>>;
+using MatHandle = UniqueHandle<PetscTraits<Mat, MatDestroy>>;
+using KspHandle = UniqueHandle<PetscTraits<KSP, KSPDestroy>>;
+using IsHandle = UniqueHandle<PetscTraits<IS, ISDestroy>>;
+using NullSpaceHandle = UniqueHandle<PetscTraits<MatNullSpace, MatNullSpaceDestroy>>;
+using StarForestHandle = UniqueHandle<PetscTraits<PetscSF, PetscSFDestroy>>;
+
+/// Starts PETSc (and MPI) for the lifetime of a program; errors come back as codes instead of aborting, and signals stay
+/// with the program. `options` are PETSc options as on a command line, read after the built-in defaults. Only in mains.
+class PetscSession {
+public:
+  PetscSession(int* argc, char*** argv);
+  ~PetscSession();
+  PetscSession(const PetscSession&) = delete;
+  PetscSession& operator=(const PetscSession&) = delete;
+};
+
+/// Tells PETSc that the values of `object` were changed through its arrays, so that caches that hang on its state (norms,
+/// preconditioners) are renewed. Not collective.
+void mark_changed(PetscObject object);
+
+/// Adds options ("-ksp_type cg -pc_type gamg") to PETSc's database. @throws InputError if PETSc cannot parse them.
+void insert_options(const std::string& options);
+
+} // namespace recoil::linalg
+
+/// Calls a PETSc function and turns an error code into a LibraryError.
+#define RECOIL_PETSC(call)                                                                                   \
+  do {                                                                                                       \
+    if (const PetscErrorCode recoil_code = (call); recoil_code != 0)                                         \
+      ::recoil::linalg::petsc_failed(recoil_code, #call, __FILE__, __LINE__);                                \
+  } while (false)

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "recoil/mesh/geometry_spec.hpp"
+#include "recoil/mesh/simplex_mesh.hpp"
+
+namespace recoil::mesh {
+
+/// The meshes of a scene, on one rank.
+struct AssembledGeometry {
+  SimplexMesh deformable;
+  std::vector<SurfaceMesh> obstacles; ///< in the order of their entries
+};
+
+/// Mesh files read once and kept for those who need them again. Pass one to geometry_dimension() and then to
+/// assemble_geometry(), which empties it.
+class MeshFiles {
+public:
+  /// Reads the file unless it is there already.
+  const RawMesh& load(const std::filesystem::path& path);
+  /// Like load(), but hands the mesh over.
+  RawMesh take(const std::filesystem::path& path);
+
+private:
+  std::map<std::string, RawMesh> files_;
+};
+
+/// 2 if the deformable entries are triangle meshes, 3 if they are tetrahedra.
+/// @throws InputError if there is none, if they differ, or if a file cannot be read.
+int geometry_dimension(std::span<const GeometrySpec> specs, MeshFiles& files);
+int geometry_dimension(std::span<const GeometrySpec> specs);
+
+/// Builds the deformable mesh and the obstacles of a scene. Each deformable entry is read, normalised, transformed, its
+/// bounding box taken, refined, its points, facets and cells selected, copied; then appended without welding.
+/// Cells are made positively oriented. Vertices that no cell uses take part in bounding boxes and in the numbering of
+/// selection files, then are removed, the others keeping their order, so that they never become unknowns.
+/// `body_names` and `cell_body` count deformable entries only. In 2D cells and facet_ids use three entries; the fourth is
+/// -1 and interior_facet.
+/// @throws InputError with the entry's JSON pointer and file for all that is wrong with it.
+/// @note Serial, called on one rank.
+AssembledGeometry assemble_geometry(std::span<const GeometrySpec> specs, int dim, MeshFiles& files);
+AssembledGeometry assemble_geometry(std::span<const GeometrySpec> specs, int dim);
+
+} // namespace recoil::mesh

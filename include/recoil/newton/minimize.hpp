@@ -1,0 +1,134 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "recoil/newton/manifold.hpp"
+#include "recoil/newton/objective.hpp"
+
+namespace recoil::newton {
+
+enum class NewtonOutcome {
+  converged_gradient, ///< the gradient norm is below its tolerance
+  converged_step,     ///< the step rule holds
+  round_off, ///< converged as far as double precision goes: neither value nor gradient can be reduced
+  max_iterations,
+  line_search_failed,  ///< no direction, not even steepest descent, has a step that can be accepted
+  linear_solve_failed, ///< as before, or for many iterations: the linear solver gave no direction
+  infeasible_start,    ///< the value at the start is +infinity
+  not_finite           ///< NaN in a value, gradient, norm or step length, or a value of -infinity
+};
+
+/// Where the direction of an iteration came from; later ones are used only when those before fail.
+enum class Direction { newton, projected, shifted, steepest_descent };
+
+std::string_view name(NewtonOutcome outcome);
+std::string_view name(Direction direction);
+
+/// IPC's rule: stop when |d|_inf / dt <= tolerance * length for a Newton direction d [Li et al. 2020, section
+/// 5].
+struct StepRule {
+  double tolerance = 1e-2; ///< 1/s
+  double dt = 1;           ///< s; 1 in static problems
+  double length = 1;       ///< m
+};
+
+/// Relative tolerances of the linear solves: choice 2 of [Eisenstat, Walker 1996], gamma (|g_k| /
+/// |g_k-1|)^alpha, with its safeguard and these bounds.
+struct ForcingTerms {
+  double first = 1e-2;
+  double largest = 1e-1;
+  double smallest = 1e-10; ///< also used when a solve may turn out to be the last one
+  double gamma = 0.9;
+  double alpha = 2;
+};
+
+struct LineSearchOptions {
+  double armijo = 1e-4; ///< fraction of the predicted decrease that a step must achieve
+  double shrink = 0.5;
+  int max_backtracks = 50;
+  double safety = 1; ///< factor on Objective::max_step where that is below 1
+  double resolution =
+      64; ///< in units of Objective::value_resolution: smaller predicted decreases count as round-off
+};
+
+/// Multiples of Objective::shift_hessian tried, one after the other, when the projected Hessian gives no
+/// descent.
+struct ShiftOptions {
+  double first = 1e-4;
+  double growth = 10;
+  int max_count = 8;
+};
+
+/// What one iteration did; for logs.
+struct IterationReport {
+  int iteration = 0; ///< 1 for the first
+  Direction direction = Direction::newton;
+  double value = 0;          ///< after the step
+  double gradient_norm = 0;  ///< after the step
+  double slope = 0;          ///< g . d before it
+  double direction_norm = 0; ///< |d|_inf
+  double max_step = 1, step = 1;
+  int backtracks = 0;
+  double linear_tolerance = 0;
+  int linear_iterations = 0; ///< over all linear solves of the iteration
+  bool by_gradient = false;  ///< accepted because the gradient shrank, the value being at its round-off
+};
+
+struct NewtonOptions {
+  int max_iterations = 500;
+  /// Stop when Objective::gradient_norm is below this, or below `relative_gradient_tolerance` times that of
+  /// the start.
+  double gradient_tolerance = 1e-10;
+  double relative_gradient_tolerance = 1e-10;
+  /// The rule before the first iteration, instead of the two above.
+  double first_gradient_tolerance = 1e-12;
+  std::optional<StepRule> step_rule;
+  /// Size of what x stands for, where |x|_inf understates it (a bounding box for displacements); judges
+  /// round-off of steps.
+  double length_scale = 0;
+  ForcingTerms forcing;
+  LineSearchOptions line_search;
+  ShiftOptions shifts;
+  /// Steps along the negative gradient in a row after which help for the linear solver is given up.
+  int max_steepest_in_a_row = 20;
+  std::function<void(const IterationReport&)> on_iteration; ///< called on every rank
+};
+
+struct NewtonResult {
+  NewtonOutcome outcome = NewtonOutcome::not_finite;
+  int iterations = 0; ///< accepted steps
+  int linear_iterations = 0, linear_solves = 0;
+  int projected = 0; ///< steps along directions of the projected Hessian
+  int shifted = 0;   ///< steps along directions of a shifted Hessian
+  int steepest = 0;  ///< steps along the negative gradient
+  int value_evaluations = 0, gradient_evaluations = 0, assemblies = 0;
+  double first_gradient_norm = 0, gradient_norm = 0, value = 0;
+  double smallest_step = 1; ///< over the accepted steps, as a fraction of d
+  /// Gradients within a line search count there; shifts of the Hessian count as assembly.
+  double assembly_seconds = 0, linear_solve_seconds = 0, line_search_seconds = 0, gradient_seconds = 0;
+
+  bool converged() const {
+    return outcome == NewtonOutcome::converged_gradient || outcome == NewtonOutcome::converged_step ||
+           outcome == NewtonOutcome::round_off;
+  }
+};
+
+/// Minimises `objective` from the feasible `x`; `x` ends as the last accepted iterate, ghosts included,
+/// whatever the outcome.
+///
+/// Newton's method with the exact Hessian. Where that gives no descent direction (the linear solve reports
+/// indefiniteness or failure, or g . d >= 0) or no acceptable step, the iteration goes on to the element-wise
+/// projected Hessian, then to growing shifts of it, then to the negative gradient; the next iteration starts
+/// with the exact Hessian again. The line search starts at Objective::max_step and halves until the Armijo
+/// condition holds on the value. Where the predicted decrease drowns in the round-off of the value, the
+/// gradient norm must shrink instead. When that fails and the step is at round-off compared with x, or the
+/// gradient along d is mere noise, the outcome is `round_off`.
+///
+/// Non-convergence is an outcome, never an exception. All ranks decide alike. Collective on the communicator
+/// of x. Seconds are those of this rank.
+NewtonResult minimize(Objective& objective, const Manifold& manifold, linalg::Vector& x,
+                      const NewtonOptions& options = {});
+
+} // namespace recoil::newton

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "recoil/linalg/vector.hpp"
+
+namespace recoil::newton {
+
+/// What happens to the Hessians of the single elements (and contact stencils) before they are summed.
+enum class Projection {
+  none,       ///< the exact Hessian
+  per_element ///< each block replaced by its nearest positive semi-definite one
+};
+
+enum class SolveOutcome {
+  converged,
+  indefinite,    ///< the matrix or its preconditioner turned out not to be positive definite
+  not_converged, ///< out of iterations; the direction may still be of use
+  failed         ///< no usable direction
+};
+
+/// What Objective::solve tells about one linear solve; the same on every rank.
+struct SolveResult {
+  SolveOutcome outcome = SolveOutcome::failed;
+  int iterations = 0;
+};
+
+/// A twice differentiable function of a distributed vector, minimised by newton::minimize: the incremental
+/// potential of a time step, or the energy of a static one.
+///
+/// Every function is collective and gives the same numbers, bit for bit, on every rank: decisions of all
+/// ranks hang on them. The ghosts of the `x` and `d` passed in are current; of vectors passed out only the
+/// owned entries are read. A point x is feasible when the value there is finite. Numerical trouble is a
+/// returned outcome or number, never an exception.
+class Objective {
+public:
+  virtual ~Objective() = default;
+
+  /// The function at `x`, summed over all ranks; +infinity where x is infeasible (an inverted element, say).
+  /// NaN and -infinity end the minimisation.
+  virtual double value(const linalg::Vector& x) = 0;
+
+  /// Sets the owned entries of `g` to the reduced gradient at a feasible `x`: zero on prescribed dofs.
+  virtual void gradient(const linalg::Vector& x, linalg::Vector& g) = 0;
+
+  /// Assembles and keeps the Hessian at a feasible `x`, forgetting earlier ones and their shifts.
+  virtual void assemble_hessian(const linalg::Vector& x, Projection projection) = 0;
+
+  /// Adds `factor` > 0 times a fixed positive diagonal (or mass) matrix to the assembled Hessian. The matrix
+  /// is of the Hessian's own size - its absolute diagonal is a good choice -, so that `factor` has no unit.
+  /// Shifts add up.
+  virtual void shift_hessian(double factor) = 0;
+
+  /// Solves H d = rhs with the assembled, shifted Hessian, from d = 0, to a residual below
+  /// `relative_tolerance` |rhs|; d = 0 on prescribed dofs. After `failed` the contents of d do not matter.
+  virtual SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) = 0;
+
+  /// A step s in (0, 1] such that all of the path from the feasible `x` to R_x(s d) is feasible; 1 where
+  /// nothing limits it. It should stop short of the boundary by a margin of its own.
+  virtual double max_step(const linalg::Vector& x, const linalg::Vector& d) = 0;
+
+  /// The norm of a reduced gradient in the units of the stopping rule. Default: Euclidean.
+  virtual double gradient_norm(const linalg::Vector& g) { return g.norm(); }
+
+  /// The size of the round-off in `value` = value(x): differences of this size carry no information. Worth
+  /// overriding where the value is the difference of much larger terms. Default: machine epsilon times
+  /// |value|.
+  virtual double value_resolution(const linalg::Vector& x, double value) {
+    static_cast<void>(x);
+    return std::numeric_limits<double>::epsilon() * std::abs(value);
+  }
+
+  /// Called with each accepted iterate. True when the function itself changed in response (a barrier
+  /// stiffness, say): value and gradient are then evaluated anew before the next iteration. Default: nothing,
+  /// false.
+  virtual bool accepted(const linalg::Vector& x) {
+    static_cast<void>(x);
+    return false;
+  }
+};
+
+} // namespace recoil::newton

@@ -1,0 +1,27 @@
+#pragma once
+
+namespace recoil::parallel {
+
+/// Initialises MPI for the life of the object; only main programs own one. Where MPI is already initialised
+/// (by PetscInitialize, say) it does nothing and leaves finalising to whoever did. Collective over
+/// MPI_COMM_WORLD.
+class Environment {
+public:
+  /// MPI_Init_thread with MPI_THREAD_FUNNELED. @throws LibraryError.
+  Environment(int& argc, char**& argv);
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+  ~Environment();
+
+private:
+  bool owns_ = false;
+};
+
+/// True between MPI_Init and MPI_Finalize. Not collective.
+bool mpi_is_active() noexcept;
+
+/// Ends all ranks at once with `code`: for a rank that meets an error its peers cannot learn of. Not
+/// collective.
+[[noreturn]] void abort_all(int code) noexcept;
+
+} // namespace recoil::parallel

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "recoil/fem/cell_geometry.hpp"
+#include "recoil/fem/function_space.hpp"
+#include "recoil/parameters/cell_field.hpp"
+#include "recoil/potentials/laws/kinematics.hpp"
+#include "recoil/potentials/potential.hpp"
+
+namespace recoil::potentials {
+
+/// Degree to which stiffness integrals are exact on cells of the given order (for linear laws): max(2(k - 1), 1).
+constexpr int stiffness_degree(int order) { return order == 1 ? 1 : 2 * (order - 1); }
+
+/// Stress and energy at one quadrature point.
+template <int dim>
+struct PointStress {
+  SquareMatrix<dim> cauchy; ///< [Pa]
+  double energy_density;    ///< per rest volume [J/m^3]
+  double weight;            ///< quadrature weight on the rest mesh [m^dim]
+};
+
+/// Elastic energy that can also be looked at point by point.
+template <int dim>
+class ElasticPotential : public Potential<dim> {
+public:
+  /// The local cells that the potential covers, all of one order.
+  virtual const std::vector<LocalIndex>& cells() const = 0;
+  /// Stress at every quadrature point of the `index`-th of cells(). @pre u feasible.
+  virtual std::vector<PointStress<dim>> stress(std::span<const double> u, std::size_t index) const = 0;
+};
+
+/// The hyperelastic energy sum_q w_q W(I + grad u(x_q)) of law `Law` over `cells`, which must all have order `order`.
+/// u is infeasible where a cell is inverted, unless the law is one of linear theory.
+/// @param parameters one entry per cell, or per quadrature point (stiffness_degree), in the law's own order of constants.
+template <int dim, class Law>
+std::unique_ptr<ElasticPotential<dim>> make_elastic(const fem::FunctionSpace<dim>& space,
+                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry, int order,
+                                                    std::vector<LocalIndex> cells,
+                                                    parameters::CellField<Law::num_parameters> parameters);
+
+} // namespace recoil::potentials

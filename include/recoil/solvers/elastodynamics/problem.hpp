@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "recoil/fem/cell_geometry.hpp"
+#include "recoil/fem/dirichlet.hpp"
+#include "recoil/fem/function_space.hpp"
+#include "recoil/potentials/elastic.hpp"
+#include "recoil/potentials/mass.hpp"
+#include "recoil/potentials/potential.hpp"
+
+namespace recoil::solvers {
+
+/// What is simulated: the space, the energies on it, and what is prescribed. Everything refers to `space`, which lives
+/// elsewhere.
+template <int dim>
+struct ElastodynamicsProblem {
+  const fem::FunctionSpace<dim>* space = nullptr;
+  std::shared_ptr<const fem::CellGeometry<dim>> geometry;
+  std::vector<std::unique_ptr<potentials::ElasticPotential<dim>>> elastic;
+  std::vector<std::unique_ptr<potentials::Potential<dim>>> damping;
+  std::vector<std::unique_ptr<potentials::Potential<dim>>> loads; ///< body forces, tractions, pressure
+  std::unique_ptr<potentials::MassMatrix<dim>> mass;
+  std::unique_ptr<fem::DirichletDofs<dim>> dirichlet;
+};
+
+} // namespace recoil::solvers

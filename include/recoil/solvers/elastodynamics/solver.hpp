@@ -1,0 +1,87 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recoil/linalg/linear_solver.hpp"
+#include "recoil/newton/minimize.hpp"
+#include "recoil/solvers/elastodynamics/ledger.hpp"
+#include "recoil/solvers/elastodynamics/problem.hpp"
+#include "recoil/stepping/history.hpp"
+
+namespace recoil::solvers {
+
+enum class Dynamics {
+  statics,      ///< one solve without inertia, formulas at t = 1
+  quasistatic,  ///< load steps without inertia; damping keeps its dt
+  dynamic       ///< BDF
+};
+
+struct ElastodynamicsOptions {
+  Dynamics dynamics = Dynamics::dynamic;
+  double t0 = 0, dt = 0;               ///< [s]
+  int bdf_order = 1;
+  int max_retries = 6;                 ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
+  newton::NewtonOptions newton;        ///< tolerances in units of IncrementalPotential::gradient_norm
+  double regularization_weight = 0;    ///< statics: adds w/2 |u - u_start|^2
+  linalg::LinearMethod linear_method = linalg::LinearMethod::automatic;
+};
+
+/// Counts and seconds of all solves so far, failed ones included.
+struct SolverTotals {
+  GlobalIndex newton_iterations = 0, linear_iterations = 0, projected = 0, retries = 0;
+  double assembly_seconds = 0, linear_solve_seconds = 0, line_search_seconds = 0, gradient_seconds = 0;
+};
+
+/// One accepted internal state: a nominal step, or a sub-step of a repeated one.
+struct AcceptedState {
+  stepping::StepRecord record;
+  const linalg::Vector *u, *v; ///< displacement [m], velocity [m/s]; ghosts current
+};
+
+/// How one nominal step went.
+struct StepReport {
+  bool accepted = false;
+  int newton_iterations = 0, linear_iterations = 0, sub_steps = 1;
+  double gradient_norm = 0;
+  std::string failure; ///< why it could not be done, for the user
+};
+
+/// Forward solver of elastostatics and elastodynamics by minimisation of the incremental potential. All members are
+/// collective; numerical failure is reported, not thrown.
+template <int dim>
+class ElastodynamicsSolver {
+public:
+  /// `problem` is kept; its space and communicator must outlive the solver.
+  ElastodynamicsSolver(ElastodynamicsProblem<dim> problem, ElastodynamicsOptions options);
+  ~ElastodynamicsSolver();
+  ElastodynamicsSolver(ElastodynamicsSolver&&) noexcept;
+
+  /// Starts from states given oldest first (one for a fresh start; as many as the scheme uses for a restart or for exact
+  /// starting values), after `step` nominal steps. `first_id` is the id of the oldest. Prescribed values are inserted into
+  /// the displacement of a fresh start at t0 by the caller.
+  void start(GlobalIndex step, std::vector<stepping::State> states, const Ledger& ledger);
+
+  /// Solves the next nominal step. `on_state` is called for each accepted internal state, in order, after all of them have
+  /// succeeded. On failure the solver stays at the last accepted step.
+  StepReport advance(const std::function<void(const AcceptedState&)>& on_state);
+
+  GlobalIndex step() const;
+  double time() const;
+  const stepping::History& history() const;
+  const Ledger& ledger() const;
+  const SolverTotals& totals() const;
+  const ElastodynamicsProblem<dim>& problem() const;
+  /// Is every prescribed initial state valid (no inverted cell)? Empty if so, else what is wrong, with the worst cell.
+  std::string check_state(const linalg::Vector& u) const;
+  std::string linear_solver_description() const;
+  bool repeatable() const;
+
+private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+} // namespace recoil::solvers

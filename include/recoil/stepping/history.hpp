@@ -1,0 +1,63 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "recoil/stepping/bdf.hpp"
+#include "recoil/stepping/state.hpp"
+#include "recoil/stepping/step_record.hpp"
+
+namespace recoil::stepping {
+
+/// The last states a BDF step leans on, newest first, equally spaced in time. Keeps the storage of as many
+/// states as the order; after that many pushes nothing is allocated.
+class History {
+public:
+  /// @throws InputError unless 1 <= max_order <= 6.
+  explicit History(int max_order);
+
+  int max_order() const { return max_order_; }
+  int size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+  /// Makes copies of `u` and `v` (not vectors of this history) the newest state and drops the oldest one
+  /// beyond max_order(). Ids must grow.
+  void push(GlobalIndex id, const linalg::Vector& u, const linalg::Vector& v);
+  /// Keeps only the newest state, so that the order ramp starts anew: before and after sub-steps, whose dt
+  /// differs.
+  void restart();
+  /// Drops everything.
+  void clear() { size_ = 0; }
+
+  /// The states newest first. Pushing them oldest first into an empty history gives the same history, bit for
+  /// bit: this is what a restart point holds.
+  std::span<const State> states() const { return std::span(slots_).first(static_cast<std::size_t>(size_)); }
+  const State& newest() const;
+
+  /// Coefficients of the next step: BDF of order min(size(), max_order()). At least one state.
+  StepCoefficients next_coefficients() const;
+
+  /// The record of the step that leads from here to state `id` with `coefficients`: predecessors from here,
+  /// the rest as given. StepCoefficients{} marks a step without inertia, whose one predecessor is the newest
+  /// state.
+  StepRecord next_record(GlobalIndex id, GlobalIndex nominal_step, double time, double dt,
+                         const StepCoefficients& coefficients) const;
+
+  /// The parts of the next state known before it: u_bar = -sum_j a_j u_{i-j} and the inertial prediction
+  /// u_tilde = u_bar - B sum_j a_j v_{i-j} with B = b dt, on owned and ghost entries. Sums run from the
+  /// newest state to the oldest. `coefficients` may be of lower order than there are states, not of higher.
+  /// No communication.
+  void predict(const StepCoefficients& coefficients, double dt, linalg::Vector& u_bar,
+               linalg::Vector& u_tilde) const;
+
+private:
+  int max_order_, size_ = 0;
+  std::vector<State> slots_;
+};
+
+/// v = (u - u_bar) / B with B = b dt: the velocity that belongs to `u` at the end of a step, on owned and
+/// ghost entries. `v` may be the same object as `u_bar`. No communication.
+void update_velocity(const StepCoefficients& coefficients, double dt, const linalg::Vector& u,
+                     const linalg::Vector& u_bar, linalg::Vector& v);
+
+} // namespace recoil::stepping

@@ -1,0 +1,28 @@
+# Sourced by the other scripts: where the repository is, and how MPI runs as root, in containers and on small machines.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_btl_vader_single_copy_mechanism=none
+export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
+
+# step TEXT: says what happens now and how long all took so far.
+step() { printf '[%4d s] %s\n' "$SECONDS" "$*"; }
+
+# build PRESET: configures and builds it with the processors there are.
+build() {
+  step "build preset $1"
+  (cd "$root" && cmake --preset "$1" -Wno-dev >/dev/null && cmake --build --preset "$1" -- -j"$(nproc)")
+}
+
+# drawing_python: an interpreter that has numpy, h5py and matplotlib; the system's where another comes first in PATH.
+drawing_python() {
+  local candidate
+  for candidate in python3 /usr/bin/python3; do
+    if "$candidate" -c 'import numpy, h5py, matplotlib' 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  echo "no python3 with numpy, h5py and matplotlib" >&2
+  return 1
+}

@@ -1,0 +1,227 @@
+#!/usr/bin/env python3
+"""Draws states of a run: the deformed body coloured by |u| or another field, its shape at rest as a faint outline.
+
+  render.py run                         the last state, to run/picture.png
+  render.py run --times 4               four states from first to last, side by side
+  render.py run --step 20 --field von_mises -o stress.png
+  render.py run --animate run/movie.gif
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.collections import LineCollection
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from drawing import raster, surface
+from drawing.trajectory import Trajectory
+
+GREY = (0.35, 0.38, 0.42)
+
+
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path, help="run folder")
+    parser.add_argument("-o", "--output", type=Path, help="picture (default: picture.png in the run folder)")
+    parser.add_argument("--field", default="u", help="field to colour by; vectors by their length (default: u)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--step", type=int, help="stored state, counted from 0; negative from the end (default: -1)")
+    which.add_argument("--time", type=float, help="stored state nearest to this time [s]")
+    which.add_argument("--times", type=int, help="number of states side by side, evenly from first to last")
+    which.add_argument("--animate", type=Path, help="all stored states, to this GIF")
+    parser.add_argument("--scale", type=float, default=1.0, help="factor on the displacement (default: 1)")
+    parser.add_argument("--range", type=float, nargs=2, metavar=("MIN", "MAX"), help="ends of the colour bar")
+    parser.add_argument("--cmap", default="Spectral_r", help="matplotlib colour map")
+    parser.add_argument("--view", type=float, nargs=2, default=(-60, 22), metavar=("AZIMUTH", "ELEVATION"), help="degrees")
+    parser.add_argument("--up", choices=("y", "z"), help="vertical axis (default: against gravity, else z)")
+    parser.add_argument("--width", type=int, default=1600, help="of the picture [pixels]")
+    parser.add_argument("--no-rest", action="store_true", help="without the outline of the shape at rest")
+    parser.add_argument("--summary", action="store_true", help="print the main figures of the run")
+    return parser.parse_args()
+
+
+def chosen_states(arguments, states):
+    last = len(states) - 1
+    if arguments.animate:
+        return list(range(len(states)))
+    if arguments.times:
+        return sorted({round(i) for i in np.linspace(0, last, arguments.times)}) if arguments.times > 1 else [last]
+    if arguments.time is not None:
+        return [int(np.argmin([abs(state.time - arguments.time) for state in states]))]
+    step = -1 if arguments.step is None else arguments.step
+    if not -len(states) <= step <= last:
+        sys.exit(f"--step {step}: the run stores the states 0 to {last}")
+    return [step % len(states)]
+
+
+def vertical_axis(arguments, trajectory):
+    if arguments.up:
+        return {"y": 1, "z": 2}[arguments.up]
+    scene = trajectory.json("scene.json")
+    rhs = (scene.get("boundary_conditions") or {}).get("rhs")
+    for direction in (scene.get("gravity"), rhs):
+        if isinstance(direction, list) and len(direction) == 3 and all(isinstance(g, (int, float)) for g in direction):
+            if abs(direction[1]) > abs(direction[2]):
+                return 1
+    return 2
+
+
+class Picture3d:
+    """Draws states of a 3D run with one camera for all of them."""
+
+    def __init__(self, trajectory, positions, arguments):
+        self.trajectory, self.rest_shown = trajectory, not arguments.no_rest
+        rest = trajectory.points
+        self.triangles, self.sides = surface.boundary(rest, trajectory.cells)
+        if not len(self.triangles):
+            sys.exit("the trajectory holds no triangles or tetrahedra")
+        self.groups = surface.corner_groups(rest, self.triangles)
+        self.edges = surface.feature_edges(rest, self.triangles)
+        used = np.unique(self.triangles)
+        axes = raster.view_axes(*arguments.view, vertical_axis(arguments, trajectory))
+        clouds = [p[used] for p in positions] + ([rest[used]] if self.rest_shown else [])
+        self.axes, self.clouds, self.camera = axes, clouds, None
+        extent = np.ptp(np.concatenate([cloud @ axes[:2].T for cloud in clouds]), axis=0)
+        self.aspect = float(np.clip(1.1 * extent[1] / max(extent[0], 1e-300), 0.3, 1.25))
+
+    def set_width(self, pixels):
+        self.camera = raster.fit(self.axes, self.clouds, pixels, int(pixels * self.aspect))
+
+    def draw(self, axes, position, values, norm, cmap):
+        def colours(t, w):
+            return cmap(norm(np.einsum("pk,pk->p", w, values[self.triangles[t]])))[:, :3]
+
+        normals = surface.corner_normals(position, self.triangles, self.groups)
+        lines = [(self.trajectory.points, self.edges, GREY, 0.55)] if self.rest_shown else []
+        image = raster.render(position, self.triangles, self.sides, normals, colours, self.camera, lines)
+        axes.imshow(image, interpolation="antialiased")
+        axes.set_axis_off()
+
+
+class Picture2d:
+    """The same in the plane, drawn by matplotlib."""
+
+    def __init__(self, trajectory, positions, arguments):
+        self.rest, self.rest_shown = trajectory.points[:, :2], not arguments.no_rest
+        self.triangles, self.sides = surface.boundary(np.pad(self.rest, ((0, 0), (0, 1))), trajectory.cells)
+        self.outline = surface.outline_2d(self.triangles)
+        clouds = np.concatenate([p[:, :2] for p in positions] + ([self.rest] if self.rest_shown else []))
+        self.low, self.high = clouds.min(0), clouds.max(0)
+        margin = 0.05 * (self.high - self.low).max()
+        self.low, self.high = self.low - margin, self.high + margin
+        extent = self.high - self.low
+        self.aspect = float(np.clip(extent[1] / extent[0], 0.2, 2.5))
+
+    def set_width(self, pixels):
+        pass
+
+    def draw(self, axes, position, values, norm, cmap):
+        x, y = position[:, 0], position[:, 1]
+        axes.tripcolor(x, y, self.triangles, values, shading="gouraud", norm=norm, cmap=cmap, rasterized=True)
+        if len(self.triangles) < 20000:
+            sides = np.concatenate([self.triangles[self.sides[:, i]][:, [i, (i + 1) % 3]] for i in range(3)])
+            axes.add_collection(LineCollection(position[:, :2][sides], colors="k", linewidths=0.25, alpha=0.25))
+        axes.add_collection(LineCollection(position[:, :2][self.outline], colors="k", linewidths=0.7))
+        if self.rest_shown:
+            axes.add_collection(LineCollection(self.rest[self.outline], colors=[GREY], linewidths=0.8, linestyles=(0, (3, 3))))
+        axes.set_xlim(self.low[0], self.high[0])
+        axes.set_ylim(self.low[1], self.high[1])
+        axes.set_aspect("equal")
+        axes.set_axis_off()
+
+
+UNITS = {"u": "|u| [m]", "v": "|v| [m/s]", "von_mises": "von Mises stress [Pa]", "stress": "|stress| [Pa]",
+         "strain_energy": "strain energy density [J/m³]"}
+
+
+def columns_for(count, aspect):
+    """Columns of a table of panels that comes nearest to a picture of 16 by 9."""
+    return min(range(1, count + 1), key=lambda n: abs(np.log(-(-count // n) * aspect / n / (9 / 16))))
+
+
+def figure_of(picture, arguments, panels, norm, cmap):
+    """panels: list of (time, positions, values)."""
+    dpi = 100
+    columns = columns_for(len(panels), picture.aspect)
+    rows = -(-len(panels) // columns)
+    width = arguments.width / dpi
+    panel, title, bottom = width / columns, 0.4, 0.85
+    picture.set_width(arguments.width // columns)
+    row = panel * picture.aspect + title
+    height = rows * row + bottom
+    figure = plt.figure(figsize=(width, height), dpi=dpi, facecolor="white")
+    for i, (time, position, values) in enumerate(panels):
+        column, above = i % columns, height - (i // columns) * row
+        axes = figure.add_axes([column / columns, (above - row) / height, 1 / columns, panel * picture.aspect / height])
+        picture.draw(axes, position, values, norm, cmap)
+        figure.text((column + 0.5) / columns, (above - 0.65 * title) / height, f"t = {time:.4g} s", ha="center", fontsize=12,
+                    color=GREY)
+    bar = figure.add_axes([0.3, 0.5 / height, 0.4, 0.16 / height])
+    figure.colorbar(matplotlib.cm.ScalarMappable(norm, cmap), cax=bar, orientation="horizontal")
+    bar.set_title(UNITS.get(arguments.field, arguments.field), fontsize=11, color=GREY, pad=4)
+    bar.tick_params(labelsize=9, colors=GREY)
+    bar.spines[:].set_visible(False)
+    return figure
+
+
+def animate(figures, file):
+    from PIL import Image
+
+    frames = []
+    for figure in figures:
+        figure.canvas.draw()
+        frames.append(Image.fromarray(np.asarray(figure.canvas.buffer_rgba())[:, :, :3]).quantize(128))
+        plt.close(figure)
+    frames[0].save(file, save_all=True, append_images=frames[1:], duration=60, loop=0)
+
+
+def print_summary(summary):
+    def show(label, *keys, form="{}"):
+        values = [summary.get(key) for key in keys]
+        if all(value is not None for value in values):
+            print(f"  {label:<18}" + form.format(*values))
+
+    show("status", "status")
+    show("steps, time", "steps", "time", form="{}, {:.4g} s")
+    show("size", "elements", "vertices", "dofs", form="{} elements, {} vertices, {} dofs")
+    show("ranks", "ranks")
+    show("wall time", "wall_s", form="{:.1f} s")
+    show("assembly, solve", "assembly_s", "linear_solve_s", form="{:.1f} s, {:.1f} s")
+    show("iterations", "newton_iterations", "linear_iterations", form="{} Newton, {} linear")
+    memory = summary.get("peak_memory_mb") or {}
+    if "sum" in memory:
+        print(f"  {'memory':<18}{memory['sum']:.0f} MB over all ranks")
+
+
+def main():
+    arguments = parse_arguments()
+    trajectory = Trajectory(arguments.run)
+    chosen = [trajectory.states[i] for i in chosen_states(arguments, trajectory.states)]
+    positions = [trajectory.points + arguments.scale * trajectory.displacement(state) for state in chosen]
+    values = [trajectory.nodal(state, arguments.field) for state in chosen]
+    low, high = arguments.range or (min(v.min() for v in values), max(v.max() for v in values))
+    norm = matplotlib.colors.Normalize(low, high if high > low else low + max(1e-12, abs(low) * 1e-6))
+    cmap = plt.get_cmap(arguments.cmap)
+
+    picture = (Picture3d if trajectory.dim == 3 else Picture2d)(trajectory, positions, arguments)
+    panels = [(state.time, position, value) for state, position, value in zip(chosen, positions, values)]
+    if arguments.animate:
+        animate((figure_of(picture, arguments, [panel], norm, cmap) for panel in panels), arguments.animate)
+        output = arguments.animate
+    else:
+        output = arguments.output or trajectory.root / "picture.png"
+        figure_of(picture, arguments, panels, norm, cmap).savefig(output)
+    plt.close("all")
+    print(f"drawn: {output}")
+    if arguments.summary:
+        print_summary(trajectory.json("summary.json"))
+
+
+if __name__ == "__main__":
+    main()

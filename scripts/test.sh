@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Builds recoil and runs all tests but those labelled `long`: scripts/test.sh [preset] [ctest arguments].
+# Presets: release (default), ci (warnings are errors), debug (sanitizers), coverage.
+set -euo pipefail
+source "$(dirname "$0")/common.sh"
+cd "$root"
+
+preset=release
+if (($# > 0)) && [[ "$1" != -* ]]; then
+  preset=$1
+  shift
+fi
+bash scripts/install_dependencies.sh
+build "$preset"
+step "tests of preset $preset"
+ctest --preset "$preset" -j "$(nproc)" "$@" </dev/null
+step "all tests passed"

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "app/scene/item.hpp"
+#include "recoil/app/scene/scene.hpp"
+
+/// From resolved JSON to a typed Scene, part by part. All throw InputError where values contradict each
+/// other.
+namespace recoil::app {
+
+/// geometry, planes, space.
+void build_geometry(const Item& root, Scene& scene);
+/// One list of selections: an id, a file, or a list of shapes.
+std::vector<mesh::Selection> build_selections(const Item& item, Scene& scene);
+void build_materials(const Item& root, Scene& scene);
+/// boundary_conditions and gravity.
+void build_boundary_conditions(const Item& root, Scene& scene);
+void build_initial_conditions(const Item& root, Scene& scene);
+void build_time(const Item& root, Scene& scene);
+/// contact, solver, output, tests.
+void build_settings(const Item& root, Scene& scene);
+
+/// Checks between the parts that need no mesh: names and ids exist, none twice.
+void check_scene(const Scene& scene);
+
+/// Names of deformable bodies, of obstacles with a mesh, of all.
+std::vector<std::string> deformable_names(const Scene& scene);
+std::vector<std::string> obstacle_names(const Scene& scene);
+
+} // namespace recoil::app

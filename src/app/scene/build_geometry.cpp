@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <cctype>
+
+#include "app/scene/build.hpp"
+
+namespace recoil::app {
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+void check_rotation(const Item& item, const mesh::Transformation& transformation) {
+  const auto mode = lower(transformation.rotation_mode);
+  const bool named = mode == "axis_angle" || mode == "rotation_vector" || mode == "quaternion";
+  if (!named && (mode.empty() || mode.find_first_not_of("xyz") != std::string::npos))
+    item["rotation_mode"].fail("must be axis letters such as \"xyz\", or \"axis_angle\", "
+                               "\"rotation_vector\", \"quaternion\", is \"" +
+                               transformation.rotation_mode + "\"");
+  const auto size = transformation.rotation.size();
+  const std::size_t expected = mode == "axis_angle" || mode == "quaternion" ? 4 : 3;
+  if (size == 0 || size == 1 || size == expected) return;
+  item["rotation"].fail("needs " + std::to_string(expected) + " numbers with rotation_mode \"" +
+                        transformation.rotation_mode + "\" (2D: one), has " + std::to_string(size));
+}
+
+mesh::Transformation build_transformation(const Item& item, Scene& scene) {
+  mesh::Transformation transformation;
+  transformation.translation = item["translation"].vector();
+  const auto scale = item["scale"];
+  if (scale.is_number())
+    transformation.scale.setConstant(scale.number());
+  else if (scale.size() > 0)
+    transformation.scale = scale.vector();
+  if (item.has("dimensions")) {
+    const auto dimensions = item["dimensions"];
+    if (dimensions.is_list())
+      transformation.dimensions = dimensions.vector();
+    else
+      scene.warnings.push_back(dimensions.where() + ": a single number has no effect; write a list");
+  }
+  transformation.rotation_mode = item["rotation_mode"].text();
+  transformation.rotation = item["rotation"].numbers();
+  check_rotation(item, transformation);
+  return transformation;
+}
+
+mesh::Generator build_generator(const Item& item) {
+  using mesh::GeneratorShape;
+  struct Form {
+    const char* name;
+    GeneratorShape shape;
+    std::size_t sizes; ///< entries of `size`; 0 = not used
+    bool radius, height;
+    std::size_t divisions;
+  };
+  static constexpr Form forms[] = {
+      {"box", GeneratorShape::box, 3, false, false, 3},
+      {"rectangle", GeneratorShape::rectangle, 2, false, false, 2},
+      {"ball", GeneratorShape::ball, 0, true, false, 1},
+      {"disk", GeneratorShape::disk, 0, true, false, 1},
+      {"plate", GeneratorShape::plate, 3, false, false, 3},
+      {"cylinder", GeneratorShape::cylinder, 0, true, true, 2},
+  };
+  const auto type = item["type"].text();
+  const auto& form =
+      *std::find_if(std::begin(forms), std::end(forms), [&](const Form& f) { return type == f.name; });
+  const auto expect = [&](const char* name, bool used) {
+    if (item.has(name) && !used) item[name].fail("a " + type + " has no `" + name + "`");
+    if (!item.has(name) && used) item.fail("a " + type + " needs `" + name + "`");
+  };
+  expect("size", form.sizes > 0);
+  expect("radius", form.radius);
+  expect("height", form.height);
+
+  mesh::Generator generator;
+  generator.shape = form.shape;
+  if (form.sizes) {
+    generator.size = item["size"].numbers();
+    if (generator.size.size() != form.sizes)
+      item["size"].fail("a " + type + " has " + std::to_string(form.sizes) + " sizes, here are " +
+                        std::to_string(generator.size.size()));
+  }
+  if (form.radius) generator.radius = item["radius"].number();
+  if (form.height) generator.height = item["height"].number();
+  generator.divisions = item["divisions"].integers();
+  if (generator.divisions.size() == 1)
+    generator.divisions.resize(form.divisions, generator.divisions.front());
+  if (generator.divisions.size() != form.divisions)
+    item["divisions"].fail("a " + type + " takes 1 or " + std::to_string(form.divisions) +
+                           " numbers, here are " + std::to_string(generator.divisions.size()));
+  return generator;
+}
+
+void build_plane(const Item& entry, Scene& scene) {
+  for (const char* name :
+       {"mesh", "generator", "array", "surface_selection", "volume_selection", "point_selection"})
+    if (entry.has(name)) entry[name].fail("a plane has no `" + std::string(name) + "`");
+  if (!entry["is_obstacle"].flag()) entry.fail("a plane is an obstacle: write \"is_obstacle\": true");
+  for (const char* name : {"point", "normal"})
+    if (!entry.has(name)) entry.fail("a plane needs `" + std::string(name) + "`");
+  PlaneObstacle plane;
+  plane.name = entry["name"].text();
+  plane.where = entry.where();
+  plane.point = entry["point"].vector();
+  const auto normal = entry["normal"].vector();
+  if (!(normal.norm() > 0)) entry["normal"].fail("must not be zero");
+  plane.normal = normal.normalized();
+  scene.planes.push_back(std::move(plane));
+}
+
+mesh::Extract extract_of(const std::string& name) {
+  if (name == "surface") return mesh::Extract::surface;
+  if (name == "edges") return mesh::Extract::edges;
+  return name == "points" ? mesh::Extract::points : mesh::Extract::volume;
+}
+
+void build_obstacle_id(const Item& entry, mesh::GeometrySpec& spec, Scene& scene) {
+  if (entry.has("surface_selection")) {
+    const auto id = entry["surface_selection"];
+    if (!id.is_number())
+      id.fail("an obstacle takes one integer as surface_selection: the id by which it moves");
+    spec.obstacle_id = id.integer();
+    if (*spec.obstacle_id < 0) id.fail("the id of an obstacle must be 0 or more");
+  }
+  for (const char* name : {"volume_selection", "point_selection"})
+    if (entry.has(name)) scene.warnings.push_back(entry[name].where() + ": has no effect on an obstacle");
+}
+
+mesh::GeometrySpec build_mesh_entry(const Item& entry, Scene& scene) {
+  mesh::GeometrySpec spec;
+  spec.name = entry["name"].text();
+  spec.where = entry.where();
+  spec.is_obstacle = entry["is_obstacle"].flag();
+  if (entry.has("mesh") == entry.has("generator"))
+    entry.fail(entry.has("mesh") ? "has both `mesh` and `generator`; keep one"
+                                 : "needs `mesh` (a file) or `generator`");
+  if (entry.has("mesh")) spec.mesh = entry["mesh"].text();
+  if (entry.has("generator")) spec.generator = build_generator(entry["generator"]);
+  for (const char* name : {"point", "normal"})
+    if (entry.has(name)) entry[name].fail("belongs to an entry with \"type\": \"plane\"");
+  spec.transformation = build_transformation(entry["transformation"], scene);
+  spec.normalize_mesh = entry["advanced"]["normalize_mesh"].flag();
+  spec.n_refs = entry["n_refs"].integer();
+
+  const bool array = entry["type"].text() == "mesh_array";
+  if (array != entry.has("array"))
+    entry.fail(array ? "\"type\": \"mesh_array\" needs `array`" : "`array` needs \"type\": \"mesh_array\"");
+  if (array) {
+    const auto given = entry["array"];
+    spec.array =
+        mesh::ArrayCopies{given["size"].integers(), given["offset"].number(), given["relative"].flag()};
+  }
+
+  spec.extract = extract_of(entry["extract"].text());
+  if (spec.is_obstacle) {
+    build_obstacle_id(entry, spec, scene);
+  } else {
+    if (spec.extract != mesh::Extract::volume)
+      entry["extract"].fail("a deformable body keeps its \"volume\"; other parts are for obstacles");
+    if (entry.has("volume_selection"))
+      spec.volume_selection = build_selections(entry["volume_selection"], scene);
+    if (entry.has("surface_selection"))
+      spec.surface_selection = build_selections(entry["surface_selection"], scene);
+    if (entry.has("point_selection"))
+      spec.point_selection = build_selections(entry["point_selection"], scene);
+  }
+  return spec;
+}
+
+void build_space(const Item& space, Scene& scene) {
+  const auto order = space["discr_order"];
+  if (order.is_number()) {
+    scene.space.order = order.integer();
+    return;
+  }
+  for (const auto& entry : order.items()) {
+    const auto body = entry["body"].text();
+    for (const auto& [known, value] : scene.space.body_orders)
+      if (known == body) entry["body"].fail("body '" + body + "' has an order already; keep one entry");
+    scene.space.body_orders.emplace_back(body, entry["order"].integer());
+  }
+}
+
+} // namespace
+
+void build_geometry(const Item& root, Scene& scene) {
+  for (const auto& entry : root["geometry"].items()) {
+    if (!entry["enabled"].flag()) continue;
+    if (entry["type"].text() == "plane")
+      build_plane(entry, scene);
+    else
+      scene.geometry.push_back(build_mesh_entry(entry, scene));
+  }
+  build_space(root["space"], scene);
+}
+
+std::vector<std::string> deformable_names(const Scene& scene) {
+  std::vector<std::string> names;
+  for (const auto& spec : scene.geometry)
+    if (!spec.is_obstacle) names.push_back(spec.name);
+  return names;
+}
+
+std::vector<std::string> obstacle_names(const Scene& scene) {
+  std::vector<std::string> names;
+  for (const auto& spec : scene.geometry)
+    if (spec.is_obstacle) names.push_back(spec.name);
+  for (const auto& plane : scene.planes) names.push_back(plane.name);
+  return names;
+}
+
+} // namespace recoil::app

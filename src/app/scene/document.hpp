@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+
+#include <nlohmann/json.hpp>
+
+#include "app/scene/locations.hpp"
+
+namespace recoil::app {
+
+/// A scene as one JSON value: `common` and `patch` applied, nothing checked yet.
+struct Document {
+  nlohmann::json root;
+  Locations locations;
+  std::filesystem::path file;
+  std::filesystem::path folder; ///< absolute; what relative paths start from
+};
+
+/// Reads a scene and the scenes it inherits from. @throws InputError: no such file, parse error
+/// (file:line:column), a key twice in one object, an inheritance cycle, a patch that does not apply.
+Document load_document(const std::filesystem::path& file);
+
+/// The same for a text in hand.
+Document document_from_text(const std::string& text, const std::string& name,
+                            const std::filesystem::path& folder);
+
+} // namespace recoil::app

@@ -1,0 +1,136 @@
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "app/scene/keys.hpp"
+#include "recoil/app/scene/scene_documentation.hpp"
+
+namespace recoil::app {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json schema_of(const KeyNode& node);
+
+ordered_json bounded(ordered_json schema, const Range& range) {
+  if (std::isfinite(range.min)) schema[range.min_open ? "exclusiveMinimum" : "minimum"] = range.min;
+  if (std::isfinite(range.max)) schema[range.max_open ? "exclusiveMaximum" : "maximum"] = range.max;
+  return schema;
+}
+
+ordered_json quantity(const Key& key, const ordered_json& value) {
+  return {{"type", "object"},
+          {"properties",
+           {{"value", value}, {"unit", {{"type", "string"}, {"default", key.unit ? key.unit : ""}}}}},
+          {"required", {"value"}},
+          {"additionalProperties", false}};
+}
+
+ordered_json object_schema(const KeyNode& node) {
+  ordered_json schema{{"type", "object"}};
+  ordered_json properties = ordered_json::object(), required = ordered_json::array();
+  for (const auto* child : node.ordered) {
+    properties[child->name] = schema_of(*child);
+    if (child->key->required) required.push_back(child->name);
+  }
+  schema["properties"] = std::move(properties);
+  if (!required.empty()) schema["required"] = std::move(required);
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
+ordered_json choices_of(const Key& key) {
+  auto all = ordered_json::array();
+  for (const auto& choice : split_choices(key.choices)) all.push_back(ordered_json::parse(choice));
+  return {{"enum", all}};
+}
+
+/// The forms a value may take, without lists.
+std::vector<ordered_json> single_forms(const KeyNode& node, unsigned types) {
+  const Key& key = *node.key;
+  std::vector<ordered_json> forms;
+  if (key.choices && types & (text | integer | number | boolean)) {
+    forms.push_back(choices_of(key));
+    types &= ~unsigned(text | integer | number | boolean);
+  }
+  if (types & boolean) forms.push_back({{"type", "boolean"}});
+  if (types & integer && !(types & (number | expression))) {
+    forms.push_back(bounded({{"type", "integer"}}, key.range));
+  }
+  if (types & (number | expression)) {
+    const auto value = bounded({{"type", "number"}}, key.range);
+    forms.push_back(value);
+    forms.push_back(quantity(key, value));
+  }
+  if (types & expression) forms.push_back({{"type", "string"}, {"description", "formula of x, y, z, t"}});
+  if (types & (text | path)) forms.push_back({{"type", "string"}});
+  if (types & element_data)
+    forms.push_back({{"type", "object"},
+                     {"properties", {{"file", {{"type", "string"}}}, {"dataset", {{"type", "string"}}}}},
+                     {"required", {"file", "dataset"}},
+                     {"additionalProperties", false}});
+  if (types & object) forms.push_back(object_schema(node));
+  return forms;
+}
+
+ordered_json list_schema(const KeyNode& node) {
+  ordered_json schema{{"type", "array"}, {"items", schema_of(*node.item)}};
+  if (node.key->length[0] > 0) schema["minItems"] = node.key->length[0];
+  if (node.key->length[1] < 1 << 30) schema["maxItems"] = node.key->length[1];
+  return schema;
+}
+
+ordered_json any_of(std::vector<ordered_json> forms) {
+  if (forms.empty()) return ordered_json::object();
+  if (forms.size() == 1) return std::move(forms.front());
+  return {{"anyOf", std::move(forms)}};
+}
+
+void describe(const Key& key, ordered_json& schema) {
+  std::string description = key.doc;
+  const auto add = [&](const std::string& sentence) {
+    description += (description.empty() ? "" : " ") + sentence;
+  };
+  if (key.unit) add("Unit: " + std::string(key.unit) + ".");
+  if (key.implied) add("Default: " + std::string(key.implied) + ".");
+  if (key.mark == Mark::ignored) add("Ignored: " + std::string(key.reason) + ".");
+  if (key.mark == Mark::refused)
+    add("Refused unless one of the values allowed: " + std::string(key.reason) + ".");
+  if (!description.empty()) schema["description"] = description;
+  if (key.fallback) schema["default"] = ordered_json::parse(key.fallback);
+}
+
+ordered_json schema_of(const KeyNode& node) {
+  const Key& key = *node.key;
+  ordered_json schema;
+  if (key.mark == Mark::refused) {
+    schema = key.choices ? choices_of(key) : ordered_json{{"not", ordered_json::object()}};
+  } else if (key.types & anything) {
+    schema = ordered_json::object();
+  } else {
+    auto forms = single_forms(node, key.types);
+    if (node.is_list()) {
+      if (key.types & (one_or_list | one_or_several)) {
+        // The item's own schema stands for a value alone; its description is that of the list.
+        auto alone = schema_of(*node.item);
+        forms.push_back(std::move(alone));
+      }
+      forms.push_back(list_schema(node));
+    }
+    schema = any_of(std::move(forms));
+  }
+  if (*key.doc) describe(key, schema);
+  return schema;
+}
+
+} // namespace
+
+std::string scene_json_schema() {
+  ordered_json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "recoil scene"}};
+  schema.update(schema_of(scene_key_tree()));
+  // What `common` brings need not stand in the file itself.
+  schema.erase("required");
+  return schema.dump(1) + "\n";
+}
+
+} // namespace recoil::app

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <array>
+#include <limits>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+/// The table of keys: the one place that says what a scene may hold. The checker, the defaults, the JSON
+/// Schema and docs/scene.md all come from it.
+namespace recoil::app {
+
+/// What a value may be; a set of bits.
+enum KeyType : unsigned {
+  boolean = 1,
+  integer = 2,
+  number = 4,
+  text = 8,
+  path = 16,         ///< file, resolved against the folder of the scene; must exist
+  expression = 32,   ///< number or formula of x, y, z, t
+  element_data = 64, ///< {"file": .., "dataset": ..}: one value per element
+  object = 128,
+  list = 256,
+  one_or_list = 512,     ///< list, or one item standing alone for a list of one
+  one_or_several = 1024, ///< one object or a list of them, with different meaning: kept as given
+  anything = 2048
+};
+
+enum class Mark {
+  honoured, ///< changes the answer
+  ignored,  ///< PolyFEM knows it, recoil has no use for it: accepted with a note
+  refused   ///< would give a wrong answer: an error unless the value is one of `choices`
+};
+
+struct Range {
+  double min = -std::numeric_limits<double>::infinity(), max = std::numeric_limits<double>::infinity();
+  bool min_open = false, max_open = false;
+
+  bool contains(double value) const {
+    return (min_open ? value > min : value >= min) && (max_open ? value < max : value <= max);
+  }
+  bool is_everything() const;
+  /// "> 0", "1 to 6", "between -1 and 0.5 (both excluded)"; empty if everything.
+  std::string describe() const;
+};
+
+inline constexpr Range positive{0, std::numeric_limits<double>::infinity(), true, false};
+inline constexpr Range non_negative{0, std::numeric_limits<double>::infinity(), false, false};
+constexpr Range from_to(double min, double max) { return {min, max, false, false}; }
+constexpr Range at_least(double min) { return {min, std::numeric_limits<double>::infinity(), false, false}; }
+
+/// One row. In lists of values, `range`, `unit` and `choices` speak of the items.
+struct Key {
+  const char* pattern; ///< JSON pointer; `*` = any list item, `{a,b}` = any of these names
+  unsigned types = 0;
+  unsigned items = 0;                                               ///< types of the items of a list
+  std::array<int, 2> length = {0, std::numeric_limits<int>::max()}; ///< of a list
+  bool required = false;
+  const char* fallback = nullptr; ///< default as JSON text, filled in; nullptr = none
+  const char* implied = nullptr;  ///< what absence means, for the documentation, when nothing is filled in
+  Range range = {};
+  const char* unit = nullptr;    ///< SI unit; numbers may be written {"value": v, "unit": "m"}
+  const char* choices = nullptr; ///< JSON list of the values allowed (refused: tolerated)
+  Mark mark = Mark::honoured;
+  const char* reason = nullptr; ///< why refused; hint added to messages about a wrong type
+  const char* doc = "";
+};
+
+/// A group of rows with its heading in docs/scene.md.
+struct KeySection {
+  const char* title;
+  const char* introduction;
+  std::span<const Key> keys;
+};
+
+std::span<const Key> root_keys();
+std::span<const Key> geometry_keys();
+std::span<const Key> selection_keys();
+std::span<const Key> material_keys();
+std::span<const Key> boundary_keys();
+std::span<const Key> initial_keys();
+std::span<const Key> time_keys();
+std::span<const Key> contact_keys();
+std::span<const Key> solver_keys();
+std::span<const Key> output_keys();
+
+/// All rows, in the order of the documentation.
+std::span<const KeySection> scene_key_sections();
+
+/// The rows as a tree: what may stand at one place of a scene.
+struct KeyNode {
+  const Key* key = nullptr;
+  std::string name;
+  std::map<std::string, std::unique_ptr<KeyNode>> children; ///< by name, in alphabetical order
+  std::vector<const KeyNode*> ordered;                      ///< the same in the order of the table
+  std::unique_ptr<KeyNode> item;                            ///< of list items
+  Key scalar_item; ///< row made up for items that have none of their own
+
+  bool is_list() const { return key->types & (list | one_or_list | one_or_several); }
+};
+
+/// The tree of all rows; built once.
+const KeyNode& scene_key_tree();
+
+/// "number or list of 2 to 3 numbers": for messages and the documentation.
+std::string describe_types(const Key& key);
+
+/// Choices as a list of JSON texts.
+std::vector<std::string> split_choices(const char* choices);
+
+} // namespace recoil::app

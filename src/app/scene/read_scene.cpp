@@ -1,0 +1,35 @@
+#include "recoil/app/scene/read_scene.hpp"
+
+#include "app/scene/build.hpp"
+#include "app/scene/document.hpp"
+#include "app/scene/resolve.hpp"
+
+namespace recoil::app {
+namespace {
+
+SceneFile build(Document document) {
+  SceneFile result;
+  auto& scene = result.scene;
+  scene.file = document.file;
+  resolve_against_keys(document, scene.notes);
+  const Item root(document.root, "", document.locations);
+  build_geometry(root, scene);
+  build_materials(root, scene);
+  build_boundary_conditions(root, scene);
+  build_initial_conditions(root, scene);
+  build_time(root, scene);
+  build_settings(root, scene);
+  check_scene(scene);
+  result.resolved = document.root.dump(2) + "\n";
+  return result;
+}
+
+} // namespace
+
+SceneFile read_scene(const std::filesystem::path& path) { return build(load_document(path)); }
+
+SceneFile parse_scene(const std::string& text, const std::string& name, const std::filesystem::path& folder) {
+  return build(document_from_text(text, name, folder));
+}
+
+} // namespace recoil::app

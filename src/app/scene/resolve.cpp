@@ -1,0 +1,268 @@
+#include "app/scene/resolve.hpp"
+
+#include <cmath>
+#include <optional>
+
+#include "app/scene/json_lines.hpp"
+#include "app/scene/keys.hpp"
+#include "app/scene/unit.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/base/expression.hpp"
+#include "recoil/base/suggest.hpp"
+
+namespace recoil::app {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+std::string shorten(const json& value) {
+  auto text = value.dump();
+  if (text.size() > 60) text = text.substr(0, 57) + "..";
+  return text;
+}
+
+bool is_integer(const json& value) {
+  if (value.is_number_integer()) return value >= -2147483648LL && value <= 2147483647LL;
+  if (!value.is_number_float()) return false;
+  const auto number = value.get<double>();
+  return number == std::floor(number) && std::abs(number) <= 2147483647.0;
+}
+
+bool is_quantity(const json& value, unsigned types) {
+  return value.is_object() && value.contains("value") && (types & (number | integer | expression));
+}
+
+/// Does the JSON type of a value (not a list) fit?
+bool fits(const json& value, unsigned types) {
+  if (types & anything) return true;
+  if (value.is_boolean()) return types & boolean;
+  if (value.is_number()) return types & (number | expression) || (types & integer && is_integer(value));
+  if (value.is_string()) return types & (text | path | expression);
+  if (value.is_object()) return types & (object | element_data) || is_quantity(value, types);
+  return false;
+}
+
+class Resolver {
+public:
+  Resolver(Document& document, std::vector<std::string>& notes) : document_(document), notes_(notes) {}
+
+  void run() {
+    document_.root = resolve_object(scene_key_tree(), document_.root, "");
+    if (problems_.empty()) return;
+    std::string all;
+    for (std::size_t i = 0; i < problems_.size() && i < 10; ++i) all += (i ? "\n" : "") + problems_[i];
+    if (problems_.size() > 10) all += "\nand " + std::to_string(problems_.size() - 10) + " more";
+    throw InputError(all);
+  }
+
+private:
+  void problem(const std::string& pointer, const std::string& what) {
+    problems_.push_back(document_.locations.describe(pointer) + ": " + what);
+  }
+
+  json resolve(const KeyNode& node, json value, const std::string& pointer) {
+    const Key& key = *node.key;
+    if (key.mark == Mark::ignored && node.children.empty())
+      notes_.push_back(document_.locations.describe(pointer) + ": ignored: " + key.reason);
+    if (key.mark == Mark::refused) return resolve_refused(key, std::move(value), pointer);
+    if (key.types & anything) return value;
+    if (value.is_array()) {
+      if (!node.is_list()) return mismatch(key, std::move(value), pointer);
+      return resolve_list(node, std::move(value), pointer);
+    }
+    const unsigned alone = key.types & ~(list | one_or_list | one_or_several);
+    if (fits(value, alone)) return resolve_single(node, key, std::move(value), pointer);
+    if (key.types & one_or_several && fits(value, key.items))
+      return resolve(*node.item, std::move(value), pointer);
+    if (key.types & one_or_list && fits(value, key.items)) {
+      document_.locations.wrapped(pointer);
+      json wrapped = json::array();
+      wrapped.push_back(std::move(value));
+      return resolve_list(node, std::move(wrapped), pointer);
+    }
+    return mismatch(key, std::move(value), pointer);
+  }
+
+  json mismatch(const Key& key, json value, const std::string& pointer) {
+    auto what = "must be " + describe_types(key) + ", is " + shorten(value);
+    if (key.reason) what += std::string(" (") + key.reason + ")";
+    problem(pointer, what);
+    return value;
+  }
+
+  json resolve_refused(const Key& key, json value, const std::string& pointer) {
+    for (const auto& choice : split_choices(key.choices))
+      if (value == json::parse(choice)) return value;
+    auto what = "is not supported as " + shorten(value) + ": " + key.reason;
+    const auto choices = split_choices(key.choices);
+    what += choices.empty() ? "; leave it out" : "; leave it out or write " + choices.front();
+    problem(pointer, what);
+    return value;
+  }
+
+  json resolve_list(const KeyNode& node, json value, const std::string& pointer) {
+    const auto [low, high] = node.key->length;
+    const auto size = static_cast<long>(value.size());
+    if (size < low || size > high) {
+      auto what = "must be " + describe_types(*node.key) + ", has " + std::to_string(size) + " entries";
+      if (node.key->reason) what += std::string(" (") + node.key->reason + ")";
+      problem(pointer, what);
+    }
+    for (std::size_t i = 0; i < value.size(); ++i)
+      value[i] = resolve(*node.item, value[i], pointer + "/" + std::to_string(i));
+    return value;
+  }
+
+  json resolve_single(const KeyNode& node, const Key& key, json value, const std::string& pointer) {
+    if (is_quantity(value, key.types)) {
+      const auto unit = value.value("unit", json(""));
+      if (!unit.is_string() || !is_si_unit(unit.get<std::string>(), key.unit) || value.size() > 2) {
+        problem(pointer, "a number with a unit is written {\"value\": 1, \"unit\": \"" +
+                             std::string(key.unit ? key.unit : "") +
+                             "\"} here (SI only, values are not converted), is " + shorten(value));
+        return value;
+      }
+      value = json(value["value"]);
+      if (value.is_object() || !fits(value, key.types)) return mismatch(key, std::move(value), pointer);
+    }
+    if (value.is_object()) {
+      if (key.types & element_data) return resolve_element_data(std::move(value), pointer);
+      return resolve_object(node, value, pointer);
+    }
+    if (value.is_string() && key.types & path) return resolve_path(value.get<std::string>(), pointer);
+    if (value.is_number_float() && key.types & integer && !(key.types & number))
+      value = json(std::lround(value.get<double>()));
+    check_value(key, value, pointer);
+    return value;
+  }
+
+  void check_value(const Key& key, const json& value, const std::string& pointer) {
+    std::optional<double> constant;
+    if (value.is_number()) constant = value.get<double>();
+    if (value.is_string() && key.types & expression) {
+      try {
+        const Expression formula(value.get<std::string>());
+        if (formula.is_constant()) constant = formula({});
+      } catch (const InputError& error) {
+        problem(pointer, error.what() + in_formula_folder(value.get<std::string>()));
+      }
+    }
+    if (constant && !std::isfinite(*constant)) problem(pointer, "must be finite, is " + shorten(value));
+    if (constant && !key.range.contains(*constant))
+      problem(pointer, "must be " + key.range.describe() + ", is " + shorten(value));
+    if (key.choices) check_choices(key, value, pointer);
+  }
+
+  std::string in_formula_folder(const std::string& formula) const {
+    std::error_code error;
+    return fs::exists(document_.folder / formula, error) ? " (files of values are not supported)" : "";
+  }
+
+  void check_choices(const Key& key, const json& value, const std::string& pointer) {
+    std::vector<std::string> names;
+    std::string all;
+    for (const auto& choice : split_choices(key.choices)) {
+      const auto allowed = json::parse(choice);
+      if (allowed == value) return;
+      if (allowed.is_string()) names.push_back(allowed.get<std::string>());
+      all += (all.empty() ? "" : ", ") + choice;
+    }
+    auto what = "must be one of " + all + ", is " + shorten(value);
+    if (value.is_string()) what += did_you_mean(value.get<std::string>(), names);
+    if (key.reason) what += std::string(" (") + key.reason + ")";
+    problem(pointer, what);
+  }
+
+  json resolve_path(const std::string& written, const std::string& pointer) {
+    const auto resolved = (document_.folder / written).lexically_normal();
+    std::error_code error;
+    if (!skipped_ && !fs::is_regular_file(resolved, error)) {
+      std::vector<std::string> names;
+      for (const auto& entry : fs::directory_iterator(resolved.parent_path(), error))
+        names.push_back(entry.path().filename().string());
+      auto what = "no such file: " + resolved.string();
+      what +=
+          error ? "; its folder does not exist either" : did_you_mean(resolved.filename().string(), names);
+      if (fs::path(written).is_relative())
+        what += "; relative paths start from the folder of the scene that is run";
+      problem(pointer, what);
+    }
+    return resolved.string();
+  }
+
+  json resolve_element_data(json value, const std::string& pointer) {
+    if (value.size() != 2 || !value.contains("file") || !value.contains("dataset") ||
+        !value["file"].is_string() || !value["dataset"].is_string()) {
+      problem(pointer, "values per element are written {\"file\": \"f.h5\", \"dataset\": \"/E\"}, is " +
+                           shorten(value));
+      return value;
+    }
+    value["file"] = resolve_path(value["file"].get<std::string>(), pointer + "/file");
+    return value;
+  }
+
+  json resolve_object(const KeyNode& node, const json& value, const std::string& pointer) {
+    if (&node == geometry_entry_) skipped_ = value.value("enabled", json(true)) == json(false);
+    auto resolved = resolve_members(node, value, pointer);
+    if (&node == geometry_entry_) skipped_ = false;
+    return resolved;
+  }
+
+  json resolve_members(const KeyNode& node, const json& value, const std::string& pointer) {
+    json resolved = json::object();
+    for (const auto& [name, member] : value.items()) {
+      const auto child = pointer + "/" + escape_pointer(name);
+      if (const auto it = node.children.find(name); it != node.children.end())
+        resolved[name] = resolve(*it->second, member, child);
+      else
+        problem(child, unknown_key(node, name));
+    }
+    for (const auto* child : node.ordered) {
+      if (resolved.contains(child->name)) continue;
+      if (child->key->required)
+        problem(pointer,
+                "'" + child->name + "' is missing: " + describe_types(*child->key) + ". " + child->key->doc);
+      else if (child->key->fallback)
+        resolved[child->name] =
+            resolve(*child, json::parse(child->key->fallback), pointer + "/" + child->name);
+    }
+    return resolved;
+  }
+
+  static std::string unknown_key(const KeyNode& node, const std::string& name) {
+    std::vector<std::string> names;
+    std::string all;
+    for (const auto* child : node.ordered) {
+      names.push_back(child->name);
+      all += (all.empty() ? "" : ", ") + child->name;
+    }
+    const auto hint = did_you_mean(name, names);
+    if (!hint.empty()) return "unknown key" + hint;
+    return names.empty() ? "unknown key; nothing may stand here" : "unknown key; known here: " + all;
+  }
+
+  Document& document_;
+  std::vector<std::string>& notes_;
+  std::vector<std::string> problems_;
+  const KeyNode* geometry_entry_ = scene_key_tree().children.at("geometry")->item.get();
+  bool skipped_ = false; ///< inside a geometry that is not enabled: its files need not exist
+};
+
+/// Bodies without a name are called after their place in the list.
+void name_bodies(json& root) {
+  int index = 0;
+  for (auto& entry : root["geometry"]) {
+    if (!entry.contains("name")) entry["name"] = "body" + std::to_string(index);
+    ++index;
+  }
+}
+
+} // namespace
+
+void resolve_against_keys(Document& document, std::vector<std::string>& notes) {
+  Resolver(document, notes).run();
+  name_bodies(document.root);
+}
+
+} // namespace recoil::app

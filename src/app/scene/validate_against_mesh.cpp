@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "recoil/app/scene/read_scene.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::app {
+namespace {
+
+std::string list_ids(const std::set<int>& ids) {
+  std::string text;
+  for (const int id : ids) text += (text.empty() ? "" : ", ") + std::to_string(id);
+  return text.empty() ? "none" : text;
+}
+
+/// Cuts a list of components to `dim`; what is cut off must be zero.
+template <class Component, class IsZero>
+void cut(std::vector<Component>& components, int dim, const std::string& where, const char* what,
+         IsZero is_zero) {
+  const auto size = static_cast<int>(components.size());
+  if (size < dim)
+    throw InputError(where, std::string(what) + " needs " + std::to_string(dim) + " components in " +
+                                std::to_string(dim) + "D, has " + std::to_string(size));
+  while (static_cast<int>(components.size()) > dim) {
+    if (!is_zero(components.back()))
+      throw InputError(where,
+                       std::string(what) + " has a third component that is not zero, but the mesh is 2D");
+    components.pop_back();
+  }
+}
+
+bool is_zero(const Expression& value) { return value.is_constant() && value({}) == 0; }
+bool is_zero_number(double value) { return value == 0; }
+bool is_zero_component(const ComponentValue& value) {
+  const auto zero =
+      std::all_of(value.per_time.begin(), value.per_time.end(), is_zero) && is_zero(value.value);
+  return zero || !value.constrained;
+}
+
+void cut_initial_conditions(InitialConditions& initial, int dim) {
+  for (auto& field : initial.velocity) cut(field.value, dim, field.region.where, "`value`", is_zero);
+  for (auto& field : initial.solution) cut(field.value, dim, field.region.where, "`value`", is_zero);
+  for (auto& field : initial.acceleration) cut(field.value, dim, field.region.where, "`value`", is_zero);
+  for (const auto& spin : initial.angular_velocity) {
+    const std::size_t expected = dim == 2 ? 1 : 3;
+    if (spin.value.size() != expected)
+      throw InputError(spin.region.where, "`value` of an angular velocity needs " +
+                                              std::string(dim == 2 ? "one number" : "three numbers") +
+                                              " in " + std::to_string(dim) + "D, has " +
+                                              std::to_string(spin.value.size()));
+  }
+}
+
+/// Ids found on the meshes.
+struct MeshIds {
+  std::set<int> surface; ///< facets of deformables
+  std::set<int> point;
+  std::set<int> volume;
+  std::set<int> obstacle;
+  std::vector<std::set<int>> body_surface, body_volume; ///< per body
+};
+
+MeshIds collect_ids(const mesh::SimplexMesh& mesh, std::span<const mesh::SurfaceMesh> obstacles) {
+  MeshIds ids;
+  ids.body_surface.resize(mesh.body_names.size());
+  ids.body_volume.resize(mesh.body_names.size());
+  for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell) {
+    const auto body = static_cast<std::size_t>(mesh.cell_body[cell]);
+    ids.body_volume[body].insert(mesh.cell_volume_id[cell]);
+    for (int i = 0; i <= mesh.dim; ++i) {
+      const int id = mesh.facet_ids[cell][static_cast<std::size_t>(i)];
+      if (id != mesh::interior_facet && id != mesh::unselected_facet) ids.body_surface[body].insert(id);
+    }
+  }
+  for (const auto& own : ids.body_surface) ids.surface.insert(own.begin(), own.end());
+  for (const auto& own : ids.body_volume) ids.volume.insert(own.begin(), own.end());
+  for (const int id : mesh.vertex_point_id)
+    if (id != 0) ids.point.insert(id);
+  for (const auto& obstacle : obstacles)
+    if (obstacle.surface_id >= 0) ids.obstacle.insert(obstacle.surface_id);
+  return ids;
+}
+
+void check_materials(const Scene& scene, const mesh::SimplexMesh& mesh, const MeshIds& ids) {
+  for (std::size_t body = 0; body < mesh.body_names.size(); ++body)
+    for (const int id : ids.body_volume[body])
+      if (!find_material(scene, mesh.body_names[body], id))
+        throw InputError(scene.file.string() + " (/materials)",
+                         "elements of body '" + mesh.body_names[body] + "' with volume id " +
+                             std::to_string(id) +
+                             " have no material; add an entry with this `id` or with `body`");
+}
+
+void check_surface_ids(const std::vector<int>& wanted, const std::string& where, const MeshIds& ids,
+                       bool points) {
+  for (const int id : wanted) {
+    if (ids.surface.contains(id) || (points && (ids.point.contains(id) || ids.obstacle.contains(id))))
+      continue;
+    throw InputError(where, "no facet has the surface id " + std::to_string(id) + "; ids in this scene: " +
+                                list_ids(ids.surface) + ". A `surface_selection` gives ids");
+  }
+}
+
+void check_boundary_ids(const Scene& scene, const MeshIds& ids) {
+  const auto& conditions = scene.boundary_conditions;
+  for (const auto& entry : conditions.dirichlet) check_surface_ids(entry.ids, entry.where, ids, true);
+  for (const auto& entry : conditions.neumann) check_surface_ids(entry.ids, entry.where, ids, false);
+  for (const auto& entry : conditions.normal_aligned_neumann)
+    check_surface_ids(entry.ids, entry.where, ids, false);
+  for (const auto& entry : conditions.pressure) check_surface_ids(entry.ids, entry.where, ids, false);
+}
+
+void check_volume_ids(const Scene& scene, const MeshIds& ids) {
+  const auto check = [&](const Region& region) {
+    for (const int id : region.ids)
+      if (!ids.volume.contains(id))
+        throw InputError(region.where, "no element has the volume id " + std::to_string(id) +
+                                           "; ids in this scene: " + list_ids(ids.volume));
+  };
+  const auto& initial = scene.initial_conditions;
+  for (const auto* fields : {&initial.velocity, &initial.solution, &initial.acceleration})
+    for (const auto& field : *fields) check(field.region);
+  for (const auto& spin : initial.angular_velocity) check(spin.region);
+}
+
+void check_orders(const Scene& scene, const mesh::SimplexMesh& mesh) {
+  if (scene.space.body_orders.empty()) return;
+  std::vector<int> owner(mesh.vertices.size(), -1);
+  for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell)
+    for (int i = 0; i <= mesh.dim; ++i) {
+      const auto vertex = static_cast<std::size_t>(mesh.cells[cell][static_cast<std::size_t>(i)]);
+      const int body = mesh.cell_body[cell];
+      if (owner[vertex] < 0) owner[vertex] = body;
+      const auto& a = mesh.body_names[static_cast<std::size_t>(owner[vertex])];
+      const auto& b = mesh.body_names[static_cast<std::size_t>(body)];
+      if (owner[vertex] != body && order_of_body(scene, a) != order_of_body(scene, b))
+        throw InputError(scene.file.string() + " (/space/discr_order)",
+                         "bodies '" + a + "' and '" + b + "' share vertex " + std::to_string(vertex) +
+                             " but have orders " + std::to_string(order_of_body(scene, a)) + " and " +
+                             std::to_string(order_of_body(scene, b)) + "; give them one order");
+    }
+}
+
+} // namespace
+
+void set_dimension(Scene& scene, int dim) {
+  auto& conditions = scene.boundary_conditions;
+  const auto root = scene.file.string();
+  cut(conditions.rhs, dim, root + " (/boundary_conditions/rhs)", "`rhs`", is_zero);
+  cut(scene.gravity, dim, root + " (/gravity)", "`gravity`", is_zero_number);
+  for (auto* list : {&conditions.dirichlet, &conditions.obstacle_displacements})
+    for (auto& entry : *list) cut(entry.value, dim, entry.where, "`value`", is_zero_component);
+  for (auto& entry : conditions.neumann) cut(entry.value, dim, entry.where, "`value`", is_zero);
+  cut_initial_conditions(scene.initial_conditions, dim);
+}
+
+void validate_against_mesh(Scene& scene, const mesh::SimplexMesh& mesh,
+                           std::span<const mesh::SurfaceMesh> obstacles) {
+  set_dimension(scene, mesh.dim);
+  const auto ids = collect_ids(mesh, obstacles);
+  check_materials(scene, mesh, ids);
+  check_boundary_ids(scene, ids);
+  check_volume_ids(scene, ids);
+  check_orders(scene, mesh);
+}
+
+} // namespace recoil::app

@@ -1,0 +1,245 @@
+#include "app/simulation/build_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "app/simulation/materials.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/potentials/dead_loads.hpp"
+#include "recoil/potentials/pressure.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+bool depends_on_time(const std::vector<Expression>& values) {
+  return std::any_of(values.begin(), values.end(), [](const Expression& value) { return value.depends_on_time(); });
+}
+
+template <int dim>
+std::vector<fem::DirichletCondition> dirichlet_conditions(const Scene& scene) {
+  std::vector<fem::DirichletCondition> conditions;
+  for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) {
+    fem::DirichletCondition condition;
+    condition.all = entry.all;
+    condition.ids.assign(entry.ids.begin(), entry.ids.end());
+    for (std::size_t i = 0; i < dim; ++i) condition.components[i] = entry.value[i].constrained;
+    condition.value = [&entry](int component, const ExpressionPoint& point) {
+      return entry.evaluate(component, point);
+    };
+    conditions.push_back(std::move(condition));
+  }
+  return conditions;
+}
+
+/// gravity - rhs; empty value if it is zero everywhere.
+template <int dim>
+potentials::LoadField<dim> acceleration_field(const Scene& scene) {
+  const auto& rhs = scene.boundary_conditions.rhs;
+  const auto& gravity = scene.gravity;
+  const auto is_zero = [](const Expression& value) { return value.is_constant() && value({}) == 0; };
+  potentials::LoadField<dim> field;
+  if (std::all_of(rhs.begin(), rhs.end(), is_zero) &&
+      std::all_of(gravity.begin(), gravity.end(), [](double g) { return g == 0; }))
+    return field;
+  field.time_dependent = depends_on_time(rhs);
+  field.value = [&rhs, &gravity](const ExpressionPoint& point) {
+    Eigen::Matrix<double, dim, 1> acceleration = Eigen::Matrix<double, dim, 1>::Zero();
+    for (std::size_t i = 0; i < dim; ++i) {
+      if (i < gravity.size()) acceleration[static_cast<Eigen::Index>(i)] += gravity[i];
+      // PolyFEM's sign: the force density is -rho rhs.
+      if (i < rhs.size()) acceleration[static_cast<Eigen::Index>(i)] -= rhs[i](point);
+    }
+    return acceleration;
+  };
+  return field;
+}
+
+potentials::FacetSelection facets_of(bool all, const std::vector<int>& ids) {
+  return {all, std::vector<std::int32_t>(ids.begin(), ids.end())};
+}
+
+template <int dim>
+void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
+               solvers::ElastodynamicsProblem<dim>& problem) {
+  auto acceleration = acceleration_field<dim>(scene);
+  if (acceleration.value)
+    problem.loads.push_back(potentials::make_body_force<dim>(
+        space, problem.geometry, make_density(scene, space, materials), std::move(acceleration)));
+  for (const TractionEntry& entry : scene.boundary_conditions.neumann) {
+    potentials::LoadField<dim> traction;
+    traction.time_dependent = depends_on_time(entry.value) || !entry.interpolation.empty();
+    traction.value = [&entry](const ExpressionPoint& point) {
+      Eigen::Matrix<double, dim, 1> value;
+      for (int i = 0; i < dim; ++i)
+        value[i] = entry.value[static_cast<std::size_t>(i)](point) * time_factor(entry.interpolation, i, point.t);
+      return value;
+    };
+    problem.loads.push_back(
+        potentials::make_traction<dim>(space, facets_of(entry.all, entry.ids), std::move(traction)));
+  }
+  for (const PressureEntry& entry : scene.boundary_conditions.normal_aligned_neumann)
+    problem.loads.push_back(potentials::make_normal_traction<dim>(
+        space, problem.geometry, facets_of(entry.all, entry.ids), [&entry](const ExpressionPoint& point) {
+          return entry.value(point) * time_factor(entry.interpolation, 0, point.t);
+        }));
+  for (const PressureEntry& entry : scene.boundary_conditions.pressure) {
+    if (entry.value.depends_on_position())
+      throw InputError(entry.where, "the pressure '" + entry.value.text() +
+                                        "' depends on position; a follower pressure has a potential only if it is "
+                                        "uniform. Use a formula of t alone");
+    problem.loads.push_back(potentials::make_pressure<dim>(
+        space, problem.geometry, facets_of(entry.all, entry.ids),
+        [&entry](double time) {
+          ExpressionPoint point;
+          point.t = time;
+          return entry.value(point) * time_factor(entry.interpolation, 0, time);
+        },
+        problem.dirichlet->flags(), entry.where));
+  }
+}
+
+/// Calls act(node) for the owned nodes of the region's cells, cells by ascending input id (so the last one decides).
+template <int dim, class Act>
+void on_region_nodes(const Region& region, const fem::FunctionSpace<dim>& space, Act act) {
+  const auto& mesh = space.mesh();
+  std::vector<std::size_t> cells(mesh.cells.size());
+  std::iota(cells.begin(), cells.end(), std::size_t{0});
+  std::sort(cells.begin(), cells.end(), [&](auto a, auto b) { return mesh.cell_ids[a] < mesh.cell_ids[b]; });
+  for (const std::size_t cell : cells) {
+    if (!contains(region, mesh.body_names[static_cast<std::size_t>(mesh.cell_body[cell])], mesh.cell_volume_id[cell]))
+      continue;
+    for (const LocalIndex node : space.cell_nodes(static_cast<LocalIndex>(cell)))
+      if (node < space.num_owned_nodes()) act(node);
+  }
+}
+
+template <int dim>
+void sample(const std::vector<InitialField>& fields, const fem::FunctionSpace<dim>& space, linalg::Vector& values) {
+  auto entries = values.write_owned();
+  for (const InitialField& field : fields)
+    on_region_nodes(field.region, space, [&](LocalIndex node) {
+      const auto point = fem::expression_point<dim>(space.node_positions()[static_cast<std::size_t>(node)], 0);
+      for (std::size_t i = 0; i < dim; ++i) entries[static_cast<std::size_t>(node) * dim + i] = field.value[i](point);
+    });
+}
+
+template <int dim>
+Eigen::Vector3d centre_of_mass(const Region& region, const fem::FunctionSpace<dim>& space,
+                               const fem::CellGeometry<dim>& geometry, const potentials::Density& density) {
+  const auto& mesh = space.mesh();
+  const auto rule = fem::simplex_quadrature<dim>(2);
+  std::array<double, 4> moments{};
+  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
+    const auto index = static_cast<std::size_t>(cell);
+    if (!contains(region, mesh.body_names[static_cast<std::size_t>(mesh.cell_body[index])],
+                  mesh.cell_volume_id[index]))
+      continue;
+    const auto& vertices = mesh.cells[index];
+    for (std::size_t q = 0; q < rule.weights.size(); ++q) {
+      Eigen::Matrix<double, dim, 1> x = mesh.vertices[static_cast<std::size_t>(vertices[0])] * (1 - rule.points[q].sum());
+      for (std::size_t i = 0; i < dim; ++i)
+        x += rule.points[q][static_cast<Eigen::Index>(i)] * mesh.vertices[static_cast<std::size_t>(vertices[i + 1])];
+      const double mass =
+          geometry.weight_factor(cell) * rule.weights[q] * density(cell, fem::expression_point<dim>(x, 0));
+      for (std::size_t i = 0; i < dim; ++i) moments[i] += mass * x[static_cast<Eigen::Index>(i)];
+      moments[3] += mass;
+    }
+  }
+  space.comm().sum(moments);
+  return Eigen::Vector3d(moments[0], moments[1], moments[2]) / moments[3];
+}
+
+template <int dim>
+void add_spin(const AngularVelocity& spin, const Eigen::Vector3d& centre, const fem::FunctionSpace<dim>& space,
+              linalg::Vector& velocity) {
+  Eigen::Vector3d omega = Eigen::Vector3d::Zero();
+  if constexpr (dim == 2)
+    omega.z() = spin.value[0];
+  else
+    omega = Eigen::Vector3d(spin.value[0], spin.value[1], spin.value[2]);
+  std::vector<char> done(static_cast<std::size_t>(space.num_owned_nodes()), 0);
+  auto entries = velocity.write_owned();
+  on_region_nodes(spin.region, space, [&](LocalIndex node) {
+    if (std::exchange(done[static_cast<std::size_t>(node)], 1) != 0) return;
+    Eigen::Vector3d arm = -centre;
+    arm.template head<dim>() += space.node_positions()[static_cast<std::size_t>(node)];
+    const Eigen::Vector3d v = omega.cross(arm);
+    for (std::size_t i = 0; i < dim; ++i)
+      entries[static_cast<std::size_t>(node) * dim + i] += v[static_cast<Eigen::Index>(i)];
+  });
+}
+
+} // namespace
+
+template <int dim>
+solvers::ElastodynamicsProblem<dim> build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space,
+                                                  const std::vector<int>& materials) {
+  solvers::ElastodynamicsProblem<dim> problem;
+  problem.space = &space;
+  problem.geometry = std::make_shared<const fem::CellGeometry<dim>>(space.mesh());
+  add_materials(scene, space, materials, problem);
+  parallel::collectively(space.comm(), [&] {
+    problem.mass = std::make_unique<potentials::MassMatrix<dim>>(
+        space, *problem.geometry, make_density(scene, space, materials),
+        scene.solver.lump_mass_matrix ? potentials::MassLumping::row_sum : potentials::MassLumping::consistent);
+  });
+  problem.dirichlet = std::make_unique<fem::DirichletDofs<dim>>(space, dirichlet_conditions<dim>(scene));
+  add_loads(scene, space, materials, problem);
+  return problem;
+}
+
+template <int dim>
+stepping::State initial_state(const Scene& scene, const fem::FunctionSpace<dim>& space,
+                              const fem::CellGeometry<dim>& geometry, const std::vector<int>& materials) {
+  stepping::State state;
+  state.u = linalg::Vector(space.layout());
+  state.v = linalg::Vector(space.layout());
+  if (scene.time.kind == TimeKind::statics) return state;
+  sample(scene.initial_conditions.solution, space, state.u);
+  sample(scene.initial_conditions.velocity, space, state.v);
+  const potentials::Density density = make_density(scene, space, materials);
+  for (const AngularVelocity& spin : scene.initial_conditions.angular_velocity)
+    add_spin(spin, spin.center ? *spin.center : centre_of_mass(spin.region, space, geometry, density), space, state.v);
+  state.u.update_ghosts();
+  state.v.update_ghosts();
+  return state;
+}
+
+solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, double diagonal) {
+  solvers::ElastodynamicsOptions options;
+  switch (scene.time.kind) {
+  case TimeKind::statics: options.dynamics = solvers::Dynamics::statics; break;
+  case TimeKind::quasistatic: options.dynamics = solvers::Dynamics::quasistatic; break;
+  case TimeKind::dynamic: options.dynamics = solvers::Dynamics::dynamic; break;
+  }
+  options.t0 = scene.time.t0;
+  options.dt = scene.time.dt;
+  options.bdf_order = scene.time.bdf_order;
+  options.max_retries = scene.time.max_retries;
+  options.regularization_weight = scene.solver.lagged_regularization_weight;
+  const double length = scene.solver.characteristic_length.value_or(diagonal);
+  const double unit = scene.solver.characteristic_force_density * std::pow(length, 0.5 * dim);
+  auto& newton = options.newton;
+  newton.max_iterations = scene.solver.max_iterations;
+  newton.gradient_tolerance = scene.solver.grad_norm_tol * unit;
+  newton.relative_gradient_tolerance = scene.solver.rel_grad_norm_tol;
+  newton.first_gradient_tolerance = scene.solver.first_grad_norm_tol * unit;
+  newton.length_scale = diagonal;
+  if (scene.solver.stop == StopRule::step)
+    newton.step_rule = newton::StepRule{scene.solver.step_tolerance,
+                                        scene.time.kind == TimeKind::statics ? 1.0 : scene.time.dt, diagonal};
+  return options;
+}
+
+#define RECOIL_INSTANTIATE(dim)                                                                                       \
+  template solvers::ElastodynamicsProblem<dim> build_problem(const Scene&, const fem::FunctionSpace<dim>&,            \
+                                                             const std::vector<int>&);                                \
+  template stepping::State initial_state(const Scene&, const fem::FunctionSpace<dim>&,                                \
+                                         const fem::CellGeometry<dim>&, const std::vector<int>&);
+RECOIL_INSTANTIATE(2)
+RECOIL_INSTANTIATE(3)
+#undef RECOIL_INSTANTIATE
+
+} // namespace recoil::app

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "recoil/app/scene/scene.hpp"
+#include "recoil/solvers/elastodynamics/problem.hpp"
+#include "recoil/solvers/elastodynamics/solver.hpp"
+#include "recoil/stepping/state.hpp"
+
+namespace recoil::app {
+
+/// Potentials, mass, and prescribed values of a scene on `space`. `scene` and `materials` (cell_materials) must outlive
+/// the problem. Collective. @throws InputError on every rank.
+template <int dim>
+solvers::ElastodynamicsProblem<dim> build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space,
+                                                  const std::vector<int>& materials);
+
+/// Displacement and velocity at the start. Collective.
+template <int dim>
+stepping::State initial_state(const Scene& scene, const fem::FunctionSpace<dim>& space,
+                              const fem::CellGeometry<dim>& geometry, const std::vector<int>& materials);
+
+/// Time stepping and tolerances; `diagonal` is that of the rest bounding box [m].
+solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, double diagonal);
+
+} // namespace recoil::app

@@ -1,0 +1,43 @@
+#include "app/simulation/run_state.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "recoil/base/error.hpp"
+
+namespace recoil::app {
+
+std::string to_json(const RunState& state) {
+  const solvers::Ledger& ledger = state.ledger;
+  const nlohmann::json json{{"step", state.step},
+                            {"usable_states", state.usable_states},
+                            {"kinetic", ledger.kinetic},
+                            {"elastic", ledger.elastic},
+                            {"external_work", ledger.external_work},
+                            {"dissipated_damping", ledger.dissipated_damping},
+                            {"dissipated_integrator", ledger.dissipated_integrator},
+                            {"linear_momentum", ledger.linear_momentum},
+                            {"angular_momentum", ledger.angular_momentum}};
+  return json.dump();
+}
+
+RunState run_state_from_json(const std::string& text) {
+  try {
+    const nlohmann::json json = nlohmann::json::parse(text);
+    RunState state;
+    json.at("step").get_to(state.step);
+    json.at("usable_states").get_to(state.usable_states);
+    json.at("kinetic").get_to(state.ledger.kinetic);
+    json.at("elastic").get_to(state.ledger.elastic);
+    json.at("external_work").get_to(state.ledger.external_work);
+    json.at("dissipated_damping").get_to(state.ledger.dissipated_damping);
+    json.at("dissipated_integrator").get_to(state.ledger.dissipated_integrator);
+    json.at("linear_momentum").get_to(state.ledger.linear_momentum);
+    json.at("angular_momentum").get_to(state.ledger.angular_momentum);
+    return state;
+  } catch (const nlohmann::json::exception& error) {
+    throw FileError(std::string("the trajectory lacks what a restart needs (") + error.what() +
+                    "); it was not written by recoil simulate of this version");
+  }
+}
+
+} // namespace recoil::app

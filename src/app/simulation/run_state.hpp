@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "recoil/solvers/elastodynamics/ledger.hpp"
+
+namespace recoil::app {
+
+/// What a restart needs beside displacements and velocities; travels as JSON text with each state.
+struct RunState {
+  GlobalIndex step = 0;  ///< nominal steps done
+  int usable_states = 1; ///< how many of the last states the next step may use (1 after a repeated step)
+  solvers::Ledger ledger;
+};
+
+std::string to_json(const RunState& state);
+/// @throws FileError if the text is not what to_json wrote.
+RunState run_state_from_json(const std::string& text);
+
+} // namespace recoil::app

@@ -1,0 +1,269 @@
+#include "recoil/app/simulate.hpp"
+
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "app/simulation/build_problem.hpp"
+#include "app/simulation/load_geometry.hpp"
+#include "app/simulation/materials.hpp"
+#include "app/simulation/run_state.hpp"
+#include "app/simulation/summary.hpp"
+#include "app/simulation/trajectory_output.hpp"
+#include "recoil/base/atomic_file.hpp"
+#include "recoil/base/log.hpp"
+#include "recoil/base/progress.hpp"
+#include "recoil/base/signals.hpp"
+#include "recoil/base/timer.hpp"
+#include "recoil/base/version.hpp"
+#include "recoil/checkpoint/run_folder.hpp"
+#include "recoil/checkpoint/trajectory_reader.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+std::string trajectory_metadata(const Scene& scene, int dim) {
+  return fmt::format(R"({{"solver": "elastodynamics", "version": "{}", "dim": {}, "bdf_order": {}}})", version(), dim,
+                     scene.time.bdf_order);
+}
+
+/// One run of the time loop, from a fresh start or a restart point to its end.
+template <int dim>
+class Simulation {
+public:
+  Simulation(const parallel::Communicator& comm, const SimulateOptions& options, LoadedScene& loaded,
+             const checkpoint::RunFolder& folder)
+      : comm_(comm), options_(options), scene_(loaded.file.scene), folder_(folder),
+        mesh_(mesh::distribute<dim>(comm, loaded.geometry.deformable, {partition_weights(loaded)})),
+        space_(mesh_, body_orders()), materials_(cell_materials(scene_, mesh_)),
+        solver_(build_problem(scene_, space_, materials_),
+                solver_options(scene_, dim, (mesh_.max_corner - mesh_.min_corner).norm())),
+        output_(space_, *solver_.problem().geometry, scene_.output.fields) {
+    // The meshes as read are not needed any more, and rank 0 should not hold them.
+    loaded.geometry = {};
+  }
+
+  ExitCode run() {
+    log_size();
+    if (options_.restart.empty())
+      start();
+    else
+      restart();
+    ExitCode code = ExitCode::done;
+    std::string failure;
+    const GlobalIndex last = std::min<GlobalIndex>(scene_.time.steps, options_.steps.value_or(scene_.time.steps));
+    RemainingTime remaining(last);
+    remaining.skip(solver_.step());
+    while (solver_.step() < last) {
+      const Stopwatch watch;
+      const solvers::StepReport report = one_step(last);
+      remaining.step_done(watch.seconds());
+      if (!report.accepted) {
+        failure = fmt::format("step {} failed after {} repetition(s) with smaller steps: {}", solver_.step() + 1,
+                              scene_.time.max_retries, report.failure);
+        code = ExitCode::no_solution;
+        break;
+      }
+      report_step(report, last, watch.seconds(), remaining);
+      if (comm_.any(signals_.pending()) && solver_.step() < last) {
+        code = ExitCode::interrupted;
+        break;
+      }
+    }
+    timed_io([&] { writer_->flush(); });
+    finish(code, failure);
+    return code;
+  }
+
+private:
+  static std::vector<int> partition_weights(const LoadedScene& loaded) {
+    std::vector<int> weights;
+    for (const std::string& name : loaded.geometry.deformable.body_names) {
+      int weight = 1;
+      for (int i = 0; i < dim; ++i) weight *= order_of_body(loaded.file.scene, name);
+      weights.push_back(weight);
+    }
+    return weights;
+  }
+
+  std::vector<int> body_orders() const {
+    std::vector<int> orders;
+    for (const std::string& name : mesh_.body_names) orders.push_back(order_of_body(scene_, name));
+    return orders;
+  }
+
+  template <class Work>
+  void timed_io(Work work) {
+    const Stopwatch watch;
+    work();
+    io_seconds_ += watch.seconds();
+  }
+
+  checkpoint::WriterOptions writer_options() const {
+    checkpoint::WriterOptions options;
+    options.states_per_file = scene_.output.chunk;
+    options.history = scene_.time.kind == TimeKind::dynamic ? scene_.time.bdf_order : 1;
+    options.metadata = trajectory_metadata(scene_, dim);
+    return options;
+  }
+
+  void start() {
+    stepping::State state = initial_state(scene_, space_, *solver_.problem().geometry, materials_);
+    if (const std::string wrong = solver_.check_state(state.u); !wrong.empty())
+      throw InputError("initial_conditions/solution", wrong + "; start from a displacement without inverted elements");
+    const solvers::Ledger ledger = solvers::measure_state(solver_.problem(), state.u, state.v);
+    std::vector<stepping::State> states;
+    states.push_back(std::move(state));
+    solver_.start(0, std::move(states), ledger);
+    timed_io([&] {
+      writer_ = std::make_unique<checkpoint::TrajectoryWriter>(comm_, folder_.trajectory(), writer_options());
+      output_.write_mesh(*writer_);
+      const stepping::State& first = solver_.history().newest();
+      stepping::StepRecord record;
+      record.time = scene_.time.kind == TimeKind::statics ? 0 : scene_.time.t0;
+      append({record, &first.u, &first.v}, true);
+      writer_->flush();
+    });
+  }
+
+  void restart() {
+    timed_io([&] {
+      checkpoint::TrajectoryReader reader(comm_, folder_.trajectory());
+      const checkpoint::RestartPoint point = reader.restart_point();
+      if (!point.warning.empty()) log_warning(point.warning);
+      const RunState run = run_state_from_json(
+          reader.records()[static_cast<std::size_t>(point.states.front())].extra);
+      std::vector<stepping::State> states;
+      const auto usable = std::min(point.states.size(), static_cast<std::size_t>(run.usable_states));
+      for (std::size_t i = usable; i-- > 0;) {
+        stepping::State state;
+        state.id = point.states[i];
+        state.u = read_vector(reader, state.id, "u");
+        state.v = read_vector(reader, state.id, "v");
+        states.push_back(std::move(state));
+      }
+      solver_.start(run.step, std::move(states), run.ledger);
+      writer_ = std::make_unique<checkpoint::TrajectoryWriter>(comm_, reader, point, writer_options());
+      log_info(fmt::format("restarting after step {} at t = {:g}", run.step, solver_.time()));
+    });
+  }
+
+  linalg::Vector read_vector(checkpoint::TrajectoryReader& reader, GlobalIndex id, const std::string& field) const {
+    linalg::Vector vector(space_.layout());
+    const std::vector<double> values = reader.read(id, field, output_.nodes());
+    std::copy(values.begin(), values.end(), vector.write_owned().begin());
+    vector.update_ghosts();
+    return vector;
+  }
+
+  void append(const solvers::AcceptedState& state, bool stored) {
+    RunState run;
+    run.step = solver_.step();
+    run.usable_states = solver_.history().size();
+    run.ledger = solver_.ledger();
+    output_.append(*writer_, solver_.problem(), state, to_json(run), stored);
+  }
+
+  solvers::StepReport one_step(GlobalIndex last) {
+    return solver_.advance([&](const solvers::AcceptedState& state) {
+      const bool nominal = state.record.completes_nominal;
+      const bool stored = !nominal || solver_.step() % scene_.output.every == 0 || solver_.step() == last;
+      timed_io([&] { append(state, stored); });
+    });
+  }
+
+  void log_size() const {
+    log_info(fmt::format("{} bodies, {} vertices, {} cells, {} unknowns ({} prescribed) on {} rank(s); {}",
+                         mesh_.body_names.size(), mesh_.num_vertices_global, mesh_.num_cells_global,
+                         space_.num_nodes_global() * dim, solver_.problem().dirichlet->num_global(), comm_.size(),
+                         solver_.linear_solver_description()));
+    if (!solver_.repeatable())
+      log_warning("the chosen linear solver does not repeat its last bits from run to run");
+  }
+
+  void report_step(const solvers::StepReport& report, GlobalIndex last, double seconds, const RemainingTime& remaining) {
+    const std::string sub_steps =
+        report.sub_steps > 1 ? fmt::format(", {} sub-steps", report.sub_steps) : std::string();
+    log_info(fmt::format("step {}/{}  t = {:g}  newton {}  cg {}{}  {:.2f} s  left {}", solver_.step(), last,
+                         solver_.time(), report.newton_iterations, report.linear_iterations, sub_steps,
+                         seconds, format_duration(remaining.seconds_left())));
+    progress_.show(remaining);
+  }
+
+  void finish(ExitCode code, const std::string& failure) {
+    const stepping::State& state = solver_.history().newest();
+    Summary summary;
+    summary.status = code == ExitCode::done ? "done" : code == ExitCode::interrupted ? "interrupted" : "failed";
+    summary.message = failure;
+    summary.steps = solver_.step();
+    summary.time = solver_.time();
+    summary.dofs = space_.num_nodes_global() * dim;
+    summary.vertices = mesh_.num_vertices_global;
+    summary.elements = mesh_.num_cells_global;
+    summary.ranks = comm_.size();
+    summary.totals = solver_.totals();
+    summary.ledger = solver_.ledger();
+    summary.norms = solvers::displacement_norms(space_, *solver_.problem().geometry, state.u);
+    summary.peak_memory_max_mb = comm_.max(peak_memory_mb());
+    summary.peak_memory_sum_mb = comm_.sum(peak_memory_mb());
+    summary.io_seconds = io_seconds_;
+    summary.wall_seconds = watch_.seconds();
+    summary.repeatable = solver_.repeatable();
+    summary.linear_solver = solver_.linear_solver_description();
+    parallel::collectively(comm_, [&] {
+      if (comm_.rank() == 0) write_summary(folder_.summary(), summary);
+    });
+    if (!failure.empty()) log_error(failure);
+    log_info(fmt::format("{}: {} steps, t = {:g}, {} Newton iterations, {:.1f} s", summary.status, summary.steps,
+                         summary.time, summary.totals.newton_iterations, summary.wall_seconds));
+  }
+
+  const parallel::Communicator& comm_;
+  const SimulateOptions& options_;
+  const Scene& scene_;
+  const checkpoint::RunFolder& folder_;
+  Stopwatch watch_;
+  mesh::DistributedMesh<dim> mesh_;
+  fem::FunctionSpace<dim> space_;
+  std::vector<int> materials_;
+  solvers::ElastodynamicsSolver<dim> solver_;
+  TrajectoryOutput<dim> output_;
+  std::unique_ptr<checkpoint::TrajectoryWriter> writer_;
+  InterruptSignals signals_;
+  ProgressLine progress_;
+  double io_seconds_ = 0;
+};
+
+} // namespace
+
+ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& options) {
+  const bool continues = !options.restart.empty();
+  // A scene that cannot be run must not leave a folder behind, so it is read first.
+  std::unique_ptr<checkpoint::RunFolder> folder;
+  if (continues)
+    folder = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::open(comm, options.restart));
+  LoadedScene loaded = load_scene(comm, continues ? folder->scene() : options.scene);
+  refuse_unbuilt(loaded.file.scene);
+  if (!continues) {
+    folder = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::create(comm, options.output));
+    parallel::collectively(comm, [&] {
+      if (comm.rank() == 0) write_file_atomically(folder->scene(), loaded.file.resolved);
+    });
+  }
+  LogOptions log;
+  log.rank = comm.rank();
+  log.level = options.verbose ? LogLevel::debug : LogLevel::info;
+  log.file = folder->log();
+  log.quiet = options.quiet;
+  log.json_lines = options.json_lines;
+  initialize_log(log);
+  log_info("recoil " + build_info());
+  for (const std::string& warning : loaded.file.scene.warnings) log_warning(warning);
+  for (const std::string& note : loaded.file.scene.notes) log_debug(note);
+  return loaded.dim == 2 ? Simulation<2>(comm, options, loaded, *folder).run()
+                         : Simulation<3>(comm, options, loaded, *folder).run();
+}
+
+} // namespace recoil::app

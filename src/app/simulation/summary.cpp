@@ -1,0 +1,56 @@
+#include "app/simulation/summary.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "recoil/base/atomic_file.hpp"
+#include "recoil/base/version.hpp"
+
+namespace recoil::app {
+
+void write_summary(const std::filesystem::path& path, const Summary& summary) {
+  const auto& totals = summary.totals;
+  const auto& ledger = summary.ledger;
+  nlohmann::ordered_json json;
+  json["status"] = summary.status;
+  if (!summary.message.empty()) json["message"] = summary.message;
+  json["steps"] = summary.steps;
+  json["time"] = summary.time;
+  json["dofs"] = summary.dofs;
+  json["vertices"] = summary.vertices;
+  json["elements"] = summary.elements;
+  json["ranks"] = summary.ranks;
+  json["wall_s"] = summary.wall_seconds;
+  json["newton_iterations"] = totals.newton_iterations;
+  json["linear_iterations"] = totals.linear_iterations;
+  json["projected_iterations"] = totals.projected;
+  json["retried_steps"] = totals.retries;
+  json["assembly_s"] = totals.assembly_seconds + totals.gradient_seconds;
+  json["linear_solve_s"] = totals.linear_solve_seconds;
+  json["line_search_s"] = totals.line_search_seconds;
+  json["collision_s"] = 0.0;
+  json["io_s"] = summary.io_seconds;
+  json["peak_memory_mb"] = {{"max", summary.peak_memory_max_mb}, {"sum", summary.peak_memory_sum_mb}};
+  // Without contact there is no distance to speak of, and no pair.
+  json["min_distance"] = nullptr;
+  json["max_active_pairs"] = 0;
+  json["intersections"] = 0;
+  json["energies"] = {{"kinetic", ledger.kinetic},
+                      {"elastic", ledger.elastic},
+                      {"barrier", 0.0},
+                      {"external_work", ledger.external_work},
+                      {"dissipated_friction", 0.0},
+                      {"dissipated_damping", ledger.dissipated_damping},
+                      {"dissipated_integrator", ledger.dissipated_integrator}};
+  json["momentum"] = {{"linear", ledger.linear_momentum}, {"angular", ledger.angular_momentum}};
+  json["repeatable"] = summary.repeatable;
+  json["linear_solver"] = summary.linear_solver;
+  json["err_l2"] = summary.norms.l2;
+  json["err_h1"] = summary.norms.h1;
+  json["err_h1_semi"] = summary.norms.h1_semi;
+  json["err_linf"] = summary.norms.linf;
+  json["err_lp"] = summary.norms.l8;
+  json["version"] = version();
+  write_file_atomically(path, json.dump(1) + "\n");
+}
+
+} // namespace recoil::app

@@ -1,0 +1,187 @@
+#include "app/simulation/trajectory_output.hpp"
+
+#include <algorithm>
+
+#include "recoil/fem/reference/subdivision.hpp"
+#include "recoil/potentials/laws/stress.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+template <int dim>
+std::span<const GlobalIndex> owned_canonical_ids(const fem::FunctionSpace<dim>& space) {
+  return std::span(space.canonical_ids()).first(static_cast<std::size_t>(space.num_owned_nodes()));
+}
+
+/// Drawn cells per cell of the given order.
+constexpr int pieces(int dim, int order) {
+  if (order <= 2) return 1;
+  return dim == 2 ? order * order : order * order * order;
+}
+
+/// Number of drawn cells before the first cell of each body. Collective.
+template <int dim>
+std::vector<GlobalIndex> first_drawn_cells(const fem::FunctionSpace<dim>& space, std::vector<GlobalIndex>& first_cell) {
+  const auto& mesh = space.mesh();
+  std::vector<double> counts(mesh.body_names.size(), 0);
+  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell)
+    ++counts[static_cast<std::size_t>(mesh.cell_body[static_cast<std::size_t>(cell)])];
+  space.comm().sum(counts);
+  std::vector<GlobalIndex> first_drawn(counts.size(), 0);
+  first_cell.assign(counts.size(), 0);
+  for (std::size_t body = 1; body < counts.size(); ++body) {
+    const auto before = static_cast<GlobalIndex>(counts[body - 1]);
+    first_cell[body] = first_cell[body - 1] + before;
+    first_drawn[body] = first_drawn[body - 1] + before * pieces(dim, space.body_orders()[body - 1]);
+  }
+  return first_drawn;
+}
+
+io::CellShape shape_of(int dim, int order) {
+  if (dim == 2) return order == 2 ? io::CellShape::triangle_6 : io::CellShape::triangle;
+  return order == 2 ? io::CellShape::tetrahedron_10 : io::CellShape::tetrahedron;
+}
+
+} // namespace
+
+template <int dim>
+TrajectoryOutput<dim>::TrajectoryOutput(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
+                                        std::vector<OutputField> fields)
+    : space_(&space), geometry_(&geometry), fields_(std::move(fields)),
+      nodes_(space.comm(), owned_canonical_ids(space)) {
+  build_cells();
+}
+
+template <int dim>
+void TrajectoryOutput<dim>::build_cells() {
+  const auto& mesh = space_->mesh();
+  std::vector<GlobalIndex> first_cell, ids;
+  const std::vector<GlobalIndex> first_drawn = first_drawn_cells(*space_, first_cell);
+  for (const int order : space_->body_orders())
+    if (order == 2) width_ = fem::num_lagrange_nodes(dim, 2);
+  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
+    const int order = space_->order(cell);
+    const auto body = static_cast<std::size_t>(mesh.cell_body[static_cast<std::size_t>(cell)]);
+    const bool mirrored = geometry_->edge_determinant[static_cast<std::size_t>(cell)] < 0;
+    const auto nodes = space_->cell_nodes(cell);
+    const auto add = [&](std::span<const int> local) {
+      for (const int node : local)
+        connectivity_.push_back(
+            space_->canonical_ids()[static_cast<std::size_t>(nodes[static_cast<std::size_t>(node)])]);
+      connectivity_.resize(connectivity_.size() + static_cast<std::size_t>(width_) - local.size(), -1);
+      drawn_cell_.push_back(cell);
+      shapes_.push_back(shape_of(dim, order));
+    };
+    const GlobalIndex first = first_drawn[body] + (mesh.cell_ids[static_cast<std::size_t>(cell)] - first_cell[body]) *
+                                                      pieces(dim, order);
+    for (int piece = 0; piece < pieces(dim, order); ++piece) ids.push_back(first + piece);
+    if (order <= 2) {
+      add(fem::vtk_nodes(dim, order, mirrored));
+      continue;
+    }
+    for (auto piece : fem::subdivide_cell<dim>(order)) {
+      if (mirrored) std::swap(piece[dim - 1], piece[dim]);
+      add(piece);
+    }
+  }
+  cells_ = std::make_unique<io::BlockLayout>(space_->comm(), ids);
+}
+
+template <int dim>
+void TrajectoryOutput<dim>::write_mesh(checkpoint::TrajectoryWriter& writer) const {
+  std::vector<double> coordinates;
+  for (LocalIndex node = 0; node < space_->num_owned_nodes(); ++node)
+    for (int i = 0; i < dim; ++i) coordinates.push_back(space_->node_positions()[static_cast<std::size_t>(node)][i]);
+  std::vector<std::int32_t> body, volume_id;
+  for (const LocalIndex cell : drawn_cell_) {
+    body.push_back(space_->mesh().cell_body[static_cast<std::size_t>(cell)]);
+    volume_id.push_back(space_->mesh().cell_volume_id[static_cast<std::size_t>(cell)]);
+  }
+  checkpoint::DrawnMesh drawn;
+  drawn.nodes = &nodes_;
+  drawn.dim = dim;
+  drawn.coordinates = coordinates;
+  drawn.cells = cells_.get();
+  drawn.shapes = shapes_;
+  drawn.connectivity = connectivity_;
+  drawn.width = width_;
+  const std::array<checkpoint::StaticArray, 2> arrays{
+      checkpoint::StaticArray{"body", 1, cells_.get(), std::span<const std::int32_t>(body), io::Centre::cell},
+      checkpoint::StaticArray{"volume_id", 1, cells_.get(), std::span<const std::int32_t>(volume_id),
+                              io::Centre::cell}};
+  writer.write_mesh(drawn, arrays);
+}
+
+template <int dim>
+std::vector<double> TrajectoryOutput<dim>::cell_values(const solvers::ElastodynamicsProblem<dim>& problem,
+                                                       std::span<const double> u, OutputField field) const {
+  const std::size_t components = field == OutputField::stress ? 9 : 1;
+  const auto& mesh = space_->mesh();
+  std::vector<double> of_cell(static_cast<std::size_t>(mesh.num_owned_cells) * components, 0.0);
+  for (const auto& potential : problem.elastic)
+    for (std::size_t k = 0; k < potential->cells().size(); ++k) {
+      const LocalIndex cell = potential->cells()[k];
+      if (cell >= mesh.num_owned_cells) continue;
+      double weight = 0, energy = 0;
+      Eigen::Matrix<double, dim, dim> stress = Eigen::Matrix<double, dim, dim>::Zero();
+      for (const auto& point : potential->stress(u, k)) {
+        weight += point.weight;
+        energy += point.weight * point.energy_density;
+        stress += point.weight * point.cauchy;
+      }
+      stress /= weight;
+      double* values = of_cell.data() + static_cast<std::size_t>(cell) * components;
+      switch (field) {
+      case OutputField::stress:
+        for (int i = 0; i < dim; ++i)
+          for (int j = 0; j < dim; ++j) values[3 * i + j] = stress(i, j);
+        break;
+      case OutputField::von_mises: values[0] = potentials::von_mises<dim>(stress); break;
+      default: values[0] = energy / weight;
+      }
+    }
+  std::vector<double> drawn;
+  for (const LocalIndex cell : drawn_cell_)
+    drawn.insert(drawn.end(), of_cell.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(cell) * components),
+                 of_cell.begin() + static_cast<std::ptrdiff_t>((static_cast<std::size_t>(cell) + 1) * components));
+  return drawn;
+}
+
+template <int dim>
+void TrajectoryOutput<dim>::append(checkpoint::TrajectoryWriter& writer,
+                                   const solvers::ElastodynamicsProblem<dim>& problem,
+                                   const solvers::AcceptedState& state, const std::string& extra, bool stored) const {
+  checkpoint::StateRecord record;
+  record.id = state.record.id;
+  if (state.record.completes_nominal) record.step = state.record.nominal_step;
+  record.time = state.record.time;
+  record.dt = state.record.dt;
+  const auto predecessors = state.record.predecessors();
+  record.predecessors.assign(predecessors.begin(), predecessors.end());
+  const auto& coefficients = state.record.coefficients;
+  record.a.assign(coefficients.a.begin(), coefficients.a.begin() + coefficients.order);
+  record.b = coefficients.order > 0 ? coefficients.b : 0;
+  record.extra = extra;
+
+  std::vector<checkpoint::Field> fields{{"u", dim, &nodes_, state.u->owned(), io::Centre::node, true},
+                                        {"v", dim, &nodes_, state.v->owned(), io::Centre::node, true}};
+  std::vector<std::vector<double>> values;
+  values.reserve(fields_.size());
+  const auto add = [&](const char* name, int components, OutputField field) {
+    values.push_back(cell_values(problem, state.u->local(), field));
+    fields.push_back({name, components, cells_.get(), values.back(), io::Centre::cell, false});
+  };
+  if (stored)
+    for (const OutputField field : fields_) {
+      if (field == OutputField::stress) add("stress", 9, field);
+      if (field == OutputField::von_mises) add("von_mises", 1, field);
+      if (field == OutputField::strain_energy) add("strain_energy", 1, field);
+    }
+  writer.append(record, fields, stored);
+}
+
+template class TrajectoryOutput<2>;
+template class TrajectoryOutput<3>;
+
+} // namespace recoil::app

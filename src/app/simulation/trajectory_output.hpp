@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recoil/app/scene/scene.hpp"
+#include "recoil/checkpoint/trajectory_writer.hpp"
+#include "recoil/solvers/elastodynamics/solver.hpp"
+
+namespace recoil::app {
+
+/// Turns states into what the trajectory stores: u and v on the nodes in canonical order, the cells as ParaView draws
+/// them (orders 1 and 2 as such, higher ones cut into linear cells), and the fields asked for.
+template <int dim>
+class TrajectoryOutput {
+public:
+  /// `space` and `geometry` must outlive the output. Collective.
+  TrajectoryOutput(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
+                   std::vector<OutputField> fields);
+
+  const io::BlockLayout& nodes() const { return nodes_; }
+
+  /// Writes the rest mesh with body and volume ids. Collective.
+  void write_mesh(checkpoint::TrajectoryWriter& writer) const;
+
+  /// Appends one state; the extra fields only if `stored`. Collective.
+  void append(checkpoint::TrajectoryWriter& writer, const solvers::ElastodynamicsProblem<dim>& problem,
+              const solvers::AcceptedState& state, const std::string& extra, bool stored) const;
+
+private:
+  void build_cells();
+  std::vector<double> cell_values(const solvers::ElastodynamicsProblem<dim>& problem, std::span<const double> u,
+                                  OutputField field) const;
+
+  const fem::FunctionSpace<dim>* space_;
+  const fem::CellGeometry<dim>* geometry_;
+  std::vector<OutputField> fields_;
+  io::BlockLayout nodes_;
+  std::vector<LocalIndex> drawn_cell_; ///< cell of each drawn cell
+  std::vector<io::CellShape> shapes_;
+  std::vector<GlobalIndex> connectivity_;
+  int width_ = dim + 1;
+  std::unique_ptr<io::BlockLayout> cells_;
+};
+
+} // namespace recoil::app

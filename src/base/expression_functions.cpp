@@ -1,0 +1,111 @@
+#include "base/expression_functions.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+
+namespace recoil::expression {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double largest_unsigned = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t largest_product = std::numeric_limits<std::uint64_t>::max();
+
+// Factorials and binomials truncate their arguments and are infinite once they no longer fit 64 bits.
+double factorial(double a) {
+  if (!(a >= 0)) return nan;
+  if (a > largest_unsigned) return infinity;
+  const auto n = static_cast<std::uint64_t>(a);
+  std::uint64_t result = 1;
+  for (std::uint64_t i = 1; i <= n; ++i) {
+    if (i > largest_product / result) return infinity;
+    result *= i;
+  }
+  return static_cast<double>(result);
+}
+
+double combinations(double n, double r) {
+  if (!(n >= 0) || !(r >= 0) || n < r) return nan;
+  if (n > largest_unsigned || r > largest_unsigned) return infinity;
+  const auto all = static_cast<std::uint64_t>(n);
+  auto chosen = static_cast<std::uint64_t>(r);
+  if (chosen > all / 2) chosen = all - chosen;
+  std::uint64_t result = 1;
+  for (std::uint64_t i = 1; i <= chosen; ++i) {
+    const std::uint64_t factor = all - chosen + i;
+    if (result > largest_product / factor) return infinity;
+    result = result * factor / i;
+  }
+  return static_cast<double>(result);
+}
+
+double permutations(double n, double r) { return combinations(n, r) * factorial(r); }
+
+double smoothstep(double a) {
+  const double s = std::clamp(a, 0.0, 1.0);
+  return std::isnan(a) ? a : s * s * (3 - 2 * s);
+}
+
+const std::vector<Function>& functions() {
+  using One = double (*)(double);
+  using Two = double (*)(double, double);
+  static const std::vector<Function> table = {
+      {"abs", static_cast<One>(std::fabs)},
+      {"acos", static_cast<One>(std::acos)},
+      {"asin", static_cast<One>(std::asin)},
+      {"atan", static_cast<One>(std::atan)},
+      {"atan2", static_cast<Two>(std::atan2)},
+      {"ceil", static_cast<One>(std::ceil)},
+      {"cos", static_cast<One>(std::cos)},
+      {"cosh", static_cast<One>(std::cosh)},
+      {"exp", static_cast<One>(std::exp)},
+      {"fac", factorial},
+      {"floor", static_cast<One>(std::floor)},
+      {"ln", static_cast<One>(std::log)},
+      {"log", static_cast<One>(std::log10)},
+      {"log10", static_cast<One>(std::log10)},
+      {"ncr", combinations},
+      {"npr", permutations},
+      {"pow", static_cast<Two>(std::pow)},
+      {"sin", static_cast<One>(std::sin)},
+      {"sinh", static_cast<One>(std::sinh)},
+      {"sqrt", static_cast<One>(std::sqrt)},
+      {"tan", static_cast<One>(std::tan)},
+      {"tanh", static_cast<One>(std::tanh)},
+      {"min", +[](double a, double b) { return a < b ? a : b; }},
+      {"max", +[](double a, double b) { return a > b ? a : b; }},
+      {"sign", +[](double a) { return double((a > 0) - (a < 0)); }},
+      {"deg2rad", +[](double a) { return a * std::numbers::pi / 180; }},
+      {"smoothstep", smoothstep},
+      {"half_smoothstep", +[](double a) { return 2 * smoothstep((a + 1) / 2) - 1; }},
+      {"smooth_abs", +[](double a, double k) { return a * std::tanh(k * a); }},
+      {"rotate_2D_x", +[](double x, double y, double th) { return x * std::cos(th) - y * std::sin(th); }},
+      {"rotate_2D_y", +[](double x, double y, double th) { return x * std::sin(th) + y * std::cos(th); }},
+      {"compare", +[](double a, double b) { return a < b ? 1.0 : 0.0; }},
+      {"if", +[](double c, double a, double b) { return c >= 0 ? a : b; }},
+  };
+  return table;
+}
+
+} // namespace
+
+const Function* find_function(std::string_view name) {
+  for (const Function& function : functions())
+    if (function.name == name) return &function;
+  return nullptr;
+}
+
+const std::vector<std::string>& known_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result{"x", "y", "z", "t", "pi", "e"};
+    for (const Function& function : functions()) result.emplace_back(function.name);
+    return result;
+  }();
+  return names;
+}
+
+} // namespace recoil::expression

@@ -1,0 +1,51 @@
+#include "recoil/base/signals.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <string>
+
+#include "recoil/base/error.hpp"
+
+namespace recoil {
+
+namespace {
+
+constexpr int caught[] = {SIGUSR1, SIGTERM};
+
+std::atomic<int> last_signal{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may only touch lock-free objects");
+bool installed = false;
+struct sigaction previous[2];
+
+extern "C" void remember_signal(int number) { last_signal.store(number, std::memory_order_relaxed); }
+
+} // namespace
+
+InterruptSignals::InterruptSignals() {
+  RECOIL_ASSERT(!installed);
+  clear();
+  struct sigaction action {};
+  action.sa_handler = remember_signal;
+  action.sa_flags = SA_RESTART; // reads and writes under way go on instead of failing with EINTR
+  sigemptyset(&action.sa_mask);
+  for (int i = 0; i < 2; ++i) {
+    if (sigaction(caught[i], &action, &previous[i]) == 0) continue;
+    const std::string reason = std::strerror(errno);
+    if (i == 1) sigaction(caught[0], &previous[0], nullptr);
+    throw LibraryError("cannot handle signal " + std::to_string(caught[i]) + ": " + reason);
+  }
+  installed = true;
+}
+
+InterruptSignals::~InterruptSignals() {
+  for (int i = 0; i < 2; ++i) sigaction(caught[i], &previous[i], nullptr);
+  installed = false;
+}
+
+bool InterruptSignals::pending() const noexcept { return signal() != 0; }
+int InterruptSignals::signal() const noexcept { return last_signal.load(std::memory_order_relaxed); }
+void InterruptSignals::clear() noexcept { last_signal.store(0, std::memory_order_relaxed); }
+
+} // namespace recoil

@@ -1,0 +1,293 @@
+#include "checkpoint/manifest.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+
+#include <nlohmann/json.hpp>
+
+#include "recoil/base/crc32.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::checkpoint {
+namespace {
+
+// Keeps the order of keys, so that texts come back as they were given.
+using Json = nlohmann::ordered_json;
+
+constexpr int format_version = 1;
+constexpr std::string_view head_begin = "{\"crc32\": \"", head_end = "\",\n";
+constexpr std::size_t head_length = head_begin.size() + 8 + head_end.size();
+
+std::uint32_t checksum(std::string_view text) {
+  return crc32(std::as_bytes(std::span(text.data(), text.size())));
+}
+
+std::string hexadecimal(std::uint32_t value) {
+  char text[9];
+  std::snprintf(text, sizeof text, "%08x", value);
+  return text;
+}
+
+std::uint32_t from_hexadecimal(std::string_view text) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  if (text.size() != 8 || error != std::errc() || end != text.data() + text.size() ||
+      hexadecimal(value) != text)
+    throw std::invalid_argument("a checksum is not eight hexadecimal digits");
+  return value;
+}
+
+template <class Value>
+struct Name {
+  Value value;
+  const char* name;
+};
+constexpr Name<io::Centre> centres[] = {
+    {io::Centre::node, "node"}, {io::Centre::cell, "cell"}, {io::Centre::none, "none"}};
+constexpr Name<StateEntry::Kept> keepings[] = {{StateEntry::Kept::no, "no"},
+                                               {StateEntry::Kept::stored, "stored"},
+                                               {StateEntry::Kept::history, "history"}};
+constexpr Name<io::ElementType> types[] = {{io::ElementType::float64, "float64"},
+                                           {io::ElementType::int32, "int32"},
+                                           {io::ElementType::int64, "int64"}};
+
+template <class Value, std::size_t size>
+const char* name_of(const Name<Value> (&table)[size], Value value) {
+  return std::find_if(table, table + size, [&](const auto& row) { return row.value == value; })->name;
+}
+
+template <class Value, std::size_t size>
+Value value_of(const Name<Value> (&table)[size], const std::string& name) {
+  const auto* row = std::find_if(table, table + size, [&](const auto& entry) { return name == entry.name; });
+  if (row == table + size) throw std::invalid_argument("unknown word '" + name + "'");
+  return row->value;
+}
+
+Json to_json(const StateEntry& entry) {
+  const StateRecord& record = entry.record;
+  Json json = {{"id", record.id}};
+  if (record.step) json["step"] = *record.step;
+  json["time"] = record.time;
+  json["dt"] = record.dt;
+  json["from"] = record.predecessors;
+  json["a"] = record.a;
+  json["b"] = record.b;
+  json["kept"] = name_of(keepings, entry.kept);
+  if (entry.fields >= 0) json["fields"] = entry.fields;
+  if (record.extra != "{}") json["extra"] = Json::parse(record.extra);
+  return json;
+}
+
+StateEntry state_from(const Json& json) {
+  StateEntry entry;
+  StateRecord& record = entry.record;
+  record.id = json.at("id");
+  if (json.contains("step")) record.step = json["step"].get<GlobalIndex>();
+  record.time = json.at("time");
+  record.dt = json.at("dt");
+  record.predecessors = json.at("from").get<std::vector<GlobalIndex>>();
+  record.a = json.at("a").get<std::vector<double>>();
+  record.b = json.at("b");
+  entry.kept = value_of(keepings, json.at("kept").get<std::string>());
+  entry.fields = json.value("fields", -1);
+  if (json.contains("extra")) record.extra = json["extra"].dump();
+  return entry;
+}
+
+Json digest_to_json(const FileEntry& file) {
+  return {{"name", file.name}, {"bytes", file.digest.bytes}, {"crc32", hexadecimal(file.digest.crc32)}};
+}
+
+void digest_from(const Json& json, FileEntry& file) {
+  file.name = json.at("name");
+  file.digest = {json.at("bytes"), from_hexadecimal(json.at("crc32").get<std::string>())};
+}
+
+Json to_json(const MeshFile& mesh) {
+  Json json = digest_to_json(mesh);
+  json["cells"] = mesh.cells;
+  if (mesh.shape) json["shape"] = static_cast<std::int32_t>(*mesh.shape);
+  for (const StaticEntry& array : mesh.arrays)
+    json["arrays"].push_back({{"name", array.name},
+                              {"rows", array.shape.rows},
+                              {"columns", array.shape.columns},
+                              {"type", name_of(types, array.shape.type)},
+                              {"centre", name_of(centres, array.centre)}});
+  return json;
+}
+
+MeshFile mesh_from(const Json& json) {
+  MeshFile mesh;
+  digest_from(json, mesh);
+  mesh.cells = json.at("cells");
+  if (json.contains("shape")) mesh.shape = static_cast<io::CellShape>(json["shape"].get<std::int32_t>());
+  for (const Json& array : json.at("arrays"))
+    mesh.arrays.push_back(
+        {array.at("name"),
+         {array.at("rows"), array.at("columns"), value_of(types, array.at("type").get<std::string>())},
+         value_of(centres, array.at("centre").get<std::string>())});
+  return mesh;
+}
+
+std::string line_of(const StateFile& file) {
+  Json json = digest_to_json(file);
+  json["restart"] = file.restart;
+  std::string line = json.dump();
+  // One state per line, for people who look into the file.
+  line.back() = ',';
+  line += "\"states\":[";
+  for (const StateEntry& entry : file.states)
+    line += (&entry == &file.states.front() ? "\n  " : ",\n  ") + to_json(entry).dump();
+  return line + "]}";
+}
+
+StateFile file_from(const Json& json) {
+  StateFile file;
+  digest_from(json, file);
+  file.restart = json.at("restart").get<std::vector<GlobalIndex>>();
+  for (const Json& state : json.at("states")) file.states.push_back(state_from(state));
+  return file;
+}
+
+Manifest manifest_from(const Json& json) {
+  if (json.at("format") != "recoil trajectory" || json.at("version") != format_version)
+    throw std::invalid_argument("it was written in another format or version");
+  Manifest manifest;
+  manifest.metadata = json.at("metadata").dump();
+  manifest.mesh = mesh_from(json.at("mesh"));
+  for (const Json& list : json.at("field_lists")) {
+    std::vector<FieldEntry> fields;
+    for (const Json& field : list)
+      fields.push_back({field.at("name"), field.at("components"),
+                        value_of(centres, field.at("centre").get<std::string>()), field.at("restart"),
+                        field.at("rows")});
+    manifest.field_lists.push_back(std::move(fields));
+  }
+  for (const Json& file : json.at("files")) manifest.files.push_back(file_from(file));
+  return manifest;
+}
+
+} // namespace
+
+const StaticEntry* MeshFile::find(const std::string& array) const {
+  const auto found =
+      std::find_if(arrays.begin(), arrays.end(), [&](const auto& entry) { return entry.name == array; });
+  return found == arrays.end() ? nullptr : &*found;
+}
+
+std::string Manifest::to_text() const {
+  Json lists = Json::array();
+  for (const auto& list : field_lists) {
+    Json fields = Json::array();
+    for (const FieldEntry& field : list)
+      fields.push_back({{"name", field.name},
+                        {"components", field.components},
+                        {"centre", name_of(centres, field.centre)},
+                        {"restart", field.restart},
+                        {"rows", field.rows}});
+    lists.push_back(std::move(fields));
+  }
+  std::string text = "\"format\": \"recoil trajectory\", \"version\": " + std::to_string(format_version) +
+                     ",\n\"metadata\": " + Json::parse(metadata).dump() +
+                     ",\n\"mesh\": " + to_json(mesh).dump() + ",\n\"field_lists\": " + lists.dump() +
+                     ",\n\"files\": [";
+  for (const StateFile& file : files) {
+    if (file.line.empty()) file.line = line_of(file);
+    text += (&file == &files.front() ? "\n" : ",\n") + file.line;
+  }
+  text += "\n]}\n";
+  return std::string(head_begin) + hexadecimal(checksum(text)) + std::string(head_end) + text;
+}
+
+Manifest Manifest::parse(const std::string& text, const std::filesystem::path& path) {
+  const std::string mend =
+      ". Put a sound copy of this file in its place, or start the run again in a new folder";
+  const std::string_view view = text;
+  const bool framed = view.size() > head_length && view.starts_with(head_begin) &&
+                      view.substr(head_length - head_end.size(), head_end.size()) == head_end;
+  if (!framed || hexadecimal(checksum(view.substr(head_length))) != view.substr(head_begin.size(), 8))
+    throw FileError(path.string() +
+                    ": the manifest of the trajectory is damaged: its checksum does not hold" + mend);
+  try {
+    // The checksum is the first member; without it the object opens one character before the rest.
+    std::string rest = text.substr(head_length - 1);
+    rest.front() = '{';
+    return manifest_from(Json::parse(rest));
+  } catch (const std::exception& error) {
+    throw FileError(path.string() + ": cannot use the manifest of the trajectory: " + error.what() + mend);
+  }
+}
+
+int Manifest::field_list(const std::vector<FieldEntry>& list) {
+  const auto found = std::find(field_lists.begin(), field_lists.end(), list);
+  if (found == field_lists.end()) {
+    field_lists.push_back(list);
+    return static_cast<int>(field_lists.size()) - 1;
+  }
+  return static_cast<int>(found - field_lists.begin());
+}
+
+StateIndex::StateIndex(const Manifest& manifest) {
+  for (std::size_t number = 0; number < manifest.files.size(); ++number)
+    for (const StateEntry& entry : manifest.files[number].states) {
+      records_.push_back(entry.record);
+      locations_.emplace_back();
+      if (entry.kept != StateEntry::Kept::no)
+        locations_.back() = {number, state_group(entry.record.id, entry.kept), entry.fields, entry.kept};
+    }
+}
+
+const std::optional<StateLocation>& StateIndex::location(GlobalIndex id) const {
+  RECOIL_ASSERT(id >= 0 && id < static_cast<GlobalIndex>(locations_.size()));
+  return locations_[static_cast<std::size_t>(id)];
+}
+
+std::string state_file_name(std::size_t number) {
+  std::string digits = std::to_string(number);
+  if (digits.size() < 5) digits.insert(0, 5 - digits.size(), '0');
+  return "states_" + digits + ".h5";
+}
+
+std::string state_group(GlobalIndex id, StateEntry::Kept kept) {
+  return (kept == StateEntry::Kept::history ? "history/" : "states/") + std::to_string(id);
+}
+
+io::XdmfMesh xdmf_mesh(const Manifest& manifest) {
+  const MeshFile& mesh = manifest.mesh;
+  const auto array = [&](const StaticEntry& entry) {
+    return io::XdmfArray{mesh.name, entry.name, entry.shape};
+  };
+  io::XdmfMesh result;
+  result.cells = mesh.cells;
+  result.shape = mesh.shape;
+  for (const StaticEntry& entry : mesh.arrays) {
+    if (entry.name == "coordinates")
+      result.geometry = array(entry);
+    else if (entry.name == "connectivity")
+      result.topology = array(entry);
+    else
+      result.attributes.push_back({entry.name, entry.centre, array(entry)});
+  }
+  return result;
+}
+
+std::vector<io::XdmfState> xdmf_states(const Manifest& manifest, const StateFile& file) {
+  std::vector<io::XdmfState> states;
+  for (const StateEntry& entry : file.states) {
+    if (entry.kept != StateEntry::Kept::stored) continue;
+    const StateRecord& record = entry.record;
+    io::XdmfState state{"state " + std::to_string(record.id), record.time, {}};
+    if (record.step) state.name = "step " + std::to_string(*record.step);
+    for (const FieldEntry& field : manifest.field_lists[static_cast<std::size_t>(entry.fields)])
+      state.attributes.push_back({field.name,
+                                  field.centre,
+                                  {file.name,
+                                   state_group(record.id, entry.kept) + "/" + field.name,
+                                   {field.rows, field.columns(), io::ElementType::float64}}});
+    states.push_back(std::move(state));
+  }
+  return states;
+}
+
+} // namespace recoil::checkpoint

@@ -1,0 +1,208 @@
+#include "recoil/checkpoint/trajectory_reader.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "checkpoint/reader_state.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::checkpoint {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string describe(const StateRecord& record) {
+  std::string text = "time " + std::to_string(record.time);
+  if (record.step) text = "step " + std::to_string(*record.step) + ", " + text;
+  return text;
+}
+
+[[noreturn]] void refuse_rows(const fs::path& path, const std::string& array, GlobalIndex found,
+                              GlobalIndex wanted) {
+  throw FileError(path.string() + ": the array '" + array + "' has " + std::to_string(found) +
+                  " rows, but the mesh at hand has " + std::to_string(wanted) +
+                  "; the trajectory belongs to another mesh or order of elements");
+}
+
+} // namespace
+
+void TrajectoryReader::Impl::check(const FileEntry& file) {
+  if (checked.contains(file.name)) return;
+  const std::string damage = damage_of(comm, folder, file);
+  if (!damage.empty())
+    throw FileError((folder / file.name).string() + ": the file " + damage +
+                    ". Put a sound copy in its place, or start the run again in a new folder");
+  checked.insert(file.name);
+}
+
+const io::Hdf5Reader& TrajectoryReader::Impl::open(const FileEntry& file) {
+  check(file);
+  if (open_name != file.name) {
+    open_file =
+        parallel::collectively(comm, [&] { return std::make_unique<io::Hdf5Reader>(folder / file.name); });
+    open_name = file.name;
+  }
+  return *open_file;
+}
+
+TrajectoryReader::TrajectoryReader(const parallel::Communicator& comm, fs::path folder) {
+  Manifest manifest = read_manifest(comm, folder);
+  StateIndex index(manifest);
+  impl_ = std::make_unique<Impl>(
+      Impl{comm, std::move(folder), std::move(manifest), std::move(index), {}, {}, {}});
+}
+
+TrajectoryReader::~TrajectoryReader() = default;
+TrajectoryReader::TrajectoryReader(TrajectoryReader&&) noexcept = default;
+TrajectoryReader& TrajectoryReader::operator=(TrajectoryReader&&) noexcept = default;
+
+bool TrajectoryReader::exists(const parallel::Communicator& comm, const fs::path& folder) {
+  std::error_code error;
+  return comm.any(comm.rank() == 0 && fs::exists(folder / manifest_name, error));
+}
+
+const std::string& TrajectoryReader::metadata() const { return impl_->manifest.metadata; }
+
+const std::vector<StateRecord>& TrajectoryReader::records() const { return impl_->index.records(); }
+
+bool TrajectoryReader::is_stored(GlobalIndex id) const {
+  const auto& location = impl_->index.location(id);
+  return location && location->kept == StateEntry::Kept::stored;
+}
+
+bool TrajectoryReader::has_arrays(GlobalIndex id) const { return impl_->index.location(id).has_value(); }
+
+std::vector<std::string> TrajectoryReader::fields(GlobalIndex id) const {
+  std::vector<std::string> names;
+  if (const auto& location = impl_->index.location(id))
+    for (const FieldEntry& field : impl_->manifest.field_lists[static_cast<std::size_t>(location->fields)])
+      names.push_back(field.name);
+  return names;
+}
+
+std::vector<double> TrajectoryReader::read(GlobalIndex id, const std::string& field,
+                                           const io::BlockLayout& layout) {
+  const auto& location = impl_->index.location(id);
+  RECOIL_ASSERT(location.has_value());
+  const StateFile& file = impl_->manifest.files[location->file];
+  const fs::path path = impl_->folder / file.name;
+  const auto& list = impl_->manifest.field_lists[static_cast<std::size_t>(location->fields)];
+  const auto entry =
+      std::find_if(list.begin(), list.end(), [&](const auto& known) { return known.name == field; });
+  if (entry == list.end())
+    throw FileError(path.string() + ": state " + std::to_string(id) + " has no field '" + field + "'");
+  if (entry->rows != layout.global_size()) refuse_rows(path, field, entry->rows, layout.global_size());
+
+  const io::Hdf5Reader& reader = impl_->open(file);
+  const auto columns = static_cast<std::size_t>(entry->columns()),
+             components = static_cast<std::size_t>(entry->components);
+  std::vector<double> block = parallel::collectively(impl_->comm, [&] {
+    auto rows =
+        reader.read_rows<double>(location->group + "/" + field, layout.block_begin(), layout.block_end());
+    const auto count = static_cast<std::size_t>(layout.block_end() - layout.block_begin());
+    if (rows.size() != count * columns)
+      throw FileError(path.string() + ": the field '" + field + "' of state " + std::to_string(id) +
+                      " has another number of components than the manifest says");
+    if (columns != components)
+      for (std::size_t row = 0; row < count; ++row)
+        std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(row * columns), components,
+                    rows.begin() + static_cast<std::ptrdiff_t>(row * components));
+    rows.resize(count * components);
+    return rows;
+  });
+  return layout.from_blocks<double>(block, entry->components);
+}
+
+template <class T>
+std::vector<T> TrajectoryReader::read_static(const std::string& name, const io::BlockLayout& layout) {
+  const MeshFile& mesh = impl_->manifest.mesh;
+  const fs::path path = impl_->folder / mesh.name;
+  const StaticEntry* entry = mesh.find(name);
+  if (!entry) throw FileError(path.string() + ": there is no array '" + name + "'");
+  if (entry->shape.rows != layout.global_size())
+    refuse_rows(path, name, entry->shape.rows, layout.global_size());
+  const io::Hdf5Reader& reader = impl_->open(mesh);
+  const std::vector<T> block = parallel::collectively(
+      impl_->comm, [&] { return reader.read_rows<T>(name, layout.block_begin(), layout.block_end()); });
+  return layout.from_blocks<T>(block, entry->shape.columns);
+}
+
+template std::vector<double> TrajectoryReader::read_static(const std::string&, const io::BlockLayout&);
+template std::vector<std::int32_t> TrajectoryReader::read_static(const std::string&, const io::BlockLayout&);
+template std::vector<std::int64_t> TrajectoryReader::read_static(const std::string&, const io::BlockLayout&);
+
+void TrajectoryReader::prefetch(GlobalIndex id) const {
+  const auto& location = impl_->index.location(id);
+  if (!location) return;
+  const StateFile& file = impl_->manifest.files[location->file];
+  const int descriptor = ::open((impl_->folder / file.name).c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  const auto bytes = static_cast<GlobalIndex>(file.digest.bytes);
+  const GlobalIndex begin = io::block_begin(bytes, impl_->comm.rank(), impl_->comm.size());
+  const GlobalIndex end = io::block_begin(bytes, impl_->comm.rank() + 1, impl_->comm.size());
+  ::posix_fadvise(descriptor, begin, end - begin, POSIX_FADV_WILLNEED);
+  ::close(descriptor);
+}
+
+RestartPoint TrajectoryReader::restart_point() {
+  const Manifest& manifest = impl_->manifest;
+  const auto present = [&](const FileEntry& file) {
+    std::error_code error;
+    return impl_->comm.any(impl_->comm.rank() == 0 && fs::exists(impl_->folder / file.name, error));
+  };
+  const auto complete = [&](std::size_t number) {
+    const auto needed = files_for_restart(manifest, impl_->index, number);
+    return std::all_of(needed.begin(), needed.end(),
+                       [&](std::size_t file) { return present(manifest.files[file]); });
+  };
+  const auto newest_complete_before = [&](std::size_t number) {
+    while (number > 0 && !complete(number - 1)) --number;
+    return number;
+  };
+
+  impl_->check(manifest.mesh);
+  const std::size_t last = manifest.files.size();
+  const std::size_t found = newest_complete_before(last);
+  if (found == 0)
+    throw FileError(
+        (impl_->folder / (last > 0 ? manifest.files[0].name : std::string(manifest_name))).string() +
+        ": no restart point is complete, files of states are missing. Start the run again in a new folder");
+  RestartPoint point{manifest.files[found - 1].restart, {}};
+  const auto newest = [&](std::size_t number) -> const StateRecord& {
+    return impl_->index.records()[static_cast<std::size_t>(manifest.files[number].restart.front())];
+  };
+  if (found < last)
+    point.warning = (impl_->folder / manifest.files[last - 1].name).string() +
+                    " or a file that it needs is missing; the run goes on from " +
+                    describe(newest(found - 1)) + " instead of " + describe(newest(last - 1));
+
+  for (const std::size_t number : files_for_restart(manifest, impl_->index, found - 1)) {
+    const StateFile& file = manifest.files[number];
+    const std::string damage = damage_of(impl_->comm, impl_->folder, file);
+    if (damage.empty()) {
+      impl_->checked.insert(file.name);
+      continue;
+    }
+    std::size_t before = found - 1;
+    while (before > 0) {
+      before = newest_complete_before(before);
+      if (before == 0) break;
+      const auto needed = files_for_restart(manifest, impl_->index, before - 1);
+      if (std::find(needed.begin(), needed.end(), number) == needed.end()) break;
+      --before;
+    }
+    throw FileError(
+        (impl_->folder / file.name).string() + ": the file " + damage +
+        (before > 0 ? ". To go on from the restart point before (" + describe(newest(before - 1)) +
+                          "), remove this file and run again with --restart"
+                    : ". There is no restart point without it: put a sound copy in its place, or start the "
+                      "run again in a new folder"));
+  }
+  return point;
+}
+
+} // namespace recoil::checkpoint

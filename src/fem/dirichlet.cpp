@@ -1,0 +1,75 @@
+#include "recoil/fem/dirichlet.hpp"
+
+#include <algorithm>
+
+namespace recoil::fem {
+
+bool selects(bool all, std::span<const std::int32_t> ids, std::int32_t facet_id) {
+  // Id 0 and negative ids never carry a boundary condition.
+  if (facet_id <= 0 || facet_id == mesh::unselected_facet) return false;
+  return all || std::find(ids.begin(), ids.end(), facet_id) != ids.end();
+}
+
+template <int dim>
+DirichletDofs<dim>::DirichletDofs(const FunctionSpace<dim>& space, std::vector<DirichletCondition> conditions)
+    : space_(&space), conditions_(std::move(conditions)) {
+  const auto num_entries = static_cast<std::size_t>(space.num_nodes()) * dim;
+  std::vector<std::int64_t> condition_of(num_entries, -1);
+  const auto prescribe = [&](LocalIndex node, std::int32_t id) {
+    // The first entry that names the id decides.
+    const auto found = std::find_if(conditions_.begin(), conditions_.end(),
+                                    [id](const auto& condition) { return selects(condition.all, condition.ids, id); });
+    if (found == conditions_.end()) return;
+    for (std::size_t i = 0; i < dim; ++i)
+      if (found->components[i])
+        condition_of[static_cast<std::size_t>(node) * dim + i] = found - conditions_.begin();
+  };
+  for (const BoundaryFacet& facet : space.boundary_facets()) {
+    const auto nodes = space.cell_nodes(facet.cell);
+    for (const int node : space.basis(space.order(facet.cell)).facet_nodes(facet.facet))
+      prescribe(nodes[static_cast<std::size_t>(node)], facet.id);
+  }
+  const auto& mesh = space.mesh();
+  for (LocalIndex vertex = 0; vertex < mesh.num_vertices(); ++vertex)
+    prescribe(space.node_of_vertex(vertex), mesh.vertex_point_id[static_cast<std::size_t>(vertex)]);
+
+  // Facets of a ghost node may lie on cells that only its owner holds.
+  linalg::Vector marks(space.layout());
+  const auto owned = static_cast<std::size_t>(space.num_owned_nodes()) * dim;
+  auto values = marks.write_local();
+  for (std::size_t i = 0; i < owned; ++i)
+    if (condition_of[i] >= 0) {
+      values[i] = 1;
+      dofs_.push_back({static_cast<LocalIndex>(i / dim), static_cast<int>(i % dim),
+                       static_cast<std::size_t>(condition_of[i])});
+    }
+  marks.update_ghosts();
+  flags_.resize(num_entries);
+  std::transform(marks.local().begin(), marks.local().end(), flags_.begin(),
+                 [](double mark) { return static_cast<char>(mark != 0); });
+  num_global_ = space.comm().sum(static_cast<GlobalIndex>(dofs_.size()));
+}
+
+template <int dim>
+void DirichletDofs<dim>::set_values(double time, double factor, linalg::Vector& u) const {
+  auto values = u.write_local();
+  parallel::collectively(space_->comm(), [&] {
+    for (const Dof& dof : dofs_) {
+      const auto& position = space_->node_positions()[static_cast<std::size_t>(dof.node)];
+      values[static_cast<std::size_t>(dof.node) * dim + static_cast<std::size_t>(dof.component)] =
+          factor * conditions_[dof.condition].value(dof.component, expression_point<dim>(position, time));
+    }
+  });
+  u.update_ghosts();
+}
+
+template <int dim>
+void DirichletDofs<dim>::clear(std::span<double> g) const {
+  for (const Dof& dof : dofs_)
+    g[static_cast<std::size_t>(dof.node) * dim + static_cast<std::size_t>(dof.component)] = 0;
+}
+
+template class DirichletDofs<2>;
+template class DirichletDofs<3>;
+
+} // namespace recoil::fem

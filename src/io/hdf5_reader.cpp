@@ -1,0 +1,126 @@
+#include <algorithm>
+
+#include "io/hdf5_support.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::io {
+
+struct Hdf5Reader::Impl {
+  std::filesystem::path path;
+  HdfFile file;
+
+  HdfDataset open_array(const std::string& name) const {
+    return HdfDataset::adopt(
+        check_hdf(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), path, "open the array '" + name + "'"));
+  }
+};
+
+Hdf5Reader::Hdf5Reader(const std::filesystem::path& path) : impl_(std::make_unique<Impl>()) {
+  const QuietHdf quiet;
+  impl_->path = path;
+  const HdfProperties access = access_properties(path);
+  impl_->file = HdfFile::adopt(
+      check_hdf(H5Fopen(path.c_str(), H5F_ACC_RDONLY, access.get()), path, "open the HDF5 file"));
+}
+
+Hdf5Reader::~Hdf5Reader() = default;
+Hdf5Reader::Hdf5Reader(Hdf5Reader&&) noexcept = default;
+Hdf5Reader& Hdf5Reader::operator=(Hdf5Reader&&) noexcept = default;
+
+bool Hdf5Reader::contains(const std::string& name) const {
+  const QuietHdf quiet;
+  // H5Lexists wants every group on the way to exist.
+  for (std::size_t slash = name.find('/', 1);; slash = name.find('/', slash + 1)) {
+    const std::string part = name.substr(0, slash);
+    if (H5Lexists(impl_->file.get(), part.c_str(), H5P_DEFAULT) <= 0) return false;
+    if (slash == std::string::npos) return true;
+  }
+}
+
+std::vector<std::string> Hdf5Reader::children(const std::string& group) const {
+  const QuietHdf quiet;
+  const auto& path = impl_->path;
+  const auto parent = HdfGroup::adopt(check_hdf(H5Gopen2(impl_->file.get(), group.c_str(), H5P_DEFAULT), path,
+                                                "open the group '" + group + "'"));
+  std::vector<std::string> names;
+  const auto collect = [](hid_t, const char* name, const H5L_info_t*, void* target) -> herr_t {
+    static_cast<std::vector<std::string>*>(target)->emplace_back(name);
+    return 0;
+  };
+  check_hdf(H5Literate(parent.get(), H5_INDEX_NAME, H5_ITER_NATIVE, nullptr, collect, &names), path,
+            "list the group '" + group + "'");
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+ArrayShape Hdf5Reader::shape(const std::string& name) const {
+  const QuietHdf quiet;
+  const auto& path = impl_->path;
+  const std::string what = "read the shape of '" + name + "'";
+  const HdfDataset array = impl_->open_array(name);
+  const auto space = HdfSpace::adopt(check_hdf(H5Dget_space(array.get()), path, what));
+  hsize_t extent[2] = {0, 0};
+  if (H5Sget_simple_extent_ndims(space.get()) != 2 ||
+      H5Sget_simple_extent_dims(space.get(), extent, nullptr) != 2)
+    throw FileError(path.string() + ": the array '" + name + "' is not two-dimensional");
+  const auto type = HdfType::adopt(check_hdf(H5Dget_type(array.get()), path, what));
+  ArrayShape shape{static_cast<GlobalIndex>(extent[0]), static_cast<int>(extent[1]), ElementType::float64};
+  const std::size_t bytes = H5Tget_size(type.get());
+  const H5T_class_t kind = H5Tget_class(type.get());
+  if (kind == H5T_INTEGER && bytes == 4)
+    shape.type = ElementType::int32;
+  else if (kind == H5T_INTEGER && bytes == 8)
+    shape.type = ElementType::int64;
+  else if (kind != H5T_FLOAT || bytes != 8)
+    throw FileError(path.string() + ": the array '" + name +
+                    "' is of none of the types double, int32, int64");
+  return shape;
+}
+
+template <class T>
+std::vector<T> Hdf5Reader::read_rows(const std::string& name, GlobalIndex begin, GlobalIndex end) const {
+  const QuietHdf quiet;
+  const auto& path = impl_->path;
+  const ArrayShape array_shape = shape(name);
+  if (array_shape.type != HdfElement<T>::type)
+    throw FileError(path.string() + ": the array '" + name + "' has another element type than expected");
+  if (begin < 0 || end < begin || end > array_shape.rows)
+    throw FileError(path.string() + ": the array '" + name + "' has " + std::to_string(array_shape.rows) +
+                    " rows; rows " + std::to_string(begin) + " to " + std::to_string(end) +
+                    " were asked for");
+  std::vector<T> rows(static_cast<std::size_t>(end - begin) * static_cast<std::size_t>(array_shape.columns));
+  if (rows.empty()) return rows;
+  const std::string what = "read the array '" + name + "'";
+  const HdfDataset array = impl_->open_array(name);
+  const auto in_file = HdfSpace::adopt(check_hdf(H5Dget_space(array.get()), path, what));
+  const hsize_t start[2] = {static_cast<hsize_t>(begin), 0};
+  const hsize_t count[2] = {static_cast<hsize_t>(end - begin), static_cast<hsize_t>(array_shape.columns)};
+  check_hdf(H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start, nullptr, count, nullptr), path, what);
+  const auto in_memory = HdfSpace::adopt(check_hdf(H5Screate_simple(2, count, nullptr), path, what));
+  check_hdf(
+      H5Dread(array.get(), HdfElement<T>::memory(), in_memory.get(), in_file.get(), H5P_DEFAULT, rows.data()),
+      path, what);
+  return rows;
+}
+
+template std::vector<double> Hdf5Reader::read_rows(const std::string&, GlobalIndex, GlobalIndex) const;
+template std::vector<std::int32_t> Hdf5Reader::read_rows(const std::string&, GlobalIndex, GlobalIndex) const;
+template std::vector<std::int64_t> Hdf5Reader::read_rows(const std::string&, GlobalIndex, GlobalIndex) const;
+
+std::string Hdf5Reader::read_attribute(const std::string& object, const std::string& name) const {
+  const QuietHdf quiet;
+  const auto& path = impl_->path;
+  const std::string what = "read the attribute '" + name + "' of '" + object + "'";
+  const auto attribute = HdfAttribute::adopt(
+      check_hdf(H5Aopen_by_name(impl_->file.get(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
+                path, what));
+  const auto type = HdfType::adopt(check_hdf(H5Aget_type(attribute.get()), path, what));
+  if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) != 0)
+    throw FileError(path.string() + ": the attribute '" + name + "' of '" + object + "' is not a text");
+  std::string text(H5Tget_size(type.get()), '\0');
+  check_hdf(H5Aread(attribute.get(), type.get(), text.data()), path, what);
+  text.resize(text.find_last_not_of('\0') + 1);
+  return text;
+}
+
+} // namespace recoil::io

@@ -1,0 +1,72 @@
+#include "recoil/linalg/near_null_space.hpp"
+
+#include <array>
+#include <cmath>
+#include <vector>
+
+namespace recoil::linalg {
+
+namespace {
+
+/// Value in component `component` of rigid body mode `mode` at `x` (centroid at 0): translations, then rotations.
+double rigid_mode(int dim, int mode, int component, const std::array<double, 3>& x) {
+  if (mode < dim) return mode == component ? 1 : 0;
+  // Rotation about axis k turns component i = k+1 into j = k+2: u_i = -x_j, u_j = x_i. In 2D there is the axis z only.
+  const int axis = dim == 2 ? 2 : mode - dim;
+  const int i = (axis + 1) % 3, j = (axis + 2) % 3;
+  if (component == i) return -x[static_cast<std::size_t>(j)];
+  return component == j ? x[static_cast<std::size_t>(i)] : 0;
+}
+
+} // namespace
+
+NearNullSpace::NearNullSpace(const Vector& positions, std::span<const char> constrained) {
+  const VectorLayout& layout = positions.layout();
+  const int dim = layout.block_size;
+  const auto num_modes = static_cast<std::size_t>(dim * (dim + 1) / 2);
+  const std::span<const double> x = positions.owned();
+
+  std::array<double, 3> center{};
+  for (std::size_t i = 0; i < x.size(); ++i) center[i % static_cast<std::size_t>(dim)] += x[i];
+  layout.comm->sum(center);
+  for (double& c : center) c /= static_cast<double>(layout.num_global);
+
+  std::vector<VecHandle> modes(num_modes);
+  std::vector<Vec> kept;
+  for (std::size_t mode = 0; mode < num_modes; ++mode) {
+    RECOIL_PETSC(VecDuplicate(positions.get(), modes[mode].put()));
+    Vec vec = modes[mode].get();
+    PetscScalar* values = nullptr;
+    RECOIL_PETSC(VecGetArrayWrite(vec, &values));
+    std::array<double, 3> at{};
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const std::size_t component = i % static_cast<std::size_t>(dim);
+      if (component == 0)
+        for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d) at[d] = x[i + d] - center[d];
+      values[i] = constrained[i] ? 0 : rigid_mode(dim, static_cast<int>(mode), static_cast<int>(component), at);
+    }
+    RECOIL_PETSC(VecRestoreArrayWrite(vec, &values));
+
+    // Twice, as one Gram-Schmidt sweep leaves modes that are almost dependent far from orthogonal.
+    PetscReal length = 0, remainder = 0;
+    RECOIL_PETSC(VecNorm(vec, NORM_2, &length));
+    for (int sweep = 0; sweep < 2; ++sweep) {
+      if (kept.empty()) break;
+      std::vector<PetscScalar> overlaps(kept.size());
+      RECOIL_PETSC(VecMDot(vec, static_cast<PetscInt>(kept.size()), kept.data(), overlaps.data()));
+      for (PetscScalar& overlap : overlaps) overlap = -overlap;
+      RECOIL_PETSC(VecMAXPY(vec, static_cast<PetscInt>(kept.size()), overlaps.data(), kept.data()));
+    }
+    RECOIL_PETSC(VecNorm(vec, NORM_2, &remainder));
+    constexpr double dependent = 1e-6;
+    if (!(remainder > dependent * length)) continue;
+    RECOIL_PETSC(VecScale(vec, 1 / remainder));
+    kept.push_back(vec);
+  }
+  num_modes_ = static_cast<int>(kept.size());
+  if (num_modes_ == 0) return;
+  RECOIL_PETSC(
+      MatNullSpaceCreate(layout.comm->get(), PETSC_FALSE, num_modes_, kept.data(), null_space_.put()));
+}
+
+} // namespace recoil::linalg

@@ -1,0 +1,46 @@
+#include "recoil/linalg/petsc.hpp"
+
+#include <string>
+
+#include <petsc/private/petscimpl.h>
+
+namespace recoil::linalg {
+
+void petsc_failed(PetscErrorCode code, const char* call, const char* file, int line) {
+  const char* text = nullptr;
+  char* specific = nullptr;
+  PetscErrorMessage(code, &text, &specific);
+  std::string message = std::string("PETSc: ") + call + " failed with code " + std::to_string(code);
+  if (text != nullptr) message += std::string(" (") + text + ")";
+  if (specific != nullptr && *specific != '\0') message += std::string(": ") + specific;
+  throw LibraryError(message + " at " + file + ":" + std::to_string(line));
+}
+
+bool petsc_is_alive() noexcept {
+  PetscBool initialized = PETSC_FALSE, finalized = PETSC_FALSE;
+  PetscInitialized(&initialized);
+  PetscFinalized(&finalized);
+  return initialized == PETSC_TRUE && finalized == PETSC_FALSE;
+}
+
+PetscSession::PetscSession(int* argc, char*** argv) {
+  RECOIL_PETSC(PetscInitialize(argc, argv, nullptr, nullptr));
+  RECOIL_PETSC(PetscPopSignalHandler());
+  RECOIL_PETSC(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
+}
+
+PetscSession::~PetscSession() {
+  PetscPopErrorHandler();
+  PetscFinalize();
+}
+
+void mark_changed(PetscObject object) {
+  RECOIL_PETSC(PetscObjectStateIncrease(object));
+}
+
+void insert_options(const std::string& options) {
+  if (PetscOptionsInsertString(nullptr, options.c_str()) != 0)
+    throw InputError("PETSc cannot read the options '" + options + "'");
+}
+
+} // namespace recoil::linalg

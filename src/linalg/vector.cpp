@@ -1,0 +1,74 @@
+#include "recoil/linalg/vector.hpp"
+
+#include <algorithm>
+
+namespace recoil::linalg {
+
+Vector::Vector(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(layout)) {
+  const auto block = static_cast<std::size_t>(layout_->block_size);
+  values_ = std::make_unique<std::vector<double>>(static_cast<std::size_t>(layout_->num_local()) * block, 0.0);
+  const std::vector<PetscInt> ghosts(layout_->ghosts.begin(), layout_->ghosts.end());
+  RECOIL_PETSC(VecCreateGhostBlockWithArray(
+      layout_->comm->get(), layout_->block_size, static_cast<PetscInt>(owned_size()),
+      static_cast<PetscInt>(layout_->num_global * layout_->block_size), static_cast<PetscInt>(ghosts.size()),
+      ghosts.data(), values_->data(), vec_.put()));
+}
+
+Vector::Vector(const Vector& other) {
+  if (!other.layout_) return;
+  *this = Vector(other.layout_);
+  copy_from(other);
+}
+
+Vector& Vector::operator=(const Vector& other) {
+  if (this == &other) return *this;
+  if (!other.layout_) return *this = Vector();
+  if (layout_ != other.layout_) *this = Vector(other.layout_);
+  copy_from(other);
+  return *this;
+}
+
+std::span<double> Vector::write_local() {
+  // The array is changed behind PETSc's back; a new object state keeps it from using cached norms.
+  mark_changed(reinterpret_cast<PetscObject>(vec_.get()));
+  return *values_;
+}
+
+void Vector::update_ghosts() {
+  RECOIL_PETSC(VecGhostUpdateBegin(vec_.get(), INSERT_VALUES, SCATTER_FORWARD));
+  RECOIL_PETSC(VecGhostUpdateEnd(vec_.get(), INSERT_VALUES, SCATTER_FORWARD));
+}
+
+void Vector::fill(double value) { std::ranges::fill(write_local(), value); }
+
+void Vector::copy_from(const Vector& other) { std::ranges::copy(other.local(), write_local().begin()); }
+
+void Vector::add(double factor, const Vector& other) {
+  const std::span<double> values = write_local();
+  const std::span<const double> others = other.local();
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] += factor * others[i];
+}
+
+void Vector::scale(double factor) {
+  for (double& value : write_local()) value *= factor;
+}
+
+double Vector::dot(const Vector& other) const {
+  PetscScalar result = 0;
+  RECOIL_PETSC(VecDot(vec_.get(), other.vec_.get(), &result));
+  return result;
+}
+
+double Vector::norm() const {
+  PetscReal result = 0;
+  RECOIL_PETSC(VecNorm(vec_.get(), NORM_2, &result));
+  return result;
+}
+
+double Vector::norm_infinity() const {
+  PetscReal result = 0;
+  RECOIL_PETSC(VecNorm(vec_.get(), NORM_INFINITY, &result));
+  return result;
+}
+
+} // namespace recoil::linalg

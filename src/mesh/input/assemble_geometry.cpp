@@ -1,0 +1,205 @@
+#include "recoil/mesh/input/assemble_geometry.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+
+#include "recoil/base/error.hpp"
+#include "recoil/mesh/input/body_mesh.hpp"
+#include "recoil/mesh/input/generate.hpp"
+#include "recoil/mesh/input/obstacle.hpp"
+#include "recoil/mesh/input/read_mesh.hpp"
+#include "recoil/mesh/input/select.hpp"
+#include "recoil/mesh/input/transform.hpp"
+
+namespace recoil::mesh {
+
+namespace {
+
+/// "/geometry/0 (cube.msh)", for messages.
+std::string label(const GeometrySpec& spec) {
+  const std::string source = spec.generator ? "generator" : spec.mesh.string();
+  return spec.where.empty() ? source : spec.where + " (" + source + ")";
+}
+
+/// Runs `act`, whose InputErrors name the file, and puts the entry in front.
+template <class Act>
+auto naming_entry(const GeometrySpec& spec, const Act& act) {
+  try {
+    return act();
+  } catch (const InputError& error) {
+    if (spec.where.empty()) throw;
+    throw InputError(spec.where, error.what());
+  }
+}
+
+void check_source(const GeometrySpec& spec) {
+  if (!spec.generator && spec.mesh.empty())
+    throw InputError(spec.where, "the entry has neither a mesh nor a generator; give it one of them");
+  std::string extension = spec.mesh.extension().string();
+  for (auto& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (!spec.generator && !spec.is_obstacle && extension == ".stl")
+    throw InputError(label(spec), "STL holds surfaces, which can be obstacles (is_obstacle) only; a deformable body needs "
+                                  "a mesh of tetrahedra");
+  if (!spec.is_obstacle && spec.extract != Extract::volume)
+    throw InputError(label(spec), "extract must be volume for a deformable body; only obstacles keep a part of their mesh");
+}
+
+int dimension(const RawMesh& raw) { return raw.tetrahedra.empty() ? 2 : 3; }
+
+/// One deformable entry up to its own coordinates, ids and boundary.
+struct Body {
+  BodyMesh mesh;
+  std::vector<std::array<std::int32_t, 4>> facet_ids;
+  std::vector<std::int32_t> volume_ids, point_ids;
+  Eigen::AlignedBox3d box;
+};
+
+Body build_body(const GeometrySpec& spec, RawMesh&& raw, int dim) {
+  const std::string where = label(spec);
+  Body body;
+  body.mesh = body_mesh(std::move(raw), where);
+  if (body.mesh.dim != dim)
+    throw InputError(where, "is a mesh of " + std::string(body.mesh.dim == 2 ? "triangles" : "tetrahedra") +
+                                " in a scene in " + std::to_string(dim) + "D; all deformable bodies need the same dimension");
+  if (spec.normalize_mesh) normalize(body.mesh.vertices, where);
+  transform_vertices(affine_map(spec.transformation, bounding_box(body.mesh.vertices), dim, where), body.mesh.vertices);
+  body.box = bounding_box(body.mesh.vertices);
+  orient(body.mesh, where);
+  if (spec.n_refs != 0) {
+    refine(body.mesh, spec.n_refs, where);
+    orient(body.mesh, where);
+  }
+  const Boundary boundary = find_boundary(body.mesh, where);
+  body.point_ids = select_vertices(body.mesh, boundary, spec.point_selection, body.box);
+  body.facet_ids = select_facets(body.mesh, boundary, spec.surface_selection, body.box);
+  body.volume_ids = select_cells(body.mesh, spec.volume_selection, body.box);
+  return body;
+}
+
+void append(SimplexMesh& scene, const GeometrySpec& spec, const Body& body) {
+  const BodyMesh& mesh = body.mesh;
+  std::vector<std::int32_t> number(mesh.vertices.size(), -1);
+  for (const auto& cell : mesh.cells)
+    for (int i = 0; i <= mesh.dim; ++i) number[static_cast<std::size_t>(cell[static_cast<std::size_t>(i)])] = 0;
+  std::int32_t used = 0;
+  for (auto& v : number)
+    if (v == 0) v = used++;
+
+  std::vector<Eigen::Vector3d> offsets{Eigen::Vector3d::Zero()};
+  if (spec.array) offsets = copy_offsets(*spec.array, body.box, mesh.dim, label(spec));
+  const auto copies = offsets.size();
+  constexpr double limit = std::numeric_limits<std::int32_t>::max();
+  if (double(scene.vertices.size()) + double(copies) * used > limit ||
+      double(scene.cells.size()) + double(copies) * double(mesh.cells.size()) > limit)
+    throw InputError(label(spec), "makes the scene larger than 32-bit indices can number");
+
+  const auto body_index = static_cast<std::int32_t>(scene.body_names.size());
+  scene.body_names.push_back(spec.name);
+  const auto grow = [](auto& array, std::size_t count) {
+    if (array.empty()) array.reserve(count);
+  };
+  grow(scene.vertices, copies * static_cast<std::size_t>(used));
+  grow(scene.cells, copies * mesh.cells.size());
+  for (const auto& offset : offsets) {
+    const auto first = static_cast<std::int32_t>(scene.vertices.size());
+    for (std::size_t v = 0; v < number.size(); ++v)
+      if (number[v] >= 0) {
+        scene.vertices.push_back(mesh.vertices[v] + offset);
+        scene.vertex_point_id.push_back(body.point_ids[v]);
+      }
+    for (auto cell : mesh.cells) {
+      for (int i = 0; i <= mesh.dim; ++i) {
+        auto& v = cell[static_cast<std::size_t>(i)];
+        v = first + number[static_cast<std::size_t>(v)];
+      }
+      scene.cells.push_back(cell);
+    }
+    scene.cell_body.insert(scene.cell_body.end(), mesh.cells.size(), body_index);
+    scene.cell_volume_id.insert(scene.cell_volume_id.end(), body.volume_ids.begin(), body.volume_ids.end());
+    scene.facet_ids.insert(scene.facet_ids.end(), body.facet_ids.begin(), body.facet_ids.end());
+    scene.cell_source.insert(scene.cell_source.end(), mesh.cell_source.begin(), mesh.cell_source.end());
+  }
+}
+
+/// How often each file is still needed.
+std::map<std::string, int> count_uses(std::span<const GeometrySpec> specs) {
+  std::map<std::string, int> uses;
+  for (const auto& spec : specs)
+    if (!spec.generator) ++uses[spec.mesh.string()];
+  return uses;
+}
+
+} // namespace
+
+const RawMesh& MeshFiles::load(const std::filesystem::path& path) {
+  const auto [entry, is_new] = files_.try_emplace(path.string());
+  if (is_new) {
+    try {
+      entry->second = read_mesh(path);
+    } catch (...) {
+      files_.erase(entry);
+      throw;
+    }
+  }
+  return entry->second;
+}
+
+RawMesh MeshFiles::take(const std::filesystem::path& path) {
+  load(path);
+  return std::move(files_.extract(path.string()).mapped());
+}
+
+int geometry_dimension(std::span<const GeometrySpec> specs, MeshFiles& files) {
+  const GeometrySpec* first = nullptr;
+  int dim = 3;
+  for (const auto& spec : specs) {
+    if (spec.is_obstacle) continue;
+    check_source(spec);
+    const int own = spec.generator
+                        ? dimension(spec.generator->shape)
+                        : naming_entry(spec, [&] { return dimension(files.load(spec.mesh)); });
+    if (first && own != dim) {
+      const auto kind = [](int d) { return std::string(d == 2 ? "triangles" : "tetrahedra"); };
+      throw InputError(label(spec), "is a mesh of " + kind(own) + ", but " + label(*first) + " is one of " + kind(dim) +
+                                        "; all deformable bodies need the same dimension");
+    }
+    if (!first) first = &spec;
+    dim = own;
+  }
+  if (!first) throw InputError("/geometry", "the scene has no deformable body; at least one entry must not be an obstacle");
+  return dim;
+}
+
+int geometry_dimension(std::span<const GeometrySpec> specs) {
+  MeshFiles files;
+  return geometry_dimension(specs, files);
+}
+
+AssembledGeometry assemble_geometry(std::span<const GeometrySpec> specs, int dim, MeshFiles& files) {
+  AssembledGeometry scene;
+  scene.deformable.dim = dim;
+  auto uses = count_uses(specs);
+  for (const auto& spec : specs) {
+    check_source(spec);
+    RawMesh raw = spec.generator ? generate(*spec.generator, spec.where)
+                                 : naming_entry(spec, [&] {
+                                     const bool last = --uses[spec.mesh.string()] == 0;
+                                     return last ? files.take(spec.mesh) : files.load(spec.mesh);
+                                   });
+    if (spec.is_obstacle)
+      scene.obstacles.push_back(obstacle_surface(std::move(raw), spec, dim));
+    else
+      append(scene.deformable, spec, build_body(spec, std::move(raw), dim));
+  }
+  if (scene.deformable.cells.empty())
+    throw InputError("/geometry", "the scene has no deformable body; at least one entry must not be an obstacle");
+  return scene;
+}
+
+AssembledGeometry assemble_geometry(std::span<const GeometrySpec> specs, int dim) {
+  MeshFiles files;
+  return assemble_geometry(specs, dim, files);
+}
+
+} // namespace recoil::mesh

@@ -1,0 +1,221 @@
+#include "mesh/input/gmsh.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "mesh/input/readers.hpp"
+
+namespace recoil::mesh {
+
+namespace {
+
+struct ElementType {
+  int type, dim, nodes;
+  const char* name;
+};
+
+constexpr ElementType element_types[] = {
+    {1, 1, 2, "2-node line"},           {2, 2, 3, "3-node triangle"},       {3, 2, 4, "4-node quadrangle"},
+    {4, 3, 4, "4-node tetrahedron"},    {5, 3, 8, "8-node hexahedron"},     {6, 3, 6, "6-node prism"},
+    {7, 3, 5, "5-node pyramid"},        {8, 1, 3, "3-node line"},           {9, 2, 6, "6-node triangle"},
+    {10, 2, 9, "9-node quadrangle"},    {11, 3, 10, "10-node tetrahedron"}, {12, 3, 27, "27-node hexahedron"},
+    {13, 3, 18, "18-node prism"},       {14, 3, 14, "14-node pyramid"},     {15, 0, 1, "point"},
+    {16, 2, 8, "8-node quadrangle"},    {17, 3, 20, "20-node hexahedron"},  {18, 3, 15, "15-node prism"},
+    {19, 3, 13, "13-node pyramid"},     {20, 2, 9, "9-node triangle"},      {21, 2, 10, "10-node triangle"},
+    {22, 2, 12, "12-node triangle"},    {23, 2, 15, "15-node triangle"},    {24, 2, 15, "15-node triangle"},
+    {25, 2, 21, "21-node triangle"},    {26, 1, 4, "4-node line"},          {27, 1, 5, "5-node line"},
+    {28, 1, 6, "6-node line"},          {29, 3, 20, "20-node tetrahedron"}, {30, 3, 35, "35-node tetrahedron"},
+    {31, 3, 56, "56-node tetrahedron"}, {92, 3, 64, "64-node hexahedron"},  {93, 3, 125, "125-node hexahedron"},
+};
+
+const ElementType* find_type(std::int64_t type) {
+  // types 1 to 31 stand at their place
+  if (type >= 1 && type <= 31) return &element_types[type - 1];
+  for (const auto& entry : element_types)
+    if (entry.type == type) return &entry;
+  return nullptr;
+}
+
+/// Moves behind the end mark of a section whose content is of no interest.
+void skip_section(FileCursor& cursor, std::string_view section) {
+  const std::string end = "$End" + std::string(section.substr(1));
+  const auto found = cursor.content().find(end, cursor.position());
+  if (found == std::string_view::npos)
+    cursor.fail("section " + in_quotes(section) + " has no " + end + "; the file is damaged or cut short");
+  cursor.seek(found + end.size());
+}
+
+GmshFormat read_format(FileCursor& cursor, bool& version4) {
+  GmshFormat format;
+  const auto version = std::string(cursor.word());
+  const auto type = cursor.integer("the file type");
+  format.size_bytes = static_cast<int>(std::clamp<std::int64_t>(cursor.integer("the data size"), 0, 99));
+  version4 = version == "4.1";
+  if (!version4 && version != "2.2" && version != "2.1" && version != "2")
+    cursor.fail("Gmsh format " + in_quotes(version) +
+                " is not supported; write it again as 4.1 or 2.2 (gmsh FILE -save -format msh41 -o NEW)");
+  if (type != 0 && type != 1) cursor.fail("file type " + std::to_string(type) + " is neither 0 (ASCII) nor 1 (binary)");
+  format.binary = type == 1;
+  if (format.binary) {
+    if (format.size_bytes != 8 && !(version4 && format.size_bytes == 4))
+      cursor.fail("data size " + std::to_string(format.size_bytes) + " is not supported; write the file with 8");
+    cursor.skip_line();
+    const auto one = cursor.binary<std::int32_t>("the byte order mark");
+    if (one != 1 && one != 16777216) cursor.fail("the byte order mark is damaged");
+    cursor.set_swapped(one != 1);
+  }
+  cursor.expect("$EndMeshFormat");
+  return format;
+}
+
+} // namespace
+
+int gmsh_node_count(FileCursor& cursor, std::int64_t type) {
+  const auto* known = find_type(type);
+  if (!known) cursor.fail("unknown element type " + std::to_string(type));
+  return known->nodes;
+}
+
+void GmshMesh::set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& tags,
+                         std::vector<Eigen::Vector3d>&& positions) {
+  if (has_nodes_) cursor.fail("a second section of nodes");
+  has_nodes_ = true;
+  const auto n = static_cast<std::int64_t>(tags.size());
+  std::int64_t max_tag = 0;
+  for (const auto tag : tags) {
+    if (tag < 0) cursor.fail("node tag " + std::to_string(tag) + " is negative");
+    max_tag = std::max(max_tag, tag);
+  }
+  const auto duplicate = [&](std::int64_t tag) { cursor.fail("two nodes have the tag " + std::to_string(tag)); };
+  if (max_tag <= 4 * n + 1000) {
+    index_of_tag_.assign(static_cast<std::size_t>(max_tag) + 1, -1);
+    for (std::int64_t i = 0; i < n; ++i) {
+      auto& index = index_of_tag_[static_cast<std::size_t>(tags[static_cast<std::size_t>(i)])];
+      if (index >= 0) duplicate(tags[static_cast<std::size_t>(i)]);
+      index = static_cast<std::int32_t>(i);
+    }
+  } else {
+    sparse_indices_.reserve(tags.size());
+    for (std::int64_t i = 0; i < n; ++i)
+      sparse_indices_.emplace_back(tags[static_cast<std::size_t>(i)], static_cast<std::int32_t>(i));
+    std::sort(sparse_indices_.begin(), sparse_indices_.end());
+    for (std::size_t i = 1; i < sparse_indices_.size(); ++i)
+      if (sparse_indices_[i - 1].first == sparse_indices_[i].first) duplicate(sparse_indices_[i].first);
+  }
+  const bool gapless = max_tag == n && n > 0 && index_of_tag_[0] < 0;
+  if (!gapless) {
+    mesh_.vertices = std::move(positions);
+    return;
+  }
+  mesh_.vertices.resize(tags.size());
+  for (std::size_t i = 0; i < tags.size(); ++i) mesh_.vertices[static_cast<std::size_t>(tags[i]) - 1] = positions[i];
+  for (std::int64_t tag = 1; tag <= n; ++tag)
+    index_of_tag_[static_cast<std::size_t>(tag)] = static_cast<std::int32_t>(tag - 1);
+}
+
+std::int32_t GmshMesh::index(FileCursor& cursor, std::int64_t tag) const {
+  std::int32_t index = -1;
+  if (sparse_indices_.empty()) {
+    if (tag >= 0 && tag < static_cast<std::int64_t>(index_of_tag_.size()))
+      index = index_of_tag_[static_cast<std::size_t>(tag)];
+  } else {
+    const auto found = std::lower_bound(sparse_indices_.begin(), sparse_indices_.end(), tag,
+                                        [](const auto& entry, std::int64_t value) { return entry.first < value; });
+    if (found != sparse_indices_.end() && found->first == tag) index = found->second;
+  }
+  if (index < 0) cursor.fail("an element refers to node " + std::to_string(tag) + ", which the file does not define");
+  return index;
+}
+
+void GmshMesh::begin_elements(FileCursor& cursor) {
+  if (!has_nodes_) cursor.fail("elements come before the nodes");
+  if (has_elements_) cursor.fail("a second section of elements");
+  has_elements_ = true;
+}
+
+void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t physical_tag) {
+  switch (type) {
+  case 1: mesh_.edges.push_back({index(cursor, node_tags[0]), index(cursor, node_tags[1])}); break;
+  case 2:
+    mesh_.triangles.push_back(
+        {index(cursor, node_tags[0]), index(cursor, node_tags[1]), index(cursor, node_tags[2])});
+    mesh_.triangle_tags.push_back(physical_tag);
+    break;
+  case 4:
+    mesh_.tetrahedra.push_back({index(cursor, node_tags[0]), index(cursor, node_tags[1]),
+                                index(cursor, node_tags[2]), index(cursor, node_tags[3])});
+    mesh_.tetrahedron_tags.push_back(physical_tag);
+    break;
+  case 15: mesh_.points.push_back(index(cursor, node_tags[0])); break;
+  default:
+    const auto dim = static_cast<std::size_t>(find_type(type)->dim);
+    if (refused_type_[dim] == 0) {
+      refused_type_[dim] = type;
+      refused_position_[dim] = cursor.position();
+    }
+  }
+}
+
+RawMesh GmshMesh::finish(FileCursor& cursor) && {
+  if (!has_nodes_) cursor.fail("the file has no section $Nodes");
+  if (!has_elements_) cursor.fail("the file has no section $Elements");
+  const std::size_t highest = !mesh_.tetrahedra.empty()  ? 3
+                              : !mesh_.triangles.empty() ? 2
+                              : !mesh_.edges.empty()     ? 1
+                                                         : 0;
+  for (std::size_t dim = 3; dim >= std::max<std::size_t>(highest, 1); --dim)
+    if (const int type = refused_type_[dim]; type != 0) {
+      const bool simplex = std::string(find_type(type)->name).find("tria") != std::string::npos ||
+                           std::string(find_type(type)->name).find("tetra") != std::string::npos ||
+                           std::string(find_type(type)->name).find("line") != std::string::npos;
+      cursor.fail_at(refused_position_[dim],
+                     "element of type " + std::to_string(type) + " (" + find_type(type)->name + "): " +
+                         (simplex ? "curved elements of higher order are not supported; mesh with Mesh.ElementOrder = 1 "
+                                    "and set the order with space/discr_order"
+                                  : "only triangles and tetrahedra are supported; mesh with simplices"));
+    }
+  keep_highest_dimension(mesh_);
+  return std::move(mesh_);
+}
+
+RawMesh read_gmsh(FileCursor& cursor) {
+  GmshMesh mesh;
+  GmshEntities entities;
+  GmshFormat format;
+  bool has_format = false, version4 = false;
+  while (!cursor.skip_space()) {
+    const auto section = cursor.word();
+    if (!section.starts_with('$') || section.starts_with("$End"))
+      cursor.fail("expected a section like $Nodes, found " + in_quotes(section) +
+                  (has_format ? "; the file is damaged" : "; this is no Gmsh file"));
+    if (section == "$MeshFormat") {
+      if (has_format) cursor.fail("a second section $MeshFormat");
+      format = read_format(cursor, version4);
+      has_format = true;
+      continue;
+    }
+    const bool wanted = section == "$Nodes" || section == "$Elements" || (section == "$Entities" && version4);
+    if (section == "$PartitionedEntities" || section == "$ParametricNodes")
+      cursor.fail("section " + std::string(section) + " is not supported; write the mesh unpartitioned and without it");
+    if (!wanted) {
+      skip_section(cursor, section);
+      continue;
+    }
+    if (!has_format) cursor.fail("section " + std::string(section) + " stands before $MeshFormat");
+    cursor.skip_line();
+    cursor.set_binary(format.binary);
+    if (section == "$Entities")
+      entities = read_gmsh4_entities(cursor, format);
+    else if (section == "$Nodes")
+      version4 ? read_gmsh4_nodes(cursor, format, mesh) : read_gmsh2_nodes(cursor, format, mesh);
+    else
+      version4 ? read_gmsh4_elements(cursor, format, entities, mesh) : read_gmsh2_elements(cursor, format, mesh);
+    cursor.expect("$End" + std::string(section.substr(1)));
+    cursor.set_binary(false);
+  }
+  if (!has_format) cursor.fail("the file has no section $MeshFormat; this is no Gmsh file");
+  cursor.set_binary(format.binary);
+  return std::move(mesh).finish(cursor);
+}
+
+} // namespace recoil::mesh

@@ -1,0 +1,294 @@
+#include "recoil/mesh/input/select.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "mesh/input/describe.hpp"
+#include "mesh/input/selection_file.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::mesh {
+
+namespace {
+
+/// A facet, cell or vertex that may be selected.
+struct Item {
+  Eigen::Vector3d position;
+  std::array<std::int32_t, 4> vertices; ///< descending, then -1 for what it lacks
+  std::int64_t number;                  ///< place in a file with one id per item
+  std::int32_t tag = 0;                 ///< stored volume tag
+  bool on_boundary = true;
+};
+
+/// What is selected from, for messages and for the shape of files.
+struct Population {
+  const char* name; ///< "boundary facet"
+  int vertices_per_item;
+  std::int64_t count;    ///< ids in a file with one per item; -1 if such a file is refused
+  std::int64_t vertices; ///< of the mesh
+};
+
+template <class... Cases>
+struct Overloaded : Cases... {
+  using Cases::operator()...;
+};
+
+/// A selection with absolute coordinates, ready to be asked.
+class Matcher {
+public:
+  Matcher(const Selection& selection, const Eigen::AlignedBox3d& box, int dim, const Population& population)
+      : selection_(selection), shape_(selection.shape), box_(box), dim_(dim), population_(population) {
+    if (selection.relative) make_absolute();
+    if (const auto* axis = std::get_if<AxisSelection>(&shape_)) {
+      const int number = std::abs(axis->axis);
+      if (number < 1 || number > dim)
+        fail("axis " + std::to_string(axis->axis) + " does not exist in " + std::to_string(dim) + "D; use +-1 to +-" +
+             std::to_string(dim));
+    }
+    if (const auto* file = std::get_if<FileSelection>(&shape_)) load(*file);
+  }
+
+  /// The id that this selection gives to `item`, if it matches.
+  std::optional<std::int32_t> match(const Item& item) const {
+    if (selection_.boundary_only && !item.on_boundary) return std::nullopt;
+    const auto id_if = [&](bool inside) { return inside ? std::optional(selection_.id) : std::nullopt; };
+    const Eigen::Vector3d& p = item.position;
+    return std::visit(
+        Overloaded{
+            [&](const BoxSelection& box) { return id_if(in_box(box, p)); },
+            [&](const SphereSelection& sphere) {
+              return id_if((p - sphere.center).squaredNorm() <= sphere.radius * sphere.radius);
+            },
+            [&](const CylinderSelection& cylinder) { return id_if(in_cylinder(cylinder, p)); },
+            [&](const AxisSelection& axis) {
+              const double value = p[std::abs(axis.axis) - 1], slack = axis_tolerance();
+              return id_if(axis.axis > 0 ? value >= axis.position - slack : value <= axis.position + slack);
+            },
+            [&](const PlaneSelection& plane) { return id_if((p - plane.point).dot(plane.normal) >= 0); },
+            [&](const ThresholdSelection& sides) { return std::optional(side(sides, p) + sides.id_offset); },
+            [&](const EverythingSelection&) { return id_if(true); },
+            [&](const FileSelection&) {
+              return file_->one_per_item() ? std::optional(file_->id(item.number)) : file_->id(item.vertices);
+            },
+            [&](const IdOffsetSelection& offset) { return std::optional(item.tag + offset.id_offset); }},
+        shape_);
+  }
+
+  [[noreturn]] void fail_empty() const {
+    fail(describe_shape() + " selects no " + population_.name + " of this geometry, which " +
+         (box_.isEmpty() ? "is empty" : "spans " + describe(box_, dim_)) +
+         "; facets and cells are tested by their barycentre, after transformation and refinement" +
+         (selection_.relative ? " (the selection is relative to that box)" : ""));
+  }
+
+private:
+  [[noreturn]] void fail(const std::string& message) const { throw InputError(selection_.where, message); }
+
+  void make_absolute() {
+    const Eigen::Vector3d extent = box_.isEmpty() ? Eigen::Vector3d::Zero() : Eigen::Vector3d(box_.sizes());
+    const double diagonal = extent.norm();
+    const auto point = [&](Eigen::Vector3d& p) { p = (extent.cwiseProduct(p) + box_.min()).eval(); };
+    std::visit(Overloaded{[&](BoxSelection& box) {
+                            point(box.min);
+                            point(box.max);
+                          },
+                          [&](SphereSelection& sphere) {
+                            point(sphere.center);
+                            sphere.radius *= diagonal;
+                          },
+                          [&](CylinderSelection& cylinder) {
+                            point(cylinder.p1);
+                            point(cylinder.p2);
+                            cylinder.radius *= diagonal;
+                          },
+                          [&](AxisSelection& axis) {
+                            const int k = std::clamp(std::abs(axis.axis), 1, 3) - 1;
+                            axis.position = extent[k] * axis.position + box_.min()[k];
+                          },
+                          [&](PlaneSelection& plane) { point(plane.point); }, [](auto&) {}},
+               shape_);
+  }
+
+  void load(const FileSelection& selection) {
+    file_ = std::make_unique<SelectionFile>(selection, population_.vertices_per_item, selection_.where);
+    if (file_->one_per_item()) {
+      if (population_.count < 0)
+        fail("file " + selection.path.string() + " has one id per row, but edges in 2D have no numbers; write rows \"id "
+             "v0 v1\" with the vertices of the edge");
+      if (static_cast<std::int64_t>(file_->size()) != population_.count)
+        fail("file " + selection.path.string() + " has " + std::to_string(file_->size()) + " ids, the geometry needs " +
+             std::to_string(population_.count) + " after refinement");
+    } else if (file_->largest_vertex() >= population_.vertices) {
+      fail("file " + selection.path.string() + " refers to vertex " + std::to_string(file_->largest_vertex()) +
+           ", the geometry has " + std::to_string(population_.vertices) + " (counted from 0)");
+    }
+  }
+
+  bool in_box(const BoxSelection& box, const Eigen::Vector3d& p) const {
+    for (int k = 0; k < dim_; ++k)
+      if (p[k] < box.min[k] || p[k] > box.max[k]) return false;
+    return true;
+  }
+
+  static bool in_cylinder(const CylinderSelection& cylinder, const Eigen::Vector3d& p) {
+    const Eigen::Vector3d axis = cylinder.p2 - cylinder.p1, v = p - cylinder.p1;
+    const double height = axis.norm();
+    if (height == 0) return false;
+    const Eigen::Vector3d direction = axis / height;
+    const double along = direction.dot(v);
+    return along >= 0 && along <= height &&
+           (v - along * direction).squaredNorm() <= cylinder.radius * cylinder.radius;
+  }
+
+  /// Facets that lie on the plane exactly must not be lost to rounding.
+  double axis_tolerance() const {
+    const double diagonal = box_.isEmpty() ? 1 : box_.sizes().norm();
+    return 1e-9 * std::min(1.0, diagonal);
+  }
+
+  int side(const ThresholdSelection& sides, const Eigen::Vector3d& p) const {
+    const double threshold = sides.threshold < 0 ? 1e-7 : sides.threshold;
+    const auto near = [&](const Eigen::Vector3d& corner, int k) { return std::abs(p[k] - corner[k]) < threshold; };
+    const Eigen::Vector3d min = box_.min(), max = box_.max();
+    if (near(min, 0)) return 1;
+    if (near(min, 1)) return 2;
+    if (near(max, 0)) return 3;
+    if (near(max, 1)) return 4;
+    if (dim_ == 3 && near(min, 2)) return 5;
+    if (dim_ == 3 && near(max, 2)) return 6;
+    return 7;
+  }
+
+  std::string describe_shape() const {
+    const auto p = [&](const Eigen::Vector3d& point) { return describe(point, dim_); };
+    return std::visit(
+        Overloaded{
+            [&](const BoxSelection& s) { return "box " + p(s.min) + " to " + p(s.max); },
+            [&](const SphereSelection& s) { return "sphere around " + p(s.center) + " of radius " + describe(s.radius); },
+            [&](const CylinderSelection& s) {
+              return "cylinder from " + p(s.p1) + " to " + p(s.p2) + " of radius " + describe(s.radius);
+            },
+            [&](const AxisSelection& s) {
+              return std::string(1, "xyz"[std::abs(s.axis) - 1]) + (s.axis > 0 ? " >= " : " <= ") + describe(s.position);
+            },
+            [&](const PlaneSelection& s) {
+              return "half-space beyond " + p(s.point) + " with normal " + p(s.normal);
+            },
+            [&](const FileSelection& s) { return "file " + s.path.string(); },
+            [](const auto&) { return std::string("the selection"); }},
+        shape_);
+  }
+
+  const Selection& selection_;
+  SelectionShape shape_;
+  Eigen::AlignedBox3d box_;
+  int dim_;
+  Population population_;
+  std::unique_ptr<SelectionFile> file_;
+};
+
+/// Asks the selections in order for each item; remembers which of them matched anything at all.
+class Search {
+public:
+  Search(const std::vector<Selection>& selections, const Eigen::AlignedBox3d& box, int dim,
+         const Population& population)
+      : matched_(selections.size(), false) {
+    for (const auto& selection : selections) matchers_.emplace_back(selection, box, dim, population);
+  }
+
+  std::optional<std::int32_t> operator()(const Item& item) {
+    std::optional<std::int32_t> id;
+    for (std::size_t s = 0; s < matchers_.size(); ++s) {
+      if (id && matched_[s]) continue;
+      const auto match = matchers_[s].match(item);
+      if (match) matched_[s] = true;
+      if (!id) id = match;
+    }
+    return id;
+  }
+
+  void check_all_matched() const {
+    for (std::size_t s = 0; s < matchers_.size(); ++s)
+      if (!matched_[s]) matchers_[s].fail_empty();
+  }
+
+private:
+  std::vector<Matcher> matchers_;
+  std::vector<bool> matched_;
+};
+
+template <std::size_t n>
+Item item_of(const BodyMesh& mesh, const std::array<std::int32_t, n>& vertices, int count, std::int64_t number) {
+  Item item{Eigen::Vector3d::Zero(), {-1, -1, -1, -1}, number};
+  for (int i = 0; i < count; ++i) {
+    item.vertices[static_cast<std::size_t>(i)] = vertices[static_cast<std::size_t>(i)];
+    item.position += mesh.vertices[static_cast<std::size_t>(vertices[static_cast<std::size_t>(i)])];
+  }
+  item.position /= count;
+  std::sort(item.vertices.begin(), item.vertices.end(), std::greater<>());
+  return item;
+}
+
+} // namespace
+
+std::vector<std::array<std::int32_t, 4>> select_facets(const BodyMesh& mesh, const Boundary& boundary,
+                                                       const std::vector<Selection>& selections,
+                                                       const Eigen::AlignedBox3d& box) {
+  constexpr std::array<std::int32_t, 4> interior{interior_facet, interior_facet, interior_facet, interior_facet};
+  std::vector<std::array<std::int32_t, 4>> ids(mesh.cells.size(), interior);
+  Search search(selections, box, mesh.dim,
+                {"boundary facet", mesh.dim, mesh.dim == 3 ? boundary.num_all_facets : -1,
+                 static_cast<std::int64_t>(mesh.vertices.size())});
+  for (const auto& facet : boundary.facets) {
+    auto& id = ids[static_cast<std::size_t>(facet.cell)][static_cast<std::size_t>(facet.local)];
+    id = unselected_facet;
+    if (selections.empty()) continue;
+    if (const auto match = search(item_of(mesh, facet_vertices(mesh, facet), mesh.dim, facet.number))) id = *match;
+  }
+  search.check_all_matched();
+  return ids;
+}
+
+std::vector<std::int32_t> select_cells(const BodyMesh& mesh, const std::vector<Selection>& selections,
+                                       const Eigen::AlignedBox3d& box) {
+  std::vector<std::int32_t> ids = mesh.tags;
+  if (selections.empty()) return ids;
+  Search search(selections, box, mesh.dim,
+                {"cell", mesh.dim + 1, static_cast<std::int64_t>(mesh.cells.size()),
+                 static_cast<std::int64_t>(mesh.vertices.size())});
+  for (std::size_t c = 0; c < mesh.cells.size(); ++c) {
+    Item item = item_of(mesh, mesh.cells[c], mesh.dim + 1, static_cast<std::int64_t>(c));
+    item.tag = mesh.tags[c];
+    if (const auto match = search(item)) ids[c] = *match;
+  }
+  search.check_all_matched();
+  return ids;
+}
+
+std::vector<std::int32_t> select_vertices(const BodyMesh& mesh, const Boundary& boundary,
+                                          const std::vector<Selection>& selections, const Eigen::AlignedBox3d& box) {
+  std::vector<std::int32_t> ids(mesh.vertices.size(), 0);
+  if (selections.empty()) return ids;
+  std::vector<char> in_cell(ids.size(), 0), on_boundary(ids.size(), 0);
+  for (const auto& cell : mesh.cells)
+    for (int i = 0; i <= mesh.dim; ++i) in_cell[static_cast<std::size_t>(cell[static_cast<std::size_t>(i)])] = 1;
+  for (const auto& facet : boundary.facets) {
+    const auto vertices = facet_vertices(mesh, facet);
+    for (int i = 0; i < mesh.dim; ++i) on_boundary[static_cast<std::size_t>(vertices[static_cast<std::size_t>(i)])] = 1;
+  }
+  const auto count = static_cast<std::int64_t>(ids.size());
+  Search search(selections, box, mesh.dim, {"boundary vertex", 1, count, count});
+  for (std::size_t v = 0; v < ids.size(); ++v) {
+    if (!in_cell[v]) continue;
+    const auto number = static_cast<std::int32_t>(v);
+    const Item item{mesh.vertices[v], {number, -1, -1, -1}, number, 0, on_boundary[v] != 0};
+    if (const auto match = search(item)) ids[v] = *match;
+  }
+  search.check_all_matched();
+  return ids;
+}
+
+} // namespace recoil::mesh

@@ -1,0 +1,98 @@
+#include "newton/line_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace recoil::newton {
+namespace {
+
+// Values this many resolutions apart are still equal enough for a step that halves the gradient norm: the
+// round-off of a sum over many elements is easily underestimated.
+constexpr double generous_resolutions = 1e4;
+constexpr double generous_gradient_decrease = 0.5;
+// The part of the linear decrease s |g| that the gradient norm must show where it decides. It bounds the
+// number of iterations on the floor, where round-off lets the norm fall a little by chance.
+constexpr double gradient_decrease = 0.1;
+constexpr int max_gradient_trials = 12;
+// A Newton direction this small compared with the configuration is round-off.
+constexpr double round_off_step = 1e-13;
+// Along a Newton direction a smooth gradient changes by s |g|; a change beyond this for a tiny s is noise.
+constexpr double noise_step = 1.0 / 64, noise_fraction = 0.05, noise_factor = 5;
+
+} // namespace
+
+bool Evaluator::evaluate_value(Point& point) {
+  ++counts_.value_evaluations;
+  point.value = objective_.value(point.x);
+  return point.value > -std::numeric_limits<double>::infinity();
+}
+
+bool Evaluator::evaluate_gradient(Point& point) {
+  ++counts_.gradient_evaluations;
+  objective_.gradient(point.x, point.g);
+  point.gradient_norm = objective_.gradient_norm(point.g);
+  // The norm of the stopping rule may weigh entries with zero; a NaN must not hide there.
+  return std::isfinite(point.gradient_norm) && std::isfinite(point.g.norm());
+}
+
+double configuration_size(const linalg::Vector& x, const NewtonOptions& options) {
+  return std::max(x.norm_infinity(), options.length_scale);
+}
+
+SearchResult LineSearch::search(const Point& start, const linalg::Vector& d, double slope, bool newton_like,
+                                Point& trial) {
+  const LineSearchOptions& rules = options_.line_search;
+  SearchResult result;
+  const double limit = evaluator_.objective().max_step(start.x, d);
+  if (std::isnan(limit)) return result.outcome = SearchOutcome::not_finite, result;
+  result.max_step = std::min(1.0, limit);
+  if (result.max_step <= 0) return result;
+
+  const double resolution = rules.resolution * evaluator_.objective().value_resolution(start.x, start.value);
+  double step = result.max_step < 1 ? rules.safety * result.max_step : 1;
+  const bool drowned = -step * slope <= generous_resolutions * resolution;
+  int gradient_trials = 0;
+  double gradient_step = 1;
+  for (;; ++result.backtracks, step *= rules.shrink) {
+    manifold_.retract(start.x, d, step, trial.x);
+    trial.x.update_ghosts();
+    if (!evaluator_.evaluate_value(trial)) return result.outcome = SearchOutcome::not_finite, result;
+
+    const bool resolved = -step * slope > resolution;
+    if (resolved && trial.value <= start.value + rules.armijo * step * slope) break;
+
+    const bool generous = step > generous_gradient_decrease;
+    if ((!resolved || generous) && trial.value - start.value <= generous_resolutions * resolution) {
+      if (!evaluator_.evaluate_gradient(trial)) return result.outcome = SearchOutcome::not_finite, result;
+      const double allowed = resolved ? generous_gradient_decrease : 1 - gradient_decrease * step;
+      if (trial.gradient_norm <= allowed * start.gradient_norm) {
+        result.by_gradient = result.has_gradient = true;
+        break;
+      }
+      gradient_step = step;
+      if (!resolved) ++gradient_trials;
+    }
+    if (result.backtracks == rules.max_backtracks || gradient_trials == max_gradient_trials) {
+      const bool noise_seen = drowned && gradient_trials > 0 && gradient_step <= noise_step;
+      if (newton_like && is_round_off(start, d, trial, noise_seen ? gradient_step : 0))
+        result.outcome = SearchOutcome::round_off;
+      return result;
+    }
+  }
+  result.outcome = SearchOutcome::accepted;
+  result.step = step;
+  return result;
+}
+
+// `step` is that of the gradient in `trial`, 0 where there is none to judge by.
+bool LineSearch::is_round_off(const Point& start, const linalg::Vector& d, const Point& trial,
+                              double step) const {
+  if (d.norm_infinity() <= round_off_step * configuration_size(start.x, options_)) return true;
+  if (step == 0) return false;
+  linalg::Vector change = trial.g;
+  change.add(-1, start.g);
+  return evaluator_.objective().gradient_norm(change) >=
+         std::max(noise_fraction, noise_factor * step) * start.gradient_norm;
+}
+
+} // namespace recoil::newton

@@ -1,0 +1,262 @@
+#include "recoil/newton/minimize.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "newton/forcing.hpp"
+#include "newton/line_search.hpp"
+#include "recoil/base/timer.hpp"
+
+namespace recoil::newton {
+namespace {
+
+// The length of a step along the negative gradient, compared with the configuration.
+constexpr double steepest_length = 1e-3;
+// The step rule is expected to hold after the coming solve when extrapolation comes this close to it.
+constexpr double step_rule_margin = 10;
+
+class Minimizer {
+public:
+  Minimizer(Objective& objective, const Manifold& manifold, linalg::Vector& x, const NewtonOptions& options)
+      : objective_(objective), options_(options), caller_x_(x), evaluator_(objective, result_),
+        line_search_(evaluator_, manifold, options), forcing_(options.forcing) {
+    current_.x = x;
+    current_.x.update_ghosts();
+    current_.g = linalg::Vector(manifold.tangent_layout(x));
+    trial_ = current_;
+    d_ = minus_g_ = current_.g;
+  }
+
+  NewtonResult run() {
+    result_.outcome = iterate();
+    caller_x_.copy_from(current_.x);
+    result_.gradient_norm = current_.gradient_norm;
+    result_.value = current_.value;
+    return result_;
+  }
+
+private:
+  NewtonOutcome iterate();
+  std::optional<NewtonOutcome> advance();
+  std::optional<NewtonOutcome> accept(const SearchResult& found);
+  bool find_direction(Direction direction, int shift);
+  bool solve();
+  bool evaluate_all(Point& point);
+  bool step_rule_holds() const;
+  bool step_rule_expected() const;
+  double stopping_norm() const {
+    return std::max(options_.gradient_tolerance,
+                    options_.relative_gradient_tolerance * result_.first_gradient_norm);
+  }
+  bool gradient_is_small() const {
+    return current_.gradient_norm < stopping_norm() || current_.gradient_norm == 0;
+  }
+
+  Objective& objective_;
+  const NewtonOptions& options_;
+  linalg::Vector& caller_x_;
+  NewtonResult result_;
+  Evaluator evaluator_;
+  LineSearch line_search_;
+  ForcingSequence forcing_;
+  Point current_, trial_;
+  linalg::Vector d_, minus_g_;
+  IterationReport report_;
+  double slope_ = 0;
+  int steepest_in_a_row_ = 0;
+  bool any_solve_ = false; // in this iteration, gave a direction
+  double last_norm_ = 0;   // of the gradient before the last accepted step; 0 before the first
+  double last_move_ = 0;   // largest entry of that step
+};
+
+NewtonOutcome Minimizer::iterate() {
+  if (!evaluator_.evaluate_value(current_)) return NewtonOutcome::not_finite;
+  if (std::isinf(current_.value)) return NewtonOutcome::infeasible_start;
+  const bool finite = evaluator_.evaluate_gradient(current_);
+  result_.first_gradient_norm = current_.gradient_norm;
+  if (!finite) return NewtonOutcome::not_finite;
+  if (current_.gradient_norm < options_.first_gradient_tolerance || current_.gradient_norm == 0)
+    return NewtonOutcome::converged_gradient;
+
+  while (result_.iterations < options_.max_iterations)
+    if (const auto outcome = advance()) return *outcome;
+  return NewtonOutcome::max_iterations;
+}
+
+// One iteration; an outcome ends the minimisation.
+std::optional<NewtonOutcome> Minimizer::advance() {
+  const bool last_expected = step_rule_expected();
+  report_ = IterationReport{};
+  report_.iteration = result_.iterations + 1;
+  report_.linear_tolerance = forcing_.next(current_.gradient_norm, stopping_norm(), last_expected);
+  minus_g_.copy_from(current_.g);
+  minus_g_.scale(-1);
+  any_solve_ = false;
+
+  // Directions in the order in which they are tried; one is done when it cannot be had or has no acceptable
+  // step.
+  const int num_attempts = 3 + options_.shifts.max_count;
+  for (int attempt = 0; attempt < num_attempts; ++attempt) {
+    report_.direction = attempt == 0                 ? Direction::newton
+                        : attempt == 1               ? Direction::projected
+                        : attempt < num_attempts - 1 ? Direction::shifted
+                                                     : Direction::steepest_descent;
+    if (report_.direction == Direction::steepest_descent &&
+        steepest_in_a_row_ == options_.max_steepest_in_a_row)
+      break;
+    if (!find_direction(report_.direction, attempt - 2)) continue;
+    const bool newton_like = attempt < 2;
+    const Stopwatch watch;
+    const SearchResult found = line_search_.search(current_, d_, slope_, newton_like, trial_);
+    result_.line_search_seconds += watch.seconds();
+    switch (found.outcome) {
+    case SearchOutcome::accepted:
+      return accept(found);
+    case SearchOutcome::failed:
+      break;
+    case SearchOutcome::round_off:
+      return gradient_is_small() ? NewtonOutcome::converged_gradient : NewtonOutcome::round_off;
+    case SearchOutcome::not_finite:
+      return NewtonOutcome::not_finite;
+    }
+  }
+  // The rule before the first iteration is stricter than the ordinary one, which may hold already.
+  if (gradient_is_small()) return NewtonOutcome::converged_gradient;
+  return any_solve_ ? NewtonOutcome::line_search_failed : NewtonOutcome::linear_solve_failed;
+}
+
+// Sets d_, slope_ and what the report tells of them; false where there is no descent.
+bool Minimizer::find_direction(Direction direction, int shift) {
+  if (direction == Direction::steepest_descent) {
+    const double length = std::max(last_move_, steepest_length * configuration_size(current_.x, options_));
+    d_.copy_from(minus_g_);
+    d_.scale((length > 0 ? length : steepest_length) / minus_g_.norm_infinity());
+  } else {
+    const Stopwatch watch;
+    if (direction == Direction::shifted) {
+      const double factor = options_.shifts.first * std::pow(options_.shifts.growth, shift);
+      objective_.shift_hessian(shift == 0 ? factor : factor - factor / options_.shifts.growth);
+    } else {
+      objective_.assemble_hessian(current_.x, direction == Direction::newton ? Projection::none
+                                                                             : Projection::per_element);
+      ++result_.assemblies;
+    }
+    result_.assembly_seconds += watch.seconds();
+    if (!solve()) return false;
+  }
+  d_.update_ghosts();
+  // A direction with infinite or undefined entries gives no finite slope or length.
+  slope_ = current_.g.dot(d_);
+  report_.slope = slope_;
+  report_.direction_norm = d_.norm_infinity();
+  return std::isfinite(slope_) && slope_ < 0 && std::isfinite(d_.norm());
+}
+
+bool Minimizer::solve() {
+  const Stopwatch watch;
+  const SolveResult solved = objective_.solve(minus_g_, d_, report_.linear_tolerance);
+  result_.linear_solve_seconds += watch.seconds();
+  ++result_.linear_solves;
+  result_.linear_iterations += solved.iterations;
+  report_.linear_iterations += solved.iterations;
+  const bool usable =
+      solved.outcome == SolveOutcome::converged || solved.outcome == SolveOutcome::not_converged;
+  any_solve_ = any_solve_ || usable;
+  return usable;
+}
+
+std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
+  last_norm_ = current_.gradient_norm;
+  last_move_ = found.step * report_.direction_norm;
+  std::swap(current_, trial_);
+  ++result_.iterations;
+  result_.projected += report_.direction == Direction::projected;
+  result_.shifted += report_.direction == Direction::shifted;
+  result_.steepest += report_.direction == Direction::steepest_descent;
+  steepest_in_a_row_ = report_.direction == Direction::steepest_descent ? steepest_in_a_row_ + 1 : 0;
+  result_.smallest_step = std::min(result_.smallest_step, found.step);
+
+  const Stopwatch watch;
+  const bool changed = objective_.accepted(current_.x);
+  const bool finite =
+      changed ? evaluate_all(current_) : found.has_gradient || evaluator_.evaluate_gradient(current_);
+  result_.gradient_seconds += watch.seconds();
+
+  report_.value = current_.value;
+  report_.gradient_norm = current_.gradient_norm;
+  report_.max_step = found.max_step;
+  report_.step = found.step;
+  report_.backtracks = found.backtracks;
+  report_.by_gradient = found.by_gradient;
+  if (options_.on_iteration) options_.on_iteration(report_);
+
+  if (!finite) return NewtonOutcome::not_finite;
+  if (gradient_is_small()) return NewtonOutcome::converged_gradient;
+  if (step_rule_holds()) return NewtonOutcome::converged_step;
+  return std::nullopt;
+}
+
+bool Minimizer::evaluate_all(Point& point) {
+  return evaluator_.evaluate_value(point) && std::isfinite(point.value) &&
+         evaluator_.evaluate_gradient(point);
+}
+
+// Only accurate Newton directions tell how far the minimum is.
+bool Minimizer::step_rule_holds() const {
+  if (!options_.step_rule || report_.linear_tolerance > options_.forcing.smallest) return false;
+  if (report_.direction != Direction::newton && report_.direction != Direction::projected) return false;
+  const StepRule& rule = *options_.step_rule;
+  return report_.direction_norm <= rule.tolerance * rule.length * rule.dt;
+}
+
+bool Minimizer::step_rule_expected() const {
+  if (!options_.step_rule || last_norm_ == 0) return false;
+  const StepRule& rule = *options_.step_rule;
+  const double expected = report_.direction_norm * std::min(1.0, current_.gradient_norm / last_norm_);
+  return expected <= step_rule_margin * rule.tolerance * rule.length * rule.dt;
+}
+
+} // namespace
+
+std::string_view name(NewtonOutcome outcome) {
+  switch (outcome) {
+  case NewtonOutcome::converged_gradient:
+    return "converged_gradient";
+  case NewtonOutcome::converged_step:
+    return "converged_step";
+  case NewtonOutcome::round_off:
+    return "round_off";
+  case NewtonOutcome::max_iterations:
+    return "max_iterations";
+  case NewtonOutcome::line_search_failed:
+    return "line_search_failed";
+  case NewtonOutcome::linear_solve_failed:
+    return "linear_solve_failed";
+  case NewtonOutcome::infeasible_start:
+    return "infeasible_start";
+  case NewtonOutcome::not_finite:
+    return "not_finite";
+  }
+  return "unknown";
+}
+
+std::string_view name(Direction direction) {
+  switch (direction) {
+  case Direction::newton:
+    return "newton";
+  case Direction::projected:
+    return "projected";
+  case Direction::shifted:
+    return "shifted";
+  case Direction::steepest_descent:
+    return "steepest_descent";
+  }
+  return "unknown";
+}
+
+NewtonResult minimize(Objective& objective, const Manifold& manifold, linalg::Vector& x,
+                      const NewtonOptions& options) {
+  return Minimizer(objective, manifold, x, options).run();
+}
+
+} // namespace recoil::newton

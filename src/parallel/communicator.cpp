@@ -1,0 +1,165 @@
+#include "recoil/parallel/communicator.hpp"
+
+#include <algorithm>
+#include <climits>
+
+#include "parallel/check.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/parallel/environment.hpp"
+
+namespace recoil::parallel {
+
+namespace {
+
+// Counts of MPI calls are ints: longer arrays go in parts of this many entries.
+constexpr std::size_t max_count = std::size_t(1) << 30;
+
+template <class T>
+struct MpiType;
+template <>
+struct MpiType<double> {
+  static MPI_Datatype get() { return MPI_DOUBLE; }
+};
+template <>
+struct MpiType<GlobalIndex> {
+  static MPI_Datatype get() { return MPI_INT64_T; }
+};
+
+template <class T>
+T reduce(const Communicator& comm, T value, MPI_Op operation) {
+  T result{};
+  RECOIL_MPI(MPI_Allreduce(&value, &result, 1, MpiType<T>::get(), operation, comm.get()));
+  return result;
+}
+
+template <class T>
+std::vector<T> gather(const Communicator& comm, T value) {
+  std::vector<T> values(static_cast<std::size_t>(comm.size()));
+  RECOIL_MPI(MPI_Allgather(&value, 1, MpiType<T>::get(), values.data(), 1, MpiType<T>::get(), comm.get()));
+  return values;
+}
+
+} // namespace
+
+void check_mpi(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw LibraryError("MPI: " + std::string(call) +
+                     " failed: " + std::string(text, static_cast<std::size_t>(length)));
+}
+
+void CommunicatorTraits::release(Handle& comm) noexcept {
+  // Objects that live until the end of main may go after MPI_Finalize, which has freed everything.
+  if (mpi_is_active()) MPI_Comm_free(&comm);
+}
+
+Communicator::Communicator(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) throw LibraryError("a Communicator cannot be made from MPI_COMM_NULL");
+  RECOIL_MPI(MPI_Comm_dup(comm, handle_.put()));
+  RECOIL_MPI(MPI_Comm_set_errhandler(get(), MPI_ERRORS_RETURN));
+  RECOIL_MPI(MPI_Comm_rank(get(), &rank_));
+  RECOIL_MPI(MPI_Comm_size(get(), &size_));
+}
+
+Communicator::Communicator(UniqueHandle<CommunicatorTraits> handle) : handle_(std::move(handle)) {
+  RECOIL_MPI(MPI_Comm_set_errhandler(get(), MPI_ERRORS_RETURN));
+  RECOIL_MPI(MPI_Comm_rank(get(), &rank_));
+  RECOIL_MPI(MPI_Comm_size(get(), &size_));
+}
+
+double Communicator::sum(double value) const { return reduce(*this, value, MPI_SUM); }
+GlobalIndex Communicator::sum(GlobalIndex value) const { return reduce(*this, value, MPI_SUM); }
+double Communicator::min(double value) const { return reduce(*this, value, MPI_MIN); }
+double Communicator::max(double value) const { return reduce(*this, value, MPI_MAX); }
+GlobalIndex Communicator::min(GlobalIndex value) const { return reduce(*this, value, MPI_MIN); }
+GlobalIndex Communicator::max(GlobalIndex value) const { return reduce(*this, value, MPI_MAX); }
+
+void Communicator::sum(std::span<double> values) const {
+  for (std::size_t begin = 0; begin < values.size(); begin += max_count) {
+    const auto part = values.subspan(begin, std::min(max_count, values.size() - begin));
+    RECOIL_MPI(
+        MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_DOUBLE, MPI_SUM, get()));
+  }
+}
+
+GlobalIndex Communicator::exclusive_scan(GlobalIndex value) const {
+  GlobalIndex result = 0;
+  RECOIL_MPI(MPI_Exscan(&value, &result, 1, MPI_INT64_T, MPI_SUM, get()));
+  return rank_ == 0 ? 0 : result; // MPI leaves the result of rank 0 undefined
+}
+
+bool Communicator::all(bool value) const { return min(GlobalIndex(value)) == 1; }
+bool Communicator::any(bool value) const { return max(GlobalIndex(value)) == 1; }
+void Communicator::barrier() const { RECOIL_MPI(MPI_Barrier(get())); }
+
+void Communicator::broadcast(std::span<std::byte> bytes, int root) const {
+  for (std::size_t begin = 0; begin < bytes.size(); begin += max_count) {
+    const auto part = bytes.subspan(begin, std::min(max_count, bytes.size() - begin));
+    RECOIL_MPI(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, root, get()));
+  }
+}
+
+void Communicator::broadcast(std::string& text, int root) const {
+  text.resize(static_cast<std::size_t>(agreed_size(static_cast<GlobalIndex>(text.size()), root)));
+  broadcast(std::as_writable_bytes(std::span(text.data(), text.size())), root);
+}
+
+GlobalIndex Communicator::agreed_size(GlobalIndex size, int root) const {
+  RECOIL_MPI(MPI_Bcast(&size, 1, MPI_INT64_T, root, get()));
+  return size;
+}
+
+std::vector<GlobalIndex> Communicator::all_gather(GlobalIndex value) const { return gather(*this, value); }
+std::vector<double> Communicator::all_gather(double value) const { return gather(*this, value); }
+
+std::vector<std::string> Communicator::all_gather(const std::string& text) const {
+  const std::vector<GlobalIndex> lengths = all_gather(static_cast<GlobalIndex>(text.size()));
+  std::vector<int> counts, offsets;
+  GlobalIndex total = 0;
+  for (const GlobalIndex length : lengths) {
+    counts.push_back(static_cast<int>(length));
+    offsets.push_back(static_cast<int>(total));
+    total += length;
+  }
+  if (total > INT_MAX) throw LibraryError("gathering texts of " + std::to_string(total) + " bytes: too long");
+  std::string joined(static_cast<std::size_t>(total), '\0');
+  RECOIL_MPI(MPI_Allgatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, joined.data(),
+                            counts.data(), offsets.data(), MPI_CHAR, get()));
+  std::vector<std::string> texts;
+  for (std::size_t rank = 0; rank < counts.size(); ++rank)
+    texts.push_back(
+        joined.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(counts[rank])));
+  return texts;
+}
+
+Communicator Communicator::split(int color, int key) const {
+  RECOIL_ASSERT(color >= 0);
+  UniqueHandle<CommunicatorTraits> handle;
+  RECOIL_MPI(MPI_Comm_split(get(), color, key, handle.put()));
+  return Communicator(std::move(handle));
+}
+
+void agree(const Communicator& comm, int code, const std::string& message) {
+  const GlobalIndex nobody = comm.size();
+  const GlobalIndex first = comm.min(message.empty() ? nobody : GlobalIndex(comm.rank()));
+  if (first == nobody) return;
+  std::string shared_message = message;
+  comm.broadcast(shared_message, static_cast<int>(first));
+  std::vector<int> shared_code{code};
+  comm.broadcast(shared_code, static_cast<int>(first));
+  switch (static_cast<ExitCode>(shared_code[0])) {
+  case ExitCode::bad_input:
+    throw InputError(shared_message);
+  case ExitCode::file_error:
+    throw FileError(shared_message);
+  case ExitCode::done:
+  case ExitCode::internal:
+    throw LibraryError(shared_message);
+  default:
+    throw Error(static_cast<ExitCode>(shared_code[0]), shared_message);
+  }
+}
+
+} // namespace recoil::parallel

@@ -1,0 +1,34 @@
+#include "recoil/parallel/environment.hpp"
+
+#include <cstdlib>
+
+#include "parallel/check.hpp"
+
+namespace recoil::parallel {
+
+Environment::Environment(int& argc, char**& argv) {
+  int initialized = 0;
+  RECOIL_MPI(MPI_Initialized(&initialized));
+  if (initialized) return;
+  int provided = 0;
+  RECOIL_MPI(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided));
+  owns_ = true;
+}
+
+Environment::~Environment() {
+  if (owns_ && mpi_is_active()) MPI_Finalize();
+}
+
+bool mpi_is_active() noexcept {
+  int initialized = 0, finalized = 0;
+  MPI_Initialized(&initialized);
+  MPI_Finalized(&finalized);
+  return initialized && !finalized;
+}
+
+void abort_all(int code) noexcept {
+  if (mpi_is_active()) MPI_Abort(MPI_COMM_WORLD, code);
+  std::_Exit(code);
+}
+
+} // namespace recoil::parallel

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <span>
+
+#include <Eigen/Core>
+
+#include "recoil/fem/cell_geometry.hpp"
+#include "recoil/fem/function_space.hpp"
+#include "recoil/fem/reference/tabulation.hpp"
+#include "recoil/potentials/laws/kinematics.hpp"
+
+namespace recoil::potentials {
+
+/// Gather, differentiate and scatter on cells with a node count known at compile time.
+template <int dim, int nodes>
+struct CellKernel {
+  using Values = Eigen::Matrix<double, nodes, dim, Eigen::RowMajor>;
+  using Gradients = Eigen::Matrix<double, nodes, dim, Eigen::RowMajor>;
+  using Hessian = Eigen::Matrix<double, dim * nodes, dim * nodes>;
+
+  static Values gather(std::span<const LocalIndex> cell_nodes, std::span<const double> u) {
+    Values values;
+    for (int a = 0; a < nodes; ++a) {
+      const double* entry = u.data() + static_cast<std::ptrdiff_t>(dim) * cell_nodes[static_cast<std::size_t>(a)];
+      for (int i = 0; i < dim; ++i) values(a, i) = entry[i];
+    }
+    return values;
+  }
+
+  /// Gradients of the basis on the rest cell: reference gradients times D^-1.
+  static Gradients gradients(const fem::Tabulation<dim>& table, int point,
+                             const SquareMatrix<dim>& inverse_edges) {
+    return Eigen::Map<const Gradients>(table.gradient(point)) * inverse_edges;
+  }
+
+  static SquareMatrix<dim> deformation_gradient(const Values& u, const Gradients& gradients) {
+    SquareMatrix<dim> F = SquareMatrix<dim>::Identity();
+    F.noalias() += u.transpose() * gradients;
+    return F;
+  }
+
+  /// Adds to the entries of owned nodes.
+  static void scatter(std::span<const LocalIndex> cell_nodes, LocalIndex num_owned, const Values& values,
+                      std::span<double> g) {
+    for (int a = 0; a < nodes; ++a) {
+      const LocalIndex node = cell_nodes[static_cast<std::size_t>(a)];
+      if (node >= num_owned) continue;
+      double* entry = g.data() + static_cast<std::ptrdiff_t>(dim) * node;
+      for (int i = 0; i < dim; ++i) entry[i] += values(a, i);
+    }
+  }
+};
+
+} // namespace recoil::potentials

@@ -1,0 +1,165 @@
+#pragma once
+
+#include <limits>
+
+#include "potentials/cell_loop.hpp"
+#include "recoil/geometry/inversion.hpp"
+#include "recoil/geometry/jacobian_positivity.hpp"
+#include "recoil/geometry/psd_projection.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/potentials/elastic.hpp"
+#include "recoil/potentials/laws/element_hessian.hpp"
+#include "recoil/potentials/laws/stress.hpp"
+
+namespace recoil::potentials {
+
+template <int dim, class Law, int order>
+class ElasticOnCells final : public ElasticPotential<dim> {
+  static constexpr int nodes = fem::num_lagrange_nodes(dim, order);
+  using Kernel = CellKernel<dim, nodes>;
+  using Matrix = SquareMatrix<dim>;
+
+public:
+  ElasticOnCells(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+                 std::vector<LocalIndex> cells, parameters::CellField<Law::num_parameters> parameters)
+      : space_(&space), geometry_(std::move(geometry)), cells_(std::move(cells)), parameters_(std::move(parameters)),
+        table_(fem::tabulate(space.basis(order), fem::simplex_quadrature<dim>(stiffness_degree(order)))),
+        positivity_(order) {}
+
+  std::string_view name() const override { return Law::name; }
+  const std::vector<LocalIndex>& cells() const override { return cells_; }
+
+  double value(std::span<const double> u) const override {
+    double sum = 0;
+    for (std::size_t k = 0; k < cells_.size(); ++k) {
+      const LocalIndex cell = cells_[k];
+      const typename Kernel::Values values = Kernel::gather(space_->cell_nodes(cell), u);
+      // Ghost cells are looked at by their owners.
+      if (cell >= space_->mesh().num_owned_cells) continue;
+      if (!is_uninverted(cell, values)) return std::numeric_limits<double>::infinity();
+      const double factor = geometry_->weight_factor(cell);
+      for (int q = 0; q < table_.num_points; ++q) {
+        const Matrix F = Kernel::deformation_gradient(values, gradients(cell, q));
+        sum += factor * table_.weights[static_cast<std::size_t>(q)] * Law::energy_density(F, parameters_.at(k, q));
+      }
+    }
+    return sum;
+  }
+
+  void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override {
+    for (std::size_t k = 0; k < cells_.size(); ++k) {
+      const LocalIndex cell = cells_[k];
+      const auto cell_nodes = space_->cell_nodes(cell);
+      const typename Kernel::Values values = Kernel::gather(cell_nodes, u);
+      typename Kernel::Values force = Kernel::Values::Zero();
+      for (int q = 0; q < table_.num_points; ++q) {
+        const typename Kernel::Gradients G = gradients(cell, q);
+        const Matrix P = Law::first_piola(Kernel::deformation_gradient(values, G), parameters_.at(k, q));
+        force.noalias() += G * (weight(cell, q) * factor * P).transpose();
+      }
+      Kernel::scatter(cell_nodes, space_->num_owned_nodes(), force, g);
+    }
+  }
+
+  void add_hessian(std::span<const double> u, double factor, Projection projection,
+                   fem::ElementAssembler<dim>& H) const override {
+    typename Kernel::Hessian K;
+    for (std::size_t k = 0; k < cells_.size(); ++k) {
+      const LocalIndex cell = cells_[k];
+      const typename Kernel::Values values = Kernel::gather(space_->cell_nodes(cell), u);
+      K.setZero();
+      for (int q = 0; q < table_.num_points; ++q) {
+        const typename Kernel::Gradients G = gradients(cell, q);
+        const Matrix F = Kernel::deformation_gradient(values, G);
+        const double w = factor * weight(cell, q);
+        if (projection == Projection::none) {
+          Law::add_hessian(G, w, F, parameters_.at(k, q), K);
+        } else {
+          Tangent<dim> A;
+          Law::tangent(F, parameters_.at(k, q), A);
+          geometry::project_psd(A);
+          add_tangent_hessian(G, w, A, K);
+        }
+      }
+      H.template add_upper<nodes>(cell, K.data());
+    }
+  }
+
+  double max_step(std::span<const double> u, std::span<const double> du) const override {
+    double step = 1;
+    // Curved cells are judged at the trial states themselves, by value().
+    if constexpr (order == 1 && !Law::small_strain)
+      for (const LocalIndex cell : cells_) {
+        if (cell >= space_->mesh().num_owned_cells) continue;
+        const auto cell_nodes = space_->cell_nodes(cell);
+        const typename Kernel::Gradients G = gradients(cell, 0);
+        const Matrix F = Kernel::deformation_gradient(Kernel::gather(cell_nodes, u), G);
+        const Matrix dF = Kernel::gather(cell_nodes, du).transpose() * G;
+        step = std::min(step, geometry::inversion_free_step<dim>(F, dF));
+      }
+    return step;
+  }
+
+  std::vector<PointStress<dim>> stress(std::span<const double> u, std::size_t index) const override {
+    const LocalIndex cell = cells_[index];
+    const typename Kernel::Values values = Kernel::gather(space_->cell_nodes(cell), u);
+    std::vector<PointStress<dim>> points;
+    for (int q = 0; q < table_.num_points; ++q) {
+      const Matrix F = Kernel::deformation_gradient(values, gradients(cell, q));
+      const auto& parameters = parameters_.at(index, q);
+      points.push_back(
+          {cauchy_stress<Law>(F, parameters), Law::energy_density(F, parameters), weight(cell, q)});
+    }
+    return points;
+  }
+
+private:
+  typename Kernel::Gradients gradients(LocalIndex cell, int point) const {
+    return Kernel::gradients(table_, point, geometry_->inverse_edges[static_cast<std::size_t>(cell)]);
+  }
+  double weight(LocalIndex cell, int point) const {
+    return geometry_->weight_factor(cell) * table_.weights[static_cast<std::size_t>(point)];
+  }
+
+  bool is_uninverted(LocalIndex cell, const typename Kernel::Values& u) const {
+    if constexpr (Law::small_strain) {
+      return true;
+    } else if constexpr (order == 1) {
+      const Matrix F = Kernel::deformation_gradient(u, gradients(cell, 0));
+      return determinant<dim>(F, cofactor<dim>(F)) > 0;
+    } else {
+      typename Kernel::Values positions = u;
+      const auto cell_nodes = space_->cell_nodes(cell);
+      for (int a = 0; a < nodes; ++a)
+        positions.row(a) +=
+            space_->node_positions()[static_cast<std::size_t>(cell_nodes[static_cast<std::size_t>(a)])].transpose();
+      return positivity_.is_positive(positions.data(), geometry_->edge_determinant[static_cast<std::size_t>(cell)]);
+    }
+  }
+
+  const fem::FunctionSpace<dim>* space_;
+  std::shared_ptr<const fem::CellGeometry<dim>> geometry_;
+  std::vector<LocalIndex> cells_;
+  parameters::CellField<Law::num_parameters> parameters_;
+  fem::Tabulation<dim> table_;
+  geometry::JacobianPositivity<dim> positivity_;
+};
+
+template <int dim, class Law>
+std::unique_ptr<ElasticPotential<dim>> make_elastic(const fem::FunctionSpace<dim>& space,
+                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry, int order,
+                                                    std::vector<LocalIndex> cells,
+                                                    parameters::CellField<Law::num_parameters> parameters) {
+  const auto make = [&]<int k>() -> std::unique_ptr<ElasticPotential<dim>> {
+    return std::make_unique<ElasticOnCells<dim, Law, k>>(space, std::move(geometry), std::move(cells),
+                                                         std::move(parameters));
+  };
+  switch (order) {
+  case 1: return make.template operator()<1>();
+  case 2: return make.template operator()<2>();
+  case 3: return make.template operator()<3>();
+  default: RECOIL_ASSERT(order == 4); return make.template operator()<4>();
+  }
+}
+
+} // namespace recoil::potentials

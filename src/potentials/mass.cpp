@@ -1,0 +1,134 @@
+#include "recoil/potentials/mass.hpp"
+
+#include <algorithm>
+
+#include "recoil/base/error.hpp"
+#include "recoil/fem/dirichlet.hpp"
+#include "recoil/fem/reference/tabulation.hpp"
+
+namespace recoil::potentials {
+
+namespace {
+
+template <int dim>
+fem::Tabulation<dim> mass_table(int order) {
+  return fem::tabulate(fem::FunctionSpace<dim>::basis(order), fem::simplex_quadrature<dim>(2 * order));
+}
+
+/// Rest position of a quadrature point, from the basis itself (affine cells: exact).
+template <int dim>
+Eigen::Matrix<double, dim, 1> point_position(const fem::FunctionSpace<dim>& space, std::span<const LocalIndex> nodes,
+                                             const double* values) {
+  Eigen::Matrix<double, dim, 1> position = Eigen::Matrix<double, dim, 1>::Zero();
+  for (std::size_t a = 0; a < nodes.size(); ++a)
+    position += values[a] * space.node_positions()[static_cast<std::size_t>(nodes[a])];
+  return position;
+}
+
+} // namespace
+
+template <int dim>
+MassMatrix<dim>::MassMatrix(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
+                            const Density& density, MassLumping lumping)
+    : space_(&space) {
+  const linalg::NodeGraph& graph = *space.graph();
+  const linalg::VectorLayout& layout = *space.layout();
+  entries_.assign(graph.neighbours.size(), 0.0);
+  const auto global = [&](LocalIndex node) {
+    return node < layout.num_owned ? layout.offset + node
+                                   : layout.ghosts[static_cast<std::size_t>(node - layout.num_owned)];
+  };
+  const auto entry = [&](LocalIndex row, LocalIndex column) -> double& {
+    const auto begin = graph.neighbours.begin() + graph.offsets[static_cast<std::size_t>(row)];
+    const auto end = graph.neighbours.begin() + graph.offsets[static_cast<std::size_t>(row) + 1];
+    const auto found = std::lower_bound(begin, end, global(column),
+                                        [&](LocalIndex node, GlobalIndex value) { return global(node) < value; });
+    return entries_[static_cast<std::size_t>(found - graph.neighbours.begin())];
+  };
+  for (int order = 1; order <= space.max_order(); ++order) {
+    if (space.cells_of_order(order).empty()) continue;
+    const fem::Tabulation<dim> table = mass_table<dim>(order);
+    for (const LocalIndex cell : space.cells_of_order(order)) {
+      const auto nodes = space.cell_nodes(cell);
+      std::vector<double> weights;
+      for (int q = 0; q < table.num_points; ++q) {
+        const auto position = point_position<dim>(space, nodes, table.value(q));
+        weights.push_back(geometry.weight_factor(cell) * table.weights[static_cast<std::size_t>(q)] *
+                          density(cell, fem::expression_point<dim>(position, 0)));
+      }
+      for (std::size_t a = 0; a < nodes.size(); ++a) {
+        if (nodes[a] >= layout.num_owned) continue;
+        for (std::size_t b = 0; b < nodes.size(); ++b) {
+          double mass = 0;
+          for (int q = 0; q < table.num_points; ++q)
+            mass += weights[static_cast<std::size_t>(q)] * table.value(q)[a] * table.value(q)[b];
+          entry(nodes[a], lumping == MassLumping::row_sum ? nodes[a] : nodes[b]) += mass;
+        }
+      }
+    }
+  }
+}
+
+template <int dim>
+MassMatrix<dim>::MassMatrix(const fem::FunctionSpace<dim>& space, double diagonal) : space_(&space) {
+  const linalg::NodeGraph& graph = *space.graph();
+  entries_.assign(graph.neighbours.size(), 0.0);
+  for (LocalIndex row = 0; row < space.num_owned_nodes(); ++row)
+    for (auto k = graph.offsets[static_cast<std::size_t>(row)]; k < graph.offsets[static_cast<std::size_t>(row) + 1];
+         ++k)
+      if (graph.neighbours[static_cast<std::size_t>(k)] == row) entries_[static_cast<std::size_t>(k)] = diagonal;
+}
+
+template <int dim>
+void MassMatrix<dim>::multiply(std::span<const double> x, std::span<double> y) const {
+  const linalg::NodeGraph& graph = *space_->graph();
+  for (LocalIndex row = 0; row < space_->num_owned_nodes(); ++row) {
+    double sum[dim] = {};
+    for (auto k = graph.offsets[static_cast<std::size_t>(row)]; k < graph.offsets[static_cast<std::size_t>(row) + 1];
+         ++k) {
+      const double* entry = x.data() + static_cast<std::ptrdiff_t>(dim) * graph.neighbours[static_cast<std::size_t>(k)];
+      for (int i = 0; i < dim; ++i) sum[i] += entries_[static_cast<std::size_t>(k)] * entry[i];
+    }
+    for (int i = 0; i < dim; ++i) y[static_cast<std::size_t>(row * dim + i)] = sum[i];
+  }
+}
+
+template <int dim>
+double MassMatrix<dim>::product(std::span<const double> x, std::span<const double> y) const {
+  std::vector<double> weighted(static_cast<std::size_t>(space_->num_owned_nodes()) * dim);
+  multiply(y, weighted);
+  double sum = 0;
+  for (std::size_t i = 0; i < weighted.size(); ++i) sum += x[i] * weighted[i];
+  return sum;
+}
+
+template <int dim>
+std::vector<double> lumped_volumes(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry) {
+  std::vector<double> volumes(static_cast<std::size_t>(space.num_owned_nodes()), 0.0);
+  for (int order = 1; order <= space.max_order(); ++order) {
+    if (space.cells_of_order(order).empty()) continue;
+    const fem::Tabulation<dim> table = mass_table<dim>(order);
+    std::vector<double> share(static_cast<std::size_t>(table.num_nodes), 0.0);
+    double total = 0, measure = 0;
+    for (int q = 0; q < table.num_points; ++q) {
+      measure += table.weights[static_cast<std::size_t>(q)];
+      for (std::size_t a = 0; a < share.size(); ++a)
+        share[a] += table.weights[static_cast<std::size_t>(q)] * table.value(q)[a] * (order == 1 ? 1 : table.value(q)[a]);
+    }
+    for (const double value : share) total += value;
+    for (const LocalIndex cell : space.cells_of_order(order)) {
+      const auto nodes = space.cell_nodes(cell);
+      for (std::size_t a = 0; a < share.size(); ++a)
+        if (nodes[a] < space.num_owned_nodes())
+          volumes[static_cast<std::size_t>(nodes[a])] += geometry.weight_factor(cell) * measure * share[a] / total;
+    }
+  }
+  return volumes;
+}
+
+template class MassMatrix<2>;
+template class MassMatrix<3>;
+template std::vector<double> lumped_volumes(const fem::FunctionSpace<2>&, const fem::CellGeometry<2>&);
+template std::vector<double> lumped_volumes(const fem::FunctionSpace<3>&, const fem::CellGeometry<3>&);
+
+} // namespace recoil::potentials

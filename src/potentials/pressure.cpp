@@ -1,0 +1,237 @@
+#include "recoil/potentials/pressure.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "potentials/facet_loop.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::potentials {
+
+namespace {
+
+/// Exact degree of x.(x_,1 x x_,2) in 3D (3k - 2) and of x x x_,1 in 2D (2k - 1).
+template <int dim>
+constexpr std::array<int, 5> volume_degrees() {
+  if constexpr (dim == 2) return {0, 1, 3, 5, 7};
+  return {0, 1, 4, 7, 10};
+}
+
+template <int dim>
+using Vector = Eigen::Matrix<double, dim, 1>;
+template <int dim>
+using Block = Eigen::Matrix<double, dim, dim>;
+
+Eigen::Matrix3d cross_matrix(const Eigen::Vector3d& v) {
+  Eigen::Matrix3d matrix;
+  matrix << 0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0;
+  return matrix;
+}
+
+/// Rotation by -90 degrees: area_vector of a tangent.
+Eigen::Matrix2d quarter_turn() { return (Eigen::Matrix2d() << 0, 1, -1, 0).finished(); }
+
+/// Volume of the cone from the origin over one facet and its derivatives with respect to the node positions.
+template <int dim>
+struct Cone {
+  const FacetElement<dim>& element;
+  const std::vector<Vector<dim>>& x;
+
+  double value() const {
+    double volume = 0;
+    for_points([&](int, double weight, const Vector<dim>& position, const auto& tangents) {
+      volume += weight * position.dot(area_vector<dim>(tangents));
+    });
+    return volume;
+  }
+
+  /// dV/dx_a, one per node.
+  std::vector<Vector<dim>> gradient() const {
+    std::vector<Vector<dim>> g(x.size(), Vector<dim>::Zero());
+    for_points([&](int q, double weight, const Vector<dim>& position, const auto& tangents) {
+      const double *phi = element.table->value(q), *dphi = element.table->gradient(q);
+      const Vector<dim> normal = area_vector<dim>(tangents);
+      for (std::size_t a = 0; a < x.size(); ++a) {
+        g[a] += weight * phi[a] * normal;
+        if constexpr (dim == 2) {
+          g[a] += weight * dphi[a] * (quarter_turn().transpose() * position);
+        } else {
+          g[a] += weight * (dphi[2 * a] * tangents.col(1).cross(position) +
+                            dphi[2 * a + 1] * position.cross(tangents.col(0)));
+        }
+      }
+    });
+    return g;
+  }
+
+  /// d2V/dx_a dx_b.
+  Block<dim> hessian(std::size_t a, std::size_t b) const {
+    Block<dim> H = Block<dim>::Zero();
+    for_points([&](int q, double weight, const Vector<dim>& position, const auto& tangents) {
+      const double *phi = element.table->value(q), *d = element.table->gradient(q);
+      if constexpr (dim == 2) {
+        H += weight * (phi[a] * d[b] * quarter_turn() + d[a] * phi[b] * quarter_turn().transpose());
+      } else {
+        const Eigen::Vector3d s = tangents.col(0), t = tangents.col(1);
+        const double a1 = d[2 * a], a2 = d[2 * a + 1], b1 = d[2 * b], b2 = d[2 * b + 1];
+        // Derivatives of phi_a (s x t) + a1 (t x p) + a2 (p x s) along x_b.
+        H += weight * (phi[a] * (b2 * cross_matrix(s) - b1 * cross_matrix(t)) +
+                       a1 * (phi[b] * cross_matrix(t) - b2 * cross_matrix(position)) +
+                       a2 * (b1 * cross_matrix(position) - phi[b] * cross_matrix(s)));
+      }
+    });
+    return H;
+  }
+
+private:
+  template <class Act>
+  void for_points(Act act) const {
+    for (int q = 0; q < element.table->num_points; ++q) {
+      Vector<dim> position = Vector<dim>::Zero();
+      for (std::size_t a = 0; a < x.size(); ++a) position += element.table->value(q)[a] * x[a];
+      act(q, element.outward * element.table->weights[static_cast<std::size_t>(q)] / dim, position,
+          facet_tangents(element, q, x));
+    }
+  }
+};
+
+template <int dim>
+class Pressure final : public Potential<dim> {
+public:
+  Pressure(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry, const FacetSelection& facets,
+           std::function<double(double)> pressure)
+      : space_(&space), pressure_(std::move(pressure)), tables_(volume_degrees<dim>()) {
+    for (const fem::BoundaryFacet& facet : space.boundary_facets())
+      if (fem::selects(facets.all, facets.ids, facet.id)) {
+        cells_.push_back(facet.cell);
+        local_nodes_.push_back(space.basis(space.order(facet.cell)).facet_nodes(facet.facet));
+        elements_.push_back(
+            tables_.element(space, facet, geometry.edge_determinant[static_cast<std::size_t>(facet.cell)]));
+      }
+  }
+
+  std::string_view name() const override { return "pressure"; }
+  void begin_step(const StepContext& context) override {
+    magnitude_ = context.load_factor * pressure_(context.time);
+  }
+
+  double value(std::span<const double> u) const override {
+    double volume = 0;
+    for (std::size_t k = 0; k < elements_.size(); ++k)
+      if (cells_[k] < space_->mesh().num_owned_cells) {
+        const auto x = positions(elements_[k], u);
+        volume += Cone<dim>{elements_[k], x}.value();
+      }
+    return -magnitude_ * volume;
+  }
+
+  void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override {
+    for (const FacetElement<dim>& element : elements_) {
+      const auto x = positions(element, u);
+      const auto force = Cone<dim>{element, x}.gradient();
+      for (std::size_t a = 0; a < element.nodes.size(); ++a)
+        if (element.nodes[a] < space_->num_owned_nodes())
+          for (int i = 0; i < dim; ++i)
+            g[static_cast<std::size_t>(element.nodes[a] * dim + i)] -= factor * magnitude_ * force[a][i];
+    }
+  }
+
+  /// Indefinite by nature; with `per_element` projection it is left out, which keeps the sum positive semi-definite.
+  void add_hessian(std::span<const double> u, double factor, Projection projection,
+                   fem::ElementAssembler<dim>& H) const override {
+    if (projection == Projection::per_element) return;
+    for (std::size_t k = 0; k < elements_.size(); ++k) {
+      const auto x = positions(elements_[k], u);
+      const Cone<dim> cone{elements_[k], x};
+      for (std::size_t a = 0; a < x.size(); ++a)
+        for (std::size_t b = 0; b < x.size(); ++b) {
+          const Eigen::Matrix<double, dim, dim, Eigen::RowMajor> block = -factor * magnitude_ * cone.hessian(a, b);
+          H.add_block(cells_[k], local_nodes_[k][a], local_nodes_[k][b], block.data());
+        }
+    }
+  }
+
+private:
+  std::vector<Vector<dim>> positions(const FacetElement<dim>& element, std::span<const double> u) const {
+    std::vector<Vector<dim>> x;
+    for (const LocalIndex node : element.nodes)
+      x.push_back(space_->node_positions()[static_cast<std::size_t>(node)] +
+                  Eigen::Map<const Vector<dim>>(u.data() + static_cast<std::ptrdiff_t>(dim) * node));
+    return x;
+  }
+
+  const fem::FunctionSpace<dim>* space_;
+  std::function<double(double)> pressure_;
+  FacetTables<dim> tables_;
+  std::vector<FacetElement<dim>> elements_;
+  std::vector<LocalIndex> cells_;
+  std::vector<std::vector<int>> local_nodes_;
+  double magnitude_ = 0;
+};
+
+/// A point on the rim of the chosen facets that may move, as text; empty if there is none among the owned facets.
+template <int dim>
+std::string free_rim(const fem::FunctionSpace<dim>& space, const FacetSelection& facets,
+                     std::span<const char> prescribed) {
+  const auto& mesh = space.mesh();
+  // A ridge (vertex in 2D, edge in 3D) is on the rim if an odd number of chosen facets meets there. Ridges whose
+  // first vertex is owned have all their facets on this rank.
+  std::map<std::array<LocalIndex, 2>, int> ridges;
+  for (const fem::BoundaryFacet& facet : space.boundary_facets()) {
+    if (!fem::selects(facets.all, facets.ids, facet.id)) continue;
+    const auto corners = fem::facet_vertices<dim>(facet.facet);
+    const auto& cell = mesh.cells[static_cast<std::size_t>(facet.cell)];
+    for (std::size_t i = 0; i < dim; ++i)
+      for (std::size_t j = i + 1; j < dim; ++j) {
+        const LocalIndex a = cell[static_cast<std::size_t>(corners[i])], b = cell[static_cast<std::size_t>(corners[j])];
+        if constexpr (dim == 2) {
+          ++ridges[{a, a}];
+          ++ridges[{b, b}];
+        } else {
+          ++ridges[{a, b}];
+        }
+      }
+  }
+  for (const auto& [ridge, count] : ridges) {
+    if (count % 2 == 0) continue;
+    for (const LocalIndex vertex : ridge) {
+      if (ridge[0] >= mesh.num_owned_vertices) continue;
+      for (int i = 0; i < dim; ++i)
+        if (prescribed[static_cast<std::size_t>(space.node_of_vertex(vertex) * dim + i)] == 0) {
+          std::string text = "(";
+          for (int axis = 0; axis < dim; ++axis)
+            text += (axis > 0 ? ", " : "") + std::to_string(mesh.vertices[static_cast<std::size_t>(vertex)][axis]);
+          return text + ")";
+        }
+    }
+  }
+  return "";
+}
+
+} // namespace
+
+template <int dim>
+std::unique_ptr<Potential<dim>> make_pressure(const fem::FunctionSpace<dim>& space,
+                                              std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+                                              FacetSelection facets, std::function<double(double time)> pressure,
+                                              std::span<const char> prescribed, const std::string& where) {
+  std::string rim = free_rim(space, facets, prescribed);
+  if (!rim.empty())
+    rim = where + ": the surface under pressure is open and its rim is free to move, for example at " + rim +
+          "; such a pressure has no potential. Close the surface, or hold all components of its rim by dirichlet_boundary, "
+          "or use neumann_boundary";
+  parallel::agree(space.comm(), static_cast<int>(ExitCode::bad_input), rim);
+  return std::make_unique<Pressure<dim>>(space, *geometry, facets, std::move(pressure));
+}
+
+template std::unique_ptr<Potential<2>> make_pressure(const fem::FunctionSpace<2>&,
+                                                     std::shared_ptr<const fem::CellGeometry<2>>, FacetSelection,
+                                                     std::function<double(double)>, std::span<const char>,
+                                                     const std::string&);
+template std::unique_ptr<Potential<3>> make_pressure(const fem::FunctionSpace<3>&,
+                                                     std::shared_ptr<const fem::CellGeometry<3>>, FacetSelection,
+                                                     std::function<double(double)>, std::span<const char>,
+                                                     const std::string&);
+
+} // namespace recoil::potentials

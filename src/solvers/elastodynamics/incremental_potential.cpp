@@ -1,0 +1,150 @@
+#include "solvers/elastodynamics/incremental_potential.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace recoil::solvers {
+
+namespace {
+constexpr int max_linear_iterations = 2000;
+/// A step never goes further than this share of the way to inversion.
+constexpr double inversion_safety = 0.9;
+} // namespace
+
+template <int dim>
+IncrementalPotential<dim>::IncrementalPotential(ElastodynamicsProblem<dim>& problem, linalg::LinearMethod method)
+    : problem_(problem), matrix_(problem.space->layout(), problem.space->graph()),
+      assembler_(*problem.space, matrix_), linear_solver_(problem.space->layout(), method),
+      inverse_volumes_(potentials::lumped_volumes(*problem.space, *problem.geometry)),
+      positions_(problem.space->layout()) {
+  for (double& volume : inverse_volumes_) volume = 1 / volume;
+  matrix_.choose_identity_rows(problem.dirichlet->flags());
+}
+
+template <int dim>
+template <class Act>
+void IncrementalPotential<dim>::for_each_potential(Act act) const {
+  for (const auto& potential : problem_.elastic) act(*potential);
+  for (const auto& potential : problem_.damping) act(*potential);
+  for (const auto& potential : problem_.loads) act(*potential);
+}
+
+template <int dim>
+void IncrementalPotential<dim>::begin_step(const potentials::StepContext& context,
+                                           const potentials::MassMatrix<dim>* quadratic, const linalg::Vector* u_tilde,
+                                           double scale) {
+  quadratic_ = quadratic;
+  u_tilde_ = u_tilde;
+  scale_ = scale;
+  fresh_step_ = true;
+  for_each_potential([&](potentials::Potential<dim>& potential) { potential.begin_step(context); });
+}
+
+template <int dim>
+double IncrementalPotential<dim>::value(const linalg::Vector& u) {
+  std::array<double, 2> sums{}; // value, magnitude
+  const auto add = [&](double term) {
+    sums[0] += term;
+    sums[1] += std::abs(term);
+  };
+  for_each_potential([&](const potentials::Potential<dim>& potential) {
+    if (std::isfinite(sums[0])) add(scale_ * potential.value(u.local()));
+  });
+  if (quadratic_ != nullptr) {
+    linalg::Vector difference = u;
+    difference.add(-1, *u_tilde_);
+    add(0.5 * quadratic_->product(difference.local(), difference.local()));
+  }
+  // +infinity on one rank must not meet -infinity or NaN made of it elsewhere.
+  problem_.space->comm().sum(sums);
+  magnitude_ = sums[1];
+  return sums[0];
+}
+
+template <int dim>
+void IncrementalPotential<dim>::gradient(const linalg::Vector& u, linalg::Vector& g) {
+  g.fill(0);
+  auto values = g.write_owned();
+  if (quadratic_ != nullptr) {
+    linalg::Vector difference = u;
+    difference.add(-1, *u_tilde_);
+    quadratic_->multiply(difference.local(), values);
+  }
+  for_each_potential([&](const potentials::Potential<dim>& potential) {
+    potential.add_gradient(u.local(), scale_, values);
+  });
+  problem_.dirichlet->clear(values);
+}
+
+template <int dim>
+void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton::Projection projection) {
+  if (quadratic_ != nullptr)
+    matrix_.set_scaled_identities(quadratic_->entries());
+  else
+    matrix_.set_zero();
+  assembler_.begin();
+  for_each_potential([&](const potentials::Potential<dim>& potential) {
+    potential.add_hessian(u.local(), scale_, projection, assembler_);
+  });
+  assembler_.end();
+  matrix_.set_identity_rows(1);
+  stale_ = true;
+  if (!fresh_step_) return;
+  auto positions = positions_.write_owned();
+  for (std::size_t i = 0; i < positions.size(); ++i)
+    positions[i] = problem_.space->node_positions()[i / dim][static_cast<Eigen::Index>(i % dim)] + u.local()[i];
+}
+
+template <int dim>
+void IncrementalPotential<dim>::shift_hessian(double factor) {
+  matrix_.shift_diagonal(factor);
+  stale_ = true;
+}
+
+template <int dim>
+newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, linalg::Vector& d,
+                                                     double relative_tolerance) {
+  if (fresh_step_)
+    linear_solver_.rebuild(matrix_, positions_, problem_.dirichlet->flags());
+  else if (stale_)
+    linear_solver_.refresh();
+  fresh_step_ = stale_ = false;
+  const linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
+  newton::SolveResult answer;
+  answer.iterations = result.iterations;
+  switch (result.outcome) {
+  case linalg::LinearOutcome::converged: answer.outcome = newton::SolveOutcome::converged; break;
+  case linalg::LinearOutcome::indefinite: answer.outcome = newton::SolveOutcome::indefinite; break;
+  case linalg::LinearOutcome::not_converged: answer.outcome = newton::SolveOutcome::not_converged; break;
+  case linalg::LinearOutcome::failed: answer.outcome = newton::SolveOutcome::failed; break;
+  }
+  return answer;
+}
+
+template <int dim>
+double IncrementalPotential<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d) {
+  double step = 1;
+  for_each_potential([&](const potentials::Potential<dim>& potential) {
+    step = std::min(step, potential.max_step(u.local(), d.local()));
+  });
+  step = problem_.space->comm().min(step);
+  return step < 1 ? inversion_safety * step : 1;
+}
+
+template <int dim>
+double IncrementalPotential<dim>::gradient_norm(const linalg::Vector& g) {
+  const auto values = g.owned();
+  double sum = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) sum += values[i] * values[i] * inverse_volumes_[i / dim];
+  return std::sqrt(problem_.space->comm().sum(sum));
+}
+
+template <int dim>
+double IncrementalPotential<dim>::value_resolution(const linalg::Vector&, double value) {
+  return std::numeric_limits<double>::epsilon() * std::max(std::abs(value), magnitude_);
+}
+
+template class IncrementalPotential<2>;
+template class IncrementalPotential<3>;
+
+} // namespace recoil::solvers

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <vector>
+
+#include "recoil/linalg/linear_solver.hpp"
+#include "recoil/newton/objective.hpp"
+#include "recoil/solvers/elastodynamics/problem.hpp"
+
+namespace recoil::solvers {
+
+/// E(u) = 1/2 (u - u~)' M (u - u~) + s sum_k Phi_k(u) of one step (spec 1.2), with s = (b dt)^2; without inertia the first
+/// term is missing (or a weak regularisation w/2 |u - u_start|^2) and s = 1. Prescribed entries of u are constants.
+template <int dim>
+class IncrementalPotential final : public newton::Objective {
+public:
+  IncrementalPotential(ElastodynamicsProblem<dim>& problem, linalg::LinearMethod method);
+
+  /// Starts a step: the potentials see `context`, `quadratic` and `u_tilde` (borrowed until the next call; null = no first
+  /// term) make the first term, `scale` is s.
+  void begin_step(const potentials::StepContext& context, const potentials::MassMatrix<dim>* quadratic,
+                  const linalg::Vector* u_tilde, double scale);
+
+  double value(const linalg::Vector& u) override;
+  void gradient(const linalg::Vector& u, linalg::Vector& g) override;
+  void assemble_hessian(const linalg::Vector& u, newton::Projection projection) override;
+  void shift_hessian(double factor) override;
+  newton::SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) override;
+  double max_step(const linalg::Vector& u, const linalg::Vector& d) override;
+  /// sqrt(g' V^-1 g) with the lumped rest volume V of the nodes.
+  double gradient_norm(const linalg::Vector& g) override;
+  double value_resolution(const linalg::Vector& u, double value) override;
+
+  const linalg::LinearSolver& linear_solver() const { return linear_solver_; }
+
+private:
+  template <class Act>
+  void for_each_potential(Act act) const;
+
+  ElastodynamicsProblem<dim>& problem_;
+  linalg::BlockMatrix matrix_;
+  fem::ElementAssembler<dim> assembler_;
+  linalg::LinearSolver linear_solver_;
+  std::vector<double> inverse_volumes_;
+  const potentials::MassMatrix<dim>* quadratic_ = nullptr;
+  const linalg::Vector* u_tilde_ = nullptr;
+  double scale_ = 1;
+  double magnitude_ = 0;        ///< sum of the absolute values of the terms of the last value()
+  linalg::Vector positions_;    ///< where the near null space of the preconditioner is taken
+  bool fresh_step_ = true, stale_ = true;
+};
+
+} // namespace recoil::solvers

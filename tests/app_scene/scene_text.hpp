@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "recoil/app/scene/read_scene.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace recoil::app {
+
+/// A valid static scene of one generated box called `box` with surface id 1, changed by a JSON merge patch.
+std::string changed_scene(const std::string& merge_patch);
+
+/// Writes `text` to a file.
+void write_file(const std::filesystem::path& path, const std::string& text);
+
+/// Reads the changed scene from the folder of the bundled scenes, so that their meshes can be named.
+SceneFile read_changed(const std::string& merge_patch);
+
+/// Reads the geometry and checks the scene against it, as `recoil validate` does.
+void validate_with_meshes(Scene& scene);
+
+/// A wrong input and what its message must hold.
+struct WrongInput {
+  const char* name;
+  const char* merge_patch;
+  std::vector<const char*> parts;
+};
+std::ostream& operator<<(std::ostream& out, const WrongInput& input);
+
+/// Expects exit code 2 and all parts in the message, be it from reading or from the check against the meshes.
+void expect_refused(const WrongInput& input);
+
+} // namespace recoil::app

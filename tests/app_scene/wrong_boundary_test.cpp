@@ -1,0 +1,95 @@
+#include <gtest/gtest.h>
+
+#include "app_scene/scene_text.hpp"
+
+namespace recoil::app {
+namespace {
+
+class WrongBoundary : public ::testing::TestWithParam<WrongInput> {};
+
+TEST_P(WrongBoundary, IsRefused) { expect_refused(GetParam()); }
+
+const WrongInput inputs[] = {
+    {"too_few_components",
+     R"({"boundary_conditions": {"dirichlet_boundary": {"id": 1, "value": [0, 0]}}})",
+     {"(/boundary_conditions/dirichlet_boundary)", "3 components in 3D", "has 2"}},
+    {"number_for_list",
+     R"({"boundary_conditions": {"rhs": 9.81}})",
+     {"(/boundary_conditions/rhs)", "list of 2 to 3", "9.81", "one value per space dimension"}},
+    {"formula",
+     R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": ["-4*q", 0, 0]}]}})",
+     {"(/boundary_conditions/dirichlet_boundary/0/value/0)", "q"}},
+    {"unselected_id",
+     R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 4, "value": [0, 0, 0]}]}})",
+     {"(/boundary_conditions/dirichlet_boundary/0)", "id 4", "ids in this scene: 1"}},
+    {"id_zero",
+     R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 0, "value": [0, 0, 0]}]}})",
+     {"(/boundary_conditions/dirichlet_boundary/0)", "id 0", "start at 1"}},
+    {"same_id_twice",
+     R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}, {"id": [2, 1], "value": [0, 0, 1]}]}})",
+     {"(/boundary_conditions/dirichlet_boundary/1)", "id 1", "already"}},
+    {"all_beside_others",
+     R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}, {"id": "all", "value": [0, 0, 1]}]}})",
+     {"(/boundary_conditions/dirichlet_boundary/1/id)", "only entry"}},
+    {"text_id",
+     R"({"boundary_conditions": {"dirichlet_boundary": [{"id": "left", "value": [0, 0, 0]}]}})",
+     {"/dirichlet_boundary/0/id)", "\"all\"", "left"}},
+    {"file_of_values",
+     R"({"boundary_conditions": {"dirichlet_boundary": ["values.txt"]}})",
+     {"(/boundary_conditions/dirichlet_boundary/0)", "must be object", "values.txt", "not supported"}},
+    {"times_missing",
+     R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [[0, 1], 0, 0]}]}})",
+     {"/dirichlet_boundary/0/value/0)", "time_reference"}},
+    {"times_of_other_length",
+     R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [[0, 1], 0, 0], "time_reference": [1]}]}})",
+     {"/dirichlet_boundary/0/value/0)", "2 values", "1 times"}},
+    {"times_that_miss_a_step",
+     R"({"time": {"dt": 0.5, "time_steps": 2},
+         "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [[0, 1], 0, 0], "time_reference": [0.5, 0.9]}]}})",
+     {"/dirichlet_boundary/0)", "step 2"}},
+    {"dimension_of_other_length",
+     R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0], "dimension": [true, false]}]}})",
+     {"/dirichlet_boundary/0/dimension)", "2 entries", "has 3"}},
+    {"dimension_of_numbers",
+     R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0], "dimension": [1, 0, 1]}]}})",
+     {"/dirichlet_boundary/0/dimension/0)", "true or false"}},
+    {"interpolation",
+     R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0], "interpolation": {"type": "cubic"}}]}})",
+     {"/interpolation/type)", "cubic", "linear_ramp"}},
+    {"interpolation_count",
+     R"({"boundary_conditions": {"neumann_boundary": [{"id": 1, "value": [0, 0, 0], "interpolation": ["none", "linear"]}]}})",
+     {"(/boundary_conditions/neumann_boundary/0/interpolation)", "one per component"}},
+    {"interpolation_points",
+     R"({"boundary_conditions": {"pressure_boundary": [{"id": 1, "value": 1,
+         "interpolation": {"type": "piecewise_linear", "points": [0, 2, 1], "values": [0, 1, 2]}}]}})",
+     {"/interpolation/points)", "ascending"}},
+    {"periodic",
+     R"({"boundary_conditions": {"periodic_boundary": {"enabled": true}}})",
+     {"(/boundary_conditions/periodic_boundary)", "not built"}},
+    {"obstacle_id_unknown",
+     R"({"boundary_conditions": {"obstacle_displacements": [{"id": 9, "value": [0, "t", 0]}]}})",
+     {"(/boundary_conditions/obstacle_displacements/0)", "no obstacle has the id 9"}},
+    {"initial_velocity_without_region",
+     R"({"time": {"dt": 1, "time_steps": 1},
+        "initial_conditions": {"velocity": [{"value": [0, 0, 0]}]}})",
+     {"(/initial_conditions/velocity/0)", "`id`", "`body`"}},
+    {"initial_velocity_of_unknown_id",
+     R"({"time": {"dt": 1, "time_steps": 1},
+        "initial_conditions": {"velocity": [{"id": 8, "value": [0, 0, 0]}]}})",
+     {"(/initial_conditions/velocity/0)", "volume id 8", "ids in this scene: 0"}},
+    {"spin_of_two_components",
+     R"({"time": {"dt": 1, "time_steps": 1},
+        "initial_conditions": {"angular_velocity": [{"body": "box", "value": [1, 2]}]}})",
+     {"(/initial_conditions/angular_velocity/0/value)", "three in 3D"}},
+    {"spin_of_one_number_in_space",
+     R"({"time": {"dt": 1, "time_steps": 1},
+        "initial_conditions": {"angular_velocity": [{"body": "box", "value": 1}]}})",
+     {"(/initial_conditions/angular_velocity/0)", "three numbers in 3D"}},
+    {"gravity_of_formulas", R"({"gravity": [0, "t", 0]})", {"(/gravity/1)", "must be number", "\"t\""}},
+};
+
+INSTANTIATE_TEST_SUITE_P(Table, WrongBoundary, ::testing::ValuesIn(inputs),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+} // namespace
+} // namespace recoil::app

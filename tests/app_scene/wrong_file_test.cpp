@@ -1,0 +1,122 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app_scene/scene_text.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::app {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string message_of(const std::filesystem::path& path) {
+  try {
+    read_scene(path);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+class WrongFile : public ::testing::Test {
+protected:
+  std::string message_for(const std::string& text) {
+    write_file(folder_ / "scene.json", text);
+    return message_of(folder_ / "scene.json");
+  }
+
+  testing::TemporaryFolder folder_;
+};
+
+TEST_F(WrongFile, Missing) {
+  EXPECT_THAT(message_of(folder_ / "scene.jsn"), HasSubstr("scene.jsn: no such file"));
+}
+
+TEST_F(WrongFile, Folder) { EXPECT_THAT(message_of(folder_.path()), HasSubstr("is not a file")); }
+
+TEST_F(WrongFile, Empty) { EXPECT_THAT(message_for(""), HasSubstr("scene.json:1:1: not valid JSON")); }
+
+TEST_F(WrongFile, SyntaxErrorHasLineAndColumn) {
+  EXPECT_THAT(message_for("{\n  \"time\": {\"dt\": 0.1,,\n}"), HasSubstr("scene.json:2:22: not valid JSON"));
+}
+
+TEST_F(WrongFile, CutShort) { EXPECT_THAT(message_for("{\n \"time\": {"), HasSubstr("scene.json:2:")); }
+
+TEST_F(WrongFile, NotAnObject) { EXPECT_THAT(message_for("[1, 2]"), HasSubstr("a scene is a JSON object")); }
+
+TEST_F(WrongFile, NumberTooLarge) {
+  EXPECT_THAT(message_for(R"({"gravity": [1e999, 0, 0]})"), HasSubstr("not valid JSON"));
+}
+
+TEST_F(WrongFile, NestedTooDeep) {
+  EXPECT_THAT(message_for("{\"geometry\": " + std::string(100000, '[') + std::string(100000, ']') + "}"),
+              HasSubstr("nested deeper"));
+}
+
+TEST_F(WrongFile, KeyTwice) {
+  EXPECT_THAT(message_for("{\n\"time\": {\"dt\": 1,\n\"tend\": 2,\n\"dt\": 3}\n}"),
+              AllOf(HasSubstr("scene.json:4 (/time/dt)"), HasSubstr("occurs twice")));
+}
+
+TEST_F(WrongFile, LineOfTheOffendingValue) {
+  EXPECT_THAT(message_for("{\n  \"geometry\": [\n    {\n      \"mash\": \"a.msh\"\n    }\n  ]\n}"),
+              AllOf(HasSubstr("scene.json:4 (/geometry/0/mash)"), HasSubstr("did you mean 'mesh'")));
+}
+
+TEST_F(WrongFile, AllFindingsAtOnce) {
+  const auto message = message_for(R"({"geometry": [{"mash": 1}], "matreials": [], "time": {"dt": -1}})");
+  EXPECT_THAT(message, HasSubstr("(/geometry/0/mash)"));
+  EXPECT_THAT(message, HasSubstr("(/matreials)"));
+  EXPECT_THAT(message, HasSubstr("(/time/dt)"));
+}
+
+TEST_F(WrongFile, CommonMissing) {
+  EXPECT_THAT(message_for("{\n\"common\": \"../base.json\"}"),
+              AllOf(HasSubstr("scene.json:2 (/common)"), HasSubstr("base.json"), HasSubstr("no such file")));
+}
+
+TEST_F(WrongFile, CommonGoesInACircle) {
+  write_file(folder_ / "a.json", R"({"common": "scene.json"})");
+  EXPECT_THAT(message_for(R"({"common": "a.json"})"),
+              AllOf(HasSubstr("circle"), HasSubstr("scene.json -> a.json -> scene.json")));
+}
+
+TEST_F(WrongFile, FindingInCommonNamesThatFile) {
+  write_file(folder_ / "base.json", "{\n\n\"time\": {\"dt\": 0}}");
+  EXPECT_THAT(message_for(changed_scene(R"({"common": "base.json"})")), HasSubstr("base.json:3 (/time/dt)"));
+}
+
+TEST_F(WrongFile, PatchDoesNotApply) {
+  EXPECT_THAT(message_for(changed_scene(R"({"patch": [{"op": "replace", "path": "/tme/dt", "value": 1}]})")),
+              AllOf(HasSubstr("(/patch)"), HasSubstr("does not apply")));
+}
+
+TEST_F(WrongFile, RootPathMissing) {
+  EXPECT_THAT(message_for(changed_scene(R"({"root_path": "nowhere"})")),
+              AllOf(HasSubstr("(/root_path)"), HasSubstr("no such folder")));
+}
+
+TEST(RefuseUnbuilt, NamesContact) {
+  const auto file = read_changed(R"({"contact": {"enabled": true}})");
+  try {
+    refuse_unbuilt(file.scene);
+    FAIL() << "accepted";
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("/contact/enabled"), HasSubstr("not built yet")));
+  }
+}
+
+TEST(RefuseUnbuilt, NamesContactForces) {
+  EXPECT_THROW(refuse_unbuilt(read_changed(R"({"output": {"fields": "contact_force"}})").scene), InputError);
+}
+
+TEST(RefuseUnbuilt, AcceptsObstaclesWithoutContact) {
+  const auto file =
+      read_changed(R"({"geometry": [{"generator": {"type": "box", "size": [1, 1, 1], "divisions": 1}},
+                                                  {"mesh": "meshes/floor.obj", "is_obstacle": true}],
+                                     "boundary_conditions": null})");
+  EXPECT_NO_THROW(refuse_unbuilt(file.scene));
+}
+
+} // namespace
+} // namespace recoil::app

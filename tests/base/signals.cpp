@@ -1,0 +1,72 @@
+#include "recoil/base/signals.hpp"
+
+#include <csignal>
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace recoil;
+
+namespace {
+int previous_calls = 0;
+void previous_handler(int) { ++previous_calls; }
+} // namespace
+
+TEST(InterruptSignals, remember_both_signals) {
+  InterruptSignals signals;
+  for (const int number : {SIGUSR1, SIGTERM}) {
+    EXPECT_FALSE(signals.pending());
+    std::raise(number);
+    EXPECT_TRUE(signals.pending());
+    EXPECT_EQ(signals.signal(), number);
+    signals.clear();
+  }
+  EXPECT_EQ(signals.signal(), 0);
+}
+
+TEST(InterruptSignals, restore_the_previous_handler) {
+  const auto original = std::signal(SIGUSR1, previous_handler);
+  {
+    InterruptSignals signals;
+    std::raise(SIGUSR1);
+    EXPECT_EQ(previous_calls, 0);
+  }
+  std::raise(SIGUSR1);
+  EXPECT_EQ(previous_calls, 1);
+  {
+    InterruptSignals signals;
+    EXPECT_FALSE(signals.pending()) << "signals of an earlier life are forgotten";
+  }
+  std::signal(SIGUSR1, original);
+}
+
+TEST(InterruptSignals, a_process_ends_its_step_and_exits_75) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    InterruptSignals signals;
+    if (write(ends[1], "k", 1) != 1) _exit(1);
+    int steps = 0;
+    while (!signals.pending() && steps < 10'000) {
+      usleep(1000);
+      ++steps;
+    }
+    _exit(signals.pending() ? 75 : 1);
+  }
+  char ready = 0;
+  ASSERT_EQ(read(ends[0], &ready, 1), 1);
+  kill(child, SIGTERM);
+  int status = 0;
+  waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status)) << "the signal must not end the process";
+  EXPECT_EQ(WEXITSTATUS(status), 75);
+  close(ends[0]);
+  close(ends[1]);
+}
+
+TEST(InterruptSignals, a_second_one_is_a_bug) {
+  InterruptSignals signals;
+  EXPECT_DEATH(InterruptSignals(), "installed");
+}

@@ -1,0 +1,117 @@
+#include "recoil/potentials/laws/element_hessian.hpp"
+
+#include <gtest/gtest.h>
+
+#include "laws/samples.hpp"
+#include "recoil/potentials/laws/fixed_corotational.hpp"
+#include "recoil/potentials/laws/linear_elasticity.hpp"
+#include "recoil/potentials/laws/mooney_rivlin.hpp"
+#include "recoil/potentials/laws/neo_hookean.hpp"
+#include "recoil/potentials/laws/saint_venant.hpp"
+#include "recoil/potentials/laws/strain_rate_damping.hpp"
+
+using namespace recoil::potentials;
+using namespace recoil::testing;
+
+namespace {
+
+// sum_jl g_a(j) A_ijkl g_b(l), index by index.
+template <int dim>
+Eigen::MatrixXd contracted(const Tangent<dim>& A, const Eigen::MatrixXd& gradients, double weight) {
+  Eigen::MatrixXd K = Eigen::MatrixXd::Zero(gradients.rows() * dim, gradients.rows() * dim);
+  for (Eigen::Index a = 0; a < gradients.rows(); ++a)
+    for (Eigen::Index b = 0; b < gradients.rows(); ++b)
+      for (int i = 0; i < dim; ++i)
+        for (int j = 0; j < dim; ++j)
+          for (int k = 0; k < dim; ++k)
+            for (int l = 0; l < dim; ++l)
+              K(dim * a + i, dim * b + k) += weight * gradients(a, j) * A(dim * i + j, dim * k + l) * gradients(b, l);
+  return K;
+}
+
+// The kernel adds the upper blocks only, to what is there, and mirror_blocks completes them.
+template <int dim, class AddHessian> void check_kernel(const Tangent<dim>& A, AddHessian&& add_hessian) {
+  using Fixed = Eigen::Matrix<double, dim + 1, dim>;
+  using Quadratic = Eigen::Matrix<double, (dim + 1) * (dim + 2) / 2, dim, Eigen::RowMajor>;
+  const auto check = [&](const auto& gradients, auto K) {
+    const Eigen::MatrixXd expected = contracted<dim>(A, gradients, 0.3);
+    ASSERT_GT(expected.norm(), 1e-3);
+    K.setZero();
+    add_hessian(gradients, 0.1, K);
+    add_hessian(gradients, 0.2, K);
+    for (Eigen::Index b = 0; b < gradients.rows(); ++b)
+      for (Eigen::Index a = b + 1; a < gradients.rows(); ++a)
+        EXPECT_EQ((K.template block<dim, dim>(dim * a, dim * b).norm()), 0.0);
+    mirror_blocks<dim>(K);
+    EXPECT_LT((K - expected).norm(), 1e-13 * expected.norm());
+    EXPECT_LT((K - K.transpose()).norm(), 1e-14 * expected.norm());
+  };
+  const Fixed linear = Fixed::Random();
+  check(linear, Eigen::Matrix<double, dim*(dim + 1), dim*(dim + 1)>());
+  const Quadratic quadratic = Quadratic::Random();
+  check(quadratic, Eigen::Matrix<double, dim * Quadratic::RowsAtCompileTime, dim * Quadratic::RowsAtCompileTime>());
+  // Run-time node counts through a Map, as for higher orders.
+  const Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor> storage =
+      Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor>::Random(20, dim);
+  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor>> any(storage.data(), 20, dim);
+  check(any, Eigen::MatrixXd(20 * dim, 20 * dim));
+}
+
+template <class Law> void check_law() {
+  constexpr int dim = Law::dimension;
+  typename Law::Parameters p;
+  for (std::size_t k = 0; k < p.size(); ++k) p[k] = 0.7 + 0.6 * static_cast<double>(k);
+  for (const Sample<dim>& sample : samples<dim>(!Law::resists_inversion, 2)) {
+    SCOPED_TRACE(sample.kind);
+    Tangent<dim> A;
+    Law::tangent(sample.F, p, A);
+    check_kernel<dim>(A, [&](const auto& gradients, double weight, auto& K) {
+      Law::add_hessian(gradients, weight, sample.F, p, K);
+    });
+    check_kernel<dim>(
+        A, [&](const auto& gradients, double weight, auto& K) { add_tangent_hessian(gradients, weight, A, K); });
+  }
+}
+
+} // namespace
+
+TEST(ElementHessian, LinearElasticity) {
+  check_law<LinearElasticity<2>>();
+  check_law<LinearElasticity<3>>();
+}
+
+TEST(ElementHessian, SaintVenant) {
+  check_law<SaintVenant<2>>();
+  check_law<SaintVenant<3>>();
+}
+
+TEST(ElementHessian, NeoHookean) {
+  check_law<NeoHookean<2>>();
+  check_law<NeoHookean<3>>();
+}
+
+TEST(ElementHessian, FixedCorotational) {
+  check_law<FixedCorotational<2>>();
+  check_law<FixedCorotational<3>>();
+}
+
+TEST(ElementHessian, MooneyRivlin) {
+  check_law<MooneyRivlin<2>>();
+  check_law<MooneyRivlin<3>>();
+}
+
+TEST(ElementHessian, StrainRateDamping) {
+  const auto check = [](auto dimension) {
+    constexpr int dim = decltype(dimension)::value;
+    std::mt19937 generator(3);
+    const Matrix<dim> F = Matrix<dim>::Identity() + 0.3 * random_matrix<dim>(generator);
+    const Matrix<dim> previous = F + 0.1 * random_matrix<dim>(generator);
+    Tangent<dim> A;
+    StrainRateDamping<dim>::tangent(F, previous, 0.05, {0.7, 1.3}, A);
+    check_kernel<dim>(A, [&](const auto& gradients, double weight, auto& K) {
+      StrainRateDamping<dim>::add_hessian(gradients, weight, F, previous, 0.05, {0.7, 1.3}, K);
+    });
+  };
+  check(std::integral_constant<int, 2>());
+  check(std::integral_constant<int, 3>());
+}

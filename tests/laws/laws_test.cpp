@@ -1,0 +1,210 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "laws/samples.hpp"
+#include "recoil/potentials/laws/fixed_corotational.hpp"
+#include "recoil/potentials/laws/linear_elasticity.hpp"
+#include "recoil/potentials/laws/mooney_rivlin.hpp"
+#include "recoil/potentials/laws/neo_hookean.hpp"
+#include "recoil/potentials/laws/saint_venant.hpp"
+#include "support/finite_difference.hpp"
+
+using namespace recoil::potentials;
+using namespace recoil::testing;
+
+namespace {
+
+template <class Law> typename Law::Parameters example_parameters() {
+  if constexpr (Law::num_parameters == 3)
+    return {0.7, 0.4, 3.0};
+  else
+    return {1.7, 0.9};
+}
+
+// lambda and mu of the linear law that the law becomes at small strain.
+template <class Law> std::array<double, 2> small_strain_lame(const typename Law::Parameters& p) {
+  if constexpr (Law::num_parameters == 3) {
+    const double mu = 2.0 * (p[0] + (Law::dimension == 3 ? p[1] : 0.0));
+    return {p[2] - 2.0 * mu / Law::dimension, mu};
+  } else {
+    return p;
+  }
+}
+
+template <class Law> class Laws : public ::testing::Test {};
+using AllLaws =
+    ::testing::Types<LinearElasticity<2>, LinearElasticity<3>, SaintVenant<2>, SaintVenant<3>, NeoHookean<2>,
+                     NeoHookean<3>, FixedCorotational<2>, FixedCorotational<3>, MooneyRivlin<2>, MooneyRivlin<3>>;
+TYPED_TEST_SUITE(Laws, AllLaws);
+
+} // namespace
+
+TYPED_TEST(Laws, DerivativesAgreeWithFiniteDifferences) {
+  using Law = TypeParam;
+  constexpr int dim = Law::dimension;
+  static_assert(ConstitutiveLaw<Law>);
+  const auto p = example_parameters<Law>();
+  double worst_stress = 0.0, worst_tangent = 0.0, worst_parameter = 0.0;
+  for (const Sample<dim>& sample : samples<dim>(!Law::resists_inversion)) {
+    SCOPED_TRACE(sample.kind);
+    const Eigen::VectorXd f = flat<dim>(sample.F);
+    const Matrix<dim> P = Law::first_piola(sample.F, p);
+    ASSERT_TRUE(P.allFinite());
+    EXPECT_GT(P.norm(), 1e-4);
+    const auto energy = [&](const Eigen::VectorXd& x) { return Law::energy_density(unflat<dim>(x), p); };
+    const double stress_error = gradient_error(energy, f, flat<dim>(P), sample.scale);
+
+    Tangent<dim> A = Tangent<dim>::Constant(std::numeric_limits<double>::quiet_NaN());
+    Law::tangent(sample.F, p, A);
+    EXPECT_LT((A - A.transpose()).norm(), 1e-13 * A.norm());
+    const auto stress = [&](const Eigen::VectorXd& x) { return flat<dim>(Law::first_piola(unflat<dim>(x), p)); };
+    const double tangent_error = jacobian_error(stress, f, A, sample.scale);
+
+    const auto derivatives = Law::stress_derivatives(sample.F, p);
+    Eigen::MatrixXd D(dim * dim, Law::num_parameters);
+    Matrix<dim> sum = Matrix<dim>::Zero();
+    for (int k = 0; k < Law::num_parameters; ++k) {
+      D.col(k) = flat<dim>(derivatives[static_cast<std::size_t>(k)]);
+      sum += p[static_cast<std::size_t>(k)] * derivatives[static_cast<std::size_t>(k)];
+    }
+    EXPECT_LT((sum - P).norm(), 1e-12 * (P.norm() + 1.0)); // linear in the parameters
+    const auto by_parameter = [&](const Eigen::VectorXd& q) {
+      typename Law::Parameters values;
+      std::copy(q.begin(), q.end(), values.begin());
+      return flat<dim>(Law::first_piola(sample.F, values));
+    };
+    const Eigen::VectorXd q = Eigen::VectorXd::Map(p.data(), Law::num_parameters);
+    const double parameter_error = jacobian_error(by_parameter, q, D);
+
+    EXPECT_LT(stress_error, 1e-7);
+    EXPECT_LT(tangent_error, 1e-7);
+    EXPECT_LT(parameter_error, 1e-9);
+    worst_stress = std::max(worst_stress, stress_error);
+    worst_tangent = std::max(worst_tangent, tangent_error);
+    worst_parameter = std::max(worst_parameter, parameter_error);
+  }
+  std::printf("%.*s %dD: worst relative error of P %.1e, A %.1e, dP/dp %.1e\n", static_cast<int>(Law::name.size()),
+              Law::name.data(), dim, worst_stress, worst_tangent, worst_parameter);
+}
+
+TYPED_TEST(Laws, RotationsChangeNothing) {
+  using Law = TypeParam;
+  constexpr int dim = Law::dimension;
+  const auto p = example_parameters<Law>();
+  std::mt19937 generator(31);
+  for (const Sample<dim>& sample : samples<dim>(!Law::resists_inversion)) {
+    SCOPED_TRACE(sample.kind);
+    const Matrix<dim> R = random_rotation<dim>(generator);
+    const double W = Law::energy_density(sample.F, p);
+    const Matrix<dim> P = Law::first_piola(sample.F, p);
+    EXPECT_GT(W, 0.0);
+    if constexpr (Law::small_strain) {
+      // Linear theory sees a rotation as strain: the reason why it is left out below.
+      EXPECT_GT(std::abs(Law::energy_density(R * sample.F, p) - W), 1e-6);
+      continue;
+    }
+    // Nearly inverted F amplifies rounding by 1 / scale.
+    const double tolerance = 1e-12 / sample.scale;
+    EXPECT_NEAR(Law::energy_density(R * sample.F, p), W, tolerance * (1.0 + W));
+    EXPECT_NEAR(Law::energy_density(sample.F * R, p), W, tolerance * (1.0 + W)); // isotropy
+    EXPECT_LT((Law::first_piola(R * sample.F, p) - R * P).norm(), tolerance * (1.0 + P.norm()));
+    EXPECT_LT((P * sample.F.transpose() - sample.F * P.transpose()).norm(), tolerance * (1.0 + P.norm())); // no torque
+  }
+}
+
+TYPED_TEST(Laws, RestIsFreeOfStressAndLinearTheoryIsTheLimit) {
+  using Law = TypeParam;
+  constexpr int dim = Law::dimension;
+  const auto p = example_parameters<Law>();
+  const Matrix<dim> I = Matrix<dim>::Identity();
+  EXPECT_EQ(Law::energy_density(I, p), 0.0);
+  EXPECT_LT(Law::first_piola(I, p).norm(), 1e-15);
+  Tangent<dim> A, linear;
+  Law::tangent(I, p, A);
+  LinearElasticity<dim>::tangent(I, small_strain_lame<Law>(p), linear);
+  EXPECT_LT((A - linear).norm(), 1e-13 * linear.norm());
+
+  // The energy keeps its digits at tiny strains, where the naive sums of order one would lose them all.
+  std::mt19937 generator(37);
+  const Matrix<dim> H = random_matrix<dim>(generator);
+  for (const double size : {1e-4, 1e-6, 1e-8, 1e-10}) {
+    const Matrix<dim> F = I + size * H, exact_H = F - I;
+    const Eigen::VectorXd h = flat<dim>(exact_H);
+    const double quadratic = 0.5 * h.dot(linear * h);
+    const double allowed = 40.0 * size + 1e-13 + (Law::num_parameters == 3 ? 1e-15 / size : 0.0);
+    EXPECT_NEAR(Law::energy_density(F, p) / quadratic, 1.0, allowed) << size;
+  }
+}
+
+TYPED_TEST(Laws, InvertedAndDegenerateInputIsHandledAsStated) {
+  using Law = TypeParam;
+  constexpr int dim = Law::dimension;
+  const auto p = example_parameters<Law>();
+  Tangent<dim> A;
+  Matrix<dim> mirrored = Matrix<dim>::Identity(), flat_F = Matrix<dim>::Identity();
+  mirrored(0, 0) = -1.0;
+  flat_F(0, 0) = 0.0;
+  for (const Matrix<dim>& F : {mirrored, flat_F, Matrix<dim>(Matrix<dim>::Zero()), Matrix<dim>(Matrix<dim>::Ones())}) {
+    if constexpr (Law::resists_inversion) {
+      if (F.determinant() <= 0.0) EXPECT_EQ(Law::energy_density(F, p), std::numeric_limits<double>::infinity());
+    } else {
+      Law::tangent(F, p, A);
+      EXPECT_TRUE(std::isfinite(Law::energy_density(F, p)));
+      EXPECT_TRUE(Law::first_piola(F, p).allFinite());
+      EXPECT_TRUE(A.allFinite());
+    }
+  }
+  // Valid F of any size and shape: never NaN.
+  std::mt19937 generator(41);
+  std::uniform_real_distribution<double> exponent(-6.0, 4.0);
+  for (int repeat = 0; repeat < 2000; ++repeat) {
+    Eigen::Matrix<double, dim, 1> stretches;
+    for (auto& s : stretches) s = std::pow(10.0, repeat % 4 == 0 ? std::round(exponent(generator)) : exponent(generator));
+    const Matrix<dim> F =
+        repeat % 3 == 0 ? Matrix<dim>(stretches.asDiagonal()) : with_stretches<dim>(stretches, generator);
+    if (F.determinant() <= 0.0) continue;
+    Law::tangent(F, p, A);
+    EXPECT_TRUE(std::isfinite(Law::energy_density(F, p))) << F;
+    EXPECT_GE(Law::energy_density(F, p), -1e-9 * F.squaredNorm()) << F;
+    EXPECT_TRUE(Law::first_piola(F, p).allFinite()) << F;
+    EXPECT_TRUE(A.allFinite()) << F;
+    for (const auto& derivative : Law::stress_derivatives(F, p)) EXPECT_TRUE(derivative.allFinite()) << F;
+    if (this->HasFailure()) return;
+  }
+}
+
+TEST(MooneyRivlin, SecondInvariantIsInertIn2DOnly) {
+  std::mt19937 generator(43);
+  const Matrix<2> F = with_stretches<2>({1.4, 0.6}, generator);
+  EXPECT_EQ(MooneyRivlin<2>::energy_density(F, {0.7, 0.4, 3.0}), MooneyRivlin<2>::energy_density(F, {0.7, 9.0, 3.0}));
+  EXPECT_EQ(MooneyRivlin<2>::stress_derivatives(F, {0.7, 0.4, 3.0})[1].norm(), 0.0);
+  const Matrix<3> G = with_stretches<3>({1.4, 0.6, 1.1}, generator);
+  EXPECT_GT(MooneyRivlin<3>::stress_derivatives(G, {0.7, 0.4, 3.0})[1].norm(), 0.1);
+}
+
+// The formula of the scenes, written out: B = F F^T J^(-2/d).
+TEST(MooneyRivlin, EnergyIsTheFormulaOfTheScenes) {
+  const auto check = [](const auto& F, double c1, double c2, double k) {
+    constexpr int dim = std::decay_t<decltype(F)>::RowsAtCompileTime;
+    const double J = F.determinant();
+    const Matrix<dim> B = F * F.transpose() * std::pow(J, -2.0 / dim);
+    const double I1 = B.trace(), I2 = 0.5 * (I1 * I1 - (B * B).trace()), I2_rest = dim == 3 ? 3.0 : 1.0;
+    const double W = c1 * (I1 - dim) + c2 * (I2 - I2_rest) + 0.5 * k * std::log(J) * std::log(J);
+    EXPECT_NEAR((MooneyRivlin<dim>::energy_density(F, {c1, c2, k})), W, 1e-13 * (1.0 + W));
+  };
+  for (const auto& sample : samples<2>(false)) check(sample.F, 0.7, 0.4, 3.0);
+  for (const auto& sample : samples<3>(false)) check(sample.F, 0.7, 0.4, 3.0);
+}
+
+TEST(NeoHookean, UniaxialEnergyByHand) {
+  const Matrix<3> F = Eigen::Vector3d(2.0, 1.0, 1.0).asDiagonal();
+  EXPECT_NEAR((NeoHookean<3>::energy_density(F, {3.0, 5.0})),
+              2.5 * (3.0 - 2.0 * std::log(2.0)) + 1.5 * std::log(2.0) * std::log(2.0), 1e-14);
+  const Matrix<3> P = NeoHookean<3>::first_piola(F, {3.0, 5.0});
+  EXPECT_NEAR(P(0, 0), 5.0 * 1.5 + 1.5 * std::log(2.0), 1e-14);
+  EXPECT_NEAR(P(1, 1), 3.0 * std::log(2.0), 1e-14);
+}

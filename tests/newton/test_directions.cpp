@@ -1,0 +1,216 @@
+#include <gtest/gtest.h>
+
+#include "newton/toy_objective.hpp"
+
+// Each fallback of the direction, and each way in which the functions of an objective can fail.
+namespace recoil::newton::testing {
+namespace {
+
+class Directions : public ::testing::Test {
+protected:
+  parallel::Communicator comm{MPI_COMM_WORLD};
+  Euclidean space;
+  std::vector<Direction> used;
+
+  NewtonOptions options() {
+    NewtonOptions result;
+    result.on_iteration = [this](const IterationReport& report) { used.push_back(report.direction); };
+    return result;
+  }
+};
+
+// x^4/4 - x^2/2 + y^2: a saddle at 0, minima at x = +-1.
+ToyObjective double_well() {
+  ToyObjective toy;
+  toy.f = [](const VectorXd& x) { return std::pow(x[0], 4) / 4 - x[0] * x[0] / 2 + x[1] * x[1]; };
+  toy.df = [](const VectorXd& x) { return VectorXd{{std::pow(x[0], 3) - x[0], 2 * x[1]}}; };
+  toy.ddf = [](const VectorXd& x) { return MatrixXd{{3 * x[0] * x[0] - 1, 0}, {0, 2}}; };
+  return toy;
+}
+
+// sum -cos x_i: concave around pi.
+ToyObjective pendulums() {
+  ToyObjective toy;
+  toy.f = [](const VectorXd& x) { return -x.array().cos().sum(); };
+  toy.df = [](const VectorXd& x) { return VectorXd(x.array().sin()); };
+  toy.ddf = [](const VectorXd& x) { return MatrixXd(x.array().cos().matrix().asDiagonal()); };
+  return toy;
+}
+
+TEST_F(Directions, ProjectionAtASaddleThenExactAgain) {
+  ToyObjective toy = double_well();
+  // Where the solver goes on through indefinite matrices, slope alone must tell.
+  linalg::Vector x = distribute(comm, VectorXd{{0.1, 1}});
+  const NewtonResult result = minimize(toy, space, x, options());
+  EXPECT_EQ(result.outcome, NewtonOutcome::converged_gradient) << name(result.outcome);
+  EXPECT_LT((gather(x) - VectorXd{{1, 0}}).norm(), 1e-9);
+  ASSERT_GE(toy.assemblies.size(), 3u);
+  EXPECT_EQ(toy.assemblies[0], Projection::none);
+  EXPECT_EQ(toy.assemblies[1], Projection::per_element);
+  EXPECT_EQ(toy.assemblies[2], Projection::none);
+  EXPECT_EQ(used.back(), Direction::newton);
+}
+
+TEST_F(Directions, AscentDirectionsAreNotUsed) {
+  ToyObjective toy = springs(VectorXd::Ones(4), 1);
+  // The first solve gives a direction uphill, and calls it converged.
+  toy.after_solve = [](int call, VectorXd& d) {
+    if (call == 0) d = -d;
+    return SolveResult{SolveOutcome::converged, 3};
+  };
+  linalg::Vector x = distribute(comm, at_rest(4));
+  const NewtonResult result = minimize(toy, space, x, options());
+  EXPECT_EQ(result.outcome, NewtonOutcome::converged_gradient);
+  EXPECT_EQ(result.projected, 1);
+  EXPECT_EQ(used.front(), Direction::projected);
+  EXPECT_EQ(result.linear_iterations, 3 * toy.solves);
+  EXPECT_EQ(result.linear_solves, toy.solves);
+}
+
+TEST_F(Directions, TruncatedSolvesAreUsed) {
+  ToyObjective toy = springs(VectorXd::Ones(4), 1);
+  toy.after_solve = [](int, VectorXd& d) {
+    d *= 0.9;
+    return SolveResult{SolveOutcome::not_converged, 1};
+  };
+  linalg::Vector x = distribute(comm, at_rest(4));
+  const NewtonResult result = minimize(toy, space, x, options());
+  EXPECT_EQ(result.outcome, NewtonOutcome::converged_gradient);
+  EXPECT_EQ(result.projected, 0);
+}
+
+TEST_F(Directions, ShiftsWhereProjectionIsNotEnough) {
+  ToyObjective toy = pendulums();
+  // The projected Hessian vanishes here.
+  linalg::Vector x = distribute(comm, VectorXd{{2.5, 3.0, -2.8}});
+  const NewtonResult result = minimize(toy, space, x, options());
+  EXPECT_EQ(result.outcome, NewtonOutcome::converged_gradient) << name(result.outcome);
+  EXPECT_LT(toy.df(gather(x)).norm(), 1e-9);
+  EXPECT_GT(result.shifted, 0);
+  EXPECT_EQ(used.front(), Direction::shifted);
+  EXPECT_EQ(used.back(), Direction::newton);
+  ASSERT_FALSE(toy.shifts.empty());
+  EXPECT_DOUBLE_EQ(toy.shifts[0], 1e-4);
+}
+
+TEST_F(Directions, ShiftsAddUpToPowers) {
+  ToyObjective toy = springs(VectorXd::Ones(3), 1);
+  toy.after_solve = [](int call, VectorXd&) {
+    return SolveResult{call < 5 ? SolveOutcome::indefinite : SolveOutcome::converged, 1};
+  };
+  linalg::Vector x = distribute(comm, at_rest(3));
+  const NewtonResult result = minimize(toy, space, x, options());
+  EXPECT_EQ(result.outcome, NewtonOutcome::converged_gradient);
+  EXPECT_EQ(result.shifted, 1);
+  double total = 0, expected = 1e-4;
+  ASSERT_EQ(toy.shifts.size(), 4u);
+  for (const double shift : toy.shifts) {
+    EXPECT_NEAR(total += shift, expected, 1e-12);
+    expected *= 10;
+  }
+}
+
+TEST_F(Directions, SteepestDescentUntilTheSolverRecovers) {
+  ToyObjective toy = springs(VectorXd::Constant(4, 2), 1);
+  toy.after_solve = [](int call, VectorXd&) {
+    return SolveResult{call < 25 ? SolveOutcome::failed : SolveOutcome::converged, 1};
+  };
+  linalg::Vector x = distribute(comm, at_rest(4));
+  const NewtonResult result = minimize(toy, space, x, options());
+  EXPECT_EQ(result.outcome, NewtonOutcome::converged_gradient);
+  EXPECT_EQ(result.steepest, 2); // ten solves each: exact, projected, eight shifts
+  EXPECT_EQ(used.front(), Direction::steepest_descent);
+  EXPECT_EQ(used.back(), Direction::newton);
+}
+
+TEST_F(Directions, SolverThatAlwaysFails) {
+  ToyObjective toy = springs(VectorXd::Constant(4, 2), 1);
+  toy.after_solve = [](int, VectorXd&) { return SolveResult{}; };
+  linalg::Vector x = distribute(comm, at_rest(4));
+  const double before = toy.f(gather(x));
+  const NewtonResult result = minimize(toy, space, x, options());
+  EXPECT_EQ(result.outcome, NewtonOutcome::linear_solve_failed);
+  EXPECT_FALSE(result.converged());
+  EXPECT_EQ(result.iterations, 20);
+  EXPECT_LT(result.value, before);
+}
+
+TEST_F(Directions, InfiniteDirectionsCountAsFailed) {
+  for (const double entry : {nan, infinity}) {
+    ToyObjective toy = springs(VectorXd::Ones(4), 1);
+    toy.after_solve = [entry](int call, VectorXd& d) {
+      if (call == 1) d[3] = entry;
+      return SolveResult{SolveOutcome::converged, 1};
+    };
+    linalg::Vector x = distribute(comm, at_rest(4));
+    const NewtonResult result = minimize(toy, space, x, options());
+    EXPECT_EQ(result.outcome, NewtonOutcome::converged_gradient);
+    EXPECT_EQ(result.projected, 1);
+  }
+}
+
+TEST_F(Directions, WrongGradientFailsInTheLineSearch) {
+  // With and without a value whose round-off leaves the judgement to the gradient.
+  for (const double offset : {0.0, 1e18}) {
+    ToyObjective toy = springs(VectorXd::Ones(4), 1, offset);
+    toy.df = [inner = toy.df](const VectorXd& x) { return VectorXd(-inner(x)); };
+    linalg::Vector x = distribute(comm, at_rest(4));
+    const NewtonResult result = minimize(toy, space, x, options());
+    EXPECT_EQ(result.outcome, NewtonOutcome::line_search_failed) << name(result.outcome);
+    EXPECT_EQ(gather(x), at_rest(4));
+  }
+}
+
+TEST_F(Directions, NoFeasibleStep) {
+  ToyObjective toy = springs(VectorXd::Ones(4), 1);
+  toy.limit = [](const VectorXd&, const VectorXd&) { return 0.0; };
+  linalg::Vector x = distribute(comm, at_rest(4));
+  EXPECT_EQ(minimize(toy, space, x, options()).outcome, NewtonOutcome::line_search_failed);
+}
+
+TEST_F(Directions, UndefinedNumbers) {
+  const auto outcome = [&](auto&& spoil) {
+    ToyObjective toy = springs(VectorXd::Ones(4), 1);
+    spoil(toy);
+    linalg::Vector x = distribute(comm, at_rest(4));
+    const NewtonResult result = minimize(toy, space, x, options());
+    EXPECT_TRUE(gather(x).allFinite());
+    return result.outcome;
+  };
+  const auto moved = [](const VectorXd& x) { return (x - at_rest(4)).norm() > 0; };
+  const auto spoil_value = [&](double entry, bool at_start) {
+    return [=](ToyObjective& toy) {
+      toy.f = [=, inner = toy.f](const VectorXd& x) { return at_start || moved(x) ? entry : inner(x); };
+    };
+  };
+  const auto spoil_gradient = [&](double entry, Eigen::Index i, bool at_start) {
+    return [=](ToyObjective& toy) {
+      toy.df = [=, inner = toy.df](const VectorXd& x) {
+        VectorXd g = inner(x);
+        if (at_start || moved(x)) g[i] = entry;
+        return g;
+      };
+    };
+  };
+  for (const bool at_start : {true, false}) {
+    EXPECT_EQ(outcome(spoil_value(nan, at_start)), NewtonOutcome::not_finite);
+    EXPECT_EQ(outcome(spoil_value(-infinity, at_start)), NewtonOutcome::not_finite);
+    for (const Eigen::Index i : {0, 3}) {
+      EXPECT_EQ(outcome(spoil_gradient(nan, i, at_start)), NewtonOutcome::not_finite);
+      EXPECT_EQ(outcome(spoil_gradient(infinity, i, at_start)), NewtonOutcome::not_finite);
+    }
+  }
+  EXPECT_EQ(outcome([](ToyObjective& toy) { toy.norm = [](const VectorXd&) { return nan; }; }),
+            NewtonOutcome::not_finite);
+  EXPECT_EQ(outcome([](ToyObjective& toy) { toy.limit = [](auto&&...) { return nan; }; }),
+            NewtonOutcome::not_finite);
+  // A NaN that the norm of the stopping rule does not see.
+  EXPECT_EQ(outcome([&](ToyObjective& toy) {
+              spoil_gradient(nan, 2, true)(toy);
+              toy.norm = [](const VectorXd& g) { return std::abs(g[0]) + 1; };
+            }),
+            NewtonOutcome::not_finite);
+}
+
+} // namespace
+} // namespace recoil::newton::testing

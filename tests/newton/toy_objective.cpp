@@ -1,0 +1,160 @@
+#include "newton/toy_objective.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <gtest/gtest.h>
+
+namespace recoil::newton::testing {
+
+std::shared_ptr<const linalg::VectorLayout> even_layout(const parallel::Communicator& comm, int num_blocks,
+                                                        int block_size) {
+  auto layout = std::make_shared<linalg::VectorLayout>();
+  layout->comm = &comm;
+  layout->block_size = block_size;
+  layout->num_owned = num_blocks / comm.size() + (comm.rank() < num_blocks % comm.size() ? 1 : 0);
+  layout->offset = comm.exclusive_scan(GlobalIndex{layout->num_owned});
+  layout->num_global = num_blocks;
+  if (layout->num_owned > 0 && layout->num_owned < num_blocks) {
+    const GlobalIndex end = layout->offset + layout->num_owned;
+    layout->ghosts.push_back((layout->offset + num_blocks - 1) % num_blocks);
+    if (end % num_blocks != layout->ghosts.front()) layout->ghosts.push_back(end % num_blocks);
+  }
+  return layout;
+}
+
+VectorXd gather(const linalg::Vector& v) {
+  const auto& layout = v.layout();
+  VectorXd all = VectorXd::Zero(layout.num_global * layout.block_size);
+  const auto owned = v.owned();
+  std::copy(owned.begin(), owned.end(), all.data() + layout.offset * layout.block_size);
+  layout.comm->sum(std::span<double>(all.data(), static_cast<std::size_t>(all.size())));
+  return all;
+}
+
+void scatter(const VectorXd& all, linalg::Vector& v) {
+  const auto first = v.layout().offset * v.layout().block_size;
+  const auto owned = v.write_owned();
+  std::copy_n(all.data() + first, owned.size(), owned.begin());
+}
+
+linalg::Vector distribute(const parallel::Communicator& comm, const VectorXd& all) {
+  linalg::Vector v(even_layout(comm, static_cast<int>(all.size())));
+  scatter(all, v);
+  return v;
+}
+
+void expect_current_ghosts(const linalg::Vector& v, const VectorXd& all) {
+  const auto& layout = v.layout();
+  for (std::size_t k = 0; k < layout.ghosts.size(); ++k)
+    for (int c = 0; c < layout.block_size; ++c) {
+      const auto local =
+          (static_cast<std::size_t>(layout.num_owned) + k) * static_cast<std::size_t>(layout.block_size) +
+          static_cast<std::size_t>(c);
+      EXPECT_EQ(v.local()[local], all[layout.ghosts[k] * layout.block_size + c]) << "stale ghost";
+    }
+}
+
+void ToyObjective::assemble_hessian(const linalg::Vector& x, Projection projection) {
+  assemblies.push_back(projection);
+  hessian_ = ddf(all(x));
+  diagonal_ = hessian_.diagonal().cwiseAbs();
+  if (projection == Projection::per_element) {
+    const Eigen::SelfAdjointEigenSolver<MatrixXd> eigen(hessian_);
+    hessian_ = eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).asDiagonal() *
+               eigen.eigenvectors().transpose();
+  }
+}
+
+void ToyObjective::shift_hessian(double factor) {
+  shifts.push_back(factor);
+  hessian_ += factor * MatrixXd(diagonal_.asDiagonal());
+}
+
+SolveResult ToyObjective::solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) {
+  tolerances.push_back(relative_tolerance);
+  VectorXd b = gather(rhs);
+  if (inexact) b += 0.9 * relative_tolerance * b.norm() * VectorXd::Ones(b.size()).normalized();
+  const Eigen::LLT<MatrixXd> factors(hessian_);
+  // A singular matrix shows as a pivot at round-off.
+  const double smallest = VectorXd(factors.matrixLLT().diagonal()).cwiseAbs2().minCoeff();
+  SolveResult result{SolveOutcome::converged, 1};
+  VectorXd solution = VectorXd::Zero(b.size());
+  if (factors.info() == Eigen::Success && smallest > 1e-13 * hessian_.diagonal().maxCoeff())
+    solution = factors.solve(b);
+  else
+    result.outcome = SolveOutcome::indefinite;
+  if (after_solve) {
+    const SolveResult spoilt = after_solve(solves, solution);
+    if (result.outcome == SolveOutcome::converged) result = spoilt;
+  }
+  ++solves;
+  scatter(solution, d);
+  return result;
+}
+
+ToyObjective quadratic(const MatrixXd& hessian, const VectorXd& centre, double offset) {
+  ToyObjective toy;
+  toy.f = [=](const VectorXd& x) { return 0.5 * (x - centre).dot(hessian * (x - centre)) + offset; };
+  toy.df = [=](const VectorXd& x) { return VectorXd(hessian * (x - centre)); };
+  toy.ddf = [=](const VectorXd&) { return hessian; };
+  return toy;
+}
+
+ToyObjective springs(const VectorXd& stiffness, double load, double offset) {
+  const auto lengths = [](const VectorXd& x) {
+    VectorXd l = x;
+    l.tail(x.size() - 1) -= x.head(x.size() - 1);
+    return l;
+  };
+  ToyObjective toy;
+  toy.f = [=](const VectorXd& x) {
+    const VectorXd l = lengths(x);
+    if (l.minCoeff() <= 0) return infinity;
+    double sum = offset - load * x[x.size() - 1];
+    for (Eigen::Index k = 0; k < l.size(); ++k)
+      sum += stiffness[k] / 2 * (l[k] * l[k] - 1 - 2 * std::log(l[k]));
+    return sum;
+  };
+  toy.df = [=](const VectorXd& x) {
+    const VectorXd l = lengths(x);
+    VectorXd g = VectorXd::Zero(x.size());
+    for (Eigen::Index k = 0; k < l.size(); ++k) {
+      const double force = stiffness[k] * (l[k] - 1 / l[k]);
+      g[k] += force;
+      if (k > 0) g[k - 1] -= force;
+    }
+    g[x.size() - 1] -= load;
+    return g;
+  };
+  toy.ddf = [=](const VectorXd& x) {
+    const VectorXd l = lengths(x);
+    MatrixXd h = MatrixXd::Zero(x.size(), x.size());
+    for (Eigen::Index k = 0; k < l.size(); ++k) {
+      const double c = stiffness[k] * (1 + 1 / (l[k] * l[k]));
+      h(k, k) += c;
+      if (k == 0) continue;
+      h(k - 1, k - 1) += c;
+      h(k, k - 1) -= c;
+      h(k - 1, k) -= c;
+    }
+    return h;
+  };
+  return toy;
+}
+
+VectorXd springs_solution(const VectorXd& stiffness, double load) {
+  VectorXd x(stiffness.size());
+  double end = 0;
+  for (Eigen::Index k = 0; k < x.size(); ++k) {
+    const double p = load / (2 * stiffness[k]);
+    x[k] = end += p + std::sqrt(p * p + 1);
+  }
+  return x;
+}
+
+VectorXd at_rest(Eigen::Index n) { return VectorXd::LinSpaced(n, 1, static_cast<double>(n)); }
+
+} // namespace recoil::newton::testing

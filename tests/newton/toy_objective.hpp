@@ -1,0 +1,96 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "recoil/newton/minimize.hpp"
+#include "recoil/parallel/communicator.hpp"
+
+namespace recoil::newton::testing {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+/// `num_blocks` blocks dealt out evenly, the first ranks having the more; the last ranks are empty when there
+/// are fewer blocks than ranks. Each rank keeps its neighbours in the ring as ghosts.
+std::shared_ptr<const linalg::VectorLayout> even_layout(const parallel::Communicator& comm, int num_blocks,
+                                                        int block_size = 1);
+
+/// All entries on every rank. Collective.
+VectorXd gather(const linalg::Vector& v);
+/// Sets the owned entries from all.
+void scatter(const VectorXd& all, linalg::Vector& v);
+/// A vector of blocks of size 1. Collective.
+linalg::Vector distribute(const parallel::Communicator& comm, const VectorXd& all);
+
+/// Checks that the ghosts of `v`, whose global entries are `all`, are current.
+void expect_current_ghosts(const linalg::Vector& v, const VectorXd& all);
+
+/// An objective given by functions of all entries, evaluated alike on every rank, with a dense Cholesky
+/// factorisation. The hooks let tests spoil any part of it; the counters and lists tell what the minimiser
+/// did.
+class ToyObjective : public Objective {
+public:
+  std::function<double(const VectorXd&)> f;
+  std::function<VectorXd(const VectorXd&)> df;
+  std::function<MatrixXd(const VectorXd&)> ddf;
+  std::function<double(const VectorXd&, const VectorXd&)> limit; ///< max_step; 1 if empty
+  std::function<SolveResult(int call, VectorXd& d)> after_solve;
+  std::function<double(const VectorXd&)> norm;
+  std::function<double(double)> resolution;
+  std::function<bool(const VectorXd&)> on_accepted;
+  bool inexact = false; ///< leave a residual of the tolerance asked for
+
+  std::vector<Projection> assemblies;
+  std::vector<double> shifts, tolerances;
+  int solves = 0;
+
+  double value(const linalg::Vector& x) override { return f(all(x)); }
+  void gradient(const linalg::Vector& x, linalg::Vector& g) override { scatter(df(all(x)), g); }
+  void assemble_hessian(const linalg::Vector& x, Projection projection) override;
+  void shift_hessian(double factor) override;
+  SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) override;
+  double max_step(const linalg::Vector& x, const linalg::Vector& d) override {
+    const VectorXd along = gather(d);
+    expect_current_ghosts(d, along);
+    return limit ? limit(all(x), along) : 1;
+  }
+  double gradient_norm(const linalg::Vector& g) override { return norm ? norm(gather(g)) : g.norm(); }
+  double value_resolution(const linalg::Vector& x, double value) override {
+    return resolution ? resolution(value) : Objective::value_resolution(x, value);
+  }
+  bool accepted(const linalg::Vector& x) override { return on_accepted && on_accepted(all(x)); }
+
+private:
+  static VectorXd all(const linalg::Vector& x) {
+    VectorXd entries = gather(x);
+    expect_current_ghosts(x, entries);
+    return entries;
+  }
+
+  MatrixXd hessian_;
+  VectorXd diagonal_;
+};
+
+/// 1/2 (x - centre)' H (x - centre) + offset.
+ToyObjective quadratic(const MatrixXd& hessian, const VectorXd& centre, double offset = 0);
+
+/// A chain of `stiffness.size()` neo-Hookean springs along a line from a fixed point at 0, rest length 1
+/// each, with a dead load on its end: sum_k c_k/2 (l_k^2 - 1 - 2 log l_k) - load x_n + offset; +infinity
+/// where a length is not positive.
+ToyObjective springs(const VectorXd& stiffness, double load, double offset = 0);
+
+/// The minimiser of springs(): each carries the load, c (l - 1/l) = load.
+VectorXd springs_solution(const VectorXd& stiffness, double load);
+
+/// The springs unstretched.
+VectorXd at_rest(Eigen::Index n);
+
+} // namespace recoil::newton::testing
