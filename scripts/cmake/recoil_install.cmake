@@ -1,4 +1,4 @@
-# What `cmake --install` puts where: libraries and the program, public headers, and a CMake package `recoil`.
+# What `cmake --install` puts where beside libraries and the program: public headers and a CMake package `recoil`.
 include(CMakePackageConfigHelpers)
 set(RECOIL_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/recoil)
 
@@ -10,6 +10,3 @@ configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/recoilConfig.cmake.in ${
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/recoilConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/recoilConfig.cmake ${PROJECT_BINARY_DIR}/recoilConfigVersion.cmake
               ${CMAKE_CURRENT_LIST_DIR}/recoil_dependencies.cmake DESTINATION ${RECOIL_PACKAGE_DIR})
-if(TARGET recoil)
-  install(TARGETS recoil RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()

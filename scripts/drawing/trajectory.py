@@ -48,12 +48,9 @@ class Trajectory:
             raise SystemExit(f"{file}: no such file; is {folder} a run folder?")
         domain = xml.parse(file).getroot().find("Domain")
         collection = domain.find("Grid[@GridType='Collection']")
-        grids = list(collection if collection is not None else domain).copy()
-        grids = [grid for grid in grids if grid.tag == "Grid"]
+        grids = collection.findall("Grid") if collection is not None else []
         if not grids:
             raise SystemExit(f"{file}: holds no states")
-        # Items may be referred to: by the state that defines them, by others with Reference.
-        self._named = {item.get("Name"): item for item in domain.iter("DataItem") if item.get("Name")}
         self.points = self._array(grids[0].find("Geometry").find("DataItem"))
         self.cells = self._topology(grids[0].find("Topology"))
         self._cell_rows = self._rows_of_shapes
@@ -66,17 +63,9 @@ class Trajectory:
         return 3 if self.points.shape[1] == 3 and np.ptp(self.points[:, 2]) > 0 else 2
 
     def _array(self, item):
-        reference = item.get("Reference")
-        if reference:
-            item = self._named[reference.split("@Name=")[-1].strip("'\"]") if "@Name=" in reference
-                               else (item.text or "").split("'")[-2]]
-        text = (item.text or "").strip()
-        if item.get("Format", "XML").upper() == "HDF":
-            file, _, dataset = text.partition(":")
-            with h5py.File(self.folder / file, "r", locking=False) as data:
-                return data[dataset][()]
-        shape = [int(n) for n in item.get("Dimensions").split()]
-        return np.array(text.split(), dtype=float).reshape(shape)
+        file, _, dataset = item.text.strip().partition(":")
+        with h5py.File(self.folder / file, "r", locking=False) as data:
+            return data[dataset][()]
 
     def _topology(self, element):
         data = self._array(element.find("DataItem"))

@@ -35,17 +35,22 @@ TEST(Documentation, DefaultsAreAllowed) {
     for (const auto& key : section.keys) {
       if (!key.fallback) continue;
       const auto value = json::parse(key.fallback);
-      if (value.is_number()) EXPECT_TRUE(key.range.contains(value.get<double>())) << key.pattern;
+      if (value.is_number()) {
+        EXPECT_TRUE(key.range.contains(value.get<double>())) << key.pattern;
+      }
       const auto choices = split_choices(key.choices);
-      if (value.is_string() && !choices.empty())
+      if (value.is_string() && !choices.empty()) {
         EXPECT_NE(std::find(choices.begin(), choices.end(), key.fallback), choices.end()) << key.pattern;
+      }
     }
 }
 
 TEST(Documentation, UnitsAreSi) {
   for (const auto& section : scene_key_sections())
     for (const auto& key : section.keys)
-      if (key.unit) EXPECT_TRUE(is_si_unit(key.unit, key.unit)) << key.pattern;
+      if (key.unit) {
+        EXPECT_TRUE(is_si_unit(key.unit, key.unit)) << key.pattern;
+      }
 }
 
 TEST(JsonSchema, KnowsNestedKeys) {

@@ -177,7 +177,7 @@ bool accepts(const std::string& text) {
 TEST(ExpressionFuzz, random_formulas_equal_the_reference) {
   Generator generator(1);
   int finite = 0;
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < 2'000; ++i) {
     const std::string text = generator.formula(3);
     const ExpressionPoint point{generator.number(), generator.number(), generator.number(),
                                 generator.number()};
@@ -190,7 +190,7 @@ TEST(ExpressionFuzz, random_formulas_equal_the_reference) {
     }
     if (HasFailure()) break;
   }
-  EXPECT_GT(finite, 5'000);
+  EXPECT_GT(finite, 500);
 }
 
 TEST(ExpressionFuzz, garbage_is_refused_without_a_crash) {
@@ -200,14 +200,14 @@ TEST(ExpressionFuzz, garbage_is_refused_without_a_crash) {
       "^",  "sin", "if", "pi", "compare", " ",   "\n",  "\"", "$", "\\", "_",  "fac(9", "ncr", "()",
       "0x", "..",  "ü",  ";",  "1e99",    "nan", "inf", "=",  "<", "[",  "{}", "#"};
   int accepted = 0;
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < 20'000; ++i) {
     std::string text;
     for (int count = generator.below(12); count >= 0; --count) text += generator.one_of(tokens);
     accepted += accepts(text);
   }
   EXPECT_GT(accepted, 0);
-  EXPECT_LT(accepted, 50'000);
-  for (int i = 0; i < 100'000; ++i) {
+  EXPECT_LT(accepted, 10'000);
+  for (int i = 0; i < 20'000; ++i) {
     std::string text(static_cast<std::size_t>(generator.below(20)), ' ');
     for (char& c : text) c = static_cast<char>(generator.below(256));
     accepts(text);
@@ -216,7 +216,7 @@ TEST(ExpressionFuzz, garbage_is_refused_without_a_crash) {
 
 TEST(ExpressionFuzz, damaged_formulas_are_read_or_refused) {
   Generator generator(3);
-  for (int i = 0; i < 30'000; ++i) {
+  for (int i = 0; i < 5'000; ++i) {
     std::string text = generator.formula(3);
     for (int edits = generator.below(3); edits >= 0 && !text.empty(); --edits) {
       const auto at = static_cast<std::size_t>(generator.below(static_cast<int>(text.size())));

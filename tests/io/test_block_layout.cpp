@@ -36,8 +36,8 @@ void check_both_ways(const parallel::Communicator& comm, const std::vector<Globa
 
 TEST(BlockLayout, MovesRandomOwnersToBlocksAndBack) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  for (unsigned seed = 0; seed < 20; ++seed)
-    for (const GlobalIndex count : {0, 1, 2, 7, 100, 1001}) {
+  for (unsigned seed = 0; seed < 4; ++seed)
+    for (const GlobalIndex count : {0, 1, 7, 1001}) {
       const auto ids = random_ids(count, comm.rank(), comm.size(), seed);
       check_both_ways<double>(comm, ids, count);
       check_both_ways<std::int32_t>(comm, ids, count);

@@ -85,7 +85,7 @@ TEST_F(RoundOff, IllScaledFloor) {
   EXPECT_EQ(result.outcome, NewtonOutcome::round_off) << name(result.outcome);
   EXPECT_LT(result.gradient_norm, 1e-7);
   EXPECT_LT(result.iterations, 40);
-  EXPECT_EQ(result.gradient_norm, toy.df(gather(x)).norm());
+  EXPECT_DOUBLE_EQ(result.gradient_norm, toy.df(gather(x)).norm());
 }
 
 TEST_F(RoundOff, NoisyGradientFloor) {

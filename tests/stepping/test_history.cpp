@@ -32,10 +32,10 @@ protected:
   template <class Function>
   linalg::Vector vector_of(Function&& function) const {
     linalg::Vector result(layout);
-    const auto entries = result.write_owned();
+    const auto entries = result.write_local();
     for (std::size_t i = 0; i < entries.size(); ++i)
-      entries[i] = function(frequency(layout->offset + static_cast<GlobalIndex>(i)));
-    result.update_ghosts();
+      entries[i] =
+          function(frequency(i < 2 ? layout->offset + static_cast<GlobalIndex>(i) : layout->ghosts[i - 2]));
     return result;
   }
   linalg::Vector exact_u(double t) const {
@@ -84,7 +84,8 @@ protected:
 
 TEST_F(Oscillators, OrdersWithExactStart) {
   for (int m = 1; m <= max_bdf_order; ++m) {
-    const double order = measured_order(m, m == 1 ? 1000 : 80, true);
+    // Higher orders soon reach the round-off of velocities, about 1e-16 / dt^2.
+    const double order = measured_order(m, m == 1 ? 400 : m < 5 ? 80 : 40, true);
     EXPECT_NEAR(order, m, 0.1) << "BDF" << m;
     RecordProperty("exact" + std::to_string(m), std::to_string(order));
   }
@@ -92,7 +93,7 @@ TEST_F(Oscillators, OrdersWithExactStart) {
 
 TEST_F(Oscillators, RampLimitsTheOrderToTwo) {
   for (int m = 1; m <= max_bdf_order; ++m) {
-    const double order = measured_order(m, m == 1 ? 1000 : 400, false);
+    const double order = measured_order(m, m == 1 ? 400 : 200, false);
     EXPECT_NEAR(order, std::min(m, 2), 0.1) << "BDF" << m;
     RecordProperty("ramp" + std::to_string(m), std::to_string(order));
   }

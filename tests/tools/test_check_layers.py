@@ -39,7 +39,8 @@ CLEAN = {
     "src/linalg/vector.cpp": '#include "recoil/linalg/vector.hpp"\n#include "linalg/check.hpp"\n',
     "src/linalg/check.hpp": "// https://example.org/home/x is no path\n",
     "src/linalg/CMakeLists.txt": "recoil_add_folder(linalg SOURCES vector.cpp PUBLIC recoil::parallel PkgConfig::PETSC)\n",
-    "drivers/main.cpp": '#include "recoil/app/run.hpp"\n',
+    "drivers/main.cpp": '#include "commands.hpp"\n#include "recoil/app/run.hpp"\n',
+    "drivers/commands.hpp": "#pragma once\n",
 }
 
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "recoil/base/expression.hpp"
 #include "recoil/fem/cell_geometry.hpp"
 #include "recoil/fem/function_space.hpp"
 #include "recoil/linalg/block_matrix.hpp"

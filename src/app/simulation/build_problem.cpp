@@ -6,6 +6,7 @@
 
 #include "app/simulation/materials.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/fem/reference/quadrature.hpp"
 #include "recoil/potentials/dead_loads.hpp"
 #include "recoil/potentials/pressure.hpp"
 

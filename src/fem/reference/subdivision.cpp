@@ -1,5 +1,7 @@
 #include "recoil/fem/reference/subdivision.hpp"
 
+#include <Eigen/LU>
+
 #include <algorithm>
 #include <cstddef>
 #include <string>

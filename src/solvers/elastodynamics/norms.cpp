@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <Eigen/LU>
+
 #include "recoil/fem/reference/tabulation.hpp"
 
 namespace recoil::solvers {

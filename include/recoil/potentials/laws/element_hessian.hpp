@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+
 #include <Eigen/Core>
 
 #include "recoil/potentials/laws/kinematics.hpp"
@@ -33,8 +35,11 @@ void add_upper_blocks(const Gradients& gradients, Hessian&& K, Block&& block) {
   for (Eigen::Index b = 0; b < num_nodes; ++b)
     for (Eigen::Index a = 0; a <= b; ++a) {
       const auto entry = block(a, b);
+      std::array<double, dim * dim> values;
       for (int k = 0; k < dim; ++k)
-        for (int i = 0; i < dim; ++i) K(dim * a + i, dim * b + k) += entry(i, k);
+        for (int i = 0; i < dim; ++i) values[dim * k + i] = entry(i, k);
+      for (int k = 0; k < dim; ++k)
+        for (int i = 0; i < dim; ++i) K(dim * a + i, dim * b + k) += values[dim * k + i];
     }
 }
 
