@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -16,9 +17,9 @@ namespace fs = std::filesystem;
 namespace {
 
 std::string describe(const StateRecord& record) {
-  std::string text = "time " + std::to_string(record.time);
-  if (record.step) text = "step " + std::to_string(*record.step) + ", " + text;
-  return text;
+  char time[40];
+  std::snprintf(time, sizeof time, "time %g", record.time);
+  return record.step ? "step " + std::to_string(*record.step) + ", " + time : time;
 }
 
 [[noreturn]] void refuse_rows(const fs::path& path, const std::string& array, GlobalIndex found,

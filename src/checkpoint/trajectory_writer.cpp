@@ -201,11 +201,12 @@ TrajectoryWriter::TrajectoryWriter(const parallel::Communicator& comm, const Tra
   RECOIL_ASSERT(!point.states.empty());
   Manifest& manifest = impl_->manifest;
   manifest = trajectory.impl_->manifest;
+  const std::size_t found = manifest.files.size();
   while (!manifest.files.empty() && manifest.files.back().restart != point.states) manifest.files.pop_back();
   RECOIL_ASSERT(!manifest.files.empty());
   impl_->next_id = point.states.front() + 1;
   for (const GlobalIndex id : point.states) impl_->recent.push_back({id, {}, {}});
-  impl_->write_manifest();
+  if (manifest.files.size() < found) impl_->write_manifest();
   impl_->on_first([&] { impl_->clean(); });
   impl_->write_xdmf();
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <utility>
 
+#include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::io {
@@ -146,11 +147,7 @@ XdmfWriter::XdmfWriter(std::filesystem::path path, XdmfMesh mesh, const std::vec
   std::string head = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Xdmf Version=\"3.0\">\n  <Domain>\n"
                      "    <Grid Name=\"trajectory\" GridType=\"Collection\" CollectionType=\"Temporal\">\n";
   for (const XdmfState& state : states) head += grid(mesh_, state);
-  errno = 0;
-  std::ofstream file(path_, std::ios::binary | std::ios::trunc);
-  file << head << closing_tags;
-  file.close();
-  if (!file) throw_write_error(path_);
+  write_file_atomically(path_, head + closing_tags);
   end_ = head.size();
 }
 

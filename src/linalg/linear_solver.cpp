@@ -102,6 +102,7 @@ void LinearSolver::Implementation::create() {
   RECOIL_PETSC(KSPSetType(ksp_.get(), KSPCG));
   RECOIL_PETSC(KSPSetNormType(ksp_.get(), KSP_NORM_UNPRECONDITIONED));
   const ScopedOptions defaults(default_options_);
+  const QuietErrors quiet;
   RECOIL_PETSC(KSPSetFromOptions(ksp_.get()));
 }
 

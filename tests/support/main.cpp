@@ -14,16 +14,18 @@ public:
   explicit FailurePrinter(int rank) : rank_(rank) {}
 
 private:
+  void OnTestStart(const testing::TestInfo& test) override {
+    test_ = std::string(test.test_suite_name()) + "." + test.name();
+  }
+  // Asking GoogleTest for the current test from here would lock a mutex that it holds.
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    const std::string name =
-        test ? std::string(test->test_suite_name()) + "." + test->name() : "outside of tests";
     std::fprintf(stderr, "[rank %d] %s:%d: failure in %s\n%s\n", rank_,
-                 result.file_name() ? result.file_name() : "?", result.line_number(), name.c_str(),
+                 result.file_name() ? result.file_name() : "?", result.line_number(), test_.c_str(),
                  result.message());
     std::fflush(stderr);
   }
+  std::string test_ = "no test";
   int rank_;
 };
 

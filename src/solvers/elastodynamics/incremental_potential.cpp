@@ -9,6 +9,7 @@ namespace {
 constexpr int max_linear_iterations = 2000;
 /// A step never goes further than this share of the way to inversion.
 constexpr double inversion_safety = 0.9;
+constexpr double extension_tolerance = 1e-4;
 } // namespace
 
 template <int dim>
@@ -77,7 +78,7 @@ void IncrementalPotential<dim>::gradient(const linalg::Vector& u, linalg::Vector
 }
 
 template <int dim>
-void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton::Projection projection) {
+void IncrementalPotential<dim>::assemble_unconstrained(const linalg::Vector& u, newton::Projection projection) {
   if (quadratic_ != nullptr)
     matrix_.set_scaled_identities(quadratic_->entries());
   else
@@ -87,12 +88,32 @@ void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton
     potential.add_hessian(u.local(), scale_, projection, assembler_);
   });
   assembler_.end();
+}
+
+template <int dim>
+void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton::Projection projection) {
+  assemble_unconstrained(u, projection);
   matrix_.set_identity_rows(1);
   stale_ = true;
   if (!fresh_step_) return;
   auto positions = positions_.write_owned();
   for (std::size_t i = 0; i < positions.size(); ++i)
     positions[i] = problem_.space->node_positions()[i / dim][static_cast<Eigen::Index>(i % dim)] + u.local()[i];
+}
+
+template <int dim>
+bool IncrementalPotential<dim>::extend(const linalg::Vector& u, linalg::Vector& motion) {
+  assemble_unconstrained(u, newton::Projection::per_element);
+  linalg::Vector force(motion.shared_layout()), response(motion.shared_layout());
+  matrix_.multiply(motion, force);
+  force.scale(-1);
+  problem_.dirichlet->clear(force.write_owned());
+  assemble_hessian(u, newton::Projection::per_element);
+  const newton::SolveResult result = solve(force, response, extension_tolerance);
+  if (result.outcome != newton::SolveOutcome::converged) return false;
+  response.update_ghosts();
+  motion.add(1, response);
+  return true;
 }
 
 template <int dim>

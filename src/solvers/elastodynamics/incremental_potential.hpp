@@ -24,6 +24,9 @@ public:
   void gradient(const linalg::Vector& u, linalg::Vector& g) override;
   void assemble_hessian(const linalg::Vector& u, newton::Projection projection) override;
   void shift_hessian(double factor) override;
+  /// Completes a motion of the prescribed entries by that of the free ones in linear elastic equilibrium about u (with the
+  /// projected Hessian): H_ff d_f = -H_fp d_p. False if the linear solve fails; `motion` is then unchanged.
+  bool extend(const linalg::Vector& u, linalg::Vector& motion);
   newton::SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) override;
   double max_step(const linalg::Vector& u, const linalg::Vector& d) override;
   /// sqrt(g' V^-1 g) with the lumped rest volume V of the nodes.
@@ -33,6 +36,7 @@ public:
   const linalg::LinearSolver& linear_solver() const { return linear_solver_; }
 
 private:
+  void assemble_unconstrained(const linalg::Vector& u, newton::Projection projection);
   template <class Act>
   void for_each_potential(Act act) const;
 

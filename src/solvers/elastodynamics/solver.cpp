@@ -14,6 +14,7 @@ namespace {
 constexpr int max_sub_moves = 64;
 /// Intermediate moves are only relaxed to this share of their first gradient.
 constexpr double sub_move_tolerance = 1e-2;
+constexpr int max_halvings = 30;
 } // namespace
 
 template <int dim>
@@ -38,7 +39,7 @@ struct ElastodynamicsSolver<dim>::Implementation {
   };
 
   Solved solve(const stepping::History& past, const Target& target, const stepping::StepCoefficients& coefficients);
-  bool follow_prescribed(const linalg::Vector& start, const Target& target, linalg::Vector& u);
+  bool follow_prescribed(const Target& target, linalg::Vector& u);
   void count(const newton::NewtonResult& result);
   /// Tries the nominal step as `parts` steps; false leaves everything as it was.
   bool attempt(int parts, std::vector<Solved>& states, std::vector<stepping::StepRecord>& records,
@@ -68,36 +69,37 @@ void ElastodynamicsSolver<dim>::Implementation::count(const newton::NewtonResult
   totals.gradient_seconds += result.gradient_seconds;
 }
 
-/// Moves the prescribed entries of u to their targets. Where the straight way would invert cells the way is cut, and the
-/// free nodes follow in between.
+/// Moves the prescribed entries of u to their targets: straight if no cell inverts, else together with the free nodes in
+/// linear elastic equilibrium, in as many moves as it takes.
 template <int dim>
-bool ElastodynamicsSolver<dim>::Implementation::follow_prescribed(const linalg::Vector& start, const Target& target,
-                                                                  linalg::Vector& u) {
-  linalg::Vector goal = start;
-  problem.dirichlet->set_values(target.time, target.load_factor, goal);
-  goal.add(-1, start); // the whole prescribed motion
-  double done = 0;
+bool ElastodynamicsSolver<dim>::Implementation::follow_prescribed(const Target& target, linalg::Vector& u) {
+  const auto is_feasible = [&](const linalg::Vector& motion, linalg::Vector& trial) {
+    if (objective.max_step(u, motion) < 1) return false;
+    trial.copy_from(u);
+    trial.add(1, motion);
+    return std::isfinite(objective.value(trial));
+  };
+  linalg::Vector trial = u;
   for (int move = 0; move < max_sub_moves; ++move) {
-    double share = 1 - done;
-    linalg::Vector motion = goal;
-    motion.scale(share);
-    linalg::Vector trial = u;
-    for (int halving = 0;; ++halving) {
-      trial.copy_from(u);
-      trial.add(1, motion);
-      const double free_way = objective.max_step(u, motion);
-      if (free_way >= 1 && std::isfinite(objective.value(trial))) break;
-      if (halving == 30) return false;
-      share /= 2;
-      motion.scale(0.5);
+    linalg::Vector motion = u;
+    problem.dirichlet->set_values(target.time, target.load_factor, motion);
+    motion.add(-1, u);
+    bool arrives = is_feasible(motion, trial);
+    if (!arrives) {
+      if (!objective.extend(u, motion)) return false;
+      arrives = is_feasible(motion, trial);
+      for (int halving = 0; !arrives; ++halving) {
+        if (halving == max_halvings) return false;
+        motion.scale(0.5);
+        if (is_feasible(motion, trial)) break;
+      }
     }
     u.copy_from(trial);
-    if (share >= 1 - done) {
-      // The last move lands on the prescribed values themselves, without rounding.
+    if (arrives) {
+      // Land on the prescribed values themselves, without rounding.
       problem.dirichlet->set_values(target.time, target.load_factor, u);
       return true;
     }
-    done += share;
     newton::NewtonOptions relaxed = options.newton;
     relaxed.relative_gradient_tolerance = sub_move_tolerance;
     const newton::NewtonResult result = newton::minimize(objective, manifold, u, relaxed);
@@ -132,7 +134,7 @@ ElastodynamicsSolver<dim>::Implementation::solve(const stepping::History& past, 
   objective.begin_step(context, quadratic, &u_tilde, inertia ? B * B : 1);
 
   solved.u = previous;
-  if (!follow_prescribed(previous, target, solved.u)) {
+  if (!follow_prescribed(target, solved.u)) {
     solved.failure = "the prescribed displacements cannot be reached without inverting an element";
     return solved;
   }

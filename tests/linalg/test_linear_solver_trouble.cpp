@@ -1,0 +1,203 @@
+#include <functional>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "linalg/elastic_box.hpp"
+#include "recoil/linalg/linear_solver.hpp"
+
+namespace recoil {
+namespace {
+
+using linalg::BlockMatrix;
+using linalg::LinearMethod;
+using linalg::LinearOutcome;
+using linalg::LinearSolver;
+using linalg::Vector;
+
+class TroubleTest : public ::testing::TestWithParam<LinearMethod> {
+protected:
+  parallel::Communicator comm{MPI_COMM_WORLD};
+  testing::ElasticBox<3> box{comm, 6};
+  BlockMatrix matrix{box.layout, box.graph};
+  Vector b = testing::weight(box, 1000);
+  Vector x{box.layout};
+  LinearSolver solver{box.layout, GetParam()};
+
+  void SetUp() override { testing::assemble<3>(box, {}, matrix); }
+
+  void rebuild() { solver.rebuild(matrix, box.positions(), box.constrained); }
+  linalg::LinearResult solve() { return solver.solve(b, x, 1e-8, 500); }
+
+  /// Adds value(global node) to the diagonal of the free nodes that this rank owns.
+  void add_to_diagonal(const std::function<double(GlobalIndex)>& value) {
+    const auto values = matrix.begin_filling();
+    for (LocalIndex node = 0; node < box.layout->num_owned; ++node) {
+      if (box.constrained[static_cast<std::size_t>(3 * node)]) continue;
+      const double added = value(box.layout->offset + node);
+      const std::array<double, 9> block{added, 0, 0, 0, added, 0, 0, 0, added};
+      values.add<3>(node, matrix.position(node, node), block.data(), 3);
+    }
+    matrix.finish_filling();
+  }
+
+  void expect_recovery() {
+    testing::assemble<3>(box, {}, matrix);
+    solver.refresh();
+    EXPECT_EQ(solve().outcome, LinearOutcome::converged);
+  }
+};
+
+TEST_P(TroubleTest, NegativeDefinite) {
+  testing::ElasticParameters negative;
+  negative.young = -1e6;
+  testing::assemble(box, negative, matrix);
+
+  rebuild();
+
+  EXPECT_EQ(solve().outcome, LinearOutcome::indefinite);
+  EXPECT_EQ(x.norm(), 0);
+  expect_recovery();
+}
+
+TEST_P(TroubleTest, ShiftedBelowTheLowestEigenvalues) {
+  // The lowest modes of the cantilever have |K v| / |v| of about E h (h/L)^2 / 10.
+  add_to_diagonal([](GlobalIndex) { return -2e4; });
+
+  rebuild();
+
+  EXPECT_EQ(solve().outcome, LinearOutcome::indefinite);
+  expect_recovery();
+}
+
+TEST_P(TroubleTest, OneNodeWithNegativeStiffness) {
+  const GlobalIndex node = box.layout->num_global - 1;
+  add_to_diagonal([&](GlobalIndex at) { return at == node ? -1e7 : 0; });
+
+  rebuild();
+
+  EXPECT_EQ(solve().outcome, LinearOutcome::indefinite);
+  expect_recovery();
+}
+
+TEST_P(TroubleTest, EveryOtherNodeWithNegativeStiffness) {
+  add_to_diagonal([](GlobalIndex node) { return node % 2 == 0 ? -1e7 : 0; });
+
+  rebuild();
+
+  EXPECT_EQ(solve().outcome, LinearOutcome::indefinite);
+  expect_recovery();
+}
+
+TEST_P(TroubleTest, IndefiniteOnlyAfterRefresh) {
+  rebuild();
+  ASSERT_EQ(solve().outcome, LinearOutcome::converged);
+  add_to_diagonal([](GlobalIndex node) { return node % 5 == 0 ? -1e7 : 0; });
+
+  solver.refresh();
+
+  EXPECT_EQ(solve().outcome, LinearOutcome::indefinite);
+  EXPECT_EQ(solve().outcome, LinearOutcome::indefinite);
+  expect_recovery();
+}
+
+TEST_P(TroubleTest, UndefinedAndInfiniteEntries) {
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+    const GlobalIndex node = box.layout->num_global - 1;
+    add_to_diagonal([&](GlobalIndex at) { return at == node ? bad : 0; });
+
+    rebuild();
+
+    EXPECT_EQ(solve().outcome, LinearOutcome::failed);
+    EXPECT_EQ(x.norm(), 0);
+    expect_recovery();
+  }
+}
+
+TEST_P(TroubleTest, UndefinedRightHandSideOnOneRank) {
+  rebuild();
+  if (comm.rank() == comm.size() - 1) b.write_owned()[0] = std::numeric_limits<double>::quiet_NaN();
+
+  EXPECT_EQ(solve().outcome, LinearOutcome::failed);
+
+  b = testing::weight(box, 1000);
+  EXPECT_EQ(solve().outcome, LinearOutcome::converged);
+}
+
+TEST_P(TroubleTest, ZeroRightHandSide) {
+  rebuild();
+  b.fill(0);
+  x.fill(5);
+
+  const auto result = solve();
+
+  EXPECT_EQ(result.outcome, LinearOutcome::converged);
+  EXPECT_EQ(result.iterations, 0);
+  EXPECT_EQ(x.norm(), 0);
+}
+
+TEST_P(TroubleTest, IterationLimit) {
+  rebuild();
+
+  const auto result = solver.solve(b, x, 1e-30, 1);
+
+  EXPECT_EQ(result.outcome, LinearOutcome::not_converged);
+  EXPECT_GT(result.relative_residual, 0);
+  EXPECT_GT(x.norm(), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, TroubleTest, ::testing::Values(LinearMethod::direct, LinearMethod::amg),
+                         [](const auto& info) { return info.param == LinearMethod::amg ? "amg" : "direct"; });
+
+TEST(LinearSolverOptions, OfTheUserOverrideTheBuiltInOnes) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const testing::ElasticBox<3> box(comm, 6);
+  BlockMatrix matrix(box.layout, box.graph);
+  testing::assemble<3>(box, {}, matrix);
+  const Vector b = testing::weight(box, 1000);
+  Vector x(box.layout);
+  linalg::insert_options("-user_pc_type jacobi -user_ksp_max_it 7");
+
+  LinearSolver solver(box.layout, LinearMethod::amg, "user_");
+  solver.rebuild(matrix, box.positions(), box.constrained);
+  const auto result = solver.solve(b, x, 1e-8, 500);
+
+  EXPECT_EQ(result.outcome, LinearOutcome::not_converged);
+  EXPECT_EQ(result.iterations, 7);
+  EXPECT_THAT(solver.description(), ::testing::HasSubstr("-user_pc_type jacobi -user_ksp_max_it 7"));
+  EXPECT_TRUE(solver.repeatable());
+  EXPECT_THAT(LinearSolver(box.layout, LinearMethod::amg).description(), ::testing::Not(::testing::HasSubstr("-")))
+      << "neither another prefix nor the built-in defaults are options of the user";
+}
+
+TEST(LinearSolverOptions, UnrepeatableOnesAreKnown) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const testing::ElasticBox<2> box(comm, 8);
+  linalg::insert_options("-mumps_pc_type cholesky -mumps_pc_factor_mat_solver_type mumps");
+  EXPECT_EQ(LinearSolver(box.layout, LinearMethod::direct, "mumps_").repeatable(), comm.size() == 1);
+  linalg::insert_options("-matptap_via nonscalable");
+  EXPECT_EQ(LinearSolver(box.layout, LinearMethod::amg, "plain_").repeatable(), comm.size() < 3);
+  RECOIL_PETSC(PetscOptionsClearValue(nullptr, "-matptap_via"));
+  EXPECT_TRUE(LinearSolver(box.layout, LinearMethod::amg, "plain_").repeatable());
+}
+
+TEST(LinearSolverOptions, UnknownTypesAreRefused) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const testing::ElasticBox<2> box(comm, 8);
+  linalg::insert_options("-bad_pc_type nonsense");
+  EXPECT_THROW(LinearSolver(box.layout, LinearMethod::amg, "bad_"), LibraryError);
+}
+
+TEST(AutomaticMethod, IsDirectForSmallSystemsOnly) {
+  for (const int dim : {2, 3})
+    for (const int ranks : {1, 2, 64}) {
+      EXPECT_EQ(linalg::automatic_method(dim, 500, ranks), LinearMethod::direct);
+      EXPECT_EQ(linalg::automatic_method(dim, 10'000'000, ranks), LinearMethod::amg);
+    }
+  EXPECT_EQ(linalg::automatic_method(2, 40000, 1), LinearMethod::direct);
+  EXPECT_EQ(linalg::automatic_method(3, 40000, 1), LinearMethod::amg);
+}
+
+} // namespace
+} // namespace recoil
