@@ -1,16 +1,29 @@
 #include "base/console.hpp"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "base/posix_file.hpp"
 
 namespace recoil {
 
 namespace {
 
-std::size_t terminal_width() {
+std::size_t width_of(int fd) {
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1) return size.ws_col;
-  return 80;
+  return ::isatty(fd) && ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+// Columns of the terminal behind standard output, 0 where there is none. mpirun gives its ranks a
+// pseudo-terminal without a size, whatever its own output is: what counts then is the output of mpirun, the
+// parent of a rank on the same host.
+std::size_t terminal_width() {
+  if (!::isatty(STDOUT_FILENO)) return 0;
+  if (const std::size_t width = width_of(STDOUT_FILENO)) return width;
+  const std::string of_parent = "/proc/" + std::to_string(::getppid()) + "/fd/1";
+  const posix::Descriptor parent = posix::open(of_parent, O_WRONLY | O_NOCTTY | O_NONBLOCK);
+  return parent.ok() ? width_of(parent.get()) : 0;
 }
 
 } // namespace
@@ -31,12 +44,11 @@ void Console::write_line(std::FILE* stream, std::string_view line) {
 }
 
 void Console::set_status(std::string_view status) {
-  if (!shows_status()) return;
   const std::lock_guard lock(mutex_);
+  const std::size_t width = allowed_ ? terminal_width() : 0;
   if (!status_.empty()) wipe();
-  status_ = status.substr(0, terminal_width() - 1); // a full line would wrap and could not be wiped
+  status_ = width > 1 ? status.substr(0, width - 1) : ""; // a full line would wrap and could not be wiped
   if (!status_.empty()) draw();
-  std::fflush(stdout);
 }
 
 void Console::allow_status(bool allowed) {
@@ -47,7 +59,7 @@ void Console::allow_status(bool allowed) {
 
 bool Console::shows_status() {
   const std::lock_guard lock(mutex_);
-  return allowed_ && ::isatty(STDOUT_FILENO);
+  return allowed_ && terminal_width() > 1;
 }
 
 void Console::wipe() {

@@ -17,7 +17,7 @@ public:
   void write_line(std::FILE* stream, std::string_view line);
   /// Replaces the progress line; empty wipes it. Nothing happens unless shows_status().
   void set_status(std::string_view status);
-  /// Lets the progress line appear where standard output is a terminal.
+  /// Lets the progress line appear where standard output is a terminal, also through mpirun.
   void allow_status(bool allowed);
   bool shows_status();
 

@@ -237,7 +237,8 @@ private:
   [[noreturn]] void fail(std::size_t position, const std::string& what) const {
     std::string shown = text_.size() <= 120 ? text_ : text_.substr(0, 117) + "...";
     for (char& c : shown)
-      if (static_cast<unsigned char>(c) < ' ') c = ' '; // a zero byte would end the message, a line end break it
+      if (static_cast<unsigned char>(c) < ' ')
+        c = ' '; // a zero byte would end the message, a line end break it
     throw InputError("expression \"" + shown + "\", column " + std::to_string(position + 1) + ": " + what);
   }
 

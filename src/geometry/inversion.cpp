@@ -13,8 +13,9 @@ namespace {
 
 constexpr double eps = std::numeric_limits<double>::epsilon();
 
-// Bernstein coefficients on [0, 1] of det(F + s dF) by polarisation: coefficient k is the mean of the determinants with k
-// columns taken from F + dF and the others from F. Their rounding errors are bounded by `error`.
+// Bernstein coefficients on [0, 1] of det(F + s dF) by polarisation: coefficient k is the mean of the
+// determinants with k columns taken from F + dF and the others from F. Their rounding errors are bounded by
+// `error`.
 struct Polynomial2 {
   std::array<double, 3> c;
   double error;
@@ -27,7 +28,8 @@ struct Polynomial3 {
 Polynomial2 determinant_polynomial(const Eigen::Matrix2d& F, const Eigen::Matrix2d& dF) {
   const Eigen::Matrix2d G = F + dF;
   const auto det = [](const auto& a, const auto& b) { return a[0] * b[1] - a[1] * b[0]; };
-  const double scale = std::max(F.col(0).norm(), G.col(0).norm()) * std::max(F.col(1).norm(), G.col(1).norm());
+  const double scale =
+      std::max(F.col(0).norm(), G.col(0).norm()) * std::max(F.col(1).norm(), G.col(1).norm());
   return {{det(F.col(0), F.col(1)), 0.5 * (det(G.col(0), F.col(1)) + det(F.col(0), G.col(1))),
            det(G.col(0), G.col(1))},
           8.0 * eps * scale};
@@ -39,19 +41,21 @@ Polynomial3 determinant_polynomial(const Eigen::Matrix3d& F, const Eigen::Matrix
   const Eigen::Vector3d fg = F.col(1).cross(G.col(2)) + G.col(1).cross(F.col(2));
   double scale = 1.0;
   for (int i = 0; i < 3; ++i) scale *= std::max(F.col(i).norm(), G.col(i).norm());
-  return {{F.col(0).dot(ff), (G.col(0).dot(ff) + F.col(0).dot(fg)) / 3.0, (F.col(0).dot(gg) + G.col(0).dot(fg)) / 3.0,
-           G.col(0).dot(gg)},
+  return {{F.col(0).dot(ff), (G.col(0).dot(ff) + F.col(0).dot(fg)) / 3.0,
+           (F.col(0).dot(gg) + G.col(0).dot(fg)) / 3.0, G.col(0).dot(gg)},
           16.0 * eps * scale};
 }
 
-template <std::size_t n> bool above(const std::array<double, n>& c, double bound) {
+template <std::size_t n>
+bool above(const std::array<double, n>& c, double bound) {
   for (double value : c)
     if (!(value > bound)) return false;
   return true;
 }
 
 // De Casteljau at the middle: `c` becomes the left half, the right half is returned.
-template <std::size_t n> std::array<double, n> split(std::array<double, n>& c) {
+template <std::size_t n>
+std::array<double, n> split(std::array<double, n>& c) {
   std::array<double, n> right;
   right[n - 1] = c[n - 1];
   for (std::size_t level = 1; level < n; ++level) {
@@ -61,8 +65,10 @@ template <std::size_t n> std::array<double, n> split(std::array<double, n>& c) {
   return right;
 }
 
-// Left end of the first interval, refined until it is short, on which the polynomial is not proven above `error`.
-template <std::size_t n> bool find_first(std::array<double, n> c, double low, double high, double error, double& step) {
+// Left end of the first interval, refined until it is short, on which the polynomial is not proven above
+// `error`.
+template <std::size_t n>
+bool find_first(std::array<double, n> c, double low, double high, double error, double& step) {
   while (!above(c, error)) {
     const double middle = 0.5 * (low + high);
     if (!(c[0] > error) || high - low <= 1e-9 * low || middle <= low || middle >= high) {
@@ -80,14 +86,27 @@ template <std::size_t n> bool find_first(std::array<double, n> c, double low, do
 } // namespace
 
 template <int dim>
-double inversion_free_step(const Eigen::Matrix<double, dim, dim>& F, const Eigen::Matrix<double, dim, dim>& dF) {
+double inversion_free_step(const Eigen::Matrix<double, dim, dim>& F,
+                           const Eigen::Matrix<double, dim, dim>& dF) {
   const auto polynomial = determinant_polynomial(F, dF);
   double sum = polynomial.error;
   for (double value : polynomial.c) sum += std::abs(value);
-  if (!(polynomial.c[0] > polynomial.error) || !std::isfinite(sum)) return 0.0;
+  if (!std::isfinite(sum)) return 0.0;
+  if (above(polynomial.c, polynomial.error)) return 1.0;
+
+  // The rounding errors of a huge step would swamp det F: look at its beginning by itself.
+  double safe = 0.0;
+  const double largest = F.cwiseAbs().maxCoeff(), change = dF.cwiseAbs().maxCoeff();
+  if (change > 16.0 * largest) {
+    safe = 8.0 * largest / change;
+    const Eigen::Matrix<double, dim, dim> beginning = safe * dF;
+    const double step = inversion_free_step<dim>(F, beginning);
+    if (step < 1.0) return safe * step;
+  }
+  if (!(polynomial.c[0] > polynomial.error)) return safe;
   double step = 1.0;
   find_first(polynomial.c, 0.0, 1.0, polynomial.error, step);
-  return step;
+  return std::max(step, safe);
 }
 
 template double inversion_free_step<2>(const Eigen::Matrix2d&, const Eigen::Matrix2d&);

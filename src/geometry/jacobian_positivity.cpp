@@ -14,7 +14,8 @@ namespace recoil::geometry {
 
 namespace {
 
-template <int dim> double multinomial(int order, const typename SimplexLattice<dim>::MultiIndex& alpha) {
+template <int dim>
+double multinomial(int order, const typename SimplexLattice<dim>::MultiIndex& alpha) {
   double value = std::tgamma(order + 1.0);
   for (int part : alpha) value /= std::tgamma(part + 1.0);
   return std::round(value);
@@ -35,7 +36,8 @@ std::vector<std::int16_t> product_table(const SimplexLattice<dim>& first, const 
 
 int checked_order(int order) {
   if (order < 1 || order > 4)
-    throw InputError("no inversion test for elements of order " + std::to_string(order) + "; orders are 1..4");
+    throw InputError("no inversion test for elements of order " + std::to_string(order) +
+                     "; orders are 1..4");
   return order;
 }
 
@@ -95,12 +97,14 @@ JacobianPositivity<dim>::JacobianPositivity(int order)
   }
 }
 
-template <int dim> bool JacobianPositivity<dim>::is_positive(const double* positions, double rest_sign) const {
+template <int dim>
+bool JacobianPositivity<dim>::is_positive(const double* positions, double rest_sign) const {
   using Matrix = Eigen::Matrix<double, dim, dim>;
   const int num_gradients = gradient_lattice_.size();
   const double sign = rest_sign > 0.0 ? 1.0 : -1.0;
 
-  // Control matrices of grad x, from positions relative to the first vertex so that distance from the origin costs nothing.
+  // Control matrices of grad x, from positions relative to the first vertex so that distance from the origin
+  // costs nothing.
   Matrix gradients[max_gradients];
   Matrix mean = Matrix::Zero();
   const double* control = control_.data();
@@ -124,7 +128,8 @@ template <int dim> bool JacobianPositivity<dim>::is_positive(const double* posit
   const double bound = 256.0 * std::numeric_limits<double>::epsilon() * scale;
   if (!std::isfinite(bound) || !mean.allFinite()) return false;
 
-  // grad x is a convex combination of the control matrices: if all are within |mean^-1 G - I| < 1 it cannot be singular.
+  // grad x is a convex combination of the control matrices: if all are within |mean^-1 G - I| < 1 it cannot
+  // be singular.
   const double mean_determinant = sign * mean.determinant();
   if (mean_determinant > bound) {
     const Matrix inverse = mean.inverse();
@@ -168,12 +173,14 @@ void JacobianPositivity<dim>::determinant_coefficients(const Eigen::Matrix<doubl
     target = second_product_.data();
     for (int p = 0; p < num_products_; ++p)
       for (int g = 0; g < num_gradients; ++g)
-        c[*target++] += gradient_multinomial_[static_cast<std::size_t>(g)] * cross.col(p).dot(gradients[g].col(2));
+        c[*target++] +=
+            gradient_multinomial_[static_cast<std::size_t>(g)] * cross.col(p).dot(gradients[g].col(2));
   }
   for (int d = 0; d < size; ++d) c[d] *= inverse_determinant_multinomial_[static_cast<std::size_t>(d)];
 }
 
-template <int dim> bool JacobianPositivity<dim>::above(const Part& part, double bound) const {
+template <int dim>
+bool JacobianPositivity<dim>::above(const Part& part, double bound) const {
   return part.coefficients.head(determinant_lattice_.size()).minCoeff() > bound;
 }
 
@@ -199,8 +206,10 @@ bool JacobianPositivity<dim>::bisect(const Part& part, double bound, int depth, 
   for (std::size_t half = 0; half < 2; ++half) {
     Part child = part;
     for (const Average& step : halves_[2 * static_cast<std::size_t>(longest) + half])
-      child.coefficients[step.target] = 0.5 * (child.coefficients[step.target] + child.coefficients[step.from]);
-    child.corners.col(vertices[1 - half]) = 0.5 * (part.corners.col(vertices[0]) + part.corners.col(vertices[1]));
+      child.coefficients[step.target] =
+          0.5 * (child.coefficients[step.target] + child.coefficients[step.from]);
+    child.corners.col(vertices[1 - half]) =
+        0.5 * (part.corners.col(vertices[0]) + part.corners.col(vertices[1]));
     if (!bisect(child, bound, depth + 1, bisections)) return false;
   }
   return true;

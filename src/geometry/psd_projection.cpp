@@ -12,7 +12,8 @@ constexpr int max_size = 12;
 // Square storage of the working matrices; only the leading `size` rows and columns are used.
 using Square = double[max_size][max_size];
 
-// Whether the symmetric matrix has a Cholesky factorisation: most blocks of a solve do, at a fraction of the cost.
+// Whether the symmetric matrix has a Cholesky factorisation: most blocks of a solve do, at a fraction of the
+// cost.
 bool is_positive_definite(const double* A, int size, int stride) {
   Square L;
   for (int j = 0; j < size; ++j) {
@@ -95,7 +96,10 @@ bool project(double* A, int size, int stride) {
 
 } // namespace
 
-template <int size> bool project_psd(Eigen::Matrix<double, size, size>& A) { return project(A.data(), size, size); }
+template <int size>
+bool project_psd(Eigen::Matrix<double, size, size>& A) {
+  return project(A.data(), size, size);
+}
 
 bool project_psd(SmallMatrix<12>& A) {
   return project(A.data(), static_cast<int>(A.rows()), static_cast<int>(A.rows()));

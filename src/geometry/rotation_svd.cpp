@@ -43,18 +43,23 @@ RotationSvd<3> decompose(const Eigen::Matrix3d& F) {
 
 } // namespace
 
-template <int dim> Eigen::Matrix<double, dim, dim> RotationSvd<dim>::twist(int twist) const {
+template <int dim>
+Eigen::Matrix<double, dim, dim> RotationSvd<dim>::twist(int twist) const {
   const int i = twist_first[twist], j = twist_second[twist];
   return std::sqrt(0.5) * (U.col(i) * V.col(j).transpose() - U.col(j) * V.col(i).transpose());
 }
 
-template <int dim> double RotationSvd<dim>::twist_stiffness(int twist) const {
+template <int dim>
+double RotationSvd<dim>::twist_stiffness(int twist) const {
   const double sum = sigma[twist_first[twist]] + sigma[twist_second[twist]];
   // A tiny absolute floor keeps F = 0 finite.
   return 2.0 / std::max(sum, std::max(1e-12 * sigma[0], 1e-100));
 }
 
-template <int dim> RotationSvd<dim> rotation_svd(const Eigen::Matrix<double, dim, dim>& F) { return decompose(F); }
+template <int dim>
+RotationSvd<dim> rotation_svd(const Eigen::Matrix<double, dim, dim>& F) {
+  return decompose(F);
+}
 
 template <int dim>
 Eigen::Matrix<double, dim * dim, dim * dim> rotation_derivative(const RotationSvd<dim>& svd) {

@@ -32,7 +32,8 @@ std::vector<int> make_entities(int dim, int entity_dim) {
   return tuples;
 }
 
-template <int dim> const std::vector<int>& entities(int entity_dim) {
+template <int dim>
+const std::vector<int>& entities(int entity_dim) {
   static const std::array<std::vector<int>, dim + 1> tables = [] {
     std::array<std::vector<int>, dim + 1> t;
     for (int e = 0; e <= dim; ++e) t[static_cast<std::size_t>(e)] = make_entities(dim, e);
@@ -43,7 +44,8 @@ template <int dim> const std::vector<int>& entities(int entity_dim) {
 
 } // namespace
 
-template <int dim> SimplexLattice<dim>::SimplexLattice(int order) : order_(order) {
+template <int dim>
+SimplexLattice<dim>::SimplexLattice(int order) : order_(order) {
   if (order < 0 || order > 12)
     throw InputError("lattice order " + std::to_string(order) + " is outside 0..12");
   if (order == 0) {
@@ -74,24 +76,32 @@ template <int dim> SimplexLattice<dim>::SimplexLattice(int order) : order_(order
   for (int i = 0; i < size(); ++i) lookup_[static_cast<std::size_t>(key(multi_index(i)))] = i;
 }
 
-template <int dim> int SimplexLattice<dim>::num_entities(int entity_dim) { return binomial(dim + 1, entity_dim + 1); }
-
-template <int dim> std::span<const int> SimplexLattice<dim>::entity_vertices(int entity_dim, int entity) {
-  const auto width = static_cast<std::size_t>(entity_dim + 1);
-  return std::span<const int>(entities<dim>(entity_dim)).subspan(static_cast<std::size_t>(entity) * width, width);
+template <int dim>
+int SimplexLattice<dim>::num_entities(int entity_dim) {
+  return binomial(dim + 1, entity_dim + 1);
 }
 
-template <int dim> int SimplexLattice<dim>::points_per_entity(int entity_dim) const {
+template <int dim>
+std::span<const int> SimplexLattice<dim>::entity_vertices(int entity_dim, int entity) {
+  const auto width = static_cast<std::size_t>(entity_dim + 1);
+  return std::span<const int>(entities<dim>(entity_dim))
+      .subspan(static_cast<std::size_t>(entity) * width, width);
+}
+
+template <int dim>
+int SimplexLattice<dim>::points_per_entity(int entity_dim) const {
   return binomial(order_ - 1, entity_dim);
 }
 
-template <int dim> int SimplexLattice<dim>::first_point(int entity_dim, int entity) const {
+template <int dim>
+int SimplexLattice<dim>::first_point(int entity_dim, int entity) const {
   int first = entity * points_per_entity(entity_dim);
   for (int e = 0; e < entity_dim; ++e) first += num_entities(e) * points_per_entity(e);
   return first;
 }
 
-template <int dim> std::vector<int> SimplexLattice<dim>::facet_points(int facet) const {
+template <int dim>
+std::vector<int> SimplexLattice<dim>::facet_points(int facet) const {
   if constexpr (dim == 1) {
     return {1 - facet};
   } else {

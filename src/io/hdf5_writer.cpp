@@ -220,22 +220,26 @@ void Hdf5Writer::write_rows(const std::string& name, std::span<const T> rows, in
   const std::size_t chunk_elements = static_cast<std::size_t>(plan.rows_per_chunk * columns);
   const std::size_t chunk_bytes = chunk_elements * sizeof(T) + checksum_bytes;
 
-  std::vector<std::uint64_t> addresses = parallel::collectively(comm, [&] {
-    if (!impl_->is_first()) return std::vector<std::uint64_t>(static_cast<std::size_t>(plan.chunks));
-    const QuietHdf quiet;
-    const HdfDataset array = impl_->create_array(name, HdfElement<T>::file(), plan, columns);
-    return impl_->place_chunks(array.get(), name, plan, chunk_bytes);
-  });
-  if (plan.first_chunk(1) < plan.chunks) comm.broadcast(std::as_writable_bytes(std::span(addresses)));
-
-  parallel::collectively(comm, [&] {
+  std::vector<std::uint64_t> addresses(static_cast<std::size_t>(plan.chunks));
+  const auto write_chunks = [&] {
     const GlobalIndex begin = plan.first_chunk(comm.rank()), end = plan.first_chunk(comm.rank() + 1);
     std::vector<std::byte> encoded(begin < end ? chunk_bytes : 0);
     for (GlobalIndex chunk = begin; chunk < end; ++chunk) {
       Impl::encode<T>(mine, chunk_elements, static_cast<std::size_t>(chunk - begin), encoded);
       write_at(impl_->open(0), encoded, addresses[static_cast<std::size_t>(chunk)], impl_->path);
     }
+  };
+  const bool by_first_alone = plan.first_chunk(1) >= plan.chunks;
+  parallel::collectively(comm, [&] {
+    if (!impl_->is_first()) return;
+    const QuietHdf quiet;
+    const HdfDataset array = impl_->create_array(name, HdfElement<T>::file(), plan, columns);
+    addresses = impl_->place_chunks(array.get(), name, plan, chunk_bytes);
+    if (by_first_alone) write_chunks();
   });
+  if (by_first_alone) return;
+  comm.broadcast(std::as_writable_bytes(std::span(addresses)));
+  parallel::collectively(comm, write_chunks);
 }
 
 template void Hdf5Writer::write_rows(const std::string&, std::span<const double>, int);

@@ -65,7 +65,8 @@ public:
 private:
   void create();
   bool is_factorization() const;
-  PetscErrorCode set_up() const;
+  void set_up();
+  PetscErrorCode set_up_solver() const;
   PetscErrorCode agree(PetscErrorCode code) const;
   void judge(const Vector& b, const Vector& x, double relative_tolerance, LinearResult& result);
 
@@ -78,6 +79,8 @@ private:
   MatHandle matrix_; ///< a reference of our own
   Vector residual_;
   LinearOutcome set_up_outcome_ = LinearOutcome::failed;
+  bool built_from_these_values_ = false; ///< the interpolation, of multigrid
+  bool unsound_ = false;                 ///< the interpolation comes from a matrix found to be indefinite
   double matrix_norm_ = 0;
 };
 
@@ -97,6 +100,7 @@ LinearSolver::Implementation::Implementation(std::shared_ptr<const VectorLayout>
 }
 
 void LinearSolver::Implementation::create() {
+  unsound_ = false;
   RECOIL_PETSC(KSPCreate(layout_->comm->get(), ksp_.put()));
   RECOIL_PETSC(KSPSetOptionsPrefix(ksp_.get(), prefix_.c_str()));
   RECOIL_PETSC(KSPSetType(ksp_.get(), KSPCG));
@@ -132,19 +136,28 @@ void LinearSolver::Implementation::rebuild(const BlockMatrix& matrix, const Vect
     const NearNullSpace modes(positions, constrained);
     RECOIL_PETSC(MatSetNearNullSpace(matrix_.get(), modes.get()));
   }
-  refresh();
+  set_up();
+  built_from_these_values_ = true;
 }
 
 void LinearSolver::Implementation::refresh() {
-  if (!ksp_) create();
+  built_from_these_values_ = !ksp_ || unsound_;
+  if (built_from_these_values_) create();
+  set_up();
+}
+
+void LinearSolver::Implementation::set_up() {
   PetscReal frobenius = 0;
   RECOIL_PETSC(MatNorm(matrix_.get(), NORM_FROBENIUS, &frobenius));
   set_up_outcome_ = LinearOutcome::failed;
   if (!std::isfinite(frobenius)) return;
   RECOIL_PETSC(MatNorm(matrix_.get(), NORM_INFINITY, &matrix_norm_));
+  RECOIL_PETSC(KSPSetReusePreconditioner(ksp_.get(), PETSC_FALSE));
   RECOIL_PETSC(KSPSetOperators(ksp_.get(), matrix_.get(), matrix_.get()));
-  const PetscErrorCode code = agree(set_up());
+  const PetscErrorCode code = agree(set_up_solver());
   if (code == 0) {
+    // A solve would set up again by itself, and fail there, if the matrix has changed in between.
+    RECOIL_PETSC(KSPSetReusePreconditioner(ksp_.get(), PETSC_TRUE));
     set_up_outcome_ = LinearOutcome::converged;
     return;
   }
@@ -154,7 +167,7 @@ void LinearSolver::Implementation::refresh() {
   if (code == PETSC_ERR_MAT_CH_ZRPVT) set_up_outcome_ = LinearOutcome::indefinite;
 }
 
-PetscErrorCode LinearSolver::Implementation::set_up() const {
+PetscErrorCode LinearSolver::Implementation::set_up_solver() const {
   const ScopedOptions defaults(default_options_);
   const QuietErrors quiet;
   if (const PetscErrorCode code = KSPSetUp(ksp_.get()); code != 0) return code;
@@ -215,6 +228,8 @@ LinearResult LinearSolver::Implementation::solve(const Vector& b, Vector& x, dou
     x.update_ghosts();
   else
     x.fill(0);
+  // Such an interpolation would spoil the preconditioner of better values to come.
+  if (result.outcome == LinearOutcome::indefinite && built_from_these_values_ && !is_factorization()) unsound_ = true;
   return result;
 }
 

@@ -22,6 +22,8 @@ OptionList factorization(const std::string& prefix) {
   options.emplace_back(prefix + "pc_factor_mat_solver_type", "cholmod");
   // CHOLMOD's other kind, the simplicial LDL', accepts indefinite matrices without a word.
   options.emplace_back(prefix + "mat_cholmod_factor", "supernodal");
+  // Nothing on the screen about indefinite matrices.
+  options.emplace_back(prefix + "mat_cholmod_print", "0");
   return options;
 }
 
@@ -39,6 +41,9 @@ OptionList default_options(LinearMethod method, const std::string& prefix, int n
   }
   OptionList options{{prefix + "pc_type", "gamg"},
                      {prefix + "pc_gamg_threshold", "0.01"},
+                     // New bounds of the smoother with every matrix, not those of the matrix that the interpolation
+                     // was built from: beyond them the preconditioner is no longer positive definite.
+                     {prefix + "pc_gamg_use_sa_esteig", "false"},
                      {prefix + "mg_levels_ksp_type", "chebyshev"},
                      {prefix + "mg_levels_pc_type", "jacobi"}};
   // PETSc's own choice adds contributions in the order in which messages arrive, which shows from 3 ranks on; this one

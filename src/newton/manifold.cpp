@@ -1,5 +1,7 @@
 #include "recoil/newton/manifold.hpp"
 
+#include "recoil/base/error.hpp"
+
 namespace recoil::newton {
 
 void Euclidean::retract(const linalg::Vector& x, const linalg::Vector& d, double s,

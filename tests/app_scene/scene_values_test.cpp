@@ -144,7 +144,7 @@ TEST(SceneValues, SelectionShapes) {
 TEST(SceneValues, NumbersWithUnits) {
   const auto scene =
       read_changed(
-          R"({"materials": {"E": {"value": 3e5, "unit": "kg/m/s^2"}, "rho": {"value": "2*x", "unit": "kg/m^3"}},
+          R"({"materials": {"type": "NeoHookean", "nu": 0, "E": {"value": 3e5, "unit": "kg/m/s^2"}, "rho": {"value": "2*x", "unit": "kg/m^3"}},
       "gravity": [0, 0, {"value": -9, "unit": "m/s^2"}], "time": {"dt": {"value": 0.5, "unit": "s"}, "time_steps": 4.0}})")
           .scene;
   EXPECT_EQ(constant(scene.materials[0].E), 3e5);

@@ -99,8 +99,8 @@ const WrongInput inputs[] = {
     {"two_dimensions", "{\"geometry\": [{" BOX "}, {\"mesh\": \"meshes/square.obj\"}]}", {"(/geometry/1)"}},
     {"order_out_of_range", R"({"space": {"discr_order": 5}})", {"(/space/discr_order)", "1 to 4", "is 5"}},
     {"order_of_unknown_body",
-     R"({"space": {"discr_order": [{"body": "bocks", "order": 2}]}})",
-     {"/space/discr_order", "no body 'bocks'", "did you mean 'box'"}},
+     R"({"space": {"discr_order": [{"body": "bax", "order": 2}]}})",
+     {"(/space/discr_order/0/body)", "no body 'bax'", "did you mean 'box'"}},
     {"other_basis", R"({"space": {"basis_type": "Spline"}})", {"(/space/basis_type)", "Spline", "Lagrange"}},
 };
 

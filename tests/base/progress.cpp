@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,10 +63,12 @@ namespace {
 
 // What a process writes that runs `work` with a terminal as its standard output.
 template <class Work>
-std::string on_terminal(Work&& work) {
+std::string on_terminal(Work&& work, unsigned short columns = 80) {
   const int master = posix_openpt(O_RDWR | O_NOCTTY);
   if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0) return "no terminals here";
   const std::string name = ptsname(master);
+  const winsize size{24, columns, 0, 0};
+  ioctl(master, TIOCSWINSZ, &size);
   const pid_t child = fork();
   if (child == 0) {
     const int terminal = open(name.c_str(), O_RDWR | O_NOCTTY);
@@ -115,4 +118,18 @@ TEST(ProgressLine, is_off_in_quiet_and_json_modes) {
     if (text == "no terminals here") GTEST_SKIP() << text;
     EXPECT_EQ(text, "");
   }
+}
+
+// mpirun gives its ranks a terminal of no size even when its own output goes to a file.
+TEST(ProgressLine, is_silent_in_a_batch_job_under_mpirun) {
+  if (isatty(STDOUT_FILENO)) GTEST_SKIP() << "the tests themselves run on a terminal";
+  const std::string text = on_terminal(
+      [] {
+        initialize_log({});
+        ProgressLine line;
+        line.show("step 1", true);
+      },
+      0);
+  if (text == "no terminals here") GTEST_SKIP() << text;
+  EXPECT_EQ(text, "");
 }

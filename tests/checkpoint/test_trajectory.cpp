@@ -50,15 +50,15 @@ protected:
 TEST_F(Trajectory, IsReadOnAnyNumberOfRanks) {
   for (const int dim : {2, 3}) {
     const auto path = folder / ("dim" + std::to_string(dim));
-    run_toy(comm, path, 10, 1, 4, dim);
+    run_toy(comm, path, 6, 1, 4, dim);
     for (int size = 1; size <= comm.size(); ++size)
       on_ranks(size, [&](const parallel::Communicator& part) {
         TrajectoryReader reader(part, path);
         EXPECT_EQ(reader.metadata(), "{\"solver\":\"toy\",\"dim\":" + std::to_string(dim) + "}");
-        EXPECT_EQ(reader.records().size(), 11u);
+        EXPECT_EQ(reader.records().size(), 7u);
         EXPECT_EQ(reader.fields(3), (std::vector<std::string>{"u", "v", "pressure"}));
-        for (const unsigned seed : {1u, 2u}) EXPECT_EQ(differences(part, reader, dim, seed), "");
-        reader.prefetch(10);
+        EXPECT_EQ(differences(part, reader, dim, 1), "");
+        reader.prefetch(6);
       });
   }
 }
@@ -227,7 +227,7 @@ TEST_F(Trajectory, XdmfRefersToWhatIsThere) {
     EXPECT_THAT(text, HasSubstr(dim == 2 ? "TopologyType=\"Mixed\"" : "TopologyType=\"Tetrahedron\""));
     const auto u = io::Hdf5Reader(path / "states_00000.h5").read_rows<double>("states/0/u", 0, 1);
     EXPECT_EQ(u.size(), 3u) << "plane vectors are drawn with three components";
-    EXPECT_EQ(u[2], dim == 2 ? 0.0 : std::cos(200.0));
+    EXPECT_DOUBLE_EQ(u[2], dim == 2 ? 0.0 : std::cos(200.0));
   }
 }
 

@@ -13,16 +13,19 @@ using namespace recoil::fem;
 
 namespace {
 
-template <int dim> using Point = Eigen::Matrix<double, dim, 1>;
+template <int dim>
+using Point = Eigen::Matrix<double, dim, 1>;
 
-template <int dim> Point<dim> random_point(std::mt19937& generator) {
+template <int dim>
+Point<dim> random_point(std::mt19937& generator) {
   std::exponential_distribution<double> exponential;
   Eigen::Matrix<double, dim + 1, 1> lambda;
   for (auto& value : lambda) value = exponential(generator);
   return (lambda / lambda.sum()).template tail<dim>();
 }
 
-template <int dim> void check_basis(int order) {
+template <int dim>
+void check_basis(int order) {
   const LagrangeBasis<dim> basis(order);
   const auto nn = static_cast<std::size_t>(basis.num_nodes());
   ASSERT_EQ(basis.num_nodes(), num_lagrange_nodes(dim, order));
@@ -43,23 +46,26 @@ template <int dim> void check_basis(int order) {
       basis.values(x, v);
       return Eigen::VectorXd(Eigen::VectorXd::Map(v.data(), basis.num_nodes()));
     };
-    const Eigen::MatrixXd D =
-        Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor>::Map(gradients.data(), basis.num_nodes(), dim);
+    const Eigen::MatrixXd D = Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor>::Map(
+        gradients.data(), basis.num_nodes(), dim);
     EXPECT_LT(recoil::testing::jacobian_error(evaluate, xi, D), 1e-9);
     for (int m = 0; m < basis.num_nodes(); ++m) {
       const auto monomial = [&](const Point<dim>& x) {
         double value = 1.0;
-        for (int i = 0; i < dim; ++i) value *= std::pow(x[i], basis.multi_index(m)[static_cast<std::size_t>(i + 1)]);
+        for (int i = 0; i < dim; ++i)
+          value *= std::pow(x[i], basis.multi_index(m)[static_cast<std::size_t>(i + 1)]);
         return value;
       };
       double sum = 0.0;
-      for (int a = 0; a < basis.num_nodes(); ++a) sum += values[static_cast<std::size_t>(a)] * monomial(basis.node(a));
+      for (int a = 0; a < basis.num_nodes(); ++a)
+        sum += values[static_cast<std::size_t>(a)] * monomial(basis.node(a));
       EXPECT_NEAR(sum, monomial(xi), 1e-13);
     }
   }
 }
 
-template <int dim> void check_facets(int order) {
+template <int dim>
+void check_facets(int order) {
   const LagrangeBasis<dim> cell(order);
   const LagrangeBasis<dim - 1> facet_basis(order);
   std::mt19937 generator(6);
@@ -74,7 +80,8 @@ template <int dim> void check_facets(int order) {
     facet_basis.values(eta, on_facet);
     for (std::size_t j = 0; j < nodes.size(); ++j) {
       EXPECT_NEAR(on_cell[static_cast<std::size_t>(nodes[j])], on_facet[j], 1e-14);
-      EXPECT_LT((facet_to_cell<dim>(f, facet_basis.node(static_cast<int>(j))) - cell.node(nodes[j])).norm(), 1e-15);
+      EXPECT_LT((facet_to_cell<dim>(f, facet_basis.node(static_cast<int>(j))) - cell.node(nodes[j])).norm(),
+                1e-15);
       on_cell[static_cast<std::size_t>(nodes[j])] = 0.0;
     }
     for (double rest : on_cell) EXPECT_NEAR(rest, 0.0, 1e-14);
@@ -111,7 +118,8 @@ TEST(LagrangeBasis, OutwardSignTurnsNormalsOutwards) {
     const LagrangeBasis<3> basis(1);
     const Eigen::Vector3d a = basis.node(v[1]) - basis.node(v[0]), b = basis.node(v[2]) - basis.node(v[0]);
     const Eigen::Vector3d normal =
-        outward_sign(f) * Eigen::Vector3d(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]);
+        outward_sign(f) *
+        Eigen::Vector3d(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]);
     EXPECT_GT(normal.dot(basis.node(v[0]) - basis.node(f)), 0.0);
   }
 }
@@ -142,7 +150,8 @@ TEST(Tabulation, FacetAndCellIntegralsSatisfyTheDivergenceTheorem) {
   for (int order = 1; order <= 4; ++order) {
     const LagrangeBasis<3> basis(order);
     const Tabulation<3> cell = tabulate(basis, simplex_quadrature<3>(order));
-    std::vector<Eigen::Vector3d> balance(static_cast<std::size_t>(basis.num_nodes()), Eigen::Vector3d::Zero());
+    std::vector<Eigen::Vector3d> balance(static_cast<std::size_t>(basis.num_nodes()),
+                                         Eigen::Vector3d::Zero());
     for (int q = 0; q < cell.num_points; ++q)
       for (int a = 0; a < basis.num_nodes(); ++a)
         balance[static_cast<std::size_t>(a)] +=
@@ -151,10 +160,12 @@ TEST(Tabulation, FacetAndCellIntegralsSatisfyTheDivergenceTheorem) {
     for (int f = 0; f < 4; ++f) {
       const Tabulation<3> facet = tabulate_on_facet(basis, f, simplex_quadrature<2>(order));
       // Area vectors: facet 0 is the slanted one, the others are normal to the axes.
-      const Eigen::Vector3d normal = f == 0 ? Eigen::Vector3d(1, 1, 1) : Eigen::Vector3d(-Eigen::Vector3d::Unit(f - 1));
+      const Eigen::Vector3d normal =
+          f == 0 ? Eigen::Vector3d(1, 1, 1) : Eigen::Vector3d(-Eigen::Vector3d::Unit(f - 1));
       for (int q = 0; q < facet.num_points; ++q)
         for (int a = 0; a < basis.num_nodes(); ++a)
-          balance[static_cast<std::size_t>(a)] -= facet.weights[static_cast<std::size_t>(q)] * facet.value(q)[a] * normal;
+          balance[static_cast<std::size_t>(a)] -=
+              facet.weights[static_cast<std::size_t>(q)] * facet.value(q)[a] * normal;
     }
     for (const Eigen::Vector3d& rest : balance) EXPECT_LT(rest.norm(), 1e-14);
   }

@@ -12,7 +12,8 @@ using namespace recoil::fem;
 namespace {
 
 // int over the simplex of prod xi_i^e_i = prod e_i! / (dim + sum e_i)!.
-template <int dim> double exact(const std::array<int, dim>& e) {
+template <int dim>
+double exact(const std::array<int, dim>& e) {
   double value = 1.0;
   int total = dim;
   for (int power : e) {
@@ -22,7 +23,8 @@ template <int dim> double exact(const std::array<int, dim>& e) {
   return value / std::tgamma(total + 1.0);
 }
 
-template <int dim> double worst_error(const QuadratureRule<dim>& rule, int degree) {
+template <int dim>
+double worst_error(const QuadratureRule<dim>& rule, int degree) {
   double worst = 0.0;
   std::array<int, dim> e{};
   auto all = [&](auto&& self, std::size_t position, int left) -> void {
@@ -30,7 +32,8 @@ template <int dim> double worst_error(const QuadratureRule<dim>& rule, int degre
       double sum = 0.0;
       for (std::size_t q = 0; q < rule.weights.size(); ++q) {
         double term = rule.weights[q];
-        for (std::size_t i = 0; i < dim; ++i) term *= std::pow(rule.points[q][static_cast<Eigen::Index>(i)], e[i]);
+        for (std::size_t i = 0; i < dim; ++i)
+          term *= std::pow(rule.points[q][static_cast<Eigen::Index>(i)], e[i]);
         sum += term;
       }
       worst = std::max(worst, std::abs(sum / exact<dim>(e) - 1.0));
@@ -45,7 +48,8 @@ template <int dim> double worst_error(const QuadratureRule<dim>& rule, int degre
   return worst;
 }
 
-template <int dim> void check(int degree) {
+template <int dim>
+void check(int degree) {
   const QuadratureRule<dim> rule = simplex_quadrature<dim>(degree);
   ASSERT_EQ(rule.points.size(), rule.weights.size());
   EXPECT_EQ(rule.degree, degree);
@@ -76,9 +80,12 @@ TEST(Quadrature, ErrorsAreSeenBeyondTheDegree) {
 }
 
 TEST(Quadrature, NeedsFewPoints) {
-  const int triangle[] = {1, 1, 3, 6, 6, 7, 12, 15, 16, 19, 25}, tetrahedron[] = {1, 1, 4, 8, 14, 14, 24, 35, 46};
-  for (int degree = 0; degree <= 10; ++degree) EXPECT_EQ(simplex_quadrature<2>(degree).size(), triangle[degree]);
-  for (int degree = 0; degree <= 8; ++degree) EXPECT_EQ(simplex_quadrature<3>(degree).size(), tetrahedron[degree]);
+  const int triangle[] = {1, 1, 3, 6, 6, 7, 12, 15, 16, 19, 25},
+            tetrahedron[] = {1, 1, 4, 8, 14, 14, 24, 35, 46};
+  for (int degree = 0; degree <= 10; ++degree)
+    EXPECT_EQ(simplex_quadrature<2>(degree).size(), triangle[degree]);
+  for (int degree = 0; degree <= 8; ++degree)
+    EXPECT_EQ(simplex_quadrature<3>(degree).size(), tetrahedron[degree]);
 }
 
 TEST(Quadrature, RefusesOtherDegrees) {

@@ -14,7 +14,8 @@ using namespace recoil::fem;
 
 namespace {
 
-template <int dim> void check(int order) {
+template <int dim>
+void check(int order) {
   const LagrangeBasis<dim> basis(order);
   const auto cells = subdivide_cell<dim>(order);
   int count = 1;
@@ -24,7 +25,8 @@ template <int dim> void check(int order) {
     cell_volume /= order;
   }
   ASSERT_EQ(cells.size(), static_cast<std::size_t>(count));
-  // Equal volumes that fill the cell, positive orientation, and each facet shared by two sub-cells or on the boundary.
+  // Equal volumes that fill the cell, positive orientation, and each facet shared by two sub-cells or on the
+  // boundary.
   std::map<std::set<int>, int> facets;
   for (const auto& cell : cells) {
     Eigen::Matrix<double, dim, dim> edges;

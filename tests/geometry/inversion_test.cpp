@@ -14,33 +14,43 @@ using recoil::geometry::inversion_free_step;
 namespace {
 
 using Real = long double;
-template <int dim> using Matrix = Eigen::Matrix<double, dim, dim>;
-template <int dim> using Exact = Eigen::Matrix<Real, dim, dim>;
+template <int dim>
+using Matrix = Eigen::Matrix<double, dim, dim>;
+template <int dim>
+using Exact = Eigen::Matrix<Real, dim, dim>;
 
-template <int dim> Matrix<dim> random_matrix(std::mt19937& generator, double scale) {
+template <int dim>
+Matrix<dim> random_matrix(std::mt19937& generator, double scale) {
   std::normal_distribution<double> normal;
   Matrix<dim> F;
   for (auto& entry : F.reshaped()) entry = scale * normal(generator);
   return F;
 }
 
-template <int dim> Real determinant_at(const Matrix<dim>& F, const Matrix<dim>& dF, Real s) {
+template <int dim>
+Real determinant_at(const Matrix<dim>& F, const Matrix<dim>& dF, Real s) {
   return (F.template cast<Real>() + s * dF.template cast<Real>()).determinant();
 }
 
-// Safe by dense sampling up to the step, and not timid: just behind a step below 1 the determinant is (nearly) zero.
-template <int dim> void check(const Matrix<dim>& F, const Matrix<dim>& dF, int& limited) {
+// Safe by dense sampling up to the step, and not timid: just behind a step below 1 the determinant is
+// (nearly) zero.
+template <int dim>
+void check(const Matrix<dim>& F, const Matrix<dim>& dF, int& limited) {
   const double step = inversion_free_step<dim>(F, dF);
   ASSERT_GE(step, 0.0);
   ASSERT_LE(step, 1.0);
-  for (int i = 0; i <= 200; ++i) ASSERT_GT(determinant_at<dim>(F, dF, step * i / 200.0L), 0.0L) << F << "\n" << dF;
+  for (int i = 0; i <= 200; ++i)
+    ASSERT_GT(determinant_at<dim>(F, dF, step * i / 200.0L), 0.0L) << F << "\n" << dF;
   if (step == 1.0) return;
   ++limited;
   const Real scale = std::pow(static_cast<Real>(F.norm() + dF.norm()), dim);
-  EXPECT_LT(determinant_at<dim>(F, dF, step * (1.0L + 4e-9L)), 1e-13L * scale) << F << "\n" << dF << "\n" << step;
+  EXPECT_LT(determinant_at<dim>(F, dF, step * (1.0L + 4e-9L)), 1e-13L * scale) << F << "\n"
+                                                                               << dF << "\n"
+                                                                               << step;
 }
 
-template <int dim> void check_random() {
+template <int dim>
+void check_random() {
   std::mt19937 generator(3);
   int limited = 0, free = 0;
   for (int repeat = 0; repeat < 20000; ++repeat) {
@@ -77,7 +87,9 @@ TEST(InversionFreeStep, FindsRootsKnownByHand) {
   D(1, 1) = -8.0;
   EXPECT_NEAR(inversion_free_step<3>(I, D), 0.125, 1e-8);
   D(2, 2) = -1e12;
-  EXPECT_NEAR(inversion_free_step<3>(I, D) * 1e12, 1.0, 1e-3);
+  EXPECT_NEAR(inversion_free_step<3>(I, D) * 1e12, 1.0, 1e-8);
+  EXPECT_EQ(inversion_free_step<3>(I, 1e30 * I), 1.0);
+  EXPECT_GE(inversion_free_step<3>(I, -1e30 * I) * 1e30, 0.999);
   Eigen::Matrix2d E;
   E << 0.0, 3.0, 0.0, 0.0; // pure shear
   EXPECT_EQ(inversion_free_step<2>(Eigen::Matrix2d::Identity(), E), 1.0);

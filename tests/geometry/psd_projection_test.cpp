@@ -10,20 +10,21 @@ using namespace recoil::geometry;
 
 namespace {
 
-template <class Matrix> void check_projection(const Matrix& original) {
+template <class Matrix>
+void check_projection(const Matrix& original) {
   Matrix A = original;
   ASSERT_TRUE(project_psd(A));
   const double scale = std::max(original.norm(), 1e-300);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> before(original), after(A);
   EXPECT_GT(after.eigenvalues()[0], -1e-13 * scale);
   EXPECT_LT((A - A.transpose()).norm(), 1e-14 * scale);
-  const Eigen::MatrixXd nearest = before.eigenvectors() *
-                                  before.eigenvalues().cwiseMax(0.0).asDiagonal() *
+  const Eigen::MatrixXd nearest = before.eigenvectors() * before.eigenvalues().cwiseMax(0.0).asDiagonal() *
                                   before.eigenvectors().transpose();
   EXPECT_LT((A - nearest).norm(), 1e-13 * scale);
 }
 
-template <int size> void check_random() {
+template <int size>
+void check_random() {
   std::mt19937 generator(7);
   std::normal_distribution<double> normal;
   for (int repeat = 0; repeat < 50; ++repeat) {

@@ -11,16 +11,19 @@ using namespace recoil::geometry;
 
 namespace {
 
-template <int dim> using Matrix = Eigen::Matrix<double, dim, dim>;
+template <int dim>
+using Matrix = Eigen::Matrix<double, dim, dim>;
 
-template <int dim> Matrix<dim> random_matrix(std::mt19937& generator) {
+template <int dim>
+Matrix<dim> random_matrix(std::mt19937& generator) {
   std::normal_distribution<double> normal;
   Matrix<dim> F;
   for (auto& entry : F.reshaped()) entry = normal(generator);
   return F;
 }
 
-template <int dim> void check_decomposition(const Matrix<dim>& F) {
+template <int dim>
+void check_decomposition(const Matrix<dim>& F) {
   const RotationSvd<dim> svd = rotation_svd<dim>(F);
   const double scale = std::max(F.norm(), 1e-300);
   EXPECT_LT((svd.U * svd.sigma.asDiagonal() * svd.V.transpose() - F).norm(), 1e-14 * scale) << F;
@@ -35,7 +38,8 @@ template <int dim> void check_decomposition(const Matrix<dim>& F) {
   EXPECT_TRUE(rotation_derivative<dim>(svd).allFinite());
 }
 
-template <int dim> void check_all() {
+template <int dim>
+void check_all() {
   std::mt19937 generator(11);
   double worst = 0.0;
   int inverted = 0;

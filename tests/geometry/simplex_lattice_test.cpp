@@ -10,7 +10,8 @@ using recoil::geometry::SimplexLattice;
 
 namespace {
 
-template <int dim> void check_lattice(int order) {
+template <int dim>
+void check_lattice(int order) {
   const SimplexLattice<dim> lattice(order);
   int expected = 1;
   for (int i = 1; i <= dim; ++i) expected = expected * (order + i) / i;

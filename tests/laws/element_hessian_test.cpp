@@ -25,12 +25,14 @@ Eigen::MatrixXd contracted(const Tangent<dim>& A, const Eigen::MatrixXd& gradien
         for (int j = 0; j < dim; ++j)
           for (int k = 0; k < dim; ++k)
             for (int l = 0; l < dim; ++l)
-              K(dim * a + i, dim * b + k) += weight * gradients(a, j) * A(dim * i + j, dim * k + l) * gradients(b, l);
+              K(dim * a + i, dim * b + k) +=
+                  weight * gradients(a, j) * A(dim * i + j, dim * k + l) * gradients(b, l);
   return K;
 }
 
 // The kernel adds the upper blocks only, to what is there, and mirror_blocks completes them.
-template <int dim, class AddHessian> void check_kernel(const Tangent<dim>& A, AddHessian&& add_hessian) {
+template <int dim, class AddHessian>
+void check_kernel(const Tangent<dim>& A, AddHessian&& add_hessian) {
   using Fixed = Eigen::Matrix<double, dim + 1, dim>;
   using Quadratic = Eigen::Matrix<double, (dim + 1) * (dim + 2) / 2, dim, Eigen::RowMajor>;
   const auto check = [&](const auto& gradients, auto K) {
@@ -49,15 +51,18 @@ template <int dim, class AddHessian> void check_kernel(const Tangent<dim>& A, Ad
   const Fixed linear = Fixed::Random();
   check(linear, Eigen::Matrix<double, dim*(dim + 1), dim*(dim + 1)>());
   const Quadratic quadratic = Quadratic::Random();
-  check(quadratic, Eigen::Matrix<double, dim * Quadratic::RowsAtCompileTime, dim * Quadratic::RowsAtCompileTime>());
+  check(quadratic,
+        Eigen::Matrix<double, dim * Quadratic::RowsAtCompileTime, dim * Quadratic::RowsAtCompileTime>());
   // Run-time node counts through a Map, as for higher orders.
   const Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor> storage =
       Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor>::Random(20, dim);
-  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor>> any(storage.data(), 20, dim);
+  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor>> any(storage.data(), 20,
+                                                                                          dim);
   check(any, Eigen::MatrixXd(20 * dim, 20 * dim));
 }
 
-template <class Law> void check_law() {
+template <class Law>
+void check_law() {
   constexpr int dim = Law::dimension;
   typename Law::Parameters p;
   for (std::size_t k = 0; k < p.size(); ++k) p[k] = 0.7 + 0.6 * static_cast<double>(k);
@@ -68,8 +73,9 @@ template <class Law> void check_law() {
     check_kernel<dim>(A, [&](const auto& gradients, double weight, auto& K) {
       Law::add_hessian(gradients, weight, sample.F, p, K);
     });
-    check_kernel<dim>(
-        A, [&](const auto& gradients, double weight, auto& K) { add_tangent_hessian(gradients, weight, A, K); });
+    check_kernel<dim>(A, [&](const auto& gradients, double weight, auto& K) {
+      add_tangent_hessian(gradients, weight, A, K);
+    });
   }
 }
 

@@ -13,9 +13,11 @@ using namespace recoil::testing;
 
 namespace {
 
-template <int dim> using Corners = typename ConeVolume<dim>::Corners;
+template <int dim>
+using Corners = typename ConeVolume<dim>::Corners;
 
-template <int dim> void check_derivatives() {
+template <int dim>
+void check_derivatives() {
   for (int repeat = 0; repeat < 20; ++repeat) {
     const Corners<dim> x = Corners<dim>::Random();
     const auto unpack = [](const Eigen::VectorXd& flat) {
@@ -27,10 +29,13 @@ template <int dim> void check_derivatives() {
     EXPECT_GT(g.norm(), 1e-3);
     EXPECT_GT(H.norm(), 1e-3);
     EXPECT_EQ(H, H.transpose());
-    EXPECT_LT(gradient_error([&](const Eigen::VectorXd& y) { return ConeVolume<dim>::value(unpack(y)); }, flat, g), 1e-9);
+    EXPECT_LT(
+        gradient_error([&](const Eigen::VectorXd& y) { return ConeVolume<dim>::value(unpack(y)); }, flat, g),
+        1e-9);
     EXPECT_LT(jacobian_error(
                   [&](const Eigen::VectorXd& y) {
-                    return Eigen::VectorXd(ConeVolume<dim>::gradient(unpack(y)).template reshaped<Eigen::RowMajor>());
+                    return Eigen::VectorXd(
+                        ConeVolume<dim>::gradient(unpack(y)).template reshaped<Eigen::RowMajor>());
                   },
                   flat, H),
               1e-9);
@@ -45,7 +50,8 @@ TEST(FollowerPressure, DerivativesAgreeWithFiniteDifferences) {
 }
 
 TEST(FollowerPressure, ConesOfAClosedSurfaceSumToItsVolumeAndToThePressureForces) {
-  // A random tetrahedron far from the origin, outward faces; its nodal forces are those of p n A / 3 per corner.
+  // A random tetrahedron far from the origin, outward faces; its nodal forces are those of p n A / 3 per
+  // corner.
   Eigen::Matrix<double, 4, 3> x = Eigen::Matrix<double, 4, 3>::Random();
   x.rowwise() += Eigen::RowVector3d(3.0, -2.0, 5.0);
   Eigen::Matrix3d edges;
@@ -59,7 +65,8 @@ TEST(FollowerPressure, ConesOfAClosedSurfaceSumToItsVolumeAndToThePressureForces
     for (int a = 0; a < 3; ++a) corners.row(a) = x.row(face[static_cast<std::size_t>(a)]);
     volume += ConeVolume<3>::value(corners);
     const Corners<3> g = ConeVolume<3>::gradient(corners);
-    const Eigen::RowVector3d normal = (corners.row(1) - corners.row(0)).cross(corners.row(2) - corners.row(0)) / 6.0;
+    const Eigen::RowVector3d normal =
+        (corners.row(1) - corners.row(0)).cross(corners.row(2) - corners.row(0)) / 6.0;
     for (int a = 0; a < 3; ++a) {
       gradient.row(face[static_cast<std::size_t>(a)]) += g.row(a);
       force.row(face[static_cast<std::size_t>(a)]) += normal;

@@ -62,7 +62,8 @@ TEST(Stress, CauchyIsSymmetricAndRotatesWithTheBody) {
     EXPECT_LT((s - s.transpose()).norm(), 1e-11 / sample.scale * (1.0 + s.norm()));
     EXPECT_LT((cauchy_stress<NeoHookean<3>>(R * sample.F, p) - R * s * R.transpose()).norm(),
               1e-11 / sample.scale * (1.0 + s.norm()));
-    EXPECT_NEAR(von_mises<3>(R * s * R.transpose()), von_mises<3>(s), 1e-11 / sample.scale * (1.0 + s.norm()));
+    EXPECT_NEAR(von_mises<3>(R * s * R.transpose()), von_mises<3>(s),
+                1e-11 / sample.scale * (1.0 + s.norm()));
     EXPECT_GT(von_mises<3>(s), 0.0);
   }
   // Uniaxial stretch by hand: sigma_11 = P_11 / (area ratio 1).

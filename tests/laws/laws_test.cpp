@@ -18,7 +18,8 @@ using namespace recoil::testing;
 
 namespace {
 
-template <class Law> typename Law::Parameters example_parameters() {
+template <class Law>
+typename Law::Parameters example_parameters() {
   if constexpr (Law::num_parameters == 3)
     return {0.7, 0.4, 3.0};
   else
@@ -26,7 +27,8 @@ template <class Law> typename Law::Parameters example_parameters() {
 }
 
 // lambda and mu of the linear law that the law becomes at small strain.
-template <class Law> std::array<double, 2> small_strain_lame(const typename Law::Parameters& p) {
+template <class Law>
+std::array<double, 2> small_strain_lame(const typename Law::Parameters& p) {
   if constexpr (Law::num_parameters == 3) {
     const double mu = 2.0 * (p[0] + (Law::dimension == 3 ? p[1] : 0.0));
     return {p[2] - 2.0 * mu / Law::dimension, mu};
@@ -35,10 +37,11 @@ template <class Law> std::array<double, 2> small_strain_lame(const typename Law:
   }
 }
 
-template <class Law> class Laws : public ::testing::Test {};
-using AllLaws =
-    ::testing::Types<LinearElasticity<2>, LinearElasticity<3>, SaintVenant<2>, SaintVenant<3>, NeoHookean<2>,
-                     NeoHookean<3>, FixedCorotational<2>, FixedCorotational<3>, MooneyRivlin<2>, MooneyRivlin<3>>;
+template <class Law>
+class Laws : public ::testing::Test {};
+using AllLaws = ::testing::Types<LinearElasticity<2>, LinearElasticity<3>, SaintVenant<2>, SaintVenant<3>,
+                                 NeoHookean<2>, NeoHookean<3>, FixedCorotational<2>, FixedCorotational<3>,
+                                 MooneyRivlin<2>, MooneyRivlin<3>>;
 TYPED_TEST_SUITE(Laws, AllLaws);
 
 } // namespace
@@ -61,7 +64,9 @@ TYPED_TEST(Laws, DerivativesAgreeWithFiniteDifferences) {
     Tangent<dim> A = Tangent<dim>::Constant(std::numeric_limits<double>::quiet_NaN());
     Law::tangent(sample.F, p, A);
     EXPECT_LT((A - A.transpose()).norm(), 1e-13 * A.norm());
-    const auto stress = [&](const Eigen::VectorXd& x) { return flat<dim>(Law::first_piola(unflat<dim>(x), p)); };
+    const auto stress = [&](const Eigen::VectorXd& x) {
+      return flat<dim>(Law::first_piola(unflat<dim>(x), p));
+    };
     const double tangent_error = jacobian_error(stress, f, A, sample.scale);
 
     const auto derivatives = Law::stress_derivatives(sample.F, p);
@@ -87,8 +92,9 @@ TYPED_TEST(Laws, DerivativesAgreeWithFiniteDifferences) {
     worst_tangent = std::max(worst_tangent, tangent_error);
     worst_parameter = std::max(worst_parameter, parameter_error);
   }
-  std::printf("%.*s %dD: worst relative error of P %.1e, A %.1e, dP/dp %.1e\n", static_cast<int>(Law::name.size()),
-              Law::name.data(), dim, worst_stress, worst_tangent, worst_parameter);
+  std::printf("%.*s %dD: worst relative error of P %.1e, A %.1e, dP/dp %.1e\n",
+              static_cast<int>(Law::name.size()), Law::name.data(), dim, worst_stress, worst_tangent,
+              worst_parameter);
 }
 
 TYPED_TEST(Laws, RotationsChangeNothing) {
@@ -112,7 +118,8 @@ TYPED_TEST(Laws, RotationsChangeNothing) {
     EXPECT_NEAR(Law::energy_density(R * sample.F, p), W, tolerance * (1.0 + W));
     EXPECT_NEAR(Law::energy_density(sample.F * R, p), W, tolerance * (1.0 + W)); // isotropy
     EXPECT_LT((Law::first_piola(R * sample.F, p) - R * P).norm(), tolerance * (1.0 + P.norm()));
-    EXPECT_LT((P * sample.F.transpose() - sample.F * P.transpose()).norm(), tolerance * (1.0 + P.norm())); // no torque
+    EXPECT_LT((P * sample.F.transpose() - sample.F * P.transpose()).norm(),
+              tolerance * (1.0 + P.norm())); // no torque
   }
 }
 
@@ -148,9 +155,11 @@ TYPED_TEST(Laws, InvertedAndDegenerateInputIsHandledAsStated) {
   Matrix<dim> mirrored = Matrix<dim>::Identity(), flat_F = Matrix<dim>::Identity();
   mirrored(0, 0) = -1.0;
   flat_F(0, 0) = 0.0;
-  for (const Matrix<dim>& F : {mirrored, flat_F, Matrix<dim>(Matrix<dim>::Zero()), Matrix<dim>(Matrix<dim>::Ones())}) {
+  for (const Matrix<dim>& F :
+       {mirrored, flat_F, Matrix<dim>(Matrix<dim>::Zero()), Matrix<dim>(Matrix<dim>::Ones())}) {
     if constexpr (Law::resists_inversion) {
-      if (F.determinant() <= 0.0) EXPECT_EQ(Law::energy_density(F, p), std::numeric_limits<double>::infinity());
+      if (F.determinant() <= 0.0)
+        EXPECT_EQ(Law::energy_density(F, p), std::numeric_limits<double>::infinity());
     } else {
       Law::tangent(F, p, A);
       EXPECT_TRUE(std::isfinite(Law::energy_density(F, p)));
@@ -163,7 +172,8 @@ TYPED_TEST(Laws, InvertedAndDegenerateInputIsHandledAsStated) {
   std::uniform_real_distribution<double> exponent(-6.0, 4.0);
   for (int repeat = 0; repeat < 2000; ++repeat) {
     Eigen::Matrix<double, dim, 1> stretches;
-    for (auto& s : stretches) s = std::pow(10.0, repeat % 4 == 0 ? std::round(exponent(generator)) : exponent(generator));
+    for (auto& s : stretches)
+      s = std::pow(10.0, repeat % 4 == 0 ? std::round(exponent(generator)) : exponent(generator));
     const Matrix<dim> F =
         repeat % 3 == 0 ? Matrix<dim>(stretches.asDiagonal()) : with_stretches<dim>(stretches, generator);
     if (F.determinant() <= 0.0) continue;
@@ -180,7 +190,8 @@ TYPED_TEST(Laws, InvertedAndDegenerateInputIsHandledAsStated) {
 TEST(MooneyRivlin, SecondInvariantIsInertIn2DOnly) {
   std::mt19937 generator(43);
   const Matrix<2> F = with_stretches<2>({1.4, 0.6}, generator);
-  EXPECT_EQ(MooneyRivlin<2>::energy_density(F, {0.7, 0.4, 3.0}), MooneyRivlin<2>::energy_density(F, {0.7, 9.0, 3.0}));
+  EXPECT_EQ(MooneyRivlin<2>::energy_density(F, {0.7, 0.4, 3.0}),
+            MooneyRivlin<2>::energy_density(F, {0.7, 9.0, 3.0}));
   EXPECT_EQ(MooneyRivlin<2>::stress_derivatives(F, {0.7, 0.4, 3.0})[1].norm(), 0.0);
   const Matrix<3> G = with_stretches<3>({1.4, 0.6, 1.1}, generator);
   EXPECT_GT(MooneyRivlin<3>::stress_derivatives(G, {0.7, 0.4, 3.0})[1].norm(), 0.1);

@@ -11,16 +11,19 @@
 
 namespace recoil::testing {
 
-template <int dim> using Matrix = Eigen::Matrix<double, dim, dim>;
+template <int dim>
+using Matrix = Eigen::Matrix<double, dim, dim>;
 
-template <int dim> Matrix<dim> random_matrix(std::mt19937& generator) {
+template <int dim>
+Matrix<dim> random_matrix(std::mt19937& generator) {
   std::normal_distribution<double> normal;
   Matrix<dim> M;
   for (auto& entry : M.reshaped()) entry = normal(generator);
   return M;
 }
 
-template <int dim> Matrix<dim> random_rotation(std::mt19937& generator) {
+template <int dim>
+Matrix<dim> random_rotation(std::mt19937& generator) {
   Matrix<dim> Q = random_matrix<dim>(generator).householderQr().householderQ();
   if (Q.determinant() < 0.0) Q.col(0) *= -1.0;
   return Q;
@@ -29,17 +32,20 @@ template <int dim> Matrix<dim> random_rotation(std::mt19937& generator) {
 /// F = U diag(stretches) V^T with random rotations.
 template <int dim>
 Matrix<dim> with_stretches(const Eigen::Matrix<double, dim, 1>& stretches, std::mt19937& generator) {
-  return random_rotation<dim>(generator) * stretches.asDiagonal() * random_rotation<dim>(generator).transpose();
+  return random_rotation<dim>(generator) * stretches.asDiagonal() *
+         random_rotation<dim>(generator).transpose();
 }
 
-template <int dim> struct Sample {
+template <int dim>
+struct Sample {
   std::string kind;
   Matrix<dim> F;
   double scale; ///< length over which functions of F vary
 };
 
 /// Deformation gradients: small, moderate and large strain, nearly inverted; inverted ones on request.
-template <int dim> std::vector<Sample<dim>> samples(bool inverted, int repeats = 8) {
+template <int dim>
+std::vector<Sample<dim>> samples(bool inverted, int repeats = 8) {
   using Stretches = Eigen::Matrix<double, dim, 1>;
   std::mt19937 generator(23);
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
@@ -62,10 +68,14 @@ template <int dim> std::vector<Sample<dim>> samples(bool inverted, int repeats =
   return list;
 }
 
-template <int dim> Eigen::VectorXd flat(const Matrix<dim>& F) {
+template <int dim>
+Eigen::VectorXd flat(const Matrix<dim>& F) {
   return F.template reshaped<Eigen::RowMajor>();
 }
 
-template <int dim> Matrix<dim> unflat(const Eigen::VectorXd& f) { return f.reshaped<Eigen::RowMajor>(dim, dim); }
+template <int dim>
+Matrix<dim> unflat(const Eigen::VectorXd& f) {
+  return f.reshaped<Eigen::RowMajor>(dim, dim);
+}
 
 } // namespace recoil::testing

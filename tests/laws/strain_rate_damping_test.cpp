@@ -12,7 +12,8 @@ using namespace recoil::testing;
 
 namespace {
 
-template <int dim> void check_derivatives() {
+template <int dim>
+void check_derivatives() {
   using Damping = StrainRateDamping<dim>;
   const typename Damping::Parameters p{0.7, 1.3};
   const double dt = 0.05;
@@ -35,13 +36,19 @@ template <int dim> void check_derivatives() {
 
     const double errors[] = {
         gradient_error(
-            [&](const Eigen::VectorXd& x) { return Damping::energy_density(unflat<dim>(x), previous, dt, p); }, f,
-            flat<dim>(P)),
+            [&](const Eigen::VectorXd& x) {
+              return Damping::energy_density(unflat<dim>(x), previous, dt, p);
+            },
+            f, flat<dim>(P)),
         jacobian_error(
-            [&](const Eigen::VectorXd& x) { return flat<dim>(Damping::first_piola(unflat<dim>(x), previous, dt, p)); }, f,
-            A),
+            [&](const Eigen::VectorXd& x) {
+              return flat<dim>(Damping::first_piola(unflat<dim>(x), previous, dt, p));
+            },
+            f, A),
         jacobian_error(
-            [&](const Eigen::VectorXd& x) { return flat<dim>(Damping::first_piola(sample.F, unflat<dim>(x), dt, p)); },
+            [&](const Eigen::VectorXd& x) {
+              return flat<dim>(Damping::first_piola(sample.F, unflat<dim>(x), dt, p));
+            },
             flat<dim>(previous), A_previous),
         jacobian_error(
             [&](const Eigen::VectorXd& q) {
@@ -72,7 +79,8 @@ TEST(StrainRateDamping, IsDissipativeAndBlindToRigidMotion) {
     EXPECT_GT(W, 0.0);
     const Matrix<3> R = random_rotation<3>(generator), S = random_rotation<3>(generator);
     EXPECT_NEAR(StrainRateDamping<3>::energy_density(R * F, S * previous, 0.1, p), W, 1e-11 * W);
-    EXPECT_LT(StrainRateDamping<3>::first_piola(R * F, F, 0.1, p).norm(), 1e-12 * F.norm() * F.squaredNorm() / 0.1);
+    EXPECT_LT(StrainRateDamping<3>::first_piola(R * F, F, 0.1, p).norm(),
+              1e-12 * F.norm() * F.squaredNorm() / 0.1);
     EXPECT_LT((StrainRateDamping<3>::first_piola(R * F, previous, 0.1, p) -
                R * StrainRateDamping<3>::first_piola(F, previous, 0.1, p))
                   .norm(),

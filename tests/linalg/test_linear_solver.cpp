@@ -33,9 +33,9 @@ protected:
   template <class Check>
   void with_box(Check check, int idle_rank = -1) {
     if (GetParam().dim == 2)
-      check(testing::ElasticBox<2>(comm, 24, idle_rank));
+      check(testing::ElasticBox<2>(comm, 16, idle_rank));
     else
-      check(testing::ElasticBox<3>(comm, 8, idle_rank));
+      check(testing::ElasticBox<3>(comm, 5, idle_rank));
   }
   testing::ElasticParameters parameters() const {
     testing::ElasticParameters result;

@@ -19,7 +19,7 @@ using linalg::Vector;
 class TroubleTest : public ::testing::TestWithParam<LinearMethod> {
 protected:
   parallel::Communicator comm{MPI_COMM_WORLD};
-  testing::ElasticBox<3> box{comm, 6};
+  testing::ElasticBox<3> box{comm, 5};
   BlockMatrix matrix{box.layout, box.graph};
   Vector b = testing::weight(box, 1000);
   Vector x{box.layout};
@@ -165,9 +165,9 @@ TEST(LinearSolverOptions, OfTheUserOverrideTheBuiltInOnes) {
 
   EXPECT_EQ(result.outcome, LinearOutcome::not_converged);
   EXPECT_EQ(result.iterations, 7);
-  EXPECT_THAT(solver.description(), ::testing::HasSubstr("-user_pc_type jacobi -user_ksp_max_it 7"));
+  EXPECT_THAT(solver.description(), ::testing::HasSubstr("-user_ksp_max_it 7 -user_pc_type jacobi"));
   EXPECT_TRUE(solver.repeatable());
-  EXPECT_THAT(LinearSolver(box.layout, LinearMethod::amg).description(), ::testing::Not(::testing::HasSubstr("-")))
+  EXPECT_THAT(LinearSolver(box.layout, LinearMethod::amg).description(), ::testing::Not(::testing::HasSubstr("PETSc options")))
       << "neither another prefix nor the built-in defaults are options of the user";
 }
 

@@ -44,7 +44,7 @@ void damage(const std::string& name, const std::string& content, unsigned seed) 
   try_reading(content);
   ASSERT_EQ(accepted, 1) << name << " as it is";
   const auto place = [&] { return static_cast<std::size_t>(random() % content.size()); };
-  for (int i = 0; i < 150; ++i) {
+  for (int i = 0; i < 60; ++i) {
     SCOPED_TRACE(name + " variant " + std::to_string(i));
     try_reading(content.substr(0, place()));
     std::string flipped = content;
@@ -60,7 +60,7 @@ void damage(const std::string& name, const std::string& content, unsigned seed) 
     longer.insert(place(), content.substr(place(), 1 + random() % 30));
     try_reading(longer);
   }
-  EXPECT_GT(refused, 100) << name;
+  EXPECT_GT(refused, 60) << name;
 }
 
 RawMesh sample() {
@@ -77,7 +77,9 @@ std::string gmsh(bool version4, bool binary) {
   const auto number = [&](auto value, auto binary_value, const char* end = " ") {
     binary ? void(b.add(binary_value)) : void(b.text(std::to_string(value) + end));
   };
-  const auto size = [&](std::size_t value, const char* end = " ") { number(value, std::uint64_t{value}, end); };
+  const auto size = [&](std::size_t value, const char* end = " ") {
+    number(value, std::uint64_t{value}, end);
+  };
   const auto small = [&](int value, const char* end = " ") { number(value, value, end); };
   const auto real = [&](double value, const char* end = " ") { number(value, value, end); };
   b.text(std::string("$MeshFormat\n") + (version4 ? "4.1 " : "2.2 ") + (binary ? "1" : "0") + " 8\n");
@@ -141,7 +143,8 @@ TEST(CorruptFiles, Stl) {
   binary.text(std::string(80, 'x')).add(std::uint32_t{2});
   for (float shift : {0.f, 1.f}) {
     const auto s = std::to_string(shift);
-    ascii += "facet normal 0 0 1\nouter loop\nvertex " + s + " 0 0\nvertex 2 " + s + " 0\nvertex 0 3 0\nendloop\nendfacet\n";
+    ascii += "facet normal 0 0 1\nouter loop\nvertex " + s + " 0 0\nvertex 2 " + s +
+             " 0\nvertex 0 3 0\nendloop\nendfacet\n";
     binary.all(0.f, 0.f, 1.f, shift, 0.f, 0.f, 2.f, shift, 0.f, 0.f, 3.f, 0.f, std::uint16_t{0});
   }
   damage("a.stl", ascii + "endsolid\n", 6);
@@ -150,9 +153,11 @@ TEST(CorruptFiles, Stl) {
 
 TEST(CorruptFiles, Medit) {
   const RawMesh mesh = sample();
-  std::string ascii = "MeshVersionFormatted 2\nDimension 3\nVertices\n" + std::to_string(mesh.vertices.size()) + "\n";
+  std::string ascii =
+      "MeshVersionFormatted 2\nDimension 3\nVertices\n" + std::to_string(mesh.vertices.size()) + "\n";
   Bytes b;
-  b.all(1, 2, 3, 20, 3).all(4, 28 + 28 * static_cast<int>(mesh.vertices.size()), static_cast<int>(mesh.vertices.size()));
+  b.all(1, 2, 3, 20, 3)
+      .all(4, 32 + 28 * static_cast<int>(mesh.vertices.size()), static_cast<int>(mesh.vertices.size()));
   for (const auto& p : mesh.vertices) {
     for (int k = 0; k < 3; ++k) ascii += std::to_string(p[k]) + " ";
     ascii += "0\n";

@@ -35,7 +35,8 @@ TEST(Boundary, OfTwoTriangles) {
   for (const auto& facet : boundary.facets) {
     const auto v = facet_vertices(mesh, facet);
     EXPECT_EQ(v[2], -1);
-    const Eigen::Vector3d a = mesh.vertices[static_cast<std::size_t>(v[0])], b = mesh.vertices[static_cast<std::size_t>(v[1])];
+    const Eigen::Vector3d a = mesh.vertices[static_cast<std::size_t>(v[0])],
+                          b = mesh.vertices[static_cast<std::size_t>(v[1])];
     flux += a.x() * b.y() - a.y() * b.x();
   }
   EXPECT_NEAR(flux, 2, 1e-15);
@@ -83,8 +84,9 @@ TEST(Orient, CellsWithoutVolumeAreNamed) {
   auto raw = five_tetrahedra();
   raw.tetrahedra[3] = {0, 1, 2, 3};
   BodyMesh mesh = body_mesh(std::move(raw), "");
-  EXPECT_THAT(message_of([&] { orient(mesh, "/g (a.msh)"); }),
-              AllOf(HasSubstr("/g (a.msh): tetrahedron 3"), HasSubstr("has no volume"), HasSubstr("3 at (1, 1, 0)")));
+  EXPECT_THAT(
+      message_of([&] { orient(mesh, "/g (a.msh)"); }),
+      AllOf(HasSubstr("/g (a.msh): tetrahedron 3"), HasSubstr("has no volume"), HasSubstr("3 at (1, 1, 0)")));
   mesh.cells[3] = {0, 1, 2, 2};
   EXPECT_THAT(message_of([&] { orient(mesh, ""); }), HasSubstr("uses a vertex twice"));
   mesh.cells[3] = {7, 4, 6, 2};
@@ -103,7 +105,8 @@ TEST(Orient, FlatButSoundCellsPass) {
 TEST(BodyMesh, WhatIsNoBodyIsRefused) {
   auto surface = two_triangles();
   surface.vertices[2].z() = 1;
-  EXPECT_THAT(message_of([&] { body_mesh(std::move(surface), "/g"); }), AllOf(HasSubstr("z runs from 0 to 1"), HasSubstr("obstacle")));
+  EXPECT_THAT(message_of([&] { body_mesh(std::move(surface), "/g"); }),
+              AllOf(HasSubstr("z runs from 0 to 1"), HasSubstr("obstacle")));
   auto lifted = two_triangles();
   for (auto& p : lifted.vertices) p.z() = 5;
   EXPECT_EQ(body_mesh(std::move(lifted), "").vertices[0].z(), 0);

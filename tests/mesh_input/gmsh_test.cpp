@@ -22,7 +22,8 @@ void expect_two_tetrahedra(const RawMesh& mesh, const std::vector<std::int32_t>&
 }
 
 TEST(Gmsh41, AsciiWithEntitiesGroupsAndSeveralBlocks) {
-  // nodes in two blocks and out of order, one parametric; a boundary triangle, a line and a point besides the volume
+  // nodes in two blocks and out of order, one parametric; a boundary triangle, a line and a point besides the
+  // volume
   const auto mesh = read_text("a.msh", header41 + R"($PhysicalNames
 2
 2 13 "top surface"
@@ -111,7 +112,8 @@ std::string binary41(bool swapped) {
   b.all(1., 0., 0., 1., 1., 1.5, 0., 0., 1.);
   b.text("\n$EndNodes\n$Elements\n").all(Size{2}, Size{3}, Size{1}, Size{3});
   b.all(2, 4, 2, Size{1}, Size{1}, Size{1}, Size{2}, Size{3});
-  b.all(3, 1, 4, Size{2}, Size{2}, Size{1}, Size{2}, Size{3}, Size{4}, Size{3}, Size{2}, Size{3}, Size{4}, Size{5});
+  b.all(3, 1, 4, Size{2}, Size{2}, Size{1}, Size{2}, Size{3}, Size{4}, Size{3}, Size{2}, Size{3}, Size{4},
+        Size{5});
   b.text("\n$EndElements\n");
   return b.content();
 }
@@ -171,16 +173,17 @@ TEST(Gmsh22, Binary) {
 TEST(Gmsh, TagsWithGapsNumberByAppearance) {
   for (const std::string far : {"77", "7000000000"}) {
     const auto mesh = read_text("a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n3\n" + far +
-                                             " 0 0 0\n5 1 0 0\n9 0 1 0\n$EndNodes\n$Elements\n1\n1 2 0 5 9 " + far +
-                                             "\n$EndElements\n");
+                                             " 0 0 0\n5 1 0 0\n9 0 1 0\n$EndNodes\n$Elements\n1\n1 2 0 5 9 " +
+                                             far + "\n$EndElements\n");
     EXPECT_THAT(mesh.triangles, ElementsAre(std::array<std::int32_t, 3>{1, 2, 0}));
     EXPECT_EQ(mesh.vertices[1], Eigen::Vector3d(1, 0, 0));
   }
 }
 
 TEST(Gmsh, LinesAloneAreKept) {
-  const auto mesh = read_text("a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n2 1 0 0\n$EndNodes\n"
-                                       "$Elements\n2\n1 15 0 1\n2 1 0 1 2\n$EndElements\n");
+  const auto mesh =
+      read_text("a.msh", "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n2\n1 0 0 0\n2 1 0 0\n$EndNodes\n"
+                         "$Elements\n2\n1 15 0 1\n2 1 0 1 2\n$EndElements\n");
   EXPECT_EQ(mesh.edges.size(), 1u);
   EXPECT_TRUE(mesh.points.empty());
 }
@@ -197,13 +200,15 @@ std::string error22(const std::string& from, const std::string& to) {
 
 TEST(Gmsh, ErrorsNamePlaceAndRemedy) {
   EXPECT_THAT(error22("4 4 0 2 3 4 5", "4 4 0 2 3 4 6"),
-              AllOf(HasSubstr("a.msh:19"), HasSubstr("node 6"), HasSubstr("does not define")));
+              AllOf(HasSubstr("a.msh:20"), HasSubstr("node 6"), HasSubstr("does not define")));
   EXPECT_THAT(error22("4 4 0 2 3 4 5", "4 11 0 2 3 4 5 1 1 1 1 1 1"),
-              AllOf(HasSubstr("a.msh:19"), HasSubstr("10-node tetrahedron"), HasSubstr("ElementOrder = 1")));
-  EXPECT_THAT(error22("4 4 0 2 3 4 5", "4 7 0 1 2 3 4 5"), AllOf(HasSubstr("5-node pyramid"), HasSubstr("simplices")));
+              AllOf(HasSubstr("a.msh:20"), HasSubstr("10-node tetrahedron"), HasSubstr("ElementOrder = 1")));
+  EXPECT_THAT(error22("4 4 0 2 3 4 5", "4 7 0 1 2 3 4 5"),
+              AllOf(HasSubstr("5-node pyramid"), HasSubstr("simplices")));
   EXPECT_THAT(error22("4 4 0 2 3 4 5", "4 777 0 2 3 4 5"), HasSubstr("unknown element type 777"));
   EXPECT_THAT(error22("2.2 0 8", "4.0 0 8"), AllOf(HasSubstr("a.msh:2"), HasSubstr("4.1 or 2.2")));
-  EXPECT_THAT(error22("5\n1 0 0 0", "500000000\n1 0 0 0"), AllOf(HasSubstr("a.msh:8"), HasSubstr("500000000 nodes")));
+  EXPECT_THAT(error22("5\n1 0 0 0", "500000000\n1 0 0 0"),
+              AllOf(HasSubstr("a.msh:8"), HasSubstr("500000000 nodes")));
   EXPECT_THAT(error22("3 0 1 0", "3 0 nan 0"), AllOf(HasSubstr("a.msh:12"), HasSubstr("'nan'")));
   EXPECT_THAT(error22("3 0 1 0", "3 0 1e999 0"), HasSubstr("1e999"));
   EXPECT_THAT(error22("3 0 1 0", "4 0 1 0"), HasSubstr("two nodes have the tag 4"));
@@ -217,13 +222,16 @@ TEST(Gmsh, ErrorsNamePlaceAndRemedy) {
 }
 
 TEST(Gmsh, PartitionedFilesAreRefused) {
-  EXPECT_THAT(message_of([&] { read_text("a.msh", header41 + "$PartitionedEntities\n0\n$EndPartitionedEntities\n"); }),
+  EXPECT_THAT(message_of([&] {
+                read_text("a.msh", header41 + "$PartitionedEntities\n0\n$EndPartitionedEntities\n");
+              }),
               HasSubstr("unpartitioned"));
 }
 
 TEST(ReadMesh, FilesThatAreNone) {
   const recoil::testing::TemporaryFolder folder;
-  EXPECT_THAT(message_of([&] { read_mesh(folder / "absent.msh"); }), AllOf(HasSubstr("absent.msh"), HasSubstr("no such file")));
+  EXPECT_THAT(message_of([&] { read_mesh(folder / "absent.msh"); }),
+              AllOf(HasSubstr("absent.msh"), HasSubstr("no such file")));
   EXPECT_THAT(message_of([&] { read_mesh(write_file(folder / "a.vtk", "x")); }), HasSubstr("'.vtk'"));
   EXPECT_THAT(message_of([&] { read_mesh(write_file(folder / "a.msh", "")); }), HasSubstr("is empty"));
   std::filesystem::create_directory(folder / "b.msh");

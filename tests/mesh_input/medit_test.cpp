@@ -43,8 +43,9 @@ void expect_two_tetrahedra(const RawMesh& mesh) {
 TEST(Medit, Ascii) { expect_two_tetrahedra(read_text("a.mesh", ascii)); }
 
 TEST(Medit, AsciiInThePlane) {
-  const auto mesh = read_text("a.mesh", "MeshVersionFormatted 1\nDimension\n2\nVertices 3\n0 0 0\n1 0 0\n0 1 0\n"
-                                        "Edges 1\n1 2 5\nTriangles 1\n1 2 3 4\nEnd");
+  const auto mesh =
+      read_text("a.mesh", "MeshVersionFormatted 1\nDimension\n2\nVertices 3\n0 0 0\n1 0 0\n0 1 0\n"
+                          "Edges 1\n1 2 5\nTriangles 1\n1 2 3 4\nEnd");
   EXPECT_EQ(mesh.triangles.size(), 1u);
   EXPECT_THAT(mesh.triangle_tags, ElementsAre(4));
   EXPECT_TRUE(mesh.edges.empty());
@@ -63,7 +64,8 @@ std::string binary(int version, bool swapped) {
   begin(4, sizeof(Int) + 5 * (3 * sizeof(Real) + sizeof(Int)));
   b.add(Int{5});
   const double points[5][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 1.5}};
-  for (const auto& p : points) b.all(static_cast<Real>(p[0]), static_cast<Real>(p[1]), static_cast<Real>(p[2]), Int{0});
+  for (const auto& p : points)
+    b.all(static_cast<Real>(p[0]), static_cast<Real>(p[1]), static_cast<Real>(p[2]), Int{0});
   begin(13, 2 * sizeof(Int));
   b.all(Int{1}, Int{1});
   begin(8, sizeof(Int) * 11);
@@ -84,8 +86,10 @@ TEST(Medit, Errors) {
     auto text = ascii;
     return message_of([&] { read_text("a.mesh", text.replace(text.find(from), from.size(), to)); });
   };
-  EXPECT_THAT(error("2 3 4 5 16", "2 3 4 6 16"), AllOf(HasSubstr("a.mesh:21"), HasSubstr("vertex 6 does not exist")));
-  EXPECT_THAT(error("Dimension 3", "Dimension 4"), AllOf(HasSubstr("a.mesh:3"), HasSubstr("neither 2 nor 3")));
+  EXPECT_THAT(error("2 3 4 5 16", "2 3 4 6 16"),
+              AllOf(HasSubstr("a.mesh:21"), HasSubstr("vertex 6 does not exist")));
+  EXPECT_THAT(error("Dimension 3", "Dimension 4"),
+              AllOf(HasSubstr("a.mesh:3"), HasSubstr("neither 2 nor 3")));
   EXPECT_THAT(error("MeshVersionFormatted 2", "Mesh 2"), HasSubstr("no MEDIT file"));
   EXPECT_THAT(error("Corners 2", "Hexahedra 2"), HasSubstr("Hexahedra"));
   EXPECT_THAT(error("5\n0", "50000\n0"), HasSubstr("50000 vertices"));

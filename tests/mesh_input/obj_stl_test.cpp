@@ -41,8 +41,11 @@ TEST(Obj, FacesMayPrecedeTheirVertices) {
 
 TEST(Obj, Errors) {
   const std::string three = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\n";
-  const auto error = [&](const std::string& line) { return message_of([&] { read_text("a.obj", three + line); }); };
-  EXPECT_THAT(error("f 1 2 4 3\n"), AllOf(HasSubstr("a.obj:5"), HasSubstr("4 corners"), HasSubstr("triangulate")));
+  const auto error = [&](const std::string& line) {
+    return message_of([&] { read_text("a.obj", three + line); });
+  };
+  EXPECT_THAT(error("f 1 2 4 3\n"),
+              AllOf(HasSubstr("a.obj:5"), HasSubstr("4 corners"), HasSubstr("triangulate")));
   EXPECT_THAT(error("f 1 2\n"), HasSubstr("2 corners"));
   EXPECT_THAT(error("f 1 2 9\n# end\n"), AllOf(HasSubstr("a.obj:5"), HasSubstr("vertex 9 does not exist")));
   EXPECT_THAT(error("f 1 2 -9\n"), HasSubstr("vertex -9 does not exist"));
@@ -82,7 +85,8 @@ endsolid a b c
 
 void expect_square(const RawMesh& mesh) {
   EXPECT_EQ(mesh.vertices.size(), 4u) << "identical corners are one vertex";
-  EXPECT_THAT(mesh.triangles, ElementsAre(Triangle{0, 1, 2}, Triangle{1, 3, 2})) << "collapsed facets are left out";
+  EXPECT_THAT(mesh.triangles, ElementsAre(Triangle{0, 1, 2}, Triangle{1, 3, 2}))
+      << "collapsed facets are left out";
   EXPECT_EQ(mesh.vertices[3], Eigen::Vector3d(1, 1, 0));
 }
 

@@ -4,9 +4,9 @@
 namespace recoil::mesh {
 namespace {
 
+using Eigen::Vector3d;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using Eigen::Vector3d;
 using Edge = std::array<std::int32_t, 2>;
 
 GeometrySpec obstacle(Extract extract = Extract::volume) {
@@ -59,7 +59,8 @@ TEST(Obstacle, TrianglesEdgesAndPointsIn3D) {
 
   const auto edges = obstacle_surface(raw, obstacle(Extract::edges), 3);
   EXPECT_TRUE(edges.triangles.empty());
-  EXPECT_THAT(edges.edges, ElementsAre(Edge{4, 5}, Edge{0, 1}, Edge{1, 2}, Edge{2, 0}, Edge{2, 3}, Edge{3, 0}));
+  EXPECT_THAT(edges.edges,
+              ElementsAre(Edge{4, 5}, Edge{0, 1}, Edge{1, 2}, Edge{2, 0}, Edge{2, 3}, Edge{3, 0}));
 
   const auto points = obstacle_surface(raw, obstacle(Extract::points), 3);
   EXPECT_TRUE(points.triangles.empty());
@@ -75,7 +76,8 @@ TEST(Obstacle, TrianglesIn2DBecomeTheirBoundary) {
   EXPECT_THAT(surface.edges, ElementsAre(Edge{0, 1}, Edge{1, 2}, Edge{2, 3}, Edge{3, 0}));
   EXPECT_EQ(surface.vertices[0].z(), 0) << "coordinates are cut";
   EXPECT_EQ(obstacle_surface(raw, obstacle(Extract::edges), 2).edges.size(), 5u);
-  EXPECT_THAT(message_of([&] { obstacle_surface(five_tetrahedra(), obstacle(), 2); }), HasSubstr("closed surface"));
+  EXPECT_THAT(message_of([&] { obstacle_surface(five_tetrahedra(), obstacle(), 2); }),
+              HasSubstr("closed surface"));
 }
 
 TEST(Obstacle, TransformationActsOnTheCutCoordinates) {
@@ -97,7 +99,8 @@ TEST(Obstacle, RefinementSplitsEdges) {
   EXPECT_EQ(surface.vertices.size(), 5u);
   EXPECT_THAT(surface.edges, ElementsAre(Edge{0, 3}, Edge{2, 4}, Edge{3, 2}, Edge{4, 1}));
   EXPECT_EQ(surface.vertices[3], Vector3d(1, 0, 0));
-  EXPECT_THAT(message_of([&] { obstacle_surface(two_triangles(), spec, 3); }), HasSubstr("n_refs of an obstacle"));
+  EXPECT_THAT(message_of([&] { obstacle_surface(two_triangles(), spec, 3); }),
+              HasSubstr("n_refs of an obstacle"));
   EXPECT_EQ(obstacle_surface(two_triangles(), spec, 2).edges.size(), 16u);
 }
 
@@ -117,10 +120,12 @@ TEST(Obstacle, Copies) {
 TEST(Obstacle, Errors) {
   RawMesh nothing;
   nothing.vertices.resize(3, Vector3d::Zero());
-  EXPECT_THAT(message_of([&] { obstacle_surface(nothing, obstacle(), 3); }), HasSubstr("/geometry/1: the obstacle has no"));
+  EXPECT_THAT(message_of([&] { obstacle_surface(nothing, obstacle(), 3); }),
+              HasSubstr("/geometry/1: the obstacle has no"));
   auto raw = two_triangles();
   raw.triangles[1] = {0, 2, 2};
-  EXPECT_THAT(message_of([&] { obstacle_surface(raw, obstacle(), 3); }), HasSubstr("triangle 1 (counted from 0) uses vertex 2 twice"));
+  EXPECT_THAT(message_of([&] { obstacle_surface(raw, obstacle(), 3); }),
+              HasSubstr("triangle 1 (counted from 0) uses vertex 2 twice"));
   auto spec = obstacle();
   spec.transformation.scale.setConstant(1e308);
   spec.transformation.translation.setConstant(1e308);

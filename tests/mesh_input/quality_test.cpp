@@ -9,8 +9,8 @@ TEST(Quality, ScaledJacobian) {
                                                Eigen::Vector3d(1, -1, -1), Eigen::Vector3d(-1, -1, 1)};
   EXPECT_NEAR(scaled_jacobian(regular, 3), 1, 1e-15);
   EXPECT_NEAR(scaled_jacobian({regular[1], regular[0], regular[2], regular[3]}, 3), -1, 1e-15);
-  const std::array<Eigen::Vector3d, 4> corner{Eigen::Vector3d(0, 0, 0), Eigen::Vector3d(1, 0, 0), Eigen::Vector3d(0, 1, 0),
-                                              Eigen::Vector3d(0, 0, 1)};
+  const std::array<Eigen::Vector3d, 4> corner{Eigen::Vector3d(0, 0, 0), Eigen::Vector3d(1, 0, 0),
+                                              Eigen::Vector3d(0, 1, 0), Eigen::Vector3d(0, 0, 1)};
   // the worst corners are those with edges 1, sqrt 2, sqrt 2
   EXPECT_NEAR(scaled_jacobian(corner, 3), std::sqrt(2.0) / 2, 1e-15);
   EXPECT_NEAR(signed_volume(corner, 3), 1. / 6, 1e-16);

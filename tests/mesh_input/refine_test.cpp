@@ -26,10 +26,12 @@ TEST(Refine, TetrahedronByHand) {
   refine(mesh, 1, "");
   ASSERT_EQ(mesh.vertices.size(), 10u);
   // 4..9 are the middles of 01, 02, 03, 12, 13, 23
-  const std::vector<Eigen::Vector3d> middles{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
+  const std::vector<Eigen::Vector3d> middles{{1, 0, 0}, {0, 1, 0}, {0, 0, 1},
+                                             {1, 1, 0}, {1, 0, 1}, {0, 1, 1}};
   EXPECT_TRUE(std::equal(middles.begin(), middles.end(), mesh.vertices.begin() + 4));
-  EXPECT_THAT(sorted_cells(mesh), ElementsAre(Cell{0, 4, 5, 6}, Cell{1, 4, 7, 8}, Cell{2, 5, 7, 9}, Cell{3, 6, 8, 9},
-                                              Cell{4, 5, 6, 9}, Cell{4, 5, 7, 9}, Cell{4, 6, 8, 9}, Cell{4, 7, 8, 9}));
+  EXPECT_THAT(sorted_cells(mesh),
+              ElementsAre(Cell{0, 4, 5, 6}, Cell{1, 4, 7, 8}, Cell{2, 5, 7, 9}, Cell{3, 6, 8, 9},
+                          Cell{4, 5, 6, 9}, Cell{4, 5, 7, 9}, Cell{4, 6, 8, 9}, Cell{4, 7, 8, 9}));
   EXPECT_EQ(mesh.tags, std::vector<std::int32_t>(8, 7));
   EXPECT_EQ(mesh.cell_source, std::vector<std::int64_t>(8, 4));
 }
@@ -39,8 +41,9 @@ TEST(Refine, TrianglesByHand) {
   refine(mesh, 1, "");
   // edges in lexicographic order: 01 02 03 12 23
   EXPECT_EQ(mesh.vertices[6], Eigen::Vector3d(0, 0.5, 0));
-  EXPECT_THAT(sorted_cells(mesh), ElementsAre(Cell{0, 4, 5, -1}, Cell{0, 5, 6, -1}, Cell{1, 4, 7, -1}, Cell{2, 5, 7, -1},
-                                              Cell{2, 5, 8, -1}, Cell{3, 6, 8, -1}, Cell{4, 5, 7, -1}, Cell{5, 6, 8, -1}));
+  EXPECT_THAT(sorted_cells(mesh),
+              ElementsAre(Cell{0, 4, 5, -1}, Cell{0, 5, 6, -1}, Cell{1, 4, 7, -1}, Cell{2, 5, 7, -1},
+                          Cell{2, 5, 8, -1}, Cell{3, 6, 8, -1}, Cell{4, 5, 7, -1}, Cell{5, 6, 8, -1}));
 }
 
 TEST(Refine, LevelsConformAndKeepTheVolume) {

@@ -8,15 +8,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The collection of PolyFEM scenes is not part of the repository: RECOIL_SCENES names its folder, else it is looked for
-/// beside the checkout.
+/// The collection of PolyFEM scenes is not part of the repository: RECOIL_SCENES names its folder, else it is
+/// looked for beside the checkout.
 class SceneMeshes : public ::testing::Test {
 protected:
   void SetUp() override {
     const char* given = std::getenv("RECOIL_SCENES");
     root_ = given ? fs::path(given) : fs::path(RECOIL_TEST_DATA) / "../../../shared/scenes";
     if (fs::exists(root_ / "polyfem-data")) root_ /= "polyfem-data";
-    if (!fs::exists(root_ / "contact/meshes")) GTEST_SKIP() << "set RECOIL_SCENES to the folder of the scene collection";
+    if (!fs::exists(root_ / "contact/meshes"))
+      GTEST_SKIP() << "set RECOIL_SCENES to the folder of the scene collection";
   }
   GeometrySpec spec(const std::string& mesh) const {
     GeometrySpec spec;
@@ -68,7 +69,8 @@ TEST_F(SceneMeshes, AllLoadAsBodiesOrObstacles) {
 TEST_F(SceneMeshes, MatTwist) {
   auto mat = spec("3D/simple/mat/mat40x40.msh");
   mat.transformation.rotation = {90, 0, 0};
-  mat.surface_selection = {{1, false, true, AxisSelection{1, 0.5}, ""}, {3, false, true, AxisSelection{-1, -0.5}, ""}};
+  mat.surface_selection = {{1, false, true, AxisSelection{1, 0.5}, ""},
+                           {3, false, true, AxisSelection{-1, -0.5}, ""}};
   const auto mesh = assemble_geometry(std::vector{mat}, 3).deformable;
   EXPECT_EQ(facets_with(mesh, 1), 78);
   EXPECT_EQ(facets_with(mesh, 3), 78);
@@ -77,7 +79,8 @@ TEST_F(SceneMeshes, MatTwist) {
 TEST_F(SceneMeshes, RodTwist) {
   auto rod = spec("3D/simple/rod/rod.msh");
   rod.transformation.translation = {0, -0.1, -0.1};
-  rod.surface_selection = {{1, false, true, AxisSelection{1, 0.4999}, ""}, {3, false, true, AxisSelection{-1, -0.5}, ""}};
+  rod.surface_selection = {{1, false, true, AxisSelection{1, 0.4999}, ""},
+                           {3, false, true, AxisSelection{-1, -0.5}, ""}};
   const auto mesh = assemble_geometry(std::vector{rod}, 3).deformable;
   EXPECT_EQ(facets_with(mesh, 1), 16);
   EXPECT_EQ(facets_with(mesh, 3), 18);

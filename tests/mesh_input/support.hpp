@@ -74,7 +74,8 @@ inline double volume_of(const BodyMesh& mesh) {
   for (const auto& cell : mesh.cells) {
     std::array<Eigen::Vector3d, 4> corners;
     for (int i = 0; i <= mesh.dim; ++i)
-      corners[static_cast<std::size_t>(i)] = mesh.vertices[static_cast<std::size_t>(cell[static_cast<std::size_t>(i)])];
+      corners[static_cast<std::size_t>(i)] =
+          mesh.vertices[static_cast<std::size_t>(cell[static_cast<std::size_t>(i)])];
     volume += signed_volume(corners, mesh.dim);
   }
   return volume;

@@ -4,8 +4,8 @@
 namespace recoil::mesh {
 namespace {
 
-using ::testing::HasSubstr;
 using Eigen::Vector3d;
+using ::testing::HasSubstr;
 
 Vector3d rotated(const std::string& mode, std::vector<double> rotation, const Vector3d& p, int dim = 3) {
   Transformation t;
@@ -103,7 +103,10 @@ TEST(CopyOffsets, FirstIndexOutermost) {
   expect_near(offsets[1], {0, 0, 1.5});
   expect_near(offsets[2], {1.5, 0, 0});
   expect_near(copy_offsets({{2, 2}, 1.5, true}, box, 2, "")[3], {1.5, 3, 0});
-  EXPECT_THAT(message_of([&] { copy_offsets({{2, 0, 1}, 1, false}, box, 3, "/a"); }), HasSubstr("at least 1"));
+  EXPECT_THAT(message_of([&] {
+                copy_offsets({{2, 0, 1}, 1, false}, box, 3, "/a");
+              }),
+              HasSubstr("at least 1"));
   EXPECT_THAT(message_of([&] { copy_offsets({{2}, 1, false}, box, 3, "/a"); }), HasSubstr("one per axis"));
   EXPECT_THAT(message_of([&] { copy_offsets({{2, 2, 2}, 1, false}, box, 2, "/a"); }), HasSubstr("along z"));
 }

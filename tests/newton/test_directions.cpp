@@ -155,7 +155,10 @@ TEST_F(Directions, WrongGradientFailsInTheLineSearch) {
     ToyObjective toy = springs(VectorXd::Ones(4), 1, offset);
     toy.df = [inner = toy.df](const VectorXd& x) { return VectorXd(-inner(x)); };
     linalg::Vector x = distribute(comm, at_rest(4));
-    const NewtonResult result = minimize(toy, space, x, options());
+    NewtonOptions chosen = options();
+    chosen.line_search.max_backtracks = 15;
+    chosen.shifts.max_count = 2;
+    const NewtonResult result = minimize(toy, space, x, chosen);
     EXPECT_EQ(result.outcome, NewtonOutcome::line_search_failed) << name(result.outcome);
     EXPECT_EQ(gather(x), at_rest(4));
   }

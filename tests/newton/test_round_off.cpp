@@ -111,6 +111,7 @@ TEST_F(RoundOff, LengthScaleStandsInForX) {
     linalg::Vector x = distribute(comm, VectorXd::Constant(3, 1e-15));
     NewtonOptions options = impossible();
     options.length_scale = size;
+    options.shifts.max_count = 2;
     const NewtonOutcome outcome = minimize(toy, space, x, options).outcome;
     EXPECT_EQ(outcome, size > 0 ? NewtonOutcome::round_off : NewtonOutcome::line_search_failed)
         << name(outcome);

@@ -25,17 +25,19 @@ protected:
     made->num_global = 2 * comm.size();
     if (comm.size() > 1) made->ghosts = {2 * ((comm.rank() + 1) % comm.size())};
     layout = made;
+    u = u_bar = linalg::Vector(layout);
   }
 
-  double frequency(GlobalIndex k) const { return 1 + 0.5 * static_cast<double>(k % 3); }
+  double frequency(GlobalIndex k) const { return 1 + 0.5 * static_cast<double>(k % 2); }
+  GlobalIndex global(std::size_t local) const {
+    return local < 2 ? layout->offset + static_cast<GlobalIndex>(local) : layout->ghosts[local - 2];
+  }
 
   template <class Function>
   linalg::Vector vector_of(Function&& function) const {
     linalg::Vector result(layout);
     const auto entries = result.write_local();
-    for (std::size_t i = 0; i < entries.size(); ++i)
-      entries[i] =
-          function(frequency(i < 2 ? layout->offset + static_cast<GlobalIndex>(i) : layout->ghosts[i - 2]));
+    for (std::size_t i = 0; i < entries.size(); ++i) entries[i] = function(frequency(global(i)));
     return result;
   }
   linalg::Vector exact_u(double t) const {
@@ -46,20 +48,18 @@ protected:
   }
 
   // The minimiser of 1/2 (u - u_tilde)^2 + B^2 w^2 u^2 / 2.
-  void step(History& history, const StepCoefficients& c, double dt) const {
-    linalg::Vector u_bar(layout), u_tilde(layout);
-    history.predict(c, dt, u_bar, u_tilde);
-    const auto scale = vector_of([&](double w) { return 1 / (1 + std::pow(w * c.scaled_dt(dt), 2)); });
-    linalg::Vector& u = u_tilde;
+  void step(History& history, const StepCoefficients& c, double dt) {
+    history.predict(c, dt, u_bar, u);
     const auto entries = u.write_local();
-    for (std::size_t i = 0; i < entries.size(); ++i) entries[i] *= scale.local()[i];
+    for (std::size_t i = 0; i < entries.size(); ++i)
+      entries[i] /= 1 + std::pow(frequency(global(i)) * c.scaled_dt(dt), 2);
     update_velocity(c, dt, u, u_bar, u_bar);
     history.push(history.newest().id + 1, u, u_bar);
   }
-  void step(History& history, double dt) const { step(history, history.next_coefficients(), dt); }
+  void step(History& history, double dt) { step(history, history.next_coefficients(), dt); }
 
   // Error at t = 2 in u and v.
-  double error(int order, int steps, bool exact_start) const {
+  double error(int order, int steps, bool exact_start) {
     const double dt = 2.0 / steps;
     History history(order);
     const int past = exact_start ? order - 1 : 0;
@@ -70,7 +70,7 @@ protected:
     dv.add(-1, exact_v(2));
     return du.norm() + dv.norm();
   }
-  double measured_order(int order, int steps, bool exact_start) const {
+  double measured_order(int order, int steps, bool exact_start) {
     return std::log2(error(order, steps, exact_start) / error(order, 2 * steps, exact_start));
   }
 
@@ -80,6 +80,7 @@ protected:
 
   parallel::Communicator comm{MPI_COMM_WORLD};
   std::shared_ptr<const linalg::VectorLayout> layout;
+  linalg::Vector u, u_bar; // of the step taken
 };
 
 TEST_F(Oscillators, OrdersWithExactStart) {
@@ -103,23 +104,22 @@ TEST_F(Oscillators, EnergyDecays) {
   for (const int m : {1, 2}) {
     History history(m);
     history.push(0, exact_u(0), exact_v(0));
+    linalg::Vector scaled(layout);
     const auto energy = [&] {
-      const linalg::Vector wu = vector_of([](double w) { return w; });
-      double sum = std::pow(history.newest().v.norm(), 2);
-      linalg::Vector scaled = history.newest().u;
+      scaled.copy_from(history.newest().u);
       const auto entries = scaled.write_local();
-      for (std::size_t i = 0; i < entries.size(); ++i) entries[i] *= wu.local()[i];
-      return sum + std::pow(scaled.norm(), 2);
+      for (std::size_t i = 0; i < entries.size(); ++i) entries[i] *= frequency(global(i));
+      return std::pow(history.newest().v.norm(), 2) + std::pow(scaled.norm(), 2);
     };
     double before = energy();
     const double start = before;
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 100; ++i) {
       step(history, 0.05);
       if (i < 2) continue; // the ramp may end with a small rise
       EXPECT_LT(energy(), before) << "BDF" << m << ", step " << i;
       before = energy();
     }
-    EXPECT_LT(before, (m == 1 ? 0.2 : 0.99) * start);
+    EXPECT_LT(before, (m == 1 ? 0.5 : 0.99) * start);
     EXPECT_GT(before, 0);
   }
 }
@@ -132,7 +132,7 @@ TEST_F(Oscillators, PredictionOfFreeFlightIsExact) {
     for (int k = 0; k < m; ++k)
       history.push(k, vector_of([&](double w) { return w * (k - m + 1) * dt + 3; }),
                    vector_of([](double w) { return w; }));
-    linalg::Vector u_bar(layout), u_tilde(layout), v(layout);
+    linalg::Vector u_tilde(layout), v(layout);
     const StepCoefficients c = history.next_coefficients();
     history.predict(c, dt, u_bar, u_tilde);
     update_velocity(c, dt, u_tilde, u_bar, v);

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -15,10 +16,9 @@ public:
   /// A folder of this process.
   TemporaryFolder() : path_(make()) {}
   /// The same folder on all ranks of `comm` (a recoil::parallel::Communicator, which must outlive this).
-  /// Collective, as is the destructor on the side of the folder: rank 0 removes it, so let all ranks be done
-  /// with it.
+  /// Collective, as is the destructor, which lets all ranks come before the folder goes.
   template <class Comm>
-  explicit TemporaryFolder(const Comm& comm) : owner_(comm.rank() == 0) {
+  explicit TemporaryFolder(const Comm& comm) : owner_(comm.rank() == 0), wait_([&comm] { comm.barrier(); }) {
     std::string text;
     if (owner_) text = make().string();
     comm.broadcast(text);
@@ -27,6 +27,7 @@ public:
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   ~TemporaryFolder() {
+    if (wait_) wait_();
     std::error_code ignored;
     if (owner_) std::filesystem::remove_all(path_, ignored);
   }
@@ -43,6 +44,7 @@ private:
   }
 
   bool owner_ = true;
+  std::function<void()> wait_;
   std::filesystem::path path_;
 };
 

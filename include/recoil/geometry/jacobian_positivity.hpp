@@ -9,13 +9,15 @@
 
 namespace recoil::geometry {
 
-/// Proves that a Lagrange element of order 1..4 is nowhere inverted: det(grad x) > 0 over the whole element, not only at
-/// quadrature points. The determinant is a polynomial of degree dim (order - 1); it lies above its smallest Bernstein
-/// coefficient [Johnen, Remacle, Geuzaine 2013]. Where that does not decide, the element is bisected at its longest
-/// edges up to a fixed depth; what is still open then counts as not proven.
+/// Proves that a Lagrange element of order 1..4 is nowhere inverted: det(grad x) > 0 over the whole element,
+/// not only at quadrature points. The determinant is a polynomial of degree dim (order - 1); it lies above
+/// its smallest Bernstein coefficient [Johnen, Remacle, Geuzaine 2013]. Where that does not decide, the
+/// element is bisected at its longest edges up to a fixed depth; what is still open then counts as not
+/// proven.
 ///
 /// Tables are built once by the constructor; is_positive uses no heap and may be called from several threads.
-template <int dim> class JacobianPositivity {
+template <int dim>
+class JacobianPositivity {
 public:
   /// @param order of the element's nodes, 1..4. @throws InputError for other orders.
   explicit JacobianPositivity(int order);
@@ -24,9 +26,11 @@ public:
   int num_nodes() const { return num_nodes_; }
 
   /// @param positions node positions [num_nodes()][dim] in the order of SimplexLattice<dim>(order).
-  /// @param rest_sign sign of the determinant of the rest element's edge matrix [X1 - X0, ..]: any positive number or any
+  /// @param rest_sign sign of the determinant of the rest element's edge matrix [X1 - X0, ..]: any positive
+  /// number or any
   ///        negative number. Cells ordered by vertex ids may have either.
-  /// @return true if det(grad x) > 0 everywhere in the element is proven; false if it is violated or not proven.
+  /// @return true if det(grad x) > 0 everywhere in the element is proven; false if it is violated or not
+  /// proven.
   bool is_positive(const double* positions, double rest_sign) const;
 
 private:

@@ -6,13 +6,16 @@ namespace recoil::geometry {
 
 /// Symmetric matrix of run-time size up to `max_size` without heap use.
 template <int max_size>
-using SmallMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, max_size, max_size>;
+using SmallMatrix =
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, max_size, max_size>;
 
-/// Replaces a symmetric matrix by the nearest positive semi-definite one in the Frobenius norm: eigenvalues are clamped
-/// at 0 [Teran et al. 2005]. A matrix that is positive definite already is left untouched, bit for bit.
+/// Replaces a symmetric matrix by the nearest positive semi-definite one in the Frobenius norm: eigenvalues
+/// are clamped at 0 [Teran et al. 2005]. A matrix that is positive definite already is left untouched, bit
+/// for bit.
 /// @param A symmetric; both triangles are read. Instantiated for sizes 2, 3, 4, 6, 8, 9, 12.
 /// @return false if A is not finite or its eigenvalues were not found; A is then unchanged.
-template <int size> bool project_psd(Eigen::Matrix<double, size, size>& A);
+template <int size>
+bool project_psd(Eigen::Matrix<double, size, size>& A);
 
 /// The same for run-time sizes 1..12 (contact stencils).
 bool project_psd(SmallMatrix<12>& A);

@@ -6,7 +6,8 @@ namespace recoil::geometry {
 
 /// Rotation-variant singular value decomposition F = U diag(sigma) V^T with det U = det V = 1
 /// [Irving, Teran, Fedkiw 2004]: |sigma| descends, and the last one carries the sign of det F.
-template <int dim> struct RotationSvd {
+template <int dim>
+struct RotationSvd {
   Eigen::Matrix<double, dim, dim> U, V;
   Eigen::Matrix<double, dim, 1> sigma;
 
@@ -22,9 +23,11 @@ template <int dim> struct RotationSvd {
 };
 
 /// Decomposes any finite F, singular and inverted ones included. No heap use.
-template <int dim> RotationSvd<dim> rotation_svd(const Eigen::Matrix<double, dim, dim>& F);
+template <int dim>
+RotationSvd<dim> rotation_svd(const Eigen::Matrix<double, dim, dim>& F);
 
 /// dR_ij / dF_kl of the polar rotation at [dim * i + j, dim * k + l]; symmetric.
-template <int dim> Eigen::Matrix<double, dim * dim, dim * dim> rotation_derivative(const RotationSvd<dim>& svd);
+template <int dim>
+Eigen::Matrix<double, dim * dim, dim * dim> rotation_derivative(const RotationSvd<dim>& svd);
 
 } // namespace recoil::geometry

@@ -6,14 +6,16 @@
 
 namespace recoil::geometry {
 
-/// Equispaced lattice of a reference simplex with vertices 0..dim: the points with barycentric coordinates alpha / order,
-/// alpha a multi-index of dim + 1 non-negative integers that sum to the order.
+/// Equispaced lattice of a reference simplex with vertices 0..dim: the points with barycentric coordinates
+/// alpha / order, alpha a multi-index of dim + 1 non-negative integers that sum to the order.
 ///
-/// Lattice points are grouped by the sub-simplex ("entity") that contains them in its interior: vertices, edges, faces,
-/// interior; entities of one dimension in lexicographic order of their vertex tuples ((0,1), (0,2), .. (1,2), ..), the
-/// points of one entity by descending multi-index, so along an edge from its first to its second vertex. A lattice
-/// restricted to a facet is the facet's own lattice (facet_nodes). Order 0 has one point with multi-index zero.
-template <int dim> class SimplexLattice {
+/// Lattice points are grouped by the sub-simplex ("entity") that contains them in its interior: vertices,
+/// edges, faces, interior; entities of one dimension in lexicographic order of their vertex tuples ((0,1),
+/// (0,2), .. (1,2), ..), the points of one entity by descending multi-index, so along an edge from its first
+/// to its second vertex. A lattice restricted to a facet is the facet's own lattice (facet_nodes). Order 0
+/// has one point with multi-index zero.
+template <int dim>
+class SimplexLattice {
 public:
   using MultiIndex = std::array<int, dim + 1>;
 
@@ -34,7 +36,8 @@ public:
   int points_per_entity(int entity_dim) const;
   /// First lattice point of an entity; its points_per_entity points follow each other.
   int first_point(int entity_dim, int entity) const;
-  /// Points on the facet opposite to vertex `facet`, in the order of SimplexLattice<dim - 1> on its ascending vertices.
+  /// Points on the facet opposite to vertex `facet`, in the order of SimplexLattice<dim - 1> on its ascending
+  /// vertices.
   std::vector<int> facet_points(int facet) const;
 
 private:

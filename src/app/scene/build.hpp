@@ -22,6 +22,9 @@ void build_settings(const Item& root, Scene& scene);
 /// Checks between the parts that need no mesh: names and ids exist, none twice.
 void check_scene(const Scene& scene);
 
+/// Refuses a name that no deformable body has, in the name of the entry at `where`.
+void check_body(const Scene& scene, const std::string& body, const std::string& where);
+
 /// Names of deformable bodies, of obstacles with a mesh, of all.
 std::vector<std::string> deformable_names(const Scene& scene);
 std::vector<std::string> obstacle_names(const Scene& scene);

@@ -177,6 +177,7 @@ void build_space(const Item& space, Scene& scene) {
   }
   for (const auto& entry : order.items()) {
     const auto body = entry["body"].text();
+    check_body(scene, body, entry["body"].where());
     for (const auto& [known, value] : scene.space.body_orders)
       if (known == body) entry["body"].fail("body '" + body + "' has an order already; keep one entry");
     scene.space.body_orders.emplace_back(body, entry["order"].integer());

@@ -26,18 +26,9 @@ void check_names(const Scene& scene) {
   for (const auto& plane : scene.planes) once(plane.name, plane.where);
 }
 
-void check_body(const Scene& scene, const std::string& body, const std::string& where) {
-  const auto bodies = deformable_names(scene);
-  if (holds(bodies, body)) return;
-  if (holds(obstacle_names(scene), body))
-    throw InputError(where, "'" + body + "' is an obstacle, here a deformable body is meant");
-  throw InputError(where, "there is no body '" + body + "'" + did_you_mean(body, bodies));
-}
-
 void check_bodies(const Scene& scene) {
   for (const auto& material : scene.materials)
     for (const auto& body : material.bodies) check_body(scene, body, material.where);
-  for (const auto& [body, order] : scene.space.body_orders) check_body(scene, body, "/space/discr_order");
   const auto check_region = [&](const Region& region) {
     for (const auto& body : region.bodies) check_body(scene, body, region.where);
   };
@@ -113,6 +104,14 @@ void check_time_reference(const Scene& scene) {
 }
 
 } // namespace
+
+void check_body(const Scene& scene, const std::string& body, const std::string& where) {
+  const auto bodies = deformable_names(scene);
+  if (holds(bodies, body)) return;
+  if (holds(obstacle_names(scene), body))
+    throw InputError(where, "'" + body + "' is an obstacle, here a deformable body is meant");
+  throw InputError(where, "there is no body '" + body + "'" + did_you_mean(body, bodies));
+}
 
 void check_scene(const Scene& scene) {
   const auto& file = scene.file.string();

@@ -1,6 +1,7 @@
 #include "app/scene/resolve.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <optional>
 
 #include "app/scene/json_lines.hpp"
@@ -23,7 +24,8 @@ std::string shorten(const json& value) {
 }
 
 bool is_integer(const json& value) {
-  if (value.is_number_integer()) return value >= -2147483648LL && value <= 2147483647LL;
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>() <= 2147483647u;
+  if (value.is_number_integer()) return value.get<std::int64_t>() >= -2147483648LL;
   if (!value.is_number_float()) return false;
   const auto number = value.get<double>();
   return number == std::floor(number) && std::abs(number) <= 2147483647.0;
@@ -117,7 +119,8 @@ private:
   json resolve_single(const KeyNode& node, const Key& key, json value, const std::string& pointer) {
     if (is_quantity(value, key.types)) {
       const auto unit = value.value("unit", json(""));
-      if (!unit.is_string() || !is_si_unit(unit.get<std::string>(), key.unit) || value.size() > 2) {
+      const bool others = value.size() > 1 + value.count("unit");
+      if (others || !unit.is_string() || !is_si_unit(unit.get<std::string>(), key.unit)) {
         problem(pointer, "a number with a unit is written {\"value\": 1, \"unit\": \"" +
                              std::string(key.unit ? key.unit : "") +
                              "\"} here (SI only, values are not converted), is " + shorten(value));

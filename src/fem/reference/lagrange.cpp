@@ -32,7 +32,8 @@ Factors factors(int order, double lambda) {
   return f;
 }
 
-template <int dim> std::array<Factors, dim + 1> all_factors(int order, const Eigen::Matrix<double, dim, 1>& xi) {
+template <int dim>
+std::array<Factors, dim + 1> all_factors(int order, const Eigen::Matrix<double, dim, 1>& xi) {
   std::array<Factors, dim + 1> f;
   f[0] = factors(order, 1.0 - xi.sum());
   for (int i = 0; i < dim; ++i) f[static_cast<std::size_t>(i + 1)] = factors(order, xi[i]);
@@ -41,16 +42,19 @@ template <int dim> std::array<Factors, dim + 1> all_factors(int order, const Eig
 
 } // namespace
 
-template <int dim> LagrangeBasis<dim>::LagrangeBasis(int order) : lattice_(checked_order(order)) {}
+template <int dim>
+LagrangeBasis<dim>::LagrangeBasis(int order) : lattice_(checked_order(order)) {}
 
-template <int dim> typename LagrangeBasis<dim>::Point LagrangeBasis<dim>::node(int node) const {
+template <int dim>
+typename LagrangeBasis<dim>::Point LagrangeBasis<dim>::node(int node) const {
   Point xi;
   for (int i = 0; i < dim; ++i)
     xi[i] = static_cast<double>(multi_index(node)[static_cast<std::size_t>(i + 1)]) / order();
   return xi;
 }
 
-template <int dim> void LagrangeBasis<dim>::values(const Point& xi, std::span<double> values) const {
+template <int dim>
+void LagrangeBasis<dim>::values(const Point& xi, std::span<double> values) const {
   const auto f = all_factors<dim>(order(), xi);
   for (int a = 0; a < num_nodes(); ++a) {
     const MultiIndex& alpha = multi_index(a);
@@ -60,7 +64,8 @@ template <int dim> void LagrangeBasis<dim>::values(const Point& xi, std::span<do
   }
 }
 
-template <int dim> void LagrangeBasis<dim>::gradients(const Point& xi, std::span<double> gradients) const {
+template <int dim>
+void LagrangeBasis<dim>::gradients(const Point& xi, std::span<double> gradients) const {
   const auto f = all_factors<dim>(order(), xi);
   for (int a = 0; a < num_nodes(); ++a) {
     const MultiIndex& alpha = multi_index(a);

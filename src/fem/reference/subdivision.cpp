@@ -12,9 +12,11 @@
 
 namespace recoil::fem {
 
-template <int dim> std::vector<std::array<int, dim + 1>> subdivide_cell(int order) {
-  // Partial sums y_j = alpha_j + .. + alpha_dim map the lattice to k >= y_1 >= .. >= y_dim >= 0, which the Kuhn
-  // simplices of the unit cubes fill: start at a lattice point and step once along each axis, in every order.
+template <int dim>
+std::vector<std::array<int, dim + 1>> subdivide_cell(int order) {
+  // Partial sums y_j = alpha_j + .. + alpha_dim map the lattice to k >= y_1 >= .. >= y_dim >= 0, which the
+  // Kuhn simplices of the unit cubes fill: start at a lattice point and step once along each axis, in every
+  // order.
   const LagrangeBasis<dim> basis(order);
   using Sums = std::array<int, dim>;
   const auto node = [&](const Sums& y) {
@@ -56,7 +58,8 @@ template <int dim> std::vector<std::array<int, dim + 1>> subdivide_cell(int orde
   return cells;
 }
 
-template <int dim> std::vector<std::array<int, dim>> subdivide_facet(int order, int facet) {
+template <int dim>
+std::vector<std::array<int, dim>> subdivide_facet(int order, int facet) {
   const std::vector<int> nodes = LagrangeBasis<dim>(order).facet_nodes(facet);
   std::vector<std::array<int, dim>> facets = subdivide_cell<dim - 1>(order);
   for (auto& corners : facets)

@@ -3,7 +3,8 @@
 namespace recoil::fem {
 
 template <int dim>
-Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis, std::span<const Eigen::Matrix<double, dim, 1>> points) {
+Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis,
+                         std::span<const Eigen::Matrix<double, dim, 1>> points) {
   Tabulation<dim> table;
   table.num_points = static_cast<int>(points.size());
   table.num_nodes = basis.num_nodes();
@@ -17,7 +18,8 @@ Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis, std::span<const Eigen:
   return table;
 }
 
-template <int dim> Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis, const QuadratureRule<dim>& quadrature) {
+template <int dim>
+Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis, const QuadratureRule<dim>& quadrature) {
   Tabulation<dim> table = tabulate(basis, std::span<const Eigen::Matrix<double, dim, 1>>(quadrature.points));
   table.weights = quadrature.weights;
   return table;

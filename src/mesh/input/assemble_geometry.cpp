@@ -39,10 +39,13 @@ void check_source(const GeometrySpec& spec) {
   std::string extension = spec.mesh.extension().string();
   for (auto& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (!spec.generator && !spec.is_obstacle && extension == ".stl")
-    throw InputError(label(spec), "STL holds surfaces, which can be obstacles (is_obstacle) only; a deformable body needs "
-                                  "a mesh of tetrahedra");
+    throw InputError(label(spec),
+                     "STL holds surfaces, which can be obstacles (is_obstacle) only; a deformable body needs "
+                     "a mesh of tetrahedra");
   if (!spec.is_obstacle && spec.extract != Extract::volume)
-    throw InputError(label(spec), "extract must be volume for a deformable body; only obstacles keep a part of their mesh");
+    throw InputError(
+        label(spec),
+        "extract must be volume for a deformable body; only obstacles keep a part of their mesh");
 }
 
 int dimension(const RawMesh& raw) { return raw.tetrahedra.empty() ? 2 : 3; }
@@ -61,9 +64,11 @@ Body build_body(const GeometrySpec& spec, RawMesh&& raw, int dim) {
   body.mesh = body_mesh(std::move(raw), where);
   if (body.mesh.dim != dim)
     throw InputError(where, "is a mesh of " + std::string(body.mesh.dim == 2 ? "triangles" : "tetrahedra") +
-                                " in a scene in " + std::to_string(dim) + "D; all deformable bodies need the same dimension");
+                                " in a scene in " + std::to_string(dim) +
+                                "D; all deformable bodies need the same dimension");
   if (spec.normalize_mesh) normalize(body.mesh.vertices, where);
-  transform_vertices(affine_map(spec.transformation, bounding_box(body.mesh.vertices), dim, where), body.mesh.vertices);
+  transform_vertices(affine_map(spec.transformation, bounding_box(body.mesh.vertices), dim, where),
+                     body.mesh.vertices);
   body.box = bounding_box(body.mesh.vertices);
   orient(body.mesh, where);
   if (spec.n_refs != 0) {
@@ -81,7 +86,8 @@ void append(SimplexMesh& scene, const GeometrySpec& spec, const Body& body) {
   const BodyMesh& mesh = body.mesh;
   std::vector<std::int32_t> number(mesh.vertices.size(), -1);
   for (const auto& cell : mesh.cells)
-    for (int i = 0; i <= mesh.dim; ++i) number[static_cast<std::size_t>(cell[static_cast<std::size_t>(i)])] = 0;
+    for (int i = 0; i <= mesh.dim; ++i)
+      number[static_cast<std::size_t>(cell[static_cast<std::size_t>(i)])] = 0;
   std::int32_t used = 0;
   for (auto& v : number)
     if (v == 0) v = used++;
@@ -156,18 +162,19 @@ int geometry_dimension(std::span<const GeometrySpec> specs, MeshFiles& files) {
   for (const auto& spec : specs) {
     if (spec.is_obstacle) continue;
     check_source(spec);
-    const int own = spec.generator
-                        ? dimension(spec.generator->shape)
-                        : naming_entry(spec, [&] { return dimension(files.load(spec.mesh)); });
+    const int own = spec.generator ? dimension(spec.generator->shape)
+                                   : naming_entry(spec, [&] { return dimension(files.load(spec.mesh)); });
     if (first && own != dim) {
       const auto kind = [](int d) { return std::string(d == 2 ? "triangles" : "tetrahedra"); };
-      throw InputError(label(spec), "is a mesh of " + kind(own) + ", but " + label(*first) + " is one of " + kind(dim) +
-                                        "; all deformable bodies need the same dimension");
+      throw InputError(label(spec), "is a mesh of " + kind(own) + ", but " + label(*first) + " is one of " +
+                                        kind(dim) + "; all deformable bodies need the same dimension");
     }
     if (!first) first = &spec;
     dim = own;
   }
-  if (!first) throw InputError("/geometry", "the scene has no deformable body; at least one entry must not be an obstacle");
+  if (!first)
+    throw InputError("/geometry",
+                     "the scene has no deformable body; at least one entry must not be an obstacle");
   return dim;
 }
 
@@ -182,18 +189,18 @@ AssembledGeometry assemble_geometry(std::span<const GeometrySpec> specs, int dim
   auto uses = count_uses(specs);
   for (const auto& spec : specs) {
     check_source(spec);
-    RawMesh raw = spec.generator ? generate(*spec.generator, spec.where)
-                                 : naming_entry(spec, [&] {
-                                     const bool last = --uses[spec.mesh.string()] == 0;
-                                     return last ? files.take(spec.mesh) : files.load(spec.mesh);
-                                   });
+    RawMesh raw = spec.generator ? generate(*spec.generator, spec.where) : naming_entry(spec, [&] {
+      const bool last = --uses[spec.mesh.string()] == 0;
+      return last ? files.take(spec.mesh) : files.load(spec.mesh);
+    });
     if (spec.is_obstacle)
       scene.obstacles.push_back(obstacle_surface(std::move(raw), spec, dim));
     else
       append(scene.deformable, spec, build_body(spec, std::move(raw), dim));
   }
   if (scene.deformable.cells.empty())
-    throw InputError("/geometry", "the scene has no deformable body; at least one entry must not be an obstacle");
+    throw InputError("/geometry",
+                     "the scene has no deformable body; at least one entry must not be an obstacle");
   return scene;
 }
 

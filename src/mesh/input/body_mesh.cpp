@@ -18,9 +18,10 @@ void check_planar(const RawMesh& raw, const std::string& where) {
     max = std::max(max, p.z());
   }
   if (max > min)
-    throw InputError(where, "holds triangles only, but z runs from " + describe(min) + " to " + describe(max) +
-                                "; a deformable body needs tetrahedra, or triangles in a plane of constant z; a surface "
-                                "can be an obstacle (is_obstacle)");
+    throw InputError(
+        where, "holds triangles only, but z runs from " + describe(min) + " to " + describe(max) +
+                   "; a deformable body needs tetrahedra, or triangles in a plane of constant z; a surface "
+                   "can be an obstacle (is_obstacle)");
 }
 
 /// Six times the volume or twice the area, and the product of edge lengths it is to be compared with.
@@ -73,8 +74,9 @@ BodyMesh body_mesh(RawMesh&& raw, const std::string& where) {
     mesh.tags = std::move(raw.triangle_tags);
     for (auto& p : raw.vertices) p.z() = 0;
   } else {
-    throw InputError(where, "has no triangles or tetrahedra; a deformable body needs them, an obstacle (is_obstacle) "
-                            "can do with edges and points");
+    throw InputError(
+        where, "has no triangles or tetrahedra; a deformable body needs them, an obstacle (is_obstacle) "
+               "can do with edges and points");
   }
   mesh.tags.resize(mesh.cells.size(), 0);
   mesh.vertices = std::move(raw.vertices);
@@ -89,7 +91,8 @@ void orient(BodyMesh& mesh, const std::string& where) {
   const auto last = static_cast<std::size_t>(mesh.dim);
   for (std::size_t c = 0; c < mesh.cells.size(); ++c) {
     const auto [determinant, scale] = measure(mesh, mesh.cells[c]);
-    if (!(std::abs(determinant) > tolerance * scale) || !std::isfinite(determinant)) fail_degenerate(mesh, c, where);
+    if (!(std::abs(determinant) > tolerance * scale) || !std::isfinite(determinant))
+      fail_degenerate(mesh, c, where);
     if (determinant < 0) std::swap(mesh.cells[c][last - 1], mesh.cells[c][last]);
   }
 }

@@ -14,7 +14,9 @@ struct FacetEntry {
   std::int32_t middle, largest; ///< its other vertices, ascending; largest = -1 in 2D
   std::uint32_t reference;      ///< 4 * cell + local
 
-  bool same_vertices(const FacetEntry& other) const { return middle == other.middle && largest == other.largest; }
+  bool same_vertices(const FacetEntry& other) const {
+    return middle == other.middle && largest == other.largest;
+  }
   bool operator<(const FacetEntry& other) const {
     if (middle != other.middle) return middle < other.middle;
     if (largest != other.largest) return largest < other.largest;
@@ -36,7 +38,8 @@ std::array<std::int32_t, 3> sorted_vertices(const std::array<std::int32_t, 4>& c
   return v;
 }
 
-[[noreturn]] void fail_shared(const BodyMesh& mesh, std::span<const FacetEntry> entries, const std::string& where) {
+[[noreturn]] void fail_shared(const BodyMesh& mesh, std::span<const FacetEntry> entries,
+                              const std::string& where) {
   std::string cells;
   for (const auto& entry : entries)
     cells += (cells.empty() ? "" : ", ") + std::to_string(mesh.cell_source[entry.reference / 4]);
@@ -44,9 +47,12 @@ std::array<std::int32_t, 3> sorted_vertices(const std::array<std::int32_t, 4>& c
                                            static_cast<std::int32_t>(entries[0].reference % 4), -1});
   std::string corners;
   for (int i = 0; i < mesh.dim; ++i)
-    corners += (i ? ", " : "") + describe(mesh.vertices[static_cast<std::size_t>(facet[static_cast<std::size_t>(i)])], mesh.dim);
+    corners +=
+        (i ? ", " : "") +
+        describe(mesh.vertices[static_cast<std::size_t>(facet[static_cast<std::size_t>(i)])], mesh.dim);
   const bool twins = entries.size() == 2;
-  throw InputError(where, std::string(twins ? "two cells have the same vertices" : "a facet is shared by more than two cells") +
+  throw InputError(where, std::string(twins ? "two cells have the same vertices"
+                                            : "a facet is shared by more than two cells") +
                               " (cells " + cells + ", counted from 0) at " + corners + "; remove the " +
                               (twins ? "duplicate" : "overlapping cells"));
 }
@@ -97,13 +103,15 @@ Boundary find_boundary(const BodyMesh& mesh, const std::string& where) {
                                    static_cast<std::int32_t>(it->reference % 4),
                                    static_cast<std::int32_t>(boundary.num_all_facets)});
       const auto opposite = [&](const FacetEntry& e) { return mesh.cells[e.reference / 4][e.reference % 4]; };
-      if (end - it > 2 || (end - it == 2 && opposite(it[0]) == opposite(it[1]))) fail_shared(mesh, {it, end}, where);
+      if (end - it > 2 || (end - it == 2 && opposite(it[0]) == opposite(it[1])))
+        fail_shared(mesh, {it, end}, where);
       it = end;
     }
   }
-  std::sort(boundary.facets.begin(), boundary.facets.end(), [](const BoundaryFacet& a, const BoundaryFacet& b) {
-    return std::pair(a.cell, a.local) < std::pair(b.cell, b.local);
-  });
+  std::sort(boundary.facets.begin(), boundary.facets.end(),
+            [](const BoundaryFacet& a, const BoundaryFacet& b) {
+              return std::pair(a.cell, a.local) < std::pair(b.cell, b.local);
+            });
   return boundary;
 }
 

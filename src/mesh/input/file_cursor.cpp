@@ -20,7 +20,8 @@ std::string read_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status))
-    throw InputError(path.string(), "no such file; check the path, which is relative to the folder of the scene");
+    throw InputError(path.string(),
+                     "no such file; check the path, which is relative to the folder of the scene");
   if (std::filesystem::is_directory(status)) throw InputError(path.string(), "is a folder, not a file");
   std::ifstream file(path, std::ios::binary);
   if (!file) throw InputError(path.string(), "cannot be opened; check its permissions");
@@ -156,7 +157,8 @@ std::size_t FileCursor::count(const char* what, std::size_t min_bytes) {
 
 double FileCursor::binary_coordinate() {
   const auto value = binary<double>("a coordinate");
-  if (!std::isfinite(value)) fail_at(position_ - sizeof(double), "a coordinate is not finite; the file is damaged");
+  if (!std::isfinite(value))
+    fail_at(position_ - sizeof(double), "a coordinate is not finite; the file is damaged");
   return value;
 }
 

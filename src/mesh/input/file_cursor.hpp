@@ -13,8 +13,8 @@ namespace recoil::mesh {
 /// The whole content of a file. @throws InputError if it cannot be read, is a folder or is empty.
 std::string read_file(const std::filesystem::path& path);
 
-/// A place in the content of a file, with what mesh formats need to read on: words, numbers and binary values. Every
-/// trouble is an InputError naming file and line (text) or file and byte (binary).
+/// A place in the content of a file, with what mesh formats need to read on: words, numbers and binary
+/// values. Every trouble is an InputError naming file and line (text) or file and byte (binary).
 class FileCursor {
 public:
   FileCursor(std::string_view content, std::string name) : content_(content), name_(std::move(name)) {}
@@ -48,8 +48,8 @@ public:
   std::int64_t integer(const char* what);
   /// An integer that fits 32 bits.
   std::int32_t small_integer(const char* what);
-  /// A count of things that take at least `min_bytes` bytes each: refused when the rest of the file cannot hold them, so
-  /// that a damaged count never leads to a huge allocation.
+  /// A count of things that take at least `min_bytes` bytes each: refused when the rest of the file cannot
+  /// hold them, so that a damaged count never leads to a huge allocation.
   std::size_t count(const char* what, std::size_t min_bytes);
   std::size_t check_count(std::uint64_t count, const char* what, std::size_t min_bytes) const;
 

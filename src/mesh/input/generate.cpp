@@ -14,12 +14,18 @@ namespace {
 
 const char* shape_name(GeneratorShape shape) {
   switch (shape) {
-  case GeneratorShape::box: return "box";
-  case GeneratorShape::rectangle: return "rectangle";
-  case GeneratorShape::ball: return "ball";
-  case GeneratorShape::disk: return "disk";
-  case GeneratorShape::cylinder: return "cylinder";
-  case GeneratorShape::plate: return "plate";
+  case GeneratorShape::box:
+    return "box";
+  case GeneratorShape::rectangle:
+    return "rectangle";
+  case GeneratorShape::ball:
+    return "ball";
+  case GeneratorShape::disk:
+    return "disk";
+  case GeneratorShape::cylinder:
+    return "cylinder";
+  case GeneratorShape::plate:
+    return "plate";
   }
   return "?";
 }
@@ -38,7 +44,8 @@ public:
     if (generator_.size.size() != dim)
       fail("size has " + std::to_string(generator_.size.size()) + " numbers, needs " + std::to_string(dim));
     Eigen::Vector3d size = Eigen::Vector3d::Zero();
-    for (std::size_t k = 0; k < dim; ++k) size[static_cast<Eigen::Index>(k)] = positive(generator_.size[k], "size");
+    for (std::size_t k = 0; k < dim; ++k)
+      size[static_cast<Eigen::Index>(k)] = positive(generator_.size[k], "size");
     return size;
   }
   /// One number per entry; a single one stands for all when `repeat`.
@@ -50,7 +57,8 @@ public:
     std::vector<std::int64_t> divisions(count);
     for (std::size_t k = 0; k < count; ++k) {
       divisions[k] = given[given.size() == 1 ? 0 : k];
-      if (divisions[k] < 1) fail("divisions has the entry " + std::to_string(divisions[k]) + "; it must be at least 1");
+      if (divisions[k] < 1)
+        fail("divisions has the entry " + std::to_string(divisions[k]) + "; it must be at least 1");
     }
     return divisions;
   }
@@ -85,8 +93,8 @@ struct Lattice {
   double vertex_count() const { return double(cells[0] + 1) * double(cells[1] + 1) * double(cells[2] + 1); }
 };
 
-/// Six tetrahedra per cube, one for each order in which a path along its edges takes the three axes from the corner
-/// given by `start` to the opposite one.
+/// Six tetrahedra per cube, one for each order in which a path along its edges takes the three axes from the
+/// corner given by `start` to the opposite one.
 template <class Start>
 void add_kuhn_cells(const Lattice& lattice, const Start& start, RawMesh& mesh) {
   constexpr std::size_t orders[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
@@ -123,7 +131,12 @@ RawMesh box(const Numbers& numbers) {
   lattice.for_each_vertex(
       [&](const Eigen::Vector3d& i) { mesh.vertices.push_back(size.array() * (i.array() / cells - 0.5)); });
   mesh.tetrahedra.reserve(static_cast<std::size_t>(6 * lattice.cell_count()));
-  add_kuhn_cells(lattice, [](const auto&) { return std::array<int, 3>{0, 0, 0}; }, mesh);
+  add_kuhn_cells(
+      lattice,
+      [](const auto&) {
+        return std::array<int, 3>{0, 0, 0};
+      },
+      mesh);
   return mesh;
 }
 
@@ -153,7 +166,8 @@ RawMesh disk_of(double radius, std::int64_t rings) {
   mesh.vertices.push_back(Eigen::Vector3d::Zero());
   for (std::int64_t k = 1; k <= rings; ++k)
     for (std::int64_t j = 0; j < 6 * k; ++j) {
-      const double angle = 2 * std::numbers::pi * double(j) / double(6 * k), r = radius * double(k) / double(rings);
+      const double angle = 2 * std::numbers::pi * double(j) / double(6 * k),
+                   r = radius * double(k) / double(rings);
       mesh.vertices.push_back({r * std::cos(angle), r * std::sin(angle), 0});
     }
   const auto vertex = [](std::int64_t ring, std::int64_t j) {
@@ -164,7 +178,8 @@ RawMesh disk_of(double radius, std::int64_t rings) {
       for (std::int64_t j = 0; j < k; ++j) {
         const auto outer = sector * k + j, inner = sector * (k - 1) + j;
         mesh.triangles.push_back({vertex(k - 1, inner), vertex(k, outer), vertex(k, outer + 1)});
-        if (j + 1 < k) mesh.triangles.push_back({vertex(k - 1, inner), vertex(k, outer + 1), vertex(k - 1, inner + 1)});
+        if (j + 1 < k)
+          mesh.triangles.push_back({vertex(k - 1, inner), vertex(k, outer + 1), vertex(k - 1, inner + 1)});
       }
   return mesh;
 }
@@ -206,8 +221,8 @@ RawMesh cylinder(const Generator& generator, const Numbers& numbers) {
   return mesh;
 }
 
-/// Maps the cube [-1, 1]^3 onto the unit ball, cubes around the origin onto spheres. On each shell equal steps become
-/// equal angles.
+/// Maps the cube [-1, 1]^3 onto the unit ball, cubes around the origin onto spheres. On each shell equal
+/// steps become equal angles.
 Eigen::Vector3d cube_to_ball(const Eigen::Vector3d& p) {
   const double shell = p.cwiseAbs().maxCoeff();
   if (shell == 0) return p;
@@ -244,11 +259,21 @@ RawMesh generate(const Generator& generator, const std::string& where) {
   RawMesh mesh;
   switch (generator.shape) {
   case GeneratorShape::box:
-  case GeneratorShape::plate: mesh = box(numbers); break;
-  case GeneratorShape::rectangle: mesh = rectangle(numbers); break;
-  case GeneratorShape::ball: mesh = ball(generator, numbers); break;
-  case GeneratorShape::disk: mesh = disk(generator, numbers); break;
-  case GeneratorShape::cylinder: mesh = cylinder(generator, numbers); break;
+  case GeneratorShape::plate:
+    mesh = box(numbers);
+    break;
+  case GeneratorShape::rectangle:
+    mesh = rectangle(numbers);
+    break;
+  case GeneratorShape::ball:
+    mesh = ball(generator, numbers);
+    break;
+  case GeneratorShape::disk:
+    mesh = disk(generator, numbers);
+    break;
+  case GeneratorShape::cylinder:
+    mesh = cylinder(generator, numbers);
+    break;
   }
   mesh.tetrahedron_tags.assign(mesh.tetrahedra.size(), 0);
   mesh.triangle_tags.assign(mesh.triangles.size(), 0);

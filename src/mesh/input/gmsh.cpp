@@ -15,17 +15,39 @@ struct ElementType {
 };
 
 constexpr ElementType element_types[] = {
-    {1, 1, 2, "2-node line"},           {2, 2, 3, "3-node triangle"},       {3, 2, 4, "4-node quadrangle"},
-    {4, 3, 4, "4-node tetrahedron"},    {5, 3, 8, "8-node hexahedron"},     {6, 3, 6, "6-node prism"},
-    {7, 3, 5, "5-node pyramid"},        {8, 1, 3, "3-node line"},           {9, 2, 6, "6-node triangle"},
-    {10, 2, 9, "9-node quadrangle"},    {11, 3, 10, "10-node tetrahedron"}, {12, 3, 27, "27-node hexahedron"},
-    {13, 3, 18, "18-node prism"},       {14, 3, 14, "14-node pyramid"},     {15, 0, 1, "point"},
-    {16, 2, 8, "8-node quadrangle"},    {17, 3, 20, "20-node hexahedron"},  {18, 3, 15, "15-node prism"},
-    {19, 3, 13, "13-node pyramid"},     {20, 2, 9, "9-node triangle"},      {21, 2, 10, "10-node triangle"},
-    {22, 2, 12, "12-node triangle"},    {23, 2, 15, "15-node triangle"},    {24, 2, 15, "15-node triangle"},
-    {25, 2, 21, "21-node triangle"},    {26, 1, 4, "4-node line"},          {27, 1, 5, "5-node line"},
-    {28, 1, 6, "6-node line"},          {29, 3, 20, "20-node tetrahedron"}, {30, 3, 35, "35-node tetrahedron"},
-    {31, 3, 56, "56-node tetrahedron"}, {92, 3, 64, "64-node hexahedron"},  {93, 3, 125, "125-node hexahedron"},
+    {1, 1, 2, "2-node line"},
+    {2, 2, 3, "3-node triangle"},
+    {3, 2, 4, "4-node quadrangle"},
+    {4, 3, 4, "4-node tetrahedron"},
+    {5, 3, 8, "8-node hexahedron"},
+    {6, 3, 6, "6-node prism"},
+    {7, 3, 5, "5-node pyramid"},
+    {8, 1, 3, "3-node line"},
+    {9, 2, 6, "6-node triangle"},
+    {10, 2, 9, "9-node quadrangle"},
+    {11, 3, 10, "10-node tetrahedron"},
+    {12, 3, 27, "27-node hexahedron"},
+    {13, 3, 18, "18-node prism"},
+    {14, 3, 14, "14-node pyramid"},
+    {15, 0, 1, "point"},
+    {16, 2, 8, "8-node quadrangle"},
+    {17, 3, 20, "20-node hexahedron"},
+    {18, 3, 15, "15-node prism"},
+    {19, 3, 13, "13-node pyramid"},
+    {20, 2, 9, "9-node triangle"},
+    {21, 2, 10, "10-node triangle"},
+    {22, 2, 12, "12-node triangle"},
+    {23, 2, 15, "15-node triangle"},
+    {24, 2, 15, "15-node triangle"},
+    {25, 2, 21, "21-node triangle"},
+    {26, 1, 4, "4-node line"},
+    {27, 1, 5, "5-node line"},
+    {28, 1, 6, "6-node line"},
+    {29, 3, 20, "20-node tetrahedron"},
+    {30, 3, 35, "35-node tetrahedron"},
+    {31, 3, 56, "56-node tetrahedron"},
+    {92, 3, 64, "64-node hexahedron"},
+    {93, 3, 125, "125-node hexahedron"},
 };
 
 const ElementType* find_type(std::int64_t type) {
@@ -54,11 +76,13 @@ GmshFormat read_format(FileCursor& cursor, bool& version4) {
   if (!version4 && version != "2.2" && version != "2.1" && version != "2")
     cursor.fail("Gmsh format " + in_quotes(version) +
                 " is not supported; write it again as 4.1 or 2.2 (gmsh FILE -save -format msh41 -o NEW)");
-  if (type != 0 && type != 1) cursor.fail("file type " + std::to_string(type) + " is neither 0 (ASCII) nor 1 (binary)");
+  if (type != 0 && type != 1)
+    cursor.fail("file type " + std::to_string(type) + " is neither 0 (ASCII) nor 1 (binary)");
   format.binary = type == 1;
   if (format.binary) {
     if (format.size_bytes != 8 && !(version4 && format.size_bytes == 4))
-      cursor.fail("data size " + std::to_string(format.size_bytes) + " is not supported; write the file with 8");
+      cursor.fail("data size " + std::to_string(format.size_bytes) +
+                  " is not supported; write the file with 8");
     cursor.skip_line();
     const auto one = cursor.binary<std::int32_t>("the byte order mark");
     if (one != 1 && one != 16777216) cursor.fail("the byte order mark is damaged");
@@ -86,7 +110,9 @@ void GmshMesh::set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& ta
     if (tag < 0) cursor.fail("node tag " + std::to_string(tag) + " is negative");
     max_tag = std::max(max_tag, tag);
   }
-  const auto duplicate = [&](std::int64_t tag) { cursor.fail("two nodes have the tag " + std::to_string(tag)); };
+  const auto duplicate = [&](std::int64_t tag) {
+    cursor.fail("two nodes have the tag " + std::to_string(tag));
+  };
   if (max_tag <= 4 * n + 1000) {
     index_of_tag_.assign(static_cast<std::size_t>(max_tag) + 1, -1);
     for (std::int64_t i = 0; i < n; ++i) {
@@ -108,7 +134,8 @@ void GmshMesh::set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& ta
     return;
   }
   mesh_.vertices.resize(tags.size());
-  for (std::size_t i = 0; i < tags.size(); ++i) mesh_.vertices[static_cast<std::size_t>(tags[i]) - 1] = positions[i];
+  for (std::size_t i = 0; i < tags.size(); ++i)
+    mesh_.vertices[static_cast<std::size_t>(tags[i]) - 1] = positions[i];
   for (std::int64_t tag = 1; tag <= n; ++tag)
     index_of_tag_[static_cast<std::size_t>(tag)] = static_cast<std::int32_t>(tag - 1);
 }
@@ -119,11 +146,13 @@ std::int32_t GmshMesh::index(FileCursor& cursor, std::int64_t tag) const {
     if (tag >= 0 && tag < static_cast<std::int64_t>(index_of_tag_.size()))
       index = index_of_tag_[static_cast<std::size_t>(tag)];
   } else {
-    const auto found = std::lower_bound(sparse_indices_.begin(), sparse_indices_.end(), tag,
-                                        [](const auto& entry, std::int64_t value) { return entry.first < value; });
+    const auto found =
+        std::lower_bound(sparse_indices_.begin(), sparse_indices_.end(), tag,
+                         [](const auto& entry, std::int64_t value) { return entry.first < value; });
     if (found != sparse_indices_.end() && found->first == tag) index = found->second;
   }
-  if (index < 0) cursor.fail("an element refers to node " + std::to_string(tag) + ", which the file does not define");
+  if (index < 0)
+    cursor.fail("an element refers to node " + std::to_string(tag) + ", which the file does not define");
   return index;
 }
 
@@ -133,9 +162,12 @@ void GmshMesh::begin_elements(FileCursor& cursor) {
   has_elements_ = true;
 }
 
-void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t physical_tag) {
+void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* node_tags,
+                           std::int32_t physical_tag) {
   switch (type) {
-  case 1: mesh_.edges.push_back({index(cursor, node_tags[0]), index(cursor, node_tags[1])}); break;
+  case 1:
+    mesh_.edges.push_back({index(cursor, node_tags[0]), index(cursor, node_tags[1])});
+    break;
   case 2:
     mesh_.triangles.push_back(
         {index(cursor, node_tags[0]), index(cursor, node_tags[1]), index(cursor, node_tags[2])});
@@ -146,7 +178,9 @@ void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* nod
                                 index(cursor, node_tags[2]), index(cursor, node_tags[3])});
     mesh_.tetrahedron_tags.push_back(physical_tag);
     break;
-  case 15: mesh_.points.push_back(index(cursor, node_tags[0])); break;
+  case 15:
+    mesh_.points.push_back(index(cursor, node_tags[0]));
+    break;
   default:
     const auto dim = static_cast<std::size_t>(find_type(type)->dim);
     if (refused_type_[dim] == 0) {
@@ -168,11 +202,12 @@ RawMesh GmshMesh::finish(FileCursor& cursor) && {
       const bool simplex = std::string(find_type(type)->name).find("tria") != std::string::npos ||
                            std::string(find_type(type)->name).find("tetra") != std::string::npos ||
                            std::string(find_type(type)->name).find("line") != std::string::npos;
-      cursor.fail_at(refused_position_[dim],
-                     "element of type " + std::to_string(type) + " (" + find_type(type)->name + "): " +
-                         (simplex ? "curved elements of higher order are not supported; mesh with Mesh.ElementOrder = 1 "
-                                    "and set the order with space/discr_order"
-                                  : "only triangles and tetrahedra are supported; mesh with simplices"));
+      cursor.fail_at(
+          refused_position_[dim],
+          "element of type " + std::to_string(type) + " (" + find_type(type)->name + "): " +
+              (simplex ? "curved elements of higher order are not supported; mesh with Mesh.ElementOrder = 1 "
+                         "and set the order with space/discr_order"
+                       : "only triangles and tetrahedra are supported; mesh with simplices"));
     }
   keep_highest_dimension(mesh_);
   return std::move(mesh_);
@@ -196,7 +231,8 @@ RawMesh read_gmsh(FileCursor& cursor) {
     }
     const bool wanted = section == "$Nodes" || section == "$Elements" || (section == "$Entities" && version4);
     if (section == "$PartitionedEntities" || section == "$ParametricNodes")
-      cursor.fail("section " + std::string(section) + " is not supported; write the mesh unpartitioned and without it");
+      cursor.fail("section " + std::string(section) +
+                  " is not supported; write the mesh unpartitioned and without it");
     if (!wanted) {
       skip_section(cursor, section);
       continue;
@@ -209,7 +245,8 @@ RawMesh read_gmsh(FileCursor& cursor) {
     else if (section == "$Nodes")
       version4 ? read_gmsh4_nodes(cursor, format, mesh) : read_gmsh2_nodes(cursor, format, mesh);
     else
-      version4 ? read_gmsh4_elements(cursor, format, entities, mesh) : read_gmsh2_elements(cursor, format, mesh);
+      version4 ? read_gmsh4_elements(cursor, format, entities, mesh)
+               : read_gmsh2_elements(cursor, format, mesh);
     cursor.expect("$End" + std::string(section.substr(1)));
     cursor.set_binary(false);
   }

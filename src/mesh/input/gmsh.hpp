@@ -29,7 +29,8 @@ public:
   bool has_elements() const { return has_elements_; }
 
   /// Takes all nodes at once and decides their numbers.
-  void set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& tags, std::vector<Eigen::Vector3d>&& positions);
+  void set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& tags,
+                 std::vector<Eigen::Vector3d>&& positions);
   void begin_elements(FileCursor& cursor);
   /// Takes an element of the given type with its node tags.
   void add_element(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t physical_tag);
@@ -41,10 +42,10 @@ private:
 
   RawMesh mesh_;
   bool has_nodes_ = false, has_elements_ = false;
-  std::vector<std::int32_t> index_of_tag_;                            ///< dense tags; -1 where there is no node
+  std::vector<std::int32_t> index_of_tag_; ///< dense tags; -1 where there is no node
   std::vector<std::pair<std::int64_t, std::int32_t>> sparse_indices_; ///< sorted by tag, if tags are sparse
-  std::array<std::size_t, 4> refused_position_{};                     ///< first unsupported element per dimension
-  std::array<int, 4> refused_type_{};                                 ///< its type, 0 if none
+  std::array<std::size_t, 4> refused_position_{}; ///< first unsupported element per dimension
+  std::array<int, 4> refused_type_{};             ///< its type, 0 if none
 };
 
 void read_gmsh2_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh);
@@ -53,7 +54,9 @@ void read_gmsh2_elements(FileCursor& cursor, const GmshFormat& format, GmshMesh&
 /// First physical tag of the entities of each dimension.
 class GmshEntities {
 public:
-  void set(int dim, std::int64_t tag, std::int32_t physical_tag) { tags_[dim].emplace_back(tag, physical_tag); }
+  void set(int dim, std::int64_t tag, std::int32_t physical_tag) {
+    tags_[dim].emplace_back(tag, physical_tag);
+  }
   void finish();
   std::int32_t physical_tag(int dim, std::int64_t tag) const;
 
@@ -63,6 +66,7 @@ private:
 
 GmshEntities read_gmsh4_entities(FileCursor& cursor, const GmshFormat& format);
 void read_gmsh4_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh);
-void read_gmsh4_elements(FileCursor& cursor, const GmshFormat& format, const GmshEntities& entities, GmshMesh& mesh);
+void read_gmsh4_elements(FileCursor& cursor, const GmshFormat& format, const GmshEntities& entities,
+                         GmshMesh& mesh);
 
 } // namespace recoil::mesh

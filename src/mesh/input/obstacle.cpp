@@ -44,7 +44,8 @@ struct DirectedEdge {
   }
 };
 
-/// Edges of the triangles in the order of triangles: those that belong to one triangle only, or each edge once.
+/// Edges of the triangles in the order of triangles: those that belong to one triangle only, or each edge
+/// once.
 std::vector<Edge> edges_of(const std::vector<std::array<std::int32_t, 3>>& triangles, bool boundary_only) {
   std::vector<DirectedEdge> sides;
   for (std::size_t t = 0; t < triangles.size(); ++t)
@@ -62,14 +63,16 @@ std::vector<Edge> edges_of(const std::vector<std::array<std::int32_t, 3>>& trian
   }
   std::sort(places.begin(), places.end());
   std::vector<Edge> edges;
-  for (const auto place : places) edges.push_back({triangles[place / 3][place % 3], triangles[place / 3][(place + 1) % 3]});
+  for (const auto place : places)
+    edges.push_back({triangles[place / 3][place % 3], triangles[place / 3][(place + 1) % 3]});
   return edges;
 }
 
 void check_primitives(const RawMesh& raw, const std::string& where) {
   const auto fail = [&](const char* what, std::size_t index, std::int32_t v) {
-    throw InputError(where, std::string(what) + " " + std::to_string(index) + " (counted from 0) uses vertex " +
-                                std::to_string(v) + " twice, at " + describe(raw.vertices[at(v)], 3));
+    throw InputError(where, std::string(what) + " " + std::to_string(index) +
+                                " (counted from 0) uses vertex " + std::to_string(v) + " twice, at " +
+                                describe(raw.vertices[at(v)], 3));
   };
   for (std::size_t t = 0; t < raw.triangles.size(); ++t) {
     const auto& v = raw.triangles[t];
@@ -120,7 +123,8 @@ void drop_unused_vertices(SurfaceMesh& surface) {
 
 void add_copies(SurfaceMesh& surface, const std::vector<Eigen::Vector3d>& offsets, const std::string& where) {
   const SurfaceMesh original = surface;
-  if (double(original.vertices.size()) * double(offsets.size()) > double(std::numeric_limits<std::int32_t>::max()))
+  if (double(original.vertices.size()) * double(offsets.size()) >
+      double(std::numeric_limits<std::int32_t>::max()))
     throw InputError(where, "array makes more vertices than 32-bit indices can number");
   for (std::size_t c = 1; c < offsets.size(); ++c) {
     const auto shift = static_cast<std::int32_t>(surface.vertices.size());
@@ -146,7 +150,8 @@ SurfaceMesh obstacle_surface(RawMesh raw, const GeometrySpec& spec, int dim) {
   const AffineMap map = affine_map(spec.transformation, bounding_box(raw.vertices), dim, where);
   transform_vertices(map, raw.vertices);
   for (const auto& p : raw.vertices)
-    if (!p.allFinite()) throw InputError(where, "the transformation leads to coordinates that are not finite");
+    if (!p.allFinite())
+      throw InputError(where, "the transformation leads to coordinates that are not finite");
   const auto box = bounding_box(raw.vertices);
 
   SurfaceMesh surface;
@@ -174,12 +179,16 @@ SurfaceMesh obstacle_surface(RawMesh raw, const GeometrySpec& spec, int dim) {
     surface.triangles.clear();
   }
   if (surface.triangles.empty() && surface.edges.empty() && surface.points.empty())
-    throw InputError(where, dim == 2 ? "the obstacle has no edges or points; in 2D triangles are reduced to their boundary "
-                                       "edges, and a closed surface has none"
-                                     : "the obstacle has no triangles, edges or points");
-  if (spec.n_refs < 0) throw InputError(where, "n_refs is " + std::to_string(spec.n_refs) + "; it must not be negative");
+    throw InputError(
+        where, dim == 2
+                   ? "the obstacle has no edges or points; in 2D triangles are reduced to their boundary "
+                     "edges, and a closed surface has none"
+                   : "the obstacle has no triangles, edges or points");
+  if (spec.n_refs < 0)
+    throw InputError(where, "n_refs is " + std::to_string(spec.n_refs) + "; it must not be negative");
   if (spec.n_refs > 0 && !surface.triangles.empty())
-    throw InputError(where, "n_refs of an obstacle splits edges only; this one has triangles: refine its file");
+    throw InputError(where,
+                     "n_refs of an obstacle splits edges only; this one has triangles: refine its file");
   drop_unused_vertices(surface);
   split_edges(surface, spec.n_refs, where);
   if (spec.array) add_copies(surface, copy_offsets(*spec.array, box, dim, where), where);

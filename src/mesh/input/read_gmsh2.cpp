@@ -7,10 +7,12 @@ namespace recoil::mesh {
 namespace {
 
 /// A count in text; in binary files the data begin behind its line.
-std::size_t section_count(FileCursor& cursor, const GmshFormat& format, const char* what, std::size_t min_bytes) {
+std::size_t section_count(FileCursor& cursor, const GmshFormat& format, const char* what,
+                          std::size_t min_bytes) {
   const auto count = cursor.count(what, min_bytes);
   if (format.binary) {
-    if (!cursor.skip_blanks()) cursor.fail(std::string("expected the end of the line after the count of ") + what);
+    if (!cursor.skip_blanks())
+      cursor.fail(std::string("expected the end of the line after the count of ") + what);
     cursor.skip_line();
   }
   return count;
@@ -25,7 +27,8 @@ void read_binary_elements(FileCursor& cursor, std::size_t count, GmshMesh& mesh)
     const auto num_tags = cursor.binary<std::int32_t>("an element block");
     const int num_nodes = gmsh_node_count(cursor, type);
     if (block <= 0 || static_cast<std::size_t>(block) > count - done)
-      cursor.fail("a block of " + std::to_string(block) + " elements in a section of " + std::to_string(count));
+      cursor.fail("a block of " + std::to_string(block) + " elements in a section of " +
+                  std::to_string(count));
     if (num_tags < 0 || num_tags > 1000) cursor.fail(std::to_string(num_tags) + " tags per element");
     for (std::int32_t i = 0; i < block; ++i) {
       cursor.binary<std::int32_t>("an element number");

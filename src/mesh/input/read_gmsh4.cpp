@@ -28,10 +28,13 @@ public:
       cursor_.fail(std::string(what) + " " + std::to_string(value) + " is out of range; the file is damaged");
     return static_cast<std::int64_t>(value);
   }
-  double coordinate() { return format_.binary ? cursor_.binary_coordinate() : cursor_.number("a coordinate"); }
+  double coordinate() {
+    return format_.binary ? cursor_.binary_coordinate() : cursor_.number("a coordinate");
+  }
   /// A count, `bytes` being the least that one item takes in binary and `characters` in text.
   std::size_t count(const char* what, std::size_t bytes, std::size_t characters) {
-    return cursor_.check_count(static_cast<std::uint64_t>(size(what)), what, format_.binary ? bytes : characters);
+    return cursor_.check_count(static_cast<std::uint64_t>(size(what)), what,
+                               format_.binary ? bytes : characters);
   }
   int dimension() {
     const auto dim = small("an entity dimension");
@@ -60,8 +63,9 @@ void GmshEntities::finish() {
 
 std::int32_t GmshEntities::physical_tag(int dim, std::int64_t tag) const {
   const auto& tags = tags_[static_cast<std::size_t>(dim)];
-  const auto found = std::lower_bound(tags.begin(), tags.end(), tag,
-                                      [](const auto& entry, std::int64_t value) { return entry.first < value; });
+  const auto found =
+      std::lower_bound(tags.begin(), tags.end(), tag,
+                       [](const auto& entry, std::int64_t value) { return entry.first < value; });
   return found != tags.end() && found->first == tag ? found->second : 0;
 }
 
@@ -119,7 +123,8 @@ void read_gmsh4_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& me
   mesh.set_nodes(cursor, tags, std::move(positions));
 }
 
-void read_gmsh4_elements(FileCursor& cursor, const GmshFormat& format, const GmshEntities& entities, GmshMesh& mesh) {
+void read_gmsh4_elements(FileCursor& cursor, const GmshFormat& format, const GmshEntities& entities,
+                         GmshMesh& mesh) {
   mesh.begin_elements(cursor);
   Fields fields(cursor, format);
   const auto num_blocks = fields.count("element blocks", 12 + fields.size_bytes(), 8);

@@ -18,9 +18,9 @@ struct Keyword {
 
 constexpr Keyword edges{5, "Edges", 2}, triangles{6, "Triangles", 3}, tetrahedra{8, "Tetrahedra", 4};
 /// Elements that would be left out in silence if they were skipped.
-constexpr Keyword refused[] = {{7, "Quadrilaterals", 4},    {9, "Prisms", 6},          {10, "Hexahedra", 8},
-                               {49, "Pyramids", 5},         {24, "TrianglesP2", 6},    {30, "TetrahedraP2", 10},
-                               {25, "EdgesP2", 3},          {27, "QuadrilateralsQ2", 9}};
+constexpr Keyword refused[] = {{7, "Quadrilaterals", 4}, {9, "Prisms", 6},           {10, "Hexahedra", 8},
+                               {49, "Pyramids", 5},      {24, "TrianglesP2", 6},     {30, "TetrahedraP2", 10},
+                               {25, "EdgesP2", 3},       {27, "QuadrilateralsQ2", 9}};
 
 /// Adds elements, fields coming from `next_integer`; numbers are checked by `finish`.
 template <std::size_t n, class NextInteger>
@@ -38,7 +38,8 @@ void add_elements(std::size_t count, std::vector<std::array<std::int32_t, n>>& e
       v = static_cast<std::int32_t>(number - 1);
     }
     const std::int64_t reference = next_integer();
-    if (reference < std::numeric_limits<std::int32_t>::min() || reference > std::numeric_limits<std::int32_t>::max())
+    if (reference < std::numeric_limits<std::int32_t>::min() ||
+        reference > std::numeric_limits<std::int32_t>::max())
       cursor.fail("reference " + std::to_string(reference) + " does not fit 32 bits");
     elements.push_back(element);
     if (tags) tags->push_back(static_cast<std::int32_t>(reference));
@@ -96,20 +97,22 @@ RawMesh read_medit_ascii(FileCursor& cursor) {
     } else if (word == edges.name) {
       add_elements(cursor.count("edges", 6), mesh.edges, nullptr, mesh.vertices.size(), cursor, integer);
     } else if (word == triangles.name) {
-      add_elements(cursor.count("triangles", 8), mesh.triangles, &mesh.triangle_tags, mesh.vertices.size(), cursor,
-                   integer);
-    } else if (word == tetrahedra.name) {
-      add_elements(cursor.count("tetrahedra", 10), mesh.tetrahedra, &mesh.tetrahedron_tags, mesh.vertices.size(),
+      add_elements(cursor.count("triangles", 8), mesh.triangles, &mesh.triangle_tags, mesh.vertices.size(),
                    cursor, integer);
+    } else if (word == tetrahedra.name) {
+      add_elements(cursor.count("tetrahedra", 10), mesh.tetrahedra, &mesh.tetrahedron_tags,
+                   mesh.vertices.size(), cursor, integer);
     } else if (word == "End") {
       return finish(cursor, std::move(mesh));
     } else {
       if (!std::isalpha(static_cast<unsigned char>(word[0])))
-        cursor.fail("expected a keyword like Vertices, found " + in_quotes(word) + "; a section is longer than announced");
+        cursor.fail("expected a keyword like Vertices, found " + in_quotes(word) +
+                    "; a section is longer than announced");
       for (const auto& keyword : refused)
         if (word == keyword.name && cursor.count("elements", 2) > 0) refuse(cursor, word);
       // other sections hold numbers only: they end at the next keyword
-      while (!skip_comments(cursor) && !std::isalpha(static_cast<unsigned char>(cursor.peek_word()[0]))) cursor.word();
+      while (!skip_comments(cursor) && !std::isalpha(static_cast<unsigned char>(cursor.peek_word()[0])))
+        cursor.word();
     }
   }
   return finish(cursor, std::move(mesh));
@@ -118,14 +121,17 @@ RawMesh read_medit_ascii(FileCursor& cursor) {
 RawMesh read_medit_binary(FileCursor& cursor) {
   cursor.set_binary(true);
   const auto one = cursor.binary<std::int32_t>("the byte order mark");
-  if (one != 1 && one != 16777216) cursor.fail("the byte order mark is neither 1 nor swapped 1; this is no MEDIT file");
+  if (one != 1 && one != 16777216)
+    cursor.fail("the byte order mark is neither 1 nor swapped 1; this is no MEDIT file");
   cursor.set_swapped(one != 1);
   const auto version = cursor.binary<std::int32_t>("the version");
   if (version < 1 || version > 4)
-    cursor.fail("version " + std::to_string(version) + " is not supported; write the file with version 2, 3 or 4");
+    cursor.fail("version " + std::to_string(version) +
+                " is not supported; write the file with version 2, 3 or 4");
   const std::size_t int_bytes = version == 4 ? 8 : 4, real_bytes = version == 1 ? 4 : 8;
   const auto integer = [&]() -> std::int64_t {
-    return version == 4 ? cursor.binary<std::int64_t>("an integer") : cursor.binary<std::int32_t>("an integer");
+    return version == 4 ? cursor.binary<std::int64_t>("an integer")
+                        : cursor.binary<std::int32_t>("an integer");
   };
   const auto count = [&](const char* what, std::size_t bytes) {
     const auto value = integer();
@@ -154,18 +160,19 @@ RawMesh read_medit_binary(FileCursor& cursor) {
                            Eigen::Vector3d::Zero());
       for (auto& vertex : mesh.vertices) {
         for (int k = 0; k < *dim; ++k)
-          vertex[k] = version == 1 ? double(cursor.binary<float>("a coordinate")) : cursor.binary_coordinate();
+          vertex[k] =
+              version == 1 ? double(cursor.binary<float>("a coordinate")) : cursor.binary_coordinate();
         if (!vertex.allFinite()) cursor.fail("a coordinate is not finite; the file is damaged");
         integer();
       }
     } else if (code == edges.code) {
       add_elements(count("edges", 3 * int_bytes), mesh.edges, nullptr, mesh.vertices.size(), cursor, integer);
     } else if (code == triangles.code) {
-      add_elements(count("triangles", 4 * int_bytes), mesh.triangles, &mesh.triangle_tags, mesh.vertices.size(), cursor,
-                   integer);
+      add_elements(count("triangles", 4 * int_bytes), mesh.triangles, &mesh.triangle_tags,
+                   mesh.vertices.size(), cursor, integer);
     } else if (code == tetrahedra.code) {
-      add_elements(count("tetrahedra", 5 * int_bytes), mesh.tetrahedra, &mesh.tetrahedron_tags, mesh.vertices.size(),
-                   cursor, integer);
+      add_elements(count("tetrahedra", 5 * int_bytes), mesh.tetrahedra, &mesh.tetrahedron_tags,
+                   mesh.vertices.size(), cursor, integer);
     } else {
       for (const auto& keyword : refused)
         if (code == keyword.code && integer() > 0) refuse(cursor, keyword.name);

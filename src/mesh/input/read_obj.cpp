@@ -25,7 +25,8 @@ public:
     }
     if (mesh_.vertices.empty()) cursor_.fail("the file has no vertices (lines 'v x y z')");
     if (largest_ >= static_cast<std::int64_t>(mesh_.vertices.size()))
-      cursor_.fail_at(largest_position_, "vertex " + std::to_string(largest_ + 1) + " does not exist; the file has " +
+      cursor_.fail_at(largest_position_, "vertex " + std::to_string(largest_ + 1) +
+                                             " does not exist; the file has " +
                                              std::to_string(mesh_.vertices.size()));
     mesh_.triangle_tags.assign(mesh_.triangles.size(), 0);
     collect_points();
@@ -50,11 +51,13 @@ private:
     const char* end = word.data() + word.size();
     const auto [stop, error] = std::from_chars(word.data(), end, value);
     if (error != std::errc() || (stop != end && *stop != '/') || value == 0)
-      cursor_.fail("expected the number of a vertex (from 1, or negative from the last), found " + in_quotes(word));
-    const std::int64_t index = value > 0 ? value - 1 : static_cast<std::int64_t>(mesh_.vertices.size()) + value;
+      cursor_.fail("expected the number of a vertex (from 1, or negative from the last), found " +
+                   in_quotes(word));
+    const std::int64_t index =
+        value > 0 ? value - 1 : static_cast<std::int64_t>(mesh_.vertices.size()) + value;
     if (index < 0 || index >= std::numeric_limits<std::int32_t>::max())
-      cursor_.fail("vertex " + std::to_string(value) + " does not exist; " + std::to_string(mesh_.vertices.size()) +
-                   " stand before this line");
+      cursor_.fail("vertex " + std::to_string(value) + " does not exist; " +
+                   std::to_string(mesh_.vertices.size()) + " stand before this line");
     if (index > largest_) {
       largest_ = index;
       largest_position_ = cursor_.position();
@@ -72,9 +75,11 @@ private:
       ++corners;
     }
     if (corners != 3)
-      cursor_.fail("a face with " + std::to_string(corners) + " corners; only triangles are supported, triangulate it");
+      cursor_.fail("a face with " + std::to_string(corners) +
+                   " corners; only triangles are supported, triangulate it");
     if (face[0] == face[1] || face[1] == face[2] || face[0] == face[2])
-      cursor_.fail("a face that uses vertex " + std::to_string((face[0] == face[1] ? face[0] : face[2]) + 1) + " twice");
+      cursor_.fail("a face that uses vertex " + std::to_string((face[0] == face[1] ? face[0] : face[2]) + 1) +
+                   " twice");
     mesh_.triangles.push_back(face);
   }
 
@@ -84,7 +89,8 @@ private:
     if (cursor_.skip_blanks()) cursor_.fail("a polyline needs at least two vertices");
     while (!cursor_.skip_blanks()) {
       const auto next = read_index();
-      if (next == last) cursor_.fail("a polyline that uses vertex " + std::to_string(next + 1) + " twice in a row");
+      if (next == last)
+        cursor_.fail("a polyline that uses vertex " + std::to_string(next + 1) + " twice in a row");
       mesh_.edges.push_back({last, next});
       last = next;
     }

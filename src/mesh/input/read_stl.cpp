@@ -25,7 +25,8 @@ private:
   struct Hash {
     std::size_t operator()(const Eigen::Vector3d& p) const {
       std::uint64_t hash = 0;
-      for (int k = 0; k < 3; ++k) hash = (hash ^ std::bit_cast<std::uint64_t>(p[k])) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 29;
+      for (int k = 0; k < 3; ++k)
+        hash = (hash ^ std::bit_cast<std::uint64_t>(p[k])) * 0x9e3779b97f4a7c15ull, hash ^= hash >> 29;
       return hash;
     }
   };
@@ -42,7 +43,8 @@ void read_binary(FileCursor& cursor, RawMesh& mesh) {
   cursor.set_binary(true);
   cursor.set_swapped(std::endian::native == std::endian::big);
   cursor.seek(binary_header - 4);
-  const auto count = cursor.check_count(cursor.binary<std::uint32_t>("the count of facets"), "facets", binary_facet);
+  const auto count =
+      cursor.check_count(cursor.binary<std::uint32_t>("the count of facets"), "facets", binary_facet);
   VertexMerger merger(mesh);
   for (std::size_t f = 0; f < count; ++f) {
     cursor.seek(cursor.position() + 12);

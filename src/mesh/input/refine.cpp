@@ -17,7 +17,8 @@ public:
       for (const auto& cell : mesh.cells)
         for (int i = 0; i <= mesh.dim; ++i)
           for (int j = i + 1; j <= mesh.dim; ++j)
-            act(static_cast<std::size_t>(cell[static_cast<std::size_t>(i)]), cell[static_cast<std::size_t>(j)]);
+            act(static_cast<std::size_t>(cell[static_cast<std::size_t>(i)]),
+                cell[static_cast<std::size_t>(j)]);
     };
     std::vector<std::size_t> fill(mesh.vertices.size() + 1, 0);
     for_each_edge([&](std::size_t min, std::int32_t) { ++fill[min + 1]; });
@@ -89,7 +90,8 @@ void refine_once(BodyMesh& mesh, const std::string& where) {
   const std::size_t old_vertices = mesh.vertices.size();
   constexpr std::size_t limit = std::numeric_limits<std::int32_t>::max();
   if (old_vertices + edges.size() > limit || mesh.cells.size() > limit / children)
-    throw InputError(where, "n_refs makes more cells or vertices than 32-bit indices can number; take fewer levels");
+    throw InputError(where,
+                     "n_refs makes more cells or vertices than 32-bit indices can number; take fewer levels");
 
   mesh.vertices.reserve(old_vertices + edges.size());
   edges.for_each([&](std::size_t a, std::size_t b) {
@@ -117,7 +119,8 @@ void refine_once(BodyMesh& mesh, const std::string& where) {
 } // namespace
 
 void refine(BodyMesh& mesh, int levels, const std::string& where) {
-  if (levels < 0) throw InputError(where, "n_refs is " + std::to_string(levels) + "; it must not be negative");
+  if (levels < 0)
+    throw InputError(where, "n_refs is " + std::to_string(levels) + "; it must not be negative");
   if (levels == 0 || mesh.cells.empty()) return;
   for (std::size_t c = 1; c < mesh.tags.size(); ++c)
     if (mesh.tags[c] != mesh.tags[0])

@@ -45,8 +45,8 @@ public:
     if (const auto* axis = std::get_if<AxisSelection>(&shape_)) {
       const int number = std::abs(axis->axis);
       if (number < 1 || number > dim)
-        fail("axis " + std::to_string(axis->axis) + " does not exist in " + std::to_string(dim) + "D; use +-1 to +-" +
-             std::to_string(dim));
+        fail("axis " + std::to_string(axis->axis) + " does not exist in " + std::to_string(dim) +
+             "D; use +-1 to +-" + std::to_string(dim));
     }
     if (const auto* file = std::get_if<FileSelection>(&shape_)) load(*file);
   }
@@ -116,14 +116,16 @@ private:
     file_ = std::make_unique<SelectionFile>(selection, population_.vertices_per_item, selection_.where);
     if (file_->one_per_item()) {
       if (population_.count < 0)
-        fail("file " + selection.path.string() + " has one id per row, but edges in 2D have no numbers; write rows \"id "
+        fail("file " + selection.path.string() +
+             " has one id per row, but edges in 2D have no numbers; write rows \"id "
              "v0 v1\" with the vertices of the edge");
       if (static_cast<std::int64_t>(file_->size()) != population_.count)
-        fail("file " + selection.path.string() + " has " + std::to_string(file_->size()) + " ids, the geometry needs " +
-             std::to_string(population_.count) + " after refinement");
+        fail("file " + selection.path.string() + " has " + std::to_string(file_->size()) +
+             " ids, the geometry needs " + std::to_string(population_.count) + " after refinement");
     } else if (file_->largest_vertex() >= population_.vertices) {
-      fail("file " + selection.path.string() + " refers to vertex " + std::to_string(file_->largest_vertex()) +
-           ", the geometry has " + std::to_string(population_.vertices) + " (counted from 0)");
+      fail("file " + selection.path.string() + " refers to vertex " +
+           std::to_string(file_->largest_vertex()) + ", the geometry has " +
+           std::to_string(population_.vertices) + " (counted from 0)");
     }
   }
 
@@ -151,7 +153,9 @@ private:
 
   int side(const ThresholdSelection& sides, const Eigen::Vector3d& p) const {
     const double threshold = sides.threshold < 0 ? 1e-7 : sides.threshold;
-    const auto near = [&](const Eigen::Vector3d& corner, int k) { return std::abs(p[k] - corner[k]) < threshold; };
+    const auto near = [&](const Eigen::Vector3d& corner, int k) {
+      return std::abs(p[k] - corner[k]) < threshold;
+    };
     const Eigen::Vector3d min = box_.min(), max = box_.max();
     if (near(min, 0)) return 1;
     if (near(min, 1)) return 2;
@@ -164,22 +168,24 @@ private:
 
   std::string describe_shape() const {
     const auto p = [&](const Eigen::Vector3d& point) { return describe(point, dim_); };
-    return std::visit(
-        Overloaded{
-            [&](const BoxSelection& s) { return "box " + p(s.min) + " to " + p(s.max); },
-            [&](const SphereSelection& s) { return "sphere around " + p(s.center) + " of radius " + describe(s.radius); },
-            [&](const CylinderSelection& s) {
-              return "cylinder from " + p(s.p1) + " to " + p(s.p2) + " of radius " + describe(s.radius);
-            },
-            [&](const AxisSelection& s) {
-              return std::string(1, "xyz"[std::abs(s.axis) - 1]) + (s.axis > 0 ? " >= " : " <= ") + describe(s.position);
-            },
-            [&](const PlaneSelection& s) {
-              return "half-space beyond " + p(s.point) + " with normal " + p(s.normal);
-            },
-            [&](const FileSelection& s) { return "file " + s.path.string(); },
-            [](const auto&) { return std::string("the selection"); }},
-        shape_);
+    return std::visit(Overloaded{[&](const BoxSelection& s) { return "box " + p(s.min) + " to " + p(s.max); },
+                                 [&](const SphereSelection& s) {
+                                   return "sphere around " + p(s.center) + " of radius " + describe(s.radius);
+                                 },
+                                 [&](const CylinderSelection& s) {
+                                   return "cylinder from " + p(s.p1) + " to " + p(s.p2) + " of radius " +
+                                          describe(s.radius);
+                                 },
+                                 [&](const AxisSelection& s) {
+                                   return std::string(1, "xyz"[std::abs(s.axis) - 1]) +
+                                          (s.axis > 0 ? " >= " : " <= ") + describe(s.position);
+                                 },
+                                 [&](const PlaneSelection& s) {
+                                   return "half-space beyond " + p(s.point) + " with normal " + p(s.normal);
+                                 },
+                                 [&](const FileSelection& s) { return "file " + s.path.string(); },
+                                 [](const auto&) { return std::string("the selection"); }},
+                      shape_);
   }
 
   const Selection& selection_;
@@ -221,7 +227,8 @@ private:
 };
 
 template <std::size_t n>
-Item item_of(const BodyMesh& mesh, const std::array<std::int32_t, n>& vertices, int count, std::int64_t number) {
+Item item_of(const BodyMesh& mesh, const std::array<std::int32_t, n>& vertices, int count,
+             std::int64_t number) {
   Item item{Eigen::Vector3d::Zero(), {-1, -1, -1, -1}, number};
   for (int i = 0; i < count; ++i) {
     item.vertices[static_cast<std::size_t>(i)] = vertices[static_cast<std::size_t>(i)];
@@ -237,7 +244,8 @@ Item item_of(const BodyMesh& mesh, const std::array<std::int32_t, n>& vertices, 
 std::vector<std::array<std::int32_t, 4>> select_facets(const BodyMesh& mesh, const Boundary& boundary,
                                                        const std::vector<Selection>& selections,
                                                        const Eigen::AlignedBox3d& box) {
-  constexpr std::array<std::int32_t, 4> interior{interior_facet, interior_facet, interior_facet, interior_facet};
+  constexpr std::array<std::int32_t, 4> interior{interior_facet, interior_facet, interior_facet,
+                                                 interior_facet};
   std::vector<std::array<std::int32_t, 4>> ids(mesh.cells.size(), interior);
   Search search(selections, box, mesh.dim,
                 {"boundary facet", mesh.dim, mesh.dim == 3 ? boundary.num_all_facets : -1,
@@ -246,7 +254,8 @@ std::vector<std::array<std::int32_t, 4>> select_facets(const BodyMesh& mesh, con
     auto& id = ids[static_cast<std::size_t>(facet.cell)][static_cast<std::size_t>(facet.local)];
     id = unselected_facet;
     if (selections.empty()) continue;
-    if (const auto match = search(item_of(mesh, facet_vertices(mesh, facet), mesh.dim, facet.number))) id = *match;
+    if (const auto match = search(item_of(mesh, facet_vertices(mesh, facet), mesh.dim, facet.number)))
+      id = *match;
   }
   search.check_all_matched();
   return ids;
@@ -269,15 +278,18 @@ std::vector<std::int32_t> select_cells(const BodyMesh& mesh, const std::vector<S
 }
 
 std::vector<std::int32_t> select_vertices(const BodyMesh& mesh, const Boundary& boundary,
-                                          const std::vector<Selection>& selections, const Eigen::AlignedBox3d& box) {
+                                          const std::vector<Selection>& selections,
+                                          const Eigen::AlignedBox3d& box) {
   std::vector<std::int32_t> ids(mesh.vertices.size(), 0);
   if (selections.empty()) return ids;
   std::vector<char> in_cell(ids.size(), 0), on_boundary(ids.size(), 0);
   for (const auto& cell : mesh.cells)
-    for (int i = 0; i <= mesh.dim; ++i) in_cell[static_cast<std::size_t>(cell[static_cast<std::size_t>(i)])] = 1;
+    for (int i = 0; i <= mesh.dim; ++i)
+      in_cell[static_cast<std::size_t>(cell[static_cast<std::size_t>(i)])] = 1;
   for (const auto& facet : boundary.facets) {
     const auto vertices = facet_vertices(mesh, facet);
-    for (int i = 0; i < mesh.dim; ++i) on_boundary[static_cast<std::size_t>(vertices[static_cast<std::size_t>(i)])] = 1;
+    for (int i = 0; i < mesh.dim; ++i)
+      on_boundary[static_cast<std::size_t>(vertices[static_cast<std::size_t>(i)])] = 1;
   }
   const auto count = static_cast<std::int64_t>(ids.size());
   Search search(selections, box, mesh.dim, {"boundary vertex", 1, count, count});

@@ -7,7 +7,8 @@
 
 namespace recoil::mesh {
 
-SelectionFile::SelectionFile(const FileSelection& selection, int vertices_per_item, const std::string& where) try {
+SelectionFile::SelectionFile(const FileSelection& selection, int vertices_per_item,
+                             const std::string& where) try {
   const std::string content = read_file(selection.path);
   FileCursor cursor(content, selection.path.string());
   const auto width = static_cast<std::size_t>(1 + vertices_per_item);
@@ -25,8 +26,9 @@ SelectionFile::SelectionFile(const FileSelection& selection, int vertices_per_it
       if (columns == 0) columns = given;
       if ((given != 1 && given != width) || given != columns)
         cursor.fail("a row of " + std::to_string(given) + " integers; each row must be one id" +
-                    (columns == given || columns == width ? ", or an id and " + std::to_string(vertices_per_item) + " vertices"
-                                                          : " as in the first row"));
+                    (columns == given || columns == width
+                         ? ", or an id and " + std::to_string(vertices_per_item) + " vertices"
+                         : " as in the first row"));
       if (given == 1) {
         ids_.push_back(row[0]);
       } else {

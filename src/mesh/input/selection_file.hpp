@@ -10,11 +10,12 @@
 
 namespace recoil::mesh {
 
-/// Ids from a file: one per item, or rows "id v0 v1 .." naming the item by its vertices in any order. '#' begins a
-/// comment.
+/// Ids from a file: one per item, or rows "id v0 v1 .." naming the item by its vertices in any order. '#'
+/// begins a comment.
 class SelectionFile {
 public:
-  /// @throws InputError naming `where`, file and line if a row is not `1` or `1 + vertices_per_item` integers long.
+  /// @throws InputError naming `where`, file and line if a row is not `1` or `1 + vertices_per_item` integers
+  /// long.
   SelectionFile(const FileSelection& selection, int vertices_per_item, const std::string& where);
 
   bool one_per_item() const { return !ids_.empty(); }

@@ -16,7 +16,8 @@ std::string count_of(const Transformation& t) { return std::to_string(t.rotation
 
 Eigen::Vector3d direction(const double* numbers, const std::string& where, const char* what) {
   const Eigen::Vector3d axis(numbers[0], numbers[1], numbers[2]);
-  if (!(axis.norm() > 0)) throw InputError(where, std::string(what) + " has length zero; give it a direction");
+  if (!(axis.norm() > 0))
+    throw InputError(where, std::string(what) + " has length zero; give it a direction");
   return axis.normalized();
 }
 
@@ -28,16 +29,19 @@ Eigen::Matrix3d about_axis(double degrees, const Eigen::Vector3d& axis) {
 Eigen::Matrix3d by_letters(const Transformation& t, const std::string& mode, const std::string& where) {
   const bool letters = !mode.empty() && mode.find_first_not_of("xyz") == std::string::npos;
   if (!letters)
-    throw InputError(where, "rotation_mode '" + t.rotation_mode +
-                                "' is unknown; use axis letters like xyz, axis_angle, rotation_vector or quaternion");
+    throw InputError(
+        where, "rotation_mode '" + t.rotation_mode +
+                   "' is unknown; use axis letters like xyz, axis_angle, rotation_vector or quaternion");
   if (t.rotation.size() != 3 && !(t.rotation.size() == 1 && mode.size() == 1))
-    throw InputError(where, "rotation has " + count_of(t) + "; rotation_mode '" + t.rotation_mode +
-                                "' needs the angles about x, y and z in degrees" +
-                                (mode.size() == 1 ? ", or one angle" : "; one angle needs a mode of one letter"));
+    throw InputError(where,
+                     "rotation has " + count_of(t) + "; rotation_mode '" + t.rotation_mode +
+                         "' needs the angles about x, y and z in degrees" +
+                         (mode.size() == 1 ? ", or one angle" : "; one angle needs a mode of one letter"));
   Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
   for (const char letter : mode) {
     const int axis = letter - 'x';
-    const double degrees = t.rotation.size() == 1 ? t.rotation[0] : t.rotation[static_cast<std::size_t>(axis)];
+    const double degrees =
+        t.rotation.size() == 1 ? t.rotation[0] : t.rotation[static_cast<std::size_t>(axis)];
     rotation = about_axis(degrees, Eigen::Vector3d::Unit(axis)) * rotation;
   }
   return rotation;
@@ -63,8 +67,8 @@ Eigen::Matrix3d rotation_matrix(const Transformation& t, int dim, const std::str
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto need = [&](std::size_t count, const char* meaning) {
     if (t.rotation.size() != count)
-      throw InputError(where, "rotation has " + count_of(t) + "; rotation_mode '" + t.rotation_mode + "' needs " +
-                                  std::to_string(count) + ": " + meaning);
+      throw InputError(where, "rotation has " + count_of(t) + "; rotation_mode '" + t.rotation_mode +
+                                  "' needs " + std::to_string(count) + ": " + meaning);
   };
   if (mode == "axis_angle") {
     need(4, "degrees, ax, ay, az");
@@ -79,13 +83,15 @@ Eigen::Matrix3d rotation_matrix(const Transformation& t, int dim, const std::str
   if (mode == "quaternion") {
     need(4, "x, y, z, w (scalar last)");
     const Eigen::Quaterniond q(t.rotation[3], t.rotation[0], t.rotation[1], t.rotation[2]);
-    if (!(q.norm() > 0)) throw InputError(where, "the rotation quaternion has length zero; use [0, 0, 0, 1] for none");
+    if (!(q.norm() > 0))
+      throw InputError(where, "the rotation quaternion has length zero; use [0, 0, 0, 1] for none");
     return q.normalized().toRotationMatrix();
   }
   return by_letters(t, mode, where);
 }
 
-AffineMap affine_map(const Transformation& t, const Eigen::AlignedBox3d& box, int dim, const std::string& where) {
+AffineMap affine_map(const Transformation& t, const Eigen::AlignedBox3d& box, int dim,
+                     const std::string& where) {
   Eigen::Vector3d scale = t.scale, offset = t.translation;
   if (t.dimensions)
     for (int k = 0; k < dim; ++k) {
@@ -106,7 +112,8 @@ void transform_vertices(const AffineMap& map, std::vector<Eigen::Vector3d>& vert
 void normalize(std::vector<Eigen::Vector3d>& vertices, const std::string& where) {
   const auto box = bounding_box(vertices);
   const double extent = box.isEmpty() ? 0 : box.sizes().maxCoeff();
-  if (!(extent > 0)) throw InputError(where, "normalize_mesh needs a mesh with an extent; all vertices coincide");
+  if (!(extent > 0))
+    throw InputError(where, "normalize_mesh needs a mesh with an extent; all vertices coincide");
   const Eigen::Vector3d corner = box.min();
   for (auto& p : vertices) p = ((p - corner) / extent).eval();
 }
@@ -115,12 +122,15 @@ std::vector<Eigen::Vector3d> copy_offsets(const ArrayCopies& copies, const Eigen
                                           const std::string& where) {
   std::array<int, 3> size{1, 1, 1};
   if (copies.size.size() < 2 || copies.size.size() > 3)
-    throw InputError(where, "array/size has " + std::to_string(copies.size.size()) + " numbers; it needs one per axis");
+    throw InputError(where, "array/size has " + std::to_string(copies.size.size()) +
+                                " numbers; it needs one per axis");
   std::copy(copies.size.begin(), copies.size.end(), size.begin());
   for (const int n : size)
-    if (n < 1) throw InputError(where, "array/size has the entry " + std::to_string(n) + "; it must be at least 1");
+    if (n < 1)
+      throw InputError(where, "array/size has the entry " + std::to_string(n) + "; it must be at least 1");
   if (dim == 2 && size[2] != 1)
-    throw InputError(where, "array/size asks for " + std::to_string(size[2]) + " copies along z in a scene in 2D");
+    throw InputError(where,
+                     "array/size asks for " + std::to_string(size[2]) + " copies along z in a scene in 2D");
   if (double(size[0]) * double(size[1]) * double(size[2]) > 1e9)
     throw InputError(where, "array/size asks for more copies than 32-bit indices can number");
   const Eigen::Vector3d unit = copies.relative ? Eigen::Vector3d(box.sizes()) : Eigen::Vector3d::Ones();

@@ -10,10 +10,12 @@
 
 namespace recoil::fem {
 
-/// Lagrange basis of order 1..4 on the equispaced lattice of the reference simplex {xi >= 0, sum xi <= 1}; vertex 0 is
-/// the origin, vertex i the i-th unit vector. Node order and node tuples: geometry::SimplexLattice. With the vertices of
-/// each cell sorted by global id, shared edges and faces see their nodes in the same order from all cells.
-template <int dim> class LagrangeBasis {
+/// Lagrange basis of order 1..4 on the equispaced lattice of the reference simplex {xi >= 0, sum xi <= 1};
+/// vertex 0 is the origin, vertex i the i-th unit vector. Node order and node tuples:
+/// geometry::SimplexLattice. With the vertices of each cell sorted by global id, shared edges and faces see
+/// their nodes in the same order from all cells.
+template <int dim>
+class LagrangeBasis {
 public:
   static constexpr int max_order = 4;
   using Point = Eigen::Matrix<double, dim, 1>;
@@ -35,8 +37,8 @@ public:
   /// @param[out] gradients d phi_a / d xi_j, [num_nodes][dim].
   void gradients(const Point& xi, std::span<double> gradients) const;
 
-  /// Nodes on the facet opposite to vertex `facet`, in the node order of LagrangeBasis<dim - 1> on the facet's ascending
-  /// vertices: the cell's basis restricted to the facet is that basis.
+  /// Nodes on the facet opposite to vertex `facet`, in the node order of LagrangeBasis<dim - 1> on the
+  /// facet's ascending vertices: the cell's basis restricted to the facet is that basis.
   std::vector<int> facet_nodes(int facet) const { return lattice_.facet_points(facet); }
 
 private:
@@ -51,18 +53,20 @@ constexpr int num_lagrange_nodes(int dim, int order) {
 }
 
 /// Vertices of the facet opposite to `facet`, ascending.
-template <int dim> constexpr std::array<int, dim> facet_vertices(int facet) {
+template <int dim>
+constexpr std::array<int, dim> facet_vertices(int facet) {
   std::array<int, dim> v{};
   for (int i = 0; i < dim; ++i) v[static_cast<std::size_t>(i)] = i < facet ? i : i + 1;
   return v;
 }
 
-/// +1 if the ascending vertices of the facet opposite to `facet` turn its normal outwards in a cell with positive
-/// determinant (2D: normal (dy, -dx) of the directed edge; 3D: right-hand rule), else -1. Multiply by the sign of
-/// the cell's determinant.
+/// +1 if the ascending vertices of the facet opposite to `facet` turn its normal outwards in a cell with
+/// positive determinant (2D: normal (dy, -dx) of the directed edge; 3D: right-hand rule), else -1. Multiply
+/// by the sign of the cell's determinant.
 constexpr double outward_sign(int facet) { return facet % 2 == 0 ? 1.0 : -1.0; }
 
-/// Reference coordinates in the cell of a point given in reference coordinates of its facet opposite to `facet`.
+/// Reference coordinates in the cell of a point given in reference coordinates of its facet opposite to
+/// `facet`.
 template <int dim>
 Eigen::Matrix<double, dim, 1> facet_to_cell(int facet, const Eigen::Matrix<double, dim - 1, 1>& point) {
   const std::array<int, dim> vertices = facet_vertices<dim>(facet);

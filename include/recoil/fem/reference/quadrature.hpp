@@ -6,8 +6,10 @@
 
 namespace recoil::fem {
 
-/// Quadrature on the reference simplex {xi >= 0, sum xi <= 1}: positive weights that sum to 1/dim!, points inside.
-template <int dim> struct QuadratureRule {
+/// Quadrature on the reference simplex {xi >= 0, sum xi <= 1}: positive weights that sum to 1/dim!, points
+/// inside.
+template <int dim>
+struct QuadratureRule {
   int degree = 0; ///< all polynomials up to this total degree are integrated exactly
   std::vector<Eigen::Matrix<double, dim, 1>> points;
   std::vector<double> weights;
@@ -15,10 +17,12 @@ template <int dim> struct QuadratureRule {
   int size() const { return static_cast<int>(weights.size()); }
 };
 
-/// A rule exact to `degree` or higher: fully symmetric rules of few points for low degrees [Dunavant 1985; Keast 1986;
-/// Witherden, Vincent 2015], else the conical product of Gauss-Jacobi rules. dim = 1, 2, 3.
-/// Points: 1D floor(degree/2) + 1; 2D 1, 3, 6, 6, 7, 12, 15, 16, 19, 25 for degrees 1..10; 3D 1, 4, 8, 14, 14, 24, 35, 46 for 1..8.
+/// A rule exact to `degree` or higher: fully symmetric rules of few points for low degrees [Dunavant 1985;
+/// Keast 1986; Witherden, Vincent 2015], else the conical product of Gauss-Jacobi rules. dim = 1, 2, 3.
+/// Points: 1D floor(degree/2) + 1; 2D 1, 3, 6, 6, 7, 12, 15, 16, 19, 25 for degrees 1..10; 3D 1, 4, 8, 14,
+/// 14, 24, 35, 46 for 1..8.
 /// @throws InputError for degrees outside 0..30.
-template <int dim> QuadratureRule<dim> simplex_quadrature(int degree);
+template <int dim>
+QuadratureRule<dim> simplex_quadrature(int degree);
 
 } // namespace recoil::fem

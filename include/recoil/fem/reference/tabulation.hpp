@@ -12,7 +12,8 @@
 namespace recoil::fem {
 
 /// Basis values and reference gradients at a list of points, in flat arrays.
-template <int dim> struct Tabulation {
+template <int dim>
+struct Tabulation {
   int num_points = 0;
   int num_nodes = 0;
   std::vector<double> values;    ///< [num_points][num_nodes]
@@ -25,19 +26,23 @@ template <int dim> struct Tabulation {
   const double* gradient(int point) const { return gradients.data() + offset(point) * dim; }
 
 private:
-  std::size_t offset(int point) const { return static_cast<std::size_t>(point) * static_cast<std::size_t>(num_nodes); }
+  std::size_t offset(int point) const {
+    return static_cast<std::size_t>(point) * static_cast<std::size_t>(num_nodes);
+  }
 };
 
 /// Tabulates at given points of the reference cell.
 template <int dim>
-Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis, std::span<const Eigen::Matrix<double, dim, 1>> points);
+Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis,
+                         std::span<const Eigen::Matrix<double, dim, 1>> points);
 
-/// Tabulates at the points of a quadrature and keeps its weights. For a facet, tabulate LagrangeBasis<dim - 1> and
-/// scatter by LagrangeBasis<dim>::facet_nodes.
-template <int dim> Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis, const QuadratureRule<dim>& quadrature);
+/// Tabulates at the points of a quadrature and keeps its weights. For a facet, tabulate LagrangeBasis<dim -
+/// 1> and scatter by LagrangeBasis<dim>::facet_nodes.
+template <int dim>
+Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis, const QuadratureRule<dim>& quadrature);
 
-/// Tabulates the cell's basis (all nodes, gradients in the cell's coordinates) at facet quadrature points; weights are
-/// those of the facet rule, which sum to 1/(dim - 1)!.
+/// Tabulates the cell's basis (all nodes, gradients in the cell's coordinates) at facet quadrature points;
+/// weights are those of the facet rule, which sum to 1/(dim - 1)!.
 template <int dim>
 Tabulation<dim> tabulate_on_facet(const LagrangeBasis<dim>& basis, int facet,
                                   const QuadratureRule<dim - 1>& quadrature);

@@ -11,8 +11,8 @@
 
 namespace recoil::mesh {
 
-/// The cells of one deformable geometry on their way from the file to the scene. In 2D cells use their first three
-/// entries, the fourth is -1.
+/// The cells of one deformable geometry on their way from the file to the scene. In 2D cells use their first
+/// three entries, the fourth is -1.
 struct BodyMesh {
   int dim = 3;
   std::vector<Eigen::Vector3d> vertices;
@@ -26,21 +26,25 @@ struct BodyMesh {
 BodyMesh body_mesh(RawMesh&& raw, const std::string& where);
 
 /// Makes every cell positively oriented by exchanging its last two vertices where needed.
-/// @throws InputError naming `where`, the cell of the file and its corners for a cell without volume, a cell with a
+/// @throws InputError naming `where`, the cell of the file and its corners for a cell without volume, a cell
+/// with a
 ///         repeated vertex, or coordinates that are not finite.
 void orient(BodyMesh& mesh, const std::string& where);
 
-/// `levels` times: triangles into 4 at mid-edges, tetrahedra into 8 around the diagonal mid(v0,v1)-mid(v2,v3) where v0 < v1
-/// < v2 < v3 are the vertices of the cell. Old vertices keep their numbers, mid-edge vertices follow in lexicographic
-/// order of (min, max) of their edge; the children of a cell are consecutive, corners first. Orientation is not kept.
-/// @throws InputError naming `where` if the stored tags are not all equal or the result exceeds 32-bit indices.
+/// `levels` times: triangles into 4 at mid-edges, tetrahedra into 8 around the diagonal mid(v0,v1)-mid(v2,v3)
+/// where v0 < v1 < v2 < v3 are the vertices of the cell. Old vertices keep their numbers, mid-edge vertices
+/// follow in lexicographic order of (min, max) of their edge; the children of a cell are consecutive, corners
+/// first. Orientation is not kept.
+/// @throws InputError naming `where` if the stored tags are not all equal or the result exceeds 32-bit
+/// indices.
 void refine(BodyMesh& mesh, int levels, const std::string& where);
 
 /// A facet of a cell that no other cell shares.
 struct BoundaryFacet {
   std::int32_t cell;
   std::int32_t local;  ///< opposite to this vertex of the cell
-  std::int32_t number; ///< place among all facets, interior ones included, in lexicographic order of ascending vertices
+  std::int32_t number; ///< place among all facets, interior ones included, in lexicographic order of
+                       ///< ascending vertices
 };
 
 /// The boundary of a mesh, in the order of cells.
@@ -50,12 +54,13 @@ struct Boundary {
 };
 
 /// Finds the facets that belong to one cell only.
-/// @throws InputError naming `where` for a facet shared by more than two cells or two cells with the same vertices.
+/// @throws InputError naming `where` for a facet shared by more than two cells or two cells with the same
+/// vertices.
 /// @note Cost O(cells), memory 12 bytes per facet and cell.
 Boundary find_boundary(const BodyMesh& mesh, const std::string& where);
 
-/// Vertices of the facet opposite to `local`, ordered so that the normal of a positively oriented cell points outwards;
-/// the third entry is -1 in 2D.
+/// Vertices of the facet opposite to `local`, ordered so that the normal of a positively oriented cell points
+/// outwards; the third entry is -1 in 2D.
 std::array<std::int32_t, 3> facet_vertices(const BodyMesh& mesh, const BoundaryFacet& facet);
 
 } // namespace recoil::mesh

@@ -21,8 +21,8 @@ struct BodyQuality {
   double min_edge = 0, mean_edge = 0, max_edge = 0; ///< over all edges of all cells [m]
 };
 
-/// Smallest over the corners of sqrt(2) det(e1, e2, e3) / (|e1| |e2| |e3|), or 2 / sqrt(3) |e1 x e2| / (|e1| |e2|) in 2D
-/// (signed): 1 for the regular simplex, negative when inverted.
+/// Smallest over the corners of sqrt(2) det(e1, e2, e3) / (|e1| |e2| |e3|), or 2 / sqrt(3) |e1 x e2| / (|e1|
+/// |e2|) in 2D (signed): 1 for the regular simplex, negative when inverted.
 double scaled_jacobian(const std::array<Eigen::Vector3d, 4>& corners, int dim);
 
 /// Signed volume, or area when dim = 2.

@@ -10,16 +10,16 @@
 
 namespace recoil::mesh {
 
-/// Positions (facet and cell barycentres, vertices) are compared inclusively and without tolerance, except for `axis`,
-/// which takes 1e-9 (times the diagonal of geometries smaller than 1), and `threshold`, which is strict. A list is
-/// searched in order, the first entry that matches gives the id. `box` is the bounding box of the transformed geometry, to
-/// which relative coordinates refer. An entry that would match nothing even if it stood alone is an InputError with its
-/// JSON pointer, the numbers asked for and the bounding box.
+/// Positions (facet and cell barycentres, vertices) are compared inclusively and without tolerance, except
+/// for `axis`, which takes 1e-9 (times the diagonal of geometries smaller than 1), and `threshold`, which is
+/// strict. A list is searched in order, the first entry that matches gives the id. `box` is the bounding box
+/// of the transformed geometry, to which relative coordinates refer. An entry that would match nothing even
+/// if it stood alone is an InputError with its JSON pointer, the numbers asked for and the bounding box.
 
-/// Surface ids of the facets of each cell: unselected_facet, interior_facet or the id selected. Interior facets carry no
-/// ids, whatever boundary_only says: boundary conditions act on boundary facets only.
-/// A file gives rows "id v0 v1 (v2)" with vertex numbers of this geometry, from 0, after refinement; in 3D also one id
-/// per facet, interior ones included, in lexicographic order of their ascending vertices.
+/// Surface ids of the facets of each cell: unselected_facet, interior_facet or the id selected. Interior
+/// facets carry no ids, whatever boundary_only says: boundary conditions act on boundary facets only. A file
+/// gives rows "id v0 v1 (v2)" with vertex numbers of this geometry, from 0, after refinement; in 3D also one
+/// id per facet, interior ones included, in lexicographic order of their ascending vertices.
 std::vector<std::array<std::int32_t, 4>> select_facets(const BodyMesh& mesh, const Boundary& boundary,
                                                        const std::vector<Selection>& selections,
                                                        const Eigen::AlignedBox3d& box);
@@ -32,6 +32,7 @@ std::vector<std::int32_t> select_cells(const BodyMesh& mesh, const std::vector<S
 /// Point ids of the vertices, 0 if not selected. Vertices of no boundary facet take part only in entries with
 /// boundary_only = false, vertices of no cell never. A file gives one id per vertex or rows "id v".
 std::vector<std::int32_t> select_vertices(const BodyMesh& mesh, const Boundary& boundary,
-                                          const std::vector<Selection>& selections, const Eigen::AlignedBox3d& box);
+                                          const std::vector<Selection>& selections,
+                                          const Eigen::AlignedBox3d& box);
 
 } // namespace recoil::mesh

@@ -19,10 +19,12 @@ struct AffineMap {
   Eigen::Vector3d offset = Eigen::Vector3d::Zero();
 };
 
-/// The rotation of `transformation`: in 2D one angle about z, counter-clockwise; in 3D by rotation_mode. Axis letters
-/// rotate about the fixed axes in the order written, the angle being looked up by letter (rotation[0] is the x angle);
-/// `axis_angle` is [degrees, ax, ay, az], `rotation_vector` axis times degrees, `quaternion` [x, y, z, w].
-/// @throws InputError naming `where` for an unknown mode, a wrong count of numbers, a zero axis or quaternion.
+/// The rotation of `transformation`: in 2D one angle about z, counter-clockwise; in 3D by rotation_mode. Axis
+/// letters rotate about the fixed axes in the order written, the angle being looked up by letter (rotation[0]
+/// is the x angle); `axis_angle` is [degrees, ax, ay, az], `rotation_vector` axis times degrees, `quaternion`
+/// [x, y, z, w].
+/// @throws InputError naming `where` for an unknown mode, a wrong count of numbers, a zero axis or
+/// quaternion.
 Eigen::Matrix3d rotation_matrix(const Transformation& transformation, int dim, const std::string& where);
 
 /// R S p + t for a mesh of the given unrotated bounding box; `dimensions`, when given, replaces the scale by
@@ -33,12 +35,12 @@ AffineMap affine_map(const Transformation& transformation, const Eigen::AlignedB
 /// Maps all vertices in place.
 void transform_vertices(const AffineMap& map, std::vector<Eigen::Vector3d>& vertices);
 
-/// Moves the minimum corner to the origin and divides by the largest extent: the mesh then lies in [0, 1]^3, proportions
-/// kept. @throws InputError naming `where` if all vertices coincide.
+/// Moves the minimum corner to the origin and divides by the largest extent: the mesh then lies in [0, 1]^3,
+/// proportions kept. @throws InputError naming `where` if all vertices coincide.
 void normalize(std::vector<Eigen::Vector3d>& vertices, const std::string& where);
 
-/// Shifts of the copies of a `mesh_array`, the first index outermost: offset * (i, j, k), times the extents of `box` if
-/// relative. @throws InputError naming `where` for sizes below 1 or a wrong count of them.
+/// Shifts of the copies of a `mesh_array`, the first index outermost: offset * (i, j, k), times the extents
+/// of `box` if relative. @throws InputError naming `where` for sizes below 1 or a wrong count of them.
 std::vector<Eigen::Vector3d> copy_offsets(const ArrayCopies& copies, const Eigen::AlignedBox3d& box, int dim,
                                           const std::string& where);
 

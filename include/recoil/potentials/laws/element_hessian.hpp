@@ -25,21 +25,35 @@ using NodeVectors =
                                                                  : Gradients::RowsAtCompileTime,
                   Gradients::ColsAtCompileTime>;
 
-/// For every pair a <= b adds the dim x dim block with the entries `block(a, b)(i, k)` to K. Entries are
-/// formed one by one: a temporary block would be stored and loaded again in other widths, which stalls the
-/// processor.
+/// Stands for an element matrix whose blocks are to be overwritten, both triangles, instead of added to.
+template <class Hessian>
+struct AssignedBlocks {
+  Hessian& K;
+};
+
+/// For every pair a <= b adds the dim x dim block with the entries `block(a, b)(i, k)` to K, or assigns it
+/// and its mirror image if K is AssignedBlocks.
 template <class Gradients, class Hessian, class Block>
 void add_upper_blocks(const Gradients& gradients, Hessian&& K, Block&& block) {
   constexpr int dim = Gradients::ColsAtCompileTime;
   const Eigen::Index num_nodes = gradients.rows();
   for (Eigen::Index b = 0; b < num_nodes; ++b)
     for (Eigen::Index a = 0; a <= b; ++a) {
+      // All entries before the first store: K could alias what they are made of.
       const auto entry = block(a, b);
       std::array<double, dim * dim> values;
       for (int k = 0; k < dim; ++k)
-        for (int i = 0; i < dim; ++i) values[dim * k + i] = entry(i, k);
+        for (int i = 0; i < dim; ++i) values[static_cast<std::size_t>(dim * k + i)] = entry(i, k);
       for (int k = 0; k < dim; ++k)
-        for (int i = 0; i < dim; ++i) K(dim * a + i, dim * b + k) += values[dim * k + i];
+        for (int i = 0; i < dim; ++i) {
+          const double value = values[static_cast<std::size_t>(dim * k + i)];
+          if constexpr (requires { K.K; }) {
+            K.K(dim * a + i, dim * b + k) = value;
+            K.K(dim * b + k, dim * a + i) = value;
+          } else {
+            K(dim * a + i, dim * b + k) += value;
+          }
+        }
     }
 }
 
@@ -69,6 +83,14 @@ void mirror_blocks(Hessian&& K) {
   for (Eigen::Index b = 1; b < num_nodes; ++b)
     for (Eigen::Index a = 0; a < b; ++a)
       K.template block<dim, dim>(dim * b, dim * a) = K.template block<dim, dim>(dim * a, dim * b).transpose();
+}
+
+/// Overwrites K, both triangles, with weight * d2W/du_a du_b of a law at one point: the whole element matrix
+/// of a linear element, without clearing it first.
+template <class Law, class Gradients, class Hessian>
+void assign_hessian(const Eigen::MatrixBase<Gradients>& gradients, double weight,
+                    const typename Law::Matrix& F, const typename Law::Parameters& p, Hessian& K) {
+  Law::add_hessian(gradients, weight, F, p, AssignedBlocks<Hessian>{K});
 }
 
 } // namespace recoil::potentials

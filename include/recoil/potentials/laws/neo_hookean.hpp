@@ -25,7 +25,7 @@ struct NeoHookean {
       // (F:F - d)/2 - ln J in terms of second order in H: no cancellation at small strain.
       const Matrix H = F - Matrix::Identity();
       const double higher = determinant_higher_order<dim>(H), excess = H.trace() + higher;
-      const double log_J = std::log1p(excess);
+      const double log_J = log_one_plus(excess);
       return mu * (0.5 * H.squaredNorm() - higher + excess_over_log(excess)) + 0.5 * lambda * log_J * log_J;
     }
     const double log_J = std::log(J);

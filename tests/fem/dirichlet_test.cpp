@@ -1,0 +1,62 @@
+#include "recoil/fem/dirichlet.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/box_mesh.hpp"
+
+namespace recoil::fem {
+namespace {
+
+DirichletCondition condition(std::vector<std::int32_t> ids, std::array<bool, 3> components, double factor) {
+  DirichletCondition result;
+  result.ids = std::move(ids);
+  result.components = components;
+  result.value = [factor](int component, const ExpressionPoint& point) {
+    return factor * (component + 1) * (point.x + 10 * point.t);
+  };
+  return result;
+}
+
+class Dirichlet : public testing::TestWithParam<int> {};
+
+TEST_P(Dirichlet, HoldsTheChosenComponentsOnAllRanks) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  mesh::SimplexMesh whole;
+  whole.dim = 2;
+  if (comm.rank() == 0) whole = test::box_mesh(2, 4, 1);
+  const auto mesh = mesh::distribute<2>(comm, whole);
+  const int order = GetParam();
+  const FunctionSpace<2> space(mesh, {order});
+  // Side 1 (-x) fixes x, side 3 (+x) both.
+  const DirichletDofs<2> dofs(space, {condition({1}, {true, false, false}, 1), condition({3}, {true, true, false}, 2)});
+  EXPECT_EQ(dofs.num_global(), 3 * (4 * order + 1));
+  linalg::Vector u(space.layout());
+  u.fill(-1);
+  dofs.set_values(0.5, 0.25, u);
+  for (LocalIndex node = 0; node < space.num_nodes(); ++node) {
+    const double x = space.node_positions()[static_cast<std::size_t>(node)][0];
+    const bool left = x < -0.5 + 1e-12, right = x > 0.5 - 1e-12;
+    for (int i = 0; i < 2; ++i) {
+      const auto entry = static_cast<std::size_t>(node * 2 + i);
+      const bool held = right || (left && i == 0);
+      EXPECT_EQ(dofs.flags()[entry] != 0, held);
+      const double expected = held ? 0.25 * (right ? 2 : 1) * (i + 1) * (x + 5) : -1;
+      EXPECT_NEAR(u.local()[entry], expected, 1e-14);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, Dirichlet, testing::Values(1, 2, 3, 4));
+
+TEST(DirichletDofs, IgnoresIdsThatCarryNoCondition) {
+  EXPECT_FALSE(selects(true, {}, 0));
+  EXPECT_FALSE(selects(true, {}, -3));
+  EXPECT_FALSE(selects(true, {}, mesh::unselected_facet));
+  EXPECT_TRUE(selects(true, {}, 5));
+  const std::vector<std::int32_t> ids{2, 4};
+  EXPECT_TRUE(selects(false, ids, 4));
+  EXPECT_FALSE(selects(false, ids, 3));
+}
+
+} // namespace
+} // namespace recoil::fem

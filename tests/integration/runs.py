@@ -1,0 +1,116 @@
+"""Runs recoil and reads what it left; shared by the tests of whole runs."""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import h5py
+import numpy as np
+
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1",
+                   OMPI_MCA_mpi_yield_when_idle="1")
+FAILURES = []
+
+
+def check(holds, text):
+    """Records a failed expectation; all of a test's are reported at its end."""
+    print(("ok    " if holds else "FAIL  ") + text, flush=True)
+    if not holds:
+        FAILURES.append(text)
+
+
+class Recoil:
+    """The executable under test and a folder for its runs."""
+
+    def __init__(self):
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--recoil", required=True)
+        self.arguments, self.rest = parser.parse_known_args()
+        self.program = os.path.abspath(self.arguments.recoil)
+        self.folder = tempfile.mkdtemp(prefix="recoil-test-")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if kind is None:
+            print("%d expectation(s) failed" % len(FAILURES))
+            sys.exit(1 if FAILURES else 0)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write_scene(self, name, scene):
+        path = self.path(name + ".json")
+        with open(path, "w") as file:
+            json.dump(scene, file)
+        return path
+
+    def command(self, ranks, *arguments):
+        launcher = ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"] if ranks > 1 else []
+        return launcher + [self.program, *map(str, arguments)]
+
+    def run(self, ranks, *arguments, expect=0):
+        done = subprocess.run(self.command(ranks, *arguments), env=ENVIRONMENT, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=600)
+        text = done.stdout.decode(errors="replace")
+        if expect is not None and done.returncode != expect:
+            raise SystemExit("exit %d instead of %d: recoil %s\n%s" % (done.returncode, expect, arguments, text))
+        return done.returncode, text
+
+    def simulate(self, ranks, scene, name, *arguments):
+        """A fresh run; returns its folder."""
+        folder = self.path(name)
+        shutil.rmtree(folder, ignore_errors=True)
+        self.run(ranks, "simulate", scene, "-o", folder, "-q", *arguments)
+        return folder
+
+
+def manifest(folder):
+    with open(os.path.join(folder, "trajectory", "manifest.json")) as file:
+        return json.load(file)
+
+
+def summary(folder):
+    with open(os.path.join(folder, "summary.json")) as file:
+        return json.load(file)
+
+
+def state(folder, step=None, field="u"):
+    """A nodal field of a nominal step (default: the last one), in canonical node order."""
+    found = None
+    for entry in manifest(folder)["files"]:
+        for record in entry["states"]:
+            if record["kept"] == "stored" and (record["step"] == step or step is None):
+                found = (entry["name"], record["id"])
+    with h5py.File(os.path.join(folder, "trajectory", found[0]), "r") as file:
+        return file["states/%d/%s" % (found[1], field)][:]
+
+
+def coordinates(folder):
+    with h5py.File(os.path.join(folder, "trajectory", "mesh.h5"), "r") as file:
+        return file["coordinates"][:]
+
+
+def difference(a, b):
+    """Largest difference relative to the largest entry."""
+    return float(np.abs(a - b).max() / np.abs(b).max())
+
+
+def bar(divisions, steps, integrator="BDF3", order=1, every=1, chunk=4):
+    """A bar that hangs on one end, falls and swings, with damping and a moving end."""
+    return {
+        "geometry": {"name": "bar", "generator": {"type": "box", "size": [2, 0.5, 0.5], "divisions": divisions},
+                     "surface_selection": [{"id": 1, "axis": "-x", "position": -0.999}]},
+        "materials": {"type": "NeoHookean", "E": 1e5, "nu": 0.4, "rho": 1000, "psi": 20, "phi": 10},
+        "gravity": [0, 0, -9.81],
+        "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, "0.1*sin(3*t)", 0]}]},
+        "initial_conditions": {"angular_velocity": [{"body": "bar", "value": [1, 0, 0]}]},
+        "space": {"discr_order": order},
+        "time": {"dt": 0.02, "time_steps": steps, "integrator": integrator},
+        "output": {"every": every, "chunk": chunk},
+    }

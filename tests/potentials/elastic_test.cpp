@@ -1,0 +1,132 @@
+#include "recoil/potentials/elastic.hpp"
+
+#include "potentials/potential_checks.hpp"
+#include "recoil/potentials/damping.hpp"
+#include "recoil/potentials/laws/fixed_corotational.hpp"
+#include "recoil/potentials/laws/linear_elasticity.hpp"
+#include "recoil/potentials/laws/mooney_rivlin.hpp"
+#include "recoil/potentials/laws/neo_hookean.hpp"
+#include "recoil/potentials/laws/saint_venant.hpp"
+
+namespace recoil::potentials {
+namespace {
+
+template <int dim, class Law>
+std::unique_ptr<ElasticPotential<dim>> make(const Body<dim>& body, int order) {
+  const auto& cells = body.space.cells_of_order(order);
+  parameters::CellField<Law::num_parameters> field;
+  // Another value in every cell.
+  for (const LocalIndex cell : cells) {
+    typename Law::Parameters values;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = 1 + 0.3 * std::sin(static_cast<double>(body.mesh.cell_ids[static_cast<std::size_t>(cell)] + 5 * static_cast<GlobalIndex>(i)));
+    field.values.push_back(values);
+  }
+  return make_elastic<dim, Law>(body.space, body.geometry, order, cells, field);
+}
+
+template <int dim, class Law>
+void check_law() {
+  for (int order = 1; order <= 3; ++order) {
+    const Body<dim> body(2, order);
+    const auto potential = make<dim, Law>(body, order);
+    const double size = 0.02 / (order * order);
+    const linalg::Vector u = body.field(size, 1);
+    check_derivatives<dim>(body, *potential, u, size);
+    EXPECT_NEAR(total_value(body, *potential, linalg::Vector(body.space.layout())), 0, 1e-15);
+    if (!Law::small_strain) {
+      const double value = total_value(body, *potential, u);
+      EXPECT_NEAR(total_value(body, *potential, rigidly_moved(body, u)), value, 1e-11 * value);
+    }
+  }
+}
+
+TEST(Elastic, Derivatives2D) {
+  check_law<2, LinearElasticity<2>>();
+  check_law<2, SaintVenant<2>>();
+  check_law<2, NeoHookean<2>>();
+  check_law<2, FixedCorotational<2>>();
+  check_law<2, MooneyRivlin<2>>();
+}
+
+TEST(Elastic, Derivatives3D) {
+  check_law<3, LinearElasticity<3>>();
+  check_law<3, SaintVenant<3>>();
+  check_law<3, NeoHookean<3>>();
+  check_law<3, FixedCorotational<3>>();
+  check_law<3, MooneyRivlin<3>>();
+}
+
+TEST(Elastic, InvertedCellsAreInfeasible) {
+  for (int order = 1; order <= 4; ++order) {
+    const Body<2> body(2, order);
+    const auto potential = make<2, SaintVenant<2>>(body, order);
+    const linalg::Vector rest(body.space.layout());
+    linalg::Vector u = rest; // folds the body over the line x = 0
+    auto values = u.write_local();
+    for (LocalIndex node = 0; node < body.space.num_nodes(); ++node) {
+      const double x = body.space.node_positions()[static_cast<std::size_t>(node)][0];
+      if (x > 0) values[static_cast<std::size_t>(2 * node)] = -1.5 * x;
+    }
+    EXPECT_EQ(total_value(body, *potential, u), std::numeric_limits<double>::infinity()) << "order " << order;
+    if (order == 1) {
+      const double step = body.comm.min(potential->max_step(rest.local(), u.local()));
+      EXPECT_NEAR(step, 1 / 1.5, 1e-6);
+    }
+  }
+}
+
+template <int dim>
+std::pair<double, double> smallest_curvature(const Body<dim>& body, const Potential<dim>& potential,
+                                             const linalg::Vector& u, Projection projection) {
+  linalg::BlockMatrix matrix(body.space.layout(), body.space.graph());
+  fem::ElementAssembler<dim> assembler(body.space, matrix);
+  assembler.begin();
+  potential.add_hessian(u.local(), 1, projection, assembler);
+  assembler.end();
+  double smallest = 0, largest = 0;
+  linalg::Vector Hd(body.space.layout());
+  for (int seed = 0; seed < 200; ++seed) {
+    const linalg::Vector d = body.field(1, 31 * seed);
+    matrix.multiply(d, Hd);
+    const double curvature = d.dot(Hd) / d.dot(d);
+    smallest = std::min(smallest, curvature);
+    largest = std::max(largest, curvature);
+  }
+  return {smallest, largest};
+}
+
+TEST(Elastic, ProjectionRemovesNegativeCurvature) {
+  const Body<2> body(3, 1);
+  const auto potential = make<2, SaintVenant<2>>(body, 1);
+  linalg::Vector u(body.space.layout());
+  auto values = u.write_local();
+  for (LocalIndex node = 0; node < body.space.num_nodes(); ++node)
+    values[static_cast<std::size_t>(2 * node)] = -0.6 * body.space.node_positions()[static_cast<std::size_t>(node)][0];
+  EXPECT_LT(smallest_curvature(body, *potential, u, Projection::none).first, -1e-3);
+  const auto [smallest, largest] = smallest_curvature(body, *potential, u, Projection::per_element);
+  EXPECT_GE(smallest, -1e-12 * largest);
+}
+
+TEST(Damping, Derivatives) {
+  for (int order = 1; order <= 2; ++order) {
+    const Body<3> body(2, order);
+    parameters::CellField<2> viscosities;
+    viscosities.values.assign(body.space.cells_of_order(order).size(), {0.7, 1.3});
+    const auto damping =
+        make_damping<3>(body.space, body.geometry, order, body.space.cells_of_order(order), viscosities);
+    const linalg::Vector previous = body.field(0.01, 4), u = body.field(0.01, 8);
+    StepContext context;
+    context.dt = 0.1;
+    context.previous = previous.local();
+    damping->begin_step(context);
+    check_derivatives<3>(body, *damping, u, 0.01);
+    EXPECT_NEAR(total_value(body, *damping, previous), 0, 1e-18);
+    // No dissipation in a rigid motion.
+    EXPECT_NEAR(total_value(body, *damping, rigidly_moved(body, previous)), 0,
+                1e-12 * total_value(body, *damping, u));
+  }
+}
+
+} // namespace
+} // namespace recoil::potentials

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cmath>
+#include <functional>
+
+#include <Eigen/Geometry>
+#include <gtest/gtest.h>
+
+#include "recoil/fem/element_assembler.hpp"
+#include "recoil/potentials/potential.hpp"
+#include "support/box_mesh.hpp"
+
+namespace recoil::potentials {
+
+/// A shuffled box with nodes of one order, everything a potential needs.
+template <int dim>
+struct Body {
+  parallel::Communicator comm{MPI_COMM_WORLD};
+  mesh::DistributedMesh<dim> mesh;
+  fem::FunctionSpace<dim> space;
+  std::shared_ptr<const fem::CellGeometry<dim>> geometry;
+
+  Body(int n, int order)
+      : mesh(distribute(comm, n)), space(mesh, {order}),
+        geometry(std::make_shared<const fem::CellGeometry<dim>>(mesh)) {}
+
+  static mesh::DistributedMesh<dim> distribute(const parallel::Communicator& comm, int n) {
+    mesh::SimplexMesh whole;
+    whole.dim = dim;
+    if (comm.rank() == 0) {
+      whole = test::box_mesh(dim, n);
+      test::shuffle_vertices(whole, 5);
+    }
+    return mesh::distribute<dim>(comm, whole);
+  }
+
+  /// A field that is the same on any partition and as rough as the mesh allows, from the canonical node numbers.
+  linalg::Vector field(double amplitude, int seed) const {
+    linalg::Vector vector(space.layout());
+    auto values = vector.write_local();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = amplitude * std::sin(12.9898 * static_cast<double>(space.canonical_ids()[i / dim]) +
+                                       78.233 * static_cast<double>(i % dim) + seed);
+    return vector;
+  }
+};
+
+template <int dim>
+double total_value(const Body<dim>& body, const Potential<dim>& potential, const linalg::Vector& u) {
+  return body.comm.sum(potential.value(u.local()));
+}
+
+template <int dim>
+linalg::Vector total_gradient(const Body<dim>& body, const Potential<dim>& potential, const linalg::Vector& u) {
+  linalg::Vector g(body.space.layout());
+  potential.add_gradient(u.local(), 1, g.write_owned());
+  return g;
+}
+
+/// Gradient against central differences of the value and Hessian against central differences of the gradient, both along a
+/// direction that moves every node; best of four step sizes.
+template <int dim>
+void check_derivatives(const Body<dim>& body, const Potential<dim>& potential, const linalg::Vector& u, double length,
+                       double tolerance = 1e-7) {
+  const linalg::Vector d = body.field(length, 99);
+  const double slope = total_gradient(body, potential, u).dot(d);
+  linalg::BlockMatrix matrix(body.space.layout(), body.space.graph());
+  fem::ElementAssembler<dim> assembler(body.space, matrix);
+  assembler.begin();
+  potential.add_hessian(u.local(), 1, Projection::none, assembler);
+  assembler.end();
+  linalg::Vector curvature(body.space.layout());
+  matrix.multiply(d, curvature);
+  double slope_error = 1e300, curvature_error = 1e300;
+  for (const double h : {1e-3, 1e-4, 1e-5, 1e-6}) {
+    linalg::Vector plus = u, minus = u;
+    plus.add(h, d);
+    minus.add(-h, d);
+    const double difference = (total_value(body, potential, plus) - total_value(body, potential, minus)) / (2 * h);
+    slope_error = std::min(slope_error, std::abs(difference - slope));
+    linalg::Vector change = total_gradient(body, potential, plus);
+    change.add(-1, total_gradient(body, potential, minus));
+    change.scale(1 / (2 * h));
+    change.add(-1, curvature);
+    curvature_error = std::min(curvature_error, change.norm());
+  }
+  EXPECT_GT(std::abs(slope), 0) << potential.name() << ": vacuous";
+  EXPECT_LT(slope_error, tolerance * std::max(std::abs(slope), std::abs(total_value(body, potential, u))))
+      << potential.name();
+  if (curvature.norm() > 0) EXPECT_LT(curvature_error, tolerance * curvature.norm()) << potential.name();
+}
+
+/// x -> R x + t with x = X + u.
+template <int dim>
+linalg::Vector rigidly_moved(const Body<dim>& body, const linalg::Vector& u) {
+  Eigen::Matrix<double, dim, dim> R;
+  if constexpr (dim == 2)
+    R = Eigen::Rotation2Dd(0.7).toRotationMatrix();
+  else
+    R = Eigen::AngleAxisd(0.7, Eigen::Vector3d(1, 2, -1).normalized()).toRotationMatrix();
+  linalg::Vector moved = u;
+  auto values = moved.write_local();
+  for (LocalIndex node = 0; node < body.space.num_nodes(); ++node) {
+    Eigen::Map<Eigen::Matrix<double, dim, 1>> entry(values.data() + static_cast<std::ptrdiff_t>(dim) * node);
+    const auto& X = body.space.node_positions()[static_cast<std::size_t>(node)];
+    entry = (R * (X + entry)).array() + 0.4 - X.array();
+  }
+  return moved;
+}
+
+} // namespace recoil::potentials
