@@ -88,25 +88,24 @@ bool find_first(std::array<double, n> c, double low, double high, double error, 
 template <int dim>
 double inversion_free_step(const Eigen::Matrix<double, dim, dim>& F,
                            const Eigen::Matrix<double, dim, dim>& dF) {
-  const auto polynomial = determinant_polynomial(F, dF);
-  double sum = polynomial.error;
-  for (double value : polynomial.c) sum += std::abs(value);
-  if (!std::isfinite(sum)) return 0.0;
-  if (above(polynomial.c, polynomial.error)) return 1.0;
-
-  // The rounding errors of a huge step would swamp det F: look at its beginning by itself.
-  double safe = 0.0;
-  const double largest = F.cwiseAbs().maxCoeff(), change = dF.cwiseAbs().maxCoeff();
-  if (change > 16.0 * largest) {
-    safe = 8.0 * largest / change;
-    const Eigen::Matrix<double, dim, dim> beginning = safe * dF;
-    const double step = inversion_free_step<dim>(F, beginning);
-    if (step < 1.0) return safe * step;
+  // The rounding errors of a huge step would swamp det F: such a step is followed in stages that grow with F
+  // + t dF.
+  const double change = dF.cwiseAbs().maxCoeff();
+  double done = 0.0;
+  for (int stage = 0; stage < 400; ++stage) {
+    const Eigen::Matrix<double, dim, dim> now = F + done * dF;
+    const double reach = 16.0 * now.cwiseAbs().maxCoeff();
+    const double left = 1.0 - done, length = change * left > reach ? reach / change : left;
+    const auto polynomial = determinant_polynomial(now, Eigen::Matrix<double, dim, dim>(length * dF));
+    double sum = polynomial.error;
+    for (double value : polynomial.c) sum += std::abs(value);
+    if (!std::isfinite(sum) || !(polynomial.c[0] > polynomial.error)) return done;
+    double step = 1.0;
+    if (find_first(polynomial.c, 0.0, 1.0, polynomial.error, step)) return done + length * step;
+    if (length == left) return 1.0;
+    done += length;
   }
-  if (!(polynomial.c[0] > polynomial.error)) return safe;
-  double step = 1.0;
-  find_first(polynomial.c, 0.0, 1.0, polynomial.error, step);
-  return std::max(step, safe);
+  return done;
 }
 
 template double inversion_free_step<2>(const Eigen::Matrix2d&, const Eigen::Matrix2d&);

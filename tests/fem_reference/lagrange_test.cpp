@@ -46,8 +46,7 @@ void check_basis(int order) {
       basis.values(x, v);
       return Eigen::VectorXd(Eigen::VectorXd::Map(v.data(), basis.num_nodes()));
     };
-    const Eigen::MatrixXd D = Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor>::Map(
-        gradients.data(), basis.num_nodes(), dim);
+    const Eigen::MatrixXd D = Eigen::MatrixXd::Map(gradients.data(), dim, basis.num_nodes()).transpose();
     EXPECT_LT(recoil::testing::jacobian_error(evaluate, xi, D), 1e-9);
     for (int m = 0; m < basis.num_nodes(); ++m) {
       const auto monomial = [&](const Point<dim>& x) {

@@ -39,8 +39,8 @@ void check(const Matrix<dim>& F, const Matrix<dim>& dF, int& limited) {
   const double step = inversion_free_step<dim>(F, dF);
   ASSERT_GE(step, 0.0);
   ASSERT_LE(step, 1.0);
-  for (int i = 0; i <= 200; ++i)
-    ASSERT_GT(determinant_at<dim>(F, dF, step * i / 200.0L), 0.0L) << F << "\n" << dF;
+  for (int i = 0; i <= 100; ++i)
+    ASSERT_GT(determinant_at<dim>(F, dF, step * i / 100.0L), 0.0L) << F << "\n" << dF;
   if (step == 1.0) return;
   ++limited;
   const Real scale = std::pow(static_cast<Real>(F.norm() + dF.norm()), dim);
@@ -53,7 +53,7 @@ template <int dim>
 void check_random() {
   std::mt19937 generator(3);
   int limited = 0, free = 0;
-  for (int repeat = 0; repeat < 20000; ++repeat) {
+  for (int repeat = 0; repeat < 6000; ++repeat) {
     Matrix<dim> F = random_matrix<dim>(generator, repeat % 2 ? 1.0 : 0.2);
     if (repeat % 2 == 0) F += Matrix<dim>::Identity();
     if (F.determinant() < 1e-6) F.col(0) *= -1.0;
@@ -64,8 +64,8 @@ void check_random() {
     free += limited == before;
     if (::testing::Test::HasFatalFailure()) return;
   }
-  EXPECT_GT(limited, 2000);
-  EXPECT_GT(free, 2000);
+  EXPECT_GT(limited, 600);
+  EXPECT_GT(free, 600);
 }
 
 } // namespace

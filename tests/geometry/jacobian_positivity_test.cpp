@@ -83,7 +83,7 @@ template <int dim>
 void check_random(int order, int repeats) {
   const SimplexLattice<dim> lattice(order);
   const JacobianPositivity<dim> positivity(order);
-  const Sampler<dim> sampler(lattice, dim == 2 ? 40 : 16);
+  const Sampler<dim> sampler(lattice, dim == 2 ? 30 : 12);
   const Positions<dim> reference = reference_nodes(lattice);
   std::mt19937 generator(static_cast<unsigned>(17 * order + dim));
   std::normal_distribution<double> normal;
@@ -121,11 +121,11 @@ void check_random(int order, int repeats) {
 } // namespace
 
 TEST(JacobianPositivity, AgreesWithDenseSamplingOnTriangles) {
-  for (int order = 2; order <= 4; ++order) check_random<2>(order, 1000);
+  for (int order = 2; order <= 4; ++order) check_random<2>(order, 600);
 }
 
 TEST(JacobianPositivity, AgreesWithDenseSamplingOnTetrahedra) {
-  for (int order = 2; order <= 4; ++order) check_random<3>(order, 400);
+  for (int order = 2; order <= 4; ++order) check_random<3>(order, 200);
 }
 
 TEST(JacobianPositivity, LinearElementsHaveTheSignOfTheirDeterminant) {

@@ -64,8 +64,9 @@ void check_distribution(int n, int bodies, bool shuffled) {
     EXPECT_EQ(mesh.vertices[vertex], whole.vertices[id].template head<dim>());
     const bool owned = vertex < static_cast<std::size_t>(mesh.num_owned_vertices);
     EXPECT_EQ(owned, mesh.vertex_owner[vertex] == comm.rank());
-    if (owned)
+    if (owned) {
       EXPECT_EQ(seen[vertex], cells_around[mesh.vertex_ids[vertex]]) << "every cell around an owned vertex is here";
+    }
     EXPECT_GT(seen[vertex], 0);
   }
   const std::set<GlobalIndex> distinct(mesh.cell_ids.begin(), mesh.cell_ids.end());

@@ -14,10 +14,9 @@
 /// in chunks of about 1 MiB with a fletcher32 checksum each, in the format of libver v110 (checksummed
 /// metadata).
 ///
-/// Writing does not go through MPI-IO: the first rank lays the dataset out with the serial driver, which
-/// reserves its space on disk, then every rank puts its chunks in place with pwrite. A full or failing disk
-/// is therefore an ordinary local error, agreed upon afterwards, never half a collective call that leaves the
-/// other ranks waiting.
+/// Writing does not go through MPI-IO, where a full disk leaves ranks waiting in half a collective call
+/// (measured on three ranks). The first rank lays the array out with a serial driver, then every rank puts
+/// its chunks in place with pwrite: a failing write is an ordinary local error, agreed upon afterwards.
 namespace recoil::io {
 
 enum class ElementType { float64, int32, int64 };

@@ -10,7 +10,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json schema_of(const KeyNode& node);
+/// Schemas of list items that are objects, named after their place; referred to where they stand alone or in
+/// a list.
+using Definitions = ordered_json;
+
+ordered_json schema_of(const KeyNode& node, const std::string& place, Definitions& definitions);
 
 ordered_json bounded(ordered_json schema, const Range& range) {
   if (std::isfinite(range.min)) schema[range.min_open ? "exclusiveMinimum" : "minimum"] = range.min;
@@ -26,11 +30,12 @@ ordered_json quantity(const Key& key, const ordered_json& value) {
           {"additionalProperties", false}};
 }
 
-ordered_json object_schema(const KeyNode& node) {
+ordered_json object_schema(const KeyNode& node, const std::string& place, Definitions& definitions) {
   ordered_json schema{{"type", "object"}};
   ordered_json properties = ordered_json::object(), required = ordered_json::array();
   for (const auto* child : node.ordered) {
-    properties[child->name] = schema_of(*child);
+    properties[child->name] =
+        schema_of(*child, place.empty() ? child->name : place + "." + child->name, definitions);
     if (child->key->required) required.push_back(child->name);
   }
   schema["properties"] = std::move(properties);
@@ -46,7 +51,8 @@ ordered_json choices_of(const Key& key) {
 }
 
 /// The forms a value may take, without lists.
-std::vector<ordered_json> single_forms(const KeyNode& node, unsigned types) {
+std::vector<ordered_json> single_forms(const KeyNode& node, unsigned types, const std::string& place,
+                                       Definitions& definitions) {
   const Key& key = *node.key;
   std::vector<ordered_json> forms;
   if (key.choices && types & (text | integer | number | boolean)) {
@@ -69,12 +75,19 @@ std::vector<ordered_json> single_forms(const KeyNode& node, unsigned types) {
                      {"properties", {{"file", {{"type", "string"}}}, {"dataset", {{"type", "string"}}}}},
                      {"required", {"file", "dataset"}},
                      {"additionalProperties", false}});
-  if (types & object) forms.push_back(object_schema(node));
+  if (types & object) forms.push_back(object_schema(node, place, definitions));
   return forms;
 }
 
-ordered_json list_schema(const KeyNode& node) {
-  ordered_json schema{{"type", "array"}, {"items", schema_of(*node.item)}};
+ordered_json item_schema(const KeyNode& node, const std::string& place, Definitions& definitions) {
+  auto schema = schema_of(*node.item, place, definitions);
+  if (!(node.item->key->types & object)) return schema;
+  definitions[place] = std::move(schema);
+  return {{"$ref", "#/$defs/" + place}};
+}
+
+ordered_json list_schema(const KeyNode& node, const ordered_json& item) {
+  ordered_json schema{{"type", "array"}, {"items", item}};
   if (node.key->length[0] > 0) schema["minItems"] = node.key->length[0];
   if (node.key->length[1] < 1 << 30) schema["maxItems"] = node.key->length[1];
   return schema;
@@ -100,7 +113,7 @@ void describe(const Key& key, ordered_json& schema) {
   if (key.fallback) schema["default"] = ordered_json::parse(key.fallback);
 }
 
-ordered_json schema_of(const KeyNode& node) {
+ordered_json schema_of(const KeyNode& node, const std::string& place, Definitions& definitions) {
   const Key& key = *node.key;
   ordered_json schema;
   if (key.mark == Mark::refused) {
@@ -108,14 +121,11 @@ ordered_json schema_of(const KeyNode& node) {
   } else if (key.types & anything) {
     schema = ordered_json::object();
   } else {
-    auto forms = single_forms(node, key.types);
+    auto forms = single_forms(node, key.types, place, definitions);
     if (node.is_list()) {
-      if (key.types & (one_or_list | one_or_several)) {
-        // The item's own schema stands for a value alone; its description is that of the list.
-        auto alone = schema_of(*node.item);
-        forms.push_back(std::move(alone));
-      }
-      forms.push_back(list_schema(node));
+      const auto item = item_schema(node, place, definitions);
+      if (key.types & (one_or_list | one_or_several)) forms.push_back(item);
+      forms.push_back(list_schema(node, item));
     }
     schema = any_of(std::move(forms));
   }
@@ -127,9 +137,11 @@ ordered_json schema_of(const KeyNode& node) {
 
 std::string scene_json_schema() {
   ordered_json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "recoil scene"}};
-  schema.update(schema_of(scene_key_tree()));
+  auto definitions = ordered_json::object();
+  schema.update(schema_of(scene_key_tree(), "", definitions));
   // What `common` brings need not stand in the file itself.
   schema.erase("required");
+  schema["$defs"] = std::move(definitions);
   return schema.dump(1) + "\n";
 }
 

@@ -17,7 +17,7 @@ IncrementalPotential<dim>::IncrementalPotential(ElastodynamicsProblem<dim>& prob
     : problem_(problem), matrix_(problem.space->layout(), problem.space->graph()),
       assembler_(*problem.space, matrix_), linear_solver_(problem.space->layout(), method),
       inverse_volumes_(potentials::lumped_volumes(*problem.space, *problem.geometry)),
-      positions_(problem.space->layout()) {
+      scratch_(problem.space->layout()), positions_(problem.space->layout()) {
   for (double& volume : inverse_volumes_) volume = 1 / volume;
   matrix_.choose_identity_rows(problem.dirichlet->flags());
 }
@@ -52,9 +52,9 @@ double IncrementalPotential<dim>::value(const linalg::Vector& u) {
     if (std::isfinite(sums[0])) add(scale_ * potential.value(u.local()));
   });
   if (quadratic_ != nullptr) {
-    linalg::Vector difference = u;
-    difference.add(-1, *u_tilde_);
-    add(0.5 * quadratic_->product(difference.local(), difference.local()));
+    scratch_.copy_from(u);
+    scratch_.add(-1, *u_tilde_);
+    add(0.5 * quadratic_->product(scratch_.local(), scratch_.local()));
   }
   // +infinity on one rank must not meet -infinity or NaN made of it elsewhere.
   problem_.space->comm().sum(sums);
@@ -67,9 +67,9 @@ void IncrementalPotential<dim>::gradient(const linalg::Vector& u, linalg::Vector
   g.fill(0);
   auto values = g.write_owned();
   if (quadratic_ != nullptr) {
-    linalg::Vector difference = u;
-    difference.add(-1, *u_tilde_);
-    quadratic_->multiply(difference.local(), values);
+    scratch_.copy_from(u);
+    scratch_.add(-1, *u_tilde_);
+    quadratic_->multiply(scratch_.local(), values);
   }
   for_each_potential([&](const potentials::Potential<dim>& potential) {
     potential.add_gradient(u.local(), scale_, values);

@@ -49,6 +49,7 @@ private:
   const linalg::Vector* u_tilde_ = nullptr;
   double scale_ = 1;
   double magnitude_ = 0;        ///< sum of the absolute values of the terms of the last value()
+  linalg::Vector scratch_;      ///< making a distributed vector is collective and slow
   linalg::Vector positions_;    ///< where the near null space of the preconditioner is taken
   bool fresh_step_ = true, stale_ = true;
 };
