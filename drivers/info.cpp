@@ -7,7 +7,8 @@ namespace recoil::drivers {
 
 void add_info(CLI::App& app, Run& run) {
   auto folder = std::make_shared<std::string>();
-  CLI::App* command = app.add_subcommand("info", "Tell what is in a run folder and whether its files are sound");
+  CLI::App* command =
+      app.add_subcommand("info", "Tell what is in a run folder and whether its files are sound");
   command->add_option("folder", *folder, "Run folder")->required();
   command->callback([folder, &run] {
     run = [folder](const parallel::Communicator& comm) {

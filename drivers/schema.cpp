@@ -16,7 +16,8 @@ void add_schema(CLI::App& app, Run& run) {
   command->add_flag("--markdown", arguments->markdown, "Print the reference (docs/scene.md) instead");
   command->callback([arguments, &run] {
     run = [arguments](const parallel::Communicator& comm) {
-      if (comm.rank() == 0) std::cout << (arguments->markdown ? app::scene_markdown() : app::scene_json_schema());
+      if (comm.rank() == 0)
+        std::cout << (arguments->markdown ? app::scene_markdown() : app::scene_json_schema());
       return ExitCode::done;
     };
   });

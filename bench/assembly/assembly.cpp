@@ -14,6 +14,7 @@
 #include <string>
 
 #include "recoil/fem/element_assembler.hpp"
+#include "recoil/fem/reference/quadrature.hpp"
 #include "recoil/mesh/input/generate.hpp"
 #include "recoil/potentials/elastic.hpp"
 #include "recoil/potentials/laws/fixed_corotational.hpp"

@@ -17,8 +17,9 @@ DirichletDofs<dim>::DirichletDofs(const FunctionSpace<dim>& space, std::vector<D
   std::vector<std::int64_t> condition_of(num_entries, -1);
   const auto prescribe = [&](LocalIndex node, std::int32_t id) {
     // The first entry that names the id decides.
-    const auto found = std::find_if(conditions_.begin(), conditions_.end(),
-                                    [id](const auto& condition) { return selects(condition.all, condition.ids, id); });
+    const auto found = std::find_if(conditions_.begin(), conditions_.end(), [id](const auto& condition) {
+      return selects(condition.all, condition.ids, id);
+    });
     if (found == conditions_.end()) return;
     for (std::size_t i = 0; i < dim; ++i)
       if (found->components[i])

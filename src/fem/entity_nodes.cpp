@@ -18,15 +18,16 @@ struct Occurrence {
 };
 
 template <int dim>
-std::vector<Occurrence> find_occurrences(const mesh::DistributedMesh<dim>& mesh, std::span<const int> body_orders,
-                                         int dimension) {
+std::vector<Occurrence> find_occurrences(const mesh::DistributedMesh<dim>& mesh,
+                                         std::span<const int> body_orders, int dimension) {
   std::vector<Occurrence> found;
   for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
     const auto& vertices = mesh.cells[static_cast<std::size_t>(cell)];
     const int order = body_orders[static_cast<std::size_t>(mesh.cell_body[static_cast<std::size_t>(cell)])];
     if (nodes_inside(dimension, order) == 0) continue;
     for (int entity = 0; entity < geometry::SimplexLattice<dim>::num_entities(dimension); ++entity) {
-      Occurrence occurrence{{-1, -1, -1, -1}, cell, static_cast<std::int16_t>(entity), static_cast<std::int16_t>(order)};
+      Occurrence occurrence{
+          {-1, -1, -1, -1}, cell, static_cast<std::int16_t>(entity), static_cast<std::int16_t>(order)};
       std::size_t next = 0;
       for (const int corner : geometry::SimplexLattice<dim>::entity_vertices(dimension, entity))
         occurrence.vertices[next++] = vertices[static_cast<std::size_t>(corner)];
@@ -37,15 +38,16 @@ std::vector<Occurrence> find_occurrences(const mesh::DistributedMesh<dim>& mesh,
 }
 
 template <int dim>
-std::array<GlobalIndex, 4> input_ids(const mesh::DistributedMesh<dim>& mesh, const std::array<LocalIndex, 4>& vertices) {
+std::array<GlobalIndex, 4> input_ids(const mesh::DistributedMesh<dim>& mesh,
+                                     const std::array<LocalIndex, 4>& vertices) {
   std::array<GlobalIndex, 4> ids{-1, -1, -1, -1};
   for (std::size_t i = 0; i < 4; ++i)
     if (vertices[i] >= 0) ids[i] = mesh.vertex_ids[static_cast<std::size_t>(vertices[i])];
   return ids;
 }
 
-/// For vertices with global ids in 0..num_global-1, each named by one rank: the sum of the counts of all smaller ids.
-/// Collective.
+/// For vertices with global ids in 0..num_global-1, each named by one rank: the sum of the counts of all
+/// smaller ids. Collective.
 std::vector<GlobalIndex> exclusive_sums(const parallel::Communicator& comm, std::span<const GlobalIndex> ids,
                                         std::span<const GlobalIndex> counts, GlobalIndex num_global) {
   struct Item {
@@ -56,7 +58,8 @@ std::vector<GlobalIndex> exclusive_sums(const parallel::Communicator& comm, std:
   for (std::size_t i = 0; i < ids.size(); ++i)
     to_blocks[static_cast<std::size_t>(ids[i] / per_rank)].push_back({ids[i], counts[i]});
   auto items = parallel::exchange(comm, to_blocks);
-  const GlobalIndex first = std::min(num_global, per_rank * comm.rank()), last = std::min(num_global, first + per_rank);
+  const GlobalIndex first = std::min(num_global, per_rank * comm.rank()),
+                    last = std::min(num_global, first + per_rank);
   std::vector<GlobalIndex> sums(static_cast<std::size_t>(last - first) + 1, 0);
   for (const auto& list : items)
     for (const Item& item : list) sums[static_cast<std::size_t>(item.id - first) + 1] = item.value;
@@ -83,7 +86,8 @@ int nodes_inside(int dimension, int order) {
 }
 
 template <int dim>
-EntityNodes<dim> number_entity_nodes(const mesh::DistributedMesh<dim>& mesh, std::span<const int> body_orders) {
+EntityNodes<dim> number_entity_nodes(const mesh::DistributedMesh<dim>& mesh,
+                                     std::span<const int> body_orders) {
   EntityNodes<dim> result;
   std::array<const geometry::SimplexLattice<dim>*, 5> lattices{};
   static const geometry::SimplexLattice<dim> p1(1), p2(2), p3(3), p4(4);
@@ -93,7 +97,8 @@ EntityNodes<dim> number_entity_nodes(const mesh::DistributedMesh<dim>& mesh, std
   for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell)
     result.cell_offsets[cell + 1] =
         result.cell_offsets[cell] +
-        lattices[static_cast<std::size_t>(body_orders[static_cast<std::size_t>(mesh.cell_body[cell])])]->size();
+        lattices[static_cast<std::size_t>(body_orders[static_cast<std::size_t>(mesh.cell_body[cell])])]
+            ->size();
   result.cell_nodes.resize(static_cast<std::size_t>(result.cell_offsets.back()));
   for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell)
     std::copy(mesh.cells[cell].begin(), mesh.cells[cell].end(),
@@ -124,15 +129,18 @@ EntityNodes<dim> number_entity_nodes(const mesh::DistributedMesh<dim>& mesh, std
 }
 
 template <int dim>
-std::vector<GlobalIndex> number_canonically(const mesh::DistributedMesh<dim>& mesh, const EntityNodes<dim>& nodes) {
+std::vector<GlobalIndex> number_canonically(const mesh::DistributedMesh<dim>& mesh,
+                                            const EntityNodes<dim>& nodes) {
   const parallel::Communicator& comm = *mesh.comm;
   std::vector<GlobalIndex> first(nodes.entities.size(), -1);
   GlobalIndex base = mesh.num_vertices_global;
   for (int dimension = 1; dimension <= dim; ++dimension) {
-    // An entity belongs to the owner of its first vertex, so that vertex's rank knows all entities counted for it.
+    // An entity belongs to the owner of its first vertex, so that vertex's rank knows all entities counted
+    // for it.
     const auto owned_entities = [&](auto&& act) {
       for (std::size_t i = 0; i < nodes.entities.size(); ++i)
-        if (nodes.entities[i].dimension == dimension && nodes.entities[i].vertices[0] < mesh.num_owned_vertices)
+        if (nodes.entities[i].dimension == dimension &&
+            nodes.entities[i].vertices[0] < mesh.num_owned_vertices)
           act(i, static_cast<std::size_t>(nodes.entities[i].vertices[0]),
               nodes_inside(dimension, nodes.entities[i].order));
     };

@@ -32,9 +32,10 @@ void check_orders(const mesh::DistributedMesh<dim>& mesh, const std::vector<int>
     for (const LocalIndex vertex : mesh.cells[cell]) {
       std::int32_t& body = body_of_vertex[static_cast<std::size_t>(vertex)];
       const std::int32_t other = mesh.cell_body[cell];
-      if (body >= 0 && body_orders[static_cast<std::size_t>(body)] != body_orders[static_cast<std::size_t>(other)])
-        conflict = "space/discr_order: the bodies '" + mesh.body_names[static_cast<std::size_t>(body)] + "' and '" +
-                   mesh.body_names[static_cast<std::size_t>(other)] +
+      if (body >= 0 &&
+          body_orders[static_cast<std::size_t>(body)] != body_orders[static_cast<std::size_t>(other)])
+        conflict = "space/discr_order: the bodies '" + mesh.body_names[static_cast<std::size_t>(body)] +
+                   "' and '" + mesh.body_names[static_cast<std::size_t>(other)] +
                    "' share a vertex but have different orders; give them the same order";
       body = other;
     }
@@ -80,9 +81,11 @@ NodeList<dim> list_nodes(const mesh::DistributedMesh<dim>& mesh, const EntityNod
     for (int i = dim + 1; i < count; ++i) {
       Eigen::Matrix<double, dim, 1> position = Eigen::Matrix<double, dim, 1>::Zero();
       for (std::size_t corner = 0; corner <= dim; ++corner)
-        position += lattice.multi_index(i)[corner] *
-                    mesh.vertices[static_cast<std::size_t>(mesh.cells[static_cast<std::size_t>(cell)][corner])];
-      list.positions[static_cast<std::size_t>(nodes.cell_nodes[static_cast<std::size_t>(begin + i)])] = position / order;
+        position +=
+            lattice.multi_index(i)[corner] *
+            mesh.vertices[static_cast<std::size_t>(mesh.cells[static_cast<std::size_t>(cell)][corner])];
+      list.positions[static_cast<std::size_t>(nodes.cell_nodes[static_cast<std::size_t>(begin + i)])] =
+          position / order;
     }
   }
   return list;
@@ -104,10 +107,11 @@ std::vector<NodeNumbers> ask_owners(const mesh::DistributedMesh<dim>& mesh, cons
   const auto find = [&](const NodeName& name) -> std::size_t {
     const auto dimension = 3 - std::count(name.ids.begin(), name.ids.end(), GlobalIndex{-1});
     if (dimension == 0) return static_cast<std::size_t>(vertex_of_id.at(name.ids[0]));
-    const auto found =
-        std::lower_bound(nodes.entities.begin(), nodes.entities.end(), name, [&](const Entity& e, const NodeName& n) {
-          return std::tuple(std::ptrdiff_t{e.dimension}, e.ids) < std::tuple(std::ptrdiff_t{dimension}, n.ids);
-        });
+    const auto found = std::lower_bound(nodes.entities.begin(), nodes.entities.end(), name,
+                                        [&](const Entity& e, const NodeName& n) {
+                                          return std::tuple(std::ptrdiff_t{e.dimension}, e.ids) <
+                                                 std::tuple(std::ptrdiff_t{dimension}, n.ids);
+                                        });
     RECOIL_ASSERT(found != nodes.entities.end() && found->ids == name.ids);
     return static_cast<std::size_t>(found->first_node + name.inside);
   };
@@ -239,7 +243,8 @@ void FunctionSpace<dim>::collect_facets() {
       if (id != mesh::interior_facet) boundary_facets_.push_back({cell, facet, id});
     }
   std::stable_sort(boundary_facets_.begin(), boundary_facets_.end(), [&](const auto& a, const auto& b) {
-    return mesh_->cell_ids[static_cast<std::size_t>(a.cell)] < mesh_->cell_ids[static_cast<std::size_t>(b.cell)];
+    return mesh_->cell_ids[static_cast<std::size_t>(a.cell)] <
+           mesh_->cell_ids[static_cast<std::size_t>(b.cell)];
   });
 }
 

@@ -104,8 +104,8 @@ BlockMatrix::Values BlockMatrix::begin_filling() {
 
 void BlockMatrix::finish_filling() {
   for_each_part([](Part& part) { RECOIL_PETSC(MatSeqAIJRestoreArray(part.mat, &part.values)); });
-  // Restoring the arrays of the two parts leaves the state of the parallel matrix alone; without this KSP would keep
-  // the old preconditioner in silence.
+  // Restoring the arrays of the two parts leaves the state of the parallel matrix alone; without this KSP
+  // would keep the old preconditioner in silence.
   mark_changed(reinterpret_cast<PetscObject>(mat_.get()));
 }
 
@@ -118,8 +118,8 @@ void BlockMatrix::set_scaled_identities(std::span<const double> scalars) {
   for (LocalIndex row = 0; row < layout_->num_owned; ++row) {
     // Both parts list a row's columns in the ascending global order of the graph.
     PetscInt inside = 0, outside = 0;
-    for (auto k = graph_->offsets[static_cast<std::size_t>(row)]; k < graph_->offsets[static_cast<std::size_t>(row) + 1];
-         ++k) {
+    for (auto k = graph_->offsets[static_cast<std::size_t>(row)];
+         k < graph_->offsets[static_cast<std::size_t>(row) + 1]; ++k) {
       const bool owned = graph_->neighbours[static_cast<std::size_t>(k)] < layout_->num_owned;
       const PetscInt place = block * (owned ? inside++ : outside++);
       Part& part = owned ? diagonal_ : off_diagonal_;
@@ -147,8 +147,8 @@ void BlockMatrix::choose_identity_rows(std::span<const char> constrained) {
       for (PetscInt k = part.rows[row]; k < part.rows[row + 1]; ++k) {
         const PetscInt column = part.columns[k];
         const bool row_constrained = constrained[static_cast<std::size_t>(row)] != 0;
-        const bool column_constrained =
-            (inside ? constrained[static_cast<std::size_t>(column)] : ghost_flags[static_cast<std::size_t>(column)]) != 0;
+        const bool column_constrained = (inside ? constrained[static_cast<std::size_t>(column)]
+                                                : ghost_flags[static_cast<std::size_t>(column)]) != 0;
         if (!row_constrained && !column_constrained) continue;
         (inside && row == column ? part.kept : part.cleared).push_back(k);
       }
@@ -159,7 +159,8 @@ void BlockMatrix::set_identity_rows(double fallback) {
   begin_filling();
   for_each_part([fallback](Part& part) {
     for (const PetscInt k : part.cleared) part.values[k] = 0;
-    for (const PetscInt k : part.kept) part.values[k] = part.values[k] == 0 ? fallback : std::abs(part.values[k]);
+    for (const PetscInt k : part.kept)
+      part.values[k] = part.values[k] == 0 ? fallback : std::abs(part.values[k]);
   });
   finish_filling();
 }
@@ -173,6 +174,8 @@ void BlockMatrix::shift_diagonal(double factor) {
   RECOIL_PETSC(MatDiagonalSet(mat_.get(), diagonal.get(), ADD_VALUES));
 }
 
-void BlockMatrix::multiply(const Vector& x, Vector& y) const { RECOIL_PETSC(MatMult(mat_.get(), x.get(), y.get())); }
+void BlockMatrix::multiply(const Vector& x, Vector& y) const {
+  RECOIL_PETSC(MatMult(mat_.get(), x.get(), y.get()));
+}
 
 } // namespace recoil::linalg

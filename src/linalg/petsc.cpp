@@ -34,9 +34,7 @@ PetscSession::~PetscSession() {
   PetscFinalize();
 }
 
-void mark_changed(PetscObject object) {
-  RECOIL_PETSC(PetscObjectStateIncrease(object));
-}
+void mark_changed(PetscObject object) { RECOIL_PETSC(PetscObjectStateIncrease(object)); }
 
 void insert_options(const std::string& options) {
   if (PetscOptionsInsertString(nullptr, options.c_str()) != 0)

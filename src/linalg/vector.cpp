@@ -6,7 +6,8 @@ namespace recoil::linalg {
 
 Vector::Vector(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(layout)) {
   const auto block = static_cast<std::size_t>(layout_->block_size);
-  values_ = std::make_unique<std::vector<double>>(static_cast<std::size_t>(layout_->num_local()) * block, 0.0);
+  values_ =
+      std::make_unique<std::vector<double>>(static_cast<std::size_t>(layout_->num_local()) * block, 0.0);
   const std::vector<PetscInt> ghosts(layout_->ghosts.begin(), layout_->ghosts.end());
   RECOIL_PETSC(VecCreateGhostBlockWithArray(
       layout_->comm->get(), layout_->block_size, static_cast<PetscInt>(owned_size()),

@@ -28,7 +28,8 @@ struct CellData {
 
 /// Answers every rank's request for the entries `ids` of an array that rank 0 holds. Collective.
 template <class T, class Get>
-std::vector<T> fetch_from_root(const parallel::Communicator& comm, const std::vector<GlobalIndex>& ids, Get get) {
+std::vector<T> fetch_from_root(const parallel::Communicator& comm, const std::vector<GlobalIndex>& ids,
+                               Get get) {
   std::vector<std::vector<GlobalIndex>> requests(static_cast<std::size_t>(comm.size()));
   requests[0] = ids;
   const auto asked = parallel::exchange(comm, requests);
@@ -62,8 +63,9 @@ void drop_needless_cells(const parallel::Communicator& comm, PlexPart& part) {
   PlexPart kept;
   for (std::size_t cell = 0; cell < part.cell_ids.size(); ++cell) {
     const std::span<const GlobalIndex> vertices(&part.cell_vertices[cell * (dim + 1)], dim + 1);
-    const bool needed = part.cell_owner[cell] == comm.rank() ||
-                        std::any_of(vertices.begin(), vertices.end(), [&](GlobalIndex v) { return owned[v]; });
+    const bool needed =
+        part.cell_owner[cell] == comm.rank() ||
+        std::any_of(vertices.begin(), vertices.end(), [&](GlobalIndex v) { return owned[v]; });
     if (!needed) continue;
     kept.cell_ids.push_back(part.cell_ids[cell]);
     kept.cell_owner.push_back(part.cell_owner[cell]);
@@ -95,8 +97,9 @@ void bounding_box(const parallel::Communicator& comm, const SimplexMesh& mesh, D
   std::array<double, 2 * dim> box{};
   if (comm.rank() == 0)
     for (int axis = 0; axis < dim; ++axis) {
-      const auto [low, high] = std::minmax_element(mesh.vertices.begin(), mesh.vertices.end(),
-                                                   [axis](const auto& a, const auto& b) { return a[axis] < b[axis]; });
+      const auto [low, high] =
+          std::minmax_element(mesh.vertices.begin(), mesh.vertices.end(),
+                              [axis](const auto& a, const auto& b) { return a[axis] < b[axis]; });
       box[static_cast<std::size_t>(axis)] = (*low)[axis];
       box[static_cast<std::size_t>(dim + axis)] = (*high)[axis];
     }
@@ -127,7 +130,8 @@ void add_vertices(const parallel::Communicator& comm, const SimplexMesh& mesh, c
     return VertexData{{position.x(), position.y(), position.z()}, mesh.vertex_point_id[id]};
   });
   const auto position = [&](std::size_t i) {
-    return Eigen::Matrix<double, dim, 1>(Eigen::Map<const Eigen::Matrix<double, dim, 1>>(data[i].position.data()));
+    return Eigen::Matrix<double, dim, 1>(
+        Eigen::Map<const Eigen::Matrix<double, dim, 1>>(data[i].position.data()));
   };
   std::vector<std::uint64_t> codes(data.size());
   for (std::size_t i = 0; i < data.size(); ++i)
@@ -145,8 +149,8 @@ template <int dim>
 void add_cells(const parallel::Communicator& comm, const SimplexMesh& mesh, const PlexPart& part,
                DistributedMesh<dim>& result) {
   const auto data = fetch_from_root<CellData>(comm, part.cell_ids, [&](std::size_t id) {
-    return CellData{mesh.cells[id],          mesh.facet_ids[id],  mesh.cell_body[id],
-                    mesh.cell_volume_id[id], mesh.cell_source[id]};
+    return CellData{mesh.cells[id], mesh.facet_ids[id], mesh.cell_body[id], mesh.cell_volume_id[id],
+                    mesh.cell_source[id]};
   });
   std::unordered_map<GlobalIndex, LocalIndex> local_vertex;
   for (std::size_t i = 0; i < result.vertex_ids.size(); ++i)
@@ -155,7 +159,8 @@ void add_cells(const parallel::Communicator& comm, const SimplexMesh& mesh, cons
   for (std::size_t cell = 0; cell < data.size(); ++cell) {
     Eigen::Matrix<double, dim, 1> centroid = Eigen::Matrix<double, dim, 1>::Zero();
     for (std::size_t i = 0; i <= dim; ++i)
-      centroid += result.vertices[static_cast<std::size_t>(local_vertex.at(data[cell].vertices[i]))] / (dim + 1);
+      centroid +=
+          result.vertices[static_cast<std::size_t>(local_vertex.at(data[cell].vertices[i]))] / (dim + 1);
     codes[cell] = geometry::morton_code<dim>(centroid, result.min_corner, result.max_corner);
   }
   for (const std::size_t cell : local_order<dim>(comm, part.cell_ids, part.cell_owner, codes)) {
@@ -189,8 +194,10 @@ DistributedMesh<dim> distribute(const parallel::Communicator& comm, const Simple
   result.comm = &comm;
   const bool root = comm.rank() == 0;
   result.num_cells_global = comm.sum(root ? static_cast<GlobalIndex>(mesh.cells.size()) : GlobalIndex{0});
-  result.num_vertices_global = comm.sum(root ? static_cast<GlobalIndex>(mesh.vertices.size()) : GlobalIndex{0});
-  if (result.num_cells_global == 0) throw InputError("geometry", "no deformable body: there is nothing to simulate");
+  result.num_vertices_global =
+      comm.sum(root ? static_cast<GlobalIndex>(mesh.vertices.size()) : GlobalIndex{0});
+  if (result.num_cells_global == 0)
+    throw InputError("geometry", "no deformable body: there is nothing to simulate");
   result.body_names = mesh.body_names;
   broadcast_names(comm, result.body_names);
   bounding_box(comm, mesh, result);
@@ -204,7 +211,9 @@ DistributedMesh<dim> distribute(const parallel::Communicator& comm, const Simple
   return result;
 }
 
-template DistributedMesh<2> distribute(const parallel::Communicator&, const SimplexMesh&, const PartitionOptions&);
-template DistributedMesh<3> distribute(const parallel::Communicator&, const SimplexMesh&, const PartitionOptions&);
+template DistributedMesh<2> distribute(const parallel::Communicator&, const SimplexMesh&,
+                                       const PartitionOptions&);
+template DistributedMesh<3> distribute(const parallel::Communicator&, const SimplexMesh&,
+                                       const PartitionOptions&);
 
 } // namespace recoil::mesh

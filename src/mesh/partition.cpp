@@ -30,8 +30,10 @@ std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::sp
   const std::size_t corners = static_cast<std::size_t>(mesh.dim) + 1;
   if (num_parts == 1) return std::vector<int>(mesh.cells.size(), 0);
   if (mesh.cells.size() * corners > static_cast<std::size_t>(std::numeric_limits<idx_t>::max()))
-    throw InputError("mesh", "too many cells for the integers of this METIS; build METIS with IDXTYPEWIDTH 64");
-  idx_t num_cells = static_cast<idx_t>(mesh.cells.size()), num_vertices = static_cast<idx_t>(mesh.vertices.size());
+    throw InputError("mesh",
+                     "too many cells for the integers of this METIS; build METIS with IDXTYPEWIDTH 64");
+  idx_t num_cells = static_cast<idx_t>(mesh.cells.size()),
+        num_vertices = static_cast<idx_t>(mesh.vertices.size());
   std::vector<idx_t> cell_offsets(mesh.cells.size() + 1), cell_vertices(mesh.cells.size() * corners);
   for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell) {
     cell_offsets[cell + 1] = static_cast<idx_t>((cell + 1) * corners);

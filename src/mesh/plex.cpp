@@ -24,9 +24,9 @@ DmHandle create_plex(const parallel::Communicator& comm, const SimplexMesh& mesh
   std::vector<PetscReal> no_positions(static_cast<std::size_t>(num_vertices * dim), 0.0);
   DmHandle plex;
   linalg::StarForestHandle vertices;
-  RECOIL_PETSC(DMPlexCreateFromCellListParallelPetsc(comm.get(), dim, num_cells, num_vertices, PETSC_DECIDE, corners,
-                                                     PETSC_FALSE, cells.data(), dim, no_positions.data(),
-                                                     vertices.put(), nullptr, plex.put()));
+  RECOIL_PETSC(DMPlexCreateFromCellListParallelPetsc(
+      comm.get(), dim, num_cells, num_vertices, PETSC_DECIDE, corners, PETSC_FALSE, cells.data(), dim,
+      no_positions.data(), vertices.put(), nullptr, plex.put()));
   return plex;
 }
 
@@ -36,7 +36,8 @@ void set_parts(const parallel::Communicator& comm, DM plex, std::span<const int>
   std::vector<PetscInt> next(sizes.size(), 0);
   for (std::size_t part = 1; part < sizes.size(); ++part) next[part] = next[part - 1] + sizes[part - 1];
   for (std::size_t cell = 0; cell < parts.size(); ++cell)
-    points[static_cast<std::size_t>(next[static_cast<std::size_t>(parts[cell])]++)] = static_cast<PetscInt>(cell);
+    points[static_cast<std::size_t>(next[static_cast<std::size_t>(parts[cell])]++)] =
+        static_cast<PetscInt>(cell);
   PetscPartitioner partitioner = nullptr;
   RECOIL_PETSC(DMPlexGetPartitioner(plex, &partitioner));
   RECOIL_PETSC(PetscPartitionerSetType(partitioner, PETSCPARTITIONERSHELL));
@@ -79,7 +80,8 @@ PlexPart read_part(const parallel::Communicator& comm, DM plex, const std::vecto
     PetscInt size = 0;
     RECOIL_PETSC(DMPlexGetConeSize(plex, cell, &size));
     RECOIL_PETSC(DMPlexGetCone(plex, cell, &cone));
-    for (PetscInt i = 0; i < size; ++i) part.cell_vertices.push_back(input_ids[static_cast<std::size_t>(cone[i])]);
+    for (PetscInt i = 0; i < size; ++i)
+      part.cell_vertices.push_back(input_ids[static_cast<std::size_t>(cone[i])]);
   }
   return part;
 }

@@ -18,8 +18,9 @@ struct PlexPart {
   std::vector<int> vertex_owner;
 };
 
-/// Distributes `mesh` (read on rank 0) with DMPlex by the given parts (on rank 0) and adds every cell around a shared
-/// vertex as ghost. Collective.
-PlexPart distribute_with_plex(const parallel::Communicator& comm, const SimplexMesh& mesh, std::span<const int> parts);
+/// Distributes `mesh` (read on rank 0) with DMPlex by the given parts (on rank 0) and adds every cell around
+/// a shared vertex as ghost. Collective.
+PlexPart distribute_with_plex(const parallel::Communicator& comm, const SimplexMesh& mesh,
+                              std::span<const int> parts);
 
 } // namespace recoil::mesh

@@ -21,7 +21,8 @@ struct CellKernel {
   static Values gather(std::span<const LocalIndex> cell_nodes, std::span<const double> u) {
     Values values;
     for (int a = 0; a < nodes; ++a) {
-      const double* entry = u.data() + static_cast<std::ptrdiff_t>(dim) * cell_nodes[static_cast<std::size_t>(a)];
+      const double* entry =
+          u.data() + static_cast<std::ptrdiff_t>(dim) * cell_nodes[static_cast<std::size_t>(a)];
       for (int i = 0; i < dim; ++i) values(a, i) = entry[i];
     }
     return values;

@@ -19,7 +19,8 @@ class Damping final : public Potential<dim> {
 public:
   Damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
           std::vector<LocalIndex> cells, parameters::CellField<2> viscosities)
-      : space_(&space), geometry_(std::move(geometry)), cells_(std::move(cells)), viscosities_(std::move(viscosities)),
+      : space_(&space), geometry_(std::move(geometry)), cells_(std::move(cells)),
+        viscosities_(std::move(viscosities)),
         table_(fem::tabulate(space.basis(order), fem::simplex_quadrature<dim>(stiffness_degree(order)))) {}
 
   std::string_view name() const override { return "damping"; }
@@ -30,32 +31,35 @@ public:
 
   double value(std::span<const double> u) const override {
     double sum = 0;
-    for_points(u, [&](std::size_t k, int q, double weight, const auto&, const auto& F, const auto& F_previous) {
-      if (cells_[k] < space_->mesh().num_owned_cells)
-        sum += weight * Law::energy_density(F, F_previous, dt_, viscosities_.at(k, q));
-    });
+    for_points(u,
+               [&](std::size_t k, int q, double weight, const auto&, const auto& F, const auto& F_previous) {
+                 if (cells_[k] < space_->mesh().num_owned_cells)
+                   sum += weight * Law::energy_density(F, F_previous, dt_, viscosities_.at(k, q));
+               });
     return sum;
   }
 
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override {
-    for_points(u, [&](std::size_t k, int q, double weight, const auto& G, const auto& F, const auto& F_previous) {
-      const auto P = Law::first_piola(F, F_previous, dt_, viscosities_.at(k, q));
-      const typename Kernel::Values force = G * (weight * factor * P).transpose();
-      Kernel::scatter(space_->cell_nodes(cells_[k]), space_->num_owned_nodes(), force, g);
-    });
+    for_points(
+        u, [&](std::size_t k, int q, double weight, const auto& G, const auto& F, const auto& F_previous) {
+          const auto P = Law::first_piola(F, F_previous, dt_, viscosities_.at(k, q));
+          const typename Kernel::Values force = G * (weight * factor * P).transpose();
+          Kernel::scatter(space_->cell_nodes(cells_[k]), space_->num_owned_nodes(), force, g);
+        });
   }
 
   void add_hessian(std::span<const double> u, double factor, Projection projection,
                    fem::ElementAssembler<dim>& H) const override {
     typename Kernel::Hessian K;
-    for_points(u, [&](std::size_t k, int q, double weight, const auto& G, const auto& F, const auto& F_previous) {
-      if (q == 0) K.setZero();
-      Tangent<dim> A;
-      Law::tangent(F, F_previous, dt_, viscosities_.at(k, q), A);
-      if (projection == Projection::per_element) geometry::project_psd(A);
-      add_tangent_hessian(G, factor * weight, A, K);
-      if (q + 1 == table_.num_points) H.template add_upper<nodes>(cells_[k], K.data());
-    });
+    for_points(
+        u, [&](std::size_t k, int q, double weight, const auto& G, const auto& F, const auto& F_previous) {
+          if (q == 0) K.setZero();
+          Tangent<dim> A;
+          Law::tangent(F, F_previous, dt_, viscosities_.at(k, q), A);
+          if (projection == Projection::per_element) geometry::project_psd(A);
+          add_tangent_hessian(G, factor * weight, A, K);
+          if (q + 1 == table_.num_points) H.template add_upper<nodes>(cells_[k], K.data());
+        });
   }
 
 private:
@@ -66,8 +70,7 @@ private:
       const auto values = Kernel::gather(space_->cell_nodes(cell), u);
       const auto previous = Kernel::gather(space_->cell_nodes(cell), previous_);
       for (int q = 0; q < table_.num_points; ++q) {
-        const auto G =
-            Kernel::gradients(table_, q, geometry_->inverse_edges[static_cast<std::size_t>(cell)]);
+        const auto G = Kernel::gradients(table_, q, geometry_->inverse_edges[static_cast<std::size_t>(cell)]);
         act(k, q, geometry_->weight_factor(cell) * table_.weights[static_cast<std::size_t>(q)], G,
             Kernel::deformation_gradient(values, G), Kernel::deformation_gradient(previous, G));
       }
@@ -86,17 +89,23 @@ private:
 } // namespace
 
 template <int dim>
-std::unique_ptr<Potential<dim>> make_damping(const fem::FunctionSpace<dim>& space,
-                                             std::shared_ptr<const fem::CellGeometry<dim>> geometry, int order,
-                                             std::vector<LocalIndex> cells, parameters::CellField<2> viscosities) {
+std::unique_ptr<Potential<dim>>
+make_damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+             int order, std::vector<LocalIndex> cells, parameters::CellField<2> viscosities) {
   const auto make = [&]<int k>() -> std::unique_ptr<Potential<dim>> {
-    return std::make_unique<Damping<dim, k>>(space, std::move(geometry), std::move(cells), std::move(viscosities));
+    return std::make_unique<Damping<dim, k>>(space, std::move(geometry), std::move(cells),
+                                             std::move(viscosities));
   };
   switch (order) {
-  case 1: return make.template operator()<1>();
-  case 2: return make.template operator()<2>();
-  case 3: return make.template operator()<3>();
-  default: RECOIL_ASSERT(order == 4); return make.template operator()<4>();
+  case 1:
+    return make.template operator()<1>();
+  case 2:
+    return make.template operator()<2>();
+  case 3:
+    return make.template operator()<3>();
+  default:
+    RECOIL_ASSERT(order == 4);
+    return make.template operator()<4>();
   }
 }
 

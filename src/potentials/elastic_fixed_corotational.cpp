@@ -4,10 +4,12 @@
 namespace recoil::potentials {
 
 template std::unique_ptr<ElasticPotential<2>>
-make_elastic<2, FixedCorotational<2>>(const fem::FunctionSpace<2>&, std::shared_ptr<const fem::CellGeometry<2>>, int,
-                       std::vector<LocalIndex>, parameters::CellField<2>);
+make_elastic<2, FixedCorotational<2>>(const fem::FunctionSpace<2>&,
+                                      std::shared_ptr<const fem::CellGeometry<2>>, int,
+                                      std::vector<LocalIndex>, parameters::CellField<2>);
 template std::unique_ptr<ElasticPotential<3>>
-make_elastic<3, FixedCorotational<3>>(const fem::FunctionSpace<3>&, std::shared_ptr<const fem::CellGeometry<3>>, int,
-                       std::vector<LocalIndex>, parameters::CellField<2>);
+make_elastic<3, FixedCorotational<3>>(const fem::FunctionSpace<3>&,
+                                      std::shared_ptr<const fem::CellGeometry<3>>, int,
+                                      std::vector<LocalIndex>, parameters::CellField<2>);
 
 } // namespace recoil::potentials

@@ -3,10 +3,10 @@
 #include <limits>
 
 #include "potentials/cell_loop.hpp"
+#include "recoil/base/error.hpp"
 #include "recoil/geometry/inversion.hpp"
 #include "recoil/geometry/jacobian_positivity.hpp"
 #include "recoil/geometry/psd_projection.hpp"
-#include "recoil/base/error.hpp"
 #include "recoil/potentials/elastic.hpp"
 #include "recoil/potentials/laws/element_hessian.hpp"
 #include "recoil/potentials/laws/stress.hpp"
@@ -22,7 +22,8 @@ class ElasticOnCells final : public ElasticPotential<dim> {
 public:
   ElasticOnCells(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
                  std::vector<LocalIndex> cells, parameters::CellField<Law::num_parameters> parameters)
-      : space_(&space), geometry_(std::move(geometry)), cells_(std::move(cells)), parameters_(std::move(parameters)),
+      : space_(&space), geometry_(std::move(geometry)), cells_(std::move(cells)),
+        parameters_(std::move(parameters)),
         table_(fem::tabulate(space.basis(order), fem::simplex_quadrature<dim>(stiffness_degree(order)))),
         positivity_(order) {}
 
@@ -40,7 +41,8 @@ public:
       const double factor = geometry_->weight_factor(cell);
       for (int q = 0; q < table_.num_points; ++q) {
         const Matrix F = Kernel::deformation_gradient(values, gradients(cell, q));
-        sum += factor * table_.weights[static_cast<std::size_t>(q)] * Law::energy_density(F, parameters_.at(k, q));
+        sum += factor * table_.weights[static_cast<std::size_t>(q)] *
+               Law::energy_density(F, parameters_.at(k, q));
       }
     }
     return sum;
@@ -132,8 +134,10 @@ private:
       const auto cell_nodes = space_->cell_nodes(cell);
       for (int a = 0; a < nodes; ++a)
         positions.row(a) +=
-            space_->node_positions()[static_cast<std::size_t>(cell_nodes[static_cast<std::size_t>(a)])].transpose();
-      return positivity_.is_positive(positions.data(), geometry_->edge_determinant[static_cast<std::size_t>(cell)]);
+            space_->node_positions()[static_cast<std::size_t>(cell_nodes[static_cast<std::size_t>(a)])]
+                .transpose();
+      return positivity_.is_positive(positions.data(),
+                                     geometry_->edge_determinant[static_cast<std::size_t>(cell)]);
     }
   }
 
@@ -147,18 +151,23 @@ private:
 
 template <int dim, class Law>
 std::unique_ptr<ElasticPotential<dim>> make_elastic(const fem::FunctionSpace<dim>& space,
-                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry, int order,
-                                                    std::vector<LocalIndex> cells,
+                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+                                                    int order, std::vector<LocalIndex> cells,
                                                     parameters::CellField<Law::num_parameters> parameters) {
   const auto make = [&]<int k>() -> std::unique_ptr<ElasticPotential<dim>> {
     return std::make_unique<ElasticOnCells<dim, Law, k>>(space, std::move(geometry), std::move(cells),
                                                          std::move(parameters));
   };
   switch (order) {
-  case 1: return make.template operator()<1>();
-  case 2: return make.template operator()<2>();
-  case 3: return make.template operator()<3>();
-  default: RECOIL_ASSERT(order == 4); return make.template operator()<4>();
+  case 1:
+    return make.template operator()<1>();
+  case 2:
+    return make.template operator()<2>();
+  case 3:
+    return make.template operator()<3>();
+  default:
+    RECOIL_ASSERT(order == 4);
+    return make.template operator()<4>();
   }
 }
 

@@ -11,8 +11,8 @@
 
 namespace recoil::potentials {
 
-/// The nodes of a boundary facet and the basis on it, tabulated for quadrature. `outward` is +1 where the ascending
-/// vertices of the facet turn its normal outwards, else -1.
+/// The nodes of a boundary facet and the basis on it, tabulated for quadrature. `outward` is +1 where the
+/// ascending vertices of the facet turn its normal outwards, else -1.
 template <int dim>
 struct FacetElement {
   std::vector<LocalIndex> nodes;

@@ -17,8 +17,8 @@ fem::Tabulation<dim> mass_table(int order) {
 
 /// Rest position of a quadrature point, from the basis itself (affine cells: exact).
 template <int dim>
-Eigen::Matrix<double, dim, 1> point_position(const fem::FunctionSpace<dim>& space, std::span<const LocalIndex> nodes,
-                                             const double* values) {
+Eigen::Matrix<double, dim, 1> point_position(const fem::FunctionSpace<dim>& space,
+                                             std::span<const LocalIndex> nodes, const double* values) {
   Eigen::Matrix<double, dim, 1> position = Eigen::Matrix<double, dim, 1>::Zero();
   for (std::size_t a = 0; a < nodes.size(); ++a)
     position += values[a] * space.node_positions()[static_cast<std::size_t>(nodes[a])];
@@ -41,8 +41,8 @@ MassMatrix<dim>::MassMatrix(const fem::FunctionSpace<dim>& space, const fem::Cel
   const auto entry = [&](LocalIndex row, LocalIndex column) -> double& {
     const auto begin = graph.neighbours.begin() + graph.offsets[static_cast<std::size_t>(row)];
     const auto end = graph.neighbours.begin() + graph.offsets[static_cast<std::size_t>(row) + 1];
-    const auto found = std::lower_bound(begin, end, global(column),
-                                        [&](LocalIndex node, GlobalIndex value) { return global(node) < value; });
+    const auto found = std::lower_bound(
+        begin, end, global(column), [&](LocalIndex node, GlobalIndex value) { return global(node) < value; });
     return entries_[static_cast<std::size_t>(found - graph.neighbours.begin())];
   };
   for (int order = 1; order <= space.max_order(); ++order) {
@@ -74,9 +74,10 @@ MassMatrix<dim>::MassMatrix(const fem::FunctionSpace<dim>& space, double diagona
   const linalg::NodeGraph& graph = *space.graph();
   entries_.assign(graph.neighbours.size(), 0.0);
   for (LocalIndex row = 0; row < space.num_owned_nodes(); ++row)
-    for (auto k = graph.offsets[static_cast<std::size_t>(row)]; k < graph.offsets[static_cast<std::size_t>(row) + 1];
-         ++k)
-      if (graph.neighbours[static_cast<std::size_t>(k)] == row) entries_[static_cast<std::size_t>(k)] = diagonal;
+    for (auto k = graph.offsets[static_cast<std::size_t>(row)];
+         k < graph.offsets[static_cast<std::size_t>(row) + 1]; ++k)
+      if (graph.neighbours[static_cast<std::size_t>(k)] == row)
+        entries_[static_cast<std::size_t>(k)] = diagonal;
 }
 
 template <int dim>
@@ -84,9 +85,10 @@ void MassMatrix<dim>::multiply(std::span<const double> x, std::span<double> y) c
   const linalg::NodeGraph& graph = *space_->graph();
   for (LocalIndex row = 0; row < space_->num_owned_nodes(); ++row) {
     double sum[dim] = {};
-    for (auto k = graph.offsets[static_cast<std::size_t>(row)]; k < graph.offsets[static_cast<std::size_t>(row) + 1];
-         ++k) {
-      const double* entry = x.data() + static_cast<std::ptrdiff_t>(dim) * graph.neighbours[static_cast<std::size_t>(k)];
+    for (auto k = graph.offsets[static_cast<std::size_t>(row)];
+         k < graph.offsets[static_cast<std::size_t>(row) + 1]; ++k) {
+      const double* entry =
+          x.data() + static_cast<std::ptrdiff_t>(dim) * graph.neighbours[static_cast<std::size_t>(k)];
       for (int i = 0; i < dim; ++i) sum[i] += entries_[static_cast<std::size_t>(k)] * entry[i];
     }
     for (int i = 0; i < dim; ++i) y[static_cast<std::size_t>(row * dim + i)] = sum[i];
@@ -103,7 +105,8 @@ double MassMatrix<dim>::product(std::span<const double> x, std::span<const doubl
 }
 
 template <int dim>
-std::vector<double> lumped_volumes(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry) {
+std::vector<double> lumped_volumes(const fem::FunctionSpace<dim>& space,
+                                   const fem::CellGeometry<dim>& geometry) {
   std::vector<double> volumes(static_cast<std::size_t>(space.num_owned_nodes()), 0.0);
   for (int order = 1; order <= space.max_order(); ++order) {
     if (space.cells_of_order(order).empty()) continue;
@@ -113,14 +116,16 @@ std::vector<double> lumped_volumes(const fem::FunctionSpace<dim>& space, const f
     for (int q = 0; q < table.num_points; ++q) {
       measure += table.weights[static_cast<std::size_t>(q)];
       for (std::size_t a = 0; a < share.size(); ++a)
-        share[a] += table.weights[static_cast<std::size_t>(q)] * table.value(q)[a] * (order == 1 ? 1 : table.value(q)[a]);
+        share[a] += table.weights[static_cast<std::size_t>(q)] * table.value(q)[a] *
+                    (order == 1 ? 1 : table.value(q)[a]);
     }
     for (const double value : share) total += value;
     for (const LocalIndex cell : space.cells_of_order(order)) {
       const auto nodes = space.cell_nodes(cell);
       for (std::size_t a = 0; a < share.size(); ++a)
         if (nodes[a] < space.num_owned_nodes())
-          volumes[static_cast<std::size_t>(nodes[a])] += geometry.weight_factor(cell) * measure * share[a] / total;
+          volumes[static_cast<std::size_t>(nodes[a])] +=
+              geometry.weight_factor(cell) * measure * share[a] / total;
     }
   }
   return volumes;

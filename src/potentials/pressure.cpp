@@ -99,8 +99,8 @@ private:
 template <int dim>
 class Pressure final : public Potential<dim> {
 public:
-  Pressure(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry, const FacetSelection& facets,
-           std::function<double(double)> pressure)
+  Pressure(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
+           const FacetSelection& facets, std::function<double(double)> pressure)
       : space_(&space), pressure_(std::move(pressure)), tables_(volume_degrees<dim>()) {
     for (const fem::BoundaryFacet& facet : space.boundary_facets())
       if (fem::selects(facets.all, facets.ids, facet.id)) {
@@ -137,7 +137,8 @@ public:
     }
   }
 
-  /// Indefinite by nature; with `per_element` projection it is left out, which keeps the sum positive semi-definite.
+  /// Indefinite by nature; with `per_element` projection it is left out, which keeps the sum positive
+  /// semi-definite.
   void add_hessian(std::span<const double> u, double factor, Projection projection,
                    fem::ElementAssembler<dim>& H) const override {
     if (projection == Projection::per_element) return;
@@ -146,7 +147,8 @@ public:
       const Cone<dim> cone{elements_[k], x};
       for (std::size_t a = 0; a < x.size(); ++a)
         for (std::size_t b = 0; b < x.size(); ++b) {
-          const Eigen::Matrix<double, dim, dim, Eigen::RowMajor> block = -factor * magnitude_ * cone.hessian(a, b);
+          const Eigen::Matrix<double, dim, dim, Eigen::RowMajor> block =
+              -factor * magnitude_ * cone.hessian(a, b);
           H.add_block(cells_[k], local_nodes_[k][a], local_nodes_[k][b], block.data());
         }
     }
@@ -170,13 +172,14 @@ private:
   double magnitude_ = 0;
 };
 
-/// A point on the rim of the chosen facets that may move, as text; empty if there is none among the owned facets.
+/// A point on the rim of the chosen facets that may move, as text; empty if there is none among the owned
+/// facets.
 template <int dim>
 std::string free_rim(const fem::FunctionSpace<dim>& space, const FacetSelection& facets,
                      std::span<const char> prescribed) {
   const auto& mesh = space.mesh();
-  // A ridge (vertex in 2D, edge in 3D) is on the rim if an odd number of chosen facets meets there. Ridges whose
-  // first vertex is owned have all their facets on this rank.
+  // A ridge (vertex in 2D, edge in 3D) is on the rim if an odd number of chosen facets meets there. Ridges
+  // whose first vertex is owned have all their facets on this rank.
   std::map<std::array<LocalIndex, 2>, int> ridges;
   for (const fem::BoundaryFacet& facet : space.boundary_facets()) {
     if (!fem::selects(facets.all, facets.ids, facet.id)) continue;
@@ -184,7 +187,8 @@ std::string free_rim(const fem::FunctionSpace<dim>& space, const FacetSelection&
     const auto& cell = mesh.cells[static_cast<std::size_t>(facet.cell)];
     for (std::size_t i = 0; i < dim; ++i)
       for (std::size_t j = i + 1; j < dim; ++j) {
-        const LocalIndex a = cell[static_cast<std::size_t>(corners[i])], b = cell[static_cast<std::size_t>(corners[j])];
+        const LocalIndex a = cell[static_cast<std::size_t>(corners[i])],
+                         b = cell[static_cast<std::size_t>(corners[j])];
         if constexpr (dim == 2) {
           ++ridges[{a, a}];
           ++ridges[{b, b}];
@@ -201,7 +205,8 @@ std::string free_rim(const fem::FunctionSpace<dim>& space, const FacetSelection&
         if (prescribed[static_cast<std::size_t>(space.node_of_vertex(vertex) * dim + i)] == 0) {
           std::string text = "(";
           for (int axis = 0; axis < dim; ++axis)
-            text += (axis > 0 ? ", " : "") + std::to_string(mesh.vertices[static_cast<std::size_t>(vertex)][axis]);
+            text += (axis > 0 ? ", " : "") +
+                    std::to_string(mesh.vertices[static_cast<std::size_t>(vertex)][axis]);
           return text + ")";
         }
     }
@@ -212,26 +217,27 @@ std::string free_rim(const fem::FunctionSpace<dim>& space, const FacetSelection&
 } // namespace
 
 template <int dim>
-std::unique_ptr<Potential<dim>> make_pressure(const fem::FunctionSpace<dim>& space,
-                                              std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-                                              FacetSelection facets, std::function<double(double time)> pressure,
-                                              std::span<const char> prescribed, const std::string& where) {
+std::unique_ptr<Potential<dim>>
+make_pressure(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+              FacetSelection facets, std::function<double(double time)> pressure,
+              std::span<const char> prescribed, const std::string& where) {
   std::string rim = free_rim(space, facets, prescribed);
   if (!rim.empty())
     rim = where + ": the surface under pressure is open and its rim is free to move, for example at " + rim +
-          "; such a pressure has no potential. Close the surface, or hold all components of its rim by dirichlet_boundary, "
+          "; such a pressure has no potential. Close the surface, or hold all components of its rim by "
+          "dirichlet_boundary, "
           "or use neumann_boundary";
   parallel::agree(space.comm(), static_cast<int>(ExitCode::bad_input), rim);
   return std::make_unique<Pressure<dim>>(space, *geometry, facets, std::move(pressure));
 }
 
 template std::unique_ptr<Potential<2>> make_pressure(const fem::FunctionSpace<2>&,
-                                                     std::shared_ptr<const fem::CellGeometry<2>>, FacetSelection,
-                                                     std::function<double(double)>, std::span<const char>,
-                                                     const std::string&);
+                                                     std::shared_ptr<const fem::CellGeometry<2>>,
+                                                     FacetSelection, std::function<double(double)>,
+                                                     std::span<const char>, const std::string&);
 template std::unique_ptr<Potential<3>> make_pressure(const fem::FunctionSpace<3>&,
-                                                     std::shared_ptr<const fem::CellGeometry<3>>, FacetSelection,
-                                                     std::function<double(double)>, std::span<const char>,
-                                                     const std::string&);
+                                                     std::shared_ptr<const fem::CellGeometry<3>>,
+                                                     FacetSelection, std::function<double(double)>,
+                                                     std::span<const char>, const std::string&);
 
 } // namespace recoil::potentials

@@ -28,14 +28,15 @@ TEST_P(Dirichlet, HoldsTheChosenComponentsOnAllRanks) {
   const int order = GetParam();
   const FunctionSpace<2> space(mesh, {order});
   // Side 1 (-x) fixes x, side 3 (+x) both.
-  const DirichletDofs<2> dofs(space, {condition({1}, {true, false, false}, 1), condition({3}, {true, true, false}, 2)});
+  const DirichletDofs<2> dofs(
+      space, {condition({1}, {true, false, false}, 1), condition({3}, {true, true, false}, 2)});
   EXPECT_EQ(dofs.num_global(), 3 * (4 * order + 1));
   linalg::Vector u(space.layout());
   u.fill(-1);
   dofs.set_values(0.5, 0.25, u);
   for (LocalIndex node = 0; node < space.num_nodes(); ++node) {
     const double x = space.node_positions()[static_cast<std::size_t>(node)][0];
-    const bool left = x < -0.5 + 1e-12, right = x > 0.5 - 1e-12;
+    const bool left = x<-0.5 + 1e-12, right = x> 0.5 - 1e-12;
     for (int i = 0; i < 2; ++i) {
       const auto entry = static_cast<std::size_t>(node * 2 + i);
       const bool held = right || (left && i == 0);

@@ -25,7 +25,9 @@ mesh::DistributedMesh<dim> box(const parallel::Communicator& comm, int n, int bo
   return mesh::distribute<dim>(comm, mesh);
 }
 
-GlobalIndex power(GlobalIndex base, int exponent) { return exponent == 0 ? 1 : base * power(base, exponent - 1); }
+GlobalIndex power(GlobalIndex base, int exponent) {
+  return exponent == 0 ? 1 : base * power(base, exponent - 1);
+}
 
 /// Canonical number -> rest position of all nodes, on rank 0.
 template <int dim>
@@ -65,9 +67,8 @@ void check_space(int n, int order) {
   auto values = positions.write_local();
   for (LocalIndex node = 0; node < space.num_nodes(); ++node)
     for (int i = 0; i < dim; ++i)
-      values[static_cast<std::size_t>(node * dim + i)] = node < space.num_owned_nodes()
-                                                              ? space.node_positions()[static_cast<std::size_t>(node)][i]
-                                                              : -77;
+      values[static_cast<std::size_t>(node * dim + i)] =
+          node < space.num_owned_nodes() ? space.node_positions()[static_cast<std::size_t>(node)][i] : -77;
   positions.update_ghosts();
   for (LocalIndex node = 0; node < space.num_nodes(); ++node)
     for (int i = 0; i < dim; ++i)
@@ -79,9 +80,11 @@ void check_space(int n, int order) {
     for (int a = 0; a < space.basis(order).num_nodes(); ++a) {
       Eigen::Matrix<double, dim, 1> expected = Eigen::Matrix<double, dim, 1>::Zero();
       for (std::size_t corner = 0; corner <= dim; ++corner)
-        expected += space.basis(order).multi_index(a)[corner] / static_cast<double>(order) *
-                    mesh.vertices[static_cast<std::size_t>(mesh.cells[static_cast<std::size_t>(cell)][corner])];
-      EXPECT_LT((space.node_positions()[static_cast<std::size_t>(cell_nodes[static_cast<std::size_t>(a)])] - expected)
+        expected +=
+            space.basis(order).multi_index(a)[corner] / static_cast<double>(order) *
+            mesh.vertices[static_cast<std::size_t>(mesh.cells[static_cast<std::size_t>(cell)][corner])];
+      EXPECT_LT((space.node_positions()[static_cast<std::size_t>(cell_nodes[static_cast<std::size_t>(a)])] -
+                 expected)
                     .norm(),
                 1e-14);
     }
@@ -98,7 +101,8 @@ TEST(FunctionSpace, RanksWithoutCells) {
   for (int order = 1; order <= 4; ++order) check_space<2>(1, order);
 }
 
-// Canonical numbers must not depend on the partition: the same as on one rank, where MPI_COMM_SELF gives the reference.
+// Canonical numbers must not depend on the partition: the same as on one rank, where MPI_COMM_SELF gives the
+// reference.
 TEST(FunctionSpace, CanonicalNumbersDoNotDependOnThePartition) {
   const parallel::Communicator comm(MPI_COMM_WORLD), self(MPI_COMM_SELF);
   for (int order = 1; order <= 4; ++order) {
@@ -109,7 +113,8 @@ TEST(FunctionSpace, CanonicalNumbersDoNotDependOnThePartition) {
     if (comm.rank() != 0) continue;
     ASSERT_EQ(nodes.size(), reference.size());
     for (const auto& [id, position] : reference)
-      for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(nodes.at(id)[i], position[i], 1e-14) << "order " << order;
+      for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_NEAR(nodes.at(id)[i], position[i], 1e-14) << "order " << order;
   }
 }
 
@@ -134,8 +139,8 @@ TEST(FunctionSpace, RefusesTwoOrdersAtOneVertexOnEveryRank) {
   EXPECT_THROW(FunctionSpace<2>(mesh, {1, 2}), InputError);
 }
 
-// Assembly without messages: the matrix of the sum over cells of (1 1') times the volume, multiplied with a field, equals
-// what one rank gets.
+// Assembly without messages: the matrix of the sum over cells of (1 1') times the volume, multiplied with a
+// field, equals what one rank gets.
 TEST(ElementAssembler, RowsAreCompleteOnEveryRank) {
   const parallel::Communicator comm(MPI_COMM_WORLD), self(MPI_COMM_SELF);
   const auto product = [](const parallel::Communicator& on) {
@@ -151,7 +156,8 @@ TEST(ElementAssembler, RowsAreCompleteOnEveryRank) {
     assembler.end();
     linalg::Vector x(space.layout()), y(space.layout());
     auto values = x.write_owned();
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = std::sin(3 * space.node_positions()[i / 2][0] + (i % 2));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = std::sin(3 * space.node_positions()[i / 2][0] + (i % 2));
     matrix.multiply(x, y);
     return std::array{x.dot(y), y.norm()};
   };

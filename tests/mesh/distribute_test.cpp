@@ -25,7 +25,8 @@ DistributedMesh<dim> distributed_box(const parallel::Communicator& comm, int n, 
   return distribute<dim>(comm, mesh);
 }
 
-/// Everything that must hold for a distributed mesh, checked against the whole mesh, which every rank makes for itself.
+/// Everything that must hold for a distributed mesh, checked against the whole mesh, which every rank makes
+/// for itself.
 template <int dim>
 void check_distribution(int n, int bodies, bool shuffled) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
@@ -65,7 +66,8 @@ void check_distribution(int n, int bodies, bool shuffled) {
     const bool owned = vertex < static_cast<std::size_t>(mesh.num_owned_vertices);
     EXPECT_EQ(owned, mesh.vertex_owner[vertex] == comm.rank());
     if (owned) {
-      EXPECT_EQ(seen[vertex], cells_around[mesh.vertex_ids[vertex]]) << "every cell around an owned vertex is here";
+      EXPECT_EQ(seen[vertex], cells_around[mesh.vertex_ids[vertex]])
+          << "every cell around an owned vertex is here";
     }
     EXPECT_GT(seen[vertex], 0);
   }

@@ -19,7 +19,8 @@ std::unique_ptr<ElasticPotential<dim>> make(const Body<dim>& body, int order) {
   for (const LocalIndex cell : cells) {
     typename Law::Parameters values;
     for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = 1 + 0.3 * std::sin(static_cast<double>(body.mesh.cell_ids[static_cast<std::size_t>(cell)] + 5 * static_cast<GlobalIndex>(i)));
+      values[i] = 1 + 0.3 * std::sin(static_cast<double>(body.mesh.cell_ids[static_cast<std::size_t>(cell)] +
+                                                         5 * static_cast<GlobalIndex>(i)));
     field.values.push_back(values);
   }
   return make_elastic<dim, Law>(body.space, body.geometry, order, cells, field);
@@ -78,8 +79,8 @@ TEST(Elastic, InvertedCellsAreInfeasible) {
 
 /// d'Hd / d'd along a direction.
 template <int dim>
-double curvature(const Body<dim>& body, const Potential<dim>& potential, const linalg::Vector& u, Projection projection,
-                 const linalg::Vector& d) {
+double curvature(const Body<dim>& body, const Potential<dim>& potential, const linalg::Vector& u,
+                 Projection projection, const linalg::Vector& d) {
   linalg::BlockMatrix matrix(body.space.layout(), body.space.graph());
   fem::ElementAssembler<dim> assembler(body.space, matrix);
   assembler.begin();

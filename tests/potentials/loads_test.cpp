@@ -9,7 +9,8 @@ namespace {
 
 /// Sum of the nodal forces, -sum of the gradient.
 template <int dim>
-Eigen::Matrix<double, dim, 1> resultant(const Body<dim>& body, const Potential<dim>& load, const linalg::Vector& u) {
+Eigen::Matrix<double, dim, 1> resultant(const Body<dim>& body, const Potential<dim>& load,
+                                        const linalg::Vector& u) {
   const linalg::Vector g = total_gradient(body, load, u);
   std::array<double, dim> sum{};
   for (std::size_t i = 0; i < g.owned().size(); ++i) sum[i % dim] -= g.owned()[i];
@@ -61,7 +62,8 @@ TEST(NormalTraction, FollowsTheShapeAtTheStartOfTheStep) {
   StepContext context;
   context.previous = rest.local();
   load->begin_step(context);
-  EXPECT_NEAR((resultant<3>(body, *load, rest) - Eigen::Vector3d(0, 0, 4)).norm(), 0, 1e-12) << "outward is +z";
+  EXPECT_NEAR((resultant<3>(body, *load, rest) - Eigen::Vector3d(0, 0, 4)).norm(), 0, 1e-12)
+      << "outward is +z";
   const linalg::Vector moved = rigidly_moved(body, rest);
   context.previous = moved.local();
   load->begin_step(context);
@@ -75,7 +77,8 @@ void check_pressure(int order) {
   const Body<dim> body(2, order);
   const std::vector<char> free(static_cast<std::size_t>(body.space.num_nodes()) * dim, 0);
   FacetSelection all{true, {}};
-  const auto load = make_pressure<dim>(body.space, body.geometry, all, [](double t) { return 2 * t; }, free, "p");
+  const auto load = make_pressure<dim>(
+      body.space, body.geometry, all, [](double t) { return 2 * t; }, free, "p");
   StepContext context;
   context.time = 1.5;
   load->begin_step(context);
@@ -100,7 +103,8 @@ TEST(Pressure, NeedsAClosedSurfaceOrAHeldRim) {
   std::vector<char> held(static_cast<std::size_t>(body.space.num_nodes()) * 3, 0);
   const FacetSelection top{false, {6}};
   const auto make = [&] {
-    return make_pressure<3>(body.space, body.geometry, top, [](double) { return 1.0; }, held, "/pressure/0");
+    return make_pressure<3>(
+        body.space, body.geometry, top, [](double) { return 1.0; }, held, "/pressure/0");
   };
   try {
     make();

@@ -34,7 +34,8 @@ struct Body {
     return mesh::distribute<dim>(comm, whole);
   }
 
-  /// A field that is the same on any partition and as rough as the mesh allows, from the canonical node numbers.
+  /// A field that is the same on any partition and as rough as the mesh allows, from the canonical node
+  /// numbers.
   linalg::Vector field(double amplitude, int seed) const {
     linalg::Vector vector(space.layout());
     auto values = vector.write_local();
@@ -51,17 +52,18 @@ double total_value(const Body<dim>& body, const Potential<dim>& potential, const
 }
 
 template <int dim>
-linalg::Vector total_gradient(const Body<dim>& body, const Potential<dim>& potential, const linalg::Vector& u) {
+linalg::Vector total_gradient(const Body<dim>& body, const Potential<dim>& potential,
+                              const linalg::Vector& u) {
   linalg::Vector g(body.space.layout());
   potential.add_gradient(u.local(), 1, g.write_owned());
   return g;
 }
 
-/// Gradient against central differences of the value and Hessian against central differences of the gradient, both along a
-/// direction that moves every node; best of four step sizes.
+/// Gradient against central differences of the value and Hessian against central differences of the gradient,
+/// both along a direction that moves every node; best of four step sizes.
 template <int dim>
-void check_derivatives(const Body<dim>& body, const Potential<dim>& potential, const linalg::Vector& u, double length,
-                       double tolerance = 1e-7) {
+void check_derivatives(const Body<dim>& body, const Potential<dim>& potential, const linalg::Vector& u,
+                       double length, double tolerance = 1e-7) {
   const linalg::Vector d = body.field(length, 99);
   const double slope = total_gradient(body, potential, u).dot(d);
   linalg::BlockMatrix matrix(body.space.layout(), body.space.graph());
@@ -76,7 +78,8 @@ void check_derivatives(const Body<dim>& body, const Potential<dim>& potential, c
     linalg::Vector plus = u, minus = u;
     plus.add(h, d);
     minus.add(-h, d);
-    const double difference = (total_value(body, potential, plus) - total_value(body, potential, minus)) / (2 * h);
+    const double difference =
+        (total_value(body, potential, plus) - total_value(body, potential, minus)) / (2 * h);
     slope_error = std::min(slope_error, std::abs(difference - slope));
     linalg::Vector change = total_gradient(body, potential, plus);
     change.add(-1, total_gradient(body, potential, minus));

@@ -83,7 +83,8 @@ Point<dim> equilibrium_force(const Point<dim>& X) {
 
 /// L2 error against SmoothDisplacement by quadrature two degrees finer than the mass matrix needs.
 template <int dim>
-double l2_error(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry, const linalg::Vector& u) {
+double l2_error(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
+                const linalg::Vector& u) {
   double sum = 0;
   const int order = space.max_order();
   const auto table = fem::tabulate(space.basis(order), fem::simplex_quadrature<dim>(2 * order + 2));
@@ -119,7 +120,8 @@ std::vector<LocalIndex> all_cells(const fem::FunctionSpace<dim>& space) {
   return space.cells_of_order(space.max_order());
 }
 
-/// Solves the manufactured problem statically: traction on the side +x (id 3), displacement elsewhere. L2 error.
+/// Solves the manufactured problem statically: traction on the side +x (id 3), displacement elsewhere. L2
+/// error.
 template <int dim, class Law>
 double static_error(int n, int order) {
   using Exact = SmoothDisplacement<dim>;
@@ -130,22 +132,23 @@ double static_error(int n, int order) {
   problem.space = &space;
   problem.geometry = std::make_shared<const fem::CellGeometry<dim>>(mesh);
   const potentials::Density unit = [](LocalIndex, const ExpressionPoint&) { return 1.0; };
-  problem.mass =
-      std::make_unique<potentials::MassMatrix<dim>>(space, *problem.geometry, unit, potentials::MassLumping::consistent);
+  problem.mass = std::make_unique<potentials::MassMatrix<dim>>(space, *problem.geometry, unit,
+                                                               potentials::MassLumping::consistent);
   parameters::CellField<Law::num_parameters> parameters;
   parameters.values.assign(all_cells(space).size(), test_parameters<Law>());
   problem.elastic.push_back(
       potentials::make_elastic<dim, Law>(space, problem.geometry, order, all_cells(space), parameters));
   problem.loads.push_back(potentials::make_body_force<dim>(
       space, problem.geometry, unit,
-      {[](const ExpressionPoint& point) { return equilibrium_force<dim, Law>(position_of<dim>(point)); }, false}));
+      {[](const ExpressionPoint& point) { return equilibrium_force<dim, Law>(position_of<dim>(point)); },
+       false}));
   problem.loads.push_back(potentials::make_traction<dim>(
-      space, {false, {3}}, {[](const ExpressionPoint& point) -> Point<dim> {
-                              return Law::first_piola(Exact::deformation_gradient(position_of<dim>(point)),
-                                                      test_parameters<Law>())
-                                  .col(0);
-                            },
-                            false}));
+      space, {false, {3}},
+      {[](const ExpressionPoint& point) -> Point<dim> {
+         return Law::first_piola(Exact::deformation_gradient(position_of<dim>(point)), test_parameters<Law>())
+             .col(0);
+       },
+       false}));
   fem::DirichletCondition held;
   for (int side = 1; side <= 2 * dim; ++side)
     if (side != 3) held.ids.push_back(side);
@@ -179,15 +182,17 @@ template <int dim, class Law>
 void check_orders(const std::array<MeshPair, 4>& meshes) {
   for (int order = 1; order <= 4; ++order) {
     const auto [coarse, fine] = meshes[static_cast<std::size_t>(order) - 1];
-    const double e_coarse = static_error<dim, Law>(coarse, order), e_fine = static_error<dim, Law>(fine, order);
+    const double e_coarse = static_error<dim, Law>(coarse, order),
+                 e_fine = static_error<dim, Law>(fine, order);
     const double measured = std::log(e_coarse / e_fine) / std::log(static_cast<double>(fine) / coarse);
-    EXPECT_NEAR(measured, order + 1, 0.15) << Law::name << " P" << order << " in " << dim << "D: errors " << e_coarse
-                                           << " and " << e_fine;
-    testing::Test::RecordProperty(std::string(Law::name) + "_P" + std::to_string(order), std::to_string(measured));
+    EXPECT_NEAR(measured, order + 1, 0.15)
+        << Law::name << " P" << order << " in " << dim << "D: errors " << e_coarse << " and " << e_fine;
+    testing::Test::RecordProperty(std::string(Law::name) + "_P" + std::to_string(order),
+                                  std::to_string(measured));
     const parallel::Communicator comm(MPI_COMM_WORLD);
     if (comm.rank() == 0)
-      std::printf("%-18s %dD P%d: error %.3e -> %.3e, order %.3f\n", std::string(Law::name).c_str(), dim, order,
-                  e_coarse, e_fine, measured);
+      std::printf("%-18s %dD P%d: error %.3e -> %.3e, order %.3f\n", std::string(Law::name).c_str(), dim,
+                  order, e_coarse, e_fine, measured);
   }
 }
 

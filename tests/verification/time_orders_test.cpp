@@ -8,7 +8,9 @@ struct Motion {
   static constexpr double amplitude = 0.2, frequency = 5;
   static double g(double t) { return amplitude * std::sin(frequency * t); }
   static double rate(double t) { return amplitude * frequency * std::cos(frequency * t); }
-  static double acceleration(double t) { return -amplitude * frequency * frequency * std::sin(frequency * t); }
+  static double acceleration(double t) {
+    return -amplitude * frequency * frequency * std::sin(frequency * t);
+  }
   static Matrix<2> shape() { return (Matrix<2>() << 1.0, 0.5, -0.3, 0.8).finished(); }
   static Matrix<2> deformation_gradient(double t) { return Matrix<2>::Identity() + g(t) * shape(); }
 };
@@ -20,25 +22,26 @@ solvers::ElastodynamicsProblem<2> moving_problem(const fem::FunctionSpace<2>& sp
   problem.space = &space;
   problem.geometry = std::make_shared<const fem::CellGeometry<2>>(space.mesh());
   const potentials::Density unit = [](LocalIndex, const ExpressionPoint&) { return 1.0; };
-  problem.mass =
-      std::make_unique<potentials::MassMatrix<2>>(space, *problem.geometry, unit, potentials::MassLumping::consistent);
+  problem.mass = std::make_unique<potentials::MassMatrix<2>>(space, *problem.geometry, unit,
+                                                             potentials::MassLumping::consistent);
   parameters::CellField<2> parameters;
   parameters.values.assign(all_cells(space).size(), test_parameters<Law>());
-  problem.elastic.push_back(potentials::make_elastic<2, Law>(space, problem.geometry, 1, all_cells(space), parameters));
-  problem.loads.push_back(potentials::make_body_force<2>(
-      space, problem.geometry, unit,
-      {[](const ExpressionPoint& p) -> Point<2> {
-         return Motion::acceleration(p.t) * Motion::shape() * position_of<2>(p);
-       },
-       true}));
+  problem.elastic.push_back(
+      potentials::make_elastic<2, Law>(space, problem.geometry, 1, all_cells(space), parameters));
+  problem.loads.push_back(potentials::make_body_force<2>(space, problem.geometry, unit,
+                                                         {[](const ExpressionPoint& p) -> Point<2> {
+                                                            return Motion::acceleration(p.t) *
+                                                                   Motion::shape() * position_of<2>(p);
+                                                          },
+                                                          true}));
   // Traction P N on the sides +x and +y; -x and -y are held.
   for (const int side : {3, 4})
     problem.loads.push_back(potentials::make_traction<2>(
-        space, {false, {side}}, {[side](const ExpressionPoint& p) -> Point<2> {
-                                   return Law::first_piola(Motion::deformation_gradient(p.t), test_parameters<Law>())
-                                       .col(side - 3);
-                                 },
-                                 true}));
+        space, {false, {side}},
+        {[side](const ExpressionPoint& p) -> Point<2> {
+           return Law::first_piola(Motion::deformation_gradient(p.t), test_parameters<Law>()).col(side - 3);
+         },
+         true}));
   fem::DirichletCondition held;
   held.ids = {1, 2};
   held.components = {true, true, false};
@@ -58,7 +61,8 @@ stepping::State exact_state(const fem::FunctionSpace<2>& space, GlobalIndex id, 
        {std::pair{&state.u, Motion::g(t)}, std::pair{&state.v, Motion::rate(t)}}) {
     auto values = vector->write_local();
     for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = factor * (Motion::shape() * space.node_positions()[i / 2])[static_cast<Eigen::Index>(i % 2)];
+      values[i] =
+          factor * (Motion::shape() * space.node_positions()[i / 2])[static_cast<Eigen::Index>(i % 2)];
   }
   return state;
 }
@@ -93,11 +97,13 @@ double largest_error(int order, int steps, bool exact_start) {
 }
 
 void check_order(int order, int coarse, bool exact_start) {
-  const double e_coarse = largest_error(order, coarse, exact_start), e_fine = largest_error(order, 2 * coarse, exact_start);
+  const double e_coarse = largest_error(order, coarse, exact_start),
+               e_fine = largest_error(order, 2 * coarse, exact_start);
   const double measured = std::log2(e_coarse / e_fine);
   EXPECT_NEAR(measured, order, 0.1) << "BDF" << order << ": errors " << e_coarse << " and " << e_fine;
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  if (comm.rank() == 0) std::printf("BDF%d: error %.3e -> %.3e, order %.3f\n", order, e_coarse, e_fine, measured);
+  if (comm.rank() == 0)
+    std::printf("BDF%d: error %.3e -> %.3e, order %.3f\n", order, e_coarse, e_fine, measured);
 }
 
 TEST(TimeOrders, Bdf1AsItStarts) { check_order(1, 640, false); }

@@ -13,29 +13,30 @@ namespace recoil::fem {
 
 /// Prescribed displacement on the nodes of the facets (and the single nodes) with certain ids.
 struct DirichletCondition {
-  bool all = false;                  ///< every boundary facet with a positive id that is not "unselected"
+  bool all = false; ///< every boundary facet with a positive id that is not "unselected"
   std::vector<std::int32_t> ids;
-  std::array<bool, 3> components{};  ///< which are prescribed
+  std::array<bool, 3> components{}; ///< which are prescribed
   /// Total displacement [m] of a component at a rest position and time.
   std::function<double(int component, const ExpressionPoint&)> value;
 };
 
 /// The prescribed components of a function space, found once; their values at any time.
 ///
-/// A node belongs to every condition that names the id of one of its facets, or its point id; where several prescribe the
-/// same component, the facet of the cell with the highest input id decides, and point ids last.
+/// A node belongs to every condition that names the id of one of its facets, or its point id; where several
+/// prescribe the same component, the facet of the cell with the highest input id decides, and point ids last.
 template <int dim>
 class DirichletDofs {
 public:
-  /// The conditions are copied. Not collective, but ghosts' flags are set through one ghost update: collective.
+  /// The conditions are copied. Not collective, but ghosts' flags are set through one ghost update:
+  /// collective.
   DirichletDofs(const FunctionSpace<dim>& space, std::vector<DirichletCondition> conditions);
 
   /// One flag per local entry (owned and ghosts): 1 = prescribed.
   std::span<const char> flags() const { return flags_; }
   /// Number of prescribed components over all ranks.
   GlobalIndex num_global() const { return num_global_; }
-  /// Writes factor * prescribed value at time t into the prescribed owned entries of u, then updates its ghosts.
-  /// Collective.
+  /// Writes factor * prescribed value at time t into the prescribed owned entries of u, then updates its
+  /// ghosts. Collective.
   void set_values(double time, double factor, linalg::Vector& u) const;
   /// Zeroes the prescribed owned entries of g. Not collective.
   void clear(std::span<double> g) const;

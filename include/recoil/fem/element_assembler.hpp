@@ -8,8 +8,9 @@
 
 namespace recoil::fem {
 
-/// Adds element matrices to a BlockMatrix through a table of block positions that is looked up once: (nodes per cell)^2
-/// integers per local cell. Rows of nodes owned by other ranks are skipped; their owners hold the same cell.
+/// Adds element matrices to a BlockMatrix through a table of block positions that is looked up once: (nodes
+/// per cell)^2 integers per local cell. Rows of nodes owned by other ranks are skipped; their owners hold the
+/// same cell.
 template <int dim>
 class ElementAssembler {
 public:
@@ -19,7 +20,8 @@ public:
     cell_offsets_.assign(static_cast<std::size_t>(space.mesh().num_cells()) + 1, 0);
     for (LocalIndex cell = 0; cell < space.mesh().num_cells(); ++cell) {
       const auto nodes = static_cast<std::int64_t>(space.cell_nodes(cell).size());
-      cell_offsets_[static_cast<std::size_t>(cell) + 1] = cell_offsets_[static_cast<std::size_t>(cell)] + nodes * nodes;
+      cell_offsets_[static_cast<std::size_t>(cell) + 1] =
+          cell_offsets_[static_cast<std::size_t>(cell)] + nodes * nodes;
     }
     positions_.reserve(static_cast<std::size_t>(cell_offsets_.back()));
     for (LocalIndex cell = 0; cell < space.mesh().num_cells(); ++cell)
@@ -32,12 +34,14 @@ public:
   void begin() { values_ = matrix_->begin_filling(); }
   void end() { matrix_->finish_filling(); }
 
-  /// Adds the symmetric element matrix of `cell`, of which the blocks (a, b) with a <= b are given: K(dim a + i, dim b + j)
-  /// at K[(dim b + j) * dim * nodes + dim a + i] (column-major). `nodes` is the number of nodes of the cell.
+  /// Adds the symmetric element matrix of `cell`, of which the blocks (a, b) with a <= b are given: K(dim a +
+  /// i, dim b + j) at K[(dim b + j) * dim * nodes + dim a + i] (column-major). `nodes` is the number of nodes
+  /// of the cell.
   template <int nodes>
   void add_upper(LocalIndex cell, const double* K) const {
     const LocalIndex* cell_nodes = space_->cell_nodes(cell).data();
-    const std::int32_t* position = &positions_[static_cast<std::size_t>(cell_offsets_[static_cast<std::size_t>(cell)])];
+    const std::int32_t* position =
+        &positions_[static_cast<std::size_t>(cell_offsets_[static_cast<std::size_t>(cell)])];
     const LocalIndex num_owned = space_->num_owned_nodes();
     constexpr int size = dim * nodes;
     for (int a = 0; a < nodes; ++a, position += nodes) {
@@ -45,7 +49,8 @@ public:
       for (int b = 0; b < a; ++b)
         // Column-major block (b, a) read row by row is block (a, b).
         values_.template add<dim>(cell_nodes[a], position[b], K + dim * a * size + dim * b, size);
-      for (int b = a; b < nodes; ++b) add_transposed(cell_nodes[a], position[b], K + dim * b * size + dim * a, size);
+      for (int b = a; b < nodes; ++b)
+        add_transposed(cell_nodes[a], position[b], K + dim * b * size + dim * a, size);
     }
   }
 
@@ -54,8 +59,8 @@ public:
     const auto cell_nodes = space_->cell_nodes(cell);
     const LocalIndex row = cell_nodes[static_cast<std::size_t>(a)];
     if (row >= space_->num_owned_nodes()) return;
-    const auto place = cell_offsets_[static_cast<std::size_t>(cell)] +
-                       a * static_cast<std::int64_t>(cell_nodes.size()) + b;
+    const auto place =
+        cell_offsets_[static_cast<std::size_t>(cell)] + a * static_cast<std::int64_t>(cell_nodes.size()) + b;
     values_.template add<dim>(row, positions_[static_cast<std::size_t>(place)], block, dim);
   }
 

@@ -17,17 +17,18 @@ namespace recoil::fem {
 /// A boundary facet of a cell that this rank holds.
 struct BoundaryFacet {
   LocalIndex cell;
-  int facet;        ///< opposite to this vertex of the cell
-  std::int32_t id;  ///< surface id
+  int facet;       ///< opposite to this vertex of the cell
+  std::int32_t id; ///< surface id
 };
 
-/// Vector-valued Lagrange functions of order 1..4 on a distributed mesh, the order chosen per body: nodes, their numbering
-/// and the flat table from cells to nodes that every element loop uses.
+/// Vector-valued Lagrange functions of order 1..4 on a distributed mesh, the order chosen per body: nodes,
+/// their numbering and the flat table from cells to nodes that every element loop uses.
 ///
-/// A node is owned by the rank that owns the vertex with the smallest input id of the vertex, edge, face or cell on which
-/// the node lies; that rank holds every cell around it. Local numbers: owned nodes first (along a space-filling curve), then
-/// ghosts. Besides, every node has a canonical number that depends on neither the partition nor the number of ranks:
-/// vertices by input id, then edge, face and cell nodes by the sorted vertex ids of their entity; files use it.
+/// A node is owned by the rank that owns the vertex with the smallest input id of the vertex, edge, face or
+/// cell on which the node lies; that rank holds every cell around it. Local numbers: owned nodes first (along
+/// a space-filling curve), then ghosts. Besides, every node has a canonical number that depends on neither
+/// the partition nor the number of ranks: vertices by input id, then edge, face and cell nodes by the sorted
+/// vertex ids of their entity; files use it.
 template <int dim>
 class FunctionSpace {
 public:
@@ -64,7 +65,9 @@ public:
   /// Canonical numbers of the local nodes, 0 .. num_nodes_global() - 1.
   const std::vector<GlobalIndex>& canonical_ids() const { return canonical_ids_; }
   /// Local node at a local vertex.
-  LocalIndex node_of_vertex(LocalIndex vertex) const { return node_of_vertex_[static_cast<std::size_t>(vertex)]; }
+  LocalIndex node_of_vertex(LocalIndex vertex) const {
+    return node_of_vertex_[static_cast<std::size_t>(vertex)];
+  }
 
   /// Local cells of one order, ascending (owned first).
   const std::vector<LocalIndex>& cells_of_order(int order) const {

@@ -9,7 +9,8 @@ namespace recoil::geometry {
 
 /// Position along the Morton (Z-order) curve of the box [min, max] with 20 bits per axis.
 template <int dim>
-std::uint64_t morton_code(const Eigen::Matrix<double, dim, 1>& point, const Eigen::Matrix<double, dim, 1>& min,
+std::uint64_t morton_code(const Eigen::Matrix<double, dim, 1>& point,
+                          const Eigen::Matrix<double, dim, 1>& min,
                           const Eigen::Matrix<double, dim, 1>& max) {
   constexpr int bits = 20;
   std::uint64_t code = 0;

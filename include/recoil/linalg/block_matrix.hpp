@@ -9,24 +9,24 @@
 
 namespace recoil::linalg {
 
-/// Which nodes couple: for every owned node (row) the local numbers of its neighbours and itself, in ascending order of
-/// their global numbers. Compressed rows.
+/// Which nodes couple: for every owned node (row) the local numbers of its neighbours and itself, in
+/// ascending order of their global numbers. Compressed rows.
 struct NodeGraph {
   std::vector<std::int64_t> offsets;  ///< num_owned + 1
   std::vector<LocalIndex> neighbours; ///< local node numbers (owned or ghost)
 };
 
-/// Square matrix of node blocks with a fixed pattern, stored as PETSc AIJ. Element matrices are added straight into the
-/// value arrays at positions that are looked up once; each rank fills the rows of the nodes that it owns, so assembly sends
-/// no message.
+/// Square matrix of node blocks with a fixed pattern, stored as PETSc AIJ. Element matrices are added
+/// straight into the value arrays at positions that are looked up once; each rank fills the rows of the nodes
+/// that it owns, so assembly sends no message.
 class BlockMatrix {
 public:
   BlockMatrix() = default;
   /// Zero matrix over the given graph. Collective. Cost O(entries) memory and time.
   BlockMatrix(std::shared_ptr<const VectorLayout> layout, std::shared_ptr<const NodeGraph> graph);
 
-  /// Place of block (row, column) inside its block row: k >= 0 is the k-th block of the diagonal part, ~k < 0 that of the
-  /// off-diagonal part. `row` is an owned node, `column` any neighbour of it (local numbers).
+  /// Place of block (row, column) inside its block row: k >= 0 is the k-th block of the diagonal part, ~k < 0
+  /// that of the off-diagonal part. `row` is an owned node, `column` any neighbour of it (local numbers).
   std::int32_t position(LocalIndex row, LocalIndex column) const;
 
   /// Value arrays of one filling, valid until finish_filling().
@@ -49,7 +49,8 @@ public:
 
   /// Opens the value arrays for adding; entries keep their values.
   Values begin_filling();
-  /// Closes them and tells PETSc that the matrix has changed. Must be called on every rank (no communication).
+  /// Closes them and tells PETSc that the matrix has changed. Must be called on every rank (no
+  /// communication).
   void finish_filling();
 
   /// All entries zero.
@@ -57,11 +58,12 @@ public:
   /// Sets every block (r, c) to scalars[k] times the identity, k counting the graph's entries.
   void set_scaled_identities(std::span<const double> scalars);
 
-  /// Chooses the rows and columns that set_identity_rows() acts on: `constrained` has one flag per local entry (node-major
-  /// with components, ghosts current). Not collective.
+  /// Chooses the rows and columns that set_identity_rows() acts on: `constrained` has one flag per local
+  /// entry (node-major with components, ghosts current). Not collective.
   void choose_identity_rows(std::span<const char> constrained);
-  /// Turns the chosen rows and columns into those of a diagonal matrix, keeping the assembled diagonal (its absolute value,
-  /// or `fallback` where that is zero), so that the matrix stays symmetric and well scaled. Not collective.
+  /// Turns the chosen rows and columns into those of a diagonal matrix, keeping the assembled diagonal (its
+  /// absolute value, or `fallback` where that is zero), so that the matrix stays symmetric and well scaled.
+  /// Not collective.
   void set_identity_rows(double fallback);
 
   /// Adds `factor` times the absolute value of the diagonal to the diagonal. Collective.

@@ -33,8 +33,9 @@ using IsHandle = UniqueHandle<PetscTraits<IS, ISDestroy>>;
 using NullSpaceHandle = UniqueHandle<PetscTraits<MatNullSpace, MatNullSpaceDestroy>>;
 using StarForestHandle = UniqueHandle<PetscTraits<PetscSF, PetscSFDestroy>>;
 
-/// Starts PETSc (and MPI) for the lifetime of a program; errors come back as codes instead of aborting, and signals stay
-/// with the program. `options` are PETSc options as on a command line, read after the built-in defaults. Only in mains.
+/// Starts PETSc (and MPI) for the lifetime of a program; errors come back as codes instead of aborting, and
+/// signals stay with the program. `options` are PETSc options as on a command line, read after the built-in
+/// defaults. Only in mains.
 class PetscSession {
 public:
   PetscSession(int* argc, char*** argv);
@@ -43,11 +44,12 @@ public:
   PetscSession& operator=(const PetscSession&) = delete;
 };
 
-/// Tells PETSc that the values of `object` were changed through its arrays, so that caches that hang on its state (norms,
-/// preconditioners) are renewed. Not collective.
+/// Tells PETSc that the values of `object` were changed through its arrays, so that caches that hang on its
+/// state (norms, preconditioners) are renewed. Not collective.
 void mark_changed(PetscObject object);
 
-/// Adds options ("-ksp_type cg -pc_type gamg") to PETSc's database. @throws InputError if PETSc cannot parse them.
+/// Adds options ("-ksp_type cg -pc_type gamg") to PETSc's database. @throws InputError if PETSc cannot parse
+/// them.
 void insert_options(const std::string& options);
 
 } // namespace recoil::linalg

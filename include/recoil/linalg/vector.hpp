@@ -9,15 +9,16 @@
 
 namespace recoil::linalg {
 
-/// Which blocks (nodes) of a distributed vector this rank owns and of which others it keeps copies. Global block numbers
-/// are contiguous per rank; local numbers count the owned blocks first, then the ghosts in the order given here.
+/// Which blocks (nodes) of a distributed vector this rank owns and of which others it keeps copies. Global
+/// block numbers are contiguous per rank; local numbers count the owned blocks first, then the ghosts in the
+/// order given here.
 struct VectorLayout {
   const parallel::Communicator* comm = nullptr;
   int block_size = 1;
-  LocalIndex num_owned = 0;             ///< blocks
-  GlobalIndex offset = 0;               ///< global number of the first owned block
-  GlobalIndex num_global = 0;           ///< blocks over all ranks
-  std::vector<GlobalIndex> ghosts;      ///< global numbers of the ghost blocks
+  LocalIndex num_owned = 0;        ///< blocks
+  GlobalIndex offset = 0;          ///< global number of the first owned block
+  GlobalIndex num_global = 0;      ///< blocks over all ranks
+  std::vector<GlobalIndex> ghosts; ///< global numbers of the ghost blocks
 
   LocalIndex num_local() const { return num_owned + static_cast<LocalIndex>(ghosts.size()); }
 };
@@ -39,7 +40,8 @@ public:
   /// Owned entries, then ghosts, for reading; ghosts are as of the last update_ghosts().
   std::span<const double> local() const { return *values_; }
   std::span<const double> owned() const { return local().first(owned_size()); }
-  /// The same for writing. Ask again after every other operation on the vector: PETSc caches norms until then.
+  /// The same for writing. Ask again after every other operation on the vector: PETSc caches norms until
+  /// then.
   std::span<double> write_local();
   std::span<double> write_owned() { return write_local().first(owned_size()); }
 

@@ -13,13 +13,13 @@
 
 namespace recoil::mesh {
 
-/// The cells and vertices that one rank holds of a partitioned simplex mesh: every cell that it owns and, as ghosts, every
-/// other cell around a vertex that it owns. Loops over all local cells therefore complete the rows of owned nodes without
-/// messages; sums over owned cells count every cell once.
+/// The cells and vertices that one rank holds of a partitioned simplex mesh: every cell that it owns and, as
+/// ghosts, every other cell around a vertex that it owns. Loops over all local cells therefore complete the
+/// rows of owned nodes without messages; sums over owned cells count every cell once.
 ///
-/// Owned entries come first, then ghosts; both are ordered along a space-filling curve. The vertices of a cell are in
-/// ascending order of their input ids, whatever the partition: cells that share an edge or face see it in one direction,
-/// at the price that the orientation of a cell is not known from its vertex order.
+/// Owned entries come first, then ghosts; both are ordered along a space-filling curve. The vertices of a
+/// cell are in ascending order of their input ids, whatever the partition: cells that share an edge or face
+/// see it in one direction, at the price that the orientation of a cell is not known from its vertex order.
 template <int dim>
 struct DistributedMesh {
   const parallel::Communicator* comm = nullptr;
@@ -32,9 +32,9 @@ struct DistributedMesh {
   std::vector<int> vertex_owner;                       ///< owning rank
   std::vector<std::int32_t> vertex_point_id;           ///< id given by point selections, 0 = none
 
-  std::vector<std::array<LocalIndex, dim + 1>> cells;       ///< vertices, ascending in input id
-  std::vector<GlobalIndex> cell_ids;                        ///< input ids
-  std::vector<std::int32_t> cell_body;                      ///< index into body_names
+  std::vector<std::array<LocalIndex, dim + 1>> cells; ///< vertices, ascending in input id
+  std::vector<GlobalIndex> cell_ids;                  ///< input ids
+  std::vector<std::int32_t> cell_body;                ///< index into body_names
   std::vector<std::int32_t> cell_volume_id;
   std::vector<GlobalIndex> cell_source;                     ///< index in the mesh file of the body
   std::vector<std::array<std::int32_t, dim + 1>> facet_ids; ///< surface id of the facet opposite to vertex i
@@ -52,8 +52,8 @@ struct PartitionOptions {
   std::vector<int> body_weights;
 };
 
-/// Partitions `mesh` with METIS (k-way, dual graph) and gives every rank its share through DMPlex. `mesh` is read on rank 0
-/// only and may be empty elsewhere. A rank may end up without cells. Collective.
+/// Partitions `mesh` with METIS (k-way, dual graph) and gives every rank its share through DMPlex. `mesh` is
+/// read on rank 0 only and may be empty elsewhere. A rank may end up without cells. Collective.
 /// @throws InputError on every rank if the mesh has no cells.
 template <int dim>
 DistributedMesh<dim> distribute(const parallel::Communicator& comm, const SimplexMesh& mesh,

@@ -7,8 +7,8 @@
 
 namespace recoil::parameters {
 
-/// N material constants on a list of cells: one set per cell, or one per quadrature point of each cell where they vary
-/// inside a cell.
+/// N material constants on a list of cells: one set per cell, or one per quadrature point of each cell where
+/// they vary inside a cell.
 template <int N>
 struct CellField {
   std::vector<std::array<double, N>> values;

@@ -9,12 +9,12 @@
 
 namespace recoil::potentials {
 
-/// Strain-rate proportional damping over the step, sum_q w_q W_d(F, F_previous) (laws/strain_rate_damping.hpp), on cells of
-/// one order with the quadrature of the elastic energy.
+/// Strain-rate proportional damping over the step, sum_q w_q W_d(F, F_previous)
+/// (laws/strain_rate_damping.hpp), on cells of one order with the quadrature of the elastic energy.
 /// @param viscosities psi (shear) and phi (bulk) [Pa s], per cell.
 template <int dim>
-std::unique_ptr<Potential<dim>> make_damping(const fem::FunctionSpace<dim>& space,
-                                             std::shared_ptr<const fem::CellGeometry<dim>> geometry, int order,
-                                             std::vector<LocalIndex> cells, parameters::CellField<2> viscosities);
+std::unique_ptr<Potential<dim>>
+make_damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+             int order, std::vector<LocalIndex> cells, parameters::CellField<2> viscosities);
 
 } // namespace recoil::potentials

@@ -51,15 +51,16 @@ private:
 /// F_a = int rho b phi_a dX for an acceleration b [m/s^2], by quadrature of degree 2k on the rest mesh.
 template <int dim>
 std::unique_ptr<DeadLoad<dim>> make_body_force(const fem::FunctionSpace<dim>& space,
-                                               std::shared_ptr<const fem::CellGeometry<dim>> geometry, Density density,
-                                               LoadField<dim> acceleration);
+                                               std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+                                               Density density, LoadField<dim> acceleration);
 
 /// F_a = int t phi_a dS for a traction t per rest area [Pa], by quadrature of degree 2k on the rest facets.
 template <int dim>
 std::unique_ptr<DeadLoad<dim>> make_traction(const fem::FunctionSpace<dim>& space, FacetSelection facets,
                                              LoadField<dim> traction);
 
-/// A traction along the outward normal n of the shape at the start of the step, per rest area: F_a = int s n phi_a dS.
+/// A traction along the outward normal n of the shape at the start of the step, per rest area: F_a = int s n
+/// phi_a dS.
 /// @param magnitude s [Pa], positive pulls outwards.
 template <int dim>
 std::unique_ptr<DeadLoad<dim>> make_normal_traction(const fem::FunctionSpace<dim>& space,

@@ -11,7 +11,8 @@
 
 namespace recoil::potentials {
 
-/// Degree to which stiffness integrals are exact on cells of the given order (for linear laws): max(2(k - 1), 1).
+/// Degree to which stiffness integrals are exact on cells of the given order (for linear laws): max(2(k - 1),
+/// 1).
 constexpr int stiffness_degree(int order) { return order == 1 ? 1 : 2 * (order - 1); }
 
 /// Stress and energy at one quadrature point.
@@ -32,13 +33,13 @@ public:
   virtual std::vector<PointStress<dim>> stress(std::span<const double> u, std::size_t index) const = 0;
 };
 
-/// The hyperelastic energy sum_q w_q W(I + grad u(x_q)) of law `Law` over `cells`, which must all have order `order`.
-/// u is infeasible where a cell is inverted, unless the law is one of linear theory.
-/// @param parameters one entry per cell, or per quadrature point (stiffness_degree), in the law's own order of constants.
+/// The hyperelastic energy sum_q w_q W(I + grad u(x_q)) of law `Law` over `cells`, which must all have order
+/// `order`. u is infeasible where a cell is inverted, unless the law is one of linear theory.
+/// @param parameters one entry per cell, or per quadrature point (stiffness_degree), in the law's own order
+/// of constants.
 template <int dim, class Law>
-std::unique_ptr<ElasticPotential<dim>> make_elastic(const fem::FunctionSpace<dim>& space,
-                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry, int order,
-                                                    std::vector<LocalIndex> cells,
-                                                    parameters::CellField<Law::num_parameters> parameters);
+std::unique_ptr<ElasticPotential<dim>>
+make_elastic(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+             int order, std::vector<LocalIndex> cells, parameters::CellField<Law::num_parameters> parameters);
 
 } // namespace recoil::potentials

@@ -16,15 +16,15 @@ using Density = std::function<double(LocalIndex cell, const ExpressionPoint& res
 
 enum class MassLumping { consistent, row_sum };
 
-/// Mass matrix M_ab = int rho phi_a phi_b dX, the same for every component: one number per entry of the space's node
-/// graph, rows of owned nodes. Quadrature is exact to degree 2k for constant density.
+/// Mass matrix M_ab = int rho phi_a phi_b dX, the same for every component: one number per entry of the
+/// space's node graph, rows of owned nodes. Quadrature is exact to degree 2k for constant density.
 template <int dim>
 class MassMatrix {
 public:
-  /// @param lumping row_sum puts the row sums on the diagonal (order 1 only: higher orders give zero or negative masses).
-  /// Not collective.
-  MassMatrix(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry, const Density& density,
-             MassLumping lumping);
+  /// @param lumping row_sum puts the row sums on the diagonal (order 1 only: higher orders give zero or
+  /// negative masses). Not collective.
+  MassMatrix(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
+             const Density& density, MassLumping lumping);
 
   /// The multiple `diagonal` of the identity.
   MassMatrix(const fem::FunctionSpace<dim>& space, double diagonal);
@@ -41,9 +41,10 @@ private:
   std::vector<double> entries_;
 };
 
-/// Positive lumped volumes of the owned nodes (density 1) [m^dim]: row sums for order 1, else the diagonal of the consistent
-/// matrix scaled to each cell's volume [Hinton, Rock, Zienkiewicz 1976]. Not collective.
+/// Positive lumped volumes of the owned nodes (density 1) [m^dim]: row sums for order 1, else the diagonal of
+/// the consistent matrix scaled to each cell's volume [Hinton, Rock, Zienkiewicz 1976]. Not collective.
 template <int dim>
-std::vector<double> lumped_volumes(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry);
+std::vector<double> lumped_volumes(const fem::FunctionSpace<dim>& space,
+                                   const fem::CellGeometry<dim>& geometry);
 
 } // namespace recoil::potentials

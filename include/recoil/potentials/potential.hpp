@@ -10,34 +10,38 @@ namespace recoil::potentials {
 
 using newton::Projection;
 
-
 /// What changes from step to step for the potentials of one time step.
 struct StepContext {
-  double time = 0;        ///< at the end of the step [s]; 1 in statics
-  double dt = 0;          ///< length of the step [s]; 0 in statics
-  double load_factor = 1; ///< scales loads and prescribed values; below 1 on the way of a repeated static solve
+  double time = 0; ///< at the end of the step [s]; 1 in statics
+  double dt = 0;   ///< length of the step [s]; 0 in statics
+  double load_factor =
+      1; ///< scales loads and prescribed values; below 1 on the way of a repeated static solve
   std::span<const double> previous; ///< displacement at the start of the step, owned and ghost entries [m]
 };
 
-/// One term Phi of the energy, a function of the nodal displacements u (owned entries, then ghosts; node-major, dim
-/// components [m]; ghosts current). The incremental potential of a time step is inertia plus a factor times the sum of
-/// these. Nothing here is collective: every rank works on the cells and facets that it holds.
+/// One term Phi of the energy, a function of the nodal displacements u (owned entries, then ghosts;
+/// node-major, dim components [m]; ghosts current). The incremental potential of a time step is inertia plus
+/// a factor times the sum of these. Nothing here is collective: every rank works on the cells and facets that
+/// it holds.
 template <int dim>
 class Potential {
 public:
   virtual ~Potential() = default;
   virtual std::string_view name() const = 0;
 
-  /// Tells the start of a step (or of its repetition). The spans in `context` must stay valid until the next call.
+  /// Tells the start of a step (or of its repetition). The spans in `context` must stay valid until the next
+  /// call.
   virtual void begin_step(const StepContext&) {}
-  /// This rank's share of Phi [J] (per unit thickness in 2D); the sum over ranks is Phi. +infinity if u is infeasible here.
+  /// This rank's share of Phi [J] (per unit thickness in 2D); the sum over ranks is Phi. +infinity if u is
+  /// infeasible here.
   virtual double value(std::span<const double> u) const = 0;
   /// g += factor * dPhi/du on owned entries [N].
   virtual void add_gradient(std::span<const double> u, double factor, std::span<double> g) const = 0;
   /// H += factor * d2Phi/du2, rows of owned nodes. The assembler has been begun.
   virtual void add_hessian(std::span<const double> u, double factor, Projection projection,
                            fem::ElementAssembler<dim>& H) const = 0;
-  /// Largest t in [0, 1] such that u + s du is feasible on this rank for all s < t, as far as this potential can tell.
+  /// Largest t in [0, 1] such that u + s du is feasible on this rank for all s < t, as far as this potential
+  /// can tell.
   virtual double max_step(std::span<const double>, std::span<const double>) const { return 1; }
 };
 

@@ -7,17 +7,18 @@
 
 namespace recoil::potentials {
 
-/// Follower pressure: force p n per deformed area along the outward normal, positive pulls outwards. Its potential is
-/// -f p V with the load factor f and V = 1/dim int x.n da, the volume that the chosen facets enclose (up to a constant for
-/// a surface whose rim does not move). V is integrated on the curved facets themselves, exactly.
+/// Follower pressure: force p n per deformed area along the outward normal, positive pulls outwards. Its
+/// potential is -f p V with the load factor f and V = 1/dim int x.n da, the volume that the chosen facets
+/// enclose (up to a constant for a surface whose rim does not move). V is integrated on the curved facets
+/// themselves, exactly.
 ///
 /// @param pressure p at a time [Pa]; the same on all facets, or there is no potential.
-/// @throws InputError on every rank, with `where`, if the facets' surface has a rim that `prescribed` (one flag per local
-/// entry) does not hold in all components: there is no potential then. Collective.
+/// @throws InputError on every rank, with `where`, if the facets' surface has a rim that `prescribed` (one
+/// flag per local entry) does not hold in all components: there is no potential then. Collective.
 template <int dim>
-std::unique_ptr<Potential<dim>> make_pressure(const fem::FunctionSpace<dim>& space,
-                                              std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-                                              FacetSelection facets, std::function<double(double time)> pressure,
-                                              std::span<const char> prescribed, const std::string& where);
+std::unique_ptr<Potential<dim>>
+make_pressure(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+              FacetSelection facets, std::function<double(double time)> pressure,
+              std::span<const char> prescribed, const std::string& where);
 
 } // namespace recoil::potentials

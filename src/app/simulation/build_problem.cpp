@@ -15,7 +15,8 @@ namespace recoil::app {
 namespace {
 
 bool depends_on_time(const std::vector<Expression>& values) {
-  return std::any_of(values.begin(), values.end(), [](const Expression& value) { return value.depends_on_time(); });
+  return std::any_of(values.begin(), values.end(),
+                     [](const Expression& value) { return value.depends_on_time(); });
 }
 
 template <int dim>
@@ -74,7 +75,8 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const s
     traction.value = [&entry](const ExpressionPoint& point) {
       Eigen::Matrix<double, dim, 1> value;
       for (int i = 0; i < dim; ++i)
-        value[i] = entry.value[static_cast<std::size_t>(i)](point) * time_factor(entry.interpolation, i, point.t);
+        value[i] =
+            entry.value[static_cast<std::size_t>(i)](point) * time_factor(entry.interpolation, i, point.t);
       return value;
     };
     problem.loads.push_back(
@@ -87,9 +89,10 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const s
         }));
   for (const PressureEntry& entry : scene.boundary_conditions.pressure) {
     if (entry.value.depends_on_position())
-      throw InputError(entry.where, "the pressure '" + entry.value.text() +
-                                        "' depends on position; a follower pressure has a potential only if it is "
-                                        "uniform. Use a formula of t alone");
+      throw InputError(entry.where,
+                       "the pressure '" + entry.value.text() +
+                           "' depends on position; a follower pressure has a potential only if it is "
+                           "uniform. Use a formula of t alone");
     problem.loads.push_back(potentials::make_pressure<dim>(
         space, problem.geometry, facets_of(entry.all, entry.ids),
         [&entry](double time) {
@@ -101,7 +104,8 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const s
   }
 }
 
-/// Calls act(node) for the owned nodes of the region's cells, cells by ascending input id (so the last one decides).
+/// Calls act(node) for the owned nodes of the region's cells, cells by ascending input id (so the last one
+/// decides).
 template <int dim, class Act>
 void on_region_nodes(const Region& region, const fem::FunctionSpace<dim>& space, Act act) {
   const auto& mesh = space.mesh();
@@ -109,7 +113,8 @@ void on_region_nodes(const Region& region, const fem::FunctionSpace<dim>& space,
   std::iota(cells.begin(), cells.end(), std::size_t{0});
   std::sort(cells.begin(), cells.end(), [&](auto a, auto b) { return mesh.cell_ids[a] < mesh.cell_ids[b]; });
   for (const std::size_t cell : cells) {
-    if (!contains(region, mesh.body_names[static_cast<std::size_t>(mesh.cell_body[cell])], mesh.cell_volume_id[cell]))
+    if (!contains(region, mesh.body_names[static_cast<std::size_t>(mesh.cell_body[cell])],
+                  mesh.cell_volume_id[cell]))
       continue;
     for (const LocalIndex node : space.cell_nodes(static_cast<LocalIndex>(cell)))
       if (node < space.num_owned_nodes()) act(node);
@@ -117,12 +122,15 @@ void on_region_nodes(const Region& region, const fem::FunctionSpace<dim>& space,
 }
 
 template <int dim>
-void sample(const std::vector<InitialField>& fields, const fem::FunctionSpace<dim>& space, linalg::Vector& values) {
+void sample(const std::vector<InitialField>& fields, const fem::FunctionSpace<dim>& space,
+            linalg::Vector& values) {
   auto entries = values.write_owned();
   for (const InitialField& field : fields)
     on_region_nodes(field.region, space, [&](LocalIndex node) {
-      const auto point = fem::expression_point<dim>(space.node_positions()[static_cast<std::size_t>(node)], 0);
-      for (std::size_t i = 0; i < dim; ++i) entries[static_cast<std::size_t>(node) * dim + i] = field.value[i](point);
+      const auto point =
+          fem::expression_point<dim>(space.node_positions()[static_cast<std::size_t>(node)], 0);
+      for (std::size_t i = 0; i < dim; ++i)
+        entries[static_cast<std::size_t>(node) * dim + i] = field.value[i](point);
     });
 }
 
@@ -139,9 +147,11 @@ Eigen::Vector3d centre_of_mass(const Region& region, const fem::FunctionSpace<di
       continue;
     const auto& vertices = mesh.cells[index];
     for (std::size_t q = 0; q < rule.weights.size(); ++q) {
-      Eigen::Matrix<double, dim, 1> x = mesh.vertices[static_cast<std::size_t>(vertices[0])] * (1 - rule.points[q].sum());
+      Eigen::Matrix<double, dim, 1> x =
+          mesh.vertices[static_cast<std::size_t>(vertices[0])] * (1 - rule.points[q].sum());
       for (std::size_t i = 0; i < dim; ++i)
-        x += rule.points[q][static_cast<Eigen::Index>(i)] * mesh.vertices[static_cast<std::size_t>(vertices[i + 1])];
+        x += rule.points[q][static_cast<Eigen::Index>(i)] *
+             mesh.vertices[static_cast<std::size_t>(vertices[i + 1])];
       const double mass =
           geometry.weight_factor(cell) * rule.weights[q] * density(cell, fem::expression_point<dim>(x, 0));
       for (std::size_t i = 0; i < dim; ++i) moments[i] += mass * x[static_cast<Eigen::Index>(i)];
@@ -153,8 +163,8 @@ Eigen::Vector3d centre_of_mass(const Region& region, const fem::FunctionSpace<di
 }
 
 template <int dim>
-void add_spin(const AngularVelocity& spin, const Eigen::Vector3d& centre, const fem::FunctionSpace<dim>& space,
-              linalg::Vector& velocity) {
+void add_spin(const AngularVelocity& spin, const Eigen::Vector3d& centre,
+              const fem::FunctionSpace<dim>& space, linalg::Vector& velocity) {
   Eigen::Vector3d omega = Eigen::Vector3d::Zero();
   if constexpr (dim == 2)
     omega.z() = spin.value[0];
@@ -184,7 +194,8 @@ solvers::ElastodynamicsProblem<dim> build_problem(const Scene& scene, const fem:
   parallel::collectively(space.comm(), [&] {
     problem.mass = std::make_unique<potentials::MassMatrix<dim>>(
         space, *problem.geometry, make_density(scene, space, materials),
-        scene.solver.lump_mass_matrix ? potentials::MassLumping::row_sum : potentials::MassLumping::consistent);
+        scene.solver.lump_mass_matrix ? potentials::MassLumping::row_sum
+                                      : potentials::MassLumping::consistent);
   });
   problem.dirichlet = std::make_unique<fem::DirichletDofs<dim>>(space, dirichlet_conditions<dim>(scene));
   add_loads(scene, space, materials, problem);
@@ -202,7 +213,8 @@ stepping::State initial_state(const Scene& scene, const fem::FunctionSpace<dim>&
   sample(scene.initial_conditions.velocity, space, state.v);
   const potentials::Density density = make_density(scene, space, materials);
   for (const AngularVelocity& spin : scene.initial_conditions.angular_velocity)
-    add_spin(spin, spin.center ? *spin.center : centre_of_mass(spin.region, space, geometry, density), space, state.v);
+    add_spin(spin, spin.center ? *spin.center : centre_of_mass(spin.region, space, geometry, density), space,
+             state.v);
   state.u.update_ghosts();
   state.v.update_ghosts();
   return state;
@@ -211,9 +223,15 @@ stepping::State initial_state(const Scene& scene, const fem::FunctionSpace<dim>&
 solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, double diagonal) {
   solvers::ElastodynamicsOptions options;
   switch (scene.time.kind) {
-  case TimeKind::statics: options.dynamics = solvers::Dynamics::statics; break;
-  case TimeKind::quasistatic: options.dynamics = solvers::Dynamics::quasistatic; break;
-  case TimeKind::dynamic: options.dynamics = solvers::Dynamics::dynamic; break;
+  case TimeKind::statics:
+    options.dynamics = solvers::Dynamics::statics;
+    break;
+  case TimeKind::quasistatic:
+    options.dynamics = solvers::Dynamics::quasistatic;
+    break;
+  case TimeKind::dynamic:
+    options.dynamics = solvers::Dynamics::dynamic;
+    break;
   }
   options.t0 = scene.time.t0;
   options.dt = scene.time.dt;
@@ -234,10 +252,10 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   return options;
 }
 
-#define RECOIL_INSTANTIATE(dim)                                                                                       \
-  template solvers::ElastodynamicsProblem<dim> build_problem(const Scene&, const fem::FunctionSpace<dim>&,            \
-                                                             const std::vector<int>&);                                \
-  template stepping::State initial_state(const Scene&, const fem::FunctionSpace<dim>&,                                \
+#define RECOIL_INSTANTIATE(dim)                                                                              \
+  template solvers::ElastodynamicsProblem<dim> build_problem(const Scene&, const fem::FunctionSpace<dim>&,   \
+                                                             const std::vector<int>&);                       \
+  template stepping::State initial_state(const Scene&, const fem::FunctionSpace<dim>&,                       \
                                          const fem::CellGeometry<dim>&, const std::vector<int>&);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)

@@ -9,8 +9,8 @@
 
 namespace recoil::app {
 
-/// Potentials, mass, and prescribed values of a scene on `space`. `scene` and `materials` (cell_materials) must outlive
-/// the problem. Collective. @throws InputError on every rank.
+/// Potentials, mass, and prescribed values of a scene on `space`. `scene` and `materials` (cell_materials)
+/// must outlive the problem. Collective. @throws InputError on every rank.
 template <int dim>
 solvers::ElastodynamicsProblem<dim> build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space,
                                                   const std::vector<int>& materials);

@@ -19,8 +19,8 @@ double MaterialValues<dim>::at(const MaterialValue& value, LocalIndex cell, cons
 }
 
 template <int dim>
-const typename MaterialValues<dim>::Rows& MaterialValues<dim>::rows(const ElementData& data, std::int32_t body,
-                                                                    const std::string& where) {
+const typename MaterialValues<dim>::Rows&
+MaterialValues<dim>::rows(const ElementData& data, std::int32_t body, const std::string& where) {
   const std::string key = data.file.string() + "#" + data.dataset;
   const auto [place, is_new] = rows_.try_emplace({key, body});
   if (!is_new) return place->second;
@@ -37,8 +37,8 @@ const typename MaterialValues<dim>::Rows& MaterialValues<dim>::rows(const Elemen
       throw InputError(where, "dataset '" + data.dataset + "' of " + data.file.string() + " has " +
                                   std::to_string(shape.rows) + " rows of " + std::to_string(shape.columns) +
                                   " values; one double per element of body '" +
-                                  mesh_->body_names[static_cast<std::size_t>(body)] + "' is needed, at least " +
-                                  std::to_string(last + 1));
+                                  mesh_->body_names[static_cast<std::size_t>(body)] +
+                                  "' is needed, at least " + std::to_string(last + 1));
     place->second = {first, file.template read_rows<double>(data.dataset, first, last + 1)};
   } catch (const FileError& error) {
     throw InputError(where, error.what());

@@ -10,8 +10,8 @@
 
 namespace recoil::app {
 
-/// Material constants of local cells: formulas are evaluated, element data are read from their HDF5 files, each rank the
-/// rows that it needs. Not collective.
+/// Material constants of local cells: formulas are evaluated, element data are read from their HDF5 files,
+/// each rank the rows that it needs. Not collective.
 template <int dim>
 class MaterialValues {
 public:
@@ -19,7 +19,8 @@ public:
 
   /// @param cell local cell; its row in element data is that of its parent in the mesh file.
   /// @throws InputError for a file or dataset that cannot be read or is too short, with `where`.
-  double at(const MaterialValue& value, LocalIndex cell, const ExpressionPoint& point, const std::string& where);
+  double at(const MaterialValue& value, LocalIndex cell, const ExpressionPoint& point,
+            const std::string& where);
 
 private:
   struct Rows {

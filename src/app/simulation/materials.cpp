@@ -36,12 +36,15 @@ void require(bool holds, const MaterialEntry& entry, const std::string& what, do
 template <int dim>
 class ConstantEvaluator {
 public:
-  ConstantEvaluator(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials)
+  ConstantEvaluator(const Scene& scene, const fem::FunctionSpace<dim>& space,
+                    const std::vector<int>& materials)
       : scene_(scene), space_(space), materials_(materials), values_(space.mesh()) {}
 
-  /// Calls store(entry, value reader) for every cell, or every quadrature point where some constant varies in cells.
+  /// Calls store(entry, value reader) for every cell, or every quadrature point where some constant varies in
+  /// cells.
   template <int N, class Evaluate>
-  parameters::CellField<N> field(const std::vector<LocalIndex>& cells, int order, bool varies, Evaluate evaluate) {
+  parameters::CellField<N> field(const std::vector<LocalIndex>& cells, int order, bool varies,
+                                 Evaluate evaluate) {
     const auto table = fem::tabulate(
         space_.basis(order), fem::simplex_quadrature<dim>(varies ? potentials::stiffness_degree(order) : 1));
     parameters::CellField<N> field;
@@ -91,13 +94,15 @@ std::array<double, 2> lame_constants(const MaterialEntry& entry, Read read) {
 
 template <int dim, class Law>
 void add_law(ConstantEvaluator<dim>& constants, std::vector<LocalIndex> cells, int order,
-             const fem::FunctionSpace<dim>& space, bool varies, solvers::ElastodynamicsProblem<dim>& problem) {
+             const fem::FunctionSpace<dim>& space, bool varies,
+             solvers::ElastodynamicsProblem<dim>& problem) {
   constexpr int N = Law::num_parameters;
   auto field = constants.template field<N>(
       cells, order, varies, [](const MaterialEntry& entry, auto read) -> std::array<double, N> {
         if constexpr (N == 3) {
           const std::array<double, 3> values{read(entry.c1), read(entry.c2), read(entry.k)};
-          for (const double value : values) require(std::isfinite(value), entry, "c1, c2 and k must be finite", value);
+          for (const double value : values)
+            require(std::isfinite(value), entry, "c1, c2 and k must be finite", value);
           return values;
         } else {
           return lame_constants<dim>(entry, read);
@@ -109,17 +114,23 @@ void add_law(ConstantEvaluator<dim>& constants, std::vector<LocalIndex> cells, i
 
 template <int dim>
 void add_law(MaterialType type, ConstantEvaluator<dim>& constants, std::vector<LocalIndex> cells, int order,
-             const fem::FunctionSpace<dim>& space, bool varies, solvers::ElastodynamicsProblem<dim>& problem) {
+             const fem::FunctionSpace<dim>& space, bool varies,
+             solvers::ElastodynamicsProblem<dim>& problem) {
   const auto add = [&]<class Law>() {
     add_law<dim, Law>(constants, std::move(cells), order, space, varies, problem);
   };
   switch (type) {
   case MaterialType::linear_elasticity:
-  case MaterialType::hooke_linear_elasticity: return add.template operator()<potentials::LinearElasticity<dim>>();
-  case MaterialType::saint_venant: return add.template operator()<potentials::SaintVenant<dim>>();
-  case MaterialType::neo_hookean: return add.template operator()<potentials::NeoHookean<dim>>();
-  case MaterialType::fixed_corotational: return add.template operator()<potentials::FixedCorotational<dim>>();
-  case MaterialType::mooney_rivlin: return add.template operator()<potentials::MooneyRivlin<dim>>();
+  case MaterialType::hooke_linear_elasticity:
+    return add.template operator()<potentials::LinearElasticity<dim>>();
+  case MaterialType::saint_venant:
+    return add.template operator()<potentials::SaintVenant<dim>>();
+  case MaterialType::neo_hookean:
+    return add.template operator()<potentials::NeoHookean<dim>>();
+  case MaterialType::fixed_corotational:
+    return add.template operator()<potentials::FixedCorotational<dim>>();
+  case MaterialType::mooney_rivlin:
+    return add.template operator()<potentials::MooneyRivlin<dim>>();
   }
 }
 
@@ -133,14 +144,14 @@ template <int dim>
 std::vector<int> cell_materials(const Scene& scene, const mesh::DistributedMesh<dim>& mesh) {
   std::vector<int> materials;
   for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell)
-    materials.push_back(find_material_index(scene, mesh.body_names[static_cast<std::size_t>(mesh.cell_body[cell])],
-                                            mesh.cell_volume_id[cell]));
+    materials.push_back(find_material_index(
+        scene, mesh.body_names[static_cast<std::size_t>(mesh.cell_body[cell])], mesh.cell_volume_id[cell]));
   return materials;
 }
 
 template <int dim>
-void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
-                   solvers::ElastodynamicsProblem<dim>& problem) {
+void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
+                   const std::vector<int>& materials, solvers::ElastodynamicsProblem<dim>& problem) {
   ConstantEvaluator<dim> constants(scene, space, materials);
   const auto select = [&](int order, auto wanted) {
     std::vector<LocalIndex> cells;
@@ -185,7 +196,8 @@ potentials::Density make_density(const Scene& scene, const fem::FunctionSpace<di
                                  const std::vector<int>& materials) {
   auto values = std::make_shared<MaterialValues<dim>>(space.mesh());
   potentials::Density density = [&scene, &materials, values](LocalIndex cell, const ExpressionPoint& point) {
-    const MaterialEntry& entry = scene.materials[static_cast<std::size_t>(materials[static_cast<std::size_t>(cell)])];
+    const MaterialEntry& entry =
+        scene.materials[static_cast<std::size_t>(materials[static_cast<std::size_t>(cell)])];
     const double rho = values->at(entry.rho, cell, point, entry.where);
     require(rho > 0 && std::isfinite(rho), entry, "rho must be positive", rho);
     return rho;
@@ -199,7 +211,9 @@ template void add_materials(const Scene&, const fem::FunctionSpace<2>&, const st
                             solvers::ElastodynamicsProblem<2>&);
 template void add_materials(const Scene&, const fem::FunctionSpace<3>&, const std::vector<int>&,
                             solvers::ElastodynamicsProblem<3>&);
-template potentials::Density make_density(const Scene&, const fem::FunctionSpace<2>&, const std::vector<int>&);
-template potentials::Density make_density(const Scene&, const fem::FunctionSpace<3>&, const std::vector<int>&);
+template potentials::Density make_density(const Scene&, const fem::FunctionSpace<2>&,
+                                          const std::vector<int>&);
+template potentials::Density make_density(const Scene&, const fem::FunctionSpace<3>&,
+                                          const std::vector<int>&);
 
 } // namespace recoil::app

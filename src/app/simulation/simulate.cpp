@@ -25,8 +25,8 @@ namespace recoil::app {
 namespace {
 
 std::string trajectory_metadata(const Scene& scene, int dim) {
-  return fmt::format(R"({{"solver": "elastodynamics", "version": "{}", "dim": {}, "bdf_order": {}}})", version(), dim,
-                     scene.time.bdf_order);
+  return fmt::format(R"({{"solver": "elastodynamics", "version": "{}", "dim": {}, "bdf_order": {}}})",
+                     version(), dim, scene.time.bdf_order);
 }
 
 /// One run of the time loop, from a fresh start or a restart point to its end.
@@ -53,7 +53,8 @@ public:
       restart();
     ExitCode code = ExitCode::done;
     std::string failure;
-    const GlobalIndex last = std::min<GlobalIndex>(scene_.time.steps, options_.steps.value_or(scene_.time.steps));
+    const GlobalIndex last =
+        std::min<GlobalIndex>(scene_.time.steps, options_.steps.value_or(scene_.time.steps));
     RemainingTime remaining(last);
     remaining.skip(solver_.step());
     while (solver_.step() < last) {
@@ -61,8 +62,8 @@ public:
       const solvers::StepReport report = one_step(last);
       remaining.step_done(watch.seconds());
       if (!report.accepted) {
-        failure = fmt::format("step {} failed after {} repetition(s) with smaller steps: {}", solver_.step() + 1,
-                              scene_.time.max_retries, report.failure);
+        failure = fmt::format("step {} failed after {} repetition(s) with smaller steps: {}",
+                              solver_.step() + 1, scene_.time.max_retries, report.failure);
         code = ExitCode::no_solution;
         break;
       }
@@ -112,7 +113,8 @@ private:
   void start() {
     stepping::State state = initial_state(scene_, space_, *solver_.problem().geometry, materials_);
     if (const std::string wrong = solver_.check_state(state.u); !wrong.empty())
-      throw InputError("initial_conditions/solution", wrong + "; start from a displacement without inverted elements");
+      throw InputError("initial_conditions/solution",
+                       wrong + "; start from a displacement without inverted elements");
     const solvers::Ledger ledger = solvers::measure_state(solver_.problem(), state.u, state.v);
     std::vector<stepping::State> states;
     states.push_back(std::move(state));
@@ -133,8 +135,8 @@ private:
       checkpoint::TrajectoryReader reader(comm_, folder_.trajectory());
       const checkpoint::RestartPoint point = reader.restart_point();
       if (!point.warning.empty()) log_warning(point.warning);
-      const RunState run = run_state_from_json(
-          reader.records()[static_cast<std::size_t>(point.states.front())].extra);
+      const RunState run =
+          run_state_from_json(reader.records()[static_cast<std::size_t>(point.states.front())].extra);
       std::vector<stepping::State> states;
       const auto usable = std::min(point.states.size(), static_cast<std::size_t>(run.usable_states));
       for (std::size_t i = usable; i-- > 0;) {
@@ -150,7 +152,8 @@ private:
     });
   }
 
-  linalg::Vector read_vector(checkpoint::TrajectoryReader& reader, GlobalIndex id, const std::string& field) const {
+  linalg::Vector read_vector(checkpoint::TrajectoryReader& reader, GlobalIndex id,
+                             const std::string& field) const {
     linalg::Vector vector(space_.layout());
     const std::vector<double> values = reader.read(id, field, output_.nodes());
     std::copy(values.begin(), values.end(), vector.write_owned().begin());
@@ -177,13 +180,14 @@ private:
   void log_size() const {
     log_info(fmt::format("{} bodies, {} vertices, {} cells, {} unknowns ({} prescribed) on {} rank(s); {}",
                          mesh_.body_names.size(), mesh_.num_vertices_global, mesh_.num_cells_global,
-                         space_.num_nodes_global() * dim, solver_.problem().dirichlet->num_global(), comm_.size(),
-                         solver_.linear_solver_description()));
+                         space_.num_nodes_global() * dim, solver_.problem().dirichlet->num_global(),
+                         comm_.size(), solver_.linear_solver_description()));
     if (!solver_.repeatable())
       log_warning("the chosen linear solver does not repeat its last bits from run to run");
   }
 
-  void report_step(const solvers::StepReport& report, GlobalIndex last, double seconds, const RemainingTime& remaining) {
+  void report_step(const solvers::StepReport& report, GlobalIndex last, double seconds,
+                   const RemainingTime& remaining) {
     const std::string sub_steps =
         report.sub_steps > 1 ? fmt::format(", {} sub-steps", report.sub_steps) : std::string();
     log_info(fmt::format("step {}/{}  t = {:g}  newton {}  cg {}{}  {:.2f} s  left {}", solver_.step(), last,
@@ -195,7 +199,9 @@ private:
   void finish(ExitCode code, const std::string& failure) {
     const stepping::State& state = solver_.history().newest();
     Summary summary;
-    summary.status = code == ExitCode::done ? "done" : code == ExitCode::interrupted ? "interrupted" : "failed";
+    summary.status = code == ExitCode::done          ? "done"
+                     : code == ExitCode::interrupted ? "interrupted"
+                                                     : "failed";
     summary.message = failure;
     summary.steps = solver_.step();
     summary.time = solver_.time();
@@ -216,8 +222,9 @@ private:
       if (comm_.rank() == 0) write_summary(folder_.summary(), summary);
     });
     if (!failure.empty()) log_error(failure);
-    log_info(fmt::format("{}: {} steps, t = {:g}, {} Newton iterations, {:.1f} s", summary.status, summary.steps,
-                         summary.time, summary.totals.newton_iterations, summary.wall_seconds));
+    log_info(fmt::format("{}: {} steps, t = {:g}, {} Newton iterations, {:.1f} s", summary.status,
+                         summary.steps, summary.time, summary.totals.newton_iterations,
+                         summary.wall_seconds));
   }
 
   const parallel::Communicator& comm_;
@@ -259,7 +266,7 @@ ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& opt
   log.quiet = options.quiet;
   log.json_lines = options.json_lines;
   initialize_log(log);
-  log_info("recoil " + build_info());
+  log_info(build_info());
   for (const std::string& warning : loaded.file.scene.warnings) log_warning(warning);
   for (const std::string& note : loaded.file.scene.notes) log_debug(note);
   return loaded.dim == 2 ? Simulation<2>(comm, options, loaded, *folder).run()

@@ -22,7 +22,8 @@ constexpr int pieces(int dim, int order) {
 
 /// Number of drawn cells before the first cell of each body. Collective.
 template <int dim>
-std::vector<GlobalIndex> first_drawn_cells(const fem::FunctionSpace<dim>& space, std::vector<GlobalIndex>& first_cell) {
+std::vector<GlobalIndex> first_drawn_cells(const fem::FunctionSpace<dim>& space,
+                                           std::vector<GlobalIndex>& first_cell) {
   const auto& mesh = space.mesh();
   std::vector<double> counts(mesh.body_names.size(), 0);
   for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell)
@@ -46,7 +47,8 @@ io::CellShape shape_of(int dim, int order) {
 } // namespace
 
 template <int dim>
-TrajectoryOutput<dim>::TrajectoryOutput(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
+TrajectoryOutput<dim>::TrajectoryOutput(const fem::FunctionSpace<dim>& space,
+                                        const fem::CellGeometry<dim>& geometry,
                                         std::vector<OutputField> fields)
     : space_(&space), geometry_(&geometry), fields_(std::move(fields)),
       nodes_(space.comm(), owned_canonical_ids(space)) {
@@ -73,8 +75,9 @@ void TrajectoryOutput<dim>::build_cells() {
       drawn_cell_.push_back(cell);
       shapes_.push_back(shape_of(dim, order));
     };
-    const GlobalIndex first = first_drawn[body] + (mesh.cell_ids[static_cast<std::size_t>(cell)] - first_cell[body]) *
-                                                      pieces(dim, order);
+    const GlobalIndex first =
+        first_drawn[body] +
+        (mesh.cell_ids[static_cast<std::size_t>(cell)] - first_cell[body]) * pieces(dim, order);
     for (int piece = 0; piece < pieces(dim, order); ++piece) ids.push_back(first + piece);
     if (order <= 2) {
       add(fem::vtk_nodes(dim, order, mirrored));
@@ -92,7 +95,8 @@ template <int dim>
 void TrajectoryOutput<dim>::write_mesh(checkpoint::TrajectoryWriter& writer) const {
   std::vector<double> coordinates;
   for (LocalIndex node = 0; node < space_->num_owned_nodes(); ++node)
-    for (int i = 0; i < dim; ++i) coordinates.push_back(space_->node_positions()[static_cast<std::size_t>(node)][i]);
+    for (int i = 0; i < dim; ++i)
+      coordinates.push_back(space_->node_positions()[static_cast<std::size_t>(node)][i]);
   std::vector<std::int32_t> body, volume_id;
   for (const LocalIndex cell : drawn_cell_) {
     body.push_back(space_->mesh().cell_body[static_cast<std::size_t>(cell)]);
@@ -137,21 +141,27 @@ std::vector<double> TrajectoryOutput<dim>::cell_values(const solvers::Elastodyna
         for (int i = 0; i < dim; ++i)
           for (int j = 0; j < dim; ++j) values[3 * i + j] = stress(i, j);
         break;
-      case OutputField::von_mises: values[0] = potentials::von_mises<dim>(stress); break;
-      default: values[0] = energy / weight;
+      case OutputField::von_mises:
+        values[0] = potentials::von_mises<dim>(stress);
+        break;
+      default:
+        values[0] = energy / weight;
       }
     }
   std::vector<double> drawn;
   for (const LocalIndex cell : drawn_cell_)
-    drawn.insert(drawn.end(), of_cell.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(cell) * components),
-                 of_cell.begin() + static_cast<std::ptrdiff_t>((static_cast<std::size_t>(cell) + 1) * components));
+    drawn.insert(drawn.end(),
+                 of_cell.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(cell) * components),
+                 of_cell.begin() +
+                     static_cast<std::ptrdiff_t>((static_cast<std::size_t>(cell) + 1) * components));
   return drawn;
 }
 
 template <int dim>
 void TrajectoryOutput<dim>::append(checkpoint::TrajectoryWriter& writer,
                                    const solvers::ElastodynamicsProblem<dim>& problem,
-                                   const solvers::AcceptedState& state, const std::string& extra, bool stored) const {
+                                   const solvers::AcceptedState& state, const std::string& extra,
+                                   bool stored) const {
   checkpoint::StateRecord record;
   record.id = state.record.id;
   if (state.record.completes_nominal) record.step = state.record.nominal_step;

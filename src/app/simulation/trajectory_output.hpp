@@ -10,8 +10,8 @@
 
 namespace recoil::app {
 
-/// Turns states into what the trajectory stores: u and v on the nodes in canonical order, the cells as ParaView draws
-/// them (orders 1 and 2 as such, higher ones cut into linear cells), and the fields asked for.
+/// Turns states into what the trajectory stores: u and v on the nodes in canonical order, the cells as
+/// ParaView draws them (orders 1 and 2 as such, higher ones cut into linear cells), and the fields asked for.
 template <int dim>
 class TrajectoryOutput {
 public:
@@ -30,8 +30,8 @@ public:
 
 private:
   void build_cells();
-  std::vector<double> cell_values(const solvers::ElastodynamicsProblem<dim>& problem, std::span<const double> u,
-                                  OutputField field) const;
+  std::vector<double> cell_values(const solvers::ElastodynamicsProblem<dim>& problem,
+                                  std::span<const double> u, OutputField field) const;
 
   const fem::FunctionSpace<dim>* space_;
   const fem::CellGeometry<dim>* geometry_;

@@ -13,7 +13,8 @@ constexpr double extension_tolerance = 1e-4;
 } // namespace
 
 template <int dim>
-IncrementalPotential<dim>::IncrementalPotential(ElastodynamicsProblem<dim>& problem, linalg::LinearMethod method)
+IncrementalPotential<dim>::IncrementalPotential(ElastodynamicsProblem<dim>& problem,
+                                                linalg::LinearMethod method)
     : problem_(problem), matrix_(problem.space->layout(), problem.space->graph()),
       assembler_(*problem.space, matrix_), linear_solver_(problem.space->layout(), method),
       inverse_volumes_(potentials::lumped_volumes(*problem.space, *problem.geometry)),
@@ -32,8 +33,8 @@ void IncrementalPotential<dim>::for_each_potential(Act act) const {
 
 template <int dim>
 void IncrementalPotential<dim>::begin_step(const potentials::StepContext& context,
-                                           const potentials::MassMatrix<dim>* quadratic, const linalg::Vector* u_tilde,
-                                           double scale) {
+                                           const potentials::MassMatrix<dim>* quadratic,
+                                           const linalg::Vector* u_tilde, double scale) {
   quadratic_ = quadratic;
   u_tilde_ = u_tilde;
   scale_ = scale;
@@ -78,7 +79,8 @@ void IncrementalPotential<dim>::gradient(const linalg::Vector& u, linalg::Vector
 }
 
 template <int dim>
-void IncrementalPotential<dim>::assemble_unconstrained(const linalg::Vector& u, newton::Projection projection) {
+void IncrementalPotential<dim>::assemble_unconstrained(const linalg::Vector& u,
+                                                       newton::Projection projection) {
   if (quadratic_ != nullptr)
     matrix_.set_scaled_identities(quadratic_->entries());
   else
@@ -98,7 +100,8 @@ void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton
   if (!fresh_step_) return;
   auto positions = positions_.write_owned();
   for (std::size_t i = 0; i < positions.size(); ++i)
-    positions[i] = problem_.space->node_positions()[i / dim][static_cast<Eigen::Index>(i % dim)] + u.local()[i];
+    positions[i] =
+        problem_.space->node_positions()[i / dim][static_cast<Eigen::Index>(i % dim)] + u.local()[i];
 }
 
 template <int dim>
@@ -134,10 +137,18 @@ newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, 
   newton::SolveResult answer;
   answer.iterations = result.iterations;
   switch (result.outcome) {
-  case linalg::LinearOutcome::converged: answer.outcome = newton::SolveOutcome::converged; break;
-  case linalg::LinearOutcome::indefinite: answer.outcome = newton::SolveOutcome::indefinite; break;
-  case linalg::LinearOutcome::not_converged: answer.outcome = newton::SolveOutcome::not_converged; break;
-  case linalg::LinearOutcome::failed: answer.outcome = newton::SolveOutcome::failed; break;
+  case linalg::LinearOutcome::converged:
+    answer.outcome = newton::SolveOutcome::converged;
+    break;
+  case linalg::LinearOutcome::indefinite:
+    answer.outcome = newton::SolveOutcome::indefinite;
+    break;
+  case linalg::LinearOutcome::not_converged:
+    answer.outcome = newton::SolveOutcome::not_converged;
+    break;
+  case linalg::LinearOutcome::failed:
+    answer.outcome = newton::SolveOutcome::failed;
+    break;
   }
   return answer;
 }

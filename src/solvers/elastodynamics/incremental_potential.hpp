@@ -8,15 +8,16 @@
 
 namespace recoil::solvers {
 
-/// E(u) = 1/2 (u - u~)' M (u - u~) + s sum_k Phi_k(u) of one step (spec 1.2), with s = (b dt)^2; without inertia the first
-/// term is missing (or a weak regularisation w/2 |u - u_start|^2) and s = 1. Prescribed entries of u are constants.
+/// E(u) = 1/2 (u - u~)' M (u - u~) + s sum_k Phi_k(u) of one step (spec 1.2), with s = (b dt)^2; without
+/// inertia the first term is missing (or a weak regularisation w/2 |u - u_start|^2) and s = 1. Prescribed
+/// entries of u are constants.
 template <int dim>
 class IncrementalPotential final : public newton::Objective {
 public:
   IncrementalPotential(ElastodynamicsProblem<dim>& problem, linalg::LinearMethod method);
 
-  /// Starts a step: the potentials see `context`, `quadratic` and `u_tilde` (borrowed until the next call; null = no first
-  /// term) make the first term, `scale` is s.
+  /// Starts a step: the potentials see `context`, `quadratic` and `u_tilde` (borrowed until the next call;
+  /// null = no first term) make the first term, `scale` is s.
   void begin_step(const potentials::StepContext& context, const potentials::MassMatrix<dim>* quadratic,
                   const linalg::Vector* u_tilde, double scale);
 
@@ -24,8 +25,9 @@ public:
   void gradient(const linalg::Vector& u, linalg::Vector& g) override;
   void assemble_hessian(const linalg::Vector& u, newton::Projection projection) override;
   void shift_hessian(double factor) override;
-  /// Completes a motion of the prescribed entries by that of the free ones in linear elastic equilibrium about u (with the
-  /// projected Hessian): H_ff d_f = -H_fp d_p. False if the linear solve fails; `motion` is then unchanged.
+  /// Completes a motion of the prescribed entries by that of the free ones in linear elastic equilibrium
+  /// about u (with the projected Hessian): H_ff d_f = -H_fp d_p. False if the linear solve fails; `motion` is
+  /// then unchanged.
   bool extend(const linalg::Vector& u, linalg::Vector& motion);
   newton::SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) override;
   double max_step(const linalg::Vector& u, const linalg::Vector& d) override;
@@ -48,9 +50,9 @@ private:
   const potentials::MassMatrix<dim>* quadratic_ = nullptr;
   const linalg::Vector* u_tilde_ = nullptr;
   double scale_ = 1;
-  double magnitude_ = 0;        ///< sum of the absolute values of the terms of the last value()
-  linalg::Vector scratch_;      ///< making a distributed vector is collective and slow
-  linalg::Vector positions_;    ///< where the near null space of the preconditioner is taken
+  double magnitude_ = 0;     ///< sum of the absolute values of the terms of the last value()
+  linalg::Vector scratch_;   ///< making a distributed vector is collective and slow
+  linalg::Vector positions_; ///< where the near null space of the preconditioner is taken
   bool fresh_step_ = true, stale_ = true;
 };
 

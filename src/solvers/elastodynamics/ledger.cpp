@@ -34,7 +34,8 @@ struct Work {
   double free = 0, prescribed = 0;
 };
 
-Work work(std::span<const double> force, std::span<const double> increment, std::span<const char> prescribed) {
+Work work(std::span<const double> force, std::span<const double> increment,
+          std::span<const char> prescribed) {
   Work result;
   for (std::size_t i = 0; i < force.size(); ++i)
     (prescribed[i] != 0 ? result.prescribed : result.free) += force[i] * increment[i];
@@ -44,7 +45,8 @@ Work work(std::span<const double> force, std::span<const double> increment, std:
 } // namespace
 
 template <int dim>
-Ledger measure_state(const ElastodynamicsProblem<dim>& problem, const linalg::Vector& u, const linalg::Vector& v) {
+Ledger measure_state(const ElastodynamicsProblem<dim>& problem, const linalg::Vector& u,
+                     const linalg::Vector& v) {
   std::array<double, 2> energies{0.5 * problem.mass->product(v.local(), v.local()), 0};
   for (const auto& potential : problem.elastic) energies[1] += potential->value(u.local());
   problem.space->comm().sum(energies);
@@ -60,7 +62,8 @@ Ledger measure_state(const ElastodynamicsProblem<dim>& problem, const linalg::Ve
 }
 
 template <int dim>
-Ledger close_step(const ElastodynamicsProblem<dim>& problem, const Ledger& before, const StepForLedger<dim>& step) {
+Ledger close_step(const ElastodynamicsProblem<dim>& problem, const Ledger& before,
+                  const StepForLedger<dim>& step) {
   Ledger after = measure_state(problem, *step.u, *step.v);
   const auto u = step.u->local();
   const std::size_t size = step.u->owned().size();
@@ -72,16 +75,19 @@ Ledger close_step(const ElastodynamicsProblem<dim>& problem, const Ledger& befor
     for (const auto& potential : potentials) potential->add_gradient(u, 1, force);
     return work(force, increment, flags);
   };
-  const Work elastic = work_of(problem.elastic), damping = work_of(problem.damping), loads = work_of(problem.loads);
+  const Work elastic = work_of(problem.elastic), damping = work_of(problem.damping),
+             loads = work_of(problem.loads);
   Work inertia;
   if (step.acceleration != nullptr) {
     problem.mass->multiply(step.acceleration->local(), force);
     inertia = work(force, increment, flags);
   }
-  // Gradients of load potentials are minus the forces; on prescribed entries the residual is the force that moves them.
-  std::array<double, 4> sums{
-      -loads.free - loads.prescribed + inertia.prescribed + elastic.prescribed + damping.prescribed + loads.prescribed,
-      damping.free + damping.prescribed, inertia.free + inertia.prescribed, elastic.free + elastic.prescribed};
+  // Gradients of load potentials are minus the forces; on prescribed entries the residual is the force that
+  // moves them.
+  std::array<double, 4> sums{-loads.free - loads.prescribed + inertia.prescribed + elastic.prescribed +
+                                 damping.prescribed + loads.prescribed,
+                             damping.free + damping.prescribed, inertia.free + inertia.prescribed,
+                             elastic.free + elastic.prescribed};
   problem.space->comm().sum(sums);
   after.external_work = before.external_work + sums[0];
   after.dissipated_damping = before.dissipated_damping + sums[1];

@@ -26,8 +26,8 @@ void for_points(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<di
         Eigen::Matrix<double, dim, 1> value = Eigen::Matrix<double, dim, 1>::Zero();
         Eigen::Matrix<double, dim, dim> gradient = Eigen::Matrix<double, dim, dim>::Zero();
         for (std::size_t a = 0; a < nodes.size(); ++a) {
-          const Eigen::Map<const Eigen::Matrix<double, dim, 1>> nodal(u.data() + static_cast<std::ptrdiff_t>(dim) *
-                                                                                      nodes[a]);
+          const Eigen::Map<const Eigen::Matrix<double, dim, 1>> nodal(
+              u.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a]);
           const Eigen::Map<const Eigen::Matrix<double, 1, dim>> dphi(table.gradient(q) + a * dim);
           value += table.value(q)[a] * nodal;
           gradient += nodal * dphi;
@@ -42,8 +42,8 @@ void for_points(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<di
 } // namespace
 
 template <int dim>
-DisplacementNorms displacement_norms(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
-                                     const linalg::Vector& u) {
+DisplacementNorms displacement_norms(const fem::FunctionSpace<dim>& space,
+                                     const fem::CellGeometry<dim>& geometry, const linalg::Vector& u) {
   std::array<double, 3> sums{};
   double largest = 0;
   for_points<dim>(space, geometry, u.local(), potentials::stiffness_degree,
@@ -69,21 +69,23 @@ WorstCell worst_cell(const fem::FunctionSpace<dim>& space, const fem::CellGeomet
                      const linalg::Vector& u) {
   double smallest = std::numeric_limits<double>::infinity();
   LocalIndex worst = -1;
-  for_points<dim>(space, geometry, u.local(), [](int order) { return 2 * order; },
-                  [&](LocalIndex cell, double, const auto&, const auto& gradient) {
-                    Eigen::Matrix<double, dim, dim> F = gradient;
-                    F += Eigen::Matrix<double, dim, dim>::Identity();
-                    const double ratio = F.determinant();
-                    if (ratio < smallest || std::isnan(ratio)) {
-                      smallest = std::isnan(ratio) ? -std::numeric_limits<double>::infinity() : ratio;
-                      worst = cell;
-                    }
-                  });
+  for_points<dim>(
+      space, geometry, u.local(), [](int order) { return 2 * order; },
+      [&](LocalIndex cell, double, const auto&, const auto& gradient) {
+        Eigen::Matrix<double, dim, dim> F = gradient;
+        F += Eigen::Matrix<double, dim, dim>::Identity();
+        const double ratio = F.determinant();
+        if (ratio < smallest || std::isnan(ratio)) {
+          smallest = std::isnan(ratio) ? -std::numeric_limits<double>::infinity() : ratio;
+          worst = cell;
+        }
+      });
   const auto& comm = space.comm();
   WorstCell result;
   result.ratio = comm.min(smallest);
   const GlobalIndex nobody = comm.size();
-  const GlobalIndex owner = comm.min(smallest == result.ratio && worst >= 0 ? GlobalIndex{comm.rank()} : nobody);
+  const GlobalIndex owner =
+      comm.min(smallest == result.ratio && worst >= 0 ? GlobalIndex{comm.rank()} : nobody);
   if (owner == nobody) return result;
   if (owner == comm.rank()) {
     const auto cell = static_cast<std::size_t>(worst);
@@ -97,10 +99,11 @@ WorstCell worst_cell(const fem::FunctionSpace<dim>& space, const fem::CellGeomet
   return result;
 }
 
-#define RECOIL_INSTANTIATE(dim)                                                                                       \
-  template DisplacementNorms displacement_norms(const fem::FunctionSpace<dim>&, const fem::CellGeometry<dim>&,        \
-                                                const linalg::Vector&);                                               \
-  template WorstCell worst_cell(const fem::FunctionSpace<dim>&, const fem::CellGeometry<dim>&, const linalg::Vector&);
+#define RECOIL_INSTANTIATE(dim)                                                                              \
+  template DisplacementNorms displacement_norms(const fem::FunctionSpace<dim>&,                              \
+                                                const fem::CellGeometry<dim>&, const linalg::Vector&);       \
+  template WorstCell worst_cell(const fem::FunctionSpace<dim>&, const fem::CellGeometry<dim>&,               \
+                                const linalg::Vector&);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

@@ -38,7 +38,8 @@ struct ElastodynamicsSolver<dim>::Implementation {
     std::string failure;
   };
 
-  Solved solve(const stepping::History& past, const Target& target, const stepping::StepCoefficients& coefficients);
+  Solved solve(const stepping::History& past, const Target& target,
+               const stepping::StepCoefficients& coefficients);
   bool follow_prescribed(const Target& target, linalg::Vector& u);
   void count(const newton::NewtonResult& result);
   /// Tries the nominal step as `parts` steps; false leaves everything as it was.
@@ -69,8 +70,8 @@ void ElastodynamicsSolver<dim>::Implementation::count(const newton::NewtonResult
   totals.gradient_seconds += result.gradient_seconds;
 }
 
-/// Moves the prescribed entries of u to their targets: straight if no cell inverts, else together with the free nodes in
-/// linear elastic equilibrium, in as many moves as it takes.
+/// Moves the prescribed entries of u to their targets: straight if no cell inverts, else together with the
+/// free nodes in linear elastic equilibrium, in as many moves as it takes.
 template <int dim>
 bool ElastodynamicsSolver<dim>::Implementation::follow_prescribed(const Target& target, linalg::Vector& u) {
   const auto is_feasible = [&](const linalg::Vector& motion, linalg::Vector& trial) {
@@ -143,8 +144,8 @@ ElastodynamicsSolver<dim>::Implementation::solve(const stepping::History& past, 
   if (!solved.newton.converged()) {
     std::ostringstream text;
     text << "Newton's method stopped after " << solved.newton.iterations << " iterations ("
-         << newton::name(solved.newton.outcome) << "), gradient norm " << solved.newton.gradient_norm << ", started from "
-         << solved.newton.first_gradient_norm;
+         << newton::name(solved.newton.outcome) << "), gradient norm " << solved.newton.gradient_norm
+         << ", started from " << solved.newton.first_gradient_norm;
     solved.failure = text.str();
     return solved;
   }
@@ -214,7 +215,8 @@ bool ElastodynamicsSolver<dim>::Implementation::attempt(int parts, std::vector<S
 }
 
 template <int dim>
-ElastodynamicsSolver<dim>::ElastodynamicsSolver(ElastodynamicsProblem<dim> problem, ElastodynamicsOptions options)
+ElastodynamicsSolver<dim>::ElastodynamicsSolver(ElastodynamicsProblem<dim> problem,
+                                                ElastodynamicsOptions options)
     : implementation_(std::make_unique<Implementation>(std::move(problem), std::move(options))) {}
 
 template <int dim>
@@ -223,7 +225,8 @@ template <int dim>
 ElastodynamicsSolver<dim>::ElastodynamicsSolver(ElastodynamicsSolver&&) noexcept = default;
 
 template <int dim>
-void ElastodynamicsSolver<dim>::start(GlobalIndex step, std::vector<stepping::State> states, const Ledger& ledger) {
+void ElastodynamicsSolver<dim>::start(GlobalIndex step, std::vector<stepping::State> states,
+                                      const Ledger& ledger) {
   Implementation& self = *implementation_;
   self.step = step;
   self.ledger = ledger;
@@ -296,8 +299,9 @@ std::string ElastodynamicsSolver<dim>::check_state(const linalg::Vector& u) cons
   const WorstCell worst = worst_cell(*problem.space, *problem.geometry, u);
   std::ostringstream text;
   text << "element " << worst.source << " of body '"
-       << problem.space->mesh().body_names[static_cast<std::size_t>(worst.body)] << "' near (" << worst.position[0] << ", "
-       << worst.position[1] << ", " << worst.position[2] << ") is inverted (volume ratio " << worst.ratio << ")";
+       << problem.space->mesh().body_names[static_cast<std::size_t>(worst.body)] << "' near ("
+       << worst.position[0] << ", " << worst.position[1] << ", " << worst.position[2]
+       << ") is inverted (volume ratio " << worst.ratio << ")";
   return text.str();
 }
 

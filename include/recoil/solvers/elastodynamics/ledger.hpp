@@ -7,22 +7,24 @@
 
 namespace recoil::solvers {
 
-/// Energy and momentum balance of a run [J, kg m/s, kg m^2/s]; works and dissipations are sums over all steps so far, each
-/// computed from its own forces times the displacement increment, never as a remainder:
-/// kinetic + elastic - (initial sum) = external_work - dissipated_damping - dissipated_integrator, up to the residual of
-/// Newton's method.
+/// Energy and momentum balance of a run [J, kg m/s, kg m^2/s]; works and dissipations are sums over all steps
+/// so far, each computed from its own forces times the displacement increment, never as a remainder: kinetic
+/// + elastic - (initial sum) = external_work - dissipated_damping - dissipated_integrator, up to the residual
+/// of Newton's method.
 struct Ledger {
   double kinetic = 0, elastic = 0;
-  double external_work = 0;         ///< of loads and of what moves prescribed nodes
+  double external_work = 0; ///< of loads and of what moves prescribed nodes
   double dissipated_damping = 0;
-  double dissipated_integrator = 0; ///< numerical: of the BDF formula and of forces taken at the end of the step
+  double dissipated_integrator =
+      0; ///< numerical: of the BDF formula and of forces taken at the end of the step
   std::array<double, 3> linear_momentum{};
   std::array<double, 3> angular_momentum{}; ///< about the origin; 2D: last entry
 };
 
 /// Energies and momenta of a state, without works. Collective.
 template <int dim>
-Ledger measure_state(const ElastodynamicsProblem<dim>& problem, const linalg::Vector& u, const linalg::Vector& v);
+Ledger measure_state(const ElastodynamicsProblem<dim>& problem, const linalg::Vector& u,
+                     const linalg::Vector& v);
 
 /// What a step adds.
 template <int dim>
@@ -31,8 +33,10 @@ struct StepForLedger {
   const linalg::Vector* acceleration; ///< null without inertia
 };
 
-/// The ledger after a step that started with `before`. The potentials must still be in the step (begin_step). Collective.
+/// The ledger after a step that started with `before`. The potentials must still be in the step (begin_step).
+/// Collective.
 template <int dim>
-Ledger close_step(const ElastodynamicsProblem<dim>& problem, const Ledger& before, const StepForLedger<dim>& step);
+Ledger close_step(const ElastodynamicsProblem<dim>& problem, const Ledger& before,
+                  const StepForLedger<dim>& step);
 
 } // namespace recoil::solvers

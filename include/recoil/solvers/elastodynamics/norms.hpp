@@ -4,7 +4,8 @@
 
 namespace recoil::solvers {
 
-/// Norms of the displacement over the rest mesh, by the quadrature of the stiffness (order 1: one point per cell).
+/// Norms of the displacement over the rest mesh, by the quadrature of the stiffness (order 1: one point per
+/// cell).
 struct DisplacementNorms {
   double l2 = 0;      ///< (int |u|^2)^1/2
   double h1_semi = 0; ///< (int |grad u|^2)^1/2
@@ -15,12 +16,12 @@ struct DisplacementNorms {
 
 /// Norms of u. Collective.
 template <int dim>
-DisplacementNorms displacement_norms(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
-                                     const linalg::Vector& u);
+DisplacementNorms displacement_norms(const fem::FunctionSpace<dim>& space,
+                                     const fem::CellGeometry<dim>& geometry, const linalg::Vector& u);
 
 /// Rest cell with the smallest det(grad x) / det(grad X) at a quadrature point of degree 2k.
 struct WorstCell {
-  GlobalIndex cell = -1; ///< input id over all bodies
+  GlobalIndex cell = -1;   ///< input id over all bodies
   GlobalIndex source = -1; ///< index in the mesh file of the body
   int body = -1;
   double ratio = 1;

@@ -13,8 +13,8 @@
 
 namespace recoil::solvers {
 
-/// What is simulated: the space, the energies on it, and what is prescribed. Everything refers to `space`, which lives
-/// elsewhere.
+/// What is simulated: the space, the energies on it, and what is prescribed. Everything refers to `space`,
+/// which lives elsewhere.
 template <int dim>
 struct ElastodynamicsProblem {
   const fem::FunctionSpace<dim>* space = nullptr;

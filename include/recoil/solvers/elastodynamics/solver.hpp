@@ -14,18 +14,18 @@
 namespace recoil::solvers {
 
 enum class Dynamics {
-  statics,      ///< one solve without inertia, formulas at t = 1
-  quasistatic,  ///< load steps without inertia; damping keeps its dt
-  dynamic       ///< BDF
+  statics,     ///< one solve without inertia, formulas at t = 1
+  quasistatic, ///< load steps without inertia; damping keeps its dt
+  dynamic      ///< BDF
 };
 
 struct ElastodynamicsOptions {
   Dynamics dynamics = Dynamics::dynamic;
-  double t0 = 0, dt = 0;               ///< [s]
+  double t0 = 0, dt = 0; ///< [s]
   int bdf_order = 1;
-  int max_retries = 6;                 ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
-  newton::NewtonOptions newton;        ///< tolerances in units of IncrementalPotential::gradient_norm
-  double regularization_weight = 0;    ///< statics: adds w/2 |u - u_start|^2
+  int max_retries = 6;              ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
+  newton::NewtonOptions newton;     ///< tolerances in units of IncrementalPotential::gradient_norm
+  double regularization_weight = 0; ///< statics: adds w/2 |u - u_start|^2
   linalg::LinearMethod linear_method = linalg::LinearMethod::automatic;
 };
 
@@ -49,8 +49,8 @@ struct StepReport {
   std::string failure; ///< why it could not be done, for the user
 };
 
-/// Forward solver of elastostatics and elastodynamics by minimisation of the incremental potential. All members are
-/// collective; numerical failure is reported, not thrown.
+/// Forward solver of elastostatics and elastodynamics by minimisation of the incremental potential. All
+/// members are collective; numerical failure is reported, not thrown.
 template <int dim>
 class ElastodynamicsSolver {
 public:
@@ -59,13 +59,13 @@ public:
   ~ElastodynamicsSolver();
   ElastodynamicsSolver(ElastodynamicsSolver&&) noexcept;
 
-  /// Starts from states given oldest first (one for a fresh start; as many as the scheme uses for a restart or for exact
-  /// starting values), after `step` nominal steps. `first_id` is the id of the oldest. Prescribed values are inserted into
-  /// the displacement of a fresh start at t0 by the caller.
+  /// Starts from states given oldest first (one for a fresh start; as many as the scheme uses for a restart
+  /// or for exact starting values), after `step` nominal steps. `first_id` is the id of the oldest.
+  /// Prescribed values are inserted into the displacement of a fresh start at t0 by the caller.
   void start(GlobalIndex step, std::vector<stepping::State> states, const Ledger& ledger);
 
-  /// Solves the next nominal step. `on_state` is called for each accepted internal state, in order, after all of them have
-  /// succeeded. On failure the solver stays at the last accepted step.
+  /// Solves the next nominal step. `on_state` is called for each accepted internal state, in order, after all
+  /// of them have succeeded. On failure the solver stays at the last accepted step.
   StepReport advance(const std::function<void(const AcceptedState&)>& on_state);
 
   GlobalIndex step() const;
@@ -74,7 +74,8 @@ public:
   const Ledger& ledger() const;
   const SolverTotals& totals() const;
   const ElastodynamicsProblem<dim>& problem() const;
-  /// Is every prescribed initial state valid (no inverted cell)? Empty if so, else what is wrong, with the worst cell.
+  /// Is every prescribed initial state valid (no inverted cell)? Empty if so, else what is wrong, with the
+  /// worst cell.
   std::string check_state(const linalg::Vector& u) const;
   std::string linear_solver_description() const;
   bool repeatable() const;
