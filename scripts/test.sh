@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds recoil and runs all tests but those labelled `long`: scripts/test.sh [preset] [ctest arguments].
-# Presets: release (default), ci (warnings are errors), debug (sanitizers), coverage.
+# Presets: ci (default; warnings are errors), debug (sanitizers), coverage.
 set -euo pipefail
 source "$(dirname "$0")/common.sh"
 cd "$root"
 
-preset=release
+preset=ci
 if (($# > 0)) && [[ "$1" != -* ]]; then
   preset=$1
   shift

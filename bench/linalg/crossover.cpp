@@ -1,9 +1,10 @@
-// From which size on multigrid beats the factorisation, for the elastic box clamped on one face, static and dynamic
-// (c dt / h = 10), solved to 1e-8.
+// From which size on multigrid beats the factorisation, for the elastic box clamped on one face, static and
+// dynamic (c dt / h = 10), solved to 1e-8.
 //
 //   mpirun -n 2 bench_crossover [-dim 2] [-max_dofs 100000] [-repetitions 3] > crossover.jsonl
 //
-// Sizes double; per dimension it stops once multigrid has been twice as fast or the size limit is reached. Lines of JSON.
+// Sizes double; per dimension it stops once multigrid has been twice as fast or the size limit is reached.
+// Lines of JSON.
 #include "elastic_solve.hpp"
 
 namespace {

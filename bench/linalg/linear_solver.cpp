@@ -1,7 +1,7 @@
 // Linear solves of an elastic box clamped on one face: iterations, time and memory of one method at one size.
 //
 //   mpirun -n 2 bench_linear_solver -dim 3 -n 32 -method amg|direct|automatic [-courant 10] [-rtol 1e-8]
-//                                   [-repetitions 1] [-recoil_.. ..]
+//                                   [-repetitions 1] [-poisson 0.3] [-recoil_.. ..]
 //
 // Writes one line of JSON. Any PETSc option of the solver (prefix recoil_) can be added.
 #include <string>

@@ -65,7 +65,8 @@ bool diagonalise(Square& A, Square& V, int size) {
   return false;
 }
 
-bool project(double* A, int size, int stride) {
+// One copy for all sizes: unrolled for each of them it would take a minute to compile and gain nothing.
+[[gnu::noinline, gnu::noclone]] bool project(double* A, int size, int stride) {
   double largest = 0.0;
   for (int j = 0; j < size; ++j)
     for (int i = 0; i < size; ++i) {

@@ -13,18 +13,23 @@ namespace recoil::linalg {
 
 namespace {
 
-/// Sizes (unknowns) up to which a factorisation and one solve take less time than setting up multigrid and solving to
-/// 1e-8; docs/performance.md has the measurements.
+/// Unknowns up to which a new factorisation and one solve take less time than multigrid to 1e-8 (three solves
+/// sharing one interpolation), measured with bench_crossover on 1 and 2 ranks. The BLAS decides: Debian's
+/// plain one gives 75 000 in 2D and 1 200 in 3D on one rank, OpenBLAS 500 000 and 15 000. The values between
+/// keep the loss below a factor of three with either. The factorisation is done by one rank, so the limit
+/// falls with their number, as fill growth commands; the floor is where multigrid is all latency.
 struct Crossover {
-  int dimension;
-  GlobalIndex one_rank, per_more_ranks;
+  GlobalIndex one_rank;
+  int exponent_of_ranks;
+  GlobalIndex floor;
 };
-constexpr std::array<Crossover, 2> crossovers{{{2, 100000, 50000}, {3, 6000, 3000}}};
+constexpr Crossover crossover_2d{200000, 2, 5000}, crossover_3d{3000, 1, 1000};
 
-/// Errors by which PETSc reports what the numbers of a matrix bring about; all others are mistakes in its use.
+/// Errors by which PETSc reports what the numbers of a matrix bring about; all others are mistakes in its
+/// use.
 bool is_numerical(PetscErrorCode code) {
   constexpr std::array<int, 6> numerical{PETSC_ERR_MAT_CH_ZRPVT, PETSC_ERR_MAT_LU_ZRPVT, PETSC_ERR_FP,
-                                         PETSC_ERR_CONV_FAILED,    PETSC_ERR_LIB,            PETSC_ERR_MEM};
+                                         PETSC_ERR_CONV_FAILED,  PETSC_ERR_LIB,          PETSC_ERR_MEM};
   return std::ranges::find(numerical, static_cast<int>(code)) != numerical.end();
 }
 
@@ -32,22 +37,23 @@ LinearOutcome outcome_of(KSPConvergedReason reason) {
   if (reason > 0) return LinearOutcome::converged;
   switch (reason) {
   case KSP_DIVERGED_INDEFINITE_MAT:
-  case KSP_DIVERGED_INDEFINITE_PC: return LinearOutcome::indefinite;
+  case KSP_DIVERGED_INDEFINITE_PC:
+    return LinearOutcome::indefinite;
   case KSP_DIVERGED_NANORINF:
-  case KSP_DIVERGED_PC_FAILED: return LinearOutcome::failed;
-  default: return LinearOutcome::not_converged;
+  case KSP_DIVERGED_PC_FAILED:
+    return LinearOutcome::failed;
+  default:
+    return LinearOutcome::not_converged;
   }
 }
 
 } // namespace
 
 LinearMethod automatic_method(int dimension, GlobalIndex num_unknowns, int num_ranks) {
-  for (const Crossover& crossover : crossovers) {
-    const GlobalIndex limit = num_ranks == 1 ? crossover.one_rank : crossover.per_more_ranks;
-    if (crossover.dimension == dimension)
-      return num_unknowns <= limit ? LinearMethod::direct : LinearMethod::amg;
-  }
-  return LinearMethod::amg;
+  const Crossover& crossover = dimension == 2 ? crossover_2d : crossover_3d;
+  GlobalIndex limit = crossover.one_rank;
+  for (int k = 0; k < crossover.exponent_of_ranks; ++k) limit /= num_ranks;
+  return num_unknowns <= std::max(limit, crossover.floor) ? LinearMethod::direct : LinearMethod::amg;
 }
 
 class LinearSolver::Implementation {
@@ -88,11 +94,13 @@ LinearSolver::Implementation::Implementation(std::shared_ptr<const VectorLayout>
                                              std::string prefix)
     : layout_(std::move(layout)), prefix_(std::move(prefix)), method_(method), residual_(layout_) {
   const int dim = layout_->block_size, num_ranks = layout_->comm->size();
-  if (method_ == LinearMethod::automatic) method_ = automatic_method(dim, layout_->num_global * dim, num_ranks);
+  if (method_ == LinearMethod::automatic)
+    method_ = automatic_method(dim, layout_->num_global * dim, num_ranks);
   user_options_ = user_options(prefix_);
   default_options_ = default_options(method_, prefix_, num_ranks);
   const auto has = [&](const char* name) {
-    return std::ranges::any_of(user_options_, [&](const auto& option) { return option.first == prefix_ + name; });
+    return std::ranges::any_of(user_options_,
+                               [&](const auto& option) { return option.first == prefix_ + name; });
   };
   users_tolerance_ = has("ksp_rtol");
   users_limit_ = has("ksp_max_it");
@@ -125,7 +133,8 @@ PetscErrorCode LinearSolver::Implementation::agree(PetscErrorCode code) const {
 
 void LinearSolver::Implementation::rebuild(const BlockMatrix& matrix, const Vector& positions,
                                            std::span<const char> constrained) {
-  // A new solver object, as GAMG would go on with the near null space of its first hierarchy, and with its number of levels.
+  // A new solver object, as GAMG would go on with the near null space of its first hierarchy, and with its
+  // number of levels.
   const bool same_matrix = matrix.get() == matrix_.get();
   if (!ksp_ || !same_matrix || !is_factorization()) create();
   if (!same_matrix) {
@@ -141,6 +150,7 @@ void LinearSolver::Implementation::rebuild(const BlockMatrix& matrix, const Vect
 }
 
 void LinearSolver::Implementation::refresh() {
+  RECOIL_ASSERT(matrix_);
   built_from_these_values_ = !ksp_ || unsound_;
   if (built_from_these_values_) create();
   set_up();
@@ -203,7 +213,8 @@ LinearResult LinearSolver::Implementation::solve(const Vector& b, Vector& x, dou
   if (!users_limit_) limit = max_iterations;
   // The residual of conjugate gradients may grow by the root of the condition number on its way down.
   constexpr double divergence = 1e30;
-  RECOIL_PETSC(KSPSetTolerances(ksp_.get(), tolerance, std::numeric_limits<double>::min(), divergence, limit));
+  RECOIL_PETSC(
+      KSPSetTolerances(ksp_.get(), tolerance, std::numeric_limits<double>::min(), divergence, limit));
   PetscErrorCode code = 0;
   {
     const ScopedOptions defaults(default_options_);
@@ -229,7 +240,8 @@ LinearResult LinearSolver::Implementation::solve(const Vector& b, Vector& x, dou
   else
     x.fill(0);
   // Such an interpolation would spoil the preconditioner of better values to come.
-  if (result.outcome == LinearOutcome::indefinite && built_from_these_values_ && !is_factorization()) unsound_ = true;
+  if (result.outcome == LinearOutcome::indefinite && built_from_these_values_ && !is_factorization())
+    unsound_ = true;
   return result;
 }
 
@@ -243,7 +255,8 @@ void LinearSolver::Implementation::judge(const Vector& b, const Vector& x, doubl
     result.outcome = LinearOutcome::failed;
     return;
   }
-  // CG only compares the signs of successive curvatures: it solves negative definite systems without complaint.
+  // CG only compares the signs of successive curvatures: it solves negative definite systems without
+  // complaint.
   if (length > 0 && !(b.dot(x) > 0)) result.outcome = LinearOutcome::indefinite;
   // CG's own residual goes on falling below what rounding allows.
   constexpr double slack = 10;
@@ -265,12 +278,14 @@ std::string LinearSolver::Implementation::description() const {
 
 LinearSolver::LinearSolver(std::shared_ptr<const VectorLayout> layout, LinearMethod method,
                            std::string options_prefix)
-    : implementation_(std::make_unique<Implementation>(std::move(layout), method, std::move(options_prefix))) {}
+    : implementation_(
+          std::make_unique<Implementation>(std::move(layout), method, std::move(options_prefix))) {}
 LinearSolver::LinearSolver(LinearSolver&&) noexcept = default;
 LinearSolver& LinearSolver::operator=(LinearSolver&&) noexcept = default;
 LinearSolver::~LinearSolver() = default;
 
-void LinearSolver::rebuild(const BlockMatrix& matrix, const Vector& positions, std::span<const char> constrained) {
+void LinearSolver::rebuild(const BlockMatrix& matrix, const Vector& positions,
+                           std::span<const char> constrained) {
   implementation_->rebuild(matrix, positions, constrained);
 }
 void LinearSolver::refresh() { implementation_->refresh(); }

@@ -8,10 +8,12 @@ namespace recoil::linalg {
 
 namespace {
 
-/// Value in component `component` of rigid body mode `mode` at `x` (centroid at 0): translations, then rotations.
+/// Value in component `component` of rigid body mode `mode` at `x` (centroid at 0): translations, then
+/// rotations.
 double rigid_mode(int dim, int mode, int component, const std::array<double, 3>& x) {
   if (mode < dim) return mode == component ? 1 : 0;
-  // Rotation about axis k turns component i = k+1 into j = k+2: u_i = -x_j, u_j = x_i. In 2D there is the axis z only.
+  // Rotation about axis k turns component i = k+1 into j = k+2: u_i = -x_j, u_j = x_i. In 2D there is the
+  // axis z only.
   const int axis = dim == 2 ? 2 : mode - dim;
   const int i = (axis + 1) % 3, j = (axis + 2) % 3;
   if (component == i) return -x[static_cast<std::size_t>(j)];
@@ -43,7 +45,8 @@ NearNullSpace::NearNullSpace(const Vector& positions, std::span<const char> cons
       const std::size_t component = i % static_cast<std::size_t>(dim);
       if (component == 0)
         for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d) at[d] = x[i + d] - center[d];
-      values[i] = constrained[i] ? 0 : rigid_mode(dim, static_cast<int>(mode), static_cast<int>(component), at);
+      values[i] =
+          constrained[i] ? 0 : rigid_mode(dim, static_cast<int>(mode), static_cast<int>(component), at);
     }
     RECOIL_PETSC(VecRestoreArrayWrite(vec, &values));
 

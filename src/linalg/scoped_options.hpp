@@ -11,8 +11,8 @@ namespace recoil::linalg {
 /// Name (without leading dash and prefix) and value of PETSc options.
 using OptionList = std::vector<std::pair<std::string, std::string>>;
 
-/// Puts options into PETSc's database for the life of the object, except those that the user has set there: objects that
-/// PETSc creates inside others read their choices nowhere else. Not collective.
+/// Puts options into PETSc's database for the life of the object, except those that the user has set there:
+/// objects that PETSc creates inside others read their choices nowhere else. Not collective.
 class ScopedOptions {
 public:
   explicit ScopedOptions(const OptionList& defaults) {

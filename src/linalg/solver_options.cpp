@@ -14,7 +14,8 @@ namespace {
 OptionList factorization(const std::string& prefix) {
   OptionList options{{prefix + "pc_type", "cholesky"}};
   PetscBool has_package = PETSC_FALSE, has_type = PETSC_FALSE;
-  RECOIL_PETSC(MatSolverTypeGet(MATSOLVERCHOLMOD, MATSEQAIJ, MAT_FACTOR_CHOLESKY, &has_package, &has_type, nullptr));
+  RECOIL_PETSC(
+      MatSolverTypeGet(MATSOLVERCHOLMOD, MATSEQAIJ, MAT_FACTOR_CHOLESKY, &has_package, &has_type, nullptr));
   if (has_package == PETSC_FALSE || has_type == PETSC_FALSE) {
     options.emplace_back(prefix + "pc_factor_mat_ordering_type", "nd");
     return options;
@@ -39,16 +40,17 @@ OptionList default_options(LinearMethod method, const std::string& prefix, int n
     options.emplace_back(prefix + "telescope_ksp_type", "preonly");
     return options;
   }
-  OptionList options{{prefix + "pc_type", "gamg"},
-                     {prefix + "pc_gamg_threshold", "0.01"},
-                     // New bounds of the smoother with every matrix, not those of the matrix that the interpolation
-                     // was built from: beyond them the preconditioner is no longer positive definite.
-                     {prefix + "pc_gamg_use_sa_esteig", "false"},
-                     {prefix + "mg_levels_ksp_type", "chebyshev"},
-                     {prefix + "mg_levels_pc_type", "jacobi"}};
-  // Triple products. One rank: half the time of PETSc's choice for half as much memory again. From three ranks on that
-  // choice adds contributions in the order in which messages arrive; this one sorts them, in a tenth of the time of the
-  // other one that repeats (allatonce).
+  OptionList options{
+      {prefix + "pc_type", "gamg"},
+      {prefix + "pc_gamg_threshold", "0.01"},
+      // New bounds of the smoother with every matrix, not those of the matrix that the interpolation
+      // was built from: beyond them the preconditioner is no longer positive definite.
+      {prefix + "pc_gamg_use_sa_esteig", "false"},
+      {prefix + "mg_levels_ksp_type", "chebyshev"},
+      {prefix + "mg_levels_pc_type", "jacobi"}};
+  // Triple products. One rank: half the time of PETSc's choice for half as much memory again. From three
+  // ranks on that choice adds contributions in the order in which messages arrive; this one sorts them, in a
+  // tenth of the time of the other one that repeats (allatonce).
   if (num_ranks == 1) options.emplace_back("matptap_via", "rap");
   if (num_ranks > 2) options.emplace_back("matptap_via", "backend");
   return options;
@@ -62,9 +64,11 @@ OptionList user_options(const std::string& prefix) {
   OptionList options;
   bool wanted = false;
   for (std::string word; words >> word;) {
-    const bool is_name = word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
+    const bool is_name =
+        word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1]));
     if (is_name) {
-      wanted = word.starts_with("-" + prefix) || word.starts_with("-matptap") || word.starts_with("-mat_product");
+      wanted =
+          word.starts_with("-" + prefix) || word.starts_with("-matptap") || word.starts_with("-mat_product");
       if (wanted) options.emplace_back(word.substr(1), "");
     } else if (wanted) {
       std::string& value = options.back().second;
@@ -80,7 +84,8 @@ bool are_repeatable(const OptionList& options, int num_ranks) {
   constexpr std::array<std::string_view, 3> ordered_products{"allatonce", "allatonce_merged", "backend"};
   return std::ranges::none_of(options, [&](const auto& option) {
     const auto& [name, value] = option;
-    if (num_ranks > 1 && std::ranges::find(parallel_factorizations, value) != parallel_factorizations.end()) return true;
+    if (num_ranks > 1 && std::ranges::find(parallel_factorizations, value) != parallel_factorizations.end())
+      return true;
     return num_ranks > 2 && name.starts_with("matptap") &&
            std::ranges::find(ordered_products, value) == ordered_products.end();
   });

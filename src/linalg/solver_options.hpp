@@ -11,8 +11,8 @@ namespace recoil::linalg {
 /// The built-in choices of a method as PETSc options.
 OptionList default_options(LinearMethod method, const std::string& prefix, int num_ranks);
 
-/// What the user's PETSc options say about the solver with `prefix`: those with the prefix, and those on matrix products,
-/// which have none. Must be asked for while no defaults are in the database.
+/// What the user's PETSc options say about the solver with `prefix`: those with the prefix, and those on
+/// matrix products, which have none. Must be asked for while no defaults are in the database.
 OptionList user_options(const std::string& prefix);
 
 /// False if `options` choose something known to give other last bits in every run on `num_ranks` ranks.

@@ -30,6 +30,14 @@ def start(folder, last):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
+def age(folder):
+    """What changes with every file that is completed."""
+    try:
+        return os.stat(os.path.join(folder, "manifest.json")).st_mtime_ns
+    except FileNotFoundError:
+        return None
+
+
 def leftovers(folder):
     return [name for name in os.listdir(folder) if name.endswith(".part")]
 
@@ -38,6 +46,7 @@ with tempfile.TemporaryDirectory() as parent:
     folder = os.path.join(parent, "trajectory")
     kills = restarts = killed_in_write = 0
     while kills < arguments.kills:
+        before = age(folder)
         run = start(folder, 10**9)
         lines = []
         reader = threading.Thread(target=lambda: lines.extend(run.stdout))
@@ -45,11 +54,12 @@ with tempfile.TemporaryDirectory() as parent:
         deadline = time.time() + 120
         while True:
             pids = [int(found.group(1)) for found in map(re.compile(r"pid (\d+)").match, list(lines)) if found]
-            # The folder fills from its first file on; kills before that find nothing to continue, which is right too.
-            if len(pids) == arguments.ranks or run.poll() is not None or time.time() > deadline:
+            # Every fourth kill may come before the run has got anywhere.
+            going = len(pids) == arguments.ranks and (kills % 4 == 3 or age(folder) != before)
+            if going or run.poll() is not None or time.time() > deadline:
                 break
             time.sleep(0.01)
-        time.sleep(random.expovariate(1.0))
+        time.sleep(random.expovariate(3.0))
         if run.poll() is not None:
             sys.exit("the run ended by itself:\n" + "".join(lines))
         for pid in pids:

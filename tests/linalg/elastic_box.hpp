@@ -13,9 +13,9 @@
 
 namespace recoil::testing {
 
-/// Unit square or cube, `divisions` cubes along each edge, each split into dim! simplices around its main diagonal (Kuhn).
-/// Nodes are numbered with x fastest; each rank owns a slab of node layers of the last axis (`idle_rank` owns none) and
-/// keeps the layers above and below as ghosts. The face x = 0 is clamped.
+/// Unit square or cube, `divisions` cubes along each edge, each split into dim! simplices around its main
+/// diagonal (Kuhn). Nodes are numbered with x fastest; each rank owns a slab of node layers of the last axis
+/// (`idle_rank` owns none) and keeps the layers above and below as ghosts. The face x = 0 is clamped.
 template <int dim>
 struct ElasticBox {
   std::shared_ptr<linalg::VectorLayout> layout;
@@ -57,7 +57,8 @@ linalg::Vector weight(const ElasticBox<dim>& box, double density);
 
 template <int dim>
 ElasticBox<dim>::ElasticBox(const parallel::Communicator& comm, int n, int idle_rank)
-    : layout(std::make_shared<linalg::VectorLayout>()), graph(std::make_shared<linalg::NodeGraph>()), divisions(n) {
+    : layout(std::make_shared<linalg::VectorLayout>()), graph(std::make_shared<linalg::NodeGraph>()),
+      divisions(n) {
   const bool idles = idle_rank >= 0 && idle_rank < comm.size();
   const int num_workers = comm.size() - (idles ? 1 : 0);
   const int worker = comm.rank() - (idles && comm.rank() > idle_rank ? 1 : 0);
@@ -125,8 +126,8 @@ linalg::Vector ElasticBox<dim>::positions() const {
   return result;
 }
 
-/// Calls act(nodes) for every simplex that touches an owned node; `nodes` are dim + 1 local numbers, `kind` counts the
-/// simplices of a cube.
+/// Calls act(nodes) for every simplex that touches an owned node; `nodes` are dim + 1 local numbers, `kind`
+/// counts the simplices of a cube.
 template <int dim, class Act>
 void for_each_simplex(const ElasticBox<dim>& box, Act act) {
   if (box.num_layers == 0) return;
@@ -179,7 +180,8 @@ auto element_matrices(double h, const ElasticParameters& p, double scale) {
             (lambda * ga * gb.transpose() + mu * gb * ga.transpose() +
              mu * ga.dot(gb) * Eigen::Matrix<double, dim, dim>::Identity());
         if (p.dt > 0)
-          block.diagonal().array() += p.density * volume / ((dim + 1) * (dim + 2)) * (a == b ? 2 : 1) / (p.dt * p.dt);
+          block.diagonal().array() +=
+              p.density * volume / ((dim + 1) * (dim + 2)) * (a == b ? 2 : 1) / (p.dt * p.dt);
         element.template block<dim, dim>(dim * a, dim * b) = block;
       }
     result.push_back(element);
@@ -199,7 +201,8 @@ void assemble(const ElasticBox<dim>& box, const ElasticParameters& parameters, l
     for (std::size_t a = 0; a <= dim; ++a) {
       if (nodes[a] >= box.layout->num_owned) continue;
       for (std::size_t b = 0; b <= dim; ++b)
-        values.add<dim>(nodes[a], matrix.position(nodes[a], nodes[b]), element + dim * (a * stride + b), stride);
+        values.add<dim>(nodes[a], matrix.position(nodes[a], nodes[b]), element + dim * (a * stride + b),
+                        stride);
     }
   });
   matrix.finish_filling();

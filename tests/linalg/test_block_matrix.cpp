@@ -40,13 +40,14 @@ protected:
   MatHandle reference(double scale) const {
     MatHandle mat;
     const PetscInt size = dim * box.layout->num_owned;
-    RECOIL_PETSC(MatCreateAIJ(comm.get(), size, size, PETSC_DETERMINE, PETSC_DETERMINE, 60, nullptr, 60, nullptr,
-                              mat.put()));
+    RECOIL_PETSC(MatCreateAIJ(comm.get(), size, size, PETSC_DETERMINE, PETSC_DETERMINE, 60, nullptr, 60,
+                              nullptr, mat.put()));
     for_each_block([&](LocalIndex, LocalIndex, GlobalIndex row, GlobalIndex column) {
       for (int i = 0; i < dim; ++i)
         for (int j = 0; j < dim; ++j)
-          RECOIL_PETSC(MatSetValue(mat.get(), static_cast<PetscInt>(dim * row + i), static_cast<PetscInt>(dim * column + j),
-                                   scale * entry(row, column, i, j), ADD_VALUES));
+          RECOIL_PETSC(MatSetValue(mat.get(), static_cast<PetscInt>(dim * row + i),
+                                   static_cast<PetscInt>(dim * column + j), scale * entry(row, column, i, j),
+                                   ADD_VALUES));
     });
     RECOIL_PETSC(MatAssemblyBegin(mat.get(), MAT_FINAL_ASSEMBLY));
     RECOIL_PETSC(MatAssemblyEnd(mat.get(), MAT_FINAL_ASSEMBLY));
@@ -102,7 +103,8 @@ TYPED_TEST(BlockMatrixTest, ScaledIdentitiesFollowTheGraph) {
   this->for_each_block([&](LocalIndex, LocalIndex, GlobalIndex row, GlobalIndex column) {
     for (int i = 0; i < dim; ++i)
       for (int j = 0; j < dim; ++j) {
-        const auto at_row = static_cast<PetscInt>(dim * row + i), at_column = static_cast<PetscInt>(dim * column + j);
+        const auto at_row = static_cast<PetscInt>(dim * row + i),
+                   at_column = static_cast<PetscInt>(dim * column + j);
         PetscScalar value = -1;
         RECOIL_PETSC(MatGetValues(matrix.get(), 1, &at_row, 1, &at_column, &value));
         EXPECT_EQ(value, i == j ? scalars[k] : 0);
@@ -132,7 +134,8 @@ TYPED_TEST(BlockMatrixTest, IdentityRowsKeepSymmetryAndDiagonal) {
   this->for_each_block([&](LocalIndex, LocalIndex, GlobalIndex row, GlobalIndex column) {
     for (int i = 0; i < dim; ++i)
       for (int j = 0; j < dim; ++j) {
-        const auto at_row = static_cast<PetscInt>(dim * row + i), at_column = static_cast<PetscInt>(dim * column + j);
+        const auto at_row = static_cast<PetscInt>(dim * row + i),
+                   at_column = static_cast<PetscInt>(dim * column + j);
         PetscScalar value = -1;
         RECOIL_PETSC(MatGetValues(matrix.get(), 1, &at_row, 1, &at_column, &value));
         const double before = this->entry(row, column, i, j);

@@ -184,10 +184,11 @@ TEST_P(LinearSolverTest, FullyConstrainedBodyIsADiagonalSystem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, LinearSolverTest,
-                         ::testing::Values(Case{2, LinearMethod::direct, 0}, Case{2, LinearMethod::direct, 1e-2},
-                                           Case{2, LinearMethod::amg, 0}, Case{2, LinearMethod::amg, 1e-2},
-                                           Case{3, LinearMethod::direct, 0}, Case{3, LinearMethod::direct, 1e-2},
-                                           Case{3, LinearMethod::amg, 0}, Case{3, LinearMethod::amg, 1e-2}),
+                         ::testing::Values(Case{2, LinearMethod::direct, 0},
+                                           Case{2, LinearMethod::direct, 1e-2}, Case{2, LinearMethod::amg, 0},
+                                           Case{2, LinearMethod::amg, 1e-2}, Case{3, LinearMethod::direct, 0},
+                                           Case{3, LinearMethod::direct, 1e-2}, Case{3, LinearMethod::amg, 0},
+                                           Case{3, LinearMethod::amg, 1e-2}),
                          name_of);
 
 } // namespace

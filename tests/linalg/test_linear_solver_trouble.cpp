@@ -103,7 +103,8 @@ TEST_P(TroubleTest, IndefiniteOnlyAfterRefresh) {
 }
 
 TEST_P(TroubleTest, UndefinedAndInfiniteEntries) {
-  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  for (const double bad :
+       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     const GlobalIndex node = box.layout->num_global - 1;
     add_to_diagonal([&](GlobalIndex at) { return at == node ? bad : 0; });
 
@@ -167,7 +168,8 @@ TEST(LinearSolverOptions, OfTheUserOverrideTheBuiltInOnes) {
   EXPECT_EQ(result.iterations, 7);
   EXPECT_THAT(solver.description(), ::testing::HasSubstr("-user_ksp_max_it 7 -user_pc_type jacobi"));
   EXPECT_TRUE(solver.repeatable());
-  EXPECT_THAT(LinearSolver(box.layout, LinearMethod::amg).description(), ::testing::Not(::testing::HasSubstr("PETSc options")))
+  EXPECT_THAT(LinearSolver(box.layout, LinearMethod::amg).description(),
+              ::testing::Not(::testing::HasSubstr("PETSc options")))
       << "neither another prefix nor the built-in defaults are options of the user";
 }
 
@@ -196,6 +198,7 @@ TEST(AutomaticMethod, IsDirectForSmallSystemsOnly) {
       EXPECT_EQ(linalg::automatic_method(dim, 10'000'000, ranks), LinearMethod::amg);
     }
   EXPECT_EQ(linalg::automatic_method(2, 40000, 1), LinearMethod::direct);
+  EXPECT_EQ(linalg::automatic_method(2, 40000, 16), LinearMethod::amg);
   EXPECT_EQ(linalg::automatic_method(3, 40000, 1), LinearMethod::amg);
 }
 

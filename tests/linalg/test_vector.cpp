@@ -8,7 +8,9 @@ namespace {
 using linalg::Vector;
 using testing::ElasticBox;
 
-double value_at(GlobalIndex node, int component) { return 1.0 + static_cast<double>(node) + 0.25 * component; }
+double value_at(GlobalIndex node, int component) {
+  return 1.0 + static_cast<double>(node) + 0.25 * component;
+}
 
 /// Rank 1 owns nothing where there are several ranks.
 class VectorTest : public ::testing::Test {

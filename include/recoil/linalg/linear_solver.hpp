@@ -18,7 +18,7 @@ enum class LinearOutcome {
   converged,
   indefinite,    ///< the matrix was found not to be positive definite
   not_converged, ///< iteration limit reached or stagnation
-  failed         ///< infinite or undefined numbers in matrix or right-hand side, or the preconditioner broke down
+  failed ///< infinite or undefined numbers in matrix or right-hand side, or the preconditioner broke down
 };
 
 struct LinearResult {
@@ -27,41 +27,46 @@ struct LinearResult {
   double relative_residual = 0; ///< |b - A x| / |b|, computed afresh after the solve; 0 for b = 0
 };
 
-/// Solver of symmetric positive definite systems with one sparsity pattern and changing values: conjugate gradients,
-/// preconditioned by multigrid or by a factorisation. PETSc options with the given prefix override every built-in choice
-/// (`-recoil_pc_type hypre`, `-recoil_pc_gamg_threshold 0.02`, `-recoil_ksp_view`, ..) and are read by the constructor. The
-/// built-in choices give bitwise the same result in every run on the same number of ranks.
+/// Solver of symmetric positive definite systems with one sparsity pattern and changing values: conjugate
+/// gradients, preconditioned by multigrid or by a factorisation. PETSc options with the given prefix override
+/// every built-in choice
+/// (`-recoil_pc_type hypre`, `-recoil_pc_gamg_threshold 0.02`, `-recoil_ksp_view`, ..) and are read by the
+/// constructor. The built-in choices give bitwise the same result in every run on the same number of ranks.
 class LinearSolver {
 public:
-  /// Collective over the communicator of `layout`, which also gives the dimension (block size) and the number of unknowns
-  /// that `automatic` decides by. @throws LibraryError for PETSc options that PETSc refuses.
-  explicit LinearSolver(std::shared_ptr<const VectorLayout> layout, LinearMethod method = LinearMethod::automatic,
+  /// Collective over the communicator of `layout`, which also gives the dimension (block size) and the number
+  /// of unknowns that `automatic` decides by. @throws LibraryError for PETSc options that PETSc refuses.
+  explicit LinearSolver(std::shared_ptr<const VectorLayout> layout,
+                        LinearMethod method = LinearMethod::automatic,
                         std::string options_prefix = "recoil_");
   LinearSolver(LinearSolver&&) noexcept;
   LinearSolver& operator=(LinearSolver&&) noexcept;
   ~LinearSolver();
 
-  /// Takes a new matrix, or new values of which the interpolation of multigrid shall be built anew, with the rigid body
-  /// modes of `positions`, zero in `constrained` entries (both as for NearNullSpace; unused by other methods). Call it at
-  /// the first solve of a time step, so that nothing depends on earlier steps. The matrix must outlive its use. Collective.
+  /// Takes a new matrix, or new values of which the interpolation of multigrid shall be built anew, with the
+  /// rigid body modes of `positions`, zero in `constrained` entries (both as for NearNullSpace; unused by
+  /// other methods). Call it at the first solve of a time step, so that nothing depends on earlier steps.
+  /// Keeps a reference to the matrix. Collective.
   void rebuild(const BlockMatrix& matrix, const Vector& positions, std::span<const char> constrained);
 
-  /// Takes new values of the matrix given to rebuild(): keeps interpolation or symbolic factorisation, renews coarse
-  /// operators and smoothers or the numerical factorisation. Collective.
+  /// Takes new values of the matrix given to rebuild(): keeps interpolation or symbolic factorisation, renews
+  /// coarse operators and smoothers or the numerical factorisation. Collective.
   void refresh();
 
-  /// Solves A x = b from x = 0 until |b - A x| <= relative_tolerance |b|; owned and ghost entries of `x` are set. Never
-  /// throws because of the numbers: see LinearOutcome, which is the same on all ranks. Where the outcome is not converged, x
-  /// is the last iterate (converged, not_converged) or zero. `indefinite` is what the factorisation or a direction of
-  /// non-positive curvature revealed; a solution that has converged satisfies x'Ax > 0. Collective.
+  /// Solves A x = b from x = 0 until |b - A x| <= relative_tolerance |b|, or as far as rounding allows (the
+  /// result tells how far); owned and ghost entries of `x` are set. Never throws because of the numbers: see
+  /// LinearOutcome, which is the same on all ranks; x is the last iterate if converged or not_converged, else
+  /// zero. `indefinite` is what the factorisation or directions of non-positive curvature reveal; a converged
+  /// solution has x'Ax > 0. Collective.
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
 
   /// What `automatic` has come to.
   LinearMethod method() const;
   /// One line for the log: Krylov method, preconditioner, and PETSc options of the user that changed them.
   std::string description() const;
-  /// False if the user's PETSc options choose something that is known to give other last bits in every run (MUMPS and other
-  /// parallel factorisations on more than one rank, other triple products in multigrid on more than two).
+  /// False if the user's PETSc options choose something that is known to give other last bits in every run
+  /// (MUMPS and other parallel factorisations on more than one rank, other triple products in multigrid on
+  /// more than two).
   bool repeatable() const;
 
 private:
@@ -69,7 +74,8 @@ private:
   std::unique_ptr<Implementation> implementation_;
 };
 
-/// The method that `automatic` stands for: `direct` up to a number of unknowns measured for dimension and ranks.
+/// The method that `automatic` stands for: `direct` up to a number of unknowns measured for dimension and
+/// ranks.
 LinearMethod automatic_method(int dimension, GlobalIndex num_unknowns, int num_ranks);
 
 } // namespace recoil::linalg

@@ -39,7 +39,7 @@ struct SimplexMesh {
   std::vector<std::int32_t> cell_volume_id;       ///< id that materials and initial conditions refer to
   std::vector<std::array<std::int32_t, 4>> facet_ids; ///< per cell: surface id of the facet opposite to
                                                       ///< vertex i, unselected_facet or interior_facet
-  std::vector<std::int32_t> vertex_point_id; ///< id given by point selections; 0 = none
+  std::vector<std::int32_t> vertex_point_id;          ///< id given by point selections; 0 = none
   std::vector<std::int64_t> cell_source; ///< index of the cell (of its parent when refined) in its mesh file
   std::vector<std::string> body_names;   ///< one per geometry entry
 };

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <limits>
 
+#include "mesh/input/describe.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/body_mesh.hpp"
 #include "recoil/mesh/input/generate.hpp"
@@ -15,12 +16,6 @@
 namespace recoil::mesh {
 
 namespace {
-
-/// "/geometry/0 (cube.msh)", for messages.
-std::string label(const GeometrySpec& spec) {
-  const std::string source = spec.generator ? "generator" : spec.mesh.string();
-  return spec.where.empty() ? source : spec.where + " (" + source + ")";
-}
 
 /// Runs `act`, whose InputErrors name the file, and puts the entry in front.
 template <class Act>
@@ -39,12 +34,12 @@ void check_source(const GeometrySpec& spec) {
   std::string extension = spec.mesh.extension().string();
   for (auto& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (!spec.generator && !spec.is_obstacle && extension == ".stl")
-    throw InputError(label(spec),
+    throw InputError(describe(spec),
                      "STL holds surfaces, which can be obstacles (is_obstacle) only; a deformable body needs "
                      "a mesh of tetrahedra");
   if (!spec.is_obstacle && spec.extract != Extract::volume)
     throw InputError(
-        label(spec),
+        describe(spec),
         "extract must be volume for a deformable body; only obstacles keep a part of their mesh");
 }
 
@@ -59,7 +54,7 @@ struct Body {
 };
 
 Body build_body(const GeometrySpec& spec, RawMesh&& raw, int dim) {
-  const std::string where = label(spec);
+  const std::string where = describe(spec);
   Body body;
   body.mesh = body_mesh(std::move(raw), where);
   if (body.mesh.dim != dim)
@@ -93,12 +88,12 @@ void append(SimplexMesh& scene, const GeometrySpec& spec, const Body& body) {
     if (v == 0) v = used++;
 
   std::vector<Eigen::Vector3d> offsets{Eigen::Vector3d::Zero()};
-  if (spec.array) offsets = copy_offsets(*spec.array, body.box, mesh.dim, label(spec));
+  if (spec.array) offsets = copy_offsets(*spec.array, body.box, mesh.dim, describe(spec));
   const auto copies = offsets.size();
   constexpr double limit = std::numeric_limits<std::int32_t>::max();
   if (double(scene.vertices.size()) + double(copies) * used > limit ||
       double(scene.cells.size()) + double(copies) * double(mesh.cells.size()) > limit)
-    throw InputError(label(spec), "makes the scene larger than 32-bit indices can number");
+    throw InputError(describe(spec), "makes the scene larger than 32-bit indices can number");
 
   const auto body_index = static_cast<std::int32_t>(scene.body_names.size());
   scene.body_names.push_back(spec.name);
@@ -166,8 +161,9 @@ int geometry_dimension(std::span<const GeometrySpec> specs, MeshFiles& files) {
                                    : naming_entry(spec, [&] { return dimension(files.load(spec.mesh)); });
     if (first && own != dim) {
       const auto kind = [](int d) { return std::string(d == 2 ? "triangles" : "tetrahedra"); };
-      throw InputError(label(spec), "is a mesh of " + kind(own) + ", but " + label(*first) + " is one of " +
-                                        kind(dim) + "; all deformable bodies need the same dimension");
+      throw InputError(describe(spec), "is a mesh of " + kind(own) + ", but " + describe(*first) +
+                                           " is one of " + kind(dim) +
+                                           "; all deformable bodies need the same dimension");
     }
     if (!first) first = &spec;
     dim = own;

@@ -5,8 +5,17 @@
 
 #include <Eigen/Geometry>
 
-/// Numbers in messages.
+#include "recoil/mesh/geometry_spec.hpp"
+
+/// Entries and numbers in messages.
 namespace recoil::mesh {
+
+/// "/geometry/0 (cube.msh)".
+inline std::string describe(const GeometrySpec& spec) {
+  const std::string source = spec.generator ? "generator" : spec.mesh.string();
+  if (source.empty()) return spec.where;
+  return spec.where.empty() ? source : spec.where + " (" + source + ")";
+}
 
 inline std::string describe(double value) {
   char text[32];

@@ -141,7 +141,7 @@ void add_copies(SurfaceMesh& surface, const std::vector<Eigen::Vector3d>& offset
 } // namespace
 
 SurfaceMesh obstacle_surface(RawMesh raw, const GeometrySpec& spec, int dim) {
-  const std::string& where = spec.where;
+  const std::string where = describe(spec);
   if (dim == 2)
     for (auto& p : raw.vertices) p.z() = 0;
   if (!raw.tetrahedra.empty()) raw.triangles = surface_of(raw, where);
