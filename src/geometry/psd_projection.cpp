@@ -3,19 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
+#include <Eigen/Eigenvalues>
+
 namespace recoil::geometry {
 
 namespace {
 
 constexpr int max_size = 12;
 
-// Square storage of the working matrices; only the leading `size` rows and columns are used.
-using Square = double[max_size][max_size];
-
 // Whether the symmetric matrix has a Cholesky factorisation: most blocks of a solve do, at a fraction of the
 // cost.
 bool is_positive_definite(const double* A, int size, int stride) {
-  Square L;
+  double L[max_size][max_size];
   for (int j = 0; j < size; ++j) {
     double pivot = A[j * stride + j];
     for (int k = 0; k < j; ++k) pivot -= L[j][k] * L[j][k];
@@ -30,41 +29,6 @@ bool is_positive_definite(const double* A, int size, int stride) {
   return true;
 }
 
-// Cyclic Jacobi rotations [Golub, Van Loan 2013, 8.5]: diagonalises A, rows of V become the eigenvectors.
-bool diagonalise(Square& A, Square& V, int size) {
-  for (int i = 0; i < size; ++i)
-    for (int j = 0; j < size; ++j) V[i][j] = i == j;
-  for (int sweep = 0; sweep < 30; ++sweep) {
-    double off = 0.0, diagonal = 0.0;
-    for (int i = 0; i < size; ++i) {
-      diagonal += A[i][i] * A[i][i];
-      for (int j = 0; j < i; ++j) off += A[i][j] * A[i][j];
-    }
-    if (off <= 1e-32 * diagonal || off == 0.0) return true;
-    for (int p = 0; p + 1 < size; ++p)
-      for (int q = p + 1; q < size; ++q) {
-        if (A[p][q] == 0.0) continue;
-        const double theta = (A[q][q] - A[p][p]) / (2.0 * A[p][q]);
-        const double t = std::copysign(1.0, theta) / (std::abs(theta) + std::hypot(theta, 1.0));
-        const double c = 1.0 / std::sqrt(t * t + 1.0), s = t * c, shift = t * A[p][q];
-        A[p][p] -= shift;
-        A[q][q] += shift;
-        A[p][q] = A[q][p] = 0.0;
-        for (int k = 0; k < size; ++k) {
-          if (k != p && k != q) {
-            const double kp = A[p][k], kq = A[q][k];
-            A[p][k] = A[k][p] = c * kp - s * kq;
-            A[q][k] = A[k][q] = s * kp + c * kq;
-          }
-          const double vp = V[p][k], vq = V[q][k];
-          V[p][k] = c * vp - s * vq;
-          V[q][k] = s * vp + c * vq;
-        }
-      }
-  }
-  return false;
-}
-
 // One copy for all sizes: unrolled for each of them it would take a minute to compile and gain nothing.
 [[gnu::noinline, gnu::noclone]] bool project(double* A, int size, int stride) {
   double largest = 0.0;
@@ -75,22 +39,24 @@ bool diagonalise(Square& A, Square& V, int size) {
     }
   if (largest == 0.0 || is_positive_definite(A, size, stride)) return true;
 
-  Square D, V;
+  SmallMatrix<max_size> symmetric(size, size);
   for (int j = 0; j < size; ++j)
-    for (int i = 0; i < size; ++i) D[j][i] = 0.5 * (A[j * stride + i] + A[i * stride + j]) / largest;
-  if (!diagonalise(D, V, size)) return false;
+    for (int i = 0; i < size; ++i) symmetric(i, j) = 0.5 * (A[j * stride + i] + A[i * stride + j]);
+  const Eigen::SelfAdjointEigenSolver<SmallMatrix<max_size>> eigen(symmetric);
+  if (eigen.info() != Eigen::Success) return false;
+  const auto& values = eigen.eigenvalues();
+  const auto& vectors = eigen.eigenvectors();
   int negative = 0;
-  for (int i = 0; i < size; ++i) negative += D[i][i] < 0.0;
+  while (negative < size && values[negative] < 0.0) ++negative;
   if (negative == 0) return true;
   // Rebuild from the side with fewer eigenvalues.
   const bool subtract = 2 * negative <= size;
   if (!subtract)
     for (int j = 0; j < size; ++j) std::fill_n(A + j * stride, size, 0.0);
-  for (int e = 0; e < size; ++e) {
-    if ((D[e][e] < 0.0) != subtract) continue;
-    const double value = std::abs(D[e][e]) * largest;
+  for (int e = subtract ? 0 : negative; e < (subtract ? negative : size); ++e) {
+    const double value = std::abs(values[e]);
     for (int j = 0; j < size; ++j)
-      for (int i = 0; i < size; ++i) A[j * stride + i] += value * V[e][i] * V[e][j];
+      for (int i = 0; i < size; ++i) A[j * stride + i] += value * vectors(i, e) * vectors(j, e);
   }
   return true;
 }

@@ -14,16 +14,16 @@ namespace recoil::linalg {
 namespace {
 
 /// Unknowns up to which a new factorisation and one solve take less time than multigrid to 1e-8 (three solves
-/// sharing one interpolation), measured with bench_crossover on 1 and 2 ranks. The BLAS decides: Debian's
-/// plain one gives 75 000 in 2D and 1 200 in 3D on one rank, OpenBLAS 500 000 and 15 000. The values between
-/// keep the loss below a factor of three with either. The factorisation is done by one rank, so the limit
-/// falls with their number, as fill growth commands; the floor is where multigrid is all latency.
+/// sharing one interpolation), measured with bench_crossover on 1 and 2 ranks with OpenBLAS: more than 256
+/// 000 in 2D (ratio 0.5 there on one rank, 0.75 on two), 15 000 and 3 000 in 3D. With the reference BLAS it
+/// would be 75 000 and 1 200 on one rank. The factorisation is done by one rank, so the limit falls with
+/// their number, as fill growth commands; the floor is where multigrid is all latency.
 struct Crossover {
   GlobalIndex one_rank;
   int exponent_of_ranks;
   GlobalIndex floor;
 };
-constexpr Crossover crossover_2d{200000, 2, 5000}, crossover_3d{3000, 1, 1000};
+constexpr Crossover crossover_2d{400000, 1, 5000}, crossover_3d{12000, 2, 1000};
 
 /// Errors by which PETSc reports what the numbers of a matrix bring about; all others are mistakes in its
 /// use.

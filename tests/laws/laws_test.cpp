@@ -158,8 +158,9 @@ TYPED_TEST(Laws, InvertedAndDegenerateInputIsHandledAsStated) {
   for (const Matrix<dim>& F :
        {mirrored, flat_F, Matrix<dim>(Matrix<dim>::Zero()), Matrix<dim>(Matrix<dim>::Ones())}) {
     if constexpr (Law::resists_inversion) {
-      if (F.determinant() <= 0.0)
+      if (F.determinant() <= 0.0) {
         EXPECT_EQ(Law::energy_density(F, p), std::numeric_limits<double>::infinity());
+      }
     } else {
       Law::tangent(F, p, A);
       EXPECT_TRUE(std::isfinite(Law::energy_density(F, p)));
