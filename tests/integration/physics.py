@@ -75,6 +75,20 @@ def angular_momentum_converges(recoil):
                tuple(defects))
 
 
+def ledger(recoil):
+    """Energies, work and dissipation, each computed from its own forces, balance up to Newton's residual."""
+    for integrator in ("BDF1", "BDF2", "BDF3"):
+        scene = recoil.write_scene("ledger", runs.bar([6, 2, 2], 20, integrator))
+        start, end = (runs.summary(recoil.simulate(2, scene, "ledger-" + integrator, *k))["energies"]
+                      for k in (("--steps", 0), ()))
+        gained = sum(end[k] - start[k] for k in ("kinetic", "elastic"))
+        spent = end["external_work"] - end["dissipated_damping"] - end["dissipated_integrator"]
+        turnover = abs(end["external_work"]) + start["kinetic"]
+        runs.check(abs(gained - spent) < 1e-8 * turnover, "%s: energy ledger closes to %.1e of the work done" %
+                   (integrator, abs(gained - spent) / turnover))
+        runs.check(end["dissipated_damping"] > 0, "%s: damping takes energy" % integrator)
+
+
 def patch(recoil):
     """A linear displacement prescribed all around is taken up inside exactly."""
     for order in (1, 2, 3):
@@ -133,5 +147,6 @@ with runs.Recoil() as recoil:
     cantilever(recoil)
     momenta(recoil)
     angular_momentum_converges(recoil)
+    ledger(recoil)
     patch(recoil)
     uniaxial(recoil)

@@ -85,7 +85,7 @@ def state(folder, step=None, field="u"):
     found = None
     for entry in manifest(folder)["files"]:
         for record in entry["states"]:
-            if record["kept"] == "stored" and (record["step"] == step or step is None):
+            if record["kept"] == "stored" and (record.get("step") == step or step is None):
                 found = (entry["name"], record["id"])
     with h5py.File(os.path.join(folder, "trajectory", found[0]), "r") as file:
         return file["states/%d/%s" % (found[1], field)][:]

@@ -142,7 +142,9 @@ TYPED_TEST(Laws, RestIsFreeOfStressAndLinearTheoryIsTheLimit) {
     const Matrix<dim> F = I + size * H, exact_H = F - I;
     const Eigen::VectorXd h = flat<dim>(exact_H);
     const double quadratic = 0.5 * h.dot(linear * h);
-    const double allowed = 40.0 * size + 1e-13 + (Law::num_parameters == 3 ? 1e-15 / size : 0.0);
+    // Mooney-Rivlin cancels terms of first order, the polar rotation is exact to rounding.
+    const bool rounded = Law::num_parameters == 3 || Law::name == "FixedCorotational";
+    const double allowed = 40.0 * size + (rounded ? 1e-15 / size : 1e-13);
     EXPECT_NEAR(Law::energy_density(F, p) / quadratic, 1.0, allowed) << size;
   }
 }
