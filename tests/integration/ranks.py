@@ -27,3 +27,5 @@ with runs.Recoil() as recoil:
         "time": {"dt": 0.05, "time_steps": 5},
     }
     compare(recoil, "empty-ranks", tiny)
+    # A bare file name, from the scene's own folder.
+    recoil.run(2, "simulate", "empty-ranks.json", "-o", "here", "-q", folder=recoil.folder)

@@ -54,8 +54,8 @@ class Recoil:
         launcher = ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"] if ranks > 1 else []
         return launcher + [self.program, *map(str, arguments)]
 
-    def run(self, ranks, *arguments, expect=0):
-        done = subprocess.run(self.command(ranks, *arguments), env=ENVIRONMENT, stdout=subprocess.PIPE,
+    def run(self, ranks, *arguments, expect=0, folder=None):
+        done = subprocess.run(self.command(ranks, *arguments), env=ENVIRONMENT, cwd=folder, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=600)
         text = done.stdout.decode(errors="replace")
         if expect is not None and done.returncode != expect:

@@ -9,8 +9,8 @@ LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem
   std::string text = parallel::collectively(
       comm, [&] { return comm.rank() == 0 ? read_scene(path).resolved : std::string(); });
   comm.broadcast(text);
-  loaded.file =
-      parallel::collectively(comm, [&] { return parse_scene(text, path.string(), path.parent_path()); });
+  loaded.file = parallel::collectively(
+      comm, [&] { return parse_scene(text, path.string(), std::filesystem::absolute(path).parent_path()); });
   Scene& scene = loaded.file.scene;
   GlobalIndex dim = 0;
   parallel::collectively(comm, [&] {
