@@ -5,13 +5,16 @@ export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=no
 export OMPI_MCA_btl_vader_single_copy_mechanism=none OMPI_MCA_mpi_yield_when_idle=1
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 
+# nproc believes OMP_NUM_THREADS, which is about threads of one rank.
+processors=$(env -u OMP_NUM_THREADS nproc)
+
 # step TEXT: says what happens now and how long all took so far.
 step() { printf '[%4d s] %s\n' "$SECONDS" "$*"; }
 
 # build PRESET: configures and builds it with the processors there are.
 build() {
   step "build preset $1"
-  (cd "$root" && cmake --preset "$1" -Wno-dev >/dev/null && cmake --build --preset "$1" -- -j"$(nproc)")
+  (cd "$root" && cmake --preset "$1" -Wno-dev >/dev/null && cmake --build --preset "$1" -- -j"$processors")
 }
 
 # drawing_python: an interpreter that has numpy, h5py and matplotlib; the system's where another comes first in PATH.

@@ -13,5 +13,5 @@ fi
 bash scripts/install_dependencies.sh
 build "$preset"
 step "tests of preset $preset"
-ctest --preset "$preset" -j "$(nproc)" "$@" </dev/null
+ctest --preset "$preset" -j "$processors" "$@" </dev/null
 step "all tests passed"
