@@ -32,11 +32,13 @@ with runs.Recoil() as recoil:
         runs.check((interrupt(recoil, scene, name, ranks, number) == reference[ranks]).all(), name + ": same answer")
     # A second job in the same folder is refused while the first holds it.
     held = recoil.path("held")
-    first = subprocess.Popen(recoil.command(1, "simulate", scene, "-o", held, "-q"), env=runs.ENVIRONMENT)
+    endless = recoil.write_scene("endless", runs.bar([10, 4, 4], 100000))
+    first = subprocess.Popen(recoil.command(1, "simulate", endless, "-o", held, "-q"), env=runs.ENVIRONMENT)
     while not os.path.exists(os.path.join(held, "trajectory", "manifest.json")):
         time.sleep(0.01)
     code, text = recoil.run(1, "simulate", "--restart", held, "-q", expect=None)
     runs.check(code == 4 and str(first.pid) in text, "a second job is refused: " + text.strip())
+    first.kill()
     first.wait()
     code, text = recoil.run(1, "simulate", scene, "-o", held, "-q", expect=None)
     runs.check(code == 2, "a used folder is refused: " + text.strip())
