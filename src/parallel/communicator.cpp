@@ -114,6 +114,13 @@ GlobalIndex Communicator::agreed_size(GlobalIndex size, int root) const {
 std::vector<GlobalIndex> Communicator::all_gather(GlobalIndex value) const { return gather(*this, value); }
 std::vector<double> Communicator::all_gather(double value) const { return gather(*this, value); }
 
+std::vector<double> Communicator::all_gather(std::span<const double> values) const {
+  std::vector<double> result(values.size() * static_cast<std::size_t>(size_));
+  const int count = static_cast<int>(values.size());
+  RECOIL_MPI(MPI_Allgather(values.data(), count, MPI_DOUBLE, result.data(), count, MPI_DOUBLE, get()));
+  return result;
+}
+
 std::vector<std::string> Communicator::all_gather(const std::string& text) const {
   const std::vector<GlobalIndex> lengths = all_gather(static_cast<GlobalIndex>(text.size()));
   std::vector<int> counts, offsets;

@@ -98,11 +98,15 @@ TEST_F(CommunicatorTest, broadcast) {
 TEST_F(CommunicatorTest, gathers) {
   const auto indices = comm.all_gather(10 * rank);
   const auto reals = comm.all_gather(0.5 * double(rank));
+  const auto pairs = comm.all_gather(std::vector<double>{double(rank), 7});
+  ASSERT_EQ(pairs.size(), static_cast<std::size_t>(2 * size));
   const auto texts = comm.all_gather(std::string(static_cast<std::size_t>(rank), char('a' + rank)));
   ASSERT_EQ(texts.size(), static_cast<std::size_t>(size));
   for (std::size_t r = 0; r < texts.size(); ++r) {
     EXPECT_EQ(indices[r], 10 * GlobalIndex(r));
     EXPECT_EQ(reals[r], 0.5 * double(r));
+    EXPECT_EQ(pairs[2 * r], double(r));
+    EXPECT_EQ(pairs[2 * r + 1], 7);
     EXPECT_EQ(texts[r], std::string(r, char('a' + r)));
   }
 }

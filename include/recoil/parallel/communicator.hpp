@@ -57,6 +57,8 @@ public:
   /// One value per rank, on every rank.
   std::vector<GlobalIndex> all_gather(GlobalIndex value) const;
   std::vector<double> all_gather(double value) const;
+  /// The values of all ranks, one rank after the other, on every rank; equally many on each.
+  std::vector<double> all_gather(std::span<const double> values) const;
   /// One text per rank, on every rank; meant for short ones (names, messages).
   std::vector<std::string> all_gather(const std::string& text) const;
 
@@ -67,6 +69,8 @@ public:
   /// Tag of the next sparse exchange: successive ones alternate between two tags, so that a rank that runs
   /// ahead cannot be heard in the exchange before. Used by exchange_bytes only.
   int next_exchange_tag() const { return exchange_parity_ ^= 1; }
+  /// Tag of messages along fixed patterns, apart from those of sparse exchanges (0 and 1). Used by Halo only.
+  static constexpr int halo_tag = 2;
 
 private:
   explicit Communicator(UniqueHandle<CommunicatorTraits> handle);

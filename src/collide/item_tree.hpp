@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "collide/group_table.hpp"
+#include "recoil/collide/candidates.hpp"
+
+namespace recoil::collide {
+
+/// Lower corner, then upper corner.
+template <class Real, int dim>
+using Bounds = std::array<Real, 2 * dim>;
+
+/// Whether two closed boxes have a point in common.
+template <class A, class B, std::size_t n>
+inline bool overlap(const std::array<A, n>& a, const std::array<B, n>& b) {
+  bool result = true; // without branches: three comparisons cost less than one wrong guess
+  for (std::size_t k = 0; k < n / 2; ++k) result &= (a[k] <= b[k + n / 2]) & (b[k] <= a[k + n / 2]);
+  return result;
+}
+
+/// Makes `a` contain `b`.
+template <class Real, std::size_t n>
+inline void extend(std::array<Real, n>& a, const std::array<Real, n>& b) {
+  for (std::size_t k = 0; k < n / 2; ++k) {
+    a[k] = b[k] < a[k] ? b[k] : a[k];
+    a[k + n / 2] = b[k + n / 2] > a[k + n / 2] ? b[k + n / 2] : a[k + n / 2];
+  }
+}
+
+/// A bounding-volume hierarchy over the boxes of an item set; empty boxes are left out.
+///
+/// Items are sorted by size class, then along a Morton curve, and ranges of them split where the highest bit
+/// differs. The size class keeps a few large boxes from inflating all the nodes of small ones. Nodes lie in
+/// depth-first order: the left child of node i is i + 1, and what follows its subtree is node skip. A
+/// traversal is a loop that goes to i + 1 or to skip; it needs no stack, and started at a leaf it meets all
+/// that comes after that leaf and nothing before.
+template <int dim>
+class ItemTree {
+public:
+  static constexpr std::int32_t mixed = -1;
+
+  struct Node {
+    Bounds<float, dim> bounds; // rounded outwards: half the memory, and items are tested in full
+    std::int32_t skip;         // first node after this subtree; i + 1 for leaves
+    std::int32_t first;        // items begin here and end at nodes()[skip].first
+    std::int32_t group;        // number in the GroupTable if all items share it, else mixed
+  };
+
+  ItemTree() = default;
+  /// O(n log n) time. `groups` gains the groups of the set.
+  ItemTree(const ItemSet<dim>& set, GroupTable& groups);
+
+  /// Number of non-empty boxes.
+  std::int32_t num_items() const { return static_cast<std::int32_t>(index_.size()); }
+  /// Number of nodes; nodes() has one more, which ends the items of the last one.
+  std::int32_t num_nodes() const { return num_nodes_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+
+  // Of the item at a position in the order of the tree:
+  const Bounds<double, dim>& bounds(std::int32_t position) const { return bounds_[std::size_t(position)]; }
+  std::int32_t group(std::int32_t position) const { return group_[std::size_t(position)]; }
+  /// Index in the set.
+  std::int32_t index(std::int32_t position) const { return index_[std::size_t(position)]; }
+
+  /// Indices in the set, ascending, of the items that overlap one of `regions`. Adds the comparisons made to
+  /// `tests`.
+  std::vector<LocalIndex> overlapping(std::span<const Bounds<double, dim>> regions, GlobalIndex& tests) const;
+
+private:
+  void build(std::span<const std::uint64_t> keys, std::int32_t first, std::int32_t end);
+  void fill_leaf(Node& node, std::int32_t end) const;
+
+  std::vector<Node> nodes_;
+  std::vector<Bounds<double, dim>> bounds_;
+  std::vector<std::int32_t> group_, index_;
+  std::int32_t num_nodes_ = 0;
+};
+
+} // namespace recoil::collide
