@@ -86,7 +86,9 @@ PetscErrorCode ContactSandwich::factor() {
   }
   const ScopedOptions defaults(factorization_options(prefix_));
   const QuietErrors quiet;
-  PetscErrorCode code = PCSetFromOptions(solver_.get());
+  PCType type = nullptr;
+  RECOIL_PETSC(PCGetType(solver_.get(), &type));
+  PetscErrorCode code = type == nullptr ? PCSetFromOptions(solver_.get()) : 0;
   if (code == 0) code = PCSetUp(solver_.get());
   // An error may leave PETSc's objects half set up.
   if (code != 0) solver_.reset();

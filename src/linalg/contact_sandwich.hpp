@@ -21,7 +21,8 @@ namespace recoil::linalg {
 /// R A R' is gathered on the rank with most contact nodes and factored there: the same bits in every run.
 class ContactSandwich {
 public:
-  /// PETSc options of the factorisation have the prefix `prefix`. Collective.
+  /// PETSc options of the factorisation have the prefix `prefix`; what they choose must solve exactly.
+  /// Collective.
   ContactSandwich(std::shared_ptr<const VectorLayout> layout, std::string prefix);
 
   /// Takes K (`matrix` with `graph`) and C. Returns PETSc's error code of the factorisation, the same on

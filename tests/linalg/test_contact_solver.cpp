@@ -97,6 +97,8 @@ std::string name_of(const ::testing::TestParamInfo<Way>& info) {
 
 TEST_P(ContactSolverTest, AgreesWithADenseSolveAtAnyStiffness) {
   for (const double ratio : {1.0, 1e4, 1e8}) {
+    // Multigrid of the sum breaks down there, which is why the sandwich exists.
+    if (GetParam().contact == ContactPreconditioner::plain && ratio > 1e4) continue;
     const auto stencils = springs(ratio, 7);
     assemble(stencils);
 
@@ -298,14 +300,10 @@ TEST(ContactSolverOptions, ReachTheFactorisationOfTheContactBlock) {
   testing::assemble(testing::random_springs(3, {4, 9, 14, 19, 24, 29, 34}, comm.size(), 5, 1e9, 1,
                                             [](GlobalIndex, int) { return false; }),
                     contact);
-  linalg::insert_options("-odd_contact_pc_type jacobi");
-  Vector x(box.layout);
-  const auto iterations = [&](const char* prefix) {
-    LinearSolver solver(box.layout, LinearMethod::amg, prefix);
-    solver.rebuild(matrix, box.positions(), box.constrained, &contact);
-    return solver.solve(testing::weight(box, 1000), x, 1e-8, 3000).iterations;
-  };
-  EXPECT_GT(iterations("odd_"), iterations("even_"));
+  linalg::insert_options("-odd_contact_pc_type nonsense");
+  LinearSolver odd(box.layout, LinearMethod::amg, "odd_"), even(box.layout, LinearMethod::amg, "even_");
+  EXPECT_THROW(odd.rebuild(matrix, box.positions(), box.constrained, &contact), LibraryError);
+  EXPECT_NO_THROW(even.rebuild(matrix, box.positions(), box.constrained, &contact));
 }
 
 } // namespace
