@@ -6,7 +6,9 @@
 #include <limits>
 #include <string_view>
 
+#include "linalg/contact_sandwich.hpp"
 #include "linalg/solver_options.hpp"
+#include "linalg/sum_matrix.hpp"
 #include "recoil/linalg/near_null_space.hpp"
 
 namespace recoil::linalg {
@@ -58,10 +60,12 @@ LinearMethod automatic_method(int dimension, GlobalIndex num_unknowns, int num_r
 
 class LinearSolver::Implementation {
 public:
-  Implementation(std::shared_ptr<const VectorLayout> layout, LinearMethod method, std::string prefix);
+  Implementation(std::shared_ptr<const VectorLayout> layout, LinearMethod method, std::string prefix,
+                 ContactPreconditioner contact);
 
-  void rebuild(const BlockMatrix& matrix, const Vector& positions, std::span<const char> constrained);
-  void refresh();
+  void rebuild(const BlockMatrix& matrix, const Vector& positions, std::span<const char> constrained,
+               const StencilMatrix* contact);
+  void refresh(const StencilMatrix* contact, Refresh what);
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
 
   LinearMethod method() const { return method_; }
@@ -71,28 +75,50 @@ public:
 private:
   void create();
   bool is_factorization() const;
-  void set_up();
+  void set_up(const StencilMatrix* contact, SumMatrix::Pattern pattern, Refresh what);
+  bool measure(const StencilMatrix* contact);
+  void choose_operator(const StencilMatrix* contact, SumMatrix::Pattern pattern);
+  void take_sum(const StencilMatrix* contact, SumMatrix::Pattern pattern);
+  void use_operator(Mat matrix);
+  void put_together(Refresh what);
   PetscErrorCode set_up_solver() const;
   PetscErrorCode agree(PetscErrorCode code) const;
+  LinearOutcome blame(PetscErrorCode code, const char* act);
   void judge(const Vector& b, const Vector& x, double relative_tolerance, LinearResult& result);
+  static PetscErrorCode multiply_sum(Mat shell, Vec x, Vec y);
+  static PetscErrorCode apply_sandwich(PC shell, Vec r, Vec z);
+  static PetscErrorCode view_sandwich(PC shell, PetscViewer viewer);
 
   std::shared_ptr<const VectorLayout> layout_;
   std::string prefix_;
   LinearMethod method_;
+  ContactPreconditioner contact_preconditioner_;
   OptionList user_options_, default_options_;
   bool users_tolerance_ = false, users_limit_ = false;
   KspHandle ksp_;
-  MatHandle matrix_; ///< a reference of our own
+  PcHandle preconditioner_; ///< of K or K + C: what ksp_ uses, or what the sandwich holds
+  std::shared_ptr<const NodeGraph> graph_;
+  MatHandle matrix_;   ///< K, a reference of our own
+  MatHandle contact_;  ///< C where there is any, likewise
+  MatHandle operator_; ///< of preconditioner_: K or the assembled K + C
+  std::unique_ptr<NearNullSpace> modes_;
+  SumMatrix sum_;
+  std::unique_ptr<ContactSandwich> sandwich_;
+  MatHandle sum_shell_;     ///< K + C, not assembled
+  PcHandle sandwich_shell_; ///< sandwich_ around preconditioner_
+  bool sandwiched_ = false;
   Vector residual_;
   LinearOutcome set_up_outcome_ = LinearOutcome::failed;
+  bool has_hierarchy_ = false;           ///< preconditioner_ has been set up since it was created
   bool built_from_these_values_ = false; ///< the interpolation, of multigrid
   bool unsound_ = false;                 ///< the interpolation comes from a matrix found to be indefinite
   double matrix_norm_ = 0;
 };
 
 LinearSolver::Implementation::Implementation(std::shared_ptr<const VectorLayout> layout, LinearMethod method,
-                                             std::string prefix)
-    : layout_(std::move(layout)), prefix_(std::move(prefix)), method_(method), residual_(layout_) {
+                                             std::string prefix, ContactPreconditioner contact)
+    : layout_(std::move(layout)), prefix_(std::move(prefix)), method_(method),
+      contact_preconditioner_(contact), residual_(layout_) {
   const int dim = layout_->block_size, num_ranks = layout_->comm->size();
   if (method_ == LinearMethod::automatic)
     method_ = automatic_method(dim, layout_->num_global * dim, num_ranks);
@@ -104,11 +130,12 @@ LinearSolver::Implementation::Implementation(std::shared_ptr<const VectorLayout>
   };
   users_tolerance_ = has("ksp_rtol");
   users_limit_ = has("ksp_max_it");
+  if (has("contact_plain")) contact_preconditioner_ = ContactPreconditioner::plain;
   create();
 }
 
 void LinearSolver::Implementation::create() {
-  unsound_ = false;
+  unsound_ = has_hierarchy_ = false;
   RECOIL_PETSC(KSPCreate(layout_->comm->get(), ksp_.put()));
   RECOIL_PETSC(KSPSetOptionsPrefix(ksp_.get(), prefix_.c_str()));
   RECOIL_PETSC(KSPSetType(ksp_.get(), KSPCG));
@@ -116,13 +143,14 @@ void LinearSolver::Implementation::create() {
   const ScopedOptions defaults(default_options_);
   const QuietErrors quiet;
   RECOIL_PETSC(KSPSetFromOptions(ksp_.get()));
+  PC pc = nullptr;
+  RECOIL_PETSC(KSPGetPC(ksp_.get(), &pc));
+  preconditioner_ = share<PcHandle>(pc);
 }
 
 bool LinearSolver::Implementation::is_factorization() const {
-  PC pc = nullptr;
   PCType type = nullptr;
-  RECOIL_PETSC(KSPGetPC(ksp_.get(), &pc));
-  RECOIL_PETSC(PCGetType(pc, &type));
+  RECOIL_PETSC(PCGetType(preconditioner_.get(), &type));
   constexpr std::array<std::string_view, 4> factorizations{PCCHOLESKY, PCLU, PCTELESCOPE, PCREDUNDANT};
   return type != nullptr && std::ranges::find(factorizations, type) != factorizations.end();
 }
@@ -132,64 +160,173 @@ PetscErrorCode LinearSolver::Implementation::agree(PetscErrorCode code) const {
 }
 
 void LinearSolver::Implementation::rebuild(const BlockMatrix& matrix, const Vector& positions,
-                                           std::span<const char> constrained) {
+                                           std::span<const char> constrained, const StencilMatrix* contact) {
   // A new solver object, as GAMG would go on with the near null space of its first hierarchy, and with its
   // number of levels.
   const bool same_matrix = matrix.get() == matrix_.get();
   if (!ksp_ || !same_matrix || !is_factorization()) create();
   if (!same_matrix) {
-    RECOIL_PETSC(PetscObjectReference(reinterpret_cast<PetscObject>(matrix.get())));
-    matrix_ = MatHandle::adopt(matrix.get());
+    matrix_ = share<MatHandle>(matrix.get());
+    graph_ = matrix.shared_graph();
+    sum_ = {};
   }
   if (!is_factorization()) {
-    const NearNullSpace modes(positions, constrained);
-    RECOIL_PETSC(MatSetNearNullSpace(matrix_.get(), modes.get()));
+    modes_ = std::make_unique<NearNullSpace>(positions, constrained);
+    RECOIL_PETSC(MatSetNearNullSpace(matrix_.get(), modes_->get()));
   }
-  set_up();
-  built_from_these_values_ = true;
+  set_up(contact, SumMatrix::Pattern::minimal, Refresh::all);
 }
 
-void LinearSolver::Implementation::refresh() {
+void LinearSolver::Implementation::refresh(const StencilMatrix* contact, Refresh what) {
   RECOIL_ASSERT(matrix_);
-  built_from_these_values_ = !ksp_ || unsound_;
-  if (built_from_these_values_) create();
-  set_up();
+  if (!ksp_ || unsound_) create();
+  set_up(contact, SumMatrix::Pattern::grown, what);
 }
 
-void LinearSolver::Implementation::set_up() {
-  PetscReal frobenius = 0;
-  RECOIL_PETSC(MatNorm(matrix_.get(), NORM_FROBENIUS, &frobenius));
+void LinearSolver::Implementation::set_up(const StencilMatrix* contact, SumMatrix::Pattern pattern,
+                                          Refresh what) {
+  if (contact != nullptr && contact->empty()) contact = nullptr;
   set_up_outcome_ = LinearOutcome::failed;
-  if (!std::isfinite(frobenius)) return;
-  RECOIL_PETSC(MatNorm(matrix_.get(), NORM_INFINITY, &matrix_norm_));
-  RECOIL_PETSC(KSPSetReusePreconditioner(ksp_.get(), PETSC_FALSE));
-  RECOIL_PETSC(KSPSetOperators(ksp_.get(), matrix_.get(), matrix_.get()));
-  const PetscErrorCode code = agree(set_up_solver());
-  if (code == 0) {
-    // A solve would set up again by itself, and fail there, if the matrix has changed in between.
-    RECOIL_PETSC(KSPSetReusePreconditioner(ksp_.get(), PETSC_TRUE));
-    set_up_outcome_ = LinearOutcome::converged;
+  if (!measure(contact)) return;
+  choose_operator(contact, pattern);
+  if (sandwiched_) {
+    if (const PetscErrorCode code = sandwich_->set_up(graph_, matrix_.get(), *contact); code != 0) {
+      set_up_outcome_ = blame(code, "factoring the contact block");
+      return;
+    }
+  }
+  put_together(what);
+  built_from_these_values_ = !has_hierarchy_;
+  if (const PetscErrorCode code = agree(set_up_solver()); code != 0) {
+    // An error may leave PETSc's objects half set up.
+    ksp_.reset();
+    set_up_outcome_ = blame(code, "setting up the linear solver");
     return;
   }
-  // An error may leave PETSc's objects half set up.
-  ksp_.reset();
-  if (!is_numerical(code)) petsc_failed(code, "setting up the linear solver", __FILE__, __LINE__);
-  if (code == PETSC_ERR_MAT_CH_ZRPVT) set_up_outcome_ = LinearOutcome::indefinite;
+  has_hierarchy_ = true;
+  // A solve would set up again by itself, and fail there, if the matrix has changed in between.
+  RECOIL_PETSC(PCSetReusePreconditioner(preconditioner_.get(), PETSC_TRUE));
+  set_up_outcome_ = LinearOutcome::converged;
+}
+
+/// Norm of the matrix, or a bound; false if there are infinite or undefined numbers in it.
+bool LinearSolver::Implementation::measure(const StencilMatrix* contact) {
+  const auto norm = [](Mat matrix, NormType type) {
+    PetscReal result = 0;
+    RECOIL_PETSC(MatNorm(matrix, type, &result));
+    return result;
+  };
+  if (!std::isfinite(norm(matrix_.get(), NORM_FROBENIUS))) return false;
+  matrix_norm_ = norm(matrix_.get(), NORM_INFINITY);
+  if (contact == nullptr) return true;
+  if (!std::isfinite(norm(contact->get(), NORM_FROBENIUS))) return false;
+  matrix_norm_ += norm(contact->get(), NORM_INFINITY);
+  return true;
+}
+
+/// Decides between K, the assembled K + C and the sandwich.
+void LinearSolver::Implementation::choose_operator(const StencilMatrix* contact, SumMatrix::Pattern pattern) {
+  if (contact != nullptr)
+    contact_ = share<MatHandle>(contact->get());
+  else
+    contact_.reset();
+  const bool direct = is_factorization();
+  sandwiched_ = contact != nullptr && !direct && method_ == LinearMethod::amg &&
+                contact_preconditioner_ == ContactPreconditioner::sandwich;
+  if (sandwiched_ && !sandwich_) sandwich_ = std::make_unique<ContactSandwich>(layout_, prefix_ + "contact_");
+  // Where contact has come and gone within a step, its pattern serves on: no new symbolic factorisation.
+  const bool keeps_sum =
+      direct && pattern == SumMatrix::Pattern::grown && operator_ && operator_.get() == sum_.get();
+  if ((contact != nullptr && !sandwiched_) || keeps_sum) {
+    take_sum(contact, pattern);
+  } else {
+    use_operator(matrix_.get());
+  }
+}
+
+void LinearSolver::Implementation::take_sum(const StencilMatrix* contact, SumMatrix::Pattern pattern) {
+  sum_.assemble(*layout_, graph_, matrix_.get(), contact, pattern);
+  use_operator(sum_.get());
+  if (modes_ && !is_factorization()) RECOIL_PETSC(MatSetNearNullSpace(sum_.get(), modes_->get()));
+}
+
+void LinearSolver::Implementation::use_operator(Mat matrix) {
+  if (operator_.get() == matrix) return;
+  // Neither telescope nor multigrid can go on with another pattern; a factorisation on one rank can.
+  if (has_hierarchy_ && (!is_factorization() || layout_->comm->size() > 1)) create();
+  operator_ = share<MatHandle>(matrix);
+}
+
+/// Gives ksp_ its operators and its preconditioner.
+void LinearSolver::Implementation::put_together(Refresh what) {
+  const bool keep = sandwiched_ && what == Refresh::contact_only && has_hierarchy_;
+  RECOIL_PETSC(PCSetReusePreconditioner(preconditioner_.get(), keep ? PETSC_TRUE : PETSC_FALSE));
+  if (!sandwiched_) {
+    RECOIL_PETSC(KSPSetPC(ksp_.get(), preconditioner_.get()));
+    RECOIL_PETSC(KSPSetOperators(ksp_.get(), operator_.get(), operator_.get()));
+    RECOIL_PETSC(KSPSetInitialGuessNonzero(ksp_.get(), PETSC_FALSE));
+    return;
+  }
+  MPI_Comm comm = layout_->comm->get();
+  if (!sum_shell_) {
+    const auto size = static_cast<PetscInt>(layout_->num_owned) * layout_->block_size;
+    RECOIL_PETSC(MatCreateShell(comm, size, size, PETSC_DETERMINE, PETSC_DETERMINE, this, sum_shell_.put()));
+    RECOIL_PETSC(MatShellSetOperation(sum_shell_.get(), MATOP_MULT,
+                                      reinterpret_cast<void (*)(void)>(&Implementation::multiply_sum)));
+    RECOIL_PETSC(PCCreate(comm, sandwich_shell_.put()));
+    RECOIL_PETSC(PCSetType(sandwich_shell_.get(), PCSHELL));
+    RECOIL_PETSC(PCShellSetContext(sandwich_shell_.get(), this));
+    RECOIL_PETSC(PCShellSetName(sandwich_shell_.get(), "exact solves on contact nodes around"));
+    RECOIL_PETSC(PCShellSetApply(sandwich_shell_.get(), &Implementation::apply_sandwich));
+    RECOIL_PETSC(PCShellSetView(sandwich_shell_.get(), &Implementation::view_sandwich));
+  }
+  RECOIL_PETSC(PCSetOperators(preconditioner_.get(), operator_.get(), operator_.get()));
+  RECOIL_PETSC(KSPSetPC(ksp_.get(), sandwich_shell_.get()));
+  RECOIL_PETSC(KSPSetOperators(ksp_.get(), sum_shell_.get(), sum_shell_.get()));
+  // The sandwich counts on residuals that are zero at the contact nodes (see ContactSandwich).
+  RECOIL_PETSC(KSPSetInitialGuessNonzero(ksp_.get(), PETSC_TRUE));
+}
+
+PetscErrorCode LinearSolver::Implementation::multiply_sum(Mat shell, Vec x, Vec y) {
+  Implementation* self = nullptr;
+  PetscCall(MatShellGetContext(shell, &self));
+  PetscCall(MatMult(self->matrix_.get(), x, y));
+  return MatMultAdd(self->contact_.get(), x, y, y);
+}
+
+PetscErrorCode LinearSolver::Implementation::apply_sandwich(PC shell, Vec r, Vec z) {
+  Implementation* self = nullptr;
+  PetscCall(PCShellGetContext(shell, &self));
+  return self->sandwich_->apply(self->preconditioner_.get(), r, z);
+}
+
+PetscErrorCode LinearSolver::Implementation::view_sandwich(PC shell, PetscViewer viewer) {
+  Implementation* self = nullptr;
+  PetscCall(PCShellGetContext(shell, &self));
+  return PCView(self->preconditioner_.get(), viewer);
 }
 
 PetscErrorCode LinearSolver::Implementation::set_up_solver() const {
   const ScopedOptions defaults(default_options_);
   const QuietErrors quiet;
+  if (sandwiched_)
+    if (const PetscErrorCode code = PCSetUp(preconditioner_.get()); code != 0) return code;
   if (const PetscErrorCode code = KSPSetUp(ksp_.get()); code != 0) return code;
-  PC pc = nullptr;
-  RECOIL_PETSC(KSPGetPC(ksp_.get(), &pc));
+  if (sandwiched_) return PCSetUpOnBlocks(preconditioner_.get());
   PetscBool telescope = PETSC_FALSE;
-  RECOIL_PETSC(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(pc), PCTELESCOPE, &telescope));
+  RECOIL_PETSC(
+      PetscObjectTypeCompare(reinterpret_cast<PetscObject>(preconditioner_.get()), PCTELESCOPE, &telescope));
   if (telescope == PETSC_FALSE) return KSPSetUpOnBlocks(ksp_.get());
   // It would factor in the first solve, where a failure on one rank leaves the others waiting.
   KSP inner = nullptr;
-  RECOIL_PETSC(PCTelescopeGetKSP(pc, &inner));
+  RECOIL_PETSC(PCTelescopeGetKSP(preconditioner_.get(), &inner));
   return inner == nullptr ? 0 : KSPSetUp(inner);
+}
+
+/// What an error of PETSc says about the matrix. @throws LibraryError if it is a mistake in PETSc's use.
+LinearOutcome LinearSolver::Implementation::blame(PetscErrorCode code, const char* act) {
+  if (!is_numerical(code)) petsc_failed(code, act, __FILE__, __LINE__);
+  return code == PETSC_ERR_MAT_CH_ZRPVT ? LinearOutcome::indefinite : LinearOutcome::failed;
 }
 
 LinearResult LinearSolver::Implementation::solve(const Vector& b, Vector& x, double relative_tolerance,
@@ -219,13 +356,16 @@ LinearResult LinearSolver::Implementation::solve(const Vector& b, Vector& x, dou
   {
     const ScopedOptions defaults(default_options_);
     const QuietErrors quiet;
-    code = agree(KSPSolve(ksp_.get(), b.get(), x.get()));
+    if (sandwiched_) code = sandwich_->start(b.get(), x.get());
+    if (code == 0) code = KSPSolve(ksp_.get(), b.get(), x.get());
+    code = agree(code);
   }
   if (code != 0) {
     x.fill(0);
     ksp_.reset();
-    set_up_outcome_ = result.outcome = LinearOutcome::failed;
-    if (!is_numerical(code)) petsc_failed(code, "solving the linear system", __FILE__, __LINE__);
+    set_up_outcome_ = LinearOutcome::failed;
+    blame(code, "solving the linear system");
+    result.outcome = LinearOutcome::failed;
     return result;
   }
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
@@ -247,7 +387,8 @@ LinearResult LinearSolver::Implementation::solve(const Vector& b, Vector& x, dou
 
 void LinearSolver::Implementation::judge(const Vector& b, const Vector& x, double relative_tolerance,
                                          LinearResult& result) {
-  RECOIL_PETSC(MatResidual(matrix_.get(), b.get(), x.get(), residual_.get()));
+  RECOIL_PETSC(
+      MatResidual(sandwiched_ ? sum_shell_.get() : operator_.get(), b.get(), x.get(), residual_.get()));
   const double size = b.norm(), length = x.norm();
   result.relative_residual = residual_.norm() / size;
   if (result.outcome == LinearOutcome::indefinite) return;
@@ -271,24 +412,28 @@ std::string LinearSolver::Implementation::description() const {
   for (const auto& [name, value] : user_options_) text += " -" + name + (value.empty() ? "" : " " + value);
   if (!text.empty()) text = ", PETSc options" + text;
   const bool direct = method_ == LinearMethod::direct;
-  return (direct ? "sparse Cholesky factorisation checked by conjugate gradients"
-                 : "conjugate gradients with smoothed-aggregation multigrid (GAMG)") +
+  const bool plain = contact_preconditioner_ == ContactPreconditioner::plain;
+  return (direct ? std::string("sparse Cholesky factorisation checked by conjugate gradients")
+                 : std::string("conjugate gradients with smoothed-aggregation multigrid (GAMG)") +
+                       (plain ? ", contact terms assembled" : ", exact solves on contact nodes around it")) +
          text;
 }
 
 LinearSolver::LinearSolver(std::shared_ptr<const VectorLayout> layout, LinearMethod method,
-                           std::string options_prefix)
+                           std::string options_prefix, ContactPreconditioner contact)
     : implementation_(
-          std::make_unique<Implementation>(std::move(layout), method, std::move(options_prefix))) {}
+          std::make_unique<Implementation>(std::move(layout), method, std::move(options_prefix), contact)) {}
 LinearSolver::LinearSolver(LinearSolver&&) noexcept = default;
 LinearSolver& LinearSolver::operator=(LinearSolver&&) noexcept = default;
 LinearSolver::~LinearSolver() = default;
 
 void LinearSolver::rebuild(const BlockMatrix& matrix, const Vector& positions,
-                           std::span<const char> constrained) {
-  implementation_->rebuild(matrix, positions, constrained);
+                           std::span<const char> constrained, const StencilMatrix* contact) {
+  implementation_->rebuild(matrix, positions, constrained, contact);
 }
-void LinearSolver::refresh() { implementation_->refresh(); }
+void LinearSolver::refresh(const StencilMatrix* contact, Refresh what) {
+  implementation_->refresh(contact, what);
+}
 LinearResult LinearSolver::solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations) {
   return implementation_->solve(b, x, relative_tolerance, max_iterations);
 }

@@ -9,9 +9,7 @@
 
 namespace recoil::linalg {
 
-namespace {
-
-OptionList factorization(const std::string& prefix) {
+OptionList factorization_options(const std::string& prefix) {
   OptionList options{{prefix + "pc_type", "cholesky"}};
   PetscBool has_package = PETSC_FALSE, has_type = PETSC_FALSE;
   RECOIL_PETSC(
@@ -28,13 +26,11 @@ OptionList factorization(const std::string& prefix) {
   return options;
 }
 
-} // namespace
-
 OptionList default_options(LinearMethod method, const std::string& prefix, int num_ranks) {
   if (method == LinearMethod::direct) {
-    if (num_ranks == 1) return factorization(prefix);
+    if (num_ranks == 1) return factorization_options(prefix);
     // All rows on one rank: a factor on every rank would cost its memory and its bandwidth as often.
-    OptionList options = factorization(prefix + "telescope_");
+    OptionList options = factorization_options(prefix + "telescope_");
     options.emplace_back(prefix + "pc_type", "telescope");
     options.emplace_back(prefix + "pc_telescope_reduction_factor", std::to_string(num_ranks));
     options.emplace_back(prefix + "telescope_ksp_type", "preonly");

@@ -8,6 +8,9 @@
 
 namespace recoil::linalg {
 
+/// A sequential sparse Cholesky factorisation that notices indefinite matrices.
+OptionList factorization_options(const std::string& prefix);
+
 /// The built-in choices of a method as PETSc options.
 OptionList default_options(LinearMethod method, const std::string& prefix, int num_ranks);
 

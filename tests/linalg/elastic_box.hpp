@@ -16,15 +16,16 @@ namespace recoil::testing {
 /// Unit square or cube, `divisions` cubes along each edge, each split into dim! simplices around its main
 /// diagonal (Kuhn). Nodes are numbered with x fastest; each rank owns a slab of node layers of the last axis
 /// (`idle_rank` owns none) and keeps the layers above and below as ghosts. The face x = 0 is clamped.
+/// `num_blocks` of these lie on top of each other along the last axis with nodes of their own, not connected.
 template <int dim>
 struct ElasticBox {
   std::shared_ptr<linalg::VectorLayout> layout;
   std::shared_ptr<linalg::NodeGraph> graph;
   std::vector<char> constrained; ///< one flag per local entry
-  int divisions = 1;
+  int divisions = 1, num_blocks = 1;
   int first_layer = 0, num_layers = 0; ///< owned
 
-  ElasticBox(const parallel::Communicator& comm, int divisions, int idle_rank = -1);
+  ElasticBox(const parallel::Communicator& comm, int divisions, int idle_rank = -1, int num_blocks = 1);
 
   /// Local number of the node at `index` (grid coordinates), which must be owned or ghost.
   LocalIndex node(const std::array<int, dim>& index) const {
@@ -38,6 +39,7 @@ struct ElasticBox {
     return layout->num_owned + skipped * layer_size() + in_layer;
   }
   linalg::Vector positions() const;
+  int num_all_layers() const { return num_blocks * (divisions + 1); }
   int layer_size() const { return dim == 3 ? (divisions + 1) * (divisions + 1) : divisions + 1; }
 };
 
@@ -56,21 +58,22 @@ template <int dim>
 linalg::Vector weight(const ElasticBox<dim>& box, double density);
 
 template <int dim>
-ElasticBox<dim>::ElasticBox(const parallel::Communicator& comm, int n, int idle_rank)
+ElasticBox<dim>::ElasticBox(const parallel::Communicator& comm, int n, int idle_rank, int blocks)
     : layout(std::make_shared<linalg::VectorLayout>()), graph(std::make_shared<linalg::NodeGraph>()),
-      divisions(n) {
+      divisions(n), num_blocks(blocks) {
+  const int num_all = num_all_layers();
   const bool idles = idle_rank >= 0 && idle_rank < comm.size();
   const int num_workers = comm.size() - (idles ? 1 : 0);
   const int worker = comm.rank() - (idles && comm.rank() > idle_rank ? 1 : 0);
-  first_layer = (n + 1) * worker / num_workers;
-  num_layers = idles && comm.rank() == idle_rank ? 0 : (n + 1) * (worker + 1) / num_workers - first_layer;
+  first_layer = num_all * worker / num_workers;
+  num_layers = idles && comm.rank() == idle_rank ? 0 : num_all * (worker + 1) / num_workers - first_layer;
   layout->comm = &comm;
   layout->block_size = dim;
   layout->num_owned = num_layers * layer_size();
   layout->offset = static_cast<GlobalIndex>(first_layer) * layer_size();
-  layout->num_global = static_cast<GlobalIndex>(n + 1) * layer_size();
+  layout->num_global = static_cast<GlobalIndex>(num_all) * layer_size();
   const auto add_ghosts = [&](int layer) {
-    if (num_layers == 0 || layer < 0 || layer > n) return;
+    if (num_layers == 0 || layer < 0 || layer >= num_all) return;
     for (int i = 0; i < layer_size(); ++i)
       layout->ghosts.push_back(static_cast<GlobalIndex>(layer) * layer_size() + i);
   };
@@ -90,8 +93,9 @@ ElasticBox<dim>::ElasticBox(const parallel::Communicator& comm, int n, int idle_
         bool inside = true;
         for (int d = 0; d < dim; ++d) {
           other[d] = index[d] + sign * (corner >> d & 1);
-          inside = inside && other[d] >= 0 && other[d] <= n;
+          inside = inside && other[d] >= 0 && other[d] < (d == dim - 1 ? num_all : n + 1);
         }
+        inside = inside && index[dim - 1] / (n + 1) == other[dim - 1] / (n + 1);
         if (!inside) continue;
         const LocalIndex local = node(other);
         found.emplace_back(local < layout->num_owned
@@ -121,7 +125,8 @@ linalg::Vector ElasticBox<dim>::positions() const {
     const auto at = static_cast<std::size_t>(local * dim);
     x[at] = static_cast<double>(global % (divisions + 1)) / divisions;
     if (dim == 3) x[at + 1] = static_cast<double>(global / (divisions + 1) % (divisions + 1)) / divisions;
-    x[at + dim - 1] = static_cast<double>(global / layer_size()) / divisions;
+    const GlobalIndex layer = global / layer_size();
+    x[at + dim - 1] = static_cast<double>(layer - layer / (divisions + 1)) / divisions;
   }
   return result;
 }
@@ -132,9 +137,11 @@ template <int dim, class Act>
 void for_each_simplex(const ElasticBox<dim>& box, Act act) {
   if (box.num_layers == 0) return;
   const int n = box.divisions;
-  const int begin = std::max(0, box.first_layer - 1), end = std::min(n, box.first_layer + box.num_layers);
+  const int begin = std::max(0, box.first_layer - 1);
+  const int end = std::min(box.num_all_layers() - 1, box.first_layer + box.num_layers);
   std::array<int, dim> cell{}, order{};
-  for (int k = begin; k < end; ++k)
+  for (int k = begin; k < end; ++k) {
+    if (k % (n + 1) == n) continue; // between two blocks
     for (int rest = 0; rest < (dim == 3 ? n * n : n); ++rest) {
       cell[0] = rest % n;
       if (dim == 3) cell[1] = rest / n;
@@ -152,6 +159,7 @@ void for_each_simplex(const ElasticBox<dim>& box, Act act) {
         act(kind++, nodes);
       } while (std::ranges::next_permutation(order).found);
     }
+  }
 }
 
 /// Matrix of one simplex of each kind, row-major.

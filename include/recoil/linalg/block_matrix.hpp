@@ -71,6 +71,7 @@ public:
 
   const VectorLayout& layout() const { return *layout_; }
   const NodeGraph& graph() const { return *graph_; }
+  std::shared_ptr<const NodeGraph> shared_graph() const { return graph_; }
   /// y = A x (owned entries). Collective.
   void multiply(const Vector& x, Vector& y) const;
   Mat get() const { return mat_.get(); }

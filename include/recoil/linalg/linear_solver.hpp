@@ -5,6 +5,7 @@
 #include <string>
 
 #include "recoil/linalg/block_matrix.hpp"
+#include "recoil/linalg/stencil_matrix.hpp"
 
 namespace recoil::linalg {
 
@@ -21,24 +22,40 @@ enum class LinearOutcome {
   failed ///< infinite or undefined numbers in matrix or right-hand side, or the preconditioner broke down
 };
 
+/// How multigrid meets contact terms C in A = K + C, which may be 1e8 times as stiff as K.
+enum class ContactPreconditioner {
+  sandwich, ///< multigrid of K between exact solves on the contact nodes: iterations hardly depend on C
+  plain     ///< multigrid of the assembled K + C
+};
+
+/// What refresh() renews for multigrid in the sandwich.
+enum class Refresh {
+  all,         ///< K has new values
+  contact_only ///< K has the old values, or new ones for which the old hierarchy shall do
+};
+
 struct LinearResult {
   LinearOutcome outcome = LinearOutcome::failed;
   int iterations = 0;           ///< of conjugate gradients
   double relative_residual = 0; ///< |b - A x| / |b|, computed afresh after the solve; 0 for b = 0
 };
 
-/// Solver of symmetric positive definite systems with one sparsity pattern and changing values: conjugate
-/// gradients, preconditioned by multigrid or by a factorisation. PETSc options with the given prefix override
-/// every built-in choice
+/// Solver of symmetric positive definite systems A = K + C: K has one sparsity pattern and changing values, C
+/// is the sum of contact stencils, if any, with another pattern every time. Conjugate gradients,
+/// preconditioned by multigrid of K - with contact in the symmetric sandwich S-AMG-S, where S solves exactly
+/// for the nodes of C (DESIGN section 3) - or by a factorisation of A. PETSc options with the given prefix
+/// override every built-in choice
 /// (`-recoil_pc_type hypre`, `-recoil_pc_gamg_threshold 0.02`, `-recoil_ksp_view`, ..) and are read by the
-/// constructor. The built-in choices give bitwise the same result in every run on the same number of ranks.
+/// constructor; those of the factorisation in S have `contact_` behind the prefix, and
+/// `-recoil_contact_plain` is ContactPreconditioner::plain. The built-in choices give bitwise the same result
+/// in every run on the same number of ranks.
 class LinearSolver {
 public:
   /// Collective over the communicator of `layout`, which also gives the dimension (block size) and the number
   /// of unknowns that `automatic` decides by. @throws LibraryError for PETSc options that PETSc refuses.
   explicit LinearSolver(std::shared_ptr<const VectorLayout> layout,
-                        LinearMethod method = LinearMethod::automatic,
-                        std::string options_prefix = "recoil_");
+                        LinearMethod method = LinearMethod::automatic, std::string options_prefix = "recoil_",
+                        ContactPreconditioner contact = ContactPreconditioner::sandwich);
   LinearSolver(LinearSolver&&) noexcept;
   LinearSolver& operator=(LinearSolver&&) noexcept;
   ~LinearSolver();
@@ -46,12 +63,19 @@ public:
   /// Takes a new matrix, or new values of which the interpolation of multigrid shall be built anew, with the
   /// rigid body modes of `positions`, zero in `constrained` entries (both as for NearNullSpace; unused by
   /// other methods). Call it at the first solve of a time step, so that nothing depends on earlier steps.
-  /// Keeps a reference to the matrix. Collective.
-  void rebuild(const BlockMatrix& matrix, const Vector& positions, std::span<const char> constrained);
+  /// Keeps references to the matrix and to `contact` (null: none), which must keep their values until the
+  /// solves with them are done. Rows and columns of C that are zero, as those of prescribed components, do no
+  /// harm. Collective.
+  void rebuild(const BlockMatrix& matrix, const Vector& positions, std::span<const char> constrained,
+               const StencilMatrix* contact = nullptr);
 
-  /// Takes new values of the matrix given to rebuild(): keeps interpolation or symbolic factorisation, renews
-  /// coarse operators and smoothers or the numerical factorisation. Collective.
-  void refresh();
+  /// Takes new values of the matrix given to rebuild() and new contact terms with any pattern: keeps
+  /// interpolation or symbolic factorisation (where the pattern of C is contained in that of before), renews
+  /// coarse operators and smoothers or the numerical factorisation. With Refresh::contact_only the sandwich
+  /// keeps the whole hierarchy, whatever the values of K - it stays positive definite, at the price of some
+  /// iterations - and set-up costs what the contact surface costs; solve() always uses the K and C of now.
+  /// Other methods take it for Refresh::all. Collective.
+  void refresh(const StencilMatrix* contact = nullptr, Refresh what = Refresh::all);
 
   /// Solves A x = b from x = 0 until |b - A x| <= relative_tolerance |b|, or as far as rounding allows (the
   /// result tells how far); owned and ghost entries of `x` are set. Never throws because of the numbers: see

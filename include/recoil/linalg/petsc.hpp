@@ -29,9 +29,15 @@ struct PetscTraits {
 using VecHandle = UniqueHandle<PetscTraits<Vec, VecDestroy>>;
 using MatHandle = UniqueHandle<PetscTraits<Mat, MatDestroy>>;
 using KspHandle = UniqueHandle<PetscTraits<KSP, KSPDestroy>>;
+using PcHandle = UniqueHandle<PetscTraits<PC, PCDestroy>>;
 using IsHandle = UniqueHandle<PetscTraits<IS, ISDestroy>>;
 using NullSpaceHandle = UniqueHandle<PetscTraits<MatNullSpace, MatNullSpaceDestroy>>;
+using ScatterHandle = UniqueHandle<PetscTraits<VecScatter, VecScatterDestroy>>;
 using StarForestHandle = UniqueHandle<PetscTraits<PetscSF, PetscSFDestroy>>;
+
+/// A handle of its own on an object that another one keeps too. Not collective.
+template <class Handle>
+Handle share(typename Handle::Handle object);
 
 /// Starts PETSc (and MPI) for the lifetime of a program; errors come back as codes instead of aborting, and
 /// signals stay with the program. `options` are PETSc options as on a command line, read after the built-in
@@ -60,3 +66,9 @@ void insert_options(const std::string& options);
     if (const PetscErrorCode recoil_code = (call); recoil_code != 0)                                         \
       ::recoil::linalg::petsc_failed(recoil_code, #call, __FILE__, __LINE__);                                \
   } while (false)
+
+template <class Handle>
+Handle recoil::linalg::share(typename Handle::Handle object) {
+  RECOIL_PETSC(PetscObjectReference(reinterpret_cast<PetscObject>(object)));
+  return Handle::adopt(object);
+}

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "recoil/linalg/block_matrix.hpp"
+
+namespace recoil::linalg {
+
+/// Symmetric matrix C over a VectorLayout that is the sum of small dense blocks on a few nodes each (contact
+/// stencils), rebuilt with another pattern at every assembly. Rows live with the owner of their node; blocks
+/// may come from any rank. Blocks that are all zero leave no trace, so rows and columns of prescribed
+/// components may have been zeroed before.
+///
+///     begin();  add(..) ...;  finish();
+///
+/// Two assemblies of the same blocks give the same bits; which rank adds a block may change the last ones.
+class StencilMatrix {
+public:
+  /// Compressed block rows on this rank; row k belongs to owned node nodes[k].
+  struct Rows {
+    std::vector<LocalIndex> nodes;    ///< owned nodes with a row, ascending
+    std::vector<std::size_t> offsets; ///< nodes.size() + 1
+    std::vector<GlobalIndex> columns; ///< global block numbers, ascending in each row
+    std::vector<double> blocks;       ///< dim x dim each, row-major
+    bool same_pattern(const Rows& other) const {
+      return nodes == other.nodes && offsets == other.offsets && columns == other.columns;
+    }
+  };
+
+  /// Zero matrix. Collective.
+  explicit StencilMatrix(std::shared_ptr<const VectorLayout> layout);
+
+  /// Forgets all blocks; the matrix of the last finish() stays until the next one. Not collective.
+  void begin();
+  /// Adds the (num_nodes*dim)^2 column-major symmetric `block` (leading dimension `stride`) on the nodes with
+  /// these global block numbers; entries of nodes < 0 are skipped (prescribed obstacles). Any rank may give
+  /// any nodes. Not collective. Cost a copy of the block.
+  void add(std::span<const GlobalIndex> nodes, const double* block, int stride);
+  /// Sends rows to their owners, sums them by rank of origin and then in the order of add(), so that the
+  /// result repeats and is symmetric to the last bit, and builds the matrix; keeps the PETSc matrix where its
+  /// pattern stays. Collective. Cost O(blocks log(blocks of a row)), plus O(owned nodes) for a new pattern.
+  void finish();
+
+  /// No block on any rank, the same answer on every rank.
+  bool empty() const { return num_nodes_ == 0; }
+  /// Nodes with a nonzero row over all ranks.
+  GlobalIndex num_nodes() const { return num_nodes_; }
+  /// Owned nodes with a row, ascending.
+  std::span<const LocalIndex> nodes() const { return rows_.nodes; }
+  const Rows& rows() const { return rows_; }
+  /// y = C x on owned entries. Collective.
+  void multiply(const Vector& x, Vector& y) const;
+  const VectorLayout& layout() const { return *layout_; }
+  /// AIJ matrix with block size dim; it is another object after a finish() that changed the pattern.
+  Mat get() const { return matrix_.get(); }
+
+private:
+  struct Entry {
+    GlobalIndex row, column;
+    std::array<double, 9> values; ///< dim x dim, row-major, the rest unused
+  };
+  struct Item {
+    GlobalIndex column;
+    std::uint32_t order;
+    const Entry* entry;
+  };
+
+  int owner(GlobalIndex node) const;
+  std::vector<std::vector<Entry>> send_entries();
+  Rows merge(const std::vector<std::vector<Entry>>& incoming);
+  void merge_row(std::span<Item> items, Rows& rows) const;
+  void create_matrix();
+  void fill_matrix();
+
+  std::shared_ptr<const VectorLayout> layout_;
+  std::vector<GlobalIndex> rank_offsets_;   ///< first node of every rank
+  std::vector<std::vector<Entry>> entries_; ///< by owner of the row
+  std::vector<std::uint32_t> row_begin_;    ///< scratch of merge(): per owned node
+  std::vector<Item> items_;
+  Rows rows_;
+  GlobalIndex num_nodes_ = 0;
+  BlockMatrix matrix_;
+};
+
+} // namespace recoil::linalg

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "recoil/linalg/block_matrix.hpp"
+#include "recoil/linalg/stencil_matrix.hpp"
+
+namespace recoil::linalg {
+
+/// The assembled sum A = K + C of a matrix with a fixed pattern and one of contact stencils, for
+/// factorisations and for preconditioners that see one matrix.
+class SumMatrix {
+public:
+  enum class Pattern {
+    minimal, ///< that of K and C, whatever was before
+    grown    ///< the one of the last call if it holds C, else the minimal one
+  };
+
+  /// Forms K + C; `stencils` null stands for C = 0. True if A has another pattern than before and therefore
+  /// is another PETSc matrix. Collective.
+  bool assemble(const VectorLayout& layout, const std::shared_ptr<const NodeGraph>& graph, Mat matrix,
+                const StencilMatrix* stencils, Pattern pattern);
+  Mat get() const { return sum_.get(); }
+
+private:
+  /// An entry of C that K has no place for.
+  struct Extra {
+    LocalIndex row;
+    GlobalIndex column;
+    auto operator<=>(const Extra&) const = default;
+  };
+
+  static std::vector<Extra> find_extras(const VectorLayout& layout, const NodeGraph& graph,
+                                        const StencilMatrix::Rows& rows);
+  void create(const VectorLayout& layout, const NodeGraph& graph, const StencilMatrix::Rows& rows);
+  void copy(Mat matrix);
+
+  std::shared_ptr<const NodeGraph> graph_; ///< of K
+  std::vector<Extra> extras_;              ///< sorted
+  BlockMatrix sum_;
+  std::vector<std::int32_t> positions_; ///< in the sum, of every block of K
+};
+
+} // namespace recoil::linalg
