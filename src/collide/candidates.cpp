@@ -30,14 +30,12 @@ std::vector<ItemTree<dim>> build_trees(std::span<const ItemSet<dim>> sets, std::
 // their owners do that.
 template <int dim>
 void find_pairs(std::span<const ItemSet<dim>> sets, std::span<const ItemTree<dim>> trees,
-                const ReceivedItems<dim>& received, std::span<const ItemTree<dim>> received_trees,
-                std::span<const SetPair> which, PairSearch<dim>& search, Candidates& candidates) {
-  const auto own = [&](int s) {
-    return Side<dim>{sets[static_cast<std::size_t>(s)], trees[static_cast<std::size_t>(s)], 0};
-  };
+                std::span<const ItemTree<dim>> received_trees, std::span<const SetPair> which,
+                PairSearch<dim>& search, Candidates& candidates) {
+  const auto own = [&](int s) { return Side<dim>{trees[static_cast<std::size_t>(s)], 0}; };
   const auto remote = [&](int s) {
     const auto i = static_cast<std::size_t>(s);
-    return Side<dim>{received.sets[i], received_trees[i], static_cast<std::int32_t>(sets[i].boxes.size())};
+    return Side<dim>{received_trees[i], static_cast<std::int32_t>(sets[i].boxes.size())};
   };
   candidates.pairs.resize(which.size());
   for (std::size_t k = 0; k < which.size() && !search.over_budget(); ++k) {
@@ -103,7 +101,7 @@ Candidates find_candidates(const parallel::Communicator& comm, std::span<const I
   const auto received_trees = build_trees<dim>(received.sets, which, groups);
 
   PairSearch<dim> search(groups, max_pairs_per_rank);
-  find_pairs<dim>(sets, trees, received, received_trees, which, search, candidates);
+  find_pairs<dim>(sets, trees, received_trees, which, search, candidates);
   candidates.traffic.tests += search.tests();
   candidates.remote.resize(sets.size());
   candidates.over_budget = comm.any(search.over_budget());

@@ -11,7 +11,6 @@ namespace recoil::collide {
 
 namespace {
 
-constexpr std::int32_t leaf_size = 6;
 constexpr float float_infinity = std::numeric_limits<float>::infinity();
 
 float round_down(double value) {
@@ -172,20 +171,22 @@ ItemTree<dim>::ItemTree(const ItemSet<dim>& set, GroupTable& groups) {
   const std::vector<KeyedItem> items = sorted_items(set);
   std::vector<std::uint64_t> keys;
   keys.reserve(items.size());
-  bounds_.reserve(items.size());
+  for (auto& values : corners_) values.reserve(items.size() + leaf_size);
   group_.reserve(items.size());
   index_.reserve(items.size());
+  labels_.reserve(items.size());
   for (const auto& [key, i] : items) {
     keys.push_back(key);
     index_.push_back(i);
+    labels_.push_back(set.labels[static_cast<std::size_t>(i)]);
     group_.push_back(groups.number(set.groups[static_cast<std::size_t>(i)]));
     const Box<dim>& box = set.boxes[static_cast<std::size_t>(i)];
-    auto& bounds = bounds_.emplace_back();
     for (int k = 0; k < dim; ++k) {
-      bounds[static_cast<std::size_t>(k)] = box.min()[k];
-      bounds[static_cast<std::size_t>(k + dim)] = box.max()[k];
+      corners_[static_cast<std::size_t>(k)].push_back(box.min()[k]);
+      corners_[static_cast<std::size_t>(k + dim)].push_back(box.max()[k]);
     }
   }
+  for (auto& values : corners_) values.resize(items.size() + leaf_size, 0.0);
   nodes_.reserve(items.size());
   if (!items.empty()) build(keys, 0, num_items());
   num_nodes_ = static_cast<std::int32_t>(nodes_.size());

@@ -10,7 +10,7 @@
 
 namespace recoil::collide {
 
-/// Lower corner, then upper corner.
+/// Lower corner, then upper corner of a box.
 template <class Real, int dim>
 using Bounds = std::array<Real, 2 * dim>;
 
@@ -42,6 +42,7 @@ template <int dim>
 class ItemTree {
 public:
   static constexpr std::int32_t mixed = -1;
+  static constexpr std::int32_t leaf_size = 8;
 
   struct Node {
     Bounds<float, dim> bounds; // rounded outwards: half the memory, and items are tested in full
@@ -61,10 +62,35 @@ public:
   const std::vector<Node>& nodes() const { return nodes_; }
 
   // Of the item at a position in the order of the tree:
-  const Bounds<double, dim>& bounds(std::int32_t position) const { return bounds_[std::size_t(position)]; }
+  Bounds<double, dim> bounds(std::int32_t position) const {
+    Bounds<double, dim> result;
+    for (std::size_t k = 0; k < 2 * dim; ++k) result[k] = corners_[k][std::size_t(position)];
+    return result;
+  }
   std::int32_t group(std::int32_t position) const { return group_[std::size_t(position)]; }
+  const std::array<GlobalIndex, 3>& labels(std::int32_t position) const {
+    return labels_[std::size_t(position)];
+  }
   /// Index in the set.
   std::int32_t index(std::int32_t position) const { return index_[std::size_t(position)]; }
+
+  /// Marks which of the `leaf_size` items from position `first` on overlap `box`; marks beyond the end of a
+  /// leaf mean nothing.
+  template <class Real>
+  std::array<std::int64_t, std::size_t(leaf_size)> marks(const std::array<Real, 2 * dim>& box,
+                                                         std::int32_t first) const {
+    // Lanes of equal width without branches: compilers turn this into a few vector comparisons.
+    std::array<std::int64_t, std::size_t(leaf_size)> result;
+    result.fill(1);
+    for (std::size_t k = 0; k < dim; ++k) {
+      const double* low = corners_[k].data() + first;
+      const double* high = corners_[k + dim].data() + first;
+      const double box_low = box[k], box_high = box[k + dim];
+      for (std::size_t lane = 0; lane < result.size(); ++lane)
+        result[lane] &= std::int64_t(low[lane] <= box_high) & std::int64_t(box_low <= high[lane]);
+    }
+    return result;
+  }
 
   /// Indices in the set, ascending, of the items that overlap one of `regions`. Adds the comparisons made to
   /// `tests`.
@@ -75,7 +101,8 @@ private:
   void fill_leaf(Node& node, std::int32_t end) const;
 
   std::vector<Node> nodes_;
-  std::vector<Bounds<double, dim>> bounds_;
+  std::array<std::vector<double>, 2 * dim> corners_; // by coordinate; longer than num_items() by a leaf
+  std::vector<std::array<GlobalIndex, 3>> labels_;
   std::vector<std::int32_t> group_, index_;
   std::int32_t num_nodes_ = 0;
 };

@@ -13,11 +13,6 @@ bool share_label(const std::array<GlobalIndex, 3>& a, const std::array<GlobalInd
   return false;
 }
 
-template <int dim>
-const std::array<GlobalIndex, 3>& labels(const Side<dim>& side, std::int32_t position) {
-  return side.set.labels[static_cast<std::size_t>(side.tree.index(position))];
-}
-
 } // namespace
 
 // The smaller tree asks: the larger one is then entered often and left early.
@@ -57,18 +52,26 @@ template <int dim>
 void PairSearch<dim>::compare_leaves(const Side<dim>& query, std::int32_t query_leaf, const Side<dim>& target,
                                      std::int32_t target_leaf, Order order, Pairs& pairs) {
   const ItemTree<dim>&mine = query.tree, &theirs = target.tree;
-  const auto leaf = static_cast<std::size_t>(query_leaf), other = static_cast<std::size_t>(target_leaf);
-  const bool same = &mine == &theirs && leaf == other;
-  const std::int32_t end = mine.nodes()[leaf + 1].first, other_end = theirs.nodes()[other + 1].first;
-  for (std::int32_t a = mine.nodes()[leaf].first; a < end; ++a) {
-    const auto& bounds = mine.bounds(a);
-    ++tests_;
-    if (!overlap(bounds, theirs.nodes()[other].bounds)) continue;
-    const std::int32_t begin = same ? a + 1 : theirs.nodes()[other].first;
+  const Node& leaf = mine.nodes()[static_cast<std::size_t>(query_leaf)];
+  const Node& other = theirs.nodes()[static_cast<std::size_t>(target_leaf)];
+  const std::int32_t end = (&leaf + 1)->first, other_end = (&other + 1)->first;
+  const auto near_other = mine.marks(other.bounds, leaf.first);
+  tests_ += end - leaf.first;
+  for (std::int32_t a = leaf.first; a < end; ++a) {
+    if (near_other[static_cast<std::size_t>(a - leaf.first)] == 0) continue;
+    const std::int32_t begin = &leaf == &other ? a + 1 : other.first;
     tests_ += other_end - begin;
+    // Which boxes overlap cannot be guessed: they are collected without a branch.
+    const auto marks = theirs.marks(mine.bounds(a), other.first);
+    std::array<std::int32_t, ItemTree<dim>::leaf_size> met;
+    std::size_t num_met = 0;
     for (std::int32_t b = begin; b < other_end; ++b) {
-      if (!overlap(bounds, theirs.bounds(b)) || !groups_.admits(mine.group(a), theirs.group(b)) ||
-          share_label(labels(query, a), labels(target, b)))
+      met[num_met] = b;
+      num_met += static_cast<std::size_t>(marks[static_cast<std::size_t>(b - other.first)]);
+    }
+    for (std::size_t k = 0; k < num_met; ++k) {
+      const std::int32_t b = met[k];
+      if (!groups_.admits(mine.group(a), theirs.group(b)) || share_label(mine.labels(a), theirs.labels(b)))
         continue;
       std::array<std::int32_t, 2> pair{query.offset + mine.index(a), target.offset + theirs.index(b)};
       if (order == Order::swapped || (order == Order::ascending && pair[0] > pair[1]))

@@ -9,10 +9,9 @@ namespace recoil::collide {
 
 using Pairs = std::vector<std::array<std::int32_t, 2>>;
 
-/// Items to search: a set, its tree, and what to add to the items' indices in the pairs.
+/// Items to search, and what to add to their indices in the pairs.
 template <int dim>
 struct Side {
-  const ItemSet<dim>& set;
   const ItemTree<dim>& tree;
   std::int32_t offset;
 };

@@ -33,7 +33,7 @@ TEST(PairSearch, a_few_large_boxes_do_not_spoil_the_small_ones) {
     const ItemTree<3> tree(set, groups);
     PairSearch<3> search(groups, std::numeric_limits<GlobalIndex>::max());
     Pairs pairs;
-    search.within({set, tree, 0}, pairs);
+    search.within({tree, 0}, pairs);
     return double(search.tests()) - double(pairs.size());
   };
   EXPECT_LT(tests_with(1), 1.5 * tests_with(0));
