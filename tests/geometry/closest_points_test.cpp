@@ -241,7 +241,7 @@ void check_rigid_motion(StencilKind kind) {
 } // namespace
 
 TEST(ClosestPoints, EqualTheOracleInThePlane) { compare_with_oracle<2>(20000); }
-TEST(ClosestPoints, EqualTheOracleInSpace) { compare_with_oracle<3>(25000); }
+TEST(ClosestPoints, EqualTheOracleInSpace) { compare_with_oracle<3>(15000); }
 
 TEST(ClosestPoints, DerivativesAgreeWithDifferencesInEverySubCase) {
   check_all_sub_cases<2>(StencilKind::vertex_vertex, 1);
