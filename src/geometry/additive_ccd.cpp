@@ -16,7 +16,7 @@ using Vector = Eigen::Matrix<double, dim, 1>;
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 constexpr double gap_fraction = 0.1;
 /// The motion ends where the gap is within this factor of the one that must be kept.
-constexpr double arrival = 1.05;
+constexpr double arrival = 1.2;
 constexpr int max_iterations = 1000;
 
 /// A query relative to its first point, so that coordinates far from the origin cost no accuracy.
@@ -25,20 +25,25 @@ struct Motion {
   StencilKind kind;
   int num_first, num_points;
   StencilPoints<dim> start, velocity;
-  double speed;    ///< no two points of the primitives approach faster
-  double rounding; ///< bound of the rounding errors of distances and heights at any time of the motion
+  double speed;          ///< no two points of the primitives approach faster
+  double extent_squared; ///< of the stencil at the start
+  double rounding;       ///< bound of the rounding errors of distances and heights at any time of the motion
+
+  bool is_finite;
 
   Motion(StencilKind kind_, const StencilPoints<dim>& start_, const StencilPoints<dim>& displacement,
          double max_time)
       : kind(kind_), num_first(num_first_points(kind_)), num_points(geometry::num_points(kind_)) {
     start.setZero();
     velocity.setZero();
-    double extent_squared = 0.0, travel_squared = 0.0;
+    extent_squared = 0.0;
+    double travel_squared = 0.0, sum = 0.0; // of squares: NaN would get lost in a maximum
     for (int i = 1; i < num_points; ++i) {
       start.col(i) = start_.col(i) - start_.col(0);
       velocity.col(i) = displacement.col(i) - displacement.col(0);
       extent_squared = std::max(extent_squared, start.col(i).squaredNorm());
       travel_squared = std::max(travel_squared, velocity.col(i).squaredNorm());
+      sum += start.col(i).squaredNorm() + velocity.col(i).squaredNorm();
     }
     // Velocities of points of the primitives are convex combinations of those of the vertices.
     double speed_squared = 0.0;
@@ -47,30 +52,38 @@ struct Motion {
         speed_squared = std::max(speed_squared, (displacement.col(i) - displacement.col(j)).squaredNorm());
     speed = std::sqrt(speed_squared) * (1.0 + 8.0 * epsilon);
     rounding = 32.0 * epsilon * (std::sqrt(extent_squared) + max_time * std::sqrt(travel_squared));
+    is_finite = std::isfinite(sum);
   }
 
   StencilPoints<dim> at(double time) const { return start + time * velocity; }
 };
 
-/// Unit vector of separation, orthogonal to the closest features to rounding: c itself is so only to
-/// rounding of the extent over the distance.
+/// The vector that the free parameter r moves the closest point along, unit length.
 template <int dim>
-Vector<dim> separating_direction(const ClosestPoints<dim>& closest, const StencilPoints<dim>& z) {
-  Vector<dim> n = closest.separation.normalized();
-  Vector<dim> tangent[2];
-  for (int r = 0; r < closest.num_free; ++r) {
-    Eigen::Index plus, minus;
-    closest.tangents.col(r).maxCoeff(&plus);
-    closest.tangents.col(r).minCoeff(&minus);
-    tangent[r] = (z.col(plus) - z.col(minus)).normalized();
-    if (r == 1) {
-      tangent[1] -= tangent[0].dot(tangent[1]) * tangent[0];
-      tangent[1].normalize();
-      tangent[1] -= tangent[0].dot(tangent[1]) * tangent[0];
-    }
+Vector<dim> unit_tangent(const ClosestPoints<dim>& closest, const StencilPoints<dim>& z, int r) {
+  Eigen::Index plus, minus;
+  closest.tangents.col(r).maxCoeff(&plus);
+  closest.tangents.col(r).minCoeff(&minus);
+  return (z.col(plus) - z.col(minus)).normalized();
+}
+
+/// Unit vector of separation, orthogonal to the closest features to rounding. c itself is orthogonal only to
+/// rounding times extent over distance, which would waste much of a small distance, never its safety.
+template <int dim>
+Vector<dim> separating_direction(const ClosestPoints<dim>& closest, const StencilPoints<dim>& z,
+                                 double extent_squared) {
+  Vector<dim> n = closest.separation / std::sqrt(closest.distance_squared);
+  if (closest.num_free == 0 || closest.distance_squared > 1e-8 * extent_squared) return n;
+  const Vector<dim> first = unit_tangent<dim>(closest, z, 0);
+  Vector<dim> second = Vector<dim>::Zero();
+  if (closest.num_free == 2) {
+    second = unit_tangent<dim>(closest, z, 1);
+    for (int repeat = 0; repeat < 2; ++repeat) second = (second - first.dot(second) * first).normalized();
   }
-  for (int repeat = 0; repeat < 2; ++repeat)
-    for (int r = 0; r < closest.num_free; ++r) n -= n.dot(tangent[r]) * tangent[r];
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    n -= n.dot(first) * first;
+    n -= n.dot(second) * second;
+  }
   return n.normalized();
 }
 
@@ -80,13 +93,14 @@ Vector<dim> separating_direction(const ClosestPoints<dim>& closest, const Stenci
 template <int dim>
 double slab_time(const Motion<dim>& motion, const StencilPoints<dim>& z, const Vector<dim>& n, double keep,
                  double longest) {
+  const Eigen::Vector4d height = z.transpose() * n, rise = motion.velocity.transpose() * n;
   double time = longest;
   for (int i = 0; i < motion.num_first; ++i)
     for (int j = motion.num_first; j < motion.num_points; ++j) {
-      const double room = n.dot(z.col(i) - z.col(j)) - motion.rounding - keep;
-      const double closing = n.dot(motion.velocity.col(j) - motion.velocity.col(i)) + epsilon * motion.speed;
+      const double room = height[i] - height[j] - keep;
       if (!(room > 0.0)) return 0.0;
-      if (closing > 0.0) time = std::min(time, room / (closing * (1.0 + 8.0 * epsilon)));
+      const double closing = rise[j] - rise[i];
+      if (closing * time > room) time = room / closing;
     }
   return time;
 }
@@ -97,7 +111,7 @@ template <int dim>
 double additive_ccd(StencilKind kind, const StencilPoints<dim>& start, const StencilPoints<dim>& displacement,
                     double min_separation, double max_time) {
   const Motion<dim> motion(kind, start, displacement, max_time);
-  if (!std::isfinite(motion.rounding) || !std::isfinite(motion.speed)) return 0.0;
+  if (!motion.is_finite) return 0.0;
   if (motion.speed == 0.0) return max_time;
 
   double time = 0.0, keep = 0.0, arrived = 0.0;
@@ -115,8 +129,8 @@ double additive_ccd(StencilKind kind, const StencilPoints<dim>& start, const Ste
     const double left = max_time - time;
     double step = (distance - keep) / motion.speed;
     if (step < left) {
-      const Vector<dim> n = separating_direction<dim>(closest, z);
-      step = std::max(step, slab_time<dim>(motion, z, n, keep, left));
+      const Vector<dim> n = separating_direction<dim>(closest, z, motion.extent_squared);
+      step = std::max(step, slab_time<dim>(motion, z, n, keep + motion.rounding, left));
     }
     if (step >= left) return max_time;
     time += step * (1.0 - 4.0 * epsilon);

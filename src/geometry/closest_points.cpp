@@ -124,6 +124,20 @@ Features classify_vertex_edge(const StencilPoints<dim>& z, int vertex, int e0, i
   return vertex_is_first ? between_vertices(vertex, end) : between_vertices(end, vertex);
 }
 
+/// Below this squared sine of an angle a classification is not trusted alone.
+constexpr double small_sine_squared = 1e-8;
+
+bool is_needle(const StencilPoints<3>& z) {
+  const Vector3 e1 = z.col(2) - z.col(1), e2 = z.col(3) - z.col(1), e3 = z.col(3) - z.col(2);
+  const double longest = std::max({e1.squaredNorm(), e2.squaredNorm(), e3.squaredNorm()});
+  return !(e1.cross(e2).squaredNorm() > small_sine_squared * longest * longest);
+}
+
+bool are_nearly_parallel(const StencilPoints<3>& z) {
+  const Vector3 u = z.col(1) - z.col(0), v = z.col(3) - z.col(2);
+  return !(u.cross(v).squaredNorm() > small_sine_squared * u.squaredNorm() * v.squaredNorm());
+}
+
 /// Voronoi regions of the triangle in its plane.
 Features classify_vertex_face(const StencilPoints<3>& z) {
   const Vector3 normal = (z.col(2) - z.col(1)).cross(z.col(3) - z.col(1));
@@ -222,21 +236,19 @@ bool is_optimal(StencilKind kind, const ClosestPoints<3>& closest, const Stencil
   return gap <= 64.0 * std::numeric_limits<double>::epsilon() * extent_squared;
 }
 
-/// The best of all pairs of sub-features. The inside of both primitives has to be better by more than
-/// rounding: its derivatives are the worse the nearer it is to degenerate.
-ClosestPoints<3> best_of_all(StencilKind kind, const StencilPoints<3>& z) {
+/// The best of all pairs of sub-features, `best` if none is better. The inside of both primitives has to be
+/// better by more than rounding: its derivatives are the worse the nearer it is to degenerate.
+ClosestPoints<3> best_of_all(StencilKind kind, const StencilPoints<3>& z, ClosestPoints<3> best) {
+  // Vertex, edge, and whether the vertex belongs to the first primitive.
   static constexpr std::array<std::array<int, 4>, 3> face_edges{{{0, 1, 2, 1}, {0, 2, 3, 1}, {0, 3, 1, 1}}};
   static constexpr std::array<std::array<int, 4>, 4> edge_edges{
       {{0, 2, 3, 1}, {1, 2, 3, 1}, {2, 0, 1, 0}, {3, 0, 1, 0}}};
   const bool is_face = kind == StencilKind::vertex_face;
-  ClosestPoints<3> best{};
-  best.distance_squared = std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < (is_face ? face_edges.size() : edge_edges.size()); ++k) {
     const auto& [vertex, e0, e1, vertex_is_first] = is_face ? face_edges[k] : edge_edges[k];
     const auto candidate =
         solve<3>(classify_vertex_edge<3>(z, vertex, e0, e1, vertex_is_first != 0), z).closest;
-    // Not <: of input that is not finite something defined is returned.
-    if (k == 0 || candidate.distance_squared < best.distance_squared) best = candidate;
+    if (candidate.distance_squared < best.distance_squared) best = candidate;
   }
   const Solution<3> interior = solve<3>(is_face ? vertex_face_interior() : edge_edge_interior(), z);
   if (on_primitives(kind, interior) &&
@@ -246,11 +258,14 @@ ClosestPoints<3> best_of_all(StencilKind kind, const StencilPoints<3>& z) {
 }
 
 ClosestPoints<3> closest_points_checked(StencilKind kind, const StencilPoints<3>& z) {
-  const Features features =
-      kind == StencilKind::vertex_face ? classify_vertex_face(z) : classify_edge_edge(z);
-  const Solution<3> solution = solve<3>(features, z);
-  if (on_primitives(kind, solution) && is_optimal(kind, solution.closest, z)) return solution.closest;
-  return best_of_all(kind, z);
+  const bool is_face = kind == StencilKind::vertex_face;
+  const Solution<3> solution = solve<3>(is_face ? classify_vertex_face(z) : classify_edge_edge(z), z);
+  const bool inside_both = on_primitives(kind, solution);
+  const bool degenerate = is_face ? is_needle(z) : are_nearly_parallel(z);
+  if (inside_both && !degenerate && is_optimal(kind, solution.closest, z)) return solution.closest;
+  const bool usable = inside_both && !(degenerate && solution.closest.num_free == 2);
+  const int second = kind == StencilKind::vertex_face ? 1 : 2;
+  return best_of_all(kind, z, usable ? solution.closest : solve<3>(between_vertices(0, second), z).closest);
 }
 
 template <int dim>

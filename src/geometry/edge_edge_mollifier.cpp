@@ -89,7 +89,9 @@ StencilMatrix<3> edge_edge_mollifier_hessian(const StencilPoints<3>& points, dou
   if (!m.is_mollified) return StencilMatrix<3>::Zero();
   const StencilVector<3> gradient = edge_cross_squared_gradient(points);
   StencilMatrix<3> hessian = m.first * edge_cross_squared_hessian(points);
-  hessian += (m.second * gradient) * gradient.transpose();
+  // Entry by entry, so that the result is symmetric to the last bit.
+  for (int j = 0; j < 12; ++j)
+    for (int i = 0; i < 12; ++i) hessian(i, j) += m.second * (gradient[i] * gradient[j]);
   return hessian;
 }
 

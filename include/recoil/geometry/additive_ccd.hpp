@@ -6,11 +6,12 @@ namespace recoil::geometry {
 
 /// Time in [0, max_time] before which the primitives, moving linearly from `start` by `displacement` per unit
 /// of time, keep more than a fraction `gap_fraction` (eta = 0.1) of their initial distance beyond
-/// `min_separation`; max_time if they never come that close. 0 if they are that close, or closer than
-/// rounding can tell, at the start.
+/// `min_separation`; max_time if they never come that close or do not move relative to each other. 0 if they
+/// move and their distance at the start exceeds `min_separation` by no more than rounding.
 ///
-/// Conservative: never later than the true time of impact, rounding included (its bound is taken off every
-/// distance; it grows with the extent of stencil and relative motion, not with the coordinates). Additive CCD
+/// Conservative: never later than the true time of impact, rounding included: its bound is taken off every
+/// distance; it grows with the extent of stencil and relative motion, not with the coordinates. (Positions
+/// that the caller rounds after moving by the time are the caller's: an ulp of 1e3 is 1e-13.) Additive CCD
 /// [Li et al. 2021; spec/differentiable.md 3.6] whose steps are the larger of two proven ones: distance over
 /// the greatest relative speed of two points, and the time until the slab between the primitives closes along
 /// the present direction of separation, which lets close primitives slide past each other in few steps.

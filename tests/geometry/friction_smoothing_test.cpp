@@ -1,0 +1,55 @@
+#include "recoil/geometry/friction_smoothing.hpp"
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+using namespace recoil::geometry;
+
+namespace {
+
+constexpr double eta = 2.5e-4;
+
+double difference(double (*f)(double, double), double y) {
+  const double h = 1e-4 * y;
+  return (8.0 * (f(y + h, eta) - f(y - h, eta)) - (f(y + 2.0 * h, eta) - f(y - 2.0 * h, eta))) / (12.0 * h);
+}
+
+} // namespace
+
+TEST(FrictionSmoothing, DerivativesAgreeWithDifferences) {
+  for (double ratio : {0.01, 0.3, 0.9, 1.1, 7.0}) {
+    const double y = ratio * eta;
+    EXPECT_NEAR(friction_f1(y, eta), difference(friction_f0, y), 1e-9);
+    EXPECT_NEAR(friction_f2(y, eta) * eta, difference(friction_f1, y) * eta, 1e-9);
+    EXPECT_NEAR(friction_f1_over_y(y, eta) * y, friction_f1(y, eta), 1e-15);
+    const double slope = difference(friction_f1_over_y, y) / y;
+    EXPECT_NEAR(friction_f1_over_y_slope_over_y(y, eta) / slope, 1.0, 1e-8);
+  }
+}
+
+// P_n (s + (s'/y) y^2) along the slip is the second derivative of the potential.
+TEST(FrictionSmoothing, HessianAlongTheSlipIsThatOfThePotential) {
+  for (double ratio : {1e-9, 0.2, 0.99, 1.0, 3.0}) {
+    const double y = ratio * eta;
+    const double along = friction_f1_over_y(y, eta) + friction_f1_over_y_slope_over_y(y, eta) * y * y;
+    EXPECT_NEAR(along * eta, friction_f2(y, eta) * eta, 1e-12);
+  }
+}
+
+TEST(FrictionSmoothing, LimitsAreFinite) {
+  EXPECT_DOUBLE_EQ(friction_f0(0.0, eta), eta / 3.0);
+  EXPECT_EQ(friction_f1(0.0, eta), 0.0);
+  EXPECT_DOUBLE_EQ(friction_f2(0.0, eta), 2.0 / eta);
+  EXPECT_DOUBLE_EQ(friction_f1_over_y(0.0, eta), 2.0 / eta);
+  EXPECT_EQ(friction_f1_over_y_slope_over_y(0.0, eta), 0.0);
+}
+
+TEST(FrictionSmoothing, IsSmoothAtTheTransition) {
+  const double below = std::nextafter(eta, 0.0);
+  EXPECT_NEAR(friction_f0(below, eta), friction_f0(eta, eta), 1e-15 * eta);
+  EXPECT_NEAR(friction_f1(below, eta), 1.0, 1e-15);
+  EXPECT_NEAR(friction_f2(below, eta) * eta, 0.0, 1e-15);
+  EXPECT_NEAR(friction_f1_over_y(below, eta) * eta, 1.0, 1e-15);
+  EXPECT_NEAR(friction_f1_over_y_slope_over_y(below, eta) * eta * eta * eta, -1.0, 1e-15);
+}
