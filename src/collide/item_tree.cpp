@@ -31,11 +31,6 @@ bool is_empty(const Box<dim>& box) {
   return empty;
 }
 
-template <int dim>
-double largest_extent(const Box<dim>& box) {
-  return (box.max() - box.min()).maxCoeff();
-}
-
 // Puts the bits of `value` apart: bit i goes to i * dim.
 template <int dim>
 std::uint64_t spread(std::uint64_t value) {
@@ -55,34 +50,26 @@ std::uint64_t spread(std::uint64_t value) {
   return value;
 }
 
-// Sort keys of boxes: three bits of size class, then the Morton code of the centre.
+// Sort keys of boxes: Morton codes of their centres.
 template <int dim>
 class KeyMaker {
 public:
   KeyMaker(const ItemSet<dim>& set, std::span<const std::int32_t> items) {
-    std::vector<double> extents;
-    extents.reserve(items.size());
     Box<dim> centres;
     for (const std::int32_t i : items) {
-      const auto& box = set.boxes[static_cast<std::size_t>(i)];
-      extents.push_back(largest_extent<dim>(box));
-      const auto c = centre(box);
+      const auto c = centre(set.boxes[static_cast<std::size_t>(i)]);
       if (c.allFinite()) centres.extend(c);
     }
-    if (extents.empty()) return;
-    const auto middle = extents.begin() + static_cast<std::ptrdiff_t>(extents.size() / 2);
-    std::nth_element(extents.begin(), middle, extents.end());
-    ordinary_ = 4 * *middle;
     if (centres.isEmpty()) return;
     low_ = centres.min();
-    const double width = largest_extent<dim>(centres);
+    const double width = (centres.max() - centres.min()).maxCoeff();
     scale_ = width > 0 && std::isfinite(width) ? static_cast<double>(cells) / width : 0.0;
   }
 
   std::uint64_t operator()(const Box<dim>& box) const {
     const auto c = centre(box);
-    if (!c.allFinite()) return std::uint64_t(7) << 60;
-    std::uint64_t key = size_class(largest_extent<dim>(box)) << 60;
+    if (!c.allFinite()) return 0; // an infinite box is everywhere
+    std::uint64_t key = 0;
     for (int k = 0; k < dim; ++k) {
       const double cell = std::clamp((c[k] - low_[k]) * scale_, 0.0, static_cast<double>(cells - 1));
       key |= spread<dim>(static_cast<std::uint64_t>(cell)) << k;
@@ -91,19 +78,12 @@ public:
   }
 
 private:
-  static constexpr std::uint64_t cells = std::uint64_t(1) << (60 / dim);
+  static constexpr std::uint64_t cells = std::uint64_t(1) << (63 / dim);
 
   static Eigen::Vector<double, dim> centre(const Box<dim>& box) { return 0.5 * box.min() + 0.5 * box.max(); }
 
-  // 0 for boxes up to four times the median, then one class for each factor of 8.
-  std::uint64_t size_class(double extent) const {
-    if (extent <= ordinary_) return 0;
-    if (!(ordinary_ > 0) || !std::isfinite(extent)) return 7;
-    return 1 + static_cast<std::uint64_t>(std::min(6.0, std::floor(std::log2(extent / ordinary_) / 3)));
-  }
-
   Eigen::Vector<double, dim> low_ = Eigen::Vector<double, dim>::Zero();
-  double scale_ = 0, ordinary_ = 0;
+  double scale_ = 0;
 };
 
 struct KeyedItem {
