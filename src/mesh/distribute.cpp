@@ -4,6 +4,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "mesh/broadcast_names.hpp"
 #include "mesh/partition.hpp"
 #include "mesh/plex.hpp"
 #include "recoil/base/error.hpp"
@@ -107,18 +108,6 @@ void bounding_box(const parallel::Communicator& comm, const SimplexMesh& mesh, D
   for (int axis = 0; axis < dim; ++axis) {
     result.min_corner[axis] = box[static_cast<std::size_t>(axis)];
     result.max_corner[axis] = box[static_cast<std::size_t>(dim + axis)];
-  }
-}
-
-void broadcast_names(const parallel::Communicator& comm, std::vector<std::string>& names) {
-  std::string joined;
-  for (const std::string& name : names) joined += name + '\n';
-  comm.broadcast(joined);
-  names.clear();
-  for (std::size_t begin = 0; begin < joined.size();) {
-    const std::size_t end = joined.find('\n', begin);
-    names.push_back(joined.substr(begin, end - begin));
-    begin = end + 1;
   }
 }
 

@@ -24,6 +24,7 @@ public:
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path scene() const { return root_ / "scene.json"; }
   std::filesystem::path summary() const { return root_ / "summary.json"; }
+  std::filesystem::path ledger() const { return root_ / "ledger.csv"; }
   std::filesystem::path log() const { return root_ / "log.txt"; }
   std::filesystem::path trajectory() const { return root_ / "trajectory"; }
 

@@ -5,13 +5,11 @@ namespace recoil::app {
 
 void refuse_unbuilt(const Scene& scene) {
   const auto file = scene.file.string();
-  if (scene.contact.enabled)
-    throw InputError(file + " (/contact/enabled)", "contact is not built yet; set it to false to simulate "
-                                                   "without contact (obstacles then have no effect)");
+  if (scene.contact.enabled) return;
   for (const auto field : scene.output.fields)
     if (field == OutputField::contact_force || field == OutputField::friction_force)
       throw InputError(file + " (/output/fields)",
-                       "contact_force and friction_force are not built yet, as contact is not");
+                       "contact_force and friction_force need contact: set contact/enabled to true");
 }
 
 } // namespace recoil::app

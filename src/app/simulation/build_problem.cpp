@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "app/simulation/build_contact.hpp"
 #include "app/simulation/materials.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/fem/reference/quadrature.hpp"
@@ -186,7 +187,8 @@ void add_spin(const AngularVelocity& spin, const Eigen::Vector3d& centre,
 
 template <int dim>
 solvers::ElastodynamicsProblem<dim> build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                                                  const std::vector<int>& materials) {
+                                                  const std::vector<int>& materials,
+                                                  const mesh::DistributedObstacles<dim>& obstacles) {
   solvers::ElastodynamicsProblem<dim> problem;
   problem.space = &space;
   problem.geometry = std::make_shared<const fem::CellGeometry<dim>>(space.mesh());
@@ -199,6 +201,7 @@ solvers::ElastodynamicsProblem<dim> build_problem(const Scene& scene, const fem:
   });
   problem.dirichlet = std::make_unique<fem::DirichletDofs<dim>>(space, dirichlet_conditions<dim>(scene));
   add_loads(scene, space, materials, problem);
+  add_contact(scene, obstacles, problem);
   return problem;
 }
 
@@ -246,6 +249,10 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   newton.relative_gradient_tolerance = scene.solver.rel_grad_norm_tol;
   newton.first_gradient_tolerance = scene.solver.first_grad_norm_tol * unit;
   newton.length_scale = diagonal;
+  options.barrier_stiffness = scene.contact.barrier_stiffness;
+  options.initial_barrier_stiffness = scene.contact.initial_barrier_stiffness;
+  options.friction_iterations = scene.contact.friction_iterations;
+  options.friction_convergence_tol = scene.contact.friction_convergence_tol;
   if (scene.solver.stop == StopRule::step)
     newton.step_rule = newton::StepRule{scene.solver.step_tolerance,
                                         scene.time.kind == TimeKind::statics ? 1.0 : scene.time.dt, diagonal};
@@ -254,7 +261,8 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template solvers::ElastodynamicsProblem<dim> build_problem(const Scene&, const fem::FunctionSpace<dim>&,   \
-                                                             const std::vector<int>&);                       \
+                                                             const std::vector<int>&,                        \
+                                                             const mesh::DistributedObstacles<dim>&);        \
   template stepping::State initial_state(const Scene&, const fem::FunctionSpace<dim>&,                       \
                                          const fem::CellGeometry<dim>&, const std::vector<int>&);
 RECOIL_INSTANTIATE(2)

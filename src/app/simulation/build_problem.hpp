@@ -3,17 +3,19 @@
 #include <vector>
 
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/mesh/distributed_obstacles.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
 #include "recoil/solvers/elastodynamics/solver.hpp"
 #include "recoil/stepping/state.hpp"
 
 namespace recoil::app {
 
-/// Potentials, mass, and prescribed values of a scene on `space`. `scene` and `materials` (cell_materials)
-/// must outlive the problem. Collective. @throws InputError on every rank.
+/// Potentials, mass, prescribed values and contact of a scene on `space`. `scene`, `materials`
+/// (cell_materials) and `obstacles` must outlive the problem. Collective. @throws InputError on every rank.
 template <int dim>
 solvers::ElastodynamicsProblem<dim> build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                                                  const std::vector<int>& materials);
+                                                  const std::vector<int>& materials,
+                                                  const mesh::DistributedObstacles<dim>& obstacles);
 
 /// Displacement and velocity at the start. Collective.
 template <int dim>

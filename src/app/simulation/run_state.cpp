@@ -1,10 +1,18 @@
 #include "app/simulation/run_state.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include <nlohmann/json.hpp>
 
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
+
+namespace {
+/// JSON has no infinity.
+constexpr double no_distance = std::numeric_limits<double>::max();
+} // namespace
 
 std::string to_json(const RunState& state) {
   const solvers::Ledger& ledger = state.ledger;
@@ -12,11 +20,16 @@ std::string to_json(const RunState& state) {
                             {"usable_states", state.usable_states},
                             {"kinetic", ledger.kinetic},
                             {"elastic", ledger.elastic},
+                            {"barrier", ledger.barrier},
                             {"external_work", ledger.external_work},
+                            {"dissipated_friction", ledger.dissipated_friction},
                             {"dissipated_damping", ledger.dissipated_damping},
                             {"dissipated_integrator", ledger.dissipated_integrator},
                             {"linear_momentum", ledger.linear_momentum},
-                            {"angular_momentum", ledger.angular_momentum}};
+                            {"angular_momentum", ledger.angular_momentum},
+                            {"min_distance", std::min(state.contact.min_distance, no_distance)},
+                            {"max_active_pairs", state.contact.max_active_pairs},
+                            {"intersections", state.contact.intersections}};
   return json.dump();
 }
 
@@ -28,6 +41,13 @@ RunState run_state_from_json(const std::string& text) {
     json.at("usable_states").get_to(state.usable_states);
     json.at("kinetic").get_to(state.ledger.kinetic);
     json.at("elastic").get_to(state.ledger.elastic);
+    json.at("barrier").get_to(state.ledger.barrier);
+    json.at("dissipated_friction").get_to(state.ledger.dissipated_friction);
+    json.at("min_distance").get_to(state.contact.min_distance);
+    if (state.contact.min_distance == no_distance)
+      state.contact.min_distance = std::numeric_limits<double>::infinity();
+    json.at("max_active_pairs").get_to(state.contact.max_active_pairs);
+    json.at("intersections").get_to(state.contact.intersections);
     json.at("external_work").get_to(state.ledger.external_work);
     json.at("dissipated_damping").get_to(state.ledger.dissipated_damping);
     json.at("dissipated_integrator").get_to(state.ledger.dissipated_integrator);

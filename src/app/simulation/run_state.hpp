@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "recoil/solvers/elastodynamics/ledger.hpp"
+#include "recoil/solvers/elastodynamics/solver.hpp"
 
 namespace recoil::app {
 
@@ -11,6 +11,7 @@ struct RunState {
   GlobalIndex step = 0;  ///< nominal steps done
   int usable_states = 1; ///< how many of the last states the next step may use (1 after a repeated step)
   solvers::Ledger ledger;
+  solvers::ContactTotals contact;
 };
 
 std::string to_json(const RunState& state);

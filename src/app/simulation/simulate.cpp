@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/simulation/build_problem.hpp"
+#include "app/simulation/ledger_table.hpp"
 #include "app/simulation/load_geometry.hpp"
 #include "app/simulation/materials.hpp"
 #include "app/simulation/run_state.hpp"
@@ -38,7 +39,8 @@ public:
       : comm_(comm), options_(options), scene_(loaded.file.scene), folder_(folder),
         mesh_(mesh::distribute<dim>(comm, loaded.geometry.deformable, {partition_weights(loaded)})),
         space_(mesh_, body_orders()), materials_(cell_materials(scene_, mesh_)),
-        solver_(build_problem(scene_, space_, materials_),
+        obstacles_(mesh::distribute_obstacles<dim>(comm, loaded.geometry.obstacles)),
+        solver_(build_problem(scene_, space_, materials_, obstacles_),
                 solver_options(scene_, dim, (mesh_.max_corner - mesh_.min_corner).norm())),
         output_(space_, *solver_.problem().geometry, scene_.output.fields) {
     // The meshes as read are not needed any more, and rank 0 should not hold them.
@@ -55,6 +57,11 @@ public:
     std::string failure;
     const GlobalIndex last =
         std::min<GlobalIndex>(scene_.time.steps, options_.steps.value_or(scene_.time.steps));
+    timed_io([&] {
+      parallel::collectively(comm_, [&] {
+        if (comm_.rank() == 0) table_ = std::make_unique<LedgerTable>(folder_.ledger(), solver_.step());
+      });
+    });
     RemainingTime remaining(last);
     remaining.skip(solver_.step());
     while (solver_.step() < last) {
@@ -67,6 +74,11 @@ public:
         code = ExitCode::no_solution;
         break;
       }
+      timed_io([&] {
+        parallel::collectively(comm_, [&] {
+          if (table_) table_->add(solver_.step(), solver_.time(), solver_.ledger(), report);
+        });
+      });
       report_step(report, last, watch.seconds(), remaining);
       if (comm_.any(signals_.pending()) && solver_.step() < last) {
         code = ExitCode::interrupted;
@@ -112,20 +124,20 @@ private:
 
   void start() {
     stepping::State state = initial_state(scene_, space_, *solver_.problem().geometry, materials_);
-    if (const std::string wrong = solver_.check_state(state.u); !wrong.empty())
-      throw InputError("initial_conditions/solution",
-                       wrong + "; start from a displacement without inverted elements");
     const solvers::Ledger ledger = solvers::measure_state(solver_.problem(), state.u, state.v);
     std::vector<stepping::State> states;
     states.push_back(std::move(state));
     solver_.start(0, std::move(states), ledger);
+    if (const std::string wrong = solver_.check_state(solver_.history().newest().u); !wrong.empty())
+      throw InputError("geometry or initial_conditions/solution",
+                       wrong + "; start from a state without inverted elements and intersections");
     timed_io([&] {
       writer_ = std::make_unique<checkpoint::TrajectoryWriter>(comm_, folder_.trajectory(), writer_options());
       output_.write_mesh(*writer_);
       const stepping::State& first = solver_.history().newest();
       stepping::StepRecord record;
       record.time = scene_.time.kind == TimeKind::statics ? 0 : scene_.time.t0;
-      append({record, &first.u, &first.v}, true);
+      append({record, &first.u, &first.v, nullptr, nullptr}, true);
       writer_->flush();
     });
   }
@@ -146,7 +158,7 @@ private:
         state.v = read_vector(reader, state.id, "v");
         states.push_back(std::move(state));
       }
-      solver_.start(run.step, std::move(states), run.ledger);
+      solver_.start(run.step, std::move(states), run.ledger, run.contact);
       writer_ = std::make_unique<checkpoint::TrajectoryWriter>(comm_, reader, point, writer_options());
       log_info(fmt::format("restarting after step {} at t = {:g}", run.step, solver_.time()));
     });
@@ -166,6 +178,7 @@ private:
     run.step = solver_.step();
     run.usable_states = solver_.history().size();
     run.ledger = solver_.ledger();
+    run.contact = solver_.totals().contact;
     output_.append(*writer_, solver_.problem(), state, to_json(run), stored);
   }
 
@@ -190,9 +203,13 @@ private:
                    const RemainingTime& remaining) {
     const std::string sub_steps =
         report.sub_steps > 1 ? fmt::format(", {} sub-steps", report.sub_steps) : std::string();
-    log_info(fmt::format("step {}/{}  t = {:g}  newton {}  cg {}{}  {:.2f} s  left {}", solver_.step(), last,
-                         solver_.time(), report.newton_iterations, report.linear_iterations, sub_steps,
-                         seconds, format_duration(remaining.seconds_left())));
+    const std::string contact =
+        report.active_pairs > 0
+            ? fmt::format("  pairs {}  gap {:.1e}", report.active_pairs, report.min_distance)
+            : std::string();
+    log_info(fmt::format("step {}/{}  t = {:g}  newton {}  cg {}{}{}  {:.2f} s  left {}", solver_.step(),
+                         last, solver_.time(), report.newton_iterations, report.linear_iterations, contact,
+                         sub_steps, seconds, format_duration(remaining.seconds_left())));
     progress_.show(remaining);
   }
 
@@ -235,9 +252,11 @@ private:
   mesh::DistributedMesh<dim> mesh_;
   fem::FunctionSpace<dim> space_;
   std::vector<int> materials_;
+  mesh::DistributedObstacles<dim> obstacles_;
   solvers::ElastodynamicsSolver<dim> solver_;
   TrajectoryOutput<dim> output_;
   std::unique_ptr<checkpoint::TrajectoryWriter> writer_;
+  std::unique_ptr<LedgerTable> table_; ///< on rank 0
   InterruptSignals signals_;
   ProgressLine progress_;
   double io_seconds_ = 0;

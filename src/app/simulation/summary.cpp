@@ -1,5 +1,7 @@
 #include "app/simulation/summary.hpp"
 
+#include <cmath>
+
 #include <nlohmann/json.hpp>
 
 #include "recoil/base/atomic_file.hpp"
@@ -27,18 +29,19 @@ void write_summary(const std::filesystem::path& path, const Summary& summary) {
   json["assembly_s"] = totals.assembly_seconds + totals.gradient_seconds;
   json["linear_solve_s"] = totals.linear_solve_seconds;
   json["line_search_s"] = totals.line_search_seconds;
-  json["collision_s"] = 0.0;
+  json["collision_s"] = totals.collision_seconds;
   json["io_s"] = summary.io_seconds;
   json["peak_memory_mb"] = {{"max", summary.peak_memory_max_mb}, {"sum", summary.peak_memory_sum_mb}};
-  // Without contact there is no distance to speak of, and no pair.
-  json["min_distance"] = nullptr;
-  json["max_active_pairs"] = 0;
-  json["intersections"] = 0;
+  const auto& contact = totals.contact;
+  json["min_distance"] = nullptr; // no pair was ever closer than dhat
+  if (std::isfinite(contact.min_distance)) json["min_distance"] = contact.min_distance;
+  json["max_active_pairs"] = contact.max_active_pairs;
+  json["intersections"] = contact.intersections;
   json["energies"] = {{"kinetic", ledger.kinetic},
                       {"elastic", ledger.elastic},
-                      {"barrier", 0.0},
+                      {"barrier", ledger.barrier},
                       {"external_work", ledger.external_work},
-                      {"dissipated_friction", 0.0},
+                      {"dissipated_friction", ledger.dissipated_friction},
                       {"dissipated_damping", ledger.dissipated_damping},
                       {"dissipated_integrator", ledger.dissipated_integrator}};
   json["momentum"] = {{"linear", ledger.linear_momentum}, {"angular", ledger.angular_momentum}};

@@ -182,11 +182,18 @@ void TrajectoryOutput<dim>::append(checkpoint::TrajectoryWriter& writer,
     values.push_back(cell_values(problem, state.u->local(), field));
     fields.push_back({name, components, cells_.get(), values.back(), io::Centre::cell, false});
   };
+  const std::vector<double> no_force(state.u->owned().size(), 0.0); // of the initial state
+  const auto add_force = [&](const char* name, const linalg::Vector* force) {
+    fields.push_back({name, dim, &nodes_, force != nullptr ? force->owned() : std::span(no_force),
+                      io::Centre::node, false});
+  };
   if (stored)
     for (const OutputField field : fields_) {
       if (field == OutputField::stress) add("stress", 9, field);
       if (field == OutputField::von_mises) add("von_mises", 1, field);
       if (field == OutputField::strain_energy) add("strain_energy", 1, field);
+      if (field == OutputField::contact_force) add_force("contact_force", state.contact_force);
+      if (field == OutputField::friction_force) add_force("friction_force", state.friction_force);
     }
   writer.append(record, fields, stored);
 }

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "recoil/base/timer.hpp"
+
 namespace recoil::solvers {
 
 namespace {
@@ -21,6 +23,9 @@ IncrementalPotential<dim>::IncrementalPotential(ElastodynamicsProblem<dim>& prob
       scratch_(problem.space->layout()), positions_(problem.space->layout()) {
   for (double& volume : inverse_volumes_) volume = 1 / volume;
   matrix_.choose_identity_rows(problem.dirichlet->flags());
+  if (!problem.contact) return;
+  contact_matrix_ = std::make_unique<linalg::StencilMatrix>(problem.space->layout());
+  obstacles_at_rest_.assign(problem.contact->obstacle_displacement().size(), 0.0);
 }
 
 template <int dim>
@@ -43,6 +48,20 @@ void IncrementalPotential<dim>::begin_step(const potentials::StepContext& contex
 }
 
 template <int dim>
+void IncrementalPotential<dim>::set_stiffness(const BarrierStiffness& stiffness) {
+  stiffness_ = stiffness;
+  last_min_distance_ = std::numeric_limits<double>::infinity();
+}
+
+template <int dim>
+void IncrementalPotential<dim>::update_contact(const linalg::Vector& u) {
+  if (!problem_.contact) return;
+  const Stopwatch watch;
+  problem_.contact->update(u);
+  collision_seconds_ += watch.seconds();
+}
+
+template <int dim>
 double IncrementalPotential<dim>::value(const linalg::Vector& u) {
   std::array<double, 2> sums{}; // value, magnitude
   const auto add = [&](double term) {
@@ -57,6 +76,11 @@ double IncrementalPotential<dim>::value(const linalg::Vector& u) {
     scratch_.add(-1, *u_tilde_);
     add(0.5 * quadratic_->product(scratch_.local(), scratch_.local()));
   }
+  if (problem_.contact) {
+    update_contact(u);
+    add(stiffness_.value * problem_.contact->barrier_value());
+    add(scale_ * problem_.contact->friction_value());
+  }
   // +infinity on one rank must not meet -infinity or NaN made of it elsewhere.
   problem_.space->comm().sum(sums);
   magnitude_ = sums[1];
@@ -64,17 +88,35 @@ double IncrementalPotential<dim>::value(const linalg::Vector& u) {
 }
 
 template <int dim>
-void IncrementalPotential<dim>::gradient(const linalg::Vector& u, linalg::Vector& g) {
+void IncrementalPotential<dim>::set_inertia_gradient(const linalg::Vector& u, linalg::Vector& g) {
   g.fill(0);
+  if (quadratic_ == nullptr) return;
+  scratch_.copy_from(u);
+  scratch_.add(-1, *u_tilde_);
+  quadratic_->multiply(scratch_.local(), g.write_owned());
+}
+
+template <int dim>
+void IncrementalPotential<dim>::gradient_without_contact(const linalg::Vector& u, linalg::Vector& g) {
+  set_inertia_gradient(u, g);
   auto values = g.write_owned();
-  if (quadratic_ != nullptr) {
-    scratch_.copy_from(u);
-    scratch_.add(-1, *u_tilde_);
-    quadratic_->multiply(scratch_.local(), values);
-  }
+  for (const auto& potential : problem_.elastic) potential->add_gradient(u.local(), scale_, values);
+  for (const auto& potential : problem_.loads) potential->add_gradient(u.local(), scale_, values);
+}
+
+template <int dim>
+void IncrementalPotential<dim>::gradient(const linalg::Vector& u, linalg::Vector& g) {
+  set_inertia_gradient(u, g);
+  auto values = g.write_owned();
   for_each_potential([&](const potentials::Potential<dim>& potential) {
     potential.add_gradient(u.local(), scale_, values);
   });
+  if (problem_.contact) {
+    update_contact(u);
+    const potentials::Contact<dim>& contact = *problem_.contact;
+    contact.add_to_nodes(contact.barrier_gradient(), stiffness_.value, values);
+    contact.add_to_nodes(contact.friction_gradient(), scale_, values);
+  }
   problem_.dirichlet->clear(values);
 }
 
@@ -96,6 +138,10 @@ template <int dim>
 void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton::Projection projection) {
   assemble_unconstrained(u, projection);
   matrix_.set_identity_rows(1);
+  if (problem_.contact) {
+    update_contact(u);
+    problem_.contact->assemble_hessian(stiffness_.value, scale_, projection, *contact_matrix_);
+  }
   stale_ = true;
   if (!fresh_step_) return;
   auto positions = positions_.write_owned();
@@ -105,10 +151,16 @@ void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton
 }
 
 template <int dim>
-bool IncrementalPotential<dim>::extend(const linalg::Vector& u, linalg::Vector& motion) {
+bool IncrementalPotential<dim>::extend(const linalg::Vector& u, linalg::Vector& motion,
+                                       std::span<const double> obstacle_motion) {
   assemble_unconstrained(u, newton::Projection::per_element);
   linalg::Vector force(motion.shared_layout()), response(motion.shared_layout());
   matrix_.multiply(motion, force);
+  if (problem_.contact) {
+    update_contact(u);
+    problem_.contact->add_barrier_hessian_product(stiffness_.value, motion, obstacle_motion,
+                                                  force.write_owned());
+  }
   force.scale(-1);
   problem_.dirichlet->clear(force.write_owned());
   assemble_hessian(u, newton::Projection::per_element);
@@ -129,9 +181,9 @@ template <int dim>
 newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, linalg::Vector& d,
                                                      double relative_tolerance) {
   if (fresh_step_)
-    linear_solver_.rebuild(matrix_, positions_, problem_.dirichlet->flags());
+    linear_solver_.rebuild(matrix_, positions_, problem_.dirichlet->flags(), contact_matrix_.get());
   else if (stale_)
-    linear_solver_.refresh();
+    linear_solver_.refresh(contact_matrix_.get());
   fresh_step_ = stale_ = false;
   const linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
   newton::SolveResult answer;
@@ -155,12 +207,36 @@ newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, 
 
 template <int dim>
 double IncrementalPotential<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d) {
+  return max_step(u, d, obstacles_at_rest_);
+}
+
+template <int dim>
+double IncrementalPotential<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d,
+                                           std::span<const double> obstacle_motion) {
   double step = 1;
   for_each_potential([&](const potentials::Potential<dim>& potential) {
     step = std::min(step, potential.max_step(u.local(), d.local()));
   });
   step = problem_.space->comm().min(step);
-  return step < 1 ? inversion_safety * step : 1;
+  if (step < 1) step *= inversion_safety;
+  if (!problem_.contact) return step;
+  const Stopwatch watch;
+  step = std::min(step, problem_.contact->max_step(u, d, obstacle_motion));
+  collision_seconds_ += watch.seconds();
+  return step;
+}
+
+template <int dim>
+bool IncrementalPotential<dim>::accepted(const linalg::Vector& u) {
+  if (stiffness_.tiny_distance == 0) return false;
+  update_contact(u);
+  const double distance = problem_.contact->min_distance(), last = last_min_distance_;
+  last_min_distance_ = distance;
+  const bool pressed =
+      distance < stiffness_.tiny_distance && last < stiffness_.tiny_distance && distance < last;
+  if (!pressed || stiffness_.value >= stiffness_.largest) return false;
+  stiffness_.value = std::min(2 * stiffness_.value, stiffness_.largest);
+  return true;
 }
 
 template <int dim>

@@ -3,14 +3,16 @@
 #include <vector>
 
 #include "recoil/linalg/linear_solver.hpp"
+#include "recoil/linalg/stencil_matrix.hpp"
 #include "recoil/newton/objective.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
+#include "solvers/elastodynamics/barrier_stiffness.hpp"
 
 namespace recoil::solvers {
 
-/// E(u) = 1/2 (u - u~)' M (u - u~) + s sum_k Phi_k(u) of one step (spec 1.2), with s = (b dt)^2; without
-/// inertia the first term is missing (or a weak regularisation w/2 |u - u_start|^2) and s = 1. Prescribed
-/// entries of u are constants.
+/// E(u) = 1/2 (u - u~)' M (u - u~) + s sum_k Phi_k(u) + K B(u) + s Phi_f(u) of one step (spec 1.2), with s =
+/// (b dt)^2, B the contact barrier and Phi_f friction; without inertia the first term is missing (or a weak
+/// regularisation w/2 |u - u_start|^2) and s = 1. Prescribed entries of u and the obstacles are constants.
 template <int dim>
 class IncrementalPotential final : public newton::Objective {
 public:
@@ -21,29 +23,46 @@ public:
   void begin_step(const potentials::StepContext& context, const potentials::MassMatrix<dim>* quadratic,
                   const linalg::Vector* u_tilde, double scale);
 
+  /// s of this step.
+  double scale() const { return scale_; }
+  /// K of the coming solve.
+  void set_stiffness(const BarrierStiffness& stiffness);
+  double stiffness() const { return stiffness_.value; }
+  /// Gradient of inertia, elastic energy and loads, prescribed entries included: what K is balanced with.
+  void gradient_without_contact(const linalg::Vector& u, linalg::Vector& g);
+
   double value(const linalg::Vector& u) override;
   void gradient(const linalg::Vector& u, linalg::Vector& g) override;
   void assemble_hessian(const linalg::Vector& u, newton::Projection projection) override;
   void shift_hessian(double factor) override;
-  /// Completes a motion of the prescribed entries by that of the free ones in linear elastic equilibrium
-  /// about u (with the projected Hessian): H_ff d_f = -H_fp d_p. False if the linear solve fails; `motion` is
-  /// then unchanged.
-  bool extend(const linalg::Vector& u, linalg::Vector& motion);
+  /// Completes a motion of the prescribed entries and obstacles by that of the free ones in linear
+  /// equilibrium about u (with the projected Hessian): H_ff d_f = -H_fp d_p. False if the linear solve fails;
+  /// `motion` is then unchanged.
+  bool extend(const linalg::Vector& u, linalg::Vector& motion, std::span<const double> obstacle_motion);
   newton::SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) override;
   double max_step(const linalg::Vector& u, const linalg::Vector& d) override;
+  /// The same where the obstacles move too.
+  double max_step(const linalg::Vector& u, const linalg::Vector& d, std::span<const double> obstacle_motion);
   /// sqrt(g' V^-1 g) with the lumped rest volume V of the nodes.
   double gradient_norm(const linalg::Vector& g) override;
   double value_resolution(const linalg::Vector& u, double value) override;
+  /// Doubles K where the smallest distance is tiny and shrinks.
+  bool accepted(const linalg::Vector& u) override;
+
+  double collision_seconds() const { return collision_seconds_; }
 
   const linalg::LinearSolver& linear_solver() const { return linear_solver_; }
 
 private:
+  void update_contact(const linalg::Vector& u);
+  void set_inertia_gradient(const linalg::Vector& u, linalg::Vector& g);
   void assemble_unconstrained(const linalg::Vector& u, newton::Projection projection);
   template <class Act>
   void for_each_potential(Act act) const;
 
   ElastodynamicsProblem<dim>& problem_;
   linalg::BlockMatrix matrix_;
+  std::unique_ptr<linalg::StencilMatrix> contact_matrix_; ///< null without contact
   fem::ElementAssembler<dim> assembler_;
   linalg::LinearSolver linear_solver_;
   std::vector<double> inverse_volumes_;
@@ -54,6 +73,10 @@ private:
   linalg::Vector scratch_;   ///< making a distributed vector is collective and slow
   linalg::Vector positions_; ///< where the near null space of the preconditioner is taken
   bool fresh_step_ = true, stale_ = true;
+  BarrierStiffness stiffness_;
+  double last_min_distance_ = 0;
+  std::vector<double> obstacles_at_rest_; ///< zero motion of the obstacles
+  double collision_seconds_ = 0;
 };
 
 } // namespace recoil::solvers

@@ -9,14 +9,14 @@ namespace recoil::solvers {
 
 /// Energy and momentum balance of a run [J, kg m/s, kg m^2/s]; works and dissipations are sums over all steps
 /// so far, each computed from its own forces times the displacement increment, never as a remainder: kinetic
-/// + elastic - (initial sum) = external_work - dissipated_damping - dissipated_integrator, up to the residual
-/// of Newton's method.
+/// + elastic + barrier - (initial sum) = external_work - dissipated_friction - dissipated_damping -
+/// dissipated_integrator, up to the residual of Newton's method.
 struct Ledger {
-  double kinetic = 0, elastic = 0;
-  double external_work = 0; ///< of loads and of what moves prescribed nodes
-  double dissipated_damping = 0;
-  double dissipated_integrator =
-      0; ///< numerical: of the BDF formula and of forces taken at the end of the step
+  double kinetic = 0, elastic = 0, barrier = 0;
+  double external_work = 0; ///< of loads and of what moves prescribed nodes and obstacles
+  double dissipated_friction = 0, dissipated_damping = 0;
+  double dissipated_integrator = 0; ///< numerical: of the BDF formula, of forces taken at the end of the
+                                    ///< step, of barrier stiffness changes
   std::array<double, 3> linear_momentum{};
   std::array<double, 3> angular_momentum{}; ///< about the origin; 2D: last entry
 };
@@ -33,10 +33,10 @@ struct StepForLedger {
   const linalg::Vector* acceleration; ///< null without inertia
 };
 
-/// The ledger after a step that started with `before`. The potentials must still be in the step (begin_step).
-/// Collective.
+/// The ledger after a step that started with `before`. The potentials must still be in the step (begin_step),
+/// contact updated to its end; `barrier_stiffness` is the physical one of the step [J]. Collective.
 template <int dim>
 Ledger close_step(const ElastodynamicsProblem<dim>& problem, const Ledger& before,
-                  const StepForLedger<dim>& step);
+                  const StepForLedger<dim>& step, double barrier_stiffness);
 
 } // namespace recoil::solvers

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "recoil/fem/cell_geometry.hpp"
 #include "recoil/fem/dirichlet.hpp"
 #include "recoil/fem/function_space.hpp"
+#include "recoil/potentials/contact/contact.hpp"
 #include "recoil/potentials/elastic.hpp"
 #include "recoil/potentials/mass.hpp"
 #include "recoil/potentials/potential.hpp"
@@ -24,6 +26,9 @@ struct ElastodynamicsProblem {
   std::vector<std::unique_ptr<potentials::Potential<dim>>> loads; ///< body forces, tractions, pressure
   std::unique_ptr<potentials::MassMatrix<dim>> mass;
   std::unique_ptr<fem::DirichletDofs<dim>> dirichlet;
+  std::unique_ptr<potentials::Contact<dim>> contact; ///< null without contact
+  /// factor * displacement of the local obstacle vertices at a time, dim entries each [m].
+  std::function<std::vector<double>(double time, double factor)> obstacle_motion;
 };
 
 } // namespace recoil::solvers

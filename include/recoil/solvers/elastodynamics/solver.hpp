@@ -1,7 +1,9 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,18 +29,32 @@ struct ElastodynamicsOptions {
   newton::NewtonOptions newton;     ///< tolerances in units of IncrementalPotential::gradient_norm
   double regularization_weight = 0; ///< statics: adds w/2 |u - u_start|^2
   linalg::LinearMethod linear_method = linalg::LinearMethod::automatic;
+  std::optional<double> barrier_stiffness; ///< physical (independent of dt); empty = adaptive
+  double initial_barrier_stiffness = 1;    ///< in the normal forces of friction of the very first solve
+  int friction_iterations = 1;             ///< solves per step; -1 until converged
+  double friction_convergence_tol = 0.01;  ///< on the Euclidean gradient norm, times dt
+};
+
+/// What contact has been through over all accepted states.
+struct ContactTotals {
+  double min_distance = std::numeric_limits<double>::infinity(); ///< below dhat [m]
+  GlobalIndex max_active_pairs = 0;
+  GlobalIndex intersections = 0; ///< by exact predicates, independent of distances
 };
 
 /// Counts and seconds of all solves so far, failed ones included.
 struct SolverTotals {
   GlobalIndex newton_iterations = 0, linear_iterations = 0, projected = 0, retries = 0;
   double assembly_seconds = 0, linear_solve_seconds = 0, line_search_seconds = 0, gradient_seconds = 0;
+  double collision_seconds = 0; ///< search, distances and collision times; also part of the others
+  ContactTotals contact;
 };
 
 /// One accepted internal state: a nominal step, or a sub-step of a repeated one.
 struct AcceptedState {
   stepping::StepRecord record;
-  const linalg::Vector *u, *v; ///< displacement [m], velocity [m/s]; ghosts current
+  const linalg::Vector *u, *v;                          ///< displacement [m], velocity [m/s]; ghosts current
+  const linalg::Vector *contact_force, *friction_force; ///< nodal forces [N]; null without contact
 };
 
 /// How one nominal step went.
@@ -46,6 +62,8 @@ struct StepReport {
   bool accepted = false;
   int newton_iterations = 0, linear_iterations = 0, sub_steps = 1;
   double gradient_norm = 0;
+  double min_distance = std::numeric_limits<double>::infinity(); ///< of the new state [m]
+  GlobalIndex active_pairs = 0;
   std::string failure; ///< why it could not be done, for the user
 };
 
@@ -62,7 +80,8 @@ public:
   /// Starts from states given oldest first (one for a fresh start; as many as the scheme uses for a restart
   /// or for exact starting values), after `step` nominal steps. `first_id` is the id of the oldest.
   /// Prescribed values are inserted into the displacement of a fresh start at t0 by the caller.
-  void start(GlobalIndex step, std::vector<stepping::State> states, const Ledger& ledger);
+  void start(GlobalIndex step, std::vector<stepping::State> states, const Ledger& ledger,
+             const ContactTotals& contact = {});
 
   /// Solves the next nominal step. `on_state` is called for each accepted internal state, in order, after all
   /// of them have succeeded. On failure the solver stays at the last accepted step.
@@ -74,13 +93,15 @@ public:
   const Ledger& ledger() const;
   const SolverTotals& totals() const;
   const ElastodynamicsProblem<dim>& problem() const;
-  /// Is every prescribed initial state valid (no inverted cell)? Empty if so, else what is wrong, with the
-  /// worst cell.
+  /// Is an initial state valid (no inverted cell, nothing touches or intersects)? Empty if so, else what is
+  /// wrong, with the worst cell or the first ten intersections. After start().
   std::string check_state(const linalg::Vector& u) const;
   std::string linear_solver_description() const;
   bool repeatable() const;
 
 private:
+  std::string describe_intersections(const linalg::Vector& u) const;
+
   struct Implementation;
   std::unique_ptr<Implementation> implementation_;
 };

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "recoil/fem/function_space.hpp"
+#include "recoil/mesh/distributed_obstacles.hpp"
+
+namespace recoil::fem {
+
+/// Where a surface vertex lives: on `rank`, as its owned surface vertex `index`.
+struct VertexAddress {
+  int rank;
+  LocalIndex index;
+  friend auto operator<=>(const VertexAddress&, const VertexAddress&) = default;
+};
+
+/// What never changes of a surface vertex; plain, so that it travels between ranks as bytes.
+template <int dim>
+struct SurfaceVertex {
+  std::array<double, dim> rest; ///< [m]
+  double area;                  ///< 1/dim of the rest measure of the primitives around it [m^(dim-1)]
+  GlobalIndex id;               ///< canonical number of the node; obstacle vertices follow all nodes
+  GlobalIndex block;            ///< global block number in vectors of the space; -1 for obstacles
+  std::int32_t body;            ///< deformable bodies, then obstacles
+  std::uint32_t prescribed;     ///< bit i: component i is prescribed
+  VertexAddress address;
+};
+
+/// The surface on which bodies collide: the boundary of the deformable mesh through its Lagrange nodes (order
+/// k: k^2 triangles per facet, k segments in 2D) and the obstacles. Every rank holds the vertices whose node
+/// it owns, its share of the obstacle vertices, and the edges and faces whose vertex with the smallest id it
+/// owns; other vertices of those are ghosts.
+template <int dim>
+class CollisionSurface {
+public:
+  using Point = Eigen::Matrix<double, dim, 1>;
+
+  /// `prescribed`: one flag per local entry of the space (DirichletDofs::flags). `space` and `obstacles` must
+  /// outlive the surface. Collective.
+  CollisionSurface(const FunctionSpace<dim>& space, const mesh::DistributedObstacles<dim>& obstacles,
+                   std::span<const char> prescribed);
+
+  const FunctionSpace<dim>& space() const { return *space_; }
+  const mesh::DistributedObstacles<dim>& obstacles() const { return *obstacles_; }
+  const parallel::Communicator& comm() const { return space_->comm(); }
+
+  LocalIndex num_owned() const { return num_owned_; }
+  LocalIndex num_vertices() const { return static_cast<LocalIndex>(vertices_.size()); }
+  GlobalIndex num_obstacle_vertices_global() const { return obstacles_->num_vertices_global; }
+  /// Owned vertices - first those of nodes, then those of obstacles -, then ghosts.
+  const std::vector<SurfaceVertex<dim>>& vertices() const { return vertices_; }
+  /// Local node of a vertex; -1 for obstacles.
+  LocalIndex node(LocalIndex vertex) const { return nodes_[static_cast<std::size_t>(vertex)]; }
+  /// Local obstacle vertex of a vertex; -1 for nodes.
+  LocalIndex obstacle_vertex(LocalIndex vertex) const {
+    return obstacle_vertices_[static_cast<std::size_t>(vertex)];
+  }
+  /// Owned edges, vertices ascending in id; in 2D the primitives of the surface, in 3D the edges of its
+  /// faces.
+  const std::vector<std::array<LocalIndex, 2>>& edges() const { return edges_; }
+  /// A third of the rest area of the faces around each edge (3D) [m^2].
+  const std::vector<double>& edge_areas() const { return edge_areas_; }
+  /// Owned faces (3D).
+  const std::vector<std::array<LocalIndex, 3>>& faces() const { return faces_; }
+
+  bool is_obstacle(std::int32_t body) const { return body >= num_bodies_; }
+  /// Name of a deformable body or obstacle.
+  const std::string& body_name(std::int32_t body) const;
+  std::int32_t num_bodies() const { return num_bodies_; }
+
+  /// Current positions of all vertices known here: rest + u for nodes, rest + `obstacle_displacement` (dim
+  /// entries per local obstacle vertex) for the others [m].
+  std::vector<Point> positions(std::span<const double> u,
+                               std::span<const double> obstacle_displacement) const;
+  /// The same for a field: displacement of all vertices known here.
+  std::vector<Point> displacements(std::span<const double> u,
+                                   std::span<const double> obstacle_displacement) const;
+
+private:
+  struct Builder;
+
+  const FunctionSpace<dim>* space_;
+  const mesh::DistributedObstacles<dim>* obstacles_;
+  std::int32_t num_bodies_ = 0;
+  LocalIndex num_owned_ = 0;
+  std::vector<SurfaceVertex<dim>> vertices_;
+  std::vector<LocalIndex> nodes_, obstacle_vertices_;
+  std::vector<std::array<LocalIndex, 2>> edges_;
+  std::vector<double> edge_areas_;
+  std::vector<std::array<LocalIndex, 3>> faces_;
+};
+
+} // namespace recoil::fem

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "recoil/base/types.hpp"
+#include "recoil/mesh/simplex_mesh.hpp"
+#include "recoil/parallel/communicator.hpp"
+
+namespace recoil::mesh {
+
+/// The share of all kinematic surfaces that one rank holds. Vertices are cut into equal blocks along a
+/// space-filling curve; an edge or face belongs to the owner of its vertex with the smallest id, which keeps
+/// copies of the other vertices as ghosts. Every edge of a triangle is an edge here.
+template <int dim>
+struct DistributedObstacles {
+  GlobalIndex num_vertices_global = 0;
+  LocalIndex num_owned_vertices = 0;
+
+  std::vector<Eigen::Matrix<double, dim, 1>> vertices; ///< rest positions [m]; owned ones, then ghosts
+  std::vector<GlobalIndex> vertex_ids;                 ///< 0 .. num_vertices_global - 1, obstacles in order
+  std::vector<int> vertex_owner;
+  std::vector<LocalIndex> index_at_owner;   ///< local number of the vertex on its owner
+  std::vector<std::int32_t> vertex_surface; ///< index into `names`
+  std::vector<double> vertex_area; ///< 1/dim of the measure of the faces (2D: edges) around it [m^(dim-1)]
+
+  std::vector<std::array<LocalIndex, 2>> edges; ///< owned
+  std::vector<double> edge_area;                ///< a third of the area of the faces around it; 0 in 2D
+  std::vector<std::array<LocalIndex, 3>> faces; ///< owned; none in 2D
+
+  std::vector<std::string> names;
+  std::vector<std::int32_t> surface_ids; ///< of each surface, -1 = never moves
+
+  LocalIndex num_vertices() const { return static_cast<LocalIndex>(vertices.size()); }
+};
+
+/// Gives every rank its share of `surfaces`, which are read on rank 0 only. Collective.
+template <int dim>
+DistributedObstacles<dim> distribute_obstacles(const parallel::Communicator& comm,
+                                               const std::vector<SurfaceMesh>& surfaces);
+
+} // namespace recoil::mesh

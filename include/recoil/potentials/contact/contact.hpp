@@ -1,0 +1,118 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "recoil/linalg/vector.hpp"
+#include "recoil/potentials/contact/friction.hpp"
+
+namespace recoil::potentials {
+
+template <int dim>
+struct ContactParameters {
+  double dhat = 1e-3; ///< [m]
+  BarrierForm form = BarrierForm::plain;
+  std::vector<Plane<dim>> planes;
+  double eps_v = 1e-3;           ///< speed below which friction is smoothed [m/s]
+  FrictionCoefficients friction; ///< empty = no friction
+};
+
+/// What the closest pair of a state is, for messages.
+template <int dim>
+struct ClosestPair {
+  double distance = std::numeric_limits<double>::infinity(); ///< [m]
+  std::string description;                                   ///< bodies, primitives, place
+};
+
+/// Contact and friction of one configuration (u, obstacle displacement), kept up to date as that moves. The
+/// energy of a step holds stiffness * barrier + scale * friction. Everything is collective unless it says
+/// otherwise.
+template <int dim>
+class Contact {
+public:
+  using Point = typename fem::CollisionSurface<dim>::Point;
+
+  Contact(std::unique_ptr<const fem::CollisionSurface<dim>> surface, ContactParameters<dim> parameters);
+
+  const fem::CollisionSurface<dim>& surface() const { return *surface_; }
+  const ContactParameters<dim>& parameters() const { return parameters_; }
+  const Barrier<dim>& barrier() const { return barrier_; }
+
+  /// Where the obstacles are: displacement from rest, dim entries per local obstacle vertex. Not collective.
+  std::span<const double> obstacle_displacement() const { return obstacle_displacement_; }
+  void set_obstacle_displacement(std::vector<double> displacement);
+
+  /// Brings the pairs up to date with (u, obstacles); cheap if nothing has moved. All functions below speak
+  /// of the last update.
+  void update(const linalg::Vector& u);
+
+  /// This rank's shares; not collective.
+  double barrier_value() const { return barrier_.value(pairs_); }
+  double friction_value() const;
+  /// Gradients of the unscaled barrier and of friction at the owned surface vertices, obstacles included.
+  std::vector<Point> barrier_gradient() const;
+  std::vector<Point> friction_gradient() const;
+  /// g += factor * field at the nodes of the owned surface vertices. Not collective.
+  void add_to_nodes(const std::vector<Point>& field, double factor, std::span<double> g) const;
+
+  /// H = stiffness d2B/dx2 + scale d2Phi_f/dx2.
+  void assemble_hessian(double stiffness, double scale, newton::Projection projection,
+                        linalg::StencilMatrix& H) const;
+  /// y += stiffness d2B/dx2 (d, obstacle motion) at owned nodes, with projected blocks.
+  void add_barrier_hessian_product(double stiffness, const linalg::Vector& d,
+                                   std::span<const double> obstacle_motion, std::span<double> y) const;
+
+  /// Largest share of the straight motion from (u, obstacles) by (d, obstacle_motion) before which nothing
+  /// touches, 1 if nothing does.
+  double max_step(const linalg::Vector& u, const linalg::Vector& d, std::span<const double> obstacle_motion);
+
+  /// Takes the start of a step (positions that sliding is measured from) at (u, obstacles).
+  void start_step(const linalg::Vector& u);
+  /// Sum over all ranks of field . (x - x_start) at the owned surface vertices: of all, and of obstacles.
+  struct Work {
+    double total = 0, obstacles = 0;
+  };
+  Work work(const std::vector<Point>& field) const;
+  /// Takes frames and normal forces (stiffness * barrier force) of friction from the last update; `dt` the
+  /// length of the step.
+  void lag_friction(double stiffness, double dt);
+  void clear_friction() { friction_ = Friction<dim>(); }
+  const Friction<dim>& friction() const { return friction_; }
+
+  const std::vector<ContactPair<dim>>& pairs() const { return pairs_; }
+  GlobalIndex num_pairs() const;
+  /// Smallest distance of the last update over all ranks; +infinity where no pair is closer than dhat.
+  double min_distance() const;
+  ClosestPair<dim> closest_pair() const;
+  /// Corners of the box around all surface vertices of the last update, obstacles included.
+  Eigen::AlignedBox<double, dim> bounding_box() const;
+  /// Intersections of the last updated state, by exact predicates (see count_intersections).
+  GlobalIndex num_intersections(std::vector<std::string>* first = nullptr) const;
+
+  std::int64_t num_searches() const { return search_.num_searches(); }
+  const collide::Traffic& traffic() const { return search_.traffic(); }
+  std::size_t num_candidates() const { return search_.candidates().size(); }
+
+private:
+  std::vector<Point> owned(const std::vector<Point>& known) const;
+  std::vector<Point> sum_at_owners(const ContactVertices<dim>& vertices, std::vector<Point> field) const;
+
+  std::unique_ptr<const fem::CollisionSurface<dim>> surface_;
+  ContactParameters<dim> parameters_;
+  Barrier<dim> barrier_;
+  ContactSearch<dim> search_;
+  std::vector<double> obstacle_displacement_;
+
+  std::vector<Point> known_; ///< positions of the last update, of all vertices of the surface known here
+  bool valid_ = false;       ///< pairs_ belong to known_ and to the vertices of the search
+  std::shared_ptr<const ContactVertices<dim>> vertices_;
+  std::vector<Point> positions_; ///< of vertices_
+  std::vector<ContactPair<dim>> pairs_;
+  std::vector<Point> start_; ///< of owned surface vertices
+  Friction<dim> friction_;
+  std::vector<Point> friction_positions_;
+};
+
+} // namespace recoil::potentials

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "recoil/collide/candidates.hpp"
+#include "recoil/geometry/stencil.hpp"
+#include "recoil/potentials/contact/contact_vertices.hpp"
+
+namespace recoil::potentials {
+
+/// Two primitives that may come close: a vertex and an edge (2D) or face, or two edges (3D).
+struct ContactCandidate {
+  geometry::StencilKind kind;
+  std::array<LocalIndex, 4> vertices; ///< ContactVertices numbers, in the order of the stencil
+  std::array<double, 2> edge_areas;   ///< of edge-edge pairs [m^2]
+};
+
+/// The pairs of primitives that this rank evaluates, kept as long as no vertex leaves the box around its path
+/// that they were searched with. Over all ranks every pair is held once.
+template <int dim>
+class ContactSearch {
+public:
+  using Point = typename fem::CollisionSurface<dim>::Point;
+
+  /// Pairs closer than `reach` are found. `surface` must outlive the search.
+  ContactSearch(const fem::CollisionSurface<dim>& surface, double reach);
+
+  /// Makes the candidates valid for all positions on the straight way `from` + s (`to` - `from`), s in [0,
+  /// covered]; the result is `covered`, which falls below 1 only where the whole way would meet too many
+  /// pairs. Positions are those of all vertices of the surface known here. Collective.
+  double cover(const std::vector<Point>& from, const std::vector<Point>& to);
+
+  const std::vector<ContactCandidate>& candidates() const { return candidates_; }
+  /// The vertices that the candidates refer to. A new object after every new search.
+  std::shared_ptr<const ContactVertices<dim>> vertices() const { return vertices_; }
+
+  std::int64_t num_searches() const { return num_searches_; }
+  const collide::Traffic& traffic() const { return traffic_; }
+
+private:
+  bool still_covers(const std::vector<Point>& from, const std::vector<Point>& to) const;
+  bool search(const std::vector<Point>& from, const std::vector<Point>& to, double margin,
+              GlobalIndex max_pairs);
+  void take(const collide::Candidates& found, std::span<const collide::SetPair> which);
+
+  const fem::CollisionSurface<dim>* surface_;
+  double reach_;
+  double mean_edge_ = 0;                   ///< rest length over all ranks [m]
+  std::vector<collide::Box<dim>> covered_; ///< of owned vertices
+  std::vector<ContactCandidate> candidates_;
+  std::shared_ptr<const ContactVertices<dim>> vertices_;
+  std::int64_t num_searches_ = 0;
+  collide::Traffic traffic_;
+};
+
+/// Pairs of a face and an edge (3D) or of two edges (2D) that intersect, over all ranks, by exact predicates;
+/// primitives that share a vertex and obstacles among themselves do not count. Independent of distances.
+/// `first` (optional) takes up to ten of them with the names of their bodies and their place. Collective.
+template <int dim>
+GlobalIndex count_intersections(const fem::CollisionSurface<dim>& surface,
+                                const std::vector<typename fem::CollisionSurface<dim>::Point>& positions,
+                                std::vector<std::string>* first = nullptr);
+
+} // namespace recoil::potentials

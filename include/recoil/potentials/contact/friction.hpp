@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "recoil/potentials/contact/barrier.hpp"
+
+namespace recoil::potentials {
+
+/// Coefficient of friction between two bodies (numbers as in CollisionSurface and Plane). Symmetric.
+using FrictionCoefficients = std::function<double(std::int32_t, std::int32_t)>;
+
+/// Smoothed Coulomb friction with lagged normal forces and contact frames (spec/differentiable.md 4):
+/// Phi = sum_k mu_k N_k f0(|w_k|), w_k = (I - n n') Gamma (x - x_start) the tangential sliding since the
+/// start of the step, f0 smoothed below the length eta = eps_v dt.
+template <int dim>
+class Friction {
+public:
+  using Point = typename fem::CollisionSurface<dim>::Point;
+
+  /// One lagged contact.
+  struct Stencil {
+    int num_vertices;
+    std::array<LocalIndex, 4> vertices; ///< numbers in vertices()
+    Eigen::Vector4d weights;            ///< Gamma at the lagged closest points
+    Point normal;
+    double strength; ///< mu N [N]
+  };
+
+  /// No friction.
+  Friction() = default;
+  /// Takes the frames and normal forces N = `stiffness` * Barrier::force of `pairs`, whose vertices refer to
+  /// `vertices`; pairs of nearly parallel edges have no friction. `start`: positions of the vertices at the
+  /// start of the step. Not collective.
+  Friction(const Barrier<dim>& barrier, const std::vector<ContactPair<dim>>& pairs,
+           std::shared_ptr<const ContactVertices<dim>> vertices, std::vector<Point> start, double stiffness,
+           double eta, const FrictionCoefficients& coefficients);
+
+  /// False on a rank without a lagged contact.
+  bool acts_here() const { return !stencils_.empty(); }
+  const std::vector<Stencil>& stencils() const { return stencils_; }
+  /// What the stencils refer to; null without friction.
+  const std::shared_ptr<const ContactVertices<dim>>& vertices() const { return vertices_; }
+
+  /// This rank's share of Phi [J]; `positions` of all vertices().
+  double value(const std::vector<Point>& positions) const;
+  /// dPhi/dx at all vertices() (contributions of this rank's stencils).
+  std::vector<Point> gradient(const std::vector<Point>& positions) const;
+  /// H += factor d2Phi/dx2 (positive semi-definite), without the rows and columns of prescribed components.
+  void add_hessian(const std::vector<Point>& positions, double factor, linalg::StencilMatrix& H) const;
+
+private:
+  Point sliding(const Stencil& stencil, const std::vector<Point>& positions) const;
+
+  std::shared_ptr<const ContactVertices<dim>> vertices_;
+  std::vector<Point> start_;
+  std::vector<Stencil> stencils_;
+  double eta_ = 1;
+};
+
+} // namespace recoil::potentials

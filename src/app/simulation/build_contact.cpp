@@ -1,0 +1,138 @@
+#include "app/simulation/build_contact.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "recoil/base/error.hpp"
+#include "recoil/base/log.hpp"
+#include "recoil/fem/dirichlet.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+bool names_id(const DirichletEntry& entry, int id) {
+  return entry.all || std::find(entry.ids.begin(), entry.ids.end(), id) != entry.ids.end();
+}
+
+/// What moves the obstacles with this id: the first obstacle displacement, else the first Dirichlet value,
+/// else nothing.
+const DirichletEntry* find_motion(const BoundaryConditions& conditions, int id) {
+  if (id < 0) return nullptr;
+  for (const auto* list : {&conditions.obstacle_displacements, &conditions.dirichlet})
+    for (const DirichletEntry& entry : *list)
+      if (names_id(entry, id)) return &entry;
+  return nullptr;
+}
+
+template <int dim>
+std::function<std::vector<double>(double, double)>
+obstacle_motion(const Scene& scene, const mesh::DistributedObstacles<dim>& obstacles) {
+  std::vector<const DirichletEntry*> motions;
+  for (const std::int32_t id : obstacles.surface_ids)
+    motions.push_back(find_motion(scene.boundary_conditions, id));
+  return [motions, &obstacles](double time, double factor) {
+    std::vector<double> displacement(obstacles.vertices.size() * dim, 0.0);
+    for (std::size_t v = 0; v < obstacles.vertices.size(); ++v) {
+      const DirichletEntry* motion = motions[static_cast<std::size_t>(obstacles.vertex_surface[v])];
+      if (motion == nullptr) continue;
+      const ExpressionPoint point = fem::expression_point<dim>(obstacles.vertices[v], time);
+      for (int i = 0; i < dim; ++i)
+        displacement[v * dim + static_cast<std::size_t>(i)] = factor * motion->evaluate(i, point);
+    }
+    return displacement;
+  };
+}
+
+/// Numbers of bodies as contact counts them: deformable bodies, obstacles, planes.
+std::map<std::string, std::int32_t> body_numbers(const Scene& scene, const std::vector<std::string>& bodies,
+                                                 const std::vector<std::string>& obstacles) {
+  std::map<std::string, std::int32_t> numbers;
+  const auto add = [&](const std::string& name) {
+    numbers.emplace(name, static_cast<std::int32_t>(numbers.size()));
+  };
+  for (const std::string& name : bodies) add(name);
+  for (const std::string& name : obstacles) add(name);
+  for (const PlaneObstacle& plane : scene.planes) add(plane.name);
+  return numbers;
+}
+
+potentials::FrictionCoefficients friction_coefficients(const Scene& scene,
+                                                       const std::map<std::string, std::int32_t>& numbers) {
+  const ContactSpec& contact = scene.contact;
+  if (contact.friction_coefficient == 0 && contact.friction_pairs.empty()) return {};
+  std::map<std::pair<std::int32_t, std::int32_t>, double> of_pair;
+  for (const FrictionPair& pair : contact.friction_pairs) {
+    const std::int32_t a = numbers.at(pair.bodies[0]), b = numbers.at(pair.bodies[1]);
+    of_pair[std::minmax(a, b)] = pair.coefficient;
+  }
+  return [of_pair, other = contact.friction_coefficient](std::int32_t a, std::int32_t b) {
+    const auto found = of_pair.find(std::minmax(a, b));
+    return found != of_pair.end() ? found->second : other;
+  };
+}
+
+template <int dim>
+std::vector<potentials::Plane<dim>> planes(const Scene& scene,
+                                           const std::map<std::string, std::int32_t>& numbers) {
+  std::vector<potentials::Plane<dim>> result;
+  for (const PlaneObstacle& plane : scene.planes) {
+    if (dim == 2 && plane.normal.z() != 0)
+      throw InputError(plane.where, "the normal of a plane must have no z component in a 2D scene");
+    result.push_back({plane.point.template head<dim>(), plane.normal.template head<dim>().normalized(),
+                      numbers.at(plane.name)});
+  }
+  return result;
+}
+
+/// A rest shape whose own edges are shorter than dhat presses on itself.
+template <int dim>
+void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const auto& edge : surface.edges()) {
+    const auto rest = [&](std::size_t k) {
+      return Eigen::Map<const Eigen::Matrix<double, dim, 1>>(
+          surface.vertices()[static_cast<std::size_t>(edge[k])].rest.data());
+    };
+    shortest = std::min(shortest, (rest(0) - rest(1)).norm());
+  }
+  shortest = surface.comm().min(shortest);
+  if (shortest < dhat)
+    log_warning(
+        fmt::format("contact/dhat is {:g} m, more than the shortest edge of the surface ({:g} m): parts "
+                    "of one body may press on each other at rest",
+                    dhat, shortest));
+}
+
+} // namespace
+
+template <int dim>
+void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obstacles,
+                 solvers::ElastodynamicsProblem<dim>& problem) {
+  if (!scene.contact.enabled) return;
+  const auto& mesh = problem.space->mesh();
+  const auto numbers = body_numbers(scene, mesh.body_names, obstacles.names);
+  potentials::ContactParameters<dim> parameters;
+  parameters.dhat = scene.contact.dhat_relative
+                        ? *scene.contact.dhat_relative * (mesh.max_corner - mesh.min_corner).norm()
+                        : scene.contact.dhat;
+  if (scene.contact.use_convergent_formulation && scene.contact.use_area_weighting)
+    parameters.form = potentials::BarrierForm::convergent;
+  parameters.planes = planes<dim>(scene, numbers);
+  parameters.eps_v = scene.contact.epsv;
+  parameters.friction = friction_coefficients(scene, numbers);
+  auto surface = std::make_unique<const fem::CollisionSurface<dim>>(*problem.space, obstacles,
+                                                                    problem.dirichlet->flags());
+  warn_of_short_edges(*surface, parameters.dhat);
+  problem.contact = std::make_unique<potentials::Contact<dim>>(std::move(surface), std::move(parameters));
+  problem.obstacle_motion = obstacle_motion<dim>(scene, obstacles);
+}
+
+template void add_contact(const Scene&, const mesh::DistributedObstacles<2>&,
+                          solvers::ElastodynamicsProblem<2>&);
+template void add_contact(const Scene&, const mesh::DistributedObstacles<3>&,
+                          solvers::ElastodynamicsProblem<3>&);
+
+} // namespace recoil::app

@@ -1,0 +1,199 @@
+#include "recoil/mesh/distributed_obstacles.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+
+#include <Eigen/Geometry>
+
+#include "mesh/broadcast_names.hpp"
+#include "recoil/geometry/morton.hpp"
+#include "recoil/parallel/exchange.hpp"
+
+namespace recoil::mesh {
+
+namespace {
+
+struct VertexRecord {
+  std::array<double, 3> position; ///< plain, so that it can travel as bytes
+  double area;
+  GlobalIndex id;
+  std::int32_t owner, index_at_owner, surface;
+};
+
+struct EdgeRecord {
+  std::array<GlobalIndex, 2> vertices;
+  double area;
+};
+
+using FaceRecord = std::array<GlobalIndex, 3>;
+
+/// All surfaces in one list, on rank 0.
+struct Everything {
+  std::vector<VertexRecord> vertices;
+  std::vector<EdgeRecord> edges;
+  std::vector<FaceRecord> faces;
+};
+
+Eigen::Vector3d position(const VertexRecord& vertex) {
+  return {vertex.position[0], vertex.position[1], vertex.position[2]};
+}
+
+template <int dim>
+Everything join(const std::vector<SurfaceMesh>& surfaces) {
+  Everything all;
+  std::map<std::array<GlobalIndex, 2>, double> edges;
+  for (std::size_t surface = 0; surface < surfaces.size(); ++surface) {
+    const SurfaceMesh& mesh = surfaces[surface];
+    const auto first = static_cast<GlobalIndex>(all.vertices.size());
+    for (const Eigen::Vector3d& p : mesh.vertices)
+      all.vertices.push_back({{p.x(), p.y(), p.z()},
+                              0.0,
+                              static_cast<GlobalIndex>(all.vertices.size()),
+                              0,
+                              0,
+                              static_cast<std::int32_t>(surface)});
+    const auto add_edge = [&](GlobalIndex a, GlobalIndex b, double area) {
+      edges[{std::min(a, b), std::max(a, b)}] += area;
+    };
+    for (const auto& triangle : mesh.triangles) {
+      FaceRecord face{first + triangle[0], first + triangle[1], first + triangle[2]};
+      const auto corner = [&](std::size_t i) {
+        return position(all.vertices[static_cast<std::size_t>(face[i])]);
+      };
+      const double share = (corner(1) - corner(0)).cross(corner(2) - corner(0)).norm() / 6;
+      for (std::size_t i = 0; i < 3; ++i) {
+        all.vertices[static_cast<std::size_t>(face[i])].area += share;
+        add_edge(face[i], face[(i + 1) % 3], share);
+      }
+      std::sort(face.begin(), face.end());
+      all.faces.push_back(face);
+    }
+    for (const auto& edge : mesh.edges) add_edge(first + edge[0], first + edge[1], 0.0);
+  }
+  for (const auto& [vertices, area] : edges) {
+    all.edges.push_back({vertices, area});
+    if constexpr (dim == 2) {
+      auto& a = all.vertices[static_cast<std::size_t>(vertices[0])];
+      auto& b = all.vertices[static_cast<std::size_t>(vertices[1])];
+      const double half = 0.5 * (position(a) - position(b)).norm();
+      a.area += half;
+      b.area += half;
+    }
+  }
+  return all;
+}
+
+/// Equal blocks along the Morton curve.
+template <int dim>
+void assign_owners(int num_ranks, std::vector<VertexRecord>& vertices) {
+  Eigen::AlignedBox<double, dim> box;
+  const auto place = [&](const VertexRecord& v) -> Eigen::Matrix<double, dim, 1> {
+    return position(v).template head<dim>();
+  };
+  for (const VertexRecord& v : vertices) box.extend(place(v));
+  std::vector<std::tuple<std::uint64_t, std::size_t>> order;
+  for (std::size_t i = 0; i < vertices.size(); ++i)
+    order.emplace_back(geometry::morton_code<dim>(place(vertices[i]), box.min(), box.max()), i);
+  std::sort(order.begin(), order.end());
+  std::vector<std::int32_t> count(static_cast<std::size_t>(num_ranks), 0);
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    VertexRecord& vertex = vertices[std::get<1>(order[k])];
+    vertex.owner = static_cast<std::int32_t>(k * static_cast<std::size_t>(num_ranks) / order.size());
+    vertex.index_at_owner = count[static_cast<std::size_t>(vertex.owner)]++;
+  }
+}
+
+/// What each rank gets.
+struct Parcels {
+  explicit Parcels(int num_ranks)
+      : vertices(static_cast<std::size_t>(num_ranks)), edges(vertices.size()), faces(vertices.size()) {}
+  std::vector<std::vector<VertexRecord>> vertices;
+  std::vector<std::vector<EdgeRecord>> edges;
+  std::vector<std::vector<FaceRecord>> faces;
+};
+
+Parcels pack(int num_ranks, const Everything& all) {
+  Parcels parcels(num_ranks);
+  std::vector<std::vector<GlobalIndex>> needed(parcels.vertices.size());
+  const auto owner = [&](GlobalIndex id) {
+    return static_cast<std::size_t>(all.vertices[static_cast<std::size_t>(id)].owner);
+  };
+  const auto need = [&](std::size_t rank, auto vertices) {
+    for (const GlobalIndex id : vertices)
+      if (owner(id) != rank) needed[rank].push_back(id);
+  };
+  // Owned vertices in the order of index_at_owner.
+  for (const VertexRecord& v : all.vertices) parcels.vertices[static_cast<std::size_t>(v.owner)].push_back(v);
+  for (auto& list : parcels.vertices)
+    std::sort(list.begin(), list.end(),
+              [](const auto& a, const auto& b) { return a.index_at_owner < b.index_at_owner; });
+  for (const EdgeRecord& edge : all.edges) {
+    parcels.edges[owner(edge.vertices[0])].push_back(edge);
+    need(owner(edge.vertices[0]), edge.vertices);
+  }
+  for (const FaceRecord& face : all.faces) {
+    parcels.faces[owner(face[0])].push_back(face);
+    need(owner(face[0]), face);
+  }
+  for (std::size_t rank = 0; rank < needed.size(); ++rank) {
+    std::sort(needed[rank].begin(), needed[rank].end());
+    needed[rank].erase(std::unique(needed[rank].begin(), needed[rank].end()), needed[rank].end());
+    for (const GlobalIndex id : needed[rank])
+      parcels.vertices[rank].push_back(all.vertices[static_cast<std::size_t>(id)]);
+  }
+  return parcels;
+}
+
+} // namespace
+
+template <int dim>
+DistributedObstacles<dim> distribute_obstacles(const parallel::Communicator& comm,
+                                               const std::vector<SurfaceMesh>& surfaces) {
+  DistributedObstacles<dim> share;
+  Parcels parcels(comm.size());
+  if (comm.rank() == 0) {
+    Everything all = join<dim>(surfaces);
+    assign_owners<dim>(comm.size(), all.vertices);
+    parcels = pack(comm.size(), all);
+    share.num_vertices_global = static_cast<GlobalIndex>(all.vertices.size());
+    for (const SurfaceMesh& surface : surfaces) {
+      share.names.push_back(surface.name);
+      share.surface_ids.push_back(surface.surface_id);
+    }
+  }
+  share.num_vertices_global = comm.sum(share.num_vertices_global);
+  broadcast_names(comm, share.names);
+  comm.broadcast(share.surface_ids);
+
+  const auto vertices = parallel::exchange(comm, parcels.vertices);
+  const auto edges = parallel::exchange(comm, parcels.edges);
+  const auto faces = parallel::exchange(comm, parcels.faces);
+  std::unordered_map<GlobalIndex, LocalIndex> local;
+  for (const VertexRecord& v : vertices[0]) {
+    local[v.id] = share.num_vertices();
+    share.vertices.push_back(position(v).template head<dim>());
+    share.vertex_ids.push_back(v.id);
+    share.vertex_owner.push_back(v.owner);
+    share.index_at_owner.push_back(v.index_at_owner);
+    share.vertex_surface.push_back(v.surface);
+    share.vertex_area.push_back(v.area);
+    if (v.owner == comm.rank()) ++share.num_owned_vertices;
+  }
+  for (const EdgeRecord& edge : edges[0]) {
+    share.edges.push_back({local.at(edge.vertices[0]), local.at(edge.vertices[1])});
+    share.edge_area.push_back(edge.area);
+  }
+  for (const FaceRecord& face : faces[0])
+    share.faces.push_back({local.at(face[0]), local.at(face[1]), local.at(face[2])});
+  return share;
+}
+
+template DistributedObstacles<2> distribute_obstacles(const parallel::Communicator&,
+                                                      const std::vector<SurfaceMesh>&);
+template DistributedObstacles<3> distribute_obstacles(const parallel::Communicator&,
+                                                      const std::vector<SurfaceMesh>&);
+
+} // namespace recoil::mesh

@@ -1,0 +1,210 @@
+#include "recoil/potentials/contact/barrier.hpp"
+
+#include <cmath>
+
+#include "recoil/geometry/psd_projection.hpp"
+
+namespace recoil::potentials {
+
+namespace {
+
+// Factors of the area weights that make the sum converge under refinement (spec/differentiable.md 3.4).
+constexpr double area_scale_2d = 0.5, area_scale_3d = 0.25;
+
+template <int dim>
+double area_weight(const ContactCandidate& candidate, const ContactVertices<dim>& vertices) {
+  if constexpr (dim == 2) return area_scale_2d * vertices[candidate.vertices[0]].area;
+  if (candidate.kind == geometry::StencilKind::edge_edge)
+    return area_scale_3d * (candidate.edge_areas[0] + candidate.edge_areas[1]);
+  return area_scale_3d * vertices[candidate.vertices[0]].area;
+}
+
+constexpr geometry::MollifierScalars not_mollified{1, 0, 0, 0, 0, false};
+
+template <int dim>
+geometry::MollifierScalars mollifier(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
+                                     const geometry::StencilPoints<dim>& points) {
+  if constexpr (dim == 3) {
+    if (candidate.kind != geometry::StencilKind::edge_edge) return not_mollified;
+    geometry::StencilPoints<3> rest;
+    for (int i = 0; i < 4; ++i) rest.col(i) = vertices.rest(candidate.vertices[static_cast<std::size_t>(i)]);
+    return geometry::edge_edge_mollifier_scalars(geometry::edge_cross_squared(points),
+                                                 geometry::edge_edge_mollifier_eps(rest));
+  }
+  return not_mollified;
+}
+
+} // namespace
+
+template <int dim>
+std::vector<ContactPair<dim>> Barrier<dim>::active_pairs(const std::vector<ContactCandidate>& candidates,
+                                                         const ContactVertices<dim>& vertices,
+                                                         const std::vector<Point>& positions) const {
+  std::vector<ContactPair<dim>> pairs;
+  const double limit = dhat_ * dhat_;
+  const auto at = [&](LocalIndex v) -> const Point& { return positions[static_cast<std::size_t>(v)]; };
+  for (const ContactCandidate& candidate : candidates) {
+    const int count = geometry::num_points(candidate.kind),
+              first = geometry::num_first_points(candidate.kind);
+    geometry::StencilPoints<dim> points = geometry::StencilPoints<dim>::Zero();
+    for (int i = 0; i < count; ++i) points.col(i) = at(candidate.vertices[static_cast<std::size_t>(i)]);
+    // Boxes of the two primitives that are farther apart than dhat along an axis.
+    const Point gap = (points.leftCols(first).rowwise().minCoeff() -
+                       points.middleCols(first, count - first).rowwise().maxCoeff())
+                          .cwiseMax(points.middleCols(first, count - first).rowwise().minCoeff() -
+                                    points.leftCols(first).rowwise().maxCoeff());
+    if (gap.maxCoeff() >= dhat_) continue;
+    const auto closest = geometry::closest_points<dim>(candidate.kind, points);
+    if (closest.distance_squared >= limit) continue;
+    const double weight = form_ == BarrierForm::plain ? 1 : area_weight(candidate, vertices);
+    pairs.push_back({candidate.kind,
+                     count,
+                     candidate.vertices,
+                     {vertices[candidate.vertices[0]].body,
+                      vertices[candidate.vertices[static_cast<std::size_t>(first)]].body},
+                     points,
+                     closest,
+                     weight,
+                     mollifier<dim>(candidate, vertices, points)});
+  }
+  for (const Plane<dim>& plane : planes_)
+    for (std::size_t v = 0; v < vertices.num_owned(); ++v) {
+      const auto vertex = static_cast<LocalIndex>(v);
+      const double distance = plane.normal.dot(positions[v] - plane.point);
+      if (distance >= dhat_ || vertices[vertex].block < 0) continue;
+      ContactPair<dim> pair{geometry::StencilKind::vertex_vertex,
+                            1,
+                            {vertex, -1, -1, -1},
+                            {vertices[vertex].body, plane.body},
+                            {},
+                            {},
+                            1,
+                            not_mollified};
+      pair.points.setZero();
+      pair.points.col(0) = positions[v];
+      pair.closest.weights = Eigen::Vector4d::Unit(0);
+      pair.closest.tangents.setZero();
+      pair.closest.num_free = 0;
+      pair.closest.separation = distance * plane.normal;
+      pair.closest.distance_squared = distance > 0 ? distance * distance : 0;
+      if (form_ == BarrierForm::convergent) pair.weight = vertices[vertex].area;
+      pairs.push_back(pair);
+    }
+  return pairs;
+}
+
+template <int dim>
+geometry::BarrierValue Barrier<dim>::of_squared_distance(double distance_squared) const {
+  if (form_ == BarrierForm::plain) return geometry::log_barrier(distance_squared, dhat_ * dhat_);
+  const double d = std::sqrt(distance_squared);
+  const geometry::BarrierValue b = geometry::log_barrier(d, dhat_);
+  // d = y^1/2 for y the squared distance.
+  return {b.value, b.first / (2 * d), (b.second - b.first / d) / (4 * distance_squared)};
+}
+
+template <int dim>
+double Barrier<dim>::force(const ContactPair<dim>& pair) const {
+  const double y = pair.closest.distance_squared;
+  return -2 * std::sqrt(y) * pair.weight * pair.mollifier.value * of_squared_distance(y).first;
+}
+
+template <int dim>
+double Barrier<dim>::value(const std::vector<ContactPair<dim>>& pairs) const {
+  double sum = 0;
+  for (const auto& pair : pairs)
+    // A mollifier of zero times an infinite barrier is still a collision.
+    sum += pair.closest.distance_squared > 0
+               ? pair.weight * pair.mollifier.value * of_squared_distance(pair.closest.distance_squared).value
+               : std::numeric_limits<double>::infinity();
+  return sum;
+}
+
+template <int dim>
+geometry::StencilVector<dim> Barrier<dim>::gradient(const ContactPair<dim>& pair) const {
+  const geometry::BarrierValue b = of_squared_distance(pair.closest.distance_squared);
+  geometry::StencilVector<dim> g =
+      pair.weight * pair.mollifier.value * b.first * geometry::distance_squared_gradient<dim>(pair.closest);
+  if constexpr (dim == 3)
+    if (pair.mollifier.is_mollified)
+      g += pair.weight * b.value * pair.mollifier.first * geometry::edge_cross_squared_gradient(pair.points);
+  return g;
+}
+
+template <int dim>
+std::vector<typename Barrier<dim>::Point> Barrier<dim>::gradient(const std::vector<ContactPair<dim>>& pairs,
+                                                                 std::size_t num_vertices) const {
+  std::vector<Point> result(num_vertices, Point::Zero());
+  for (const auto& pair : pairs) {
+    const geometry::StencilVector<dim> g = gradient(pair);
+    for (int i = 0; i < pair.num_vertices; ++i)
+      result[static_cast<std::size_t>(pair.vertices[static_cast<std::size_t>(i)])] +=
+          g.template segment<dim>(dim * i);
+  }
+  return result;
+}
+
+template <int dim>
+geometry::StencilMatrix<dim> Barrier<dim>::hessian(const ContactPair<dim>& pair) const {
+  const double y = pair.closest.distance_squared;
+  const geometry::BarrierValue b = of_squared_distance(y);
+  const geometry::MollifierScalars& m = pair.mollifier;
+  const geometry::StencilVector<dim> gradient = geometry::distance_squared_gradient<dim>(pair.closest);
+  geometry::StencilMatrix<dim> H = m.value * b.second * gradient * gradient.transpose();
+  if (pair.num_vertices == 1) {
+    // A plane does not bend: the squared distance has the Hessian 2 n n'.
+    const Point& c = pair.closest.separation;
+    H.template topLeftCorner<dim, dim>() += m.value * b.first * 2 / y * c * c.transpose();
+  } else {
+    H += m.value * b.first * geometry::distance_squared_hessian<dim>(pair.closest, pair.points);
+  }
+  if constexpr (dim == 3)
+    if (m.is_mollified) {
+      const geometry::StencilVector<3> x = geometry::edge_cross_squared_gradient(pair.points);
+      const geometry::StencilMatrix<3> mixed = b.first * m.first * gradient * x.transpose();
+      H += mixed + mixed.transpose() + b.value * m.second * x * x.transpose() +
+           b.value * m.first * geometry::edge_cross_squared_hessian(pair.points);
+    }
+  return pair.weight * H;
+}
+
+template <int dim>
+void Barrier<dim>::add_hessian(const std::vector<ContactPair<dim>>& pairs,
+                               const ContactVertices<dim>& vertices, double factor,
+                               newton::Projection projection, linalg::StencilMatrix& H) const {
+  for (const auto& pair : pairs) {
+    geometry::StencilMatrix<dim> block = factor * hessian(pair);
+    if (projection == newton::Projection::per_element) geometry::project_psd<4 * dim>(block);
+    std::array<LocalIndex, 4> stencil = pair.vertices;
+    for (int i = 0; i < pair.num_vertices; ++i)
+      if (!pair.mollifier.is_mollified && pair.closest.weights[i] == 0)
+        stencil[static_cast<std::size_t>(i)] = -1;
+    add_block<dim>(vertices, std::span(stencil).first(static_cast<std::size_t>(pair.num_vertices)), block, H);
+  }
+}
+
+template <int dim>
+void add_block(const ContactVertices<dim>& vertices, std::span<const LocalIndex> stencil,
+               geometry::StencilMatrix<dim>& block, linalg::StencilMatrix& H) {
+  std::array<GlobalIndex, 4> nodes{-1, -1, -1, -1};
+  for (std::size_t i = 0; i < stencil.size(); ++i) {
+    if (stencil[i] < 0) continue;
+    const fem::SurfaceVertex<dim>& vertex = vertices[stencil[i]];
+    nodes[i] = vertex.block;
+    for (int component = 0; component < dim; ++component)
+      if ((vertex.prescribed >> component & 1U) != 0) {
+        const Eigen::Index row = dim * static_cast<Eigen::Index>(i) + component;
+        block.row(row).setZero();
+        block.col(row).setZero();
+      }
+  }
+  H.add(std::span(nodes).first(stencil.size()), block.data(), 4 * dim);
+}
+
+template class Barrier<2>;
+template class Barrier<3>;
+template void add_block<2>(const ContactVertices<2>&, std::span<const LocalIndex>,
+                           geometry::StencilMatrix<2>&, linalg::StencilMatrix&);
+template void add_block<3>(const ContactVertices<3>&, std::span<const LocalIndex>,
+                           geometry::StencilMatrix<3>&, linalg::StencilMatrix&);
+
+} // namespace recoil::potentials

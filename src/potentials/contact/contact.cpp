@@ -1,0 +1,241 @@
+#include "recoil/potentials/contact/contact.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+#include "recoil/geometry/additive_ccd.hpp"
+#include "recoil/geometry/psd_projection.hpp"
+
+namespace recoil::potentials {
+
+namespace {
+
+/// A vertex goes at most this share of its way to a plane.
+constexpr double plane_safety = 0.9;
+
+template <int dim>
+geometry::StencilPoints<dim> gather(const ContactCandidate& candidate,
+                                    const std::vector<Eigen::Matrix<double, dim, 1>>& values) {
+  geometry::StencilPoints<dim> points = geometry::StencilPoints<dim>::Zero();
+  for (int i = 0; i < geometry::num_points(candidate.kind); ++i)
+    points.col(i) = values[static_cast<std::size_t>(candidate.vertices[static_cast<std::size_t>(i)])];
+  return points;
+}
+
+} // namespace
+
+template <int dim>
+Contact<dim>::Contact(std::unique_ptr<const fem::CollisionSurface<dim>> surface,
+                      ContactParameters<dim> parameters)
+    : surface_(std::move(surface)), parameters_(std::move(parameters)),
+      barrier_(parameters_.dhat, parameters_.form, parameters_.planes), search_(*surface_, parameters_.dhat),
+      obstacle_displacement_(static_cast<std::size_t>(surface_->obstacles().num_vertices()) * dim, 0.0) {}
+
+template <int dim>
+void Contact<dim>::set_obstacle_displacement(std::vector<double> displacement) {
+  RECOIL_ASSERT(displacement.size() == obstacle_displacement_.size());
+  obstacle_displacement_ = std::move(displacement);
+}
+
+template <int dim>
+std::vector<typename Contact<dim>::Point> Contact<dim>::owned(const std::vector<Point>& known) const {
+  return {known.begin(), known.begin() + surface_->num_owned()};
+}
+
+template <int dim>
+void Contact<dim>::update(const linalg::Vector& u) {
+  std::vector<Point> known = surface_->positions(u.local(), obstacle_displacement_);
+  if (surface_->comm().all(valid_ && known == known_)) return;
+  known_ = std::move(known);
+  search_.cover(known_, known_);
+  vertices_ = search_.vertices();
+  positions_ = vertices_->gather(owned(known_));
+  pairs_ = barrier_.active_pairs(search_.candidates(), *vertices_, positions_);
+  if (friction_.vertices()) friction_positions_ = friction_.vertices()->gather(owned(known_));
+  valid_ = true;
+}
+
+template <int dim>
+double Contact<dim>::friction_value() const {
+  return friction_.vertices() ? friction_.value(friction_positions_) : 0;
+}
+
+template <int dim>
+std::vector<typename Contact<dim>::Point> Contact<dim>::sum_at_owners(const ContactVertices<dim>& vertices,
+                                                                      std::vector<Point> field) const {
+  vertices.add_to_owners(field);
+  field.resize(vertices.num_owned());
+  return field;
+}
+
+template <int dim>
+std::vector<typename Contact<dim>::Point> Contact<dim>::barrier_gradient() const {
+  return sum_at_owners(*vertices_, barrier_.gradient(pairs_, vertices_->size()));
+}
+
+template <int dim>
+std::vector<typename Contact<dim>::Point> Contact<dim>::friction_gradient() const {
+  if (!friction_.vertices()) return std::vector<Point>(vertices_->num_owned(), Point::Zero());
+  return sum_at_owners(*friction_.vertices(), friction_.gradient(friction_positions_));
+}
+
+template <int dim>
+void Contact<dim>::add_to_nodes(const std::vector<Point>& field, double factor, std::span<double> g) const {
+  for (std::size_t v = 0; v < field.size(); ++v) {
+    const LocalIndex node = surface_->node(static_cast<LocalIndex>(v));
+    if (node < 0) break; // obstacles follow the nodes
+    for (int i = 0; i < dim; ++i)
+      g[static_cast<std::size_t>(node) * dim + static_cast<std::size_t>(i)] += factor * field[v][i];
+  }
+}
+
+template <int dim>
+void Contact<dim>::assemble_hessian(double stiffness, double scale, newton::Projection projection,
+                                    linalg::StencilMatrix& H) const {
+  H.begin();
+  barrier_.add_hessian(pairs_, *vertices_, stiffness, projection, H);
+  if (friction_.vertices()) friction_.add_hessian(friction_positions_, scale, H);
+  H.finish();
+}
+
+template <int dim>
+void Contact<dim>::add_barrier_hessian_product(double stiffness, const linalg::Vector& d,
+                                               std::span<const double> obstacle_motion,
+                                               std::span<double> y) const {
+  const std::vector<Point> motion = surface_->displacements(d.local(), obstacle_motion);
+  const std::vector<Point> here = vertices_->gather(owned(motion));
+  std::vector<Point> result(here.size(), Point::Zero());
+  for (const auto& pair : pairs_) {
+    geometry::StencilMatrix<dim> block = barrier_.hessian(pair);
+    geometry::project_psd<4 * dim>(block);
+    geometry::StencilVector<dim> x = geometry::StencilVector<dim>::Zero();
+    for (int i = 0; i < pair.num_vertices; ++i)
+      x.template segment<dim>(dim * i) =
+          here[static_cast<std::size_t>(pair.vertices[static_cast<std::size_t>(i)])];
+    const geometry::StencilVector<dim> product = stiffness * (block * x);
+    for (int i = 0; i < pair.num_vertices; ++i)
+      result[static_cast<std::size_t>(pair.vertices[static_cast<std::size_t>(i)])] +=
+          product.template segment<dim>(dim * i);
+  }
+  add_to_nodes(sum_at_owners(*vertices_, std::move(result)), 1, y);
+}
+
+template <int dim>
+double Contact<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d,
+                              std::span<const double> obstacle_motion) {
+  const std::vector<Point> from = surface_->positions(u.local(), obstacle_displacement_);
+  const std::vector<Point> motion = surface_->displacements(d.local(), obstacle_motion);
+  std::vector<Point> to = from;
+  for (std::size_t v = 0; v < to.size(); ++v) to[v] += motion[v];
+  double step = search_.cover(from, to);
+  valid_ = valid_ && vertices_ == search_.vertices();
+  const auto& vertices = *search_.vertices();
+  const std::vector<Point> x = vertices.gather(owned(from)), dx = vertices.gather(owned(motion));
+  for (const ContactCandidate& candidate : search_.candidates())
+    step = std::min(step, geometry::additive_ccd<dim>(candidate.kind, gather<dim>(candidate, x),
+                                                      gather<dim>(candidate, dx), 0, step));
+  for (const Plane<dim>& plane : parameters_.planes)
+    for (std::size_t v = 0; v < vertices.num_owned(); ++v) {
+      const double approach = -plane.normal.dot(dx[v]);
+      const double distance = plane.normal.dot(x[v] - plane.point);
+      if (vertices[static_cast<LocalIndex>(v)].block >= 0 && plane_safety * distance < approach * step)
+        step = plane_safety * distance / approach;
+    }
+  return surface_->comm().min(step);
+}
+
+template <int dim>
+void Contact<dim>::start_step(const linalg::Vector& u) {
+  start_ = owned(surface_->positions(u.local(), obstacle_displacement_));
+}
+
+template <int dim>
+typename Contact<dim>::Work Contact<dim>::work(const std::vector<Point>& field) const {
+  std::array<double, 2> sums{};
+  for (std::size_t v = 0; v < field.size(); ++v) {
+    const double share = field[v].dot(known_[v] - start_[v]);
+    sums[0] += share;
+    if (surface_->node(static_cast<LocalIndex>(v)) < 0) sums[1] += share;
+  }
+  surface_->comm().sum(sums);
+  return {sums[0], sums[1]};
+}
+
+template <int dim>
+void Contact<dim>::lag_friction(double stiffness, double dt) {
+  RECOIL_ASSERT(valid_);
+  if (!parameters_.friction) return;
+  friction_ = Friction<dim>(barrier_, pairs_, vertices_, vertices_->gather(start_), stiffness,
+                            parameters_.eps_v * dt, parameters_.friction);
+  friction_positions_ = positions_;
+}
+
+template <int dim>
+GlobalIndex Contact<dim>::num_pairs() const {
+  return surface_->comm().sum(static_cast<GlobalIndex>(pairs_.size()));
+}
+
+template <int dim>
+double Contact<dim>::min_distance() const {
+  double squared = std::numeric_limits<double>::infinity();
+  for (const auto& pair : pairs_) squared = std::min(squared, pair.closest.distance_squared);
+  return std::sqrt(surface_->comm().min(squared));
+}
+
+template <int dim>
+ClosestPair<dim> Contact<dim>::closest_pair() const {
+  const ContactPair<dim>* closest = nullptr;
+  for (const auto& pair : pairs_)
+    if (closest == nullptr || pair.closest.distance_squared < closest->closest.distance_squared)
+      closest = &pair;
+  std::string text;
+  double distance = std::numeric_limits<double>::infinity();
+  if (closest != nullptr) {
+    distance = std::sqrt(closest->closest.distance_squared);
+    const auto name = [&](std::int32_t body) -> std::string {
+      const auto num = surface_->num_bodies() + static_cast<std::int32_t>(surface_->obstacles().names.size());
+      return body < num ? "'" + surface_->body_name(body) + "'" : "a plane";
+    };
+    std::ostringstream line;
+    line << (closest->kind == geometry::StencilKind::edge_edge ? "edges" : "a vertex and a primitive")
+         << " of " << name(closest->bodies[0]) << " and " << name(closest->bodies[1]) << " are " << distance
+         << " m apart at (";
+    for (int i = 0; i < dim; ++i) line << (i > 0 ? ", " : "") << closest->points(i, 0);
+    line << ")";
+    text = line.str();
+  }
+  ClosestPair<dim> result;
+  result.distance = surface_->comm().min(distance);
+  const std::vector<std::string> texts = surface_->comm().all_gather(distance == result.distance ? text : "");
+  for (const std::string& candidate : texts)
+    if (result.description.empty()) result.description = candidate;
+  return result;
+}
+
+template <int dim>
+Eigen::AlignedBox<double, dim> Contact<dim>::bounding_box() const {
+  Eigen::AlignedBox<double, dim> box;
+  for (LocalIndex v = 0; v < surface_->num_owned(); ++v) box.extend(known_[static_cast<std::size_t>(v)]);
+  const auto& comm = surface_->comm();
+  Point low = box.min(), high = box.max();
+  for (int i = 0; i < dim; ++i) {
+    low[i] = comm.min(low[i]);
+    high[i] = comm.max(high[i]);
+  }
+  return {low, high};
+}
+
+template <int dim>
+GlobalIndex Contact<dim>::num_intersections(std::vector<std::string>* first) const {
+  GlobalIndex below = 0;
+  for (const Plane<dim>& plane : parameters_.planes)
+    for (LocalIndex v = 0; v < surface_->num_owned(); ++v)
+      if (surface_->node(v) >= 0 && plane.normal.dot(known_[static_cast<std::size_t>(v)] - plane.point) <= 0)
+        ++below;
+  return surface_->comm().sum(below) + count_intersections<dim>(*surface_, known_, first);
+}
+
+template class Contact<2>;
+template class Contact<3>;
+
+} // namespace recoil::potentials

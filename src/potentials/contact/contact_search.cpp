@@ -1,0 +1,127 @@
+#include "recoil/potentials/contact/contact_search.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "potentials/contact/remote_primitives.hpp"
+#include "potentials/contact/surface_items.hpp"
+
+namespace recoil::potentials {
+
+namespace {
+
+// Boxes grow by the motion that is looked at, so that the next, shorter ones need no new search, but not so
+// much that they meet far neighbours.
+constexpr double least_margin_of_reach = 0.25;
+constexpr double largest_margin_of_edge = 0.25;
+/// Pairs per rank and primitive beyond which a way is cut short.
+constexpr GlobalIndex pairs_per_primitive = 200, pairs_at_least = 1000000;
+constexpr int max_halvings = 20;
+
+template <int dim>
+double mean_edge_length(const fem::CollisionSurface<dim>& surface) {
+  std::array<double, 2> sums{0, static_cast<double>(surface.edges().size())};
+  for (const auto& edge : surface.edges()) {
+    double squared = 0;
+    for (std::size_t i = 0; i < dim; ++i) {
+      const auto rest = [&](std::size_t k) {
+        return surface.vertices()[static_cast<std::size_t>(edge[k])].rest[i];
+      };
+      squared += (rest(0) - rest(1)) * (rest(0) - rest(1));
+    }
+    sums[0] += std::sqrt(squared);
+  }
+  surface.comm().sum(sums);
+  return sums[1] > 0 ? sums[0] / sums[1] : 0;
+}
+
+} // namespace
+
+template <int dim>
+ContactSearch<dim>::ContactSearch(const fem::CollisionSurface<dim>& surface, double reach)
+    : surface_(&surface), reach_(reach), mean_edge_(mean_edge_length(surface)),
+      vertices_(std::make_shared<const ContactVertices<dim>>(surface, std::vector<fem::VertexAddress>())) {}
+
+template <int dim>
+bool ContactSearch<dim>::still_covers(const std::vector<Point>& from, const std::vector<Point>& to) const {
+  bool inside = num_searches_ > 0;
+  for (std::size_t v = 0; v < covered_.size() && inside; ++v)
+    inside = covered_[v].contains(from[v]) && covered_[v].contains(to[v]);
+  return surface_->comm().all(inside);
+}
+
+template <int dim>
+double ContactSearch<dim>::cover(const std::vector<Point>& from, const std::vector<Point>& to) {
+  if (still_covers(from, to)) return 1;
+  double motion = 0;
+  for (std::size_t v = 0; v < from.size(); ++v)
+    motion = std::max(motion, (to[v] - from[v]).template lpNorm<Eigen::Infinity>());
+  motion = surface_->comm().max(motion);
+  const double margin =
+      std::max(least_margin_of_reach * reach_, std::min(motion, largest_margin_of_edge * mean_edge_));
+  const auto num_primitives =
+      static_cast<GlobalIndex>(surface_->edges().size() + surface_->faces().size()) + surface_->num_owned();
+  const GlobalIndex most =
+      std::max(pairs_at_least, pairs_per_primitive * surface_->comm().max(num_primitives));
+  double share = 1;
+  std::vector<Point> end = to;
+  for (int halving = 0; halving < max_halvings; ++halving) {
+    if (search(from, end, halving == 0 ? margin : std::min(margin, share * motion), most)) return share;
+    share /= 2;
+    for (std::size_t v = 0; v < from.size(); ++v) end[v] = from[v] + share * (to[v] - from[v]);
+  }
+  search(from, from, least_margin_of_reach * reach_, std::numeric_limits<GlobalIndex>::max());
+  return 0;
+}
+
+template <int dim>
+bool ContactSearch<dim>::search(const std::vector<Point>& from, const std::vector<Point>& to, double margin,
+                                GlobalIndex max_pairs) {
+  ++num_searches_;
+  std::vector<collide::Box<dim>> boxes(from.size());
+  for (std::size_t v = 0; v < from.size(); ++v) {
+    boxes[v] =
+        collide::Box<dim>(from[v].cwiseMin(to[v]).array() - margin, from[v].cwiseMax(to[v]).array() + margin);
+  }
+  covered_.assign(boxes.begin(), boxes.begin() + surface_->num_owned());
+  const double half = 0.5 * reach_;
+  for (auto& box : boxes) box = collide::Box<dim>(box.min().array() - half, box.max().array() + half);
+
+  std::vector<std::array<LocalIndex, 1>> points(static_cast<std::size_t>(surface_->num_owned()));
+  for (LocalIndex v = 0; v < surface_->num_owned(); ++v) points[static_cast<std::size_t>(v)] = {v};
+  const std::array<collide::ItemSet<dim>, 3> sets{items<dim, 1>(*surface_, points, boxes),
+                                                  items<dim, 2>(*surface_, surface_->edges(), boxes),
+                                                  items<dim, 3>(*surface_, surface_->faces(), boxes)};
+  std::vector<collide::SetPair> which;
+  for (const PairKind& kind : pair_kinds<dim>()) which.push_back({kind.first, kind.second});
+  const collide::Candidates found =
+      collide::find_candidates<dim>(surface_->comm(), sets, which, admits_bodies(*surface_), max_pairs);
+  if (found.over_budget) return false;
+  traffic_ = found.traffic;
+  take(found, which);
+  return true;
+}
+
+template <int dim>
+void ContactSearch<dim>::take(const collide::Candidates& found, std::span<const collide::SetPair> which) {
+  const RemotePrimitives<dim> remote(*surface_, found.remote);
+  vertices_ = std::make_shared<const ContactVertices<dim>>(*surface_, remote.foreign_vertices(found, which));
+  candidates_.clear();
+  const std::vector<PairKind> kinds = pair_kinds<dim>();
+  for (std::size_t k = 0; k < kinds.size(); ++k)
+    for (const auto& pair : found.pairs[k]) {
+      const Primitive a = remote.primitive(kinds[k].first, pair[0]);
+      const Primitive b = remote.primitive(kinds[k].second, pair[1]);
+      ContactCandidate candidate{kinds[k].kind, {-1, -1, -1, -1}, {a.area, b.area}};
+      std::size_t next = 0;
+      for (const Primitive& primitive : {a, b})
+        for (std::size_t i = 0; i < primitive.num_vertices; ++i)
+          candidate.vertices[next++] = vertices_->find(primitive.vertices[i]);
+      candidates_.push_back(candidate);
+    }
+}
+
+template class ContactSearch<2>;
+template class ContactSearch<3>;
+
+} // namespace recoil::potentials

@@ -1,0 +1,80 @@
+#include "recoil/potentials/contact/friction.hpp"
+
+#include "recoil/geometry/friction_smoothing.hpp"
+
+namespace recoil::potentials {
+
+template <int dim>
+Friction<dim>::Friction(const Barrier<dim>& barrier, const std::vector<ContactPair<dim>>& pairs,
+                        std::shared_ptr<const ContactVertices<dim>> vertices, std::vector<Point> start,
+                        double stiffness, double eta, const FrictionCoefficients& coefficients)
+    : vertices_(std::move(vertices)), start_(std::move(start)), eta_(eta) {
+  for (const auto& pair : pairs) {
+    if (pair.mollifier.is_mollified) continue;
+    const double strength = coefficients(pair.bodies[0], pair.bodies[1]) * stiffness * barrier.force(pair);
+    if (strength > 0)
+      stencils_.push_back({pair.num_vertices, pair.vertices, pair.closest.weights,
+                           pair.closest.separation.normalized(), strength});
+  }
+}
+
+template <int dim>
+typename Friction<dim>::Point Friction<dim>::sliding(const Stencil& stencil,
+                                                     const std::vector<Point>& positions) const {
+  Point w = Point::Zero();
+  for (int i = 0; i < stencil.num_vertices; ++i) {
+    const auto vertex = static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)]);
+    w += stencil.weights[i] * (positions[vertex] - start_[vertex]);
+  }
+  return w - stencil.normal.dot(w) * stencil.normal;
+}
+
+template <int dim>
+double Friction<dim>::value(const std::vector<Point>& positions) const {
+  double sum = 0;
+  for (const Stencil& stencil : stencils_)
+    sum += stencil.strength * geometry::friction_f0(sliding(stencil, positions).norm(), eta_);
+  return sum;
+}
+
+template <int dim>
+std::vector<typename Friction<dim>::Point>
+Friction<dim>::gradient(const std::vector<Point>& positions) const {
+  std::vector<Point> g(positions.size(), Point::Zero());
+  for (const Stencil& stencil : stencils_) {
+    const Point w = sliding(stencil, positions);
+    const Point force = stencil.strength * geometry::friction_f1_over_y(w.norm(), eta_) * w;
+    for (int i = 0; i < stencil.num_vertices; ++i)
+      g[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])] +=
+          stencil.weights[i] * force;
+  }
+  return g;
+}
+
+template <int dim>
+void Friction<dim>::add_hessian(const std::vector<Point>& positions, double factor,
+                                linalg::StencilMatrix& H) const {
+  using Block = Eigen::Matrix<double, dim, dim>;
+  for (const Stencil& stencil : stencils_) {
+    const Point w = sliding(stencil, positions);
+    const double y = w.norm();
+    const Block A = factor * stencil.strength *
+                    (geometry::friction_f1_over_y(y, eta_) *
+                         (Block::Identity() - stencil.normal * stencil.normal.transpose()) +
+                     geometry::friction_f1_over_y_slope_over_y(y, eta_) * w * w.transpose());
+    geometry::StencilMatrix<dim> block = geometry::StencilMatrix<dim>::Zero();
+    std::array<LocalIndex, 4> vertices = stencil.vertices;
+    for (int i = 0; i < stencil.num_vertices; ++i) {
+      for (int j = 0; j < stencil.num_vertices; ++j)
+        block.template block<dim, dim>(dim * i, dim * j) = stencil.weights[i] * stencil.weights[j] * A;
+      if (stencil.weights[i] == 0) vertices[static_cast<std::size_t>(i)] = -1;
+    }
+    add_block<dim>(*vertices_, std::span(vertices).first(static_cast<std::size_t>(stencil.num_vertices)),
+                   block, H);
+  }
+}
+
+template class Friction<2>;
+template class Friction<3>;
+
+} // namespace recoil::potentials

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "recoil/collide/candidates.hpp"
+#include "recoil/fem/collision_surface.hpp"
+#include "recoil/geometry/stencil.hpp"
+
+namespace recoil::potentials {
+
+/// Which primitives meet: 0 = vertices, 1 = edges, 2 = faces.
+struct PairKind {
+  int first, second;
+  geometry::StencilKind kind;
+};
+
+template <int dim>
+std::vector<PairKind> pair_kinds() {
+  using geometry::StencilKind;
+  if constexpr (dim == 2)
+    return {{0, 1, StencilKind::vertex_edge}};
+  else
+    return {{0, 2, StencilKind::vertex_face}, {1, 1, StencilKind::edge_edge}};
+}
+
+/// Pairs of obstacles never collide.
+template <int dim>
+collide::GroupFilter admits_bodies(const fem::CollisionSurface<dim>& surface) {
+  return [&surface](std::int32_t a, std::int32_t b) {
+    return !(surface.is_obstacle(a) && surface.is_obstacle(b));
+  };
+}
+
+/// The owned primitives with `n` vertices each, with boxes around the boxes of their vertices.
+template <int dim, std::size_t n>
+collide::ItemSet<dim> items(const fem::CollisionSurface<dim>& surface,
+                            const std::vector<std::array<LocalIndex, n>>& primitives,
+                            const std::vector<collide::Box<dim>>& vertex_boxes) {
+  collide::ItemSet<dim> set;
+  for (const auto& primitive : primitives) {
+    collide::Box<dim> box;
+    std::array<GlobalIndex, 3> labels{-1, -1, -1};
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto vertex = static_cast<std::size_t>(primitive[i]);
+      box.extend(vertex_boxes[vertex]);
+      labels[i] = surface.vertices()[vertex].id;
+    }
+    set.boxes.push_back(box);
+    set.labels.push_back(labels);
+    set.groups.push_back(surface.vertices()[static_cast<std::size_t>(primitive[0])].body);
+  }
+  return set;
+}
+
+} // namespace recoil::potentials

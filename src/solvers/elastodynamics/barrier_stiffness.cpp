@@ -1,0 +1,65 @@
+#include "solvers/elastodynamics/barrier_stiffness.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "recoil/geometry/barrier.hpp"
+
+namespace recoil::solvers {
+
+namespace {
+
+// Constants of the IPC reference implementation.
+constexpr double reference_distance = 1e-8; // of the diagonal
+constexpr double tiny_distance = 1e-9;      // of the diagonal
+constexpr double least_curvature = 1e11;    // per mean mass
+constexpr double range = 100;
+
+/// Total mass over the number of nodes and obstacle vertices.
+template <int dim>
+double mean_mass(const ElastodynamicsProblem<dim>& problem) {
+  double mass = 0;
+  for (const double entry : problem.mass->entries()) mass += entry;
+  const auto num_vertices =
+      problem.space->num_nodes_global() + problem.contact->surface().num_obstacle_vertices_global();
+  return problem.space->comm().sum(mass) / static_cast<double>(num_vertices);
+}
+
+} // namespace
+
+template <int dim>
+BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<dim>& problem,
+                                   const ElastodynamicsOptions& options, double scale,
+                                   const linalg::Vector& gradient_without_contact) {
+  if (options.barrier_stiffness) return {scale * *options.barrier_stiffness, 0, 0};
+  const potentials::Contact<dim>& contact = *problem.contact;
+  const double diagonal = contact.bounding_box().diagonal().norm();
+  const double d0 = reference_distance * diagonal, dhat = contact.parameters().dhat;
+  const bool plain = contact.barrier().form() == potentials::BarrierForm::plain;
+  const double curvature = plain ? 4 * d0 * d0 * geometry::log_barrier(d0 * d0, dhat * dhat).second
+                                 : geometry::log_barrier(d0, dhat).second;
+  const double mass = options.dynamics == Dynamics::dynamic ? mean_mass(problem) : 1;
+  BarrierStiffness stiffness;
+  const double least = least_curvature * mass / curvature;
+  stiffness.largest = range * least;
+  stiffness.tiny_distance = options.dynamics == Dynamics::dynamic ? tiny_distance * diagonal : 0;
+
+  const auto barrier = contact.barrier_gradient();
+  std::vector<double> at_nodes(gradient_without_contact.owned().size(), 0.0);
+  contact.add_to_nodes(barrier, 1, at_nodes);
+  std::array<double, 2> sums{};
+  for (const auto& force : barrier) sums[0] += force.squaredNorm();
+  for (std::size_t i = 0; i < at_nodes.size(); ++i)
+    sums[1] += at_nodes[i] * gradient_without_contact.owned()[i];
+  problem.space->comm().sum(sums);
+  const double balanced = sums[0] > 0 ? -sums[1] / sums[0] : 1;
+  stiffness.value = std::clamp(balanced, least, stiffness.largest);
+  return stiffness;
+}
+
+template BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<2>&, const ElastodynamicsOptions&,
+                                            double, const linalg::Vector&);
+template BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<3>&, const ElastodynamicsOptions&,
+                                            double, const linalg::Vector&);
+
+} // namespace recoil::solvers

@@ -1,0 +1,227 @@
+#include "solvers/elastodynamics/step_solver.hpp"
+
+#include <cmath>
+#include <sstream>
+
+#include "recoil/base/log.hpp"
+
+namespace recoil::solvers {
+
+namespace {
+/// Prescribed motion that cannot be made at once is made in at most this many moves.
+constexpr int max_sub_moves = 256;
+/// Intermediate moves are only relaxed to this share of their first gradient.
+constexpr double sub_move_tolerance = 1e-2;
+constexpr int max_halvings = 30;
+/// Share of the largest collision-free move that is made.
+constexpr double move_safety = 0.8;
+} // namespace
+
+template <int dim>
+StepSolver<dim>::StepSolver(ElastodynamicsProblem<dim>& problem, const ElastodynamicsOptions& options)
+    : problem_(problem), options_(options), objective_(problem, options.linear_method) {
+  if (options.dynamics == Dynamics::statics && options.regularization_weight > 0)
+    regularization_ =
+        std::make_unique<potentials::MassMatrix<dim>>(*problem.space, options.regularization_weight);
+}
+
+template <int dim>
+bool StepSolver<dim>::minimize(const newton::NewtonOptions& options, SolvedStep& solved) {
+  solved.newton = newton::minimize(objective_, manifold_, solved.u, options);
+  const newton::NewtonResult& result = solved.newton;
+  solved.newton_iterations += result.iterations;
+  solved.linear_iterations += result.linear_iterations;
+  totals_.newton_iterations += result.iterations;
+  totals_.linear_iterations += result.linear_iterations;
+  totals_.projected += result.projected;
+  totals_.assembly_seconds += result.assembly_seconds;
+  totals_.linear_solve_seconds += result.linear_solve_seconds;
+  totals_.line_search_seconds += result.line_search_seconds;
+  totals_.gradient_seconds += result.gradient_seconds;
+  totals_.collision_seconds = objective_.collision_seconds();
+  return result.converged();
+}
+
+/// Moves the prescribed entries of u and the obstacles to their targets: straight if no cell inverts and
+/// nothing touches on the way, else together with the free nodes in linear equilibrium, in as many moves as
+/// it takes. Empty if they arrive, else why not.
+template <int dim>
+std::string StepSolver<dim>::follow_prescribed(const StepTarget& target, SolvedStep& solved) {
+  linalg::Vector& u = solved.u;
+  potentials::Contact<dim>* contact = problem_.contact.get();
+  const std::vector<double> obstacle_target =
+      contact != nullptr ? problem_.obstacle_motion(target.time, target.load_factor) : std::vector<double>();
+  linalg::Vector trial = u;
+  for (int move = 0; move < max_sub_moves; ++move) {
+    linalg::Vector motion = u;
+    problem_.dirichlet->set_values(target.time, target.load_factor, motion);
+    motion.add(-1, u);
+    std::vector<double> obstacles, obstacle_motion = obstacle_target;
+    if (contact != nullptr) {
+      obstacles.assign(contact->obstacle_displacement().begin(), contact->obstacle_displacement().end());
+      for (std::size_t i = 0; i < obstacles.size(); ++i) obstacle_motion[i] -= obstacles[i];
+    }
+    // Makes the share `s` of the motion; false and nothing is made where the result is infeasible.
+    const auto try_move = [&](double s) {
+      trial.copy_from(u);
+      trial.add(s, motion);
+      if (contact != nullptr) {
+        std::vector<double> moved = obstacles;
+        for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += s * obstacle_motion[i];
+        contact->set_obstacle_displacement(std::move(moved));
+      }
+      if (std::isfinite(objective_.value(trial))) return true;
+      if (contact != nullptr) contact->set_obstacle_displacement(obstacles);
+      return false;
+    };
+    bool arrives = objective_.max_step(u, motion, obstacle_motion) >= 1 && try_move(1);
+    if (!arrives) {
+      if (!objective_.extend(u, motion, obstacle_motion))
+        return "no linear response to the prescribed motion was found";
+      double step = objective_.max_step(u, motion, obstacle_motion);
+      arrives = step >= 1 && try_move(1);
+      if (!arrives) {
+        step *= move_safety;
+        for (int halving = 0; !try_move(step); ++halving, step /= 2)
+          if (halving == max_halvings) return "the prescribed motion leads into inverted elements or contact";
+      }
+    }
+    u.copy_from(trial);
+    if (arrives) {
+      // Land on the prescribed values themselves, without rounding.
+      problem_.dirichlet->set_values(target.time, target.load_factor, u);
+      if (contact != nullptr) contact->set_obstacle_displacement(obstacle_target);
+      return "";
+    }
+    newton::NewtonOptions relaxed = options_.newton;
+    relaxed.relative_gradient_tolerance = sub_move_tolerance;
+    if (!minimize(relaxed, solved))
+      return "on the way to the prescribed values, " + describe_failure(solved.newton);
+    if (contact != nullptr) balance_stiffness(u);
+  }
+  return "the prescribed values cannot be reached in " + std::to_string(max_sub_moves) +
+         " moves without inverting an element or touching";
+}
+
+template <int dim>
+void StepSolver<dim>::balance_stiffness(const linalg::Vector& u) {
+  problem_.contact->update(u);
+  linalg::Vector g(u.shared_layout());
+  objective_.gradient_without_contact(u, g);
+  objective_.set_stiffness(barrier_stiffness(problem_, options_, objective_.scale(), g));
+}
+
+template <int dim>
+void StepSolver<dim>::start_contact(const stepping::History& past, const StepTarget& target) {
+  const linalg::Vector& u = past.newest().u;
+  potentials::Contact<dim>& contact = *problem_.contact;
+  contact.clear_friction();
+  contact.start_step(u);
+  balance_stiffness(u);
+  if (options_.friction_iterations == 0) return;
+  // Before the first solve there is no balance to speak of (KEYS of PolyFEM: initial_barrier_stiffness).
+  const bool first = past.newest().id == 0 && !options_.barrier_stiffness;
+  contact.lag_friction(first ? options_.initial_barrier_stiffness
+                             : objective_.stiffness() / objective_.scale(),
+                       target.dt > 0 ? target.dt : 1);
+}
+
+/// With frames and forces of u itself, is u still stationary?
+template <int dim>
+bool StepSolver<dim>::friction_has_converged(const linalg::Vector& u, double dt) {
+  potentials::Contact<dim>& contact = *problem_.contact;
+  contact.update(u);
+  contact.lag_friction(objective_.stiffness() / objective_.scale(), dt);
+  linalg::Vector g(u.shared_layout());
+  objective_.gradient(u, g);
+  return g.norm() <= options_.friction_convergence_tol * dt;
+}
+
+template <int dim>
+bool StepSolver<dim>::minimize_with_friction(const StepTarget& target, SolvedStep& solved) {
+  constexpr int most = 1000;
+  const int limit = options_.friction_iterations < 0 ? most : options_.friction_iterations;
+  const bool frictional = problem_.contact && problem_.contact->parameters().friction && limit > 0;
+  const double dt = target.dt > 0 ? target.dt : 1;
+  for (int pass = 1;; ++pass) {
+    if (!minimize(options_.newton, solved)) return false;
+    if (!frictional || limit == 1 || friction_has_converged(solved.u, dt)) return true;
+    if (pass >= limit) {
+      log_debug("friction has not converged after " + std::to_string(pass) + " passes");
+      return true;
+    }
+    balance_stiffness(solved.u);
+  }
+}
+
+template <int dim>
+void StepSolver<dim>::record_forces(SolvedStep& solved) const {
+  potentials::Contact<dim>& contact = *problem_.contact;
+  contact.update(solved.u);
+  solved.contact_force = linalg::Vector(solved.u.shared_layout());
+  solved.friction_force = solved.contact_force;
+  contact.add_to_nodes(contact.barrier_gradient(), -objective_.stiffness() / objective_.scale(),
+                       solved.contact_force.write_owned());
+  contact.add_to_nodes(contact.friction_gradient(), -1, solved.friction_force.write_owned());
+}
+
+template <int dim>
+std::string StepSolver<dim>::describe_failure(const newton::NewtonResult& result) const {
+  std::ostringstream text;
+  text << "Newton's method stopped after " << result.iterations << " iterations ("
+       << newton::name(result.outcome) << "), gradient norm " << result.gradient_norm << ", started from "
+       << result.first_gradient_norm;
+  return text.str();
+}
+
+template <int dim>
+SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarget& target,
+                                  const stepping::StepCoefficients& coefficients) {
+  const bool inertia = options_.dynamics == Dynamics::dynamic;
+  const linalg::Vector& previous = past.newest().u;
+  SolvedStep solved;
+  linalg::Vector u_bar(previous.shared_layout()), u_tilde(previous.shared_layout());
+  const double B = coefficients.scaled_dt(target.dt);
+  const potentials::MassMatrix<dim>* quadratic = nullptr;
+  if (inertia) {
+    past.predict(coefficients, target.dt, u_bar, u_tilde);
+    quadratic = problem_.mass.get();
+  } else if (regularization_) {
+    u_tilde = previous;
+    quadratic = regularization_.get();
+  }
+  potentials::StepContext context;
+  context.time = target.time;
+  context.dt = target.dt;
+  context.load_factor = target.load_factor;
+  context.previous = previous.local();
+  objective_.begin_step(context, quadratic, &u_tilde, inertia ? B * B : 1);
+
+  solved.u = previous;
+  if (problem_.contact) start_contact(past, target);
+  solved.failure = follow_prescribed(target, solved);
+  if (!solved.failure.empty()) return solved;
+  if (!minimize_with_friction(target, solved)) {
+    solved.failure = describe_failure(solved.newton);
+    return solved;
+  }
+  solved.v = linalg::Vector(previous.shared_layout());
+  solved.acceleration = solved.v;
+  if (inertia) {
+    stepping::update_velocity(coefficients, target.dt, solved.u, u_bar, solved.v);
+    // v_bar = (u~ - u_bar) / B, and the acceleration belongs to v as v belongs to u.
+    solved.acceleration.copy_from(u_bar);
+    solved.acceleration.add(-1, u_tilde);
+    solved.acceleration.scale(1 / B);
+    solved.acceleration.add(1, solved.v);
+    solved.acceleration.scale(1 / B);
+  }
+  if (problem_.contact) record_forces(solved);
+  solved.done = true;
+  return solved;
+}
+
+template class StepSolver<2>;
+template class StepSolver<3>;
+
+} // namespace recoil::solvers

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recoil/solvers/elastodynamics/solver.hpp"
+#include "solvers/elastodynamics/incremental_potential.hpp"
+
+namespace recoil::solvers {
+
+/// One solve: from the newest state of a history to `time`.
+struct StepTarget {
+  double time, dt, load_factor;
+};
+
+/// What came of it.
+struct SolvedStep {
+  bool done = false;
+  linalg::Vector u, v, acceleration;
+  linalg::Vector contact_force, friction_force;     ///< nodal [N]; empty without contact
+  newton::NewtonResult newton;                      ///< of the last minimisation
+  int newton_iterations = 0, linear_iterations = 0; ///< over all
+  std::string failure;
+};
+
+/// Minimises the incremental potential of single steps: follows prescribed motion without inverting a cell or
+/// letting anything touch, balances the barrier stiffness, runs Newton's method, repeats it for lagged
+/// friction. Collective.
+template <int dim>
+class StepSolver {
+public:
+  /// `problem` and `options` must outlive it.
+  StepSolver(ElastodynamicsProblem<dim>& problem, const ElastodynamicsOptions& options);
+
+  /// The obstacles must be where the newest state of `past` has them; they end at `target`, or anywhere after
+  /// a failure.
+  SolvedStep solve(const stepping::History& past, const StepTarget& target,
+                   const stepping::StepCoefficients& coefficients);
+
+  const IncrementalPotential<dim>& objective() const { return objective_; }
+  SolverTotals& totals() { return totals_; }
+  const SolverTotals& totals() const { return totals_; }
+
+private:
+  void start_contact(const stepping::History& past, const StepTarget& target);
+  void balance_stiffness(const linalg::Vector& u);
+  std::string follow_prescribed(const StepTarget& target, SolvedStep& solved);
+  bool minimize(const newton::NewtonOptions& options, SolvedStep& solved);
+  bool friction_has_converged(const linalg::Vector& u, double dt);
+  bool minimize_with_friction(const StepTarget& target, SolvedStep& solved);
+  void record_forces(SolvedStep& solved) const;
+  std::string describe_failure(const newton::NewtonResult& result) const;
+
+  ElastodynamicsProblem<dim>& problem_;
+  const ElastodynamicsOptions& options_;
+  IncrementalPotential<dim> objective_;
+  newton::Euclidean manifold_;
+  std::unique_ptr<potentials::MassMatrix<dim>> regularization_;
+  SolverTotals totals_;
+};
+
+} // namespace recoil::solvers
