@@ -25,7 +25,13 @@ public:
       : space_(&space), geometry_(std::move(geometry)), cells_(std::move(cells)),
         parameters_(std::move(parameters)),
         table_(fem::tabulate(space.basis(order), fem::simplex_quadrature<dim>(stiffness_degree(order)))),
-        positivity_(order) {}
+        positivity_(order) {
+    Tangent<dim> A;
+    for (std::size_t k = 0; k < cells_.size(); ++k) {
+      Law::tangent(Matrix::Identity(), parameters_.at(k, 0), A);
+      stiffness_.push_back(geometry_->weight_factor(cells_[k]) * A.diagonal().maxCoeff());
+    }
+  }
 
   std::string_view name() const override { return Law::name; }
   const std::vector<LocalIndex>& cells() const override { return cells_; }
@@ -102,6 +108,20 @@ public:
     return step;
   }
 
+  double squared_round_off(std::span<const double> u) const override {
+    double sum = 0;
+    for (std::size_t k = 0; k < cells_.size(); ++k) {
+      const LocalIndex cell = cells_[k];
+      if (cell >= space_->mesh().num_owned_cells) continue;
+      const Matrix F =
+          Kernel::deformation_gradient(Kernel::gather(space_->cell_nodes(cell), u), gradients(cell, 0));
+      const double size = stiffness_[k] * std::min(1.0, (F - Matrix::Identity()).squaredNorm());
+      sum += size * size;
+    }
+    constexpr double epsilon = std::numeric_limits<double>::epsilon();
+    return epsilon * epsilon * sum;
+  }
+
   std::vector<PointStress<dim>> stress(std::span<const double> u, std::size_t index) const override {
     const LocalIndex cell = cells_[index];
     const typename Kernel::Values values = Kernel::gather(space_->cell_nodes(cell), u);
@@ -145,6 +165,7 @@ private:
   std::shared_ptr<const fem::CellGeometry<dim>> geometry_;
   std::vector<LocalIndex> cells_;
   parameters::CellField<Law::num_parameters> parameters_;
+  std::vector<double> stiffness_; ///< modulus times measure of each cell [J]
   fem::Tabulation<dim> table_;
   geometry::JacobianPositivity<dim> positivity_;
 };

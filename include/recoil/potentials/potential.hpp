@@ -40,6 +40,9 @@ public:
   /// H += factor * d2Phi/du2, rows of owned nodes. The assembler has been begun.
   virtual void add_hessian(std::span<const double> u, double factor, Projection projection,
                            fem::ElementAssembler<dim>& H) const = 0;
+  /// This rank's share of the sum of squares of the rounding errors in the terms of value(u) [J^2], where
+  /// they exceed that of the sum itself: rotated cells cancel energies of the size of their stiffness.
+  virtual double squared_round_off(std::span<const double>) const { return 0; }
   /// Largest t in [0, 1] such that u + s du is feasible on this rank for all s < t, as far as this potential
   /// can tell.
   virtual double max_step(std::span<const double>, std::span<const double>) const { return 1; }

@@ -34,10 +34,13 @@ BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<dim>& problem,
   if (options.barrier_stiffness) return {scale * *options.barrier_stiffness, 0, 0};
   const potentials::Contact<dim>& contact = *problem.contact;
   const double diagonal = contact.bounding_box().diagonal().norm();
-  const double d0 = reference_distance * diagonal, dhat = contact.parameters().dhat;
+  const double dhat = contact.parameters().dhat;
+  double y0 = std::pow(reference_distance * diagonal, 2); // a squared distance
+  // In a large scene with a small dhat the reference distance would lie outside the barrier.
+  if (y0 >= dhat * dhat) y0 = 0.5 * dhat * dhat;
   const bool plain = contact.barrier().form() == potentials::BarrierForm::plain;
-  const double curvature = plain ? 4 * d0 * d0 * geometry::log_barrier(d0 * d0, dhat * dhat).second
-                                 : geometry::log_barrier(d0, dhat).second;
+  const double curvature = plain ? 4 * y0 * geometry::log_barrier(y0, dhat * dhat).second
+                                 : geometry::log_barrier(std::sqrt(y0), dhat).second;
   const double mass = options.dynamics == Dynamics::dynamic ? mean_mass(problem) : 1;
   BarrierStiffness stiffness;
   const double least = least_curvature * mass / curvature;

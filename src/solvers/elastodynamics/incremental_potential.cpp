@@ -248,8 +248,11 @@ double IncrementalPotential<dim>::gradient_norm(const linalg::Vector& g) {
 }
 
 template <int dim>
-double IncrementalPotential<dim>::value_resolution(const linalg::Vector&, double value) {
-  return std::numeric_limits<double>::epsilon() * std::max(std::abs(value), magnitude_);
+double IncrementalPotential<dim>::value_resolution(const linalg::Vector& u, double value) {
+  double squared = 0;
+  for (const auto& potential : problem_.elastic) squared += potential->squared_round_off(u.local());
+  const double of_terms = scale_ * std::sqrt(problem_.space->comm().sum(squared));
+  return std::max(of_terms, std::numeric_limits<double>::epsilon() * std::max(std::abs(value), magnitude_));
 }
 
 template class IncrementalPotential<2>;

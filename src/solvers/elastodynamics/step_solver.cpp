@@ -15,6 +15,16 @@ constexpr double sub_move_tolerance = 1e-2;
 constexpr int max_halvings = 30;
 /// Share of the largest collision-free move that is made.
 constexpr double move_safety = 0.8;
+
+void log_iteration(const newton::IterationReport& report) {
+  log_debug("newton " + std::to_string(report.iteration), {{"direction", newton::name(report.direction)},
+                                                           {"gradient", report.gradient_norm},
+                                                           {"value", report.value},
+                                                           {"move", report.direction_norm},
+                                                           {"max_step", report.max_step},
+                                                           {"step", report.step},
+                                                           {"cg", report.linear_iterations}});
+}
 } // namespace
 
 template <int dim>
@@ -26,7 +36,8 @@ StepSolver<dim>::StepSolver(ElastodynamicsProblem<dim>& problem, const Elastodyn
 }
 
 template <int dim>
-bool StepSolver<dim>::minimize(const newton::NewtonOptions& options, SolvedStep& solved) {
+bool StepSolver<dim>::minimize(newton::NewtonOptions options, SolvedStep& solved) {
+  if (log_shows(LogLevel::debug)) options.on_iteration = log_iteration;
   solved.newton = newton::minimize(objective_, manifold_, solved.u, options);
   const newton::NewtonResult& result = solved.newton;
   solved.newton_iterations += result.iterations;

@@ -46,7 +46,7 @@ private:
   void start_contact(const stepping::History& past, const StepTarget& target);
   void balance_stiffness(const linalg::Vector& u);
   std::string follow_prescribed(const StepTarget& target, SolvedStep& solved);
-  bool minimize(const newton::NewtonOptions& options, SolvedStep& solved);
+  bool minimize(newton::NewtonOptions options, SolvedStep& solved);
   bool friction_has_converged(const linalg::Vector& u, double dt);
   bool minimize_with_friction(const StepTarget& target, SolvedStep& solved);
   void record_forces(SolvedStep& solved) const;
