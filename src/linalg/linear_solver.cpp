@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <string_view>
 
@@ -34,6 +35,12 @@ bool is_numerical(PetscErrorCode code) {
                                          PETSC_ERR_CONV_FAILED,  PETSC_ERR_LIB,          PETSC_ERR_MEM};
   return std::ranges::find(numerical, static_cast<int>(code)) != numerical.end();
 }
+
+/// Share of the nodes in contact that may be other ones before multigrid takes new softened stencils: a new
+/// interpolation costs as much as some fifteen iterations.
+constexpr double tolerated_change = 0.125;
+
+const StencilMatrix::Rows no_contact{{}, {0}, {}, {}};
 
 LinearOutcome outcome_of(KSPConvergedReason reason) {
   if (reason > 0) return LinearOutcome::converged;
@@ -77,8 +84,12 @@ private:
   bool is_factorization() const;
   void set_up(const StencilMatrix* contact, SumMatrix::Pattern pattern, Refresh what);
   bool measure(const StencilMatrix* contact);
+  bool wants_sandwich(const StencilMatrix* contact) const;
   void choose_operator(const StencilMatrix* contact, SumMatrix::Pattern pattern);
-  void take_sum(const StencilMatrix* contact, SumMatrix::Pattern pattern);
+  void choose_softened(const StencilMatrix& contact, Refresh what);
+  bool has_moved(std::span<const LocalIndex> contact_nodes) const;
+  std::vector<double> softness_limits() const;
+  void take_sum(const StencilMatrix::Rows& rows, SumMatrix::Pattern pattern);
   void use_operator(Mat matrix);
   void put_together(Refresh what);
   PetscErrorCode set_up_solver() const;
@@ -100,9 +111,10 @@ private:
   std::shared_ptr<const NodeGraph> graph_;
   MatHandle matrix_;   ///< K, a reference of our own
   MatHandle contact_;  ///< C where there is any, likewise
-  MatHandle operator_; ///< of preconditioner_: K or the assembled K + C
+  MatHandle operator_; ///< of preconditioner_: K, K + C or K + softened C
   std::unique_ptr<NearNullSpace> modes_;
   SumMatrix sum_;
+  StencilMatrix::Rows softened_; ///< part of operator_ in the sandwich
   std::unique_ptr<ContactSandwich> sandwich_;
   MatHandle sum_shell_;     ///< K + C, not assembled
   PcHandle sandwich_shell_; ///< sandwich_ around preconditioner_
@@ -188,12 +200,17 @@ void LinearSolver::Implementation::set_up(const StencilMatrix* contact, SumMatri
   if (contact != nullptr && contact->empty()) contact = nullptr;
   set_up_outcome_ = LinearOutcome::failed;
   if (!measure(contact)) return;
-  choose_operator(contact, pattern);
+  contact_ = contact == nullptr ? MatHandle() : share<MatHandle>(contact->get());
+  sandwiched_ = wants_sandwich(contact);
   if (sandwiched_) {
+    if (!sandwich_) sandwich_ = std::make_unique<ContactSandwich>(layout_, prefix_ + "contact_");
     if (const PetscErrorCode code = sandwich_->set_up(graph_, matrix_.get(), *contact); code != 0) {
       set_up_outcome_ = blame(code, "factoring the contact block");
       return;
     }
+    choose_softened(*contact, what);
+  } else {
+    choose_operator(contact, pattern);
   }
   put_together(what);
   built_from_these_values_ = !has_hierarchy_;
@@ -224,28 +241,61 @@ bool LinearSolver::Implementation::measure(const StencilMatrix* contact) {
   return true;
 }
 
-/// Decides between K, the assembled K + C and the sandwich.
-void LinearSolver::Implementation::choose_operator(const StencilMatrix* contact, SumMatrix::Pattern pattern) {
-  if (contact != nullptr)
-    contact_ = share<MatHandle>(contact->get());
-  else
-    contact_.reset();
-  const bool direct = is_factorization();
-  sandwiched_ = contact != nullptr && !direct && method_ == LinearMethod::amg &&
-                contact_preconditioner_ == ContactPreconditioner::sandwich;
-  if (sandwiched_ && !sandwich_) sandwich_ = std::make_unique<ContactSandwich>(layout_, prefix_ + "contact_");
-  // Where contact has come and gone within a step, its pattern serves on: no new symbolic factorisation.
-  const bool keeps_sum =
-      direct && pattern == SumMatrix::Pattern::grown && operator_ && operator_.get() == sum_.get();
-  if ((contact != nullptr && !sandwiched_) || keeps_sum) {
-    take_sum(contact, pattern);
-  } else {
-    use_operator(matrix_.get());
-  }
+bool LinearSolver::Implementation::wants_sandwich(const StencilMatrix* contact) const {
+  return contact != nullptr && method_ == LinearMethod::amg &&
+         contact_preconditioner_ == ContactPreconditioner::sandwich && !is_factorization();
 }
 
-void LinearSolver::Implementation::take_sum(const StencilMatrix* contact, SumMatrix::Pattern pattern) {
-  sum_.assemble(*layout_, graph_, matrix_.get(), contact, pattern);
+/// The matrix of a preconditioner that stands alone: K or the assembled K + C.
+void LinearSolver::Implementation::choose_operator(const StencilMatrix* contact, SumMatrix::Pattern pattern) {
+  // Where contact has come and gone within a step, its pattern serves on: no new symbolic factorisation.
+  const bool keeps_sum = is_factorization() && pattern == SumMatrix::Pattern::grown && operator_ &&
+                         operator_.get() == sum_.get();
+  softened_ = no_contact;
+  if (contact != nullptr || keeps_sum)
+    take_sum(contact == nullptr ? no_contact : contact->rows(), pattern);
+  else
+    use_operator(matrix_.get());
+}
+
+/// The matrix of multigrid in the sandwich: K + C with the stencils of C no stiffer than K. With K alone the
+/// coarse levels would let the bodies through each other, and the exact solve would mend that within one
+/// layer of elements, at the price of iterations that grow with the refinement. The softened stencils stay
+/// those that the interpolation was built with, so that the pattern stays too, until other nodes are in
+/// contact.
+void LinearSolver::Implementation::choose_softened(const StencilMatrix& contact, Refresh what) {
+  if (has_hierarchy_ && has_moved(contact.nodes())) create();
+  if (has_hierarchy_ && what == Refresh::contact_only) return;
+  if (!has_hierarchy_) softened_ = contact.softened(softness_limits());
+  take_sum(softened_, SumMatrix::Pattern::minimal);
+}
+
+/// Whether many of the nodes in contact are other ones than when the hierarchy was built.
+bool LinearSolver::Implementation::has_moved(std::span<const LocalIndex> contact_nodes) const {
+  std::vector<LocalIndex> other;
+  std::ranges::set_symmetric_difference(contact_nodes, softened_.nodes, std::back_inserter(other));
+  std::array<double, 2> counts{static_cast<double>(other.size()), static_cast<double>(contact_nodes.size())};
+  layout_->comm->sum(counts);
+  return counts[0] > tolerated_change * counts[1];
+}
+
+/// Per owned node the mean diagonal entry of K.
+std::vector<double> LinearSolver::Implementation::softness_limits() const {
+  VecHandle diagonal;
+  RECOIL_PETSC(MatCreateVecs(matrix_.get(), nullptr, diagonal.put()));
+  RECOIL_PETSC(MatGetDiagonal(matrix_.get(), diagonal.get()));
+  const PetscScalar* values = nullptr;
+  RECOIL_PETSC(VecGetArrayRead(diagonal.get(), &values));
+  const auto dim = static_cast<std::size_t>(layout_->block_size);
+  std::vector<double> limits(static_cast<std::size_t>(layout_->num_owned), 0);
+  for (std::size_t i = 0; i < limits.size() * dim; ++i)
+    limits[i / dim] += std::abs(values[i]) / static_cast<double>(dim);
+  RECOIL_PETSC(VecRestoreArrayRead(diagonal.get(), &values));
+  return limits;
+}
+
+void LinearSolver::Implementation::take_sum(const StencilMatrix::Rows& rows, SumMatrix::Pattern pattern) {
+  sum_.assemble(*layout_, graph_, matrix_.get(), rows, pattern);
   use_operator(sum_.get());
   if (modes_ && !is_factorization()) RECOIL_PETSC(MatSetNearNullSpace(sum_.get(), modes_->get()));
 }

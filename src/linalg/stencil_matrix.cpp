@@ -1,6 +1,7 @@
 #include "recoil/linalg/stencil_matrix.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "linalg/coupled_graph.hpp"
 #include "recoil/parallel/exchange.hpp"
@@ -9,63 +10,79 @@ namespace recoil::linalg {
 
 StencilMatrix::StencilMatrix(std::shared_ptr<const VectorLayout> layout)
     : layout_(std::move(layout)), rank_offsets_(layout_->comm->all_gather(layout_->offset)),
-      entries_(static_cast<std::size_t>(layout_->comm->size())) {
+      outgoing_(static_cast<std::size_t>(layout_->comm->size())), origins_(outgoing_.size()),
+      incoming_(outgoing_.size()) {
   rows_.offsets.assign(1, 0);
   create_matrix();
 }
 
 void StencilMatrix::begin() {
-  for (auto& entries : entries_) entries.clear();
+  // Own entries do not travel; their memory goes round.
+  const auto self = static_cast<std::size_t>(layout_->comm->rank());
+  if (outgoing_[self].capacity() == 0) outgoing_[self].swap(incoming_[self]);
+  for (auto& entries : outgoing_) entries.clear();
+  for (auto& entries : incoming_) entries.clear();
+  for (auto& origins : origins_) origins.clear();
+  stencils_.clear();
+  stencil_nodes_.clear();
 }
 
-int StencilMatrix::owner(GlobalIndex node) const {
+std::size_t StencilMatrix::owner(GlobalIndex node) const {
   RECOIL_ASSERT(node < layout_->num_global);
-  if (node >= layout_->offset && node < layout_->offset + layout_->num_owned) return layout_->comm->rank();
+  if (node >= layout_->offset && node < layout_->offset + layout_->num_owned)
+    return static_cast<std::size_t>(layout_->comm->rank());
   // Ranks without nodes share their offset with the next one; the last of equal offsets owns the node.
   const auto above = std::ranges::upper_bound(rank_offsets_, node);
-  return static_cast<int>(above - rank_offsets_.begin()) - 1;
+  return static_cast<std::size_t>(above - rank_offsets_.begin()) - 1;
 }
 
 void StencilMatrix::add(std::span<const GlobalIndex> nodes, const double* block, int stride) {
-  const int dim = layout_->block_size;
+  const auto dim = static_cast<std::size_t>(layout_->block_size);
+  Stencil stencil{0, stencil_nodes_.size()};
   for (std::size_t a = 0; a < nodes.size(); ++a) {
     if (nodes[a] < 0) continue;
-    auto& entries = entries_[static_cast<std::size_t>(owner(nodes[a]))];
-    for (std::size_t b = 0; b < nodes.size(); ++b) {
-      if (nodes[b] < 0) continue;
-      Entry entry{nodes[a], nodes[b], {}};
-      bool zero = true;
-      for (int i = 0; i < dim; ++i)
-        for (int j = 0; j < dim; ++j) {
-          const std::size_t row = a * static_cast<std::size_t>(dim) + static_cast<std::size_t>(i);
-          const std::size_t column = b * static_cast<std::size_t>(dim) + static_cast<std::size_t>(j);
-          const double value = block[column * static_cast<std::size_t>(stride) + row];
-          entry.values[static_cast<std::size_t>(i * dim + j)] = value;
-          zero = zero && value == 0;
-        }
-      if (!zero) entries.push_back(entry);
-    }
+    stencil_nodes_.push_back(nodes[a]);
+    for (std::size_t row = a * dim; row < (a + 1) * dim; ++row)
+      stencil.largest = std::max(stencil.largest, block[row * static_cast<std::size_t>(stride) + row]);
+  }
+  stencils_.push_back(stencil);
+  for (std::size_t a = 0; a < nodes.size(); ++a)
+    if (nodes[a] >= 0) add_row(nodes, a, block, stride);
+}
+
+void StencilMatrix::add_row(std::span<const GlobalIndex> nodes, std::size_t a, const double* block,
+                            int stride) {
+  const auto dim = static_cast<std::size_t>(layout_->block_size);
+  const std::size_t rank = owner(nodes[a]);
+  for (std::size_t b = 0; b < nodes.size(); ++b) {
+    if (nodes[b] < 0) continue;
+    Entry entry{nodes[a], nodes[b], {}};
+    bool zero = true;
+    for (std::size_t i = 0; i < dim; ++i)
+      for (std::size_t j = 0; j < dim; ++j) {
+        const double value = block[(b * dim + j) * static_cast<std::size_t>(stride) + a * dim + i];
+        entry.values[i * dim + j] = value;
+        zero = zero && value == 0;
+      }
+    if (zero) continue;
+    outgoing_[rank].push_back(entry);
+    origins_[rank].push_back(static_cast<std::uint32_t>(stencils_.size() - 1));
   }
 }
 
-std::vector<std::vector<StencilMatrix::Entry>> StencilMatrix::send_entries() {
-  const auto self = static_cast<std::size_t>(layout_->comm->rank());
-  std::vector<Entry> own;
-  own.swap(entries_[self]);
-  std::vector<std::vector<Entry>> incoming(entries_.size());
-  if (entries_.size() > 1) incoming = parallel::exchange(*layout_->comm, entries_);
-  incoming[self] = std::move(own);
-  return incoming;
+/// What every rank has for this one.
+template <class T>
+StencilMatrix::PerRank<T> StencilMatrix::send(const PerRank<T>& outgoing) const {
+  return outgoing.size() > 1 ? parallel::exchange(*layout_->comm, outgoing) : outgoing;
 }
 
 void StencilMatrix::finish() {
-  auto incoming = send_entries();
-  Rows rows = merge(incoming);
-  begin();
-  // The memory of the own entries serves the next assembly.
-  std::swap(entries_[static_cast<std::size_t>(layout_->comm->rank())],
-            incoming[static_cast<std::size_t>(layout_->comm->rank())]);
-  begin();
+  const auto self = static_cast<std::size_t>(layout_->comm->rank());
+  std::vector<Entry> own;
+  own.swap(outgoing_[self]);
+  if (outgoing_.size() > 1) incoming_ = send(outgoing_);
+  incoming_[self] = std::move(own);
+  Rows rows = merge(nullptr);
   bool same_pattern = rows.same_pattern(rows_);
   rows_ = std::move(rows);
   std::array<double, 2> sums{static_cast<double>(rows_.nodes.size()), same_pattern ? 0.0 : 1.0};
@@ -76,30 +93,64 @@ void StencilMatrix::finish() {
   fill_matrix();
 }
 
-StencilMatrix::Rows StencilMatrix::merge(const std::vector<std::vector<Entry>>& incoming) {
+/// The limits of stencil_nodes_, by owner and in the order in which its nodes appear there.
+StencilMatrix::PerRank<double> StencilMatrix::limits_of_nodes(std::span<const double> limits) const {
+  PerRank<GlobalIndex> asked(outgoing_.size());
+  for (const GlobalIndex node : stencil_nodes_) asked[owner(node)].push_back(node);
+  const PerRank<GlobalIndex> wanted = send(asked);
+  PerRank<double> answers(wanted.size());
+  for (std::size_t rank = 0; rank < wanted.size(); ++rank)
+    for (const GlobalIndex node : wanted[rank])
+      answers[rank].push_back(limits[static_cast<std::size_t>(node - layout_->offset)]);
+  return send(answers);
+}
+
+StencilMatrix::Rows StencilMatrix::softened(std::span<const double> limits) const {
+  const PerRank<double> found = limits_of_nodes(limits);
+  std::vector<std::size_t> next(found.size(), 0);
+  std::vector<double> factor_of_stencil;
+  for (std::size_t k = 0; k < stencils_.size(); ++k) {
+    const std::size_t end = k + 1 < stencils_.size() ? stencils_[k + 1].begin : stencil_nodes_.size();
+    double limit = std::numeric_limits<double>::infinity();
+    for (std::size_t place = stencils_[k].begin; place < end; ++place) {
+      const std::size_t rank = owner(stencil_nodes_[place]);
+      limit = std::min(limit, found[rank][next[rank]++]);
+    }
+    factor_of_stencil.push_back(stencils_[k].largest > limit ? limit / stencils_[k].largest : 1);
+  }
+  PerRank<double> factors(origins_.size());
+  for (std::size_t rank = 0; rank < origins_.size(); ++rank)
+    for (const std::uint32_t stencil : origins_[rank]) factors[rank].push_back(factor_of_stencil[stencil]);
+  factors = send(factors);
+  return merge(&factors);
+}
+
+/// Sums the entries that have come, each scaled by its factor (null: 1).
+StencilMatrix::Rows StencilMatrix::merge(const PerRank<double>* factors) const {
   // Buckets by row, in the order of arrival from rank 0, 1, ..: a counting sort.
-  row_begin_.assign(static_cast<std::size_t>(layout_->num_owned) + 1, 0);
-  std::size_t count = 0;
-  for (const auto& entries : incoming) {
-    count += entries.size();
-    for (const Entry& entry : entries) ++row_begin_[static_cast<std::size_t>(entry.row - layout_->offset)];
+  std::vector<std::uint32_t> row_begin(static_cast<std::size_t>(layout_->num_owned) + 1, 0);
+  const auto bucket = [&](const Entry& entry) -> std::uint32_t& {
+    return row_begin[static_cast<std::size_t>(entry.row - layout_->offset)];
+  };
+  std::uint32_t count = 0;
+  for (const auto& entries : incoming_) {
+    count += static_cast<std::uint32_t>(entries.size());
+    for (const Entry& entry : entries) ++bucket(entry);
   }
   std::uint32_t end = 0;
-  for (std::uint32_t& begin : row_begin_) begin = end += begin;
-  items_.resize(count);
-  auto order = static_cast<std::uint32_t>(count);
-  for (std::size_t rank = incoming.size(); rank-- > 0;)
-    for (std::size_t k = incoming[rank].size(); k-- > 0;) {
-      const Entry& entry = incoming[rank][k];
-      items_[--row_begin_[static_cast<std::size_t>(entry.row - layout_->offset)]] = {entry.column, --order,
-                                                                                     &entry};
+  for (std::uint32_t& begin : row_begin) begin = end += begin;
+  std::vector<Item> items(count);
+  for (std::size_t rank = incoming_.size(); rank-- > 0;)
+    for (std::size_t k = incoming_[rank].size(); k-- > 0;) {
+      const Entry& entry = incoming_[rank][k];
+      items[--bucket(entry)] = {entry.column, --count, &entry, factors == nullptr ? 1 : (*factors)[rank][k]};
     }
   Rows rows;
   rows.offsets.assign(1, 0);
-  for (std::size_t node = 0; node + 1 < row_begin_.size(); ++node) {
-    const std::size_t size = row_begin_[node + 1] - row_begin_[node];
+  for (std::size_t node = 0; node + 1 < row_begin.size(); ++node) {
+    const std::size_t size = row_begin[node + 1] - row_begin[node];
     if (size == 0) continue;
-    merge_row(std::span(items_).subspan(row_begin_[node], size), rows);
+    merge_row(std::span(items).subspan(row_begin[node], size), rows);
     rows.nodes.push_back(static_cast<LocalIndex>(node));
     rows.offsets.push_back(rows.columns.size());
   }
@@ -113,14 +164,12 @@ void StencilMatrix::merge_row(std::span<Item> items, Rows& rows) const {
   });
   const std::size_t first = rows.columns.size();
   for (const Item& item : items) {
-    const auto values = std::span(item.entry->values).first(size);
     if (rows.columns.size() == first || rows.columns.back() != item.column) {
       rows.columns.push_back(item.column);
-      rows.blocks.insert(rows.blocks.end(), values.begin(), values.end());
-    } else {
-      double* sum = rows.blocks.data() + rows.blocks.size() - size;
-      for (std::size_t i = 0; i < size; ++i) sum[i] += values[i];
+      rows.blocks.resize(rows.blocks.size() + size, 0);
     }
+    double* sum = rows.blocks.data() + rows.blocks.size() - size;
+    for (std::size_t i = 0; i < size; ++i) sum[i] += item.factor * item.entry->values[i];
   }
 }
 

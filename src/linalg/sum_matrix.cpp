@@ -50,9 +50,7 @@ std::vector<SumMatrix::Extra> SumMatrix::find_extras(const VectorLayout& layout,
 }
 
 bool SumMatrix::assemble(const VectorLayout& layout, const std::shared_ptr<const NodeGraph>& graph,
-                         Mat matrix, const StencilMatrix* stencils, Pattern pattern) {
-  static const StencilMatrix::Rows no_rows{{}, {0}, {}, {}};
-  const StencilMatrix::Rows& rows = stencils == nullptr ? no_rows : stencils->rows();
+                         Mat matrix, const StencilMatrix::Rows& rows, Pattern pattern) {
   std::vector<Extra> extras = find_extras(layout, *graph, rows);
   const bool fits = graph == graph_ && (pattern == Pattern::minimal ? extras == extras_
                                                                     : std::ranges::includes(extras_, extras));
@@ -64,7 +62,7 @@ bool SumMatrix::assemble(const VectorLayout& layout, const std::shared_ptr<const
   }
   sum_.set_zero();
   copy(matrix);
-  if (stencils != nullptr) add_rows(rows, sum_);
+  add_rows(rows, sum_);
   return changed;
 }
 

@@ -17,10 +17,10 @@ public:
     grown    ///< the one of the last call if it holds C, else the minimal one
   };
 
-  /// Forms K + C; `stencils` null stands for C = 0. True if A has another pattern than before and therefore
+  /// Forms K + C, where `rows` are those of C. True if A has another pattern than before and therefore
   /// is another PETSc matrix. Collective.
   bool assemble(const VectorLayout& layout, const std::shared_ptr<const NodeGraph>& graph, Mat matrix,
-                const StencilMatrix* stencils, Pattern pattern);
+                const StencilMatrix::Rows& rows, Pattern pattern);
   Mat get() const { return sum_.get(); }
 
 private:

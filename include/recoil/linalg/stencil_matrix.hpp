@@ -45,6 +45,12 @@ public:
   /// pattern stays. Collective. Cost O(blocks log(blocks of a row)), plus O(owned nodes) for a new pattern.
   void finish();
 
+  /// The rows of the sum of the last finish() with stencils made softer: each is scaled down, if need be,
+  /// until its largest diagonal entry is at most the smallest of the `limits` (> 0, one per owned node) of
+  /// its nodes. Scaling whole stencils keeps them positive semidefinite and keeps what they do not resist
+  /// (motions without change of distance). Same pattern as rows(). Collective.
+  Rows softened(std::span<const double> limits) const;
+
   /// No block on any rank, the same answer on every rank.
   bool empty() const { return num_nodes_ == 0; }
   /// Nodes with a nonzero row over all ranks.
@@ -67,20 +73,33 @@ private:
     GlobalIndex column;
     std::uint32_t order;
     const Entry* entry;
+    double factor;
   };
+  /// A block as it was added.
+  struct Stencil {
+    double largest;    ///< diagonal entry
+    std::size_t begin; ///< of its nodes in stencil_nodes_
+  };
+  template <class T>
+  using PerRank = std::vector<std::vector<T>>;
 
-  int owner(GlobalIndex node) const;
-  std::vector<std::vector<Entry>> send_entries();
-  Rows merge(const std::vector<std::vector<Entry>>& incoming);
+  std::size_t owner(GlobalIndex node) const;
+  void add_row(std::span<const GlobalIndex> nodes, std::size_t a, const double* block, int stride);
+  template <class T>
+  PerRank<T> send(const PerRank<T>& outgoing) const;
+  PerRank<double> limits_of_nodes(std::span<const double> limits) const;
+  Rows merge(const PerRank<double>* factors) const;
   void merge_row(std::span<Item> items, Rows& rows) const;
   void create_matrix();
   void fill_matrix();
 
   std::shared_ptr<const VectorLayout> layout_;
-  std::vector<GlobalIndex> rank_offsets_;   ///< first node of every rank
-  std::vector<std::vector<Entry>> entries_; ///< by owner of the row
-  std::vector<std::uint32_t> row_begin_;    ///< scratch of merge(): per owned node
-  std::vector<Item> items_;
+  std::vector<GlobalIndex> rank_offsets_; ///< first node of every rank
+  PerRank<Entry> outgoing_;               ///< by owner of the row
+  PerRank<std::uint32_t> origins_;        ///< number of the stencil of every entry sent
+  PerRank<Entry> incoming_;               ///< by rank of origin
+  std::vector<Stencil> stencils_;
+  std::vector<GlobalIndex> stencil_nodes_;
   Rows rows_;
   GlobalIndex num_nodes_ = 0;
   BlockMatrix matrix_;
