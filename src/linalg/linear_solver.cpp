@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "linalg/contact_sandwich.hpp"
+#include "linalg/indefinite_solve.hpp"
 #include "linalg/solver_options.hpp"
 #include "linalg/sum_matrix.hpp"
 #include "recoil/linalg/near_null_space.hpp"
@@ -74,6 +75,8 @@ public:
                const StencilMatrix* contact);
   void refresh(const StencilMatrix* contact, Refresh what);
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
+
+  LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance);
 
   LinearMethod method() const { return method_; }
   std::string description() const;
@@ -435,6 +438,30 @@ LinearResult LinearSolver::Implementation::solve(const Vector& b, Vector& x, dou
   return result;
 }
 
+LinearResult LinearSolver::Implementation::solve_indefinite(const Vector& b, Vector& x,
+                                                            double relative_tolerance) {
+  LinearResult result;
+  result.outcome = set_up_outcome_;
+  x.fill(0);
+  if (set_up_outcome_ != LinearOutcome::indefinite || method_ != LinearMethod::direct || sandwiched_)
+    return result;
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  const PetscErrorCode code =
+      agree(linalg::solve_indefinite(*layout_->comm, operator_.get(), prefix_ + "indefinite_",
+                                     relative_tolerance, b.get(), x.get(), reason, result.iterations));
+  if (code != 0) {
+    x.fill(0);
+    result.outcome = blame(code, "solving an indefinite system");
+    return result;
+  }
+  result.outcome = outcome_of(reason);
+  if (result.outcome == LinearOutcome::converged && std::isfinite(x.norm()))
+    x.update_ghosts();
+  else
+    x.fill(0);
+  return result;
+}
+
 void LinearSolver::Implementation::judge(const Vector& b, const Vector& x, double relative_tolerance,
                                          LinearResult& result) {
   RECOIL_PETSC(
@@ -486,6 +513,9 @@ void LinearSolver::refresh(const StencilMatrix* contact, Refresh what) {
 }
 LinearResult LinearSolver::solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations) {
   return implementation_->solve(b, x, relative_tolerance, max_iterations);
+}
+LinearResult LinearSolver::solve_indefinite(const Vector& b, Vector& x, double relative_tolerance) {
+  return implementation_->solve_indefinite(b, x, relative_tolerance);
 }
 LinearMethod LinearSolver::method() const { return implementation_->method(); }
 std::string LinearSolver::description() const { return implementation_->description(); }

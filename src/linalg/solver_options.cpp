@@ -26,6 +26,18 @@ OptionList factorization_options(const std::string& prefix) {
   return options;
 }
 
+OptionList indefinite_options(const std::string& prefix, int num_ranks) {
+  const std::string inner = num_ranks == 1 ? prefix : prefix + "telescope_";
+  OptionList options = factorization_options(inner);
+  for (auto& [name, value] : options)
+    if (name == inner + "mat_cholmod_factor") value = "simplicial";
+  if (num_ranks == 1) return options;
+  options.emplace_back(prefix + "pc_type", "telescope");
+  options.emplace_back(prefix + "pc_telescope_reduction_factor", std::to_string(num_ranks));
+  options.emplace_back(prefix + "telescope_ksp_type", "preonly");
+  return options;
+}
+
 OptionList default_options(LinearMethod method, const std::string& prefix, int num_ranks) {
   if (method == LinearMethod::direct) {
     if (num_ranks == 1) return factorization_options(prefix);

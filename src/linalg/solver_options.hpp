@@ -11,6 +11,9 @@ namespace recoil::linalg {
 /// A sequential sparse Cholesky factorisation that notices indefinite matrices.
 OptionList factorization_options(const std::string& prefix);
 
+/// A sparse LDL' factorisation, on one rank, that takes indefinite matrices as they are.
+OptionList indefinite_options(const std::string& prefix, int num_ranks);
+
 /// The built-in choices of a method as PETSc options.
 OptionList default_options(LinearMethod method, const std::string& prefix, int num_ranks);
 

@@ -84,6 +84,11 @@ public:
   /// solution has x'Ax > 0. Collective.
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
 
+  /// Solves A x = b after a direct solve() has come out `indefinite`, by an LDL' factorisation of the same
+  /// matrix: the stationary point of the quadratic model, a saddle. `converged` with owned and ghost entries
+  /// of `x` set, or another outcome and x = 0; `indefinite` where the method is not direct. Collective.
+  LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance);
+
   /// What `automatic` has come to.
   LinearMethod method() const;
   /// One line for the log: Krylov method, preconditioner, and PETSc options of the user that changed them.

@@ -185,7 +185,11 @@ newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, 
   else if (stale_)
     linear_solver_.refresh(contact_matrix_.get());
   fresh_step_ = stale_ = false;
-  const linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
+  linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
+  // A symmetric configuration in unstable balance has to stay one: Newton's step to the saddle is taken if it
+  // descends.
+  if (result.outcome == linalg::LinearOutcome::indefinite)
+    result = linear_solver_.solve_indefinite(rhs, d, relative_tolerance);
   newton::SolveResult answer;
   answer.iterations = result.iterations;
   switch (result.outcome) {
