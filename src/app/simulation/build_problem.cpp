@@ -39,7 +39,7 @@ std::vector<fem::DirichletCondition> dirichlet_conditions(const Scene& scene) {
 /// gravity - rhs; empty value if it is zero everywhere.
 /// Adjoints are those of exactly stationary states, and Newton's last iteration, which costs one solve,
 /// brings eight digits: the tolerances of the scene are met by this factor better.
-constexpr double tighter = 1e-2;
+constexpr double tighter = 1e-1;
 
 template <int dim>
 potentials::LoadField<dim> acceleration_field(const Scene& scene) {

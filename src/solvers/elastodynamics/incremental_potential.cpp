@@ -12,6 +12,9 @@ constexpr int max_linear_iterations = 2000;
 /// A step never goes further than this share of the way to inversion.
 constexpr double inversion_safety = 0.9;
 constexpr double extension_tolerance = 1e-4;
+constexpr double close_to_saddle = 1e-1;
+/// Near-singular directions are free to go anywhere within a looser one, other ways on other rank counts.
+constexpr double saddle_tolerance = 1e-10;
 } // namespace
 
 template <int dim>
@@ -43,6 +46,7 @@ void IncrementalPotential<dim>::begin_step(const potentials::StepContext& contex
   quadratic_ = quadratic;
   u_tilde_ = u_tilde;
   scale_ = scale;
+  largest_gradient_norm_ = 0;
   fresh_step_ = true;
   for_each_potential([&](potentials::Potential<dim>& potential) { potential.begin_step(context); });
 }
@@ -186,10 +190,12 @@ newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, 
     linear_solver_.refresh(contact_matrix_.get());
   fresh_step_ = stale_ = false;
   linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
-  // A symmetric configuration in unstable balance has to stay one: Newton's step to the saddle is taken if it
-  // descends.
-  if (result.outcome == linalg::LinearOutcome::indefinite)
-    result = linear_solver_.solve_indefinite(rhs, d, relative_tolerance);
+  const double norm = gradient_norm(rhs);
+  largest_gradient_norm_ = std::max(largest_gradient_norm_, norm);
+  // A symmetric configuration in unstable balance has to stay one: iterations that have come close to a
+  // saddle end there, as slower ones would blow up the rounding errors that break the symmetry.
+  if (result.outcome == linalg::LinearOutcome::indefinite && norm <= close_to_saddle * largest_gradient_norm_)
+    result = linear_solver_.solve_indefinite(rhs, d, std::min(relative_tolerance, saddle_tolerance));
   newton::SolveResult answer;
   answer.iterations = result.iterations;
   switch (result.outcome) {

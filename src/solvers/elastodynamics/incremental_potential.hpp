@@ -75,6 +75,7 @@ private:
   bool fresh_step_ = true, stale_ = true;
   BarrierStiffness stiffness_;
   double last_min_distance_ = 0;
+  double largest_gradient_norm_ = 0;      ///< of the right-hand sides of this step
   std::vector<double> obstacles_at_rest_; ///< zero motion of the obstacles
   double collision_seconds_ = 0;
 };
