@@ -126,6 +126,43 @@ TEST_P(StencilMatrixTest, IsSymmetricToTheLastBit) {
   EXPECT_EQ(symmetric, PETSC_TRUE);
 }
 
+TEST_P(StencilMatrixTest, SoftenedScalesWholeStencils) {
+  const int dim = GetParam();
+  auto stencils = random(60, 7);
+  StencilMatrix matrix(layout);
+  testing::assemble(stencils, matrix);
+  const auto limit = [](GlobalIndex node) { return 0.1 * static_cast<double>(node % 7 + 1); };
+  std::vector<double> limits;
+  for (LocalIndex node = 0; node < layout->num_owned; ++node) limits.push_back(limit(layout->offset + node));
+  int num_scaled = 0;
+  for (Stencil& stencil : stencils) {
+    double smallest = 1e300, largest = 0;
+    for (std::size_t a = 0; a < stencil.nodes.size(); ++a) {
+      if (stencil.nodes[a] < 0) continue;
+      smallest = std::min(smallest, limit(stencil.nodes[a]));
+      const auto diagonal = stencil.block.diagonal().segment(dim * static_cast<Eigen::Index>(a), dim);
+      largest = std::max(largest, diagonal.maxCoeff());
+    }
+    num_scaled += largest > smallest;
+    if (largest > smallest) stencil.block *= smallest / largest;
+  }
+  ASSERT_GT(num_scaled, 10);
+
+  const StencilMatrix::Rows rows = matrix.softened(limits);
+
+  ASSERT_TRUE(rows.same_pattern(matrix.rows()));
+  const Eigen::MatrixXd expected = testing::dense(stencils, dim, num_nodes);
+  for (std::size_t k = 0; k < rows.nodes.size(); ++k)
+    for (std::size_t entry = rows.offsets[k]; entry < rows.offsets[k + 1]; ++entry)
+      for (int i = 0; i < dim; ++i)
+        for (int j = 0; j < dim; ++j)
+          ASSERT_NEAR(rows.blocks[(entry * static_cast<std::size_t>(dim) + static_cast<std::size_t>(i)) *
+                                      static_cast<std::size_t>(dim) +
+                                  static_cast<std::size_t>(j)],
+                      expected(dim * (layout->offset + rows.nodes[k]) + i, dim * rows.columns[entry] + j),
+                      1e-13);
+}
+
 TEST_P(StencilMatrixTest, TheMatrixIsKeptWhileThePatternStays) {
   auto stencils = random(10, 6);
   StencilMatrix matrix(layout);

@@ -24,7 +24,8 @@ enum class LinearOutcome {
 
 /// How multigrid meets contact terms C in A = K + C, which may be 1e8 times as stiff as K.
 enum class ContactPreconditioner {
-  sandwich, ///< multigrid of K between exact solves on the contact nodes: iterations hardly depend on C
+  sandwich, ///< multigrid of K with softened contact terms between exact solves on the contact nodes:
+            ///< iterations hardly depend on C
   plain     ///< multigrid of the assembled K + C
 };
 
@@ -43,8 +44,8 @@ struct LinearResult {
 /// Solver of symmetric positive definite systems A = K + C: K has one sparsity pattern and changing values, C
 /// is the sum of contact stencils, if any, with another pattern every time. Conjugate gradients,
 /// preconditioned by multigrid of K - with contact in the symmetric sandwich S-AMG-S, where S solves exactly
-/// for the nodes of C (DESIGN section 3) - or by a factorisation of A. PETSc options with the given prefix
-/// override every built-in choice
+/// for the nodes of C (docs/architecture.md) - or by a factorisation of A. PETSc options with the given
+/// prefix override every built-in choice
 /// (`-recoil_pc_type hypre`, `-recoil_pc_gamg_threshold 0.02`, `-recoil_ksp_view`, ..) and are read by the
 /// constructor; those of the factorisation in S have `contact_` behind the prefix, and
 /// `-recoil_contact_plain` is ContactPreconditioner::plain. The built-in choices give bitwise the same result
@@ -73,7 +74,8 @@ public:
   /// interpolation or symbolic factorisation (where the pattern of C is contained in that of before), renews
   /// coarse operators and smoothers or the numerical factorisation. With Refresh::contact_only the sandwich
   /// keeps the whole hierarchy, whatever the values of K - it stays positive definite, at the price of some
-  /// iterations - and set-up costs what the contact surface costs; solve() always uses the K and C of now.
+  /// iterations - and set-up costs what the contact surface costs. Either way the interpolation is built anew
+  /// where many other nodes are in contact than when it was built. solve() always uses the K and C of now.
   /// Other methods take it for Refresh::all. Collective.
   void refresh(const StencilMatrix* contact = nullptr, Refresh what = Refresh::all);
 

@@ -34,7 +34,8 @@ public:
   /// Zero matrix. Collective.
   explicit StencilMatrix(std::shared_ptr<const VectorLayout> layout);
 
-  /// Forgets all blocks; the matrix of the last finish() stays until the next one. Not collective.
+  /// Forgets all blocks; the matrix of the last finish() stays until the next one, softened() does not. Not
+  /// collective.
   void begin();
   /// Adds the (num_nodes*dim)^2 column-major symmetric `block` (leading dimension `stride`) on the nodes with
   /// these global block numbers; entries of nodes < 0 are skipped (prescribed obstacles). Any rank may give
