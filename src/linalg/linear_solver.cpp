@@ -268,7 +268,7 @@ void LinearSolver::Implementation::choose_operator(const StencilMatrix* contact,
 /// contact.
 void LinearSolver::Implementation::choose_softened(const StencilMatrix& contact, Refresh what) {
   if (has_hierarchy_ && has_moved(contact.nodes())) create();
-  if (has_hierarchy_ && what == Refresh::contact_only) return;
+  if (has_hierarchy_ && what == Refresh::keep_hierarchy) return;
   if (!has_hierarchy_) softened_ = contact.softened(softness_limits());
   take_sum(softened_, SumMatrix::Pattern::minimal);
 }
@@ -312,7 +312,7 @@ void LinearSolver::Implementation::use_operator(Mat matrix) {
 
 /// Gives ksp_ its operators and its preconditioner.
 void LinearSolver::Implementation::put_together(Refresh what) {
-  const bool keep = sandwiched_ && what == Refresh::contact_only && has_hierarchy_;
+  const bool keep = what == Refresh::keep_hierarchy && has_hierarchy_ && !is_factorization();
   RECOIL_PETSC(PCSetReusePreconditioner(preconditioner_.get(), keep ? PETSC_TRUE : PETSC_FALSE));
   if (!sandwiched_) {
     RECOIL_PETSC(KSPSetPC(ksp_.get(), preconditioner_.get()));

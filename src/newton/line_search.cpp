@@ -16,6 +16,8 @@ constexpr double gradient_decrease = 0.1;
 constexpr int max_gradient_trials = 12;
 // A Newton direction this small compared with the configuration is round-off.
 constexpr double round_off_step = 1e-13;
+// A step this small compared with the configuration changes nothing.
+constexpr double null_step = 1e-16;
 // Along a Newton direction a smooth gradient changes by s |g|; a change beyond this for a tiny s is noise.
 constexpr double noise_step = 1.0 / 64, noise_fraction = 0.05, noise_factor = 5;
 
@@ -51,6 +53,9 @@ SearchResult LineSearch::search(const Point& start, const linalg::Vector& d, dou
   const double resolution = rules.resolution * evaluator_.objective().value_resolution(start.x, start.value);
   double step = result.max_step < 1 ? rules.safety * result.max_step : 1;
   const bool drowned = -step * slope <= generous_resolutions * resolution;
+  const double d_norm = d.norm_infinity(), size = configuration_size(start.x, options_);
+  // A way blocked after a step that rounding swallows is no way.
+  if (step < 1 && step * d_norm <= null_step * size) return result;
   int gradient_trials = 0;
   double gradient_step = 1;
   for (;; ++result.backtracks, step *= rules.shrink) {
@@ -62,7 +67,8 @@ SearchResult LineSearch::search(const Point& start, const linalg::Vector& d, dou
     if (resolved && trial.value <= start.value + rules.armijo * step * slope) break;
 
     const bool generous = step > generous_gradient_decrease;
-    if ((!resolved || generous) && trial.value - start.value <= generous_resolutions * resolution) {
+    if ((!resolved || generous) && std::isfinite(trial.value) &&
+        trial.value - start.value <= generous_resolutions * resolution) {
       if (!evaluator_.evaluate_gradient(trial)) return result.outcome = SearchOutcome::not_finite, result;
       const double allowed = resolved ? generous_gradient_decrease : 1 - gradient_decrease * step;
       if (trial.gradient_norm <= allowed * start.gradient_norm) {
@@ -72,7 +78,8 @@ SearchResult LineSearch::search(const Point& start, const linalg::Vector& d, dou
       gradient_step = step;
       if (!resolved) ++gradient_trials;
     }
-    if (result.backtracks == rules.max_backtracks || gradient_trials == max_gradient_trials) {
+    const bool next_is_null = rules.shrink * step * d_norm <= null_step * size;
+    if (next_is_null || result.backtracks == rules.max_backtracks || gradient_trials == max_gradient_trials) {
       const bool noise_seen = drowned && gradient_trials > 0 && gradient_step <= noise_step;
       if (newton_like && is_round_off(start, d, trial, noise_seen ? gradient_step : 0))
         result.outcome = SearchOutcome::round_off;

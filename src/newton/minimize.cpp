@@ -39,6 +39,7 @@ private:
   NewtonOutcome iterate();
   std::optional<NewtonOutcome> advance();
   std::optional<NewtonOutcome> accept(const SearchResult& found);
+  void postpone_exact();
   bool find_direction(Direction direction, int shift);
   bool solve();
   bool evaluate_all(Point& point);
@@ -50,6 +51,9 @@ private:
   }
   bool gradient_is_small() const {
     return current_.gradient_norm < stopping_norm() || current_.gradient_norm == 0;
+  }
+  bool gradient_will_do() const {
+    return gradient_is_small() || current_.gradient_norm < options_.stuck_factor * stopping_norm();
   }
 
   Objective& objective_;
@@ -63,6 +67,7 @@ private:
   linalg::Vector d_, minus_g_;
   IterationReport report_;
   double slope_ = 0;
+  int projected_run_ = 0, projected_run_left_ = 0;
   int steepest_in_a_row_ = 0;
   bool any_solve_ = false; // in this iteration, gave a direction
   double last_norm_ = 0;   // of the gradient before the last accepted step; 0 before the first
@@ -80,7 +85,7 @@ NewtonOutcome Minimizer::iterate() {
 
   while (result_.iterations < options_.max_iterations)
     if (const auto outcome = advance()) return *outcome;
-  return NewtonOutcome::max_iterations;
+  return gradient_will_do() ? NewtonOutcome::converged_gradient : NewtonOutcome::max_iterations;
 }
 
 // One iteration; an outcome ends the minimisation.
@@ -104,7 +109,14 @@ std::optional<NewtonOutcome> Minimizer::advance() {
     if (report_.direction == Direction::steepest_descent &&
         steepest_in_a_row_ == options_.max_steepest_in_a_row)
       break;
-    if (!find_direction(report_.direction, attempt - 2)) continue;
+    if (attempt == 0 && projected_run_left_ > 0) {
+      --projected_run_left_;
+      continue;
+    }
+    if (!find_direction(report_.direction, attempt - 2)) {
+      if (attempt == 0) postpone_exact();
+      continue;
+    }
     const bool newton_like = attempt < 2;
     const Stopwatch watch;
     const SearchResult found = line_search_.search(current_, d_, slope_, newton_like, trial_);
@@ -113,6 +125,7 @@ std::optional<NewtonOutcome> Minimizer::advance() {
     case SearchOutcome::accepted:
       return accept(found);
     case SearchOutcome::failed:
+      if (attempt == 0) postpone_exact();
       break;
     case SearchOutcome::round_off:
       return gradient_is_small() ? NewtonOutcome::converged_gradient : NewtonOutcome::round_off;
@@ -121,8 +134,14 @@ std::optional<NewtonOutcome> Minimizer::advance() {
     }
   }
   // The rule before the first iteration is stricter than the ordinary one, which may hold already.
-  if (gradient_is_small()) return NewtonOutcome::converged_gradient;
+  if (gradient_will_do()) return NewtonOutcome::converged_gradient;
   return any_solve_ ? NewtonOutcome::line_search_failed : NewtonOutcome::linear_solve_failed;
+}
+
+// The exact Hessian has failed: it is likely to fail again where this one was assembled.
+void Minimizer::postpone_exact() {
+  projected_run_ = std::min(std::max(1, 2 * projected_run_), options_.longest_projected_run);
+  projected_run_left_ = projected_run_;
 }
 
 // Sets d_, slope_ and what the report tells of them; false where there is no descent.
@@ -170,6 +189,7 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
   last_move_ = found.step * report_.direction_norm;
   std::swap(current_, trial_);
   ++result_.iterations;
+  if (report_.direction == Direction::newton) projected_run_ = 0;
   result_.projected += report_.direction == Direction::projected;
   result_.shifted += report_.direction == Direction::shifted;
   result_.steepest += report_.direction == Direction::steepest_descent;

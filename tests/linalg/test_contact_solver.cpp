@@ -157,7 +157,7 @@ TEST_P(ContactSolverTest, FrozenHierarchySolvesTheMatrixOfNow) {
   testing::assemble(box, harder, matrix);
   assemble(springs(bearable(1e5), 10));
 
-  solver.refresh(&contact, Refresh::contact_only);
+  solver.refresh(&contact, Refresh::keep_hierarchy);
   const auto result = solver.solve(b, x, 1e-9, 3000);
 
   EXPECT_EQ(result.outcome, LinearOutcome::converged);
@@ -226,7 +226,7 @@ TEST_P(ContactSolverTest, IndefiniteContactIsDetectedAndForgotten) {
     if (indefinite) {
       EXPECT_EQ(x.norm(), 0);
     }
-    for (const Refresh what : {Refresh::contact_only, Refresh::all}) {
+    for (const Refresh what : {Refresh::keep_hierarchy, Refresh::all}) {
       assemble(stencils);
       solver.refresh(&contact, what);
       EXPECT_EQ(solver.solve(b, x, 1e-10, 3000).outcome, LinearOutcome::converged);
@@ -260,7 +260,7 @@ TEST_P(ContactSolverTest, BitsDependNeitherOnTheRunNorOnHistory) {
     used.refresh(&contact);
     used.solve(b, x, 1e-8, 3000);
     assemble(springs(bearable(1e6), seed + 2, true, 7));
-    used.refresh(&contact, Refresh::contact_only);
+    used.refresh(&contact, Refresh::keep_hierarchy);
     used.solve(b, x, 1e-8, 3000);
     return x;
   };
@@ -339,7 +339,7 @@ TEST_F(PressedBlocksTest, MultigridLearnsOfContactThatComesWithinAStep) {
   iterations(solver);
   for (const double part : {0.5, 0.52, 1.0, 0.3}) {
     press(1e6, part);
-    solver.refresh(&contact, part == 0.52 ? Refresh::contact_only : Refresh::all);
+    solver.refresh(&contact, part == 0.52 ? Refresh::keep_hierarchy : Refresh::all);
     EXPECT_LE(iterations(solver), 45) << part;
   }
 }

@@ -29,10 +29,10 @@ enum class ContactPreconditioner {
   plain     ///< multigrid of the assembled K + C
 };
 
-/// What refresh() renews for multigrid in the sandwich.
+/// What refresh() renews of multigrid.
 enum class Refresh {
-  all,         ///< K has new values
-  contact_only ///< K has the old values, or new ones for which the old hierarchy shall do
+  all,
+  keep_hierarchy ///< K has the old values, or new ones for which the old hierarchy shall do
 };
 
 struct LinearResult {
@@ -72,8 +72,8 @@ public:
 
   /// Takes new values of the matrix given to rebuild() and new contact terms with any pattern: keeps
   /// interpolation or symbolic factorisation (where the pattern of C is contained in that of before), renews
-  /// coarse operators and smoothers or the numerical factorisation. With Refresh::contact_only the sandwich
-  /// keeps the whole hierarchy, whatever the values of K - it stays positive definite, at the price of some
+  /// coarse operators and smoothers or the numerical factorisation. With Refresh::keep_hierarchy multigrid
+  /// keeps all of it, whatever the values of K - it stays positive definite, at the price of some
   /// iterations - and set-up costs what the contact surface costs. Either way the interpolation is built anew
   /// where many other nodes are in contact than when it was built. solve() always uses the K and C of now.
   /// Other methods take it for Refresh::all. Collective.

@@ -82,6 +82,8 @@ struct NewtonOptions {
   /// the start.
   double gradient_tolerance = 1e-10;
   double relative_gradient_tolerance = 1e-10;
+  /// Factor on both within which a solve that gets stuck still counts as converged.
+  double stuck_factor = 1;
   /// The rule before the first iteration, instead of the two above.
   double first_gradient_tolerance = 1e-12;
   std::optional<StepRule> step_rule;
@@ -91,6 +93,9 @@ struct NewtonOptions {
   ForcingTerms forcing;
   LineSearchOptions line_search;
   ShiftOptions shifts;
+  /// After the exact Hessian has failed, how many iterations at most go on with projected ones before it is
+  /// tried again: 1, 2, 4, .. up to this. 0: it is tried in every iteration.
+  int longest_projected_run = 0;
   /// Steps along the negative gradient in a row after which help for the linear solver is given up.
   int max_steepest_in_a_row = 20;
   std::function<void(const IterationReport&)> on_iteration; ///< called on every rank
@@ -121,10 +126,11 @@ struct NewtonResult {
 /// Newton's method with the exact Hessian. Where that gives no descent direction (the linear solve reports
 /// indefiniteness or failure, or g . d >= 0) or no acceptable step, the iteration goes on to the element-wise
 /// projected Hessian, then to growing shifts of it, then to the negative gradient; the next iteration starts
-/// with the exact Hessian again. The line search starts at Objective::max_step and halves until the Armijo
-/// condition holds on the value. Where the predicted decrease drowns in the round-off of the value, the
-/// gradient norm must shrink instead. When that fails and the step is at round-off compared with x, or the
-/// gradient along d is mere noise, the outcome is `round_off`.
+/// with the exact Hessian again, or after some more projected ones (NewtonOptions::longest_projected_run).
+/// The line search starts at Objective::max_step and halves until the Armijo condition holds on the value.
+/// Where the predicted decrease drowns in the round-off of the value, the gradient norm must shrink instead.
+/// When that fails and the step is at round-off compared with x, or the gradient along d is mere noise, the
+/// outcome is `round_off`.
 ///
 /// Non-convergence is an outcome, never an exception. All ranks decide alike. Collective on the communicator
 /// of x. Seconds are those of this rank.

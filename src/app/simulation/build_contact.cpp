@@ -1,6 +1,7 @@
 #include "app/simulation/build_contact.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -28,21 +29,36 @@ const DirichletEntry* find_motion(const BoundaryConditions& conditions, int id) 
 }
 
 template <int dim>
+std::vector<double> displacement(const std::vector<const DirichletEntry*>& motions,
+                                 const mesh::DistributedObstacles<dim>& obstacles, double time,
+                                 double factor) {
+  std::vector<double> displacement(obstacles.vertices.size() * dim, 0.0);
+  for (std::size_t v = 0; v < obstacles.vertices.size(); ++v) {
+    const DirichletEntry* motion = motions[static_cast<std::size_t>(obstacles.vertex_surface[v])];
+    if (motion == nullptr) continue;
+    const ExpressionPoint point = fem::expression_point<dim>(obstacles.vertices[v], time);
+    for (int i = 0; i < dim; ++i) {
+      const double value = factor * motion->evaluate(i, point);
+      if (!std::isfinite(value))
+        throw InputError(motion->where,
+                         fmt::format("the motion of obstacle '{}' is not a finite number at t = {:g}",
+                                     obstacles.names[static_cast<std::size_t>(obstacles.vertex_surface[v])],
+                                     time));
+      displacement[v * dim + static_cast<std::size_t>(i)] = value;
+    }
+  }
+  return displacement;
+}
+
+template <int dim>
 std::function<std::vector<double>(double, double)>
-obstacle_motion(const Scene& scene, const mesh::DistributedObstacles<dim>& obstacles) {
+obstacle_motion(const Scene& scene, const mesh::DistributedObstacles<dim>& obstacles,
+                const parallel::Communicator& comm) {
   std::vector<const DirichletEntry*> motions;
   for (const std::int32_t id : obstacles.surface_ids)
     motions.push_back(find_motion(scene.boundary_conditions, id));
-  return [motions, &obstacles](double time, double factor) {
-    std::vector<double> displacement(obstacles.vertices.size() * dim, 0.0);
-    for (std::size_t v = 0; v < obstacles.vertices.size(); ++v) {
-      const DirichletEntry* motion = motions[static_cast<std::size_t>(obstacles.vertex_surface[v])];
-      if (motion == nullptr) continue;
-      const ExpressionPoint point = fem::expression_point<dim>(obstacles.vertices[v], time);
-      for (int i = 0; i < dim; ++i)
-        displacement[v * dim + static_cast<std::size_t>(i)] = factor * motion->evaluate(i, point);
-    }
-    return displacement;
+  return [motions, &obstacles, &comm](double time, double factor) {
+    return parallel::collectively(comm, [&] { return displacement<dim>(motions, obstacles, time, factor); });
   };
 }
 
@@ -118,8 +134,7 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
   parameters.dhat = scene.contact.dhat_relative
                         ? *scene.contact.dhat_relative * (mesh.max_corner - mesh.min_corner).norm()
                         : scene.contact.dhat;
-  if (scene.contact.use_convergent_formulation && scene.contact.use_area_weighting)
-    parameters.form = potentials::BarrierForm::convergent;
+  if (scene.contact.use_convergent_formulation) parameters.form = potentials::BarrierForm::convergent;
   parameters.planes = planes<dim>(scene, numbers);
   parameters.eps_v = scene.contact.epsv;
   parameters.friction = friction_coefficients(scene, numbers);
@@ -127,7 +142,7 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
                                                                     problem.dirichlet->flags());
   warn_of_short_edges(*surface, parameters.dhat);
   problem.contact = std::make_unique<potentials::Contact<dim>>(std::move(surface), std::move(parameters));
-  problem.obstacle_motion = obstacle_motion<dim>(scene, obstacles);
+  problem.obstacle_motion = obstacle_motion<dim>(scene, obstacles, problem.space->comm());
 }
 
 template void add_contact(const Scene&, const mesh::DistributedObstacles<2>&,

@@ -251,9 +251,12 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   newton.max_iterations = scene.solver.max_iterations;
   newton.gradient_tolerance = tighter * scene.solver.grad_norm_tol * unit;
   newton.relative_gradient_tolerance = tighter * scene.solver.rel_grad_norm_tol;
+  newton.stuck_factor = 1 / tighter;
   newton.first_gradient_tolerance = scene.solver.first_grad_norm_tol * unit;
   newton.length_scale = diagonal;
   options.barrier_stiffness = scene.contact.barrier_stiffness;
+  options.stiffness_is_pressure =
+      scene.contact.use_convergent_formulation && scene.contact.use_physical_barrier;
   options.initial_barrier_stiffness = scene.contact.initial_barrier_stiffness;
   options.friction_iterations = scene.contact.friction_iterations;
   options.friction_convergence_tol = scene.contact.friction_convergence_tol;

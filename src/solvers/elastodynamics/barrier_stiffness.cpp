@@ -31,8 +31,11 @@ template <int dim>
 BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<dim>& problem,
                                    const ElastodynamicsOptions& options, double scale,
                                    const linalg::Vector& gradient_without_contact) {
-  if (options.barrier_stiffness) return {scale * *options.barrier_stiffness, 0, 0};
   const potentials::Contact<dim>& contact = *problem.contact;
+  if (options.barrier_stiffness) {
+    const double unit = options.stiffness_is_pressure ? contact.parameters().dhat : 1;
+    return {scale * *options.barrier_stiffness / unit, 0, 0};
+  }
   const double diagonal = contact.bounding_box().diagonal().norm();
   const double dhat = contact.parameters().dhat;
   double y0 = std::pow(reference_distance * diagonal, 2); // a squared distance

@@ -12,6 +12,8 @@ constexpr int max_linear_iterations = 2000;
 /// A step never goes further than this share of the way to inversion.
 constexpr double inversion_safety = 0.9;
 constexpr double extension_tolerance = 1e-4;
+/// What renewing the multigrid hierarchy costs, in iterations (docs/performance.md).
+constexpr double refresh_in_iterations = 8;
 constexpr double close_to_saddle = 1e-1;
 /// Near-singular directions are free to go anywhere within a looser one, other ways on other rank counts.
 constexpr double saddle_tolerance = 1e-10;
@@ -87,7 +89,8 @@ double IncrementalPotential<dim>::value(const linalg::Vector& u) {
   }
   // +infinity on one rank must not meet -infinity or NaN made of it elsewhere.
   problem_.space->comm().sum(sums);
-  magnitude_ = sums[1];
+  last_value_ = sums[0];
+  last_magnitude_ = sums[1];
   return sums[0];
 }
 
@@ -181,15 +184,30 @@ void IncrementalPotential<dim>::shift_hessian(double factor) {
   stale_ = true;
 }
 
+/// A hierarchy serves on until the iterations that it costs more than when it was new would pay for another.
+template <int dim>
+void IncrementalPotential<dim>::watch_hierarchy(const linalg::LinearResult& result,
+                                                double relative_tolerance) {
+  if (result.outcome != linalg::LinearOutcome::converged) return;
+  const double per_digit = result.iterations / -std::log10(relative_tolerance);
+  if (hierarchy_is_new_) new_iterations_per_digit_ = per_digit;
+  const double excess = (per_digit - new_iterations_per_digit_) * -std::log10(relative_tolerance);
+  hierarchy_is_slow_ = excess > refresh_in_iterations;
+  hierarchy_is_new_ = false;
+}
+
 template <int dim>
 newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, linalg::Vector& d,
                                                      double relative_tolerance) {
   if (fresh_step_)
     linear_solver_.rebuild(matrix_, positions_, problem_.dirichlet->flags(), contact_matrix_.get());
   else if (stale_)
-    linear_solver_.refresh(contact_matrix_.get());
+    linear_solver_.refresh(contact_matrix_.get(),
+                           hierarchy_is_slow_ ? linalg::Refresh::all : linalg::Refresh::keep_hierarchy);
+  if (fresh_step_ || (stale_ && hierarchy_is_slow_)) hierarchy_is_new_ = true;
   fresh_step_ = stale_ = false;
   linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
+  watch_hierarchy(result, relative_tolerance);
   const double norm = gradient_norm(rhs);
   largest_gradient_norm_ = std::max(largest_gradient_norm_, norm);
   // A symmetric configuration in unstable balance has to stay one: iterations that have come close to a
@@ -262,7 +280,10 @@ double IncrementalPotential<dim>::value_resolution(const linalg::Vector& u, doub
   double squared = 0;
   for (const auto& potential : problem_.elastic) squared += potential->squared_round_off(u.local());
   const double of_terms = scale_ * std::sqrt(problem_.space->comm().sum(squared));
-  return std::max(of_terms, std::numeric_limits<double>::epsilon() * std::max(std::abs(value), magnitude_));
+  // Trials may have been evaluated since the point asked for: its own magnitude counts, not theirs.
+  if (value == last_value_) start_magnitude_ = last_magnitude_;
+  return std::max(of_terms,
+                  std::numeric_limits<double>::epsilon() * std::max(std::abs(value), start_magnitude_));
 }
 
 template class IncrementalPotential<2>;

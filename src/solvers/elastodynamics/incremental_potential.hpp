@@ -54,6 +54,7 @@ public:
   const linalg::LinearSolver& linear_solver() const { return linear_solver_; }
 
 private:
+  void watch_hierarchy(const linalg::LinearResult& result, double relative_tolerance);
   void update_contact(const linalg::Vector& u);
   void set_inertia_gradient(const linalg::Vector& u, linalg::Vector& g);
   void assemble_unconstrained(const linalg::Vector& u, newton::Projection projection);
@@ -69,10 +70,13 @@ private:
   const potentials::MassMatrix<dim>* quadratic_ = nullptr;
   const linalg::Vector* u_tilde_ = nullptr;
   double scale_ = 1;
-  double magnitude_ = 0;     ///< sum of the absolute values of the terms of the last value()
-  linalg::Vector scratch_;   ///< making a distributed vector is collective and slow
-  linalg::Vector positions_; ///< where the near null space of the preconditioner is taken
+  double last_value_ = 0, last_magnitude_ = 0; ///< of value(); sum of the absolute values of its terms
+  double start_magnitude_ = 0;                 ///< of the point that a line search starts from
+  linalg::Vector scratch_;                     ///< making a distributed vector is collective and slow
+  linalg::Vector positions_;                   ///< where the near null space of the preconditioner is taken
   bool fresh_step_ = true, stale_ = true;
+  bool hierarchy_is_new_ = true, hierarchy_is_slow_ = false;
+  double new_iterations_per_digit_ = 0;
   BarrierStiffness stiffness_;
   double last_min_distance_ = 0;
   double largest_gradient_norm_ = 0;      ///< of the right-hand sides of this step

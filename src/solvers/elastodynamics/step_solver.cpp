@@ -4,17 +4,23 @@
 #include <sstream>
 
 #include "recoil/base/log.hpp"
+#include "recoil/solvers/elastodynamics/norms.hpp"
 
 namespace recoil::solvers {
 
 namespace {
 /// Prescribed motion that cannot be made at once is made in at most this many moves.
 constexpr int max_sub_moves = 256;
-/// Intermediate moves are only relaxed to this share of their first gradient.
-constexpr double sub_move_tolerance = 1e-2;
+/// Between moves the free nodes only get out of the way: to this share of the first gradient, or so far.
+constexpr double sub_move_tolerance = 1e-1;
+constexpr int sub_move_iterations = 8;
 constexpr int max_halvings = 30;
 /// Share of the largest collision-free move that is made.
 constexpr double move_safety = 0.8;
+constexpr int longest_projected_run = 4;
+/// Contact forces dominate the residual; the exact solve of contact removes them at once and a loose
+/// tolerance would leave the bodies where they were.
+constexpr double contact_forcing = 1e-3;
 
 void log_iteration(const newton::IterationReport& report) {
   log_debug("newton " + std::to_string(report.iteration), {{"direction", newton::name(report.direction)},
@@ -30,6 +36,12 @@ void log_iteration(const newton::IterationReport& report) {
 template <int dim>
 StepSolver<dim>::StepSolver(ElastodynamicsProblem<dim>& problem, const ElastodynamicsOptions& options)
     : problem_(problem), options_(options), objective_(problem, options.linear_method) {
+  newton_ = options.newton;
+  if (objective_.linear_solver().method() == linalg::LinearMethod::amg) {
+    // Set-up and assembly cost more than iterations.
+    newton_.longest_projected_run = longest_projected_run;
+    if (problem.contact) newton_.forcing.first = newton_.forcing.largest = contact_forcing;
+  }
   if (options.dynamics == Dynamics::statics && options.regularization_weight > 0)
     regularization_ =
         std::make_unique<potentials::MassMatrix<dim>>(*problem.space, options.regularization_weight);
@@ -104,10 +116,11 @@ std::string StepSolver<dim>::follow_prescribed(const StepTarget& target, SolvedS
       if (contact != nullptr) contact->set_obstacle_displacement(obstacle_target);
       return "";
     }
-    newton::NewtonOptions relaxed = options_.newton;
+    newton::NewtonOptions relaxed = newton_;
     relaxed.relative_gradient_tolerance = sub_move_tolerance;
-    if (!minimize(relaxed, solved))
-      return "on the way to the prescribed values, " + describe_failure(solved.newton);
+    relaxed.max_iterations = sub_move_iterations;
+    if (!minimize(relaxed, solved) && solved.newton.outcome != newton::NewtonOutcome::max_iterations)
+      return "on the way to the prescribed values, " + describe_failure(solved.newton, solved.u);
     if (contact != nullptr) balance_stiffness(u);
   }
   return "the prescribed values cannot be reached in " + std::to_string(max_sub_moves) +
@@ -155,7 +168,7 @@ bool StepSolver<dim>::minimize_with_friction(const StepTarget& target, SolvedSte
   const bool frictional = problem_.contact && problem_.contact->parameters().friction && limit > 0;
   const double dt = target.dt > 0 ? target.dt : 1;
   for (int pass = 1;; ++pass) {
-    if (!minimize(options_.newton, solved)) return false;
+    if (!minimize(newton_, solved)) return false;
     if (!frictional || limit == 1 || friction_has_converged(solved.u, dt)) return true;
     if (pass >= limit) {
       log_debug("friction has not converged after " + std::to_string(pass) + " passes");
@@ -177,11 +190,22 @@ void StepSolver<dim>::record_forces(SolvedStep& solved) const {
 }
 
 template <int dim>
-std::string StepSolver<dim>::describe_failure(const newton::NewtonResult& result) const {
+std::string StepSolver<dim>::describe_failure(const newton::NewtonResult& result,
+                                              const linalg::Vector& u) const {
   std::ostringstream text;
   text << "Newton's method stopped after " << result.iterations << " iterations ("
        << newton::name(result.outcome) << "), gradient norm " << result.gradient_norm << ", started from "
        << result.first_gradient_norm;
+  const WorstCell worst = worst_cell(*problem_.space, *problem_.geometry, u);
+  if (worst.body >= 0)
+    text << "; most compressed: element " << worst.source << " of '"
+         << problem_.space->mesh().body_names[static_cast<std::size_t>(worst.body)] << "' (volume ratio "
+         << worst.ratio << ")";
+  if (problem_.contact) {
+    problem_.contact->update(u);
+    const potentials::ClosestPair<dim> closest = problem_.contact->closest_pair();
+    if (!closest.description.empty()) text << "; closest pair: " << closest.description;
+  }
   return text.str();
 }
 
@@ -213,7 +237,7 @@ SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarge
   solved.failure = follow_prescribed(target, solved);
   if (!solved.failure.empty()) return solved;
   if (!minimize_with_friction(target, solved)) {
-    solved.failure = describe_failure(solved.newton);
+    solved.failure = describe_failure(solved.newton, solved.u);
     return solved;
   }
   solved.v = linalg::Vector(previous.shared_layout());

@@ -50,11 +50,12 @@ private:
   bool friction_has_converged(const linalg::Vector& u, double dt);
   bool minimize_with_friction(const StepTarget& target, SolvedStep& solved);
   void record_forces(SolvedStep& solved) const;
-  std::string describe_failure(const newton::NewtonResult& result) const;
+  std::string describe_failure(const newton::NewtonResult& result, const linalg::Vector& u) const;
 
   ElastodynamicsProblem<dim>& problem_;
   const ElastodynamicsOptions& options_;
   IncrementalPotential<dim> objective_;
+  newton::NewtonOptions newton_; ///< those of `options`, fitted to the linear solver
   newton::Euclidean manifold_;
   std::unique_ptr<potentials::MassMatrix<dim>> regularization_;
   SolverTotals totals_;

@@ -30,6 +30,7 @@ struct ElastodynamicsOptions {
   double regularization_weight = 0; ///< statics: adds w/2 |u - u_start|^2
   linalg::LinearMethod linear_method = linalg::LinearMethod::automatic;
   std::optional<double> barrier_stiffness; ///< physical (independent of dt); empty = adaptive
+  bool stiffness_is_pressure = false;      ///< barrier_stiffness is in Pa: divided by dhat
   double initial_barrier_stiffness = 1;    ///< in the normal forces of friction of the very first solve
   int friction_iterations = 1;             ///< solves per step; -1 until converged
   double friction_convergence_tol = 0.01;  ///< on the Euclidean gradient norm, times dt
