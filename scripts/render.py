@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws states of a run: the deformed bodies coloured by |u| or another field, their shape at rest as a faint outline,
-planes and generated obstacles in grey.
+planes and the edges of generated obstacles in grey.
 
   render.py run                         the last state, to run/picture.png
   render.py run --times 4               four states from first to last, side by side
@@ -91,9 +91,10 @@ class Picture3d:
         self.obstacles = obstacles.meshes(trajectory.json("scene.json"))
         clouds += [obstacle.at(time) for obstacle in self.obstacles for time in times]
         everything = np.concatenate(clouds)
-        for corners, normal in obstacles.planes(trajectory.json("scene.json"), everything.min(0), everything.max(0)):
-            if normal @ axes[2] > 0:  # else it would hide the bodies
-                self.obstacles.append(obstacles.Obstacle(corners, [(0, 1, 2), (0, 2, 3)]))
+        self.planes = [(corners, normal) for corners, normal
+                       in obstacles.planes(trajectory.json("scene.json"), everything.min(0), everything.max(0))
+                       if normal @ axes[2] > 0]  # others would hide the bodies
+        clouds += [corners for corners, _ in self.planes]
         self.axes, self.clouds, self.camera = axes, clouds, None
         extent = np.ptp(np.concatenate([cloud @ axes[:2].T for cloud in clouds]), axis=0)
         self.aspect = float(np.clip(1.1 * extent[1] / max(extent[0], 1e-300), 0.3, 1.25))
@@ -105,14 +106,12 @@ class Picture3d:
         points, triangles, sides = [position], [self.triangles], [self.sides]
         normals = [surface.corner_normals(position, self.triangles, self.groups)]
         num_points = len(position)
-        for obstacle in self.obstacles:
-            points.append(obstacle.at(time))
-            flat = surface.face_normals(points[-1], obstacle.triangles)
-            flat /= np.maximum(np.linalg.norm(flat, axis=1, keepdims=True), 1e-300)
-            normals.append(np.repeat(flat[:, None], 3, axis=1))
-            triangles.append(obstacle.triangles + num_points)
-            sides.append(np.zeros(obstacle.triangles.shape, bool))
-            num_points += len(points[-1])
+        for corners, normal in self.planes:
+            points.append(corners)
+            normals.append(np.tile(normal, (2, 3, 1)))
+            triangles.append(np.array([(0, 1, 2), (0, 2, 3)]) + num_points)
+            sides.append(np.zeros((2, 3), bool))
+            num_points += 4
         points, triangles, sides, normals = map(np.concatenate, (points, triangles, sides, normals))
         values = np.concatenate([values, np.full(num_points - len(position), norm.vmin)])
 
@@ -121,6 +120,8 @@ class Picture3d:
             return np.where((t < len(self.triangles))[:, None], of_bodies, OF_OBSTACLES)
 
         lines = [(self.trajectory.points, self.edges, GREY, 0.55)] if self.rest_shown else []
+        lines += [(obstacle.at(time), surface.feature_edges(obstacle.rest, obstacle.triangles), GREY, 0.9)
+                  for obstacle in self.obstacles]
         image = raster.render(points, triangles, sides, normals, colours, self.camera, lines)
         axes.imshow(image, interpolation="antialiased")
         axes.set_axis_off()
@@ -172,7 +173,11 @@ UNITS = {"u": "|u| [m]", "v": "|v| [m/s]", "von_mises": "von Mises stress [Pa]",
 
 def columns_for(count, aspect):
     """Columns of a table of panels that comes nearest to a picture of 16 by 9."""
-    return min(range(1, count + 1), key=lambda n: abs(np.log(-(-count // n) * aspect / n / (9 / 16))))
+    def cost(n):
+        rows = -(-count // n)
+        return abs(np.log(rows * aspect / n / (9 / 16))) + (rows * n - count) / count
+
+    return min(range(1, count + 1), key=cost)
 
 
 def figure_of(picture, arguments, panels, norm, cmap):
