@@ -120,7 +120,7 @@ class Picture3d:
             return np.where((t < len(self.triangles))[:, None], of_bodies, OF_OBSTACLES)
 
         lines = [(self.trajectory.points, self.edges, GREY, 0.55)] if self.rest_shown else []
-        lines += [(obstacle.at(time), surface.feature_edges(obstacle.rest, obstacle.triangles), GREY, 0.9)
+        lines += [(obstacle.at(time), surface.feature_edges(obstacle.rest, obstacle.triangles, 10), GREY, 0.9)
                   for obstacle in self.obstacles]
         image = raster.render(points, triangles, sides, normals, colours, self.camera, lines)
         axes.imshow(image, interpolation="antialiased")

@@ -44,7 +44,7 @@ def _grid(rows, columns):
             for t in ((a, b, b + columns), (a, b + columns, a + columns))]
 
 
-def _turned(profile, columns=32):
+def _turned(profile, columns=16):
     """Surface of revolution about z of (radius, z) rows."""
     angle = np.arange(columns) * 2 * np.pi / columns
     points = [[r * np.cos(a), r * np.sin(a), z] for r, z in profile for a in angle]
@@ -65,9 +65,9 @@ def _generated(generator):
         return points, [(0, i, i + 1) for i in range(1, 47)]
     if kind == "cylinder":
         r, h = generator["radius"], generator["height"] / 2
-        return _turned([(0, -h), (r, -h), (r, h), (0, h)])
-    angle = np.linspace(-np.pi / 2, np.pi / 2, 17)
-    return _turned([(generator["radius"] * np.cos(a), generator["radius"] * np.sin(a)) for a in angle])
+        return _turned([(r, -h), (r, h)])
+    angle = np.linspace(-0.45 * np.pi, 0.45 * np.pi, 10)
+    return _turned([(generator["radius"] * np.cos(a), generator["radius"] * np.sin(a)) for a in angle], 20)
 
 
 def _transformed(points, transformation):
