@@ -229,6 +229,8 @@ def print_summary(summary):
     show("wall time", "wall_s", form="{:.1f} s")
     show("assembly, solve", "assembly_s", "linear_solve_s", form="{:.1f} s, {:.1f} s")
     show("iterations", "newton_iterations", "linear_iterations", form="{} Newton, {} linear")
+    show("contact", "max_active_pairs", "min_distance", "intersections",
+         form="{} pairs at most, {:.2g} m apart at least, {} intersections")
     memory = summary.get("peak_memory_mb") or {}
     if "sum" in memory:
         print(f"  {'memory':<18}{memory['sum']:.0f} MB over all ranks")
