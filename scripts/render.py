@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws states of a run: the deformed body coloured by |u| or another field, its shape at rest as a faint outline.
+"""Draws states of a run: the deformed bodies coloured by |u| or another field, their shape at rest as a faint outline,
+planes and the edges of generated obstacles in grey.
 
   render.py run                         the last state, to run/picture.png
   render.py run --times 4               four states from first to last, side by side
@@ -16,13 +17,14 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.collections import LineCollection
+from matplotlib.collections import LineCollection, PolyCollection
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from drawing import raster, surface
+from drawing import obstacles, raster, surface
 from drawing.trajectory import Trajectory
 
 GREY = (0.35, 0.38, 0.42)
+OF_OBSTACLES = (0.8, 0.82, 0.84)
 
 
 def parse_arguments():
@@ -75,7 +77,7 @@ def vertical_axis(arguments, trajectory):
 class Picture3d:
     """Draws states of a 3D run with one camera for all of them."""
 
-    def __init__(self, trajectory, positions, arguments):
+    def __init__(self, trajectory, positions, times, arguments):
         self.trajectory, self.rest_shown = trajectory, not arguments.no_rest
         rest = trajectory.points
         self.triangles, self.sides = surface.boundary(rest, trajectory.cells)
@@ -86,6 +88,13 @@ class Picture3d:
         used = np.unique(self.triangles)
         axes = raster.view_axes(*arguments.view, vertical_axis(arguments, trajectory))
         clouds = [p[used] for p in positions] + ([rest[used]] if self.rest_shown else [])
+        self.obstacles = obstacles.meshes(trajectory.json("scene.json"))
+        clouds += [obstacle.at(time) for obstacle in self.obstacles for time in times]
+        everything = np.concatenate(clouds)
+        self.planes = [(corners, normal) for corners, normal
+                       in obstacles.planes(trajectory.json("scene.json"), everything.min(0), everything.max(0))
+                       if normal @ axes[2] > 0]  # others would hide the bodies
+        clouds += [corners for corners, _ in self.planes]
         self.axes, self.clouds, self.camera = axes, clouds, None
         extent = np.ptp(np.concatenate([cloud @ axes[:2].T for cloud in clouds]), axis=0)
         self.aspect = float(np.clip(1.1 * extent[1] / max(extent[0], 1e-300), 0.3, 1.25))
@@ -93,13 +102,27 @@ class Picture3d:
     def set_width(self, pixels):
         self.camera = raster.fit(self.axes, self.clouds, pixels, int(pixels * self.aspect))
 
-    def draw(self, axes, position, values, norm, cmap):
-        def colours(t, w):
-            return cmap(norm(np.einsum("pk,pk->p", w, values[self.triangles[t]])))[:, :3]
+    def draw(self, axes, time, position, values, norm, cmap):
+        points, triangles, sides = [position], [self.triangles], [self.sides]
+        normals = [surface.corner_normals(position, self.triangles, self.groups)]
+        num_points = len(position)
+        for corners, normal in self.planes:
+            points.append(corners)
+            normals.append(np.tile(normal, (2, 3, 1)))
+            triangles.append(np.array([(0, 1, 2), (0, 2, 3)]) + num_points)
+            sides.append(np.zeros((2, 3), bool))
+            num_points += 4
+        points, triangles, sides, normals = map(np.concatenate, (points, triangles, sides, normals))
+        values = np.concatenate([values, np.full(num_points - len(position), norm.vmin)])
 
-        normals = surface.corner_normals(position, self.triangles, self.groups)
+        def colours(t, w):
+            of_bodies = cmap(norm(np.einsum("pk,pk->p", w, values[triangles[t]])))[:, :3]
+            return np.where((t < len(self.triangles))[:, None], of_bodies, OF_OBSTACLES)
+
         lines = [(self.trajectory.points, self.edges, GREY, 0.55)] if self.rest_shown else []
-        image = raster.render(position, self.triangles, self.sides, normals, colours, self.camera, lines)
+        lines += [(obstacle.at(time), surface.feature_edges(obstacle.rest, obstacle.triangles, 10), GREY, 0.9)
+                  for obstacle in self.obstacles]
+        image = raster.render(points, triangles, sides, normals, colours, self.camera, lines)
         axes.imshow(image, interpolation="antialiased")
         axes.set_axis_off()
 
@@ -107,12 +130,16 @@ class Picture3d:
 class Picture2d:
     """The same in the plane, drawn by matplotlib."""
 
-    def __init__(self, trajectory, positions, arguments):
+    def __init__(self, trajectory, positions, times, arguments):
         self.rest, self.rest_shown = trajectory.points[:, :2], not arguments.no_rest
         self.triangles, self.sides = surface.boundary(np.pad(self.rest, ((0, 0), (0, 1))), trajectory.cells)
         self.outline = surface.outline_2d(self.triangles)
-        clouds = np.concatenate([p[:, :2] for p in positions] + ([self.rest] if self.rest_shown else []))
+        scene = trajectory.json("scene.json")
+        self.obstacles = obstacles.meshes(scene)
+        clouds = np.concatenate([p[:, :2] for p in positions] + ([self.rest] if self.rest_shown else [])
+                                + [obstacle.at(time)[:, :2] for obstacle in self.obstacles for time in times])
         self.low, self.high = clouds.min(0), clouds.max(0)
+        self.planes = [ends for ends, _ in obstacles.planes(scene, self.low, self.high)]
         margin = 0.05 * (self.high - self.low).max()
         self.low, self.high = self.low - margin, self.high + margin
         extent = self.high - self.low
@@ -121,7 +148,11 @@ class Picture2d:
     def set_width(self, pixels):
         pass
 
-    def draw(self, axes, position, values, norm, cmap):
+    def draw(self, axes, time, position, values, norm, cmap):
+        axes.add_collection(LineCollection(self.planes, colors=[GREY], linewidths=1.5))
+        for obstacle in self.obstacles:
+            polygons = obstacle.at(time)[:, :2][obstacle.triangles]
+            axes.add_collection(PolyCollection(polygons, facecolors=[OF_OBSTACLES], edgecolors=[OF_OBSTACLES]))
         x, y = position[:, 0], position[:, 1]
         axes.tripcolor(x, y, self.triangles, values, shading="gouraud", norm=norm, cmap=cmap, rasterized=True)
         if len(self.triangles) < 20000:
@@ -142,7 +173,11 @@ UNITS = {"u": "|u| [m]", "v": "|v| [m/s]", "von_mises": "von Mises stress [Pa]",
 
 def columns_for(count, aspect):
     """Columns of a table of panels that comes nearest to a picture of 16 by 9."""
-    return min(range(1, count + 1), key=lambda n: abs(np.log(-(-count // n) * aspect / n / (9 / 16))))
+    def cost(n):
+        rows = -(-count // n)
+        return abs(np.log(rows * aspect / n / (9 / 16))) + (rows * n - count) / count
+
+    return min(range(1, count + 1), key=cost)
 
 
 def figure_of(picture, arguments, panels, norm, cmap):
@@ -159,7 +194,7 @@ def figure_of(picture, arguments, panels, norm, cmap):
     for i, (time, position, values) in enumerate(panels):
         column, above = i % columns, height - (i // columns) * row
         axes = figure.add_axes([column / columns, (above - row) / height, 1 / columns, panel * picture.aspect / height])
-        picture.draw(axes, position, values, norm, cmap)
+        picture.draw(axes, time, position, values, norm, cmap)
         figure.text((column + 0.5) / columns, (above - 0.65 * title) / height, f"t = {time:.4g} s", ha="center", fontsize=12,
                     color=GREY)
     bar = figure.add_axes([0.3, 0.5 / height, 0.4, 0.16 / height])
@@ -194,6 +229,8 @@ def print_summary(summary):
     show("wall time", "wall_s", form="{:.1f} s")
     show("assembly, solve", "assembly_s", "linear_solve_s", form="{:.1f} s, {:.1f} s")
     show("iterations", "newton_iterations", "linear_iterations", form="{} Newton, {} linear")
+    show("contact", "max_active_pairs", "min_distance", "intersections",
+         form="{} pairs at most, {:.2g} m apart at least, {} intersections")
     memory = summary.get("peak_memory_mb") or {}
     if "sum" in memory:
         print(f"  {'memory':<18}{memory['sum']:.0f} MB over all ranks")
@@ -209,7 +246,8 @@ def main():
     norm = matplotlib.colors.Normalize(low, high if high > low else low + max(1e-12, abs(low) * 1e-6))
     cmap = plt.get_cmap(arguments.cmap)
 
-    picture = (Picture3d if trajectory.dim == 3 else Picture2d)(trajectory, positions, arguments)
+    picture = (Picture3d if trajectory.dim == 3 else Picture2d)(
+        trajectory, positions, [state.time for state in chosen], arguments)
     panels = [(state.time, position, value) for state, position, value in zip(chosen, positions, values)]
     if arguments.animate:
         animate((figure_of(picture, arguments, [panel], norm, cmap) for panel in panels), arguments.animate)

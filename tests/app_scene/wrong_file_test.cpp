@@ -96,18 +96,26 @@ TEST_F(WrongFile, RootPathMissing) {
               AllOf(HasSubstr("(/root_path)"), HasSubstr("no such folder")));
 }
 
-TEST(RefuseUnbuilt, NamesContact) {
-  const auto file = read_changed(R"({"contact": {"enabled": true}})");
-  try {
-    refuse_unbuilt(file.scene);
-    FAIL() << "accepted";
-  } catch (const InputError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("/contact/enabled"), HasSubstr("not built yet")));
+TEST(RefuseUnbuilt, AcceptsContact) {
+  EXPECT_NO_THROW(refuse_unbuilt(read_changed(R"({"contact": {"enabled": true}})").scene));
+}
+
+TEST(RefuseUnbuilt, NamesContactForcesWithoutContact) {
+  for (const std::string field : {"contact_force", "friction_force"}) {
+    const auto file = read_changed(R"({"output": {"fields": ")" + field + R"("}})");
+    try {
+      refuse_unbuilt(file.scene);
+      FAIL() << field << " accepted";
+    } catch (const InputError& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("/output/fields"), HasSubstr("contact/enabled")));
+    }
   }
 }
 
-TEST(RefuseUnbuilt, NamesContactForces) {
-  EXPECT_THROW(refuse_unbuilt(read_changed(R"({"output": {"fields": "contact_force"}})").scene), InputError);
+TEST(RefuseUnbuilt, AcceptsContactForcesWithContact) {
+  const auto file = read_changed(
+      R"({"contact": {"enabled": true}, "output": {"fields": ["contact_force", "friction_force"]}})");
+  EXPECT_NO_THROW(refuse_unbuilt(file.scene));
 }
 
 TEST(RefuseUnbuilt, AcceptsObstaclesWithoutContact) {

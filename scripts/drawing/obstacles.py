@@ -1,0 +1,150 @@
+"""Obstacles of a run, from its resolved scene: infinite planes, and generated boxes, balls, disks and cylinders with their
+prescribed motion. Obstacles from mesh files are not drawn."""
+
+import re
+
+import numpy as np
+
+
+def _smoothstep(a):
+    a = np.clip(a, 0, 1)
+    return a * a * (3 - 2 * a)
+
+
+FUNCTIONS = {
+    "pi": np.pi, "e": np.e, "abs": np.abs, "sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp,
+    "ln": np.log, "log": np.log10, "min": np.minimum, "max": np.maximum, "sign": np.sign, "smoothstep": _smoothstep,
+    "rotate_2D_x": lambda x, y, a: np.cos(a) * x - np.sin(a) * y, "rotate_2D_y": lambda x, y, a: np.sin(a) * x + np.cos(a) * y,
+    "if_": lambda c, a, b: np.where(c >= 0, a, b), "__builtins__": {},
+}
+
+
+def _evaluate(formula, points, time):
+    """A scene's formula at the rest positions; 0 where it uses a function that is not known here."""
+    if isinstance(formula, str):
+        text = re.sub(r"\bif\(", "if_(", formula.replace("^", "**"))
+        x, y, z = points.T
+        try:
+            formula = eval(text, FUNCTIONS, {"x": x, "y": y, "z": z, "t": time})
+        except (NameError, SyntaxError, TypeError):
+            formula = 0.0
+    return np.broadcast_to(np.asarray(formula, float), len(points))
+
+
+def _box(size):
+    points = np.array([[i, j, k] for k in (-0.5, 0.5) for j in (-0.5, 0.5) for i in (-0.5, 0.5)]) * size
+    quads = [(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)]
+    return points, [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
+
+
+def _grid(rows, columns):
+    """Triangles between rows of points, columns closed."""
+    return [t for i in range(rows - 1) for j in range(columns)
+            for a, b in [(i * columns + j, i * columns + (j + 1) % columns)]
+            for t in ((a, b, b + columns), (a, b + columns, a + columns))]
+
+
+def _turned(profile, columns=16):
+    """Surface of revolution about z of (radius, z) rows."""
+    angle = np.arange(columns) * 2 * np.pi / columns
+    points = [[r * np.cos(a), r * np.sin(a), z] for r, z in profile for a in angle]
+    return np.array(points), _grid(len(profile), columns)
+
+
+def _generated(generator):
+    """Points (n, 3) and triangles; in 2D triangles that fill the shape."""
+    kind = generator["type"]
+    if kind in ("box", "plate"):
+        return _box(np.array(generator["size"]))
+    if kind == "rectangle":
+        points, _ = _box(np.array([*generator["size"], 0]))
+        return points[:4], [(0, 1, 3), (0, 3, 2)]
+    if kind == "disk":
+        angle = np.arange(48) * np.pi / 24
+        points = generator["radius"] * np.stack([np.cos(angle), np.sin(angle), 0 * angle], 1)
+        return points, [(0, i, i + 1) for i in range(1, 47)]
+    if kind == "cylinder":
+        r, h = generator["radius"], generator["height"] / 2
+        return _turned([(r, -h), (r, h)])
+    angle = np.linspace(-0.45 * np.pi, 0.45 * np.pi, 10)
+    return _turned([(generator["radius"] * np.cos(a), generator["radius"] * np.sin(a)) for a in angle], 20)
+
+
+def _transformed(points, transformation):
+    scale = np.atleast_1d(transformation.get("scale", 1)).astype(float)
+    points = points * (scale if len(scale) == 3 else scale[0])
+    rotation = np.atleast_1d(transformation.get("rotation") or [])
+    if len(rotation) == 1:
+        rotation = [0, 0, rotation[0]]
+    if len(rotation) == 3 and transformation.get("rotation_mode", "xyz").lower() == "xyz":
+        for axis, degrees in enumerate(rotation):
+            i, j = (axis + 1) % 3, (axis + 2) % 3
+            c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+            turned = points.copy()
+            turned[:, i], turned[:, j] = c * points[:, i] - s * points[:, j], s * points[:, i] + c * points[:, j]
+            points = turned
+    shift = list(transformation.get("translation") or [])
+    return points + np.array((shift + [0, 0, 0])[:3])
+
+
+class Obstacle:
+    """rest: points (n, 3); triangles (m, 3)."""
+
+    def __init__(self, rest, triangles, motion=None):
+        self.rest, self.triangles, self.motion = rest, np.array(triangles), motion
+
+    def at(self, time):
+        if self.motion is None:
+            return self.rest
+        moved = self.rest.copy()
+        for i, formula in enumerate(self.motion[:3]):
+            moved[:, i] += _evaluate(formula, self.rest, time)
+        return moved
+
+
+def _motion(entry, conditions):
+    selection = entry.get("surface_selection")
+    if isinstance(selection, dict):
+        selection = selection.get("id")
+    for name in ("obstacle_displacements", "dirichlet_boundary"):
+        listed = conditions.get(name) or []
+        for condition in listed if isinstance(listed, list) else [listed]:
+            ids = condition["id"] if isinstance(condition["id"], list) else [condition["id"]]
+            if selection in ids and not any(isinstance(v, list) for v in condition["value"]):
+                return condition["value"]
+    return None
+
+
+def meshes(scene):
+    """Generated obstacles of a resolved scene."""
+    geometry = scene["geometry"] if isinstance(scene["geometry"], list) else [scene["geometry"]]
+    conditions = scene.get("boundary_conditions") or {}
+    return [Obstacle(_transformed(points, entry.get("transformation") or {}), triangles, _motion(entry, conditions))
+            for entry in geometry if entry.get("is_obstacle") and entry.get("generator") and entry.get("enabled", True)
+            for points, triangles in [_generated(entry["generator"])]]
+
+
+def planes(scene, low, high):
+    """Patches of the infinite planes beside the box (low, high), as long as the box: quads in 3D, line ends in 2D."""
+    geometry = scene["geometry"] if isinstance(scene["geometry"], list) else [scene["geometry"]]
+    dim, size = len(low), np.linalg.norm(high - low)
+    corners = np.array(np.meshgrid(*zip(low, high))).reshape(dim, -1).T
+    patches = []
+    for entry in geometry:
+        if entry.get("type") != "plane" or not entry.get("enabled", True):
+            continue
+        point, normal = np.array(entry["point"], float)[:dim], np.array(entry["normal"], float)[:dim]
+        normal /= np.linalg.norm(normal)
+        if abs((corners - point) @ normal).min() > size:
+            continue
+        if dim == 2:
+            axes = np.array([[-normal[1], normal[0]]])
+        else:
+            a = np.cross([0, 1.0, 0] if abs(normal[1]) < 0.9 else [0, 0, 1.0], normal)
+            a /= np.linalg.norm(a)
+            axes = np.array([a, np.cross(normal, a)])
+        along = (corners - point) @ axes.T
+        first, last = along.min(0) - 0.05 * size, along.max(0) + 0.05 * size
+        ends = np.array([first, last] if dim == 2 else [first, (last[0], first[1]), last, (first[0], last[1])])
+        patches.append((point + ends @ axes, normal))
+    return patches
