@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "newton/forcing.hpp"
 #include "newton/line_search.hpp"
@@ -42,6 +43,7 @@ private:
   void postpone_exact();
   bool find_direction(Direction direction, int shift);
   bool solve();
+  bool is_stalled(double step);
   bool evaluate_all(Point& point);
   bool step_rule_holds() const;
   bool step_rule_expected() const;
@@ -67,6 +69,8 @@ private:
   linalg::Vector d_, minus_g_;
   IterationReport report_;
   double slope_ = 0;
+  std::vector<double> log_steps_; // logarithms of all steps
+  double log_step_sum_ = 0;       // over the window
   int projected_run_ = 0, projected_run_left_ = 0;
   int steepest_in_a_row_ = 0;
   bool any_solve_ = false; // in this iteration, gave a direction
@@ -213,7 +217,19 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
   if (!finite) return NewtonOutcome::not_finite;
   if (gradient_is_small()) return NewtonOutcome::converged_gradient;
   if (step_rule_holds()) return NewtonOutcome::converged_step;
+  if (is_stalled(found.step))
+    return gradient_will_do() ? NewtonOutcome::converged_gradient : NewtonOutcome::stalled;
   return std::nullopt;
+}
+
+// Blocked ways: smaller time steps help more than hundreds of such iterations.
+bool Minimizer::is_stalled(double step) {
+  log_steps_.push_back(std::log(step));
+  log_step_sum_ += log_steps_.back();
+  const auto window = static_cast<std::size_t>(options_.stall.window);
+  if (log_steps_.size() < window) return false;
+  if (log_steps_.size() > window) log_step_sum_ -= log_steps_[log_steps_.size() - window - 1];
+  return log_step_sum_ < options_.stall.window * std::log(options_.stall.share);
 }
 
 bool Minimizer::evaluate_all(Point& point) {
@@ -248,6 +264,8 @@ std::string_view name(NewtonOutcome outcome) {
     return "round_off";
   case NewtonOutcome::max_iterations:
     return "max_iterations";
+  case NewtonOutcome::stalled:
+    return "stalled";
   case NewtonOutcome::line_search_failed:
     return "line_search_failed";
   case NewtonOutcome::linear_solve_failed:

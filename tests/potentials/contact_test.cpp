@@ -186,7 +186,8 @@ TYPED_TEST(ContactOf, ValuesDoNotDependOnTheNumberOfRanks) {
         alone_at_rest(alone.contact.obstacle_displacement().size(), 0.0);
     linalg::Vector d = together.field(0.3, 11), e = alone.field(0.3, 11);
     const double step = together.contact.max_step(u1, d, at_rest);
-    EXPECT_EQ(step, alone.contact.max_step(v1, e, alone_at_rest));
+    // Edge pairs may come in another order, which changes rounding.
+    EXPECT_NEAR(step, alone.contact.max_step(v1, e, alone_at_rest), 1e-12);
     EXPECT_GT(step, 0);
     EXPECT_LT(step, 1);
     // All of the way does intersect, the share that is allowed does not.

@@ -14,6 +14,7 @@ enum class NewtonOutcome {
   converged_step,     ///< the step rule holds
   round_off, ///< converged as far as double precision goes: neither value nor gradient can be reduced
   max_iterations,
+  stalled,             ///< many steps in a row, each a small share of its direction (NewtonOptions::stall)
   line_search_failed,  ///< no direction, not even steepest descent, has a step that can be accepted
   linear_solve_failed, ///< as before, or for many iterations: the linear solver gave no direction
   infeasible_start,    ///< the value at the start is +infinity
@@ -96,6 +97,12 @@ struct NewtonOptions {
   /// After the exact Hessian has failed, how many iterations at most go on with projected ones before it is
   /// tried again: 1, 2, 4, .. up to this. 0: it is tried in every iteration.
   int longest_projected_run = 0;
+  /// Gives up when the geometric mean of `stall.window` steps in a row, as shares of their directions, is
+  /// below `stall.share`.
+  struct Stall {
+    int window = 40;
+    double share = 1e-2;
+  } stall;
   /// Steps along the negative gradient in a row after which help for the linear solver is given up.
   int max_steepest_in_a_row = 20;
   std::function<void(const IterationReport&)> on_iteration; ///< called on every rank

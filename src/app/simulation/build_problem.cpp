@@ -254,6 +254,7 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   newton.stuck_factor = 1 / tighter;
   newton.first_gradient_tolerance = scene.solver.first_grad_norm_tol * unit;
   newton.length_scale = diagonal;
+  options.accept_out_of_iterations = scene.solver.allow_out_of_iterations;
   options.barrier_stiffness = scene.contact.barrier_stiffness;
   options.stiffness_is_pressure =
       scene.contact.use_convergent_formulation && scene.contact.use_physical_barrier;

@@ -103,6 +103,11 @@ geometry::BarrierValue Barrier<dim>::of_squared_distance(double distance_squared
 }
 
 template <int dim>
+double Barrier<dim>::vertex_weight(double area) const {
+  return form_ == BarrierForm::plain ? 1 : (dim == 2 ? area_scale_2d : area_scale_3d) * area;
+}
+
+template <int dim>
 double Barrier<dim>::force(const ContactPair<dim>& pair) const {
   const double y = pair.closest.distance_squared;
   return -2 * std::sqrt(y) * pair.weight * pair.mollifier.value * of_squared_distance(y).first;

@@ -25,6 +25,17 @@ double mean_mass(const ElastodynamicsProblem<dim>& problem) {
   return problem.space->comm().sum(mass) / static_cast<double>(num_vertices);
 }
 
+/// Of the surface vertices, so that areas do not decide how stiff the convergent barrier is.
+template <int dim>
+double mean_weight(const potentials::Contact<dim>& contact) {
+  const auto& surface = contact.surface();
+  std::array<double, 2> sums{0, static_cast<double>(surface.num_owned())};
+  for (LocalIndex v = 0; v < surface.num_owned(); ++v)
+    sums[0] += contact.barrier().vertex_weight(surface.vertices()[static_cast<std::size_t>(v)].area);
+  surface.comm().sum(sums);
+  return sums[0] / sums[1];
+}
+
 } // namespace
 
 template <int dim>
@@ -43,7 +54,7 @@ BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<dim>& problem,
   if (y0 >= dhat * dhat) y0 = 0.5 * dhat * dhat;
   const bool plain = contact.barrier().form() == potentials::BarrierForm::plain;
   const double curvature = plain ? 4 * y0 * geometry::log_barrier(y0, dhat * dhat).second
-                                 : geometry::log_barrier(std::sqrt(y0), dhat).second;
+                                 : mean_weight(contact) * geometry::log_barrier(std::sqrt(y0), dhat).second;
   const double mass = options.dynamics == Dynamics::dynamic ? mean_mass(problem) : 1;
   BarrierStiffness stiffness;
   const double least = least_curvature * mass / curvature;

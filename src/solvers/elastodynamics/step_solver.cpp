@@ -1,6 +1,7 @@
 #include "solvers/elastodynamics/step_solver.hpp"
 
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "recoil/base/log.hpp"
@@ -17,10 +18,18 @@ constexpr int sub_move_iterations = 8;
 constexpr int max_halvings = 30;
 /// Share of the largest collision-free move that is made.
 constexpr double move_safety = 0.8;
+/// Lagged friction that is to converge, but cycles or creeps, is given up.
+constexpr int most_friction_passes = 100, friction_patience = 20;
+constexpr double noticeable_progress = 0.9;
 constexpr int longest_projected_run = 4;
 /// Contact forces dominate the residual; the exact solve of contact removes them at once and a loose
 /// tolerance would leave the bodies where they were.
 constexpr double contact_forcing = 1e-3;
+
+bool ran_out(const newton::NewtonResult& result) {
+  return result.outcome == newton::NewtonOutcome::max_iterations ||
+         result.outcome == newton::NewtonOutcome::stalled;
+}
 
 void log_iteration(const newton::IterationReport& report) {
   log_debug("newton " + std::to_string(report.iteration), {{"direction", newton::name(report.direction)},
@@ -119,7 +128,7 @@ std::string StepSolver<dim>::follow_prescribed(const StepTarget& target, SolvedS
     newton::NewtonOptions relaxed = newton_;
     relaxed.relative_gradient_tolerance = sub_move_tolerance;
     relaxed.max_iterations = sub_move_iterations;
-    if (!minimize(relaxed, solved) && solved.newton.outcome != newton::NewtonOutcome::max_iterations)
+    if (!minimize(relaxed, solved) && !ran_out(solved.newton))
       return "on the way to the prescribed values, " + describe_failure(solved.newton, solved.u);
     if (contact != nullptr) balance_stiffness(u);
   }
@@ -150,28 +159,41 @@ void StepSolver<dim>::start_contact(const stepping::History& past, const StepTar
                        target.dt > 0 ? target.dt : 1);
 }
 
-/// With frames and forces of u itself, is u still stationary?
+/// Norm of the gradient at u with the frames and normal forces of u itself.
 template <int dim>
-bool StepSolver<dim>::friction_has_converged(const linalg::Vector& u, double dt) {
+double StepSolver<dim>::friction_residual(const linalg::Vector& u, double dt) {
   potentials::Contact<dim>& contact = *problem_.contact;
   contact.update(u);
   contact.lag_friction(objective_.stiffness() / objective_.scale(), dt);
   linalg::Vector g(u.shared_layout());
   objective_.gradient(u, g);
-  return g.norm() <= options_.friction_convergence_tol * dt;
+  return g.norm();
 }
 
 template <int dim>
 bool StepSolver<dim>::minimize_with_friction(const StepTarget& target, SolvedStep& solved) {
-  constexpr int most = 1000;
-  const int limit = options_.friction_iterations < 0 ? most : options_.friction_iterations;
+  const int limit = options_.friction_iterations < 0 ? most_friction_passes : options_.friction_iterations;
   const bool frictional = problem_.contact && problem_.contact->parameters().friction && limit > 0;
   const double dt = target.dt > 0 ? target.dt : 1;
+  double best = std::numeric_limits<double>::infinity();
+  int best_pass = 0;
   for (int pass = 1;; ++pass) {
-    if (!minimize(newton_, solved)) return false;
-    if (!frictional || limit == 1 || friction_has_converged(solved.u, dt)) return true;
-    if (pass >= limit) {
-      log_debug("friction has not converged after " + std::to_string(pass) + " passes");
+    if (!minimize(newton_, solved)) {
+      if (!ran_out(solved.newton) || !options_.accept_out_of_iterations) return false;
+      log_warning(
+          "Newton's method has run out of iterations; its last iterate is taken, as the scene allows");
+    }
+    if (!frictional || limit == 1) return true;
+    const double residual = friction_residual(solved.u, dt);
+    if (residual <= options_.friction_convergence_tol * dt) return true;
+    if (residual < noticeable_progress * best) {
+      best = residual;
+      best_pass = pass;
+    }
+    if (pass >= limit || pass - best_pass >= friction_patience) {
+      const std::string text = "friction has not converged after " + std::to_string(pass) +
+                               " passes, residual " + std::to_string(residual);
+      options_.friction_iterations < 0 ? log_warning(text) : log_debug(text);
       return true;
     }
     balance_stiffness(solved.u);

@@ -47,7 +47,7 @@ private:
   void balance_stiffness(const linalg::Vector& u);
   std::string follow_prescribed(const StepTarget& target, SolvedStep& solved);
   bool minimize(newton::NewtonOptions options, SolvedStep& solved);
-  bool friction_has_converged(const linalg::Vector& u, double dt);
+  double friction_residual(const linalg::Vector& u, double dt);
   bool minimize_with_friction(const StepTarget& target, SolvedStep& solved);
   void record_forces(SolvedStep& solved) const;
   std::string describe_failure(const newton::NewtonResult& result, const linalg::Vector& u) const;

@@ -48,6 +48,9 @@ public:
   /// The pair's Hessian block, prescribed components included.
   geometry::StencilMatrix<dim> hessian(const ContactPair<dim>& pair) const;
 
+  /// The weight of a pair whose vertex has `area` [m^(dim-1)]; 1 in the plain sum.
+  double vertex_weight(double area) const;
+
   /// -dB/dd per unit stiffness: the contact force of a pair is stiffness times this [N].
   double force(const ContactPair<dim>& pair) const;
 

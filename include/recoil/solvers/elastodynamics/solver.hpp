@@ -25,9 +25,10 @@ struct ElastodynamicsOptions {
   Dynamics dynamics = Dynamics::dynamic;
   double t0 = 0, dt = 0; ///< [s]
   int bdf_order = 1;
-  int max_retries = 6;              ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
-  newton::NewtonOptions newton;     ///< tolerances in units of IncrementalPotential::gradient_norm
-  double regularization_weight = 0; ///< statics: adds w/2 |u - u_start|^2
+  int max_retries = 6;                   ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
+  newton::NewtonOptions newton;          ///< tolerances in units of IncrementalPotential::gradient_norm
+  bool accept_out_of_iterations = false; ///< the last iterate of a solve that runs out of them is taken
+  double regularization_weight = 0;      ///< statics: adds w/2 |u - u_start|^2
   linalg::LinearMethod linear_method = linalg::LinearMethod::automatic;
   std::optional<double> barrier_stiffness; ///< physical (independent of dt); empty = adaptive
   bool stiffness_is_pressure = false;      ///< barrier_stiffness is in Pa: divided by dhat
