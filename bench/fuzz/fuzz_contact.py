@@ -10,9 +10,9 @@ continued on another rank count. Two to five bodies from the built-in generators
 speeds, spins, steps, planes, moving obstacles and prescribed bodies, friction, barrier, order, integrator.
 
 Classes: `valid` (exit 0, all steps, no intersection, all numbers finite), `gave_up` (exit 3 with a message), and failures:
-`intersects`, `not_finite`, `incomplete`, `silent` (exit 3, no message), `refused` (exit 2), `exit_<n>`, `timeout`. Scenes
-that fail are kept with their output in --keep. The exit code is 1 if any failed. With the Python packages h5py and numpy
-(`--check`) the stored states are searched for intersections a second time, without recoil's search.
+`intersects`, `infeasible` (an iterate of infinite value was accepted), `not_finite`, `incomplete`, `silent` (exit 3, no
+message), `refused` (exit 2), `exit_<n>`, `timeout`. Scenes that fail are kept with their output in --keep. The exit code is 1
+if any failed. With `--check` the stored states are searched a second time, by check_states.py and not by recoil.
 """
 import argparse
 import collections
@@ -32,7 +32,7 @@ import time
 
 STEPS = 10
 CLOCK_FACTOR = 6  # machines may be shared
-FAILURES = ("intersects", "not_finite", "incomplete", "silent", "refused", "timeout", "exit_")
+FAILURES = ("intersects", "infeasible", "not_finite", "incomplete", "silent", "refused", "timeout", "exit_")
 
 
 # Scenes ---------------------------------------------------------------------------------------------------------------
@@ -358,8 +358,10 @@ def run(options, scene, ranks, restart_ranks=None):
         result["newton_max"] = max(per_step, default=0)
         result["newton"] = per_step
         result["sub_steps"] = max([int(n) for n in re.findall(r"(\d+) sub-steps", log)], default=1)
+        if result["class"] in ("valid", "gave_up") and re.search(r"^newton .* value=(inf|-inf|nan)", log, re.MULTILINE):
+            result["class"], result["message"] = "infeasible", "Newton accepted an iterate of infinite value; " + message
         result["warnings"] = [line for line in text.splitlines() if "warning" in line.lower()][:3]
-        if result["class"] in ("valid", "gave_up"):
+        if result["class"] in ("valid", "gave_up", "infeasible"):
             summary = json.loads((out / "summary.json").read_text())
             for key in ("retried_steps", "newton_iterations", "min_distance", "max_active_pairs", "steps"):
                 result[key] = summary.get(key)
@@ -377,7 +379,7 @@ def is_failure(kind):
 
 def check_states(folder):
     """Searches all stored states for edges through faces (3D) or edges (2D) that share no vertex; "" if there are none."""
-    import check_states as second  # needs h5py and numpy
+    import check_states as second  # needs a shared library of HDF5
     return second.check(folder)
 
 
@@ -494,7 +496,7 @@ def main():
     parser.add_argument("--keep", type=pathlib.Path, help="folder for scenes that fail")
     parser.add_argument("--json", type=pathlib.Path, help="all results")
     parser.add_argument("--scratch", help="folder for runs")
-    parser.add_argument("--check", action="store_true", help="search the stored states again (h5py, numpy)")
+    parser.add_argument("--check", action="store_true", help="search the stored states again")
     parser.add_argument("--restarts", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--show", type=int, metavar="SEED", help="print a scene and end")
     parser.add_argument("--reduce", type=pathlib.Path, metavar="SCENE", help="print a smaller scene and end")
