@@ -302,8 +302,8 @@ def numbers_of(summary):
 def judge(code, text, folder, options):
     """Class and message of a finished run."""
     if code is None:
-        lines = [line for line in text.splitlines() if line.strip()]
-        return "timeout", lines[-1] if lines else "no output"
+        lines = [line for line in text.splitlines() if re.match("newton |step ", line)]
+        return "timeout", "at " + lines[-1] if lines else "no output"
     lines = [line for line in text.splitlines() if line.strip()]
     last = lines[-1] if lines else ""
     if code == 2:
