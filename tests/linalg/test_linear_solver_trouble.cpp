@@ -198,7 +198,7 @@ TEST(AutomaticMethod, IsDirectForSmallSystemsOnly) {
       EXPECT_EQ(linalg::automatic_method(dim, 10'000'000, ranks), LinearMethod::amg);
     }
   EXPECT_EQ(linalg::automatic_method(2, 40000, 1), LinearMethod::direct);
-  EXPECT_EQ(linalg::automatic_method(2, 40000, 16), LinearMethod::amg);
+  EXPECT_EQ(linalg::automatic_method(2, 40000, 24), LinearMethod::amg);
   EXPECT_EQ(linalg::automatic_method(3, 40000, 1), LinearMethod::amg);
 }
 

@@ -35,6 +35,8 @@ public:
     reset();
     return &handle_;
   }
+  /// Forgets the object without freeing it: for one that its library has left broken.
+  void abandon() noexcept { handle_ = Traits::null(); }
   /// Releases the object now.
   void reset() noexcept {
     if (handle_ != Traits::null()) {

@@ -13,7 +13,7 @@ constexpr int max_linear_iterations = 2000;
 constexpr double inversion_safety = 0.9;
 constexpr double extension_tolerance = 1e-4;
 /// What renewing the multigrid hierarchy costs, in iterations (docs/performance.md).
-constexpr double refresh_in_iterations = 8;
+constexpr double refresh_in_iterations = 8, patience_in_refreshes = 3;
 constexpr double close_to_saddle = 1e-1;
 /// Near-singular directions are free to go anywhere within a looser one, other ways on other rank counts.
 constexpr double saddle_tolerance = 1e-10;
@@ -184,16 +184,30 @@ void IncrementalPotential<dim>::shift_hessian(double factor) {
   stale_ = true;
 }
 
-/// A hierarchy serves on until the iterations that it costs more than when it was new would pay for another.
+/// Solves with the multigrid hierarchy at hand. One that is not of this matrix serves on until the iterations
+/// that it costs more than when it was new would pay for another, and is replaced at once where it costs
+/// many.
 template <int dim>
-void IncrementalPotential<dim>::watch_hierarchy(const linalg::LinearResult& result,
-                                                double relative_tolerance) {
-  if (result.outcome != linalg::LinearOutcome::converged) return;
-  const double per_digit = result.iterations / -std::log10(relative_tolerance);
-  if (hierarchy_is_new_) new_iterations_per_digit_ = per_digit;
-  const double excess = (per_digit - new_iterations_per_digit_) * -std::log10(relative_tolerance);
-  hierarchy_is_slow_ = excess > refresh_in_iterations;
+linalg::LinearResult IncrementalPotential<dim>::solve_linear(const linalg::Vector& rhs, linalg::Vector& d,
+                                                             double relative_tolerance) {
+  const double digits = -std::log10(relative_tolerance), expected = new_iterations_per_digit_ * digits;
+  const int limit = hierarchy_is_new_
+                        ? max_linear_iterations
+                        : static_cast<int>(expected + patience_in_refreshes * refresh_in_iterations);
+  linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, limit);
+  if (!hierarchy_is_new_ && result.outcome != linalg::LinearOutcome::converged &&
+      result.outcome != linalg::LinearOutcome::indefinite) {
+    linear_solver_.refresh(contact_matrix_.get(), linalg::Refresh::all);
+    hierarchy_is_new_ = true;
+    const int spent = result.iterations;
+    result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
+    result.iterations += spent;
+  }
+  if (hierarchy_is_new_) new_iterations_per_digit_ = result.iterations / digits;
+  hierarchy_is_slow_ = result.outcome != linalg::LinearOutcome::converged ||
+                       (!hierarchy_is_new_ && result.iterations - expected > refresh_in_iterations);
   hierarchy_is_new_ = false;
+  return result;
 }
 
 template <int dim>
@@ -206,8 +220,7 @@ newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, 
                            hierarchy_is_slow_ ? linalg::Refresh::all : linalg::Refresh::keep_hierarchy);
   if (fresh_step_ || (stale_ && hierarchy_is_slow_)) hierarchy_is_new_ = true;
   fresh_step_ = stale_ = false;
-  linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
-  watch_hierarchy(result, relative_tolerance);
+  linalg::LinearResult result = solve_linear(rhs, d, relative_tolerance);
   const double norm = gradient_norm(rhs);
   largest_gradient_norm_ = std::max(largest_gradient_norm_, norm);
   // A symmetric configuration in unstable balance has to stay one: iterations that have come close to a

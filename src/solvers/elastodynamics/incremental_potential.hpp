@@ -54,7 +54,7 @@ public:
   const linalg::LinearSolver& linear_solver() const { return linear_solver_; }
 
 private:
-  void watch_hierarchy(const linalg::LinearResult& result, double relative_tolerance);
+  linalg::LinearResult solve_linear(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance);
   void update_contact(const linalg::Vector& u);
   void set_inertia_gradient(const linalg::Vector& u, linalg::Vector& g);
   void assemble_unconstrained(const linalg::Vector& u, newton::Projection projection);
