@@ -115,22 +115,26 @@ def _motion(entry, conditions):
     return None
 
 
+def _entries(scene):
+    """`geometry` of a scene, empty where only the trajectory was copied."""
+    geometry = scene.get("geometry", [])
+    return geometry if isinstance(geometry, list) else [geometry]
+
+
 def meshes(scene):
     """Generated obstacles of a resolved scene."""
-    geometry = scene["geometry"] if isinstance(scene["geometry"], list) else [scene["geometry"]]
     conditions = scene.get("boundary_conditions") or {}
     return [Obstacle(_transformed(points, entry.get("transformation") or {}), triangles, _motion(entry, conditions))
-            for entry in geometry if entry.get("is_obstacle") and entry.get("generator") and entry.get("enabled", True)
+            for entry in _entries(scene) if entry.get("is_obstacle") and entry.get("generator") and entry.get("enabled", True)
             for points, triangles in [_generated(entry["generator"])]]
 
 
 def planes(scene, low, high):
     """Patches of the infinite planes beside the box (low, high), as long as the box: quads in 3D, line ends in 2D."""
-    geometry = scene["geometry"] if isinstance(scene["geometry"], list) else [scene["geometry"]]
     dim, size = len(low), np.linalg.norm(high - low)
     corners = np.array(np.meshgrid(*zip(low, high))).reshape(dim, -1).T
     patches = []
-    for entry in geometry:
+    for entry in _entries(scene):
         if entry.get("type") != "plane" or not entry.get("enabled", True):
             continue
         point, normal = np.array(entry["point"], float)[:dim], np.array(entry["normal"], float)[:dim]
