@@ -26,6 +26,10 @@ if(RECOIL_COVERAGE)
 endif()
 target_link_libraries(recoil_options INTERFACE recoil_abi)
 
+# Compiler options for sources that are not worth the time of a higher optimisation. At -O1 g++ 12 takes the undefined
+# operands of its own AVX-512 intrinsics for uninitialised variables.
+set(recoil_little_optimisation "$<$<CONFIG:Release>:-O1>" "$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>")
+
 # recoil_add_folder(NAME SOURCES .. PUBLIC .. PRIVATE ..): the library recoil::<NAME> of src/<NAME>;
 # a nested folder a/b gives recoil::a_b.
 function(recoil_add_folder name)
