@@ -151,7 +151,7 @@ void measure(const Blocks& blocks, linalg::BlockMatrix& matrix, double dt, doubl
   double changed = 0;
   const double assembly = seconds(comm, [&] { blocks.press(ratio, 2, contact); });
   if (method.contact == linalg::ContactPreconditioner::sandwich)
-    changed = seconds(comm, [&] { solver.refresh(&contact, linalg::Refresh::contact_only); });
+    changed = seconds(comm, [&] { solver.refresh(&contact, linalg::Refresh::keep_hierarchy); });
   else
     solver.refresh(&contact);
   linalg::LinearResult result;

@@ -109,7 +109,7 @@ double slab_time(const Motion<dim>& motion, const StencilPoints<dim>& z, const V
 
 template <int dim>
 double additive_ccd(StencilKind kind, const StencilPoints<dim>& start, const StencilPoints<dim>& displacement,
-                    double min_separation, double max_time) {
+                    double min_separation, double max_time, double largest_gap) {
   const Motion<dim> motion(kind, start, displacement, max_time);
   if (!motion.is_finite) return 0.0;
   if (motion.speed == 0.0) return max_time;
@@ -122,8 +122,9 @@ double additive_ccd(StencilKind kind, const StencilPoints<dim>& start, const Ste
     if (iteration == 0) {
       const double gap = distance - min_separation;
       if (!(gap > 0.0)) return 0.0;
-      keep = min_separation + gap_fraction * gap;
-      arrived = min_separation + arrival * gap_fraction * gap;
+      const double kept = std::min(gap_fraction * gap, largest_gap);
+      keep = min_separation + kept;
+      arrived = min_separation + arrival * kept;
     }
     if (!(distance > arrived)) return time;
     const double left = max_time - time;
@@ -138,9 +139,9 @@ double additive_ccd(StencilKind kind, const StencilPoints<dim>& start, const Ste
   return time;
 }
 
-template double additive_ccd<2>(StencilKind, const StencilPoints<2>&, const StencilPoints<2>&, double,
+template double additive_ccd<2>(StencilKind, const StencilPoints<2>&, const StencilPoints<2>&, double, double,
                                 double);
-template double additive_ccd<3>(StencilKind, const StencilPoints<3>&, const StencilPoints<3>&, double,
+template double additive_ccd<3>(StencilKind, const StencilPoints<3>&, const StencilPoints<3>&, double, double,
                                 double);
 
 } // namespace recoil::geometry

@@ -13,7 +13,7 @@ constexpr int max_size = 12;
 
 // Whether the symmetric matrix has a Cholesky factorisation: most blocks of a solve do, at a fraction of the
 // cost.
-bool is_positive_definite(const double* A, int size, int stride) {
+bool has_cholesky_factor(const double* A, int size, int stride) {
   double L[max_size][max_size];
   for (int j = 0; j < size; ++j) {
     double pivot = A[j * stride + j];
@@ -37,7 +37,7 @@ bool is_positive_definite(const double* A, int size, int stride) {
       if (!std::isfinite(A[j * stride + i])) return false;
       largest = std::max(largest, std::abs(A[j * stride + i]));
     }
-  if (largest == 0.0 || is_positive_definite(A, size, stride)) return true;
+  if (largest == 0.0 || has_cholesky_factor(A, size, stride)) return true;
 
   SmallMatrix<max_size> symmetric(size, size);
   for (int j = 0; j < size; ++j)
@@ -64,6 +64,11 @@ bool is_positive_definite(const double* A, int size, int stride) {
 } // namespace
 
 template <int size>
+bool is_positive_definite(const Eigen::Matrix<double, size, size>& A) {
+  return has_cholesky_factor(A.data(), size, size);
+}
+
+template <int size>
 bool project_psd(Eigen::Matrix<double, size, size>& A) {
   return project(A.data(), size, size);
 }
@@ -71,6 +76,9 @@ bool project_psd(Eigen::Matrix<double, size, size>& A) {
 bool project_psd(SmallMatrix<12>& A) {
   return project(A.data(), static_cast<int>(A.rows()), static_cast<int>(A.rows()));
 }
+
+template bool is_positive_definite<4>(const Eigen::Matrix<double, 4, 4>&);
+template bool is_positive_definite<9>(const Eigen::Matrix<double, 9, 9>&);
 
 template bool project_psd<2>(Eigen::Matrix<double, 2, 2>&);
 template bool project_psd<3>(Eigen::Matrix<double, 3, 3>&);

@@ -50,7 +50,8 @@ OptionList default_options(LinearMethod method, const std::string& prefix, int n
   }
   OptionList options{
       {prefix + "pc_type", "gamg"},
-      {prefix + "pc_gamg_threshold", "0.01"},
+      // Dropping weak links made coarse levels many and wide on irregular meshes.
+      {prefix + "pc_gamg_threshold", "0"},
       // New bounds of the smoother with every matrix, not those of the matrix that the interpolation
       // was built from: beyond them the preconditioner is no longer positive definite.
       {prefix + "pc_gamg_use_sa_esteig", "false"},

@@ -6,9 +6,9 @@
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/inversion.hpp"
 #include "recoil/geometry/jacobian_positivity.hpp"
-#include "recoil/geometry/psd_projection.hpp"
 #include "recoil/potentials/elastic.hpp"
 #include "recoil/potentials/laws/element_hessian.hpp"
+#include "recoil/potentials/laws/projected_tangent.hpp"
 #include "recoil/potentials/laws/stress.hpp"
 
 namespace recoil::potentials {
@@ -84,8 +84,7 @@ public:
           Law::add_hessian(G, w, F, parameters_.at(k, q), K);
         } else {
           Tangent<dim> A;
-          Law::tangent(F, parameters_.at(k, q), A);
-          geometry::project_psd(A);
+          projected_tangent<Law>(F, parameters_.at(k, q), A);
           add_tangent_hessian(G, w, A, K);
         }
       }

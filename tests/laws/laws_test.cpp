@@ -10,6 +10,7 @@
 #include "recoil/potentials/laws/linear_elasticity.hpp"
 #include "recoil/potentials/laws/mooney_rivlin.hpp"
 #include "recoil/potentials/laws/neo_hookean.hpp"
+#include "recoil/potentials/laws/projected_tangent.hpp"
 #include "recoil/potentials/laws/saint_venant.hpp"
 #include "support/finite_difference.hpp"
 
@@ -121,6 +122,25 @@ TYPED_TEST(Laws, RotationsChangeNothing) {
     EXPECT_LT((P * sample.F.transpose() - sample.F * P.transpose()).norm(),
               tolerance * (1.0 + P.norm())); // no torque
   }
+}
+
+TYPED_TEST(Laws, ProjectedTangentIsTheNearestSemidefiniteOne) {
+  using Law = TypeParam;
+  constexpr int dim = Law::dimension;
+  const auto p = example_parameters<Law>();
+  int changed = 0;
+  for (const Sample<dim>& sample : samples<dim>(false)) {
+    SCOPED_TRACE(sample.kind);
+    Tangent<dim> A, expected;
+    Law::tangent(sample.F, p, expected);
+    const double size = expected.norm();
+    const Tangent<dim> exact = expected;
+    recoil::geometry::project_psd(expected);
+    projected_tangent<Law>(sample.F, p, A);
+    EXPECT_LT((A - expected).norm(), 1e-9 * size);
+    changed += (A - exact).norm() > 1e-3 * size ? 1 : 0;
+  }
+  EXPECT_EQ(changed > 0, !Law::small_strain);
 }
 
 TYPED_TEST(Laws, RestIsFreeOfStressAndLinearTheoryIsTheLimit) {

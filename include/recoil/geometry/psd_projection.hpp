@@ -17,7 +17,11 @@ using SmallMatrix =
 template <int size>
 bool project_psd(Eigen::Matrix<double, size, size>& A);
 
-/// The same for run-time sizes 1..12 (contact stencils).
+/// Whether A has a Cholesky factorisation; false if it is not finite. The lower triangle is read.
+template <int size>
+bool is_positive_definite(const Eigen::Matrix<double, size, size>& A);
+
+/// Projection for run-time sizes 1..12 (contact stencils).
 bool project_psd(SmallMatrix<12>& A);
 
 } // namespace recoil::geometry

@@ -100,8 +100,8 @@ struct NewtonOptions {
   /// Gives up when the geometric mean of `stall.window` steps in a row, as shares of their directions, is
   /// below `stall.share`.
   struct Stall {
-    int window = 40;
-    double share = 1e-2;
+    int window = 100;
+    double share = 1e-4;
   } stall;
   /// Steps along the negative gradient in a row after which help for the linear solver is given up.
   int max_steepest_in_a_row = 20;

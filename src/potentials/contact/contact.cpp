@@ -10,8 +10,12 @@ namespace recoil::potentials {
 
 namespace {
 
-/// A vertex goes at most this share of its way to a plane.
-constexpr double plane_safety = 0.9;
+/// A vertex keeps this share of its distance to a plane.
+constexpr double plane_gap = 0.1;
+/// Bodies on collision course stop within the range of the barrier, in units of dhat.
+constexpr double stopping_gap = 0.5;
+/// Length of the part of a way that is looked at first, in mean edges, and factor from part to part.
+constexpr double first_piece = 2, growth_of_pieces = 8;
 
 template <int dim>
 geometry::StencilPoints<dim> gather(const ContactCandidate& candidate,
@@ -120,26 +124,44 @@ void Contact<dim>::add_barrier_hessian_product(double stiffness, const linalg::V
   add_to_nodes(sum_at_owners(*vertices_, std::move(result)), 1, y);
 }
 
+/// The way is looked at piece by piece: most that lead far end soon, and the pairs that a long way meets are
+/// many.
 template <int dim>
 double Contact<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d,
                               std::span<const double> obstacle_motion) {
   const std::vector<Point> from = surface_->positions(u.local(), obstacle_displacement_);
   const std::vector<Point> motion = surface_->displacements(d.local(), obstacle_motion);
-  std::vector<Point> to = from;
-  for (std::size_t v = 0; v < to.size(); ++v) to[v] += motion[v];
-  double step = search_.cover(from, to);
+  double length = 0;
+  for (const Point& x : motion) length = std::max(length, x.norm());
+  length = surface_->comm().max(length);
+  const double first = first_piece * search_.mean_edge();
+  for (double share = length > first ? first / length : 1;; share = std::min(1.0, growth_of_pieces * share)) {
+    std::vector<Point> to = from;
+    for (std::size_t v = 0; v < to.size(); ++v) to[v] += share * motion[v];
+    const double covered = share * search_.cover(from, to);
+    const double step = collision_free(from, motion, covered);
+    if (step < covered || covered < share || share >= 1) return step;
+  }
+}
+
+/// The same as max_step for a way of length `longest` that the search covers.
+template <int dim>
+double Contact<dim>::collision_free(const std::vector<Point>& from, const std::vector<Point>& motion,
+                                    double longest) {
   valid_ = valid_ && vertices_ == search_.vertices();
   const auto& vertices = *search_.vertices();
   const std::vector<Point> x = vertices.gather(owned(from)), dx = vertices.gather(owned(motion));
+  const double largest_gap = stopping_gap * parameters_.dhat;
+  double step = longest;
   for (const ContactCandidate& candidate : search_.candidates())
     step = std::min(step, geometry::additive_ccd<dim>(candidate.kind, gather<dim>(candidate, x),
-                                                      gather<dim>(candidate, dx), 0, step));
+                                                      gather<dim>(candidate, dx), 0, step, largest_gap));
   for (const Plane<dim>& plane : parameters_.planes)
     for (std::size_t v = 0; v < vertices.num_owned(); ++v) {
       const double approach = -plane.normal.dot(dx[v]);
       const double distance = plane.normal.dot(x[v] - plane.point);
-      if (vertices[static_cast<LocalIndex>(v)].block >= 0 && plane_safety * distance < approach * step)
-        step = plane_safety * distance / approach;
+      const double room = distance - std::min(plane_gap * distance, largest_gap);
+      if (vertices[static_cast<LocalIndex>(v)].block >= 0 && room < approach * step) step = room / approach;
     }
   return surface_->comm().min(step);
 }

@@ -97,6 +97,7 @@ public:
 
 private:
   std::vector<Point> owned(const std::vector<Point>& known) const;
+  double collision_free(const std::vector<Point>& from, const std::vector<Point>& motion, double longest);
   std::vector<Point> sum_at_owners(const ContactVertices<dim>& vertices, std::vector<Point> field) const;
 
   std::unique_ptr<const fem::CollisionSurface<dim>> surface_;

@@ -36,6 +36,7 @@ public:
   /// The vertices that the candidates refer to. A new object after every new search.
   std::shared_ptr<const ContactVertices<dim>> vertices() const { return vertices_; }
 
+  double mean_edge() const { return mean_edge_; } ///< rest length over all ranks [m]
   std::int64_t num_searches() const { return num_searches_; }
   const collide::Traffic& traffic() const { return traffic_; }
 
@@ -47,7 +48,7 @@ private:
 
   const fem::CollisionSurface<dim>* surface_;
   double reach_;
-  double mean_edge_ = 0;                   ///< rest length over all ranks [m]
+  double mean_edge_ = 0;
   std::vector<collide::Box<dim>> covered_; ///< of owned vertices
   std::vector<ContactCandidate> candidates_;
   std::shared_ptr<const ContactVertices<dim>> vertices_;
