@@ -21,6 +21,7 @@
 #include "recoil/base/timer.hpp"
 #include "recoil/collide/candidates.hpp"
 #include "recoil/parallel/environment.hpp"
+#include "support/count_messages.hpp"
 
 namespace {
 
@@ -91,11 +92,14 @@ void run(const parallel::Communicator& comm, const Case& what, int repeats) {
   const std::vector<collide::SetPair> which{{0, 0}};
   double best = 1e99, best_cpu = 1e99;
   collide::Candidates candidates;
+  bench::Messages sent;
   for (int i = 0; i < repeats; ++i) {
     comm.barrier();
     const Stopwatch watch;
+    const bench::Messages before = bench::messages_sent();
     const std::clock_t begin = std::clock();
     candidates = collide::find_candidates<3>(comm, sets, which, {});
+    sent = bench::messages_sent() - before;
     best_cpu = std::min(best_cpu, comm.max(double(std::clock() - begin) / CLOCKS_PER_SEC));
     best = std::min(best, comm.max(watch.seconds()));
   }
@@ -103,20 +107,21 @@ void run(const parallel::Communicator& comm, const Case& what, int repeats) {
   const double pairs = comm.sum(static_cast<double>(candidates.pairs[0].size()));
   const double most_pairs = comm.max(static_cast<double>(candidates.pairs[0].size()));
   const double tests = comm.sum(static_cast<double>(traffic.tests));
-  const GlobalIndex boxes = comm.sum(traffic.boxes_sent), bytes = comm.sum(traffic.bytes_sent);
-  const GlobalIndex most_boxes = comm.max(traffic.boxes_sent), most_bytes = comm.max(traffic.bytes_sent);
+  const auto boxes = bench::over_ranks(comm, traffic.boxes_sent);
+  const auto messages = bench::over_ranks(comm, sent.count), bytes = bench::over_ranks(comm, sent.bytes);
   const GlobalIndex most_met = comm.max(GlobalIndex(traffic.ranks_met));
   if (comm.rank() != 0) return;
   std::printf(
       "{\"items\": %d, \"placed\": \"%s\", \"parts\": \"%s\", \"ranks\": %d, \"ms\": %.3f, \"cpu_ms\": %.3f, "
       "\"cpu_us_per_item\": %.4f, "
       "\"pairs_per_item\": %.2f, \"pairs_max_to_mean\": %.2f, \"tests_per_item\": %.1f, "
-      "\"boxes_sent\": %lld, \"boxes_sent_max\": %lld, \"bytes_sent\": %lld, \"bytes_sent_max\": %lld, "
-      "\"ranks_met_max\": %lld}\n",
+      "\"boxes_sent\": %lld, \"boxes_sent_max\": %lld, \"messages\": %lld, \"messages_max\": %lld, "
+      "\"bytes_sent\": %lld, \"bytes_sent_max\": %lld, \"ranks_met_max\": %lld}\n",
       what.count, what.surface ? "surface" : "volume", what.cells ? "cells" : "blocks", comm.size(),
       1e3 * best, 1e3 * best_cpu, 1e6 * best_cpu / count, pairs / count, most_pairs * comm.size() / pairs,
-      tests / count, static_cast<long long>(boxes), static_cast<long long>(most_boxes),
-      static_cast<long long>(bytes), static_cast<long long>(most_bytes), static_cast<long long>(most_met));
+      tests / count, static_cast<long long>(boxes.sum), static_cast<long long>(boxes.max),
+      static_cast<long long>(messages.sum), static_cast<long long>(messages.max),
+      static_cast<long long>(bytes.sum), static_cast<long long>(bytes.max), static_cast<long long>(most_met));
 }
 
 } // namespace

@@ -101,5 +101,30 @@ TEST(Distribute, BalancesWeightedBodies) {
   EXPECT_LT(comm.max(work), 1.2 * comm.sum(work) / comm.size());
 }
 
+// Bodies in a row that the dual graph does not connect, in an order that says nothing about where they lie.
+TEST(Distribute, KeepsNeighbouringBodiesTogether) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  constexpr int bodies = 24; // whole numbers of bodies on up to four ranks
+  SimplexMesh mesh;
+  mesh.dim = 3;
+  if (comm.rank() == 0) {
+    mesh = test::box_mesh(3, 2, bodies);
+    for (Eigen::Vector3d& vertex : mesh.vertices) {
+      const int place = static_cast<int>(std::round(vertex.x() / 1.5));
+      vertex.x() += 1.5 * (place * 7 % bodies - place);
+    }
+  }
+  const auto distributed = distribute<3>(comm, mesh);
+  std::set<std::int32_t> here(distributed.cell_body.begin(),
+                              distributed.cell_body.begin() + distributed.num_owned_cells);
+  EXPECT_EQ(comm.sum(static_cast<GlobalIndex>(here.size())), bodies) << "no body is cut";
+  std::set<int> places;
+  for (const std::int32_t body : here) places.insert(body * 7 % bodies);
+  int pieces = 0;
+  for (const int place : places)
+    if (places.count(place - 1) == 0) ++pieces;
+  EXPECT_EQ(comm.sum(GlobalIndex{pieces}), comm.size()) << "each rank holds one piece of the row";
+}
+
 } // namespace
 } // namespace recoil::mesh
