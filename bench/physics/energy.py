@@ -1,0 +1,3 @@
+def bounce(s): pass
+def slide(s): pass
+def restitution(s): pass
