@@ -122,6 +122,14 @@ class Bodies:
             at = self.rest[w > 0]
             self.size.append(max(np.linalg.norm(at - p, axis=1).max() for p in at))
         self.volume = np.array([w.sum() for w in self.weights])
+        self.cells = [cells[body == k] for k in np.unique(body)]
+
+    def faces(self, body):
+        """Vertices of the boundary faces."""
+        dim = self.rest.shape[1]
+        every = np.concatenate([np.delete(self.cells[body], k, axis=1) for k in range(dim + 1)])
+        unique, count = np.unique(np.sort(every, axis=1), axis=0, return_counts=True)
+        return unique[count == 1]
 
     def centres(self, u):
         x = self.rest + u[:, :self.rest.shape[1]]
