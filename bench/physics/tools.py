@@ -5,7 +5,11 @@ import subprocess
 import sys
 
 import h5py
+import matplotlib
 import numpy as np
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "integration"))
@@ -49,6 +53,20 @@ class Study(runs.Recoil):
         name = os.path.join(self.folder, os.path.basename(folder) + ".png")
         script = os.path.join(ROOT, "scripts", "render.py")
         subprocess.run([sys.executable, script, folder, "-o", name, *map(str, arguments)], stdout=subprocess.DEVNULL)
+
+    def plot(self, label, x, curves, axes, logarithmic=False):
+        """Curves {name: values} over x; axes are the two titles."""
+        figure, area = plt.subplots(figsize=(7, 4.5), constrained_layout=True)
+        for name, values in curves.items():
+            area.plot(x, values, "o-" if len(x) < 10 else "-", label=name)
+        if logarithmic:
+            area.set_xscale("log")
+            area.set_yscale("log")
+        area.set_xlabel(axes[0])
+        area.set_ylabel(axes[1])
+        area.legend(frameon=False)
+        figure.savefig(os.path.join(self.folder, label + "-plot.png"), dpi=120)
+        plt.close(figure)
 
 
 # Scenes
