@@ -14,17 +14,18 @@ def balance(cells, weight, mu):
     along = np.linspace(-LENGTH / 2, LENGTH / 2, cells[0] + 1)
     lines = np.prod([c + 1 for c in cells[1:-1]])
     press, pull = weight * np.cos(ANGLE), weight * min(mu * np.cos(ANGLE), np.sin(ANGLE))
-    gap, tilt = 0.5 * DHAT, 0.0
-    stiffness = press / len(along) / lines / barrier_force(gap, DHAT)
-    for _ in range(50):
-        unknowns = np.array([gap, tilt])
+    stiffness = press / len(along) / lines / barrier_force(0.5 * DHAT, DHAT)
 
-        def excess(q):
-            forces = stiffness * lines * barrier_force(q[0] + q[1] * along, DHAT)
-            return np.array([forces.sum() - press, -forces @ along - pull * (HEIGHT / 2 + q[0])])
-        slopes = np.transpose([(excess(unknowns + h) - excess(unknowns - h)) / 2e-9 for h in 1e-9 * np.eye(2)])
-        gap, tilt = unknowns - 0.5 * np.linalg.solve(slopes, excess(unknowns))
-    return stiffness, gap, tilt
+    def excess(gap, tilt):
+        forces = stiffness * lines * barrier_force(gap + tilt * along, DHAT)
+        return np.array([forces.sum() - press, -forces @ along - pull * (HEIGHT / 2 + gap)])
+
+    q, h = np.array([0.5 * DHAT, 0.0]), 1e-9 * np.eye(2)
+    for _ in range(50):
+        slopes = np.transpose([excess(*(q + e)) - excess(*(q - e)) for e in h]) / 2e-9
+        # Half steps: the barrier's force is far from linear over the first of them.
+        q = q - 0.5 * np.linalg.solve(slopes, excess(*q))
+    return stiffness, *q
 
 
 def scene(dim, mu, dt):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Scenes whose right answer is known, through `recoil simulate`: friction, standing structures, stacks, energy.
 
-    bench/physics/studies.py --recoil build/release/recoil                       # all; about a quarter of an hour
+    bench/physics/studies.py --recoil build/release/recoil                       # all; about ten minutes on one core
     bench/physics/studies.py --recoil build/release/recoil arch cards --np 2     # some
     bench/physics/studies.py --recoil build/release/recoil --out runs --json found.json
 
