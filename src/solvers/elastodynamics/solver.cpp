@@ -132,6 +132,9 @@ void ElastodynamicsSolver<dim>::start(GlobalIndex step, std::vector<stepping::St
   if (!self.problem.contact) return;
   self.obstacles = self.problem.obstacle_motion(self.accepted_time(), self.accepted_load_factor());
   self.problem.contact->set_obstacle_displacement(self.obstacles);
+  if (step == 0)
+    self.ledger.barrier = self.step_solver.barrier_energy_at_start(self.history, self.target_of(0, 1),
+                                                                   self.coefficients_for(self.history, 1));
 }
 
 template <int dim>
@@ -141,7 +144,9 @@ StepReport ElastodynamicsSolver<dim>::advance(const std::function<void(const Acc
   std::vector<SolvedStep> states;
   std::vector<stepping::StepRecord> records;
   std::vector<Ledger> ledgers;
+  const ContactTotals before = self.step_solver.totals().contact;
   for (int retry = 0;; ++retry) {
+    self.step_solver.totals().contact = before;
     states.clear();
     records.clear();
     ledgers.clear();

@@ -231,13 +231,15 @@ std::string StepSolver<dim>::describe_failure(const newton::NewtonResult& result
   return text.str();
 }
 
+/// Gives the objective of the step; the predictions come back in u_bar and u_tilde.
 template <int dim>
-SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarget& target,
-                                  const stepping::StepCoefficients& coefficients) {
+void StepSolver<dim>::begin_step(const stepping::History& past, const StepTarget& target,
+                                 const stepping::StepCoefficients& coefficients, linalg::Vector& u_bar,
+                                 linalg::Vector& u_tilde) {
   const bool inertia = options_.dynamics == Dynamics::dynamic;
   const linalg::Vector& previous = past.newest().u;
-  SolvedStep solved;
-  linalg::Vector u_bar(previous.shared_layout()), u_tilde(previous.shared_layout());
+  u_bar = linalg::Vector(previous.shared_layout());
+  u_tilde = u_bar;
   const double B = coefficients.scaled_dt(target.dt);
   const potentials::MassMatrix<dim>* quadratic = nullptr;
   if (inertia) {
@@ -253,6 +255,31 @@ SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarge
   context.load_factor = target.load_factor;
   context.previous = previous.local();
   objective_.begin_step(context, quadratic, &u_tilde, inertia ? B * B : 1);
+}
+
+template <int dim>
+double StepSolver<dim>::barrier_energy_at_start(const stepping::History& past, const StepTarget& target,
+                                                const stepping::StepCoefficients& coefficients) {
+  linalg::Vector u_bar, u_tilde;
+  begin_step(past, target, coefficients, u_bar, u_tilde);
+  const linalg::Vector& u = past.newest().u;
+  problem_.contact->update(u);
+  const double unscaled = problem_.space->comm().sum(problem_.contact->barrier_value());
+  // Starts that touch are refused elsewhere.
+  if (unscaled == 0 || !std::isfinite(unscaled)) return 0;
+  balance_stiffness(u);
+  return objective_.stiffness() / objective_.scale() * unscaled;
+}
+
+template <int dim>
+SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarget& target,
+                                  const stepping::StepCoefficients& coefficients) {
+  const bool inertia = options_.dynamics == Dynamics::dynamic;
+  const linalg::Vector& previous = past.newest().u;
+  const double B = coefficients.scaled_dt(target.dt);
+  SolvedStep solved;
+  linalg::Vector u_bar, u_tilde;
+  begin_step(past, target, coefficients, u_bar, u_tilde);
 
   solved.u = previous;
   if (problem_.contact) start_contact(past, target);

@@ -38,11 +38,19 @@ public:
   SolvedStep solve(const stepping::History& past, const StepTarget& target,
                    const stepping::StepCoefficients& coefficients);
 
+  /// Barrier energy [J] of the newest state of `past` at the stiffness that the step to `target` starts with.
+  /// 0 where something touches.
+  double barrier_energy_at_start(const stepping::History& past, const StepTarget& target,
+                                 const stepping::StepCoefficients& coefficients);
+
   const IncrementalPotential<dim>& objective() const { return objective_; }
   SolverTotals& totals() { return totals_; }
   const SolverTotals& totals() const { return totals_; }
 
 private:
+  void begin_step(const stepping::History& past, const StepTarget& target,
+                  const stepping::StepCoefficients& coefficients, linalg::Vector& u_bar,
+                  linalg::Vector& u_tilde);
   void start_contact(const stepping::History& past, const StepTarget& target);
   void balance_stiffness(const linalg::Vector& u);
   std::string follow_prescribed(const StepTarget& target, SolvedStep& solved);

@@ -81,7 +81,8 @@ public:
 
   /// Starts from states given oldest first (one for a fresh start; as many as the scheme uses for a restart
   /// or for exact starting values), after `step` nominal steps. `first_id` is the id of the oldest.
-  /// Prescribed values are inserted into the displacement of a fresh start at t0 by the caller.
+  /// Prescribed values are inserted into the displacement of a fresh start at t0 by the caller. The barrier
+  /// energy of a fresh start is added to `ledger`, with the stiffness that the first step starts with.
   void start(GlobalIndex step, std::vector<stepping::State> states, const Ledger& ledger,
              const ContactTotals& contact = {});
 
