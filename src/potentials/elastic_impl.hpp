@@ -26,6 +26,7 @@ public:
         parameters_(std::move(parameters)),
         table_(fem::tabulate(space.basis(order), fem::simplex_quadrature<dim>(stiffness_degree(order)))),
         positivity_(order) {
+    RECOIL_ASSERT(order > 1 || table_.num_points == 1);
     Tangent<dim> A;
     for (std::size_t k = 0; k < cells_.size(); ++k) {
       Law::tangent(Matrix::Identity(), parameters_.at(k, 0), A);
@@ -75,12 +76,14 @@ public:
     for (std::size_t k = 0; k < cells_.size(); ++k) {
       const LocalIndex cell = cells_[k];
       const typename Kernel::Values values = Kernel::gather(space_->cell_nodes(cell), u);
-      K.setZero();
+      if (order > 1 || projection != Projection::none) K.setZero();
       for (int q = 0; q < table_.num_points; ++q) {
         const typename Kernel::Gradients G = gradients(cell, q);
         const Matrix F = Kernel::deformation_gradient(values, G);
         const double w = factor * weight(cell, q);
-        if (projection == Projection::none) {
+        if (order == 1 && projection == Projection::none) {
+          assign_hessian<Law>(G, w, F, parameters_.at(k, q), K); // linear cells have one point
+        } else if (projection == Projection::none) {
           Law::add_hessian(G, w, F, parameters_.at(k, q), K);
         } else {
           add_projected_hessian(G, w, F, parameters_.at(k, q), K);

@@ -50,7 +50,7 @@ public:
         // Column-major block (b, a) read row by row is block (a, b).
         values_.template add<dim>(cell_nodes[a], position[b], K + dim * a * size + dim * b, size);
       for (int b = a; b < nodes; ++b)
-        add_transposed(cell_nodes[a], position[b], K + dim * b * size + dim * a, size);
+        values_.template add<dim>(cell_nodes[a], position[b], K + dim * b * size + dim * a, 1, size);
     }
   }
 
@@ -68,13 +68,6 @@ public:
   linalg::BlockMatrix& matrix() { return *matrix_; }
 
 private:
-  void add_transposed(LocalIndex row, std::int32_t position, const double* block, int size) const {
-    double transposed[dim * dim];
-    for (int i = 0; i < dim; ++i)
-      for (int j = 0; j < dim; ++j) transposed[dim * i + j] = block[j * size + i];
-    values_.template add<dim>(row, position, transposed, dim);
-  }
-
   const FunctionSpace<dim>* space_;
   linalg::BlockMatrix* matrix_;
   std::vector<std::int64_t> cell_offsets_;

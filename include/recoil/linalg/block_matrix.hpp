@@ -34,16 +34,18 @@ public:
     PetscScalar *diagonal = nullptr, *off_diagonal = nullptr;
     const PetscInt *diagonal_rows = nullptr, *off_diagonal_rows = nullptr;
 
-    /// Adds the dim x dim `block` (leading dimension `stride`, row-major) at `position` of block row `row`.
+    /// Adds the dim x dim block with entry (i, j) at block[i * row_stride + j * column_stride] at `position`
+    /// of block row `row`. Called for every block of every element: a call costs as much as the work.
     template <int dim>
-    void add(LocalIndex row, std::int32_t position, const double* block, int stride) const {
+    [[gnu::always_inline]] void add(LocalIndex row, std::int32_t position, const double* block,
+                                    int row_stride, int column_stride = 1) const {
       const bool inside = position >= 0;
       const PetscInt* rows = inside ? diagonal_rows : off_diagonal_rows;
       PetscScalar* values = inside ? diagonal : off_diagonal;
       const PetscInt first = rows[dim * row], length = rows[dim * row + 1] - first;
       PetscScalar* target = values + first + dim * static_cast<PetscInt>(inside ? position : ~position);
       for (int i = 0; i < dim; ++i)
-        for (int j = 0; j < dim; ++j) target[i * length + j] += block[i * stride + j];
+        for (int j = 0; j < dim; ++j) target[i * length + j] += block[i * row_stride + j * column_stride];
     }
   };
 

@@ -25,14 +25,14 @@ using NodeVectors =
                                                                  : Gradients::RowsAtCompileTime,
                   Gradients::ColsAtCompileTime>;
 
-/// Stands for an element matrix whose blocks are to be overwritten, both triangles, instead of added to.
+/// Stands for an element matrix whose blocks are to be overwritten instead of added to.
 template <class Hessian>
 struct AssignedBlocks {
   Hessian& K;
 };
 
-/// For every pair a <= b adds the dim x dim block with the entries `block(a, b)(i, k)` to K, or assigns it
-/// and its mirror image if K is AssignedBlocks.
+/// For every pair a <= b adds the dim x dim block with the entries `block(a, b)(i, k)` to K, or assigns it if
+/// K is AssignedBlocks.
 template <class Gradients, class Hessian, class Block>
 void add_upper_blocks(const Gradients& gradients, Hessian&& K, Block&& block) {
   constexpr int dim = Gradients::ColsAtCompileTime;
@@ -49,7 +49,6 @@ void add_upper_blocks(const Gradients& gradients, Hessian&& K, Block&& block) {
           const double value = values[static_cast<std::size_t>(dim * k + i)];
           if constexpr (requires { K.K; }) {
             K.K(dim * a + i, dim * b + k) = value;
-            K.K(dim * b + k, dim * a + i) = value;
           } else {
             K(dim * a + i, dim * b + k) += value;
           }
@@ -85,8 +84,8 @@ void mirror_blocks(Hessian&& K) {
       K.template block<dim, dim>(dim * b, dim * a) = K.template block<dim, dim>(dim * a, dim * b).transpose();
 }
 
-/// Overwrites K, both triangles, with weight * d2W/du_a du_b of a law at one point: the whole element matrix
-/// of a linear element, without clearing it first.
+/// Overwrites the blocks a <= b of K with weight * d2W/du_a du_b of a law at one point: the whole element
+/// matrix of a linear element, without clearing it first.
 template <class Law, class Gradients, class Hessian>
 void assign_hessian(const Eigen::MatrixBase<Gradients>& gradients, double weight,
                     const typename Law::Matrix& F, const typename Law::Parameters& p, Hessian& K) {
