@@ -168,6 +168,10 @@ double Contact<dim>::collision_free(const std::vector<Point>& from, const std::v
 
 template <int dim>
 void Contact<dim>::start_step(const linalg::Vector& u) {
+  // A restart has no candidates of earlier steps.
+  search_.forget();
+  valid_ = false;
+  update(u);
   start_ = owned(surface_->positions(u.local(), obstacle_displacement_));
 }
 

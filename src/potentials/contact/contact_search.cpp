@@ -44,7 +44,7 @@ ContactSearch<dim>::ContactSearch(const fem::CollisionSurface<dim>& surface, dou
 
 template <int dim>
 bool ContactSearch<dim>::still_covers(const std::vector<Point>& from, const std::vector<Point>& to) const {
-  bool inside = num_searches_ > 0;
+  bool inside = covered_anything_;
   for (std::size_t v = 0; v < covered_.size() && inside; ++v)
     inside = covered_[v].contains(from[v]) && covered_[v].contains(to[v]);
   return surface_->comm().all(inside);
@@ -97,6 +97,7 @@ bool ContactSearch<dim>::search(const std::vector<Point>& from, const std::vecto
   const collide::Candidates found =
       collide::find_candidates<dim>(surface_->comm(), sets, which, admits_bodies(*surface_), max_pairs);
   if (found.over_budget) return false;
+  covered_anything_ = true;
   traffic_ = found.traffic;
   take(found, which);
   return true;

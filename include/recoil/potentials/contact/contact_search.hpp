@@ -32,6 +32,9 @@ public:
   /// pairs. Positions are those of all vertices of the surface known here. Collective.
   double cover(const std::vector<Point>& from, const std::vector<Point>& to);
 
+  /// Makes the next cover() search, so that candidates and their order do not depend on the past.
+  void forget() { covered_anything_ = false; }
+
   const std::vector<ContactCandidate>& candidates() const { return candidates_; }
   /// The vertices that the candidates refer to. A new object after every new search.
   std::shared_ptr<const ContactVertices<dim>> vertices() const { return vertices_; }
@@ -52,6 +55,7 @@ private:
   std::vector<collide::Box<dim>> covered_; ///< of owned vertices
   std::vector<ContactCandidate> candidates_;
   std::shared_ptr<const ContactVertices<dim>> vertices_;
+  bool covered_anything_ = false;
   std::int64_t num_searches_ = 0;
   collide::Traffic traffic_;
 };
