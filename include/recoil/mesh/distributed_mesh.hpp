@@ -52,8 +52,9 @@ struct PartitionOptions {
   std::vector<int> body_weights;
 };
 
-/// Partitions `mesh` with METIS (k-way, dual graph) and gives every rank its share through DMPlex. `mesh` is
-/// read on rank 0 only and may be empty elsewhere. A rank may end up without cells. Collective.
+/// Partitions `mesh` with METIS (k-way, dual graph with weak links between near cells of different bodies)
+/// and gives every rank its share through DMPlex. `mesh` is read on rank 0 only and may be empty elsewhere. A
+/// rank may end up without cells. Collective.
 /// @throws InputError on every rank if the mesh has no cells.
 template <int dim>
 DistributedMesh<dim> distribute(const parallel::Communicator& comm, const SimplexMesh& mesh,
