@@ -2,8 +2,9 @@
 add_library(recoil_options INTERFACE)
 target_compile_options(recoil_options INTERFACE -Wall -Wextra -Wpedantic)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # False alarms of g++ 12: undefined operands of its own AVX-512 intrinsics, and std::string's operator+ (PR105651).
-  target_compile_options(recoil_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+  # False alarms of g++ 12: undefined operands of its own AVX-512 intrinsics, std::string's operator+ (PR105651), and
+  # classes with members from anonymous namespaces in sources that are compiled together.
+  target_compile_options(recoil_options INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-subobject-linkage)
 endif()
 if(RECOIL_WERROR)
   target_compile_options(recoil_options INTERFACE -Werror)

@@ -77,6 +77,14 @@ bool project_psd(SmallMatrix<12>& A) {
   return project(A.data(), static_cast<int>(A.rows()), static_cast<int>(A.rows()));
 }
 
+bool find_eigenvectors(SmallMatrix<12>& A, Eigen::Matrix<double, 12, 1>& values) {
+  const Eigen::SelfAdjointEigenSolver<SmallMatrix<max_size>> eigen(A);
+  if (eigen.info() != Eigen::Success) return false;
+  values.head(A.rows()) = eigen.eigenvalues();
+  A = eigen.eigenvectors();
+  return true;
+}
+
 template bool is_positive_definite<4>(const Eigen::Matrix<double, 4, 4>&);
 template bool is_positive_definite<9>(const Eigen::Matrix<double, 9, 9>&);
 

@@ -86,7 +86,9 @@ public:
         } else if (projection == Projection::none) {
           Law::add_hessian(G, w, F, parameters_.at(k, q), K);
         } else {
-          add_projected_hessian(G, w, F, parameters_.at(k, q), K);
+          Tangent<dim> A;
+          projected_tangent<Law>(F, parameters_.at(k, q), A);
+          add_tangent_hessian(G, w, A, K);
         }
       }
       H.template add_upper<nodes>(cell, K.data());
@@ -136,16 +138,6 @@ public:
   }
 
 private:
-  // Out of line: inlined it would slow down the loop over exact Hessians around it.
-  [[gnu::noinline]] static void add_projected_hessian(const typename Kernel::Gradients& G, double weight,
-                                                      const Matrix& F,
-                                                      const typename Law::Parameters& parameters,
-                                                      typename Kernel::Hessian& K) {
-    Tangent<dim> A;
-    projected_tangent<Law>(F, parameters, A);
-    add_tangent_hessian(G, weight, A, K);
-  }
-
   typename Kernel::Gradients gradients(LocalIndex cell, int point) const {
     return Kernel::gradients(table_, point, geometry_->inverse_edges[static_cast<std::size_t>(cell)]);
   }

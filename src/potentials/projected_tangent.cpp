@@ -1,7 +1,5 @@
 #include "recoil/potentials/laws/projected_tangent.hpp"
 
-#include <Eigen/Eigenvalues>
-
 namespace recoil::potentials {
 
 namespace {
@@ -23,11 +21,12 @@ Tangent<dim> tensor_rotation(const PrincipalFrame<dim>& frame) {
 
 template <int dim>
 bool find_principal_frame(const SquareMatrix<dim>& F, PrincipalFrame<dim>& frame) {
-  const Eigen::SelfAdjointEigenSolver<SquareMatrix<dim>> eigen(SquareMatrix<dim>(F.transpose() * F));
-  const auto& squares = eigen.eigenvalues();
-  if (eigen.info() != Eigen::Success || !(squares[0] > thinnest * thinnest * squares[dim - 1])) return false;
-  frame.right = eigen.eigenvectors();
-  frame.stretches = squares.cwiseSqrt();
+  geometry::SmallMatrix<12> vectors = F.transpose() * F;
+  Eigen::Matrix<double, 12, 1> squares;
+  if (!geometry::find_eigenvectors(vectors, squares)) return false;
+  if (!(squares[0] > thinnest * thinnest * squares[dim - 1])) return false;
+  frame.right = vectors;
+  frame.stretches = squares.template head<dim>().cwiseSqrt();
   frame.left.noalias() = F * frame.right;
   for (int a = 0; a < dim; ++a) frame.left.col(a) /= frame.stretches[a];
   return true;
@@ -54,8 +53,8 @@ void project_principal_tangent(const PrincipalFrame<dim>& frame, Tangent<dim>& A
       projected(q, q) = shears(1, 1);
     }
   const Tangent<dim> R = tensor_rotation(frame);
-  const Tangent<dim> half = R * projected;
-  A.noalias() = half * R.transpose();
+  const Tangent<dim> half = R.lazyProduct(projected);
+  A = half.lazyProduct(R.transpose());
 }
 
 template bool find_principal_frame<2>(const SquareMatrix<2>&, PrincipalFrame<2>&);

@@ -24,4 +24,8 @@ bool is_positive_definite(const Eigen::Matrix<double, size, size>& A);
 /// Projection for run-time sizes 1..12 (contact stencils).
 bool project_psd(SmallMatrix<12>& A);
 
+/// Replaces a symmetric matrix by its orthonormal eigenvectors, one a column; `values` takes the eigenvalues
+/// in rising order. False if they were not found.
+bool find_eigenvectors(SmallMatrix<12>& A, Eigen::Matrix<double, 12, 1>& values);
+
 } // namespace recoil::geometry

@@ -24,10 +24,11 @@ template <int dim>
 void project_principal_tangent(const PrincipalFrame<dim>& frame, Tangent<dim>& A);
 
 /// The positive semi-definite matrix nearest to dP/dF in the Frobenius norm. Where dP/dF is positive definite
-/// it is returned bit for bit.
+/// it is returned bit for bit. Out of line: inlined into the loops over elements it would slow down those
+/// over exact tangents beside it, and their compilation.
 template <class Law, int dim>
-void projected_tangent(const SquareMatrix<dim>& F, const typename Law::Parameters& parameters,
-                       Tangent<dim>& A) {
+[[gnu::noinline]] void projected_tangent(const SquareMatrix<dim>& F,
+                                         const typename Law::Parameters& parameters, Tangent<dim>& A) {
   Law::tangent(F, parameters, A);
   if constexpr (!Law::small_strain) {
     if (geometry::is_positive_definite(A)) return;
