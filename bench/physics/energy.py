@@ -17,7 +17,7 @@ def balance(folder):
     """Largest defects over the run, without and with the integrator's dissipation, over the energy turned over: kinetic energy
     and external work that came or went."""
     first, rows = start(folder), ledger(folder)
-    held = rows["kinetic"] + rows["elastic"] + rows["barrier"] - first["kinetic"] - first["elastic"]
+    held = sum(rows[key] - first[key] for key in ("kinetic", "elastic", "barrier"))
     defect = held - rows["external_work"] + rows["dissipated_friction"] + rows["dissipated_damping"]
     turnover = sum(np.abs(np.diff(rows[key], prepend=at)).sum() for key, at in
                    (("kinetic", first["kinetic"]), ("external_work", 0)))

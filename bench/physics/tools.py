@@ -1,5 +1,4 @@
 """What the studies share: a run that is judged valid, pieces of scenes, and measures of a stored run."""
-import csv
 import os
 import subprocess
 import sys
@@ -14,6 +13,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "integration"))
 import runs  # noqa: E402
+from pieces import box, ledger, material, plane  # noqa: E402,F401
 
 G = 9.81
 
@@ -69,24 +69,6 @@ class Study(runs.Recoil):
         plt.close(figure)
 
 
-# Scenes
-
-
-def material(E, nu, rho, **more):
-    return dict({"type": "NeoHookean", "E": E, "nu": nu, "rho": rho}, **more)
-
-
-def box(name, size, divisions, centre, **more):
-    kind = "box" if len(size) == 3 else "rectangle"
-    return dict({"name": name, "generator": {"type": kind, "size": list(size), "divisions": list(divisions)},
-                 "transformation": {"translation": list(centre)}}, **more)
-
-
-def plane(name, normal, point=None):
-    return {"name": name, "type": "plane", "is_obstacle": True, "point": list(point or [0] * len(normal)),
-            "normal": list(normal)}
-
-
 def barrier_force(d, dhat):
     """-db/dd of b(d^2) = -(d^2 - dhat^2)^2 ln(d^2/dhat^2): the force of one pair per barrier stiffness."""
     y, Y = d * d, dhat * dhat
@@ -96,15 +78,8 @@ def barrier_force(d, dhat):
 # Measures
 
 
-def ledger(folder):
-    """Columns of ledger.csv; nan where a field is empty."""
-    with open(os.path.join(folder, "ledger.csv")) as file:
-        rows = list(csv.DictReader(file))
-    return {key: np.array([float(row[key] or "nan") for row in rows]) for key in rows[0]}
-
-
 def start(folder):
-    """Energies of the initial state, for scenes that start clear of contact (its barrier is not measured)."""
+    """Energies of the initial state."""
     for file in runs.manifest(folder)["files"]:
         for state in file["states"]:
             if state["id"] == 0:

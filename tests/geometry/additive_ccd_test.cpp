@@ -9,6 +9,7 @@
 
 #include "geometry/ccd_oracle.hpp"
 #include "geometry/ccd_queries.hpp"
+#include "recoil/geometry/closest_points.hpp"
 
 using namespace recoil::geometry;
 using recoil::test::CcdSummary;
@@ -85,6 +86,41 @@ TEST(AdditiveCcd, KeepsAMinimumSeparation) {
   EXPECT_LE(time, 0.45);
   EXPECT_GT(time, 0.43);
   EXPECT_EQ(additive_ccd<3>(StencilKind::vertex_face, above_triangle(0.4), falling(1.0), 0.5), 0.0);
+}
+
+TEST(AdditiveCcd, ComesAsCloseAsTheLargestGapAtOnce) {
+  for (double gap : {1e-3, 1e-6, 1e-9}) {
+    const double time =
+        additive_ccd<3>(StencilKind::vertex_face, above_triangle(1.0), falling(1.0), 0.0, 1.0, gap);
+    EXPECT_GE(1.0 - time, gap);
+    EXPECT_LE(1.0 - time, 1.3 * gap);
+  }
+  // A tenth of the height is less than that: nothing changes.
+  EXPECT_EQ(additive_ccd<3>(StencilKind::vertex_face, above_triangle(1.0), falling(2.0), 0.0, 1.0, 0.2),
+            additive_ccd<3>(StencilKind::vertex_face, above_triangle(1.0), falling(2.0)));
+}
+
+TEST(AdditiveCcd, ASmallLargestGapIsNeverLate) {
+  std::mt19937 random(41);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  constexpr double gap = 1e-6;
+  int stopped = 0;
+  for (int k = 0; k < 2000; ++k) {
+    const StencilKind kind = k % 2 == 0 ? StencilKind::vertex_face : StencilKind::edge_edge;
+    const StencilPoints<3> start = StencilPoints<3>::NullaryExpr([&] { return uniform(random); });
+    const StencilPoints<3> way = StencilPoints<3>::NullaryExpr([&] { return 2 * uniform(random); });
+    const double before = std::sqrt(distance_squared<3>(kind, start));
+    const double time = additive_ccd<3>(kind, start, way, 0.0, 1.0, gap);
+    EXPECT_GE(time, additive_ccd<3>(kind, start, way));
+    constexpr int samples = 64;
+    for (int i = 0; i <= samples; ++i) {
+      const double distance =
+          std::sqrt(distance_squared<3>(kind, StencilPoints<3>(start + time * i / samples * way)));
+      ASSERT_GE(distance, 0.999 * std::min(gap, 0.1 * before)) << "query " << k;
+    }
+    stopped += time < 1 ? 1 : 0;
+  }
+  EXPECT_GT(stopped, 150);
 }
 
 TEST(AdditiveCcd, LetsHarmlessMotionPass) {

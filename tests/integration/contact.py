@@ -1,30 +1,7 @@
 """Contact and friction in whole runs: rank counts, restarts, fast bodies, refused starts, slopes, energies."""
-import csv
-import os
-
 import numpy as np
 import runs
-
-
-def material(E, nu, rho, **more):
-    return dict({"type": "NeoHookean", "E": E, "nu": nu, "rho": rho}, **more)
-
-
-def box(name, size, divisions, centre, **more):
-    kind = "box" if len(size) == 3 else "rectangle"
-    return dict({"name": name, "generator": {"type": kind, "size": size, "divisions": divisions},
-                 "transformation": {"translation": centre}}, **more)
-
-
-def plane(name, normal):
-    return {"name": name, "type": "plane", "is_obstacle": True, "point": [0] * len(normal), "normal": normal}
-
-
-def ledger(folder):
-    """Columns of ledger.csv; nan where a field is empty."""
-    with open(os.path.join(folder, "ledger.csv")) as file:
-        rows = list(csv.DictReader(file))
-    return {key: np.array([float(row[key] or "nan") for row in rows]) for key in rows[0]}
+from pieces import box, ledger, material, plane
 
 
 def pushed_stack(steps=36):
