@@ -7,22 +7,6 @@
 
 namespace recoil::linalg {
 
-namespace {
-
-/// What every rank sends to `host`, in rank order; empty elsewhere. Collective.
-template <class T>
-std::vector<T> gather(const parallel::Communicator& comm, int host, std::vector<T> values) {
-  if (comm.size() == 1) return values;
-  std::vector<std::vector<T>> outgoing(static_cast<std::size_t>(comm.size()));
-  outgoing[static_cast<std::size_t>(host)] = std::move(values);
-  std::vector<T> result;
-  for (const std::vector<T>& part : parallel::exchange(comm, outgoing))
-    result.insert(result.end(), part.begin(), part.end());
-  return result;
-}
-
-} // namespace
-
 ContactSandwich::ContactSandwich(std::shared_ptr<const VectorLayout> layout, std::string prefix)
     : layout_(std::move(layout)), prefix_(std::move(prefix)), rows_(layout_) {}
 
@@ -57,8 +41,8 @@ void ContactSandwich::build() {
 void ContactSandwich::build_matrix() {
   std::vector<PetscInt> lengths, columns;
   rows_.upper_pattern(lengths, columns);
-  starts_ = gather(*layout_->comm, host_, std::move(lengths));
-  columns_ = gather(*layout_->comm, host_, std::move(columns));
+  starts_ = parallel::gather(*layout_->comm, host_, std::move(lengths));
+  columns_ = parallel::gather(*layout_->comm, host_, std::move(columns));
   solver_.reset();
   matrix_.reset();
   if (!is_host()) return;
@@ -71,7 +55,7 @@ void ContactSandwich::build_matrix() {
 }
 
 void ContactSandwich::gather_values() {
-  const std::vector<double> values = gather(*layout_->comm, host_, rows_.upper_values());
+  const std::vector<double> values = parallel::gather(*layout_->comm, host_, rows_.upper_values());
   if (!is_host()) return;
   std::ranges::copy(values, values_.begin());
   mark_changed(reinterpret_cast<PetscObject>(matrix_.get()));

@@ -6,9 +6,11 @@
 #include <iterator>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "linalg/contact_sandwich.hpp"
 #include "linalg/indefinite_solve.hpp"
+#include "linalg/method_choice.hpp"
 #include "linalg/solver_options.hpp"
 #include "linalg/sum_matrix.hpp"
 #include "recoil/linalg/near_null_space.hpp"
@@ -16,19 +18,6 @@
 namespace recoil::linalg {
 
 namespace {
-
-/// Unknowns up to which a new factorisation and one solve take less time than multigrid to 1e-8 (three solves
-/// sharing one interpolation), measured with bench_crossover on 1 and 2 ranks with OpenBLAS: more than 256
-/// 000 in 2D (ratio 0.5 there on one rank, 0.75 on two), 15 000 and 3 000 in 3D. With the reference BLAS it
-/// would be 75 000 and 1 200 on one rank. The factorisation is done by one rank, so the limit falls with
-/// their number, as fill growth commands; the floor is where multigrid is all
-/// latency and contact makes it set up anew in every step.
-struct Crossover {
-  GlobalIndex one_rank;
-  int exponent_of_ranks;
-  GlobalIndex floor;
-};
-constexpr Crossover crossover_2d{400000, 1, 20000}, crossover_3d{12000, 2, 6000};
 
 /// Errors by which PETSc reports what the numbers of a matrix bring about; all others are mistakes in its
 /// use. Sizes that do not fit come from a refreshed hierarchy whose coarse matrices have moved to other ranks
@@ -61,13 +50,6 @@ LinearOutcome outcome_of(KSPConvergedReason reason) {
 }
 
 } // namespace
-
-LinearMethod automatic_method(int dimension, GlobalIndex num_unknowns, int num_ranks) {
-  const Crossover& crossover = dimension == 2 ? crossover_2d : crossover_3d;
-  GlobalIndex limit = crossover.one_rank;
-  for (int k = 0; k < crossover.exponent_of_ranks; ++k) limit /= num_ranks;
-  return num_unknowns <= std::max(limit, crossover.floor) ? LinearMethod::direct : LinearMethod::amg;
-}
 
 class LinearSolver::Implementation {
 public:
@@ -108,6 +90,7 @@ private:
 
   std::shared_ptr<const VectorLayout> layout_;
   std::string prefix_;
+  bool chooses_; ///< the method anew in every rebuild()
   LinearMethod method_;
   ContactPreconditioner contact_preconditioner_;
   OptionList user_options_, default_options_;
@@ -135,13 +118,12 @@ private:
 
 LinearSolver::Implementation::Implementation(std::shared_ptr<const VectorLayout> layout, LinearMethod method,
                                              std::string prefix, ContactPreconditioner contact)
-    : layout_(std::move(layout)), prefix_(std::move(prefix)), method_(method),
-      contact_preconditioner_(contact), residual_(layout_) {
-  const int dim = layout_->block_size, num_ranks = layout_->comm->size();
-  if (method_ == LinearMethod::automatic)
-    method_ = automatic_method(dim, layout_->num_global * dim, num_ranks);
+    : layout_(std::move(layout)), prefix_(std::move(prefix)), chooses_(method == LinearMethod::automatic),
+      method_(method), contact_preconditioner_(contact), residual_(layout_) {
+  if (chooses_)
+    method_ = automatic_method(layout_->block_size, layout_->num_global * layout_->block_size,
+                               layout_->comm->size());
   user_options_ = user_options(prefix_);
-  default_options_ = default_options(method_, prefix_, num_ranks);
   const auto has = [&](const char* name) {
     return std::ranges::any_of(user_options_,
                                [&](const auto& option) { return option.first == prefix_ + name; });
@@ -153,6 +135,7 @@ LinearSolver::Implementation::Implementation(std::shared_ptr<const VectorLayout>
 }
 
 void LinearSolver::Implementation::create() {
+  default_options_ = default_options(method_, prefix_, layout_->comm->size());
   unsound_ = has_hierarchy_ = false;
   RECOIL_PETSC(KSPCreate(layout_->comm->get(), ksp_.put()));
   RECOIL_PETSC(KSPSetOptionsPrefix(ksp_.get(), prefix_.c_str()));
@@ -182,7 +165,11 @@ void LinearSolver::Implementation::rebuild(const BlockMatrix& matrix, const Vect
   // A new solver object, as GAMG would go on with the near null space of its first hierarchy, and with its
   // number of levels.
   const bool same_matrix = matrix.get() == matrix_.get();
-  if (!ksp_ || !same_matrix || !is_factorization()) create();
+  const bool no_contact_now = contact == nullptr || contact->empty();
+  const LinearMethod method =
+      chooses_ ? choose_method(*layout_, matrix.graph(), no_contact_now ? nullptr : contact) : method_;
+  const bool same_method = std::exchange(method_, method) == method;
+  if (!ksp_ || !same_matrix || !same_method || !is_factorization()) create();
   if (!same_matrix) {
     matrix_ = share<MatHandle>(matrix.get());
     graph_ = matrix.shared_graph();

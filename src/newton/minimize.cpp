@@ -144,7 +144,7 @@ std::optional<NewtonOutcome> Minimizer::advance() {
 
 // The exact Hessian has failed: it is likely to fail again where this one was assembled.
 void Minimizer::postpone_exact() {
-  projected_run_ = std::min(std::max(1, 2 * projected_run_), options_.longest_projected_run);
+  projected_run_ = std::min(std::max(1, 2 * projected_run_), objective_.longest_projected_run());
   projected_run_left_ = projected_run_;
 }
 

@@ -76,21 +76,10 @@ public:
     for (std::size_t k = 0; k < cells_.size(); ++k) {
       const LocalIndex cell = cells_[k];
       const typename Kernel::Values values = Kernel::gather(space_->cell_nodes(cell), u);
-      if (order > 1 || projection != Projection::none) K.setZero();
-      for (int q = 0; q < table_.num_points; ++q) {
-        const typename Kernel::Gradients G = gradients(cell, q);
-        const Matrix F = Kernel::deformation_gradient(values, G);
-        const double w = factor * weight(cell, q);
-        if (order == 1 && projection == Projection::none) {
-          assign_hessian<Law>(G, w, F, parameters_.at(k, q), K); // linear cells have one point
-        } else if (projection == Projection::none) {
-          Law::add_hessian(G, w, F, parameters_.at(k, q), K);
-        } else {
-          Tangent<dim> A;
-          projected_tangent<Law>(F, parameters_.at(k, q), A);
-          add_tangent_hessian(G, w, A, K);
-        }
-      }
+      if (projection == Projection::none)
+        exact_hessian(k, values, factor, K);
+      else
+        projected_hessian(k, values, factor, K);
       H.template add_upper<nodes>(cell, K.data());
     }
   }
@@ -138,6 +127,36 @@ public:
   }
 
 private:
+  // Flattened: the compiler stops inlining in large translation units, where calls cost as much as the work.
+  [[gnu::flatten]] void exact_hessian(std::size_t k, const typename Kernel::Values& values, double factor,
+                                      typename Kernel::Hessian& K) const {
+    const LocalIndex cell = cells_[k];
+    if constexpr (order == 1) { // one point
+      const typename Kernel::Gradients G = gradients(cell, 0);
+      assign_hessian<Law>(G, factor * weight(cell, 0), Kernel::deformation_gradient(values, G),
+                          parameters_.at(k, 0), K);
+    } else {
+      K.setZero();
+      for (int q = 0; q < table_.num_points; ++q) {
+        const typename Kernel::Gradients G = gradients(cell, q);
+        Law::add_hessian(G, factor * weight(cell, q), Kernel::deformation_gradient(values, G),
+                         parameters_.at(k, q), K);
+      }
+    }
+  }
+
+  // Out of line: inlined it would slow down the loop over exact Hessians around it.
+  [[gnu::noinline]] void projected_hessian(std::size_t k, const typename Kernel::Values& values,
+                                           double factor, typename Kernel::Hessian& K) const {
+    K.setZero();
+    for (int q = 0; q < table_.num_points; ++q) {
+      const typename Kernel::Gradients G = gradients(cells_[k], q);
+      Tangent<dim> A;
+      projected_tangent<Law>(Kernel::deformation_gradient(values, G), parameters_.at(k, q), A);
+      add_tangent_hessian(G, factor * weight(cells_[k], q), A, K);
+    }
+  }
+
   typename Kernel::Gradients gradients(LocalIndex cell, int point) const {
     return Kernel::gradients(table_, point, geometry_->inverse_edges[static_cast<std::size_t>(cell)]);
   }

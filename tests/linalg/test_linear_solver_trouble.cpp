@@ -191,16 +191,5 @@ TEST(LinearSolverOptions, UnknownTypesAreRefused) {
   EXPECT_THROW(LinearSolver(box.layout, LinearMethod::amg, "bad_"), LibraryError);
 }
 
-TEST(AutomaticMethod, IsDirectForSmallSystemsOnly) {
-  for (const int dim : {2, 3})
-    for (const int ranks : {1, 2, 64}) {
-      EXPECT_EQ(linalg::automatic_method(dim, 500, ranks), LinearMethod::direct);
-      EXPECT_EQ(linalg::automatic_method(dim, 10'000'000, ranks), LinearMethod::amg);
-    }
-  EXPECT_EQ(linalg::automatic_method(2, 40000, 1), LinearMethod::direct);
-  EXPECT_EQ(linalg::automatic_method(2, 40000, 24), LinearMethod::amg);
-  EXPECT_EQ(linalg::automatic_method(3, 40000, 1), LinearMethod::amg);
-}
-
 } // namespace
 } // namespace recoil

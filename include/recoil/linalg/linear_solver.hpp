@@ -10,7 +10,7 @@
 namespace recoil::linalg {
 
 enum class LinearMethod {
-  automatic, ///< direct below the measured crossover (dimension, size, ranks), amg above
+  automatic, ///< direct up to the measured crossover, and where contact is everywhere; amg elsewhere
   direct,    ///< sparse Cholesky
   amg        ///< conjugate gradients with smoothed-aggregation multigrid
 };
@@ -52,8 +52,8 @@ struct LinearResult {
 /// in every run on the same number of ranks.
 class LinearSolver {
 public:
-  /// Collective over the communicator of `layout`, which also gives the dimension (block size) and the number
-  /// of unknowns that `automatic` decides by. @throws LibraryError for PETSc options that PETSc refuses.
+  /// Collective over the communicator of `layout`, which also gives the dimension (block size). @throws
+  /// LibraryError for PETSc options that PETSc refuses.
   explicit LinearSolver(std::shared_ptr<const VectorLayout> layout,
                         LinearMethod method = LinearMethod::automatic, std::string options_prefix = "recoil_",
                         ContactPreconditioner contact = ContactPreconditioner::sandwich);
@@ -91,7 +91,7 @@ public:
   /// of `x` set, or another outcome and x = 0; `indefinite` where the method is not direct. Collective.
   LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance);
 
-  /// What `automatic` has come to.
+  /// What `automatic` has come to: by dimension, size and ranks, and anew by the contact of every rebuild().
   LinearMethod method() const;
   /// One line for the log: Krylov method, preconditioner, and PETSc options of the user that changed them.
   std::string description() const;
@@ -104,9 +104,5 @@ private:
   class Implementation;
   std::unique_ptr<Implementation> implementation_;
 };
-
-/// The method that `automatic` stands for: `direct` up to a number of unknowns measured for dimension and
-/// ranks.
-LinearMethod automatic_method(int dimension, GlobalIndex num_unknowns, int num_ranks);
 
 } // namespace recoil::linalg

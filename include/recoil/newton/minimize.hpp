@@ -94,9 +94,6 @@ struct NewtonOptions {
   ForcingTerms forcing;
   LineSearchOptions line_search;
   ShiftOptions shifts;
-  /// After the exact Hessian has failed, how many iterations at most go on with projected ones before it is
-  /// tried again: 1, 2, 4, .. up to this. 0: it is tried in every iteration.
-  int longest_projected_run = 0;
   /// Gives up when the geometric mean of `stall.window` steps in a row, as shares of their directions, is
   /// below `stall.share`.
   struct Stall {
@@ -133,7 +130,7 @@ struct NewtonResult {
 /// Newton's method with the exact Hessian. Where that gives no descent direction (the linear solve reports
 /// indefiniteness or failure, or g . d >= 0) or no acceptable step, the iteration goes on to the element-wise
 /// projected Hessian, then to growing shifts of it, then to the negative gradient; the next iteration starts
-/// with the exact Hessian again, or after some more projected ones (NewtonOptions::longest_projected_run).
+/// with the exact Hessian again, or after some more projected ones (Objective::longest_projected_run).
 /// The line search starts at Objective::max_step and halves until the Armijo condition holds on the value.
 /// Where the predicted decrease drowns in the round-off of the value, the gradient norm must shrink instead.
 /// When that fails and the step is at round-off compared with x, or the gradient along d is mere noise, the

@@ -56,6 +56,11 @@ public:
   /// `relative_tolerance` |rhs|; d = 0 on prescribed dofs. After `failed` the contents of d do not matter.
   virtual SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) = 0;
 
+  /// After the exact Hessian has failed, how many iterations at most go on with projected ones before it is
+  /// tried again: 1, 2, 4, .. up to this. Worth a few where assembly and set-up cost more than iterations.
+  /// Default: 0, it is tried in every iteration.
+  virtual int longest_projected_run() const { return 0; }
+
   /// A step s in (0, 1] such that all of the path from the feasible `x` to R_x(s d) is feasible; 1 where
   /// nothing limits it. It should stop short of the boundary by a margin of its own.
   virtual double max_step(const linalg::Vector& x, const linalg::Vector& d) = 0;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "recoil/parallel/communicator.hpp"
@@ -39,6 +40,18 @@ std::vector<std::vector<T>> exchange(const Communicator& comm, const std::vector
     std::memcpy(values.data(), message.bytes.data(), message.bytes.size());
   }
   return incoming;
+}
+
+/// What every rank sends to `host`, in rank order; empty elsewhere. Collective.
+template <class T>
+std::vector<T> gather(const Communicator& comm, int host, std::vector<T> values) {
+  if (comm.size() == 1) return values;
+  std::vector<std::vector<T>> outgoing(static_cast<std::size_t>(comm.size()));
+  outgoing[static_cast<std::size_t>(host)] = std::move(values);
+  std::vector<T> result;
+  for (const std::vector<T>& part : parallel::exchange(comm, outgoing))
+    result.insert(result.end(), part.begin(), part.end());
+  return result;
 }
 
 } // namespace recoil::parallel

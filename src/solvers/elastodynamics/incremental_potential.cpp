@@ -17,6 +17,7 @@ constexpr double refresh_in_iterations = 8, patience_in_refreshes = 3;
 constexpr double close_to_saddle = 1e-1;
 /// Near-singular directions are free to go anywhere within a looser one, other ways on other rank counts.
 constexpr double saddle_tolerance = 1e-10;
+constexpr int longest_projected_run_of_multigrid = 4;
 } // namespace
 
 template <int dim>
@@ -208,6 +209,11 @@ linalg::LinearResult IncrementalPotential<dim>::solve_linear(const linalg::Vecto
                        (!hierarchy_is_new_ && result.iterations - expected > refresh_in_iterations);
   hierarchy_is_new_ = false;
   return result;
+}
+
+template <int dim>
+int IncrementalPotential<dim>::longest_projected_run() const {
+  return linear_solver_.method() == linalg::LinearMethod::amg ? longest_projected_run_of_multigrid : 0;
 }
 
 template <int dim>

@@ -21,7 +21,6 @@ constexpr double move_safety = 0.8;
 /// Lagged friction that is to converge, but cycles or creeps, is given up.
 constexpr int most_friction_passes = 100, friction_patience = 20;
 constexpr double noticeable_progress = 0.9;
-constexpr int longest_projected_run = 4;
 /// Contact forces dominate the residual; the exact solve of contact removes them at once and a loose
 /// tolerance would leave the bodies where they were.
 constexpr double contact_forcing = 1e-3;
@@ -46,11 +45,7 @@ template <int dim>
 StepSolver<dim>::StepSolver(ElastodynamicsProblem<dim>& problem, const ElastodynamicsOptions& options)
     : problem_(problem), options_(options), objective_(problem, options.linear_method) {
   newton_ = options.newton;
-  if (objective_.linear_solver().method() == linalg::LinearMethod::amg) {
-    // Set-up and assembly cost more than iterations.
-    newton_.longest_projected_run = longest_projected_run;
-    if (problem.contact) newton_.forcing.first = newton_.forcing.largest = contact_forcing;
-  }
+  if (problem.contact) newton_.forcing.first = newton_.forcing.largest = contact_forcing;
   if (options.dynamics == Dynamics::statics && options.regularization_weight > 0)
     regularization_ =
         std::make_unique<potentials::MassMatrix<dim>>(*problem.space, options.regularization_weight);

@@ -1,0 +1,169 @@
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "linalg/factorization_work.hpp"
+#include "linalg/method_choice.hpp"
+
+namespace recoil {
+namespace {
+
+using linalg::EliminationGraph;
+using linalg::LinearMethod;
+using linalg::NodeGraph;
+using linalg::StencilMatrix;
+using linalg::VectorLayout;
+
+/// Nodes on a grid, each coupled to the nodes around it, in equal shares over the ranks.
+struct Grid {
+  std::array<GlobalIndex, 3> size;
+  std::shared_ptr<VectorLayout> layout = std::make_shared<VectorLayout>();
+  std::shared_ptr<NodeGraph> graph = std::make_shared<NodeGraph>();
+
+  Grid(const parallel::Communicator& comm, int dim, std::array<GlobalIndex, 3> size_) : size(size_) {
+    const GlobalIndex count = size[0] * size[1] * size[2], rank = comm.rank(), ranks = comm.size();
+    layout->comm = &comm;
+    layout->block_size = dim;
+    layout->num_global = count;
+    layout->offset = count * rank / ranks;
+    layout->num_owned = static_cast<LocalIndex>(count * (rank + 1) / ranks - layout->offset);
+    graph->offsets.push_back(0);
+    for (GlobalIndex node = layout->offset; node < layout->offset + layout->num_owned; ++node) {
+      for (const GlobalIndex other : around(node)) graph->neighbours.push_back(local(other));
+      graph->offsets.push_back(static_cast<std::int64_t>(graph->neighbours.size()));
+    }
+  }
+
+  std::vector<GlobalIndex> around(GlobalIndex node) const {
+    const GlobalIndex x = node % size[0], y = node / size[0] % size[1], z = node / size[0] / size[1];
+    std::vector<GlobalIndex> nodes;
+    for (GlobalIndex k = std::max<GlobalIndex>(z - 1, 0); k <= std::min(z + 1, size[2] - 1); ++k)
+      for (GlobalIndex j = std::max<GlobalIndex>(y - 1, 0); j <= std::min(y + 1, size[1] - 1); ++j)
+        for (GlobalIndex i = std::max<GlobalIndex>(x - 1, 0); i <= std::min(x + 1, size[0] - 1); ++i)
+          nodes.push_back(i + size[0] * (j + size[1] * k));
+    return nodes;
+  }
+
+  LocalIndex local(GlobalIndex node) {
+    if (node >= layout->offset && node < layout->offset + layout->num_owned)
+      return static_cast<LocalIndex>(node - layout->offset);
+    const auto found = std::ranges::find(layout->ghosts, node);
+    const auto place = static_cast<LocalIndex>(found - layout->ghosts.begin());
+    if (found == layout->ghosts.end()) layout->ghosts.push_back(node);
+    return layout->num_owned + place;
+  }
+
+  EliminationGraph gathered() const { return linalg::gather_graph(*layout, *graph); }
+};
+
+/// Groups of nodes that all couple with each other.
+EliminationGraph cliques(idx_t groups, idx_t size) {
+  EliminationGraph graph;
+  for (idx_t node = 0; node < groups * size; ++node) {
+    for (idx_t other = node / size * size; other < (node / size + 1) * size; ++other)
+      if (other != node) graph.neighbours.push_back(other);
+    graph.offsets.push_back(static_cast<idx_t>(graph.neighbours.size()));
+  }
+  return graph;
+}
+
+TEST(FactorizationWork, OfDenseBlocksIsTheSumOfSquares) {
+  for (const idx_t size : {1, 2, 7, 40}) {
+    const double one = size * (size + 1.0) * (2.0 * size + 1) / 6;
+    EXPECT_EQ(linalg::factorization_work(cliques(1, size), 1), one) << size;
+    EXPECT_EQ(linalg::factorization_work(cliques(5, size), 1), 5 * one) << size;
+    EXPECT_EQ(linalg::factorization_work(cliques(5, size), 3), 27 * 5 * one) << size;
+  }
+  EXPECT_EQ(linalg::factorization_work({}, 3), 0);
+}
+
+/// Dense elimination in the same order gives the counts by definition; here in no order at all: a lower bound
+/// is no fill, an upper one all fill.
+TEST(FactorizationWork, LiesBetweenNoFillAndAllFill) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const EliminationGraph graph = Grid(comm, 3, {9, 8, 7}).gathered();
+  if (comm.rank() != 0) return;
+  const double count = graph.num_nodes(), work = linalg::factorization_work(graph, 1);
+  EXPECT_GT(work, static_cast<double>(graph.neighbours.size()));
+  EXPECT_LT(work, count * (count + 1) * (2 * count + 1) / 6 / 4);
+}
+
+/// Nested dissection: N^(3/2) in the plane, N^2 in space [George 1973].
+TEST(FactorizationWork, GrowsAsNestedDissectionTells) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto growth = [&](std::array<GlobalIndex, 3> small, std::array<GlobalIndex, 3> large) {
+    const EliminationGraph a = Grid(comm, 1, small).gathered(), b = Grid(comm, 1, large).gathered();
+    return comm.rank() == 0 ? linalg::factorization_work(b, 1) / linalg::factorization_work(a, 1) : 0;
+  };
+  const double plane = growth({40, 40, 1}, {80, 80, 1}), space = growth({10, 10, 10}, {20, 20, 20});
+  if (comm.rank() != 0) return;
+  EXPECT_GT(plane, 6);
+  EXPECT_LT(plane, 12);
+  EXPECT_GT(space, 45);
+  EXPECT_LT(space, 110);
+}
+
+TEST(FactorizationWork, TakesThePartBetweenSomeNodes) {
+  const EliminationGraph graph = cliques(3, 10);
+  const std::vector<GlobalIndex> nodes{0, 3, 9, 10, 29};
+  const EliminationGraph part = linalg::restrict_to(graph, nodes);
+  EXPECT_EQ(part.offsets, (std::vector<idx_t>{0, 2, 4, 6, 6, 6}));
+  EXPECT_EQ(part.neighbours, (std::vector<idx_t>{1, 2, 0, 2, 0, 1}));
+}
+
+TEST(FactorizationWork, GathersTheSameGraphFromAnyRanks) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const Grid grid(comm, 2, {6, 5, 4});
+  const EliminationGraph graph = grid.gathered();
+  if (comm.rank() != 0) {
+    EXPECT_EQ(graph.num_nodes(), 0);
+    return;
+  }
+  ASSERT_EQ(graph.num_nodes(), 120);
+  for (idx_t node = 0; node < 120; ++node) {
+    std::vector<GlobalIndex> expected = grid.around(node);
+    std::erase(expected, node);
+    const std::vector<GlobalIndex> found(
+        graph.neighbours.begin() + graph.offsets[static_cast<std::size_t>(node)],
+        graph.neighbours.begin() + graph.offsets[static_cast<std::size_t>(node) + 1]);
+    EXPECT_EQ(found, expected) << node;
+  }
+}
+
+TEST(MethodChoice, IsDirectForSmallSystemsOnly) {
+  for (const int dim : {2, 3})
+    for (const int ranks : {1, 2, 64}) {
+      EXPECT_EQ(linalg::automatic_method(dim, 500, ranks), LinearMethod::direct);
+      EXPECT_EQ(linalg::automatic_method(dim, 10'000'000, ranks), LinearMethod::amg);
+    }
+  EXPECT_EQ(linalg::automatic_method(2, 40000, 1), LinearMethod::direct);
+  EXPECT_EQ(linalg::automatic_method(2, 40000, 24), LinearMethod::amg);
+  EXPECT_EQ(linalg::automatic_method(3, 40000, 1), LinearMethod::amg);
+}
+
+/// Where nearly all nodes are in contact, the sandwich would factor nearly all and iterate besides.
+TEST(MethodChoice, WeighsTheContactBlock) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const Grid grid(comm, 3, {18, 18, 18});
+  const auto contact_of = [&](GlobalIndex share) {
+    StencilMatrix contact(grid.layout);
+    contact.begin();
+    std::array<double, 36> block{};
+    for (std::size_t i = 0; i < 6; ++i) block[7 * i] = 1;
+    const GlobalIndex begin = grid.layout->offset, end = begin + grid.layout->num_owned;
+    for (GlobalIndex node = begin; node + 1 < end && node + 1 < grid.layout->num_global / share; node += 2)
+      contact.add(std::array<GlobalIndex, 2>{node, node + 1}, block.data(), 6);
+    contact.finish();
+    return contact;
+  };
+  const StencilMatrix none = contact_of(100000), few = contact_of(20), half = contact_of(2),
+                      all = contact_of(1);
+  EXPECT_EQ(linalg::choose_method(*grid.layout, *grid.graph, nullptr), LinearMethod::amg);
+  EXPECT_EQ(linalg::choose_method(*grid.layout, *grid.graph, &none), LinearMethod::amg);
+  EXPECT_EQ(linalg::choose_method(*grid.layout, *grid.graph, &few), LinearMethod::amg);
+  EXPECT_EQ(linalg::choose_method(*grid.layout, *grid.graph, &half), LinearMethod::amg);
+  EXPECT_EQ(linalg::choose_method(*grid.layout, *grid.graph, &all), LinearMethod::direct);
+}
+
+} // namespace
+} // namespace recoil
