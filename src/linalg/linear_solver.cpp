@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -90,7 +91,7 @@ private:
 
   std::shared_ptr<const VectorLayout> layout_;
   std::string prefix_;
-  bool chooses_; ///< the method anew in every rebuild()
+  std::optional<MethodChoice> choice_; ///< empty where the method is given
   LinearMethod method_;
   ContactPreconditioner contact_preconditioner_;
   OptionList user_options_, default_options_;
@@ -118,11 +119,14 @@ private:
 
 LinearSolver::Implementation::Implementation(std::shared_ptr<const VectorLayout> layout, LinearMethod method,
                                              std::string prefix, ContactPreconditioner contact)
-    : layout_(std::move(layout)), prefix_(std::move(prefix)), chooses_(method == LinearMethod::automatic),
-      method_(method), contact_preconditioner_(contact), residual_(layout_) {
-  if (chooses_)
-    method_ = automatic_method(layout_->block_size, layout_->num_global * layout_->block_size,
-                               layout_->comm->size());
+    : layout_(std::move(layout)), prefix_(std::move(prefix)), method_(method),
+      contact_preconditioner_(contact), residual_(layout_) {
+  if (method_ == LinearMethod::automatic) {
+    const int dim = layout_->block_size;
+    choice_.emplace(layout_);
+    method_ = is_small(dim, layout_->num_global * dim, layout_->comm->size()) ? LinearMethod::direct
+                                                                              : LinearMethod::amg;
+  }
   user_options_ = user_options(prefix_);
   const auto has = [&](const char* name) {
     return std::ranges::any_of(user_options_,
@@ -165,9 +169,7 @@ void LinearSolver::Implementation::rebuild(const BlockMatrix& matrix, const Vect
   // A new solver object, as GAMG would go on with the near null space of its first hierarchy, and with its
   // number of levels.
   const bool same_matrix = matrix.get() == matrix_.get();
-  const bool no_contact_now = contact == nullptr || contact->empty();
-  const LinearMethod method =
-      chooses_ ? choose_method(*layout_, matrix.graph(), no_contact_now ? nullptr : contact) : method_;
+  const LinearMethod method = choice_ ? (*choice_)(matrix.shared_graph(), contact) : method_;
   const bool same_method = std::exchange(method_, method) == method;
   if (!ksp_ || !same_matrix || !same_method || !is_factorization()) create();
   if (!same_matrix) {

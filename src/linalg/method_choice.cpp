@@ -25,43 +25,63 @@ struct Crossover {
 };
 constexpr Crossover crossover_2d{400000, 1, 20000}, crossover_3d{12000, 2, 6000};
 
+/// Operations of a factorisation that take as long as multigrid does per entry of K, on one rank
+/// (docs/performance.md).
+constexpr double work_per_entry = 2500;
 /// Share of the nodes in contact from which on factoring their block may cost as much as factoring all.
 constexpr double notable_contact = 0.25;
 /// Nodes from which on no rank is asked to look at the whole graph.
 constexpr GlobalIndex many_nodes = 200000;
-/// Operations of a factorisation that take as long as multigrid does per entry of K, on one rank.
-constexpr double work_per_entry = 500;
 
 } // namespace
 
-LinearMethod automatic_method(int dimension, GlobalIndex num_unknowns, int num_ranks) {
+bool is_small(int dimension, GlobalIndex num_unknowns, int num_ranks) {
   const Crossover& crossover = dimension == 2 ? crossover_2d : crossover_3d;
   GlobalIndex limit = crossover.one_rank;
   for (int k = 0; k < crossover.exponent_of_ranks; ++k) limit /= num_ranks;
-  return num_unknowns <= std::max(limit, crossover.floor) ? LinearMethod::direct : LinearMethod::amg;
+  return num_unknowns <= std::max(limit, crossover.floor);
 }
 
-LinearMethod choose_method(const VectorLayout& layout, const NodeGraph& graph, const StencilMatrix* contact) {
-  const int dim = layout.block_size;
-  const LinearMethod method = automatic_method(dim, layout.num_global * dim, layout.comm->size());
-  if (method == LinearMethod::direct || contact == nullptr || layout.num_global > many_nodes) return method;
-  if (static_cast<double>(contact->num_nodes()) < notable_contact * static_cast<double>(layout.num_global))
-    return method;
+LinearMethod MethodChoice::operator()(const std::shared_ptr<const NodeGraph>& graph,
+                                      const StencilMatrix* contact) {
+  const GlobalIndex num_nodes = layout_->num_global;
+  if (is_small(layout_->block_size, num_nodes * layout_->block_size, layout_->comm->size()))
+    return LinearMethod::direct;
+  if (num_nodes > many_nodes) return LinearMethod::amg;
+  if (graph != graph_) {
+    graph_ = graph;
+    weigh_alone(*graph);
+  }
+  bool pays = work_ <= multigrid_work_;
+  if (contact != nullptr && !contact->empty() &&
+      (pays || static_cast<double>(contact->num_nodes()) > notable_contact * static_cast<double>(num_nodes)))
+    pays = pays_with_contact(*graph, *contact);
+  return pays ? LinearMethod::direct : LinearMethod::amg;
+}
 
-  const CoupledGraph coupled = couple(layout, graph, contact->rows());
+void MethodChoice::weigh_alone(const NodeGraph& graph) {
+  const int dim = layout_->block_size;
+  std::array<double, 2> sums{factorization_work(gather_graph(*layout_, graph), dim),
+                             static_cast<double>(graph.neighbours.size()) * dim * dim};
+  layout_->comm->sum(sums);
+  work_ = sums[0];
+  multigrid_work_ = work_per_entry * sums[1] / layout_->comm->size();
+  log_debug("work of a factorisation", {{"all", work_}, {"multigrid", multigrid_work_}});
+}
+
+bool MethodChoice::pays_with_contact(const NodeGraph& graph, const StencilMatrix& contact) const {
+  const CoupledGraph coupled = couple(*layout_, graph, contact.rows());
   std::vector<GlobalIndex> nodes;
-  for (const LocalIndex node : contact->nodes()) nodes.push_back(layout.offset + node);
-  nodes = parallel::gather(*layout.comm, 0, std::move(nodes));
+  for (const LocalIndex node : contact.nodes()) nodes.push_back(layout_->offset + node);
+  nodes = parallel::gather(*layout_->comm, 0, std::move(nodes));
   const EliminationGraph whole = gather_graph(*coupled.layout, *coupled.graph);
-  std::array<double, 3> sums{factorization_work(whole, dim),
-                             factorization_work(restrict_to(whole, nodes), dim),
-                             static_cast<double>(graph.neighbours.size())};
-  layout.comm->sum(sums);
-  const auto [work, block_work, blocks] = sums;
-  const double multigrid_work = work_per_entry * blocks * dim * dim / layout.comm->size();
-  log_debug("work of a factorisation",
-            {{"all", work}, {"contact", block_work}, {"multigrid", multigrid_work}});
-  return work <= block_work + multigrid_work ? LinearMethod::direct : LinearMethod::amg;
+  const int dim = layout_->block_size;
+  std::array<double, 2> sums{factorization_work(whole, dim),
+                             factorization_work(restrict_to(whole, nodes), dim)};
+  layout_->comm->sum(sums);
+  log_debug("work of a factorisation with contact",
+            {{"all", sums[0]}, {"contact nodes", sums[1]}, {"multigrid", multigrid_work_}});
+  return sums[0] <= sums[1] + multigrid_work_;
 }
 
 } // namespace recoil::linalg

@@ -1,16 +1,35 @@
 #pragma once
 
+#include <memory>
+
 #include "recoil/linalg/linear_solver.hpp"
 
 namespace recoil::linalg {
 
-/// What LinearMethod::automatic stands for without contact: `direct` up to a number of unknowns measured for
-/// dimension and ranks.
-LinearMethod automatic_method(int dimension, GlobalIndex num_unknowns, int num_ranks);
+/// Whether so few unknowns are left to multigrid that a factorisation, which one rank does, is faster on any
+/// mesh: by a number of unknowns measured for dimension and ranks.
+bool is_small(int dimension, GlobalIndex num_unknowns, int num_ranks);
 
-/// What LinearMethod::automatic stands for with K on `graph` and `contact` (null: none). Where much of all is
-/// in contact, as in a pile, the factorisation in ContactSandwich costs as much as that of K + C: symbolic
-/// elimination tells whether multigrid around it would still pay. Collective.
-LinearMethod choose_method(const VectorLayout& layout, const NodeGraph& graph, const StencilMatrix* contact);
+/// Stands behind LinearMethod::automatic. Beyond the small systems it compares the work of factoring K + C,
+/// by its symbolic elimination, with that of multigrid on all ranks, which grows with the entries: thin and
+/// slender bodies factor with little fill, thick ones do not. The factorisation in ContactSandwich counts as
+/// multigrid's; in a pile, where nearly all nodes are in contact, it costs as much as that of K + C.
+class MethodChoice {
+public:
+  explicit MethodChoice(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(layout)) {}
+
+  /// `direct` or `amg` for K with `graph` and `contact` (null: none). The work on K alone is remembered.
+  /// Collective.
+  LinearMethod operator()(const std::shared_ptr<const NodeGraph>& graph, const StencilMatrix* contact);
+
+private:
+  void weigh_alone(const NodeGraph& graph);
+  bool pays_with_contact(const NodeGraph& graph, const StencilMatrix& contact) const;
+
+  std::shared_ptr<const VectorLayout> layout_;
+  std::shared_ptr<const NodeGraph> graph_;
+  double work_ = 0;           ///< of factoring K
+  double multigrid_work_ = 0; ///< what may be spent in its place
+};
 
 } // namespace recoil::linalg

@@ -130,15 +130,25 @@ TEST(FactorizationWork, GathersTheSameGraphFromAnyRanks) {
   }
 }
 
-TEST(MethodChoice, IsDirectForSmallSystemsOnly) {
+TEST(MethodChoice, IsDirectForSmallSystems) {
   for (const int dim : {2, 3})
     for (const int ranks : {1, 2, 64}) {
-      EXPECT_EQ(linalg::automatic_method(dim, 500, ranks), LinearMethod::direct);
-      EXPECT_EQ(linalg::automatic_method(dim, 10'000'000, ranks), LinearMethod::amg);
+      EXPECT_TRUE(linalg::is_small(dim, 500, ranks));
+      EXPECT_FALSE(linalg::is_small(dim, 10'000'000, ranks));
     }
-  EXPECT_EQ(linalg::automatic_method(2, 40000, 1), LinearMethod::direct);
-  EXPECT_EQ(linalg::automatic_method(2, 40000, 24), LinearMethod::amg);
-  EXPECT_EQ(linalg::automatic_method(3, 40000, 1), LinearMethod::amg);
+  EXPECT_TRUE(linalg::is_small(2, 40000, 1));
+  EXPECT_FALSE(linalg::is_small(2, 40000, 24));
+  EXPECT_FALSE(linalg::is_small(3, 40000, 1));
+}
+
+TEST(MethodChoice, IsDirectForSlenderBodies) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto choose = [&](int dim, std::array<GlobalIndex, 3> size) {
+    const Grid grid(comm, dim, size);
+    return linalg::MethodChoice(grid.layout)(grid.graph, nullptr);
+  };
+  EXPECT_EQ(choose(3, {1500, 3, 3}), LinearMethod::direct);
+  EXPECT_EQ(choose(3, {24, 24, 24}), LinearMethod::amg);
 }
 
 /// Where nearly all nodes are in contact, the sandwich would factor nearly all and iterate besides.
@@ -156,13 +166,14 @@ TEST(MethodChoice, WeighsTheContactBlock) {
     contact.finish();
     return contact;
   };
+  linalg::MethodChoice choice(grid.layout);
   const StencilMatrix none = contact_of(100000), few = contact_of(20), half = contact_of(2),
                       all = contact_of(1);
-  EXPECT_EQ(linalg::choose_method(*grid.layout, *grid.graph, nullptr), LinearMethod::amg);
-  EXPECT_EQ(linalg::choose_method(*grid.layout, *grid.graph, &none), LinearMethod::amg);
-  EXPECT_EQ(linalg::choose_method(*grid.layout, *grid.graph, &few), LinearMethod::amg);
-  EXPECT_EQ(linalg::choose_method(*grid.layout, *grid.graph, &half), LinearMethod::amg);
-  EXPECT_EQ(linalg::choose_method(*grid.layout, *grid.graph, &all), LinearMethod::direct);
+  EXPECT_EQ(choice(grid.graph, nullptr), LinearMethod::amg);
+  EXPECT_EQ(choice(grid.graph, &none), LinearMethod::amg);
+  EXPECT_EQ(choice(grid.graph, &few), LinearMethod::amg);
+  EXPECT_EQ(choice(grid.graph, &half), LinearMethod::amg);
+  EXPECT_EQ(choice(grid.graph, &all), LinearMethod::direct);
 }
 
 } // namespace
