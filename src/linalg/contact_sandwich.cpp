@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "linalg/set_up.hpp"
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::linalg {
@@ -14,8 +15,7 @@ PetscErrorCode ContactSandwich::set_up(const std::shared_ptr<const NodeGraph>& g
                                        const StencilMatrix& stencils) {
   if (rows_.assemble(graph, matrix, stencils)) build();
   gather_values();
-  const PetscErrorCode code = is_host() ? factor() : 0;
-  return static_cast<PetscErrorCode>(layout_->comm->max(static_cast<GlobalIndex>(code)));
+  return agree(*layout_->comm, is_host() ? factor() : 0);
 }
 
 void ContactSandwich::build() {

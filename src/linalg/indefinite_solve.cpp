@@ -1,5 +1,6 @@
 #include "linalg/indefinite_solve.hpp"
 
+#include "linalg/set_up.hpp"
 #include "linalg/solver_options.hpp"
 
 namespace recoil::linalg {
@@ -22,6 +23,7 @@ PetscErrorCode solve_indefinite(const parallel::Communicator& comm, Mat A, const
   PetscCall(KSPSetFromOptions(ksp.get()));
   PetscCall(KSPSetOperators(ksp.get(), A, A));
   PetscCall(KSPSetTolerances(ksp.get(), relative_tolerance, PETSC_DEFAULT, PETSC_DEFAULT, max_iterations));
+  if (const PetscErrorCode code = agree(comm, set_up_factorization(ksp.get())); code != 0) return code;
   PetscCall(KSPSolve(ksp.get(), b, x));
   PetscInt count = 0;
   PetscCall(KSPGetConvergedReason(ksp.get(), &reason));

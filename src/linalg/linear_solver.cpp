@@ -12,6 +12,7 @@
 #include "linalg/contact_sandwich.hpp"
 #include "linalg/indefinite_solve.hpp"
 #include "linalg/method_choice.hpp"
+#include "linalg/set_up.hpp"
 #include "linalg/solver_options.hpp"
 #include "linalg/sum_matrix.hpp"
 #include "recoil/linalg/near_null_space.hpp"
@@ -82,7 +83,6 @@ private:
   void use_operator(Mat matrix);
   void put_together(Refresh what);
   PetscErrorCode set_up_solver() const;
-  PetscErrorCode agree(PetscErrorCode code) const;
   LinearOutcome blame(PetscErrorCode code, const char* act);
   void judge(const Vector& b, const Vector& x, double relative_tolerance, LinearResult& result);
   static PetscErrorCode multiply_sum(Mat shell, Vec x, Vec y);
@@ -160,10 +160,6 @@ bool LinearSolver::Implementation::is_factorization() const {
   return type != nullptr && std::ranges::find(factorizations, type) != factorizations.end();
 }
 
-PetscErrorCode LinearSolver::Implementation::agree(PetscErrorCode code) const {
-  return static_cast<PetscErrorCode>(layout_->comm->max(static_cast<GlobalIndex>(code)));
-}
-
 void LinearSolver::Implementation::rebuild(const BlockMatrix& matrix, const Vector& positions,
                                            std::span<const char> constrained, const StencilMatrix* contact) {
   // A new solver object, as GAMG would go on with the near null space of its first hierarchy, and with its
@@ -209,7 +205,7 @@ void LinearSolver::Implementation::set_up(const StencilMatrix* contact, SumMatri
   }
   put_together(what);
   built_from_these_values_ = !has_hierarchy_;
-  if (const PetscErrorCode code = agree(set_up_solver()); code != 0) {
+  if (const PetscErrorCode code = agree(*layout_->comm, set_up_solver()); code != 0) {
     // An error may leave PETSc's objects half set up.
     ksp_.reset();
     set_up_outcome_ = blame(code, "setting up the linear solver");
@@ -356,16 +352,9 @@ PetscErrorCode LinearSolver::Implementation::set_up_solver() const {
   const QuietErrors quiet;
   if (sandwiched_)
     if (const PetscErrorCode code = PCSetUp(preconditioner_.get()); code != 0) return code;
+  if (!sandwiched_) return set_up_factorization(ksp_.get());
   if (const PetscErrorCode code = KSPSetUp(ksp_.get()); code != 0) return code;
-  if (sandwiched_) return PCSetUpOnBlocks(preconditioner_.get());
-  PetscBool telescope = PETSC_FALSE;
-  RECOIL_PETSC(
-      PetscObjectTypeCompare(reinterpret_cast<PetscObject>(preconditioner_.get()), PCTELESCOPE, &telescope));
-  if (telescope == PETSC_FALSE) return KSPSetUpOnBlocks(ksp_.get());
-  // It would factor in the first solve, where a failure on one rank leaves the others waiting.
-  KSP inner = nullptr;
-  RECOIL_PETSC(PCTelescopeGetKSP(preconditioner_.get(), &inner));
-  return inner == nullptr ? 0 : KSPSetUp(inner);
+  return PCSetUpOnBlocks(preconditioner_.get());
 }
 
 /// What an error of PETSc says about the matrix. @throws LibraryError if it is a mistake in PETSc's use.
@@ -403,7 +392,7 @@ LinearResult LinearSolver::Implementation::solve(const Vector& b, Vector& x, dou
     const QuietErrors quiet;
     if (sandwiched_) code = sandwich_->start(b.get(), x.get());
     if (code == 0) code = KSPSolve(ksp_.get(), b.get(), x.get());
-    code = agree(code);
+    code = agree(*layout_->comm, code);
   }
   if (code != 0) {
     x.fill(0);
@@ -435,13 +424,13 @@ LinearResult LinearSolver::Implementation::solve(const Vector& b, Vector& x, dou
 LinearResult LinearSolver::Implementation::solve_indefinite(const Vector& b, Vector& x,
                                                             double relative_tolerance) {
   LinearResult result;
-  result.outcome = set_up_outcome_;
+  result.outcome = LinearOutcome::indefinite;
   x.fill(0);
-  if (set_up_outcome_ != LinearOutcome::indefinite || method_ != LinearMethod::direct || sandwiched_)
-    return result;
+  if (set_up_outcome_ != LinearOutcome::indefinite || method_ != LinearMethod::direct) return result;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   const PetscErrorCode code =
-      agree(linalg::solve_indefinite(*layout_->comm, operator_.get(), prefix_ + "indefinite_",
+      agree(*layout_->comm,
+            linalg::solve_indefinite(*layout_->comm, operator_.get(), prefix_ + "indefinite_",
                                      relative_tolerance, b.get(), x.get(), reason, result.iterations));
   if (code != 0) {
     x.fill(0);

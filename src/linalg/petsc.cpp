@@ -1,12 +1,10 @@
 #include "recoil/linalg/petsc.hpp"
 
-#include <cstdlib>
-#include <cstring>
 #include <string>
 
-#include <dlfcn.h>
-
 #include <petsc/private/petscimpl.h>
+
+#include "linalg/libraries.hpp"
 
 namespace recoil::linalg {
 
@@ -27,23 +25,9 @@ bool petsc_is_alive() noexcept {
   return initialized == PETSC_TRUE && finalized == PETSC_FALSE;
 }
 
-namespace {
-
-/// Ranks are the parallelism. CHOLMOD opens four threads in every supernode whatever OMP_NUM_THREADS says;
-/// on cores that all have their rank they cost a fifth of the factorisation. Only where OpenMP is among the
-/// libraries of the process, and the user asks for no threads.
-void keep_to_one_thread() {
-  const char* wanted = std::getenv("OMP_NUM_THREADS");
-  if (wanted != nullptr && std::strcmp(wanted, "1") != 0) return;
-  using SetMaxActiveLevels = void (*)(int);
-  if (const auto set = reinterpret_cast<SetMaxActiveLevels>(dlsym(RTLD_DEFAULT, "omp_set_max_active_levels")))
-    set(0);
-}
-
-} // namespace
-
 PetscSession::PetscSession(int* argc, char*** argv) {
   keep_to_one_thread();
+  choose_blas_kernels();
   RECOIL_PETSC(PetscInitialize(argc, argv, nullptr, nullptr));
   RECOIL_PETSC(PetscPopSignalHandler());
   RECOIL_PETSC(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));

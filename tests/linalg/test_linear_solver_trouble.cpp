@@ -102,6 +102,42 @@ TEST_P(TroubleTest, IndefiniteOnlyAfterRefresh) {
   expect_recovery();
 }
 
+TEST_P(TroubleTest, IndefiniteSystemsAreSolvedByTheFactorisation) {
+  add_to_diagonal([](GlobalIndex node) { return node % 2 == 0 ? -1e7 : 0; });
+  rebuild();
+  ASSERT_EQ(solve().outcome, LinearOutcome::indefinite);
+
+  const auto result = solver.solve_indefinite(b, x, 1e-10);
+
+  if (GetParam() != LinearMethod::direct) {
+    EXPECT_EQ(result.outcome, LinearOutcome::indefinite);
+    EXPECT_EQ(x.norm(), 0);
+    return;
+  }
+  EXPECT_EQ(result.outcome, LinearOutcome::converged);
+  Vector residual(box.layout);
+  matrix.multiply(x, residual);
+  residual.add(-1, b);
+  EXPECT_LT(residual.norm(), 1e-9 * b.norm());
+}
+
+// The factorisation is one rank's, and so is its error.
+TEST_P(TroubleTest, APivotOfZeroEndsOnEveryRank) {
+  std::vector<double> blocks;
+  for (LocalIndex row = 0; row < box.layout->num_owned; ++row)
+    for (auto k = box.graph->offsets[static_cast<std::size_t>(row)];
+         k < box.graph->offsets[static_cast<std::size_t>(row) + 1]; ++k)
+      blocks.push_back(box.graph->neighbours[static_cast<std::size_t>(k)] == row ? 0 : 1e6);
+  matrix.set_scaled_identities(blocks);
+  rebuild();
+  ASSERT_NE(solve().outcome, LinearOutcome::converged);
+
+  EXPECT_NE(solver.solve_indefinite(b, x, 1e-10).outcome, LinearOutcome::converged);
+  EXPECT_EQ(x.norm(), 0);
+  rebuild();
+  ASSERT_NE(solve().outcome, LinearOutcome::converged);
+}
+
 TEST_P(TroubleTest, UndefinedAndInfiniteEntries) {
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {

@@ -17,6 +17,9 @@ constexpr double refresh_in_iterations = 8, patience_in_refreshes = 3;
 constexpr double close_to_saddle = 1e-1;
 /// Near-singular directions are free to go anywhere within a looser one, other ways on other rank counts.
 constexpr double saddle_tolerance = 1e-10;
+/// Unknowns beyond which the LDL' factorisation, which has no supernodes, takes longer than the projected
+/// iterations that it may spare.
+constexpr GlobalIndex most_unknowns_of_saddle = 5000;
 constexpr int longest_projected_run_of_multigrid = 4;
 } // namespace
 
@@ -231,7 +234,10 @@ newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, 
   largest_gradient_norm_ = std::max(largest_gradient_norm_, norm);
   // A symmetric configuration in unstable balance has to stay one: iterations that have come close to a
   // saddle end there, as slower ones would blow up the rounding errors that break the symmetry.
-  if (result.outcome == linalg::LinearOutcome::indefinite && norm <= close_to_saddle * largest_gradient_norm_)
+  const linalg::VectorLayout& layout = rhs.layout();
+  if (result.outcome == linalg::LinearOutcome::indefinite &&
+      norm <= close_to_saddle * largest_gradient_norm_ &&
+      layout.num_global * layout.block_size <= most_unknowns_of_saddle)
     result = linear_solver_.solve_indefinite(rhs, d, std::min(relative_tolerance, saddle_tolerance));
   newton::SolveResult answer;
   answer.iterations = result.iterations;
