@@ -4,7 +4,7 @@ import runs
 from pieces import box, ledger, material, plane
 
 
-def pushed_stack(steps=36):
+def pushed_stack(steps=50):
     """Two blocks on a floor; an obstacle pushes the lower one, which drags the upper one along until that slips."""
     return {
         "geometry": [box("lower", [0.5, 0.4, 0.1], [5, 4, 2], [0, 0, 0.0506]),
@@ -31,10 +31,11 @@ def ranks(recoil):
     for n in (2, 3, 4):
         error = runs.difference(states[n], states[1])
         runs.check(error < 1e-6, "pushed stack: %d ranks differ from 1 by %.1e" % (n, error))
-    again = recoil.simulate(3, scene, "pushed-again")
-    for field in ("u", "v", "contact_force", "friction_force"):
-        same = (runs.state(again, field=field) == runs.state(folders[3], field=field)).all()
-        runs.check(same, "pushed stack: 3 ranks repeat %s bitwise" % field)
+    for n in (3, 4):
+        again = recoil.simulate(n, scene, "pushed-again-%d" % n)
+        for field in ("u", "v", "contact_force", "friction_force"):
+            same = (runs.state(again, field=field) == runs.state(folders[n], field=field)).all()
+            runs.check(same, "pushed stack: %d ranks repeat %s bitwise" % (n, field))
     restart(recoil, scene, folders)
     return folders[2]
 
@@ -150,6 +151,7 @@ def restitution(recoil):
             "initial_conditions": {"velocity": [{"body": "disk", "value": [0, -1]}]},
             "contact": {"enabled": True, "dhat": 1e-3},
             "time": {"dt": dt, "time_steps": round(0.06 / dt), "integrator": "BDF2"},
+            "solver": {"nonlinear": {"grad_norm_tol": 1e-12}},  # what is left of the gradient is what is left of the balance
         }
         folder = recoil.simulate(1, recoil.write_scene("bounce", scene), "bounce-%g" % dt)
         rows = ledger(folder)
