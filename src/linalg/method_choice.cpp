@@ -14,7 +14,7 @@ namespace {
 
 /// Unknowns up to which a new factorisation and one solve take less time than multigrid to 1e-8 (three solves
 /// sharing one interpolation), measured with bench_crossover on 1 and 2 ranks with OpenBLAS: more than 256
-/// 000 in 2D (ratio 0.5 there on one rank, 0.75 on two), 15 000 and 3 000 in 3D. With the reference BLAS it
+/// 000 in 2D (ratio 0.5 there on one rank, 0.75 on two), 25 000 and 8 000 in 3D. With the reference BLAS it
 /// would be 75 000 and 1 200 on one rank. The factorisation is done by one rank, so the limit falls with
 /// their number, as fill growth commands; the floor is where multigrid is all
 /// latency and contact makes it set up anew in every step.
@@ -23,7 +23,7 @@ struct Crossover {
   int exponent_of_ranks;
   GlobalIndex floor;
 };
-constexpr Crossover crossover_2d{400000, 1, 20000}, crossover_3d{12000, 2, 6000};
+constexpr Crossover crossover_2d{400000, 1, 20000}, crossover_3d{20000, 2, 6000};
 
 /// Operations of a factorisation that take as long as multigrid does per entry of K, on one rank
 /// (docs/performance.md).
