@@ -8,6 +8,7 @@ from a sweep, signs of determinants from rational arithmetic where rounding coul
 so not looked at.
 Needs a shared library of HDF5 (ctypes), no Python package.
 """
+import argparse
 import collections
 import ctypes
 import ctypes.util
@@ -176,6 +177,8 @@ def check(folder):
 
 
 if __name__ == "__main__":
-    result = check(sys.argv[1])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", metavar="RUN_FOLDER")
+    result = check(parser.parse_args().folder)
     print(result or "nothing wrong")
     sys.exit(1 if result else 0)
