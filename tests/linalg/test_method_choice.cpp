@@ -154,7 +154,7 @@ TEST(MethodChoice, IsDirectForSlenderBodies) {
 /// Where nearly all nodes are in contact, the sandwich would factor nearly all and iterate besides.
 TEST(MethodChoice, WeighsTheContactBlock) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const Grid grid(comm, 3, {18, 18, 18});
+  const Grid grid(comm, 3, {20, 20, 20});
   const auto contact_of = [&](GlobalIndex share) {
     StencilMatrix contact(grid.layout);
     contact.begin();
