@@ -215,10 +215,7 @@ void FunctionSpace<dim>::build_graph() {
   auto graph = std::make_shared<linalg::NodeGraph>();
   graph->offsets.assign(num_owned + 1, 0);
   std::vector<LocalIndex> last_row(static_cast<std::size_t>(num_nodes()), -1);
-  const auto global = [&](LocalIndex node) {
-    return node < layout_->num_owned ? layout_->offset + node
-                                     : layout_->ghosts[static_cast<std::size_t>(node - layout_->num_owned)];
-  };
+  const auto global = [&](LocalIndex node) { return layout_->global(node); };
   for (std::size_t row = 0; row < num_owned; ++row) {
     const auto row_begin = static_cast<std::ptrdiff_t>(graph->neighbours.size());
     for (auto k = begin[row]; k < begin[row + 1]; ++k)

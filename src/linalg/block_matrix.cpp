@@ -7,11 +7,6 @@ namespace recoil::linalg {
 
 namespace {
 
-GlobalIndex global_block(const VectorLayout& layout, LocalIndex local) {
-  return local < layout.num_owned ? layout.offset + local
-                                  : layout.ghosts[static_cast<std::size_t>(local - layout.num_owned)];
-}
-
 MatHandle create_matrix(const VectorLayout& layout, const NodeGraph& graph) {
   const PetscInt block = layout.block_size;
   const PetscInt num_rows = block * layout.num_owned;
@@ -22,7 +17,7 @@ MatHandle create_matrix(const VectorLayout& layout, const NodeGraph& graph) {
     const auto end = static_cast<std::size_t>(graph.offsets[static_cast<std::size_t>(node) + 1]);
     for (PetscInt i = 0; i < block; ++i) {
       for (std::size_t k = begin; k < end; ++k) {
-        const auto first = static_cast<PetscInt>(global_block(layout, graph.neighbours[k])) * block;
+        const auto first = static_cast<PetscInt>(layout.global(graph.neighbours[k])) * block;
         for (PetscInt j = 0; j < block; ++j) columns.push_back(first + j);
       }
       rows[static_cast<std::size_t>(node * block + i) + 1] = static_cast<PetscInt>(columns.size());

@@ -50,12 +50,7 @@ std::vector<GlobalIndex> ContactRows::merge(const NodeGraph& graph, const Stenci
     std::int32_t inside = 0, outside = 0;
     while (a < a_end || b < rows.offsets[k + 1]) {
       GlobalIndex first = none;
-      if (a < a_end) {
-        const LocalIndex local = graph.neighbours[a];
-        first = local < layout_->num_owned
-                    ? layout_->offset + local
-                    : layout_->ghosts[static_cast<std::size_t>(local - layout_->num_owned)];
-      }
+      if (a < a_end) first = layout_->global(graph.neighbours[a]);
       const GlobalIndex second = b < rows.offsets[k + 1] ? rows.columns[b] : none;
       Source source;
       if (first <= second) source.place = graph.neighbours[a++] < layout_->num_owned ? inside++ : ~outside++;

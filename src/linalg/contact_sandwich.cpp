@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "linalg/set_up.hpp"
+#include "linalg/collective_set_up.hpp"
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::linalg {

@@ -6,11 +6,6 @@ namespace recoil::linalg {
 
 namespace {
 
-GlobalIndex global_number(const VectorLayout& layout, LocalIndex local) {
-  return local < layout.num_owned ? layout.offset + local
-                                  : layout.ghosts[static_cast<std::size_t>(local - layout.num_owned)];
-}
-
 /// The layout with the columns of `rows` that it lacks as further ghosts.
 std::shared_ptr<VectorLayout> with_columns(const VectorLayout& layout, const StencilMatrix::Rows& rows) {
   auto result = std::make_shared<VectorLayout>(layout);
@@ -31,7 +26,7 @@ void unite(const VectorLayout& layout, std::span<const LocalIndex> neighbours,
   std::size_t a = 0, b = 0;
   constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
   while (a < neighbours.size() || b < columns.size()) {
-    const GlobalIndex first = a < neighbours.size() ? global_number(layout, neighbours[a]) : none;
+    const GlobalIndex first = a < neighbours.size() ? layout.global(neighbours[a]) : none;
     const GlobalIndex second = b < columns.size() ? columns[b] : none;
     united.push_back(first <= second ? neighbours[a] : local(second));
     a += first <= second;
@@ -45,7 +40,7 @@ LocalNumbers::LocalNumbers(const VectorLayout& layout)
     : offset_(layout.offset), end_(layout.offset + layout.num_owned) {
   ghosts_.reserve(layout.ghosts.size());
   for (LocalIndex local = layout.num_owned; local < layout.num_local(); ++local)
-    ghosts_.emplace_back(global_number(layout, local), local);
+    ghosts_.emplace_back(layout.global(local), local);
   std::ranges::sort(ghosts_);
 }
 

@@ -11,30 +11,15 @@ namespace recoil::linalg {
 
 namespace {
 
-/// New number of every node.
-std::vector<idx_t> nested_dissection(const EliminationGraph& graph) {
-  idx_t count = graph.num_nodes();
-  std::vector<idx_t> offsets = graph.offsets, neighbours = graph.neighbours;
-  std::vector<idx_t> order(static_cast<std::size_t>(count)), number(order.size());
-  std::array<idx_t, METIS_NOPTIONS> options{};
-  METIS_SetDefaultOptions(options.data());
-  options[METIS_OPTION_SEED] = 1;
-  const int status = METIS_NodeND(&count, offsets.data(), neighbours.data(), nullptr, options.data(),
-                                  order.data(), number.data());
-  if (status != METIS_OK)
-    throw LibraryError("METIS: METIS_NodeND failed with status " + std::to_string(status));
-  return number;
-}
-
 /// The graph with its nodes numbered anew, rows below the diagonal only.
-EliminationGraph lower_rows(const EliminationGraph& graph, const std::vector<idx_t>& number) {
-  const std::size_t count = number.size();
+EliminationGraph lower_rows(const EliminationGraph& graph, std::span<const idx_t> places) {
+  const std::size_t count = places.size();
   std::vector<std::size_t> node(count);
-  for (std::size_t k = 0; k < count; ++k) node[static_cast<std::size_t>(number[k])] = k;
+  for (std::size_t k = 0; k < count; ++k) node[static_cast<std::size_t>(places[k])] = k;
   EliminationGraph rows;
   for (std::size_t row = 0; row < count; ++row) {
     for (idx_t k = graph.offsets[node[row]]; k < graph.offsets[node[row] + 1]; ++k) {
-      const idx_t column = number[static_cast<std::size_t>(graph.neighbours[static_cast<std::size_t>(k)])];
+      const idx_t column = places[static_cast<std::size_t>(graph.neighbours[static_cast<std::size_t>(k)])];
       if (static_cast<std::size_t>(column) < row) rows.neighbours.push_back(column);
     }
     rows.offsets.push_back(static_cast<idx_t>(rows.neighbours.size()));
@@ -73,9 +58,7 @@ EliminationGraph gather_graph(const VectorLayout& layout, const NodeGraph& graph
          k < graph.offsets[static_cast<std::size_t>(node) + 1]; ++k) {
       const LocalIndex other = graph.neighbours[static_cast<std::size_t>(k)];
       if (other == node) continue;
-      neighbours.push_back(static_cast<idx_t>(
-          other < layout.num_owned ? layout.offset + other
-                                   : layout.ghosts[static_cast<std::size_t>(other - layout.num_owned)]));
+      neighbours.push_back(static_cast<idx_t>(layout.global(other)));
     }
     degrees.push_back(static_cast<idx_t>(neighbours.size() - before));
   }
@@ -102,12 +85,30 @@ EliminationGraph restrict_to(const EliminationGraph& graph, std::span<const Glob
   return part;
 }
 
-double factorization_work(const EliminationGraph& graph, int dim) {
-  if (graph.num_nodes() == 0) return 0;
+std::vector<idx_t> nested_dissection(const EliminationGraph& graph) {
+  idx_t count = graph.num_nodes();
+  if (count == 0) return {};
+  std::vector<idx_t> offsets = graph.offsets, neighbours = graph.neighbours;
+  std::vector<idx_t> order(static_cast<std::size_t>(count)), places(order.size());
+  std::array<idx_t, METIS_NOPTIONS> options{};
+  METIS_SetDefaultOptions(options.data());
+  options[METIS_OPTION_SEED] = 1;
+  const int status = METIS_NodeND(&count, offsets.data(), neighbours.data(), nullptr, options.data(),
+                                  order.data(), places.data());
+  if (status != METIS_OK)
+    throw LibraryError("METIS: METIS_NodeND failed with status " + std::to_string(status));
+  return places;
+}
+
+double factorization_work(const EliminationGraph& graph, std::span<const idx_t> places, int dim) {
   double sum = 0;
-  for (const std::int64_t count : column_counts(lower_rows(graph, nested_dissection(graph))))
+  for (const std::int64_t count : column_counts(lower_rows(graph, places)))
     sum += static_cast<double>(count) * static_cast<double>(count);
   return sum * dim * dim * dim;
+}
+
+double factorization_work(const EliminationGraph& graph, int dim) {
+  return factorization_work(graph, nested_dissection(graph), dim);
 }
 
 } // namespace recoil::linalg

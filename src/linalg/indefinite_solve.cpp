@@ -1,6 +1,6 @@
 #include "linalg/indefinite_solve.hpp"
 
-#include "linalg/set_up.hpp"
+#include "linalg/collective_set_up.hpp"
 #include "linalg/solver_options.hpp"
 
 namespace recoil::linalg {

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <utility>
 
+#include "linalg/collective_set_up.hpp"
 #include "linalg/contact_sandwich.hpp"
 #include "linalg/indefinite_solve.hpp"
 #include "linalg/method_choice.hpp"
-#include "linalg/set_up.hpp"
 #include "linalg/solver_options.hpp"
 #include "linalg/sum_matrix.hpp"
 #include "recoil/linalg/near_null_space.hpp"
@@ -124,8 +124,8 @@ LinearSolver::Implementation::Implementation(std::shared_ptr<const VectorLayout>
   if (method_ == LinearMethod::automatic) {
     const int dim = layout_->block_size;
     choice_.emplace(layout_);
-    method_ = is_small(dim, layout_->num_global * dim, layout_->comm->size()) ? LinearMethod::direct
-                                                                              : LinearMethod::amg;
+    method_ = is_below_crossover(dim, layout_->num_global * dim, layout_->comm->size()) ? LinearMethod::direct
+                                                                                        : LinearMethod::amg;
   }
   user_options_ = user_options(prefix_);
   const auto has = [&](const char* name) {

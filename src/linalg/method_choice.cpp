@@ -16,8 +16,8 @@ namespace {
 /// sharing one interpolation), measured with bench_crossover on 1 and 2 ranks with OpenBLAS: more than 256
 /// 000 in 2D (ratio 0.5 there on one rank, 0.75 on two), 25 000 and 8 000 in 3D. With the reference BLAS it
 /// would be 75 000 and 1 200 on one rank. The factorisation is done by one rank, so the limit falls with
-/// their number, as fill growth commands; the floor is where multigrid is all
-/// latency and contact makes it set up anew in every step.
+/// their number, as fill growth commands; the floor is where multigrid is all latency and contact makes it
+/// set up anew in every step.
 struct Crossover {
   GlobalIndex one_rank;
   int exponent_of_ranks;
@@ -35,7 +35,7 @@ constexpr GlobalIndex many_nodes = 200000;
 
 } // namespace
 
-bool is_small(int dimension, GlobalIndex num_unknowns, int num_ranks) {
+bool is_below_crossover(int dimension, GlobalIndex num_unknowns, int num_ranks) {
   const Crossover& crossover = dimension == 2 ? crossover_2d : crossover_3d;
   GlobalIndex limit = crossover.one_rank;
   for (int k = 0; k < crossover.exponent_of_ranks; ++k) limit /= num_ranks;
@@ -45,7 +45,7 @@ bool is_small(int dimension, GlobalIndex num_unknowns, int num_ranks) {
 LinearMethod MethodChoice::operator()(const std::shared_ptr<const NodeGraph>& graph,
                                       const StencilMatrix* contact) {
   const GlobalIndex num_nodes = layout_->num_global;
-  if (is_small(layout_->block_size, num_nodes * layout_->block_size, layout_->comm->size()))
+  if (is_below_crossover(layout_->block_size, num_nodes * layout_->block_size, layout_->comm->size()))
     return LinearMethod::direct;
   if (num_nodes > many_nodes) return LinearMethod::amg;
   if (graph != graph_) {
@@ -61,8 +61,9 @@ LinearMethod MethodChoice::operator()(const std::shared_ptr<const NodeGraph>& gr
 
 void MethodChoice::weigh_alone(const NodeGraph& graph) {
   const int dim = layout_->block_size;
-  std::array<double, 2> sums{factorization_work(gather_graph(*layout_, graph), dim),
-                             static_cast<double>(graph.neighbours.size()) * dim * dim};
+  const EliminationGraph whole = gather_graph(*layout_, graph);
+  const double work = parallel::collectively(*layout_->comm, [&] { return factorization_work(whole, dim); });
+  std::array<double, 2> sums{work, static_cast<double>(graph.neighbours.size()) * dim * dim};
   layout_->comm->sum(sums);
   work_ = sums[0];
   multigrid_work_ = work_per_entry * sums[1] / layout_->comm->size();
@@ -76,8 +77,10 @@ bool MethodChoice::pays_with_contact(const NodeGraph& graph, const StencilMatrix
   nodes = parallel::gather(*layout_->comm, 0, std::move(nodes));
   const EliminationGraph whole = gather_graph(*coupled.layout, *coupled.graph);
   const int dim = layout_->block_size;
-  std::array<double, 2> sums{factorization_work(whole, dim),
-                             factorization_work(restrict_to(whole, nodes), dim)};
+  std::array<double, 2> sums = parallel::collectively(*layout_->comm, [&] {
+    return std::array<double, 2>{factorization_work(whole, dim),
+                                 factorization_work(restrict_to(whole, nodes), dim)};
+  });
   layout_->comm->sum(sums);
   log_debug("work of a factorisation with contact",
             {{"all", sums[0]}, {"contact nodes", sums[1]}, {"multigrid", multigrid_work_}});

@@ -6,9 +6,9 @@
 
 namespace recoil::linalg {
 
-/// Whether so few unknowns are left to multigrid that a factorisation, which one rank does, is faster on any
-/// mesh: by a number of unknowns measured for dimension and ranks.
-bool is_small(int dimension, GlobalIndex num_unknowns, int num_ranks);
+/// Whether a factorisation, which one rank does, is faster than multigrid on any mesh: up to a number of
+/// unknowns measured on cubes for dimension and ranks. Not collective.
+bool is_below_crossover(int dimension, GlobalIndex num_unknowns, int num_ranks);
 
 /// Stands behind LinearMethod::automatic. Beyond the small systems it compares the work of factoring K + C,
 /// by its symbolic elimination, with that of multigrid on all ranks, which grows with the entries: thin and
@@ -19,7 +19,7 @@ public:
   explicit MethodChoice(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(layout)) {}
 
   /// `direct` or `amg` for K with `graph` and `contact` (null: none). The work on K alone is remembered.
-  /// Collective.
+  /// Collective. @throws LibraryError if METIS fails, on every rank.
   LinearMethod operator()(const std::shared_ptr<const NodeGraph>& graph, const StencilMatrix* contact);
 
 private:

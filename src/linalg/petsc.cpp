@@ -4,7 +4,7 @@
 
 #include <petsc/private/petscimpl.h>
 
-#include "linalg/libraries.hpp"
+#include "linalg/library_settings.hpp"
 
 namespace recoil::linalg {
 

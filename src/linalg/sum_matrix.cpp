@@ -37,12 +37,8 @@ std::vector<SumMatrix::Extra> SumMatrix::find_extras(const VectorLayout& layout,
     auto at = static_cast<std::size_t>(graph.offsets[node]);
     const auto end = static_cast<std::size_t>(graph.offsets[node + 1]);
     for (std::size_t entry = rows.offsets[k]; entry < rows.offsets[k + 1]; ++entry) {
-      const auto number = [&](LocalIndex local) {
-        return local < layout.num_owned ? layout.offset + local
-                                        : layout.ghosts[static_cast<std::size_t>(local - layout.num_owned)];
-      };
-      while (at < end && number(graph.neighbours[at]) < rows.columns[entry]) ++at;
-      if (at == end || number(graph.neighbours[at]) != rows.columns[entry])
+      while (at < end && layout.global(graph.neighbours[at]) < rows.columns[entry]) ++at;
+      if (at == end || layout.global(graph.neighbours[at]) != rows.columns[entry])
         extras.push_back({rows.nodes[k], rows.columns[entry]});
     }
   }

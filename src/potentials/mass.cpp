@@ -34,10 +34,7 @@ MassMatrix<dim>::MassMatrix(const fem::FunctionSpace<dim>& space, const fem::Cel
   const linalg::NodeGraph& graph = *space.graph();
   const linalg::VectorLayout& layout = *space.layout();
   entries_.assign(graph.neighbours.size(), 0.0);
-  const auto global = [&](LocalIndex node) {
-    return node < layout.num_owned ? layout.offset + node
-                                   : layout.ghosts[static_cast<std::size_t>(node - layout.num_owned)];
-  };
+  const auto global = [&](LocalIndex node) { return layout.global(node); };
   const auto entry = [&](LocalIndex row, LocalIndex column) -> double& {
     const auto begin = graph.neighbours.begin() + graph.offsets[static_cast<std::size_t>(row)];
     const auto end = graph.neighbours.begin() + graph.offsets[static_cast<std::size_t>(row) + 1];

@@ -98,10 +98,7 @@ ElasticBox<dim>::ElasticBox(const parallel::Communicator& comm, int n, int idle_
         inside = inside && index[dim - 1] / (n + 1) == other[dim - 1] / (n + 1);
         if (!inside) continue;
         const LocalIndex local = node(other);
-        found.emplace_back(local < layout->num_owned
-                               ? layout->offset + local
-                               : layout->ghosts[static_cast<std::size_t>(local - layout->num_owned)],
-                           local);
+        found.emplace_back(layout->global(local), local);
       }
     std::ranges::sort(found);
     for (const auto& entry : found) graph->neighbours.push_back(entry.second);
@@ -119,9 +116,7 @@ linalg::Vector ElasticBox<dim>::positions() const {
   linalg::Vector result(layout);
   const std::span<double> x = result.write_local();
   for (LocalIndex local = 0; local < layout->num_local(); ++local) {
-    const GlobalIndex global = local < layout->num_owned
-                                   ? layout->offset + local
-                                   : layout->ghosts[static_cast<std::size_t>(local - layout->num_owned)];
+    const GlobalIndex global = layout->global(local);
     const auto at = static_cast<std::size_t>(local * dim);
     x[at] = static_cast<double>(global % (divisions + 1)) / divisions;
     if (dim == 3) x[at + 1] = static_cast<double>(global / (divisions + 1) % (divisions + 1)) / divisions;

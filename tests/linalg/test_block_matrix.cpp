@@ -26,9 +26,7 @@ protected:
       for (auto k = box.graph->offsets[static_cast<std::size_t>(row)];
            k < box.graph->offsets[static_cast<std::size_t>(row) + 1]; ++k) {
         const LocalIndex column = box.graph->neighbours[static_cast<std::size_t>(k)];
-        act(row, column, layout.offset + row,
-            column < layout.num_owned ? layout.offset + column
-                                      : layout.ghosts[static_cast<std::size_t>(column - layout.num_owned)]);
+        act(row, column, layout.offset + row, layout.global(column));
       }
   }
 
@@ -122,9 +120,7 @@ TYPED_TEST(BlockMatrixTest, IdentityRowsKeepSymmetryAndDiagonal) {
   const auto is_chosen = [](GlobalIndex entry) { return entry % 3 == 1; };
   std::vector<char> chosen;
   for (LocalIndex node = 0; node < layout.num_local(); ++node) {
-    const GlobalIndex global = node < layout.num_owned
-                                   ? layout.offset + node
-                                   : layout.ghosts[static_cast<std::size_t>(node - layout.num_owned)];
+    const GlobalIndex global = layout.global(node);
     for (int i = 0; i < dim; ++i) chosen.push_back(is_chosen(dim * global + i));
   }
 

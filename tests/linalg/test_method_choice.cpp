@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <random>
 
 #include <gtest/gtest.h>
 
@@ -77,15 +78,42 @@ TEST(FactorizationWork, OfDenseBlocksIsTheSumOfSquares) {
   EXPECT_EQ(linalg::factorization_work({}, 3), 0);
 }
 
-/// Dense elimination in the same order gives the counts by definition; here in no order at all: a lower bound
-/// is no fill, an upper one all fill.
-TEST(FactorizationWork, LiesBetweenNoFillAndAllFill) {
+/// Eliminates node after node, by definition: its later neighbours become neighbours of each other.
+double work_by_definition(const EliminationGraph& graph, const std::vector<idx_t>& places) {
+  const auto count = static_cast<std::size_t>(graph.num_nodes());
+  std::vector<std::vector<char>> coupled(count, std::vector<char>(count, 0));
+  for (std::size_t node = 0; node < count; ++node)
+    for (idx_t k = graph.offsets[node]; k < graph.offsets[node + 1]; ++k)
+      coupled[static_cast<std::size_t>(places[node])][static_cast<std::size_t>(
+          places[static_cast<std::size_t>(graph.neighbours[static_cast<std::size_t>(k)])])] = 1;
+  double sum = 0;
+  for (std::size_t pivot = 0; pivot < count; ++pivot) {
+    std::vector<std::size_t> later;
+    for (std::size_t row = pivot + 1; row < count; ++row)
+      if (coupled[row][pivot] != 0) later.push_back(row);
+    for (const std::size_t row : later)
+      for (const std::size_t column : later) coupled[row][column] = 1;
+    const double height = 1 + static_cast<double>(later.size());
+    sum += height * height;
+  }
+  return sum;
+}
+
+TEST(FactorizationWork, IsThatOfEliminationInAnyOrder) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const EliminationGraph graph = Grid(comm, 3, {9, 8, 7}).gathered();
+  const EliminationGraph graph = Grid(comm, 3, {7, 6, 5}).gathered();
   if (comm.rank() != 0) return;
-  const double count = graph.num_nodes(), work = linalg::factorization_work(graph, 1);
-  EXPECT_GT(work, static_cast<double>(graph.neighbours.size()));
-  EXPECT_LT(work, count * (count + 1) * (2 * count + 1) / 6 / 4);
+  std::vector<idx_t> places = linalg::nested_dissection(graph);
+  const double nested = linalg::factorization_work(graph, places, 1);
+  EXPECT_EQ(nested, work_by_definition(graph, places));
+  EXPECT_EQ(nested, linalg::factorization_work(graph, 1));
+  std::mt19937 random(3);
+  for (int k = 0; k < 5; ++k) {
+    std::ranges::shuffle(places, random);
+    const double shuffled = linalg::factorization_work(graph, places, 1);
+    EXPECT_EQ(shuffled, work_by_definition(graph, places));
+    EXPECT_GT(shuffled, nested);
+  }
 }
 
 /// Nested dissection: N^(3/2) in the plane, N^2 in space [George 1973].
@@ -133,12 +161,12 @@ TEST(FactorizationWork, GathersTheSameGraphFromAnyRanks) {
 TEST(MethodChoice, IsDirectForSmallSystems) {
   for (const int dim : {2, 3})
     for (const int ranks : {1, 2, 64}) {
-      EXPECT_TRUE(linalg::is_small(dim, 500, ranks));
-      EXPECT_FALSE(linalg::is_small(dim, 10'000'000, ranks));
+      EXPECT_TRUE(linalg::is_below_crossover(dim, 500, ranks));
+      EXPECT_FALSE(linalg::is_below_crossover(dim, 10'000'000, ranks));
     }
-  EXPECT_TRUE(linalg::is_small(2, 40000, 1));
-  EXPECT_FALSE(linalg::is_small(2, 40000, 24));
-  EXPECT_FALSE(linalg::is_small(3, 40000, 1));
+  EXPECT_TRUE(linalg::is_below_crossover(2, 40000, 1));
+  EXPECT_FALSE(linalg::is_below_crossover(2, 40000, 24));
+  EXPECT_FALSE(linalg::is_below_crossover(3, 40000, 1));
 }
 
 TEST(MethodChoice, IsDirectForSlenderBodies) {

@@ -155,6 +155,18 @@ TEST_F(Exchange, in_a_part_of_the_ranks) {
     EXPECT_EQ(incoming[static_cast<std::size_t>(from)], std::vector<int>{2 * from + comm.rank() % 2});
 }
 
+TEST_F(Exchange, gathers_in_the_order_of_ranks) {
+  for (int host = 0; host < comm.size(); ++host) {
+    // Rank r has r values; rank 0 has nothing to send.
+    const std::vector<int> found =
+        gather(comm, host, std::vector<int>(static_cast<std::size_t>(comm.rank()), comm.rank()));
+    std::vector<int> expected;
+    for (int rank = 0; rank < comm.size() && comm.rank() == host; ++rank)
+      expected.insert(expected.end(), static_cast<std::size_t>(rank), rank);
+    EXPECT_EQ(found, expected);
+  }
+}
+
 // Needs 6 GB of memory per rank: run by name with --gtest_also_run_disabled_tests.
 TEST_F(Exchange, DISABLED_message_beyond_two_gigabytes) {
   const std::size_t size = (std::size_t(1) << 31) + 12'345;

@@ -10,7 +10,7 @@
 namespace recoil::linalg {
 
 enum class LinearMethod {
-  automatic, ///< direct up to the measured crossover, and where contact is everywhere; amg elsewhere
+  automatic, ///< direct up to the measured crossover and where matrices fill little; amg elsewhere
   direct,    ///< sparse Cholesky
   amg        ///< conjugate gradients with smoothed-aggregation multigrid
 };
@@ -91,7 +91,8 @@ public:
   /// of `x` set, or another outcome and x = 0; `indefinite` where the method is not direct. Collective.
   LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance);
 
-  /// What `automatic` has come to: by dimension, size and ranks, and anew by the contact of every rebuild().
+  /// What `automatic` has come to: by dimension, size and ranks at first, then anew in every rebuild(), by
+  /// the work that symbolic elimination finds in K and its contact terms.
   LinearMethod method() const;
   /// One line for the log: Krylov method, preconditioner, and PETSc options of the user that changed them.
   std::string description() const;

@@ -21,6 +21,10 @@ struct VectorLayout {
   std::vector<GlobalIndex> ghosts; ///< global numbers of the ghost blocks
 
   LocalIndex num_local() const { return num_owned + static_cast<LocalIndex>(ghosts.size()); }
+  /// Global number of the owned or ghost block `local`.
+  GlobalIndex global(LocalIndex local) const {
+    return local < num_owned ? offset + local : ghosts[static_cast<std::size_t>(local - num_owned)];
+  }
 };
 
 /// Distributed vector of doubles with ghosts, on PETSc's ghosted Vec. Copies are deep; moves are free.

@@ -1,4 +1,4 @@
-#include "linalg/set_up.hpp"
+#include "linalg/collective_set_up.hpp"
 
 namespace recoil::linalg {
 

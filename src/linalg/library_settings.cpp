@@ -1,4 +1,4 @@
-#include "linalg/libraries.hpp"
+#include "linalg/library_settings.hpp"
 
 #include <cstdlib>
 #include <cstring>
