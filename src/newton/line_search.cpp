@@ -20,6 +20,9 @@ constexpr double round_off_step = 1e-13;
 constexpr double null_step = 1e-16;
 // Along a Newton direction a smooth gradient changes by s |g|; a change beyond this for a tiny s is noise.
 constexpr double noise_step = 1.0 / 64, noise_fraction = 0.05, noise_factor = 5;
+// A full step is doubled while this share of the slope is left, and so often at most.
+constexpr double extension_slope = 0.5;
+constexpr int max_extensions = 20;
 
 } // namespace
 
@@ -41,8 +44,42 @@ double configuration_size(const linalg::Vector& x, const NewtonOptions& options)
   return std::max(x.norm_infinity(), options.length_scale);
 }
 
-SearchResult LineSearch::search(const Point& start, const linalg::Vector& d, double slope, bool newton_like,
-                                Point& trial) {
+SearchResult LineSearch::search(const Point& start, const linalg::Vector& d, double slope,
+                                Direction direction, Point& trial) {
+  SearchResult result = backtrack(start, d, slope, direction, trial);
+  if (result.outcome == SearchOutcome::accepted && result.step == 1 && direction != Direction::newton &&
+      !extend(start, d, slope, result, trial))
+    result.outcome = SearchOutcome::not_finite;
+  return result;
+}
+
+// Near a saddle a projected Hessian is far stiffer than the function along the way out, where the curvature
+// is negative: steps of full length would only double the distance from the saddle, or less. False if
+// something is not finite.
+bool LineSearch::extend(const Point& start, const linalg::Vector& d, double slope, SearchResult& result,
+                        Point& trial) {
+  if (!result.has_gradient && !evaluator_.evaluate_gradient(trial)) return false;
+  result.has_gradient = true;
+  const double resolution =
+      options_.line_search.resolution * evaluator_.objective().value_resolution(start.x, start.value);
+  for (int k = 0; k < max_extensions && trial.g.dot(d) < extension_slope * slope; ++k) {
+    if (k == 0) longer_ = trial, reach_ = d;
+    reach_.scale(2);
+    reach_.update_ghosts();
+    if (!(evaluator_.objective().max_step(start.x, reach_) >= 1)) break;
+    manifold_.retract(start.x, reach_, 1, longer_.x);
+    longer_.x.update_ghosts();
+    if (!evaluator_.evaluate_value(longer_)) return false;
+    if (!(longer_.value <= trial.value + resolution)) break;
+    if (!evaluator_.evaluate_gradient(longer_)) return false;
+    std::swap(longer_, trial);
+    result.step *= 2;
+  }
+  return true;
+}
+
+SearchResult LineSearch::backtrack(const Point& start, const linalg::Vector& d, double slope,
+                                   Direction direction, Point& trial) {
   const LineSearchOptions& rules = options_.line_search;
   SearchResult result;
   const double limit = evaluator_.objective().max_step(start.x, d);
@@ -81,6 +118,7 @@ SearchResult LineSearch::search(const Point& start, const linalg::Vector& d, dou
     const bool next_is_null = rules.shrink * step * d_norm <= null_step * size;
     if (next_is_null || result.backtracks == rules.max_backtracks || gradient_trials == max_gradient_trials) {
       const bool noise_seen = drowned && gradient_trials > 0 && gradient_step <= noise_step;
+      const bool newton_like = direction == Direction::newton || direction == Direction::projected;
       if (newton_like && is_round_off(start, d, trial, noise_seen ? gradient_step : 0))
         result.outcome = SearchOutcome::round_off;
       return result;

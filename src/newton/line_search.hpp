@@ -42,24 +42,28 @@ private:
   NewtonResult& counts_;
 };
 
-/// Filtered backtracking along one direction; see minimize() for the rules of acceptance.
+/// Filtered backtracking and extension along one direction; see minimize() for the rules of acceptance.
 class LineSearch {
 public:
   LineSearch(Evaluator& evaluator, const Manifold& manifold, const NewtonOptions& options)
       : evaluator_(evaluator), manifold_(manifold), options_(options) {}
 
   /// Searches from `start` along `d` of slope g . d < 0 and puts the accepted point into `trial` (its
-  /// gradient only if has_gradient). `newton_like` directions are those whose full length tells how far the
-  /// minimum is.
-  SearchResult search(const Point& start, const linalg::Vector& d, double slope, bool newton_like,
+  /// gradient only if has_gradient). Full steps along directions other than Newton's are extended.
+  SearchResult search(const Point& start, const linalg::Vector& d, double slope, Direction direction,
                       Point& trial);
 
 private:
+  SearchResult backtrack(const Point& start, const linalg::Vector& d, double slope, Direction direction,
+                         Point& trial);
+  bool extend(const Point& start, const linalg::Vector& d, double slope, SearchResult& result, Point& trial);
   bool is_round_off(const Point& start, const linalg::Vector& d, const Point& trial, double step) const;
 
   Evaluator& evaluator_;
   const Manifold& manifold_;
   const NewtonOptions& options_;
+  Point longer_;         // the trial of an extension
+  linalg::Vector reach_; // its direction, scaled
 };
 
 /// The size that steps are compared with: |x|_inf, or the length scale of the options where that is larger.

@@ -121,9 +121,8 @@ std::optional<NewtonOutcome> Minimizer::advance() {
       if (attempt == 0) postpone_exact();
       continue;
     }
-    const bool newton_like = attempt < 2;
     const Stopwatch watch;
-    const SearchResult found = line_search_.search(current_, d_, slope_, newton_like, trial_);
+    const SearchResult found = line_search_.search(current_, d_, slope_, report_.direction, trial_);
     result_.line_search_seconds += watch.seconds();
     switch (found.outcome) {
     case SearchOutcome::accepted:

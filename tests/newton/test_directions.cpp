@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "newton/toy_objective.hpp"
@@ -49,6 +51,50 @@ TEST_F(Directions, ProjectionAtASaddleThenExactAgain) {
   EXPECT_EQ(toy.assemblies[1], Projection::per_element);
   EXPECT_EQ(toy.assemblies[2], Projection::none);
   EXPECT_EQ(used.back(), Direction::newton);
+}
+
+// The projected Hessian is 1000 times stiffer than the way out of the saddle is soft: steps of full length
+// would grow by a thousandth each.
+TEST_F(Directions, LongerStepsLeaveASaddle) {
+  ToyObjective toy = double_well();
+  const auto exact = toy.ddf;
+  int projected = 0;
+  toy.ddf = [&](const VectorXd& x) {
+    MatrixXd hessian = exact(x);
+    if (!toy.assemblies.empty() && toy.assemblies.back() == Projection::per_element)
+      hessian(0, 0) = 1000, ++projected;
+    return hessian;
+  };
+  std::vector<double> steps;
+  NewtonOptions settings = options();
+  settings.on_iteration = [&](const IterationReport& report) { steps.push_back(report.step); };
+  linalg::Vector x = distribute(comm, VectorXd{{1e-6, 1}});
+  const NewtonResult result = minimize(toy, space, x, settings);
+  EXPECT_TRUE(result.converged()) << name(result.outcome);
+  EXPECT_LT((gather(x) - VectorXd{{1, 0}}).norm(), 1e-9);
+  EXPECT_GT(projected, 0);
+  EXPECT_LE(result.iterations, 20);
+  EXPECT_GT(std::ranges::max(steps), 100);
+}
+
+// A longer step must not cross what limits it: here x_0 <= 0.3.
+TEST_F(Directions, LongerStepsStayFeasible) {
+  ToyObjective toy = double_well();
+  const auto free = toy.f;
+  double farthest = 0;
+  toy.f = [&](const VectorXd& x) {
+    farthest = std::max(farthest, x[0]);
+    return free(x);
+  };
+  toy.limit = [](const VectorXd& x, const VectorXd& d) {
+    return x[0] + d[0] <= 0.3 ? 1.0 : 0.9 * (0.3 - x[0]) / d[0];
+  };
+  linalg::Vector x = distribute(comm, VectorXd{{1e-6, 1}});
+  NewtonOptions settings = options();
+  settings.max_iterations = 60;
+  minimize(toy, space, x, settings);
+  EXPECT_LE(farthest, 0.3);
+  EXPECT_GT(farthest, 0.29);
 }
 
 TEST_F(Directions, AscentDirectionsAreNotUsed) {

@@ -66,11 +66,11 @@ struct ShiftOptions {
 struct IterationReport {
   int iteration = 0; ///< 1 for the first
   Direction direction = Direction::newton;
-  double value = 0;          ///< after the step
-  double gradient_norm = 0;  ///< after the step
-  double slope = 0;          ///< g . d before it
-  double direction_norm = 0; ///< |d|_inf
-  double max_step = 1, step = 1;
+  double value = 0;              ///< after the step
+  double gradient_norm = 0;      ///< after the step
+  double slope = 0;              ///< g . d before it
+  double direction_norm = 0;     ///< |d|_inf
+  double max_step = 1, step = 1; ///< in units of d; longer than max_step where the step was extended
   int backtracks = 0;
   double linear_tolerance = 0;
   int linear_iterations = 0; ///< over all linear solves of the iteration
@@ -114,7 +114,7 @@ struct NewtonResult {
   int steepest = 0;  ///< steps along the negative gradient
   int value_evaluations = 0, gradient_evaluations = 0, assemblies = 0;
   double first_gradient_norm = 0, gradient_norm = 0, value = 0;
-  double smallest_step = 1; ///< over the accepted steps, as a fraction of d
+  double smallest_step = 1; ///< over the accepted steps, in units of d
   /// Gradients within a line search count there; shifts of the Hessian count as assembly.
   double assembly_seconds = 0, linear_solve_seconds = 0, line_search_seconds = 0, gradient_seconds = 0;
 
@@ -131,7 +131,9 @@ struct NewtonResult {
 /// indefiniteness or failure, or g . d >= 0) or no acceptable step, the iteration goes on to the element-wise
 /// projected Hessian, then to growing shifts of it, then to the negative gradient; the next iteration starts
 /// with the exact Hessian again, or after some more projected ones (Objective::longest_projected_run).
-/// The line search starts at Objective::max_step and halves until the Armijo condition holds on the value.
+/// The line search starts at Objective::max_step and halves until the Armijo condition holds on the value. A
+/// full step along any but Newton's direction is doubled while more than half of its slope is left, the value
+/// does not grow beyond its round-off and Objective::max_step allows it: that leaves saddles.
 /// Where the predicted decrease drowns in the round-off of the value, the gradient norm must shrink instead.
 /// When that fails and the step is at round-off compared with x, or the gradient along d is mere noise, the
 /// outcome is `round_off`.
