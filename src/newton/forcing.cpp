@@ -12,16 +12,17 @@ constexpr double safeguard_threshold = 0.1;
 } // namespace
 
 double ForcingSequence::next(double norm, double stop, bool last_expected) {
-  double tolerance = terms_.first;
+  double tolerance = terms_.first, nonlinear = 0;
   if (previous_norm_ > 0) {
-    tolerance = terms_.gamma * std::pow(norm / previous_norm_, terms_.alpha);
+    nonlinear = tolerance = terms_.gamma * std::pow(norm / previous_norm_, terms_.alpha);
     const double safeguard = terms_.gamma * std::pow(previous_, terms_.alpha);
     if (safeguard > safeguard_threshold) tolerance = std::max(tolerance, safeguard);
   }
   tolerance = std::clamp(tolerance, terms_.smallest, std::max(terms_.smallest, terms_.largest));
   previous_norm_ = norm;
   previous_ = tolerance;
-  return last_expected || tolerance * norm <= last_margin * stop ? terms_.smallest : tolerance;
+  const double left = std::max(tolerance, nonlinear) * norm;
+  return last_expected || left <= last_margin * stop ? terms_.smallest : tolerance;
 }
 
 } // namespace recoil::newton

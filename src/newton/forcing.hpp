@@ -10,8 +10,8 @@ public:
   explicit ForcingSequence(const ForcingTerms& terms) : terms_(terms) {}
 
   /// The tolerance at an iterate with gradient norm `norm`, when iterations end below `stop`. The smallest
-  /// one where the solve may be the last: where it would leave a residual near `stop`, or where
-  /// `last_expected`.
+  /// one where the solve may be the last: where it and what Newton's quadratic convergence leaves would come
+  /// near `stop`, or where `last_expected`.
   double next(double norm, double stop, bool last_expected);
 
 private:

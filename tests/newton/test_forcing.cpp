@@ -29,6 +29,14 @@ TEST(Forcing, TightWhereTheSolveMayBeTheLast) {
   EXPECT_EQ(forcing.next(1e-3, 0, false), 1e-1);
 }
 
+// However tight the solve, the function's own curvature leaves more: the next solve will be the last.
+TEST(Forcing, NotTheLastWhereCurvatureLeavesMore) {
+  ForcingSequence forcing(ForcingTerms{.first = 1e-3, .largest = 1e-3});
+  EXPECT_EQ(forcing.next(1, 2e-5, false), 1e-3);
+  EXPECT_EQ(forcing.next(0.1, 2e-5, false), 1e-3);   // 0.9 * 0.1^2 * 0.1 > 10 * 2e-5 > 1e-3 * 0.1
+  EXPECT_EQ(forcing.next(1e-3, 2e-5, false), 1e-10); // 0.9 * 0.01^2 * 1e-3 < 10 * 2e-5
+}
+
 TEST(Forcing, InexactSolvesCostFewIterationsMore) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const VectorXd stiffness = VectorXd::LinSpaced(8, 0.1, 2);

@@ -37,6 +37,7 @@ void log_iteration(const newton::IterationReport& report) {
                                                            {"move", report.direction_norm},
                                                            {"max_step", report.max_step},
                                                            {"step", report.step},
+                                                           {"tolerance", report.linear_tolerance},
                                                            {"cg", report.linear_iterations}});
 }
 } // namespace
