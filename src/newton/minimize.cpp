@@ -41,8 +41,15 @@ private:
   std::optional<NewtonOutcome> advance();
   std::optional<NewtonOutcome> accept(const SearchResult& found);
   void postpone_exact();
-  bool find_direction(Direction direction, int shift);
-  bool solve();
+  struct Attempt {
+    bool over = false; // `outcome` is that of the iteration
+    std::optional<NewtonOutcome> outcome;
+    bool indefinite = false; // the matrix was
+  };
+  Attempt attempt_exact();
+  Attempt attempt(Direction direction, double shift = 0);
+  bool find_direction(Direction direction, double shift, bool& indefinite);
+  bool solve(bool& indefinite);
   bool is_stalled(double step);
   bool evaluate_all(Point& point);
   bool step_rule_holds() const;
@@ -72,6 +79,7 @@ private:
   std::vector<double> log_steps_; // logarithms of all steps
   double log_step_sum_ = 0;       // over the window
   int projected_run_ = 0, projected_run_left_ = 0;
+  double last_exact_shift_ = 0; // that gave an acceptable step
   int steepest_in_a_row_ = 0;
   bool any_solve_ = false; // in this iteration, gave a direction
   double last_norm_ = 0;   // of the gradient before the last accepted step; 0 before the first
@@ -102,43 +110,63 @@ std::optional<NewtonOutcome> Minimizer::advance() {
   minus_g_.scale(-1);
   any_solve_ = false;
 
-  // Directions in the order in which they are tried; one is done when it cannot be had or has no acceptable
-  // step.
-  const int num_attempts = 3 + options_.shifts.max_count;
-  for (int attempt = 0; attempt < num_attempts; ++attempt) {
-    report_.direction = attempt == 0                 ? Direction::newton
-                        : attempt == 1               ? Direction::projected
-                        : attempt < num_attempts - 1 ? Direction::shifted
-                                                     : Direction::steepest_descent;
-    if (report_.direction == Direction::steepest_descent &&
-        steepest_in_a_row_ == options_.max_steepest_in_a_row)
-      break;
-    if (attempt == 0 && projected_run_left_ > 0) {
-      --projected_run_left_;
-      continue;
-    }
-    if (!find_direction(report_.direction, attempt - 2)) {
-      if (attempt == 0) postpone_exact();
-      continue;
-    }
-    const Stopwatch watch;
-    const SearchResult found = line_search_.search(current_, d_, slope_, report_.direction, trial_);
-    result_.line_search_seconds += watch.seconds();
-    switch (found.outcome) {
-    case SearchOutcome::accepted:
-      return accept(found);
-    case SearchOutcome::failed:
-      if (attempt == 0) postpone_exact();
-      break;
-    case SearchOutcome::round_off:
-      return gradient_is_small() ? NewtonOutcome::converged_gradient : NewtonOutcome::round_off;
-    case SearchOutcome::not_finite:
-      return NewtonOutcome::not_finite;
-    }
-  }
+  // One after the other, until one has an acceptable step.
+  Attempt tried = attempt_exact();
+  if (!tried.over) tried = attempt(Direction::projected);
+  const ShiftOptions& shifts = options_.shifts;
+  double shift = 0, next = shifts.first;
+  for (int k = 0; k < shifts.max_count && !tried.over; ++k, shift = next, next *= shifts.growth)
+    tried = attempt(Direction::shifted, next - shift);
+  if (!tried.over && steepest_in_a_row_ < options_.max_steepest_in_a_row)
+    tried = attempt(Direction::steepest_descent);
+  if (tried.over) return tried.outcome;
   // The rule before the first iteration is stricter than the ordinary one, which may hold already.
   if (gradient_will_do()) return NewtonOutcome::converged_gradient;
   return any_solve_ ? NewtonOutcome::line_search_failed : NewtonOutcome::linear_solve_failed;
+}
+
+// The exact Hessian and, where that is indefinite, small shifts of it: close to a saddle they reach further
+// along the way out than a projected one, which is stiff there.
+Minimizer::Attempt Minimizer::attempt_exact() {
+  if (projected_run_left_ > 0) {
+    --projected_run_left_;
+    return {};
+  }
+  const ShiftOptions& shifts = options_.exact_shifts;
+  const double largest = shifts.first * std::pow(shifts.growth, shifts.max_count - 0.5);
+  Attempt tried = attempt(Direction::newton);
+  double shift = 0, next = std::max(shifts.first, last_exact_shift_ / shifts.growth);
+  for (; tried.indefinite && next < largest; shift = next, next *= shifts.growth) {
+    tried = attempt(Direction::shifted_newton, next - shift);
+    if (tried.over) last_exact_shift_ = next;
+  }
+  if (!tried.over) postpone_exact();
+  return tried;
+}
+
+// Finds a direction, further shifted by `shift`, and a step along it.
+Minimizer::Attempt Minimizer::attempt(Direction direction, double shift) {
+  report_.direction = direction;
+  Attempt tried;
+  if (!find_direction(direction, shift, tried.indefinite)) return tried;
+  const Stopwatch watch;
+  const SearchResult found = line_search_.search(current_, d_, slope_, direction, trial_);
+  result_.line_search_seconds += watch.seconds();
+  tried.over = found.outcome != SearchOutcome::failed;
+  switch (found.outcome) {
+  case SearchOutcome::accepted:
+    tried.outcome = accept(found);
+    break;
+  case SearchOutcome::failed:
+    break;
+  case SearchOutcome::round_off:
+    tried.outcome = gradient_is_small() ? NewtonOutcome::converged_gradient : NewtonOutcome::round_off;
+    break;
+  case SearchOutcome::not_finite:
+    tried.outcome = NewtonOutcome::not_finite;
+    break;
+  }
+  return tried;
 }
 
 // The exact Hessian has failed: it is likely to fail again where this one was assembled.
@@ -147,24 +175,24 @@ void Minimizer::postpone_exact() {
   projected_run_left_ = projected_run_;
 }
 
-// Sets d_, slope_ and what the report tells of them; false where there is no descent.
-bool Minimizer::find_direction(Direction direction, int shift) {
+// Sets d_, slope_ and what the report tells of them; false where there is no descent, `indefinite` where the
+// solver has said why.
+bool Minimizer::find_direction(Direction direction, double shift, bool& indefinite) {
   if (direction == Direction::steepest_descent) {
     const double length = std::max(last_move_, steepest_length * configuration_size(current_.x, options_));
     d_.copy_from(minus_g_);
     d_.scale((length > 0 ? length : steepest_length) / minus_g_.norm_infinity());
   } else {
     const Stopwatch watch;
-    if (direction == Direction::shifted) {
-      const double factor = options_.shifts.first * std::pow(options_.shifts.growth, shift);
-      objective_.shift_hessian(shift == 0 ? factor : factor - factor / options_.shifts.growth);
+    if (shift > 0) {
+      objective_.shift_hessian(shift);
     } else {
       objective_.assemble_hessian(current_.x, direction == Direction::newton ? Projection::none
                                                                              : Projection::per_element);
       ++result_.assemblies;
     }
     result_.assembly_seconds += watch.seconds();
-    if (!solve()) return false;
+    if (!solve(indefinite)) return false;
   }
   d_.update_ghosts();
   // A direction with infinite or undefined entries gives no finite slope or length.
@@ -174,13 +202,14 @@ bool Minimizer::find_direction(Direction direction, int shift) {
   return std::isfinite(slope_) && slope_ < 0 && std::isfinite(d_.norm());
 }
 
-bool Minimizer::solve() {
+bool Minimizer::solve(bool& indefinite) {
   const Stopwatch watch;
   const SolveResult solved = objective_.solve(minus_g_, d_, report_.linear_tolerance);
   result_.linear_solve_seconds += watch.seconds();
   ++result_.linear_solves;
   result_.linear_iterations += solved.iterations;
   report_.linear_iterations += solved.iterations;
+  indefinite = solved.outcome == SolveOutcome::indefinite;
   const bool usable =
       solved.outcome == SolveOutcome::converged || solved.outcome == SolveOutcome::not_converged;
   any_solve_ = any_solve_ || usable;
@@ -194,7 +223,8 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
   ++result_.iterations;
   if (report_.direction == Direction::newton) projected_run_ = 0;
   result_.projected += report_.direction == Direction::projected;
-  result_.shifted += report_.direction == Direction::shifted;
+  result_.shifted +=
+      report_.direction == Direction::shifted || report_.direction == Direction::shifted_newton;
   result_.steepest += report_.direction == Direction::steepest_descent;
   steepest_in_a_row_ = report_.direction == Direction::steepest_descent ? steepest_in_a_row_ + 1 : 0;
   result_.smallest_step = std::min(result_.smallest_step, found.step);
@@ -281,6 +311,8 @@ std::string_view name(Direction direction) {
   switch (direction) {
   case Direction::newton:
     return "newton";
+  case Direction::shifted_newton:
+    return "shifted_newton";
   case Direction::projected:
     return "projected";
   case Direction::shifted:

@@ -135,25 +135,79 @@ TEST_F(Directions, ShiftsWhereProjectionIsNotEnough) {
   EXPECT_GT(result.shifted, 0);
   EXPECT_EQ(used.front(), Direction::shifted);
   EXPECT_EQ(used.back(), Direction::newton);
-  ASSERT_FALSE(toy.shifts.empty());
-  EXPECT_DOUBLE_EQ(toy.shifts[0], 1e-4);
+  // Shifts of the exact Hessian come first; here they are too small.
+  ASSERT_GT(toy.shifts.size(), 3u);
+  EXPECT_DOUBLE_EQ(toy.shifts[0], 1e-3);
+  EXPECT_DOUBLE_EQ(toy.shifts[3], 1e-4);
+}
+
+// Where assembly and set-up are dear, exact Hessians that fail are tried after 1, 2, 4, 4, .. projected ones.
+TEST_F(Directions, ExactHessiansThatFailAreTriedLessOften) {
+  ToyObjective toy = springs(VectorXd::Ones(4), 1);
+  toy.most_projected_in_a_row = 4;
+  toy.after_solve = [&](int, VectorXd& d) {
+    d *= 1e-3; // the projected Hessian is far too stiff
+    const bool exact = toy.assemblies.back() == Projection::none;
+    return SolveResult{exact ? SolveOutcome::indefinite : SolveOutcome::converged, 1};
+  };
+  toy.limit = [](const VectorXd&, const VectorXd& d) { return std::min(1.0, 1e-3 / d.norm()); };
+  NewtonOptions settings = options();
+  settings.max_iterations = 18;
+  linalg::Vector x = distribute(comm, at_rest(4));
+  minimize(toy, space, x, settings);
+  ASSERT_EQ(used.size(), 18u);
+  std::vector<int> tried; // in which iterations
+  int iteration = 0;
+  for (const Projection projection : toy.assemblies) {
+    if (projection == Projection::none) tried.push_back(iteration);
+    iteration += projection == Projection::per_element;
+  }
+  EXPECT_EQ(tried, (std::vector<int>{0, 2, 5, 10, 15}));
 }
 
 TEST_F(Directions, ShiftsAddUpToPowers) {
   ToyObjective toy = springs(VectorXd::Ones(3), 1);
   toy.after_solve = [](int call, VectorXd&) {
-    return SolveResult{call < 5 ? SolveOutcome::indefinite : SolveOutcome::converged, 1};
+    return SolveResult{call < 8 ? SolveOutcome::indefinite : SolveOutcome::converged, 1};
   };
   linalg::Vector x = distribute(comm, at_rest(3));
   const NewtonResult result = minimize(toy, space, x, options());
   EXPECT_EQ(result.outcome, NewtonOutcome::converged_gradient);
   EXPECT_EQ(result.shifted, 1);
-  double total = 0, expected = 1e-4;
-  ASSERT_EQ(toy.shifts.size(), 4u);
-  for (const double shift : toy.shifts) {
-    EXPECT_NEAR(total += shift, expected, 1e-12);
-    expected *= 10;
+  const std::vector<double> exact{1e-3, 1e-2, 1e-1}, projected{1e-4, 1e-3, 1e-2, 1e-1};
+  ASSERT_EQ(toy.shifts.size(), exact.size() + projected.size());
+  auto shift = toy.shifts.begin();
+  for (const auto& expected : {exact, projected}) {
+    double total = 0;
+    for (const double sum : expected) EXPECT_NEAR(total += *shift++, sum, 1e-12);
   }
+}
+
+// Stiff across, softly unstable along the diagonal: what buckling looks like. A factor of a thousand lies
+// between the two, and a small shift of the exact Hessian leaves both their ways.
+TEST_F(Directions, ShiftedNewtonLeavesASaddle) {
+  constexpr double soft = 1e-3;
+  const auto along = [](const VectorXd& x) { return (x[0] + x[1]) / std::sqrt(2.0); };
+  const VectorXd diagonal = VectorXd::Constant(2, std::sqrt(0.5)), across{{std::sqrt(0.5), -std::sqrt(0.5)}};
+  ToyObjective toy;
+  toy.f = [=](const VectorXd& x) {
+    const double u = along(x), v = across.dot(x);
+    return std::pow(u, 4) / 4 - soft * u * u / 2 + v * v / 2;
+  };
+  toy.df = [=](const VectorXd& x) {
+    const double u = along(x);
+    return VectorXd((u * u * u - soft * u) * diagonal + across.dot(x) * across);
+  };
+  toy.ddf = [=](const VectorXd& x) {
+    const double u = along(x);
+    return MatrixXd((3 * u * u - soft) * diagonal * diagonal.transpose() + across * across.transpose());
+  };
+  linalg::Vector x = distribute(comm, VectorXd{{0.1 + 1e-7, -0.1}});
+  const NewtonResult result = minimize(toy, space, x, options());
+  EXPECT_TRUE(result.converged()) << name(result.outcome);
+  EXPECT_NEAR(along(gather(x)), std::sqrt(soft), 1e-6);
+  EXPECT_TRUE(std::ranges::count(used, Direction::shifted_newton));
+  EXPECT_LE(result.iterations, 20);
 }
 
 TEST_F(Directions, SteepestDescentUntilTheSolverRecovers) {

@@ -46,7 +46,8 @@ public:
   std::function<double(const VectorXd&)> norm;
   std::function<double(double)> resolution;
   std::function<bool(const VectorXd&)> on_accepted;
-  bool inexact = false; ///< leave a residual of the tolerance asked for
+  bool inexact = false;            ///< leave a residual of the tolerance asked for
+  int most_projected_in_a_row = 0; ///< longest_projected_run
 
   std::vector<Projection> assemblies;
   std::vector<double> shifts, tolerances;
@@ -57,6 +58,7 @@ public:
   void assemble_hessian(const linalg::Vector& x, Projection projection) override;
   void shift_hessian(double factor) override;
   SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) override;
+  int longest_projected_run() const override { return most_projected_in_a_row; }
   double max_step(const linalg::Vector& x, const linalg::Vector& d) override {
     const VectorXd along = gather(d);
     expect_current_ghosts(d, along);

@@ -22,7 +22,7 @@ enum class NewtonOutcome {
 };
 
 /// Where the direction of an iteration came from; later ones are used only when those before fail.
-enum class Direction { newton, projected, shifted, steepest_descent };
+enum class Direction { newton, shifted_newton, projected, shifted, steepest_descent };
 
 std::string_view name(NewtonOutcome outcome);
 std::string_view name(Direction direction);
@@ -54,8 +54,7 @@ struct LineSearchOptions {
       64; ///< in units of Objective::value_resolution: smaller predicted decreases count as round-off
 };
 
-/// Multiples of Objective::shift_hessian tried, one after the other, when the projected Hessian gives no
-/// descent.
+/// Multiples of Objective::shift_hessian that are tried one after the other.
 struct ShiftOptions {
   double first = 1e-4;
   double growth = 10;
@@ -93,7 +92,8 @@ struct NewtonOptions {
   double length_scale = 0;
   ForcingTerms forcing;
   LineSearchOptions line_search;
-  ShiftOptions shifts;
+  ShiftOptions exact_shifts{1e-3, 10, 3}; ///< of the exact Hessian where it is indefinite
+  ShiftOptions shifts;                    ///< of the projected one where that gives no acceptable step
   /// Gives up when the geometric mean of `stall.window` steps in a row, as shares of their directions, is
   /// below `stall.share`.
   struct Stall {
@@ -127,16 +127,16 @@ struct NewtonResult {
 /// Minimises `objective` from the feasible `x`; `x` ends as the last accepted iterate, ghosts included,
 /// whatever the outcome.
 ///
-/// Newton's method with the exact Hessian. Where that gives no descent direction (the linear solve reports
-/// indefiniteness or failure, or g . d >= 0) or no acceptable step, the iteration goes on to the element-wise
-/// projected Hessian, then to growing shifts of it, then to the negative gradient; the next iteration starts
-/// with the exact Hessian again, or after some more projected ones (Objective::longest_projected_run).
-/// The line search starts at Objective::max_step and halves until the Armijo condition holds on the value. A
-/// full step along any but Newton's direction is doubled while more than half of its slope is left, the value
-/// does not grow beyond its round-off and Objective::max_step allows it: that leaves saddles.
-/// Where the predicted decrease drowns in the round-off of the value, the gradient norm must shrink instead.
-/// When that fails and the step is at round-off compared with x, or the gradient along d is mere noise, the
-/// outcome is `round_off`.
+/// Newton's method with the exact Hessian. Where the linear solve reports that to be indefinite, small shifts
+/// of it are tried. Where there is no descent direction still (an indefinite or failed solve, or g . d >= 0)
+/// or no acceptable step, the iteration goes on to the element-wise projected Hessian, then to growing shifts
+/// of it, then to the negative gradient; the next iteration starts with the exact Hessian again, or after
+/// some more projected ones (Objective::longest_projected_run). The line search starts at Objective::max_step
+/// and halves until the Armijo condition holds on the value. A full step along any but Newton's direction is
+/// doubled while more than half of its slope is left, the value does not grow beyond its round-off and
+/// Objective::max_step allows it: that leaves saddles. Where the predicted decrease drowns in the round-off
+/// of the value, the gradient norm must shrink instead. When that fails and the step is at round-off compared
+/// with x, or the gradient along d is mere noise, the outcome is `round_off`.
 ///
 /// Non-convergence is an outcome, never an exception. All ranks decide alike. Collective on the communicator
 /// of x. Seconds are those of this rank.
