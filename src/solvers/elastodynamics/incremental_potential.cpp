@@ -20,7 +20,7 @@ constexpr double saddle_tolerance = 1e-10;
 /// Unknowns beyond which the LDL' factorisation, which has no supernodes, takes longer than the projected
 /// iterations that it may spare.
 constexpr GlobalIndex most_unknowns_of_saddle = 5000;
-constexpr int longest_projected_run_of_multigrid = 4;
+constexpr int longest_projected_run_of_multigrid = 4, longest_projected_run_of_factorization = 2;
 } // namespace
 
 template <int dim>
@@ -216,7 +216,8 @@ linalg::LinearResult IncrementalPotential<dim>::solve_linear(const linalg::Vecto
 
 template <int dim>
 int IncrementalPotential<dim>::longest_projected_run() const {
-  return linear_solver_.method() == linalg::LinearMethod::amg ? longest_projected_run_of_multigrid : 0;
+  return linear_solver_.method() == linalg::LinearMethod::amg ? longest_projected_run_of_multigrid
+                                                              : longest_projected_run_of_factorization;
 }
 
 template <int dim>
