@@ -6,15 +6,20 @@ PetscErrorCode agree(const parallel::Communicator& comm, PetscErrorCode code) {
   return static_cast<PetscErrorCode>(comm.max(static_cast<GlobalIndex>(code)));
 }
 
-PetscErrorCode set_up_factorization(KSP ksp) {
-  if (const PetscErrorCode code = KSPSetUp(ksp); code != 0) return code;
+PetscErrorCode get_factoring_solver(KSP ksp, KSP& inner) {
   PC preconditioner = nullptr;
   PetscBool telescope = PETSC_FALSE;
+  inner = ksp;
   PetscCall(KSPGetPC(ksp, &preconditioner));
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(preconditioner), PCTELESCOPE, &telescope));
-  if (telescope == PETSC_FALSE) return KSPSetUpOnBlocks(ksp);
+  return telescope == PETSC_TRUE ? PCTelescopeGetKSP(preconditioner, &inner) : 0;
+}
+
+PetscErrorCode set_up_factorization(KSP ksp) {
+  if (const PetscErrorCode code = KSPSetUp(ksp); code != 0) return code;
   KSP inner = nullptr;
-  PetscCall(PCTelescopeGetKSP(preconditioner, &inner));
+  PetscCall(get_factoring_solver(ksp, inner));
+  if (inner == ksp) return KSPSetUpOnBlocks(ksp);
   return inner == nullptr ? 0 : KSPSetUp(inner);
 }
 

@@ -15,6 +15,7 @@
 #include "linalg/method_choice.hpp"
 #include "linalg/solver_options.hpp"
 #include "linalg/sum_matrix.hpp"
+#include "linalg/upper_cholesky.hpp"
 #include "recoil/linalg/near_null_space.hpp"
 
 namespace recoil::linalg {
@@ -139,7 +140,8 @@ LinearSolver::Implementation::Implementation(std::shared_ptr<const VectorLayout>
 }
 
 void LinearSolver::Implementation::create() {
-  default_options_ = default_options(method_, prefix_, layout_->comm->size());
+  default_options_ = default_options(method_, prefix_, layout_->comm->size(), user_options_);
+  register_upper_cholesky();
   unsound_ = has_hierarchy_ = false;
   RECOIL_PETSC(KSPCreate(layout_->comm->get(), ksp_.put()));
   RECOIL_PETSC(KSPSetOptionsPrefix(ksp_.get(), prefix_.c_str()));
@@ -156,7 +158,9 @@ void LinearSolver::Implementation::create() {
 bool LinearSolver::Implementation::is_factorization() const {
   PCType type = nullptr;
   RECOIL_PETSC(PCGetType(preconditioner_.get(), &type));
-  constexpr std::array<std::string_view, 4> factorizations{PCCHOLESKY, PCLU, PCTELESCOPE, PCREDUNDANT};
+  // Of shells there is only UpperCholesky's.
+  constexpr std::array<std::string_view, 5> factorizations{PCCHOLESKY, PCLU, PCTELESCOPE, PCREDUNDANT,
+                                                           PCSHELL};
   return type != nullptr && std::ranges::find(factorizations, type) != factorizations.end();
 }
 
@@ -212,6 +216,10 @@ void LinearSolver::Implementation::set_up(const StencilMatrix* contact, SumMatri
     return;
   }
   has_hierarchy_ = true;
+  if (!sandwiched_ && layout_->comm->any(is_indefinite(ksp_.get()))) {
+    set_up_outcome_ = LinearOutcome::indefinite;
+    return;
+  }
   // A solve would set up again by itself, and fail there, if the matrix has changed in between.
   RECOIL_PETSC(PCSetReusePreconditioner(preconditioner_.get(), PETSC_TRUE));
   set_up_outcome_ = LinearOutcome::converged;

@@ -7,14 +7,33 @@
 #include <sstream>
 #include <string_view>
 
+#include "linalg/upper_cholesky.hpp"
+
 namespace recoil::linalg {
+
+namespace {
+
+bool has_cholmod() {
+  PetscBool has_package = PETSC_FALSE, has_type = PETSC_FALSE;
+  RECOIL_PETSC(
+      MatSolverTypeGet(MATSOLVERCHOLMOD, MATSEQSBAIJ, MAT_FACTOR_CHOLESKY, &has_package, &has_type, nullptr));
+  return has_package == PETSC_TRUE && has_type == PETSC_TRUE;
+}
+
+/// The same for a matrix with both its triangles; the user's choice of a factorisation needs PETSc's own.
+OptionList whole_factorization_options(const std::string& prefix, const OptionList& of_user) {
+  OptionList options = factorization_options(prefix);
+  const bool chosen = std::ranges::any_of(
+      of_user, [&](const auto& option) { return option.first.starts_with(prefix + "pc_factor"); });
+  if (has_cholmod() && !chosen) options.front().second = upper_cholesky;
+  return options;
+}
+
+} // namespace
 
 OptionList factorization_options(const std::string& prefix) {
   OptionList options{{prefix + "pc_type", "cholesky"}};
-  PetscBool has_package = PETSC_FALSE, has_type = PETSC_FALSE;
-  RECOIL_PETSC(
-      MatSolverTypeGet(MATSOLVERCHOLMOD, MATSEQAIJ, MAT_FACTOR_CHOLESKY, &has_package, &has_type, nullptr));
-  if (has_package == PETSC_FALSE || has_type == PETSC_FALSE) {
+  if (!has_cholmod()) {
     options.emplace_back(prefix + "pc_factor_mat_ordering_type", "nd");
     return options;
   }
@@ -38,11 +57,12 @@ OptionList indefinite_options(const std::string& prefix, int num_ranks) {
   return options;
 }
 
-OptionList default_options(LinearMethod method, const std::string& prefix, int num_ranks) {
+OptionList default_options(LinearMethod method, const std::string& prefix, int num_ranks,
+                           const OptionList& of_user) {
   if (method == LinearMethod::direct) {
-    if (num_ranks == 1) return factorization_options(prefix);
+    if (num_ranks == 1) return whole_factorization_options(prefix, of_user);
     // All rows on one rank: a factor on every rank would cost its memory and its bandwidth as often.
-    OptionList options = factorization_options(prefix + "telescope_");
+    OptionList options = whole_factorization_options(prefix + "telescope_", of_user);
     options.emplace_back(prefix + "pc_type", "telescope");
     options.emplace_back(prefix + "pc_telescope_reduction_factor", std::to_string(num_ranks));
     options.emplace_back(prefix + "telescope_ksp_type", "preonly");
