@@ -225,7 +225,7 @@ def make_scene(seed):
         if rng.random() < 0.2:
             contact["epsv"] = log_uniform(rng, 1e-5, 1e-1)
     if rng.random() < 0.15:
-        contact.update(use_convergent_formulation=True, use_improved_max_operator=False)  # the latter is not built
+        contact.update(use_convergent_formulation=True, use_improved_max_operator=rng.random() < 0.5)
     if rng.random() < 0.2:  # a barrier force K dhat^3 that is comparable with E h^2
         hardest = max(m.get("E", m.get("k", 0)) for m in materials)
         smallest = min(s.radius for s in shapes)

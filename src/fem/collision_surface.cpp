@@ -98,6 +98,7 @@ struct CollisionSurface<dim>::Builder {
     SurfaceVertex<dim> data{};
     for (std::size_t k = 0; k < dim; ++k) data.rest[k] = obstacles.vertices[i][static_cast<Eigen::Index>(k)];
     data.area = obstacles.vertex_area[i];
+    data.degrees = obstacles.vertex_degrees[i];
     data.id = space.num_nodes_global() + obstacles.vertex_ids[i];
     data.block = -1;
     data.body = self.num_bodies_ + obstacles.vertex_surface[i];
@@ -134,6 +135,28 @@ struct CollisionSurface<dim>::Builder {
     }
   }
 
+  mesh::VertexDegrees& degrees(LocalIndex node) {
+    return self.vertices_[static_cast<std::size_t>(vertex(node))].degrees;
+  }
+
+  /// Of owned nodes, around which all facets are here.
+  void add_degrees() {
+    std::vector<std::array<LocalIndex, 2>> edges;
+    for (const auto& facet : facets)
+      for (std::size_t i = 0; i < dim; ++i) {
+        for (std::size_t j = i + 1; j < dim; ++j) edges.push_back({facet[i], facet[j]});
+        if (dim == 2 || !owns(facet[i])) continue;
+        ++degrees(facet[i]).faces;
+        // A closed surface has as many edges as faces around a vertex.
+        ++degrees(facet[i]).face_edges;
+      }
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    for (const auto& edge : edges)
+      for (const LocalIndex node : edge)
+        if (owns(node)) ++degrees(node).edges;
+  }
+
   LocalIndex vertex(LocalIndex node) const { return vertex_of_node[static_cast<std::size_t>(node)]; }
 
   void add_primitives() {
@@ -148,7 +171,9 @@ struct CollisionSurface<dim>::Builder {
                                                facet[static_cast<std::size_t>(b)]};
           if (owns(edge[0])) edges[edge] += share;
         }
-        if (owns(facet[0])) self.faces_.push_back({vertex(facet[0]), vertex(facet[1]), vertex(facet[2])});
+        if (!owns(facet[0])) continue;
+        self.faces_.push_back({vertex(facet[0]), vertex(facet[1]), vertex(facet[2])});
+        self.edge_faces_.push_back({2, 2, 2});
       }
     }
     for (const auto& [edge, area] : edges) {
@@ -162,6 +187,7 @@ struct CollisionSurface<dim>::Builder {
     }
     for (const auto& face : obstacles.faces)
       self.faces_.push_back({of_obstacle(face[0]), of_obstacle(face[1]), of_obstacle(face[2])});
+    self.edge_faces_.insert(self.edge_faces_.end(), obstacles.edge_faces.begin(), obstacles.edge_faces.end());
   }
 
   /// Owners know where their vertices are; the holders of ghosts ask them. Collective.
@@ -210,6 +236,7 @@ CollisionSurface<dim>::CollisionSurface(const FunctionSpace<dim>& space,
   Builder builder{*this, prescribed};
   builder.add_vertices();
   builder.add_areas();
+  builder.add_degrees();
   builder.add_primitives();
   builder.find_addresses();
 }

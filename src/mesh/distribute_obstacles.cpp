@@ -1,6 +1,7 @@
 #include "recoil/mesh/distributed_obstacles.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -21,6 +22,7 @@ struct VertexRecord {
   double area;
   GlobalIndex id;
   std::int32_t owner, index_at_owner, surface;
+  VertexDegrees degrees;
 };
 
 struct EdgeRecord {
@@ -28,7 +30,10 @@ struct EdgeRecord {
   double area;
 };
 
-using FaceRecord = std::array<GlobalIndex, 3>;
+struct FaceRecord {
+  std::array<GlobalIndex, 3> vertices;
+  std::array<std::int8_t, 3> edge_faces;
+};
 
 /// All surfaces in one list, on rank 0.
 struct Everything {
@@ -41,10 +46,37 @@ Eigen::Vector3d position(const VertexRecord& vertex) {
   return {vertex.position[0], vertex.position[1], vertex.position[2]};
 }
 
+/// What is summed up over the faces around an edge.
+struct AroundEdge {
+  double area = 0;
+  std::int32_t faces = 0;
+};
+using Edges = std::map<std::array<GlobalIndex, 2>, AroundEdge>;
+
+std::array<GlobalIndex, 2> edge_of_face(const FaceRecord& face, std::size_t i) {
+  const GlobalIndex a = face.vertices[i], b = face.vertices[(i + 1) % 3];
+  return {std::min(a, b), std::max(a, b)};
+}
+
+void count_degrees(const Edges& edges, Everything& all) {
+  for (const auto& [edge, around] : edges)
+    for (const GlobalIndex vertex : edge) {
+      VertexDegrees& degrees = all.vertices[static_cast<std::size_t>(vertex)].degrees;
+      ++degrees.edges;
+      if (around.faces > 0) ++degrees.face_edges;
+    }
+  constexpr std::int32_t most = std::numeric_limits<std::int8_t>::max();
+  for (FaceRecord& face : all.faces)
+    for (std::size_t i = 0; i < 3; ++i) {
+      ++all.vertices[static_cast<std::size_t>(face.vertices[i])].degrees.faces;
+      face.edge_faces[i] = static_cast<std::int8_t>(std::min(most, edges.at(edge_of_face(face, i)).faces));
+    }
+}
+
 template <int dim>
 Everything join(const std::vector<SurfaceMesh>& surfaces) {
   Everything all;
-  std::map<std::array<GlobalIndex, 2>, double> edges;
+  Edges edges;
   for (std::size_t surface = 0; surface < surfaces.size(); ++surface) {
     const SurfaceMesh& mesh = surfaces[surface];
     const auto first = static_cast<GlobalIndex>(all.vertices.size());
@@ -54,27 +86,31 @@ Everything join(const std::vector<SurfaceMesh>& surfaces) {
                               static_cast<GlobalIndex>(all.vertices.size()),
                               0,
                               0,
-                              static_cast<std::int32_t>(surface)});
-    const auto add_edge = [&](GlobalIndex a, GlobalIndex b, double area) {
-      edges[{std::min(a, b), std::max(a, b)}] += area;
-    };
+                              static_cast<std::int32_t>(surface),
+                              {}});
     for (const auto& triangle : mesh.triangles) {
-      FaceRecord face{first + triangle[0], first + triangle[1], first + triangle[2]};
+      FaceRecord face{{first + triangle[0], first + triangle[1], first + triangle[2]}, {}};
       const auto corner = [&](std::size_t i) {
-        return position(all.vertices[static_cast<std::size_t>(face[i])]);
+        return position(all.vertices[static_cast<std::size_t>(face.vertices[i])]);
       };
       const double share = (corner(1) - corner(0)).cross(corner(2) - corner(0)).norm() / 6;
       for (std::size_t i = 0; i < 3; ++i) {
-        all.vertices[static_cast<std::size_t>(face[i])].area += share;
-        add_edge(face[i], face[(i + 1) % 3], share);
+        all.vertices[static_cast<std::size_t>(face.vertices[i])].area += share;
+        AroundEdge& around = edges[edge_of_face(face, i)];
+        around.area += share;
+        ++around.faces;
       }
-      std::sort(face.begin(), face.end());
+      std::sort(face.vertices.begin(), face.vertices.end());
       all.faces.push_back(face);
     }
-    for (const auto& edge : mesh.edges) add_edge(first + edge[0], first + edge[1], 0.0);
+    for (const auto& edge : mesh.edges) {
+      const GlobalIndex a = first + edge[0], b = first + edge[1];
+      edges[{std::min(a, b), std::max(a, b)}];
+    }
   }
-  for (const auto& [vertices, area] : edges) {
-    all.edges.push_back({vertices, area});
+  count_degrees(edges, all);
+  for (const auto& [vertices, around] : edges) {
+    all.edges.push_back({vertices, around.area});
     if constexpr (dim == 2) {
       auto& a = all.vertices[static_cast<std::size_t>(vertices[0])];
       auto& b = all.vertices[static_cast<std::size_t>(vertices[1])];
@@ -135,8 +171,8 @@ Parcels pack(int num_ranks, const Everything& all) {
     need(owner(edge.vertices[0]), edge.vertices);
   }
   for (const FaceRecord& face : all.faces) {
-    parcels.faces[owner(face[0])].push_back(face);
-    need(owner(face[0]), face);
+    parcels.faces[owner(face.vertices[0])].push_back(face);
+    need(owner(face.vertices[0]), face.vertices);
   }
   for (std::size_t rank = 0; rank < needed.size(); ++rank) {
     std::sort(needed[rank].begin(), needed[rank].end());
@@ -180,14 +216,18 @@ DistributedObstacles<dim> distribute_obstacles(const parallel::Communicator& com
     share.index_at_owner.push_back(v.index_at_owner);
     share.vertex_surface.push_back(v.surface);
     share.vertex_area.push_back(v.area);
+    share.vertex_degrees.push_back(v.degrees);
     if (v.owner == comm.rank()) ++share.num_owned_vertices;
   }
   for (const EdgeRecord& edge : edges[0]) {
     share.edges.push_back({local.at(edge.vertices[0]), local.at(edge.vertices[1])});
     share.edge_area.push_back(edge.area);
   }
-  for (const FaceRecord& face : faces[0])
-    share.faces.push_back({local.at(face[0]), local.at(face[1]), local.at(face[2])});
+  for (const FaceRecord& face : faces[0]) {
+    const auto& [a, b, c] = face.vertices;
+    share.faces.push_back({local.at(a), local.at(b), local.at(c)});
+    share.edge_faces.push_back(face.edge_faces);
+  }
   return share;
 }
 

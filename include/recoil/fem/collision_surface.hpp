@@ -28,6 +28,7 @@ struct SurfaceVertex {
   std::int32_t body;            ///< deformable bodies, then obstacles
   std::uint32_t prescribed;     ///< bit i: component i is prescribed
   VertexAddress address;
+  mesh::VertexDegrees degrees; ///< an edge on which sheets of a body touch bounds each of them by itself
 };
 
 /// The surface on which bodies collide: the boundary of the deformable mesh through its Lagrange nodes (order
@@ -66,6 +67,9 @@ public:
   const std::vector<double>& edge_areas() const { return edge_areas_; }
   /// Owned faces (3D).
   const std::vector<std::array<LocalIndex, 3>>& faces() const { return faces_; }
+  /// Per face, the number of faces at each of its edges, edge i from its vertex i to (i + 1) % 3: 2 on
+  /// bodies, whose boundary is closed.
+  const std::vector<std::array<std::int8_t, 3>>& edge_faces() const { return edge_faces_; }
 
   bool is_obstacle(std::int32_t body) const { return body >= num_bodies_; }
   /// Name of a deformable body or obstacle.
@@ -92,6 +96,7 @@ private:
   std::vector<std::array<LocalIndex, 2>> edges_;
   std::vector<double> edge_areas_;
   std::vector<std::array<LocalIndex, 3>> faces_;
+  std::vector<std::array<std::int8_t, 3>> edge_faces_;
 };
 
 } // namespace recoil::fem

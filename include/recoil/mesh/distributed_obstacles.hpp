@@ -13,6 +13,13 @@
 
 namespace recoil::mesh {
 
+/// How many primitives of a surface meet at a vertex.
+struct VertexDegrees {
+  std::int32_t edges;
+  std::int32_t faces;      ///< 0 in 2D
+  std::int32_t face_edges; ///< edges that bound a face; 0 in 2D
+};
+
 /// The share of all kinematic surfaces that one rank holds. Vertices are cut into equal blocks along a
 /// space-filling curve; an edge or face belongs to the owner of its vertex with the smallest id, which keeps
 /// copies of the other vertices as ghosts. Every edge of a triangle is an edge here.
@@ -28,9 +35,13 @@ struct DistributedObstacles {
   std::vector<std::int32_t> vertex_surface; ///< index into `names`
   std::vector<double> vertex_area; ///< 1/dim of the measure of the faces (2D: edges) around it [m^(dim-1)]
 
+  std::vector<VertexDegrees> vertex_degrees;
+
   std::vector<std::array<LocalIndex, 2>> edges; ///< owned
   std::vector<double> edge_area;                ///< a third of the area of the faces around it; 0 in 2D
   std::vector<std::array<LocalIndex, 3>> faces; ///< owned; none in 2D
+  /// Per face, the number of faces at each of its edges, edge i from its vertex i to (i + 1) % 3.
+  std::vector<std::array<std::int8_t, 3>> edge_faces;
 
   std::vector<std::string> names;
   std::vector<std::int32_t> surface_ids; ///< of each surface, -1 = never moves

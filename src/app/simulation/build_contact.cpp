@@ -90,6 +90,11 @@ potentials::FrictionCoefficients friction_coefficients(const Scene& scene,
   };
 }
 
+potentials::BarrierForm barrier_form(const ContactSpec& contact) {
+  if (!contact.use_convergent_formulation) return potentials::BarrierForm::plain;
+  return {false, contact.use_area_weighting, contact.use_improved_max_operator};
+}
+
 template <int dim>
 std::vector<potentials::Plane<dim>> planes(const Scene& scene,
                                            const std::map<std::string, std::int32_t>& numbers) {
@@ -105,7 +110,8 @@ std::vector<potentials::Plane<dim>> planes(const Scene& scene,
 
 /// A rest shape whose own edges are shorter than dhat presses on itself.
 template <int dim>
-void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat) {
+void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat,
+                         const potentials::BarrierForm& form) {
   double shortest = std::numeric_limits<double>::infinity();
   for (const auto& edge : surface.edges()) {
     const auto rest = [&](std::size_t k) {
@@ -118,8 +124,11 @@ void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat)
   if (shortest < dhat)
     log_warning(
         fmt::format("contact/dhat is {:g} m, more than the shortest edge of the surface ({:g} m): parts "
-                    "of one body may press on each other at rest",
-                    dhat, shortest));
+                    "of one body may press on each other at rest{}",
+                    dhat, shortest,
+                    dim == 3 && form.inclusion_exclusion
+                        ? "; use_improved_max_operator may take away more than edges push"
+                        : ""));
 }
 
 } // namespace
@@ -134,13 +143,13 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
   parameters.dhat = scene.contact.dhat_relative
                         ? *scene.contact.dhat_relative * (mesh.max_corner - mesh.min_corner).norm()
                         : scene.contact.dhat;
-  if (scene.contact.use_convergent_formulation) parameters.form = potentials::BarrierForm::convergent;
+  parameters.form = barrier_form(scene.contact);
   parameters.planes = planes<dim>(scene, numbers);
   parameters.eps_v = scene.contact.epsv;
   parameters.friction = friction_coefficients(scene, numbers);
   auto surface = std::make_unique<const fem::CollisionSurface<dim>>(*problem.space, obstacles,
                                                                     problem.dirichlet->flags());
-  warn_of_short_edges(*surface, parameters.dhat);
+  warn_of_short_edges(*surface, parameters.dhat, parameters.form);
   problem.contact = std::make_unique<potentials::Contact<dim>>(std::move(surface), std::move(parameters));
   problem.obstacle_motion = obstacle_motion<dim>(scene, obstacles, problem.space->comm());
 }

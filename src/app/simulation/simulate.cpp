@@ -271,7 +271,7 @@ ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& opt
   if (continues)
     folder = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::open(comm, options.restart));
   LoadedScene loaded = load_scene(comm, continues ? folder->scene() : options.scene);
-  refuse_unbuilt(loaded.file.scene);
+  check_output_fields(loaded.file.scene);
   if (!continues) {
     folder = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::create(comm, options.output));
     parallel::collectively(comm, [&] {

@@ -1,7 +1,9 @@
 #include "recoil/potentials/contact/barrier.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "potentials/contact/inclusion_exclusion.hpp"
 #include "recoil/geometry/psd_projection.hpp"
 
 namespace recoil::potentials {
@@ -10,14 +12,6 @@ namespace {
 
 // Factors of the area weights that make the sum converge under refinement (spec/differentiable.md 3.4).
 constexpr double area_scale_2d = 0.5, area_scale_3d = 0.25;
-
-template <int dim>
-double area_weight(const ContactCandidate& candidate, const ContactVertices<dim>& vertices) {
-  if constexpr (dim == 2) return area_scale_2d * vertices[candidate.vertices[0]].area;
-  if (candidate.kind == geometry::StencilKind::edge_edge)
-    return area_scale_3d * (candidate.edge_areas[0] + candidate.edge_areas[1]);
-  return area_scale_3d * vertices[candidate.vertices[0]].area;
-}
 
 constexpr geometry::MollifierScalars not_mollified{1, 0, 0, 0, 0, false};
 
@@ -56,16 +50,18 @@ std::vector<ContactPair<dim>> Barrier<dim>::active_pairs(const std::vector<Conta
     if (gap.maxCoeff() >= dhat_) continue;
     const auto closest = geometry::closest_points<dim>(candidate.kind, points);
     if (closest.distance_squared >= limit) continue;
-    const double weight = form_ == BarrierForm::plain ? 1 : area_weight(candidate, vertices);
+    const std::array<double, 2> weights = shares(candidate, vertices);
     pairs.push_back({candidate.kind,
+                     false,
                      count,
                      candidate.vertices,
                      {vertices[candidate.vertices[0]].body,
                       vertices[candidate.vertices[static_cast<std::size_t>(first)]].body},
                      points,
                      closest,
-                     weight,
+                     weights[0] + weights[1],
                      mollifier<dim>(candidate, vertices, points)});
+    if (form_.inclusion_exclusion) add_inclusion_exclusion(candidate, vertices, weights, dhat_, pairs);
   }
   for (const Plane<dim>& plane : planes_)
     for (std::size_t v = 0; v < vertices.num_owned(); ++v) {
@@ -73,6 +69,7 @@ std::vector<ContactPair<dim>> Barrier<dim>::active_pairs(const std::vector<Conta
       const double distance = plane.normal.dot(positions[v] - plane.point);
       if (distance >= dhat_ || vertices[vertex].block < 0) continue;
       ContactPair<dim> pair{geometry::StencilKind::vertex_vertex,
+                            false,
                             1,
                             {vertex, -1, -1, -1},
                             {vertices[vertex].body, plane.body},
@@ -87,7 +84,7 @@ std::vector<ContactPair<dim>> Barrier<dim>::active_pairs(const std::vector<Conta
       pair.closest.num_free = 0;
       pair.closest.separation = distance * plane.normal;
       pair.closest.distance_squared = distance > 0 ? distance * distance : 0;
-      if (form_ == BarrierForm::convergent) pair.weight = vertices[vertex].area;
+      if (form_.area_weights) pair.weight = vertices[vertex].area;
       pairs.push_back(pair);
     }
   return pairs;
@@ -95,7 +92,7 @@ std::vector<ContactPair<dim>> Barrier<dim>::active_pairs(const std::vector<Conta
 
 template <int dim>
 geometry::BarrierValue Barrier<dim>::of_squared_distance(double distance_squared) const {
-  if (form_ == BarrierForm::plain) return geometry::log_barrier(distance_squared, dhat_ * dhat_);
+  if (form_.squared) return geometry::log_barrier(distance_squared, dhat_ * dhat_);
   const double d = std::sqrt(distance_squared);
   const geometry::BarrierValue b = geometry::log_barrier(d, dhat_);
   // d = y^1/2 for y the squared distance.
@@ -104,7 +101,16 @@ geometry::BarrierValue Barrier<dim>::of_squared_distance(double distance_squared
 
 template <int dim>
 double Barrier<dim>::vertex_weight(double area) const {
-  return form_ == BarrierForm::plain ? 1 : (dim == 2 ? area_scale_2d : area_scale_3d) * area;
+  return form_.area_weights ? (dim == 2 ? area_scale_2d : area_scale_3d) * area : 1;
+}
+
+template <int dim>
+std::array<double, 2> Barrier<dim>::shares(const ContactCandidate& candidate,
+                                           const ContactVertices<dim>& vertices) const {
+  if (candidate.kind != geometry::StencilKind::edge_edge)
+    return {vertex_weight(vertices[candidate.vertices[0]].area), 0};
+  if (!form_.area_weights) return {0.5, 0.5};
+  return {vertex_weight(candidate.edge_areas[0]), vertex_weight(candidate.edge_areas[1])};
 }
 
 template <int dim>
@@ -173,15 +179,34 @@ geometry::StencilMatrix<dim> Barrier<dim>::hessian(const ContactPair<dim>& pair)
 }
 
 template <int dim>
+geometry::StencilMatrix<dim> Barrier<dim>::hessian(std::span<const ContactPair<dim>> candidate) const {
+  geometry::StencilMatrix<dim> H = hessian(candidate.front());
+  for (const auto& pair : candidate.subspan(1)) H += hessian(pair);
+  return H;
+}
+
+template <int dim>
+std::span<const ContactPair<dim>> first_candidate(std::span<const ContactPair<dim>> pairs) {
+  std::size_t count = 1;
+  while (count < pairs.size() && pairs[count].continues) ++count;
+  return pairs.first(count);
+}
+
+template <int dim>
 void Barrier<dim>::add_hessian(const std::vector<ContactPair<dim>>& pairs,
                                const ContactVertices<dim>& vertices, double factor,
                                newton::Projection projection, linalg::StencilMatrix& H) const {
-  for (const auto& pair : pairs) {
-    geometry::StencilMatrix<dim> block = factor * hessian(pair);
+  for (std::span<const ContactPair<dim>> rest(pairs), terms; !rest.empty();
+       rest = rest.subspan(terms.size())) {
+    terms = first_candidate(rest);
+    const ContactPair<dim>& pair = terms.front();
+    geometry::StencilMatrix<dim> block = factor * hessian(terms);
     if (projection == newton::Projection::per_element) geometry::project_psd<4 * dim>(block);
     std::array<LocalIndex, 4> stencil = pair.vertices;
     for (int i = 0; i < pair.num_vertices; ++i)
-      if (!pair.mollifier.is_mollified && pair.closest.weights[i] == 0)
+      if (!pair.mollifier.is_mollified && std::all_of(terms.begin(), terms.end(), [&](const auto& term) {
+            return term.closest.weights[i] == 0;
+          }))
         stencil[static_cast<std::size_t>(i)] = -1;
     add_block<dim>(vertices, std::span(stencil).first(static_cast<std::size_t>(pair.num_vertices)), block, H);
   }
@@ -207,6 +232,8 @@ void add_block(const ContactVertices<dim>& vertices, std::span<const LocalIndex>
 
 template class Barrier<2>;
 template class Barrier<3>;
+template std::span<const ContactPair<2>> first_candidate(std::span<const ContactPair<2>>);
+template std::span<const ContactPair<3>> first_candidate(std::span<const ContactPair<3>>);
 template void add_block<2>(const ContactVertices<2>&, std::span<const LocalIndex>,
                            geometry::StencilMatrix<2>&, linalg::StencilMatrix&);
 template void add_block<3>(const ContactVertices<3>&, std::span<const LocalIndex>,

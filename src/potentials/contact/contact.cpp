@@ -98,7 +98,7 @@ void Contact<dim>::assemble_hessian(double stiffness, double scale, newton::Proj
                                     linalg::StencilMatrix& H) const {
   H.begin();
   barrier_.add_hessian(pairs_, *vertices_, stiffness, projection, H);
-  if (friction_.vertices()) friction_.add_hessian(friction_positions_, scale, H);
+  if (friction_.vertices()) friction_.add_hessian(friction_positions_, scale, projection, H);
   H.finish();
 }
 
@@ -109,8 +109,11 @@ void Contact<dim>::add_barrier_hessian_product(double stiffness, const linalg::V
   const std::vector<Point> motion = surface_->displacements(d.local(), obstacle_motion);
   const std::vector<Point> here = vertices_->gather(owned(motion));
   std::vector<Point> result(here.size(), Point::Zero());
-  for (const auto& pair : pairs_) {
-    geometry::StencilMatrix<dim> block = barrier_.hessian(pair);
+  for (std::span<const ContactPair<dim>> rest(pairs_), terms; !rest.empty();
+       rest = rest.subspan(terms.size())) {
+    terms = first_candidate(rest);
+    const ContactPair<dim>& pair = terms.front();
+    geometry::StencilMatrix<dim> block = barrier_.hessian(terms);
     geometry::project_psd<4 * dim>(block);
     geometry::StencilVector<dim> x = geometry::StencilVector<dim>::Zero();
     for (int i = 0; i < pair.num_vertices; ++i)
@@ -198,7 +201,8 @@ void Contact<dim>::lag_friction(double stiffness, double dt) {
 
 template <int dim>
 GlobalIndex Contact<dim>::num_pairs() const {
-  return surface_->comm().sum(static_cast<GlobalIndex>(pairs_.size()));
+  return surface_->comm().sum(static_cast<GlobalIndex>(
+      std::count_if(pairs_.begin(), pairs_.end(), [](const auto& pair) { return !pair.continues; })));
 }
 
 template <int dim>

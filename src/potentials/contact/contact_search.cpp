@@ -113,7 +113,7 @@ void ContactSearch<dim>::take(const collide::Candidates& found, std::span<const 
     for (const auto& pair : found.pairs[k]) {
       const Primitive a = remote.primitive(kinds[k].first, pair[0]);
       const Primitive b = remote.primitive(kinds[k].second, pair[1]);
-      ContactCandidate candidate{kinds[k].kind, {-1, -1, -1, -1}, {a.area, b.area}};
+      ContactCandidate candidate{kinds[k].kind, b.edge_faces, {-1, -1, -1, -1}, {a.area, b.area}};
       std::size_t next = 0;
       for (const Primitive& primitive : {a, b})
         for (std::size_t i = 0; i < primitive.num_vertices; ++i)

@@ -12,7 +12,7 @@ Friction<dim>::Friction(const Barrier<dim>& barrier, const std::vector<ContactPa
   for (const auto& pair : pairs) {
     if (pair.mollifier.is_mollified) continue;
     const double strength = coefficients(pair.bodies[0], pair.bodies[1]) * stiffness * barrier.force(pair);
-    if (strength > 0)
+    if (strength != 0)
       stencils_.push_back({pair.num_vertices, pair.vertices, pair.closest.weights,
                            pair.closest.separation.normalized(), strength});
   }
@@ -53,9 +53,10 @@ Friction<dim>::gradient(const std::vector<Point>& positions) const {
 
 template <int dim>
 void Friction<dim>::add_hessian(const std::vector<Point>& positions, double factor,
-                                linalg::StencilMatrix& H) const {
+                                newton::Projection projection, linalg::StencilMatrix& H) const {
   using Block = Eigen::Matrix<double, dim, dim>;
   for (const Stencil& stencil : stencils_) {
+    if (projection == newton::Projection::per_element && stencil.strength < 0) continue;
     const Point w = sliding(stencil, positions);
     const double y = w.norm();
     const Block A = factor * stencil.strength *

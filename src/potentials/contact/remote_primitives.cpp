@@ -59,6 +59,7 @@ Primitive RemotePrimitives<dim>::own(int set, std::int32_t index) const {
     result.area = surface_->edge_areas()[i];
   } else {
     for (const LocalIndex vertex : surface_->faces()[i]) add(vertex);
+    result.edge_faces = surface_->edge_faces()[i];
   }
   return result;
 }

@@ -12,7 +12,8 @@ namespace recoil::potentials {
 struct Primitive {
   std::size_t num_vertices;
   std::array<fem::VertexAddress, 3> vertices;
-  double area; ///< of edges in 3D, CollisionSurface::edge_areas
+  double area;                           ///< of edges in 3D, CollisionSurface::edge_areas
+  std::array<std::int8_t, 3> edge_faces; ///< of faces, CollisionSurface::edge_faces
 };
 
 /// The primitives of other ranks that take part in candidates, fetched from them.

@@ -52,9 +52,9 @@ BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<dim>& problem,
   double y0 = std::pow(reference_distance * diagonal, 2); // a squared distance
   // In a large scene with a small dhat the reference distance would lie outside the barrier.
   if (y0 >= dhat * dhat) y0 = 0.5 * dhat * dhat;
-  const bool plain = contact.barrier().form() == potentials::BarrierForm::plain;
-  const double curvature = plain ? 4 * y0 * geometry::log_barrier(y0, dhat * dhat).second
-                                 : mean_weight(contact) * geometry::log_barrier(std::sqrt(y0), dhat).second;
+  const double curvature = contact.barrier().form().squared
+                               ? 4 * y0 * geometry::log_barrier(y0, dhat * dhat).second
+                               : mean_weight(contact) * geometry::log_barrier(std::sqrt(y0), dhat).second;
   const double mass = options.dynamics == Dynamics::dynamic ? mean_mass(problem) : 1;
   BarrierStiffness stiffness;
   const double least = least_curvature * mass / curvature;

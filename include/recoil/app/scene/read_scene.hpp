@@ -36,7 +36,7 @@ void validate_against_mesh(Scene& scene, const mesh::SimplexMesh& mesh,
 /// rank that did not read the mesh calls this alone.
 void set_dimension(Scene& scene, int dim);
 
-/// Refuses by name what a scene may say but this version cannot simulate. @throws InputError.
-void refuse_unbuilt(const Scene& scene);
+/// Refuses output of contact forces without contact. @throws InputError.
+void check_output_fields(const Scene& scene);
 
 } // namespace recoil::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "recoil/geometry/barrier.hpp"
@@ -11,14 +12,21 @@
 
 namespace recoil::potentials {
 
-enum class BarrierForm {
-  plain,     ///< sum of b(d^2) with dhat^2, every pair counts once [Li et al. 2020]
-  convergent ///< sum of area weights times b(d) with dhat (spec/differentiable.md 3.4)
-};
+struct BarrierForm {
+  bool squared;             ///< b(d^2) with dhat^2, else b(d) with dhat
+  bool area_weights;        ///< of rest areas, else every vertex and edge weighs the same
+  bool inclusion_exclusion; ///< an edge or vertex that several primitives share counts once
 
-/// Unscaled contact barrier B(x) = sum_k w_k m_k b_k over the pairs closer than dhat (energy = stiffness *
-/// B): b of the squared distance in the plain form, of the distance in the convergent one; m_k is the
-/// mollifier of nearly parallel edges.
+  static const BarrierForm plain;      ///< sum of b(d^2) [Li et al. 2020]
+  static const BarrierForm convergent; ///< spec/differentiable.md 3.4
+};
+inline constexpr BarrierForm BarrierForm::plain{true, false, false};
+inline constexpr BarrierForm BarrierForm::convergent{false, true, true};
+
+/// Unscaled contact barrier B(x) = sum_k w_k m_k b_k over the terms closer than dhat (energy = stiffness *
+/// B). m_k is the mollifier of nearly parallel edges. Weights w_k [spec/differentiable.md 3.4]: c A_v of a
+/// vertex and a primitive, c (A_a + A_b) of two edges, c = 1/2 in 2D and 1/4 in 3D; 1 without area weights.
+/// Inclusion-exclusion adds terms to every pair (inclusion_exclusion.hpp).
 template <int dim>
 class Barrier {
 public:
@@ -31,7 +39,7 @@ public:
   BarrierForm form() const { return form_; }
   const std::vector<Plane<dim>>& planes() const { return planes_; }
 
-  /// The pairs of this rank closer than dhat at `positions` (of all vertices in `vertices`). `candidates` and
+  /// The terms of this rank closer than dhat at `positions` (of all vertices in `vertices`). `candidates` and
   /// `vertices` belong together. Not collective.
   std::vector<ContactPair<dim>> active_pairs(const std::vector<ContactCandidate>& candidates,
                                              const ContactVertices<dim>& vertices,
@@ -41,29 +49,37 @@ public:
   double value(const std::vector<ContactPair<dim>>& pairs) const;
   /// dB/dx at all vertices here (contributions of this rank's pairs).
   std::vector<Point> gradient(const std::vector<ContactPair<dim>>& pairs, std::size_t num_vertices) const;
-  /// H += factor d2B/dx2, without the rows and columns of prescribed components; with per_element each pair's
-  /// block is projected onto the positive semi-definite matrices.
+  /// H += factor d2B/dx2, without the rows and columns of prescribed components; with per_element the block
+  /// of each candidate, summed over its terms, is projected onto the positive semi-definite matrices.
   void add_hessian(const std::vector<ContactPair<dim>>& pairs, const ContactVertices<dim>& vertices,
                    double factor, newton::Projection projection, linalg::StencilMatrix& H) const;
-  /// The pair's Hessian block, prescribed components included.
-  geometry::StencilMatrix<dim> hessian(const ContactPair<dim>& pair) const;
+  /// Hessian block of the terms of one candidate, prescribed components included.
+  geometry::StencilMatrix<dim> hessian(std::span<const ContactPair<dim>> candidate) const;
 
-  /// The weight of a pair whose vertex has `area` [m^(dim-1)]; 1 in the plain sum.
+  /// The weight of a pair whose vertex has `area` [m^(dim-1)]; 1 without area weights.
   double vertex_weight(double area) const;
 
-  /// -dB/dd per unit stiffness: the contact force of a pair is stiffness times this [N].
+  /// -dB/dd per unit stiffness: the contact force of a term is stiffness times this [N]; negative where the
+  /// weight is.
   double force(const ContactPair<dim>& pair) const;
 
   /// Value and derivatives of b by the squared distance.
   geometry::BarrierValue of_squared_distance(double distance_squared) const;
 
 private:
+  /// Weights of the two primitives of a candidate in the convergent counting; the pair weighs their sum.
+  std::array<double, 2> shares(const ContactCandidate& candidate, const ContactVertices<dim>& vertices) const;
   geometry::StencilVector<dim> gradient(const ContactPair<dim>& pair) const;
+  geometry::StencilMatrix<dim> hessian(const ContactPair<dim>& pair) const;
 
   double dhat_;
   BarrierForm form_;
   std::vector<Plane<dim>> planes_;
 };
+
+/// The terms of the candidate whose first term is `pairs`' first.
+template <int dim>
+std::span<const ContactPair<dim>> first_candidate(std::span<const ContactPair<dim>> pairs);
 
 /// Adds a stencil block to a matrix: global block numbers of its vertices (-1 for obstacles and for vertices
 /// that the block does not touch), rows and columns of prescribed components zeroed in `block`.

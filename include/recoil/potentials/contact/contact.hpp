@@ -81,7 +81,9 @@ public:
   void clear_friction() { friction_ = Friction<dim>(); }
   const Friction<dim>& friction() const { return friction_; }
 
+  /// The terms of the barrier on this rank.
   const std::vector<ContactPair<dim>>& pairs() const { return pairs_; }
+  /// Pairs of primitives closer than dhat, however many terms they have, over all ranks.
   GlobalIndex num_pairs() const;
   /// Smallest distance of the last update over all ranks; +infinity where no pair is closer than dhat.
   double min_distance() const;

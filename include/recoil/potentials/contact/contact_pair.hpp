@@ -17,16 +17,18 @@ struct Plane {
   std::int32_t body; ///< number after those of bodies and obstacles
 };
 
-/// Two primitives closer than dhat in some configuration.
+/// One term of the barrier: two primitives closer than dhat in some configuration. With inclusion-exclusion,
+/// terms of negative weight and distances to edges and vertices of the primitives follow the term of a pair.
 template <int dim>
 struct ContactPair {
   geometry::StencilKind kind;
+  bool continues;                     ///< belongs to the same candidate as the term before
   int num_vertices;                   ///< 1 for a vertex against a plane
   std::array<LocalIndex, 4> vertices; ///< ContactVertices numbers
   std::array<std::int32_t, 2> bodies;
-  geometry::StencilPoints<dim> points; ///< positions [m]
-  geometry::ClosestPoints<dim> closest;
-  double weight;                        ///< area weight [m^(dim-1)]; 1 in the plain sum
+  geometry::StencilPoints<dim> points;  ///< positions [m]
+  geometry::ClosestPoints<dim> closest; ///< zero weights and tangents at vertices outside the term
+  double weight;                        ///< [m^(dim-1)] with area weights, else without a unit
   geometry::MollifierScalars mollifier; ///< of edge-edge pairs; 1 else
 };
 

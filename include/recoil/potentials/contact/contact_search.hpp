@@ -13,8 +13,9 @@ namespace recoil::potentials {
 /// Two primitives that may come close: a vertex and an edge (2D) or face, or two edges (3D).
 struct ContactCandidate {
   geometry::StencilKind kind;
-  std::array<LocalIndex, 4> vertices; ///< ContactVertices numbers, in the order of the stencil
-  std::array<double, 2> edge_areas;   ///< of edge-edge pairs [m^2]
+  std::array<std::int8_t, 3> edge_faces; ///< of vertex-face pairs, CollisionSurface::edge_faces
+  std::array<LocalIndex, 4> vertices;    ///< ContactVertices numbers, in the order of the stencil
+  std::array<double, 2> edge_areas;      ///< of edge-edge pairs [m^2]
 };
 
 /// The pairs of primitives that this rank evaluates, kept as long as no vertex leaves the box around its path

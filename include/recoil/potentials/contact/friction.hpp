@@ -19,13 +19,13 @@ class Friction {
 public:
   using Point = typename fem::CollisionSurface<dim>::Point;
 
-  /// One lagged contact.
+  /// One lagged term of the barrier.
   struct Stencil {
     int num_vertices;
     std::array<LocalIndex, 4> vertices; ///< numbers in vertices()
     Eigen::Vector4d weights;            ///< Gamma at the lagged closest points
     Point normal;
-    double strength; ///< mu N [N]
+    double strength; ///< mu N [N]; negative where inclusion-exclusion takes away
   };
 
   /// No friction.
@@ -47,8 +47,10 @@ public:
   double value(const std::vector<Point>& positions) const;
   /// dPhi/dx at all vertices() (contributions of this rank's stencils).
   std::vector<Point> gradient(const std::vector<Point>& positions) const;
-  /// H += factor d2Phi/dx2 (positive semi-definite), without the rows and columns of prescribed components.
-  void add_hessian(const std::vector<Point>& positions, double factor, linalg::StencilMatrix& H) const;
+  /// H += factor d2Phi/dx2, without the rows and columns of prescribed components; with per_element without
+  /// the stencils of negative strength, which leaves a positive semi-definite matrix.
+  void add_hessian(const std::vector<Point>& positions, double factor, newton::Projection projection,
+                   linalg::StencilMatrix& H) const;
 
 private:
   Point sliding(const Stencil& stencil, const std::vector<Point>& positions) const;

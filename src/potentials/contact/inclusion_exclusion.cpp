@@ -1,0 +1,142 @@
+#include "potentials/contact/inclusion_exclusion.hpp"
+
+#include <algorithm>
+
+namespace recoil::potentials {
+
+namespace {
+
+/// A vertex against a vertex or an edge of the stencil.
+struct SubStencil {
+  int num_vertices;            ///< 2 or 3
+  std::array<int, 3> vertices; ///< places in the stencil
+  double sign = 1;             ///< -1 if the first vertex belongs to the second primitive
+};
+
+bool contains(const SubStencil& sub, int place) {
+  return std::find(sub.vertices.begin(), sub.vertices.begin() + sub.num_vertices, place) !=
+         sub.vertices.begin() + sub.num_vertices;
+}
+
+template <int dim>
+bool closest_points_lie_in(const SubStencil& sub, const geometry::ClosestPoints<dim>& closest) {
+  for (int i = 0; i < 4; ++i)
+    if (closest.weights[i] != 0 && !contains(sub, i)) return false;
+  return true;
+}
+
+/// Closest points of the part, with weights for the whole stencil.
+template <int dim>
+geometry::ClosestPoints<dim> closest_points(const SubStencil& sub,
+                                            const geometry::StencilPoints<dim>& points) {
+  geometry::StencilPoints<dim> part = geometry::StencilPoints<dim>::Zero();
+  for (int i = 0; i < sub.num_vertices; ++i)
+    part.col(i) = points.col(sub.vertices[static_cast<std::size_t>(i)]);
+  const auto kind =
+      sub.num_vertices == 2 ? geometry::StencilKind::vertex_vertex : geometry::StencilKind::vertex_edge;
+  const geometry::ClosestPoints<dim> of_part = geometry::closest_points<dim>(kind, part);
+  geometry::ClosestPoints<dim> closest = of_part;
+  closest.weights.setZero();
+  closest.tangents.setZero();
+  for (int i = 0; i < sub.num_vertices; ++i) {
+    const int place = sub.vertices[static_cast<std::size_t>(i)];
+    closest.weights[place] = sub.sign * of_part.weights[i];
+    closest.tangents.row(place) = sub.sign * of_part.tangents.row(i);
+  }
+  closest.separation *= sub.sign;
+  return closest;
+}
+
+/// Adds terms to the last pair of a list.
+template <int dim>
+class Terms {
+public:
+  Terms(double dhat, std::vector<ContactPair<dim>>& pairs)
+      : dhat_(dhat), pairs_(&pairs), main_(pairs.size() - 1) {}
+
+  void add(const SubStencil& sub, double weight) {
+    if (weight == 0) return;
+    // A vertex is part of all primitives whose closest point it is; an edge is for sure part of the main one.
+    const std::size_t end = sub.num_vertices == 2 ? pairs_->size() : main_ + 1;
+    for (std::size_t k = main_; k < end; ++k)
+      if (closest_points_lie_in(sub, (*pairs_)[k].closest)) {
+        (*pairs_)[k].weight += weight;
+        return;
+      }
+    const auto closest = closest_points<dim>(sub, (*pairs_)[main_].points);
+    if (closest.distance_squared >= dhat_ * dhat_) return;
+    // The mollifier stays that of the two edges: alone without it, the terms that take away would make nearly
+    // parallel edges attract each other.
+    ContactPair<dim> term = (*pairs_)[main_];
+    term.continues = true;
+    term.closest = closest;
+    term.weight = weight;
+    pairs_->push_back(term);
+  }
+
+  /// Forgets what has cancelled; the main term stays, for its distance.
+  void drop_cancelled() {
+    const auto first = pairs_->begin() + static_cast<std::ptrdiff_t>(main_) + 1;
+    pairs_->erase(
+        std::remove_if(first, pairs_->end(), [](const ContactPair<dim>& term) { return term.weight == 0; }),
+        pairs_->end());
+  }
+
+private:
+  double dhat_;
+  std::vector<ContactPair<dim>>* pairs_;
+  std::size_t main_;
+};
+
+/// (n - 1) / n: what each of n primitives takes away so that they count once together.
+double surplus(int n) { return static_cast<double>(n - 1) / n; }
+
+template <int dim>
+const mesh::VertexDegrees& degrees(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
+                                   int place) {
+  return vertices[candidate.vertices[static_cast<std::size_t>(place)]].degrees;
+}
+
+template <int dim>
+void add_around_face(const ContactCandidate& candidate, const ContactVertices<dim>& vertices, double weight,
+                     Terms<dim>& terms) {
+  for (int i = 0; i < 3; ++i)
+    terms.add({3, {0, 1 + i, 1 + (i + 1) % 3}},
+              -weight * surplus(candidate.edge_faces[static_cast<std::size_t>(i)]));
+  for (int i = 1; i <= 3; ++i) {
+    const mesh::VertexDegrees& at = degrees(candidate, vertices, i);
+    terms.add({2, {0, i, -1}}, weight * (1 + at.faces - at.face_edges) / at.faces);
+  }
+}
+
+} // namespace
+
+template <int dim>
+void add_inclusion_exclusion(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
+                             const std::array<double, 2>& weights, double dhat,
+                             std::vector<ContactPair<dim>>& pairs) {
+  Terms<dim> terms(dhat, pairs);
+  const auto surplus_at = [&](int place) { return surplus(degrees(candidate, vertices, place).edges); };
+  switch (candidate.kind) {
+  case geometry::StencilKind::vertex_vertex:
+    break;
+  case geometry::StencilKind::vertex_edge:
+    for (const int w : {1, 2}) terms.add({2, {0, w, -1}}, -weights[0] * surplus_at(w));
+    break;
+  case geometry::StencilKind::vertex_face:
+    add_around_face(candidate, vertices, weights[0], terms);
+    break;
+  case geometry::StencilKind::edge_edge:
+    for (const int w : {2, 3}) terms.add({3, {w, 0, 1}, -1}, -weights[0] * surplus_at(w));
+    for (const int w : {0, 1}) terms.add({3, {w, 2, 3}}, -weights[1] * surplus_at(w));
+    break;
+  }
+  terms.drop_cancelled();
+}
+
+template void add_inclusion_exclusion(const ContactCandidate&, const ContactVertices<2>&,
+                                      const std::array<double, 2>&, double, std::vector<ContactPair<2>>&);
+template void add_inclusion_exclusion(const ContactCandidate&, const ContactVertices<3>&,
+                                      const std::array<double, 2>&, double, std::vector<ContactPair<3>>&);
+
+} // namespace recoil::potentials

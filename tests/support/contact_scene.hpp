@@ -1,0 +1,132 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "recoil/potentials/contact/contact.hpp"
+#include "support/box_mesh.hpp"
+
+namespace recoil::potentials {
+
+/// Two boxes almost face to face over an obstacle of two triangles (an edge in 2D), beside a plane.
+template <int dim>
+struct ContactScene {
+  parallel::Communicator comm;
+  mesh::DistributedMesh<dim> mesh;
+  fem::FunctionSpace<dim> space;
+  mesh::DistributedObstacles<dim> obstacles;
+  Contact<dim> contact;
+
+  explicit ContactScene(MPI_Comm ranks, int order = 1, BarrierForm form = BarrierForm::plain,
+                        std::vector<char> prescribed = {})
+      : comm(ranks), mesh(distribute(comm)), space(mesh, {order, order}),
+        obstacles(mesh::distribute_obstacles<dim>(comm, comm.rank() == 0 ? floor()
+                                                                         : std::vector<mesh::SurfaceMesh>())),
+        contact(surface(prescribed), parameters(form)) {}
+
+  static mesh::DistributedMesh<dim> distribute(const parallel::Communicator& comm) {
+    mesh::SimplexMesh whole;
+    whole.dim = dim;
+    if (comm.rank() == 0) {
+      whole = test::box_mesh(dim, 3, 2);
+      test::shuffle_vertices(whole, 5);
+    }
+    return mesh::distribute<dim>(comm, whole);
+  }
+
+  static std::vector<mesh::SurfaceMesh> floor() {
+    mesh::SurfaceMesh floor;
+    floor.name = "floor";
+    if (dim == 2) {
+      floor.vertices = {{-2, -0.53, 0}, {3, -0.56, 0}};
+      floor.edges = {{0, 1}};
+    } else {
+      floor.vertices = {{-2, -0.53, -2}, {3, -0.56, -2}, {3, -0.54, 2}, {-2, -0.55, 2}};
+      floor.triangles = {{0, 1, 2}, {0, 2, 3}};
+    }
+    return {floor};
+  }
+
+  std::unique_ptr<const fem::CollisionSurface<dim>> surface(std::vector<char> prescribed) {
+    prescribed.resize(static_cast<std::size_t>(space.num_nodes()) * dim, 0);
+    return std::make_unique<const fem::CollisionSurface<dim>>(space, obstacles, prescribed);
+  }
+
+  static ContactParameters<dim> parameters(BarrierForm form) {
+    ContactParameters<dim> parameters;
+    parameters.dhat = 0.1;
+    parameters.form = form;
+    Plane<dim> plane{Eigen::Matrix<double, dim, 1>::Zero(), Eigen::Matrix<double, dim, 1>::Zero(), 3};
+    plane.point[0] = -0.56;
+    plane.normal[0] = 1;
+    parameters.planes = {plane};
+    parameters.friction = [](std::int32_t a, std::int32_t b) { return a == b ? 0.0 : 0.1 * (1 + a + b); };
+    return parameters;
+  }
+
+  /// Rough, the same on any partition.
+  linalg::Vector field(double amplitude, double seed) const {
+    linalg::Vector vector(space.layout());
+    auto values = vector.write_local();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = amplitude * std::sin(12.9898 * static_cast<double>(space.canonical_ids()[i / dim]) +
+                                       78.233 * static_cast<double>(i % dim) + seed);
+    return vector;
+  }
+
+  /// The second body moved up to the first one.
+  linalg::Vector close_together() const {
+    linalg::Vector u = field(0.004, 1);
+    auto values = u.write_local();
+    for (LocalIndex node = 0; node < space.num_nodes(); ++node)
+      if (space.node_positions()[static_cast<std::size_t>(node)][0] > 0.75)
+        values[static_cast<std::size_t>(node) * dim] -= 0.47;
+    return u;
+  }
+
+  double energy(const linalg::Vector& u, double stiffness, double scale) {
+    contact.update(u);
+    return comm.sum(stiffness * contact.barrier_value() + scale * contact.friction_value());
+  }
+
+  linalg::Vector gradient(const linalg::Vector& u, double stiffness, double scale) {
+    contact.update(u);
+    linalg::Vector g(space.layout());
+    contact.add_to_nodes(contact.barrier_gradient(), stiffness, g.write_owned());
+    contact.add_to_nodes(contact.friction_gradient(), scale, g.write_owned());
+    return g;
+  }
+};
+
+/// Gradient and Hessian along a direction against central differences, best of several steps.
+template <int dim>
+void check_derivatives(ContactScene<dim>& scene, const linalg::Vector& u, double stiffness, double scale) {
+  const linalg::Vector d = scene.field(1, 42);
+  const double slope = scene.gradient(u, stiffness, scale).dot(d);
+  linalg::StencilMatrix H(scene.space.layout());
+  scene.contact.assemble_hessian(stiffness, scale, newton::Projection::none, H);
+  linalg::Vector curvature(scene.space.layout());
+  H.multiply(d, curvature);
+  double slope_error = 1e300, curvature_error = 1e300;
+  for (const double h : {1e-4, 1e-5, 1e-6, 1e-7}) {
+    linalg::Vector plus = u, minus = u;
+    plus.add(h, d);
+    minus.add(-h, d);
+    const double difference =
+        (scene.energy(plus, stiffness, scale) - scene.energy(minus, stiffness, scale)) / (2 * h);
+    slope_error = std::min(slope_error, std::abs(difference - slope));
+    linalg::Vector change = scene.gradient(plus, stiffness, scale);
+    change.add(-1, scene.gradient(minus, stiffness, scale));
+    change.scale(1 / (2 * h));
+    change.add(-1, curvature);
+    curvature_error = std::min(curvature_error, change.norm());
+  }
+  EXPECT_GT(std::abs(slope), 0);
+  EXPECT_LT(slope_error, 1e-6 * std::abs(slope));
+  EXPECT_GT(curvature.norm(), 0);
+  EXPECT_LT(curvature_error, 1e-6 * curvature.norm());
+}
+
+} // namespace recoil::potentials
