@@ -7,15 +7,12 @@ namespace recoil::drivers {
 
 void add_validate(CLI::App& app, Run& run) {
   auto scenes = std::make_shared<std::vector<std::string>>();
-  CLI::App* command = app.add_subcommand("validate", "Check a scene and its meshes without solving");
+  CLI::App* command =
+      app.add_subcommand("validate", "Check scenes, their meshes and initial states without solving");
   command->add_option("scene", *scenes, "Scene files (JSON)")->required();
   command->callback([scenes, &run] {
     run = [scenes](const parallel::Communicator& comm) {
-      // Nothing here is distributed: the first rank checks, the others learn what it found.
-      parallel::collectively(comm, [&] {
-        if (comm.rank() != 0) return;
-        for (const std::string& scene : *scenes) std::cout << app::validate_scene(scene) << std::flush;
-      });
+      for (const std::string& scene : *scenes) std::cout << app::validate_scene(comm, scene) << std::flush;
       return ExitCode::done;
     };
   });

@@ -11,14 +11,10 @@
 #include <string>
 #include <vector>
 
-#include "recoil/app/scene/read_scene.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/linalg/petsc.hpp"
-#include "recoil/mesh/distributed_obstacles.hpp"
-#include "recoil/mesh/input/assemble_geometry.hpp"
-#include "recoil/potentials/contact/barrier.hpp"
-#include "recoil/potentials/contact/contact_search.hpp"
 #include "support/count_messages.hpp"
+#include "support/scene_surface.hpp"
 
 namespace {
 
@@ -123,20 +119,11 @@ void count_search(const fem::CollisionSurface<3>& surface, double dhat, Line& li
 }
 
 void run(const parallel::Communicator& comm, const char* path) {
-  const app::Scene scene = app::read_scene(path).scene;
-  mesh::AssembledGeometry geometry;
-  if (comm.rank() == 0) geometry = mesh::assemble_geometry(scene.geometry, 3);
-  geometry.deformable.dim = 3;
-  const auto mesh = mesh::distribute<3>(comm, geometry.deformable);
-  const auto obstacles = mesh::distribute_obstacles<3>(comm, geometry.obstacles);
-  const fem::FunctionSpace<3> space(mesh, std::vector<int>(mesh.body_names.size(), 1));
-  const std::vector<char> prescribed(static_cast<std::size_t>(space.num_nodes()) * 3, 0);
-  const fem::CollisionSurface<3> surface(space, obstacles, prescribed);
-
+  const bench::SceneSurface scene(comm, path);
   Line line(comm);
   line.add("ranks", comm.size());
-  count_bodies(mesh, line);
-  count_search(surface, scene.contact.dhat, line);
+  count_bodies(scene.mesh, line);
+  count_search(*scene.surface(), scene.dhat(), line);
   line.print();
 }
 

@@ -5,39 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "recoil/app/scene/read_scene.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/checkpoint/run_folder.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
-#include "recoil/mesh/input/assemble_geometry.hpp"
-#include "recoil/mesh/input/quality.hpp"
 
 namespace recoil::app {
-
-std::string validate_scene(const std::filesystem::path& path) {
-  SceneFile file = read_scene(path);
-  Scene& scene = file.scene;
-  mesh::MeshFiles files;
-  const int dim = mesh::geometry_dimension(scene.geometry, files);
-  const mesh::AssembledGeometry geometry = mesh::assemble_geometry(scene.geometry, dim, files);
-  validate_against_mesh(scene, geometry.deformable, geometry.obstacles);
-
-  std::string report = fmt::format("{}: valid, {}D, {} vertices, {} cells, {} obstacle(s)\n", path.string(),
-                                   dim, geometry.deformable.vertices.size(), geometry.deformable.cells.size(),
-                                   geometry.obstacles.size() + scene.planes.size());
-  for (const mesh::BodyQuality& body : mesh::body_quality(geometry.deformable))
-    report += fmt::format(
-        "  {}: order {}, {} cells, volume {:g}, scaled Jacobian {:.3g} at least, {:.3g} on average, "
-        "edges {:.3g} to {:.3g}\n",
-        body.name, order_of_body(scene, body.name), body.cells, body.volume, body.min_scaled_jacobian,
-        body.mean_scaled_jacobian, body.min_edge, body.max_edge);
-  for (const mesh::SurfaceMesh& obstacle : geometry.obstacles)
-    report += fmt::format("  {}: obstacle, {} vertices, {} triangles, {} edges, {} points\n", obstacle.name,
-                          obstacle.vertices.size(), obstacle.triangles.size(), obstacle.edges.size(),
-                          obstacle.points.size());
-  for (const std::string& warning : scene.warnings) report += "  warning: " + warning + "\n";
-  return report;
-}
 
 namespace {
 

@@ -13,6 +13,7 @@ namespace fs = std::filesystem;
 
 struct RunFolder::Lock {
   std::optional<FolderLock> lock; // first rank only
+  bool made_folder = false;
 };
 
 RunFolder::RunFolder(fs::path root, std::unique_ptr<Lock> lock)
@@ -40,6 +41,7 @@ RunFolder RunFolder::create(const parallel::Communicator& comm, const fs::path& 
       if (unreadable)
         throw FileError(root.string() + ": cannot list the output folder: " + unreadable.message());
     };
+    lock->made_folder = !fs::exists(status);
     if (fs::exists(status)) refuse_used();
     fs::create_directories(root, error);
     if (error) throw FileError(root.string() + ": cannot make the output folder: " + error.message());
@@ -65,6 +67,15 @@ RunFolder RunFolder::open(const parallel::Communicator& comm, const fs::path& ro
     lock->lock.emplace(root);
   });
   return RunFolder(root, std::move(lock));
+}
+
+void RunFolder::discard() {
+  if (!lock_->lock) return;
+  std::error_code ignored;
+  fs::remove(scene(), ignored);
+  fs::remove(log(), ignored);
+  lock_->lock.reset();
+  if (lock_->made_folder) fs::remove(root_, ignored);
 }
 
 } // namespace recoil::checkpoint

@@ -20,7 +20,8 @@ bool has_cholmod() {
   return has_package == PETSC_TRUE && has_type == PETSC_TRUE;
 }
 
-/// The same for a matrix with both its triangles; the user's choice of a factorisation needs PETSc's own.
+/// factorization_options for a matrix with both its triangles; where the user has chosen a factorisation,
+/// PETSc's own preconditioner, which reads that.
 OptionList whole_factorization_options(const std::string& prefix, const OptionList& of_user) {
   OptionList options = factorization_options(prefix);
   const bool chosen = std::ranges::any_of(

@@ -1,6 +1,7 @@
 #include "linalg/upper_cholesky.hpp"
 
 #include <memory>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -107,12 +108,15 @@ UpperCholesky* behind(PC pc) {
   return PCShellGetContext(pc, &context) == 0 ? static_cast<UpperCholesky*>(context) : nullptr;
 }
 
-PetscErrorCode set_up(PC pc) {
+/// PETSc's frames in between know no exceptions.
+PetscErrorCode set_up(PC pc) try {
   Mat matrix = nullptr;
   const char* prefix = nullptr;
   PetscCall(PCGetOperators(pc, nullptr, &matrix));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   return behind(pc)->factor(matrix, prefix);
+} catch (const std::bad_alloc&) {
+  return PETSC_ERR_MEM;
 }
 
 PetscErrorCode apply(PC pc, Vec right, Vec solution) { return behind(pc)->solve(right, solution); }
@@ -122,13 +126,15 @@ PetscErrorCode destroy(PC pc) {
   return 0;
 }
 
-PetscErrorCode create(PC pc) {
+PetscErrorCode create(PC pc) try {
   PetscCall(PCSetType(pc, PCSHELL));
   PetscCall(PCShellSetName(pc, shown_name));
   PetscCall(PCShellSetContext(pc, std::make_unique<UpperCholesky>().release()));
   PetscCall(PCShellSetSetUp(pc, &set_up));
   PetscCall(PCShellSetApply(pc, &apply));
   return PCShellSetDestroy(pc, &destroy);
+} catch (const std::bad_alloc&) {
+  return PETSC_ERR_MEM;
 }
 
 } // namespace

@@ -47,31 +47,32 @@ double configuration_size(const linalg::Vector& x, const NewtonOptions& options)
 SearchResult LineSearch::search(const Point& start, const linalg::Vector& d, double slope,
                                 Direction direction, Point& trial) {
   SearchResult result = backtrack(start, d, slope, direction, trial);
-  if (result.outcome == SearchOutcome::accepted && result.step == 1 && direction != Direction::newton &&
-      !extend(start, d, slope, result, trial))
+  // Where values have drowned in round-off there is nothing to tell how far to go.
+  const bool may_go_on = result.outcome == SearchOutcome::accepted && result.step == 1 && !result.by_gradient;
+  if (may_go_on && direction != Direction::newton && !extend(start, d, slope, result, trial))
     result.outcome = SearchOutcome::not_finite;
   return result;
 }
 
 // Near a saddle a projected Hessian is far stiffer than the function along the way out, where the curvature
-// is negative: steps of full length would only double the distance from the saddle, or less. False if
-// something is not finite.
+// is negative: steps of full length would only double the distance from the saddle, or less. False if the
+// gradient at the accepted point is not finite.
 bool LineSearch::extend(const Point& start, const linalg::Vector& d, double slope, SearchResult& result,
                         Point& trial) {
   if (!result.has_gradient && !evaluator_.evaluate_gradient(trial)) return false;
   result.has_gradient = true;
-  const double resolution =
-      options_.line_search.resolution * evaluator_.objective().value_resolution(start.x, start.value);
   for (int k = 0; k < max_extensions && trial.g.dot(d) < extension_slope * slope; ++k) {
     if (k == 0) longer_ = trial, reach_ = d;
     reach_.scale(2);
     reach_.update_ghosts();
     if (!(evaluator_.objective().max_step(start.x, reach_) >= 1)) break;
+    // Asked for while the accepted point is the one evaluated last (Objective::value_resolution).
+    const double resolution =
+        options_.line_search.resolution * evaluator_.objective().value_resolution(trial.x, trial.value);
     manifold_.retract(start.x, reach_, 1, longer_.x);
     longer_.x.update_ghosts();
-    if (!evaluator_.evaluate_value(longer_)) return false;
-    if (!(longer_.value <= trial.value + resolution)) break;
-    if (!evaluator_.evaluate_gradient(longer_)) return false;
+    if (!evaluator_.evaluate_value(longer_) || !(longer_.value <= trial.value + resolution)) break;
+    if (!evaluator_.evaluate_gradient(longer_)) break;
     std::swap(longer_, trial);
     result.step *= 2;
   }

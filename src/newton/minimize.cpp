@@ -52,6 +52,8 @@ private:
   bool solve(bool& indefinite);
   bool is_stalled(double step);
   bool evaluate_all(Point& point);
+  // Judged by the last direction; one along which the step was extended is too short.
+  double distance_to_minimum() const { return std::max(1.0, report_.step) * report_.direction_norm; }
   bool step_rule_holds() const;
   bool step_rule_expected() const;
   double stopping_norm() const {
@@ -253,7 +255,7 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
 
 // Blocked ways: smaller time steps help more than hundreds of such iterations.
 bool Minimizer::is_stalled(double step) {
-  log_steps_.push_back(std::log(step));
+  log_steps_.push_back(std::log(std::min(1.0, step)));
   log_step_sum_ += log_steps_.back();
   const auto window = static_cast<std::size_t>(options_.stall.window);
   if (log_steps_.size() < window) return false;
@@ -271,13 +273,13 @@ bool Minimizer::step_rule_holds() const {
   if (!options_.step_rule || report_.linear_tolerance > options_.forcing.smallest) return false;
   if (report_.direction != Direction::newton && report_.direction != Direction::projected) return false;
   const StepRule& rule = *options_.step_rule;
-  return report_.direction_norm <= rule.tolerance * rule.length * rule.dt;
+  return distance_to_minimum() <= rule.tolerance * rule.length * rule.dt;
 }
 
 bool Minimizer::step_rule_expected() const {
   if (!options_.step_rule || last_norm_ == 0) return false;
   const StepRule& rule = *options_.step_rule;
-  const double expected = report_.direction_norm * std::min(1.0, current_.gradient_norm / last_norm_);
+  const double expected = distance_to_minimum() * std::min(1.0, current_.gradient_norm / last_norm_);
   return expected <= step_rule_margin * rule.tolerance * rule.length * rule.dt;
 }
 

@@ -70,7 +70,11 @@ TEST(SceneValues, InheritedBodies) {
   const auto& entry = scene.boundary_conditions.dirichlet[0];
   EXPECT_EQ(entry.evaluate(0, {0, 0, 0, 0.04}), 1);
   EXPECT_EQ(entry.evaluate(1, {0, 0, 0, 0.04}), 0.04);
-  EXPECT_ANY_THROW(entry.evaluate(0, {0, 0, 0, 0.03}));
+  // Sub-steps: linear from zero at the start and between the times of the list; nothing beyond.
+  EXPECT_DOUBLE_EQ(entry.evaluate(0, {0, 0, 0, 0.03}), 0.5);
+  EXPECT_DOUBLE_EQ(entry.evaluate(1, {0, 0, 0, 0.03}), 0.03);
+  EXPECT_EQ(entry.evaluate(1, {0, 0, 0, 0}), 0);
+  EXPECT_ANY_THROW(entry.evaluate(0, {0, 0, 0, 0.05}));
   EXPECT_EQ(time_factor(scene.boundary_conditions.pressure[0].interpolation, 0, 3), 3);
   EXPECT_EQ(scene.contact.dhat_relative, 0.01);
   EXPECT_EQ(scene.contact.barrier_stiffness, 1e5);

@@ -96,6 +96,43 @@ TEST_F(WrongFile, RootPathMissing) {
               AllOf(HasSubstr("(/root_path)"), HasSubstr("no such folder")));
 }
 
+/// What `recoil simulate` tells on every rank is found in the resolved text.
+TEST_F(WrongFile, ResolvedSceneNamesThePlacesOfTheFile) {
+  write_file(folder_ / "base.json", R"({
+    "materials": {"type": "NeoHookean", "E": 1e5, "nu": 0.3},
+
+    "initial_conditions": {"velocity": {"id": 0, "value": [1, 0, 0]}}
+  })");
+  const auto path = folder_ / "scene.json";
+  write_file(path, R"({
+    "common": "base.json",
+    "geometry": {
+      "generator": {"type": "box", "size": [1, 1, 1], "divisions": [1, 1, 1]}
+    },
+    "boundary_conditions": {
+      "dirichlet_boundary": {"id": 1, "value": [0, 0, 0]}
+    },
+    "time": {"dt": 0.1, "time_steps": 1}
+  })");
+  const SceneFile written = read_scene(path);
+  const SceneFile resolved = read_resolved(written.resolved, written.locations, path);
+  const auto place = [&](const char* file, const std::string& line_and_pointer) {
+    return (folder_ / file).string() + line_and_pointer;
+  };
+  for (const SceneFile* file : {&written, &resolved}) {
+    const Scene& scene = file->scene;
+    EXPECT_EQ(scene.geometry.at(0).where, place("scene.json", ":3 (/geometry)"));
+    EXPECT_EQ(scene.boundary_conditions.dirichlet.at(0).where,
+              place("scene.json", ":7 (/boundary_conditions/dirichlet_boundary)"));
+    EXPECT_EQ(scene.materials.at(0).where, place("base.json", ":2 (/materials)"));
+    EXPECT_EQ(scene.initial_conditions.velocity.at(0).region.where,
+              place("base.json", ":4 (/initial_conditions/velocity)"));
+    EXPECT_EQ(scene.file, path);
+  }
+  EXPECT_EQ(resolved.resolved, written.resolved);
+  EXPECT_EQ(resolved.locations, written.locations);
+}
+
 TEST(OutputFields, NamesContactForcesWithoutContact) {
   for (const std::string field : {"contact_force", "friction_force"}) {
     const auto file = read_changed(R"({"output": {"fields": ")" + field + R"("}})");

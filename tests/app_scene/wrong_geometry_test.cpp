@@ -10,6 +10,10 @@ class WrongGeometry : public ::testing::TestWithParam<WrongInput> {};
 TEST_P(WrongGeometry, IsRefused) { expect_refused(GetParam()); }
 
 #define BOX "\"generator\": {\"type\": \"box\", \"size\": [1, 1, 1], \"divisions\": [1, 1, 1]}"
+#define PLANE(settings)                                                                                      \
+  "{\"geometry\": [{" BOX                                                                                    \
+  "}, {\"type\": \"plane\", \"is_obstacle\": true, \"point\": [0, 0, -1], \"normal\": [0, 0, 1], " settings  \
+  "}]}"
 #define FACE "\"surface_selection\": {\"id\": 1, \"axis\": \"x\", \"position\": 0.5}"
 
 const WrongInput inputs[] = {
@@ -89,6 +93,26 @@ const WrongInput inputs[] = {
     {"plane_without_normal",
      "{\"geometry\": [{" BOX "}, {\"type\": \"plane\", \"is_obstacle\": true, \"point\": [0, 0, 0]}]}",
      {"(/geometry/1)", "needs `normal`"}},
+    {"moved_plane",
+     PLANE("\"transformation\": {\"translation\": [0, 0, 0.5]}"),
+     {"(/geometry/1/transformation/translation)", "no effect on a plane", "`point` and `normal`"}},
+    {"scaled_plane",
+     PLANE("\"transformation\": {\"scale\": [1, 1, 2]}"),
+     {"(/geometry/1/transformation/scale)", "no effect on a plane"}},
+    {"plane_with_dimensions",
+     PLANE("\"transformation\": {\"dimensions\": [1, 1, 1]}"),
+     {"(/geometry/1/transformation/dimensions)", "no effect on a plane"}},
+    {"turned_plane",
+     PLANE("\"transformation\": {\"rotation\": [30, 0, 0]}"),
+     {"(/geometry/1/transformation/rotation)", "no effect on a plane"}},
+    {"plane_with_rotation_mode",
+     PLANE("\"transformation\": {\"rotation_mode\": \"zyx\"}"),
+     {"(/geometry/1/transformation/rotation_mode)", "no effect on a plane"}},
+    {"refined_plane", PLANE("\"n_refs\": 2"), {"(/geometry/1/n_refs)", "no effect on a plane"}},
+    {"extract_of_plane", PLANE("\"extract\": \"edges\""), {"(/geometry/1/extract)", "no effect on a plane"}},
+    {"normalized_plane",
+     PLANE("\"advanced\": {\"normalize_mesh\": true}"),
+     {"(/geometry/1/advanced/normalize_mesh)", "no effect on a plane"}},
     {"rotation_mode",
      "{\"geometry\": [{" BOX ", \"transformation\": {\"rotation_mode\": \"euler\"}}]}",
      {"/transformation/rotation_mode)", "axis letters", "euler"}},
@@ -103,6 +127,12 @@ const WrongInput inputs[] = {
      {"(/space/discr_order/0/body)", "no body 'bax'", "did you mean 'box'"}},
     {"other_basis", R"({"space": {"basis_type": "Spline"}})", {"(/space/basis_type)", "Spline", "Lagrange"}},
 };
+
+TEST(PlaneSettings, DefaultsMayStand) {
+  EXPECT_NO_THROW(read_changed(
+      PLANE("\"n_refs\": 0, \"extract\": \"volume\", \"advanced\": {\"normalize_mesh\": false}, "
+            "\"transformation\": {\"translation\": [0, 0], \"scale\": [1, 1, 1], \"rotation\": 0}")));
+}
 
 INSTANTIATE_TEST_SUITE_P(Table, WrongGeometry, ::testing::ValuesIn(inputs),
                          [](const auto& info) { return std::string(info.param.name); });

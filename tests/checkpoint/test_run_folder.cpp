@@ -52,6 +52,27 @@ TEST(RunFolder, IsLockedAgainstASecondJob) {
   EXPECT_NO_THROW(RunFolder::open(comm, folder / "run"));
 }
 
+TEST(RunFolder, DiscardsWhatItMade) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const TemporaryFolder folder(comm);
+  const auto make_and_discard = [&](const std::filesystem::path& root) {
+    RunFolder run = RunFolder::create(comm, root);
+    if (comm.rank() == 0) {
+      std::ofstream(run.scene()) << "{}";
+      std::ofstream(run.log()) << "a line";
+    }
+    run.discard();
+    comm.barrier();
+  };
+  make_and_discard(folder / "new");
+  EXPECT_FALSE(std::filesystem::exists(folder / "new"));
+  if (comm.rank() == 0) std::filesystem::create_directory(folder / "given");
+  comm.barrier();
+  make_and_discard(folder / "given");
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "given"));
+  EXPECT_NO_THROW(RunFolder::create(comm, folder / "given"));
+}
+
 TEST(RunFolder, RefusesWhatIsNone) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const TemporaryFolder folder(comm);

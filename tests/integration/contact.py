@@ -17,6 +17,7 @@ def pushed_stack(steps=50):
         "contact": {"enabled": True, "dhat": 1e-3, "epsv": 1e-3, "friction_coefficient": 0.2,
                     "friction_pairs": [{"bodies": ["lower", "upper"], "coefficient": 0.1}]},
         "time": {"dt": 0.01, "time_steps": steps},
+        "solver": {"nonlinear": {"grad_norm_tol": 1e-12}},  # what is left of the gradient is what is left of the balance
         "output": {"fields": ["contact_force", "friction_force"]},
     }
 
@@ -95,12 +96,52 @@ def tunnelling(recoil):
                    "%s: the ball at 1000 m/s is kept, %.3f m above the lowest point of the sheet" % (name, above))
 
 
+def listed_obstacle(recoil):
+    """An obstacle driven by a list of values per step instead of a formula."""
+    states = []
+    for value, more in (("0.1*t", {}), ([1e-3 * n for n in range(1, 11)], {"time_reference": [0.01 * n for n in range(1, 11)]})):
+        scene = pushed_stack(10)
+        scene["boundary_conditions"]["obstacle_displacements"] = [dict({"id": 1, "value": [value, 0, 0]}, **more)]
+        states.append(runs.state(recoil.simulate(1, recoil.write_scene("listed", scene), "listed")))
+    error = runs.difference(states[1], states[0])
+    runs.check(error < 1e-9, "obstacle moved by a list and by a formula: %.1e" % error)
+
+
+def regularized(recoil):
+    """A static beam that bends down to a floor: the regularisation of the first passes over friction leaves no trace."""
+    def tip(friction, **advanced):
+        scene = {
+            "geometry": [box("beam", [1, 0.1], [10, 2], [0, 0.06], surface_selection=[{"id": 1, "axis": "-x", "position": -0.499}]),
+                         plane("floor", [0, 1])],
+            "materials": material(1e5, 0.3, 1000), "gravity": [0, -9.81],
+            "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0]}]},
+            "contact": {"enabled": True, "dhat": 1e-3, "friction_coefficient": friction},
+            "solver": {"contact": {"barrier_stiffness": 1e5, "friction_iterations": 20 if friction else 1,
+                                   "friction_convergence_tol": 1e-7}, "advanced": advanced},
+        }
+        return runs.state(recoil.simulate(1, recoil.write_scene("beam", scene), "beam"))
+
+    weight, passes = "lagged_regularization_weight", "lagged_regularization_iterations"
+    free, held = tip(0), tip(0, **{weight: 1e3})
+    runs.check(runs.difference(held, free) > 1e-3, "one pass alone keeps the regularisation")
+    runs.check((tip(0, **{weight: 1e3, passes: 0}) == free).all(), "no pass is regularised where none is asked for")
+    free = tip(0.3)
+    for n in (1, 3):
+        error = runs.difference(tip(0.3, **{weight: 1e3, passes: n}), free)
+        runs.check(error < 1e-5, "%d regularised passes over friction leave %.1e" % (n, error))
+
+
 def refused(recoil):
     scene = pushed_stack()
     scene["geometry"][1]["transformation"]["translation"][2] = 0.17
     folder = recoil.path("refused")
     code, text = recoil.run(2, "simulate", recoil.write_scene("refused", scene), "-o", folder, "-q", expect=None)
-    runs.check(code == 2 and "'lower'" in text and "'upper'" in text, "intersecting start: exit %d, %s" %
+    runs.check(code == 2 and "of 'lower' and face" in text and "'upper'" in text, "intersecting start: exit %d, %s" %
+               (code, " ".join(text.split("\n")[1:3])))
+    scene = pushed_stack()
+    scene["geometry"][0]["transformation"]["translation"][2] = 0.049
+    code, text = recoil.run(2, "simulate", recoil.write_scene("below", scene), "-o", recoil.path("below"), "-q", expect=None)
+    runs.check(code == 2 and text.count("is beyond the plane") == 10, "start below a plane: exit %d, %s" %
                (code, " ".join(text.split("\n")[1:3])))
 
 
@@ -151,7 +192,7 @@ def restitution(recoil):
             "initial_conditions": {"velocity": [{"body": "disk", "value": [0, -1]}]},
             "contact": {"enabled": True, "dhat": 1e-3},
             "time": {"dt": dt, "time_steps": round(0.06 / dt), "integrator": "BDF2"},
-            "solver": {"nonlinear": {"grad_norm_tol": 1e-12}},  # what is left of the gradient is what is left of the balance
+            "solver": {"nonlinear": {"grad_norm_tol": 1e-12}},
         }
         folder = recoil.simulate(1, recoil.write_scene("bounce", scene), "bounce-%g" % dt)
         rows = ledger(folder)
@@ -170,5 +211,7 @@ with runs.Recoil() as recoil:
     closes(recoil, ranks(recoil), "pushed")
     tunnelling(recoil)
     refused(recoil)
+    listed_obstacle(recoil)
+    regularized(recoil)
     slope(recoil)
     restitution(recoil)

@@ -35,6 +35,14 @@ with runs.Recoil() as recoil:
         recoil.run(1, "simulate", "--restart", part, "-q")
         runs.check((runs.state(part) == whole).all(), "restart after step %d is bitwise" % step)
 
+    listed = hard_scene(4, 6)
+    times = [0.05 * n for n in range(1, 5)]
+    listed["boundary_conditions"]["dirichlet_boundary"][0].update(value=[0, [40 * t * t for t in times], 0],
+                                                                  time_reference=times)
+    found = runs.summary(recoil.simulate(1, recoil.write_scene("listed", listed), "listed"))
+    runs.check(found["status"] == "done" and found["retried_steps"] > 0,
+               "a list of values per step: %d repetitions, then done" % found["retried_steps"])
+
     path = recoil.write_scene("hopeless", hard_scene(1, 1))
     folder = recoil.path("hopeless")
     code, text = recoil.run(1, "simulate", path, "-o", folder, "-q", expect=None)

@@ -7,10 +7,11 @@
 
 namespace recoil::app {
 
-/// Reads a scene with all its meshes and checks everything that can be known without solving. Returns a
-/// report of bodies, sizes, element quality and warnings. Serial. @throws InputError for the first thing that
-/// is wrong.
-std::string validate_scene(const std::filesystem::path& scene);
+/// Reads a scene with all its meshes and builds its problem as `simulate` does, up to the check of the
+/// initial state. Returns a report of bodies, sizes, element quality and warnings on rank 0, an empty text
+/// elsewhere. Writes no file and solves nothing. Collective. @throws InputError on every rank for the first
+/// thing that is wrong.
+std::string validate_scene(const parallel::Communicator& comm, const std::filesystem::path& scene);
 
 /// What a run folder holds: scene, status, files and whether they are sound, states and times. Collective.
 /// @throws InputError if it is no run folder.

@@ -21,6 +21,10 @@ public:
   RunFolder& operator=(RunFolder&&) noexcept;
   ~RunFolder();
 
+  /// Takes back what a run that never began has made: scene(), log(), the lock, and the folder if create()
+  /// made it; what cannot be removed stays. Every rank calls it, the first one acts.
+  void discard();
+
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path scene() const { return root_ / "scene.json"; }
   std::filesystem::path summary() const { return root_ / "summary.json"; }

@@ -28,7 +28,9 @@ struct SurfaceVertex {
   std::int32_t body;            ///< deformable bodies, then obstacles
   std::uint32_t prescribed;     ///< bit i: component i is prescribed
   VertexAddress address;
-  mesh::VertexDegrees degrees; ///< an edge on which sheets of a body touch bounds each of them by itself
+  /// Primitives around it, set where the vertex is owned. Sheets of a body that touch along an edge count by
+  /// themselves.
+  mesh::VertexDegrees degrees;
 };
 
 /// The surface on which bodies collide: the boundary of the deformable mesh through its Lagrange nodes (order

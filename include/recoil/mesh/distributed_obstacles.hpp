@@ -35,7 +35,7 @@ struct DistributedObstacles {
   std::vector<std::int32_t> vertex_surface; ///< index into `names`
   std::vector<double> vertex_area; ///< 1/dim of the measure of the faces (2D: edges) around it [m^(dim-1)]
 
-  std::vector<VertexDegrees> vertex_degrees;
+  std::vector<VertexDegrees> vertex_degrees; ///< of owned vertices and ghosts
 
   std::vector<std::array<LocalIndex, 2>> edges; ///< owned
   std::vector<double> edge_area;                ///< a third of the area of the faces around it; 0 in 2D

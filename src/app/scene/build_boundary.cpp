@@ -70,7 +70,8 @@ void build_components(const Item& entry, DirichletEntry& built) {
     else
       value.value = component.expression();
     if (component.is_list() && !entry.has("time_reference"))
-      component.fail("a list of values per time needs `time_reference`, the times");
+      component.fail("a list of values per time needs `time_reference`, the times; for one number per vertex "
+                     "of an obstacle write a formula of x, y, z, t");
     if (component.is_list() && value.per_time.size() != built.time_reference.size())
       component.fail("has " + std::to_string(value.per_time.size()) + " values, `time_reference` has " +
                      std::to_string(built.time_reference.size()) + " times");
@@ -87,6 +88,7 @@ void build_components(const Item& entry, DirichletEntry& built) {
 DirichletEntry build_prescribed(const Item& entry, bool obstacle, Scene& scene) {
   DirichletEntry built;
   built.where = entry.where();
+  built.start_time = scene.time.t0;
   const auto id = entry["id"];
   if (id.is_text()) {
     if (id.text() != "all") id.fail("must be an integer, a list of integers or \"all\", is " + id.dump());
@@ -98,10 +100,6 @@ DirichletEntry build_prescribed(const Item& entry, bool obstacle, Scene& scene) 
   build_components(entry, built);
   built.interpolation = build_factors(entry, built.value.size());
   if (obstacle) {
-    for (const auto& component : entry["value"].items())
-      if (component.is_list())
-        component.fail(
-            "one number per vertex of an obstacle is not supported; write a formula of x, y, z, t");
     if (entry.has("dimension")) {
       scene.warnings.push_back(entry["dimension"].where() + ": has no effect on obstacles");
       for (auto& component : built.value) component.constrained = true;

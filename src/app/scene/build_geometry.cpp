@@ -93,6 +93,30 @@ mesh::Generator build_generator(const Item& item) {
   return generator;
 }
 
+/// Defaults are filled in, so what was not written looks like what was written as the default.
+void refuse_mesh_settings(const Item& plane) {
+  const auto refuse_unless = [](bool is_default, const Item& item) {
+    if (!is_default)
+      item.fail("has no effect on a plane, which is given by `point` and `normal`; leave it out and change "
+                "those");
+  };
+  const auto transformation = plane["transformation"];
+  const auto refuse_other_than = [&](double wanted, const Item& item) {
+    const auto given = item.is_number() ? std::vector<double>{item.number()} : item.numbers();
+    refuse_unless(std::all_of(given.begin(), given.end(), [&](double entry) { return entry == wanted; }),
+                  item);
+  };
+  refuse_other_than(0, transformation["translation"]);
+  refuse_other_than(1, transformation["scale"]);
+  refuse_other_than(0, transformation["rotation"]);
+  refuse_unless(transformation["rotation_mode"].text() == "xyz", transformation["rotation_mode"]);
+  if (transformation.has("dimensions")) refuse_unless(false, transformation["dimensions"]);
+  refuse_unless(plane["n_refs"].integer() == 0, plane["n_refs"]);
+  refuse_unless(plane["extract"].text() == "volume", plane["extract"]);
+  const auto normalize = plane["advanced"]["normalize_mesh"];
+  refuse_unless(!normalize.flag(), normalize);
+}
+
 void build_plane(const Item& entry, Scene& scene) {
   for (const char* name :
        {"mesh", "generator", "array", "surface_selection", "volume_selection", "point_selection"})
@@ -100,6 +124,7 @@ void build_plane(const Item& entry, Scene& scene) {
   if (!entry["is_obstacle"].flag()) entry.fail("a plane is an obstacle: write \"is_obstacle\": true");
   for (const char* name : {"point", "normal"})
     if (!entry.has(name)) entry.fail("a plane needs `" + std::string(name) + "`");
+  refuse_mesh_settings(entry);
   PlaneObstacle plane;
   plane.name = entry["name"].text();
   plane.where = entry.where();

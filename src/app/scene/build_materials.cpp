@@ -7,7 +7,11 @@ namespace {
 
 MaterialValue value_of(const Item& item) {
   if (item.is_object()) return ElementData{item["file"].text(), item["dataset"].text()};
-  return item.expression();
+  auto formula = item.expression();
+  if (formula.depends_on_time())
+    item.fail("a material constant cannot change in time, but '" + formula.text() +
+              "' depends on t; write a formula of x, y, z");
+  return formula;
 }
 
 double constant_or(const MaterialValue& value, double otherwise) {

@@ -70,37 +70,18 @@ void check_boundary_ids(const Scene& scene) {
         if (id <= 0) carries_none(id, entry.where);
 }
 
-/// A list of values per time cannot drive an obstacle (PolyFEM reads it as one number per vertex).
-void check_obstacle_motion(const Scene& scene) {
-  std::set<int> moved;
-  for (const auto& entry : scene.boundary_conditions.obstacle_displacements) {
-    if (entry.all) return;
-    moved.insert(entry.ids.begin(), entry.ids.end());
-  }
-  for (const int id : obstacle_ids(scene))
-    for (const auto& entry : scene.boundary_conditions.dirichlet)
-      if (!moved.contains(id) && (entry.all || holds(entry.ids, id)))
-        for (const auto& component : entry.value)
-          if (!component.per_time.empty())
-            throw InputError(entry.where,
-                             "moves the obstacle with id " + std::to_string(id) +
-                                 ", for which lists of values are not supported; write a formula");
-}
-
 void check_time_reference(const Scene& scene) {
-  for (const auto& entry : scene.boundary_conditions.dirichlet)
-    for (std::size_t c = 0; c < entry.value.size(); ++c)
-      if (!entry.value[c].per_time.empty())
-        for (int n = 1; n <= scene.time.steps; ++n) {
-          const double t = scene.time.time_of_step(n);
-          const auto hit = [&](double reference) {
-            return std::round(reference * 1000) == std::round(t * 1000);
-          };
-          if (std::none_of(entry.time_reference.begin(), entry.time_reference.end(), hit))
-            throw InputError(entry.where, "`time_reference` has no entry for step " + std::to_string(n) +
-                                              " at t = " + std::to_string(t) +
-                                              "; every step must hit one within 1e-3");
-        }
+  const BoundaryConditions& conditions = scene.boundary_conditions;
+  for (const auto* list : {&conditions.dirichlet, &conditions.obstacle_displacements})
+    for (const DirichletEntry& entry : *list) {
+      const bool has_lists =
+          std::ranges::any_of(entry.value, [](const auto& component) { return !component.per_time.empty(); });
+      for (int n = 1; has_lists && n <= scene.time.steps; ++n)
+        if (const double t = scene.time.time_of_step(n); !entry.is_listed(t))
+          throw InputError(entry.where, "`time_reference` has no entry for step " + std::to_string(n) +
+                                            " at t = " + std::to_string(t) +
+                                            "; every step must hit one within 1e-3");
+    }
 }
 
 } // namespace
@@ -124,7 +105,6 @@ void check_scene(const Scene& scene) {
                      "there is no material; body '" + deformable_names(scene).front() + "' needs one");
   check_bodies(scene);
   check_boundary_ids(scene);
-  check_obstacle_motion(scene);
   check_time_reference(scene);
   if (scene.solver.lump_mass_matrix)
     for (const auto& body : deformable_names(scene))

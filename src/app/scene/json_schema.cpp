@@ -68,7 +68,10 @@ std::vector<ordered_json> single_forms(const KeyNode& node, unsigned types, cons
     forms.push_back(value);
     forms.push_back(quantity(key, value));
   }
-  if (types & expression) forms.push_back({{"type", "string"}, {"description", "formula of x, y, z, t"}});
+  // Only material constants may be element data, and these do not change in time.
+  if (types & expression)
+    forms.push_back({{"type", "string"},
+                     {"description", types & element_data ? "formula of x, y, z" : "formula of x, y, z, t"}});
   if (types & (text | path)) forms.push_back({{"type", "string"}});
   if (types & element_data)
     forms.push_back({{"type", "object"},

@@ -129,8 +129,8 @@ std::span<const KeySection> scene_key_sections() {
        geometry_keys()},
       {"Selections", "", selection_keys()},
       {"`materials`",
-       "Constants may be numbers, formulas of x, y, z, t, or one value per element in the order of the mesh "
-       "file, "
+       "Constants may be numbers, formulas of x, y, z (not of t), or one value per element in the order of "
+       "the mesh file, "
        "`{\"file\": \"f.h5\", \"dataset\": \"/E\"}`.",
        material_keys()},
       {"`boundary_conditions`", "", boundary_keys()},

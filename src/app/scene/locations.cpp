@@ -1,5 +1,7 @@
 #include "app/scene/locations.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace recoil::app {
 
 void Locations::erase(const std::string& pointer) {
@@ -51,6 +53,23 @@ std::string Locations::describe(const std::string& pointer) const {
 std::string Locations::file_of(const std::string& pointer) const {
   const auto* place = nearest(as_written(pointer));
   return place ? place->file : "";
+}
+
+std::string Locations::to_text() const {
+  nlohmann::json places = nlohmann::json::array();
+  for (const auto& [pointer, place] : places_) places.push_back({pointer, place.file, place.line});
+  // File names need not be UTF-8.
+  return nlohmann::json{{"places", std::move(places)}, {"wrapped", wrapped_}}.dump(
+      -1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Locations Locations::from_text(const std::string& text) {
+  const auto json = nlohmann::json::parse(text);
+  Locations locations;
+  for (const auto& place : json.at("places"))
+    locations.set(place.at(0).get<std::string>(), place.at(1).get<std::string>(), place.at(2).get<int>());
+  locations.wrapped_ = json.at("wrapped").get<std::set<std::string>>();
+  return locations;
 }
 
 } // namespace recoil::app

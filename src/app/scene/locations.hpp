@@ -23,6 +23,10 @@ public:
   /// The file in which the value stands.
   std::string file_of(const std::string& pointer) const;
 
+  /// All that is remembered, for another rank.
+  std::string to_text() const;
+  static Locations from_text(const std::string& text);
+
 private:
   struct Place {
     std::string file;

@@ -15,12 +15,13 @@ SceneFile build(Document document) {
   const Item root(document.root, "", document.locations);
   build_geometry(root, scene);
   build_materials(root, scene);
+  build_time(root, scene);
   build_boundary_conditions(root, scene);
   build_initial_conditions(root, scene);
-  build_time(root, scene);
   build_settings(root, scene);
   check_scene(scene);
   result.resolved = document.root.dump(2) + "\n";
+  result.locations = document.locations.to_text();
   return result;
 }
 
@@ -30,6 +31,16 @@ SceneFile read_scene(const std::filesystem::path& path) { return build(load_docu
 
 SceneFile parse_scene(const std::string& text, const std::string& name, const std::filesystem::path& folder) {
   return build(document_from_text(text, name, folder));
+}
+
+SceneFile read_resolved(const std::string& resolved, const std::string& locations,
+                        const std::filesystem::path& path) {
+  Document document;
+  document.root = nlohmann::json::parse(resolved);
+  document.locations = Locations::from_text(locations);
+  document.file = path;
+  document.folder = std::filesystem::absolute(path).parent_path();
+  return build(std::move(document));
 }
 
 } // namespace recoil::app

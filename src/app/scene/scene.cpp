@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "recoil/base/error.hpp"
 
@@ -13,17 +14,38 @@ bool holds(const std::vector<Value>& values, const Value& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
+/// PolyFEM rounds times to milliseconds.
+bool is_same_time(double a, double b) { return std::round(a * 1000) == std::round(b * 1000); }
+
 } // namespace
+
+bool DirichletEntry::is_listed(double t) const {
+  return std::ranges::any_of(time_reference, [&](double listed) { return is_same_time(listed, t); });
+}
 
 double DirichletEntry::evaluate(int c, const ExpressionPoint& point) const {
   const auto& component = value[static_cast<std::size_t>(c)];
   const double factor = time_factor(interpolation, c, point.t);
-  if (component.per_time.empty()) return factor * component.value(point);
-  for (std::size_t i = 0; i < time_reference.size(); ++i)
-    if (std::round(time_reference[i] * 1000) == std::round(point.t * 1000))
-      return factor * component.per_time[i](point);
-  throw InputError(where, "`time_reference` has no entry for t = " + std::to_string(point.t) +
-                              "; every time step must hit one within 1e-3");
+  return factor * (component.per_time.empty() ? component.value(point) : evaluate_list(component, point));
+}
+
+double DirichletEntry::evaluate_list(const ComponentValue& component, const ExpressionPoint& point) const {
+  struct Listed {
+    double time, value;
+  };
+  Listed before{start_time, 0}, after{std::numeric_limits<double>::infinity(), 0};
+  for (std::size_t i = 0; i < time_reference.size(); ++i) {
+    ExpressionPoint then = point;
+    then.t = time_reference[i];
+    if (is_same_time(then.t, point.t)) return component.per_time[i](point);
+    if (then.t < point.t && then.t >= before.time) before = {then.t, component.per_time[i](then)};
+    if (then.t > point.t && then.t < after.time) after = {then.t, component.per_time[i](then)};
+  }
+  if (point.t <= start_time) return 0;
+  if (std::isinf(after.time))
+    throw InputError(where, "`time_reference` has no entry for t = " + std::to_string(point.t) +
+                                " or later; every time step must hit one within 1e-3");
+  return before.value + (point.t - before.time) / (after.time - before.time) * (after.value - before.value);
 }
 
 int find_material_index(const Scene& scene, const std::string& body, int volume_id) {

@@ -5,20 +5,14 @@
 #include <numeric>
 
 #include "app/simulation/build_contact.hpp"
+#include "app/simulation/build_loads.hpp"
 #include "app/simulation/materials.hpp"
-#include "recoil/base/error.hpp"
+#include "app/simulation/require_finite.hpp"
 #include "recoil/fem/reference/quadrature.hpp"
-#include "recoil/potentials/dead_loads.hpp"
-#include "recoil/potentials/pressure.hpp"
 
 namespace recoil::app {
 
 namespace {
-
-bool depends_on_time(const std::vector<Expression>& values) {
-  return std::any_of(values.begin(), values.end(),
-                     [](const Expression& value) { return value.depends_on_time(); });
-}
 
 template <int dim>
 std::vector<fem::DirichletCondition> dirichlet_conditions(const Scene& scene) {
@@ -29,85 +23,17 @@ std::vector<fem::DirichletCondition> dirichlet_conditions(const Scene& scene) {
     condition.ids.assign(entry.ids.begin(), entry.ids.end());
     for (std::size_t i = 0; i < dim; ++i) condition.components[i] = entry.value[i].constrained;
     condition.value = [&entry](int component, const ExpressionPoint& point) {
-      return entry.evaluate(component, point);
+      return require_finite(entry.evaluate(component, point), entry.where, "prescribed displacement",
+                            component, point);
     };
     conditions.push_back(std::move(condition));
   }
   return conditions;
 }
 
-/// gravity - rhs; empty value if it is zero everywhere.
 /// Adjoints are those of exactly stationary states, and Newton's last iteration, which costs one solve,
 /// brings eight digits: the tolerances of the scene are met by this factor better.
 constexpr double tighter = 1e-1;
-
-template <int dim>
-potentials::LoadField<dim> acceleration_field(const Scene& scene) {
-  const auto& rhs = scene.boundary_conditions.rhs;
-  const auto& gravity = scene.gravity;
-  const auto is_zero = [](const Expression& value) { return value.is_constant() && value({}) == 0; };
-  potentials::LoadField<dim> field;
-  if (std::all_of(rhs.begin(), rhs.end(), is_zero) &&
-      std::all_of(gravity.begin(), gravity.end(), [](double g) { return g == 0; }))
-    return field;
-  field.time_dependent = depends_on_time(rhs);
-  field.value = [&rhs, &gravity](const ExpressionPoint& point) {
-    Eigen::Matrix<double, dim, 1> acceleration = Eigen::Matrix<double, dim, 1>::Zero();
-    for (std::size_t i = 0; i < dim; ++i) {
-      if (i < gravity.size()) acceleration[static_cast<Eigen::Index>(i)] += gravity[i];
-      // PolyFEM's sign: the force density is -rho rhs.
-      if (i < rhs.size()) acceleration[static_cast<Eigen::Index>(i)] -= rhs[i](point);
-    }
-    return acceleration;
-  };
-  return field;
-}
-
-potentials::FacetSelection facets_of(bool all, const std::vector<int>& ids) {
-  return {all, std::vector<std::int32_t>(ids.begin(), ids.end())};
-}
-
-template <int dim>
-void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
-               solvers::ElastodynamicsProblem<dim>& problem) {
-  auto acceleration = acceleration_field<dim>(scene);
-  if (acceleration.value)
-    problem.loads.push_back(potentials::make_body_force<dim>(
-        space, problem.geometry, make_density(scene, space, materials), std::move(acceleration)));
-  for (const TractionEntry& entry : scene.boundary_conditions.neumann) {
-    potentials::LoadField<dim> traction;
-    traction.time_dependent = depends_on_time(entry.value) || !entry.interpolation.empty();
-    traction.value = [&entry](const ExpressionPoint& point) {
-      Eigen::Matrix<double, dim, 1> value;
-      for (int i = 0; i < dim; ++i)
-        value[i] =
-            entry.value[static_cast<std::size_t>(i)](point) * time_factor(entry.interpolation, i, point.t);
-      return value;
-    };
-    problem.loads.push_back(
-        potentials::make_traction<dim>(space, facets_of(entry.all, entry.ids), std::move(traction)));
-  }
-  for (const PressureEntry& entry : scene.boundary_conditions.normal_aligned_neumann)
-    problem.loads.push_back(potentials::make_normal_traction<dim>(
-        space, problem.geometry, facets_of(entry.all, entry.ids), [&entry](const ExpressionPoint& point) {
-          return entry.value(point) * time_factor(entry.interpolation, 0, point.t);
-        }));
-  for (const PressureEntry& entry : scene.boundary_conditions.pressure) {
-    if (entry.value.depends_on_position())
-      throw InputError(entry.where,
-                       "the pressure '" + entry.value.text() +
-                           "' depends on position; a follower pressure has a potential only if it is "
-                           "uniform. Use a formula of t alone");
-    problem.loads.push_back(potentials::make_pressure<dim>(
-        space, problem.geometry, facets_of(entry.all, entry.ids),
-        [&entry](double time) {
-          ExpressionPoint point;
-          point.t = time;
-          return entry.value(point) * time_factor(entry.interpolation, 0, time);
-        },
-        problem.dirichlet->flags(), entry.where));
-  }
-}
 
 /// Calls act(node) for the owned nodes of the region's cells, cells by ascending input id (so the last one
 /// decides).
@@ -135,7 +61,8 @@ void sample(const std::vector<InitialField>& fields, const fem::FunctionSpace<di
       const auto point =
           fem::expression_point<dim>(space.node_positions()[static_cast<std::size_t>(node)], 0);
       for (std::size_t i = 0; i < dim; ++i)
-        entries[static_cast<std::size_t>(node) * dim + i] = field.value[i](point);
+        entries[static_cast<std::size_t>(node) * dim + i] = require_finite(
+            field.value[i](point), field.region.where, "initial value", static_cast<int>(i), point);
     });
 }
 
@@ -216,8 +143,10 @@ stepping::State initial_state(const Scene& scene, const fem::FunctionSpace<dim>&
   state.u = linalg::Vector(space.layout());
   state.v = linalg::Vector(space.layout());
   if (scene.time.kind == TimeKind::statics) return state;
-  sample(scene.initial_conditions.solution, space, state.u);
-  sample(scene.initial_conditions.velocity, space, state.v);
+  parallel::collectively(space.comm(), [&] {
+    sample(scene.initial_conditions.solution, space, state.u);
+    sample(scene.initial_conditions.velocity, space, state.v);
+  });
   const potentials::Density density = make_density(scene, space, materials);
   for (const AngularVelocity& spin : scene.initial_conditions.angular_velocity)
     add_spin(spin, spin.center ? *spin.center : centre_of_mass(spin.region, space, geometry, density), space,
@@ -245,6 +174,7 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   options.bdf_order = scene.time.bdf_order;
   options.max_retries = scene.time.max_retries;
   options.regularization_weight = scene.solver.lagged_regularization_weight;
+  options.regularization_passes = scene.solver.lagged_regularization_iterations;
   const double length = scene.solver.characteristic_length.value_or(diagonal);
   const double unit = scene.solver.characteristic_force_density * std::pow(length, 0.5 * dim);
   auto& newton = options.newton;

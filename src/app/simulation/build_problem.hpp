@@ -18,6 +18,7 @@ solvers::ElastodynamicsProblem<dim> build_problem(const Scene& scene, const fem:
                                                   const mesh::DistributedObstacles<dim>& obstacles);
 
 /// Displacement and velocity at the start. Collective.
+/// @throws InputError on every rank for a formula without a finite value.
 template <int dim>
 stepping::State initial_state(const Scene& scene, const fem::FunctionSpace<dim>& space,
                               const fem::CellGeometry<dim>& geometry, const std::vector<int>& materials);

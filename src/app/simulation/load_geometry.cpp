@@ -6,11 +6,14 @@ namespace recoil::app {
 
 LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem::path& path) {
   LoadedScene loaded;
-  std::string text = parallel::collectively(
-      comm, [&] { return comm.rank() == 0 ? read_scene(path).resolved : std::string(); });
-  comm.broadcast(text);
-  loaded.file = parallel::collectively(
-      comm, [&] { return parse_scene(text, path.string(), std::filesystem::absolute(path).parent_path()); });
+  SceneFile first =
+      parallel::collectively(comm, [&] { return comm.rank() == 0 ? read_scene(path) : SceneFile(); });
+  comm.broadcast(first.resolved);
+  comm.broadcast(first.locations);
+  // The first rank too, so that all of them hold the same scene.
+  loaded.file =
+      parallel::collectively(comm, [&] { return read_resolved(first.resolved, first.locations, path); });
+  check_output_fields(loaded.file.scene);
   Scene& scene = loaded.file.scene;
   GlobalIndex dim = 0;
   parallel::collectively(comm, [&] {

@@ -15,7 +15,8 @@ struct LoadedScene {
   mesh::AssembledGeometry geometry;
 };
 
-/// Reads the scene on rank 0, gives it to all ranks, reads and checks the meshes on rank 0. Collective.
+/// Reads the scene on rank 0, gives it to all ranks with the places of its values, reads and checks the
+/// meshes on rank 0. Collective.
 /// @throws InputError on every rank.
 LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem::path& path);
 

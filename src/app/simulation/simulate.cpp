@@ -5,10 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "app/simulation/build_problem.hpp"
+#include "app/simulation/discrete_scene.hpp"
 #include "app/simulation/ledger_table.hpp"
-#include "app/simulation/load_geometry.hpp"
-#include "app/simulation/materials.hpp"
 #include "app/simulation/run_state.hpp"
 #include "app/simulation/summary.hpp"
 #include "app/simulation/trajectory_output.hpp"
@@ -36,21 +34,15 @@ class Simulation {
 public:
   Simulation(const parallel::Communicator& comm, const SimulateOptions& options, LoadedScene& loaded,
              const checkpoint::RunFolder& folder)
-      : comm_(comm), options_(options), scene_(loaded.file.scene), folder_(folder),
-        mesh_(mesh::distribute<dim>(comm, loaded.geometry.deformable, {partition_weights(loaded)})),
-        space_(mesh_, body_orders()), materials_(cell_materials(scene_, mesh_)),
-        obstacles_(mesh::distribute_obstacles<dim>(comm, loaded.geometry.obstacles)),
-        solver_(build_problem(scene_, space_, materials_, obstacles_),
-                solver_options(scene_, dim, (mesh_.max_corner - mesh_.min_corner).norm())),
+      : comm_(comm), options_(options), scene_(loaded.file.scene), folder_(folder), discrete_(comm, loaded),
         output_(space_, *solver_.problem().geometry, scene_.output.fields) {
-    // The meshes as read are not needed any more, and rank 0 should not hold them.
-    loaded.geometry = {};
+    if (options.restart.empty()) discrete_.start();
   }
 
   ExitCode run() {
     log_size();
     if (options_.restart.empty())
-      start();
+      write_start();
     else
       restart();
     ExitCode code = ExitCode::done;
@@ -91,22 +83,6 @@ public:
   }
 
 private:
-  static std::vector<int> partition_weights(const LoadedScene& loaded) {
-    std::vector<int> weights;
-    for (const std::string& name : loaded.geometry.deformable.body_names) {
-      int weight = 1;
-      for (int i = 0; i < dim; ++i) weight *= order_of_body(loaded.file.scene, name);
-      weights.push_back(weight);
-    }
-    return weights;
-  }
-
-  std::vector<int> body_orders() const {
-    std::vector<int> orders;
-    for (const std::string& name : mesh_.body_names) orders.push_back(order_of_body(scene_, name));
-    return orders;
-  }
-
   template <class Work>
   void timed_io(Work work) {
     const Stopwatch watch;
@@ -122,15 +98,7 @@ private:
     return options;
   }
 
-  void start() {
-    stepping::State state = initial_state(scene_, space_, *solver_.problem().geometry, materials_);
-    const solvers::Ledger ledger = solvers::measure_state(solver_.problem(), state.u, state.v);
-    std::vector<stepping::State> states;
-    states.push_back(std::move(state));
-    solver_.start(0, std::move(states), ledger);
-    if (const std::string wrong = solver_.check_state(solver_.history().newest().u); !wrong.empty())
-      throw InputError("geometry or initial_conditions/solution",
-                       wrong + "; start from a state without inverted elements and intersections");
+  void write_start() {
     timed_io([&] {
       writer_ = std::make_unique<checkpoint::TrajectoryWriter>(comm_, folder_.trajectory(), writer_options());
       output_.write_mesh(*writer_);
@@ -249,11 +217,10 @@ private:
   const Scene& scene_;
   const checkpoint::RunFolder& folder_;
   Stopwatch watch_;
-  mesh::DistributedMesh<dim> mesh_;
-  fem::FunctionSpace<dim> space_;
-  std::vector<int> materials_;
-  mesh::DistributedObstacles<dim> obstacles_;
-  solvers::ElastodynamicsSolver<dim> solver_;
+  DiscreteScene<dim> discrete_;
+  const mesh::DistributedMesh<dim>& mesh_ = discrete_.mesh();
+  const fem::FunctionSpace<dim>& space_ = discrete_.space();
+  solvers::ElastodynamicsSolver<dim>& solver_ = discrete_.solver();
   TrajectoryOutput<dim> output_;
   std::unique_ptr<checkpoint::TrajectoryWriter> writer_;
   std::unique_ptr<LedgerTable> table_; ///< on rank 0
@@ -262,34 +229,54 @@ private:
   double io_seconds_ = 0;
 };
 
+LogOptions log_options(const parallel::Communicator& comm, const SimulateOptions& options) {
+  LogOptions log;
+  log.rank = comm.rank();
+  log.level = options.verbose ? LogLevel::debug : LogLevel::info;
+  log.quiet = options.quiet;
+  log.json_lines = options.json_lines;
+  return log;
+}
+
+template <int dim>
+ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options, LoadedScene& loaded,
+             checkpoint::RunFolder& folder) {
+  std::unique_ptr<Simulation<dim>> simulation;
+  try {
+    simulation = std::make_unique<Simulation<dim>>(comm, options, loaded, folder);
+  } catch (const InputError&) {
+    if (options.restart.empty()) {
+      // The mended scene would be refused a folder that is not empty; its log file is closed first.
+      initialize_log(log_options(comm, options));
+      folder.discard();
+    }
+    throw;
+  }
+  return simulation->run();
+}
+
 } // namespace
 
 ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& options) {
   const bool continues = !options.restart.empty();
-  // A scene that cannot be run must not leave a folder behind, so it is read first.
+  // A scene that cannot be read must not leave a folder behind.
   std::unique_ptr<checkpoint::RunFolder> folder;
   if (continues)
     folder = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::open(comm, options.restart));
   LoadedScene loaded = load_scene(comm, continues ? folder->scene() : options.scene);
-  check_output_fields(loaded.file.scene);
   if (!continues) {
     folder = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::create(comm, options.output));
     parallel::collectively(comm, [&] {
       if (comm.rank() == 0) write_file_atomically(folder->scene(), loaded.file.resolved);
     });
   }
-  LogOptions log;
-  log.rank = comm.rank();
-  log.level = options.verbose ? LogLevel::debug : LogLevel::info;
+  LogOptions log = log_options(comm, options);
   log.file = folder->log();
-  log.quiet = options.quiet;
-  log.json_lines = options.json_lines;
   initialize_log(log);
   log_info(build_info());
   for (const std::string& warning : loaded.file.scene.warnings) log_warning(warning);
   for (const std::string& note : loaded.file.scene.notes) log_debug(note);
-  return loaded.dim == 2 ? Simulation<2>(comm, options, loaded, *folder).run()
-                         : Simulation<3>(comm, options, loaded, *folder).run();
+  return loaded.dim == 2 ? run<2>(comm, options, loaded, *folder) : run<3>(comm, options, loaded, *folder);
 }
 
 } // namespace recoil::app

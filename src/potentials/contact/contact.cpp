@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "potentials/contact/describe.hpp"
 #include "recoil/geometry/additive_ccd.hpp"
 #include "recoil/geometry/psd_projection.hpp"
 
@@ -222,16 +223,14 @@ ClosestPair<dim> Contact<dim>::closest_pair() const {
   double distance = std::numeric_limits<double>::infinity();
   if (closest != nullptr) {
     distance = std::sqrt(closest->closest.distance_squared);
-    const auto name = [&](std::int32_t body) -> std::string {
-      const auto num = surface_->num_bodies() + static_cast<std::int32_t>(surface_->obstacles().names.size());
-      return body < num ? "'" + surface_->body_name(body) + "'" : "a plane";
-    };
+    const std::span<const LocalIndex> all(closest->vertices);
+    const auto first = static_cast<std::size_t>(geometry::num_first_points(closest->kind));
+    const auto count = static_cast<std::size_t>(closest->num_vertices);
     std::ostringstream line;
-    line << (closest->kind == geometry::StencilKind::edge_edge ? "edges" : "a vertex and a primitive")
-         << " of " << name(closest->bodies[0]) << " and " << name(closest->bodies[1]) << " are " << distance
-         << " m apart at (";
-    for (int i = 0; i < dim; ++i) line << (i > 0 ? ", " : "") << closest->points(i, 0);
-    line << ")";
+    line << describe_primitive(*surface_, *vertices_, all.first(first)) << " and "
+         << (count > first ? describe_primitive(*surface_, *vertices_, all.subspan(first, count - first))
+                           : "a plane")
+         << " are " << distance << " m apart at " << describe_place<dim>(closest->points.col(0));
     text = line.str();
   }
   ClosestPair<dim> result;
@@ -258,10 +257,18 @@ Eigen::AlignedBox<double, dim> Contact<dim>::bounding_box() const {
 template <int dim>
 GlobalIndex Contact<dim>::num_intersections(std::vector<std::string>* first) const {
   GlobalIndex below = 0;
+  std::string texts;
   for (const Plane<dim>& plane : parameters_.planes)
-    for (LocalIndex v = 0; v < surface_->num_owned(); ++v)
-      if (surface_->node(v) >= 0 && plane.normal.dot(known_[static_cast<std::size_t>(v)] - plane.point) <= 0)
-        ++below;
+    for (LocalIndex v = 0; v < surface_->num_owned(); ++v) {
+      const Point& x = known_[static_cast<std::size_t>(v)];
+      if (surface_->node(v) < 0 || plane.normal.dot(x - plane.point) > 0) continue;
+      ++below;
+      if (first != nullptr && below <= static_cast<GlobalIndex>(num_described))
+        texts += describe_primitive(*surface_, *vertices_, std::span(&v, 1)) + " near " +
+                 describe_place<dim>(x) + " is beyond the plane through " + describe_place<dim>(plane.point) +
+                 "\n";
+    }
+  if (first != nullptr) add_lines(surface_->comm(), texts, *first);
   return surface_->comm().sum(below) + count_intersections<dim>(*surface_, known_, first);
 }
 

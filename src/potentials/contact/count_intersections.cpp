@@ -1,27 +1,10 @@
-#include <sstream>
-
+#include "potentials/contact/describe.hpp"
 #include "potentials/contact/remote_primitives.hpp"
 #include "potentials/contact/surface_items.hpp"
 #include "recoil/geometry/predicates.hpp"
 #include "recoil/potentials/contact/contact_search.hpp"
 
 namespace recoil::potentials {
-
-namespace {
-
-constexpr std::size_t num_described = 10;
-
-template <int dim>
-std::string describe(const fem::CollisionSurface<dim>& surface, std::int32_t a, std::int32_t b,
-                     const Eigen::Matrix<double, dim, 1>& place) {
-  std::ostringstream text;
-  text << "'" << surface.body_name(a) << "' and '" << surface.body_name(b) << "' near (";
-  for (int i = 0; i < dim; ++i) text << (i > 0 ? ", " : "") << place[i];
-  text << ")";
-  return text.str();
-}
-
-} // namespace
 
 template <int dim>
 GlobalIndex count_intersections(const fem::CollisionSurface<dim>& surface,
@@ -47,27 +30,26 @@ GlobalIndex count_intersections(const fem::CollisionSurface<dim>& surface,
   for (const auto& pair : found.pairs[0]) {
     const Primitive a = remote.primitive(which[0].first, pair[0]),
                     b = remote.primitive(which[0].second, pair[1]);
-    const auto at = [&](const Primitive& primitive, std::size_t i) -> const Point& {
-      return x[static_cast<std::size_t>(vertices.find(primitive.vertices[i]))];
-    };
+    std::array<LocalIndex, 5> all{};
+    std::size_t num_all = 0;
+    for (const Primitive* primitive : {&a, &b})
+      for (std::size_t i = 0; i < primitive->num_vertices; ++i)
+        all[num_all++] = vertices.find(primitive->vertices[i]);
+    const auto at = [&](std::size_t i) -> const Point& { return x[static_cast<std::size_t>(all[i])]; };
     bool hit = false;
     if constexpr (dim == 2)
-      hit = geometry::segments_intersect(at(a, 0), at(a, 1), at(b, 0), at(b, 1));
+      hit = geometry::segments_intersect(at(0), at(1), at(2), at(3));
     else
-      hit = geometry::segment_triangle_intersect(at(a, 0), at(a, 1), at(b, 0), at(b, 1), at(b, 2));
+      hit = geometry::segment_triangle_intersect(at(0), at(1), at(2), at(3), at(4));
     if (!hit) continue;
     ++count;
-    if (first != nullptr && described++ < num_described)
-      texts += describe<dim>(surface, vertices[vertices.find(a.vertices[0])].body,
-                             vertices[vertices.find(b.vertices[0])].body, at(a, 0)) +
-               "\n";
+    if (first == nullptr || described++ >= num_described) continue;
+    const std::span<const LocalIndex> of_pair(all.data(), num_all);
+    texts += describe_primitive(surface, vertices, of_pair.first(2)) + " and " +
+             describe_primitive(surface, vertices, of_pair.subspan(2)) + " near " +
+             describe_place<dim>(at(0)) + "\n";
   }
-  if (first != nullptr)
-    for (const std::string& of_rank : surface.comm().all_gather(texts)) {
-      std::istringstream lines(of_rank);
-      for (std::string line; first->size() < num_described && std::getline(lines, line);)
-        first->push_back(line);
-    }
+  if (first != nullptr) add_lines(surface.comm(), texts, *first);
   return surface.comm().sum(count);
 }
 

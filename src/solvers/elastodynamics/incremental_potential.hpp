@@ -12,7 +12,7 @@ namespace recoil::solvers {
 
 /// E(u) = 1/2 (u - u~)' M (u - u~) + s sum_k Phi_k(u) + K B(u) + s Phi_f(u) of one step (spec 1.2), with s =
 /// (b dt)^2, B the contact barrier and Phi_f friction; without inertia the first term is missing (or a weak
-/// regularisation w/2 |u - u_start|^2) and s = 1. Prescribed entries of u and the obstacles are constants.
+/// regularisation w/2 |u - u_lag|^2) and s = 1. Prescribed entries of u and the obstacles are constants.
 template <int dim>
 class IncrementalPotential final : public newton::Objective {
 public:
@@ -22,6 +22,8 @@ public:
   /// null = no first term) make the first term, `scale` is s.
   void begin_step(const potentials::StepContext& context, const potentials::MassMatrix<dim>* quadratic,
                   const linalg::Vector* u_tilde, double scale);
+  /// Leaves the first term out for the rest of the step.
+  void drop_quadratic() { quadratic_ = nullptr; }
 
   /// s of this step.
   double scale() const { return scale_; }

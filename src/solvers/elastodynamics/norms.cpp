@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <sstream>
+#include <utility>
 
 #include <Eigen/LU>
 
 #include "recoil/fem/reference/tabulation.hpp"
+#include "recoil/parallel/exchange.hpp"
 
 namespace recoil::solvers {
 
@@ -65,45 +68,56 @@ DisplacementNorms displacement_norms(const fem::FunctionSpace<dim>& space,
 }
 
 template <int dim>
-WorstCell worst_cell(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
-                     const linalg::Vector& u) {
-  double smallest = std::numeric_limits<double>::infinity();
-  LocalIndex worst = -1;
+std::vector<WorstCell> worst_cells(const fem::FunctionSpace<dim>& space,
+                                   const fem::CellGeometry<dim>& geometry, const linalg::Vector& u,
+                                   std::size_t count) {
+  const auto& mesh = space.mesh();
+  std::vector<WorstCell> cells(static_cast<std::size_t>(mesh.num_owned_cells));
+  for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+    const auto& position = mesh.vertices[static_cast<std::size_t>(mesh.cells[cell][0])];
+    cells[cell] = {mesh.cell_ids[cell],
+                   mesh.cell_source[cell],
+                   mesh.cell_body[cell],
+                   std::numeric_limits<double>::infinity(),
+                   {}};
+    for (int i = 0; i < dim; ++i) cells[cell].position[static_cast<std::size_t>(i)] = position[i];
+  }
   for_points<dim>(
       space, geometry, u.local(), [](int order) { return 2 * order; },
       [&](LocalIndex cell, double, const auto&, const auto& gradient) {
         Eigen::Matrix<double, dim, dim> F = gradient;
         F += Eigen::Matrix<double, dim, dim>::Identity();
-        const double ratio = F.determinant();
-        if (ratio < smallest || std::isnan(ratio)) {
-          smallest = std::isnan(ratio) ? -std::numeric_limits<double>::infinity() : ratio;
-          worst = cell;
-        }
+        const double det = F.determinant();
+        double& ratio = cells[static_cast<std::size_t>(cell)].ratio;
+        ratio = std::isnan(det) ? -std::numeric_limits<double>::infinity() : std::min(ratio, det);
       });
-  const auto& comm = space.comm();
-  WorstCell result;
-  result.ratio = comm.min(smallest);
-  const GlobalIndex nobody = comm.size();
-  const GlobalIndex owner =
-      comm.min(smallest == result.ratio && worst >= 0 ? GlobalIndex{comm.rank()} : nobody);
-  if (owner == nobody) return result;
-  if (owner == comm.rank()) {
-    const auto cell = static_cast<std::size_t>(worst);
-    result.cell = space.mesh().cell_ids[cell];
-    result.source = space.mesh().cell_source[cell];
-    result.body = space.mesh().cell_body[cell];
-    const auto& position = space.mesh().vertices[static_cast<std::size_t>(space.mesh().cells[cell][0])];
-    for (int i = 0; i < dim; ++i) result.position[static_cast<std::size_t>(i)] = position[i];
-  }
-  comm.broadcast(std::as_writable_bytes(std::span(&result, 1)), static_cast<int>(owner));
-  return result;
+  const auto keep_worst = [&] {
+    const std::size_t kept = std::min(count, cells.size());
+    std::partial_sort(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(kept), cells.end(),
+                      [](const WorstCell& a, const WorstCell& b) {
+                        return std::pair(a.ratio, a.cell) < std::pair(b.ratio, b.cell);
+                      });
+    cells.resize(kept);
+  };
+  keep_worst();
+  cells = parallel::gather(space.comm(), 0, std::move(cells));
+  keep_worst();
+  space.comm().broadcast(cells);
+  return cells;
+}
+
+std::string describe(const WorstCell& worst, const std::vector<std::string>& body_names) {
+  std::ostringstream text;
+  text << "element " << worst.source << " of '" << body_names[static_cast<std::size_t>(worst.body)]
+       << "' near (" << worst.position[0] << ", " << worst.position[1] << ", " << worst.position[2] << ")";
+  return text.str();
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template DisplacementNorms displacement_norms(const fem::FunctionSpace<dim>&,                              \
                                                 const fem::CellGeometry<dim>&, const linalg::Vector&);       \
-  template WorstCell worst_cell(const fem::FunctionSpace<dim>&, const fem::CellGeometry<dim>&,               \
-                                const linalg::Vector&);
+  template std::vector<WorstCell> worst_cells(const fem::FunctionSpace<dim>&, const fem::CellGeometry<dim>&, \
+                                              const linalg::Vector&, std::size_t);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

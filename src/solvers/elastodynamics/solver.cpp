@@ -199,18 +199,22 @@ const ElastodynamicsProblem<dim>& ElastodynamicsSolver<dim>::problem() const {
   return implementation_->problem;
 }
 
+/// How many inverted cells a message names.
+constexpr std::size_t num_named = 10;
+
 template <int dim>
 std::string ElastodynamicsSolver<dim>::check_state(const linalg::Vector& u) const {
   const auto& problem = implementation_->problem;
   double energy = 0;
   for (const auto& potential : problem.elastic) energy += potential->value(u.local());
   if (std::isfinite(problem.space->comm().sum(energy))) return describe_intersections(u);
-  const WorstCell worst = worst_cell(*problem.space, *problem.geometry, u);
   std::ostringstream text;
-  text << "element " << worst.source << " of body '"
-       << problem.space->mesh().body_names[static_cast<std::size_t>(worst.body)] << "' near ("
-       << worst.position[0] << ", " << worst.position[1] << ", " << worst.position[2]
-       << ") is inverted (volume ratio " << worst.ratio << ")";
+  for (const WorstCell& worst : worst_cells(*problem.space, *problem.geometry, u, num_named)) {
+    // A curved cell may be inverted between the points that are looked at here.
+    if (worst.ratio > 0 && text.tellp() > 0) break;
+    text << (text.tellp() > 0 ? "\n  " : "") << describe(worst, problem.space->mesh().body_names)
+         << " is inverted (volume ratio " << worst.ratio << ")";
+  }
   return text.str();
 }
 
@@ -223,6 +227,7 @@ std::string ElastodynamicsSolver<dim>::describe_intersections(const linalg::Vect
   const GlobalIndex count = contact.num_intersections(&first);
   if (count == 0 && contact.min_distance() > 0) return "";
   std::string text = std::to_string(count) + " intersections or contacts at distance zero at the start";
+  if (first.empty()) first.push_back(contact.closest_pair().description);
   for (const std::string& line : first) text += "\n  " + line;
   return text;
 }

@@ -105,13 +105,14 @@ std::string StepSolver<dim>::follow_prescribed(const StepTarget& target, SolvedS
     bool arrives = objective_.max_step(u, motion, obstacle_motion) >= 1 && try_move(1);
     if (!arrives) {
       if (!objective_.extend(u, motion, obstacle_motion))
-        return "no linear response to the prescribed motion was found";
+        return "no linear response to the prescribed motion was found" + describe_state(u);
       double step = objective_.max_step(u, motion, obstacle_motion);
       arrives = step >= 1 && try_move(1);
       if (!arrives) {
         step *= move_safety;
         for (int halving = 0; !try_move(step); ++halving, step /= 2)
-          if (halving == max_halvings) return "the prescribed motion leads into inverted elements or contact";
+          if (halving == max_halvings)
+            return "the prescribed motion leads into inverted elements or contact" + describe_state(u);
       }
     }
     u.copy_from(trial);
@@ -129,7 +130,7 @@ std::string StepSolver<dim>::follow_prescribed(const StepTarget& target, SolvedS
     if (contact != nullptr) balance_stiffness(u);
   }
   return "the prescribed values cannot be reached in " + std::to_string(max_sub_moves) +
-         " moves without inverting an element or touching";
+         " moves without inverting an element or touching" + describe_state(u);
 }
 
 template <int dim>
@@ -167,7 +168,8 @@ double StepSolver<dim>::friction_residual(const linalg::Vector& u, double dt) {
 }
 
 template <int dim>
-bool StepSolver<dim>::minimize_with_friction(const StepTarget& target, SolvedStep& solved) {
+bool StepSolver<dim>::minimize_with_friction(const StepTarget& target, linalg::Vector& u_tilde,
+                                             SolvedStep& solved) {
   const int limit = options_.friction_iterations < 0 ? most_friction_passes : options_.friction_iterations;
   const bool frictional = problem_.contact && problem_.contact->parameters().friction && limit > 0;
   const double dt = target.dt > 0 ? target.dt : 1;
@@ -180,6 +182,10 @@ bool StepSolver<dim>::minimize_with_friction(const StepTarget& target, SolvedSte
           "Newton's method has run out of iterations; its last iterate is taken, as the scene allows");
     }
     if (!frictional || limit == 1) return true;
+    if (regularization_) {
+      u_tilde.copy_from(solved.u);
+      if (pass >= options_.regularization_passes) objective_.drop_quadratic();
+    }
     const double residual = friction_residual(solved.u, dt);
     if (residual <= options_.friction_convergence_tol * dt) return true;
     if (residual < noticeable_progress * best) {
@@ -213,11 +219,16 @@ std::string StepSolver<dim>::describe_failure(const newton::NewtonResult& result
   std::ostringstream text;
   text << "Newton's method stopped after " << result.iterations << " iterations ("
        << newton::name(result.outcome) << "), gradient norm " << result.gradient_norm << ", started from "
-       << result.first_gradient_norm;
-  const WorstCell worst = worst_cell(*problem_.space, *problem_.geometry, u);
-  if (worst.body >= 0)
-    text << "; most compressed: element " << worst.source << " of '"
-         << problem_.space->mesh().body_names[static_cast<std::size_t>(worst.body)] << "' (volume ratio "
+       << result.first_gradient_norm << describe_state(u);
+  return text.str();
+}
+
+/// The worst cell and the closest pair, for the end of a message.
+template <int dim>
+std::string StepSolver<dim>::describe_state(const linalg::Vector& u) const {
+  std::ostringstream text;
+  for (const WorstCell& worst : worst_cells(*problem_.space, *problem_.geometry, u, 1))
+    text << "; most compressed: " << describe(worst, problem_.space->mesh().body_names) << " (volume ratio "
          << worst.ratio << ")";
   if (problem_.contact) {
     problem_.contact->update(u);
@@ -241,7 +252,7 @@ void StepSolver<dim>::begin_step(const stepping::History& past, const StepTarget
   if (inertia) {
     past.predict(coefficients, target.dt, u_bar, u_tilde);
     quadratic = problem_.mass.get();
-  } else if (regularization_) {
+  } else if (regularization_ && options_.regularization_passes > 0) {
     u_tilde = previous;
     quadratic = regularization_.get();
   }
@@ -281,7 +292,7 @@ SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarge
   if (problem_.contact) start_contact(past, target);
   solved.failure = follow_prescribed(target, solved);
   if (!solved.failure.empty()) return solved;
-  if (!minimize_with_friction(target, solved)) {
+  if (!minimize_with_friction(target, u_tilde, solved)) {
     solved.failure = describe_failure(solved.newton, solved.u);
     return solved;
   }

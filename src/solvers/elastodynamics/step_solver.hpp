@@ -56,9 +56,10 @@ private:
   std::string follow_prescribed(const StepTarget& target, SolvedStep& solved);
   bool minimize(newton::NewtonOptions options, SolvedStep& solved);
   double friction_residual(const linalg::Vector& u, double dt);
-  bool minimize_with_friction(const StepTarget& target, SolvedStep& solved);
+  bool minimize_with_friction(const StepTarget& target, linalg::Vector& u_tilde, SolvedStep& solved);
   void record_forces(SolvedStep& solved) const;
   std::string describe_failure(const newton::NewtonResult& result, const linalg::Vector& u) const;
+  std::string describe_state(const linalg::Vector& u) const;
 
   ElastodynamicsProblem<dim>& problem_;
   const ElastodynamicsOptions& options_;

@@ -12,8 +12,9 @@ namespace recoil::app {
 /// A scene together with its resolved text.
 struct SceneFile {
   Scene scene;
-  std::string resolved; ///< JSON with `common` merged, defaults filled in and paths absolute; reads back to
-                        ///< the same scene
+  std::string resolved;  ///< JSON with `common` merged, defaults filled in and paths absolute; reads back to
+                         ///< the same scene
+  std::string locations; ///< file and line of every value, for read_resolved
 };
 
 /// Reads and checks a scene: JSON, `common` inheritance and `patch`, every key against the table of keys, and
@@ -21,9 +22,14 @@ struct SceneFile {
 /// @throws InputError with file, line, JSON pointer, the offending value and how to mend it.
 SceneFile read_scene(const std::filesystem::path& path);
 
-/// The same for a text that did not come from a file of its own (a resolved scene that another rank read).
-/// Relative paths are resolved against `folder`; `name` stands for the file in messages.
+/// The same for a text that did not come from a file of its own. Relative paths are resolved against
+/// `folder`; `name` stands for the file in messages.
 SceneFile parse_scene(const std::string& text, const std::string& name, const std::filesystem::path& folder);
+
+/// The scene that another rank read from `path`, from what its SceneFile holds: messages name the places
+/// where the values were written. Opens no scene file. @throws InputError as read_scene. Not collective.
+SceneFile read_resolved(const std::string& resolved, const std::string& locations,
+                        const std::filesystem::path& path);
 
 /// Checks what needs the geometry: that lists of d components have d entries (a zero third entry in 2D is cut
 /// off), that every element has a material, that ids of boundary and initial conditions exist, that bodies

@@ -79,11 +79,18 @@ struct DirichletEntry {
   std::vector<ComponentValue> value;
   std::vector<TimeFactor> interpolation; ///< empty, one for all components, or one per component
   std::vector<double> time_reference;    ///< [s], absolute
+  double start_time = 0;                 ///< t0 of the scene [s]: per-time lists start from zero there
   std::string where;
 
-  /// The value of component `c` at rest position (x, y, z) and time t, interpolation factor included.
-  /// @throws InputError when a per-time list has no entry for t (within 1e-3 s).
+  /// Whether `t` is in `time_reference`, within 1e-3 s.
+  bool is_listed(double t) const;
+  /// The value of component `c` at rest position (x, y, z) and time t, interpolation factor included. Between
+  /// the times of a list, where only sub-steps of a repeated step are, it is linear in t.
+  /// @throws InputError beyond the last time of a list.
   double evaluate(int c, const ExpressionPoint& point) const;
+
+private:
+  double evaluate_list(const ComponentValue& component, const ExpressionPoint& point) const;
 };
 
 /// One entry of `neumann_boundary`: traction per rest area, natural sign [Pa].

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "recoil/solvers/elastodynamics/problem.hpp"
 
 namespace recoil::solvers {
@@ -28,9 +31,14 @@ struct WorstCell {
   std::array<double, 3> position{}; ///< rest position of its first vertex [m]
 };
 
-/// The most compressed cell over all ranks. Collective.
+/// The `count` most compressed cells over all ranks, the worst one first; fewer if there are no more.
+/// Collective.
 template <int dim>
-WorstCell worst_cell(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
-                     const linalg::Vector& u);
+std::vector<WorstCell> worst_cells(const fem::FunctionSpace<dim>& space,
+                                   const fem::CellGeometry<dim>& geometry, const linalg::Vector& u,
+                                   std::size_t count);
+
+/// "element 7 of 'ball' near (1, 2, 0)". Not collective.
+std::string describe(const WorstCell& worst, const std::vector<std::string>& body_names);
 
 } // namespace recoil::solvers

@@ -28,7 +28,9 @@ struct ElastodynamicsOptions {
   int max_retries = 6;                   ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
   newton::NewtonOptions newton;          ///< tolerances in units of IncrementalPotential::gradient_norm
   bool accept_out_of_iterations = false; ///< the last iterate of a solve that runs out of them is taken
-  double regularization_weight = 0;      ///< statics: adds w/2 |u - u_start|^2
+  /// Statics: adds w/2 |u - u_lag|^2, u_lag the start of a pass over lagged friction, in so many passes.
+  double regularization_weight = 0;
+  int regularization_passes = 1;
   linalg::LinearMethod linear_method = linalg::LinearMethod::automatic;
   std::optional<double> barrier_stiffness; ///< physical (independent of dt); empty = adaptive
   bool stiffness_is_pressure = false;      ///< barrier_stiffness is in Pa: divided by dhat

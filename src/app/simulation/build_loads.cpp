@@ -1,0 +1,142 @@
+#include "app/simulation/build_loads.hpp"
+
+#include <algorithm>
+
+#include "app/simulation/materials.hpp"
+#include "app/simulation/require_finite.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/potentials/dead_loads.hpp"
+#include "recoil/potentials/pressure.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+bool depends_on_time(const std::vector<Expression>& values) {
+  return std::any_of(values.begin(), values.end(),
+                     [](const Expression& value) { return value.depends_on_time(); });
+}
+
+/// A load whose begin_step is collective, unlike that of other potentials: where a formula has no value on
+/// one rank, every rank throws.
+template <int dim>
+class AgreedLoad final : public potentials::Potential<dim> {
+public:
+  AgreedLoad(const parallel::Communicator& comm, std::unique_ptr<potentials::Potential<dim>> load)
+      : comm_(&comm), load_(std::move(load)) {}
+
+  std::string_view name() const override { return load_->name(); }
+  void begin_step(const potentials::StepContext& context) override {
+    parallel::collectively(*comm_, [&] { load_->begin_step(context); });
+  }
+  double value(std::span<const double> u) const override { return load_->value(u); }
+  void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override {
+    load_->add_gradient(u, factor, g);
+  }
+  void add_hessian(std::span<const double> u, double factor, potentials::Projection projection,
+                   fem::ElementAssembler<dim>& H) const override {
+    load_->add_hessian(u, factor, projection, H);
+  }
+  double squared_round_off(std::span<const double> u) const override { return load_->squared_round_off(u); }
+  double max_step(std::span<const double> u, std::span<const double> du) const override {
+    return load_->max_step(u, du);
+  }
+
+private:
+  const parallel::Communicator* comm_;
+  std::unique_ptr<potentials::Potential<dim>> load_;
+};
+
+/// gravity - rhs; empty value if it is zero everywhere.
+template <int dim>
+potentials::LoadField<dim> acceleration_field(const Scene& scene) {
+  const auto& rhs = scene.boundary_conditions.rhs;
+  const auto& gravity = scene.gravity;
+  const auto is_zero = [](const Expression& value) { return value.is_constant() && value({}) == 0; };
+  potentials::LoadField<dim> field;
+  if (std::all_of(rhs.begin(), rhs.end(), is_zero) &&
+      std::all_of(gravity.begin(), gravity.end(), [](double g) { return g == 0; }))
+    return field;
+  field.time_dependent = depends_on_time(rhs);
+  field.value = [&rhs, &gravity,
+                 where = scene.file.string() + " (/boundary_conditions/rhs)"](const ExpressionPoint& point) {
+    Eigen::Matrix<double, dim, 1> acceleration = Eigen::Matrix<double, dim, 1>::Zero();
+    for (std::size_t i = 0; i < dim; ++i) {
+      if (i < gravity.size()) acceleration[static_cast<Eigen::Index>(i)] += gravity[i];
+      // PolyFEM's sign: the force density is -rho rhs.
+      if (i < rhs.size())
+        acceleration[static_cast<Eigen::Index>(i)] -=
+            require_finite(rhs[i](point), where, "acceleration", static_cast<int>(i), point);
+    }
+    return acceleration;
+  };
+  return field;
+}
+
+potentials::FacetSelection facets_of(bool all, const std::vector<int>& ids) {
+  return {all, std::vector<std::int32_t>(ids.begin(), ids.end())};
+}
+
+template <int dim>
+potentials::LoadField<dim> traction_field(const TractionEntry& entry) {
+  potentials::LoadField<dim> traction;
+  traction.time_dependent = depends_on_time(entry.value) || !entry.interpolation.empty();
+  traction.value = [&entry](const ExpressionPoint& point) {
+    Eigen::Matrix<double, dim, 1> value;
+    for (int i = 0; i < dim; ++i)
+      value[i] = require_finite(entry.value[static_cast<std::size_t>(i)](point) *
+                                    time_factor(entry.interpolation, i, point.t),
+                                entry.where, "traction", i, point);
+    return value;
+  };
+  return traction;
+}
+
+double pressure_at(const PressureEntry& entry, const ExpressionPoint& point) {
+  return require_finite(entry.value(point) * time_factor(entry.interpolation, 0, point.t), entry.where,
+                        "pressure", {}, point);
+}
+
+std::function<double(double)> uniform_pressure(const PressureEntry& entry) {
+  if (entry.value.depends_on_position())
+    throw InputError(entry.where,
+                     "the pressure '" + entry.value.text() +
+                         "' depends on position; a follower pressure has a potential only if it is "
+                         "uniform. Use a formula of t alone");
+  return [&entry](double time) {
+    ExpressionPoint point;
+    point.t = time;
+    return pressure_at(entry, point);
+  };
+}
+
+} // namespace
+
+template <int dim>
+void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
+               solvers::ElastodynamicsProblem<dim>& problem) {
+  const BoundaryConditions& conditions = scene.boundary_conditions;
+  const auto add = [&](std::unique_ptr<potentials::Potential<dim>> load) {
+    problem.loads.push_back(std::make_unique<AgreedLoad<dim>>(space.comm(), std::move(load)));
+  };
+  auto acceleration = acceleration_field<dim>(scene);
+  if (acceleration.value)
+    add(potentials::make_body_force<dim>(space, problem.geometry, make_density(scene, space, materials),
+                                         std::move(acceleration)));
+  for (const TractionEntry& entry : conditions.neumann)
+    add(potentials::make_traction<dim>(space, facets_of(entry.all, entry.ids), traction_field<dim>(entry)));
+  for (const PressureEntry& entry : conditions.normal_aligned_neumann)
+    add(potentials::make_normal_traction<dim>(
+        space, problem.geometry, facets_of(entry.all, entry.ids),
+        [&entry](const ExpressionPoint& point) { return pressure_at(entry, point); }));
+  for (const PressureEntry& entry : conditions.pressure)
+    add(potentials::make_pressure<dim>(space, problem.geometry, facets_of(entry.all, entry.ids),
+                                       uniform_pressure(entry), problem.dirichlet->flags(), entry.where));
+}
+
+template void add_loads(const Scene&, const fem::FunctionSpace<2>&, const std::vector<int>&,
+                        solvers::ElastodynamicsProblem<2>&);
+template void add_loads(const Scene&, const fem::FunctionSpace<3>&, const std::vector<int>&,
+                        solvers::ElastodynamicsProblem<3>&);
+
+} // namespace recoil::app

@@ -1,0 +1,70 @@
+#include "app/simulation/discrete_scene.hpp"
+
+#include "app/simulation/build_problem.hpp"
+#include "app/simulation/materials.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+std::vector<int> partition_weights(const LoadedScene& loaded) {
+  std::vector<int> weights;
+  for (const std::string& name : loaded.geometry.deformable.body_names) {
+    int weight = 1;
+    for (int i = 0; i < loaded.dim; ++i) weight *= order_of_body(loaded.file.scene, name);
+    weights.push_back(weight);
+  }
+  return weights;
+}
+
+} // namespace
+
+template <int dim>
+DiscreteScene<dim>::DiscreteScene(const parallel::Communicator& comm, LoadedScene& loaded)
+    : scene_(loaded.file.scene),
+      mesh_(mesh::distribute<dim>(comm, loaded.geometry.deformable, {partition_weights(loaded)})),
+      space_(mesh_, body_orders()), materials_(cell_materials(scene_, mesh_)),
+      obstacles_(mesh::distribute_obstacles<dim>(comm, loaded.geometry.obstacles)),
+      solver_(build_problem(scene_, space_, materials_, obstacles_),
+              solver_options(scene_, dim, (mesh_.max_corner - mesh_.min_corner).norm())) {
+  // The meshes as read are not needed any more, and rank 0 should not hold them.
+  loaded.geometry = {};
+}
+
+template <int dim>
+std::vector<int> DiscreteScene<dim>::body_orders() const {
+  std::vector<int> orders;
+  for (const std::string& name : mesh_.body_names) orders.push_back(order_of_body(scene_, name));
+  return orders;
+}
+
+template <int dim>
+void DiscreteScene<dim>::start() {
+  stepping::State state = initial_state(scene_, space_, *solver_.problem().geometry, materials_);
+  const solvers::Ledger ledger = solvers::measure_state(solver_.problem(), state.u, state.v);
+  std::vector<stepping::State> states;
+  states.push_back(std::move(state));
+  solver_.start(0, std::move(states), ledger);
+  if (const std::string wrong = solver_.check_state(solver_.history().newest().u); !wrong.empty())
+    throw InputError(scene_.file.string() + " (/geometry or /initial_conditions/solution)",
+                     wrong + "; start from a state without inverted elements and intersections");
+  evaluate_first_step();
+}
+
+/// What has no value in the first step is told before a run has written anything.
+template <int dim>
+void DiscreteScene<dim>::evaluate_first_step() {
+  const solvers::ElastodynamicsProblem<dim>& problem = solver_.problem();
+  const double time = scene_.time.time_of_step(1);
+  linalg::Vector prescribed(space_.layout());
+  problem.dirichlet->set_values(time, 1, prescribed);
+  if (problem.contact) problem.obstacle_motion(time, 1);
+  const std::span<const double> u = solver_.history().newest().u.local();
+  for (const auto& load : problem.loads) load->begin_step({time, scene_.time.dt, 1, u});
+}
+
+template class DiscreteScene<2>;
+template class DiscreteScene<3>;
+
+} // namespace recoil::app
