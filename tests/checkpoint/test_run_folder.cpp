@@ -70,6 +70,7 @@ TEST(RunFolder, DiscardsWhatItMade) {
   comm.barrier();
   make_and_discard(folder / "given");
   EXPECT_TRUE(std::filesystem::is_empty(folder / "given"));
+  comm.barrier();
   EXPECT_NO_THROW(RunFolder::create(comm, folder / "given"));
 }
 
