@@ -138,7 +138,8 @@ Minimizer::Attempt Minimizer::attempt_exact() {
   const double largest = shifts.first * std::pow(shifts.growth, shifts.max_count - 0.5);
   Attempt tried = attempt(Direction::newton);
   double shift = 0, next = std::max(shifts.first, last_exact_shift_ / shifts.growth);
-  for (; tried.indefinite && next < largest; shift = next, next *= shifts.growth) {
+  for (; tried.indefinite && next < largest && objective_.tries_exact_shifts();
+       shift = next, next *= shifts.growth) {
     tried = attempt(Direction::shifted_newton, next - shift);
     if (tried.over) last_exact_shift_ = next;
   }

@@ -56,6 +56,10 @@ public:
   /// `relative_tolerance` |rhs|; d = 0 on prescribed dofs. After `failed` the contents of d do not matter.
   virtual SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) = 0;
 
+  /// Whether shifts of an indefinite exact Hessian are worth trying before the projected one: where solve()
+  /// finds out soon. Default: yes.
+  virtual bool tries_exact_shifts() const { return true; }
+
   /// After the exact Hessian has failed, how many iterations at most go on with projected ones before it is
   /// tried again: 1, 2, 4, .. up to this. Worth a few where assembly and set-up cost more than iterations.
   /// Default: 0, it is tried in every iteration.

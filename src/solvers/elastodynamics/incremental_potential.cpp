@@ -214,6 +214,12 @@ linalg::LinearResult IncrementalPotential<dim>::solve_linear(const linalg::Vecto
   return result;
 }
 
+/// Conjugate gradients may take hundreds of iterations until they notice.
+template <int dim>
+bool IncrementalPotential<dim>::tries_exact_shifts() const {
+  return linear_solver_.method() == linalg::LinearMethod::direct;
+}
+
 template <int dim>
 int IncrementalPotential<dim>::longest_projected_run() const {
   return linear_solver_.method() == linalg::LinearMethod::amg ? longest_projected_run_of_multigrid

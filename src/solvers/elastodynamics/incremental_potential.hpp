@@ -42,6 +42,7 @@ public:
   /// `motion` is then unchanged.
   bool extend(const linalg::Vector& u, linalg::Vector& motion, std::span<const double> obstacle_motion);
   newton::SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) override;
+  bool tries_exact_shifts() const override;
   int longest_projected_run() const override;
   double max_step(const linalg::Vector& u, const linalg::Vector& d) override;
   /// The same where the obstacles move too.
