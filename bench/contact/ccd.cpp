@@ -24,8 +24,8 @@
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/additive_ccd.hpp"
 #include "recoil/geometry/closest_points.hpp"
-#include "recoil/linalg/petsc.hpp"
 #include "support/processor_time.hpp"
+#include "support/scene_main.hpp"
 #include "support/scene_surface.hpp"
 
 namespace {
@@ -273,13 +273,5 @@ void run(const parallel::Communicator& comm, const char* scene) {
 } // namespace
 
 int main(int argc, char** argv) {
-  const linalg::PetscSession session(&argc, &argv);
-  const parallel::Communicator comm(PETSC_COMM_WORLD);
-  try {
-    run(comm, argc > 1 ? argv[1] : nullptr);
-  } catch (const Error& error) {
-    if (comm.rank() == 0) std::fprintf(stderr, "%s\n", error.what());
-    return 2;
-  }
-  return 0;
+  return bench::scene_main(argc, argv, "bench_ccd", bench::SceneArgument::optional, run);
 }

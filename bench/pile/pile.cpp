@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "recoil/base/error.hpp"
-#include "recoil/linalg/petsc.hpp"
 #include "support/count_messages.hpp"
+#include "support/scene_main.hpp"
 #include "support/scene_surface.hpp"
 
 namespace {
@@ -130,17 +130,5 @@ void run(const parallel::Communicator& comm, const char* path) {
 } // namespace
 
 int main(int argc, char** argv) {
-  const linalg::PetscSession session(&argc, &argv);
-  const parallel::Communicator comm(PETSC_COMM_WORLD);
-  if (argc != 2) {
-    if (comm.rank() == 0) std::fprintf(stderr, "bench_pile scene.json\n");
-    return 2;
-  }
-  try {
-    run(comm, argv[1]);
-  } catch (const Error& error) {
-    if (comm.rank() == 0) std::fprintf(stderr, "%s\n", error.what());
-    return 2;
-  }
-  return 0;
+  return bench::scene_main(argc, argv, "bench_pile", bench::SceneArgument::required, run);
 }
