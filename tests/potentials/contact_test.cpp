@@ -10,11 +10,6 @@ namespace {
 template <int dim>
 using Scene = ContactScene<dim>;
 
-template <int d>
-struct Dimension {
-  static constexpr int dim = d;
-};
-using Dimensions = ::testing::Types<Dimension<2>, Dimension<3>>;
 template <class T>
 class ContactOf : public ::testing::Test {};
 TYPED_TEST_SUITE(ContactOf, Dimensions);

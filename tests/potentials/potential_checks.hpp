@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -9,6 +10,7 @@
 #include "recoil/fem/element_assembler.hpp"
 #include "recoil/potentials/potential.hpp"
 #include "support/box_mesh.hpp"
+#include "support/derivatives.hpp"
 
 namespace recoil::potentials {
 
@@ -34,16 +36,7 @@ struct Body {
     return mesh::distribute<dim>(comm, whole);
   }
 
-  /// A field that is the same on any partition and as rough as the mesh allows, from the canonical node
-  /// numbers.
-  linalg::Vector field(double amplitude, int seed) const {
-    linalg::Vector vector(space.layout());
-    auto values = vector.write_local();
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = amplitude * std::sin(12.9898 * static_cast<double>(space.canonical_ids()[i / dim]) +
-                                       78.233 * static_cast<double>(i % dim) + seed);
-    return vector;
-  }
+  linalg::Vector field(double amplitude, int seed) const { return test::rough_field(space, amplitude, seed); }
 };
 
 template <int dim>
@@ -73,24 +66,14 @@ void check_derivatives(const Body<dim>& body, const Potential<dim>& potential, c
   assembler.end();
   linalg::Vector curvature(body.space.layout());
   matrix.multiply(d, curvature);
-  double slope_error = 1e300, curvature_error = 1e300;
-  for (const double h : {1e-3, 1e-4, 1e-5, 1e-6}) {
-    linalg::Vector plus = u, minus = u;
-    plus.add(h, d);
-    minus.add(-h, d);
-    const double difference =
-        (total_value(body, potential, plus) - total_value(body, potential, minus)) / (2 * h);
-    slope_error = std::min(slope_error, std::abs(difference - slope));
-    linalg::Vector change = total_gradient(body, potential, plus);
-    change.add(-1, total_gradient(body, potential, minus));
-    change.scale(1 / (2 * h));
-    change.add(-1, curvature);
-    curvature_error = std::min(curvature_error, change.norm());
-  }
+  constexpr std::array steps{1e-3, 1e-4, 1e-5, 1e-6};
+  const auto errors = test::derivative_errors(
+      [&](const auto& x) { return total_value(body, potential, x); },
+      [&](const auto& x) { return total_gradient(body, potential, x); }, slope, curvature, u, d, steps);
   EXPECT_GT(std::abs(slope), 0) << potential.name() << ": vacuous";
-  EXPECT_LT(slope_error, tolerance * std::max(std::abs(slope), std::abs(total_value(body, potential, u))))
+  EXPECT_LT(errors.slope, tolerance * std::max(std::abs(slope), std::abs(total_value(body, potential, u))))
       << potential.name();
-  EXPECT_LE(curvature_error, tolerance * std::max(curvature.norm(), 1e-30)) << potential.name();
+  EXPECT_LE(errors.curvature, tolerance * std::max(curvature.norm(), 1e-30)) << potential.name();
 }
 
 /// x -> R x + t with x = X + u.

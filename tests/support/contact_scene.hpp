@@ -1,14 +1,20 @@
 #pragma once
 
-#include <algorithm>
-#include <cmath>
+#include <array>
 
 #include <gtest/gtest.h>
 
 #include "recoil/potentials/contact/contact.hpp"
 #include "support/box_mesh.hpp"
+#include "support/derivatives.hpp"
 
 namespace recoil::potentials {
+
+template <int d>
+struct Dimension {
+  static constexpr int dim = d;
+};
+using Dimensions = ::testing::Types<Dimension<2>, Dimension<3>>;
 
 /// Two boxes almost face to face over an obstacle of two triangles (an edge in 2D), beside a plane.
 template <int dim>
@@ -66,14 +72,8 @@ struct ContactScene {
     return parameters;
   }
 
-  /// Rough, the same on any partition.
   linalg::Vector field(double amplitude, double seed) const {
-    linalg::Vector vector(space.layout());
-    auto values = vector.write_local();
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = amplitude * std::sin(12.9898 * static_cast<double>(space.canonical_ids()[i / dim]) +
-                                       78.233 * static_cast<double>(i % dim) + seed);
-    return vector;
+    return test::rough_field(space, amplitude, seed);
   }
 
   /// The second body moved up to the first one.
@@ -109,24 +109,14 @@ void check_derivatives(ContactScene<dim>& scene, const linalg::Vector& u, double
   scene.contact.assemble_hessian(stiffness, scale, newton::Projection::none, H);
   linalg::Vector curvature(scene.space.layout());
   H.multiply(d, curvature);
-  double slope_error = 1e300, curvature_error = 1e300;
-  for (const double h : {1e-4, 1e-5, 1e-6, 1e-7}) {
-    linalg::Vector plus = u, minus = u;
-    plus.add(h, d);
-    minus.add(-h, d);
-    const double difference =
-        (scene.energy(plus, stiffness, scale) - scene.energy(minus, stiffness, scale)) / (2 * h);
-    slope_error = std::min(slope_error, std::abs(difference - slope));
-    linalg::Vector change = scene.gradient(plus, stiffness, scale);
-    change.add(-1, scene.gradient(minus, stiffness, scale));
-    change.scale(1 / (2 * h));
-    change.add(-1, curvature);
-    curvature_error = std::min(curvature_error, change.norm());
-  }
+  constexpr std::array steps{1e-4, 1e-5, 1e-6, 1e-7};
+  const auto errors = test::derivative_errors(
+      [&](const auto& x) { return scene.energy(x, stiffness, scale); },
+      [&](const auto& x) { return scene.gradient(x, stiffness, scale); }, slope, curvature, u, d, steps);
   EXPECT_GT(std::abs(slope), 0);
-  EXPECT_LT(slope_error, 1e-6 * std::abs(slope));
+  EXPECT_LT(errors.slope, 1e-6 * std::abs(slope));
   EXPECT_GT(curvature.norm(), 0);
-  EXPECT_LT(curvature_error, 1e-6 * curvature.norm());
+  EXPECT_LT(errors.curvature, 1e-6 * curvature.norm());
 }
 
 } // namespace recoil::potentials
