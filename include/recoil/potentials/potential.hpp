@@ -30,7 +30,7 @@ public:
   virtual std::string_view name() const = 0;
 
   /// Tells the start of a step (or of its repetition). The spans in `context` must stay valid until the next
-  /// call.
+  /// call. May throw on this rank only: callers agree on that.
   virtual void begin_step(const StepContext&) {}
   /// This rank's share of Phi [J] (per unit thickness in 2D); the sum over ranks is Phi. +infinity if u is
   /// infeasible here.

@@ -17,36 +17,6 @@ bool depends_on_time(const std::vector<Expression>& values) {
                      [](const Expression& value) { return value.depends_on_time(); });
 }
 
-/// A load whose begin_step is collective, unlike that of other potentials: where a formula has no value on
-/// one rank, every rank throws.
-template <int dim>
-class AgreedLoad final : public potentials::Potential<dim> {
-public:
-  AgreedLoad(const parallel::Communicator& comm, std::unique_ptr<potentials::Potential<dim>> load)
-      : comm_(&comm), load_(std::move(load)) {}
-
-  std::string_view name() const override { return load_->name(); }
-  void begin_step(const potentials::StepContext& context) override {
-    parallel::collectively(*comm_, [&] { load_->begin_step(context); });
-  }
-  double value(std::span<const double> u) const override { return load_->value(u); }
-  void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override {
-    load_->add_gradient(u, factor, g);
-  }
-  void add_hessian(std::span<const double> u, double factor, potentials::Projection projection,
-                   fem::ElementAssembler<dim>& H) const override {
-    load_->add_hessian(u, factor, projection, H);
-  }
-  double squared_round_off(std::span<const double> u) const override { return load_->squared_round_off(u); }
-  double max_step(std::span<const double> u, std::span<const double> du) const override {
-    return load_->max_step(u, du);
-  }
-
-private:
-  const parallel::Communicator* comm_;
-  std::unique_ptr<potentials::Potential<dim>> load_;
-};
-
 /// gravity - rhs; empty value if it is zero everywhere.
 template <int dim>
 potentials::LoadField<dim> acceleration_field(const Scene& scene) {
@@ -117,7 +87,7 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const s
                solvers::ElastodynamicsProblem<dim>& problem) {
   const BoundaryConditions& conditions = scene.boundary_conditions;
   const auto add = [&](std::unique_ptr<potentials::Potential<dim>> load) {
-    problem.loads.push_back(std::make_unique<AgreedLoad<dim>>(space.comm(), std::move(load)));
+    problem.loads.push_back(std::move(load));
   };
   auto acceleration = acceleration_field<dim>(scene);
   if (acceleration.value)

@@ -61,7 +61,9 @@ void DiscreteScene<dim>::evaluate_first_step() {
   problem.dirichlet->set_values(time, 1, prescribed);
   if (problem.contact) problem.obstacle_motion(time, 1);
   const std::span<const double> u = solver_.history().newest().u.local();
-  for (const auto& load : problem.loads) load->begin_step({time, scene_.time.dt, 1, u});
+  parallel::collectively(space_.comm(), [&] {
+    for (const auto& load : problem.loads) load->begin_step({time, scene_.time.dt, 1, u});
+  });
 }
 
 template class DiscreteScene<2>;

@@ -54,7 +54,10 @@ void IncrementalPotential<dim>::begin_step(const potentials::StepContext& contex
   scale_ = scale;
   largest_gradient_norm_ = 0;
   fresh_step_ = true;
-  for_each_potential([&](potentials::Potential<dim>& potential) { potential.begin_step(context); });
+  // Formulas of the scene are evaluated here, and may have no value on some ranks.
+  parallel::collectively(problem_.space->comm(), [&] {
+    for_each_potential([&](potentials::Potential<dim>& potential) { potential.begin_step(context); });
+  });
 }
 
 template <int dim>

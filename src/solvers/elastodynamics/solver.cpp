@@ -9,6 +9,11 @@
 
 namespace recoil::solvers {
 
+namespace {
+/// How many inverted cells a message names.
+constexpr std::size_t num_named = 10;
+} // namespace
+
 template <int dim>
 struct ElastodynamicsSolver<dim>::Implementation {
   Implementation(ElastodynamicsProblem<dim> given, ElastodynamicsOptions chosen)
@@ -198,9 +203,6 @@ template <int dim>
 const ElastodynamicsProblem<dim>& ElastodynamicsSolver<dim>::problem() const {
   return implementation_->problem;
 }
-
-/// How many inverted cells a message names.
-constexpr std::size_t num_named = 10;
 
 template <int dim>
 std::string ElastodynamicsSolver<dim>::check_state(const linalg::Vector& u) const {
