@@ -80,7 +80,8 @@ mesh::Generator build_generator(const Item& item) {
     generator.size = item["size"].numbers();
     if (generator.size.size() != form.sizes)
       item["size"].fail("a " + type + " has " + std::to_string(form.sizes) + " sizes, here are " +
-                        std::to_string(generator.size.size()));
+                        std::to_string(generator.size.size()) +
+                        (type == "box" && generator.size.size() == 2 ? "; in 2D write \"rectangle\"" : ""));
   }
   if (form.radius) generator.radius = item["radius"].number();
   if (form.height) generator.height = item["height"].number();
