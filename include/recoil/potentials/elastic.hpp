@@ -23,6 +23,29 @@ struct PointStress {
   double weight;            ///< quadrature weight on the rest mesh [m^dim]
 };
 
+/// What an integrand of stresses may depend on at a point.
+template <int dim>
+struct PointState {
+  SquareMatrix<dim> F;   ///< deformation gradient
+  SquareMatrix<dim> P;   ///< first Piola-Kirchhoff stress [Pa]
+  double energy_density; ///< W per rest volume [J/m^3]
+  bool small_strain;     ///< of a law of linear theory, whose Cauchy stress is P itself
+};
+
+/// A scalar function j(F, P, W) of the state of a point.
+template <int dim>
+class PointFunction {
+public:
+  struct Derivatives {
+    SquareMatrix<dim> by_F = SquareMatrix<dim>::Zero(); ///< at fixed P and W
+    SquareMatrix<dim> by_P = SquareMatrix<dim>::Zero();
+    double by_W = 0;
+  };
+  virtual ~PointFunction() = default;
+  virtual double value(const PointState<dim>& point) const = 0;
+  virtual Derivatives derivatives(const PointState<dim>& point) const = 0;
+};
+
 /// Elastic energy that can also be looked at point by point.
 template <int dim>
 class ElasticPotential : public Potential<dim> {
@@ -31,6 +54,19 @@ public:
   virtual const std::vector<LocalIndex>& cells() const = 0;
   /// Stress at every quadrature point of the `index`-th of cells(). @pre u feasible.
   virtual std::vector<PointStress<dim>> stress(std::span<const double> u, std::size_t index) const = 0;
+
+  /// This rank's share of J = int j dX over the selected cells: one flag per local cell of the mesh, empty =
+  /// all. By the quadrature of the energy.
+  virtual double integrate(std::span<const double> u, const PointFunction<dim>& j,
+                           std::span<const char> selected) const = 0;
+  /// g += factor * dJ/du on owned entries.
+  virtual void add_integral_gradient(std::span<const double> u, const PointFunction<dim>& j,
+                                     std::span<const char> selected, double factor,
+                                     std::span<double> g) const = 0;
+  /// g += factor * dJ/dq at fixed u: constants of the law and rest positions of the vertices.
+  virtual void add_integral_parameter_products(std::span<const double> u, const PointFunction<dim>& j,
+                                               std::span<const char> selected, double factor,
+                                               parameters::PhysicalGradient<dim>& g) const = 0;
 };
 
 /// The hyperelastic energy sum_q w_q W(I + grad u(x_q)) of law `Law` over `cells`, which must all have order

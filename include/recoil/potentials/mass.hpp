@@ -8,6 +8,7 @@
 #include "recoil/fem/cell_geometry.hpp"
 #include "recoil/fem/function_space.hpp"
 #include "recoil/linalg/block_matrix.hpp"
+#include "recoil/parameters/physical_gradient.hpp"
 
 namespace recoil::potentials {
 
@@ -40,6 +41,14 @@ private:
   const fem::FunctionSpace<dim>* space_;
   std::vector<double> entries_;
 };
+
+/// g += factor * p' (dM/dq) a for density and rest positions, with M as built from the same arguments; each
+/// cell is counted by its owner. p and a have ghosts. Not collective.
+template <int dim>
+void add_mass_parameter_products(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
+                                 const Density& density, MassLumping lumping, std::span<const double> p,
+                                 std::span<const double> a, double factor,
+                                 parameters::PhysicalGradient<dim>& g);
 
 /// Positive lumped volumes of the owned nodes (density 1) [m^dim]: row sums for order 1, else the diagonal of
 /// the consistent matrix scaled to each cell's volume [Hinton, Rock, Zienkiewicz 1976]. Not collective.

@@ -5,6 +5,7 @@
 
 #include "recoil/fem/element_assembler.hpp"
 #include "recoil/newton/objective.hpp"
+#include "recoil/parameters/physical_gradient.hpp"
 
 namespace recoil::potentials {
 
@@ -46,6 +47,15 @@ public:
   /// Largest t in [0, 1] such that u + s du is feasible on this rank for all s < t, as far as this potential
   /// can tell.
   virtual double max_step(std::span<const double>, std::span<const double>) const { return 1; }
+
+  /// y += factor * (d/du_previous dPhi/du)' p on owned entries: how the forces at the end of the step depend
+  /// on the displacement at its start (StepContext::previous). `p` has ghosts.
+  virtual void add_previous_product(std::span<const double>, std::span<const double>, double,
+                                    std::span<double>) const {}
+  /// g += factor * p' d(dPhi/du)/dq for every physical quantity q that Phi depends on, at fixed u and
+  /// previous displacement; each cell and facet is counted by the owner of its cell. `p` has ghosts.
+  virtual void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
+                                      parameters::PhysicalGradient<dim>& g) const = 0;
 };
 
 } // namespace recoil::potentials

@@ -64,6 +64,19 @@ public:
   void add_barrier_hessian_product(double stiffness, const linalg::Vector& d,
                                    std::span<const double> obstacle_motion, std::span<double> y) const;
 
+  /// (stiffness d2B/dx2 + scale d2Phi_f/dx2) p at the owned surface vertices, obstacles included, without
+  /// projection; p is zero on obstacles.
+  std::vector<Point> hessian_product(double stiffness, double scale, const linalg::Vector& p) const;
+  /// scale * L' p at the owned surface vertices, obstacles included, where L = d2Phi_f / dx dx_previous is
+  /// the derivative of the friction forces by the positions at the start of the step: through the start of
+  /// sliding and through frames and normal forces lagged there (spec/differentiable.md 4). Friction must have
+  /// been lagged at the start of the step with the stiffness that is given to lag_friction().
+  std::vector<Point> previous_product(double scale, const linalg::Vector& p) const;
+  /// g += p' d(stiffness dB/dx + scale dPhi_f/dx)/dq for rest positions and coefficients of friction, at
+  /// fixed displacements.
+  void add_parameter_products(double stiffness, double scale, const linalg::Vector& p,
+                              parameters::PhysicalGradient<dim>& g) const;
+
   /// Largest share of the straight motion from (u, obstacles) by (d, obstacle_motion) before which nothing
   /// touches, 1 if nothing does.
   double max_step(const linalg::Vector& u, const linalg::Vector& d, std::span<const double> obstacle_motion);

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "recoil/parameters/physical_gradient.hpp"
+
+namespace recoil::objectives {
+
+/// A state as objectives see it: owned entries, then ghosts.
+struct ObservedState {
+  std::span<const double> u; ///< displacement [m]
+  std::span<const double> v; ///< velocity [m/s]
+  double time;               ///< [s]
+};
+
+/// A scalar J(u, v, q) of one state of a trajectory.
+template <int dim>
+class Objective {
+public:
+  virtual ~Objective() = default;
+  virtual std::string_view name() const = 0;
+  /// J, the same on all ranks. Collective.
+  virtual double value(const ObservedState& state) = 0;
+  /// du += factor dJ/du and dv += factor dJ/dv on owned entries, g += factor dJ/dq at fixed u and v.
+  /// Collective.
+  virtual void add_derivatives(const ObservedState& state, double factor, std::span<double> du,
+                               std::span<double> dv, parameters::PhysicalGradient<dim>& g) = 0;
+};
+
+} // namespace recoil::objectives

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "recoil/fem/function_space.hpp"
+
+namespace recoil::parameters {
+
+/// Derivative of a scalar by every physical quantity that the terms of a problem are made of: what potentials
+/// and objectives add to, and what the parameters of a study are chained from. All entries are this rank's
+/// shares. Owned cells and the facets of owned cells are complete here; vertices and friction are sums over
+/// ranks.
+template <int dim>
+struct PhysicalGradient {
+  using Point = Eigen::Matrix<double, dim, 1>;
+  using BodyPair = std::pair<std::int32_t, std::int32_t>; ///< smaller number first
+
+  /// Zero. `num_obstacle_vertices`: local ones, of mesh::DistributedObstacles.
+  explicit PhysicalGradient(const fem::FunctionSpace<dim>& space, LocalIndex num_obstacle_vertices = 0)
+      : law(owned_cells(space)), viscosity(owned_cells(space)), density(owned_cells(space), 0.0),
+        acceleration(owned_cells(space), Point::Zero()),
+        traction(space.boundary_facets().size(), Point::Zero()),
+        pressure(space.boundary_facets().size(), 0.0), vertices(space.mesh().vertices.size(), Point::Zero()),
+        obstacle_vertices(static_cast<std::size_t>(num_obstacle_vertices), Point::Zero()) {}
+
+  std::vector<std::array<double, 3>> law; ///< per owned cell: by the constants of its law, in the law's order
+  std::vector<std::array<double, 2>> viscosity; ///< per owned cell: by psi and phi
+  std::vector<double> density;                  ///< per owned cell
+  std::vector<Point> acceleration;              ///< per owned cell: by a body force per mass, uniform in it
+  /// Per FunctionSpace::boundary_facets(): by a traction, uniform on the facet, and by a follower pressure.
+  /// Zero on facets of ghost cells.
+  std::vector<Point> traction;
+  std::vector<double> pressure;
+  std::map<BodyPair, double> friction; ///< by the coefficients of the pairs of bodies that meet here
+  /// By the rest positions of the local mesh vertices, ghosts included, and of the local obstacle vertices.
+  /// Nodes on edges, faces and in cells move with the vertices around them.
+  std::vector<Point> vertices, obstacle_vertices;
+  bool wants_shape = true; ///< false: `vertices` and `obstacle_vertices` may be left zero
+
+private:
+  static std::size_t owned_cells(const fem::FunctionSpace<dim>& space) {
+    return static_cast<std::size_t>(space.mesh().num_owned_cells);
+  }
+};
+
+} // namespace recoil::parameters
