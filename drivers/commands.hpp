@@ -13,6 +13,7 @@ namespace recoil::drivers {
 using Run = std::function<ExitCode(const parallel::Communicator&)>;
 
 void add_simulate(CLI::App& app, Run& run);
+void add_gradient(CLI::App& app, Run& run);
 void add_validate(CLI::App& app, Run& run);
 void add_schema(CLI::App& app, Run& run);
 void add_info(CLI::App& app, Run& run);

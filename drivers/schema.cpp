@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "recoil/app/scene/scene_documentation.hpp"
+#include "recoil/app/study/study_documentation.hpp"
 
 namespace recoil::drivers {
 
@@ -11,13 +12,19 @@ void add_schema(CLI::App& app, Run& run) {
     bool markdown = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("schema", "Print the JSON Schema of scene files");
-  command->add_option("what", arguments->what, "scene")->required()->check(CLI::IsMember({"scene"}));
-  command->add_flag("--markdown", arguments->markdown, "Print the reference (docs/scene.md) instead");
+  CLI::App* command = app.add_subcommand("schema", "Print the JSON Schema of scene or study files");
+  command->add_option("what", arguments->what, "scene or study")
+      ->required()
+      ->check(CLI::IsMember({"scene", "study"}));
+  command->add_flag("--markdown", arguments->markdown,
+                    "Print the reference (docs/scene.md, docs/study.md) instead");
   command->callback([arguments, &run] {
     run = [arguments](const parallel::Communicator& comm) {
-      if (comm.rank() == 0)
-        std::cout << (arguments->markdown ? app::scene_markdown() : app::scene_json_schema());
+      const bool study = arguments->what == "study";
+      if (comm.rank() == 0 && arguments->markdown)
+        std::cout << (study ? app::study_markdown() : app::scene_markdown());
+      else if (comm.rank() == 0)
+        std::cout << (study ? app::study_json_schema() : app::scene_json_schema());
       return ExitCode::done;
     };
   });

@@ -1,6 +1,7 @@
 #include "recoil/potentials/damping.hpp"
 
 #include "potentials/cell_loop.hpp"
+#include "potentials/damping_derivatives.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/psd_projection.hpp"
 #include "recoil/potentials/elastic.hpp"
@@ -62,7 +63,19 @@ public:
         });
   }
 
+  void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
+                            std::span<double> y) const override {
+    add_damping_previous_product<dim>(points(), {viscosities_, u, previous_, dt_}, p, factor, y);
+  }
+
+  void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
+                              parameters::PhysicalGradient<dim>& g) const override {
+    add_damping_parameter_products<dim>(points(), {viscosities_, u, previous_, dt_}, p, factor, g);
+  }
+
 private:
+  CellPoints<dim> points() const { return {*space_, *geometry_, cells_, table_}; }
+
   template <class Act>
   void for_points(std::span<const double> u, Act act) const {
     for (std::size_t k = 0; k < cells_.size(); ++k) {

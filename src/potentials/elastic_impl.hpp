@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "potentials/cell_loop.hpp"
+#include "potentials/elastic_derivatives.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/inversion.hpp"
 #include "recoil/geometry/jacobian_positivity.hpp"
@@ -126,7 +127,31 @@ public:
     return points;
   }
 
+  void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
+                              parameters::PhysicalGradient<dim>& g) const override {
+    add_elastic_parameter_products<Law>(points(), parameters_, u, p, factor, g);
+  }
+
+  double integrate(std::span<const double> u, const PointFunction<dim>& j,
+                   std::span<const char> selected) const override {
+    return integrate_point_function<Law>(points(), parameters_, u, j, selected);
+  }
+
+  void add_integral_gradient(std::span<const double> u, const PointFunction<dim>& j,
+                             std::span<const char> selected, double factor,
+                             std::span<double> g) const override {
+    add_point_function_gradient<Law>(points(), parameters_, u, j, selected, factor, g);
+  }
+
+  void add_integral_parameter_products(std::span<const double> u, const PointFunction<dim>& j,
+                                       std::span<const char> selected, double factor,
+                                       parameters::PhysicalGradient<dim>& g) const override {
+    add_point_function_parameter_products<Law>(points(), parameters_, u, j, selected, factor, g);
+  }
+
 private:
+  CellPoints<dim> points() const { return {*space_, *geometry_, cells_, table_}; }
+
   // Flattened: the compiler stops inlining in large translation units, where calls cost as much as the work.
   [[gnu::flatten]] void exact_hessian(std::size_t k, const typename Kernel::Values& values, double factor,
                                       typename Kernel::Hessian& K) const {

@@ -11,11 +11,12 @@
 
 namespace recoil::potentials {
 
-/// The nodes of a boundary facet and the basis on it, tabulated for quadrature. `outward` is +1 where the
-/// ascending vertices of the facet turn its normal outwards, else -1.
+/// The nodes of a boundary facet (`cell_nodes`: their numbers in the cell) and the basis on it, tabulated for
+/// quadrature. `outward` is +1 where the ascending vertices of the facet turn its normal outwards, else -1.
 template <int dim>
 struct FacetElement {
   std::vector<LocalIndex> nodes;
+  std::vector<int> cell_nodes;
   const fem::Tabulation<dim - 1>* table;
   double outward;
 };
@@ -38,7 +39,8 @@ public:
     const int order = space.order(facet.cell);
     const auto cell_nodes = space.cell_nodes(facet.cell);
     FacetElement<dim> element;
-    for (const int node : space.basis(order).facet_nodes(facet.facet))
+    element.cell_nodes = space.basis(order).facet_nodes(facet.facet);
+    for (const int node : element.cell_nodes)
       element.nodes.push_back(cell_nodes[static_cast<std::size_t>(node)]);
     element.table = &tables_[static_cast<std::size_t>(order)];
     element.outward = fem::outward_sign(facet.facet) * (edge_determinant > 0 ? 1.0 : -1.0);

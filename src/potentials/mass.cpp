@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "potentials/nodal_interpolation.hpp"
+#include "potentials/shape_products.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/fem/dirichlet.hpp"
 #include "recoil/fem/reference/tabulation.hpp"
@@ -15,14 +17,20 @@ fem::Tabulation<dim> mass_table(int order) {
   return fem::tabulate(fem::FunctionSpace<dim>::basis(order), fem::simplex_quadrature<dim>(2 * order));
 }
 
-/// Rest position of a quadrature point, from the basis itself (affine cells: exact).
+/// p . a at a quadrature point: of the interpolated fields, or the interpolated product where the mass is
+/// lumped.
 template <int dim>
-Eigen::Matrix<double, dim, 1> point_position(const fem::FunctionSpace<dim>& space,
-                                             std::span<const LocalIndex> nodes, const double* values) {
-  Eigen::Matrix<double, dim, 1> position = Eigen::Matrix<double, dim, 1>::Zero();
-  for (std::size_t a = 0; a < nodes.size(); ++a)
-    position += values[a] * space.node_positions()[static_cast<std::size_t>(nodes[a])];
-  return position;
+double point_product(std::span<const LocalIndex> nodes, const double* basis, MassLumping lumping,
+                     std::span<const double> p, std::span<const double> a) {
+  if (lumping == MassLumping::consistent)
+    return interpolate<dim>(nodes, basis, p).dot(interpolate<dim>(nodes, basis, a));
+  double sum = 0;
+  for (std::size_t k = 0; k < nodes.size(); ++k)
+    for (int i = 0; i < dim; ++i) {
+      const auto entry = static_cast<std::size_t>(nodes[k] * dim + i);
+      sum += basis[k] * p[entry] * a[entry];
+    }
+  return sum;
 }
 
 } // namespace
@@ -49,7 +57,7 @@ MassMatrix<dim>::MassMatrix(const fem::FunctionSpace<dim>& space, const fem::Cel
       const auto nodes = space.cell_nodes(cell);
       std::vector<double> weights;
       for (int q = 0; q < table.num_points; ++q) {
-        const auto position = point_position<dim>(space, nodes, table.value(q));
+        const auto position = rest_position<dim>(space, nodes, table.value(q));
         weights.push_back(geometry.weight_factor(cell) * table.weights[static_cast<std::size_t>(q)] *
                           density(cell, fem::expression_point<dim>(position, 0)));
       }
@@ -102,6 +110,34 @@ double MassMatrix<dim>::product(std::span<const double> x, std::span<const doubl
 }
 
 template <int dim>
+void add_mass_parameter_products(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
+                                 const Density& density, MassLumping lumping, std::span<const double> p,
+                                 std::span<const double> a, double factor,
+                                 parameters::PhysicalGradient<dim>& g) {
+  for (int order = 1; order <= space.max_order(); ++order) {
+    if (space.cells_of_order(order).empty()) continue;
+    const fem::Tabulation<dim> table = mass_table<dim>(order);
+    for (const LocalIndex cell : space.cells_of_order(order)) {
+      if (cell >= space.mesh().num_owned_cells) continue;
+      const auto nodes = space.cell_nodes(cell);
+      double by_density = 0, integral = 0;
+      for (int q = 0; q < table.num_points; ++q) {
+        const auto position = rest_position<dim>(space, nodes, table.value(q));
+        const double weight =
+            factor * geometry.weight_factor(cell) * table.weights[static_cast<std::size_t>(q)];
+        const double product = weight * point_product<dim>(nodes, table.value(q), lumping, p, a);
+        by_density += product;
+        integral += density(cell, fem::expression_point<dim>(position, 0)) * product;
+      }
+      g.density[static_cast<std::size_t>(cell)] += by_density;
+      if (g.wants_shape)
+        add_cell_product<dim>(space, geometry, cell, integral * Eigen::Matrix<double, dim, dim>::Identity(),
+                              g.vertices);
+    }
+  }
+}
+
+template <int dim>
 std::vector<double> lumped_volumes(const fem::FunctionSpace<dim>& space,
                                    const fem::CellGeometry<dim>& geometry) {
   std::vector<double> volumes(static_cast<std::size_t>(space.num_owned_nodes()), 0.0);
@@ -130,6 +166,12 @@ std::vector<double> lumped_volumes(const fem::FunctionSpace<dim>& space,
 
 template class MassMatrix<2>;
 template class MassMatrix<3>;
+template void add_mass_parameter_products(const fem::FunctionSpace<2>&, const fem::CellGeometry<2>&,
+                                          const Density&, MassLumping, std::span<const double>,
+                                          std::span<const double>, double, parameters::PhysicalGradient<2>&);
+template void add_mass_parameter_products(const fem::FunctionSpace<3>&, const fem::CellGeometry<3>&,
+                                          const Density&, MassLumping, std::span<const double>,
+                                          std::span<const double>, double, parameters::PhysicalGradient<3>&);
 template std::vector<double> lumped_volumes(const fem::FunctionSpace<2>&, const fem::CellGeometry<2>&);
 template std::vector<double> lumped_volumes(const fem::FunctionSpace<3>&, const fem::CellGeometry<3>&);
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "potentials/facet_loop.hpp"
+#include "potentials/shape_products.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::potentials {
@@ -102,24 +103,25 @@ public:
   Pressure(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
            const FacetSelection& facets, std::function<double(double)> pressure)
       : space_(&space), pressure_(std::move(pressure)), tables_(volume_degrees<dim>()) {
-    for (const fem::BoundaryFacet& facet : space.boundary_facets())
-      if (fem::selects(facets.all, facets.ids, facet.id)) {
-        cells_.push_back(facet.cell);
-        local_nodes_.push_back(space.basis(space.order(facet.cell)).facet_nodes(facet.facet));
-        elements_.push_back(
-            tables_.element(space, facet, geometry.edge_determinant[static_cast<std::size_t>(facet.cell)]));
-      }
+    for (std::size_t i = 0; i < space.boundary_facets().size(); ++i) {
+      const fem::BoundaryFacet& facet = space.boundary_facets()[i];
+      if (!fem::selects(facets.all, facets.ids, facet.id)) continue;
+      facets_.push_back(i);
+      elements_.push_back(
+          tables_.element(space, facet, geometry.edge_determinant[static_cast<std::size_t>(facet.cell)]));
+    }
   }
 
   std::string_view name() const override { return "pressure"; }
   void begin_step(const StepContext& context) override {
-    magnitude_ = context.load_factor * pressure_(context.time);
+    load_factor_ = context.load_factor;
+    magnitude_ = load_factor_ * pressure_(context.time);
   }
 
   double value(std::span<const double> u) const override {
     double volume = 0;
     for (std::size_t k = 0; k < elements_.size(); ++k)
-      if (cells_[k] < space_->mesh().num_owned_cells) {
+      if (is_owned(k)) {
         const auto x = positions(elements_[k], u);
         volume += Cone<dim>{elements_[k], x}.value();
       }
@@ -149,27 +151,57 @@ public:
         for (std::size_t b = 0; b < x.size(); ++b) {
           const Eigen::Matrix<double, dim, dim, Eigen::RowMajor> block =
               -factor * magnitude_ * cone.hessian(a, b);
-          H.add_block(cells_[k], local_nodes_[k][a], local_nodes_[k][b], block.data());
+          H.add_block(cell(k), elements_[k].cell_nodes[a], elements_[k].cell_nodes[b], block.data());
         }
     }
   }
 
+  /// The force on one facet is that of its cone: only sums over the whole surface are those of p n.
+  void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
+                              parameters::PhysicalGradient<dim>& g) const override {
+    for (std::size_t k = 0; k < elements_.size(); ++k) {
+      if (!is_owned(k)) continue;
+      const auto x = positions(elements_[k], u), p_facet = values(elements_[k], p);
+      const Cone<dim> cone{elements_[k], x};
+      const auto by_position = cone.gradient();
+      double change = 0;
+      for (std::size_t a = 0; a < x.size(); ++a) change += by_position[a].dot(p_facet[a]);
+      g.pressure[facets_[k]] -= factor * load_factor_ * change;
+      if (!g.wants_shape) continue;
+      // Current positions are x = X + u: the derivative by X is the Hessian's product.
+      for (std::size_t a = 0; a < x.size(); ++a) {
+        Vector<dim> product = Vector<dim>::Zero();
+        for (std::size_t b = 0; b < x.size(); ++b) product += cone.hessian(a, b) * p_facet[b];
+        add_node_product<dim>(*space_, cell(k), elements_[k].cell_nodes[a], -factor * magnitude_ * product,
+                              g.vertices);
+      }
+    }
+  }
+
 private:
-  std::vector<Vector<dim>> positions(const FacetElement<dim>& element, std::span<const double> u) const {
-    std::vector<Vector<dim>> x;
+  LocalIndex cell(std::size_t k) const { return space_->boundary_facets()[facets_[k]].cell; }
+  bool is_owned(std::size_t k) const { return cell(k) < space_->mesh().num_owned_cells; }
+
+  static std::vector<Vector<dim>> values(const FacetElement<dim>& element, std::span<const double> v) {
+    std::vector<Vector<dim>> entries;
     for (const LocalIndex node : element.nodes)
-      x.push_back(space_->node_positions()[static_cast<std::size_t>(node)] +
-                  Eigen::Map<const Vector<dim>>(u.data() + static_cast<std::ptrdiff_t>(dim) * node));
+      entries.push_back(Eigen::Map<const Vector<dim>>(v.data() + static_cast<std::ptrdiff_t>(dim) * node));
+    return entries;
+  }
+
+  std::vector<Vector<dim>> positions(const FacetElement<dim>& element, std::span<const double> u) const {
+    std::vector<Vector<dim>> x = values(element, u);
+    for (std::size_t a = 0; a < x.size(); ++a)
+      x[a] += space_->node_positions()[static_cast<std::size_t>(element.nodes[a])];
     return x;
   }
 
   const fem::FunctionSpace<dim>* space_;
   std::function<double(double)> pressure_;
   FacetTables<dim> tables_;
+  std::vector<std::size_t> facets_; ///< positions in FunctionSpace::boundary_facets()
   std::vector<FacetElement<dim>> elements_;
-  std::vector<LocalIndex> cells_;
-  std::vector<std::vector<int>> local_nodes_;
-  double magnitude_ = 0;
+  double load_factor_ = 1, magnitude_ = 0;
 };
 
 /// A point on the rim of the chosen facets that may move, as text; empty if there is none among the owned

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/scene/keys.hpp"
+#include "app/scene/scene_keys.hpp"
 #include "app/scene/unit.hpp"
 #include "recoil/app/scene/scene_documentation.hpp"
 

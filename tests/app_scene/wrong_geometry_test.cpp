@@ -17,7 +17,7 @@ TEST_P(WrongGeometry, IsRefused) { expect_refused(GetParam()); }
 #define FACE "\"surface_selection\": {\"id\": 1, \"axis\": \"x\", \"position\": 0.5}"
 
 const WrongInput inputs[] = {
-    {"no_geometry", R"({"geometry": null})", {"the whole scene", "'geometry' is missing"}},
+    {"no_geometry", R"({"geometry": null})", {"the whole file", "'geometry' is missing"}},
     {"empty_geometry", R"({"geometry": []})", {"(/geometry)", "at least 1", "0 entries"}},
     {"missing_mesh",
      R"({"geometry": {"mesh": "meshes/squar.obj"}})",

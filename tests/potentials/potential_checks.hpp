@@ -7,6 +7,7 @@
 #include <Eigen/Geometry>
 #include <gtest/gtest.h>
 
+#include "recoil/fem/cell_geometry.hpp"
 #include "recoil/fem/element_assembler.hpp"
 #include "recoil/potentials/potential.hpp"
 #include "support/box_mesh.hpp"
@@ -22,9 +23,19 @@ struct Body {
   fem::FunctionSpace<dim> space;
   std::shared_ptr<const fem::CellGeometry<dim>> geometry;
 
-  Body(int n, int order)
-      : mesh(distribute(comm, n)), space(mesh, {order}),
+  /// @param motion displacement of the rest vertices by their input ids.
+  Body(
+      int n, int order, const std::function<Eigen::Matrix<double, dim, 1>(GlobalIndex)>& motion = {})
+      : mesh(distribute(comm, n)), space(moved(mesh, motion), {order}),
         geometry(std::make_shared<const fem::CellGeometry<dim>>(mesh)) {}
+
+  static const mesh::DistributedMesh<dim>&
+  moved(mesh::DistributedMesh<dim>& mesh,
+        const std::function<Eigen::Matrix<double, dim, 1>(GlobalIndex)>& motion) {
+    for (std::size_t i = 0; motion && i < mesh.vertices.size(); ++i)
+      mesh.vertices[i] += motion(mesh.vertex_ids[i]);
+    return mesh;
+  }
 
   static mesh::DistributedMesh<dim> distribute(const parallel::Communicator& comm, int n) {
     mesh::SimplexMesh whole;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cmath>
+#include <map>
 
 #include <gtest/gtest.h>
 
@@ -16,21 +18,43 @@ struct Dimension {
 };
 using Dimensions = ::testing::Types<Dimension<2>, Dimension<3>>;
 
-/// Two boxes almost face to face over an obstacle of two triangles (an edge in 2D), beside a plane.
+/// How far the rest vertices of a scene have moved along a rough direction.
+struct RestMotion {
+  double mesh = 0, obstacles = 0; ///< [m]
+  double seed = 0;
+
+  /// Of the vertex with input number `id`.
+  template <int dim>
+  static Eigen::Matrix<double, dim, 1> direction(GlobalIndex id, double seed) {
+    Eigen::Matrix<double, dim, 1> result;
+    for (int i = 0; i < dim; ++i)
+      result[i] = std::sin(37.719 * static_cast<double>(id) + 61.137 * i + 1.7 * seed + 0.3);
+    return result;
+  }
+};
+
+/// Two boxes almost face to face over an obstacle of four triangles (two edges in 2D), beside a plane.
 template <int dim>
 struct ContactScene {
   parallel::Communicator comm;
+  std::map<std::pair<std::int32_t, std::int32_t>, double> friction; ///< other coefficients than usual
   mesh::DistributedMesh<dim> mesh;
   fem::FunctionSpace<dim> space;
   mesh::DistributedObstacles<dim> obstacles;
   Contact<dim> contact;
 
   explicit ContactScene(MPI_Comm ranks, int order = 1, BarrierForm form = BarrierForm::plain,
-                        std::vector<char> prescribed = {})
-      : comm(ranks), mesh(distribute(comm)), space(mesh, {order, order}),
-        obstacles(mesh::distribute_obstacles<dim>(comm, comm.rank() == 0 ? floor()
+                        std::vector<char> prescribed = {}, const RestMotion& motion = {})
+      : comm(ranks), mesh(moved(distribute(comm), motion)), space(mesh, {order, order}),
+        obstacles(mesh::distribute_obstacles<dim>(comm, comm.rank() == 0 ? floor(motion)
                                                                          : std::vector<mesh::SurfaceMesh>())),
         contact(surface(prescribed), parameters(form)) {}
+
+  static mesh::DistributedMesh<dim> moved(mesh::DistributedMesh<dim> mesh, const RestMotion& motion) {
+    for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
+      mesh.vertices[v] += motion.mesh * RestMotion::direction<dim>(mesh.vertex_ids[v], motion.seed);
+    return mesh;
+  }
 
   static mesh::DistributedMesh<dim> distribute(const parallel::Communicator& comm) {
     mesh::SimplexMesh whole;
@@ -42,16 +66,19 @@ struct ContactScene {
     return mesh::distribute<dim>(comm, whole);
   }
 
-  static std::vector<mesh::SurfaceMesh> floor() {
+  static std::vector<mesh::SurfaceMesh> floor(const RestMotion& motion = {}) {
     mesh::SurfaceMesh floor;
     floor.name = "floor";
     if (dim == 2) {
-      floor.vertices = {{-2, -0.53, 0}, {3, -0.56, 0}};
-      floor.edges = {{0, 1}};
+      floor.vertices = {{-2, -0.53, 0}, {3, -0.56, 0}, {0.3, -0.545, 0}};
+      floor.edges = {{0, 2}, {2, 1}};
     } else {
-      floor.vertices = {{-2, -0.53, -2}, {3, -0.56, -2}, {3, -0.54, 2}, {-2, -0.55, 2}};
-      floor.triangles = {{0, 1, 2}, {0, 2, 3}};
+      floor.vertices = {{-2, -0.53, -2}, {3, -0.56, -2}, {3, -0.54, 2}, {-2, -0.55, 2}, {0.3, -0.545, 0.1}};
+      floor.triangles = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}};
     }
+    for (std::size_t v = 0; v < floor.vertices.size(); ++v)
+      floor.vertices[v].head<dim>() +=
+          motion.obstacles * RestMotion::direction<dim>(static_cast<GlobalIndex>(v), motion.seed);
     return {floor};
   }
 
@@ -60,7 +87,7 @@ struct ContactScene {
     return std::make_unique<const fem::CollisionSurface<dim>>(space, obstacles, prescribed);
   }
 
-  static ContactParameters<dim> parameters(BarrierForm form) {
+  ContactParameters<dim> parameters(BarrierForm form) const {
     ContactParameters<dim> parameters;
     parameters.dhat = 0.1;
     parameters.form = form;
@@ -68,7 +95,10 @@ struct ContactScene {
     plane.point[0] = -0.56;
     plane.normal[0] = 1;
     parameters.planes = {plane};
-    parameters.friction = [](std::int32_t a, std::int32_t b) { return a == b ? 0.0 : 0.1 * (1 + a + b); };
+    parameters.friction = [this](std::int32_t a, std::int32_t b) {
+      const auto found = friction.find({std::min(a, b), std::max(a, b)});
+      return found != friction.end() ? found->second : a == b ? 0.0 : 0.1 * (1 + a + b);
+    };
     return parameters;
   }
 

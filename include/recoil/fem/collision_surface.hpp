@@ -2,8 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "recoil/fem/function_space.hpp"
@@ -31,6 +33,14 @@ struct SurfaceVertex {
   /// Primitives around it, set where the vertex is owned. Sheets of a body that touch along an edge count by
   /// themselves.
   mesh::VertexDegrees degrees;
+};
+
+/// A sum of rest areas of a surface, sum_v a_v A_v + sum_e a_e A_e, by its coefficients.
+struct AreaSum {
+  std::vector<double> vertices; ///< a_v of the owned vertices
+  /// a_e of owned edges, by the first vertex of the edge, owned here, and the id of the second; edges that
+  /// are not here have none.
+  std::map<std::pair<LocalIndex, GlobalIndex>, double> edges;
 };
 
 /// The surface on which bodies collide: the boundary of the deformable mesh through its Lagrange nodes (order
@@ -85,6 +95,15 @@ public:
   /// The same for a field: displacement of all vertices known here.
   std::vector<Point> displacements(std::span<const double> u,
                                    std::span<const double> obstacle_displacement) const;
+
+  /// Derivative of a sum of areas (SurfaceVertex::area, edge_areas) by the rest positions of all vertices
+  /// known here: this rank's shares [m^(dim-2)]. Primitives of measure zero have none. Collective.
+  std::vector<Point> area_gradient(const AreaSum& sum) const;
+  /// Takes a derivative by the rest positions of all vertices known here to what they follow: adds it to the
+  /// local mesh vertices - a node on an edge or face moves with the vertices around it by its barycentric
+  /// coordinates - and to the local obstacle vertices. Not collective.
+  void add_to_rest(const std::vector<Point>& field, std::span<Point> mesh_vertices,
+                   std::span<Point> obstacle_vertices) const;
 
 private:
   struct Builder;

@@ -33,6 +33,12 @@ public:
 
   /// One flag per local entry (owned and ghosts): 1 = prescribed.
   std::span<const char> flags() const { return flags_; }
+  /// Calls act(node, component, condition) for the owned prescribed components; `condition` is the index of
+  /// the condition that decides. Not collective.
+  template <class Act>
+  void for_each(Act act) const {
+    for (const Dof& dof : dofs_) act(dof.node, dof.component, dof.condition);
+  }
   /// Number of prescribed components over all ranks.
   GlobalIndex num_global() const { return num_global_; }
   /// Writes factor * prescribed value at time t into the prescribed owned entries of u, then updates its

@@ -25,28 +25,50 @@ struct FacetSelection {
   std::vector<std::int32_t> ids;
 };
 
-/// Loads whose nodal forces do not depend on the displacement: Phi = -f.F(t).u with the load factor f.
+/// How the nodal forces F of a dead load are made.
+template <int dim>
+class NodalForces {
+public:
+  virtual ~NodalForces() = default;
+  /// Adds F at a step [N] to the owned entries.
+  virtual void add(const StepContext& context, std::span<double> force) const = 0;
+  /// y += factor * (dF/du_previous)' p on owned entries; p has ghosts.
+  virtual void add_previous_product(const StepContext&, std::span<const double> /*p*/, double /*factor*/,
+                                    std::span<double> /*y*/) const {}
+  /// g += factor * p' dF/dq, as Potential::add_parameter_products.
+  virtual void add_parameter_products(const StepContext& context, std::span<const double> p, double factor,
+                                      parameters::PhysicalGradient<dim>& g) const = 0;
+};
+
+/// Loads whose nodal forces do not depend on the displacement: Phi = -f F(t).u with the load factor f.
 template <int dim>
 class DeadLoad final : public Potential<dim> {
 public:
-  /// Adds the nodal forces [N] at a step to the owned entries.
-  using Assemble = std::function<void(const StepContext&, std::span<double> force)>;
-
-  DeadLoad(std::string name, const fem::FunctionSpace<dim>& space, Assemble assemble, bool changes);
+  /// @param changes false: the forces are made once, at the first step.
+  DeadLoad(std::string name, const fem::FunctionSpace<dim>& space,
+           std::unique_ptr<const NodalForces<dim>> forces, bool changes);
 
   std::string_view name() const override { return name_; }
   void begin_step(const StepContext& context) override;
   double value(std::span<const double> u) const override;
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override;
   void add_hessian(std::span<const double>, double, Projection, fem::ElementAssembler<dim>&) const override {}
+  void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
+                            std::span<double> y) const override;
+  void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
+                              parameters::PhysicalGradient<dim>& g) const override;
 
 private:
   std::string name_;
-  Assemble assemble_;
+  std::unique_ptr<const NodalForces<dim>> forces_;
   bool changes_, assembled_ = false;
-  double load_factor_ = 1;
+  StepContext context_;
   std::vector<double> force_; ///< owned entries
 };
+
+// The derivatives of dead loads by rest positions hold the value of a field (density, acceleration, traction,
+// magnitude) at every quadrature point: they are complete where the fields do not depend on position. Those
+// by a field are by a change of it that is uniform in the cell or on the facet.
 
 /// F_a = int rho b phi_a dX for an acceleration b [m/s^2], by quadrature of degree 2k on the rest mesh.
 template <int dim>
@@ -60,7 +82,7 @@ std::unique_ptr<DeadLoad<dim>> make_traction(const fem::FunctionSpace<dim>& spac
                                              LoadField<dim> traction);
 
 /// A traction along the outward normal n of the shape at the start of the step, per rest area: F_a = int s n
-/// phi_a dS.
+/// phi_a dS. The derivative by s is put into PhysicalGradient::pressure.
 /// @param magnitude s [Pa], positive pulls outwards.
 template <int dim>
 std::unique_ptr<DeadLoad<dim>> make_normal_traction(const fem::FunctionSpace<dim>& space,

@@ -71,6 +71,8 @@ public:
 
 /// The hyperelastic energy sum_q w_q W(I + grad u(x_q)) of law `Law` over `cells`, which must all have order
 /// `order`. u is infeasible where a cell is inverted, unless the law is one of linear theory.
+/// Derivatives by the constants of a cell are by a change that is the same at all its points; those by rest
+/// positions let every point keep its constants.
 /// @param parameters one entry per cell, or per quadrature point (stiffness_degree), in the law's own order
 /// of constants.
 template <int dim, class Law>

@@ -24,7 +24,7 @@ std::string read_text(const fs::path& file, const std::string& where) {
   return text.str();
 }
 
-json parse(const std::string& text, const std::string& name, Locations& locations) {
+json parse(const std::string& text, const std::string& name, const KeyTable& table, Locations& locations) {
   json root;
   try {
     root = json::parse(text);
@@ -38,11 +38,11 @@ json parse(const std::string& text, const std::string& name, Locations& location
     throw InputError(name, std::string("not valid JSON: ") + error.what());
   }
   const auto scan = scan_json_lines(text);
-  if (scan.too_deep) throw InputError(name, "nested deeper than any scene");
+  if (scan.too_deep) throw InputError(name, std::string("nested deeper than any ") + table.kind);
   for (const auto& [pointer, line] : scan.lines) locations.set(pointer, name, line);
   if (!scan.duplicate.empty())
     throw InputError(locations.describe(scan.duplicate), "this key occurs twice in its object; keep one");
-  if (!root.is_object()) throw InputError(name, "a scene is a JSON object {..}");
+  if (!root.is_object()) throw InputError(name, std::string("a ") + table.kind + " is a JSON object {..}");
   return root;
 }
 
@@ -93,10 +93,11 @@ void apply_patch(Document& document, const json& patch) {
   document.locations.erase("/patch");
 }
 
-Document load(const std::string& text, const std::string& name, const fs::path& folder,
+Document load(const std::string& text, const std::string& name, const fs::path& folder, const KeyTable& table,
               std::vector<fs::path>& including);
 
-Document load_file(const fs::path& file, const std::string& where, std::vector<fs::path>& including) {
+Document load_file(const fs::path& file, const std::string& where, const KeyTable& table,
+                   std::vector<fs::path>& including) {
   const auto text = read_text(file, where);
   const auto canonical = fs::canonical(file);
   if (std::find(including.begin(), including.end(), canonical) != including.end()) {
@@ -105,17 +106,19 @@ Document load_file(const fs::path& file, const std::string& where, std::vector<f
     throw InputError(where, "`common` goes in a circle: " + chain + canonical.filename().string());
   }
   including.push_back(canonical);
-  auto document = load(text, file.string(), fs::absolute(file).lexically_normal().parent_path(), including);
+  auto document =
+      load(text, file.string(), fs::absolute(file).lexically_normal().parent_path(), table, including);
   including.pop_back();
   document.file = file;
   return document;
 }
 
-Document load(const std::string& text, const std::string& name, const fs::path& folder,
+Document load(const std::string& text, const std::string& name, const fs::path& folder, const KeyTable& table,
               std::vector<fs::path>& including) {
   Document own;
   own.folder = folder;
-  own.root = parse(text, name, own.locations);
+  own.root = parse(text, name, table, own.locations);
+  if (!table.inherits()) return own;
   const auto common_place = own.locations.describe("/common");
   const auto common = take_text(own.root, "common", own.locations);
   if (own.root.contains("root_path")) {
@@ -136,7 +139,7 @@ Document load(const std::string& text, const std::string& name, const fs::path& 
     result = std::move(own);
   } else {
     const auto base_file = (folder / common).lexically_normal();
-    result = load_file(base_file, common_place + ": common scene " + base_file.string(), including);
+    result = load_file(base_file, common_place + ": common scene " + base_file.string(), table, including);
     // Norms belong to the scene that was run to get them; only the number of steps is inherited.
     if (auto tests = result.root.find("tests"); tests != result.root.end() && tests->is_object())
       for (auto it = tests->begin(); it != tests->end();)
@@ -149,7 +152,8 @@ Document load(const std::string& text, const std::string& name, const fs::path& 
   return result;
 }
 
-void settle_folder(Document& document) {
+void settle_folder(Document& document, const KeyTable& table) {
+  if (!table.inherits()) return;
   if (auto it = document.root.find("root_path"); it != document.root.end()) {
     document.folder = it->get<std::string>();
     document.root.erase(it);
@@ -158,18 +162,19 @@ void settle_folder(Document& document) {
 
 } // namespace
 
-Document load_document(const fs::path& file) {
+Document load_document(const fs::path& file, const KeyTable& table) {
   std::vector<fs::path> including;
-  auto document = load_file(file, file.string(), including);
-  settle_folder(document);
+  auto document = load_file(file, file.string(), table, including);
+  settle_folder(document, table);
   return document;
 }
 
-Document document_from_text(const std::string& text, const std::string& name, const fs::path& folder) {
+Document document_from_text(const std::string& text, const std::string& name, const fs::path& folder,
+                            const KeyTable& table) {
   std::vector<fs::path> including;
-  auto document = load(text, name, fs::absolute(folder).lexically_normal(), including);
+  auto document = load(text, name, fs::absolute(folder).lexically_normal(), table, including);
   document.file = name;
-  settle_folder(document);
+  settle_folder(document, table);
   return document;
 }
 

@@ -4,11 +4,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/scene/keys.hpp"
 #include "app/scene/locations.hpp"
 
 namespace recoil::app {
 
-/// A scene as one JSON value: `common` and `patch` applied, nothing checked yet.
+/// A scene or study as one JSON value: `common` and `patch` applied where the table of its kind has them,
+/// nothing checked yet.
 struct Document {
   nlohmann::json root;
   Locations locations;
@@ -16,12 +18,13 @@ struct Document {
   std::filesystem::path folder; ///< absolute; what relative paths start from
 };
 
-/// Reads a scene and the scenes it inherits from. @throws InputError: no such file, parse error
-/// (file:line:column), a key twice in one object, an inheritance cycle, a patch that does not apply.
-Document load_document(const std::filesystem::path& file);
+/// Reads a file of the kind that `table` describes and those it inherits from. @throws InputError: no such
+/// file, parse error (file:line:column), a key twice in one object, an inheritance cycle, a patch that does
+/// not apply.
+Document load_document(const std::filesystem::path& file, const KeyTable& table);
 
 /// The same for a text in hand.
 Document document_from_text(const std::string& text, const std::string& name,
-                            const std::filesystem::path& folder);
+                            const std::filesystem::path& folder, const KeyTable& table);
 
 } // namespace recoil::app

@@ -14,7 +14,8 @@
 
 namespace recoil::app {
 
-/// One value of a resolved scene with its place; types were checked before, so reading does not fail.
+/// One value of a resolved scene or study with its place; types were checked before, so reading does not
+/// fail.
 class Item {
 public:
   Item(const nlohmann::json& value, std::string pointer, const Locations& locations)
@@ -30,6 +31,13 @@ public:
       all.emplace_back((*value_)[i], pointer_ + "/" + std::to_string(i), *locations_);
     return all;
   }
+  /// Names of the members of an object.
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& [name, member] : value_->items()) all.push_back(name);
+    return all;
+  }
+  bool is_null() const { return value_->is_null(); }
   bool is_list() const { return value_->is_array(); }
   bool is_object() const { return value_->is_object(); }
   bool is_number() const { return value_->is_number(); }

@@ -9,7 +9,7 @@ namespace recoil::app {
 struct JsonLines {
   std::map<std::string, int> lines; ///< JSON pointer -> line (from 1) of its key, or of the value in lists
   std::string duplicate; ///< JSON pointer of the first key that occurs twice in its object; empty if none
-  bool too_deep = false; ///< nested deeper than any scene; the rest was not looked at
+  bool too_deep = false; ///< nested deeper than any file of ours; the rest was not looked at
 };
 
 /// Scans a text that is known to be valid JSON.

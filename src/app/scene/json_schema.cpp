@@ -2,8 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/scene/keys.hpp"
-#include "recoil/app/scene/scene_documentation.hpp"
+#include "app/scene/key_documentation.hpp"
 
 namespace recoil::app {
 namespace {
@@ -72,13 +71,14 @@ std::vector<ordered_json> single_forms(const KeyNode& node, unsigned types, cons
   if (types & expression)
     forms.push_back({{"type", "string"},
                      {"description", types & element_data ? "formula of x, y, z" : "formula of x, y, z, t"}});
-  if (types & (text | path)) forms.push_back({{"type", "string"}});
+  if (types & (text | path | folder)) forms.push_back({{"type", "string"}});
   if (types & element_data)
     forms.push_back({{"type", "object"},
                      {"properties", {{"file", {{"type", "string"}}}, {"dataset", {{"type", "string"}}}}},
                      {"required", {"file", "dataset"}},
                      {"additionalProperties", false}});
   if (types & object) forms.push_back(object_schema(node, place, definitions));
+  if (types & null) forms.push_back({{"type", "null"}});
   return forms;
 }
 
@@ -108,6 +108,7 @@ void describe(const Key& key, ordered_json& schema) {
     description += (description.empty() ? "" : " ") + sentence;
   };
   if (key.unit) add("Unit: " + std::string(key.unit) + ".");
+  if (key.unit_by) add("Unit: that of the " + std::string(key.unit_by) + ".");
   if (key.implied) add("Default: " + std::string(key.implied) + ".");
   if (key.mark == Mark::ignored) add("Ignored: " + std::string(key.reason) + ".");
   if (key.mark == Mark::refused)
@@ -138,12 +139,14 @@ ordered_json schema_of(const KeyNode& node, const std::string& place, Definition
 
 } // namespace
 
-std::string scene_json_schema() {
-  ordered_json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"}, {"title", "recoil scene"}};
+std::string json_schema(const KeyTable& table) {
+  ordered_json schema{{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                      {"title", std::string("recoil ") + table.kind}};
   auto definitions = ordered_json::object();
-  schema.update(schema_of(scene_key_tree(), "", definitions));
+  schema.update(schema_of(table.tree, "", definitions));
+  schema["description"] = std::string("A ") + table.kind + ".";
   // What `common` brings need not stand in the file itself.
-  schema.erase("required");
+  if (table.inherits()) schema.erase("required");
   schema["$defs"] = std::move(definitions);
   return schema.dump(1) + "\n";
 }

@@ -51,6 +51,8 @@ void complete_items(KeyNode& node) {
                                    .types = node.key->items,
                                    .range = node.key->range,
                                    .unit = node.key->unit,
+                                   .unit_by = node.key->unit_by,
+                                   .unit_for = node.key->unit_for,
                                    .choices = node.key->mark == Mark::refused ? nullptr : node.key->choices,
                                    .reason = node.key->reason};
       node.item->key = &node.item->scalar_item;
@@ -61,17 +63,6 @@ void complete_items(KeyNode& node) {
     RECOIL_ASSERT(child->key);
     complete_items(*child);
   }
-}
-
-KeyNode build_tree() {
-  static constexpr Key scene{.pattern = "", .types = object, .doc = "A scene."};
-  KeyNode root;
-  root.key = &scene;
-  for (const auto& section : scene_key_sections())
-    for (const auto& key : section.keys)
-      for (const auto& pattern : expand_braces(key.pattern)) descend(root, pattern).key = &key;
-  complete_items(root);
-  return root;
 }
 
 std::string number_text(double value) {
@@ -96,8 +87,10 @@ std::string describe_set(unsigned types, bool plural) {
       {element_data, {"{\"file\", \"dataset\"}", "{\"file\", \"dataset\"}"}},
       {text, {"text", "texts"}},
       {path, {"file name", "file names"}},
+      {folder, {"folder", "folders"}},
       {object, {"object", "objects"}},
       {list, {"list", "lists"}},
+      {null, {"null", "null"}},
       {anything, {"anything", "anything"}},
   };
   std::string described;
@@ -119,33 +112,15 @@ std::string Range::describe() const {
   return number_text(min) + " to " + number_text(max);
 }
 
-std::span<const KeySection> scene_key_sections() {
-  static const KeySection sections[] = {
-      {"The file", "", root_keys()},
-      {"`geometry`",
-       "Order of operations for a deformable body: read, normalise, transform, take the bounding box, "
-       "refine, select points, "
-       "facets and volumes, copy.",
-       geometry_keys()},
-      {"Selections", "", selection_keys()},
-      {"`materials`",
-       "Constants may be numbers, formulas of x, y, z (not of t), or one value per element in the order of "
-       "the mesh file, "
-       "`{\"file\": \"f.h5\", \"dataset\": \"/E\"}`.",
-       material_keys()},
-      {"`boundary_conditions`", "", boundary_keys()},
-      {"`initial_conditions`", "", initial_keys()},
-      {"`time`", "", time_keys()},
-      {"`contact`", "", contact_keys()},
-      {"`solver`", "", solver_keys()},
-      {"`output` and `tests`", "", output_keys()},
-  };
-  return sections;
-}
-
-const KeyNode& scene_key_tree() {
-  static const KeyNode tree = build_tree();
-  return tree;
+KeyNode build_key_tree(std::span<const KeySection> sections) {
+  static constexpr Key whole{.pattern = "", .types = object};
+  KeyNode root;
+  root.key = &whole;
+  for (const auto& section : sections)
+    for (const auto& key : section.keys)
+      for (const auto& pattern : expand_braces(key.pattern)) descend(root, pattern).key = &key;
+  complete_items(root);
+  return root;
 }
 
 std::string describe_types(const Key& key) {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-/// The table of keys: the one place that says what a scene may hold. The checker, the defaults, the JSON
-/// Schema and docs/scene.md all come from it.
+/// The tables of keys: the one place that says what a scene or a study may hold. The checker, the defaults,
+/// the JSON Schemas, docs/scene.md and docs/study.md all come from them.
 namespace recoil::app {
 
 /// What a value may be; a set of bits.
@@ -18,14 +18,16 @@ enum KeyType : unsigned {
   integer = 2,
   number = 4,
   text = 8,
-  path = 16,         ///< file, resolved against the folder of the scene; must exist
+  path = 16,         ///< file, resolved against the folder of the file that names it; must exist
   expression = 32,   ///< number or formula of x, y, z, t
   element_data = 64, ///< {"file": .., "dataset": ..}: one value per element
   object = 128,
   list = 256,
   one_or_list = 512,     ///< list, or one item standing alone for a list of one
   one_or_several = 1024, ///< one object or a list of them, with different meaning: kept as given
-  anything = 2048
+  anything = 2048,
+  folder = 4096, ///< as `path`, a folder
+  null = 8192
 };
 
 enum class Mark {
@@ -62,34 +64,22 @@ struct Key {
   const char* implied = nullptr;  ///< what absence means, for the documentation, when nothing is filled in
   Range range = {};
   const char* unit = nullptr;    ///< SI unit; numbers may be written {"value": v, "unit": "m"}
+  const char* unit_by = nullptr; ///< key of the same object whose text decides the unit, by unit_for
+  const char* (*unit_for)(const std::string& text) = nullptr; ///< nullptr for a number without unit
   const char* choices = nullptr; ///< JSON list of the values allowed (refused: tolerated)
   Mark mark = Mark::honoured;
   const char* reason = nullptr; ///< why refused; hint added to messages about a wrong type
   const char* doc = "";
 };
 
-/// A group of rows with its heading in docs/scene.md.
+/// A group of rows with its heading in the documentation.
 struct KeySection {
   const char* title;
   const char* introduction;
   std::span<const Key> keys;
 };
 
-std::span<const Key> root_keys();
-std::span<const Key> geometry_keys();
-std::span<const Key> selection_keys();
-std::span<const Key> material_keys();
-std::span<const Key> boundary_keys();
-std::span<const Key> initial_keys();
-std::span<const Key> time_keys();
-std::span<const Key> contact_keys();
-std::span<const Key> solver_keys();
-std::span<const Key> output_keys();
-
-/// All rows, in the order of the documentation.
-std::span<const KeySection> scene_key_sections();
-
-/// The rows as a tree: what may stand at one place of a scene.
+/// The rows as a tree: what may stand at one place of a file.
 struct KeyNode {
   const Key* key = nullptr;
   std::string name;
@@ -101,8 +91,19 @@ struct KeyNode {
   bool is_list() const { return key->types & (list | one_or_list | one_or_several); }
 };
 
-/// The tree of all rows; built once.
-const KeyNode& scene_key_tree();
+/// Everything that one kind of file may hold.
+struct KeyTable {
+  const char* kind;         ///< "scene", "study": for messages and titles
+  const char* introduction; ///< Markdown that stands above the sections
+  std::span<const KeySection> sections;
+  KeyNode tree;
+
+  /// Files of this kind may be based on another one (`common`, `patch`, `root_path`).
+  bool inherits() const { return tree.children.contains("common"); }
+};
+
+/// The tree of some sections. @pre patterns name their parents' rows.
+KeyNode build_key_tree(std::span<const KeySection> sections);
 
 /// "number or list of 2 to 3 numbers": for messages and the documentation.
 std::string describe_types(const Key& key);

@@ -1,4 +1,4 @@
-#include "app/scene/keys.hpp"
+#include "app/scene/scene_keys.hpp"
 
 namespace recoil::app {
 namespace {

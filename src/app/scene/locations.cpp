@@ -46,7 +46,7 @@ const Locations::Place* Locations::nearest(std::string pointer) const {
 std::string Locations::describe(const std::string& pointer) const {
   const auto written = as_written(pointer);
   const auto* place = nearest(written);
-  const auto shown = written.empty() ? "the whole scene" : written;
+  const auto shown = written.empty() ? "the whole file" : written;
   return place ? place->file + ":" + std::to_string(place->line) + " (" + shown + ")" : shown;
 }
 

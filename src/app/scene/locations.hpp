@@ -6,7 +6,7 @@
 
 namespace recoil::app {
 
-/// Remembers file and line of every value of a scene through inheritance, for messages.
+/// Remembers file and line of every value of a scene or study through inheritance, for messages.
 class Locations {
 public:
   void set(const std::string& pointer, const std::string& file, int line) { places_[pointer] = {file, line}; }

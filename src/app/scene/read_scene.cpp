@@ -3,15 +3,26 @@
 #include "app/scene/build.hpp"
 #include "app/scene/document.hpp"
 #include "app/scene/resolve.hpp"
+#include "app/scene/scene_keys.hpp"
 
 namespace recoil::app {
 namespace {
+
+/// Bodies without a name are called after their place in the list.
+void name_bodies(nlohmann::json& root) {
+  int index = 0;
+  for (auto& entry : root["geometry"]) {
+    if (!entry.contains("name")) entry["name"] = "body" + std::to_string(index);
+    ++index;
+  }
+}
 
 SceneFile build(Document document) {
   SceneFile result;
   auto& scene = result.scene;
   scene.file = document.file;
-  resolve_against_keys(document, scene.notes);
+  resolve_against_keys(document, scene_keys(), scene.notes);
+  name_bodies(document.root);
   const Item root(document.root, "", document.locations);
   build_geometry(root, scene);
   build_materials(root, scene);
@@ -27,10 +38,10 @@ SceneFile build(Document document) {
 
 } // namespace
 
-SceneFile read_scene(const std::filesystem::path& path) { return build(load_document(path)); }
+SceneFile read_scene(const std::filesystem::path& path) { return build(load_document(path, scene_keys())); }
 
 SceneFile parse_scene(const std::string& text, const std::string& name, const std::filesystem::path& folder) {
-  return build(document_from_text(text, name, folder));
+  return build(document_from_text(text, name, folder, scene_keys()));
 }
 
 SceneFile read_resolved(const std::string& resolved, const std::string& locations,

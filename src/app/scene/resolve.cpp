@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "app/scene/json_lines.hpp"
-#include "app/scene/keys.hpp"
 #include "app/scene/unit.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/expression.hpp"
@@ -40,17 +39,19 @@ bool fits(const json& value, unsigned types) {
   if (types & anything) return true;
   if (value.is_boolean()) return types & boolean;
   if (value.is_number()) return types & (number | expression) || (types & integer && is_integer(value));
-  if (value.is_string()) return types & (text | path | expression);
+  if (value.is_null()) return types & null;
+  if (value.is_string()) return types & (text | path | folder | expression);
   if (value.is_object()) return types & (object | element_data) || is_quantity(value, types);
   return false;
 }
 
 class Resolver {
 public:
-  Resolver(Document& document, std::vector<std::string>& notes) : document_(document), notes_(notes) {}
+  Resolver(Document& document, const KeyTable& table, std::vector<std::string>& notes)
+      : document_(document), table_(table), notes_(notes) {}
 
   void run() {
-    document_.root = resolve_object(scene_key_tree(), document_.root, "");
+    document_.root = resolve_object(table_.tree, document_.root, "");
     if (problems_.empty()) return;
     std::string all;
     for (std::size_t i = 0; i < problems_.size() && i < 10; ++i) all += (i ? "\n" : "") + problems_[i];
@@ -120,9 +121,10 @@ private:
     if (is_quantity(value, key.types)) {
       const auto unit = value.value("unit", json(""));
       const bool others = value.size() > 1 + value.count("unit");
-      if (others || !unit.is_string() || !is_si_unit(unit.get<std::string>(), key.unit)) {
+      const char* wanted = unit_of(key, pointer);
+      if (others || !unit.is_string() || !is_si_unit(unit.get<std::string>(), wanted)) {
         problem(pointer, "a number with a unit is written {\"value\": 1, \"unit\": \"" +
-                             std::string(key.unit ? key.unit : "") +
+                             std::string(wanted ? wanted : "") +
                              "\"} here (SI only, values are not converted), is " + shorten(value));
         return value;
       }
@@ -133,11 +135,26 @@ private:
       if (key.types & element_data) return resolve_element_data(std::move(value), pointer);
       return resolve_object(node, value, pointer);
     }
-    if (value.is_string() && key.types & path) return resolve_path(value.get<std::string>(), pointer);
+    if (value.is_string() && key.types & (path | folder))
+      return resolve_path(value.get<std::string>(), key.types, pointer);
     if (value.is_number_float() && key.types & integer && !(key.types & number))
       value = json(std::lround(value.get<double>()));
     check_value(key, value, pointer);
     return value;
+  }
+
+  /// The unit of a number, which another key of its object may decide.
+  const char* unit_of(const Key& key, const std::string& pointer) const {
+    if (!key.unit_by) return key.unit;
+    for (json::json_pointer at(pointer); !at.empty();) {
+      at = at.parent_pointer();
+      // Lists that are not written out are not in the file.
+      if (!document_.root.contains(at)) continue;
+      const json& around = document_.root.at(at);
+      const auto decides = around.is_object() ? around.find(key.unit_by) : around.end();
+      if (decides != around.end() && decides->is_string()) return key.unit_for(decides->get<std::string>());
+    }
+    return key.unit;
   }
 
   void check_value(const Key& key, const json& value, const std::string& pointer) {
@@ -177,18 +194,21 @@ private:
     problem(pointer, what);
   }
 
-  json resolve_path(const std::string& written, const std::string& pointer) {
+  json resolve_path(const std::string& written, unsigned types, const std::string& pointer) {
     const auto resolved = (document_.folder / written).lexically_normal();
     std::error_code error;
-    if (!skipped_ && !fs::is_regular_file(resolved, error)) {
+    const bool found = (types & path && fs::is_regular_file(resolved, error)) ||
+                       (types & folder && fs::is_directory(resolved, error));
+    if (!skipped_ && !found) {
       std::vector<std::string> names;
       for (const auto& entry : fs::directory_iterator(resolved.parent_path(), error))
         names.push_back(entry.path().filename().string());
-      auto what = "no such file: " + resolved.string();
+      auto what = (types & folder ? "no such file or folder: " : "no such file: ") + resolved.string();
       what +=
           error ? "; its folder does not exist either" : did_you_mean(resolved.filename().string(), names);
       if (fs::path(written).is_relative())
-        what += "; relative paths start from the folder of the scene that is run";
+        what += std::string("; relative paths start from the folder of the ") + table_.kind +
+                (table_.inherits() ? " that is run" : "");
       problem(pointer, what);
     }
     return resolved.string();
@@ -201,14 +221,16 @@ private:
                            shorten(value));
       return value;
     }
-    value["file"] = resolve_path(value["file"].get<std::string>(), pointer + "/file");
+    value["file"] = resolve_path(value["file"].get<std::string>(), path, pointer + "/file");
     return value;
   }
 
   json resolve_object(const KeyNode& node, const json& value, const std::string& pointer) {
-    if (&node == geometry_entry_) skipped_ = value.value("enabled", json(true)) == json(false);
+    const bool around = skipped_;
+    if (node.children.contains("enabled") && value.value("enabled", json(true)) == json(false))
+      skipped_ = true;
     auto resolved = resolve_members(node, value, pointer);
-    if (&node == geometry_entry_) skipped_ = false;
+    skipped_ = around;
     return resolved;
   }
 
@@ -246,26 +268,16 @@ private:
   }
 
   Document& document_;
+  const KeyTable& table_;
   std::vector<std::string>& notes_;
   std::vector<std::string> problems_;
-  const KeyNode* geometry_entry_ = scene_key_tree().children.at("geometry")->item.get();
-  bool skipped_ = false; ///< inside a geometry that is not enabled: its files need not exist
+  bool skipped_ = false; ///< inside an object that is not `enabled`: its files need not exist
 };
-
-/// Bodies without a name are called after their place in the list.
-void name_bodies(json& root) {
-  int index = 0;
-  for (auto& entry : root["geometry"]) {
-    if (!entry.contains("name")) entry["name"] = "body" + std::to_string(index);
-    ++index;
-  }
-}
 
 } // namespace
 
-void resolve_against_keys(Document& document, std::vector<std::string>& notes) {
-  Resolver(document, notes).run();
-  name_bodies(document.root);
+void resolve_against_keys(Document& document, const KeyTable& table, std::vector<std::string>& notes) {
+  Resolver(document, table, notes).run();
 }
 
 } // namespace recoil::app

@@ -83,7 +83,7 @@ std::function<double(double)> uniform_pressure(const PressureEntry& entry) {
 } // namespace
 
 template <int dim>
-void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
+void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space,
                solvers::ElastodynamicsProblem<dim>& problem) {
   const BoundaryConditions& conditions = scene.boundary_conditions;
   const auto add = [&](std::unique_ptr<potentials::Potential<dim>> load) {
@@ -91,8 +91,7 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const s
   };
   auto acceleration = acceleration_field<dim>(scene);
   if (acceleration.value)
-    add(potentials::make_body_force<dim>(space, problem.geometry, make_density(scene, space, materials),
-                                         std::move(acceleration)));
+    add(potentials::make_body_force<dim>(space, problem.geometry, problem.density, std::move(acceleration)));
   for (const TractionEntry& entry : conditions.neumann)
     add(potentials::make_traction<dim>(space, facets_of(entry.all, entry.ids), traction_field<dim>(entry)));
   for (const PressureEntry& entry : conditions.normal_aligned_neumann)
@@ -104,9 +103,7 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const s
                                        uniform_pressure(entry), problem.dirichlet->flags(), entry.where));
 }
 
-template void add_loads(const Scene&, const fem::FunctionSpace<2>&, const std::vector<int>&,
-                        solvers::ElastodynamicsProblem<2>&);
-template void add_loads(const Scene&, const fem::FunctionSpace<3>&, const std::vector<int>&,
-                        solvers::ElastodynamicsProblem<3>&);
+template void add_loads(const Scene&, const fem::FunctionSpace<2>&, solvers::ElastodynamicsProblem<2>&);
+template void add_loads(const Scene&, const fem::FunctionSpace<3>&, solvers::ElastodynamicsProblem<3>&);
 
 } // namespace recoil::app

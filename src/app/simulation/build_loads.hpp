@@ -8,11 +8,11 @@
 namespace recoil::app {
 
 /// Adds body forces, tractions and pressures of a scene to a problem that has its geometry and Dirichlet
-/// conditions. `scene` and `materials` (cell_materials) must outlive the problem. Their begin_step throws an
+/// conditions, density and mass. `scene` must outlive the problem. Their begin_step throws an
 /// InputError on the ranks where a formula has no finite value. Collective.
 /// @throws InputError on every rank for a pressure without a potential.
 template <int dim>
-void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
+void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space,
                solvers::ElastodynamicsProblem<dim>& problem);
 
 } // namespace recoil::app

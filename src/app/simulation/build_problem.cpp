@@ -117,28 +117,29 @@ void add_spin(const AngularVelocity& spin, const Eigen::Vector3d& centre,
 } // namespace
 
 template <int dim>
-solvers::ElastodynamicsProblem<dim> build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                                                  const std::vector<int>& materials,
-                                                  const mesh::DistributedObstacles<dim>& obstacles) {
+solvers::ElastodynamicsProblem<dim>
+build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
+              const MaterialOverrides& overrides, const mesh::DistributedObstacles<dim>& obstacles) {
   solvers::ElastodynamicsProblem<dim> problem;
   problem.space = &space;
   problem.geometry = std::make_shared<const fem::CellGeometry<dim>>(space.mesh());
-  add_materials(scene, space, materials, problem);
+  add_materials(scene, space, materials, overrides, problem);
+  problem.lumping =
+      scene.solver.lump_mass_matrix ? potentials::MassLumping::row_sum : potentials::MassLumping::consistent;
   parallel::collectively(space.comm(), [&] {
-    problem.mass = std::make_unique<potentials::MassMatrix<dim>>(
-        space, *problem.geometry, make_density(scene, space, materials),
-        scene.solver.lump_mass_matrix ? potentials::MassLumping::row_sum
-                                      : potentials::MassLumping::consistent);
+    problem.density = make_density(scene, space, materials, overrides);
+    problem.mass = std::make_unique<potentials::MassMatrix<dim>>(space, *problem.geometry, problem.density,
+                                                                 problem.lumping);
   });
   problem.dirichlet = std::make_unique<fem::DirichletDofs<dim>>(space, dirichlet_conditions<dim>(scene));
-  add_loads(scene, space, materials, problem);
+  add_loads(scene, space, problem);
   add_contact(scene, obstacles, problem);
   return problem;
 }
 
 template <int dim>
-stepping::State initial_state(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                              const fem::CellGeometry<dim>& geometry, const std::vector<int>& materials) {
+stepping::State initial_state(const Scene& scene, const solvers::ElastodynamicsProblem<dim>& problem) {
+  const fem::FunctionSpace<dim>& space = *problem.space;
   stepping::State state;
   state.u = linalg::Vector(space.layout());
   state.v = linalg::Vector(space.layout());
@@ -147,10 +148,11 @@ stepping::State initial_state(const Scene& scene, const fem::FunctionSpace<dim>&
     sample(scene.initial_conditions.solution, space, state.u);
     sample(scene.initial_conditions.velocity, space, state.v);
   });
-  const potentials::Density density = make_density(scene, space, materials);
   for (const AngularVelocity& spin : scene.initial_conditions.angular_velocity)
-    add_spin(spin, spin.center ? *spin.center : centre_of_mass(spin.region, space, geometry, density), space,
-             state.v);
+    add_spin(spin,
+             spin.center ? *spin.center
+                         : centre_of_mass(spin.region, space, *problem.geometry, problem.density),
+             space, state.v);
   state.u.update_ghosts();
   state.v.update_ghosts();
   return state;
@@ -198,11 +200,10 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
-  template solvers::ElastodynamicsProblem<dim> build_problem(const Scene&, const fem::FunctionSpace<dim>&,   \
-                                                             const std::vector<int>&,                        \
-                                                             const mesh::DistributedObstacles<dim>&);        \
-  template stepping::State initial_state(const Scene&, const fem::FunctionSpace<dim>&,                       \
-                                         const fem::CellGeometry<dim>&, const std::vector<int>&);
+  template solvers::ElastodynamicsProblem<dim> build_problem(                                                \
+      const Scene&, const fem::FunctionSpace<dim>&, const std::vector<int>&, const MaterialOverrides&,       \
+      const mesh::DistributedObstacles<dim>&);                                                               \
+  template stepping::State initial_state(const Scene&, const solvers::ElastodynamicsProblem<dim>&);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "app/simulation/material_overrides.hpp"
 #include "recoil/app/scene/scene.hpp"
 #include "recoil/mesh/distributed_obstacles.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
@@ -10,18 +11,17 @@
 
 namespace recoil::app {
 
-/// Potentials, mass, prescribed values and contact of a scene on `space`. `scene`, `materials`
-/// (cell_materials) and `obstacles` must outlive the problem. Collective. @throws InputError on every rank.
+/// Potentials, mass, prescribed values and contact of a scene on `space`. All arguments (`materials` as from
+/// cell_materials) must outlive the problem. Collective. @throws InputError on every rank.
 template <int dim>
-solvers::ElastodynamicsProblem<dim> build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                                                  const std::vector<int>& materials,
-                                                  const mesh::DistributedObstacles<dim>& obstacles);
+solvers::ElastodynamicsProblem<dim>
+build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
+              const MaterialOverrides& overrides, const mesh::DistributedObstacles<dim>& obstacles);
 
 /// Displacement and velocity at the start. Collective.
 /// @throws InputError on every rank for a formula without a finite value.
 template <int dim>
-stepping::State initial_state(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                              const fem::CellGeometry<dim>& geometry, const std::vector<int>& materials);
+stepping::State initial_state(const Scene& scene, const solvers::ElastodynamicsProblem<dim>& problem);
 
 /// Time stepping and tolerances; `diagonal` is that of the rest bounding box [m].
 solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, double diagonal);

@@ -18,30 +18,41 @@ std::vector<int> partition_weights(const LoadedScene& loaded) {
   return weights;
 }
 
-} // namespace
-
-template <int dim>
-DiscreteScene<dim>::DiscreteScene(const parallel::Communicator& comm, LoadedScene& loaded)
-    : scene_(loaded.file.scene),
-      mesh_(mesh::distribute<dim>(comm, loaded.geometry.deformable, {partition_weights(loaded)})),
-      space_(mesh_, body_orders()), materials_(cell_materials(scene_, mesh_)),
-      obstacles_(mesh::distribute_obstacles<dim>(comm, loaded.geometry.obstacles)),
-      solver_(build_problem(scene_, space_, materials_, obstacles_),
-              solver_options(scene_, dim, (mesh_.max_corner - mesh_.min_corner).norm())) {
-  // The meshes as read are not needed any more, and rank 0 should not hold them.
-  loaded.geometry = {};
-}
-
-template <int dim>
-std::vector<int> DiscreteScene<dim>::body_orders() const {
+std::vector<int> body_orders(const Scene& scene, const std::vector<std::string>& bodies) {
   std::vector<int> orders;
-  for (const std::string& name : mesh_.body_names) orders.push_back(order_of_body(scene_, name));
+  for (const std::string& name : bodies) orders.push_back(order_of_body(scene, name));
   return orders;
 }
 
+} // namespace
+
 template <int dim>
-void DiscreteScene<dim>::start() {
-  stepping::State state = initial_state(scene_, space_, *solver_.problem().geometry, materials_);
+DistributedGeometry<dim> distribute_geometry(const parallel::Communicator& comm, LoadedScene& loaded) {
+  DistributedGeometry<dim> geometry{
+      mesh::distribute<dim>(comm, loaded.geometry.deformable, {partition_weights(loaded)}),
+      mesh::distribute_obstacles<dim>(comm, loaded.geometry.obstacles)};
+  // The meshes as read are not needed any more, and rank 0 should not hold them.
+  loaded.geometry = {};
+  return geometry;
+}
+
+template <int dim>
+DiscreteScene<dim>::DiscreteScene(const Scene& scene, DistributedGeometry<dim> geometry,
+                                  MaterialOverrides overrides)
+    : scene_(scene), geometry_(std::move(geometry)), overrides_(std::move(overrides)),
+      space_(geometry_.mesh, body_orders(scene, geometry_.mesh.body_names)),
+      materials_(cell_materials(scene_, geometry_.mesh)),
+      solver_(build_problem(scene_, space_, materials_, overrides_, geometry_.obstacles),
+              solver_options(scene_, dim, (geometry_.mesh.max_corner - geometry_.mesh.min_corner).norm())) {}
+
+template <int dim>
+void DiscreteScene<dim>::start(const std::function<void(stepping::State&)>& adjust) {
+  stepping::State state = initial_state(scene_, solver_.problem());
+  if (adjust) {
+    adjust(state);
+    state.u.update_ghosts();
+    state.v.update_ghosts();
+  }
   const solvers::Ledger ledger = solvers::measure_state(solver_.problem(), state.u, state.v);
   std::vector<stepping::State> states;
   states.push_back(std::move(state));
@@ -66,6 +77,8 @@ void DiscreteScene<dim>::evaluate_first_step() {
   });
 }
 
+template DistributedGeometry<2> distribute_geometry(const parallel::Communicator&, LoadedScene&);
+template DistributedGeometry<3> distribute_geometry(const parallel::Communicator&, LoadedScene&);
 template class DiscreteScene<2>;
 template class DiscreteScene<3>;
 

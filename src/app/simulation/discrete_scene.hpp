@@ -1,41 +1,60 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "app/simulation/load_geometry.hpp"
+#include "app/simulation/material_overrides.hpp"
 #include "recoil/mesh/distributed_obstacles.hpp"
 #include "recoil/solvers/elastodynamics/solver.hpp"
 
 namespace recoil::app {
+
+/// The rest shape of a scene on this rank.
+template <int dim>
+struct DistributedGeometry {
+  mesh::DistributedMesh<dim> mesh;
+  mesh::DistributedObstacles<dim> obstacles;
+};
+
+/// Gives every rank its share of the meshes of `loaded`, which loses them. `comm` must outlive the result.
+/// Collective.
+template <int dim>
+DistributedGeometry<dim> distribute_geometry(const parallel::Communicator& comm, LoadedScene& loaded);
 
 /// A scene on its finite element space, with the solver of its problem: what a run needs before its first
 /// step, and what can be found wrong until then. All members but the accessors are collective.
 template <int dim>
 class DiscreteScene {
 public:
-  /// Distributes the meshes of `loaded`, which loses them, and builds the problem. `comm` and `loaded` must
+  /// Builds the problem on `geometry`, with constants that differ from those of `scene`, if any. `scene` must
   /// outlive this. @throws InputError on every rank.
-  DiscreteScene(const parallel::Communicator& comm, LoadedScene& loaded);
+  DiscreteScene(const Scene& scene, DistributedGeometry<dim> geometry, MaterialOverrides overrides = {});
   DiscreteScene(const DiscreteScene&) = delete;
   DiscreteScene& operator=(const DiscreteScene&) = delete;
 
-  /// Puts the solver at the initial state. @throws InputError on every rank if an element is inverted there,
-  /// something touches or intersects, or a formula has no finite value then or in the first step.
-  void start();
+  /// Puts the solver at the initial state of the scene, as changed by `adjust` (ghosts are updated after it).
+  /// @throws InputError on every rank if an element is inverted there, something touches or intersects, or a
+  /// formula has no finite value then or in the first step.
+  void start(const std::function<void(stepping::State&)>& adjust = {});
 
-  const mesh::DistributedMesh<dim>& mesh() const { return mesh_; }
+  const Scene& scene() const { return scene_; }
+  const mesh::DistributedMesh<dim>& mesh() const { return geometry_.mesh; }
+  const mesh::DistributedObstacles<dim>& obstacles() const { return geometry_.obstacles; }
   const fem::FunctionSpace<dim>& space() const { return space_; }
+  /// Index into Scene::materials of every local cell.
+  const std::vector<int>& materials() const { return materials_; }
+  const MaterialOverrides& overrides() const { return overrides_; }
   solvers::ElastodynamicsSolver<dim>& solver() { return solver_; }
 
 private:
-  std::vector<int> body_orders() const;
   void evaluate_first_step();
 
   const Scene& scene_;
-  mesh::DistributedMesh<dim> mesh_;
+  DistributedGeometry<dim> geometry_;
+  MaterialOverrides overrides_;
   fem::FunctionSpace<dim> space_;
   std::vector<int> materials_;
-  mesh::DistributedObstacles<dim> obstacles_;
   solvers::ElastodynamicsSolver<dim> solver_;
 };
 

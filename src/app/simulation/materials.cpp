@@ -37,8 +37,8 @@ template <int dim>
 class ConstantEvaluator {
 public:
   ConstantEvaluator(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                    const std::vector<int>& materials)
-      : scene_(scene), space_(space), materials_(materials), values_(space.mesh()) {}
+                    const std::vector<int>& materials, const MaterialOverrides& overrides)
+      : scene_(scene), space_(space), materials_(materials), overrides_(overrides), values_(space.mesh()) {}
 
   /// Calls store(entry, value reader) for every cell, or every quadrature point where some constant varies in
   /// cells.
@@ -57,8 +57,7 @@ public:
         for (std::size_t a = 0; a < nodes.size(); ++a)
           position += table.value(q)[a] * space_.node_positions()[static_cast<std::size_t>(nodes[a])];
         const ExpressionPoint point = fem::expression_point<dim>(position, 0);
-        field.values.push_back(evaluate(
-            entry, [&](const MaterialValue& value) { return values_.at(value, cell, point, entry.where); }));
+        field.values.push_back(evaluate(entry, Reader{*this, entry, cell, point}));
       }
     }
     return field;
@@ -69,26 +68,59 @@ public:
   }
 
 private:
+  /// Constants of one point.
+  struct Reader {
+    ConstantEvaluator& evaluator;
+    const MaterialEntry& entry;
+    LocalIndex cell;
+    const ExpressionPoint& point;
+
+    std::optional<double> override_of(MaterialConstant constant) const {
+      return evaluator.overrides_.find(constant, cell);
+    }
+    double of_scene(const MaterialValue& value) const {
+      return evaluator.values_.at(value, cell, point, entry.where);
+    }
+    double operator()(MaterialConstant constant, const MaterialValue& value) const {
+      const auto given = override_of(constant);
+      return given ? *given : of_scene(value);
+    }
+  };
+
   const Scene& scene_;
   const fem::FunctionSpace<dim>& space_;
   const std::vector<int>& materials_;
+  const MaterialOverrides& overrides_;
   MaterialValues<dim> values_;
 };
 
+/// (E, nu) or (lambda, mu) as the scene gives them, then whatever stands in for one of either pair.
 template <int dim, class Read>
-std::array<double, 2> lame_constants(const MaterialEntry& entry, Read read) {
+std::array<double, 2> lame_constants(const MaterialEntry& entry, const Read& read) {
+  const potentials::LameModel model = lame_model(entry, dim);
+  Eigen::Vector2d lame, young;
+  const auto check_young = [&] {
+    require(young[0] > 0 && std::isfinite(young[0]), entry, "E must be positive", young[0]);
+    require(young[1] > -1 && young[1] < 0.5, entry, "nu must lie in (-1, 0.5)", young[1]);
+  };
   if (entry.pair == ElasticPair::lame) {
-    const double lambda = read(entry.lambda), mu = read(entry.mu);
-    require(mu > 0, entry, "mu must be positive", mu);
-    require(std::isfinite(lambda), entry, "lambda must be finite", lambda);
-    return {lambda, mu};
+    lame << read.of_scene(entry.lambda), read.of_scene(entry.mu);
+  } else {
+    young << read(MaterialConstant::E, entry.E), read(MaterialConstant::nu, entry.nu);
+    check_young();
+    lame = potentials::lame_from_young(young[0], young[1], model).values;
   }
-  const double E = read(entry.E), nu = read(entry.nu);
-  require(E > 0 && std::isfinite(E), entry, "E must be positive", E);
-  require(nu > -1 && nu < 0.5, entry, "nu must lie in (-1, 0.5)", nu);
-  const auto model = dim == 2 && entry.plane == PlaneState::stress ? potentials::LameModel::plane_stress
-                                                                   : potentials::LameModel::solid;
-  const Eigen::Vector2d lame = potentials::lame_from_young(E, nu, model).values;
+  const auto E = read.override_of(MaterialConstant::E), nu = read.override_of(MaterialConstant::nu);
+  if (entry.pair == ElasticPair::lame && (E || nu)) {
+    young = potentials::young_from_lame(lame[0], lame[1], model).values;
+    young << E.value_or(young[0]), nu.value_or(young[1]);
+    check_young();
+    lame = potentials::lame_from_young(young[0], young[1], model).values;
+  }
+  lame << read.override_of(MaterialConstant::lambda).value_or(lame[0]),
+      read.override_of(MaterialConstant::mu).value_or(lame[1]);
+  require(lame[1] > 0, entry, "mu must be positive", lame[1]);
+  require(std::isfinite(lame[0]), entry, "lambda must be finite", lame[0]);
   return {lame[0], lame[1]};
 }
 
@@ -100,7 +132,9 @@ void add_law(ConstantEvaluator<dim>& constants, std::vector<LocalIndex> cells, i
   auto field = constants.template field<N>(
       cells, order, varies, [](const MaterialEntry& entry, auto read) -> std::array<double, N> {
         if constexpr (N == 3) {
-          const std::array<double, 3> values{read(entry.c1), read(entry.c2), read(entry.k)};
+          const std::array<double, 3> values{read(MaterialConstant::c1, entry.c1),
+                                             read(MaterialConstant::c2, entry.c2),
+                                             read(MaterialConstant::k, entry.k)};
           for (const double value : values)
             require(std::isfinite(value), entry, "c1, c2 and k must be finite", value);
           return values;
@@ -140,6 +174,11 @@ constexpr std::array law_types{MaterialType::linear_elasticity,  MaterialType::h
 
 } // namespace
 
+potentials::LameModel lame_model(const MaterialEntry& entry, int dim) {
+  return dim == 2 && entry.plane == PlaneState::stress ? potentials::LameModel::plane_stress
+                                                       : potentials::LameModel::solid;
+}
+
 template <int dim>
 std::vector<int> cell_materials(const Scene& scene, const mesh::DistributedMesh<dim>& mesh) {
   std::vector<int> materials;
@@ -151,8 +190,9 @@ std::vector<int> cell_materials(const Scene& scene, const mesh::DistributedMesh<
 
 template <int dim>
 void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                   const std::vector<int>& materials, solvers::ElastodynamicsProblem<dim>& problem) {
-  ConstantEvaluator<dim> constants(scene, space, materials);
+                   const std::vector<int>& materials, const MaterialOverrides& overrides,
+                   solvers::ElastodynamicsProblem<dim>& problem) {
+  ConstantEvaluator<dim> constants(scene, space, materials, overrides);
   const auto select = [&](int order, auto wanted) {
     std::vector<LocalIndex> cells;
     for (const LocalIndex cell : space.cells_of_order(order))
@@ -180,7 +220,8 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
       if (damped.empty()) continue;
       auto field = constants.template field<2>(
           damped, order, damping_varies, [](const MaterialEntry& entry, auto read) -> std::array<double, 2> {
-            const double psi = read(entry.psi), phi = read(entry.phi);
+            const double psi = read(MaterialConstant::psi, entry.psi),
+                         phi = read(MaterialConstant::phi, entry.phi);
             require(psi >= 0 && std::isfinite(psi), entry, "psi must not be negative", psi);
             require(phi >= 0 && std::isfinite(phi), entry, "phi must not be negative", phi);
             return {psi, phi};
@@ -192,13 +233,37 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
 }
 
 template <int dim>
+std::vector<std::array<double, 2>> cell_lame_constants(const Scene& scene,
+                                                       const fem::FunctionSpace<dim>& space,
+                                                       const std::vector<int>& materials,
+                                                       const MaterialOverrides& overrides) {
+  ConstantEvaluator<dim> constants(scene, space, materials, overrides);
+  std::vector<std::array<double, 2>> result(space.mesh().cells.size());
+  parallel::collectively(space.comm(), [&] {
+    for (int order = 1; order <= space.max_order(); ++order) {
+      std::vector<LocalIndex> cells;
+      for (const LocalIndex cell : space.cells_of_order(order))
+        if (constants.entry(cell).type != MaterialType::mooney_rivlin) cells.push_back(cell);
+      const auto field = constants.template field<2>(
+          cells, order, false,
+          [](const MaterialEntry& entry, auto read) { return lame_constants<dim>(entry, read); });
+      for (std::size_t k = 0; k < cells.size(); ++k)
+        result[static_cast<std::size_t>(cells[k])] = field.at(k, 0);
+    }
+  });
+  return result;
+}
+
+template <int dim>
 potentials::Density make_density(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                                 const std::vector<int>& materials) {
+                                 const std::vector<int>& materials, const MaterialOverrides& overrides) {
   auto values = std::make_shared<MaterialValues<dim>>(space.mesh());
-  potentials::Density density = [&scene, &materials, values](LocalIndex cell, const ExpressionPoint& point) {
+  potentials::Density density = [&scene, &materials, &overrides, values](LocalIndex cell,
+                                                                         const ExpressionPoint& point) {
     const MaterialEntry& entry =
         scene.materials[static_cast<std::size_t>(materials[static_cast<std::size_t>(cell)])];
-    const double rho = values->at(entry.rho, cell, point, entry.where);
+    const auto given = overrides.find(MaterialConstant::rho, cell);
+    const double rho = given ? *given : values->at(entry.rho, cell, point, entry.where);
     require(rho > 0 && std::isfinite(rho), entry, "rho must be positive", rho);
     return rho;
   };
@@ -208,12 +273,18 @@ potentials::Density make_density(const Scene& scene, const fem::FunctionSpace<di
 template std::vector<int> cell_materials(const Scene&, const mesh::DistributedMesh<2>&);
 template std::vector<int> cell_materials(const Scene&, const mesh::DistributedMesh<3>&);
 template void add_materials(const Scene&, const fem::FunctionSpace<2>&, const std::vector<int>&,
-                            solvers::ElastodynamicsProblem<2>&);
+                            const MaterialOverrides&, solvers::ElastodynamicsProblem<2>&);
 template void add_materials(const Scene&, const fem::FunctionSpace<3>&, const std::vector<int>&,
-                            solvers::ElastodynamicsProblem<3>&);
-template potentials::Density make_density(const Scene&, const fem::FunctionSpace<2>&,
-                                          const std::vector<int>&);
-template potentials::Density make_density(const Scene&, const fem::FunctionSpace<3>&,
-                                          const std::vector<int>&);
+                            const MaterialOverrides&, solvers::ElastodynamicsProblem<3>&);
+template std::vector<std::array<double, 2>> cell_lame_constants(const Scene&, const fem::FunctionSpace<2>&,
+                                                                const std::vector<int>&,
+                                                                const MaterialOverrides&);
+template std::vector<std::array<double, 2>> cell_lame_constants(const Scene&, const fem::FunctionSpace<3>&,
+                                                                const std::vector<int>&,
+                                                                const MaterialOverrides&);
+template potentials::Density make_density(const Scene&, const fem::FunctionSpace<2>&, const std::vector<int>&,
+                                          const MaterialOverrides&);
+template potentials::Density make_density(const Scene&, const fem::FunctionSpace<3>&, const std::vector<int>&,
+                                          const MaterialOverrides&);
 
 } // namespace recoil::app

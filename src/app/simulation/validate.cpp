@@ -41,9 +41,9 @@ std::string validate_scene(const parallel::Communicator& comm, const std::filesy
   std::string report =
       parallel::collectively(comm, [&] { return comm.rank() == 0 ? describe(loaded) : std::string(); });
   if (loaded.dim == 2)
-    DiscreteScene<2>(comm, loaded).start();
+    DiscreteScene<2>(loaded.file.scene, distribute_geometry<2>(comm, loaded)).start();
   else
-    DiscreteScene<3>(comm, loaded).start();
+    DiscreteScene<3>(loaded.file.scene, distribute_geometry<3>(comm, loaded)).start();
   return report;
 }
 

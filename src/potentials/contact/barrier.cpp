@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "potentials/contact/inclusion_exclusion.hpp"
+#include "potentials/contact/stencil_fields.hpp"
 #include "recoil/geometry/psd_projection.hpp"
 
 namespace recoil::potentials {
@@ -51,6 +52,7 @@ std::vector<ContactPair<dim>> Barrier<dim>::active_pairs(const std::vector<Conta
     const auto closest = geometry::closest_points<dim>(candidate.kind, points);
     if (closest.distance_squared >= limit) continue;
     const std::array<double, 2> weights = shares(candidate, vertices);
+    const double by_area = form_.area_weights ? vertex_weight(1) : 0;
     pairs.push_back({candidate.kind,
                      false,
                      count,
@@ -60,6 +62,7 @@ std::vector<ContactPair<dim>> Barrier<dim>::active_pairs(const std::vector<Conta
                      points,
                      closest,
                      weights[0] + weights[1],
+                     {by_area, candidate.kind == geometry::StencilKind::edge_edge ? by_area : 0},
                      mollifier<dim>(candidate, vertices, points)});
     if (form_.inclusion_exclusion) add_inclusion_exclusion(candidate, vertices, weights, dhat_, pairs);
   }
@@ -76,6 +79,7 @@ std::vector<ContactPair<dim>> Barrier<dim>::active_pairs(const std::vector<Conta
                             {},
                             {},
                             1,
+                            {0, 0},
                             not_mollified};
       pair.points.setZero();
       pair.points.col(0) = positions[v];
@@ -84,7 +88,10 @@ std::vector<ContactPair<dim>> Barrier<dim>::active_pairs(const std::vector<Conta
       pair.closest.num_free = 0;
       pair.closest.separation = distance * plane.normal;
       pair.closest.distance_squared = distance > 0 ? distance * distance : 0;
-      if (form_.area_weights) pair.weight = vertices[vertex].area;
+      if (form_.area_weights) {
+        pair.weight = vertices[vertex].area;
+        pair.weight_by_area[0] = 1;
+      }
       pairs.push_back(pair);
     }
   return pairs;
@@ -120,6 +127,13 @@ double Barrier<dim>::force(const ContactPair<dim>& pair) const {
 }
 
 template <int dim>
+typename Barrier<dim>::NormalForce Barrier<dim>::force_per_weight(const ContactPair<dim>& pair) const {
+  const double y = pair.closest.distance_squared;
+  const geometry::BarrierValue b = of_squared_distance(y);
+  return {-2 * std::sqrt(y) * b.first, -2 * b.first - 4 * y * b.second};
+}
+
+template <int dim>
 double Barrier<dim>::value(const std::vector<ContactPair<dim>>& pairs) const {
   double sum = 0;
   for (const auto& pair : pairs)
@@ -131,26 +145,40 @@ double Barrier<dim>::value(const std::vector<ContactPair<dim>>& pairs) const {
 }
 
 template <int dim>
-geometry::StencilVector<dim> Barrier<dim>::gradient(const ContactPair<dim>& pair) const {
+geometry::StencilVector<dim> Barrier<dim>::gradient(const ContactPair<dim>& pair, double weight) const {
   const geometry::BarrierValue b = of_squared_distance(pair.closest.distance_squared);
   geometry::StencilVector<dim> g =
-      pair.weight * pair.mollifier.value * b.first * geometry::distance_squared_gradient<dim>(pair.closest);
+      weight * pair.mollifier.value * b.first * geometry::distance_squared_gradient<dim>(pair.closest);
   if constexpr (dim == 3)
     if (pair.mollifier.is_mollified)
-      g += pair.weight * b.value * pair.mollifier.first * geometry::edge_cross_squared_gradient(pair.points);
+      g += weight * b.value * pair.mollifier.first * geometry::edge_cross_squared_gradient(pair.points);
   return g;
+}
+
+template <int dim>
+geometry::StencilVector<dim> Barrier<dim>::gradient_per_weight(const ContactPair<dim>& pair) const {
+  return gradient(pair, 1);
+}
+
+template <int dim>
+double Barrier<dim>::mollifier_eps_product(const ContactPair<dim>& pair,
+                                           const geometry::StencilVector<dim>& p) const {
+  if constexpr (dim == 3)
+    if (pair.mollifier.is_mollified) {
+      const geometry::BarrierValue b = of_squared_distance(pair.closest.distance_squared);
+      return pair.weight * (pair.mollifier.value_by_eps * b.first *
+                                geometry::distance_squared_gradient<dim>(pair.closest).dot(p) +
+                            pair.mollifier.first_by_eps * b.value *
+                                geometry::edge_cross_squared_gradient(pair.points).dot(p));
+    }
+  return 0;
 }
 
 template <int dim>
 std::vector<typename Barrier<dim>::Point> Barrier<dim>::gradient(const std::vector<ContactPair<dim>>& pairs,
                                                                  std::size_t num_vertices) const {
   std::vector<Point> result(num_vertices, Point::Zero());
-  for (const auto& pair : pairs) {
-    const geometry::StencilVector<dim> g = gradient(pair);
-    for (int i = 0; i < pair.num_vertices; ++i)
-      result[static_cast<std::size_t>(pair.vertices[static_cast<std::size_t>(i)])] +=
-          g.template segment<dim>(dim * i);
-  }
+  for (const auto& pair : pairs) add_at_stencil<dim>(pair, gradient(pair, pair.weight), result);
   return result;
 }
 
@@ -190,6 +218,21 @@ std::span<const ContactPair<dim>> first_candidate(std::span<const ContactPair<di
   std::size_t count = 1;
   while (count < pairs.size() && pairs[count].continues) ++count;
   return pairs.first(count);
+}
+
+template <int dim>
+std::vector<typename Barrier<dim>::Point>
+Barrier<dim>::hessian_product(const std::vector<ContactPair<dim>>& pairs, double factor,
+                              newton::Projection projection, const std::vector<Point>& p) const {
+  std::vector<Point> result(p.size(), Point::Zero());
+  for (std::span<const ContactPair<dim>> rest(pairs), terms; !rest.empty();
+       rest = rest.subspan(terms.size())) {
+    terms = first_candidate(rest);
+    geometry::StencilMatrix<dim> block = hessian(terms);
+    if (projection == newton::Projection::per_element) geometry::project_psd<4 * dim>(block);
+    add_at_stencil<dim>(terms.front(), factor * (block * stencil_vector<dim>(terms.front(), p)), result);
+  }
+  return result;
 }
 
 template <int dim>

@@ -5,7 +5,6 @@
 
 #include "potentials/contact/describe.hpp"
 #include "recoil/geometry/additive_ccd.hpp"
-#include "recoil/geometry/psd_projection.hpp"
 
 namespace recoil::potentials {
 
@@ -34,7 +33,8 @@ Contact<dim>::Contact(std::unique_ptr<const fem::CollisionSurface<dim>> surface,
                       ContactParameters<dim> parameters)
     : surface_(std::move(surface)), parameters_(std::move(parameters)),
       barrier_(parameters_.dhat, parameters_.form, parameters_.planes), search_(*surface_, parameters_.dhat),
-      obstacle_displacement_(static_cast<std::size_t>(surface_->obstacles().num_vertices()) * dim, 0.0) {}
+      obstacle_displacement_(static_cast<std::size_t>(surface_->obstacles().num_vertices()) * dim, 0.0),
+      pairs_(std::make_shared<const std::vector<ContactPair<dim>>>()) {}
 
 template <int dim>
 void Contact<dim>::set_obstacle_displacement(std::vector<double> displacement) {
@@ -55,7 +55,8 @@ void Contact<dim>::update(const linalg::Vector& u) {
   search_.cover(known_, known_);
   vertices_ = search_.vertices();
   positions_ = vertices_->gather(owned(known_));
-  pairs_ = barrier_.active_pairs(search_.candidates(), *vertices_, positions_);
+  pairs_ = std::make_shared<const std::vector<ContactPair<dim>>>(
+      barrier_.active_pairs(search_.candidates(), *vertices_, positions_));
   if (friction_.vertices()) friction_positions_ = friction_.vertices()->gather(owned(known_));
   valid_ = true;
 }
@@ -75,7 +76,7 @@ std::vector<typename Contact<dim>::Point> Contact<dim>::sum_at_owners(const Cont
 
 template <int dim>
 std::vector<typename Contact<dim>::Point> Contact<dim>::barrier_gradient() const {
-  return sum_at_owners(*vertices_, barrier_.gradient(pairs_, vertices_->size()));
+  return sum_at_owners(*vertices_, barrier_.gradient(*pairs_, vertices_->size()));
 }
 
 template <int dim>
@@ -98,7 +99,7 @@ template <int dim>
 void Contact<dim>::assemble_hessian(double stiffness, double scale, newton::Projection projection,
                                     linalg::StencilMatrix& H) const {
   H.begin();
-  barrier_.add_hessian(pairs_, *vertices_, stiffness, projection, H);
+  barrier_.add_hessian(*pairs_, *vertices_, stiffness, projection, H);
   if (friction_.vertices()) friction_.add_hessian(friction_positions_, scale, projection, H);
   H.finish();
 }
@@ -108,23 +109,8 @@ void Contact<dim>::add_barrier_hessian_product(double stiffness, const linalg::V
                                                std::span<const double> obstacle_motion,
                                                std::span<double> y) const {
   const std::vector<Point> motion = surface_->displacements(d.local(), obstacle_motion);
-  const std::vector<Point> here = vertices_->gather(owned(motion));
-  std::vector<Point> result(here.size(), Point::Zero());
-  for (std::span<const ContactPair<dim>> rest(pairs_), terms; !rest.empty();
-       rest = rest.subspan(terms.size())) {
-    terms = first_candidate(rest);
-    const ContactPair<dim>& pair = terms.front();
-    geometry::StencilMatrix<dim> block = barrier_.hessian(terms);
-    geometry::project_psd<4 * dim>(block);
-    geometry::StencilVector<dim> x = geometry::StencilVector<dim>::Zero();
-    for (int i = 0; i < pair.num_vertices; ++i)
-      x.template segment<dim>(dim * i) =
-          here[static_cast<std::size_t>(pair.vertices[static_cast<std::size_t>(i)])];
-    const geometry::StencilVector<dim> product = stiffness * (block * x);
-    for (int i = 0; i < pair.num_vertices; ++i)
-      result[static_cast<std::size_t>(pair.vertices[static_cast<std::size_t>(i)])] +=
-          product.template segment<dim>(dim * i);
-  }
+  std::vector<Point> result = barrier_.hessian_product(*pairs_, stiffness, newton::Projection::per_element,
+                                                       vertices_->gather(owned(motion)));
   add_to_nodes(sum_at_owners(*vertices_, std::move(result)), 1, y);
 }
 
@@ -203,20 +189,20 @@ void Contact<dim>::lag_friction(double stiffness, double dt) {
 template <int dim>
 GlobalIndex Contact<dim>::num_pairs() const {
   return surface_->comm().sum(static_cast<GlobalIndex>(
-      std::count_if(pairs_.begin(), pairs_.end(), [](const auto& pair) { return !pair.continues; })));
+      std::count_if(pairs_->begin(), pairs_->end(), [](const auto& pair) { return !pair.continues; })));
 }
 
 template <int dim>
 double Contact<dim>::min_distance() const {
   double squared = std::numeric_limits<double>::infinity();
-  for (const auto& pair : pairs_) squared = std::min(squared, pair.closest.distance_squared);
+  for (const auto& pair : *pairs_) squared = std::min(squared, pair.closest.distance_squared);
   return std::sqrt(surface_->comm().min(squared));
 }
 
 template <int dim>
 ClosestPair<dim> Contact<dim>::closest_pair() const {
   const ContactPair<dim>* closest = nullptr;
-  for (const auto& pair : pairs_)
+  for (const auto& pair : *pairs_)
     if (closest == nullptr || pair.closest.distance_squared < closest->closest.distance_squared)
       closest = &pair;
   std::string text;

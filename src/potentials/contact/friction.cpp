@@ -1,17 +1,23 @@
 #include "recoil/potentials/contact/friction.hpp"
 
+#include <algorithm>
+
+#include "potentials/contact/lagged_friction.hpp"
+#include "potentials/contact/stencil_fields.hpp"
 #include "recoil/geometry/friction_smoothing.hpp"
 
 namespace recoil::potentials {
 
 template <int dim>
-Friction<dim>::Friction(const Barrier<dim>& barrier, const std::vector<ContactPair<dim>>& pairs,
+Friction<dim>::Friction(const Barrier<dim>& barrier,
+                        std::shared_ptr<const std::vector<ContactPair<dim>>> pairs,
                         std::shared_ptr<const ContactVertices<dim>> vertices, std::vector<Point> start,
-                        double stiffness, double eta, const FrictionCoefficients& coefficients)
-    : vertices_(std::move(vertices)), start_(std::move(start)), eta_(eta) {
-  for (const auto& pair : pairs) {
+                        double stiffness, double eta, FrictionCoefficients coefficients)
+    : vertices_(std::move(vertices)), start_(std::move(start)), lagged_(std::move(pairs)),
+      coefficients_(std::move(coefficients)), stiffness_(stiffness), eta_(eta) {
+  for (const auto& pair : *lagged_) {
     if (pair.mollifier.is_mollified) continue;
-    const double strength = coefficients(pair.bodies[0], pair.bodies[1]) * stiffness * barrier.force(pair);
+    const double strength = coefficient(pair) * stiffness * barrier.force(pair);
     if (strength != 0)
       stencils_.push_back({pair.num_vertices, pair.vertices, pair.closest.weights,
                            pair.closest.separation.normalized(), strength});
@@ -73,6 +79,75 @@ void Friction<dim>::add_hessian(const std::vector<Point>& positions, double fact
     add_block<dim>(*vertices_, std::span(vertices).first(static_cast<std::size_t>(stencil.num_vertices)),
                    block, H);
   }
+}
+
+template <int dim>
+std::vector<typename Friction<dim>::Point>
+Friction<dim>::hessian_product(const std::vector<Point>& positions, const std::vector<Point>& p) const {
+  std::vector<Point> result(positions.size(), Point::Zero());
+  for (const Stencil& stencil : stencils_) {
+    const Point w = sliding(stencil, positions);
+    const double y = w.norm();
+    Point q = Point::Zero();
+    for (int i = 0; i < stencil.num_vertices; ++i)
+      q += stencil.weights[i] * p[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])];
+    const Point change =
+        stencil.strength *
+        (geometry::friction_f1_over_y(y, eta_) * (q - stencil.normal.dot(q) * stencil.normal) +
+         geometry::friction_f1_over_y_slope_over_y(y, eta_) * w.dot(q) * w);
+    for (int i = 0; i < stencil.num_vertices; ++i)
+      result[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])] +=
+          stencil.weights[i] * change;
+  }
+  return result;
+}
+
+template <int dim>
+std::vector<typename Friction<dim>::Point>
+Friction<dim>::since_start(const std::vector<Point>& positions) const {
+  std::vector<Point> moved(positions.size());
+  for (std::size_t v = 0; v < moved.size(); ++v) moved[v] = positions[v] - start_[v];
+  return moved;
+}
+
+template <int dim>
+std::vector<double> Friction<dim>::unit_force_products(const Barrier<dim>& barrier,
+                                                       const std::vector<Point>& positions,
+                                                       const std::vector<Point>& p) const {
+  const std::vector<Point> moved = since_start(positions);
+  std::vector<double> result;
+  result.reserve(lagged_->size());
+  for (const auto& pair : *lagged_) {
+    result.push_back(0);
+    if (pair.mollifier.is_mollified) continue;
+    const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), eta_);
+    result.back() =
+        stiffness_ * barrier.force_per_weight(pair).value * term.force_product(at_stencil<dim>(pair, p));
+  }
+  return result;
+}
+
+template <int dim>
+std::vector<typename Friction<dim>::Point>
+Friction<dim>::lag_product(const Barrier<dim>& barrier, const std::vector<Point>& positions,
+                           const std::vector<Point>& p) const {
+  const std::vector<Point> moved = since_start(positions);
+  std::vector<Point> result(positions.size(), Point::Zero());
+  for (const auto& pair : *lagged_) {
+    const double factor = coefficient(pair) * stiffness_ * pair.weight;
+    if (pair.mollifier.is_mollified || factor == 0) continue;
+    const auto force = barrier.force_per_weight(pair);
+    const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), eta_);
+    add_at_stencil<dim>(
+        pair, term.lag_product(at_stencil<dim>(pair, p), factor * force.value, factor * force.slope), result);
+  }
+  return result;
+}
+
+template <int dim>
+bool Friction<dim>::is_lagged_at_start() const {
+  return std::all_of(lagged_->begin(), lagged_->end(),
+                     [&](const auto& pair) { return pair.points == at_stencil<dim>(pair, start_); });
 }
 
 template class Friction<2>;

@@ -51,16 +51,22 @@ geometry::ClosestPoints<dim> closest_points(const SubStencil& sub,
 template <int dim>
 class Terms {
 public:
-  Terms(double dhat, std::vector<ContactPair<dim>>& pairs)
-      : dhat_(dhat), pairs_(&pairs), main_(pairs.size() - 1) {}
+  /// `weights` of the primitives of the last pair, which has the derivatives of their sum by areas.
+  Terms(double dhat, const std::array<double, 2>& weights, std::vector<ContactPair<dim>>& pairs)
+      : dhat_(dhat), weights_(weights), by_area_(pairs.back().weight_by_area), pairs_(&pairs),
+        main_(pairs.size() - 1) {}
 
-  void add(const SubStencil& sub, double weight) {
+  /// Adds `factor` / `divisor` times the weight of one of the primitives.
+  void add(const SubStencil& sub, std::size_t primitive, double factor, double divisor = 1) {
+    const double weight = weights_[primitive] * factor / divisor;
+    const double by_area = by_area_[primitive] * factor / divisor;
     if (weight == 0) return;
     // A vertex is part of all primitives whose closest point it is; an edge is for sure part of the main one.
     const std::size_t end = sub.num_vertices == 2 ? pairs_->size() : main_ + 1;
     for (std::size_t k = main_; k < end; ++k)
       if (closest_points_lie_in(sub, (*pairs_)[k].closest)) {
         (*pairs_)[k].weight += weight;
+        (*pairs_)[k].weight_by_area[primitive] += by_area;
         return;
       }
     const auto closest = closest_points<dim>(sub, (*pairs_)[main_].points);
@@ -71,6 +77,8 @@ public:
     term.continues = true;
     term.closest = closest;
     term.weight = weight;
+    term.weight_by_area = {0, 0};
+    term.weight_by_area[primitive] = by_area;
     pairs_->push_back(term);
   }
 
@@ -84,6 +92,7 @@ public:
 
 private:
   double dhat_;
+  std::array<double, 2> weights_, by_area_;
   std::vector<ContactPair<dim>>* pairs_;
   std::size_t main_;
 };
@@ -98,14 +107,14 @@ const mesh::VertexDegrees& degrees(const ContactCandidate& candidate, const Cont
 }
 
 template <int dim>
-void add_around_face(const ContactCandidate& candidate, const ContactVertices<dim>& vertices, double weight,
+void add_around_face(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
                      Terms<dim>& terms) {
   for (int i = 0; i < 3; ++i)
-    terms.add({3, {0, 1 + i, 1 + (i + 1) % 3}},
-              -weight * surplus(candidate.edge_faces[static_cast<std::size_t>(i)]));
+    terms.add({3, {0, 1 + i, 1 + (i + 1) % 3}}, 0,
+              -surplus(candidate.edge_faces[static_cast<std::size_t>(i)]));
   for (int i = 1; i <= 3; ++i) {
     const mesh::VertexDegrees& at = degrees(candidate, vertices, i);
-    terms.add({2, {0, i, -1}}, weight * (1 + at.faces - at.face_edges) / at.faces);
+    terms.add({2, {0, i, -1}}, 0, 1 + at.faces - at.face_edges, at.faces);
   }
 }
 
@@ -115,20 +124,20 @@ template <int dim>
 void add_inclusion_exclusion(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
                              const std::array<double, 2>& weights, double dhat,
                              std::vector<ContactPair<dim>>& pairs) {
-  Terms<dim> terms(dhat, pairs);
+  Terms<dim> terms(dhat, weights, pairs);
   const auto surplus_at = [&](int place) { return surplus(degrees(candidate, vertices, place).edges); };
   switch (candidate.kind) {
   case geometry::StencilKind::vertex_vertex:
     break;
   case geometry::StencilKind::vertex_edge:
-    for (const int w : {1, 2}) terms.add({2, {0, w, -1}}, -weights[0] * surplus_at(w));
+    for (const int w : {1, 2}) terms.add({2, {0, w, -1}}, 0, -surplus_at(w));
     break;
   case geometry::StencilKind::vertex_face:
-    add_around_face(candidate, vertices, weights[0], terms);
+    add_around_face(candidate, vertices, terms);
     break;
   case geometry::StencilKind::edge_edge:
-    for (const int w : {2, 3}) terms.add({3, {w, 0, 1}, -1}, -weights[0] * surplus_at(w));
-    for (const int w : {0, 1}) terms.add({3, {w, 2, 3}}, -weights[1] * surplus_at(w));
+    for (const int w : {2, 3}) terms.add({3, {w, 0, 1}, -1}, 0, -surplus_at(w));
+    for (const int w : {0, 1}) terms.add({3, {w, 2, 3}}, 1, -surplus_at(w));
     break;
   }
   terms.drop_cancelled();

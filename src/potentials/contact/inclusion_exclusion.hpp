@@ -28,7 +28,7 @@ namespace recoil::potentials {
 /// Adds the shares of the last of `pairs`, which belongs to `candidate`: further terms that `continue` it,
 /// closer than `dhat` and with a weight. Terms with the closest points of an earlier one add to its weight
 /// instead.
-/// @param weights of the vertex (first entry), or of the two edges; as in the pair's weight.
+/// @param weights of the vertex (first entry), or of the two edges, whose sum is the pair's weight so far.
 template <int dim>
 void add_inclusion_exclusion(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
                              const std::array<double, 2>& weights, double dhat,

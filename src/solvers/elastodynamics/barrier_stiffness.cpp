@@ -38,15 +38,17 @@ double mean_weight(const potentials::Contact<dim>& contact) {
 
 } // namespace
 
+double physical_barrier_stiffness(const ElastodynamicsOptions& options, double dhat) {
+  return *options.barrier_stiffness / (options.stiffness_is_pressure ? dhat : 1);
+}
+
 template <int dim>
 BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<dim>& problem,
                                    const ElastodynamicsOptions& options, double scale,
                                    const linalg::Vector& gradient_without_contact) {
   const potentials::Contact<dim>& contact = *problem.contact;
-  if (options.barrier_stiffness) {
-    const double unit = options.stiffness_is_pressure ? contact.parameters().dhat : 1;
-    return {scale * *options.barrier_stiffness / unit, 0, 0};
-  }
+  if (options.barrier_stiffness)
+    return {scale * physical_barrier_stiffness(options, contact.parameters().dhat), 0, 0};
   const double diagonal = contact.bounding_box().diagonal().norm();
   const double dhat = contact.parameters().dhat;
   double y0 = std::pow(reference_distance * diagonal, 2); // a squared distance

@@ -16,6 +16,9 @@ struct BarrierStiffness {
   double tiny_distance = 0; ///< below it a shrinking distance doubles the value [m]; 0 = never
 };
 
+/// options.barrier_stiffness in the units of the energy of contact [J per unit barrier]. @pre it is given.
+double physical_barrier_stiffness(const ElastodynamicsOptions& options, double dhat);
+
 /// K of the state that `problem.contact` was last updated with: scale * options.barrier_stiffness where that
 /// is given, else the adaptive value that balances the barrier with the other forces there, within bounds set
 /// by mass and size [Li et al. 2020, supplement; docs/architecture.md]. `gradient_without_contact`: that of

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "recoil/base/timer.hpp"
 
@@ -38,14 +39,6 @@ IncrementalPotential<dim>::IncrementalPotential(ElastodynamicsProblem<dim>& prob
 }
 
 template <int dim>
-template <class Act>
-void IncrementalPotential<dim>::for_each_potential(Act act) const {
-  for (const auto& potential : problem_.elastic) act(*potential);
-  for (const auto& potential : problem_.damping) act(*potential);
-  for (const auto& potential : problem_.loads) act(*potential);
-}
-
-template <int dim>
 void IncrementalPotential<dim>::begin_step(const potentials::StepContext& context,
                                            const potentials::MassMatrix<dim>* quadratic,
                                            const linalg::Vector* u_tilde, double scale) {
@@ -56,7 +49,8 @@ void IncrementalPotential<dim>::begin_step(const potentials::StepContext& contex
   fresh_step_ = true;
   // Formulas of the scene are evaluated here, and may have no value on some ranks.
   parallel::collectively(problem_.space->comm(), [&] {
-    for_each_potential([&](potentials::Potential<dim>& potential) { potential.begin_step(context); });
+    for_each_potential(problem_,
+                       [&](potentials::Potential<dim>& potential) { potential.begin_step(context); });
   });
 }
 
@@ -81,7 +75,7 @@ double IncrementalPotential<dim>::value(const linalg::Vector& u) {
     sums[0] += term;
     sums[1] += std::abs(term);
   };
-  for_each_potential([&](const potentials::Potential<dim>& potential) {
+  for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
     if (std::isfinite(sums[0])) add(scale_ * potential.value(u.local()));
   });
   if (quadratic_ != nullptr) {
@@ -122,7 +116,7 @@ template <int dim>
 void IncrementalPotential<dim>::gradient(const linalg::Vector& u, linalg::Vector& g) {
   set_inertia_gradient(u, g);
   auto values = g.write_owned();
-  for_each_potential([&](const potentials::Potential<dim>& potential) {
+  for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
     potential.add_gradient(u.local(), scale_, values);
   });
   if (problem_.contact) {
@@ -142,7 +136,7 @@ void IncrementalPotential<dim>::assemble_unconstrained(const linalg::Vector& u,
   else
     matrix_.set_zero();
   assembler_.begin();
-  for_each_potential([&](const potentials::Potential<dim>& potential) {
+  for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
     potential.add_hessian(u.local(), scale_, projection, assembler_);
   });
   assembler_.end();
@@ -269,6 +263,38 @@ newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, 
 }
 
 template <int dim>
+linalg::LinearResult IncrementalPotential<dim>::solve_stationary(const linalg::Vector& rhs, linalg::Vector& x,
+                                                                 double relative_tolerance) {
+  if (fresh_step_)
+    linear_solver_.rebuild(matrix_, positions_, problem_.dirichlet->flags(), contact_matrix_.get());
+  fresh_step_ = stale_ = false;
+  const linalg::LinearResult result = linear_solver_.solve(rhs, x, relative_tolerance, max_linear_iterations);
+  if (result.outcome == linalg::LinearOutcome::converged) return result;
+  if (linear_solver_.method() == linalg::LinearMethod::direct)
+    return linear_solver_.solve_indefinite(rhs, x, relative_tolerance);
+  if (!factorization_)
+    factorization_ =
+        std::make_unique<linalg::LinearSolver>(problem_.space->layout(), linalg::LinearMethod::direct);
+  factorization_->rebuild(matrix_, positions_, problem_.dirichlet->flags(), contact_matrix_.get());
+  const linalg::LinearResult direct =
+      factorization_->solve(rhs, x, relative_tolerance, max_linear_iterations);
+  return direct.outcome == linalg::LinearOutcome::indefinite
+             ? factorization_->solve_indefinite(rhs, x, relative_tolerance)
+             : direct;
+}
+
+template <int dim>
+void IncrementalPotential<dim>::stiffness_product(const linalg::Vector& u, const linalg::Vector& x,
+                                                  linalg::Vector& y) {
+  const double scale = std::exchange(scale_, 1);
+  const auto* quadratic = std::exchange(quadratic_, nullptr);
+  assemble_unconstrained(u, newton::Projection::none);
+  scale_ = scale;
+  quadratic_ = quadratic;
+  matrix_.multiply(x, y);
+}
+
+template <int dim>
 double IncrementalPotential<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d) {
   return max_step(u, d, obstacles_at_rest_);
 }
@@ -277,7 +303,7 @@ template <int dim>
 double IncrementalPotential<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d,
                                            std::span<const double> obstacle_motion) {
   double step = 1;
-  for_each_potential([&](const potentials::Potential<dim>& potential) {
+  for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
     step = std::min(step, potential.max_step(u.local(), d.local()));
   });
   step = problem_.space->comm().min(step);

@@ -42,6 +42,12 @@ public:
   /// `motion` is then unchanged.
   bool extend(const linalg::Vector& u, linalg::Vector& motion, std::span<const double> obstacle_motion);
   newton::SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) override;
+  /// Solves with the assembled Hessian whether it is positive definite or not. Collective.
+  linalg::LinearResult solve_stationary(const linalg::Vector& rhs, linalg::Vector& x,
+                                        double relative_tolerance);
+  /// y = d2/du2 sum_k Phi_k x on owned entries, prescribed ones included, without contact and inertia; the
+  /// assembled Hessian is lost. Collective.
+  void stiffness_product(const linalg::Vector& u, const linalg::Vector& x, linalg::Vector& y);
   bool tries_exact_shifts() const override;
   int longest_projected_run() const override;
   double max_step(const linalg::Vector& u, const linalg::Vector& d) override;
@@ -62,14 +68,13 @@ private:
   void update_contact(const linalg::Vector& u);
   void set_inertia_gradient(const linalg::Vector& u, linalg::Vector& g);
   void assemble_unconstrained(const linalg::Vector& u, newton::Projection projection);
-  template <class Act>
-  void for_each_potential(Act act) const;
 
   ElastodynamicsProblem<dim>& problem_;
   linalg::BlockMatrix matrix_;
   std::unique_ptr<linalg::StencilMatrix> contact_matrix_; ///< null without contact
   fem::ElementAssembler<dim> assembler_;
   linalg::LinearSolver linear_solver_;
+  std::unique_ptr<linalg::LinearSolver> factorization_; ///< for matrices that multigrid cannot solve with
   std::vector<double> inverse_volumes_;
   const potentials::MassMatrix<dim>* quadratic_ = nullptr;
   const linalg::Vector* u_tilde_ = nullptr;

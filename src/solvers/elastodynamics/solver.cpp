@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "recoil/solvers/elastodynamics/norms.hpp"
+#include "solvers/elastodynamics/recorded_step.hpp"
 #include "solvers/elastodynamics/step_solver.hpp"
 
 namespace recoil::solvers {
@@ -177,6 +178,14 @@ StepReport ElastodynamicsSolver<dim>::advance(const std::function<void(const Acc
               forces ? &states[i].friction_force : nullptr});
   }
   return report;
+}
+
+template <int dim>
+std::unique_ptr<stepping::DifferentiableStep>
+ElastodynamicsSolver<dim>::recorded_step(GlobalIndex num_records, SweepProducts<dim>& products) {
+  Implementation& self = *implementation_;
+  return std::make_unique<RecordedStep<dim>>(self.problem, self.options, self.step_solver.objective(),
+                                             num_records, products);
 }
 
 template <int dim>

@@ -307,7 +307,11 @@ SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarge
     solved.acceleration.add(1, solved.v);
     solved.acceleration.scale(1 / B);
   }
-  if (problem_.contact) record_forces(solved);
+  if (problem_.contact) {
+    record_forces(solved);
+    totals_.largest_barrier_stiffness =
+        std::max(totals_.largest_barrier_stiffness, objective_.stiffness() / objective_.scale());
+  }
   solved.done = true;
   return solved;
 }

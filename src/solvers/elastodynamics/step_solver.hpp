@@ -43,6 +43,7 @@ public:
   double barrier_energy_at_start(const stepping::History& past, const StepTarget& target,
                                  const stepping::StepCoefficients& coefficients);
 
+  IncrementalPotential<dim>& objective() { return objective_; }
   const IncrementalPotential<dim>& objective() const { return objective_; }
   SolverTotals& totals() { return totals_; }
   const SolverTotals& totals() const { return totals_; }

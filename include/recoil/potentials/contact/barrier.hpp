@@ -54,8 +54,18 @@ public:
   /// of each candidate, summed over its terms, is projected onto the positive semi-definite matrices.
   void add_hessian(const std::vector<ContactPair<dim>>& pairs, const ContactVertices<dim>& vertices,
                    double factor, newton::Projection projection, linalg::StencilMatrix& H) const;
+  /// factor * d2B/dx2 p at all vertices here, contributions of this rank's pairs, from p there; with
+  /// per_element by the projected blocks of add_hessian. Prescribed components included.
+  std::vector<Point> hessian_product(const std::vector<ContactPair<dim>>& pairs, double factor,
+                                     newton::Projection projection, const std::vector<Point>& p) const;
   /// Hessian block of the terms of one candidate, prescribed components included.
   geometry::StencilMatrix<dim> hessian(std::span<const ContactPair<dim>> candidate) const;
+
+  /// Derivative by x of a term of the weight 1.
+  geometry::StencilVector<dim> gradient_per_weight(const ContactPair<dim>& pair) const;
+  /// p' d(dB/dx)/d eps of a term, eps the threshold of its mollifier (edge_edge_mollifier_eps of the rest
+  /// positions of its vertices), with p at those; zero for what is not mollified.
+  double mollifier_eps_product(const ContactPair<dim>& pair, const geometry::StencilVector<dim>& p) const;
 
   /// The weight of a pair whose vertex has `area` [m^(dim-1)]; 1 without area weights.
   double vertex_weight(double area) const;
@@ -63,6 +73,11 @@ public:
   /// -dB/dd per unit stiffness: the contact force of a term is stiffness times this [N]; negative where the
   /// weight is.
   double force(const ContactPair<dim>& pair) const;
+  /// Force of a term of the weight 1 that is not mollified, and its derivative by the distance [N/m].
+  struct NormalForce {
+    double value, slope;
+  };
+  NormalForce force_per_weight(const ContactPair<dim>& pair) const;
 
   /// Value and derivatives of b by the squared distance.
   geometry::BarrierValue of_squared_distance(double distance_squared) const;
@@ -70,7 +85,7 @@ public:
 private:
   /// Weights of the two primitives of a candidate in the convergent counting; the pair weighs their sum.
   std::array<double, 2> shares(const ContactCandidate& candidate, const ContactVertices<dim>& vertices) const;
-  geometry::StencilVector<dim> gradient(const ContactPair<dim>& pair) const;
+  geometry::StencilVector<dim> gradient(const ContactPair<dim>& pair, double weight) const;
   geometry::StencilMatrix<dim> hessian(const ContactPair<dim>& pair) const;
 
   double dhat_;

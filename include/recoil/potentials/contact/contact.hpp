@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "recoil/linalg/vector.hpp"
+#include "recoil/parameters/physical_gradient.hpp"
 #include "recoil/potentials/contact/friction.hpp"
 
 namespace recoil::potentials {
@@ -49,7 +50,7 @@ public:
   void update(const linalg::Vector& u);
 
   /// This rank's shares; not collective.
-  double barrier_value() const { return barrier_.value(pairs_); }
+  double barrier_value() const { return barrier_.value(*pairs_); }
   double friction_value() const;
   /// Gradients of the unscaled barrier and of friction at the owned surface vertices, obstacles included.
   std::vector<Point> barrier_gradient() const;
@@ -73,7 +74,7 @@ public:
   /// been lagged at the start of the step with the stiffness that is given to lag_friction().
   std::vector<Point> previous_product(double scale, const linalg::Vector& p) const;
   /// g += p' d(stiffness dB/dx + scale dPhi_f/dx)/dq for rest positions and coefficients of friction, at
-  /// fixed displacements.
+  /// fixed displacements and stiffnesses. Friction has been lagged at the start of the step.
   void add_parameter_products(double stiffness, double scale, const linalg::Vector& p,
                               parameters::PhysicalGradient<dim>& g) const;
 
@@ -95,7 +96,7 @@ public:
   const Friction<dim>& friction() const { return friction_; }
 
   /// The terms of the barrier on this rank.
-  const std::vector<ContactPair<dim>>& pairs() const { return pairs_; }
+  const std::vector<ContactPair<dim>>& pairs() const { return *pairs_; }
   /// Pairs of primitives closer than dhat, however many terms they have, over all ranks.
   GlobalIndex num_pairs() const;
   /// Smallest distance of the last update over all ranks; +infinity where no pair is closer than dhat.
@@ -114,6 +115,11 @@ private:
   std::vector<Point> owned(const std::vector<Point>& known) const;
   double collision_free(const std::vector<Point>& from, const std::vector<Point>& motion, double longest);
   std::vector<Point> sum_at_owners(const ContactVertices<dim>& vertices, std::vector<Point> field) const;
+  std::vector<Point> at_owned(const linalg::Vector& p) const;
+  void add_barrier_shape_products(double stiffness, const std::vector<Point>& p, std::vector<Point>& rest,
+                                  fem::AreaSum& areas) const;
+  void add_friction_parameter_products(double scale, const std::vector<Point>& p, std::vector<Point>& rest,
+                                       fem::AreaSum& areas, parameters::PhysicalGradient<dim>& g) const;
 
   std::unique_ptr<const fem::CollisionSurface<dim>> surface_;
   ContactParameters<dim> parameters_;
@@ -125,7 +131,7 @@ private:
   bool valid_ = false;       ///< pairs_ belong to known_ and to the vertices of the search
   std::shared_ptr<const ContactVertices<dim>> vertices_;
   std::vector<Point> positions_; ///< of vertices_
-  std::vector<ContactPair<dim>> pairs_;
+  std::shared_ptr<const std::vector<ContactPair<dim>>> pairs_;
   std::vector<Point> start_; ///< of owned surface vertices
   Friction<dim> friction_;
   std::vector<Point> friction_positions_;

@@ -29,6 +29,8 @@ struct ContactPair {
   geometry::StencilPoints<dim> points;  ///< positions [m]
   geometry::ClosestPoints<dim> closest; ///< zero weights and tangents at vertices outside the term
   double weight;                        ///< [m^(dim-1)] with area weights, else without a unit
+  /// Derivatives of the weight by the areas of the first vertex or edge and of the second edge.
+  std::array<double, 2> weight_by_area;
   geometry::MollifierScalars mollifier; ///< of edge-edge pairs; 1 else
 };
 

@@ -32,10 +32,10 @@ public:
   Friction() = default;
   /// Takes the frames and normal forces N = `stiffness` * Barrier::force of `pairs`, whose vertices refer to
   /// `vertices`; pairs of nearly parallel edges have no friction. `start`: positions of the vertices at the
-  /// start of the step. Not collective.
-  Friction(const Barrier<dim>& barrier, const std::vector<ContactPair<dim>>& pairs,
+  /// start of the step. Keeps the pairs for derivatives by the lagged positions. Not collective.
+  Friction(const Barrier<dim>& barrier, std::shared_ptr<const std::vector<ContactPair<dim>>> pairs,
            std::shared_ptr<const ContactVertices<dim>> vertices, std::vector<Point> start, double stiffness,
-           double eta, const FrictionCoefficients& coefficients);
+           double eta, FrictionCoefficients coefficients);
 
   /// False on a rank without a lagged contact.
   bool acts_here() const { return !stencils_.empty(); }
@@ -51,14 +51,36 @@ public:
   /// the stencils of negative strength, which leaves a positive semi-definite matrix.
   void add_hessian(const std::vector<Point>& positions, double factor, newton::Projection projection,
                    linalg::StencilMatrix& H) const;
+  /// d2Phi/dx2 p at all vertices() (contributions of this rank's stencils) from p there, prescribed components
+  /// included.
+  std::vector<Point> hessian_product(const std::vector<Point>& positions, const std::vector<Point>& p) const;
+
+  /// The pairs that frames and normal forces are of, those without a coefficient or strength included.
+  const std::vector<ContactPair<dim>>& lagged_pairs() const { return *lagged_; }
+  double coefficient(const ContactPair<dim>& pair) const {
+    return coefficients_(pair.bodies[0], pair.bodies[1]);
+  }
+  /// p . dPhi/dx of each of lagged_pairs() per unit of its coefficient and weight: right for coefficients and
+  /// weights of 0 too. `barrier`: of the lagging.
+  std::vector<double> unit_force_products(const Barrier<dim>& barrier, const std::vector<Point>& positions,
+                                          const std::vector<Point>& p) const;
+  /// Derivative of p . dPhi/dx by the lagged positions, on which frames and normal forces depend, at fixed
+  /// sliding, coefficients, weights and stiffness; at all vertices() (contributions of this rank's pairs).
+  std::vector<Point> lag_product(const Barrier<dim>& barrier, const std::vector<Point>& positions,
+                                 const std::vector<Point>& p) const;
+  /// Whether frames and normal forces are those at the start of the step.
+  bool is_lagged_at_start() const;
 
 private:
   Point sliding(const Stencil& stencil, const std::vector<Point>& positions) const;
+  std::vector<Point> since_start(const std::vector<Point>& positions) const;
 
   std::shared_ptr<const ContactVertices<dim>> vertices_;
   std::vector<Point> start_;
   std::vector<Stencil> stencils_;
-  double eta_ = 1;
+  std::shared_ptr<const std::vector<ContactPair<dim>>> lagged_;
+  FrictionCoefficients coefficients_;
+  double stiffness_ = 0, eta_ = 1;
 };
 
 } // namespace recoil::potentials

@@ -25,10 +25,20 @@ struct ElastodynamicsProblem {
   std::vector<std::unique_ptr<potentials::Potential<dim>>> damping;
   std::vector<std::unique_ptr<potentials::Potential<dim>>> loads; ///< body forces, tractions, pressure
   std::unique_ptr<potentials::MassMatrix<dim>> mass;
+  potentials::Density density; ///< that mass was built with
+  potentials::MassLumping lumping = potentials::MassLumping::consistent;
   std::unique_ptr<fem::DirichletDofs<dim>> dirichlet;
   std::unique_ptr<potentials::Contact<dim>> contact; ///< null without contact
   /// factor * displacement of the local obstacle vertices at a time, dim entries each [m].
   std::function<std::vector<double>(double time, double factor)> obstacle_motion;
 };
+
+/// Calls act(potential) for elastic energies, damping and loads, in this order.
+template <int dim, class Act>
+void for_each_potential(const ElastodynamicsProblem<dim>& problem, Act act) {
+  for (const auto& potential : problem.elastic) act(*potential);
+  for (const auto& potential : problem.damping) act(*potential);
+  for (const auto& potential : problem.loads) act(*potential);
+}
 
 } // namespace recoil::solvers

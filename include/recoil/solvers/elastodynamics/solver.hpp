@@ -11,6 +11,8 @@
 #include "recoil/newton/minimize.hpp"
 #include "recoil/solvers/elastodynamics/ledger.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
+#include "recoil/solvers/elastodynamics/sweep_products.hpp"
+#include "recoil/stepping/differentiable_step.hpp"
 #include "recoil/stepping/history.hpp"
 
 namespace recoil::solvers {
@@ -50,6 +52,7 @@ struct ContactTotals {
 struct SolverTotals {
   GlobalIndex newton_iterations = 0, linear_iterations = 0, projected = 0, retries = 0;
   double assembly_seconds = 0, linear_solve_seconds = 0, line_search_seconds = 0, gradient_seconds = 0;
+  double largest_barrier_stiffness = 0; ///< physical, at the ends of solves; 0 without contact
   double collision_seconds = 0; ///< search, distances and collision times; also part of the others
   ContactTotals contact;
 };
@@ -91,6 +94,12 @@ public:
   /// Solves the next nominal step. `on_state` is called for each accepted internal state, in order, after all
   /// of them have succeeded. On failure the solver stays at the last accepted step.
   StepReport advance(const std::function<void(const AcceptedState&)>& on_state);
+
+  /// The steps of a run of this problem with `num_records` states, for the reverse sweep. The barrier
+  /// stiffness must be given and friction lagged at most once. Uses the matrices of the solver, which must
+  /// outlive it and not advance meanwhile; so must `products`.
+  std::unique_ptr<stepping::DifferentiableStep> recorded_step(GlobalIndex num_records,
+                                                              SweepProducts<dim>& products);
 
   GlobalIndex step() const;
   double time() const;

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""Every parameter type against differences of whole simulations: static, BDF1, 2, 3 x free, contact, friction x 2D, 3D x P1, P2.
+
+    bench/gradients/table.py --recoil build/release/recoil [--only static-free-2D-P1 ..] [--json table.json]
+
+Each cell is a study of a scene with two deformable blocks, whose objective is a sum of a stress norm, a target and (in
+dynamics) a velocity term; `recoil gradient --check` compares the derivative along each parameter with central differences
+(best of five steps) and fits the slope of the Taylor remainder. The table has one row per parameter and one column per scene:
+relative error, with a star where the slope is outside of 1.9 to 2.1; an empty cell names its reason below.
+The exit code is 1 if an error is above 1e-6 or a slope is wrong.
+"""
+import argparse
+import itertools
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
+SCHEMES = ("static", "BDF1", "BDF2", "BDF3")
+CONTACTS = ("free", "contact", "friction")
+GOOD_ERROR, SLOPES = 1e-6, (1.9, 2.1)
+
+
+def vector(dim, *values):
+    return list(values[:dim])
+
+
+def body(name, dim, size, divisions, centre, angle=0):
+    kind = "rectangle" if dim == 2 else "box"
+    rotation = {"rotation": angle, "rotation_mode": "xyz"} if dim == 2 else {"rotation": [0, 0, angle], "rotation_mode": "xyz"}
+    piece = {"name": name, "generator": {"type": kind, "size": vector(dim, *size), "divisions": vector(dim, *divisions)},
+             "transformation": {"translation": vector(dim, *centre)}}
+    if angle:
+        piece["transformation"].update(rotation)
+    return piece
+
+
+def scene(scheme, contact, dim, order):
+    """Two blocks, the lower one held below and pulled at one side, the upper one thrown on it or pressed against it."""
+    static = scheme == "static"
+    gap = 0.004 if contact != "free" else 0.1
+    lower = body("lower", dim, (1, 0.4, 0.4), (4, 2, 1), (0, -0.2, 0))
+    upper = body("upper", dim, (0.4, 0.3, 0.3), (2, 2, 1), (0.05, 0.15 + gap, 0.02), 0 if static else 1)
+    lower["surface_selection"] = [{"id": 1, "axis": "-y", "position": -0.399}, {"id": 3, "axis": "x", "position": 0.499}]
+    upper["surface_selection"] = [{"id": 2, "axis": "y", "position": 0.299 + gap}]
+    zero = vector(dim, 0, 0, 0)
+    base = vector(dim, "0.002*sin(40*t)", "0.004*t" if not static else 0.001, 0)
+    conditions = {"dirichlet_boundary": [{"id": 1, "value": base}],
+                  "neumann_boundary": [{"id": 3, "value": vector(dim, 2000, 500, 300)}]}
+    if static:
+        push = vector(dim, 0.003, -0.006 if contact != "free" else 0.01, 0)
+        conditions["dirichlet_boundary"].append({"id": 2, "value": push})
+    else:
+        conditions["pressure_boundary"] = []
+    result = {
+        "geometry": [lower, upper],
+        "space": {"discr_order": order},
+        "materials": [{"body": "lower", "type": "NeoHookean", "E": 1e5, "nu": 0.3, "rho": 1000, "psi": 20, "phi": 10},
+                      {"body": "upper", "type": "SaintVenant" if static else "NeoHookean", "lambda": 6e4, "mu": 4e4, "rho": 800, "psi": 10,
+                       "phi": 5}],
+        "gravity": vector(dim, 0.5, -9.81, 0.3),
+        "boundary_conditions": conditions,
+        "solver": {"nonlinear": {"grad_norm_tol": 1e-12, "rel_grad_norm_tol": 1e-14, "max_iterations": 200}},
+    }
+    if static:
+        for material in result["materials"]:
+            material.pop("psi"), material.pop("phi")
+    if not conditions.get("pressure_boundary"):
+        conditions.pop("pressure_boundary", None)
+    if not static:
+        result["time"] = {"dt": 0.004, "time_steps": 8, "integrator": scheme}
+        result["initial_conditions"] = {"velocity": [{"body": "upper", "value": vector(dim, 0.6, -0.8, 0.1)}]}
+    if contact != "free":
+        result["contact"] = {"enabled": True, "dhat": 0.01, "barrier_stiffness": 1e7 if dim == 2 else 1e8, "epsv": 0.2}
+        if contact == "friction":
+            result["contact"]["friction_coefficient"] = 0.3
+    return result
+
+
+def parameters(scheme, contact, dim):
+    """Studied parameters; the reasons why others are left out."""
+    static = scheme == "static"
+    chosen = [
+        {"name": "E", "quantity": "young_modulus", "body": "lower", "initial": 1e5},
+        {"name": "nu", "quantity": "poisson_ratio", "body": "lower", "initial": 0.3},
+        {"name": "lambda", "quantity": "lambda", "body": "upper", "initial": 6e4},
+        {"name": "mu", "quantity": "mu_lame", "body": "upper", "initial": 4e4},
+        {"name": "rho", "quantity": "density", "body": "upper", "initial": 800},
+        {"name": "traction", "quantity": "traction", "boundary": 3, "initial": vector(dim, 2000, 500, 300)},
+        {"name": "gravity", "quantity": "body_force", "initial": vector(dim, 0.5, -9.81, 0.3)},
+    ]
+    reasons = {}
+    if static:
+        chosen.append({"name": "dirichlet", "quantity": "dirichlet_value", "boundary": 2,
+                       "initial": vector(dim, 0.003, -0.006 if contact != "free" else 0.01, 0)})
+        for name in ("psi", "phi", "v0", "steps"):
+            reasons[name] = "statics know neither rates nor steps"
+    else:
+        chosen += [
+            {"name": "psi", "quantity": "damping_shear", "body": "lower", "initial": 20},
+            {"name": "phi", "quantity": "damping_bulk", "body": "lower", "initial": 10},
+            {"name": "v0", "quantity": "initial_velocity", "body": "upper", "initial": vector(dim, 0.6, -0.8, 0.1)},
+        ]
+    if contact == "friction":
+        chosen.append({"name": "friction", "quantity": "friction", "bodies": ["lower", "upper"], "initial": 0.3})
+    else:
+        reasons["friction"] = "no friction in the scene"
+    return chosen, reasons
+
+
+def objectives(scheme, dim):
+    terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4, "time": "final"},
+             {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3, "time": "final"}]
+    if scheme != "static":
+        terms[0]["time"] = terms[1]["time"] = "integral"
+        terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 2, "time": "integral"})
+    return terms
+
+
+class Cell:
+    def __init__(self, recoil, folder, key):
+        self.recoil, self.key = recoil, key
+        self.folder = os.path.join(folder, "-".join(map(str, key)))
+        os.makedirs(self.folder)
+
+    def write(self, name, content):
+        path = os.path.join(self.folder, name)
+        with open(path, "w") as file:
+            json.dump(content, file, indent=1)
+        return path
+
+    def call(self, *arguments):
+        return subprocess.run([self.recoil, *arguments], env=ENVIRONMENT, cwd=self.folder, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+
+    def run(self, steps):
+        scheme, contact, dim, order = self.key
+        order = int(order[1])
+        dimension = int(dim[0])
+        own = scene(scheme, contact, dimension, order)
+        self.write("scene.json", own)
+        other = json.loads(json.dumps(own))
+        other["materials"][0]["E"] *= 1.3
+        other["gravity"][0] += 3
+        self.write("other.json", other)
+        done = self.call("simulate", "other.json", "-o", "reference", "-q")
+        if done.returncode:
+            return None, done.stdout
+        chosen, reasons = parameters(scheme, contact, dimension)
+        shape = {"name": "shape", "quantity": "shape", "basis": {"box": [3] * dimension}, "body": "lower"}
+        results = {}
+        for name, group in (("values", chosen), ("shape", [shape])):
+            study = {"experiments": [{"name": "run", "scene": "scene.json"}], "parameters": group,
+                     "objectives": objectives(scheme, dimension), "check": {"directions": 1, "steps": steps}}
+            self.write(name + ".json", study)
+            shutil.rmtree(os.path.join(self.folder, "out-" + name), ignore_errors=True)
+            done = self.call("gradient", name + ".json", "-o", "out-" + name, "--check", "-q")
+            file = os.path.join(self.folder, "out-" + name, "gradient.json")
+            if not os.path.exists(file):
+                return None, done.stdout
+            with open(file) as text:
+                check = json.load(text)["check"]
+            for parameter in group:
+                results[parameter["name"]] = check[parameter["name"] if len(group) > 1 else "random 1"]
+        return (results, reasons), None
+
+
+def show(columns, names):
+    width = max(map(len, names)) + 1
+    heads = ["-".join(map(str, key)) for key in columns]
+    print(" " * width + " ".join("%20s" % head for head in heads))
+    bad = 0
+    for name in names:
+        row = []
+        for key in columns:
+            results, _ = columns[key]
+            found = results.get(name) if results else None
+            if found is None:
+                row.append("%20s" % "")
+                continue
+            slope = found["slope"]
+            wrong = slope is not None and not SLOPES[0] <= slope <= SLOPES[1]
+            too_large = not found["relative_error"] <= GOOD_ERROR
+            bad += wrong or too_large
+            row.append("%12.1e %6s%s" % (found["relative_error"], "-" if slope is None else "%.2f" % slope, "*" if wrong or too_large else " "))
+        print("%-*s" % (width, name) + " ".join(row))
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--recoil", required=True)
+    parser.add_argument("--only", nargs="+", default=[], help="columns, e.g. BDF2-friction-3D-P2")
+    parser.add_argument("--steps", type=float, nargs="+", default=[1e-3, 1e-4, 1e-5, 1e-6, 1e-7])
+    parser.add_argument("--keep", help="folder for scenes, studies and results")
+    parser.add_argument("--json", help="all results")
+    arguments = parser.parse_args()
+    folder = arguments.keep or tempfile.mkdtemp(prefix="recoil-gradients-")
+    columns, failures, reasons = {}, [], {}
+    for key in itertools.product(SCHEMES, CONTACTS, ("2D", "3D"), ("P1", "P2")):
+        head = "-".join(key)
+        if arguments.only and head not in arguments.only:
+            continue
+        found, failure = Cell(os.path.abspath(arguments.recoil), folder, key).run(arguments.steps)
+        if failure is not None:
+            failures.append((head, failure))
+            columns[key] = (None, {})
+        else:
+            columns[key] = found
+            for name, reason in found[1].items():
+                reasons[reason] = reasons.get(reason, set()) | {name}
+        print("%s: %s" % (head, "failed" if failure else "done"), flush=True)
+    names = []
+    for results, _ in columns.values():
+        names += [name for name in results or {} if name not in names]
+    bad = show(columns, names) if names else 0
+    for reason, which in reasons.items():
+        print("empty: %s: %s" % (", ".join(sorted(which)), reason))
+    for head, failure in failures:
+        print("%s failed:\n%s" % (head, failure))
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump({"-".join(key): value[0] for key, value in columns.items()}, file, indent=1)
+    if not arguments.keep:
+        shutil.rmtree(folder)
+    return 1 if bad or failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

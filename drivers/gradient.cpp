@@ -1,0 +1,31 @@
+#include "recoil/app/gradient.hpp"
+#include "commands.hpp"
+#include "recoil/linalg/petsc.hpp"
+
+namespace recoil::drivers {
+
+void add_gradient(CLI::App& app, Run& run) {
+  struct Arguments {
+    app::GradientOptions options;
+    std::string petsc;
+  };
+  auto arguments = std::make_shared<Arguments>();
+  auto& options = arguments->options;
+  CLI::App* command =
+      app.add_subcommand("gradient", "Objective of a study and its gradient by all parameters");
+  command->add_option("study", options.study, "Study file (JSON)")->required();
+  command->add_option("-o,--output", options.output, "Folder to make")->required();
+  command->add_flag("--check", options.check, "Taylor test and central differences of whole runs");
+  command->add_flag("-q,--quiet", options.quiet, "Only warnings and errors on the console");
+  command->add_flag("--json-lines", options.json_lines, "Console lines as JSON objects");
+  command->add_flag("-v,--verbose", options.verbose, "More detail");
+  command->add_option("--petsc", arguments->petsc, "PETSc options");
+  command->callback([arguments, &run] {
+    run = [arguments](const parallel::Communicator& comm) {
+      if (!arguments->petsc.empty()) linalg::insert_options(arguments->petsc);
+      return app::gradient(comm, arguments->options);
+    };
+  });
+}
+
+} // namespace recoil::drivers

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+/// What a study may ask for: the tables of quantities and objectives. The reader, the checks, the JSON Schema
+/// and docs/study.md come from them.
+namespace recoil::app {
+
+/// Physical quantities that a parameter can stand for.
+enum class Quantity {
+  young_modulus,
+  poisson_ratio,
+  lambda,
+  mu_lame,
+  mooney_c1,
+  mooney_c2,
+  mooney_k,
+  density,
+  damping_shear,
+  damping_bulk,
+  friction,
+  initial_velocity,
+  initial_angular_velocity,
+  initial_displacement,
+  dirichlet_value,
+  obstacle_motion,
+  traction,
+  pressure,
+  body_force,
+  shape
+};
+
+enum class Components {
+  one,    ///< a number
+  vector, ///< one per space dimension
+  spin,   ///< 1 in 2D, 3 in 3D
+  basis   ///< as many as the `basis` of a shape has
+};
+
+/// Over what a parameter has one value (with all its components) each.
+enum class Per { global, body, element, vertex };
+
+/// Where the quantities of a group act, what they need to be used, what they replace.
+enum class QuantityGroup { material, density, damping, contact, initial, prescribed, load, shape };
+
+/// One row of the table of quantities. `takes` and `needs` name the keys of a parameter beside those that
+/// all have (`name`, `quantity`, `experiment`, `initial`, `bounds`, `scale`, `tie`).
+struct QuantityInfo {
+  Quantity quantity;
+  const char* name;
+  const char* unit; ///< nullptr: none
+  Components components;
+  QuantityGroup group;
+  std::vector<std::string> takes, needs;
+  std::vector<Per> per; ///< more than one only with the key `per`; the first is the default
+  double min, max;      ///< physically possible values
+  bool min_open, max_open;
+  const char* doc;
+
+  bool is_possible(double value) const;
+};
+
+std::span<const QuantityInfo> quantities();
+const QuantityInfo& info(Quantity quantity);
+/// nullptr for an unknown name.
+const QuantityInfo* find_quantity(const std::string& name);
+
+/// Number of components of one value in `dim` dimensions. @pre not Components::basis.
+int num_components(Components components, int dim);
+
+const char* name_of(Per per);
+
+/// Objectives of spec/differentiable.md, section 7.
+enum class ObjectiveType {
+  stress_norm,
+  stress_bound,
+  target_displacement,
+  target_position,
+  markers,
+  center_of_mass,
+  height,
+  volume_bound,
+  elastic_energy,
+  contact_force_norm,
+  velocity,
+  boundary_smoothing,
+  material_smoothing
+};
+
+/// One row of the table of objectives. `takes` and `needs` name the keys beside those that all have (`name`,
+/// `type`, `experiment`, `weight`, `power`).
+struct ObjectiveInfo {
+  ObjectiveType type;
+  const char* name;
+  const char* limit_unit; ///< unit of `limit`; nullptr: none
+  std::vector<std::string> takes, needs;
+  const char* doc;
+
+  /// It changes in time, unlike those of rest shape and material alone.
+  bool takes_time() const;
+};
+
+std::span<const ObjectiveInfo> objective_types();
+const ObjectiveInfo& info(ObjectiveType type);
+/// nullptr for an unknown name.
+const ObjectiveInfo* find_objective_type(const std::string& name);
+
+} // namespace recoil::app

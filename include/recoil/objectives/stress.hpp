@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "recoil/objectives/objective.hpp"
+#include "recoil/objectives/region.hpp"
+#include "recoil/potentials/elastic.hpp"
+
+namespace recoil::objectives {
+
+/// Which stress an objective measures. For laws of linear theory both are the same.
+enum class StressMeasure { first_piola, cauchy };
+
+/// The elastic energies of a problem, which must outlive the objective; together they cover every cell.
+template <int dim>
+using ElasticPotentials = std::vector<const potentials::ElasticPotential<dim>*>;
+
+/// J = (int |S|^p dX)^(1/p) over the rest region, |.| the Frobenius norm of the first Piola-Kirchhoff or
+/// Cauchy stress S [Pa m^(dim/p)] (spec/differentiable.md 7; exponent [X6], explicit dependence on the law
+/// [X15]). Where the stress vanishes everywhere J has a kink; its derivative is then taken as zero, the
+/// subgradient of least norm. Collective.
+/// @throws InputError unless p > 1, and for a region with cells outside of `elastic`.
+template <int dim>
+std::unique_ptr<Objective<dim>> make_stress_norm(Region<dim> region, ElasticPotentials<dim> elastic, double p,
+                                                 StressMeasure measure = StressMeasure::first_piola);
+
+/// J = int max(|S| - limit, 0)^2 dX [Pa^2 m^dim], with norm, stress and refusals as make_stress_norm.
+/// @param limit [Pa], not negative. Collective.
+template <int dim>
+std::unique_ptr<Objective<dim>> make_stress_bound(Region<dim> region, ElasticPotentials<dim> elastic,
+                                                  double limit,
+                                                  StressMeasure measure = StressMeasure::first_piola);
+
+/// J = int W dX [J]. Collective. @throws InputError for a region with cells outside of `elastic`.
+template <int dim>
+std::unique_ptr<Objective<dim>> make_elastic_energy(Region<dim> region, ElasticPotentials<dim> elastic);
+
+} // namespace recoil::objectives

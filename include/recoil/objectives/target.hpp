@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "recoil/objectives/objective.hpp"
+#include "recoil/objectives/region.hpp"
+#include "recoil/potentials/dead_loads.hpp"
+
+namespace recoil::objectives {
+
+/// Nodal values of a vector field at a time: dim entries per local node (owned, then ghosts) [m]. The span
+/// must stay valid until the next call. The field moves with the mesh: no derivative by rest positions goes
+/// through it.
+using ReferenceField = std::function<std::span<const double>(double time)>;
+
+/// The same nodal values at all times. @pre dim entries per local node of the space.
+ReferenceField constant_reference(std::vector<double> nodal_values);
+
+/// The values of a function at the nodes, by their rest positions and time.
+template <int dim>
+ReferenceField nodal_reference(
+    const fem::FunctionSpace<dim>& space,
+    std::function<Eigen::Matrix<double, dim, 1>(const Eigen::Matrix<double, dim, 1>& rest, double time)>
+        value);
+
+/// J = int |u - u*|^2 over the rest region, or over boundary facets of it [m^(dim+2) or m^(dim+1)], by
+/// quadrature exact for nodal fields (spec/differentiable.md 7). Collective.
+/// @param facets which boundary facets of the region; none given = the volume.
+/// @throws InputError on every rank where no facet of the region is selected.
+template <int dim>
+std::unique_ptr<Objective<dim>>
+make_target_displacement(Region<dim> region, ReferenceField reference,
+                         std::optional<potentials::FacetSelection> facets = std::nullopt);
+
+/// J = int |X + u - x*|^2, as make_target_displacement with positions. Collective.
+template <int dim>
+std::unique_ptr<Objective<dim>>
+make_target_position(Region<dim> region, ReferenceField reference,
+                     std::optional<potentials::FacetSelection> facets = std::nullopt);
+
+/// J = int |v - target|^2 dX over the rest region [m^(dim+2)/s^2]. Collective.
+template <int dim>
+std::unique_ptr<Objective<dim>> make_velocity(Region<dim> region, Eigen::Matrix<double, dim, 1> target);
+
+} // namespace recoil::objectives

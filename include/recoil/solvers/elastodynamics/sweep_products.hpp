@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "recoil/linalg/vector.hpp"
+#include "recoil/parameters/physical_gradient.hpp"
+
+namespace recoil::solvers {
+
+/// Where the reverse sweep puts what it finds, and what it may leave out. The functions are collective and
+/// may be empty where no parameter asks for them.
+template <int dim>
+struct SweepProducts {
+  using Point = Eigen::Matrix<double, dim, 1>;
+
+  /// One per objective: material, loads, friction, shape.
+  std::vector<parameters::PhysicalGradient<dim>> gradients;
+  bool wants_mass = true; ///< false: neither density nor shape is asked for
+  /// y' dg/dq of the prescribed displacements of the space at a time; only prescribed entries of y count.
+  std::function<void(std::size_t objective, double time, double load_factor, const linalg::Vector& y)>
+      prescribed;
+  /// The same of the obstacles: a vector per owned vertex of the collision surface, of which those of nodes
+  /// do not count.
+  std::function<void(std::size_t objective, double time, double load_factor, const std::vector<Point>& y)>
+      obstacles;
+  /// y' dg_u/dq + z' dg_v/dq of the initial displacement and velocity. Prescribed entries of y belong to the
+  /// prescribed displacement at the start.
+  std::function<void(std::size_t objective, const linalg::Vector& y, const linalg::Vector& z)> initial;
+};
+
+} // namespace recoil::solvers

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "recoil/base/types.hpp"
+
+namespace recoil::app {
+
+enum class MaterialConstant { E, nu, lambda, mu, c1, c2, k, rho, phi, psi };
+inline constexpr std::size_t num_material_constants = 10;
+
+/// Constants that stand in for those of a scene, per local cell. A modulus leaves its partner as it is: E
+/// changes at fixed nu and lambda at fixed mu, whichever pair the scene gives.
+class MaterialOverrides {
+public:
+  /// The values of a constant, to be filled in; NaN = that of the scene.
+  std::vector<double>& of_cells(MaterialConstant constant, LocalIndex num_cells) {
+    auto& values = values_[static_cast<std::size_t>(constant)];
+    values.resize(static_cast<std::size_t>(num_cells), std::nan(""));
+    return values;
+  }
+  std::optional<double> find(MaterialConstant constant, LocalIndex cell) const {
+    const auto& values = values_[static_cast<std::size_t>(constant)];
+    if (values.empty() || std::isnan(values[static_cast<std::size_t>(cell)])) return {};
+    return values[static_cast<std::size_t>(cell)];
+  }
+
+private:
+  std::array<std::vector<double>, num_material_constants> values_;
+};
+
+} // namespace recoil::app

@@ -1,0 +1,169 @@
+#include "app/study/apply_parameters.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/study/initial_parameters.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+MaterialConstant constant_of(Quantity quantity) {
+  switch (quantity) {
+  case Quantity::young_modulus:
+    return MaterialConstant::E;
+  case Quantity::poisson_ratio:
+    return MaterialConstant::nu;
+  case Quantity::lambda:
+    return MaterialConstant::lambda;
+  case Quantity::mu_lame:
+    return MaterialConstant::mu;
+  case Quantity::mooney_c1:
+    return MaterialConstant::c1;
+  case Quantity::mooney_c2:
+    return MaterialConstant::c2;
+  case Quantity::mooney_k:
+    return MaterialConstant::k;
+  case Quantity::density:
+    return MaterialConstant::rho;
+  case Quantity::damping_bulk:
+    return MaterialConstant::phi;
+  default:
+    RECOIL_ASSERT(quantity == Quantity::damping_shear);
+    return MaterialConstant::psi;
+  }
+}
+
+bool has_id(bool all, const std::vector<int>& ids, std::optional<int> boundary) {
+  return !boundary || all || std::ranges::find(ids, *boundary) != ids.end();
+}
+
+std::vector<Expression> constants(std::span<const double> values) {
+  std::vector<Expression> result;
+  for (const double value : values) result.emplace_back(value);
+  return result;
+}
+
+/// Value of one component at the ends of the steps, linear between, zero at the start.
+TimeFactor step_table(const TimeSpec& time, std::span<const double> values, int components, int component) {
+  TimeFactor table;
+  table.kind = TimeFactor::Kind::piecewise_linear;
+  table.points = {time.t0};
+  table.values = {0.0};
+  for (int n = 1; n <= time.steps; ++n) {
+    table.points.push_back(time.time_of_step(n));
+    table.values.push_back(values[static_cast<std::size_t>((n - 1) * components + component)]);
+  }
+  return table;
+}
+
+void set_prescribed(DirichletEntry& entry, const ParameterSpec& spec, std::span<const double> values, int dim,
+                    const TimeSpec& time) {
+  if (spec.per_step) entry.interpolation.clear();
+  for (int c = 0; c < dim; ++c) {
+    ComponentValue& component = entry.value[static_cast<std::size_t>(c)];
+    component.per_time.clear();
+    component.value = Expression(spec.per_step ? 1.0 : values[static_cast<std::size_t>(c)]);
+    if (spec.per_step) entry.interpolation.push_back(step_table(time, values, dim, c));
+  }
+}
+
+/// What a scene can say itself: values without a place of their own.
+template <int dim>
+void apply_to_scene(const ParameterField<dim>& field, std::span<const double> values, Scene& scene) {
+  const ParameterSpec& spec = *field.spec;
+  BoundaryConditions& conditions = scene.boundary_conditions;
+  switch (spec.quantity) {
+  case Quantity::friction:
+    scene.contact.friction_pairs.push_back({{spec.bodies[0], spec.bodies[1]}, values[0]});
+    break;
+  case Quantity::dirichlet_value:
+    for (DirichletEntry& entry : conditions.dirichlet)
+      if (has_id(entry.all, entry.ids, spec.boundary)) set_prescribed(entry, spec, values, dim, scene.time);
+    break;
+  case Quantity::traction:
+    for (TractionEntry& entry : conditions.neumann)
+      if (has_id(entry.all, entry.ids, spec.boundary)) entry.value = constants(values);
+    break;
+  case Quantity::pressure:
+    for (PressureEntry& entry : conditions.pressure)
+      if (has_id(entry.all, entry.ids, spec.boundary)) entry.value = Expression(values[0]);
+    break;
+  case Quantity::body_force:
+    scene.gravity.assign(values.begin(), values.end());
+    conditions.rhs.clear();
+    break;
+  default:
+    break;
+  }
+}
+
+template <int dim>
+void apply_to_materials(const ParameterField<dim>& field, std::span<const double> values,
+                        MaterialOverrides& overrides) {
+  auto& cells = overrides.of_cells(constant_of(field.spec->quantity),
+                                   static_cast<LocalIndex>(field.slot_of_cell.size()));
+  for (std::size_t cell = 0; cell < cells.size(); ++cell)
+    if (field.slot_of_cell[cell] >= 0)
+      cells[cell] = values[static_cast<std::size_t>(field.slot_of_cell[cell])];
+}
+
+template <int dim>
+void apply_to_shape(const ParameterField<dim>& field, std::span<const double> values,
+                    mesh::DistributedMesh<dim>& mesh) {
+  for (std::size_t vertex = 0; vertex < mesh.vertices.size(); ++vertex)
+    for (const auto& [slot, weight] : field.shape_weights[vertex])
+      for (int i = 0; i < dim; ++i)
+        mesh.vertices[vertex][i] += weight * values[static_cast<std::size_t>(slot * dim + i)];
+}
+
+} // namespace
+
+std::vector<std::pair<std::size_t, double>> step_weights(const TimeSpec& time, double now) {
+  if (time.kind == TimeKind::statics) return {{0, 1.0}};
+  const double position = (now - time.t0) / time.dt;
+  const auto before = static_cast<int>(std::floor(position + 1e-9));
+  const double share = std::max(position - before, 0.0);
+  std::vector<std::pair<std::size_t, double>> weights;
+  if (before > 0) weights.emplace_back(before - 1, share > 1e-9 ? 1 - share : 1);
+  if (share > 1e-9) weights.emplace_back(before, share);
+  return weights;
+}
+
+template <int dim>
+Variant<dim> make_variant(const Scene& scene, const DistributedGeometry<dim>& geometry,
+                          const std::vector<ParameterField<dim>>& fields, const ParameterValues& values) {
+  Variant<dim> variant;
+  variant.scene = std::make_unique<Scene>(scene);
+  DistributedGeometry<dim> shape = geometry;
+  MaterialOverrides overrides;
+  for (std::size_t k = 0; k < fields.size(); ++k) switch (info(fields[k].spec->quantity).group) {
+    case QuantityGroup::material:
+    case QuantityGroup::density:
+    case QuantityGroup::damping:
+      apply_to_materials(fields[k], values[k], overrides);
+      break;
+    case QuantityGroup::shape:
+      apply_to_shape(fields[k], values[k], shape.mesh);
+      break;
+    default:
+      apply_to_scene<dim>(fields[k], values[k], *variant.scene);
+    }
+  variant.discrete =
+      std::make_unique<DiscreteScene<dim>>(*variant.scene, std::move(shape), std::move(overrides));
+  const auto set_initial = [&](stepping::State& state) {
+    for (std::size_t k = 0; k < fields.size(); ++k)
+      apply_to_initial_state(fields[k], values[k], variant.discrete->space(), state);
+  };
+  variant.discrete->start(set_initial);
+  return variant;
+}
+
+template Variant<2> make_variant(const Scene&, const DistributedGeometry<2>&,
+                                 const std::vector<ParameterField<2>>&, const ParameterValues&);
+template Variant<3> make_variant(const Scene&, const DistributedGeometry<3>&,
+                                 const std::vector<ParameterField<3>>&, const ParameterValues&);
+
+} // namespace recoil::app

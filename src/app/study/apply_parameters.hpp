@@ -1,0 +1,31 @@
+#pragma once
+
+#include <memory>
+
+#include "app/study/parameter_field.hpp"
+
+namespace recoil::app {
+
+/// Values of all fields of an experiment on this rank; `values[k]` belongs to fields[k], slot by slot.
+using ParameterValues = std::vector<std::vector<double>>;
+
+/// A scene with the values of the parameters in the place of its own.
+template <int dim>
+struct Variant {
+  std::unique_ptr<Scene> scene; ///< stays where it is: the problem refers to it
+  std::unique_ptr<DiscreteScene<dim>> discrete;
+};
+
+/// Builds the problem of an experiment with the given values and puts its solver at the start.
+/// @param scene of the experiment, with a fixed barrier stiffness.
+/// @param geometry rest shape of the scene. Collective.
+/// @throws InputError on every rank for values that are not admissible: inverted elements, intersections.
+template <int dim>
+Variant<dim> make_variant(const Scene& scene, const DistributedGeometry<dim>& geometry,
+                          const std::vector<ParameterField<dim>>& fields, const ParameterValues& values);
+
+/// Weights of the values of consecutive steps in a prescribed value at `time`: (slot, weight), linear between
+/// the ends of steps as for lists in scenes.
+std::vector<std::pair<std::size_t, double>> step_weights(const TimeSpec& time, double now);
+
+} // namespace recoil::app

@@ -1,0 +1,248 @@
+#include <algorithm>
+
+#include "app/study/build_study.hpp"
+
+namespace recoil::app {
+namespace {
+
+/// Single bodies and experiments are lists of one by now.
+std::vector<std::string> distinct_texts(const Item& list) {
+  std::vector<std::string> texts;
+  for (const Item& entry : list.items()) {
+    if (std::ranges::find(texts, entry.text()) != texts.end())
+      entry.fail("'" + entry.text() + "' stands here twice; keep one");
+    texts.push_back(entry.text());
+  }
+  return texts;
+}
+
+std::vector<int> experiments_of(const Item& entry, const Study& study) {
+  std::vector<std::string> names;
+  for (const Experiment& experiment : study.experiments) names.push_back(experiment.name);
+  std::vector<int> indices;
+  if (!entry.has("experiment")) {
+    for (int i = 0; i < static_cast<int>(names.size()); ++i) indices.push_back(i);
+    return indices;
+  }
+  distinct_texts(entry["experiment"]);
+  for (const Item& name : entry["experiment"].items())
+    indices.push_back(index_of(name, names, "experiment"));
+  std::ranges::sort(indices);
+  return indices;
+}
+
+Per per_of(const Item& entry, const QuantityInfo& quantity) {
+  if (!entry.has("per")) return Per::global;
+  std::string possible;
+  for (const Per per : quantity.per) {
+    if (entry["per"].text() == name_of(per)) return per;
+    possible += std::string(possible.empty() ? "\"" : ", \"") + name_of(per) + "\"";
+  }
+  entry["per"].fail(std::string(quantity.name) + " has one value " + possible + ", not per " +
+                    entry["per"].text());
+}
+
+std::string short_number(double value) { return nlohmann::json(value).dump(); }
+
+std::string possible_values(const QuantityInfo& quantity) {
+  std::string text(quantity.name);
+  if (quantity.min_open && quantity.max < 1e300)
+    return text + " must lie between " + short_number(quantity.min) + " and " +
+           short_number(quantity.max) + " (both excluded)";
+  return text + (quantity.min_open ? " must be > " : " must be >= ") + short_number(quantity.min);
+}
+
+std::vector<double> initial_of(const Item& item, const QuantityInfo& quantity) {
+  const std::vector<double> initial = item.is_list() ? item.numbers() : std::vector<double>{item.number()};
+  const bool fits = quantity.components == Components::one      ? initial.size() == 1
+                    : quantity.components == Components::vector ? initial.size() > 1
+                                                                : initial.size() != 2;
+  if (!fits)
+    item.fail(std::string(quantity.name) + " has " +
+              (quantity.components == Components::one      ? "one component"
+               : quantity.components == Components::vector ? "one component per space dimension, 2 or 3"
+                                                           : "one component in 2D, three in 3D") +
+              ", here are " + std::to_string(initial.size()));
+  for (const double value : initial)
+    if (!quantity.is_possible(value)) item.fail(possible_values(quantity) + ", is " + item.dump());
+  return initial;
+}
+
+std::array<double, 2> bounds_of(const Item& item, const QuantityInfo& quantity) {
+  const auto given = item.numbers();
+  if (!(given[0] < given[1]))
+    item.fail("the lowest value comes first and must be smaller than the highest: " + item.dump());
+  for (const double value : given)
+    if (!quantity.is_possible(value))
+      item.fail("may not let the value become " + short_number(value) + ": " +
+                possible_values(quantity));
+  return {given[0], given[1]};
+}
+
+Scale scale_of(const Item& item) {
+  if (item.is_object()) return {Scale::Kind::factor, item["factor"].number()};
+  const auto name = item.text();
+  return {name == "log"     ? Scale::Kind::logarithm
+          : name == "logit" ? Scale::Kind::logit
+                            : Scale::Kind::linear};
+}
+
+ShapeBasis basis_of(const Item& item) {
+  using Kind = ShapeBasis::Kind;
+  ShapeBasis basis;
+  if (item.is_text()) {
+    const auto name = item.text();
+    basis.kind = name == "affine"     ? Kind::affine
+                 : name == "vertices" ? Kind::vertices
+                                      : Kind::boundary_vertices;
+    return basis;
+  }
+  if (item.has("box") == item.has("modes"))
+    item.fail("needs one of {\"box\": [nx, ny(, nz)]} and {\"modes\": \"file.h5\"}");
+  if (item.has("box")) {
+    basis.kind = Kind::box;
+    basis.box = item["box"].integers();
+  } else {
+    basis.kind = Kind::modes;
+    basis.modes = item["modes"].text();
+  }
+  return basis;
+}
+
+/// A start value that the optimiser cannot reach or whose scaled value does not exist.
+void check_values(const Item& entry, const ParameterSpec& parameter) {
+  // A shape starts from zero displacement.
+  const std::vector<double> start = parameter.initial.empty() ? std::vector<double>{0} : parameter.initial;
+  const bool logit = parameter.scale.kind == Scale::Kind::logit;
+  const std::string shown = entry.has("initial") ? entry["initial"].dump() : "0 (no displacement)";
+  if (logit && !parameter.bounds)
+    entry["scale"].fail("\"logit\" maps the interval between the bounds: give `bounds`");
+  if (parameter.bounds)
+    for (const double value : start) {
+      const auto [low, high] = *parameter.bounds;
+      if (value < low || value > high)
+        entry["bounds"].fail("exclude the initial value " + shown + "; move the bounds or `initial`");
+      if (logit && (value == low || value == high))
+        entry["scale"].fail("\"logit\" is infinite on a bound, and the initial value is " + shown +
+                            "; start between the bounds");
+    }
+  if (parameter.scale.kind != Scale::Kind::logarithm) return;
+  for (const double value : start)
+    if (!(value > 0))
+      entry["scale"].fail("\"log\" needs positive values, and the initial value is " + shown +
+                          "; start above zero or take another scale");
+  if (parameter.bounds && !((*parameter.bounds)[0] > 0))
+    entry["bounds"].fail("must be positive where the scale is \"log\", the lowest is " +
+                         entry["bounds"].items()[0].dump());
+}
+
+void build_start(const Item& entry, const QuantityInfo& quantity, ParameterSpec& parameter) {
+  if (entry.has("tie")) {
+    for (const char* name : {"initial", "bounds", "scale"})
+      if (entry.has(name))
+        entry[name].fail("a tied parameter has the `" + std::string(name) + "` of '" + entry["tie"].text() +
+                         "'; leave it out here");
+    return;
+  }
+  const bool shape = quantity.components == Components::basis;
+  if (shape && entry.has("initial"))
+    entry["initial"].fail("a shape starts from the meshes of the scene; leave it out");
+  if (!shape && !entry.has("initial"))
+    entry.fail("needs `initial`, the value to start from" +
+               std::string(quantity.unit ? " [" + std::string(quantity.unit) + "]" : ""));
+  if (!shape) parameter.initial = initial_of(entry["initial"], quantity);
+  if (entry.has("bounds")) parameter.bounds = bounds_of(entry["bounds"], quantity);
+  if (entry.has("scale")) parameter.scale = scale_of(entry["scale"]);
+  check_values(entry, parameter);
+}
+
+ParameterSpec parameter_from(const Item& entry, const Study& study) {
+  const QuantityInfo& quantity = *find_quantity(entry["quantity"].text());
+  check_keys(entry, quantity.name,
+             {"name", "quantity", "experiment", "initial", "bounds", "scale", "tie"}, quantity.takes,
+             quantity.needs);
+  ParameterSpec parameter;
+  parameter.name = entry["name"].text();
+  parameter.quantity = quantity.quantity;
+  parameter.where = places_of(entry);
+  if (entry.has("body")) parameter.bodies = distinct_texts(entry["body"]);
+  if (entry.has("bodies")) parameter.bodies = entry["bodies"].texts();
+  if (entry.has("region")) parameter.regions = entry["region"].integers();
+  if (entry.has("boundary")) {
+    parameter.boundary = entry["boundary"].integer();
+    if (*parameter.boundary < 1)
+      entry["boundary"].fail("ids of boundary conditions on bodies start at 1, is " +
+                             entry["boundary"].dump());
+  }
+  parameter.per = per_of(entry, quantity);
+  parameter.per_step = entry.has("per_step") && entry["per_step"].flag();
+  parameter.experiments = experiments_of(entry, study);
+  if (entry.has("basis")) parameter.basis = basis_of(entry["basis"]);
+  build_start(entry, quantity, parameter);
+  return parameter;
+}
+
+std::string describe_form(const ParameterSpec& parameter) {
+  const QuantityInfo& quantity = info(parameter.quantity);
+  std::string text = std::string(quantity.name) + " [" + (quantity.unit ? quantity.unit : "1") + "] " +
+                     (parameter.per_step ? "per step and " : "") + name_of(parameter.per);
+  if (parameter.per == Per::body && !parameter.bodies.empty())
+    text += " for " + std::to_string(parameter.bodies.size()) + " bodies";
+  return text;
+}
+
+/// The sizes that are known without a mesh.
+bool have_one_form(const ParameterSpec& a, const ParameterSpec& b) {
+  const QuantityInfo &qa = info(a.quantity), &qb = info(b.quantity);
+  const bool same_basis = !a.basis || !b.basis || (a.basis->kind == b.basis->kind && a.basis->box == b.basis->box);
+  const bool same_bodies = a.per != Per::body || a.bodies.empty() || b.bodies.empty() || a.bodies.size() == b.bodies.size();
+  return qa.components == qb.components && std::string(qa.unit ? qa.unit : "") == (qb.unit ? qb.unit : "") &&
+         a.per == b.per && a.per_step == b.per_step && same_basis && same_bodies;
+}
+
+void resolve_ties(const std::vector<Item>& entries, const std::vector<std::string>& names, Study& study) {
+  std::vector<std::optional<int>> direct;
+  for (const Item& entry : entries)
+    direct.push_back(entry.has("tie") ? std::optional(index_of(entry["tie"], names, "parameter"))
+                                      : std::nullopt);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!direct[i]) continue;
+    const Item tie = entries[i]["tie"];
+    std::string chain = names[i];
+    std::vector<char> seen(entries.size(), 0);
+    seen[i] = 1;
+    auto root = static_cast<std::size_t>(*direct[i]);
+    for (;; root = static_cast<std::size_t>(*direct[root])) {
+      chain += " -> " + names[root];
+      if (seen[root]) tie.fail("ties go in a circle: " + chain + "; one parameter must have a value of its own");
+      seen[root] = 1;
+      if (!direct[root]) break;
+    }
+    ParameterSpec& tied = study.parameters[i];
+    const ParameterSpec& other = study.parameters[root];
+    if (!have_one_form(tied, other))
+      tie.fail("'" + tied.name + "' (" + describe_form(tied) + ") cannot have the value of '" + other.name +
+               "' (" + describe_form(other) + "): unit, components and `per` must be the same");
+    const QuantityInfo& quantity = info(tied.quantity);
+    std::vector<double> reached = other.initial;
+    if (other.bounds) reached.insert(reached.end(), other.bounds->begin(), other.bounds->end());
+    for (const double value : reached)
+      if (!quantity.is_possible(value))
+        tie.fail(possible_values(quantity) + ", but '" + other.name + "' may be " + short_number(value));
+    tied.tie = static_cast<int>(root);
+    tied.initial = other.initial;
+    tied.bounds = other.bounds;
+    tied.scale = other.scale;
+  }
+}
+
+} // namespace
+
+void build_parameters(const Item& list, Study& study) {
+  const auto entries = list.items();
+  const auto names = unique_names(entries, "parameter");
+  for (const Item& entry : entries) study.parameters.push_back(parameter_from(entry, study));
+  resolve_ties(entries, names, study);
+}
+
+} // namespace recoil::app

@@ -1,0 +1,98 @@
+#include "app/study/check_against_scenes.hpp"
+
+#include <algorithm>
+
+#include "app/scene/build.hpp"
+#include "app/study/scene_facts.hpp"
+
+namespace recoil::app {
+namespace {
+
+/// More passes than one end where they end: only the fixed point has a derivative.
+void check_friction_passes(const ExperimentScene& at) {
+  const ContactSpec& contact = at.scene.contact;
+  const bool rubbed = has_friction(at.scene) || at.has_parameter(Quantity::friction);
+  if (contact.enabled && rubbed && contact.friction_iterations > 1)
+    at.fail(at.experiment.where, "scene",
+            at.scene.file.string() + " has solver/contact/friction_iterations = " +
+                std::to_string(contact.friction_iterations) +
+                ", and a fixed number of passes > 1 has no derivative; use 1, or -1 (until converged)");
+}
+
+void warn_of_accuracy(const ExperimentScene& at, std::vector<std::string>& warnings) {
+  const auto warn = [&](const std::string& what) {
+    warnings.push_back(at.experiment.where.of("scene") + ": " + at.scene.file.string() + " has " + what +
+                       ": gradients are as exact as the states are stationary");
+  };
+  if (at.scene.solver.allow_out_of_iterations) warn("solver/nonlinear/allow_out_of_iterations");
+  if (at.scene.solver.stop == StopRule::step) warn("solver/nonlinear/stop = \"step\"");
+}
+
+bool is_deformable(const Scene& scene, const std::string& name) {
+  const mesh::GeometrySpec* body = find_geometry(scene, name);
+  return body && !body->is_obstacle;
+}
+
+/// Every marker sits on a body of an experiment that looks at markers.
+void check_marker_bodies(const Study& study, std::span<const Scene> scenes,
+                         std::vector<std::string>& warnings) {
+  std::vector<std::size_t> observed;
+  for (const ObjectiveSpec& objective : study.objectives)
+    if (objective.type == ObjectiveType::markers)
+      observed.push_back(static_cast<std::size_t>(objective.experiment));
+  for (const MarkerSpec& marker : study.markers) {
+    if (observed.empty()) {
+      warnings.push_back(marker.where.entry + ": no objective of type markers looks at '" + marker.name +
+                         "'");
+      continue;
+    }
+    const bool found = std::ranges::any_of(
+        observed, [&](std::size_t index) { return is_deformable(scenes[index], marker.body); });
+    if (!found)
+      check_body(scenes[observed.front()], marker.body,
+                 marker.where.of("body") + ": experiment '" + study.experiments[observed.front()].name + "'");
+  }
+}
+
+} // namespace
+
+void ExperimentScene::fail(const Places& places, const std::string& key, const std::string& what) const {
+  throw InputError(places.of(key) + ": experiment '" + experiment.name + "'", what);
+}
+
+bool ExperimentScene::has(const ParameterSpec& parameter) const {
+  return std::ranges::find(parameter.experiments, index) != parameter.experiments.end();
+}
+
+bool ExperimentScene::has_parameter(Quantity quantity) const {
+  return std::ranges::any_of(study.parameters, [&](const ParameterSpec& parameter) {
+    return parameter.quantity == quantity && has(parameter);
+  });
+}
+
+void require_deformable(const ExperimentScene& at, const std::vector<std::string>& bodies,
+                        const std::string& where) {
+  for (const std::string& body : bodies)
+    check_body(at.scene, body, where + ": experiment '" + at.experiment.name + "'");
+}
+
+std::vector<std::string> check_study_against_scenes(const Study& study, std::span<const Scene> scenes) {
+  RECOIL_ASSERT(scenes.size() == study.experiments.size());
+  std::vector<ExperimentScene> experiments;
+  for (std::size_t i = 0; i < scenes.size(); ++i)
+    experiments.push_back({study, study.experiments[i], static_cast<int>(i), scenes[i]});
+  std::vector<std::string> warnings;
+  for (const ParameterSpec& parameter : study.parameters)
+    for (const int index : parameter.experiments)
+      check_parameter(experiments[static_cast<std::size_t>(index)], parameter);
+  for (const ObjectiveSpec& objective : study.objectives)
+    check_objective(experiments[static_cast<std::size_t>(objective.experiment)], objective);
+  check_marker_bodies(study, scenes, warnings);
+  for (const ExperimentScene& at : experiments) {
+    check_friction_passes(at);
+    warn_of_accuracy(at, warnings);
+  }
+  return warnings;
+}
+
+} // namespace recoil::app

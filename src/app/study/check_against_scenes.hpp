@@ -1,0 +1,28 @@
+#pragma once
+
+#include "recoil/app/study/read_study.hpp"
+
+namespace recoil::app {
+
+/// One experiment of a study with its scene.
+struct ExperimentScene {
+  const Study& study;
+  const Experiment& experiment;
+  int index;
+  const Scene& scene;
+
+  /// Refuses `what` in the name of the key of an entry of the study.
+  [[noreturn]] void fail(const Places& places, const std::string& key, const std::string& what) const;
+  bool has(const ParameterSpec& parameter) const;
+  /// A parameter with this quantity acts here.
+  bool has_parameter(Quantity quantity) const;
+};
+
+/// Refuses names that no deformable body of the scene has.
+void require_deformable(const ExperimentScene& at, const std::vector<std::string>& bodies,
+                        const std::string& where);
+
+void check_parameter(const ExperimentScene& at, const ParameterSpec& parameter);
+void check_objective(const ExperimentScene& at, const ObjectiveSpec& objective);
+
+} // namespace recoil::app

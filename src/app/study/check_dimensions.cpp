@@ -1,0 +1,60 @@
+#include <algorithm>
+
+#include "app/scene/item.hpp"
+#include "recoil/app/study/read_study.hpp"
+
+namespace recoil::app {
+namespace {
+
+void require_count(std::size_t given, int expected, int dim, const std::string& where,
+                   const std::string& what) {
+  if (given != static_cast<std::size_t>(expected))
+    throw InputError(where, what + " needs " + std::to_string(expected) +
+                                (expected == 1 ? " component in " : " components in ") + std::to_string(dim) +
+                                "D, has " + std::to_string(given));
+}
+
+void check_parameter_dimension(const ParameterSpec& parameter, int dim) {
+  const QuantityInfo& quantity = info(parameter.quantity);
+  if (quantity.components != Components::basis)
+    require_count(parameter.initial.size(), num_components(quantity.components, dim), dim,
+                  parameter.where.of(parameter.tie ? "tie" : "initial"),
+                  std::string("the initial value of ") + quantity.name);
+  if (parameter.basis && parameter.basis->kind == ShapeBasis::Kind::box)
+    require_count(parameter.basis->box.size(), dim, dim, parameter.where.of("basis"), "a box");
+}
+
+/// A marker belongs to an experiment that looks at markers; which one, its body tells.
+void check_marker_dimensions(const Study& study, std::span<const int> dims) {
+  std::vector<int> observed;
+  for (const ObjectiveSpec& objective : study.objectives)
+    if (objective.type == ObjectiveType::markers)
+      observed.push_back(dims[static_cast<std::size_t>(objective.experiment)]);
+  for (const MarkerSpec& marker : study.markers)
+    if (!observed.empty() &&
+        std::ranges::find(observed, static_cast<int>(marker.rest.size())) == observed.end())
+      require_count(marker.rest.size(), observed.front(), observed.front(), marker.where.of("rest"),
+                    "the position of a marker");
+}
+
+void check_objective_dimension(const ObjectiveSpec& objective, int dim) {
+  if (!objective.target_velocity.empty())
+    require_count(objective.target_velocity.size(), dim, dim, objective.where.of("target"),
+                  "the target velocity");
+  if (objective.type == ObjectiveType::height && objective.axis >= dim)
+    throw InputError(objective.where.of("axis"), "there is no z axis in 2D; take \"x\" or \"y\"");
+}
+
+} // namespace
+
+void check_study_dimensions(const Study& study, std::span<const int> dims) {
+  RECOIL_ASSERT(dims.size() == study.experiments.size());
+  for (const ParameterSpec& parameter : study.parameters)
+    for (const int index : parameter.experiments)
+      check_parameter_dimension(parameter, dims[static_cast<std::size_t>(index)]);
+  for (const ObjectiveSpec& objective : study.objectives)
+    check_objective_dimension(objective, dims[static_cast<std::size_t>(objective.experiment)]);
+  check_marker_dimensions(study, dims);
+}
+
+} // namespace recoil::app

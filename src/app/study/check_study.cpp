@@ -1,0 +1,104 @@
+#include <algorithm>
+
+#include "app/study/build_study.hpp"
+
+namespace recoil::app {
+namespace {
+
+template <class Value>
+bool meet(const std::vector<Value>& a, const std::vector<Value>& b) {
+  return std::ranges::any_of(a, [&](const Value& value) { return std::ranges::find(b, value) != b.end(); });
+}
+
+/// An empty list stands for all.
+template <class Value>
+bool may_meet(const std::vector<Value>& a, const std::vector<Value>& b) {
+  return a.empty() || b.empty() || meet(a, b);
+}
+
+bool same_pair(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  return (a[0] == b[0] && a[1] == b[1]) || (a[0] == b[1] && a[1] == b[0]);
+}
+
+enum class ElasticConstants { none, young_poisson, lame };
+
+ElasticConstants pair_of(Quantity quantity) {
+  switch (quantity) {
+  case Quantity::young_modulus:
+  case Quantity::poisson_ratio:
+    return ElasticConstants::young_poisson;
+  case Quantity::lambda:
+  case Quantity::mu_lame:
+    return ElasticConstants::lame;
+  default:
+    return ElasticConstants::none;
+  }
+}
+
+/// Both would be constants of one element, node, facet or pair.
+bool act_on_the_same(const ParameterSpec& a, const ParameterSpec& b) {
+  if (!meet(a.experiments, b.experiments)) return false;
+  if (a.quantity == Quantity::friction) return same_pair(a.bodies, b.bodies);
+  if (a.boundary && b.boundary && *a.boundary != *b.boundary) return false;
+  return may_meet(a.bodies, b.bodies) && may_meet(a.regions, b.regions);
+}
+
+void refuse_two_of_one(const ParameterSpec& a, const ParameterSpec& b) {
+  const bool same = a.quantity == b.quantity;
+  const auto pa = pair_of(a.quantity), pb = pair_of(b.quantity);
+  const bool mixed = pa != ElasticConstants::none && pb != ElasticConstants::none && pa != pb;
+  if ((!same && !mixed) || !act_on_the_same(a, b)) return;
+  const std::string place = "'" + a.name + "' at " + a.where.entry;
+  if (mixed)
+    throw InputError(b.where.of("quantity"),
+                     std::string(info(b.quantity).name) + " and " + info(a.quantity).name + " (" + place +
+                         ") would both set the elastic constants of the same elements; take young_modulus "
+                         "with poisson_ratio, or lambda with mu_lame");
+  const QuantityInfo& quantity = info(b.quantity);
+  throw InputError(b.where.entry, "'" + b.name + "' sets the same " + quantity.name + " as " + place +
+                                      "; keep one" +
+                                      (quantity.takes == std::vector<std::string>{"body", "region", "per"}
+                                           ? ", or give each its own `body`, `region` or `experiment`"
+                                           : ""));
+}
+
+/// Terms of rest shape and material that no parameter of the study changes.
+void warn_of_constant_terms(Study& study) {
+  for (const ObjectiveSpec& objective : study.objectives) {
+    if (info(objective.type).takes_time()) continue;
+    const bool material = objective.type == ObjectiveType::material_smoothing;
+    const bool moved = std::ranges::any_of(study.parameters, [&](const ParameterSpec& parameter) {
+      if (std::ranges::find(parameter.experiments, objective.experiment) == parameter.experiments.end())
+        return false;
+      if (!material) return parameter.quantity == Quantity::shape;
+      return info(parameter.quantity).group == QuantityGroup::material && parameter.per != Per::global;
+    });
+    if (!moved)
+      study.warnings.push_back(objective.where.entry + ": '" + objective.name + "' (" +
+                               info(objective.type).name + ") is constant: there is no parameter of " +
+                               (material ? "a law per body, element or vertex" : "quantity shape") +
+                               " in its experiment");
+  }
+}
+
+void warn_of_unobserved(Study& study) {
+  for (std::size_t i = 0; i < study.experiments.size(); ++i) {
+    const bool seen = std::ranges::any_of(study.objectives, [&](const ObjectiveSpec& objective) {
+      return objective.experiment == static_cast<int>(i);
+    });
+    if (!seen)
+      study.warnings.push_back(study.experiments[i].where.entry + ": no objective looks at experiment '" +
+                               study.experiments[i].name + "'");
+  }
+}
+
+} // namespace
+
+void check_study(Study& study) {
+  for (std::size_t b = 1; b < study.parameters.size(); ++b)
+    for (std::size_t a = 0; a < b; ++a) refuse_two_of_one(study.parameters[a], study.parameters[b]);
+  warn_of_constant_terms(study);
+  warn_of_unobserved(study);
+}
+
+} // namespace recoil::app

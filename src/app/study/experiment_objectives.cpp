@@ -1,0 +1,181 @@
+#include "app/study/experiment_objectives.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "app/study/nodal_reference.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/objectives/center_of_mass.hpp"
+#include "recoil/objectives/contact_force_norm.hpp"
+#include "recoil/objectives/markers.hpp"
+#include "recoil/objectives/material_smoothing.hpp"
+#include "recoil/objectives/shape.hpp"
+#include "recoil/objectives/stress.hpp"
+#include "recoil/objectives/target.hpp"
+
+#include "app/simulation/materials.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+objectives::TimeSelection selection_of(const ObservedTimes& times) {
+  if (std::holds_alternative<FinalTime>(times)) return objectives::FinalState{};
+  if (const auto* list = std::get_if<StepList>(&times))
+    return objectives::ChosenSteps{{list->steps.begin(), list->steps.end()}};
+  if (const auto* list = std::get_if<TimeList>(&times)) return objectives::ChosenTimes{list->times};
+  return objectives::WholeTime{};
+}
+
+template <int dim>
+class ObjectiveBuilder {
+public:
+  using Pointer = std::unique_ptr<objectives::Objective<dim>>;
+
+  ObjectiveBuilder(const Study& study, DiscreteScene<dim>& discrete)
+      : study_(study), discrete_(discrete), problem_(discrete.solver().problem()) {
+    for (const auto& potential : problem_.elastic) elastic_.push_back(potential.get());
+  }
+
+  Pointer build(const ObjectiveSpec& spec) const {
+    using enum ObjectiveType;
+    switch (spec.type) {
+    case stress_norm:
+      return objectives::make_stress_norm<dim>(region(spec), elastic_, spec.p, measure(spec));
+    case stress_bound:
+      return objectives::make_stress_bound<dim>(region(spec), elastic_, spec.limit, measure(spec));
+    case target_displacement:
+      return objectives::make_target_displacement<dim>(region(spec), reference(spec, false), facets(spec));
+    case target_position:
+      return objectives::make_target_position<dim>(region(spec), reference(spec, true), facets(spec));
+    case markers:
+      return build_markers(spec);
+    case center_of_mass:
+      return objectives::make_center_of_mass<dim>(
+          region(spec), problem_.density, objectives::read_track<dim>(discrete_.space().comm(), spec.target));
+    case height:
+      return objectives::make_height<dim>(region(spec), problem_.density, spec.axis);
+    case volume_bound:
+      return objectives::make_volume_bound<dim>(region(spec), spec.limit);
+    case elastic_energy:
+      return objectives::make_elastic_energy<dim>(region(spec), elastic_);
+    case contact_force_norm:
+      return build_contact_force_norm(spec);
+    case velocity: {
+      Eigen::Matrix<double, dim, 1> target;
+      for (std::size_t i = 0; i < dim; ++i) target[static_cast<Eigen::Index>(i)] = spec.target_velocity[i];
+      return objectives::make_velocity<dim>(region(spec), target);
+    }
+    case boundary_smoothing:
+      return objectives::make_boundary_smoothing<dim>(region(spec), spec.p);
+    case material_smoothing:
+      break;
+    }
+    return objectives::make_material_smoothing<dim>(region(spec), cell_constants());
+  }
+
+private:
+  objectives::Region<dim> region(const ObjectiveSpec& spec) const {
+    std::vector<std::int32_t> bodies;
+    for (const std::string& name : spec.bodies) bodies.push_back(body_number(name, spec.where.of("body")));
+    return objectives::make_region<dim>(discrete_.space(), problem_.geometry, std::move(bodies));
+  }
+
+  std::int32_t body_number(const std::string& name, const std::string& where) const {
+    const auto& names = discrete_.mesh().body_names;
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) throw InputError(where, "there is no deformable body '" + name + "'");
+    return static_cast<std::int32_t>(found - names.begin());
+  }
+
+  static objectives::StressMeasure measure(const ObjectiveSpec& spec) {
+    return spec.stress == StressKind::cauchy ? objectives::StressMeasure::cauchy
+                                             : objectives::StressMeasure::first_piola;
+  }
+
+  static std::optional<potentials::FacetSelection> facets(const ObjectiveSpec& spec) {
+    if (spec.over == Over::volume) return {};
+    return potentials::FacetSelection{true, {}};
+  }
+
+  objectives::ReferenceField reference(const ObjectiveSpec& spec, bool positions) const {
+    return nodal_reference<dim>(spec, discrete_.space(), positions);
+  }
+
+  Pointer build_markers(const ObjectiveSpec& spec) const {
+    std::vector<std::string> names;
+    for (const MarkerSpec& marker : study_.markers) names.push_back(marker.name);
+    auto tracks = objectives::read_marker_tracks<dim>(discrete_.space().comm(), spec.target, names);
+    std::vector<objectives::Marker<dim>> markers;
+    for (const MarkerSpec& marker : study_.markers) {
+      Eigen::Matrix<double, dim, 1> rest;
+      for (std::size_t i = 0; i < dim; ++i) rest[static_cast<Eigen::Index>(i)] = marker.rest[i];
+      markers.push_back(
+          {objectives::locate<dim>(discrete_.space(), body_number(marker.body, marker.where.of("body")), rest,
+                                   marker.name),
+           std::move(tracks.at(marker.name))});
+    }
+    return objectives::make_markers<dim>(discrete_.space(), std::move(markers));
+  }
+
+  Pointer build_contact_force_norm(const ObjectiveSpec& spec) const {
+    if (!problem_.contact) throw InputError(spec.where.of("type"), "the scene has no contact");
+    const ContactSpec& contact = discrete_.scene().contact;
+    const double unit = contact.use_convergent_formulation && contact.use_physical_barrier
+                            ? problem_.contact->parameters().dhat
+                            : 1;
+    return objectives::make_contact_force_norm<dim>(
+        region(spec), *problem_.contact, *contact.barrier_stiffness / unit,
+        [this, motion = &problem_.obstacle_motion](double time) { return (*motion)(time, 1); });
+  }
+
+  std::vector<objectives::CellConstants> cell_constants() const {
+    const Scene& scene = discrete_.scene();
+    const auto lame =
+        cell_lame_constants(scene, discrete_.space(), discrete_.materials(), discrete_.overrides());
+    std::vector<objectives::CellConstants> constants;
+    for (std::size_t cell = 0; cell < lame.size(); ++cell) {
+      const MaterialEntry& entry = scene.materials[static_cast<std::size_t>(discrete_.materials()[cell])];
+      if (entry.type == MaterialType::mooney_rivlin)
+        throw InputError(entry.where, "material_smoothing is known for materials of lambda and mu only");
+      constants.push_back({static_cast<int>(entry.type), 2, {lame[cell][0], lame[cell][1], 0}});
+    }
+    return constants;
+  }
+
+  const Study& study_;
+  DiscreteScene<dim>& discrete_;
+  const solvers::ElastodynamicsProblem<dim>& problem_;
+  objectives::ElasticPotentials<dim> elastic_;
+};
+
+} // namespace
+
+template <int dim>
+ExperimentObjectives<dim> make_objectives(const Study& study, int experiment, DiscreteScene<dim>& discrete) {
+  const ObjectiveBuilder<dim> builder(study, discrete);
+  const bool is_static = discrete.scene().time.kind == TimeKind::statics;
+  ExperimentObjectives<dim> result;
+  for (const ObjectiveSpec& spec : study.objectives) {
+    if (spec.experiment != experiment) continue;
+    result.specs.push_back(&spec);
+    result.objectives.push_back(builder.build(spec));
+    result.terms.push_back(
+        {spec.name, spec.weight, spec.power, selection_of(observed_times(spec, is_static))});
+  }
+  return result;
+}
+
+std::vector<double> observed_state_times(const TimeSpec& time) {
+  if (time.kind == TimeKind::statics) return {0, 1};
+  std::vector<double> times;
+  for (int n = 0; n <= time.steps; ++n) times.push_back(time.t0 + n * time.dt);
+  return times;
+}
+
+template ExperimentObjectives<2> make_objectives(const Study&, int, DiscreteScene<2>&);
+template ExperimentObjectives<3> make_objectives(const Study&, int, DiscreteScene<3>&);
+
+} // namespace recoil::app

@@ -1,0 +1,235 @@
+#include "app/study/gradient_chain.hpp"
+
+#include <algorithm>
+
+#include "app/simulation/materials.hpp"
+#include "app/study/initial_parameters.hpp"
+#include "app/study/vertex_sums.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+template <int dim>
+bool has_group(const std::vector<ParameterField<dim>>& fields, QuantityGroup group) {
+  return std::ranges::any_of(fields,
+                             [&](const auto& field) { return info(field.spec->quantity).group == group; });
+}
+
+bool acts_on(const DirichletEntry& entry, int boundary) {
+  return entry.all || std::ranges::find(entry.ids, boundary) != entry.ids.end();
+}
+
+} // namespace
+
+template <int dim>
+GradientChain<dim>::GradientChain(DiscreteScene<dim>& discrete,
+                                  const std::vector<ParameterField<dim>>& fields, std::size_t num_objectives)
+    : discrete_(discrete), fields_(fields) {
+  if (has_group(fields, QuantityGroup::material))
+    lame_ =
+        cell_lame_constants(discrete.scene(), discrete.space(), discrete.materials(), discrete.overrides());
+  const bool shape = has_group(fields, QuantityGroup::shape);
+  for (std::size_t objective = 0; objective < num_objectives; ++objective) {
+    products_.gradients.emplace_back(discrete.space(), discrete.obstacles().num_vertices());
+    products_.gradients.back().wants_shape = shape;
+    ParameterValues& zero = gradients_.emplace_back();
+    for (const auto& field : fields) zero.emplace_back(field.size(), 0.0);
+  }
+  products_.wants_mass = shape || has_group(fields, QuantityGroup::density);
+  if (has_group(fields, QuantityGroup::prescribed))
+    products_.prescribed = [this](std::size_t objective, double time, double load_factor,
+                                  const linalg::Vector& y) {
+      add_prescribed(objective, time, load_factor, y);
+    };
+  if (has_group(fields, QuantityGroup::initial))
+    products_.initial = [this](std::size_t objective, const linalg::Vector& y, const linalg::Vector& z) {
+      for (std::size_t k = 0; k < fields_.size(); ++k)
+        add_initial_products<dim>(fields_[k], discrete_.space(), y.owned(), z.owned(),
+                                  gradients_[objective][k]);
+    };
+}
+
+template <int dim>
+void GradientChain<dim>::add_prescribed(std::size_t objective, double time, double load_factor,
+                                        const linalg::Vector& y) {
+  const Scene& scene = discrete_.scene();
+  for (std::size_t k = 0; k < fields_.size(); ++k) {
+    const ParameterSpec& spec = *fields_[k].spec;
+    if (spec.quantity != Quantity::dirichlet_value) continue;
+    const auto weights = spec.per_step ? step_weights(scene.time, time)
+                                       : std::vector<std::pair<std::size_t, double>>{{0, 1.0}};
+    discrete_.solver().problem().dirichlet->for_each(
+        [&](LocalIndex node, int component, std::size_t condition) {
+          const DirichletEntry& entry = scene.boundary_conditions.dirichlet[condition];
+          if (!acts_on(entry, *spec.boundary)) return;
+          const double factor = spec.per_step ? 1 : time_factor(entry.interpolation, component, time);
+          for (const auto& [slot, weight] : weights)
+            gradients_[objective][k][slot * dim + static_cast<std::size_t>(component)] +=
+                weight * load_factor * factor *
+                y.owned()[static_cast<std::size_t>(node) * dim + static_cast<std::size_t>(component)];
+        });
+  }
+}
+
+template <int dim>
+void GradientChain<dim>::add_material_products(std::size_t k, const parameters::PhysicalGradient<dim>& g,
+                                               std::span<double> gradient) const {
+  const ParameterField<dim>& field = fields_[k];
+  const auto of_cell = [&](std::size_t cell) {
+    const auto& law = g.law[cell];
+    const auto by_young = [&](int column) {
+      const MaterialEntry& entry =
+          discrete_.scene().materials[static_cast<std::size_t>(discrete_.materials()[cell])];
+      const potentials::LameModel model = lame_model(entry, dim);
+      const Eigen::Vector2d young = potentials::young_from_lame(lame_[cell][0], lame_[cell][1], model).values;
+      const Eigen::Matrix2d jacobian = potentials::lame_from_young(young[0], young[1], model).jacobian;
+      return law[0] * jacobian(0, column) + law[1] * jacobian(1, column);
+    };
+    switch (field.spec->quantity) {
+    case Quantity::young_modulus:
+      return by_young(0);
+    case Quantity::poisson_ratio:
+      return by_young(1);
+    case Quantity::lambda:
+    case Quantity::mooney_c1:
+      return law[0];
+    case Quantity::mu_lame:
+    case Quantity::mooney_c2:
+      return law[1];
+    case Quantity::mooney_k:
+      return law[2];
+    case Quantity::damping_shear:
+      return g.viscosity[cell][0];
+    case Quantity::damping_bulk:
+      return g.viscosity[cell][1];
+    default:
+      RECOIL_ASSERT(field.spec->quantity == Quantity::density);
+      return g.density[cell];
+    }
+  };
+  for (std::size_t cell = 0; cell < g.law.size(); ++cell)
+    if (field.slot_of_cell[cell] >= 0)
+      gradient[static_cast<std::size_t>(field.slot_of_cell[cell])] += of_cell(cell);
+}
+
+template <int dim>
+void GradientChain<dim>::add_load_products(std::size_t k, const parameters::PhysicalGradient<dim>& g,
+                                           std::span<double> gradient) const {
+  const ParameterSpec& spec = *fields_[k].spec;
+  const auto add = [&](const Eigen::Matrix<double, dim, 1>& share) {
+    for (std::size_t i = 0; i < dim; ++i) gradient[i] += share[static_cast<Eigen::Index>(i)];
+  };
+  if (spec.quantity == Quantity::friction) {
+    const auto& surface = discrete_.solver().problem().contact->surface();
+    for (const auto& [pair, value] : g.friction) {
+      const auto name = [&](std::int32_t body) {
+        const auto planes = discrete_.scene().planes;
+        const auto plane = static_cast<std::size_t>(body) - surface.space().mesh().body_names.size() -
+                           discrete_.obstacles().names.size();
+        const bool is_plane = static_cast<std::size_t>(body) >=
+                              surface.space().mesh().body_names.size() + discrete_.obstacles().names.size();
+        return is_plane ? planes[plane].name : surface.body_name(body);
+      };
+      const std::array<std::string, 2> names{name(pair.first), name(pair.second)};
+      if ((names[0] == spec.bodies[0] && names[1] == spec.bodies[1]) ||
+          (names[0] == spec.bodies[1] && names[1] == spec.bodies[0]))
+        gradient[0] += value;
+    }
+    return;
+  }
+  if (spec.quantity == Quantity::body_force) {
+    for (const auto& share : g.acceleration) add(share);
+    return;
+  }
+  const auto& facets = discrete_.space().boundary_facets();
+  const BoundaryConditions& conditions = discrete_.scene().boundary_conditions;
+  const auto is_loaded = [&](std::int32_t id) {
+    const auto selects = [&](const auto& entry) {
+      return fem::selects(entry.all, std::vector<std::int32_t>(entry.ids.begin(), entry.ids.end()), id);
+    };
+    if (spec.boundary) return id == *spec.boundary;
+    return spec.quantity == Quantity::traction ? std::ranges::any_of(conditions.neumann, selects)
+                                               : std::ranges::any_of(conditions.pressure, selects);
+  };
+  for (std::size_t f = 0; f < facets.size(); ++f) {
+    if (!is_loaded(facets[f].id)) continue;
+    if (spec.quantity == Quantity::traction)
+      add(g.traction[f]);
+    else
+      gradient[0] += g.pressure[f];
+  }
+}
+
+template <int dim>
+void GradientChain<dim>::add_shape_products(std::size_t k, std::span<const double> by_vertex,
+                                            std::span<double> gradient) const {
+  const ParameterField<dim>& field = fields_[k];
+  // Shares of copies have gone to the owners.
+  for (std::size_t vertex = 0; vertex < static_cast<std::size_t>(discrete_.mesh().num_owned_vertices);
+       ++vertex)
+    for (const auto& [slot, weight] : field.shape_weights[vertex])
+      for (std::size_t i = 0; i < dim; ++i)
+        gradient[static_cast<std::size_t>(slot) * dim + i] += weight * by_vertex[vertex * dim + i];
+}
+
+/// Completes the shares of the ranks.
+template <int dim>
+void GradientChain<dim>::sum_over_ranks(std::size_t k, std::span<double> gradient) const {
+  const ParameterField<dim>& field = fields_[k];
+  const auto& mesh = discrete_.mesh();
+  if (field.extent == ParameterField<dim>::Extent::replicated) {
+    mesh.comm->sum(gradient);
+  } else if (field.extent == ParameterField<dim>::Extent::vertices) {
+    const auto width = static_cast<std::size_t>(field.components);
+    std::vector<double> by_vertex(mesh.vertices.size() * width, 0.0);
+    const auto copy = [&](auto act) {
+      for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
+        if (field.slot_of_vertex[v] >= 0)
+          for (std::size_t i = 0; i < width; ++i)
+            act(by_vertex[v * width + i],
+                gradient[static_cast<std::size_t>(field.slot_of_vertex[v]) * width + i]);
+    };
+    copy([](double& at_vertex, double share) { at_vertex = share; });
+    add_to_vertex_owners(mesh, field.components, by_vertex);
+    copy([](double at_vertex, double& result) { result = at_vertex; });
+  }
+}
+
+template <int dim>
+ParameterValues GradientChain<dim>::finish(std::size_t objective) {
+  const parameters::PhysicalGradient<dim>& g = products_.gradients[objective];
+  std::vector<double> by_vertex;
+  if (g.wants_shape) {
+    for (const auto& share : g.vertices) by_vertex.insert(by_vertex.end(), share.begin(), share.end());
+    add_to_vertex_owners(discrete_.mesh(), dim, by_vertex);
+  }
+  ParameterValues& gradients = gradients_[objective];
+  for (std::size_t k = 0; k < fields_.size(); ++k) {
+    switch (info(fields_[k].spec->quantity).group) {
+    case QuantityGroup::material:
+    case QuantityGroup::density:
+    case QuantityGroup::damping:
+      add_material_products(k, g, gradients[k]);
+      break;
+    case QuantityGroup::contact:
+    case QuantityGroup::load:
+      add_load_products(k, g, gradients[k]);
+      break;
+    case QuantityGroup::shape:
+      add_shape_products(k, by_vertex, gradients[k]);
+      break;
+    case QuantityGroup::initial:
+    case QuantityGroup::prescribed:
+      break;
+    }
+    sum_over_ranks(k, gradients[k]);
+  }
+  return std::move(gradients);
+}
+
+template class GradientChain<2>;
+template class GradientChain<3>;
+
+} // namespace recoil::app

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "app/study/apply_parameters.hpp"
+#include "recoil/solvers/elastodynamics/sweep_products.hpp"
+
+namespace recoil::app {
+
+/// The transposed product of make_variant(): turns what a reverse sweep finds, derivatives by physical
+/// quantities, into derivatives by the values of the parameters.
+template <int dim>
+class GradientChain {
+public:
+  /// All arguments must outlive it. Collective.
+  GradientChain(DiscreteScene<dim>& discrete, const std::vector<ParameterField<dim>>& fields,
+                std::size_t num_objectives);
+  GradientChain(const GradientChain&) = delete;
+  GradientChain& operator=(const GradientChain&) = delete;
+
+  /// What the sweep adds to; objectives may add their explicit derivatives too.
+  solvers::SweepProducts<dim>& products() { return products_; }
+
+  /// Derivatives of objective `objective` by the values of every field, of the shape of ParameterValues:
+  /// replicated slots complete on every rank, others on the owner of the slot. Once, after the sweep.
+  /// Collective.
+  ParameterValues finish(std::size_t objective);
+
+private:
+  void add_prescribed(std::size_t objective, double time, double load_factor, const linalg::Vector& y);
+  void add_material_products(std::size_t k, const parameters::PhysicalGradient<dim>& g,
+                             std::span<double> gradient) const;
+  void add_load_products(std::size_t k, const parameters::PhysicalGradient<dim>& g,
+                         std::span<double> gradient) const;
+  void add_shape_products(std::size_t k, std::span<const double> by_vertex, std::span<double> gradient) const;
+  void sum_over_ranks(std::size_t k, std::span<double> gradient) const;
+
+  DiscreteScene<dim>& discrete_;
+  const std::vector<ParameterField<dim>>& fields_;
+  std::vector<std::array<double, 2>> lame_; ///< per local cell
+  solvers::SweepProducts<dim> products_;
+  std::vector<ParameterValues> gradients_; ///< per objective
+};
+
+} // namespace recoil::app

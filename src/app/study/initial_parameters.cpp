@@ -1,0 +1,90 @@
+#include "app/study/initial_parameters.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace recoil::app {
+
+namespace {
+
+/// Calls act(owned node, slot, weight) for what makes the value of a node: the slots of the cell with the
+/// highest input id around it decide, as in scenes.
+template <int dim, class Act>
+void for_node_slots(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space, Act act) {
+  const auto& mesh = space.mesh();
+  std::vector<LocalIndex> cell_of_node(static_cast<std::size_t>(space.num_owned_nodes()), -1);
+  std::vector<int> place(cell_of_node.size(), 0);
+  for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
+    if (field.slot_of_cell[static_cast<std::size_t>(cell)] < 0) continue;
+    const auto nodes = space.cell_nodes(cell);
+    for (std::size_t a = 0; a < nodes.size(); ++a) {
+      if (nodes[a] >= space.num_owned_nodes()) continue;
+      LocalIndex& chosen = cell_of_node[static_cast<std::size_t>(nodes[a])];
+      if (chosen >= 0 &&
+          mesh.cell_ids[static_cast<std::size_t>(chosen)] > mesh.cell_ids[static_cast<std::size_t>(cell)])
+        continue;
+      chosen = cell;
+      place[static_cast<std::size_t>(nodes[a])] = static_cast<int>(a);
+    }
+  }
+  for (std::size_t node = 0; node < cell_of_node.size(); ++node) {
+    const LocalIndex cell = cell_of_node[node];
+    if (cell < 0) continue;
+    if (field.slot_of_vertex.empty()) {
+      act(node, field.slot_of_cell[static_cast<std::size_t>(cell)], 1.0);
+      continue;
+    }
+    const auto position = space.basis(space.order(cell)).node(place[node]);
+    const auto& vertices = mesh.cells[static_cast<std::size_t>(cell)];
+    for (int b = 0; b <= dim; ++b) {
+      const double weight = b == 0 ? 1 - position.sum() : position[b - 1];
+      if (weight != 0)
+        act(node, field.slot_of_vertex[static_cast<std::size_t>(vertices[static_cast<std::size_t>(b)])],
+            weight);
+    }
+  }
+}
+
+bool is_field(const ParameterSpec& spec) {
+  return spec.quantity == Quantity::initial_velocity || spec.quantity == Quantity::initial_displacement;
+}
+
+} // namespace
+
+template <int dim>
+void apply_to_initial_state(const ParameterField<dim>& field, std::span<const double> values,
+                            const fem::FunctionSpace<dim>& space, stepping::State& state) {
+  if (!is_field(*field.spec)) return;
+  auto entries = (field.spec->quantity == Quantity::initial_velocity ? state.v : state.u).write_owned();
+  std::vector<char> reached(static_cast<std::size_t>(space.num_owned_nodes()), 0);
+  for_node_slots(field, space, [&](std::size_t node, LocalIndex slot, double weight) {
+    for (std::size_t i = 0; i < dim; ++i) {
+      double& entry = entries[node * dim + i];
+      if (reached[node] == 0) entry = 0;
+      entry += weight * values[static_cast<std::size_t>(slot) * dim + i];
+    }
+    reached[node] = 1;
+  });
+}
+
+template <int dim>
+void add_initial_products(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space,
+                          std::span<const double> y, std::span<const double> z, std::span<double> gradient) {
+  if (!is_field(*field.spec)) return;
+  const auto values = field.spec->quantity == Quantity::initial_velocity ? z : y;
+  for_node_slots(field, space, [&](std::size_t node, LocalIndex slot, double weight) {
+    for (std::size_t i = 0; i < dim; ++i)
+      gradient[static_cast<std::size_t>(slot) * dim + i] += weight * values[node * dim + i];
+  });
+}
+
+template void apply_to_initial_state(const ParameterField<2>&, std::span<const double>,
+                                     const fem::FunctionSpace<2>&, stepping::State&);
+template void apply_to_initial_state(const ParameterField<3>&, std::span<const double>,
+                                     const fem::FunctionSpace<3>&, stepping::State&);
+template void add_initial_products(const ParameterField<2>&, const fem::FunctionSpace<2>&,
+                                   std::span<const double>, std::span<const double>, std::span<double>);
+template void add_initial_products(const ParameterField<3>&, const fem::FunctionSpace<3>&,
+                                   std::span<const double>, std::span<const double>, std::span<double>);
+
+} // namespace recoil::app

@@ -1,0 +1,281 @@
+#include "app/study/study_keys.hpp"
+#include "recoil/app/study/quantities.hpp"
+
+namespace recoil::app {
+namespace {
+
+constexpr Range one_or_more{1, 2147483647, false, false};
+
+template <class Row>
+std::string names_as_json(std::span<const Row> rows) {
+  std::string list = "[";
+  for (const Row& row : rows) list += (list.size() == 1 ? "\"" : ", \"") + std::string(row.name) + "\"";
+  return list + "]";
+}
+
+const char* unit_of_quantity(const std::string& name) {
+  const QuantityInfo* row = find_quantity(name);
+  return row ? row->unit : nullptr;
+}
+
+const char* unit_of_limit(const std::string& name) {
+  const ObjectiveInfo* row = find_objective_type(name);
+  return row ? row->limit_unit : nullptr;
+}
+
+constexpr Key experiments[] = {
+    {.pattern = "/experiments",
+     .types = one_or_list,
+     .items = object,
+     .length = {1, 1 << 30},
+     .required = true,
+     .doc = "The scenes that are run."},
+    {.pattern = "/experiments/*/name", .types = text, .required = true, .doc = "Unique name."},
+    {.pattern = "/experiments/*/scene", .types = path, .required = true, .doc = "Scene file."},
+};
+
+constexpr Key markers[] = {
+    {.pattern = "/markers",
+     .types = one_or_list,
+     .items = object,
+     .fallback = "[]",
+     .doc = "Points that move with a body, for the objective `markers`."},
+    {.pattern = "/markers/*/name",
+     .types = text,
+     .required = true,
+     .doc = "Unique name, as in the column `marker` of the CSV file."},
+    {.pattern = "/markers/*/body", .types = text, .required = true, .doc = "Deformable body."},
+    {.pattern = "/markers/*/rest",
+     .types = list,
+     .items = number,
+     .length = {2, 3},
+     .required = true,
+     .unit = "m",
+     .doc = "Position at rest."},
+};
+
+constexpr Key sweep[] = {
+    {.pattern = "/sweep", .types = object, .fallback = "{}", .doc = "The sweep backward through time."},
+    {.pattern = "/sweep/store_every",
+     .types = integer,
+     .fallback = "1",
+     .range = one_or_more,
+     .doc = "Steps between stored states; those between are computed again."},
+    {.pattern = "/sweep/state_budget",
+     .types = integer | null,
+     .fallback = "null",
+     .range = Range{2, 2147483647, false, false},
+     .doc = "States held in memory at a time; null: all."},
+    {.pattern = "/sweep/tolerance",
+     .types = number,
+     .fallback = "1e-10",
+     .range = Range{0, 1e-2, true, false},
+     .doc = "Relative residual of the linear solves; the error of the gradient is proportional to it."},
+    {.pattern = "/check", .types = object, .fallback = "{}", .doc = "`recoil gradient --check`."},
+    {.pattern = "/check/directions",
+     .types = integer,
+     .fallback = "3",
+     .range = one_or_more,
+     .doc = "Random directions in which central differences are taken."},
+    {.pattern = "/check/steps",
+     .types = list,
+     .items = number,
+     .length = {2, 1 << 30},
+     .fallback = "[1e-3, 1e-4, 1e-5, 1e-6, 1e-7]",
+     .range = positive,
+     .reason = "a slope needs two",
+     .doc = "Relative sizes of the differences, descending."},
+};
+
+} // namespace
+
+std::span<const Key> parameter_keys() {
+  static const std::string names = names_as_json(quantities());
+  static const Key keys[] = {
+      {.pattern = "/parameters",
+       .types = one_or_list,
+       .items = object,
+       .length = {1, 1 << 30},
+       .required = true,
+       .doc = "What the objective is differentiated by."},
+      {.pattern = "/parameters/*/name", .types = text, .required = true, .doc = "Unique name."},
+      {.pattern = "/parameters/*/quantity",
+       .types = text,
+       .required = true,
+       .choices = names.c_str(),
+       .doc = "See the table above."},
+      {.pattern = "/parameters/*/body",
+       .types = one_or_list,
+       .items = text,
+       .length = {1, 1 << 30},
+       .implied = "all bodies",
+       .doc = "Name or list of names."},
+      {.pattern = "/parameters/*/region",
+       .types = one_or_list,
+       .items = integer,
+       .length = {1, 1 << 30},
+       .implied = "all",
+       .doc = "Volume ids."},
+      {.pattern = "/parameters/*/bodies",
+       .types = list,
+       .items = text,
+       .length = {2, 2},
+       .reason = "the two bodies that rub; twice the same for self-contact",
+       .doc = "`friction`: the pair; twice the same for self-contact."},
+      {.pattern = "/parameters/*/boundary", .types = integer, .doc = "Surface id."},
+      {.pattern = "/parameters/*/per",
+       .types = text,
+       .implied = "`global`",
+       .choices = "[\"global\", \"body\", \"element\", \"vertex\"]",
+       .doc = "One value for all, per body, element or mesh vertex."},
+      {.pattern = "/parameters/*/per_step",
+       .types = boolean,
+       .implied = "false",
+       .doc = "One value per time step, instead of the scene's formula of t, list of values per time and "
+              "`interpolation`."},
+      {.pattern = "/parameters/*/experiment",
+       .types = one_or_list,
+       .items = text,
+       .length = {1, 1 << 30},
+       .implied = "all",
+       .doc = "Experiments in which the parameter acts."},
+      {.pattern = "/parameters/*/initial",
+       .types = number | list,
+       .items = number,
+       .length = {1, 3},
+       .unit_by = "quantity",
+       .unit_for = unit_of_quantity,
+       .reason = "one value per component",
+       .doc = "Start value, in place of that of the scene: a number or one per component; the same wherever "
+              "there is one. Needed unless the parameter is tied or a shape, which starts from the meshes."},
+      {.pattern = "/parameters/*/bounds",
+       .types = list,
+       .items = number,
+       .length = {2, 2},
+       .implied = "none",
+       .unit_by = "quantity",
+       .unit_for = unit_of_quantity,
+       .reason = "[lowest, highest]",
+       .doc = "[lowest, highest] value of every component."},
+      {.pattern = "/parameters/*/scale",
+       .types = text | object,
+       .implied = "`linear`",
+       .choices = "[\"linear\", \"log\", \"logit\"]",
+       .doc = "What the optimiser sees: q, ln q, ln((q - low) / (high - q)), or q / factor."},
+      {.pattern = "/parameters/*/scale/factor",
+       .types = number,
+       .required = true,
+       .range = positive,
+       .unit_by = "quantity",
+       .unit_for = unit_of_quantity,
+       .doc = "Typical size of q."},
+      {.pattern = "/parameters/*/tie",
+       .types = text,
+       .doc = "Name of another parameter of the same unit, components and `per`, whose value this one has."},
+      {.pattern = "/parameters/*/basis",
+       .types = text | object,
+       .choices = "[\"vertices\", \"boundary_vertices\", \"affine\"]",
+       .doc = "`shape`: what moves the vertices. All of them, those of the boundary (the others follow), an "
+              "affine map, or one of the forms below."},
+      {.pattern = "/parameters/*/basis/box",
+       .types = list,
+       .items = integer,
+       .length = {2, 3},
+       .range = from_to(2, 10000),
+       .doc = "Control points per axis of a lattice over the bounding box."},
+      {.pattern = "/parameters/*/basis/modes", .types = path, .doc = "HDF5 file of displacement modes."},
+  };
+  return keys;
+}
+
+std::span<const Key> objective_keys() {
+  static const std::string names = names_as_json(objective_types());
+  static const Key keys[] = {
+      {.pattern = "/objectives",
+       .types = one_or_list,
+       .items = object,
+       .length = {1, 1 << 30},
+       .required = true,
+       .doc = "The terms of the objective, which is the sum of weight * (sum over time)^power."},
+      {.pattern = "/objectives/*/name", .types = text, .required = true, .doc = "Unique name."},
+      {.pattern = "/objectives/*/type",
+       .types = text,
+       .required = true,
+       .choices = names.c_str(),
+       .doc = "See the table above."},
+      {.pattern = "/objectives/*/experiment",
+       .types = text,
+       .implied = "the only one",
+       .doc = "Experiment that is looked at."},
+      {.pattern = "/objectives/*/body",
+       .types = one_or_list,
+       .items = text,
+       .length = {1, 1 << 30},
+       .implied = "all deformable bodies",
+       .doc = "Name or list of names."},
+      {.pattern = "/objectives/*/weight",
+       .types = number,
+       .fallback = "1",
+       .doc = "Factor; negative to maximise."},
+      {.pattern = "/objectives/*/power",
+       .types = number,
+       .fallback = "1",
+       .range = positive,
+       .doc = "Exponent applied to the sum over time."},
+      {.pattern = "/objectives/*/time",
+       .types = text | object,
+       .implied = "`integral`, in statics `final`",
+       .choices = "[\"integral\", \"final\"]",
+       .doc = "The trapezoid over all states, the last state, or the sum over some of them, as below."},
+      {.pattern = "/objectives/*/time/steps",
+       .types = list,
+       .items = integer,
+       .length = {1, 1 << 30},
+       .range = Range{0, 2147483647, false, false},
+       .doc = "Numbers of steps, ascending; 0 is the initial state."},
+      {.pattern = "/objectives/*/time/times",
+       .types = list,
+       .items = number,
+       .length = {1, 1 << 30},
+       .unit = "s",
+       .doc = "Times, ascending; linear between the two states around each."},
+      {.pattern = "/objectives/*/p", .types = number, .range = at_least(1), .doc = "Exponent."},
+      {.pattern = "/objectives/*/stress",
+       .types = text,
+       .implied = "`first_piola`",
+       .choices = "[\"first_piola\", \"cauchy\"]",
+       .doc = "Which stress."},
+      {.pattern = "/objectives/*/limit",
+       .types = number,
+       .range = positive,
+       .unit_by = "type",
+       .unit_for = unit_of_limit,
+       .doc = "What is not to be exceeded [Pa] or [m^3]."},
+      {.pattern = "/objectives/*/over",
+       .types = text,
+       .implied = "`volume`",
+       .choices = "[\"volume\", \"boundary\"]",
+       .doc = "Where the difference is integrated."},
+      {.pattern = "/objectives/*/reference",
+       .types = path | folder,
+       .doc = "Run folder or HDF5 file with the displacements aimed at."},
+      {.pattern = "/objectives/*/target",
+       .types = path | list,
+       .items = number,
+       .length = {2, 3},
+       .unit = "m/s",
+       .reason = "a velocity has one value per component",
+       .doc = "`markers`, `center_of_mass`: CSV file. `velocity`: the vector."},
+      {.pattern = "/objectives/*/axis",
+       .types = text,
+       .choices = "[\"x\", \"y\", \"z\"]",
+       .doc = "Direction that counts as upwards."},
+  };
+  return keys;
+}
+
+std::span<const Key> experiment_keys() { return experiments; }
+std::span<const Key> marker_keys() { return markers; }
+std::span<const Key> sweep_keys() { return sweep; }
+
+} // namespace recoil::app

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "app/simulation/discrete_scene.hpp"
+#include "recoil/app/study/study.hpp"
+
+namespace recoil::app {
+
+/// One parameter of a study in one experiment: how many values it has on this rank, and which of them acts
+/// where. Values lie slot by slot, `components` numbers each.
+template <int dim>
+struct ParameterField {
+  enum class Extent {
+    replicated, ///< every rank holds all slots
+    cells,      ///< one slot per selected local cell, owned ones first
+    vertices    ///< one slot per selected local mesh vertex, owned ones first
+  };
+
+  const ParameterSpec* spec = nullptr;
+  int index = 0; ///< in Study::parameters
+  Extent extent = Extent::replicated;
+  int components = 1;
+  std::vector<GlobalIndex> slot_ids; ///< per slot: 0, 1, .. or input ids of cells or vertices
+  std::size_t num_owned_slots = 0;   ///< whose gradient is this rank's; replicated: all
+
+  /// Per local cell the slot that acts there, -1 = none; for quantities of cells and initial fields per body.
+  std::vector<LocalIndex> slot_of_cell;
+  /// The same per local mesh vertex, for initial fields per vertex.
+  std::vector<LocalIndex> slot_of_vertex;
+  /// Per local mesh vertex the slots that move it, with their weights; of a shape.
+  std::vector<std::vector<std::pair<LocalIndex, double>>> shape_weights;
+
+  std::size_t size() const { return slot_ids.size() * static_cast<std::size_t>(components); }
+  std::size_t owned_size() const { return num_owned_slots * static_cast<std::size_t>(components); }
+  /// The start values of the study; zero for a shape.
+  std::vector<double> start_values() const;
+};
+
+/// All parameters that act in experiment `experiment`, in the order of the study. Collective.
+/// @throws InputError on every rank, at the parameter's place, for a region without elements and for what has
+/// no derivative here.
+template <int dim>
+std::vector<ParameterField<dim>> make_parameter_fields(const Study& study, int experiment, const Scene& scene,
+                                                       const DistributedGeometry<dim>& geometry);
+
+} // namespace recoil::app

@@ -1,0 +1,251 @@
+#include "recoil/app/study/quantities.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "recoil/base/error.hpp"
+
+namespace recoil::app {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+std::vector<std::string> of_cells() { return {"body", "region", "per"}; }
+
+QuantityInfo constant(Quantity quantity, const char* name, const char* unit, QuantityGroup group, double min,
+                      bool min_open, double max, const char* doc) {
+  return {.quantity = quantity,
+          .name = name,
+          .unit = unit,
+          .components = Components::one,
+          .group = group,
+          .takes = of_cells(),
+          .needs = {},
+          .per = {Per::global, Per::body, Per::element, Per::vertex},
+          .min = min,
+          .max = max,
+          .min_open = min_open,
+          .max_open = true,
+          .doc = doc};
+}
+
+QuantityInfo unbounded(Quantity quantity, const char* name, const char* unit, Components components,
+                       QuantityGroup group, std::vector<std::string> takes, std::vector<std::string> needs,
+                       std::vector<Per> per, const char* doc) {
+  return {.quantity = quantity,
+          .name = name,
+          .unit = unit,
+          .components = components,
+          .group = group,
+          .takes = std::move(takes),
+          .needs = std::move(needs),
+          .per = std::move(per),
+          .min = -infinite,
+          .max = infinite,
+          .min_open = true,
+          .max_open = true,
+          .doc = doc};
+}
+
+std::vector<QuantityInfo> material_quantities() {
+  using enum Quantity;
+  constexpr auto material = QuantityGroup::material, damping = QuantityGroup::damping;
+  return {
+      constant(young_modulus, "young_modulus", "Pa", material, 0, true, infinite,
+               "`E` of a material; where it is given by `lambda` and `mu`, these follow at fixed `nu`."),
+      constant(poisson_ratio, "poisson_ratio", nullptr, material, -1, true, 0.5, "`nu`, at fixed `E`."),
+      constant(lambda, "lambda", "Pa", material, -infinite, true, infinite,
+               "First Lame constant, at fixed `mu`."),
+      constant(mu_lame, "mu_lame", "Pa", material, 0, true, infinite, "Shear modulus, at fixed `lambda`."),
+      constant(mooney_c1, "mooney_c1", "Pa", material, -infinite, true, infinite, "`c1` of `MooneyRivlin`."),
+      constant(mooney_c2, "mooney_c2", "Pa", material, -infinite, true, infinite, "`c2` of `MooneyRivlin`."),
+      constant(mooney_k, "mooney_k", "Pa", material, 0, true, infinite, "`k` of `MooneyRivlin`."),
+      constant(density, "density", "kg/m^3", QuantityGroup::density, 0, true, infinite, "`rho`."),
+      constant(damping_shear, "damping_shear", "Pa s", damping, 0, false, infinite,
+               "`psi`, where `phi` or `psi` is positive in the scene."),
+      constant(damping_bulk, "damping_bulk", "Pa s", damping, 0, false, infinite,
+               "`phi`, where `phi` or `psi` is positive in the scene."),
+  };
+}
+
+std::vector<QuantityInfo> other_quantities() {
+  using enum Quantity;
+  using enum Per;
+  using C = Components;
+  using G = QuantityGroup;
+  auto pair = unbounded(friction, "friction", nullptr, C::one, G::contact, {"bodies"}, {"bodies"}, {global},
+                        "Coulomb coefficient of a pair of bodies.");
+  pair.min = 0;
+  pair.min_open = false;
+  return {
+      pair,
+      unbounded(initial_velocity, "initial_velocity", "m/s", C::vector, G::initial, of_cells(), {},
+                {global, Per::body, vertex}, "`velocity` of `initial_conditions`."),
+      unbounded(initial_angular_velocity, "initial_angular_velocity", "rad/s", C::spin, G::initial, of_cells(),
+                {}, {global, Per::body}, "`angular_velocity` of `initial_conditions`."),
+      unbounded(initial_displacement, "initial_displacement", "m", C::vector, G::initial, of_cells(), {},
+                {global, Per::body, vertex}, "`solution` of `initial_conditions`."),
+      unbounded(dirichlet_value, "dirichlet_value", "m", C::vector, G::prescribed,
+                {"boundary", "per", "per_step"}, {"boundary"}, {global, vertex},
+                "`value` of the `dirichlet_boundary` with this id; an `interpolation` stays a factor on it."),
+      unbounded(obstacle_motion, "obstacle_motion", "m", C::vector, G::prescribed,
+                {"body", "per", "per_step"}, {}, {global, Per::body},
+                "Total displacement of obstacles (`body`: names of obstacles, default all that have a mesh); "
+                "an `interpolation` stays a factor on it."),
+      unbounded(traction, "traction", "Pa", C::vector, G::load, {"boundary"}, {}, {global},
+                "`value` of the `neumann_boundary` with this id (default: the only one)."),
+      unbounded(pressure, "pressure", "Pa", C::one, G::load, {"boundary"}, {}, {global},
+                "`value` of the `pressure_boundary` with this id (default: the only one)."),
+      unbounded(body_force, "body_force", "m/s^2", C::vector, G::load, of_cells(), {},
+                {global, Per::body, element},
+                "Acceleration `gravity` - `boundary_conditions/rhs`, with its natural sign."),
+      unbounded(Quantity::shape, "shape", "m", C::basis, G::shape, {"body", "basis"}, {"basis"}, {global},
+                "Displacement of rest vertices from the meshes of the scene; of obstacles only where `body` names "
+                "them."),
+  };
+}
+
+} // namespace
+
+std::span<const QuantityInfo> quantities() {
+  static const std::vector<QuantityInfo> all = [] {
+    auto rows = material_quantities();
+    for (auto& row : other_quantities()) rows.push_back(std::move(row));
+    return rows;
+  }();
+  return all;
+}
+
+const QuantityInfo& info(Quantity quantity) {
+  const auto all = quantities();
+  const auto found = std::ranges::find(all, quantity, &QuantityInfo::quantity);
+  RECOIL_ASSERT(found != all.end());
+  return *found;
+}
+
+const QuantityInfo* find_quantity(const std::string& name) {
+  for (const QuantityInfo& row : quantities())
+    if (name == row.name) return &row;
+  return nullptr;
+}
+
+bool QuantityInfo::is_possible(double value) const {
+  return (min_open ? value > min : value >= min) && (max_open ? value < max : value <= max);
+}
+
+int num_components(Components components, int dim) {
+  RECOIL_ASSERT(components != Components::basis);
+  if (components == Components::one) return 1;
+  return components == Components::spin && dim == 2 ? 1 : dim;
+}
+
+const char* name_of(Per per) {
+  switch (per) {
+  case Per::global:
+    return "global";
+  case Per::body:
+    return "body";
+  case Per::element:
+    return "element";
+  case Per::vertex:
+    break;
+  }
+  return "vertex";
+}
+
+std::span<const ObjectiveInfo> objective_types() {
+  using enum ObjectiveType;
+  static const std::vector<ObjectiveInfo> all{
+      {stress_norm,
+       "stress_norm",
+       nullptr,
+       {"body", "time", "p", "stress"},
+       {"p"},
+       "(int |S|^p)^(1/p) over the rest volume, |S| the Frobenius norm of the stress."},
+      {stress_bound,
+       "stress_bound",
+       "Pa",
+       {"body", "time", "stress", "limit"},
+       {"limit"},
+       "int max(|S| - limit, 0)^2 over the rest volume."},
+      {target_displacement,
+       "target_displacement",
+       nullptr,
+       {"body", "time", "over", "reference"},
+       {"reference"},
+       "int |u - u*|^2 with the displacement u* of the reference."},
+      {target_position,
+       "target_position",
+       nullptr,
+       {"body", "time", "over", "reference"},
+       {"reference"},
+       "int |X + u - x*|^2 with the position x* of the reference."},
+      {markers,
+       "markers",
+       nullptr,
+       {"time", "target"},
+       {"target"},
+       "sum over the markers of |x - y|^2 / sd^2, y and sd from a CSV file."},
+      {center_of_mass,
+       "center_of_mass",
+       nullptr,
+       {"body", "time", "target"},
+       {"target"},
+       "|c - y|^2 / sd^2, c the centre of mass, y and sd from a CSV file."},
+      {height,
+       "height",
+       nullptr,
+       {"body", "time", "axis"},
+       {"axis"},
+       "-c along the axis, c the centre of mass: minimising it lifts."},
+      {volume_bound,
+       "volume_bound",
+       "m^3",
+       {"body", "limit"},
+       {"limit"},
+       "max(V - limit, 0)^2, V the rest volume (2D: area)."},
+      {elastic_energy, "elastic_energy", nullptr, {"body", "time"}, {}, "Elastic energy."},
+      {contact_force_norm,
+       "contact_force_norm",
+       nullptr,
+       {"body", "time"},
+       {},
+       "sum over the nodes of |f|^2, f the force of contact without friction."},
+      {velocity,
+       "velocity",
+       nullptr,
+       {"body", "time", "target"},
+       {"target"},
+       "int |v - target|^2 over the rest volume."},
+      {boundary_smoothing,
+       "boundary_smoothing",
+       nullptr,
+       {"body", "p"},
+       {"p"},
+       "sum over boundary vertices of |s|^p, s the offset from the neighbours by their distance, at rest."},
+      {material_smoothing,
+       "material_smoothing",
+       nullptr,
+       {"body"},
+       {},
+       "sum over neighbouring elements of (1 - c'/c)^2 for the constants c of their law."},
+  };
+  return all;
+}
+
+const ObjectiveInfo& info(ObjectiveType type) {
+  const auto all = objective_types();
+  const auto found = std::ranges::find(all, type, &ObjectiveInfo::type);
+  RECOIL_ASSERT(found != all.end());
+  return *found;
+}
+
+const ObjectiveInfo* find_objective_type(const std::string& name) {
+  for (const ObjectiveInfo& row : objective_types())
+    if (name == row.name) return &row;
+  return nullptr;
+}
+
+bool ObjectiveInfo::takes_time() const { return std::ranges::find(takes, "time") != takes.end(); }
+
+} // namespace recoil::app

@@ -1,0 +1,138 @@
+#include "recoil/app/study/read_study.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "app/scene/document.hpp"
+#include "app/scene/resolve.hpp"
+#include "app/study/build_study.hpp"
+#include "app/study/study_keys.hpp"
+#include "recoil/base/suggest.hpp"
+
+namespace recoil::app {
+namespace {
+
+void build_experiments(const Item& list, Study& study) {
+  const auto entries = list.items();
+  unique_names(entries, "experiment");
+  for (const Item& entry : entries)
+    study.experiments.push_back({entry["name"].text(), entry["scene"].text(), places_of(entry)});
+}
+
+void build_markers(const Item& list, Study& study) {
+  const auto entries = list.items();
+  unique_names(entries, "marker");
+  for (const Item& entry : entries)
+    study.markers.push_back(
+        {entry["name"].text(), entry["body"].text(), entry["rest"].numbers(), places_of(entry)});
+}
+
+void build_sweep(const Item& item, SweepSpec& sweep) {
+  sweep.store_every = item["store_every"].integer();
+  if (const Item budget = item["state_budget"]; !budget.is_null()) sweep.state_budget = budget.integer();
+  sweep.tolerance = item["tolerance"].number();
+}
+
+void build_check(const Item& item, CheckSpec& check) {
+  check.directions = item["directions"].integer();
+  const Item steps = item["steps"];
+  check.steps = steps.numbers();
+  for (std::size_t i = 1; i < check.steps.size(); ++i)
+    if (!(check.steps[i] < check.steps[i - 1]))
+      steps.items()[i].fail("must be descending: " + steps.items()[i].dump() + " comes after " +
+                            steps.items()[i - 1].dump());
+}
+
+StudyFile study_from(Document document) {
+  StudyFile result;
+  Study& study = result.study;
+  study.file = document.file;
+  std::vector<std::string> no_notes;
+  resolve_against_keys(document, study_keys(), no_notes);
+  const Item root(document.root, "", document.locations);
+  build_experiments(root["experiments"], study);
+  build_markers(root["markers"], study);
+  build_parameters(root["parameters"], study);
+  build_objectives(root["objectives"], study);
+  build_sweep(root["sweep"], study.sweep);
+  build_check(root["check"], study.check);
+  check_study(study);
+  result.resolved = document.root.dump(2) + "\n";
+  result.locations = document.locations.to_text();
+  return result;
+}
+
+} // namespace
+
+Places places_of(const Item& entry) {
+  Places places{entry.where(), {}};
+  for (const std::string& name : entry.names()) places.keys[name] = entry[name.c_str()].where();
+  return places;
+}
+
+int index_of(const Item& name, const std::vector<std::string>& names, const char* what) {
+  const auto found = std::ranges::find(names, name.text());
+  if (found != names.end()) return static_cast<int>(found - names.begin());
+  std::string all;
+  for (const std::string& known : names) all += (all.empty() ? "" : ", ") + known;
+  const std::string hint = did_you_mean(name.text(), names);
+  name.fail("there is no " + std::string(what) + " '" + name.text() + "'" +
+            (hint.empty() ? "; there are: " + all : hint));
+}
+
+std::vector<std::string> unique_names(const std::vector<Item>& entries, const char* what) {
+  std::map<std::string, std::string> seen;
+  std::vector<std::string> names;
+  for (const Item& entry : entries) {
+    const Item name = entry["name"];
+    names.push_back(name.text());
+    if (names.back().empty() || names.back().find('/') != std::string::npos)
+      name.fail("the name of a " + std::string(what) + " must not be empty and not hold '/', is " +
+                name.dump());
+    if (const auto [first, fresh] = seen.emplace(names.back(), name.where()); !fresh)
+      name.fail("the name '" + names.back() + "' is taken already by " + first->second +
+                "; give another `name`");
+  }
+  return names;
+}
+
+void check_keys(const Item& entry, const std::string& owner, const std::vector<std::string>& common,
+                const std::vector<std::string>& takes, const std::vector<std::string>& needs) {
+  const auto holds = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::ranges::find(list, name) != list.end();
+  };
+  std::string all;
+  for (const std::string& name : takes) all += (all.empty() ? "`" : ", `") + name + "`";
+  for (const std::string& name : entry.names())
+    if (!holds(common, name) && !holds(takes, name))
+      entry[name.c_str()].fail("`" + name + "` does not go with " + owner + ", which takes " +
+                               (all.empty() ? "no keys of its own" : all) + "; leave it out");
+  for (const std::string& name : needs)
+    if (!entry.has(name.c_str())) entry.fail(owner + " needs `" + name + "`");
+}
+
+StudyFile read_study(const std::filesystem::path& path) {
+  return study_from(load_document(path, study_keys()));
+}
+
+StudyFile parse_study(const std::string& text, const std::string& name, const std::filesystem::path& folder) {
+  return study_from(document_from_text(text, name, folder, study_keys()));
+}
+
+StudyFile read_resolved_study(const std::string& resolved, const std::string& locations,
+                              const std::filesystem::path& path) {
+  Document document;
+  document.root = nlohmann::json::parse(resolved);
+  document.locations = Locations::from_text(locations);
+  document.file = path;
+  document.folder = std::filesystem::absolute(path).parent_path();
+  return study_from(std::move(document));
+}
+
+ObservedTimes observed_times(const ObjectiveSpec& objective, bool is_static) {
+  if (objective.time) return *objective.time;
+  return is_static || !info(objective.type).takes_time() ? ObservedTimes(FinalTime{})
+                                                         : ObservedTimes(TimeIntegral{});
+}
+
+} // namespace recoil::app

@@ -1,0 +1,156 @@
+#include "app/study/study_keys.hpp"
+
+#include "app/scene/key_documentation.hpp"
+#include "recoil/app/study/quantities.hpp"
+#include "recoil/app/study/study_documentation.hpp"
+
+namespace recoil::app {
+namespace {
+
+constexpr const char* study_introduction =
+    "# Study files\n\n"
+    "<!-- Written by `recoil schema study --markdown` from the table of keys; a test compares. -->\n\n"
+    "What `recoil gradient` and `recoil optimize` read: experiments, parameters and objectives by name. As in\n"
+    "[scenes](scene.md) every key is checked: an unknown key, a wrong type, a value out of range, a name that "
+    "is nowhere\n"
+    "or a missing file ends the program with exit code 2 and a message that names the file, the line, the "
+    "JSON pointer and\n"
+    "how to mend it, before any solve. `recoil schema study` prints the same table as a JSON Schema for "
+    "editors.\n\n"
+    "```json\n"
+    "{ \"experiments\": [ {\"name\": \"drop\", \"scene\": \"drop.json\"} ],\n"
+    "  \"parameters\":  [ {\"name\": \"E\", \"quantity\": \"young_modulus\", \"body\": \"ball\", \"initial\": "
+    "2e5, \"bounds\": [1e4, 1e7], \"scale\": \"log\"},\n"
+    "                   {\"name\": \"mu\", \"quantity\": \"friction\", \"bodies\": [\"ball\", \"floor\"], "
+    "\"initial\": 0.3, \"bounds\": [0, 1]},\n"
+    "                   {\"name\": \"v0\", \"quantity\": \"initial_velocity\", \"body\": \"ball\", "
+    "\"initial\": [1, 0, 0]} ],\n"
+    "  \"objectives\":  [ {\"name\": \"path\", \"type\": \"center_of_mass\", \"experiment\": \"drop\", "
+    "\"body\": \"ball\", \"target\": \"observed.csv\", \"time\": \"integral\"} ],\n"
+    "  \"sweep\":       {\"store_every\": 1, \"state_budget\": null, \"tolerance\": 1e-10},\n"
+    "  \"check\":       {\"directions\": 3, \"steps\": [1e-3, 1e-4, 1e-5, 1e-6, 1e-7]} }\n"
+    "```\n\n"
+    "- `*` stands for any entry of a list. Where a list is expected, an object or value alone stands for a "
+    "list of one where\n"
+    "  the type says so.\n"
+    "- Relative paths start from the folder of the study.\n"
+    "- Units are SI. A number may be written `{\"value\": 2e5, \"unit\": \"Pa\"}`; other units are refused, "
+    "not converted.\n"
+    "- A parameter replaces what the scene says at that place by one value; a formula, list or field there "
+    "that one value\n"
+    "  cannot stand for is refused.\n";
+
+constexpr const char* refusals =
+    "Before any solve, by name:\n\n"
+    "- a parameter that no potential in its experiments uses, such as friction without contact, a constant "
+    "of another law,\n"
+    "  initial velocities or (without body force) densities in statics;\n"
+    "- a law, potential or objective without the derivative asked for, such as a shape with loads by "
+    "formulas of position;\n"
+    "- `solver/contact/friction_iterations` > 1: use 1, or -1 (until converged), whose adjoint is solved "
+    "nonsymmetrically;\n"
+    "- two parameters that set the same value; bounds that exclude the start value; a body, region, pair or "
+    "marker that is\n"
+    "  not there; a missing or non-monotone CSV file.\n\n"
+    "An adaptive barrier stiffness has no derivative: a study makes one pilot run, freezes the largest "
+    "stiffness that it used\n"
+    "(reported, stored in the run folder) and differentiates that. The list of steps of the first forward "
+    "run (predecessors,\n"
+    "coefficients, dt) is recorded and replayed in every perturbed run of `--check`; a run that needs another "
+    "list is\n"
+    "reported, not compared.";
+
+constexpr const char* observations =
+    "A CSV file has the header `time,x,y[,z][,sd]` for the centre of mass and `time,marker,x,y[,z][,sd]` for "
+    "markers, positions\n"
+    "in metres, times ascending (for each marker), `sd` the standard deviation of each component (1 where the "
+    "column is\n"
+    "missing). Times between are interpolated linearly.";
+
+constexpr const char* result =
+    "`gradient.json` in the run folder: `objective`, `per_objective` {name: value}, `parameters` {name: "
+    "{value, unit, gradient,\n"
+    "gradient_scaled}}, `check` {per direction: slope, relative_error, verdict}, `forward_s`, `sweep_s`, "
+    "`newton_iterations`,\n"
+    "`sweep_linear_iterations`, `ranks`, `peak_memory_mb`. Fields with one value per element or vertex go to "
+    "`gradient.h5` in the\n"
+    "order of the mesh file.";
+
+std::string code_list(const std::vector<std::string>& names, const std::vector<std::string>& needed) {
+  std::string list;
+  for (const auto& name : names) {
+    list += (list.empty() ? "`" : ", `") + name + "`";
+    for (const auto& other : needed)
+      if (other == name) list += " (required)";
+  }
+  return list;
+}
+
+std::string shown_components(Components components) {
+  switch (components) {
+  case Components::one:
+    return "1";
+  case Components::vector:
+    return "d";
+  case Components::spin:
+    return "1 in 2D, 3 in 3D";
+  case Components::basis:
+    break;
+  }
+  return "of the basis";
+}
+
+std::string parameter_introduction() {
+  std::string text =
+      "| quantity | unit | components | values | keys beside the common ones | `per` | what it stands for |\n"
+      "|---|---|---|---|---|---|---|\n";
+  for (const QuantityInfo& row : quantities()) {
+    std::vector<std::string> per;
+    for (const Per one : row.per) per.push_back(name_of(one));
+    const Range range{row.min, row.max, row.min_open, row.max_open};
+    text += "| `" + std::string(row.name) + "` | " + (row.unit ? row.unit : "") + " | " +
+            shown_components(row.components) + " | " + range.describe() + " | " +
+            code_list(row.takes, row.needs) + " | " + (per.size() > 1 ? code_list(per, {}) : "") + " | " +
+            table_cell(row.doc) + " |\n";
+  }
+  text.pop_back();
+  return text;
+}
+
+std::string objective_introduction() {
+  std::string text = "| type | keys beside the common ones | value |\n|---|---|---|\n";
+  for (const ObjectiveInfo& row : objective_types())
+    text += "| `" + std::string(row.name) + "` | " + code_list(row.takes, row.needs) + " | " +
+            table_cell(row.doc) + " |\n";
+  text.pop_back();
+  return text;
+}
+
+std::span<const KeySection> study_sections() {
+  static const std::string of_parameters = parameter_introduction(), of_objectives = objective_introduction();
+  static const KeySection sections[] = {
+      {"`experiments`", "", experiment_keys()},
+      {"`parameters`", of_parameters.c_str(), parameter_keys()},
+      {"`objectives`", of_objectives.c_str(), objective_keys()},
+      {"`markers`", "", marker_keys()},
+      {"`sweep` and `check`", "", sweep_keys()},
+      {"Observations", observations, {}},
+      {"What is refused", refusals, {}},
+      {"Result", result, {}},
+  };
+  return sections;
+}
+
+} // namespace
+
+const KeyTable& study_keys() {
+  static const KeyTable table{"study", study_introduction, study_sections(),
+                              build_key_tree(study_sections())};
+  return table;
+}
+
+std::string study_json_schema() { return json_schema(study_keys()); }
+
+std::string study_markdown() { return markdown(study_keys()); }
+
+} // namespace recoil::app

@@ -1,0 +1,117 @@
+#include "app/study/taylor_check.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "recoil/base/log.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+/// What central differences of converged runs can be asked for.
+constexpr double good_error = 1e-6;
+/// A remainder below this share of the objective is rounding and the residual of Newton's method.
+constexpr double noise = 1e-11;
+
+struct Sample {
+  double value = 0;
+  std::string problem; ///< why it does not count
+};
+
+Sample sample(const std::vector<std::unique_ptr<ExperimentRun>>& experiments, const Direction& direction,
+              double factor) {
+  Sample sum;
+  for (const auto& experiment : experiments) {
+    const ForwardResult result = experiment->run_beside(direction, factor);
+    if (!result.failure.empty()) sum.problem = result.failure;
+    if (!result.same_steps) sum.problem = "a run with changed parameters took other (sub-)steps";
+    sum.value += result.objective;
+  }
+  return sum;
+}
+
+/// Slope of the remainders over the steps, from the largest two neighbours that stand out of the noise.
+double slope_of(const std::vector<double>& steps, const std::vector<double>& remainders, double floor) {
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    if (remainders[i] > 10 * floor && remainders[i - 1] > 10 * floor) {
+      const double slope = std::log(remainders[i - 1] / remainders[i]) / std::log(steps[i - 1] / steps[i]);
+      // The first pair may still see third order.
+      const bool last = i + 1 == steps.size() || remainders[i + 1] <= 10 * floor;
+      if (std::abs(slope - 2) < 0.1 || last) return slope;
+    }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+void judge(DirectionCheck& check, const std::string& problem) {
+  const bool linear = std::isnan(check.slope);
+  check.agrees = check.relative_error <= good_error && (linear || std::abs(check.slope - 2) <= 0.1);
+  if (check.agrees)
+    check.verdict = linear ? "agrees (the remainder is lost in rounding)" : "agrees";
+  else if (!problem.empty())
+    check.verdict = "not comparable: " + problem;
+  else if (check.relative_error <= good_error)
+    check.verdict =
+        fmt::format("differences agree, but the remainder falls with slope {:.2f} instead of 2", check.slope);
+  else
+    check.verdict = fmt::format("differs by {:.1e}: tighten solver/nonlinear/grad_norm, or the objective is "
+                                "not smooth here",
+                                check.relative_error);
+}
+
+} // namespace
+
+std::vector<DirectionCheck> check_gradient(const Study& study,
+                                           const std::vector<std::unique_ptr<ExperimentRun>>& experiments,
+                                           const std::vector<ForwardResult>& forward,
+                                           const std::vector<SweepResult>& sweeps) {
+  std::vector<std::pair<std::string, Direction>> directions;
+  for (int i = 1; i <= study.check.directions; ++i)
+    directions.emplace_back(fmt::format("random {}", i), Direction{i, -1});
+  if (study.parameters.size() > 1)
+    for (std::size_t k = 0; k < study.parameters.size(); ++k)
+      if (!study.parameters[k].tie)
+        directions.emplace_back(
+            study.parameters[k].name,
+            Direction{study.check.directions + 1 + static_cast<int>(k), static_cast<int>(k)});
+  double objective = 0;
+  for (const ForwardResult& result : forward) objective += result.objective;
+
+  std::vector<DirectionCheck> checks;
+  for (const auto& [name, direction] : directions) {
+    DirectionCheck& check = checks.emplace_back();
+    check.name = name;
+    for (std::size_t e = 0; e < experiments.size(); ++e)
+      check.derivative += experiments[e]->derivative(sweeps[e], direction);
+    check.relative_error = std::numeric_limits<double>::infinity();
+    std::string problem;
+    for (const double h : study.check.steps) {
+      const Sample plus = sample(experiments, direction, h), minus = sample(experiments, direction, -h);
+      if (!plus.problem.empty() || !minus.problem.empty()) {
+        problem = plus.problem.empty() ? minus.problem : plus.problem;
+        continue;
+      }
+      const double difference = (plus.value - minus.value) / (2 * h);
+      const double scale = std::max(std::abs(difference), std::abs(check.derivative));
+      const double error = scale > 0 ? std::abs(difference - check.derivative) / scale : 0;
+      check.steps.push_back(h);
+      check.relative_errors.push_back(error);
+      check.remainders.push_back(std::abs(plus.value - objective - h * check.derivative));
+      if (error < check.relative_error) {
+        check.relative_error = error;
+        check.difference = difference;
+      }
+    }
+    check.slope = slope_of(check.steps, check.remainders, noise * std::abs(objective));
+    judge(check, problem);
+    log_info(fmt::format(
+        "check {}: derivative {:.9e}, differences {:.9e}, relative error {:.1e}, slope {:.3f}: {}",
+        check.name, check.derivative, check.difference, check.relative_error, check.slope, check.verdict));
+  }
+  return checks;
+}
+
+} // namespace recoil::app

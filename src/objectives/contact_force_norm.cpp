@@ -1,0 +1,89 @@
+#include "recoil/objectives/contact_force_norm.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "recoil/base/error.hpp"
+
+namespace recoil::objectives {
+
+namespace {
+
+template <int dim>
+class ContactForceNorm final : public Objective<dim> {
+  using Point = Eigen::Matrix<double, dim, 1>;
+
+public:
+  ContactForceNorm(Region<dim> region, potentials::Contact<dim>& contact, double stiffness,
+                   ObstacleMotion obstacles)
+      : region_(std::move(region)), contact_(&contact), stiffness_(stiffness),
+        obstacles_(std::move(obstacles)) {}
+
+  std::string_view name() const override { return "contact_force_norm"; }
+  bool depends_on(Quantity quantity) const override {
+    return quantity == Quantity::displacement || quantity == Quantity::vertices ||
+           quantity == Quantity::obstacle_vertices;
+  }
+
+  double value(const ObservedState& state) override {
+    move_to(state);
+    double sum = 0;
+    for (const Point& force : forces()) sum += force.squaredNorm();
+    return region_.comm().sum(sum);
+  }
+
+  void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double>,
+                       parameters::PhysicalGradient<dim>& g) override {
+    move_to(state);
+    // With f = -k dB/dx at the nodes looked at and p = -2 f: dJ = p' k d(dB/dx).
+    linalg::Vector p(region_.space->layout());
+    contact_->add_to_nodes(forces(), -2 * factor, p.write_owned());
+    p.update_ghosts();
+    contact_->add_to_nodes(contact_->hessian_product(stiffness_, 0, p), 1, du);
+    contact_->add_parameter_products(stiffness_, 0, p, g);
+  }
+
+private:
+  void move_to(const ObservedState& state) {
+    if (obstacles_) contact_->set_obstacle_displacement(obstacles_(state.time));
+    linalg::Vector u(region_.space->layout());
+    std::copy(state.u.begin(), state.u.end(), u.write_local().begin());
+    contact_->update(u);
+  }
+
+  /// At the owned surface vertices; zero on bodies that are not looked at and on obstacles.
+  std::vector<Point> forces() const {
+    std::vector<Point> field = contact_->barrier_gradient();
+    for (std::size_t v = 0; v < field.size(); ++v) {
+      const auto& vertex = contact_->surface().vertices()[v];
+      const bool selected = contact_->surface().node(static_cast<LocalIndex>(v)) >= 0 &&
+                            std::binary_search(region_.bodies.begin(), region_.bodies.end(), vertex.body);
+      field[v] *= selected ? -stiffness_ : 0.0;
+    }
+    return field;
+  }
+
+  Region<dim> region_;
+  potentials::Contact<dim>* contact_;
+  double stiffness_;
+  ObstacleMotion obstacles_;
+};
+
+} // namespace
+
+template <int dim>
+std::unique_ptr<Objective<dim>> make_contact_force_norm(Region<dim> region, potentials::Contact<dim>& contact,
+                                                        double stiffness, ObstacleMotion obstacles) {
+  if (!(stiffness > 0) || !std::isfinite(stiffness))
+    throw InputError("contact_force_norm: barrier stiffness " + std::to_string(stiffness) +
+                     "; it must be positive");
+  return std::make_unique<ContactForceNorm<dim>>(std::move(region), contact, stiffness, std::move(obstacles));
+}
+
+template std::unique_ptr<Objective<2>> make_contact_force_norm(Region<2>, potentials::Contact<2>&, double,
+                                                               ObstacleMotion);
+template std::unique_ptr<Objective<3>> make_contact_force_norm(Region<3>, potentials::Contact<3>&, double,
+                                                               ObstacleMotion);
+
+} // namespace recoil::objectives

@@ -1,0 +1,128 @@
+#include "recoil/objectives/material_smoothing.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "objectives/ghost_cells.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/fem/reference/lagrange.hpp"
+#include "recoil/parallel/communicator.hpp"
+
+namespace recoil::objectives {
+
+namespace {
+
+using CellPair = std::array<LocalIndex, 2>;
+
+/// Pairs of selected local cells that share a face whose vertex with the smallest id this rank owns: over all
+/// ranks every pair once. The owner of a vertex holds every cell around it.
+template <int dim>
+std::vector<CellPair> neighbours_across_faces(const Region<dim>& region) {
+  const mesh::DistributedMesh<dim>& mesh = region.mesh();
+  std::map<std::array<LocalIndex, dim>, LocalIndex> first_cell;
+  std::vector<CellPair> pairs;
+  for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
+    if (!region.selects(cell)) continue;
+    for (int facet = 0; facet <= dim; ++facet) {
+      // Ascending in input id, hence one order for both cells.
+      std::array<LocalIndex, dim> face;
+      const auto of_facet = fem::facet_vertices<dim>(facet);
+      for (std::size_t i = 0; i < dim; ++i)
+        face[i] = mesh.cells[static_cast<std::size_t>(cell)][static_cast<std::size_t>(of_facet[i])];
+      if (face[0] >= mesh.num_owned_vertices) continue;
+      const auto [found, is_first] = first_cell.try_emplace(face, cell);
+      if (!is_first) pairs.push_back({found->second, cell});
+    }
+  }
+  return pairs;
+}
+
+template <int dim>
+class MaterialSmoothing final : public Objective<dim> {
+public:
+  MaterialSmoothing(Region<dim> region, std::vector<CellConstants> constants)
+      : region_(std::move(region)), constants_(std::move(constants)),
+        ghosts_(find_ghost_cells(region_.mesh())) {
+    parallel::collectively(region_.comm(), [&] { check(); });
+    for (const CellPair& pair : neighbours_across_faces(region_))
+      if (at(pair[0]).law == at(pair[1]).law) pairs_.push_back(pair);
+  }
+
+  std::string_view name() const override { return "material_smoothing"; }
+  bool depends_on(Quantity quantity) const override { return quantity == Quantity::law; }
+
+  double value(const ObservedState&) override {
+    double sum = 0;
+    for (const auto& [one, other] : pairs_)
+      for (std::size_t k = 0; k < static_cast<std::size_t>(at(one).count); ++k) {
+        const double a = at(one).values[k], b = at(other).values[k];
+        sum += (1 - b / a) * (1 - b / a) + (1 - a / b) * (1 - a / b);
+      }
+    return region_.comm().sum(sum);
+  }
+
+  void add_derivatives(const ObservedState&, double factor, std::span<double>, std::span<double>,
+                       parameters::PhysicalGradient<dim>& g) override {
+    std::vector<std::array<double, 3>> by_constants(constants_.size());
+    for (const auto& [one, other] : pairs_)
+      for (std::size_t k = 0; k < static_cast<std::size_t>(at(one).count); ++k) {
+        const double a = at(one).values[k], b = at(other).values[k];
+        by_constants[static_cast<std::size_t>(one)][k] += factor * derivative(a, b);
+        by_constants[static_cast<std::size_t>(other)][k] += factor * derivative(b, a);
+      }
+    // What this rank found for cells of others goes to them.
+    std::vector<double> ghosts, owned(g.law.size() * 3, 0.0);
+    for (const LocalIndex cell : ghosts_.cells) {
+      const auto& values = by_constants[static_cast<std::size_t>(cell)];
+      ghosts.insert(ghosts.end(), values.begin(), values.end());
+    }
+    ghosts_.halo.add_back(ghosts, 3, owned);
+    for (std::size_t cell = 0; cell < g.law.size(); ++cell)
+      for (std::size_t k = 0; k < 3; ++k) g.law[cell][k] += by_constants[cell][k] + owned[3 * cell + k];
+  }
+
+private:
+  const CellConstants& at(LocalIndex cell) const { return constants_[static_cast<std::size_t>(cell)]; }
+
+  void check() const {
+    RECOIL_ASSERT(constants_.size() == region_.cells.size());
+    for (LocalIndex cell = 0; cell < region_.mesh().num_cells(); ++cell) {
+      if (!region_.selects(cell)) continue;
+      const CellConstants& constants = at(cell);
+      RECOIL_ASSERT(constants.count > 0 && constants.count <= 3);
+      for (int k = 0; k < constants.count; ++k) {
+        const double value = constants.values[static_cast<std::size_t>(k)];
+        if (value != 0 && std::isfinite(value)) continue;
+        const auto body = static_cast<std::size_t>(region_.mesh().cell_body[static_cast<std::size_t>(cell)]);
+        throw InputError("material_smoothing compares ratios of constants: constant " + std::to_string(k) +
+                         " of the law of body '" + region_.mesh().body_names[body] + "' is " +
+                         std::to_string(value) + " in cell " +
+                         std::to_string(region_.mesh().cell_ids[static_cast<std::size_t>(cell)]));
+      }
+    }
+  }
+
+  /// By a, of both terms of a pair with the constants a and b.
+  static double derivative(double a, double b) {
+    return 2 * ((a / b - 1) / b + (1 - b / a) * b / (a * a));
+  }
+
+  Region<dim> region_;
+  std::vector<CellConstants> constants_;
+  GhostCells ghosts_;
+  std::vector<CellPair> pairs_;
+};
+
+} // namespace
+
+template <int dim>
+std::unique_ptr<Objective<dim>> make_material_smoothing(Region<dim> region,
+                                                        std::vector<CellConstants> constants) {
+  return std::make_unique<MaterialSmoothing<dim>>(std::move(region), std::move(constants));
+}
+
+template std::unique_ptr<Objective<2>> make_material_smoothing(Region<2>, std::vector<CellConstants>);
+template std::unique_ptr<Objective<3>> make_material_smoothing(Region<3>, std::vector<CellConstants>);
+
+} // namespace recoil::objectives

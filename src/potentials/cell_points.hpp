@@ -1,0 +1,83 @@
+#pragma once
+
+#include <span>
+
+#include "potentials/shape_products.hpp"
+#include "recoil/fem/reference/tabulation.hpp"
+#include "recoil/potentials/laws/kinematics.hpp"
+
+namespace recoil::potentials {
+
+/// Local cells of one order with their quadrature. For the derivatives by parameters, which are needed once
+/// per step: without node counts known at compile time they are compiled once per law, not once per law and
+/// order.
+template <int dim>
+struct CellPoints {
+  const fem::FunctionSpace<dim>& space;
+  const fem::CellGeometry<dim>& geometry;
+  std::span<const LocalIndex> cells;
+  const fem::Tabulation<dim>& table;
+
+  bool is_owned(LocalIndex cell) const { return cell < space.mesh().num_owned_cells; }
+
+  /// Quadrature weight on the rest mesh [m^dim].
+  double weight(LocalIndex cell, int point) const {
+    return geometry.weight_factor(cell) * table.weights[static_cast<std::size_t>(point)];
+  }
+
+  /// (grad v)_ij = dv_i / dX_j of a nodal field with ghosts.
+  SquareMatrix<dim> gradient(LocalIndex cell, int point, std::span<const double> v) const {
+    const auto nodes = space.cell_nodes(cell);
+    const double* reference = table.gradient(point);
+    SquareMatrix<dim> sum = SquareMatrix<dim>::Zero();
+    for (std::size_t a = 0; a < nodes.size(); ++a) {
+      const double* entry = v.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a];
+      for (int j = 0; j < dim; ++j)
+        for (int i = 0; i < dim; ++i)
+          sum(i, j) += entry[i] * reference[a * dim + static_cast<std::size_t>(j)];
+    }
+    return sum * geometry.inverse_edges[static_cast<std::size_t>(cell)];
+  }
+
+  /// y_a += S grad phi_a for the owned nodes a of the cell.
+  void scatter(LocalIndex cell, int point, const SquareMatrix<dim>& S, std::span<double> y) const {
+    const SquareMatrix<dim> pulled_back =
+        S * geometry.inverse_edges[static_cast<std::size_t>(cell)].transpose();
+    const auto nodes = space.cell_nodes(cell);
+    const double* reference = table.gradient(point);
+    for (std::size_t a = 0; a < nodes.size(); ++a) {
+      if (nodes[a] >= space.num_owned_nodes()) continue;
+      double* entry = y.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a];
+      for (int i = 0; i < dim; ++i)
+        for (int j = 0; j < dim; ++j)
+          entry[i] += pulled_back(i, j) * reference[a * dim + static_cast<std::size_t>(j)];
+    }
+  }
+};
+
+/// (G : A)_kl = G_ij A_ijkl.
+template <int dim>
+SquareMatrix<dim> contract(const SquareMatrix<dim>& G, const Tangent<dim>& A) {
+  SquareMatrix<dim> Z = SquareMatrix<dim>::Zero();
+  for (int i = 0; i < dim; ++i)
+    for (int j = 0; j < dim; ++j)
+      for (int k = 0; k < dim; ++k)
+        for (int l = 0; l < dim; ++l) Z(k, l) += G(i, j) * A(dim * i + j, dim * k + l);
+  return Z;
+}
+
+/// A : B = A_ij B_ij.
+template <int dim>
+double inner_product(const SquareMatrix<dim>& A, const SquareMatrix<dim>& B) {
+  return A.cwiseProduct(B).sum();
+}
+
+/// The change of (P : grad p) dX through the rest mesh is T : grad dX with T = (P : Gp) I - Gp' P - Gu' Z,
+/// Z = Gp : A (spec section 6).
+template <int dim>
+SquareMatrix<dim> virtual_work_shape_term(const SquareMatrix<dim>& P, const SquareMatrix<dim>& Z,
+                                          const SquareMatrix<dim>& Gp, const SquareMatrix<dim>& Gu) {
+  return inner_product<dim>(P, Gp) * SquareMatrix<dim>::Identity() - Gp.transpose() * P - Gu.transpose() * Z;
+}
+
+} // namespace recoil::potentials

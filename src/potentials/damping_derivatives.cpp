@@ -1,0 +1,66 @@
+#include "potentials/damping_derivatives.hpp"
+
+#include "recoil/potentials/laws/strain_rate_damping.hpp"
+
+namespace recoil::potentials {
+
+template <int dim>
+void add_damping_previous_product(const CellPoints<dim>& points, const DampingStep<dim>& step,
+                                  std::span<const double> p, double factor, std::span<double> y) {
+  using Matrix = SquareMatrix<dim>;
+  for (std::size_t k = 0; k < points.cells.size(); ++k) {
+    const LocalIndex cell = points.cells[k];
+    for (int q = 0; q < points.table.num_points; ++q) {
+      const Matrix F = Matrix::Identity() + points.gradient(cell, q, step.u);
+      const Matrix F_previous = Matrix::Identity() + points.gradient(cell, q, step.previous);
+      Tangent<dim> A;
+      StrainRateDamping<dim>::tangent_previous(F, F_previous, step.dt, step.viscosities.at(k, q), A);
+      points.scatter(cell, q, factor * points.weight(cell, q) * contract<dim>(points.gradient(cell, q, p), A),
+                     y);
+    }
+  }
+}
+
+template <int dim>
+void add_damping_parameter_products(const CellPoints<dim>& points, const DampingStep<dim>& step,
+                                    std::span<const double> p, double factor,
+                                    parameters::PhysicalGradient<dim>& g) {
+  using Matrix = SquareMatrix<dim>;
+  using Law = StrainRateDamping<dim>;
+  for (std::size_t k = 0; k < points.cells.size(); ++k) {
+    const LocalIndex cell = points.cells[k];
+    if (!points.is_owned(cell)) continue;
+    Matrix shape = Matrix::Zero();
+    for (int q = 0; q < points.table.num_points; ++q) {
+      const Matrix Gu = points.gradient(cell, q, step.u), F = Matrix::Identity() + Gu;
+      const Matrix Gu_previous = points.gradient(cell, q, step.previous),
+                   F_previous = Matrix::Identity() + Gu_previous;
+      const Matrix Gp = points.gradient(cell, q, p);
+      const auto& viscosities = step.viscosities.at(k, q);
+      const double weight = factor * points.weight(cell, q);
+      const auto stresses = Law::stress_derivatives(F, F_previous, step.dt, viscosities);
+      for (std::size_t i = 0; i < stresses.size(); ++i)
+        g.viscosity[static_cast<std::size_t>(cell)][i] += weight * inner_product<dim>(stresses[i], Gp);
+      if (!g.wants_shape) continue;
+      const Matrix P = Law::first_piola(F, F_previous, step.dt, viscosities);
+      Tangent<dim> A;
+      Law::tangent(F, F_previous, step.dt, viscosities, A);
+      shape += weight * virtual_work_shape_term<dim>(P, contract<dim>(Gp, A), Gp, Gu);
+      Law::tangent_previous(F, F_previous, step.dt, viscosities, A);
+      shape -= weight * (Gu_previous.transpose() * contract<dim>(Gp, A));
+    }
+    if (g.wants_shape) add_cell_product<dim>(points.space, points.geometry, cell, shape, g.vertices);
+  }
+}
+
+#define RECOIL_INSTANTIATE(dim)                                                                              \
+  template void add_damping_previous_product(const CellPoints<dim>&, const DampingStep<dim>&,                \
+                                             std::span<const double>, double, std::span<double>);            \
+  template void add_damping_parameter_products(const CellPoints<dim>&, const DampingStep<dim>&,              \
+                                               std::span<const double>, double,                              \
+                                               parameters::PhysicalGradient<dim>&);
+RECOIL_INSTANTIATE(2)
+RECOIL_INSTANTIATE(3)
+#undef RECOIL_INSTANTIATE
+
+} // namespace recoil::potentials

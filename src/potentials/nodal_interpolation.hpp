@@ -1,0 +1,43 @@
+#pragma once
+
+#include <span>
+
+#include <Eigen/Core>
+
+#include "recoil/fem/function_space.hpp"
+
+namespace recoil::potentials {
+
+/// Value of a nodal field (node-major, dim components) at a point, from the basis of `nodes` there.
+template <int dim>
+Eigen::Matrix<double, dim, 1> interpolate(std::span<const LocalIndex> nodes, const double* basis,
+                                          std::span<const double> field) {
+  Eigen::Matrix<double, dim, 1> sum = Eigen::Matrix<double, dim, 1>::Zero();
+  for (std::size_t a = 0; a < nodes.size(); ++a)
+    for (int i = 0; i < dim; ++i) sum[i] += basis[a] * field[static_cast<std::size_t>(nodes[a] * dim + i)];
+  return sum;
+}
+
+/// Rest position of a point, from the basis itself (affine cells: exact).
+template <int dim>
+Eigen::Matrix<double, dim, 1> rest_position(const fem::FunctionSpace<dim>& space,
+                                            std::span<const LocalIndex> nodes, const double* basis) {
+  Eigen::Matrix<double, dim, 1> sum = Eigen::Matrix<double, dim, 1>::Zero();
+  for (std::size_t a = 0; a < nodes.size(); ++a)
+    sum += basis[a] * space.node_positions()[static_cast<std::size_t>(nodes[a])];
+  return sum;
+}
+
+/// Adds weighted_value * phi_a to the entries of the owned nodes.
+template <int dim>
+void add_to_nodes(const fem::FunctionSpace<dim>& space, std::span<const LocalIndex> nodes,
+                  const double* basis, const Eigen::Matrix<double, dim, 1>& weighted_value,
+                  std::span<double> entries) {
+  for (std::size_t a = 0; a < nodes.size(); ++a) {
+    if (nodes[a] >= space.num_owned_nodes()) continue;
+    for (int i = 0; i < dim; ++i)
+      entries[static_cast<std::size_t>(nodes[a] * dim + i)] += basis[a] * weighted_value[i];
+  }
+}
+
+} // namespace recoil::potentials

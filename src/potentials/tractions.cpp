@@ -1,0 +1,213 @@
+#include <utility>
+
+#include "potentials/nodal_interpolation.hpp"
+#include "potentials/shape_products.hpp"
+#include "recoil/potentials/dead_loads.hpp"
+
+namespace recoil::potentials {
+
+namespace {
+
+/// A quadrature point of a chosen facet; facets of ghost cells are among them.
+template <int dim>
+struct FacetPoint {
+  std::size_t index; ///< in FunctionSpace::boundary_facets()
+  const fem::BoundaryFacet& facet;
+  const FacetElement<dim>& element;
+  int point;
+  double weight; ///< on the rest facet [m^(dim - 1)]
+  ExpressionPoint position;
+
+  const double* basis() const { return element.table->value(point); }
+};
+
+/// The chosen facets of a space with their quadrature, exact to degree 2k.
+template <int dim>
+class LoadedFacets {
+public:
+  LoadedFacets(const fem::FunctionSpace<dim>& space, FacetSelection selection)
+      : space_(&space), selection_(std::move(selection)), tables_({0, 2, 4, 6, 8}) {}
+
+  const fem::FunctionSpace<dim>& space() const { return *space_; }
+  bool is_owned(const fem::BoundaryFacet& facet) const { return facet.cell < space_->mesh().num_owned_cells; }
+
+  /// act(FacetPoint) at every point.
+  /// @param geometry for FacetElement::outward; without it that is not known.
+  template <class Act>
+  void for_points(double time, const fem::CellGeometry<dim>* geometry, Act act) const {
+    const auto& facets = space_->boundary_facets();
+    for (std::size_t i = 0; i < facets.size(); ++i) {
+      if (!fem::selects(selection_.all, selection_.ids, facets[i].id)) continue;
+      const double determinant =
+          geometry != nullptr ? geometry->edge_determinant[static_cast<std::size_t>(facets[i].cell)] : 1.0;
+      const FacetElement<dim> element = tables_.element(*space_, facets[i], determinant);
+      std::vector<Eigen::Matrix<double, dim, 1>> X;
+      for (const LocalIndex node : element.nodes)
+        X.push_back(space_->node_positions()[static_cast<std::size_t>(node)]);
+      for (int q = 0; q < element.table->num_points; ++q) {
+        const double area = area_vector<dim>(facet_tangents(element, q, X)).norm();
+        const auto position = rest_position<dim>(*space_, element.nodes, element.table->value(q));
+        act(FacetPoint<dim>{i, facets[i], element, q,
+                            area * element.table->weights[static_cast<std::size_t>(q)],
+                            fem::expression_point<dim>(position, time)});
+      }
+    }
+  }
+
+private:
+  const fem::FunctionSpace<dim>* space_;
+  FacetSelection selection_;
+  FacetTables<dim> tables_;
+};
+
+template <int dim>
+class TractionForces final : public NodalForces<dim> {
+public:
+  TractionForces(const fem::FunctionSpace<dim>& space, FacetSelection facets, LoadField<dim> traction)
+      : facets_(space, std::move(facets)), traction_(std::move(traction)) {}
+
+  void add(const StepContext& context, std::span<double> force) const override {
+    facets_.for_points(context.time, nullptr, [&](const FacetPoint<dim>& at) {
+      add_to_nodes<dim>(facets_.space(), at.element.nodes, at.basis(),
+                        at.weight * traction_.value(at.position), force);
+    });
+  }
+
+  void add_parameter_products(const StepContext& context, std::span<const double> p, double factor,
+                              parameters::PhysicalGradient<dim>& g) const override {
+    facets_.for_points(context.time, nullptr, [&](const FacetPoint<dim>& at) {
+      if (!facets_.is_owned(at.facet)) return;
+      const Eigen::Matrix<double, dim, 1> by_traction =
+          factor * at.weight * interpolate<dim>(at.element.nodes, at.basis(), p);
+      g.traction[at.index] += by_traction;
+      if (g.wants_shape)
+        add_facet_measure_product<dim>(facets_.space(), at.facet,
+                                       traction_.value(at.position).dot(by_traction), g.vertices);
+    });
+  }
+
+private:
+  LoadedFacets<dim> facets_;
+  LoadField<dim> traction_;
+};
+
+/// Tractions along the normal n = a / |a| of the shape x = X + u_previous, a the area vector of its curved
+/// facets.
+template <int dim>
+class NormalTractionForces final : public NodalForces<dim> {
+  using Vector = Eigen::Matrix<double, dim, 1>;
+
+public:
+  NormalTractionForces(const fem::FunctionSpace<dim>& space,
+                       std::shared_ptr<const fem::CellGeometry<dim>> geometry, FacetSelection facets,
+                       std::function<double(const ExpressionPoint&)> magnitude)
+      : facets_(space, std::move(facets)), geometry_(std::move(geometry)), magnitude_(std::move(magnitude)) {}
+
+  void add(const StepContext& context, std::span<double> force) const override {
+    for_points(context, [&](const FacetPoint<dim>& at, const auto& tangents) {
+      const Vector normal = at.element.outward * area_vector<dim>(tangents).normalized();
+      add_to_nodes<dim>(facets_.space(), at.element.nodes, at.basis(),
+                        at.weight * magnitude_(at.position) * normal, force);
+    });
+  }
+
+  void add_previous_product(const StepContext& context, std::span<const double> p, double factor,
+                            std::span<double> y) const override {
+    for_points(context, [&](const FacetPoint<dim>& at, const auto& tangents) {
+      for_nodes(at, tangents, p, factor, [&](std::size_t a, const Vector& product) {
+        const LocalIndex node = at.element.nodes[a];
+        if (node >= facets_.space().num_owned_nodes()) return;
+        for (int i = 0; i < dim; ++i) y[static_cast<std::size_t>(node * dim + i)] += product[i];
+      });
+    });
+  }
+
+  void add_parameter_products(const StepContext& context, std::span<const double> p, double factor,
+                              parameters::PhysicalGradient<dim>& g) const override {
+    for_points(context, [&](const FacetPoint<dim>& at, const auto& tangents) {
+      if (!facets_.is_owned(at.facet)) return;
+      const Vector normal = at.element.outward * area_vector<dim>(tangents).normalized();
+      const double by_magnitude =
+          factor * at.weight * normal.dot(interpolate<dim>(at.element.nodes, at.basis(), p));
+      g.pressure[at.index] += by_magnitude;
+      if (!g.wants_shape) return;
+      add_facet_measure_product<dim>(facets_.space(), at.facet, magnitude_(at.position) * by_magnitude,
+                                     g.vertices);
+      for_nodes(at, tangents, p, factor, [&](std::size_t a, const Vector& product) {
+        add_node_product<dim>(facets_.space(), at.facet.cell, at.element.cell_nodes[a], product, g.vertices);
+      });
+    });
+  }
+
+private:
+  /// act(FacetPoint, tangents of the shape at the start of the step).
+  template <class Act>
+  void for_points(const StepContext& context, Act act) const {
+    facets_.for_points(context.time, geometry_.get(), [&](const FacetPoint<dim>& at) {
+      std::vector<Vector> x;
+      for (const LocalIndex node : at.element.nodes)
+        x.push_back(
+            facets_.space().node_positions()[static_cast<std::size_t>(node)] +
+            Eigen::Map<const Vector>(context.previous.data() + static_cast<std::ptrdiff_t>(dim) * node));
+      act(at, facet_tangents(at.element, at.point, x));
+    });
+  }
+
+  /// act(a, derivative of factor * weight * s n.p by the position x_a of the a-th node of the facet), through
+  /// the normal: dn = (I - n n') da / |a|.
+  template <class Act>
+  void for_nodes(const FacetPoint<dim>& at, const Eigen::Matrix<double, dim, dim - 1>& tangents,
+                 std::span<const double> p, double factor, Act act) const {
+    const Vector area = area_vector<dim>(tangents), normal = area.normalized();
+    const Vector p_point = interpolate<dim>(at.element.nodes, at.basis(), p);
+    const double scale = factor * at.weight * magnitude_(at.position) * at.element.outward / area.norm();
+    const auto by_tangents =
+        area_vector_product<dim>(tangents, scale * (p_point - normal.dot(p_point) * normal));
+    const double* gradients = at.element.table->gradient(at.point);
+    for (std::size_t a = 0; a < at.element.nodes.size(); ++a) {
+      Vector product = Vector::Zero();
+      for (int j = 0; j < dim - 1; ++j)
+        product += gradients[a * (dim - 1) + static_cast<std::size_t>(j)] * by_tangents.col(j);
+      act(a, product);
+    }
+  }
+
+  LoadedFacets<dim> facets_;
+  std::shared_ptr<const fem::CellGeometry<dim>> geometry_;
+  std::function<double(const ExpressionPoint&)> magnitude_;
+};
+
+} // namespace
+
+template <int dim>
+std::unique_ptr<DeadLoad<dim>> make_traction(const fem::FunctionSpace<dim>& space, FacetSelection facets,
+                                             LoadField<dim> traction) {
+  const bool changes = traction.time_dependent;
+  return std::make_unique<DeadLoad<dim>>(
+      "traction", space, std::make_unique<TractionForces<dim>>(space, std::move(facets), std::move(traction)),
+      changes);
+}
+
+template <int dim>
+std::unique_ptr<DeadLoad<dim>> make_normal_traction(const fem::FunctionSpace<dim>& space,
+                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+                                                    FacetSelection facets,
+                                                    std::function<double(const ExpressionPoint&)> magnitude) {
+  return std::make_unique<DeadLoad<dim>>(
+      "normal_traction", space,
+      std::make_unique<NormalTractionForces<dim>>(space, std::move(geometry), std::move(facets),
+                                                  std::move(magnitude)),
+      true);
+}
+
+#define RECOIL_INSTANTIATE(dim)                                                                              \
+  template std::unique_ptr<DeadLoad<dim>> make_traction(const fem::FunctionSpace<dim>&, FacetSelection,      \
+                                                        LoadField<dim>);                                     \
+  template std::unique_ptr<DeadLoad<dim>> make_normal_traction(                                              \
+      const fem::FunctionSpace<dim>&, std::shared_ptr<const fem::CellGeometry<dim>>, FacetSelection,         \
+      std::function<double(const ExpressionPoint&)>);
+RECOIL_INSTANTIATE(2)
+RECOIL_INSTANTIATE(3)
+#undef RECOIL_INSTANTIATE
+
+} // namespace recoil::potentials

@@ -1,0 +1,143 @@
+#include "solvers/elastodynamics/recorded_step.hpp"
+
+#include "recoil/base/error.hpp"
+
+namespace recoil::solvers {
+
+template <int dim>
+RecordedStep<dim>::RecordedStep(ElastodynamicsProblem<dim>& problem, const ElastodynamicsOptions& options,
+                                IncrementalPotential<dim>& objective, GlobalIndex num_records,
+                                SweepProducts<dim>& products)
+    : problem_(problem), options_(options), objective_(objective), num_records_(num_records),
+      products_(products) {
+  if (!problem.contact) return;
+  RECOIL_ASSERT(options.barrier_stiffness && options.friction_iterations <= 1 &&
+                options.friction_iterations >= 0);
+  stiffness_ = physical_barrier_stiffness(options, problem.contact->parameters().dhat);
+}
+
+/// The parts of a repeated static solve carry equal shares of the load.
+template <int dim>
+typename RecordedStep<dim>::Moment RecordedStep<dim>::moment_of(GlobalIndex id, double time) const {
+  if (options_.dynamics != Dynamics::statics) return {time, 1};
+  return {1, static_cast<double>(id) / static_cast<double>(num_records_ - 1)};
+}
+
+template <int dim>
+void RecordedStep<dim>::linearize(const stepping::StepRecord& record, const stepping::State& now,
+                                  const stepping::State& previous) {
+  record_ = &record;
+  now_ = &now;
+  previous_ = &previous;
+  const bool inertia = record.coefficients.order > 0;
+  const double B = record.coefficients.scaled_dt(record.dt), scale = inertia ? B * B : 1;
+  const Moment moment = moment_of(record.id, record.time);
+  // The Hessian of the inertial term does not depend on where it is centred.
+  objective_.begin_step({moment.time, record.dt, moment.load_factor, previous.u.local()},
+                        inertia ? problem_.mass.get() : nullptr, &now.u, scale);
+  if (problem_.contact) {
+    linearize_contact(record.dt);
+    objective_.set_stiffness({stiffness_ * scale, stiffness_ * scale, 0});
+  }
+  objective_.assemble_hessian(now.u, newton::Projection::none);
+}
+
+/// Repeats what the forward step did before its solve: friction lagged at the previous state.
+template <int dim>
+void RecordedStep<dim>::linearize_contact(double dt) {
+  potentials::Contact<dim>& contact = *problem_.contact;
+  const Moment before = moment_of(record_->predecessors().front(), record_->time - dt),
+               after = moment_of(record_->id, record_->time);
+  contact.set_obstacle_displacement(problem_.obstacle_motion(before.time, before.load_factor));
+  contact.clear_friction();
+  contact.start_step(previous_->u);
+  if (options_.friction_iterations > 0) contact.lag_friction(stiffness_, dt > 0 ? dt : 1);
+  contact.set_obstacle_displacement(problem_.obstacle_motion(after.time, after.load_factor));
+}
+
+template <int dim>
+void RecordedStep<dim>::multiply_mass(const linalg::Vector& x, linalg::Vector& y) {
+  if (options_.dynamics != Dynamics::dynamic) {
+    y.fill(0);
+    return;
+  }
+  problem_.mass->multiply(x.local(), y.write_owned());
+  y.update_ghosts();
+}
+
+template <int dim>
+stepping::TransposedSolve RecordedStep<dim>::solve(const linalg::Vector& b, linalg::Vector& x,
+                                                   double relative_tolerance) {
+  linalg::Vector rhs = b;
+  problem_.dirichlet->clear(rhs.write_owned());
+  const linalg::LinearResult result = objective_.solve_stationary(rhs, x, relative_tolerance);
+  return {result.outcome == linalg::LinearOutcome::converged, result.iterations, result.relative_residual};
+}
+
+template <int dim>
+void RecordedStep<dim>::multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) {
+  objective_.stiffness_product(now_->u, x, y);
+  if (problem_.contact)
+    problem_.contact->add_to_nodes(problem_.contact->hessian_product(stiffness_, 1, x), 1, y.write_owned());
+  y.update_ghosts();
+}
+
+template <int dim>
+void RecordedStep<dim>::multiply_previous(const linalg::Vector& x, linalg::Vector& y) {
+  y.fill(0);
+  auto entries = y.write_owned();
+  for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
+    potential.add_previous_product(now_->u.local(), x.local(), 1, entries);
+  });
+  if (problem_.contact) problem_.contact->add_to_nodes(problem_.contact->previous_product(1, x), 1, entries);
+  y.update_ghosts();
+}
+
+template <int dim>
+void RecordedStep<dim>::add_parameter_products(std::size_t objective, const linalg::Vector& p,
+                                               double factor) {
+  parameters::PhysicalGradient<dim>& gradient = products_.gradients[objective];
+  for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
+    potential.add_parameter_products(now_->u.local(), p.local(), factor, gradient);
+  });
+  if (!problem_.contact) return;
+  problem_.contact->add_parameter_products(factor * stiffness_, factor, p, gradient);
+  if (products_.obstacles) add_obstacle_products(objective, p, factor);
+}
+
+/// Obstacles act on the step where they are at its end and where they were when friction was lagged.
+template <int dim>
+void RecordedStep<dim>::add_obstacle_products(std::size_t objective, const linalg::Vector& p, double factor) {
+  const Moment before = moment_of(record_->predecessors().front(), record_->time - record_->dt),
+               after = moment_of(record_->id, record_->time);
+  products_.obstacles(objective, after.time, after.load_factor,
+                      problem_.contact->hessian_product(factor * stiffness_, factor, p));
+  products_.obstacles(objective, before.time, before.load_factor,
+                      problem_.contact->previous_product(factor, p));
+}
+
+template <int dim>
+void RecordedStep<dim>::add_mass_products(std::size_t objective, const linalg::Vector& p,
+                                          const linalg::Vector& x) {
+  if (!products_.wants_mass || options_.dynamics != Dynamics::dynamic) return;
+  potentials::add_mass_parameter_products(*problem_.space, *problem_.geometry, problem_.density,
+                                          problem_.lumping, p.local(), x.local(), 1,
+                                          products_.gradients[objective]);
+}
+
+template <int dim>
+void RecordedStep<dim>::add_prescribed_products(std::size_t objective, const linalg::Vector& y) {
+  const Moment moment = moment_of(record_->id, record_->time);
+  products_.prescribed(objective, moment.time, moment.load_factor, y);
+}
+
+template <int dim>
+void RecordedStep<dim>::add_initial_products(std::size_t objective, const linalg::Vector& y,
+                                             const linalg::Vector& z) {
+  if (products_.initial) products_.initial(objective, y, z);
+}
+
+template class RecordedStep<2>;
+template class RecordedStep<3>;
+
+} // namespace recoil::solvers

@@ -1,0 +1,92 @@
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "app/scene/unit.hpp"
+#include "app/study/study_keys.hpp"
+#include "recoil/app/study/quantities.hpp"
+#include "recoil/app/study/study_documentation.hpp"
+
+namespace recoil::app {
+namespace {
+
+using nlohmann::json;
+
+TEST(StudyDocumentation, CommittedFileIsWhatTheTableSays) {
+  std::ifstream file(RECOIL_TEST_DATA "/../../docs/study.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  EXPECT_TRUE(text.str() == study_markdown()) << "write docs/study.md anew: recoil schema study --markdown";
+}
+
+/// The example in the text is the one that the tests read.
+TEST(StudyDocumentation, ShowsTheExample) {
+  const auto text = study_markdown();
+  const auto begin = text.find("```json\n") + 8;
+  const auto shown = json::parse(text.substr(begin, text.find("```\n", begin) - begin));
+  EXPECT_EQ(shown, json::parse(std::ifstream(RECOIL_TEST_DATA "/studies/example.json")));
+}
+
+TEST(StudyDocumentation, EveryKeyIsExplained) {
+  for (const auto& section : study_keys().sections)
+    for (const auto& key : section.keys) {
+      EXPECT_FALSE(describe_types(key).empty()) << key.pattern;
+      EXPECT_TRUE(*key.doc) << key.pattern;
+      EXPECT_EQ(key.unit_by != nullptr, key.unit_for != nullptr) << key.pattern;
+    }
+}
+
+TEST(StudyDocumentation, TablesNameKeysAndUnitsThatExist) {
+  const KeyNode& tree = study_keys().tree;
+  const auto& parameter = tree.children.at("parameters")->item->children;
+  for (const QuantityInfo& row : quantities()) {
+    EXPECT_EQ(find_quantity(row.name), &row);
+    EXPECT_EQ(&info(row.quantity), &row);
+    EXPECT_FALSE(row.per.empty()) << row.name;
+    if (row.unit) {
+      EXPECT_TRUE(is_si_unit(row.unit, row.unit)) << row.name;
+    }
+    for (const auto& key : row.takes) EXPECT_TRUE(parameter.contains(key)) << row.name << " " << key;
+    for (const auto& key : row.needs)
+      EXPECT_NE(std::find(row.takes.begin(), row.takes.end(), key), row.takes.end()) << row.name;
+  }
+  const auto& objective = tree.children.at("objectives")->item->children;
+  for (const ObjectiveInfo& row : objective_types()) {
+    EXPECT_EQ(&info(row.type), &row);
+    for (const auto& key : row.takes) EXPECT_TRUE(objective.contains(key)) << row.name << " " << key;
+    for (const auto& key : row.needs)
+      EXPECT_NE(std::find(row.takes.begin(), row.takes.end(), key), row.takes.end()) << row.name;
+  }
+}
+
+/// Keys that no row takes could never be written.
+TEST(StudyDocumentation, EveryKeyIsTaken) {
+  std::set<std::string> taken{"name", "quantity", "experiment", "initial", "bounds", "scale", "tie"};
+  for (const QuantityInfo& row : quantities()) taken.insert(row.takes.begin(), row.takes.end());
+  for (const auto* child : study_keys().tree.children.at("parameters")->item->ordered)
+    EXPECT_TRUE(taken.contains(child->name)) << child->name;
+  taken = {"name", "type", "experiment", "weight", "power"};
+  for (const ObjectiveInfo& row : objective_types()) taken.insert(row.takes.begin(), row.takes.end());
+  for (const auto* child : study_keys().tree.children.at("objectives")->item->ordered)
+    EXPECT_TRUE(taken.contains(child->name)) << child->name;
+}
+
+TEST(StudySchema, KnowsNestedKeysAndNames) {
+  const auto schema = json::parse(study_json_schema());
+  EXPECT_EQ(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+  EXPECT_EQ(schema["title"], "recoil study");
+  EXPECT_EQ(schema["additionalProperties"], false);
+  EXPECT_EQ(schema["required"], json({"experiments", "parameters", "objectives"}));
+  EXPECT_EQ(schema["properties"]["sweep"]["properties"]["tolerance"]["default"], 1e-10);
+  EXPECT_EQ(schema["properties"]["sweep"]["properties"]["state_budget"]["anyOf"][1]["type"], "null");
+  const auto& parameter = schema["$defs"]["parameters"]["properties"];
+  EXPECT_EQ(parameter["quantity"]["enum"].size(), quantities().size());
+  EXPECT_EQ(parameter["basis"]["anyOf"][0]["enum"], json({"vertices", "boundary_vertices", "affine"}));
+  EXPECT_EQ(schema["$defs"]["objectives"]["properties"]["type"]["enum"].size(), objective_types().size());
+}
+
+} // namespace
+} // namespace recoil::app

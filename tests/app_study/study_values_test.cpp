@@ -1,0 +1,157 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "app_study/study_text.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::app {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const std::string folder = RECOIL_TEST_DATA "/studies/";
+
+TEST(StudyValues, Example) {
+  const Study study = read_study(folder + "example.json").study;
+  ASSERT_EQ(study.experiments.size(), 1u);
+  EXPECT_EQ(study.experiments[0].name, "drop");
+  EXPECT_EQ(study.experiments[0].scene, fs::path(folder + "drop.json").lexically_normal());
+  ASSERT_EQ(study.parameters.size(), 3u);
+  const ParameterSpec& E = study.parameters[0];
+  EXPECT_EQ(E.quantity, Quantity::young_modulus);
+  EXPECT_THAT(E.bodies, ElementsAre("ball"));
+  EXPECT_THAT(E.experiments, ElementsAre(0));
+  EXPECT_THAT(E.initial, ElementsAre(2e5));
+  EXPECT_THAT(E.bounds.value(), ElementsAre(1e4, 1e7));
+  EXPECT_EQ(E.scale.kind, Scale::Kind::logarithm);
+  EXPECT_EQ(E.per, Per::global);
+  EXPECT_EQ(E.where.entry, folder + "example.json:2 (/parameters/0)");
+  EXPECT_EQ(E.where.of("initial"), folder + "example.json:2 (/parameters/0/initial)");
+  EXPECT_EQ(E.where.of("tie"), E.where.entry);
+  EXPECT_THAT(study.parameters[1].bodies, ElementsAre("ball", "floor"));
+  EXPECT_EQ(study.parameters[1].scale.kind, Scale::Kind::linear);
+  EXPECT_THAT(study.parameters[2].initial, ElementsAre(1, 0, 0));
+  EXPECT_FALSE(study.parameters[2].bounds);
+  ASSERT_EQ(study.objectives.size(), 1u);
+  const ObjectiveSpec& path = study.objectives[0];
+  EXPECT_EQ(path.type, ObjectiveType::center_of_mass);
+  EXPECT_EQ(path.target, fs::path(folder + "observed.csv").lexically_normal());
+  EXPECT_TRUE(std::holds_alternative<TimeIntegral>(path.time.value()));
+  EXPECT_EQ(path.weight, 1);
+  EXPECT_EQ(study.sweep.tolerance, 1e-10);
+  EXPECT_FALSE(study.sweep.state_budget);
+  EXPECT_THAT(study.check.steps, ElementsAre(1e-3, 1e-4, 1e-5, 1e-6, 1e-7));
+  EXPECT_THAT(study.warnings, IsEmpty());
+}
+
+TEST(StudyValues, ExampleAgreesWithItsScene) {
+  const Study study = read_study(folder + "example.json").study;
+  EXPECT_THAT(check_with_scene(study, read_scene(study.experiments[0].scene).scene), IsEmpty());
+}
+
+TEST(StudyValues, EveryKey) {
+  const Study study = read_study(folder + "every_key.json").study;
+  const auto& p = study.parameters;
+  EXPECT_EQ(p[0].per, Per::element);
+  EXPECT_EQ(p[0].scale.kind, Scale::Kind::factor);
+  EXPECT_EQ(p[0].scale.factor, 1e5);
+  EXPECT_THAT(p[0].initial, ElementsAre(2e5));
+  EXPECT_EQ(p[1].tie, 0);
+  EXPECT_THAT(p[1].initial, ElementsAre(2e5));
+  EXPECT_THAT(p[1].bounds.value(), ElementsAre(1e4, 1e7));
+  EXPECT_EQ(p[1].scale.factor, 1e5);
+  EXPECT_THAT(p[1].experiments, ElementsAre(1));
+  EXPECT_THAT(p[2].regions, ElementsAre(0, 4));
+  EXPECT_THAT(p[2].experiments, ElementsAre(0, 1));
+  EXPECT_EQ(p[3].scale.kind, Scale::Kind::logit);
+  EXPECT_EQ(p[4].boundary, 1);
+  EXPECT_TRUE(p[4].per_step);
+  EXPECT_EQ(p[7].basis->kind, ShapeBasis::Kind::box);
+  EXPECT_THAT(p[7].basis->box, ElementsAre(2, 3, 2));
+  EXPECT_THAT(p[7].initial, IsEmpty());
+  EXPECT_EQ(p[8].basis->kind, ShapeBasis::Kind::affine);
+  const auto& o = study.objectives;
+  EXPECT_EQ(o[0].p, 8);
+  EXPECT_EQ(o[0].stress, StressKind::cauchy);
+  EXPECT_THAT(std::get<StepList>(o[0].time.value()).steps, ElementsAre(0, 5, 10));
+  EXPECT_EQ(o[0].power, 0.5);
+  EXPECT_EQ(o[1].limit, 1e4);
+  EXPECT_EQ(o[1].experiment, 1);
+  EXPECT_THAT(std::get<TimeList>(o[1].time.value()).times, ElementsAre(0.025, 0.1));
+  EXPECT_EQ(o[3].over, Over::boundary);
+  EXPECT_TRUE(std::holds_alternative<FinalTime>(o[3].time.value()));
+  EXPECT_EQ(o[4].axis, 2);
+  EXPECT_EQ(o[4].weight, -2);
+  EXPECT_THAT(o[5].bodies, ElementsAre("ball", "plinth"));
+  EXPECT_THAT(o[5].target_velocity, ElementsAre(1, 0, 0));
+  EXPECT_THAT(study.markers[0].rest, ElementsAre(0, 0, 2.5));
+  EXPECT_EQ(study.sweep.store_every, 4);
+  EXPECT_EQ(study.sweep.state_budget, 8);
+  EXPECT_THAT(study.warnings, IsEmpty());
+  EXPECT_THAT(check_with_scene(study, changed_drop("{}")), IsEmpty());
+}
+
+TEST(StudyValues, ResolvedTextReadsBackToItself) {
+  for (const char* name : {"example.json", "every_key.json"}) {
+    const StudyFile first = read_study(folder + name);
+    const StudyFile again = parse_study(first.resolved, "resolved.json", "/");
+    EXPECT_EQ(again.resolved, first.resolved);
+    EXPECT_EQ(again.study.objectives[0].weight, first.study.objectives[0].weight);
+    EXPECT_EQ(again.study.check.steps, first.study.check.steps);
+  }
+}
+
+TEST(StudyValues, AnotherRankNamesThePlacesOfTheFile) {
+  const std::string path = folder + "every_key.json";
+  const StudyFile written = read_study(path);
+  const StudyFile read = read_resolved_study(written.resolved, written.locations, path);
+  EXPECT_EQ(read.resolved, written.resolved);
+  EXPECT_EQ(read.study.file, written.study.file);
+  for (std::size_t i = 0; i < written.study.parameters.size(); ++i) {
+    EXPECT_EQ(read.study.parameters[i].where.entry, written.study.parameters[i].where.entry);
+    EXPECT_EQ(read.study.parameters[i].where.keys, written.study.parameters[i].where.keys);
+  }
+}
+
+TEST(StudyValues, TimesThatAreNotWritten) {
+  const Study study =
+      read_changed_study(with_objectives(R"({"name": "a", "type": "elastic_energy"},
+                                            {"name": "b", "type": "volume_bound", "limit": 1})"))
+          .study;
+  EXPECT_TRUE(std::holds_alternative<TimeIntegral>(observed_times(study.objectives[0], false)));
+  EXPECT_TRUE(std::holds_alternative<FinalTime>(observed_times(study.objectives[0], true)));
+  EXPECT_TRUE(std::holds_alternative<FinalTime>(observed_times(study.objectives[1], false)));
+}
+
+TEST(StudyWarnings, NameWhatIsProbablyNotMeant) {
+  const Study study = read_changed_study(R"({
+    "experiments": [{"name": "drop", "scene": "drop.json"}, {"name": "idle", "scene": "drop.json"}],
+    "objectives": [{"name": "V", "type": "volume_bound", "experiment": "drop", "limit": 1}],
+    "markers": [{"name": "top", "body": "ball", "rest": [0, 0, 0]}]})")
+                          .study;
+  EXPECT_THAT(study.warnings, ElementsAre(HasSubstr("'V' (volume_bound) is constant"),
+                                          HasSubstr("no objective looks at experiment 'idle'")));
+  const auto warnings = check_with_scene(study, changed_drop(R"({"solver": {"nonlinear": {"stop": "step"}}})"));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("looks at 'top'"), HasSubstr("solver/nonlinear/stop"),
+                                    HasSubstr("solver/nonlinear/stop")));
+}
+
+/// Which material the elements of a mesh file have is known with the mesh; the check is the same then.
+TEST(MaterialOnTheMesh, IsLeftToTheMeshWhereItIsNotKnown) {
+  const Study study = read_changed_study(R"({"parameters": {"name": "E", "quantity": "young_modulus",
+                                             "body": "ball", "initial": 1}})")
+                          .study;
+  Scene scene = changed_drop(R"({"materials": [{"id": 0, "type": "NeoHookean", "E": 1, "nu": 0},
+                                               {"id": 1, "type": "MooneyRivlin", "c1": 1, "c2": 1, "k": 1}]})");
+  scene.geometry[0].generator.reset();
+  scene.geometry[0].mesh = "ball.msh";
+  EXPECT_NO_THROW(check_with_scene(study, scene));
+  EXPECT_NO_THROW(check_replaces_material(study.parameters[0], scene.materials[0], "ball"));
+  EXPECT_THROW(check_replaces_material(study.parameters[0], scene.materials[1], "ball"), InputError);
+}
+
+} // namespace
+} // namespace recoil::app

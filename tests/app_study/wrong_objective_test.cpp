@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+
+#include "app_study/study_text.hpp"
+
+namespace recoil::app {
+namespace {
+
+class WrongObjective : public ::testing::TestWithParam<WrongStudy> {};
+
+TEST_P(WrongObjective, IsRefused) { expect_refused(GetParam()); }
+
+WrongStudy wrong(const char* name, const char* entries, std::vector<const char*> parts,
+                 const char* scene_patch = "{}") {
+  return {name, with_objectives(entries), scene_patch, std::move(parts)};
+}
+
+/// A static scene must not have parameters that need time.
+WrongStudy wrong_in_statics(const char* name, const char* entries, std::vector<const char*> parts) {
+  return {name,
+          std::string(R"({"parameters": {"name": "E", "quantity": "young_modulus", "body": "ball",
+                          "initial": 1}, "objectives": )") +
+              entries + "}",
+          R"({"time": null})", std::move(parts)};
+}
+
+const char* const two_experiments =
+    R"({"experiments": [{"name": "drop", "scene": "drop.json"}, {"name": "push", "scene": "drop.json"}],
+        "objectives": {"name": "W", "type": "elastic_energy"}})";
+
+const WrongStudy inputs[] = {
+    wrong("unknown_type", R"({"name": "a", "type": "center_of_mas", "target": "observed.csv"})",
+          {"(/objectives/0/type)", "did you mean 'center_of_mass'"}),
+    wrong("no_objective", "", {"(/objectives)", "at least 1"}),
+    wrong("name_twice",
+          R"({"name": "a", "type": "elastic_energy"}, {"name": "a", "type": "elastic_energy"})",
+          {"(/objectives/1/name)", "'a' is taken already"}),
+    wrong("experiment", R"({"name": "a", "type": "elastic_energy", "experiment": "push"})",
+          {"(/objectives/0/experiment)", "no experiment 'push'", "there are: drop"}),
+    {"experiment_needed", two_experiments, "{}", {"(/objectives", "needs `experiment`", "'push'"}},
+    wrong("body", R"({"name": "a", "type": "elastic_energy", "body": "bal"})",
+          {"(/objectives/0/body)", "experiment 'drop'", "no body 'bal'", "did you mean 'ball'"}),
+    wrong("obstacle", R"({"name": "a", "type": "elastic_energy", "body": "floor"})",
+          {"(/objectives/0/body)", "'floor' is an obstacle"}),
+    wrong("no_exponent", R"({"name": "a", "type": "stress_norm"})", {"(/objectives/0)", "needs `p`"}),
+    wrong("small_exponent", R"({"name": "a", "type": "stress_norm", "p": 0.5})",
+          {"(/objectives/0/p)", ">= 1", "is 0.5"}),
+    wrong("stress", R"({"name": "a", "type": "stress_norm", "p": 2, "stress": "kirchhoff"})",
+          {"(/objectives/0/stress)", "\"first_piola\", \"cauchy\"", "kirchhoff"}),
+    wrong("no_limit", R"({"name": "a", "type": "stress_bound"})", {"(/objectives/0)", "needs `limit`"}),
+    wrong("limit_of_zero", R"({"name": "a", "type": "volume_bound", "limit": 0})",
+          {"(/objectives/0/limit)", "must be > 0"}),
+    wrong("unit_of_limit", R"({"name": "a", "type": "volume_bound", "limit": {"value": 1, "unit": "Pa"}})",
+          {"(/objectives/0/limit)", "\"unit\": \"m^3\""}),
+    wrong("exponent_of_energy", R"({"name": "a", "type": "elastic_energy", "p": 2})",
+          {"(/objectives/0/p)", "`p` does not go with elastic_energy"}),
+    wrong("no_target", R"({"name": "a", "type": "center_of_mass"})", {"(/objectives/0)", "needs `target`"}),
+    wrong("target_missing", R"({"name": "a", "type": "center_of_mass", "target": "observd.csv"})",
+          {"(/objectives/0/target)", "no such file", "did you mean 'observed.csv'", "folder of the study"}),
+    wrong("target_of_numbers", R"({"name": "a", "type": "center_of_mass", "target": [0, 0, 1]})",
+          {"(/objectives/0/target)", "is a CSV file"}),
+    wrong("velocity_of_a_file", R"({"name": "a", "type": "velocity", "target": "observed.csv"})",
+          {"(/objectives/0/target)", "is a vector"}),
+    wrong("velocity_in_the_plane", R"({"name": "a", "type": "velocity", "target": [0, 1]})",
+          {"(/objectives/0/target)", "target velocity needs 3 components in 3D, has 2"}),
+    wrong("no_reference", R"({"name": "a", "type": "target_position"})",
+          {"(/objectives/0)", "needs `reference`"}),
+    wrong("reference_missing", R"({"name": "a", "type": "target_position", "reference": "run"})",
+          {"(/objectives/0/reference)", "no such file or folder"}),
+    wrong("reference_of_no_run", R"({"name": "a", "type": "target_position", "reference": "."})",
+          {"(/objectives/0/reference)", "is not a run folder"}),
+    wrong("over", R"({"name": "a", "type": "target_position", "reference": "observed.csv", "over": "area"})",
+          {"(/objectives/0/over)", "\"volume\", \"boundary\""}),
+    wrong("axis", R"({"name": "a", "type": "height", "axis": "up"})",
+          {"(/objectives/0/axis)", "\"x\", \"y\", \"z\""}),
+    wrong("markers_without_any", R"({"name": "a", "type": "markers", "target": "observed.csv"})",
+          {"(/objectives/0)", "no `markers`", "\"rest\""}),
+    wrong("time", R"({"name": "a", "type": "elastic_energy", "time": "last"})",
+          {"(/objectives/0/time)", "\"integral\", \"final\"", "last"}),
+    wrong("time_of_nothing", R"({"name": "a", "type": "elastic_energy", "time": {}})",
+          {"(/objectives/0/time)", "needs one of"}),
+    wrong("steps_repeated", R"({"name": "a", "type": "elastic_energy", "time": {"steps": [1, 3, 3]}})",
+          {"(/objectives/0/time/steps/2)", "ascending", "3 comes after 3"}),
+    wrong("step_not_run", R"({"name": "a", "type": "elastic_energy", "time": {"steps": [1, 11]}})",
+          {"(/objectives/0/time)", "step 11 is not run", "10 steps"}),
+    wrong("time_not_reached", R"({"name": "a", "type": "elastic_energy", "time": {"times": [0.05, 0.2]}})",
+          {"(/objectives/0/time)", "0.2 s is not reached", "0.0 s to 0.1 s"}),
+    wrong("time_of_a_volume", R"({"name": "a", "type": "volume_bound", "limit": 1, "time": "final"})",
+          {"(/objectives/0/time)", "do not change in time"}),
+    wrong("power", R"({"name": "a", "type": "elastic_energy", "power": 0})",
+          {"(/objectives/0/power)", "must be > 0"}),
+    wrong("contact_force_without_contact", R"({"name": "a", "type": "contact_force_norm"})",
+          {"(/objectives/0/type)", "contact/enabled"}, R"({"contact": {"enabled": false}})"),
+    wrong_in_statics("integral_in_statics", R"({"name": "a", "type": "elastic_energy", "time": "integral"})",
+                     {"/time)", "a static scene has one state", "\"final\""}),
+    wrong_in_statics("velocity_in_statics", R"({"name": "a", "type": "velocity", "target": [0, 0, 0]})",
+                     {"/type)", "velocity needs a scene that moves in time"}),
+};
+
+INSTANTIATE_TEST_SUITE_P(Table, WrongObjective, ::testing::ValuesIn(inputs),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+} // namespace
+} // namespace recoil::app

@@ -1,0 +1,112 @@
+#include "potentials/parameter_checks.hpp"
+#include "recoil/fem/reference/quadrature.hpp"
+#include "recoil/potentials/damping.hpp"
+#include "recoil/potentials/elastic.hpp"
+#include "recoil/potentials/laws/fixed_corotational.hpp"
+#include "recoil/potentials/laws/linear_elasticity.hpp"
+#include "recoil/potentials/laws/mooney_rivlin.hpp"
+#include "recoil/potentials/laws/neo_hookean.hpp"
+#include "recoil/potentials/laws/saint_venant.hpp"
+
+namespace recoil::potentials {
+namespace {
+
+template <int dim, class Law>
+std::unique_ptr<ElasticPotential<dim>> make(const Body<dim>& body, int order, double h = 0,
+                                            int points_per_cell = 1) {
+  return make_elastic<dim, Law>(body.space, body.geometry, order, body.space.cells_of_order(order),
+                                rough_constants<Law::num_parameters>(body, order, h, points_per_cell));
+}
+
+template <int dim>
+std::unique_ptr<Potential<dim>> make_viscous(const Body<dim>& body, int order, double h = 0) {
+  return make_damping<dim>(body.space, body.geometry, order, body.space.cells_of_order(order),
+                           rough_constants<2>(body, order, h));
+}
+
+class ElasticProducts : public ParameterProducts {
+protected:
+  template <int dim, class Law>
+  void check_law(int order, int points_per_cell = 1) {
+    check_constants<dim>(
+        order,
+        [&](const Body<dim>& body, double h) { return make<dim, Law>(body, order, h, points_per_cell); },
+        [](const Body<dim>& body, const auto& g) {
+          return constants_change<Law::num_parameters>(body, g.law);
+        },
+        "constants");
+    check_shape<dim>(order, [&](const Body<dim>& body) {
+      return make<dim, Law>(body, order, 0, points_per_cell);
+    });
+  }
+
+  template <int dim>
+  void check_laws() {
+    for (int order = 1; order <= 3; ++order) {
+      check_law<dim, LinearElasticity<dim>>(order);
+      check_law<dim, SaintVenant<dim>>(order);
+      check_law<dim, NeoHookean<dim>>(order);
+      check_law<dim, FixedCorotational<dim>>(order);
+      check_law<dim, MooneyRivlin<dim>>(order);
+    }
+  }
+};
+
+TEST_F(ElasticProducts, EveryLaw2D) {
+  check_laws<2>();
+  check_law<2, NeoHookean<2>>(4);
+}
+
+TEST_F(ElasticProducts, EveryLaw3D) { check_laws<3>(); }
+
+TEST_F(ElasticProducts, ConstantsThatVaryInACell) {
+  check_law<2, NeoHookean<2>>(2, fem::simplex_quadrature<2>(stiffness_degree(2)).size());
+  check_law<3, MooneyRivlin<3>>(2, fem::simplex_quadrature<3>(stiffness_degree(2)).size());
+}
+
+TEST_F(ElasticProducts, WrongDerivativesAreSeen) {
+  const Body<2> body = distorted_body<2>(2);
+  const auto potential = make<2, NeoHookean<2>>(body, 2);
+  auto g = products<2>(body, *potential);
+  const StepFields<2> fields(body);
+  for (auto& entry : g.law) std::swap(entry[0], entry[1]);
+  EXPECT_GT(relative_error(constants_change<2>(body, g.law),
+                           [&](double h) {
+                             return virtual_work<2>(body, *make<2, NeoHookean<2>>(body, 2, h), fields);
+                           }),
+            1e-3)
+      << "lambda and mu exchanged";
+  // One vertex off by a ten thousandth of the largest entry.
+  double largest = 0;
+  for (const auto& entry : g.vertices) largest = std::max(largest, entry.cwiseAbs().maxCoeff());
+  if (!g.vertices.empty()) g.vertices.front()[0] += 1e-4 * largest;
+  EXPECT_GT(relative_error(vertex_change(body, g),
+                           [&](double h) {
+                             const Body<2> moved = distorted_body<2>(2, h);
+                             const StepFields<2> moved_fields(moved);
+                             return virtual_work<2>(moved, *make<2, NeoHookean<2>>(moved, 2), moved_fields);
+                           }),
+            1e-6);
+}
+
+class DampingProducts : public ParameterProducts {
+protected:
+  template <int dim>
+  void check() {
+    for (int order = 1; order <= 3; ++order) {
+      check_constants<dim>(
+          order, [&](const Body<dim>& body, double h) { return make_viscous<dim>(body, order, h); },
+          [](const Body<dim>& body, const auto& g) { return constants_change<2>(body, g.viscosity); },
+          "viscosities");
+      const auto make = [&](const Body<dim>& body) { return make_viscous<dim>(body, order); };
+      check_shape<dim>(order, make);
+      check_previous<dim>(order, make);
+    }
+  }
+};
+
+TEST_F(DampingProducts, ViscositiesVerticesAndPreviousDisplacement2D) { check<2>(); }
+TEST_F(DampingProducts, ViscositiesVerticesAndPreviousDisplacement3D) { check<3>(); }
+
+} // namespace
+} // namespace recoil::potentials

@@ -1,0 +1,195 @@
+#pragma once
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+
+#include "potentials/potential_checks.hpp"
+#include "recoil/parameters/cell_field.hpp"
+
+/// Products with derivatives by parameters against central differences, on distorted boxes. Every direction is
+/// a rough function of ids that no partition changes.
+namespace recoil::potentials {
+
+/// A number in [-1, 1] for the component of something with an id.
+inline double rough(GlobalIndex id, std::size_t component, double seed) {
+  return std::sin(12.9898 * static_cast<double>(id) + 78.233 * static_cast<double>(component) + seed);
+}
+
+template <int dim>
+Eigen::Matrix<double, dim, 1> rough_vector(GlobalIndex id, double seed) {
+  Eigen::Matrix<double, dim, 1> v;
+  for (int i = 0; i < dim; ++i) v[i] = rough(id, static_cast<std::size_t>(i), seed);
+  return v;
+}
+
+/// In which direction the rest vertices move.
+template <int dim>
+Eigen::Matrix<double, dim, 1> vertex_direction(GlobalIndex id) {
+  return rough_vector<dim>(id, 0.3);
+}
+
+/// A distorted box whose vertices have moved by h * vertex_direction.
+template <int dim>
+Body<dim> distorted_body(int order, double h = 0) {
+  return Body<dim>(2, order, [h](GlobalIndex id) -> Eigen::Matrix<double, dim, 1> {
+    return 0.05 * rough_vector<dim>(id, 2.1) + h * vertex_direction<dim>(id);
+  });
+}
+
+template <int dim>
+double vertex_change(const Body<dim>& body, const parameters::PhysicalGradient<dim>& g) {
+  double change = 0;
+  for (std::size_t i = 0; i < g.vertices.size(); ++i)
+    change += g.vertices[i].dot(vertex_direction<dim>(body.mesh.vertex_ids[i]));
+  return body.comm.sum(change);
+}
+
+/// Constants in the cells of one order, 1 + 0.3 rough numbers, changed by h * rough(cell id, constant, 7).
+/// @param points_per_cell values in a cell differ by the point, their change does not.
+template <int N, int dim>
+parameters::CellField<N> rough_constants(const Body<dim>& body, int order, double h = 0,
+                                         int points_per_cell = 1) {
+  parameters::CellField<N> field;
+  field.points_per_cell = points_per_cell;
+  for (const LocalIndex cell : body.space.cells_of_order(order)) {
+    const GlobalIndex id = body.mesh.cell_ids[static_cast<std::size_t>(cell)];
+    for (int q = 0; q < points_per_cell; ++q) {
+      auto& values = field.values.emplace_back();
+      for (std::size_t i = 0; i < N; ++i)
+        values[i] = 1 + 0.3 * rough(id, i, 0.2 * q) + h * rough(id, i, 7);
+    }
+  }
+  return field;
+}
+
+/// Change along the same direction, of PhysicalGradient::law or viscosity.
+template <int N, int dim, class Entries>
+double constants_change(const Body<dim>& body, const Entries& entries) {
+  double change = 0;
+  for (std::size_t cell = 0; cell < entries.size(); ++cell)
+    for (std::size_t i = 0; i < N; ++i) change += entries[cell][i] * rough(body.mesh.cell_ids[cell], i, 7);
+  return body.comm.sum(change);
+}
+
+/// Displacements u at the end and `previous` at the start of a step, small enough to invert nothing, with an
+/// adjoint field p.
+template <int dim>
+struct StepFields {
+  linalg::Vector u, previous, p;
+  StepContext context;
+
+  explicit StepFields(const Body<dim>& body)
+      : u(body.field(amplitude(body), 1)), previous(body.field(amplitude(body), 4)), p(body.field(1, 17)) {
+    context.time = 1.3;
+    context.dt = 0.1;
+    context.load_factor = 0.6;
+    context.previous = previous.local();
+  }
+  StepFields(const StepFields&) = delete;
+  StepFields& operator=(const StepFields&) = delete;
+
+  static double amplitude(const Body<dim>& body) {
+    return 0.02 / (body.space.max_order() * body.space.max_order());
+  }
+};
+
+/// p . dPhi/du, the scalar whose derivatives the products are.
+template <int dim>
+double virtual_work(const Body<dim>& body, Potential<dim>& potential, const StepFields<dim>& fields) {
+  potential.begin_step(fields.context);
+  return total_gradient(body, potential, fields.u).dot(fields.p);
+}
+
+/// Its derivatives.
+template <int dim>
+parameters::PhysicalGradient<dim> products(const Body<dim>& body, Potential<dim>& potential,
+                                           bool wants_shape = true) {
+  const StepFields<dim> fields(body);
+  potential.begin_step(fields.context);
+  parameters::PhysicalGradient<dim> g(body.space);
+  g.wants_shape = wants_shape;
+  // In two parts: products are added.
+  potential.add_parameter_products(fields.u.local(), fields.p.local(), -0.5, g);
+  potential.add_parameter_products(fields.u.local(), fields.p.local(), 1.5, g);
+  return g;
+}
+
+/// Error of `derivative` = df/dh at 0, relative to it, at the best of several steps of central differences of
+/// fourth order.
+template <class Function>
+double relative_error(double derivative, Function f) {
+  double error = std::numeric_limits<double>::infinity();
+  for (const double h : {1e-2, 2e-3, 4e-4, 8e-5})
+    error = std::min(error, std::abs((8 * (f(h) - f(-h)) - (f(2 * h) - f(-2 * h))) / (12 * h) - derivative));
+  return error / std::abs(derivative);
+}
+
+/// Keeps the largest error of a test in its report.
+class ParameterProducts : public ::testing::Test {
+protected:
+  void expect_small(double error, const std::string& what) {
+    EXPECT_LT(error, 1e-8) << what;
+    largest_ = std::max(largest_, error);
+  }
+  void TearDown() override {
+    std::ostringstream text;
+    text << largest_;
+    RecordProperty("largest_relative_error", text.str());
+  }
+
+  /// Derivative by the rest vertices. `make(body)` builds the potential on a body.
+  template <int dim, class Make>
+  void check_shape(int order, Make make) {
+    const Body<dim> body = distorted_body<dim>(order);
+    const auto potential = make(body);
+    expect_small(relative_error(vertex_change(body, products<dim>(body, *potential)),
+                                [&](double h) {
+                                  const Body<dim> moved = distorted_body<dim>(order, h);
+                                  const StepFields<dim> fields(moved);
+                                  return virtual_work<dim>(moved, *make(moved), fields);
+                                }),
+                 std::string(potential->name()) + " by vertices, order " + std::to_string(order));
+    for (const auto& entry : products<dim>(body, *potential, false).vertices)
+      EXPECT_EQ(entry.norm(), 0) << "not wanted";
+  }
+
+  /// Derivative by constants. `make(body, h)` builds the potential with changed constants, `change(body, g)`
+  /// is the derivative in that direction.
+  template <int dim, class Make, class Change>
+  void check_constants(int order, Make make, Change change, const std::string& what) {
+    const Body<dim> body = distorted_body<dim>(order);
+    const StepFields<dim> fields(body);
+    const auto potential = make(body, 0.0);
+    expect_small(relative_error(change(body, products<dim>(body, *potential)),
+                                [&](double h) { return virtual_work<dim>(body, *make(body, h), fields); }),
+                 std::string(potential->name()) + " by " + what + ", order " + std::to_string(order));
+  }
+
+  /// Derivative by the displacement at the start of the step.
+  template <int dim, class Make>
+  void check_previous(int order, Make make) {
+    const Body<dim> body = distorted_body<dim>(order);
+    StepFields<dim> fields(body);
+    const auto potential = make(body);
+    potential->begin_step(fields.context);
+    const linalg::Vector previous = fields.previous, d = body.field(StepFields<dim>::amplitude(body), 23);
+    linalg::Vector y(body.space.layout());
+    potential->add_previous_product(fields.u.local(), fields.p.local(), -0.5, y.write_owned());
+    potential->add_previous_product(fields.u.local(), fields.p.local(), 1.5, y.write_owned());
+    expect_small(relative_error(y.dot(d),
+                                [&](double h) {
+                                  fields.previous.copy_from(previous);
+                                  fields.previous.add(h, d);
+                                  fields.context.previous = fields.previous.local();
+                                  return virtual_work<dim>(body, *potential, fields);
+                                }),
+                 std::string(potential->name()) + " by previous displacement, order " +
+                     std::to_string(order));
+  }
+
+private:
+  double largest_ = 0;
+};
+
+} // namespace recoil::potentials
