@@ -40,28 +40,33 @@ def body(name, dim, size, divisions, centre, angle=0):
 
 
 def scene(scheme, contact, dim, order):
-    """Two blocks, the lower one held below and pulled at one side, the upper one thrown on it or pressed against it."""
+    """Two blocks, the lower one held below and pulled at one side, the upper one thrown on it or pressed against it, in contact
+    pushed by an obstacle; beside them a third one, blown up by pressure and spinning."""
     static = scheme == "static"
     gap = 0.004 if contact != "free" else 0.1
     lower = body("lower", dim, (1, 0.4, 0.4), (4, 2, 1), (0, -0.2, 0))
-    upper = body("upper", dim, (0.4, 0.3, 0.3), (2, 2, 1), (0.05, 0.15 + gap, 0.02), 0 if static else 1)
+    upper = body("upper", dim, (0.4, 0.3, 0.3), (2, 2, 1), (0.063, 0.15 + gap, 0.017), 0 if static else 1)
     lower["surface_selection"] = [{"id": 1, "axis": "-y", "position": -0.399}, {"id": 3, "axis": "x", "position": 0.499}]
     upper["surface_selection"] = [{"id": 2, "axis": "y", "position": 0.299 + gap}]
-    zero = vector(dim, 0, 0, 0)
+    balloon = body("balloon", dim, (0.3, 0.3, 0.3), (2, 2, 1), (2, 0, 0))
+    balloon["surface_selection"] = [{"id": 5, "axis": "-x", "position": 1.851}, {"id": 4, "axis": "x", "position": 1.851},
+                                    {"id": 4, "axis": "y", "position": -1}]
     base = vector(dim, "0.002*sin(40*t)", "0.004*t" if not static else 0.001, 0)
     conditions = {"dirichlet_boundary": [{"id": 1, "value": base}],
-                  "neumann_boundary": [{"id": 3, "value": vector(dim, 2000, 500, 300)}]}
+                  "neumann_boundary": [{"id": 3, "value": vector(dim, 2000, 500, 300)}],
+                  "pressure_boundary": [{"id": [4, 5], "value": 3000}]}
     if static:
         push = vector(dim, 0.003, -0.006 if contact != "free" else 0.01, 0)
-        conditions["dirichlet_boundary"].append({"id": 2, "value": push})
-    else:
-        conditions["pressure_boundary"] = []
+        conditions["dirichlet_boundary"] += [{"id": 2, "value": push}, {"id": 5, "value": vector(dim, 0, 0, 0)}]
+    else:  # in free flight nothing else would deform it
+        conditions["neumann_boundary"].append({"id": 2, "value": vector(dim, 500, 300, 100)})
     result = {
-        "geometry": [lower, upper],
+        "geometry": [lower, upper, balloon],
         "space": {"discr_order": order},
         "materials": [{"body": "lower", "type": "NeoHookean", "E": 1e5, "nu": 0.3, "rho": 1000, "psi": 20, "phi": 10},
                       {"body": "upper", "type": "SaintVenant" if static else "NeoHookean", "lambda": 6e4, "mu": 4e4, "rho": 800, "psi": 10,
-                       "phi": 5}],
+                       "phi": 5},
+                      {"body": "balloon", "type": "MooneyRivlin", "c1": 1e4, "c2": 5e3, "k": 8e4, "rho": 900, "psi": 5, "phi": 5}],
         "gravity": vector(dim, 0.5, -9.81, 0.3),
         "boundary_conditions": conditions,
         "solver": {"nonlinear": {"grad_norm_tol": 1e-12, "rel_grad_norm_tol": 1e-14, "max_iterations": 200}},
@@ -69,13 +74,18 @@ def scene(scheme, contact, dim, order):
     if static:
         for material in result["materials"]:
             material.pop("psi"), material.pop("phi")
-    if not conditions.get("pressure_boundary"):
-        conditions.pop("pressure_boundary", None)
     if not static:
         result["time"] = {"dt": 0.004, "time_steps": 8, "integrator": scheme}
-        result["initial_conditions"] = {"velocity": [{"body": "upper", "value": vector(dim, 0.6, -0.8, 0.1)}]}
+        spin = [3] if dim == 2 else [1, 2, 3]
+        result["initial_conditions"] = {"velocity": [{"body": "upper", "value": vector(dim, 0.6, -0.8, 0.1)}],
+                                        "angular_velocity": [{"body": "balloon", "value": spin}]}
     if contact != "free":
-        result["contact"] = {"enabled": True, "dhat": 0.01, "barrier_stiffness": 1e7 if dim == 2 else 1e8, "epsv": 0.2}
+        result["contact"] = {"enabled": True, "dhat": 0.01, "epsv": 0.2}
+        result["solver"]["contact"] = {"barrier_stiffness": 1e7 if dim == 2 else 1e8}
+        pusher = body("pusher", dim, (0.1, 0.2, 0.2), (1, 1, 1), (0.063 - 0.2 - 0.05 - 0.012, 0.15 + gap, 0.011))
+        pusher.update({"is_obstacle": True, "surface_selection": 7})
+        result["geometry"].append(pusher)
+        conditions["obstacle_displacements"] = [{"id": 7, "value": vector(dim, 0.004, 0.001, 0)}]
         if contact == "friction":
             result["contact"]["friction_coefficient"] = 0.3
     return result
@@ -92,19 +102,29 @@ def parameters(scheme, contact, dim):
         {"name": "rho", "quantity": "density", "body": "upper", "initial": 800},
         {"name": "traction", "quantity": "traction", "boundary": 3, "initial": vector(dim, 2000, 500, 300)},
         {"name": "gravity", "quantity": "body_force", "initial": vector(dim, 0.5, -9.81, 0.3)},
+        {"name": "pressure", "quantity": "pressure", "initial": 3000},
+        {"name": "c1", "quantity": "mooney_c1", "body": "balloon", "initial": 1e4},
+        {"name": "c2", "quantity": "mooney_c2", "body": "balloon", "initial": 5e3},
+        {"name": "k", "quantity": "mooney_k", "body": "balloon", "initial": 8e4},
     ]
     reasons = {}
     if static:
         chosen.append({"name": "dirichlet", "quantity": "dirichlet_value", "boundary": 2,
                        "initial": vector(dim, 0.003, -0.006 if contact != "free" else 0.01, 0)})
-        for name in ("psi", "phi", "v0", "steps"):
-            reasons[name] = "statics know neither rates nor steps"
+        for name in ("psi", "phi", "v0", "u0", "spin", "steps"):
+            reasons[name] = "statics know neither rates nor steps nor initial states"
     else:
         chosen += [
             {"name": "psi", "quantity": "damping_shear", "body": "lower", "initial": 20},
             {"name": "phi", "quantity": "damping_bulk", "body": "lower", "initial": 10},
             {"name": "v0", "quantity": "initial_velocity", "body": "upper", "initial": vector(dim, 0.6, -0.8, 0.1)},
+            {"name": "u0", "quantity": "initial_displacement", "body": "balloon", "initial": vector(dim, 0.01, 0.02, -0.01)},
+            {"name": "steps", "quantity": "dirichlet_value", "boundary": 1, "per_step": True, "initial": vector(dim, 0.0001, 0.0002, 0)},
         ]
+    if contact != "free":
+        chosen.append({"name": "obstacle", "quantity": "obstacle_motion", "body": "pusher", "initial": vector(dim, 0.004, 0.001, 0)})
+    else:
+        reasons["obstacle"] = "no contact"
     if contact == "friction":
         chosen.append({"name": "friction", "quantity": "friction", "bodies": ["lower", "upper"], "initial": 0.3})
     else:
@@ -151,11 +171,18 @@ class Cell:
         if done.returncode:
             return None, done.stdout
         chosen, reasons = parameters(scheme, contact, dimension)
+        groups = []
+        if scheme != "static":  # its centre of mass depends on density and shape
+            groups.append(("spin", [{"name": "spin", "quantity": "initial_angular_velocity", "body": "balloon",
+                                     "initial": [3] if dimension == 2 else [1, 2, 3]}]))
         shape = {"name": "shape", "quantity": "shape", "basis": {"box": [3] * dimension}, "body": "lower"}
         results = {}
-        for name, group in (("values", chosen), ("shape", [shape])):
+        for name, group in groups + [("values", chosen), ("shape", [shape])]:
+            if name != "spin" and "initial_conditions" in own:
+                own["initial_conditions"].pop("angular_velocity", None)
+                self.write("scene.json", own)
             study = {"experiments": [{"name": "run", "scene": "scene.json"}], "parameters": group,
-                     "objectives": objectives(scheme, dimension), "check": {"directions": 1, "steps": steps}}
+                     "objectives": objectives(scheme, dimension), "sweep": {"tolerance": 1e-13}, "check": {"directions": 1, "steps": steps}}
             self.write(name + ".json", study)
             shutil.rmtree(os.path.join(self.folder, "out-" + name), ignore_errors=True)
             done = self.call("gradient", name + ".json", "-o", "out-" + name, "--check", "-q")

@@ -9,19 +9,21 @@ class WrongObjective : public ::testing::TestWithParam<WrongStudy> {};
 
 TEST_P(WrongObjective, IsRefused) { expect_refused(GetParam()); }
 
-WrongStudy wrong(const char* name, const char* entries, std::vector<const char*> parts,
-                 const char* scene_patch = "{}") {
-  return {name, with_objectives(entries), scene_patch, std::move(parts)};
+WrongStudy wrong(const char* name, const char* entries, std::vector<const char*> parts) {
+  return {name, with_objectives(entries), "{}", std::move(parts)};
 }
 
-/// A static scene must not have parameters that need time.
-WrongStudy wrong_in_statics(const char* name, const char* entries, std::vector<const char*> parts) {
+/// With a parameter that needs neither time nor contact.
+WrongStudy wrong_in(const char* scene_patch, const char* name, const char* entries,
+                    std::vector<const char*> parts) {
   return {name,
           std::string(R"({"parameters": {"name": "E", "quantity": "young_modulus", "body": "ball",
                           "initial": 1}, "objectives": )") +
               entries + "}",
-          R"({"time": null})", std::move(parts)};
+          scene_patch, std::move(parts)};
 }
+
+constexpr const char* statics = R"({"time": null})";
 
 const char* const two_experiments =
     R"({"experiments": [{"name": "drop", "scene": "drop.json"}, {"name": "push", "scene": "drop.json"}],
@@ -88,12 +90,12 @@ const WrongStudy inputs[] = {
           {"(/objectives/0/time)", "do not change in time"}),
     wrong("power", R"({"name": "a", "type": "elastic_energy", "power": 0})",
           {"(/objectives/0/power)", "must be > 0"}),
-    wrong("contact_force_without_contact", R"({"name": "a", "type": "contact_force_norm"})",
-          {"(/objectives/0/type)", "contact/enabled"}, R"({"contact": {"enabled": false}})"),
-    wrong_in_statics("integral_in_statics", R"({"name": "a", "type": "elastic_energy", "time": "integral"})",
-                     {"/time)", "a static scene has one state", "\"final\""}),
-    wrong_in_statics("velocity_in_statics", R"({"name": "a", "type": "velocity", "target": [0, 0, 0]})",
-                     {"/type)", "velocity needs a scene that moves in time"}),
+    wrong_in(R"({"contact": {"enabled": false}})", "contact_force_without_contact",
+             R"({"name": "a", "type": "contact_force_norm"})", {"(/objectives/type)", "contact/enabled"}),
+    wrong_in(statics, "integral_in_statics", R"({"name": "a", "type": "elastic_energy", "time": "integral"})",
+             {"(/objectives/time)", "a static scene has one state", "\"final\""}),
+    wrong_in(statics, "velocity_in_statics", R"({"name": "a", "type": "velocity", "target": [0, 0, 0]})",
+             {"(/objectives/type)", "velocity needs a scene that moves in time"}),
 };
 
 INSTANTIATE_TEST_SUITE_P(Table, WrongObjective, ::testing::ValuesIn(inputs),

@@ -86,7 +86,9 @@ INSTANTIATE_TEST_SUITE_P(Table, WrongReplacement, ::testing::ValuesIn(inputs),
 /// What the parameter does not touch may vary as it likes.
 TEST(Replacement, LeavesOthersAlone) {
   const auto accepts = [](const std::string& parameters, const std::string& scene) {
-    EXPECT_NO_THROW(check_with_scene(read_changed_study(with_parameters(parameters)).study, changed_drop(scene)))
+    const std::string study = R"({"objectives": {"name": "W", "type": "elastic_energy"}, "parameters": [)" +
+                              parameters + "]}";
+    EXPECT_NO_THROW(check_with_scene(read_changed_study(study).study, changed_drop(scene)))
         << parameters << scene;
   };
   accepts(R"({"name": "E", "quantity": "young_modulus", "body": "ball", "initial": 1})",

@@ -18,16 +18,6 @@ bool names_id(const DirichletEntry& entry, int id) {
   return entry.all || std::find(entry.ids.begin(), entry.ids.end(), id) != entry.ids.end();
 }
 
-/// What moves the obstacles with this id: the first obstacle displacement, else the first Dirichlet value,
-/// else nothing.
-const DirichletEntry* find_motion(const BoundaryConditions& conditions, int id) {
-  if (id < 0) return nullptr;
-  for (const auto* list : {&conditions.obstacle_displacements, &conditions.dirichlet})
-    for (const DirichletEntry& entry : *list)
-      if (names_id(entry, id)) return &entry;
-  return nullptr;
-}
-
 template <int dim>
 std::vector<double> displacement(const std::vector<const DirichletEntry*>& motions,
                                  const mesh::DistributedObstacles<dim>& obstacles, double time,
@@ -56,7 +46,7 @@ obstacle_motion(const Scene& scene, const mesh::DistributedObstacles<dim>& obsta
                 const parallel::Communicator& comm) {
   std::vector<const DirichletEntry*> motions;
   for (const std::int32_t id : obstacles.surface_ids)
-    motions.push_back(find_motion(scene.boundary_conditions, id));
+    motions.push_back(find_obstacle_motion(scene.boundary_conditions, id));
   return [motions, &obstacles, &comm](double time, double factor) {
     return parallel::collectively(comm, [&] { return displacement<dim>(motions, obstacles, time, factor); });
   };
@@ -132,6 +122,14 @@ void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat,
 }
 
 } // namespace
+
+const DirichletEntry* find_obstacle_motion(const BoundaryConditions& conditions, int id) {
+  if (id < 0) return nullptr;
+  for (const auto* list : {&conditions.obstacle_displacements, &conditions.dirichlet})
+    for (const DirichletEntry& entry : *list)
+      if (names_id(entry, id)) return &entry;
+  return nullptr;
+}
 
 template <int dim>
 void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obstacles,

@@ -6,6 +6,10 @@
 
 namespace recoil::app {
 
+/// What moves the obstacles with this surface id: the first obstacle displacement that names it, else the
+/// first Dirichlet value; null if nothing does.
+const DirichletEntry* find_obstacle_motion(const BoundaryConditions& conditions, int id);
+
 /// Adds contact, friction and the motion of obstacles to a problem whose scene enables contact; nothing
 /// otherwise. `scene` and `obstacles` must outlive the problem. Collective.
 /// @throws InputError for friction pairs that name no body.

@@ -158,6 +158,12 @@ stepping::State initial_state(const Scene& scene, const solvers::ElastodynamicsP
   return state;
 }
 
+template <int dim>
+Eigen::Vector3d spin_center(const AngularVelocity& spin, const solvers::ElastodynamicsProblem<dim>& problem) {
+  return spin.center ? *spin.center
+                     : centre_of_mass(spin.region, *problem.space, *problem.geometry, problem.density);
+}
+
 solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, double diagonal) {
   solvers::ElastodynamicsOptions options;
   switch (scene.time.kind) {
@@ -203,7 +209,8 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   template solvers::ElastodynamicsProblem<dim> build_problem(                                                \
       const Scene&, const fem::FunctionSpace<dim>&, const std::vector<int>&, const MaterialOverrides&,       \
       const mesh::DistributedObstacles<dim>&);                                                               \
-  template stepping::State initial_state(const Scene&, const solvers::ElastodynamicsProblem<dim>&);
+  template stepping::State initial_state(const Scene&, const solvers::ElastodynamicsProblem<dim>&);          \
+  template Eigen::Vector3d spin_center(const AngularVelocity&, const solvers::ElastodynamicsProblem<dim>&);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

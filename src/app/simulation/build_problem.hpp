@@ -23,6 +23,10 @@ build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const st
 template <int dim>
 stepping::State initial_state(const Scene& scene, const solvers::ElastodynamicsProblem<dim>& problem);
 
+/// What a spin turns about: its centre, or the centre of mass of its region. Collective.
+template <int dim>
+Eigen::Vector3d spin_center(const AngularVelocity& spin, const solvers::ElastodynamicsProblem<dim>& problem);
+
 /// Time stepping and tolerances; `diagonal` is that of the rest bounding box [m].
 solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, double diagonal);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/simulation/build_contact.hpp"
 #include "app/study/initial_parameters.hpp"
 #include "recoil/base/error.hpp"
 
@@ -119,6 +120,52 @@ void apply_to_shape(const ParameterField<dim>& field, std::span<const double> va
         mesh.vertices[vertex][i] += weight * values[static_cast<std::size_t>(slot * dim + i)];
 }
 
+/// Gives the obstacles that move surface ids of their own, and these their motion.
+template <int dim>
+void apply_to_obstacles(const ParameterField<dim>& field, std::span<const double> values, Scene& scene,
+                        mesh::DistributedObstacles<dim>& obstacles) {
+  auto& motions = scene.boundary_conditions.obstacle_displacements;
+  for (std::size_t k = 0; k < obstacles.names.size(); ++k) {
+    if (field.slot_of_obstacle[k] < 0) continue;
+    DirichletEntry entry;
+    entry.where = field.spec->where.entry;
+    entry.start_time = scene.time.t0;
+    entry.value.resize(dim);
+    if (const DirichletEntry* before =
+            find_obstacle_motion(scene.boundary_conditions, obstacles.surface_ids[k]))
+      entry.interpolation = before->interpolation;
+    const auto own = static_cast<std::size_t>(field.slot_of_obstacle[k]) * dim;
+    set_prescribed(entry, *field.spec, field.spec->per_step ? values : values.subspan(own, dim), dim,
+                   scene.time);
+    constexpr std::int32_t first_free_id = 1 << 30;
+    obstacles.surface_ids[k] = first_free_id + static_cast<std::int32_t>(k);
+    entry.ids = {obstacles.surface_ids[k]};
+    motions.insert(motions.begin(), std::move(entry));
+  }
+}
+
+/// Replaces the spins of the bodies that the parameter names.
+template <int dim>
+void apply_to_spins(const ParameterField<dim>& field, std::span<const double> values,
+                    const std::vector<std::string>& bodies, Scene& scene) {
+  auto& spins = scene.initial_conditions.angular_velocity;
+  const ParameterSpec& spec = *field.spec;
+  LocalIndex slot = 0;
+  for (const std::string& body : spec.bodies.empty() ? bodies : spec.bodies) {
+    AngularVelocity spin;
+    spin.region.bodies = {body};
+    spin.region.where = spec.where.entry;
+    const auto own = values.subspan(static_cast<std::size_t>(slot * field.components),
+                                    static_cast<std::size_t>(field.components));
+    spin.value.assign(own.begin(), own.end());
+    for (const AngularVelocity& before : spins)
+      if (contains(before.region, body, 0)) spin.center = before.center;
+    std::erase_if(spins, [&](const AngularVelocity& before) { return contains(before.region, body, 0); });
+    spins.push_back(std::move(spin));
+    if (spec.per == Per::body) ++slot;
+  }
+}
+
 } // namespace
 
 std::vector<std::pair<std::size_t, double>> step_weights(const TimeSpec& time, double now) {
@@ -149,7 +196,12 @@ Variant<dim> make_variant(const Scene& scene, const DistributedGeometry<dim>& ge
       apply_to_shape(fields[k], values[k], shape.mesh);
       break;
     default:
-      apply_to_scene<dim>(fields[k], values[k], *variant.scene);
+      if (fields[k].spec->quantity == Quantity::obstacle_motion)
+        apply_to_obstacles(fields[k], values[k], *variant.scene, shape.obstacles);
+      else if (fields[k].spec->quantity == Quantity::initial_angular_velocity)
+        apply_to_spins(fields[k], values[k], shape.mesh.body_names, *variant.scene);
+      else
+        apply_to_scene<dim>(fields[k], values[k], *variant.scene);
     }
   variant.discrete =
       std::make_unique<DiscreteScene<dim>>(*variant.scene, std::move(shape), std::move(overrides));

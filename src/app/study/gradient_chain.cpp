@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "app/simulation/build_contact.hpp"
+#include "app/simulation/build_problem.hpp"
 #include "app/simulation/materials.hpp"
 #include "app/study/initial_parameters.hpp"
 #include "app/study/vertex_sums.hpp"
@@ -15,6 +17,11 @@ template <int dim>
 bool has_group(const std::vector<ParameterField<dim>>& fields, QuantityGroup group) {
   return std::ranges::any_of(fields,
                              [&](const auto& field) { return info(field.spec->quantity).group == group; });
+}
+
+template <int dim>
+bool has_quantity(const std::vector<ParameterField<dim>>& fields, Quantity quantity) {
+  return std::ranges::any_of(fields, [&](const auto& field) { return field.spec->quantity == quantity; });
 }
 
 bool acts_on(const DirichletEntry& entry, int boundary) {
@@ -38,17 +45,66 @@ GradientChain<dim>::GradientChain(DiscreteScene<dim>& discrete,
     for (const auto& field : fields) zero.emplace_back(field.size(), 0.0);
   }
   products_.wants_mass = shape || has_group(fields, QuantityGroup::density);
-  if (has_group(fields, QuantityGroup::prescribed))
+  if (has_quantity(fields, Quantity::obstacle_motion))
+    products_.obstacles = [this](std::size_t objective, double time, double load_factor, const auto& y) {
+      add_obstacle_products(objective, time, load_factor, y);
+    };
+  if (has_quantity(fields, Quantity::dirichlet_value))
     products_.prescribed = [this](std::size_t objective, double time, double load_factor,
                                   const linalg::Vector& y) {
       add_prescribed(objective, time, load_factor, y);
     };
   if (has_group(fields, QuantityGroup::initial))
     products_.initial = [this](std::size_t objective, const linalg::Vector& y, const linalg::Vector& z) {
-      for (std::size_t k = 0; k < fields_.size(); ++k)
-        add_initial_products<dim>(fields_[k], discrete_.space(), y.owned(), z.owned(),
-                                  gradients_[objective][k]);
+      add_initial(objective, y, z);
     };
+}
+
+template <int dim>
+void GradientChain<dim>::add_initial(std::size_t objective, const linalg::Vector& y,
+                                     const linalg::Vector& z) {
+  for (std::size_t k = 0; k < fields_.size(); ++k) {
+    std::vector<double>& gradient = gradients_[objective][k];
+    add_initial_products<dim>(fields_[k], discrete_.space(), y.owned(), z.owned(), gradient);
+    if (fields_[k].spec->quantity != Quantity::initial_angular_velocity) continue;
+    std::vector<Eigen::Vector3d> centres(discrete_.mesh().body_names.size(), Eigen::Vector3d::Zero());
+    for (const AngularVelocity& spin : discrete_.scene().initial_conditions.angular_velocity)
+      for (std::size_t body = 0; body < centres.size(); ++body)
+        if (contains(spin.region, discrete_.mesh().body_names[body], 0))
+          centres[body] = spin_center(spin, discrete_.solver().problem());
+    add_spin_products<dim>(fields_[k], discrete_.space(), centres, z.owned(), gradient);
+  }
+}
+
+template <int dim>
+void GradientChain<dim>::add_obstacle_products(std::size_t objective, double time, double load_factor,
+                                               const std::vector<Eigen::Matrix<double, dim, 1>>& y) {
+  const Scene& scene = discrete_.scene();
+  const auto& obstacles = discrete_.obstacles();
+  const auto& surface = discrete_.solver().problem().contact->surface();
+  for (std::size_t k = 0; k < fields_.size(); ++k) {
+    const ParameterField<dim>& field = fields_[k];
+    if (field.slot_of_obstacle.empty()) continue;
+    for (std::size_t v = 0; v < y.size(); ++v) {
+      const LocalIndex vertex = surface.obstacle_vertex(static_cast<LocalIndex>(v));
+      if (vertex < 0) continue;
+      const auto obstacle =
+          static_cast<std::size_t>(obstacles.vertex_surface[static_cast<std::size_t>(vertex)]);
+      if (field.slot_of_obstacle[obstacle] < 0) continue;
+      const DirichletEntry& entry =
+          *find_obstacle_motion(scene.boundary_conditions, obstacles.surface_ids[obstacle]);
+      const auto weights = field.spec->per_step
+                               ? step_weights(scene.time, time)
+                               : std::vector<std::pair<std::size_t, double>>{
+                                     {static_cast<std::size_t>(field.slot_of_obstacle[obstacle]), 1.0}};
+      for (int i = 0; i < dim; ++i) {
+        const double factor = field.spec->per_step ? 1 : time_factor(entry.interpolation, i, time);
+        for (const auto& [slot, weight] : weights)
+          gradients_[objective][k][slot * dim + static_cast<std::size_t>(i)] +=
+              weight * load_factor * factor * y[v][i];
+      }
+    }
+  }
 }
 
 template <int dim>
@@ -125,12 +181,11 @@ void GradientChain<dim>::add_load_products(std::size_t k, const parameters::Phys
     const auto& surface = discrete_.solver().problem().contact->surface();
     for (const auto& [pair, value] : g.friction) {
       const auto name = [&](std::int32_t body) {
-        const auto planes = discrete_.scene().planes;
-        const auto plane = static_cast<std::size_t>(body) - surface.space().mesh().body_names.size() -
-                           discrete_.obstacles().names.size();
-        const bool is_plane = static_cast<std::size_t>(body) >=
-                              surface.space().mesh().body_names.size() + discrete_.obstacles().names.size();
-        return is_plane ? planes[plane].name : surface.body_name(body);
+        const std::size_t first_plane =
+            discrete_.mesh().body_names.size() + discrete_.obstacles().names.size();
+        const auto number = static_cast<std::size_t>(body);
+        return number < first_plane ? surface.body_name(body)
+                                    : discrete_.scene().planes[number - first_plane].name;
       };
       const std::array<std::string, 2> names{name(pair.first), name(pair.second)};
       if ((names[0] == spec.bodies[0] && names[1] == spec.bodies[1]) ||

@@ -26,6 +26,9 @@ public:
 
 private:
   void add_prescribed(std::size_t objective, double time, double load_factor, const linalg::Vector& y);
+  void add_obstacle_products(std::size_t objective, double time, double load_factor,
+                             const std::vector<Eigen::Matrix<double, dim, 1>>& y);
+  void add_initial(std::size_t objective, const linalg::Vector& y, const linalg::Vector& z);
   void add_material_products(std::size_t k, const parameters::PhysicalGradient<dim>& g,
                              std::span<double> gradient) const;
   void add_load_products(std::size_t k, const parameters::PhysicalGradient<dim>& g,

@@ -1,7 +1,7 @@
 #include "app/study/initial_parameters.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 namespace recoil::app {
 
@@ -78,6 +78,40 @@ void add_initial_products(const ParameterField<dim>& field, const fem::FunctionS
   });
 }
 
+template <int dim>
+void add_spin_products(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space,
+                       const std::vector<Eigen::Vector3d>& centres, std::span<const double> z,
+                       std::span<double> gradient) {
+  const auto& mesh = space.mesh();
+  std::vector<char> done(static_cast<std::size_t>(space.num_owned_nodes()), 0);
+  for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
+    const auto index = static_cast<std::size_t>(cell);
+    if (field.slot_of_cell[index] < 0) continue;
+    for (const LocalIndex node : space.cell_nodes(cell)) {
+      if (node >= space.num_owned_nodes() || std::exchange(done[static_cast<std::size_t>(node)], 1) != 0)
+        continue;
+      Eigen::Vector3d arm = -centres[static_cast<std::size_t>(mesh.cell_body[index])],
+                      value = Eigen::Vector3d::Zero();
+      arm.template head<dim>() += space.node_positions()[static_cast<std::size_t>(node)];
+      for (int i = 0; i < dim; ++i) value[i] = z[static_cast<std::size_t>(node * dim + i)];
+      // z . (omega x arm) = omega . (arm x z)
+      const Eigen::Vector3d by_spin = arm.cross(value);
+      double* slot =
+          gradient.data() + static_cast<std::ptrdiff_t>(field.slot_of_cell[index]) * field.components;
+      if constexpr (dim == 2)
+        slot[0] += by_spin[2];
+      else
+        for (int i = 0; i < 3; ++i) slot[i] += by_spin[i];
+    }
+  }
+}
+
+template void add_spin_products(const ParameterField<2>&, const fem::FunctionSpace<2>&,
+                                const std::vector<Eigen::Vector3d>&, std::span<const double>,
+                                std::span<double>);
+template void add_spin_products(const ParameterField<3>&, const fem::FunctionSpace<3>&,
+                                const std::vector<Eigen::Vector3d>&, std::span<const double>,
+                                std::span<double>);
 template void apply_to_initial_state(const ParameterField<2>&, std::span<const double>,
                                      const fem::FunctionSpace<2>&, stepping::State&);
 template void apply_to_initial_state(const ParameterField<3>&, std::span<const double>,

@@ -17,4 +17,10 @@ template <int dim>
 void add_initial_products(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space,
                           std::span<const double> y, std::span<const double> z, std::span<double> gradient);
 
+/// gradient += z' dv_0/dq of an initial spin about `centres`, one per body of the mesh; owned shares.
+template <int dim>
+void add_spin_products(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space,
+                       const std::vector<Eigen::Vector3d>& centres, std::span<const double> z,
+                       std::span<double> gradient);
+
 } // namespace recoil::app

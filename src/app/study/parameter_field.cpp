@@ -15,7 +15,7 @@ public:
   using Field = ParameterField<dim>;
 
   FieldBuilder(const Scene& scene, const DistributedGeometry<dim>& geometry)
-      : scene_(scene), mesh_(geometry.mesh) {}
+      : scene_(scene), mesh_(geometry.mesh), obstacles_(geometry.obstacles) {}
 
   Field build(const ParameterSpec& spec, int index) const {
     Field field;
@@ -38,8 +38,7 @@ public:
       break;
     case QuantityGroup::prescribed:
       field.components = num_components(quantity.components, dim);
-      if (spec.per != Per::global) refuse(spec, "per", "prescribed values have one value per parameter");
-      replicate(field, spec.per_step ? static_cast<std::size_t>(scene_.time.steps) : 1);
+      spread_over_steps(field);
       break;
     case QuantityGroup::contact:
     case QuantityGroup::load:
@@ -61,6 +60,28 @@ private:
     field.slot_ids.resize(num_slots);
     std::iota(field.slot_ids.begin(), field.slot_ids.end(), GlobalIndex{0});
     field.num_owned_slots = num_slots;
+  }
+
+  /// Prescribed values: one slot, one per obstacle, one per step.
+  void spread_over_steps(Field& field) const {
+    const ParameterSpec& spec = *field.spec;
+    std::size_t num_slots = spec.per_step ? static_cast<std::size_t>(scene_.time.steps) : 1;
+    if (spec.quantity == Quantity::obstacle_motion) {
+      if (spec.per_step && spec.per == Per::body)
+        refuse(spec, "per",
+               "obstacles move per step or each on its own, not both; write one parameter per obstacle");
+      field.slot_of_obstacle.assign(obstacles_.names.size(), -1);
+      LocalIndex count = 0;
+      for (std::size_t k = 0; k < obstacles_.names.size(); ++k)
+        if (spec.bodies.empty() || std::ranges::find(spec.bodies, obstacles_.names[k]) != spec.bodies.end())
+          field.slot_of_obstacle[k] = spec.per == Per::body ? count++ : 0;
+      if (std::ranges::all_of(field.slot_of_obstacle, [](LocalIndex slot) { return slot < 0; }))
+        refuse(spec, "body", "no obstacle with a mesh has such a name");
+      if (spec.per == Per::body) num_slots = static_cast<std::size_t>(count);
+    } else if (spec.per != Per::global) {
+      refuse(spec, "per", "prescribed values have one value per parameter");
+    }
+    replicate(field, num_slots);
   }
 
   bool selects(const ParameterSpec& spec, std::size_t cell) const {
@@ -167,6 +188,7 @@ private:
 
   const Scene& scene_;
   const mesh::DistributedMesh<dim>& mesh_;
+  const mesh::DistributedObstacles<dim>& obstacles_;
 };
 
 template <int dim>
@@ -255,6 +277,25 @@ void FieldBuilder<dim>::build_shape(Field& field) const {
   refuse(spec, "basis", "modes from a file are not built yet; take a box of control points");
 }
 
+/// A rigid spin turns about a point that may follow shape and density, and so may its arms.
+void refuse_spins_of_unknown_centre(const Study& study, int experiment, const Scene& scene) {
+  const auto acts = [&](const ParameterSpec& spec) {
+    return std::ranges::find(spec.experiments, experiment) != spec.experiments.end();
+  };
+  const bool spins = !scene.initial_conditions.angular_velocity.empty() ||
+                     std::ranges::any_of(study.parameters, [&](const ParameterSpec& spec) {
+                       return acts(spec) && spec.quantity == Quantity::initial_angular_velocity;
+                     });
+  if (!spins) return;
+  for (const ParameterSpec& spec : study.parameters)
+    if (acts(spec) && (spec.quantity == Quantity::shape || spec.quantity == Quantity::density))
+      throw InputError(
+          spec.where.of("quantity"),
+          "parameter '" + spec.name +
+              "': the initial spin of a body has no derivative by shape and density; give the initial "
+              "velocity as a formula or per vertex");
+}
+
 } // namespace
 
 template <int dim>
@@ -270,6 +311,7 @@ template <int dim>
 std::vector<ParameterField<dim>> make_parameter_fields(const Study& study, int experiment, const Scene& scene,
                                                        const DistributedGeometry<dim>& geometry) {
   const FieldBuilder<dim> builder(scene, geometry);
+  refuse_spins_of_unknown_centre(study, experiment, scene);
   std::vector<ParameterField<dim>> fields;
   for (std::size_t i = 0; i < study.parameters.size(); ++i)
     if (std::ranges::find(study.parameters[i].experiments, experiment) !=

@@ -27,7 +27,9 @@ struct ParameterField {
 
   /// Per local cell the slot that acts there, -1 = none; for quantities of cells and initial fields per body.
   std::vector<LocalIndex> slot_of_cell;
-  /// The same per local mesh vertex, for initial fields per vertex.
+  /// Per obstacle the slot that moves it, -1 = none; for obstacle motions.
+  std::vector<LocalIndex> slot_of_obstacle;
+  /// As slot_of_cell per local mesh vertex, for initial fields per vertex.
   std::vector<LocalIndex> slot_of_vertex;
   /// Per local mesh vertex the slots that move it, with their weights; of a shape.
   std::vector<std::vector<std::pair<LocalIndex, double>>> shape_weights;
