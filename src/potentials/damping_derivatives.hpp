@@ -4,8 +4,8 @@
 #include "recoil/parameters/cell_field.hpp"
 #include "recoil/parameters/physical_gradient.hpp"
 
-/// The derivatives of strain-rate damping by parameters and by the start of the step, in a translation unit of
-/// their own like those of the elastic laws (elastic_derivatives.hpp).
+/// The derivatives of strain-rate damping by parameters and by the start of the step, in a translation unit
+/// of their own like those of the elastic laws (elastic_derivatives.hpp).
 namespace recoil::potentials {
 
 /// The two ends of a step with damping.

@@ -32,10 +32,9 @@ bool is_selected(std::span<const char> selected, LocalIndex cell) {
 } // namespace
 
 template <class Law, int dim>
-void add_elastic_parameter_products(const CellPoints<dim>& points,
-                                                      const LawConstants<Law>& constants,
-                                                      std::span<const double> u, std::span<const double> p,
-                                                      double factor, parameters::PhysicalGradient<dim>& g) {
+void add_elastic_parameter_products(const CellPoints<dim>& points, const LawConstants<Law>& constants,
+                                    std::span<const double> u, std::span<const double> p, double factor,
+                                    parameters::PhysicalGradient<dim>& g) {
   using Matrix = SquareMatrix<dim>;
   for (std::size_t k = 0; k < points.cells.size(); ++k) {
     const LocalIndex cell = points.cells[k];
@@ -60,10 +59,9 @@ void add_elastic_parameter_products(const CellPoints<dim>& points,
 }
 
 template <class Law, int dim>
-double integrate_point_function(const CellPoints<dim>& points,
-                                                  const LawConstants<Law>& constants,
-                                                  std::span<const double> u, const PointFunction<dim>& j,
-                                                  std::span<const char> selected) {
+double integrate_point_function(const CellPoints<dim>& points, const LawConstants<Law>& constants,
+                                std::span<const double> u, const PointFunction<dim>& j,
+                                std::span<const char> selected) {
   using Matrix = SquareMatrix<dim>;
   double sum = 0;
   for (std::size_t k = 0; k < points.cells.size(); ++k) {
@@ -78,10 +76,9 @@ double integrate_point_function(const CellPoints<dim>& points,
 }
 
 template <class Law, int dim>
-void
-add_point_function_gradient(const CellPoints<dim>& points, const LawConstants<Law>& constants,
-                            std::span<const double> u, const PointFunction<dim>& j,
-                            std::span<const char> selected, double factor, std::span<double> g) {
+void add_point_function_gradient(const CellPoints<dim>& points, const LawConstants<Law>& constants,
+                                 std::span<const double> u, const PointFunction<dim>& j,
+                                 std::span<const char> selected, double factor, std::span<double> g) {
   using Matrix = SquareMatrix<dim>;
   for (std::size_t k = 0; k < points.cells.size(); ++k) {
     const LocalIndex cell = points.cells[k];
@@ -96,11 +93,10 @@ add_point_function_gradient(const CellPoints<dim>& points, const LawConstants<La
 }
 
 template <class Law, int dim>
-void
-add_point_function_parameter_products(const CellPoints<dim>& points, const LawConstants<Law>& constants,
-                                      std::span<const double> u, const PointFunction<dim>& j,
-                                      std::span<const char> selected, double factor,
-                                      parameters::PhysicalGradient<dim>& g) {
+void add_point_function_parameter_products(const CellPoints<dim>& points, const LawConstants<Law>& constants,
+                                           std::span<const double> u, const PointFunction<dim>& j,
+                                           std::span<const char> selected, double factor,
+                                           parameters::PhysicalGradient<dim>& g) {
   using Matrix = SquareMatrix<dim>;
   for (std::size_t k = 0; k < points.cells.size(); ++k) {
     const LocalIndex cell = points.cells[k];
@@ -135,9 +131,9 @@ add_point_function_parameter_products(const CellPoints<dim>& points, const LawCo
   template double integrate_point_function<Law<dim>>(const CellPoints<dim>&, const LawConstants<Law<dim>>&,  \
                                                      std::span<const double>, const PointFunction<dim>&,     \
                                                      std::span<const char>);                                 \
-  template void add_point_function_gradient<Law<dim>>(                                                       \
-      const CellPoints<dim>&, const LawConstants<Law<dim>>&, std::span<const double>,                        \
-      const PointFunction<dim>&, std::span<const char>, double, std::span<double>);                          \
+  template void add_point_function_gradient<Law<dim>>(const CellPoints<dim>&, const LawConstants<Law<dim>>&, \
+                                                      std::span<const double>, const PointFunction<dim>&,    \
+                                                      std::span<const char>, double, std::span<double>);     \
   template void add_point_function_parameter_products<Law<dim>>(                                             \
       const CellPoints<dim>&, const LawConstants<Law<dim>>&, std::span<const double>,                        \
       const PointFunction<dim>&, std::span<const char>, double, parameters::PhysicalGradient<dim>&);

@@ -6,7 +6,8 @@
 #include "recoil/potentials/elastic.hpp"
 
 /// The derivatives of ElasticOnCells by parameters and of integrals over it, for every law. Defined in a
-/// translation unit of their own: in that of Newton's loops they would change what the compiler inlines there.
+/// translation unit of their own: in that of Newton's loops they would change what the compiler inlines
+/// there.
 namespace recoil::potentials {
 
 template <class Law>

@@ -109,6 +109,7 @@ std::string Range::describe() const {
   if (!bounded_above) return (min_open ? "> " : ">= ") + number_text(min);
   if (min_open && max_open)
     return "between " + number_text(min) + " and " + number_text(max) + " (both excluded)";
+  if (min_open) return "> " + number_text(min) + " and <= " + number_text(max);
   return number_text(min) + " to " + number_text(max);
 }
 

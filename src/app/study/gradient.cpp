@@ -14,6 +14,7 @@
 #include "recoil/base/timer.hpp"
 #include "recoil/base/version.hpp"
 #include "recoil/checkpoint/run_folder.hpp"
+#include "recoil/parameters/variable_map.hpp"
 
 namespace recoil::app {
 
@@ -28,20 +29,25 @@ Study load_study(const parallel::Communicator& comm, const std::filesystem::path
       comm, [&] { return read_resolved_study(first.resolved, first.locations, path).study; });
 }
 
-/// d(scaled value)/d(value) inverted: what turns a derivative by a value into one by what the optimiser sees.
-double scaling(const ParameterSpec& spec, double value) {
+parameters::Scaling scaling_of(const ParameterSpec& spec) {
+  using Kind = parameters::Scaling::Kind;
   switch (spec.scale.kind) {
   case Scale::Kind::logarithm:
-    return value;
+    return {.kind = Kind::logarithm};
   case Scale::Kind::logit:
-    return (value - (*spec.bounds)[0]) * ((*spec.bounds)[1] - value) /
-           ((*spec.bounds)[1] - (*spec.bounds)[0]);
+    return {.kind = Kind::logit, .low = (*spec.bounds)[0], .high = (*spec.bounds)[1]};
   case Scale::Kind::factor:
-    return spec.scale.factor;
+    return {.kind = Kind::factor, .factor = spec.scale.factor};
   case Scale::Kind::linear:
     break;
   }
-  return 1;
+  return {};
+}
+
+/// The derivative by what an optimiser sees of a value, from that by the value.
+double scaled(const ParameterSpec& spec, double value, double gradient) {
+  const parameters::Scaling scaling = scaling_of(spec);
+  return scaling.slope(scaling.variable(value)) * gradient;
 }
 
 nlohmann::ordered_json number_or_list(const std::vector<double>& values) {
@@ -74,13 +80,14 @@ nlohmann::ordered_json describe_parameters(const Study& study,
       result[spec.name] = {{"unit", info(spec.quantity).unit}, {"file", "gradient.h5"}};
       continue;
     }
-    std::vector<double> scaled = gradients[owner];
-    for (std::size_t k = 0; k < scaled.size(); ++k) scaled[k] *= scaling(spec, values[owner][k]);
+    std::vector<double> by_variable = gradients[owner];
+    for (std::size_t k = 0; k < by_variable.size(); ++k)
+      by_variable[k] = scaled(spec, values[owner][k], by_variable[k]);
     const char* unit = info(spec.quantity).unit;
     result[spec.name] = {{"value", number_or_list(values[owner])},
                          {"unit", unit != nullptr ? unit : "1"},
                          {"gradient", number_or_list(gradients[owner])},
-                         {"gradient_scaled", number_or_list(scaled)}};
+                         {"gradient_scaled", number_or_list(by_variable)}};
   }
   return result;
 }

@@ -26,6 +26,8 @@ public:
     case QuantityGroup::material:
     case QuantityGroup::density:
     case QuantityGroup::damping:
+      if (dim == 2 && spec.quantity == Quantity::mooney_c2)
+        refuse(spec, "quantity", "`c2` of MooneyRivlin has no effect in 2D; leave the parameter out");
       field.components = num_components(quantity.components, dim);
       spread_over_cells(field);
       break;
