@@ -45,7 +45,7 @@ const WrongStudy inputs[] = {
           {"(/objectives/0/body)", "'floor' is an obstacle"}),
     wrong("no_exponent", R"({"name": "a", "type": "stress_norm"})", {"(/objectives/0)", "needs `p`"}),
     wrong("small_exponent", R"({"name": "a", "type": "stress_norm", "p": 0.5})",
-          {"(/objectives/0/p)", ">= 1", "is 0.5"}),
+          {"(/objectives/0/p)", "> 1", "is 0.5"}),
     wrong("stress", R"({"name": "a", "type": "stress_norm", "p": 2, "stress": "kirchhoff"})",
           {"(/objectives/0/stress)", "\"first_piola\", \"cauchy\"", "kirchhoff"}),
     wrong("no_limit", R"({"name": "a", "type": "stress_bound"})", {"(/objectives/0)", "needs `limit`"}),

@@ -63,8 +63,7 @@ void build_measure(const Item& entry, ObjectiveSpec& objective) {
   if (entry.has("stress"))
     objective.stress = entry["stress"].text() == "cauchy" ? StressKind::cauchy : StressKind::first_piola;
   if (entry.has("limit")) objective.limit = entry["limit"].number();
-  if (entry.has("over"))
-    objective.over = entry["over"].text() == "boundary" ? Over::boundary : Over::volume;
+  if (entry.has("over")) objective.over = entry["over"].text() == "boundary" ? Over::boundary : Over::volume;
   if (entry.has("reference")) build_reference(entry["reference"], objective);
   if (entry.has("target")) build_target(entry["target"], objective);
   if (entry.has("axis")) objective.axis = entry["axis"].text().front() - 'x';

@@ -25,8 +25,7 @@ std::vector<int> experiments_of(const Item& entry, const Study& study) {
     return indices;
   }
   distinct_texts(entry["experiment"]);
-  for (const Item& name : entry["experiment"].items())
-    indices.push_back(index_of(name, names, "experiment"));
+  for (const Item& name : entry["experiment"].items()) indices.push_back(index_of(name, names, "experiment"));
   std::ranges::sort(indices);
   return indices;
 }
@@ -47,8 +46,8 @@ std::string short_number(double value) { return nlohmann::json(value).dump(); }
 std::string possible_values(const QuantityInfo& quantity) {
   std::string text(quantity.name);
   if (quantity.min_open && quantity.max < 1e300)
-    return text + " must lie between " + short_number(quantity.min) + " and " +
-           short_number(quantity.max) + " (both excluded)";
+    return text + " must lie between " + short_number(quantity.min) + " and " + short_number(quantity.max) +
+           " (both excluded)";
   return text + (quantity.min_open ? " must be > " : " must be >= ") + short_number(quantity.min);
 }
 
@@ -74,8 +73,7 @@ std::array<double, 2> bounds_of(const Item& item, const QuantityInfo& quantity) 
     item.fail("the lowest value comes first and must be smaller than the highest: " + item.dump());
   for (const double value : given)
     if (!quantity.is_possible(value))
-      item.fail("may not let the value become " + short_number(value) + ": " +
-                possible_values(quantity));
+      item.fail("may not let the value become " + short_number(value) + ": " + possible_values(quantity));
   return {given[0], given[1]};
 }
 
@@ -158,9 +156,8 @@ void build_start(const Item& entry, const QuantityInfo& quantity, ParameterSpec&
 
 ParameterSpec parameter_from(const Item& entry, const Study& study) {
   const QuantityInfo& quantity = *find_quantity(entry["quantity"].text());
-  check_keys(entry, quantity.name,
-             {"name", "quantity", "experiment", "initial", "bounds", "scale", "tie"}, quantity.takes,
-             quantity.needs);
+  check_keys(entry, quantity.name, {"name", "quantity", "experiment", "initial", "bounds", "scale", "tie"},
+             quantity.takes, quantity.needs);
   ParameterSpec parameter;
   parameter.name = entry["name"].text();
   parameter.quantity = quantity.quantity;
@@ -194,8 +191,10 @@ std::string describe_form(const ParameterSpec& parameter) {
 /// The sizes that are known without a mesh.
 bool have_one_form(const ParameterSpec& a, const ParameterSpec& b) {
   const QuantityInfo &qa = info(a.quantity), &qb = info(b.quantity);
-  const bool same_basis = !a.basis || !b.basis || (a.basis->kind == b.basis->kind && a.basis->box == b.basis->box);
-  const bool same_bodies = a.per != Per::body || a.bodies.empty() || b.bodies.empty() || a.bodies.size() == b.bodies.size();
+  const bool same_basis =
+      !a.basis || !b.basis || (a.basis->kind == b.basis->kind && a.basis->box == b.basis->box);
+  const bool same_bodies =
+      a.per != Per::body || a.bodies.empty() || b.bodies.empty() || a.bodies.size() == b.bodies.size();
   return qa.components == qb.components && std::string(qa.unit ? qa.unit : "") == (qb.unit ? qb.unit : "") &&
          a.per == b.per && a.per_step == b.per_step && same_basis && same_bodies;
 }
@@ -214,7 +213,8 @@ void resolve_ties(const std::vector<Item>& entries, const std::vector<std::strin
     auto root = static_cast<std::size_t>(*direct[i]);
     for (;; root = static_cast<std::size_t>(*direct[root])) {
       chain += " -> " + names[root];
-      if (seen[root]) tie.fail("ties go in a circle: " + chain + "; one parameter must have a value of its own");
+      if (seen[root])
+        tie.fail("ties go in a circle: " + chain + "; one parameter must have a value of its own");
       seen[root] = 1;
       if (!direct[root]) break;
     }

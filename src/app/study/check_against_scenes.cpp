@@ -14,8 +14,8 @@ void check_friction_passes(const ExperimentScene& at) {
   const bool rubbed = has_friction(at.scene) || at.has_parameter(Quantity::friction);
   if (contact.enabled && rubbed && contact.friction_iterations > 1)
     at.fail(at.experiment.where, "scene",
-            at.scene.file.string() + " has solver/contact/friction_iterations = " +
-                std::to_string(contact.friction_iterations) +
+            at.scene.file.string() +
+                " has solver/contact/friction_iterations = " + std::to_string(contact.friction_iterations) +
                 ", and a fixed number of passes > 1 has no derivative; use 1, or -1 (until converged)");
 }
 

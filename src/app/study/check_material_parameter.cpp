@@ -6,8 +6,7 @@ namespace recoil::app {
 namespace {
 
 bool is_mooney_constant(Quantity quantity) {
-  return quantity == Quantity::mooney_c1 || quantity == Quantity::mooney_c2 ||
-         quantity == Quantity::mooney_k;
+  return quantity == Quantity::mooney_c1 || quantity == Quantity::mooney_c2 || quantity == Quantity::mooney_k;
 }
 
 const char* law_name(MaterialType type) {
@@ -111,12 +110,11 @@ void check_replaces_material(const ParameterSpec& parameter, const MaterialEntry
     require_one_value(parameter, material, constant, body);
   for (const NamedConstant& constant : touched.converted)
     if (depends_on_position(*constant.value))
-      throw InputError(parameter.where.of("quantity"),
-                       std::string(info(parameter.quantity).name) + " acts together with `" + constant.name +
-                           "` of body '" + body + "' at " + material.where +
-                           ", a formula that varies inside elements: '" +
-                           std::get<Expression>(*constant.value).text() +
-                           "'; write a number or values per element there");
+      throw InputError(
+          parameter.where.of("quantity"),
+          std::string(info(parameter.quantity).name) + " acts together with `" + constant.name +
+              "` of body '" + body + "' at " + material.where + ", a formula that varies inside elements: '" +
+              std::get<Expression>(*constant.value).text() + "'; write a number or values per element there");
 }
 
 } // namespace recoil::app

@@ -114,7 +114,8 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
   const bool displacement = parameter.quantity == Quantity::initial_displacement;
   if (is_static(at.scene))
     at.fail(parameter.where, "quantity",
-            name + " is not used: the scene is static (it has no `time`); drop the parameter or give it time");
+            name +
+                " is not used: the scene is static (it has no `time`); drop the parameter or give it time");
   if (at.scene.time.kind == TimeKind::quasistatic && !displacement)
     at.fail(parameter.where, "quantity", name + " is not used: a quasistatic scene has no inertia");
   const bool rubbed = has_friction(at.scene) || at.has_parameter(Quantity::friction);
@@ -219,16 +220,15 @@ void refuse_replaced_load(const ExperimentScene& at, const ParameterSpec& parame
 void check_load(const ExperimentScene& at, const ParameterSpec& parameter) {
   const auto& conditions = at.scene.boundary_conditions;
   if (parameter.quantity == Quantity::traction) {
-    const auto& entry =
-        find_entry(at, parameter, conditions.neumann, "boundary_conditions/neumann_boundary",
-                   "; add an entry with this id, its value may be zero");
+    const auto& entry = find_entry(at, parameter, conditions.neumann, "boundary_conditions/neumann_boundary",
+                                   "; add an entry with this id, its value may be zero");
     refuse_replaced_load(at, parameter, entry.value, entry.where);
   } else if (parameter.quantity == Quantity::pressure) {
     const std::string hint = conditions.normal_aligned_neumann.empty()
                                  ? "; add an entry with this id, its value may be zero"
                                  : " (normal_aligned_neumann_boundary is another load)";
-    const auto& entry = find_entry(at, parameter, conditions.pressure,
-                                   "boundary_conditions/pressure_boundary", hint);
+    const auto& entry =
+        find_entry(at, parameter, conditions.pressure, "boundary_conditions/pressure_boundary", hint);
     refuse_replaced_load(at, parameter, {entry.value}, entry.where);
   } else {
     refuse_replaced_load(at, parameter, conditions.rhs,
@@ -252,8 +252,7 @@ void check_shape(const ExperimentScene& at, const ParameterSpec& parameter) {
                 " is evaluated, and that has no derivative; write numbers there");
   const bool spins = std::ranges::any_of(at.study.parameters, [&](const ParameterSpec& other) {
     return other.quantity == Quantity::initial_angular_velocity && at.has(other) &&
-           (other.bodies.empty() ||
-            std::ranges::find_first_of(other.bodies, moved) != other.bodies.end());
+           (other.bodies.empty() || std::ranges::find_first_of(other.bodies, moved) != other.bodies.end());
   });
   if (spins)
     at.fail(parameter.where, "quantity",

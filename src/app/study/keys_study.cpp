@@ -239,7 +239,7 @@ std::span<const Key> objective_keys() {
        .length = {1, 1 << 30},
        .unit = "s",
        .doc = "Times, ascending; linear between the two states around each."},
-      {.pattern = "/objectives/*/p", .types = number, .range = at_least(1), .doc = "Exponent."},
+      {.pattern = "/objectives/*/p", .types = number, .range = {.min = 1, .min_open = true}, .doc = "Exponent."},
       {.pattern = "/objectives/*/stress",
        .types = text,
        .implied = "`first_piola`",

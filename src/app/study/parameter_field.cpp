@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
+#include "recoil/app/study/read_study.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -50,6 +52,23 @@ public:
       break;
     }
     return field;
+  }
+
+  /// Refuses constants that the materials of the selected elements do not have, or have as formulas. Not
+  /// collective. @throws InputError.
+  void check_materials(const ParameterSpec& spec) const {
+    const QuantityGroup group = info(spec.quantity).group;
+    if (group != QuantityGroup::material && group != QuantityGroup::density &&
+        group != QuantityGroup::damping)
+      return;
+    std::set<std::pair<int, std::int32_t>> seen;
+    for (std::size_t cell = 0; cell < mesh_.cells.size(); ++cell) {
+      if (!selects(spec, cell)) continue;
+      const std::string& body = mesh_.body_names[static_cast<std::size_t>(mesh_.cell_body[cell])];
+      const int material = find_material_index(scene_, body, mesh_.cell_volume_id[cell]);
+      if (material >= 0 && seen.emplace(material, mesh_.cell_body[cell]).second)
+        check_replaces_material(spec, scene_.materials[static_cast<std::size_t>(material)], body);
+    }
   }
 
 private:
@@ -314,11 +333,16 @@ std::vector<ParameterField<dim>> make_parameter_fields(const Study& study, int e
                                                        const DistributedGeometry<dim>& geometry) {
   const FieldBuilder<dim> builder(scene, geometry);
   refuse_spins_of_unknown_centre(study, experiment, scene);
+  const auto acts = [&](const ParameterSpec& spec) {
+    return std::ranges::find(spec.experiments, experiment) != spec.experiments.end();
+  };
+  parallel::collectively(*geometry.mesh.comm, [&] {
+    for (const ParameterSpec& spec : study.parameters)
+      if (acts(spec)) builder.check_materials(spec);
+  });
   std::vector<ParameterField<dim>> fields;
   for (std::size_t i = 0; i < study.parameters.size(); ++i)
-    if (std::ranges::find(study.parameters[i].experiments, experiment) !=
-        study.parameters[i].experiments.end())
-      fields.push_back(builder.build(study.parameters[i], static_cast<int>(i)));
+    if (acts(study.parameters[i])) fields.push_back(builder.build(study.parameters[i], static_cast<int>(i)));
   return fields;
 }
 

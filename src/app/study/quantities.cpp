@@ -81,8 +81,8 @@ std::vector<QuantityInfo> other_quantities() {
       pair,
       unbounded(initial_velocity, "initial_velocity", "m/s", C::vector, G::initial, of_cells(), {},
                 {global, Per::body, vertex}, "`velocity` of `initial_conditions`."),
-      unbounded(initial_angular_velocity, "initial_angular_velocity", "rad/s", C::spin, G::initial, of_cells(),
-                {}, {global, Per::body}, "`angular_velocity` of `initial_conditions`."),
+      unbounded(initial_angular_velocity, "initial_angular_velocity", "rad/s", C::spin, G::initial,
+                of_cells(), {}, {global, Per::body}, "`angular_velocity` of `initial_conditions`."),
       unbounded(initial_displacement, "initial_displacement", "m", C::vector, G::initial, of_cells(), {},
                 {global, Per::body, vertex}, "`solution` of `initial_conditions`."),
       unbounded(dirichlet_value, "dirichlet_value", "m", C::vector, G::prescribed,
@@ -99,9 +99,10 @@ std::vector<QuantityInfo> other_quantities() {
       unbounded(body_force, "body_force", "m/s^2", C::vector, G::load, of_cells(), {},
                 {global, Per::body, element},
                 "Acceleration `gravity` - `boundary_conditions/rhs`, with its natural sign."),
-      unbounded(Quantity::shape, "shape", "m", C::basis, G::shape, {"body", "basis"}, {"basis"}, {global},
-                "Displacement of rest vertices from the meshes of the scene; of obstacles only where `body` names "
-                "them."),
+      unbounded(
+          Quantity::shape, "shape", "m", C::basis, G::shape, {"body", "basis"}, {"basis"}, {global},
+          "Displacement of rest vertices from the meshes of the scene; of obstacles only where `body` names "
+          "them."),
   };
 }
 

@@ -78,8 +78,7 @@ std::vector<Varying> position_dependence_of_body(const Scene& scene, const mesh:
   for (const MaterialEntry* entry : possible_materials(scene, body, {}))
     for (const MaterialValue* value : {&entry->E, &entry->nu, &entry->lambda, &entry->mu, &entry->c1,
                                        &entry->c2, &entry->k, &entry->rho, &entry->phi, &entry->psi})
-      if (depends_on_position(*value))
-        found.push_back({std::get<Expression>(*value).text(), entry->where});
+      if (depends_on_position(*value)) found.push_back({std::get<Expression>(*value).text(), entry->where});
   if (scene.time.kind != TimeKind::statics) append(found, position_dependence_of_start(scene, body.name));
   return found;
 }
@@ -185,9 +184,8 @@ bool has_body_force(const Scene& scene) {
 }
 
 bool has_damping(const Scene& scene) {
-  return std::ranges::any_of(scene.materials, [](const MaterialEntry& entry) {
-    return !is_zero(entry.phi) || !is_zero(entry.psi);
-  });
+  return std::ranges::any_of(
+      scene.materials, [](const MaterialEntry& entry) { return !is_zero(entry.phi) || !is_zero(entry.psi); });
 }
 
 bool has_friction(const Scene& scene) {

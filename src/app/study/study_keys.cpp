@@ -10,8 +10,10 @@ namespace {
 constexpr const char* study_introduction =
     "# Study files\n\n"
     "<!-- Written by `recoil schema study --markdown` from the table of keys; a test compares. -->\n\n"
-    "What `recoil gradient` and `recoil optimize` read: experiments, parameters and objectives by name. As in\n"
-    "[scenes](scene.md) every key is checked: an unknown key, a wrong type, a value out of range, a name that "
+    "What `recoil gradient` and `recoil optimize` read: experiments, parameters and objectives by name. As "
+    "in\n"
+    "[scenes](scene.md) every key is checked: an unknown key, a wrong type, a value out of range, a name "
+    "that "
     "is nowhere\n"
     "or a missing file ends the program with exit code 2 and a message that names the file, the line, the "
     "JSON pointer and\n"
@@ -19,7 +21,8 @@ constexpr const char* study_introduction =
     "editors.\n\n"
     "```json\n"
     "{ \"experiments\": [ {\"name\": \"drop\", \"scene\": \"drop.json\"} ],\n"
-    "  \"parameters\":  [ {\"name\": \"E\", \"quantity\": \"young_modulus\", \"body\": \"ball\", \"initial\": "
+    "  \"parameters\":  [ {\"name\": \"E\", \"quantity\": \"young_modulus\", \"body\": \"ball\", "
+    "\"initial\": "
     "2e5, \"bounds\": [1e4, 1e7], \"scale\": \"log\"},\n"
     "                   {\"name\": \"mu\", \"quantity\": \"friction\", \"bodies\": [\"ball\", \"floor\"], "
     "\"initial\": 0.3, \"bounds\": [0, 1]},\n"
@@ -56,14 +59,16 @@ constexpr const char* refusals =
     "stiffness that it used\n"
     "(reported, stored in the run folder) and differentiates that. The list of steps of the first forward "
     "run (predecessors,\n"
-    "coefficients, dt) is recorded and replayed in every perturbed run of `--check`; a run that needs another "
+    "coefficients, dt) is recorded and replayed in every perturbed run of `--check`; a run that needs "
+    "another "
     "list is\n"
     "reported, not compared.";
 
 constexpr const char* observations =
     "A CSV file has the header `time,x,y[,z][,sd]` for the centre of mass and `time,marker,x,y[,z][,sd]` for "
     "markers, positions\n"
-    "in metres, times ascending (for each marker), `sd` the standard deviation of each component (1 where the "
+    "in metres, times ascending (for each marker), `sd` the standard deviation of each component (1 where "
+    "the "
     "column is\n"
     "missing). Times between are interpolated linearly.";
 
