@@ -52,7 +52,7 @@ PetscErrorCode UpperCholesky::factor(Mat matrix, const char* prefix) {
       MatRestoreRowIJ(matrix, 0, PETSC_FALSE, PETSC_FALSE, &rows.size, &rows.starts, &rows.columns, &done));
 
   if (!analysed) PetscCall(analyse(prefix));
-  PetscCall(PetscObjectStateIncrease(reinterpret_cast<PetscObject>(upper_.get())));
+  mark_changed(reinterpret_cast<PetscObject>(upper_.get()));
   MatFactorInfo info;
   PetscCall(MatFactorInfoInitialize(&info));
   const PetscErrorCode code = MatCholeskyFactorNumeric(factor_.get(), upper_.get(), &info);

@@ -2,7 +2,6 @@
 
 #include "potentials/contact/area_products.hpp"
 #include "potentials/contact/stencil_fields.hpp"
-#include "recoil/base/error.hpp"
 #include "recoil/potentials/contact/contact.hpp"
 
 namespace recoil::potentials {
@@ -42,8 +41,8 @@ std::vector<typename Contact<dim>::Point> Contact<dim>::at_owned(const linalg::V
 }
 
 template <int dim>
-std::vector<typename Contact<dim>::Point>
-Contact<dim>::hessian_product(double stiffness, double scale, const linalg::Vector& p) const {
+std::vector<typename Contact<dim>::Point> Contact<dim>::hessian_product(double stiffness, double scale,
+                                                                        const linalg::Vector& p) const {
   const std::vector<Point> values = at_owned(p);
   std::vector<Point> result =
       sum_at_owners(*vertices_, barrier_.hessian_product(*pairs_, stiffness, newton::Projection::none,
@@ -56,17 +55,35 @@ Contact<dim>::hessian_product(double stiffness, double scale, const linalg::Vect
 }
 
 template <int dim>
-std::vector<typename Contact<dim>::Point> Contact<dim>::previous_product(double scale,
-                                                                         const linalg::Vector& p) const {
+std::vector<typename Contact<dim>::Point> Contact<dim>::lag_product(double scale,
+                                                                    const linalg::Vector& p) const {
   std::vector<Point> result(static_cast<std::size_t>(surface_->num_owned()), Point::Zero());
   const auto& vertices = friction_.vertices();
   if (!vertices) return result;
-  RECOIL_ASSERT(friction_.is_lagged_at_start());
   const std::vector<Point> values = vertices->gather(at_owned(p));
-  // Sliding is measured from the start: what moves the end forth moves the start back.
-  std::vector<Point> field = friction_.lag_product(barrier_, friction_positions_, values);
-  add_field<dim>(friction_.hessian_product(friction_positions_, values), -1, field);
-  add_field<dim>(sum_at_owners(*vertices, std::move(field)), scale, result);
+  add_field<dim>(sum_at_owners(*vertices, friction_.lag_product(barrier_, friction_positions_, values)),
+                 scale, result);
+  return result;
+}
+
+template <int dim>
+std::vector<typename Contact<dim>::Point> Contact<dim>::start_product(double scale,
+                                                                      const linalg::Vector& p) const {
+  std::vector<Point> result(static_cast<std::size_t>(surface_->num_owned()), Point::Zero());
+  const auto& vertices = friction_.vertices();
+  if (!vertices) return result;
+  const std::vector<Point> values = vertices->gather(at_owned(p));
+  // What moves the end forth moves the start back.
+  add_field<dim>(sum_at_owners(*vertices, friction_.hessian_product(friction_positions_, values)), -scale,
+                 result);
+  return result;
+}
+
+template <int dim>
+std::vector<typename Contact<dim>::Point> Contact<dim>::previous_product(double scale,
+                                                                         const linalg::Vector& p) const {
+  std::vector<Point> result = lag_product(scale, p);
+  add_field<dim>(start_product(scale, p), 1, result);
   return result;
 }
 
@@ -90,8 +107,7 @@ void Contact<dim>::add_barrier_shape_products(double stiffness, const std::vecto
                                               std::vector<Point>& rest, fem::AreaSum& areas) const {
   const std::vector<Point> values = vertices_->gather(p);
   // Vertices are at X + u, so that their positions change with X as they do with u.
-  std::vector<Point> field =
-      barrier_.hessian_product(*pairs_, stiffness, newton::Projection::none, values);
+  std::vector<Point> field = barrier_.hessian_product(*pairs_, stiffness, newton::Projection::none, values);
   add_mollifier_products<dim>(barrier_, *pairs_, stiffness, *vertices_, values, field);
   add_field<dim>(sum_at_owners(*vertices_, std::move(field)), 1, rest);
   if (!barrier_.form().area_weights) return;
@@ -105,7 +121,6 @@ template <int dim>
 void Contact<dim>::add_friction_parameter_products(double scale, const std::vector<Point>& p,
                                                    std::vector<Point>& rest, fem::AreaSum& areas,
                                                    parameters::PhysicalGradient<dim>& g) const {
-  RECOIL_ASSERT(friction_.is_lagged_at_start());
   const ContactVertices<dim>& vertices = *friction_.vertices();
   const std::vector<Point> values = vertices.gather(p);
   const std::vector<ContactPair<dim>>& pairs = friction_.lagged_pairs();
@@ -116,8 +131,8 @@ void Contact<dim>::add_friction_parameter_products(double scale, const std::vect
   }
   if (!g.wants_shape) return;
   // Sliding does not change with the rest positions; the lagged positions do, as they do with u.
-  add_field<dim>(
-      sum_at_owners(vertices, friction_.lag_product(barrier_, friction_positions_, values)), scale, rest);
+  add_field<dim>(sum_at_owners(vertices, friction_.lag_product(barrier_, friction_positions_, values)), scale,
+                 rest);
   if (!barrier_.form().area_weights) return;
   AreaProducts<dim> products(vertices);
   for (std::size_t k = 0; k < pairs.size(); ++k)
@@ -128,6 +143,10 @@ void Contact<dim>::add_friction_parameter_products(double scale, const std::vect
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template std::vector<Eigen::Matrix<double, dim, 1>> Contact<dim>::hessian_product(                         \
       double, double, const linalg::Vector&) const;                                                          \
+  template std::vector<Eigen::Matrix<double, dim, 1>> Contact<dim>::lag_product(                             \
+      double, const linalg::Vector&) const;                                                                  \
+  template std::vector<Eigen::Matrix<double, dim, 1>> Contact<dim>::start_product(                           \
+      double, const linalg::Vector&) const;                                                                  \
   template std::vector<Eigen::Matrix<double, dim, 1>> Contact<dim>::previous_product(                        \
       double, const linalg::Vector&) const;                                                                  \
   template void Contact<dim>::add_parameter_products(double, double, const linalg::Vector&,                  \

@@ -144,12 +144,6 @@ Friction<dim>::lag_product(const Barrier<dim>& barrier, const std::vector<Point>
   return result;
 }
 
-template <int dim>
-bool Friction<dim>::is_lagged_at_start() const {
-  return std::all_of(lagged_->begin(), lagged_->end(),
-                     [&](const auto& pair) { return pair.points == at_stencil<dim>(pair, start_); });
-}
-
 template class Friction<2>;
 template class Friction<3>;
 

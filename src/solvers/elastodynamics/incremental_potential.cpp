@@ -284,6 +284,15 @@ linalg::LinearResult IncrementalPotential<dim>::solve_stationary(const linalg::V
 }
 
 template <int dim>
+void IncrementalPotential<dim>::multiply_hessian(const linalg::Vector& x, linalg::Vector& y) const {
+  matrix_.multiply(x, y);
+  if (!contact_matrix_) return;
+  linalg::Vector contact(y.shared_layout());
+  contact_matrix_->multiply(x, contact);
+  y.add(1, contact);
+}
+
+template <int dim>
 void IncrementalPotential<dim>::stiffness_product(const linalg::Vector& u, const linalg::Vector& x,
                                                   linalg::Vector& y) {
   const double scale = std::exchange(scale_, 1);

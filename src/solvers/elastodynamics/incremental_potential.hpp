@@ -45,6 +45,9 @@ public:
   /// Solves with the assembled Hessian whether it is positive definite or not. Collective.
   linalg::LinearResult solve_stationary(const linalg::Vector& rhs, linalg::Vector& x,
                                         double relative_tolerance);
+  /// y = A x with the assembled Hessian A, contact included; prescribed rows are those of the identity.
+  /// Collective.
+  void multiply_hessian(const linalg::Vector& x, linalg::Vector& y) const;
   /// y = d2/du2 sum_k Phi_k x on owned entries, prescribed ones included, without contact and inertia; the
   /// assembled Hessian is lost. Collective.
   void stiffness_product(const linalg::Vector& u, const linalg::Vector& x, linalg::Vector& y);

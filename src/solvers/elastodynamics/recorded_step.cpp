@@ -1,8 +1,15 @@
 #include "solvers/elastodynamics/recorded_step.hpp"
 
 #include "recoil/base/error.hpp"
+#include "recoil/linalg/nonsymmetric_solve.hpp"
 
 namespace recoil::solvers {
+
+namespace {
+/// Flexible GMRES around solves of the symmetric part: looser ones cost more products of the whole.
+constexpr double preconditioner_tolerance = 1e-6;
+constexpr int max_nonsymmetric_iterations = 300;
+} // namespace
 
 template <int dim>
 RecordedStep<dim>::RecordedStep(ElastodynamicsProblem<dim>& problem, const ElastodynamicsOptions& options,
@@ -11,8 +18,7 @@ RecordedStep<dim>::RecordedStep(ElastodynamicsProblem<dim>& problem, const Elast
     : problem_(problem), options_(options), objective_(objective), num_records_(num_records),
       products_(products) {
   if (!problem.contact) return;
-  RECOIL_ASSERT(options.barrier_stiffness && options.friction_iterations <= 1 &&
-                options.friction_iterations >= 0);
+  RECOIL_ASSERT(options.barrier_stiffness && options.friction_iterations <= 1);
   stiffness_ = physical_barrier_stiffness(options, problem.contact->parameters().dhat);
 }
 
@@ -42,7 +48,13 @@ void RecordedStep<dim>::linearize(const stepping::StepRecord& record, const step
   objective_.assemble_hessian(now.u, newton::Projection::none);
 }
 
-/// Repeats what the forward step did before its solve: friction lagged at the previous state.
+template <int dim>
+bool RecordedStep<dim>::is_nonsymmetric() const {
+  return options_.friction_iterations < 0 && problem_.contact && problem_.contact->parameters().friction;
+}
+
+/// Repeats what the forward step did before its solve: friction lagged at the previous state, or at the
+/// converged one.
 template <int dim>
 void RecordedStep<dim>::linearize_contact(double dt) {
   potentials::Contact<dim>& contact = *problem_.contact;
@@ -51,8 +63,12 @@ void RecordedStep<dim>::linearize_contact(double dt) {
   contact.set_obstacle_displacement(problem_.obstacle_motion(before.time, before.load_factor));
   contact.clear_friction();
   contact.start_step(previous_->u);
-  if (options_.friction_iterations > 0) contact.lag_friction(stiffness_, dt > 0 ? dt : 1);
+  const double length = dt > 0 ? dt : 1;
+  if (options_.friction_iterations > 0) contact.lag_friction(stiffness_, length);
   contact.set_obstacle_displacement(problem_.obstacle_motion(after.time, after.load_factor));
+  if (options_.friction_iterations >= 0) return;
+  contact.update(now_->u);
+  contact.lag_friction(stiffness_, length);
 }
 
 template <int dim>
@@ -70,15 +86,34 @@ stepping::TransposedSolve RecordedStep<dim>::solve(const linalg::Vector& b, lina
                                                    double relative_tolerance) {
   linalg::Vector rhs = b;
   problem_.dirichlet->clear(rhs.write_owned());
-  const linalg::LinearResult result = objective_.solve_stationary(rhs, x, relative_tolerance);
+  const linalg::LinearResult result = is_nonsymmetric()
+                                          ? solve_nonsymmetric(rhs, x, relative_tolerance)
+                                          : objective_.solve_stationary(rhs, x, relative_tolerance);
   return {result.outcome == linalg::LinearOutcome::converged, result.iterations, result.relative_residual};
+}
+
+/// [M + B^2 (H + L)'] x = b, preconditioned by the symmetric part without L.
+template <int dim>
+linalg::LinearResult RecordedStep<dim>::solve_nonsymmetric(const linalg::Vector& b, linalg::Vector& x,
+                                                           double relative_tolerance) {
+  const double scale = objective_.scale();
+  linalg::NonsymmetricSystem system;
+  system.multiply = [&](const linalg::Vector& in, linalg::Vector& out) {
+    objective_.multiply_hessian(in, out);
+    const potentials::Contact<dim>& contact = *problem_.contact;
+    contact.add_to_nodes(contact.lag_product(scale, in), 1, out.write_owned());
+    problem_.dirichlet->clear(out.write_owned());
+  };
+  system.precondition = [&](const linalg::Vector& in, linalg::Vector& out) {
+    objective_.solve_stationary(in, out, preconditioner_tolerance);
+  };
+  return linalg::solve_nonsymmetric(system, b, x, relative_tolerance, max_nonsymmetric_iterations);
 }
 
 template <int dim>
 void RecordedStep<dim>::multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) {
   objective_.stiffness_product(now_->u, x, y);
-  if (problem_.contact)
-    problem_.contact->add_to_nodes(problem_.contact->hessian_product(stiffness_, 1, x), 1, y.write_owned());
+  if (problem_.contact) problem_.contact->add_to_nodes(contact_product(x, 1), 1, y.write_owned());
   y.update_ghosts();
 }
 
@@ -89,7 +124,7 @@ void RecordedStep<dim>::multiply_previous(const linalg::Vector& x, linalg::Vecto
   for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
     potential.add_previous_product(now_->u.local(), x.local(), 1, entries);
   });
-  if (problem_.contact) problem_.contact->add_to_nodes(problem_.contact->previous_product(1, x), 1, entries);
+  if (problem_.contact) problem_.contact->add_to_nodes(contact_start_product(x, 1), 1, entries);
   y.update_ghosts();
 }
 
@@ -105,15 +140,32 @@ void RecordedStep<dim>::add_parameter_products(std::size_t objective, const lina
   if (products_.obstacles) add_obstacle_products(objective, p, factor);
 }
 
+/// factor * (dG_c/dx)' p of contact and friction at the owned surface vertices.
+template <int dim>
+std::vector<typename potentials::Contact<dim>::Point>
+RecordedStep<dim>::contact_product(const linalg::Vector& p, double factor) const {
+  auto result = problem_.contact->hessian_product(factor * stiffness_, factor, p);
+  if (!is_nonsymmetric()) return result;
+  const auto lagged = problem_.contact->lag_product(factor, p);
+  for (std::size_t v = 0; v < result.size(); ++v) result[v] += lagged[v];
+  return result;
+}
+
+/// factor * (dG_c/dx_previous)' p: converged friction is not lagged at the start.
+template <int dim>
+std::vector<typename potentials::Contact<dim>::Point>
+RecordedStep<dim>::contact_start_product(const linalg::Vector& p, double factor) const {
+  return is_nonsymmetric() ? problem_.contact->start_product(factor, p)
+                           : problem_.contact->previous_product(factor, p);
+}
+
 /// Obstacles act on the step where they are at its end and where they were when friction was lagged.
 template <int dim>
 void RecordedStep<dim>::add_obstacle_products(std::size_t objective, const linalg::Vector& p, double factor) {
   const Moment before = moment_of(record_->predecessors().front(), record_->time - record_->dt),
                after = moment_of(record_->id, record_->time);
-  products_.obstacles(objective, after.time, after.load_factor,
-                      problem_.contact->hessian_product(factor * stiffness_, factor, p));
-  products_.obstacles(objective, before.time, before.load_factor,
-                      problem_.contact->previous_product(factor, p));
+  products_.obstacles(objective, after.time, after.load_factor, contact_product(p, factor));
+  products_.obstacles(objective, before.time, before.load_factor, contact_start_product(p, factor));
 }
 
 template <int dim>

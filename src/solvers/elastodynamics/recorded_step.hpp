@@ -9,8 +9,9 @@
 
 namespace recoil::solvers {
 
-/// The steps of a recorded elastodynamics run, for the reverse sweep. The barrier stiffness must be fixed and
-/// friction lagged once per step: both have no derivative otherwise.
+/// The steps of a recorded elastodynamics run, for the reverse sweep. The barrier stiffness must be fixed,
+/// and friction lagged once per step or until it has converged: a finite number of passes has no derivative.
+/// Converged friction makes K nonsymmetric, K = H + L (spec/differentiable.md 4).
 template <int dim>
 class RecordedStep final : public stepping::DifferentiableStep {
 public:
@@ -39,6 +40,13 @@ private:
   };
   Moment moment_of(GlobalIndex id, double time) const;
   void linearize_contact(double dt);
+  bool is_nonsymmetric() const;
+  linalg::LinearResult solve_nonsymmetric(const linalg::Vector& b, linalg::Vector& x,
+                                          double relative_tolerance);
+  std::vector<typename potentials::Contact<dim>::Point> contact_product(const linalg::Vector& p,
+                                                                        double factor) const;
+  std::vector<typename potentials::Contact<dim>::Point> contact_start_product(const linalg::Vector& p,
+                                                                              double factor) const;
   void add_obstacle_products(std::size_t objective, const linalg::Vector& p, double factor);
 
   ElastodynamicsProblem<dim>& problem_;

@@ -68,13 +68,17 @@ public:
   /// (stiffness d2B/dx2 + scale d2Phi_f/dx2) p at the owned surface vertices, obstacles included, without
   /// projection; p is zero on obstacles.
   std::vector<Point> hessian_product(double stiffness, double scale, const linalg::Vector& p) const;
-  /// scale * L' p at the owned surface vertices, obstacles included, where L = d2Phi_f / dx dx_previous is
-  /// the derivative of the friction forces by the positions at the start of the step: through the start of
-  /// sliding and through frames and normal forces lagged there (spec/differentiable.md 4). Friction must have
-  /// been lagged at the start of the step with the stiffness that is given to lag_friction().
+  /// scale * L' p at the owned surface vertices, obstacles included, with L the derivative of the friction
+  /// forces by the positions that frames and normal forces were lagged at, at fixed sliding
+  /// (spec/differentiable.md 4).
+  std::vector<Point> lag_product(double scale, const linalg::Vector& p) const;
+  /// The same by the positions that sliding is measured from: -scale * H p with the Hessian H of friction.
+  std::vector<Point> start_product(double scale, const linalg::Vector& p) const;
+  /// lag_product() + start_product(): by the positions at the start of the step, where friction is lagged
+  /// there too.
   std::vector<Point> previous_product(double scale, const linalg::Vector& p) const;
   /// g += p' d(stiffness dB/dx + scale dPhi_f/dx)/dq for rest positions and coefficients of friction, at
-  /// fixed displacements and stiffnesses. Friction has been lagged at the start of the step.
+  /// fixed displacements and stiffnesses.
   void add_parameter_products(double stiffness, double scale, const linalg::Vector& p,
                               parameters::PhysicalGradient<dim>& g) const;
 

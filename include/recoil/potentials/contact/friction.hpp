@@ -68,8 +68,6 @@ public:
   /// sliding, coefficients, weights and stiffness; at all vertices() (contributions of this rank's pairs).
   std::vector<Point> lag_product(const Barrier<dim>& barrier, const std::vector<Point>& positions,
                                  const std::vector<Point>& p) const;
-  /// Whether frames and normal forces are those at the start of the step.
-  bool is_lagged_at_start() const;
 
 private:
   Point sliding(const Stencil& stencil, const std::vector<Point>& positions) const;

@@ -1,0 +1,110 @@
+#include "recoil/linalg/nonsymmetric_solve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+
+#include "linalg/scoped_options.hpp"
+
+namespace recoil::linalg {
+
+namespace {
+
+/// Between PETSc's vectors and ours; holds what a function has thrown until PETSc's frames are left.
+class Bridge {
+public:
+  Bridge(const NonsymmetricSystem& system, std::shared_ptr<const VectorLayout> layout)
+      : system_(system), in_(layout), out_(std::move(layout)) {}
+
+  static PetscErrorCode multiply(Mat shell, Vec x, Vec y) {
+    Bridge* self = nullptr;
+    PetscCall(MatShellGetContext(shell, &self));
+    return self->call(self->system_.multiply, x, y);
+  }
+  static PetscErrorCode precondition(PC shell, Vec x, Vec y) {
+    Bridge* self = nullptr;
+    PetscCall(PCShellGetContext(shell, &self));
+    return self->call(self->system_.precondition, x, y);
+  }
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+private:
+  PetscErrorCode call(const std::function<void(const Vector&, Vector&)>& function, Vec x, Vec y) {
+    const PetscScalar* from = nullptr;
+    PetscCall(VecGetArrayRead(x, &from));
+    auto entries = in_.write_owned();
+    std::copy_n(from, entries.size(), entries.begin());
+    PetscCall(VecRestoreArrayRead(x, &from));
+    try {
+      in_.update_ghosts();
+      function(in_, out_);
+    } catch (...) {
+      thrown_ = std::current_exception();
+      return PETSC_ERR_USER;
+    }
+    PetscScalar* to = nullptr;
+    PetscCall(VecGetArrayWrite(y, &to));
+    std::copy(out_.owned().begin(), out_.owned().end(), to);
+    return VecRestoreArrayWrite(y, &to);
+  }
+
+  const NonsymmetricSystem& system_;
+  Vector in_, out_;
+  std::exception_ptr thrown_;
+};
+
+/// Krylov vectors kept before a restart.
+constexpr PetscInt restart = 100;
+
+} // namespace
+
+LinearResult solve_nonsymmetric(const NonsymmetricSystem& system, const Vector& b, Vector& x,
+                                double relative_tolerance, int max_iterations) {
+  LinearResult result;
+  x.fill(0);
+  const double size = b.norm();
+  if (!std::isfinite(size)) return result;
+  if (size == 0) {
+    result.outcome = LinearOutcome::converged;
+    return result;
+  }
+  const VectorLayout& layout = b.layout();
+  MPI_Comm comm = layout.comm->get();
+  const auto entries = static_cast<PetscInt>(layout.num_owned) * layout.block_size;
+  Bridge bridge(system, b.shared_layout());
+  MatHandle matrix;
+  RECOIL_PETSC(
+      MatCreateShell(comm, entries, entries, PETSC_DETERMINE, PETSC_DETERMINE, &bridge, matrix.put()));
+  RECOIL_PETSC(
+      MatShellSetOperation(matrix.get(), MATOP_MULT, reinterpret_cast<void (*)(void)>(&Bridge::multiply)));
+  KspHandle ksp;
+  RECOIL_PETSC(KSPCreate(comm, ksp.put()));
+  RECOIL_PETSC(KSPSetType(ksp.get(), KSPFGMRES));
+  RECOIL_PETSC(KSPGMRESSetRestart(ksp.get(), restart));
+  RECOIL_PETSC(KSPSetOperators(ksp.get(), matrix.get(), matrix.get()));
+  RECOIL_PETSC(KSPSetTolerances(ksp.get(), relative_tolerance, PETSC_DEFAULT, PETSC_DEFAULT, max_iterations));
+  PC preconditioner = nullptr;
+  RECOIL_PETSC(KSPGetPC(ksp.get(), &preconditioner));
+  RECOIL_PETSC(PCSetType(preconditioner, PCSHELL));
+  RECOIL_PETSC(PCShellSetContext(preconditioner, &bridge));
+  RECOIL_PETSC(PCShellSetApply(preconditioner, &Bridge::precondition));
+  const QuietErrors quiet;
+  const PetscErrorCode code = KSPSolve(ksp.get(), b.get(), x.get());
+  bridge.rethrow();
+  RECOIL_PETSC(code);
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  PetscInt iterations = 0;
+  PetscReal residual = 0;
+  RECOIL_PETSC(KSPGetConvergedReason(ksp.get(), &reason));
+  RECOIL_PETSC(KSPGetIterationNumber(ksp.get(), &iterations));
+  RECOIL_PETSC(KSPGetResidualNorm(ksp.get(), &residual));
+  result.iterations = static_cast<int>(iterations);
+  result.relative_residual = residual / size;
+  result.outcome = reason > 0 ? LinearOutcome::converged : LinearOutcome::not_converged;
+  x.update_ghosts();
+  return result;
+}
+
+} // namespace recoil::linalg
