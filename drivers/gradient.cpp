@@ -13,8 +13,11 @@ void add_gradient(CLI::App& app, Run& run) {
   auto& options = arguments->options;
   CLI::App* command =
       app.add_subcommand("gradient", "Objective of a study and its gradient by all parameters");
-  command->add_option("study", options.study, "Study file (JSON)")->required();
-  command->add_option("-o,--output", options.output, "Folder to make")->required();
+  auto* study = command->add_option("study", options.study, "Study file (JSON)");
+  auto* output = command->add_option("-o,--output", options.output, "Folder to make");
+  auto* restart =
+      command->add_option("--restart", options.restart, "Folder to continue, whatever state it is in");
+  restart->excludes(study)->excludes(output);
   command->add_flag("--check", options.check, "Taylor test and central differences of whole runs");
   command->add_flag("-q,--quiet", options.quiet, "Only warnings and errors on the console");
   command->add_flag("--json-lines", options.json_lines, "Console lines as JSON objects");
@@ -22,8 +25,12 @@ void add_gradient(CLI::App& app, Run& run) {
   command->add_option("--petsc", arguments->petsc, "PETSc options");
   command->callback([arguments, &run] {
     run = [arguments](const parallel::Communicator& comm) {
+      const auto& chosen = arguments->options;
+      if (chosen.restart.empty() && (chosen.study.empty() || chosen.output.empty()))
+        throw InputError("recoil gradient needs a study and a folder (recoil gradient study.json -o grad/), or "
+                         "--restart grad/");
       if (!arguments->petsc.empty()) linalg::insert_options(arguments->petsc);
-      return app::gradient(comm, arguments->options);
+      return app::gradient(comm, chosen);
     };
   });
 }

@@ -160,8 +160,8 @@ inline double central_difference(Quantity quantity, double h, const std::functio
   return (8 * difference(h) - difference(2 * h)) / (12 * h);
 }
 
-/// The slopes of an objective against central differences value(shift) - value(-shift), best of some steps.
-/// Prints the relative errors.
+/// The slopes of an objective against central differences along each quantity, best of some steps. Prints the
+/// relative errors.
 template <int dim>
 void compare_with_differences(const Objective<dim>& objective, const std::string& what, int rank,
                               const std::array<double, 6>& slopes, double value, double tolerance,
@@ -169,16 +169,16 @@ void compare_with_differences(const Objective<dim>& objective, const std::string
   std::string line = what;
   for (const Quantity quantity : all_quantities) {
     const auto q = static_cast<std::size_t>(quantity);
+    // Scenes are dear on many ranks: what a first step settles needs no other.
+    const double enough = 0.1 * tolerance * std::abs(slopes[q]);
     double error = std::numeric_limits<double>::infinity();
-    std::string by_step;
-    for (const double h : {1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 3e-6, 1e-6}) {
-      const double here = std::abs(central_difference(quantity, h, shifted_value) - slopes[q]);
-      error = std::min(error, here);
-      by_step += " " + std::to_string(h) + ": " + std::to_string(1e9 * here / std::abs(slopes[q])) + "e-9";
+    for (const double h : {1e-4, 1e-5, 1e-3, 3e-5, 3e-4, 3e-6, 1e-6}) {
+      error = std::min(error, std::abs(central_difference(quantity, h, shifted_value) - slopes[q]));
+      if (error <= enough || !objective.depends_on(quantity)) break;
     }
     if (objective.depends_on(quantity)) {
       EXPECT_GT(std::abs(slopes[q]), 1e-6 * std::abs(value)) << what << " by " << quantity_names[q] << ": vacuous";
-      EXPECT_LT(error, tolerance * std::abs(slopes[q])) << what << " by " << quantity_names[q] << by_step;
+      EXPECT_LT(error, tolerance * std::abs(slopes[q])) << what << " by " << quantity_names[q];
       char figure[64];
       std::snprintf(figure, sizeof figure, " %s %.1e", quantity_names[q], error / std::abs(slopes[q]));
       line += figure;

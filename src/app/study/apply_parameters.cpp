@@ -114,7 +114,10 @@ void apply_to_materials(const ParameterField<dim>& field, std::span<const double
 template <int dim>
 void apply_to_shape(const ParameterField<dim>& field, std::span<const double> values,
                     mesh::DistributedMesh<dim>& mesh) {
-  for (std::size_t vertex = 0; vertex < mesh.vertices.size(); ++vertex)
+  for (std::size_t i = 0; i < field.shape_modes.size(); ++i)
+    mesh.vertices[i / (values.size() * dim)][static_cast<Eigen::Index>(i % dim)] +=
+        field.shape_modes[i] * values[i / dim % values.size()];
+  for (std::size_t vertex = 0; vertex < field.shape_weights.size(); ++vertex)
     for (const auto& [slot, weight] : field.shape_weights[vertex])
       for (int i = 0; i < dim; ++i)
         mesh.vertices[vertex][i] += weight * values[static_cast<std::size_t>(slot * dim + i)];

@@ -1,78 +1,48 @@
 #include "app/study/experiment_run.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "app/simulation/forward_run.hpp"
-#include "app/study/apply_parameters.hpp"
-#include "app/study/experiment_objectives.hpp"
-#include "app/study/gradient_chain.hpp"
+#include "app/study/complete_run.hpp"
+#include "app/study/file_order.hpp"
+#include "app/study/observation.hpp"
+#include "app/study/sealed_json.hpp"
 #include "app/study/stored_run.hpp"
-#include "recoil/adjoint/reverse_sweep.hpp"
-#include "recoil/base/error.hpp"
+#include "app/study/sweep_checkpoint.hpp"
+#include "app/study/sweep_files.hpp"
+#include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/timer.hpp"
-#include "recoil/objectives/trajectory_objective.hpp"
 
 namespace recoil::app {
 
 namespace {
 
-/// A number between -1 and 1 from three others (splitmix64): the same on every rank.
-double draw(int seed, int parameter, GlobalIndex entry) {
-  auto x = static_cast<std::uint64_t>(seed) * 0x9e3779b97f4a7c15ULL +
-           static_cast<std::uint64_t>(parameter + 1) * 0xbf58476d1ce4e5b9ULL +
-           static_cast<std::uint64_t>(entry + 1) * 0x94d049bb133111ebULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  x ^= x >> 31;
-  return static_cast<double>(x >> 11) * 0x1.0p-52 - 1;
-}
-
-/// The composed objective of one experiment as the sweep sees it.
-template <int dim>
-class ComposedDerivatives final : public adjoint::StateDerivatives {
-public:
-  ComposedDerivatives(const ExperimentObjectives<dim>& terms, const objectives::Composition& composition,
-                      std::vector<parameters::PhysicalGradient<dim>>& gradients)
-      : terms_(terms), composition_(composition), gradients_(gradients) {}
-
-  std::size_t num_objectives() const override { return 1; }
-  bool add(std::size_t objective, const stepping::StepRecord& record, const stepping::State& state,
-           linalg::Vector& du, linalg::Vector& dv) override {
-    if (!record.completes_nominal) return false;
-    objectives::add_derivatives<dim>(terms_.objectives, static_cast<std::size_t>(record.nominal_step),
-                                     {state.u.local(), state.v.local(), record.time}, composition_,
-                                     du.write_owned(), dv.write_owned(), gradients_[objective]);
-    return true;
-  }
-
-private:
-  const ExperimentObjectives<dim>& terms_;
-  const objectives::Composition& composition_;
-  std::vector<parameters::PhysicalGradient<dim>>& gradients_;
-};
-
 template <int dim>
 class Runner final : public ExperimentRun {
 public:
-  Runner(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded)
+  Runner(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
+         Interrupts& interrupts)
       : comm_(comm), study_(study), experiment_(experiment), loaded_(std::move(loaded)),
         geometry_(distribute_geometry<dim>(comm, loaded_)),
-        fields_(make_parameter_fields(study, experiment, loaded_.file.scene, geometry_)) {
-    Scene& scene = loaded_.file.scene;
-    scene.output.every = study.sweep.store_every;
+        fields_(make_parameter_fields(study, experiment, loaded_.file.scene, geometry_)),
+        interrupts_(interrupts) {
+    OutputSpec& output = loaded_.file.scene.output;
+    output.every = study.sweep.store_every;
     // Restart points are what closes a file.
-    if (study.sweep.store_every > 1) scene.output.chunk = 1;
-    scene.output.fields.clear();
+    if (study.sweep.store_every > 1) output.chunk = 1;
+    output.fields.clear();
     for (const auto& field : fields_) start_.push_back(field.start_values());
+    require_budget();
   }
 
-  std::optional<double> freeze_stiffness() override;
-  ForwardResult run(const std::filesystem::path& folder) override;
+  void check_start() override;
+  std::string scene_as_run() const override;
+  std::optional<double> freeze_stiffness(const ExperimentFolder& folder) override;
+  ForwardResult run(const ExperimentFolder& folder) override;
   ForwardResult run_beside(const Direction& direction, double factor) override;
   SweepResult sweep() override;
   double derivative(const SweepResult& sweep, const Direction& direction) const override;
@@ -85,33 +55,39 @@ public:
   bool is_replicated(std::size_t field) const override {
     return fields_[field].extent == ParameterField<dim>::Extent::replicated;
   }
+  void write_field(io::Hdf5Writer& file, const std::string& name, std::size_t field,
+                   const SweepResult& sweep) const override;
 
 private:
-  /// Component of a direction times the size of the value that it changes.
-  double component(const Direction& direction, std::size_t k, std::size_t entry) const;
-  double size_of(std::size_t k, std::size_t entry) const;
-  ParameterValues values_beside(const Direction& direction, double factor) const;
-
-  /// Objectives of a variant and what they have seen.
-  struct Observation {
-    ExperimentObjectives<dim> terms;
-    objectives::Composition composition;
-    void operator()(const solvers::AcceptedState& state) {
-      if (!state.record.completes_nominal) return;
-      objectives::observe<dim>(terms.objectives, static_cast<std::size_t>(state.record.nominal_step),
-                               {state.u->local(), state.v->local(), state.record.time}, composition);
-    }
-    void fill(ForwardResult& result) const {
-      for (std::size_t k = 0; k < composition.num_terms(); ++k) result.terms.push_back(composition.value(k));
-      result.objective = composition.value();
-    }
-  };
-  Observation observe(DiscreteScene<dim>& discrete) const {
-    ExperimentObjectives<dim> terms = make_objectives(study_, experiment_, discrete);
-    const std::vector<double> times = observed_state_times(discrete.scene().time);
-    objectives::Composition composition(terms.terms, times);
-    return {std::move(terms), std::move(composition)};
+  const std::string& name() const { return study_.experiments[static_cast<std::size_t>(experiment_)].name; }
+  const Scene& scene() const { return loaded_.file.scene; }
+  /// States that a step leans on.
+  int history() const { return scene().time.kind == TimeKind::dynamic ? scene().time.bdf_order : 1; }
+  void require_budget() const;
+  double component(const Direction& direction, std::size_t k, std::size_t entry) const {
+    return component_of(direction, fields_[k], geometry_.mesh, start_[k], entry);
   }
+  /// All that takes part in a sweep.
+  struct Sweeping {
+    Sweeping(Runner& self, StoredRun<dim>& states)
+        : chain(*self.variant_.discrete, self.fields_, 1),
+          derivatives(*self.observation_, chain.products().gradients),
+          step(self.variant_.discrete->solver().recorded_step(static_cast<GlobalIndex>(self.records_.size()),
+                                                              chain.products())),
+          sweep(self.records_, states, derivatives, *step, {self.study_.sweep.tolerance}) {}
+
+    GradientChain<dim> chain;
+    ComposedDerivatives<dim> derivatives;
+    std::unique_ptr<stepping::DifferentiableStep> step;
+    adjoint::ReverseSweep sweep;
+  };
+
+  double run_pilot();
+  std::string run_forward(ForwardResult& result, const Stopwatch& watch);
+  void observe_the_rest();
+  void sweep_back(SweepResult& result);
+  void write_result(const SweepResult& sweep) const;
+  bool read_result();
 
   const parallel::Communicator& comm_;
   const Study& study_;
@@ -119,87 +95,169 @@ private:
   LoadedScene loaded_;
   DistributedGeometry<dim> geometry_;
   std::vector<ParameterField<dim>> fields_;
+  Interrupts& interrupts_;
   ParameterValues start_;
 
-  // Of run().
+  // Of run(), until sweep() is done.
+  ExperimentFolder folder_;
   Variant<dim> variant_;
-  std::unique_ptr<checkpoint::RunFolder> folder_;
-  std::unique_ptr<ForwardRun<dim>> forward_;
-  std::unique_ptr<Observation> observation_;
+  std::unique_ptr<Observation<dim>> observation_;
+  std::vector<char> observed_; ///< per nominal step
+  std::optional<io::BlockLayout> nodes_; ///< as they lie in the trajectory
+  std::unique_ptr<checkpoint::TrajectoryReader> reader_;
+
+  // Of run() and sweep(), for what comes after.
   std::vector<stepping::StepRecord> records_;
+  ForwardResult forward_;
+  std::optional<SweepResult> swept_;
 };
 
 template <int dim>
-std::optional<double> Runner<dim>::freeze_stiffness() {
+void Runner<dim>::require_budget() const {
+  if (!study_.sweep.state_budget) return;
+  const bool all_stored = study_.sweep.store_every == 1;
+  const int smallest = StoredRun<dim>::smallest_budget(all_stored, history());
+  if (*study_.sweep.state_budget >= smallest) return;
+  throw InputError(
+      study_.file.string() + " (/sweep/state_budget)",
+      fmt::format("must be at least {} for experiment '{}' ({}), is {}", smallest, name(),
+                  all_stored ? "a step and the one before it"
+                             : fmt::format("a restart point of {} state{} and the step that the sweep stands at",
+                                           history(), history() > 1 ? "s" : ""),
+                  *study_.sweep.state_budget));
+}
+
+template <int dim>
+void Runner<dim>::check_start() {
+  Scene trial = scene();
+  // Whatever a pilot run finds will do as well.
+  if (!trial.contact.barrier_stiffness) trial.contact.barrier_stiffness = 1;
+  const Variant<dim> variant = make_variant(trial, geometry_, fields_, start_);
+  static_cast<void>(Observation<dim>(study_, experiment_, *variant.discrete));
+}
+
+template <int dim>
+std::string Runner<dim>::scene_as_run() const {
+  nlohmann::json json = nlohmann::json::parse(loaded_.file.resolved);
+  nlohmann::json& output = json["output"];
+  output["every"] = scene().output.every;
+  output["chunk"] = scene().output.chunk;
+  output["fields"] = nlohmann::json::array();
+  if (scene().contact.enabled && scene().contact.barrier_stiffness)
+    json["solver"]["contact"]["barrier_stiffness"] = *scene().contact.barrier_stiffness;
+  return json.dump(2) + "\n";
+}
+
+template <int dim>
+std::optional<double> Runner<dim>::freeze_stiffness(const ExperimentFolder& folder) {
   ContactSpec& contact = loaded_.file.scene.contact;
-  if (!contact.enabled || contact.barrier_stiffness) return {};
-  Variant<dim> pilot = make_variant(loaded_.file.scene, geometry_, fields_, start_);
-  auto& solver = pilot.discrete->solver();
-  while (solver.step() < loaded_.file.scene.time.steps)
-    if (const solvers::StepReport report = solver.advance([](const auto&) {}); !report.accepted)
-      throw Error(ExitCode::no_solution,
-                  fmt::format("{}: the pilot run that finds the barrier stiffness fails in step {}: {}",
-                              study_.experiments[static_cast<std::size_t>(experiment_)].name,
-                              solver.step() + 1, report.failure));
-  const double unit = contact.use_convergent_formulation && contact.use_physical_barrier
-                          ? solver.problem().contact->parameters().dhat
-                          : 1;
-  contact.barrier_stiffness = unit * solver.totals().largest_barrier_stiffness;
+  if (!contact.enabled) return {};
+  const SealedJson pilot = read_sealed_json(comm_, folder.pilot());
+  if (!pilot.exists && contact.barrier_stiffness) return {};
+  if (!pilot.exists) {
+    contact.barrier_stiffness = run_pilot();
+    write_sealed_json(comm_, folder.pilot(), {{"barrier_stiffness", *contact.barrier_stiffness}});
+  } else {
+    if (!pilot.content || !pilot.content->contains("barrier_stiffness"))
+      throw FileError(folder.pilot().string() +
+                      ": the barrier stiffness of the run is damaged. Put a sound copy of this file in its "
+                      "place, or start again in a new folder");
+    contact.barrier_stiffness = pilot.content->at("barrier_stiffness").template get<double>();
+  }
+  parallel::collectively(comm_, [&] {
+    if (comm_.rank() == 0) write_file_atomically(folder.scene(), scene_as_run());
+  });
   return contact.barrier_stiffness;
 }
 
 template <int dim>
-ForwardResult Runner<dim>::run(const std::filesystem::path& folder) {
+double Runner<dim>::run_pilot() {
+  Variant<dim> pilot = make_variant(scene(), geometry_, fields_, start_);
+  auto& solver = pilot.discrete->solver();
+  while (solver.step() < scene().time.steps) {
+    interrupts_.stop_if_pending();
+    if (const solvers::StepReport report = solver.advance([](const auto&) {}); !report.accepted)
+      throw Error(ExitCode::no_solution,
+                  fmt::format("{}: the pilot run that finds the barrier stiffness fails in step {}: {}",
+                              name(), solver.step() + 1, report.failure));
+  }
+  const ContactSpec& contact = scene().contact;
+  const double unit = contact.use_convergent_formulation && contact.use_physical_barrier
+                          ? solver.problem().contact->parameters().dhat
+                          : 1;
+  return unit * solver.totals().largest_barrier_stiffness;
+}
+
+template <int dim>
+ForwardResult Runner<dim>::run(const ExperimentFolder& folder) {
   const Stopwatch watch;
-  variant_ = make_variant(loaded_.file.scene, geometry_, fields_, start_);
-  folder_ = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::create(comm_, folder));
-  observation_ = std::make_unique<Observation>(observe(*variant_.discrete));
-  forward_ = std::make_unique<ForwardRun<dim>>(comm_, *variant_.discrete, *folder_, watch,
-                                               [this](const solvers::AcceptedState& state) {
-                                                 (*observation_)(state);
-                                                 records_.push_back(state.record);
-                                               });
-  ForwardResult result;
-  const ExitCode code = forward_->start();
+  folder_ = folder;
+  if (!read_result()) {
+    variant_ = make_variant(scene(), geometry_, fields_, start_);
+    observation_ = std::make_unique<Observation<dim>>(study_, experiment_, *variant_.discrete);
+    const auto& space = variant_.discrete->space();
+    nodes_.emplace(comm_, std::span(space.canonical_ids())
+                              .first(static_cast<std::size_t>(space.num_owned_nodes())));
+    observed_.assign(static_cast<std::size_t>(scene().time.steps) + 1, 0);
+    ForwardResult result;
+    result.failure = run_forward(result, watch);
+    if (!result.failure.empty()) return result;
+    forward_ = result;
+  }
+  reader_ = std::make_unique<checkpoint::TrajectoryReader>(comm_, folder.trajectory());
+  records_ = step_records(reader_->records());
+  if (!swept_) {
+    observe_the_rest();
+    forward_.terms = observation_->values();
+    forward_.objective = observation_->composition.value();
+  }
+  return forward_;
+}
+
+/// Begins the run, goes on with it, or leaves a complete one alone.
+template <int dim>
+std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& watch) {
+  const auto run = checkpoint::RunFolder::open(comm_, folder_.root);
+  const bool begun = checkpoint::TrajectoryReader::exists(comm_, run.trajectory());
+  if (begun) drop_unfinished_step(comm_, folder_);
+  if (begun)
+    if (const auto cost = cost_of_complete_run(comm_, folder_, scene().time.steps)) {
+      log_info(name() + ": the forward run is complete");
+      result.seconds = cost->seconds;
+      result.newton_iterations = cost->newton_iterations;
+      return "";
+    }
+  const ExitCode code = interrupts_.lend([&] {
+    ForwardRun<dim> forward(comm_, *variant_.discrete, run, watch,
+                            [this](const solvers::AcceptedState& state) {
+                              observation_->see(state.record, *state.u, *state.v);
+                              if (state.record.completes_nominal)
+                                observed_[static_cast<std::size_t>(state.record.nominal_step)] = 1;
+                            });
+    return begun ? forward.restart() : forward.start();
+  });
+  if (code == ExitCode::interrupted)
+    throw Error(code, name() + ": the forward run is interrupted; run again with --restart to go on");
   result.seconds = watch.seconds();
   result.newton_iterations = variant_.discrete->solver().totals().newton_iterations;
-  if (code == ExitCode::interrupted)
-    result.failure = "interrupted";
-  else if (code != ExitCode::done)
-    result.failure = fmt::format("the forward run fails after step {}", variant_.discrete->solver().step());
-  else
-    observation_->fill(result);
-  return result;
+  return code == ExitCode::done
+             ? ""
+             : fmt::format("the forward run fails after step {}", variant_.discrete->solver().step());
 }
 
+/// Shows the objectives what an earlier process has stored.
 template <int dim>
-double Runner<dim>::size_of(std::size_t k, std::size_t entry) const {
-  const ParameterField<dim>& field = fields_[k];
-  if (field.spec->basis) return (geometry_.mesh.max_corner - geometry_.mesh.min_corner).norm();
-  if (const double value = std::abs(start_[k][entry]); value > 0) return value;
-  double largest = 0;
-  for (const double value : field.spec->initial) largest = std::max(largest, std::abs(value));
-  return largest > 0 ? largest : 1;
-}
-
-template <int dim>
-double Runner<dim>::component(const Direction& direction, std::size_t k, std::size_t entry) const {
-  const ParameterField<dim>& field = fields_[k];
-  const auto width = static_cast<std::size_t>(field.components);
-  const int owner = field.spec->tie.value_or(field.index);
-  if (direction.only >= 0 && owner != direction.only) return 0;
-  const GlobalIndex number =
-      field.slot_ids[entry / width] * field.components + static_cast<GlobalIndex>(entry % width);
-  return draw(direction.seed, owner, number) * size_of(k, entry);
-}
-
-template <int dim>
-ParameterValues Runner<dim>::values_beside(const Direction& direction, double factor) const {
-  ParameterValues values = start_;
-  for (std::size_t k = 0; k < values.size(); ++k)
-    for (std::size_t entry = 0; entry < values[k].size(); ++entry)
-      values[k][entry] += factor * component(direction, k, entry);
-  return values;
+void Runner<dim>::observe_the_rest() {
+  StoredRun<dim> states(records_, *reader_, *nodes_, variant_.discrete->solver(), history(),
+                        study_.sweep.state_budget);
+  states.visit(
+      [&](const stepping::StepRecord& record) {
+        return observation_->is_wanted(record) && observed_[static_cast<std::size_t>(record.nominal_step)] == 0;
+      },
+      [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
+        interrupts_.stop_if_pending();
+        observation_->see(record, u, v);
+      });
 }
 
 template <int dim>
@@ -217,25 +275,30 @@ template <int dim>
 ForwardResult Runner<dim>::run_beside(const Direction& direction, double factor) {
   const Stopwatch watch;
   ForwardResult result;
+  ParameterValues values = start_;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    for (std::size_t entry = 0; entry < values[k].size(); ++entry)
+      values[k][entry] += factor * component(direction, k, entry);
   try {
-    Variant<dim> variant =
-        make_variant(loaded_.file.scene, geometry_, fields_, values_beside(direction, factor));
-    Observation observation = observe(*variant.discrete);
+    Variant<dim> variant = make_variant(scene(), geometry_, fields_, values);
+    Observation<dim> observation(study_, experiment_, *variant.discrete);
     auto& solver = variant.discrete->solver();
     const stepping::State& first = solver.history().newest();
-    observation({records_.front(), &first.u, &first.v, nullptr, nullptr});
-    while (solver.step() < loaded_.file.scene.time.steps) {
+    observation.see(records_.front(), first.u, first.v);
+    while (solver.step() < scene().time.steps) {
+      interrupts_.stop_if_pending();
       const solvers::StepReport report = solver.advance([&](const solvers::AcceptedState& state) {
         const auto id = static_cast<std::size_t>(state.record.id);
         result.same_steps = result.same_steps && id < records_.size() && state.record == records_[id];
-        observation(state);
+        observation.see(state.record, *state.u, *state.v);
       });
       if (report.accepted) continue;
       result.failure = fmt::format("step {} fails: {}", solver.step() + 1, report.failure);
       return result;
     }
     result.newton_iterations = solver.totals().newton_iterations;
-    observation.fill(result);
+    result.terms = observation.values();
+    result.objective = observation.composition.value();
   } catch (const InputError& error) {
     result.failure = error.what();
   }
@@ -245,29 +308,142 @@ ForwardResult Runner<dim>::run_beside(const Direction& direction, double factor)
 
 template <int dim>
 SweepResult Runner<dim>::sweep() {
-  const Stopwatch watch;
+  if (swept_) {
+    log_info(name() + ": the sweep is finished");
+    reader_.reset();
+    return *swept_;
+  }
   SweepResult result;
-  StoredRun<dim> states(comm_, folder_->trajectory(), forward_->nodes(), variant_.discrete->solver());
-  GradientChain<dim> chain(*variant_.discrete, fields_, 1);
-  ComposedDerivatives<dim> derivatives(observation_->terms, observation_->composition,
-                                       chain.products().gradients);
-  const auto step = variant_.discrete->solver().recorded_step(
-      static_cast<GlobalIndex>(states.records().size()), chain.products());
-  adjoint::ReverseSweep sweep(states.records(), states, derivatives, *step, {study_.sweep.tolerance});
-  while (sweep.next() >= 0 && result.failure.empty()) result.failure = sweep.advance();
-  result.linear_iterations = sweep.totals().linear_iterations;
-  result.largest_relative_residual = sweep.totals().largest_relative_residual;
-  if (result.failure.empty()) result.gradient = chain.finish(0);
-  result.seconds = watch.seconds();
+  sweep_back(result);
+  if (result.failure.empty()) write_result(result);
+  // Other experiments need the memory.
+  reader_.reset();
+  observation_.reset();
+  variant_.discrete.reset();
+  variant_.scene.reset();
   return result;
+}
+
+template <int dim>
+void Runner<dim>::sweep_back(SweepResult& result) {
+  const Stopwatch watch;
+  DiscreteScene<dim>& discrete = *variant_.discrete;
+  StoredRun<dim> states(records_, *reader_, *nodes_, discrete.solver(), history(), study_.sweep.state_budget);
+
+  auto at = std::make_unique<Sweeping>(*this, states);
+  SweepProgress before;
+  std::string why;
+  if (read_sweep_checkpoint(folder_, at->sweep, at->chain, discrete, *nodes_, before, why)) {
+    log_info(fmt::format("{}: the sweep goes on at state {}", name(), at->sweep.next()));
+  } else if (!why.empty()) {
+    log_warning(fmt::format("{}: the sweep starts anew: {}", name(), why));
+    at.reset();
+    at = std::make_unique<Sweeping>(*this, states);
+  }
+  const auto progress = [&] {
+    const adjoint::SweepTotals& totals = at->sweep.totals();
+    return SweepProgress{before.linear_iterations + totals.linear_iterations,
+                         std::max(before.largest_relative_residual, totals.largest_relative_residual),
+                         before.seconds + watch.seconds()};
+  };
+  // As often as the run closed a file.
+  const GlobalIndex interval = GlobalIndex{scene().output.chunk} * scene().output.every;
+  for (GlobalIndex since = 1; at->sweep.next() >= 0; ++since) {
+    result.failure = at->sweep.advance();
+    if (!result.failure.empty()) return;
+    if (at->sweep.next() < 0) break;
+    const bool stop = interrupts_.pending();
+    if (stop || since >= interval) {
+      write_sweep_checkpoint(folder_, at->sweep, at->chain, discrete, *nodes_, progress());
+      since = 0;
+    }
+    if (stop)
+      throw Error(ExitCode::interrupted,
+                  fmt::format("{}: the sweep is interrupted before state {}; run again with --restart to go on",
+                              name(), at->sweep.next()));
+  }
+  result.gradient = at->chain.finish(0);
+  const SweepProgress all = progress();
+  result.linear_iterations = all.linear_iterations;
+  result.largest_relative_residual = all.largest_relative_residual;
+  result.seconds = all.seconds;
+  log_info(fmt::format("{}: the sweep held {} states at most and repeated {} steps", name(),
+                       states.most_states_held(), states.steps_repeated()));
+}
+
+template <int dim>
+void Runner<dim>::write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
+                              const SweepResult& sweep) const {
+  const auto write = [&](const char* array, const std::vector<double>& values) {
+    write_in_file_order(file, group + "/" + array, fields_[field], geometry_.mesh, values);
+  };
+  std::vector<double> scaled = sweep.gradient[field];
+  for (std::size_t i = 0; i < fields_[field].owned_size(); ++i)
+    scaled[i] = scaled_derivative(*fields_[field].spec, start_[field][i], scaled[i]);
+  write("value", start_[field]);
+  write("gradient", sweep.gradient[field]);
+  write("gradient_scaled", scaled);
+}
+
+/// Writes what both run() and sweep() have come to, for processes with any number of ranks.
+template <int dim>
+void Runner<dim>::write_result(const SweepResult& sweep) const {
+  const nlohmann::ordered_json about{{"status", "done"},
+                                     {"objective", forward_.objective},
+                                     {"terms", forward_.terms},
+                                     {"newton_iterations", forward_.newton_iterations},
+                                     {"forward_seconds", forward_.seconds},
+                                     {"linear_iterations", sweep.linear_iterations},
+                                     {"largest_relative_residual", sweep.largest_relative_residual},
+                                     {"seconds", sweep.seconds}};
+  write_sweep_file(comm_, folder_, "sweep_done.h5", about, [&](io::Hdf5Writer& file) {
+    for (std::size_t k = 0; k < fields_.size(); ++k)
+      write_in_file_order(file, fmt::format("gradient/{}", k), fields_[k], geometry_.mesh, sweep.gradient[k]);
+  });
+}
+
+/// False where no sweep has been finished, or its result cannot be used.
+template <int dim>
+bool Runner<dim>::read_result() {
+  std::string why; // told when the sweep starts anew
+  const std::optional<SweepFile> found = read_sweep_file(comm_, folder_, why);
+  if (!found) return false;
+  try {
+    const nlohmann::ordered_json& about = found->about;
+    if (about.at("status") != "done") return false;
+    ForwardResult forward;
+    about.at("objective").get_to(forward.objective);
+    about.at("terms").get_to(forward.terms);
+    about.at("newton_iterations").get_to(forward.newton_iterations);
+    about.at("forward_seconds").get_to(forward.seconds);
+    SweepResult sweep;
+    about.at("linear_iterations").get_to(sweep.linear_iterations);
+    about.at("largest_relative_residual").get_to(sweep.largest_relative_residual);
+    about.at("seconds").get_to(sweep.seconds);
+    const auto file =
+        parallel::collectively(comm_, [&] { return std::make_shared<const io::Hdf5Reader>(found->arrays); });
+    for (std::size_t k = 0; k < fields_.size(); ++k)
+      sweep.gradient.push_back(
+          read_in_file_order(*file, fmt::format("gradient/{}", k), fields_[k], geometry_.mesh));
+    forward_ = std::move(forward);
+    swept_ = std::move(sweep);
+    return true;
+  } catch (const nlohmann::json::exception& wrong) {
+    log_warning(fmt::format("{}: the sweep is repeated: {}", name(), wrong.what()));
+  } catch (const FileError& unreadable) {
+    log_warning(fmt::format("{}: the sweep is repeated: {}", name(), unreadable.what()));
+  }
+  return false;
 }
 
 } // namespace
 
 std::unique_ptr<ExperimentRun> ExperimentRun::create(const parallel::Communicator& comm, const Study& study,
-                                                     int experiment, LoadedScene loaded) {
-  if (loaded.dim == 2) return std::make_unique<Runner<2>>(comm, study, experiment, std::move(loaded));
-  return std::make_unique<Runner<3>>(comm, study, experiment, std::move(loaded));
+                                                     int experiment, LoadedScene loaded,
+                                                     Interrupts& interrupts) {
+  if (loaded.dim == 2)
+    return std::make_unique<Runner<2>>(comm, study, experiment, std::move(loaded), interrupts);
+  return std::make_unique<Runner<3>>(comm, study, experiment, std::move(loaded), interrupts);
 }
 
 } // namespace recoil::app

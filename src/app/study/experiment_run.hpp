@@ -1,13 +1,16 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "app/simulation/load_geometry.hpp"
+#include "app/study/direction.hpp"
+#include "app/study/gradient_folder.hpp"
+#include "app/study/interrupts.hpp"
 #include "recoil/app/study/study.hpp"
+#include "recoil/io/hdf5_file.hpp"
 #include "recoil/parallel/communicator.hpp"
 
 namespace recoil::app {
@@ -31,30 +34,35 @@ struct SweepResult {
   std::string failure;
 };
 
-/// A direction in the space of parameter values, drawn from a seed: the same on any number of ranks and in
-/// all experiments; components between -1 and 1.
-struct Direction {
-  int seed = 0;
-  int only = -1; ///< index of the one parameter that changes; -1 = all
-};
-
 /// One experiment of a study: made once, run forward with any values, swept backward through the run that was
-/// stored. All members but accessors are collective.
+/// stored. All members but accessors are collective. A signal ends every one of them that takes time, with
+/// Error of ExitCode::interrupted, after what there is to keep has been written.
 class ExperimentRun {
 public:
-  /// Takes the meshes of `loaded`. @throws InputError on every rank.
+  /// Takes the meshes of `loaded`; `interrupts` and `study` must outlive it. @throws InputError on every rank,
+  /// also for a state budget that one step does not fit in.
   static std::unique_ptr<ExperimentRun> create(const parallel::Communicator& comm, const Study& study,
-                                               int experiment, LoadedScene loaded);
+                                               int experiment, LoadedScene loaded, Interrupts& interrupts);
   virtual ~ExperimentRun() = default;
 
-  /// Freezes the barrier stiffness where it is adaptive: a pilot run, whose largest one is taken. The result
-  /// is that value, if there was a pilot run. @throws Error where it fails.
-  virtual std::optional<double> freeze_stiffness() = 0;
-  /// Runs with the start values into a run folder. The steps that it takes are what other runs are held to.
-  virtual ForwardResult run(const std::filesystem::path& folder) = 0;
+  /// Builds the problem and its objectives once, for what is only found wrong there. @throws as
+  /// make_variant() and make_objectives().
+  virtual void check_start() = 0;
+  /// The resolved scene with the output and the barrier stiffness that the run has; the values of the
+  /// parameters are not in it.
+  virtual std::string scene_as_run() const = 0;
+
+  /// Freezes the barrier stiffness where it is adaptive: a pilot run, whose largest one is taken and written
+  /// to pilot.json and scene.json, or what an earlier pilot run has left in `folder`. The result is that
+  /// value, if there was a pilot run. @throws Error where it fails.
+  virtual std::optional<double> freeze_stiffness(const ExperimentFolder& folder) = 0;
+  /// Runs with the start values into a run folder, or goes on with what it finds there: a complete run is only
+  /// looked at. The steps that it takes are what other runs are held to.
+  virtual ForwardResult run(const ExperimentFolder& folder) = 0;
   /// Runs at start values + factor * direction, in memory.
   virtual ForwardResult run_beside(const Direction& direction, double factor) = 0;
-  /// Sweeps backward through the run of run().
+  /// Sweeps backward through the run of run(), from where an earlier sweep has come to in its folder; a
+  /// finished one is not repeated. Once.
   virtual SweepResult sweep() = 0;
 
   /// gradient . direction, each value counted once over all ranks.
@@ -65,6 +73,9 @@ public:
   virtual std::vector<double> start_values(std::size_t field) const = 0;
   /// Whether all ranks hold all values of a field.
   virtual bool is_replicated(std::size_t field) const = 0;
+  /// Writes the arrays value, gradient and gradient_scaled of a field into the group `name`.
+  virtual void write_field(io::Hdf5Writer& file, const std::string& name, std::size_t field,
+                           const SweepResult& sweep) const = 0;
 };
 
 } // namespace recoil::app

@@ -24,6 +24,13 @@ bool has_quantity(const std::vector<ParameterField<dim>>& fields, Quantity quant
   return std::ranges::any_of(fields, [&](const auto& field) { return field.spec->quantity == quantity; });
 }
 
+/// Numbers, arrays or vectors one after the other.
+template <class Item>
+std::span<double> flat(std::vector<Item>& items) {
+  static_assert(sizeof(Item) % sizeof(double) == 0);
+  return {reinterpret_cast<double*>(items.data()), items.size() * (sizeof(Item) / sizeof(double))};
+}
+
 bool acts_on(const DirichletEntry& entry, int boundary) {
   return entry.all || std::ranges::find(entry.ids, boundary) != entry.ids.end();
 }
@@ -227,6 +234,11 @@ void GradientChain<dim>::add_shape_products(std::size_t k, std::span<const doubl
     for (const auto& [slot, weight] : field.shape_weights[vertex])
       for (std::size_t i = 0; i < dim; ++i)
         gradient[static_cast<std::size_t>(slot) * dim + i] += weight * by_vertex[vertex * dim + i];
+  if (field.shape_modes.empty()) return;
+  const std::size_t num_modes = gradient.size();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(discrete_.mesh().num_owned_vertices) * num_modes * dim;
+       ++i)
+    gradient[i / dim % num_modes] += field.shape_modes[i] * by_vertex[i / (num_modes * dim) * dim + i % dim];
 }
 
 /// Completes the shares of the ranks.
@@ -282,6 +294,75 @@ ParameterValues GradientChain<dim>::finish(std::size_t objective) {
     sum_over_ranks(k, gradients[k]);
   }
   return std::move(gradients);
+}
+
+/// Calls act(values) for every list of values that the sweep adds to, but friction.
+template <int dim>
+template <class Act>
+void GradientChain<dim>::for_each_share(Act act) {
+  for (parameters::PhysicalGradient<dim>& g : products_.gradients) {
+    act(flat(g.law));
+    act(flat(g.viscosity));
+    act(flat(g.density));
+    act(flat(g.acceleration));
+    act(flat(g.traction));
+    act(flat(g.pressure));
+    act(flat(g.vertices));
+    act(flat(g.obstacle_vertices));
+  }
+  for (ParameterValues& values : gradients_)
+    for (std::vector<double>& field : values) act(flat(field));
+}
+
+template <int dim>
+std::vector<double> GradientChain<dim>::shares() {
+  std::vector<double> shares;
+  for_each_share([&](std::span<double> values) {
+    const bool zero = std::ranges::all_of(values, [](double value) { return value == 0; });
+    shares.push_back(zero ? 0 : static_cast<double>(values.size()));
+    if (!zero) shares.insert(shares.end(), values.begin(), values.end());
+  });
+  for (const auto& g : products_.gradients) {
+    shares.push_back(static_cast<double>(g.friction.size()));
+    for (const auto& [pair, value] : g.friction) {
+      shares.push_back(pair.first);
+      shares.push_back(pair.second);
+      shares.push_back(value);
+    }
+  }
+  return shares;
+}
+
+template <int dim>
+bool GradientChain<dim>::set_shares(std::span<const double> shares) {
+  bool fits = true;
+  const auto take = [&](std::size_t count) {
+    fits = fits && count <= shares.size();
+    const auto taken = shares.first(fits ? count : 0);
+    shares = shares.subspan(taken.size());
+    return taken;
+  };
+  const auto take_count = [&] {
+    const auto count = take(1);
+    return fits && count[0] >= 0 ? static_cast<std::size_t>(count[0]) : 0;
+  };
+  for_each_share([&](std::span<double> values) {
+    const std::size_t count = take_count();
+    fits = fits && (count == 0 || count == values.size());
+    const auto from = take(fits ? count : 0);
+    if (from.empty())
+      std::ranges::fill(values, 0.0);
+    else
+      std::ranges::copy(from, values.begin());
+  });
+  for (auto& g : products_.gradients) {
+    g.friction.clear();
+    const auto entries = take(3 * take_count());
+    for (std::size_t i = 0; i + 2 < entries.size(); i += 3)
+      g.friction[{static_cast<std::int32_t>(entries[i]), static_cast<std::int32_t>(entries[i + 1])}] =
+          entries[i + 2];
+  }
+  return fits && shares.empty();
 }
 
 template class GradientChain<2>;

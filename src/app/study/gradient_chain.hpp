@@ -24,7 +24,16 @@ public:
   /// Collective.
   ParameterValues finish(std::size_t objective);
 
+  /// All that has been added on this rank so far, as one list: with set_shares() enough to go on in another
+  /// process with the same partition. What is zero takes no place. Not collective.
+  std::vector<double> shares();
+  /// False where `shares` do not fit this partition and these fields; then this chain is spoilt. Not
+  /// collective.
+  bool set_shares(std::span<const double> shares);
+
 private:
+  template <class Act>
+  void for_each_share(Act act);
   void add_prescribed(std::size_t objective, double time, double load_factor, const linalg::Vector& y);
   void add_obstacle_products(std::size_t objective, double time, double load_factor,
                              const std::vector<Eigen::Matrix<double, dim, 1>>& y);

@@ -6,6 +6,8 @@
 
 #include "recoil/app/study/read_study.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/io/block_layout.hpp"
+#include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::app {
 
@@ -193,6 +195,7 @@ private:
   std::vector<char> boundary_vertices(const ParameterSpec& spec) const;
 
   void build_shape(Field& field) const;
+  std::vector<double> read_modes(const ParameterSpec& spec, const std::vector<char>& selected) const;
 
   /// Corners of the rest vertices of the selected bodies over all ranks.
   Eigen::AlignedBox<double, dim> box_of(const std::vector<char>& flags) const {
@@ -293,9 +296,52 @@ void FieldBuilder<dim>::build_shape(Field& field) const {
     return;
   }
   case ShapeBasis::Kind::modes:
-    break;
+    field.components = 1;
+    field.shape_modes = read_modes(spec, selected);
+    replicate(field, field.shape_modes.size() / (mesh_.vertices.size() * dim));
   }
-  refuse(spec, "basis", "modes from a file are not built yet; take a box of control points");
+}
+
+/// Modes of the file: the datasets of its root in alphabetical order, a row of dim numbers per vertex of all
+/// bodies in the order of the mesh files. Bodies that are not selected stay where they are.
+template <int dim>
+std::vector<double> FieldBuilder<dim>::read_modes(const ParameterSpec& spec,
+                                                  const std::vector<char>& selected) const {
+  const fem::FunctionSpace<dim> linear(mesh_, std::vector<int>(mesh_.body_names.size(), 1));
+  const io::BlockLayout rows(
+      *mesh_.comm,
+      std::span(linear.canonical_ids()).first(static_cast<std::size_t>(linear.num_owned_nodes())));
+  const auto [names, blocks] = parallel::collectively(*mesh_.comm, [&] {
+    const io::Hdf5Reader file(spec.basis->modes);
+    std::pair<std::vector<std::string>, std::vector<std::vector<double>>> read;
+    read.first = file.children("/");
+    if (read.first.empty()) refuse(spec, "basis", spec.basis->modes.string() + " holds no mode");
+    for (const std::string& name : read.first) {
+      const io::ArrayShape shape = file.shape(name);
+      if (shape.rows != mesh_.num_vertices_global || shape.columns != dim)
+        refuse(spec, "basis",
+               "mode '" + name + "' of " + spec.basis->modes.string() + " is " + std::to_string(shape.rows) +
+                   " x " + std::to_string(shape.columns) + ", the mesh has " +
+                   std::to_string(mesh_.num_vertices_global) + " vertices in " + std::to_string(dim) + "D");
+      read.second.push_back(file.read_rows<double>(name, rows.block_begin(), rows.block_end()));
+    }
+    return read;
+  });
+  const std::size_t count = blocks.size();
+  std::vector<double> modes(mesh_.vertices.size() * count * dim, 0.0);
+  linalg::Vector field(linear.layout());
+  for (std::size_t mode = 0; mode < count; ++mode) {
+    const std::vector<double> owned = rows.from_blocks<double>(blocks[mode], dim);
+    std::ranges::copy(owned, field.write_owned().begin());
+    field.update_ghosts();
+    for (std::size_t v = 0; v < selected.size(); ++v) {
+      const auto node = static_cast<std::size_t>(linear.node_of_vertex(static_cast<LocalIndex>(v)));
+      if (selected[v] != 0)
+        std::copy_n(field.local().begin() + static_cast<std::ptrdiff_t>(node * dim), dim,
+                    modes.begin() + static_cast<std::ptrdiff_t>((v * count + mode) * dim));
+    }
+  }
+  return modes;
 }
 
 /// A rigid spin turns about a point that may follow shape and density, and so may its arms.

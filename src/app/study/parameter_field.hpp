@@ -31,8 +31,11 @@ struct ParameterField {
   std::vector<LocalIndex> slot_of_obstacle;
   /// As slot_of_cell per local mesh vertex, for initial fields per vertex.
   std::vector<LocalIndex> slot_of_vertex;
-  /// Per local mesh vertex the slots that move it, with their weights; of a shape.
+  /// Per local mesh vertex the slots that move it, with their weights; of a shape with a vector per slot.
   std::vector<std::vector<std::pair<LocalIndex, double>>> shape_weights;
+  /// Displacement of the local mesh vertices by the modes of a shape, which has a number per slot: entry
+  /// (vertex * slots + slot) * dim + component.
+  std::vector<double> shape_modes;
 
   std::size_t size() const { return slot_ids.size() * static_cast<std::size_t>(components); }
   std::size_t owned_size() const { return num_owned_slots * static_cast<std::size_t>(components); }

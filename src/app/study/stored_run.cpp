@@ -1,10 +1,11 @@
 #include "app/study/stored_run.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
-#include "app/simulation/run_state.hpp"
+#include "app/study/binomial_schedule.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -32,30 +33,45 @@ std::vector<stepping::StepRecord> step_records(const std::vector<checkpoint::Sta
 }
 
 template <int dim>
-StoredRun<dim>::StoredRun(const parallel::Communicator& comm, const std::filesystem::path& trajectory,
-                          const io::BlockLayout& nodes, solvers::ElastodynamicsSolver<dim>& solver)
-    : nodes_(nodes), solver_(solver), reader_(comm, trajectory), records_(step_records(reader_.records())) {}
-
-template <int dim>
-const stepping::State* StoredRun<dim>::find(GlobalIndex id) const {
-  if (const auto found = computed_.find(id); found != computed_.end()) return &found->second;
-  const auto found = std::ranges::find(recent_, id, &stepping::State::id);
-  return found != recent_.end() ? &*found : nullptr;
+StoredRun<dim>::StoredRun(const std::vector<stepping::StepRecord>& records,
+                          checkpoint::TrajectoryReader& reader, const io::BlockLayout& nodes,
+                          solvers::ElastodynamicsSolver<dim>& solver, int history, std::optional<int> budget)
+    : records_(records), reader_(reader), nodes_(nodes), solver_(solver), history_(history),
+      budget_(budget ? *budget : std::numeric_limits<GlobalIndex>::max()), kept_after_(budget ? 1 : 2) {
+  RECOIL_ASSERT(budget_ >= 2);
 }
 
 template <int dim>
 const stepping::State& StoredRun<dim>::state(GlobalIndex id) {
-  if (const stepping::State* known = find(id); known != nullptr) return *known;
-  if (!reader_.has_arrays(id)) {
-    recompute(id);
-    return computed_.at(id);
+  forget_after(id);
+  if (!held_.contains(id)) {
+    if (reader_.has_arrays(id))
+      hold(read(id));
+    else
+      recompute(id);
+    if (id > 0 && reader_.has_arrays(id - 1)) reader_.prefetch(id - 1);
   }
-  // Deques leave references to what stays in place.
-  constexpr std::size_t num_recent = 3;
-  recent_.push_front(read(id));
-  if (recent_.size() > num_recent) recent_.pop_back();
-  if (id > 0 && reader_.has_arrays(id - 1)) reader_.prefetch(id - 1);
-  return recent_.front();
+  return held_.at(id);
+}
+
+/// Drops what a sweep that has come to `id` does not ask for any more.
+template <int dim>
+void StoredRun<dim>::forget_after(GlobalIndex id) {
+  held_.erase(held_.upper_bound(id + kept_after_), held_.end());
+  while (!snapshots_.empty() && snapshots_.back().id > id) snapshots_.pop_back();
+}
+
+template <int dim>
+void StoredRun<dim>::hold(stepping::State state) {
+  const GlobalIndex id = state.id;
+  held_.insert_or_assign(id, std::move(state));
+  most_held_ = std::max(most_held_, held_.size());
+  RECOIL_ASSERT(static_cast<GlobalIndex>(held_.size()) <= budget_);
+}
+
+template <int dim>
+void StoredRun<dim>::hold_history() {
+  for (const stepping::State& state : solver_.history().states()) hold(state);
 }
 
 template <int dim>
@@ -71,10 +87,50 @@ stepping::State StoredRun<dim>::read(GlobalIndex id) {
   return {id, vector("u"), vector("v")};
 }
 
-/// Repeats the run from the last restart point before `id` to the next stored state.
+/// Computes state `id`, and as many of those before it as there is place for.
 template <int dim>
 void StoredRun<dim>::recompute(GlobalIndex id) {
-  GlobalIndex point = id;
+  const GlobalIndex last_step = records_[static_cast<std::size_t>(id)].nominal_step;
+  start_before(id);
+  const auto steps = [&] { return last_step - solver_.step(); };
+  const auto place = [&] { return budget_ - static_cast<GlobalIndex>(held_.size()); };
+  while (steps() > place() && place() / history_ > 1) {
+    const GlobalIndex histories = (steps() + history_ - 1) / history_;
+    const GlobalIndex next =
+        solver_.step() + history_ * binomial_split(histories, place() / history_ - 1);
+    while (solver_.step() < next) repeat_step([](const auto&) {});
+    lay_snapshot();
+  }
+  const GlobalIndex first_held = last_step - std::min(place(), last_step) + 1;
+  while (solver_.step() < last_step)
+    repeat_step([&](const solvers::AcceptedState& state) {
+      if (state.record.nominal_step >= first_held && !reader_.has_arrays(state.record.id))
+        hold({state.record.id, *state.u, *state.v});
+    });
+  if (!held_.contains(id))
+    throw FileError(fmt::format("the trajectory lacks state {}, inside of the repeated step {}; it was not "
+                                "written by recoil gradient of this version",
+                                id, last_step));
+}
+
+/// Puts the solver at the last snapshot or restart point before `id`.
+template <int dim>
+void StoredRun<dim>::start_before(GlobalIndex id) {
+  if (snapshots_.empty()) {
+    start_from_files(id);
+    return;
+  }
+  // The solver takes the states over; its copies come back, so that no state is ever held twice.
+  const Snapshot& from = snapshots_.back();
+  std::vector<stepping::State> states;
+  for (GlobalIndex state = from.id - from.count + 1; state <= from.id; ++state)
+    states.push_back(std::move(held_.extract(state).mapped()));
+  solver_.start(from.run.step, std::move(states), from.run.ledger, from.run.contact);
+  hold_history();
+}
+
+template <int dim>
+void StoredRun<dim>::start_from_files(GlobalIndex id) {
   RunState run;
   const auto is_complete = [&](GlobalIndex from) {
     if (!records_[static_cast<std::size_t>(from)].completes_nominal) return false;
@@ -83,29 +139,70 @@ void StoredRun<dim>::recompute(GlobalIndex id) {
       if (!reader_.has_arrays(state)) return false;
     return true;
   };
-  do --point;
-  while (point > 0 && !is_complete(point));
-  if (point == 0) is_complete(0);
+  GlobalIndex point = id - 1;
+  while (point > 0 && !is_complete(point)) --point;
+  if (point == 0 && !is_complete(0)) throw FileError("the trajectory lacks its initial state");
   std::vector<stepping::State> states;
   for (GlobalIndex state = point - run.usable_states + 1; state <= point; ++state)
     states.push_back(read(state));
+  most_held_ = std::max(most_held_, held_.size() + states.size());
+  RECOIL_ASSERT(static_cast<GlobalIndex>(held_.size() + states.size()) <= budget_);
   solver_.start(run.step, std::move(states), run.ledger, run.contact);
-  computed_.clear();
-  const auto is_needed = [&](GlobalIndex next) {
-    return next <= id || (next < static_cast<GlobalIndex>(records_.size()) && !reader_.has_arrays(next));
+}
+
+template <int dim>
+void StoredRun<dim>::lay_snapshot() {
+  Snapshot snapshot;
+  snapshot.id = solver_.history().newest().id;
+  snapshot.count = solver_.history().size();
+  snapshot.run = {solver_.step(), snapshot.count, solver_.ledger(), solver_.totals().contact};
+  hold_history();
+  snapshots_.push_back(std::move(snapshot));
+}
+
+template <int dim>
+void StoredRun<dim>::repeat_step(const std::function<void(const solvers::AcceptedState&)>& act) {
+  const GlobalIndex step = solver_.step() + 1;
+  const solvers::StepReport report = solver_.advance([&](const solvers::AcceptedState& state) {
+    const auto id = static_cast<std::size_t>(state.record.id);
+    if (id >= records_.size() || state.record != records_[id])
+      throw Error(ExitCode::no_solution,
+                  fmt::format("step {}, computed anew for the sweep, came about in another way than in the "
+                              "run; store every state (sweep/store_every 1)",
+                              step));
+    act(state);
+  });
+  if (!report.accepted)
+    throw Error(ExitCode::no_solution,
+                fmt::format("step {}, computed anew for the sweep, failed: {}", step, report.failure));
+  ++steps_repeated_;
+}
+
+template <int dim>
+void StoredRun<dim>::visit(const Wanted& wanted, const Visit& visit) {
+  held_.clear();
+  snapshots_.clear();
+  const auto count = static_cast<GlobalIndex>(records_.size());
+  const auto record = [&](GlobalIndex id) -> const stepping::StepRecord& {
+    return records_[static_cast<std::size_t>(id)];
   };
-  while (is_needed(solver_.history().newest().id + 1)) {
-    const solvers::StepReport report = solver_.advance([&](const solvers::AcceptedState& state) {
-      if (state.record != records_[static_cast<std::size_t>(state.record.id)])
-        throw Error(ExitCode::no_solution,
-                    fmt::format("step {}, computed anew for the sweep, came about in another way than in the "
-                                "run; store every state (sweep/store_every 1)",
-                                state.record.nominal_step));
-      computed_[state.record.id] = {state.record.id, *state.u, *state.v};
-    });
-    if (!report.accepted)
-      throw Error(ExitCode::no_solution, fmt::format("step {}, computed anew for the sweep, failed: {}",
-                                                     solver_.step() + 1, report.failure));
+  for (GlobalIndex id = 0; id < count; ++id) {
+    if (!wanted(record(id))) continue;
+    if (reader_.has_arrays(id)) {
+      const stepping::State state = read(id);
+      visit(record(id), state.u, state.v);
+      continue;
+    }
+    GlobalIndex last = id;
+    for (GlobalIndex next = id; next < count && !reader_.has_arrays(next); ++next)
+      if (wanted(record(next))) last = next;
+    start_from_files(id);
+    while (solver_.step() < record(last).nominal_step)
+      repeat_step([&](const solvers::AcceptedState& state) {
+        if (state.record.id >= id && state.record.id <= last && wanted(state.record))
+          visit(state.record, *state.u, *state.v);
+      });
+    id = last;
   }
 }
 

@@ -1,0 +1,49 @@
+#include "app/study/direction.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace recoil::app {
+
+namespace {
+
+/// A number between -1 and 1 from three others (splitmix64): the same on every rank.
+double draw(int seed, int parameter, GlobalIndex entry) {
+  auto x = static_cast<std::uint64_t>(seed) * 0x9e3779b97f4a7c15ULL +
+           static_cast<std::uint64_t>(parameter + 1) * 0xbf58476d1ce4e5b9ULL +
+           static_cast<std::uint64_t>(entry + 1) * 0x94d049bb133111ebULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  x ^= x >> 31;
+  return static_cast<double>(x >> 11) * 0x1.0p-52 - 1;
+}
+
+template <int dim>
+double size_of(const ParameterField<dim>& field, const mesh::DistributedMesh<dim>& mesh, double start) {
+  if (field.spec->basis) return (mesh.max_corner - mesh.min_corner).norm();
+  if (const double value = std::abs(start); value > 0) return value;
+  double largest = 0;
+  for (const double value : field.spec->initial) largest = std::max(largest, std::abs(value));
+  return largest > 0 ? largest : 1;
+}
+
+} // namespace
+
+template <int dim>
+double component_of(const Direction& direction, const ParameterField<dim>& field,
+                    const mesh::DistributedMesh<dim>& mesh, const std::vector<double>& values,
+                    std::size_t entry) {
+  const auto width = static_cast<std::size_t>(field.components);
+  const int owner = field.spec->tie.value_or(field.index);
+  if (direction.only >= 0 && owner != direction.only) return 0;
+  const GlobalIndex number =
+      field.slot_ids[entry / width] * field.components + static_cast<GlobalIndex>(entry % width);
+  return draw(direction.seed, owner, number) * size_of(field, mesh, values[entry]);
+}
+
+template double component_of(const Direction&, const ParameterField<2>&, const mesh::DistributedMesh<2>&,
+                             const std::vector<double>&, std::size_t);
+template double component_of(const Direction&, const ParameterField<3>&, const mesh::DistributedMesh<3>&,
+                             const std::vector<double>&, std::size_t);
+
+} // namespace recoil::app

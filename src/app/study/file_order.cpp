@@ -1,0 +1,108 @@
+#include "app/study/file_order.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "recoil/base/error.hpp"
+#include "recoil/io/block_layout.hpp"
+#include "recoil/parameters/variable_map.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+/// The owned cells or vertices that a field is spread over.
+template <int dim>
+struct OwnedRows {
+  OwnedRows(const ParameterField<dim>& field, const mesh::DistributedMesh<dim>& mesh)
+      : of_cells(field.extent == ParameterField<dim>::Extent::cells),
+        count(static_cast<std::size_t>(of_cells ? mesh.num_owned_cells : mesh.num_owned_vertices)),
+        slots(std::span(of_cells ? field.slot_of_cell : field.slot_of_vertex).first(count)),
+        layout(*mesh.comm, std::span(of_cells ? mesh.cell_ids : mesh.vertex_ids).first(count)) {}
+
+  bool of_cells;
+  std::size_t count;
+  std::span<const LocalIndex> slots;
+  io::BlockLayout layout;
+};
+
+parameters::Scaling scaling_of(const ParameterSpec& spec) {
+  using Kind = parameters::Scaling::Kind;
+  switch (spec.scale.kind) {
+  case Scale::Kind::logarithm:
+    return {.kind = Kind::logarithm};
+  case Scale::Kind::logit:
+    return {.kind = Kind::logit, .low = (*spec.bounds)[0], .high = (*spec.bounds)[1]};
+  case Scale::Kind::factor:
+    return {.kind = Kind::factor, .factor = spec.scale.factor};
+  case Scale::Kind::linear:
+    break;
+  }
+  return {};
+}
+
+} // namespace
+
+double scaled_derivative(const ParameterSpec& spec, double value, double derivative) {
+  const parameters::Scaling scaling = scaling_of(spec);
+  return scaling.slope(scaling.variable(value)) * derivative;
+}
+
+template <int dim>
+void write_in_file_order(io::Hdf5Writer& file, const std::string& name, const ParameterField<dim>& field,
+                         const mesh::DistributedMesh<dim>& mesh, std::span<const double> values) {
+  const auto width = static_cast<std::size_t>(field.components);
+  if (field.extent == ParameterField<dim>::Extent::replicated) {
+    file.write_rows<double>(name, mesh.comm->rank() == 0 ? values : std::span<const double>(),
+                            field.components);
+    return;
+  }
+  const OwnedRows<dim> rows(field, mesh);
+  std::vector<double> owned(rows.count * width, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t row = 0; row < rows.count; ++row)
+    if (rows.slots[row] >= 0)
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows.slots[row]) * width),
+                  width, owned.begin() + static_cast<std::ptrdiff_t>(row * width));
+  file.write_rows<double>(name, rows.layout.template to_blocks<double>(owned, field.components),
+                          field.components);
+}
+
+template <int dim>
+std::vector<double> read_in_file_order(const io::Hdf5Reader& file, const std::string& name,
+                                       const ParameterField<dim>& field,
+                                       const mesh::DistributedMesh<dim>& mesh) {
+  const auto width = static_cast<std::size_t>(field.components);
+  const bool replicated = field.extent == ParameterField<dim>::Extent::replicated;
+  std::optional<OwnedRows<dim>> rows;
+  if (!replicated) rows.emplace(field, mesh);
+  const GlobalIndex expected =
+      replicated ? static_cast<GlobalIndex>(field.slot_ids.size()) : rows->layout.global_size();
+  const std::vector<double> block = parallel::collectively(*mesh.comm, [&] {
+    const io::ArrayShape shape = file.shape(name);
+    if (shape.rows != expected || shape.columns != field.components)
+      throw FileError("the array '" + name + "' belongs to another mesh or parameter");
+    return file.template read_rows<double>(name, replicated ? 0 : rows->layout.block_begin(),
+                                           replicated ? expected : rows->layout.block_end());
+  });
+  if (replicated) return block;
+  const std::vector<double> owned = rows->layout.template from_blocks<double>(block, field.components);
+  std::vector<double> values(field.size(), 0.0);
+  for (std::size_t row = 0; row < rows->count; ++row)
+    if (rows->slots[row] >= 0)
+      std::copy_n(owned.begin() + static_cast<std::ptrdiff_t>(row * width), width,
+                  values.begin() +
+                      static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows->slots[row]) * width));
+  return values;
+}
+
+template void write_in_file_order(io::Hdf5Writer&, const std::string&, const ParameterField<2>&,
+                                  const mesh::DistributedMesh<2>&, std::span<const double>);
+template void write_in_file_order(io::Hdf5Writer&, const std::string&, const ParameterField<3>&,
+                                  const mesh::DistributedMesh<3>&, std::span<const double>);
+template std::vector<double> read_in_file_order(const io::Hdf5Reader&, const std::string&,
+                                                const ParameterField<2>&, const mesh::DistributedMesh<2>&);
+template std::vector<double> read_in_file_order(const io::Hdf5Reader&, const std::string&,
+                                                const ParameterField<3>&, const mesh::DistributedMesh<3>&);
+
+} // namespace recoil::app

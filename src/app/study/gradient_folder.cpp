@@ -1,0 +1,76 @@
+#include "app/study/gradient_folder.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include <nlohmann/json.hpp>
+
+#include "recoil/base/atomic_file.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::app {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+void refuse_names_of_files(const Study& study) {
+  for (const Experiment& experiment : study.experiments) {
+    const bool taken = std::ranges::any_of(
+        std::initializer_list<const char*>{".", "..", "study.json", "gradient.json", "gradient.h5", "log.txt"},
+        [&](const char* file) { return experiment.name == file; });
+    if (taken || experiment.name.starts_with("recoil.lock") || experiment.name.ends_with(".part"))
+      throw InputError(experiment.where.of("name"), "the folder of experiment '" + experiment.name +
+                                                        "' would have the name of a file beside it; give "
+                                                        "another `name`");
+  }
+}
+
+} // namespace
+
+GradientFolder GradientFolder::create(const parallel::Communicator& comm, const fs::path& root,
+                                      const Study& study) {
+  parallel::collectively(comm, [&] { refuse_names_of_files(study); });
+  GradientFolder folder(root);
+  folder.made_ = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::create(comm, root));
+  return folder;
+}
+
+GradientFolder GradientFolder::open(const parallel::Communicator& comm, const fs::path& root) {
+  GradientFolder folder(root);
+  parallel::collectively(comm, [&] {
+    if (comm.rank() != 0) return;
+    std::error_code error;
+    if (!fs::is_directory(root, error))
+      throw InputError(root.string(),
+                       "there is no such folder; give the one that an earlier recoil gradient got with -o");
+    if (!fs::exists(folder.study(), error))
+      throw InputError(root.string(), "this is no folder of a gradient, it has no study.json; give the one "
+                                      "that an earlier recoil gradient got with -o, or start anew");
+    folder.lock_ = std::make_unique<FolderLock>(root);
+  });
+  return folder;
+}
+
+void GradientFolder::begin(const parallel::Communicator& comm, const Study& study,
+                           const std::string& resolved_study,
+                           const std::vector<std::string>& resolved_scenes) {
+  nlohmann::json json = nlohmann::json::parse(resolved_study);
+  for (std::size_t e = 0; e < study.experiments.size(); ++e) {
+    const std::string& name = study.experiments[e].name;
+    const auto run = checkpoint::RunFolder::create(comm, experiment(name).root);
+    parallel::collectively(comm, [&] {
+      if (comm.rank() == 0) write_file_atomically(run.scene(), resolved_scenes[e]);
+    });
+    json["experiments"][e]["scene"] = name + "/scene.json";
+  }
+  parallel::collectively(comm, [&] {
+    if (comm.rank() == 0) write_file_atomically(this->study(), json.dump(2) + "\n");
+  });
+}
+
+void GradientFolder::discard() {
+  if (made_) made_->discard();
+}
+
+} // namespace recoil::app

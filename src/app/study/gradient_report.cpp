@@ -1,0 +1,136 @@
+#include "app/study/gradient_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/study/file_order.hpp"
+#include "recoil/base/atomic_file.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number_or_list(const std::vector<double>& values) {
+  if (values.size() == 1) return values.front();
+  return values;
+}
+
+const char* unit_of(const ParameterSpec& spec) {
+  const char* unit = info(spec.quantity).unit;
+  return unit != nullptr ? unit : "1";
+}
+
+/// Groups of gradient.h5 that belong to a parameter.
+Json groups_of(const Study& study, const ParameterSpec& spec) {
+  Json groups = Json::array();
+  for (const int e : spec.experiments)
+    groups.push_back(study.experiments[static_cast<std::size_t>(e)].name + "/" + spec.name);
+  return groups;
+}
+
+Json describe_parameters(const Study& study, const GradientStages& stages) {
+  Json result;
+  std::vector<std::vector<double>> gradients(study.parameters.size()), values(study.parameters.size());
+  for (std::size_t e = 0; e < stages.experiments.size(); ++e) {
+    const ExperimentRun& experiment = *stages.experiments[e];
+    const std::vector<int> parameters = experiment.parameters();
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      if (!experiment.is_replicated(k)) continue;
+      const auto index = static_cast<std::size_t>(parameters[k]);
+      const auto owner = static_cast<std::size_t>(study.parameters[index].tie.value_or(parameters[k]));
+      const std::vector<double>& share = stages.sweeps[e].gradient[k];
+      gradients[owner].resize(std::max(gradients[owner].size(), share.size()), 0.0);
+      for (std::size_t i = 0; i < share.size(); ++i) gradients[owner][i] += share[i];
+      values[owner] = experiment.start_values(k);
+    }
+  }
+  for (std::size_t i = 0; i < study.parameters.size(); ++i) {
+    const ParameterSpec& spec = study.parameters[i];
+    const auto owner = static_cast<std::size_t>(spec.tie.value_or(static_cast<int>(i)));
+    if (gradients[owner].empty()) {
+      result[spec.name] = {
+          {"unit", unit_of(spec)}, {"file", "gradient.h5"}, {"groups", groups_of(study, spec)}};
+      continue;
+    }
+    std::vector<double> scaled = gradients[owner];
+    for (std::size_t k = 0; k < scaled.size(); ++k)
+      scaled[k] = scaled_derivative(spec, values[owner][k], scaled[k]);
+    result[spec.name] = {{"value", number_or_list(values[owner])},
+                         {"unit", unit_of(spec)},
+                         {"gradient", number_or_list(gradients[owner])},
+                         {"gradient_scaled", number_or_list(scaled)}};
+  }
+  return result;
+}
+
+} // namespace
+
+nlohmann::ordered_json describe_gradient(const Study& study, const GradientStages& stages) {
+  Json json;
+  double objective = 0, forward_seconds = 0, sweep_seconds = 0;
+  GlobalIndex newton = 0, linear = 0;
+  std::vector<std::size_t> next(stages.experiments.size(), 0);
+  for (const ObjectiveSpec& spec : study.objectives) {
+    const auto e = static_cast<std::size_t>(spec.experiment);
+    json["per_objective"][spec.name] = stages.forward[e].terms[next[e]++];
+  }
+  for (std::size_t e = 0; e < stages.experiments.size(); ++e) {
+    objective += stages.forward[e].objective;
+    forward_seconds += stages.forward[e].seconds;
+    sweep_seconds += stages.sweeps[e].seconds;
+    newton += stages.forward[e].newton_iterations;
+    linear += stages.sweeps[e].linear_iterations;
+  }
+  json["objective"] = objective;
+  json["parameters"] = describe_parameters(study, stages);
+  json["forward_s"] = forward_seconds;
+  json["sweep_s"] = sweep_seconds;
+  json["newton_iterations"] = newton;
+  json["sweep_linear_iterations"] = linear;
+  return json;
+}
+
+nlohmann::ordered_json describe_check(const std::vector<DirectionCheck>& checks) {
+  Json result;
+  for (const DirectionCheck& check : checks)
+    result[check.name] = {{"slope", std::isnan(check.slope) ? Json() : Json(check.slope)},
+                          {"relative_error", check.relative_error},
+                          {"verdict", check.verdict},
+                          {"derivative", check.derivative},
+                          {"difference", check.difference},
+                          {"steps", check.steps},
+                          {"relative_errors", check.relative_errors},
+                          {"remainders", check.remainders}};
+  return result;
+}
+
+void write_gradient_fields(const parallel::Communicator& comm, const Study& study,
+                           const GradientStages& stages, const std::filesystem::path& path) {
+  const bool any = std::ranges::any_of(stages.experiments, [](const auto& experiment) {
+    for (std::size_t k = 0; k < experiment->parameters().size(); ++k)
+      if (!experiment->is_replicated(k)) return true;
+    return false;
+  });
+  if (!any) return;
+  const std::filesystem::path aside = path.string() + ".part";
+  io::Hdf5Writer file(comm, aside);
+  for (std::size_t e = 0; e < stages.experiments.size(); ++e) {
+    const ExperimentRun& experiment = *stages.experiments[e];
+    const std::vector<int> parameters = experiment.parameters();
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      if (experiment.is_replicated(k)) continue;
+      const ParameterSpec& spec = study.parameters[static_cast<std::size_t>(parameters[k])];
+      const std::string group = study.experiments[e].name + "/" + spec.name;
+      experiment.write_field(file, group, k, stages.sweeps[e]);
+      file.write_attribute(group, "unit", unit_of(spec));
+    }
+  }
+  file.close();
+  parallel::collectively(comm, [&] {
+    if (comm.rank() == 0) rename_durably(aside, path);
+  });
+}
+
+} // namespace recoil::app

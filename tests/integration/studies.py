@@ -1,0 +1,132 @@
+"""Tiny scenes with studies of them, and what `recoil gradient` leaves; shared by the tests of gradients."""
+import json
+import os
+import subprocess
+import time
+
+import h5py
+import numpy as np
+
+import runs
+from pieces import box, material
+
+
+def slide(steps=12, chunk=2, **more):
+    """A block thrown on another one that is held below: contact with friction, BDF2, plane."""
+    return dict({
+        "geometry": [box("lower", [1, 0.4], [4, 2], [0, -0.2], surface_selection=[{"id": 1, "axis": "-y", "position": -0.399}]),
+                     box("upper", [0.4, 0.3], [2, 2], [0.063, 0.154])],
+        "materials": material(1e5, 0.3, 1000, psi=20, phi=10),
+        "gravity": [0.5, -9.81],
+        "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0]}]},
+        "initial_conditions": {"velocity": [{"body": "upper", "value": [0.6, -0.8]}]},
+        "contact": {"enabled": True, "dhat": 0.01, "epsv": 0.2, "friction_coefficient": 0.3},
+        "solver": {"contact": {"barrier_stiffness": 1e7}, "nonlinear": exact()},
+        "time": {"dt": 0.004, "time_steps": steps, "integrator": "BDF2"},
+        "output": {"chunk": chunk},
+    }, **more)
+
+
+def exact(**more):
+    """Newton's method to rounding: gradients are as exact as states are stationary."""
+    return dict({"grad_norm_tol": 1e-12, "rel_grad_norm_tol": 1e-14, "max_iterations": 200}, **more)
+
+
+def slide_study(name, scene, **sweep):
+    return {
+        "experiments": [{"name": name, "scene": scene}],
+        "parameters": [{"name": "E", "quantity": "young_modulus", "body": "upper", "initial": 1e5, "scale": "log"},
+                       {"name": "rho", "quantity": "density", "body": "upper", "per": "element", "initial": 1000},
+                       {"name": "mu", "quantity": "friction", "bodies": ["lower", "upper"], "initial": 0.3},
+                       {"name": "v0", "quantity": "initial_velocity", "body": "upper", "initial": [0.6, -0.8]}],
+        "objectives": [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4, "time": "integral"},
+                       {"name": "velocity", "type": "velocity", "target": [0.1, -0.1], "weight": 2, "power": 0.5}],
+        "sweep": dict({"tolerance": 1e-13}, **sweep),
+    }
+
+
+def torn(chunk=1):
+    """A bar whose end is torn away so fast that steps are repeated as sub-steps (see retried.py)."""
+    scene = runs.bar([6, 2, 2], 4, integrator="BDF2", chunk=chunk)
+    scene["boundary_conditions"]["dirichlet_boundary"][0]["value"] = [0, "40*t^2", 0]
+    scene["solver"] = {"nonlinear": {"max_iterations": 4}}
+    scene["time"]["dt"] = 0.05
+    return scene
+
+
+def bar_study(name, scene, **sweep):
+    return {
+        "experiments": [{"name": name, "scene": scene}],
+        "parameters": [{"name": "E", "quantity": "young_modulus", "initial": 1e5},
+                       {"name": "u0", "quantity": "initial_displacement", "per": "vertex", "initial": [0, 0, 0]}],
+        "objectives": [{"name": "stress", "type": "stress_norm", "p": 2, "weight": 1e-3}],
+        "sweep": dict({"tolerance": 1e-13}, **sweep),
+    }
+
+
+def gradient(recoil, ranks, study, name, *arguments, expect=0):
+    """A fresh gradient; returns its folder."""
+    folder = recoil.path(name)
+    recoil.run(ranks, "gradient", study, "-o", folder, "-q", *arguments, expect=expect)
+    return folder
+
+
+def start(recoil, ranks, *arguments):
+    return subprocess.Popen(recoil.command(ranks, "gradient", *arguments, "-q"), env=runs.ENVIRONMENT, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+
+
+def wait_for(path, process):
+    """Until `path` exists; the process must not have ended before."""
+    deadline = time.time() + 60
+    while not os.path.exists(path):
+        if process.poll() is not None or time.time() > deadline:
+            raise SystemExit("the process ended with %s before there was %s" % (process.poll(), path))
+        time.sleep(0.002)
+
+
+def result(folder):
+    with open(os.path.join(folder, "gradient.json")) as file:
+        return json.load(file)
+
+
+def log(folder):
+    with open(os.path.join(folder, "log.txt")) as file:
+        return file.read()
+
+
+def sweep_file(folder, experiment):
+    """What sweep.json says, and the path of its arrays."""
+    with open(os.path.join(folder, experiment, "sweep.json")) as file:
+        content = json.load(file)["content"]
+    return content, os.path.join(folder, experiment, content["file"])
+
+
+def fields(folder):
+    """All arrays of gradient.h5 by name."""
+    found = {}
+    with h5py.File(os.path.join(folder, "gradient.h5"), "r") as file:
+        file.visititems(lambda name, item: found.update({name: item[:]}) if isinstance(item, h5py.Dataset) else None)
+    return found
+
+
+def distance(a, b):
+    """Largest relative difference of two gradients, over objectives, parameters and fields; inf where they are of other shape."""
+    x, y = result(a), result(b)
+    if x["parameters"].keys() != y["parameters"].keys() or x["per_objective"].keys() != y["per_objective"].keys():
+        return np.inf
+    worst = abs(x["objective"] - y["objective"]) / abs(y["objective"])
+    for name, parameter in y["parameters"].items():
+        if "gradient" in parameter:
+            worst = max(worst, runs.difference(np.array(x["parameters"][name]["gradient"]), np.array(parameter["gradient"])))
+    if not os.path.exists(os.path.join(b, "gradient.h5")):
+        return worst
+    one, other = fields(a), fields(b)
+    if one.keys() != other.keys():
+        return np.inf
+    for name, values in other.items():
+        if (np.isnan(one[name]) != np.isnan(values)).any() or one[name].shape != values.shape:
+            return np.inf
+        scale = np.nanmax(np.abs(values))
+        worst = max(worst, np.nanmax(np.abs(one[name] - values)) / (scale if scale > 0 else 1))
+    return float(worst)
