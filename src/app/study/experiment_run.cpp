@@ -102,7 +102,7 @@ private:
   ExperimentFolder folder_;
   Variant<dim> variant_;
   std::unique_ptr<Observation<dim>> observation_;
-  std::vector<char> observed_; ///< per nominal step
+  std::vector<char> observed_;           ///< per nominal step
   std::optional<io::BlockLayout> nodes_; ///< as they lie in the trajectory
   std::unique_ptr<checkpoint::TrajectoryReader> reader_;
 
@@ -162,7 +162,9 @@ std::optional<double> Runner<dim>::freeze_stiffness(const ExperimentFolder& fold
       throw FileError(folder.pilot().string() +
                       ": the barrier stiffness of the run is damaged. Put a sound copy of this file in its "
                       "place, or start again in a new folder");
-    contact.barrier_stiffness = pilot.content->at("barrier_stiffness").template get<double>();
+    const double stiffness = pilot.content->at("barrier_stiffness").template get<double>();
+    if (contact.barrier_stiffness == stiffness) return stiffness;
+    contact.barrier_stiffness = stiffness;
   }
   parallel::collectively(comm_, [&] {
     if (comm_.rank() == 0) write_file_atomically(folder.scene(), scene_as_run());
