@@ -26,7 +26,12 @@ OptionList whole_factorization_options(const std::string& prefix, const OptionLi
   OptionList options = factorization_options(prefix);
   const bool chosen = std::ranges::any_of(
       of_user, [&](const auto& option) { return option.first.starts_with(prefix + "pc_factor"); });
-  if (has_cholmod() && !chosen) options.front().second = upper_cholesky;
+  if (!has_cholmod() || chosen) return options;
+  options.front().second = upper_cholesky;
+  // Where there is little fill CHOLMOD takes LDL' without supernodes. It solves indefinite systems too, for
+  // the stationary point of the model, and conjugate gradients judge what comes out.
+  for (auto& [name, value] : options)
+    if (name == prefix + "mat_cholmod_factor") value = "auto";
   return options;
 }
 

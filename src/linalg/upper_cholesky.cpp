@@ -96,6 +96,8 @@ PetscErrorCode UpperCholesky::analyse(const char* prefix) {
   PetscCall(MatSetOptionsPrefix(upper_.get(), prefix));
   MatHandle factor;
   PetscCall(MatGetFactor(upper_.get(), MATSOLVERCHOLMOD, MAT_FACTOR_CHOLESKY, factor.put()));
+  // The options of CHOLMOD are looked up with the prefix of the factor.
+  PetscCall(MatSetOptionsPrefix(factor.get(), prefix));
   MatFactorInfo info;
   PetscCall(MatFactorInfoInitialize(&info));
   PetscCall(MatCholeskyFactorSymbolic(factor.get(), upper_.get(), nullptr, &info));

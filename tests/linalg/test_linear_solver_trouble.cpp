@@ -1,3 +1,4 @@
+#include <cstdio>
 #include <functional>
 #include <limits>
 
@@ -101,6 +102,18 @@ TEST_P(TroubleTest, IndefiniteOnlyAfterRefresh) {
   EXPECT_EQ(solve().outcome, LinearOutcome::indefinite);
   EXPECT_EQ(solve().outcome, LinearOutcome::indefinite);
   expect_recovery();
+}
+
+// Newton's method meets hundreds of them on its way; the console is for the user.
+TEST_P(TroubleTest, IndefiniteMatricesAreNoNews) {
+  add_to_diagonal([](GlobalIndex node) { return node % 2 == 0 ? -1e7 : 0; });
+  ::testing::internal::CaptureStdout();
+  ::testing::internal::CaptureStderr();
+  rebuild();
+  const LinearOutcome outcome = solve().outcome;
+  std::fflush(nullptr);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout() + ::testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(outcome, LinearOutcome::indefinite);
 }
 
 // PETSc's own door to CHOLMOD leaves a copy of every indefinite matrix behind.
