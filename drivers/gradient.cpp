@@ -27,8 +27,9 @@ void add_gradient(CLI::App& app, Run& run) {
     run = [arguments](const parallel::Communicator& comm) {
       const auto& chosen = arguments->options;
       if (chosen.restart.empty() && (chosen.study.empty() || chosen.output.empty()))
-        throw InputError("recoil gradient needs a study and a folder (recoil gradient study.json -o grad/), or "
-                         "--restart grad/");
+        throw InputError(
+            "recoil gradient needs a study and a folder (recoil gradient study.json -o grad/), or "
+            "--restart grad/");
       if (!arguments->petsc.empty()) linalg::insert_options(arguments->petsc);
       return app::gradient(comm, chosen);
     };

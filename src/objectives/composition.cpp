@@ -106,9 +106,9 @@ double Composition::sum(std::size_t term) const {
 double Composition::value(std::size_t term) const {
   const double sum = this->sum(term), power = terms_[term].power;
   if ((sum < 0 && power != std::floor(power)) || (sum == 0 && power < 0))
-    throw InputError("objective '" + terms_[term].name + "'",
-                     "its sum over time is " + std::to_string(sum) + ", whose power " +
-                         std::to_string(power) + " is not defined");
+    throw InputError("objective '" + terms_[term].name + "'", "its sum over time is " + std::to_string(sum) +
+                                                                  ", whose power " + std::to_string(power) +
+                                                                  " is not defined");
   return terms_[term].weight * std::pow(sum, power);
 }
 

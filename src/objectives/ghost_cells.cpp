@@ -34,8 +34,7 @@ GhostCells find_ghost_cells(const mesh::DistributedMesh<dim>& mesh) {
   std::unordered_map<GlobalIndex, CellAddress> addresses;
   const auto listed = parallel::exchange(comm, entries);
   for (std::size_t rank = 0; rank < size; ++rank)
-    for (const OwnedCell& cell : listed[rank])
-      addresses[cell.id] = {static_cast<int>(rank), cell.index};
+    for (const OwnedCell& cell : listed[rank]) addresses[cell.id] = {static_cast<int>(rank), cell.index};
 
   std::vector<std::vector<GlobalIndex>> questions(size);
   std::vector<std::vector<LocalIndex>> asked(size);

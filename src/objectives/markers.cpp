@@ -132,9 +132,8 @@ private:
 } // namespace
 
 template <int dim>
-MaterialPoint<dim> locate(const fem::FunctionSpace<dim>& space, std::int32_t body,
+MaterialPoint<dim> locate(const mesh::DistributedMesh<dim>& mesh, std::int32_t body,
                           const Eigen::Matrix<double, dim, 1>& rest, const std::string& marker) {
-  const mesh::DistributedMesh<dim>& mesh = space.mesh();
   constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
   MaterialPoint<dim> here{none, {}};
   for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
@@ -144,7 +143,7 @@ MaterialPoint<dim> locate(const fem::FunctionSpace<dim>& space, std::int32_t bod
     if (id < here.cell && *std::min_element(lambda.begin(), lambda.end()) >= -boundary_tolerance)
       here = {id, lambda};
   }
-  MaterialPoint<dim> result{space.comm().min(here.cell), {}};
+  MaterialPoint<dim> result{mesh.comm->min(here.cell), {}};
   if (result.cell == none) {
     const bool known = body >= 0 && static_cast<std::size_t>(body) < mesh.body_names.size();
     std::ostringstream text;
@@ -153,7 +152,7 @@ MaterialPoint<dim> locate(const fem::FunctionSpace<dim>& space, std::int32_t bod
     throw InputError(text.str());
   }
   if (here.cell == result.cell) result.barycentric = here.barycentric;
-  space.comm().sum(result.barycentric);
+  mesh.comm->sum(result.barycentric);
   return result;
 }
 
@@ -164,7 +163,7 @@ std::unique_ptr<Objective<dim>> make_markers(const fem::FunctionSpace<dim>& spac
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
-  template MaterialPoint<dim> locate(const fem::FunctionSpace<dim>&, std::int32_t,                           \
+  template MaterialPoint<dim> locate(const mesh::DistributedMesh<dim>&, std::int32_t,                        \
                                      const Eigen::Matrix<double, dim, 1>&, const std::string&);              \
   template std::unique_ptr<Objective<dim>> make_markers(const fem::FunctionSpace<dim>&,                      \
                                                         std::vector<Marker<dim>>);

@@ -104,9 +104,7 @@ private:
   }
 
   /// By a, of both terms of a pair with the constants a and b.
-  static double derivative(double a, double b) {
-    return 2 * ((a / b - 1) / b + (1 - b / a) * b / (a * a));
-  }
+  static double derivative(double a, double b) { return 2 * ((a / b - 1) / b + (1 - b / a) * b / (a * a)); }
 
   Region<dim> region_;
   std::vector<CellConstants> constants_;

@@ -112,8 +112,7 @@ using Sample = typename Track<dim>::Sample;
 /// Adds one row to a track; coordinates start at `first`.
 template <int dim>
 void add_row(const CsvReader& reader, const std::vector<std::string_view>& columns,
-             const std::vector<std::string_view>& cells, std::size_t first, bool with_sd,
-             Track<dim>& track) {
+             const std::vector<std::string_view>& cells, std::size_t first, bool with_sd, Track<dim>& track) {
   const double time = reader.number(cells[0], columns[0]);
   if (!track.times.empty() && !(time > track.times.back()))
     reader.fail("time " + std::string(cells[0]) + " does not come after the time before it" +

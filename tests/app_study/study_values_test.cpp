@@ -117,10 +117,9 @@ TEST(StudyValues, AnotherRankNamesThePlacesOfTheFile) {
 }
 
 TEST(StudyValues, TimesThatAreNotWritten) {
-  const Study study =
-      read_changed_study(with_objectives(R"({"name": "a", "type": "elastic_energy"},
+  const Study study = read_changed_study(with_objectives(R"({"name": "a", "type": "elastic_energy"},
                                             {"name": "b", "type": "volume_bound", "limit": 1})"))
-          .study;
+                          .study;
   EXPECT_TRUE(std::holds_alternative<TimeIntegral>(observed_times(study.objectives[0], false)));
   EXPECT_TRUE(std::holds_alternative<FinalTime>(observed_times(study.objectives[0], true)));
   EXPECT_TRUE(std::holds_alternative<FinalTime>(observed_times(study.objectives[1], false)));
@@ -134,7 +133,8 @@ TEST(StudyWarnings, NameWhatIsProbablyNotMeant) {
                           .study;
   EXPECT_THAT(study.warnings, ElementsAre(HasSubstr("'V' (volume_bound) is constant"),
                                           HasSubstr("no objective looks at experiment 'idle'")));
-  const auto warnings = check_with_scene(study, changed_drop(R"({"solver": {"nonlinear": {"stop": "step"}}})"));
+  const auto warnings =
+      check_with_scene(study, changed_drop(R"({"solver": {"nonlinear": {"stop": "step"}}})"));
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("looks at 'top'"), HasSubstr("solver/nonlinear/stop"),
                                     HasSubstr("solver/nonlinear/stop")));
 }

@@ -37,12 +37,13 @@ const WrongStudy inputs[] = {
                {"(/parameters/0/quantity)", "together with `nu`", "'0.3+0.1*x'"}),
     wrong_ball("formula_of_the_other_pair", modulus, R"("lambda": "1e5+1e4*x", "mu": 1e5)",
                {"(/parameters/0/quantity)", "would replace `lambda`"}),
-    wrong_ball("element_data", modulus, R"("E": {"file": "observed.csv", "dataset": "/E"}, "nu": 0.3)",
-               {"(/parameters/0", "one value per element", "by one value per global",
-                "\"per\": \"element\""}),
+    wrong_ball(
+        "element_data", modulus, R"("E": {"file": "observed.csv", "dataset": "/E"}, "nu": 0.3)",
+        {"(/parameters/0", "one value per element", "by one value per global", "\"per\": \"element\""}),
     wrong_ball("density", R"({"name": "rho", "quantity": "density", "body": "ball", "initial": 1})",
                R"("E": 1, "nu": 0.3, "rho": "1+z")", {"would replace `rho`", "'1+z'"}),
-    wrong("velocity", R"({"name": "v", "quantity": "initial_velocity", "body": "ball", "initial": [0, 0, 0]})",
+    wrong("velocity",
+          R"({"name": "v", "quantity": "initial_velocity", "body": "ball", "initial": [0, 0, 0]})",
           R"({"initial_conditions": {"velocity": {"body": "ball", "value": ["y", "-x", 0]}}})",
           {"(/parameters/0/quantity)", "would replace 'y'", "/initial_conditions/velocity", "per vertex"}),
     wrong("dirichlet_in_space", wall,
@@ -62,11 +63,14 @@ const WrongStudy inputs[] = {
           R"({"boundary_conditions": {"rhs": [0, 0, "3*t"]}})",
           {"would replace '3*t'", "(/boundary_conditions/rhs)", "varies in time; write numbers"}),
     wrong("shape_and_body_force", shape, R"({"boundary_conditions": {"rhs": ["x", 0, 0]}})",
-          {"(/parameters/0/quantity)", "a shape moves the points", "'x' at drop.json (/boundary_conditions/rhs)"}),
+          {"(/parameters/0/quantity)", "a shape moves the points",
+           "'x' at drop.json (/boundary_conditions/rhs)"}),
     wrong("shape_and_traction", shape,
           R"({"boundary_conditions": {"neumann_boundary": [{"id": 2, "value": ["y", 0, 0]}]}})",
           {"a shape moves the points", "'y'", "/neumann_boundary/0"}),
-    {"shape_and_material", with_parameters(shape), ball_of(R"("E": "1e5+1e4*x", "nu": 0.3)"),
+    {"shape_and_material",
+     with_parameters(shape),
+     ball_of(R"("E": "1e5+1e4*x", "nu": 0.3)"),
      {"a shape moves the points", "'1e5+1e4*x'", "(/materials)"}},
     wrong("shape_and_spin", shape,
           R"({"initial_conditions": {"angular_velocity": {"body": "ball", "value": [0, 0, 1]}}})",
@@ -86,8 +90,8 @@ INSTANTIATE_TEST_SUITE_P(Table, WrongReplacement, ::testing::ValuesIn(inputs),
 /// What the parameter does not touch may vary as it likes.
 TEST(Replacement, LeavesOthersAlone) {
   const auto accepts = [](const std::string& parameters, const std::string& scene) {
-    const std::string study = R"({"objectives": {"name": "W", "type": "elastic_energy"}, "parameters": [)" +
-                              parameters + "]}";
+    const std::string study =
+        R"({"objectives": {"name": "W", "type": "elastic_energy"}, "parameters": [)" + parameters + "]}";
     EXPECT_NO_THROW(check_with_scene(read_changed_study(study).study, changed_drop(scene)))
         << parameters << scene;
   };

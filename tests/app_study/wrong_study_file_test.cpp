@@ -45,10 +45,19 @@ const WrongStudy inputs[] = {
      "{}",
      {"(/sweep/state_budget)", "must be integer or null", "\"all\""}},
     {"loose", R"({"sweep": {"tolerance": 0.1}})", "{}", {"(/sweep/tolerance)", "0.01", "is 0.1"}},
-    {"exact", R"({"sweep": {"tolerance": 0}})", "{}", {"(/sweep/tolerance)", "must be > 0 and <= 0.01", "is 0"}},
-    {"sweep_key", R"({"sweep": {"store_evry": 1}})", "{}", {"(/sweep/store_evry)", "did you mean 'store_every'"}},
+    {"exact",
+     R"({"sweep": {"tolerance": 0}})",
+     "{}",
+     {"(/sweep/tolerance)", "must be > 0 and <= 0.01", "is 0"}},
+    {"sweep_key",
+     R"({"sweep": {"store_evry": 1}})",
+     "{}",
+     {"(/sweep/store_evry)", "did you mean 'store_every'"}},
     {"no_directions", R"({"check": {"directions": 0}})", "{}", {"(/check/directions)", "is 0"}},
-    {"one_step", R"({"check": {"steps": [1e-3]}})", "{}", {"(/check/steps)", "at least 2", "a slope needs two"}},
+    {"one_step",
+     R"({"check": {"steps": [1e-3]}})",
+     "{}",
+     {"(/check/steps)", "at least 2", "a slope needs two"}},
     {"growing_steps",
      R"({"check": {"steps": [1e-3, 1e-2]}})",
      "{}",
@@ -75,7 +84,8 @@ protected:
 };
 
 TEST_F(WrongStudyFile, SyntaxErrorHasLineAndColumn) {
-  EXPECT_THAT(message_for("{\n  \"sweep\": {\"tolerance\": 1,,\n}"), HasSubstr("study.json:2:28: not valid JSON"));
+  EXPECT_THAT(message_for("{\n  \"sweep\": {\"tolerance\": 1,,\n}"),
+              HasSubstr("study.json:2:28: not valid JSON"));
 }
 
 TEST_F(WrongStudyFile, NotAnObject) { EXPECT_THAT(message_for("[]"), HasSubstr("a study is a JSON object")); }

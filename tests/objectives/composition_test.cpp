@@ -19,7 +19,9 @@ using ::testing::Pointwise;
 const std::vector<double> times{0, 0.1, 0.3, 0.4};
 
 TEST(StateWeights, FollowTheSelection) {
-  const auto near = [](std::vector<double> expected) { return Pointwise(::testing::DoubleNear(1e-12), expected); };
+  const auto near = [](std::vector<double> expected) {
+    return Pointwise(::testing::DoubleNear(1e-12), expected);
+  };
   EXPECT_THAT(state_weights(WholeTime{}, times), near({0.05, 0.15, 0.15, 0.05}));
   EXPECT_THAT(state_weights(FinalState{}, times), near({0, 0, 0, 1}));
   EXPECT_THAT(state_weights(ChosenSteps{{0, 2, 2}}, times), near({1, 0, 2, 0}));
@@ -67,7 +69,8 @@ TEST(Composition, FactorsAreItsDerivatives) {
   EXPECT_NEAR(composition.value(0), 2 * std::sqrt(sum), 1e-14);
   EXPECT_NEAR(composition.value(2), observed(2, 3), 1e-15);
   EXPECT_NEAR(composition.value(),
-              composition.value(0) + composition.value(1) + composition.value(2) + composition.value(3), 1e-14);
+              composition.value(0) + composition.value(1) + composition.value(2) + composition.value(3),
+              1e-14);
   for (std::size_t k = 0; k < terms.size(); ++k)
     for (std::size_t i = 0; i < times.size(); ++i) {
       const double h = 1e-5;
@@ -101,7 +104,9 @@ TEST(Composition, RefusesPowersWithoutAValueOrDerivative) {
   EXPECT_EQ(with(1, 0).factor(0, 3), 1);
   EXPECT_THAT(refusal([&] { with(-1, 0).value(); }), HasSubstr("not defined"));
   EXPECT_THROW(with(0, 1), InputError);
-  EXPECT_THAT(refusal([&] { Composition({{"end", 1, 1, ChosenSteps{{9}}}}, times); }),
+  EXPECT_THAT(refusal([&] {
+                Composition({{"end", 1, 1, ChosenSteps{{9}}}}, times);
+              }),
               HasSubstr("objective 'end': step 9"));
 }
 

@@ -20,8 +20,8 @@ struct Touching {
   linalg::Vector u, v;
 
   explicit Touching(MPI_Comm ranks, Shift shift = {}, potentials::BarrierForm form = {})
-      : comm(ranks), mesh(shifted(two_boxes<dim>(comm, 3), shift.of(Quantity::vertices))), space(mesh, {1, 2}),
-        geometry(std::make_shared<const fem::CellGeometry<dim>>(mesh)),
+      : comm(ranks), mesh(shifted(two_boxes<dim>(comm, 3), shift.of(Quantity::vertices))),
+        space(mesh, {1, 2}), geometry(std::make_shared<const fem::CellGeometry<dim>>(mesh)),
         obstacles(floor(comm, shift.of(Quantity::obstacle_vertices))), contact(surface(), parameters(form)),
         u(test::rough_field(space, 0.004, 1)), v(test::rough_field(space, 1, 2)) {
     auto values = u.write_local();
@@ -43,8 +43,8 @@ struct Touching {
     }
     for (std::size_t w = 0; w < floor.vertices.size(); ++w)
       for (int i = 0; i < dim; ++i) floor.vertices[w][i] += shift * direction(static_cast<GlobalIndex>(w), i);
-    return mesh::distribute_obstacles<dim>(
-        comm, comm.rank() == 0 ? std::vector{floor} : std::vector<mesh::SurfaceMesh>());
+    return mesh::distribute_obstacles<dim>(comm, comm.rank() == 0 ? std::vector{floor}
+                                                                  : std::vector<mesh::SurfaceMesh>());
   }
   std::unique_ptr<const fem::CollisionSurface<dim>> surface() const {
     return std::make_unique<const fem::CollisionSurface<dim>>(
@@ -58,8 +58,8 @@ struct Touching {
   }
 
   std::unique_ptr<Objective<dim>> objective(std::vector<std::int32_t> bodies) {
-    return make_contact_force_norm<dim>(make_region<dim>(space, geometry, std::move(bodies)), contact, stiffness,
-                                        lifted());
+    return make_contact_force_norm<dim>(make_region<dim>(space, geometry, std::move(bodies)), contact,
+                                        stiffness, lifted());
   }
   /// Obstacles that rise with time.
   ObstacleMotion lifted() const {
@@ -94,8 +94,9 @@ void check_values() {
   EXPECT_NEAR(values[1], scene.comm.sum(first), 1e-12 * values[1]);
   // Obstacles are where they are at the time that is looked at.
   EXPECT_GT(scene.objective({})->value(scene.state(2.0)), 1.0001 * values[0]);
-  EXPECT_THROW(make_contact_force_norm<dim>(make_region<dim>(scene.space, scene.geometry), scene.contact, 0.0),
-               InputError);
+  EXPECT_THROW(
+      make_contact_force_norm<dim>(make_region<dim>(scene.space, scene.geometry), scene.contact, 0.0),
+      InputError);
 }
 TEST(ContactForceNorm, Values2D) { check_values<2>(); }
 TEST(ContactForceNorm, Values3D) { check_values<3>(); }
@@ -106,19 +107,19 @@ void check_derivatives(potentials::BarrierForm form, const std::string& what) {
     Touching<dim> scene(MPI_COMM_WORLD, {}, form), alone(MPI_COMM_SELF, {}, form);
     const auto objective = scene.objective(bodies), lonely = alone.objective(bodies);
     const double value = objective->value(scene.state());
-    const auto slopes = directional_derivatives<dim>(scene.space, scene.obstacles.vertex_ids, *objective,
-                                                     scene.state(), 1);
+    const auto slopes =
+        directional_derivatives<dim>(scene.space, scene.obstacles.vertex_ids, *objective, scene.state(), 1);
     const auto once =
         directional_derivatives<dim>(alone.space, alone.obstacles.vertex_ids, *lonely, alone.state(), -2);
     for (std::size_t q = 0; q < slopes.size(); ++q)
       EXPECT_NEAR(slopes[q], -0.5 * once[q], 1e-10 * std::max(std::abs(slopes[q]), std::abs(value)))
           << quantity_names[q];
-    compare_with_differences<dim>(
-        *objective, what + (bodies.empty() ? " all" : " body" + std::to_string(bodies[0])), scene.comm.rank(),
-        slopes, value, 1e-7, [&](Shift shift) {
-          Touching<dim> other(MPI_COMM_WORLD, shift, form);
-          return other.objective(bodies)->value(other.state());
-        });
+    compare_with_differences<dim>(*objective,
+                                  what + (bodies.empty() ? " all" : " body" + std::to_string(bodies[0])),
+                                  scene.comm.rank(), slopes, value, 1e-7, [&](Shift shift) {
+                                    Touching<dim> other(MPI_COMM_WORLD, shift, form);
+                                    return other.objective(bodies)->value(other.state());
+                                  });
   }
 }
 TEST(ContactForceNorm, Derivatives2D) {

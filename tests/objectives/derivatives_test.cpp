@@ -51,8 +51,8 @@ void check_targets() {
   };
   const potentials::FacetSelection side{false, {2, 3}}, everywhere{true, {}};
   for (const auto& bodies : body_filters) {
-    for (const auto& facets : {std::optional<potentials::FacetSelection>(), std::optional(side),
-                               std::optional(everywhere)}) {
+    for (const auto& facets :
+         {std::optional<potentials::FacetSelection>(), std::optional(side), std::optional(everywhere)}) {
       const std::string where = !facets ? " volume" : facets->all ? " boundary" : " side";
       check_objective<dim>(
           [&](const Scene<dim>& scene) {
@@ -107,7 +107,8 @@ void check_markers() {
   for (const double place : {-0.4, -0.1, 0.0, 0.35, 1.1, 1.5, 1.77}) {
     Point position = Point::Constant(0.25 * place);
     position[0] = place;
-    markers.push_back({locate<dim>(rest.space, place > 0.75 ? 1 : 0, position, "m"), moving_track<dim>()});
+    markers.push_back(
+        {locate<dim>(rest.space.mesh(), place > 0.75 ? 1 : 0, position, "m"), moving_track<dim>()});
     markers.back().track.samples[1].position *= place;
   }
   check_objective<dim>([&](const Scene<dim>& scene) { return make_markers<dim>(scene.space, markers); },

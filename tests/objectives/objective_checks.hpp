@@ -20,8 +20,9 @@
 
 namespace recoil::objectives {
 
-inline constexpr std::array all_quantities{Quantity::displacement, Quantity::velocity, Quantity::law,
-                                           Quantity::density,      Quantity::vertices, Quantity::obstacle_vertices};
+inline constexpr std::array all_quantities{Quantity::displacement, Quantity::velocity,
+                                           Quantity::law,          Quantity::density,
+                                           Quantity::vertices,     Quantity::obstacle_vertices};
 inline constexpr std::array quantity_names{"u", "v", "law", "density", "vertices", "obstacles"};
 
 /// How far a scene is moved along a fixed direction of one quantity.
@@ -74,13 +75,14 @@ struct Scene {
   linalg::Vector u, v;
 
   explicit Scene(MPI_Comm ranks, Shift shift = {}, double variation = 0.3)
-      : comm(ranks), mesh(shifted(two_boxes<dim>(comm, 2), shift.of(Quantity::vertices))), space(mesh, {1, 2}),
-        geometry(std::make_shared<const fem::CellGeometry<dim>>(mesh)),
+      : comm(ranks), mesh(shifted(two_boxes<dim>(comm, 2), shift.of(Quantity::vertices))),
+        space(mesh, {1, 2}), geometry(std::make_shared<const fem::CellGeometry<dim>>(mesh)),
         u(test::rough_field(space, 0.01, 1)), v(test::rough_field(space, 0.7, 2)) {
     for (const GlobalIndex id : mesh.cell_ids) {
       std::array<double, 3> values{};
       for (int k = 0; k < 2; ++k)
-        values[static_cast<std::size_t>(k)] = 2.0 + k + variation * std::sin(static_cast<double>(id + 5 * k)) +
+        values[static_cast<std::size_t>(k)] = 2.0 + k +
+                                              variation * std::sin(static_cast<double>(id + 5 * k)) +
                                               shift.of(Quantity::law) * direction(id, k);
       constants.push_back(values);
       density.push_back(3 + variation * std::cos(static_cast<double>(id)) +
@@ -106,7 +108,8 @@ struct Scene {
     return {elastic[0].get(), elastic[1].get()};
   }
   potentials::Density density_field() const {
-    return [this](LocalIndex cell, const ExpressionPoint&) { return density[static_cast<std::size_t>(cell)]; };
+    return
+        [this](LocalIndex cell, const ExpressionPoint&) { return density[static_cast<std::size_t>(cell)]; };
   }
   ObservedState state(double time = 0.4) const { return {u.local(), v.local(), time}; }
 
@@ -122,10 +125,9 @@ struct Scene {
 
 /// dJ along the directions of all quantities.
 template <int dim>
-std::array<double, 6> directional_derivatives(const fem::FunctionSpace<dim>& space,
-                                              std::span<const GlobalIndex> obstacle_ids,
-                                              Objective<dim>& objective, const ObservedState& state,
-                                              double factor) {
+std::array<double, 6>
+directional_derivatives(const fem::FunctionSpace<dim>& space, std::span<const GlobalIndex> obstacle_ids,
+                        Objective<dim>& objective, const ObservedState& state, double factor) {
   linalg::Vector du(space.layout()), dv(space.layout());
   parameters::PhysicalGradient<dim> g(space, static_cast<LocalIndex>(obstacle_ids.size()));
   objective.add_derivatives(state, factor, du.write_owned(), dv.write_owned(), g);
@@ -177,7 +179,8 @@ void compare_with_differences(const Objective<dim>& objective, const std::string
       if (error <= enough || !objective.depends_on(quantity)) break;
     }
     if (objective.depends_on(quantity)) {
-      EXPECT_GT(std::abs(slopes[q]), 1e-6 * std::abs(value)) << what << " by " << quantity_names[q] << ": vacuous";
+      EXPECT_GT(std::abs(slopes[q]), 1e-6 * std::abs(value))
+          << what << " by " << quantity_names[q] << ": vacuous";
       EXPECT_LT(error, tolerance * std::abs(slopes[q])) << what << " by " << quantity_names[q];
       char figure[64];
       std::snprintf(figure, sizeof figure, " %s %.1e", quantity_names[q], error / std::abs(slopes[q]));

@@ -45,7 +45,8 @@ protected:
 };
 
 TEST_F(Observations, TracksAreReadAndInterpolated) {
-  const auto track = read_track<2>(comm_, file("time,x,y,sd\n0,1,2,0.1\n0.5,+2,-4e0,0.3\r\n2 , 3, 4,0.1\n\n"));
+  const auto track =
+      read_track<2>(comm_, file("time,x,y,sd\n0,1,2,0.1\n0.5,+2,-4e0,0.3\r\n2 , 3, 4,0.1\n\n"));
   ASSERT_EQ(track.times, (std::vector<double>{0, 0.5, 2}));
   const auto sample = track.at(0.25);
   EXPECT_NEAR(sample.position[0], 1.5, 1e-15);
@@ -54,7 +55,8 @@ TEST_F(Observations, TracksAreReadAndInterpolated) {
   EXPECT_EQ(track.at(0.5).position[1], -4);
   EXPECT_EQ(track.at(2).position[1], 4);
   EXPECT_EQ(track.at(2 + 1e-12).position[1], 4);
-  EXPECT_THAT(refusal_of([&] { static_cast<void>(track.at(2.001)); }), HasSubstr("points.csv: no observation at time 2.001 s"));
+  EXPECT_THAT(refusal_of([&] { static_cast<void>(track.at(2.001)); }),
+              HasSubstr("points.csv: no observation at time 2.001 s"));
   EXPECT_THROW(static_cast<void>(track.at(-0.001)), InputError);
   EXPECT_THROW(static_cast<void>(track.at(std::nan(""))), InputError);
 
@@ -76,13 +78,15 @@ TEST_F(Observations, RefusalsNameFileAndLine) {
   EXPECT_THAT(refusal_of([&] { read_track<2>(comm_, folder_ / "none.csv"); }), HasSubstr("none.csv:1: "));
   EXPECT_THAT(refusal_of([&] { read_track<2>(comm_, folder_.path()); }), HasSubstr("folder"));
   EXPECT_THAT(refusal<2>(""), HasSubstr("points.csv:1: the header is ''"));
-  EXPECT_THAT(refusal<2>("t,x,y\n0,1,2\n"), HasSubstr("points.csv:1: the header is 't,x,y' but must be 'time,x,y'"));
+  EXPECT_THAT(refusal<2>("t,x,y\n0,1,2\n"),
+              HasSubstr("points.csv:1: the header is 't,x,y' but must be 'time,x,y'"));
   EXPECT_THAT(refusal<2>("time,x,y,z\n0,1,2,3\n"), HasSubstr(":1: the header"));
   EXPECT_THAT(refusal<3>("time,x,y\n0,1,2\n"), HasSubstr("'time,x,y,z,sd' in 3D"));
   EXPECT_THAT(refusal<2>("time,x,y,sd,w\n0,1,2,1,1\n"), HasSubstr(":1: the header"));
   EXPECT_THAT(refusal<2>("\ntime,x,y\n0,1,2\n"), HasSubstr(":1: the header"));
   EXPECT_THAT(refusal<2>("time,x,y\n"), HasSubstr("no observation"));
-  EXPECT_THAT(refusal<2>("time,x,y\n0,1,2\n1,2\n"), HasSubstr("points.csv:3: the row has 2 columns, the header 3"));
+  EXPECT_THAT(refusal<2>("time,x,y\n0,1,2\n1,2\n"),
+              HasSubstr("points.csv:3: the row has 2 columns, the header 3"));
   EXPECT_THAT(refusal<2>("time,x,y\n0,1,2,3\n"), HasSubstr(":2: the row has 4 columns"));
   EXPECT_THAT(refusal<2>("time,x,y\n0,1,2\n\n1,2,3\n"), HasSubstr(":3: the row has 1 columns"));
   EXPECT_THAT(refusal<2>("time,x,y\n0,1,2\n0,2,3\n"), HasSubstr(":3: time 0 does not come after"));
@@ -98,9 +102,11 @@ TEST_F(Observations, MarkerRefusalsNameFileAndLine) {
   const std::string header = "time,marker,x,y\n", both = header + "0,nose,1,2\n0,tail,1,2\n";
   EXPECT_EQ(marker_refusal(both), "accepted");
   EXPECT_THAT(marker_refusal("time,x,y\n0,1,2\n"), HasSubstr("must be 'time,marker,x,y'"));
-  EXPECT_THAT(marker_refusal(both + "1,noze,1,2\n"), HasSubstr(":4: marker 'noze' is not defined; did you mean 'nose'?"));
+  EXPECT_THAT(marker_refusal(both + "1,noze,1,2\n"),
+              HasSubstr(":4: marker 'noze' is not defined; did you mean 'nose'?"));
   EXPECT_THAT(marker_refusal(header + "0,nose,1,2\n"), HasSubstr("no observation of marker 'tail'"));
-  EXPECT_THAT(marker_refusal(both + "0,nose,1,2\n"), HasSubstr(":4: time 0 does not come after the time before it of this marker"));
+  EXPECT_THAT(marker_refusal(both + "0,nose,1,2\n"),
+              HasSubstr(":4: time 0 does not come after the time before it of this marker"));
   EXPECT_THAT(marker_refusal(both + "1,nose,1\n"), HasSubstr(":4: the row has 3 columns"));
 }
 

@@ -46,11 +46,11 @@ TYPED_TEST(ObjectiveValues, StressOfUniformDeformation) {
   const Matrix F = Matrix::Identity() + some_gradient<dim>();
   scene.u = scene.linear_field(Eigen::Matrix<double, dim, 1>::Constant(0.3), some_gradient<dim>());
   const double lambda = 2, mu = 3, J = F.determinant();
-  const Matrix cauchy = (mu * (F * F.transpose() - Matrix::Identity()) +
-                         lambda * std::log(J) * Matrix::Identity()) / J;
+  const Matrix cauchy =
+      (mu * (F * F.transpose() - Matrix::Identity()) + lambda * std::log(J) * Matrix::Identity()) / J;
   const Matrix piola = J * cauchy * F.inverse().transpose();
-  const double W = 0.5 * mu * (F.squaredNorm() - dim - 2 * std::log(J)) +
-                   0.5 * lambda * std::log(J) * std::log(J);
+  const double W =
+      0.5 * mu * (F.squaredNorm() - dim - 2 * std::log(J)) + 0.5 * lambda * std::log(J) * std::log(J);
   for (const double p : {2.0, 7.0})
     // Body 1 has order 2.
     for (const std::vector<std::int32_t>& bodies : {std::vector<std::int32_t>{}, {0}, {1}}) {
@@ -66,8 +66,9 @@ TYPED_TEST(ObjectiveValues, StressOfUniformDeformation) {
                   1e-12 * of_cauchy);
       EXPECT_NEAR(value(make_stress_bound<dim>(region, scene.laws(), 0.5 * piola.norm())),
                   volume * 0.25 * piola.squaredNorm(), 1e-12 * piola.squaredNorm());
-      EXPECT_NEAR(value(make_stress_bound<dim>(region, scene.laws(), 0.9 * cauchy.norm(), StressMeasure::cauchy)),
-                  volume * 0.01 * cauchy.squaredNorm(), 1e-12 * cauchy.squaredNorm());
+      EXPECT_NEAR(
+          value(make_stress_bound<dim>(region, scene.laws(), 0.9 * cauchy.norm(), StressMeasure::cauchy)),
+          volume * 0.01 * cauchy.squaredNorm(), 1e-12 * cauchy.squaredNorm());
       EXPECT_EQ(value(make_stress_bound<dim>(region, scene.laws(), 1.1 * piola.norm())), 0);
       EXPECT_NEAR(value(make_elastic_energy<dim>(region, scene.laws())), volume * W, 1e-12 * W);
     }
@@ -91,9 +92,8 @@ TYPED_TEST(ObjectiveValues, TargetsOfLinearFields) {
            G.template rightCols<dim - 1>().squaredNorm() / 12;
   };
   const potentials::FacetSelection side{false, {3}};
-  const auto reference = nodal_reference<dim>(scene.space, [&](const Point& X, double time) {
-    return Point(time * (b + C * X));
-  });
+  const auto reference = nodal_reference<dim>(
+      scene.space, [&](const Point& X, double time) { return Point(time * (b + C * X)); });
   const double time = 0.5;
   const Point r = a - time * b;
   const Matrix R = B - time * C, with_rest = R + Matrix::Identity();
@@ -131,8 +131,9 @@ TYPED_TEST(ObjectiveValues, CenterOfMassAndHeight) {
               weight * (both - at_quarter).squaredNorm(), 1e-11);
   EXPECT_NEAR(make_center_of_mass<dim>(scene.region({1}), density, target)->value(scene.state(0.25)),
               weight * (second - at_quarter).squaredNorm(), 1e-11);
-  EXPECT_NEAR(make_center_of_mass<dim>(scene.region(), density, Track<dim>::constant(both))->value(scene.state()),
-              0, 1e-24);
+  EXPECT_NEAR(
+      make_center_of_mass<dim>(scene.region(), density, Track<dim>::constant(both))->value(scene.state()), 0,
+      1e-24);
   for (int axis = 0; axis < dim; ++axis)
     EXPECT_NEAR(make_height<dim>(scene.region(), density, axis)->value(scene.state()), -both[axis], 1e-13);
   EXPECT_THROW(make_height<dim>(scene.region(), density, dim), InputError);
@@ -161,7 +162,8 @@ TYPED_TEST(ObjectiveValues, MarkersMoveWithTheirMaterial) {
     Point rest = Point::Constant(0.5 * std::cos(place));
     rest[0] = place;
     if (place == 0.0) rest.setZero();
-    const auto point = locate<dim>(scene.space, body, rest, "m"), same = locate<dim>(alone.space, body, rest, "m");
+    const auto point = locate<dim>(scene.space.mesh(), body, rest, "m"),
+               same = locate<dim>(alone.space.mesh(), body, rest, "m");
     EXPECT_EQ(point.cell, same.cell) << place;
     for (std::size_t i = 0; i <= dim; ++i) EXPECT_NEAR(point.barycentric[i], same.barycentric[i], 1e-14);
     const Point seen = Point::Constant(0.1 * place);
@@ -172,7 +174,7 @@ TYPED_TEST(ObjectiveValues, MarkersMoveWithTheirMaterial) {
 
   const auto message = [&](int body, const Point& rest) -> std::string {
     try {
-      static_cast<void>(locate<dim>(scene.space, body, rest, "left ear"));
+      static_cast<void>(locate<dim>(scene.space.mesh(), body, rest, "left ear"));
     } catch (const InputError& error) {
       return error.what();
     }
@@ -218,7 +220,8 @@ TYPED_TEST(ObjectiveValues, BoundarySmoothingByBruteForce) {
       if (whole.facet_ids[cell][facet] == mesh::interior_facet) continue;
       for (std::size_t i = 0; i <= dim; ++i)
         for (std::size_t j = 0; j <= dim; ++j)
-          if (i != j && i != facet && j != facet) neighbours[whole.cells[cell][i]].insert(whole.cells[cell][j]);
+          if (i != j && i != facet && j != facet)
+            neighbours[whole.cells[cell][i]].insert(whole.cells[cell][j]);
     }
   for (const double p : {2.0, 3.5}) {
     double expected = 0;
@@ -226,7 +229,8 @@ TYPED_TEST(ObjectiveValues, BoundarySmoothingByBruteForce) {
       Eigen::Vector3d D = Eigen::Vector3d::Zero();
       double L = 0;
       for (const std::int32_t j : others) {
-        const Eigen::Vector3d e = whole.vertices[static_cast<std::size_t>(i)] - whole.vertices[static_cast<std::size_t>(j)];
+        const Eigen::Vector3d e =
+            whole.vertices[static_cast<std::size_t>(i)] - whole.vertices[static_cast<std::size_t>(j)];
         D += e;
         L += e.norm();
       }
@@ -236,7 +240,8 @@ TYPED_TEST(ObjectiveValues, BoundarySmoothingByBruteForce) {
     if (dim == 2) {
       EXPECT_NEAR(expected, 8 * std::pow(0.5, p / 2), 1e-12);
     }
-    EXPECT_NEAR(make_boundary_smoothing<dim>(scene.region(), p)->value(scene.state()), expected, 1e-12 * expected);
+    EXPECT_NEAR(make_boundary_smoothing<dim>(scene.region(), p)->value(scene.state()), expected,
+                1e-12 * expected);
     EXPECT_NEAR(make_boundary_smoothing<dim>(scene.region({1}), p)->value(scene.state()), expected / 2,
                 1e-12 * expected);
   }
@@ -260,7 +265,8 @@ TYPED_TEST(ObjectiveValues, MaterialSmoothingByBruteForce) {
       int shared = 0;
       for (std::size_t i = 0; i <= dim; ++i)
         for (std::size_t j = 0; j <= dim; ++j) shared += whole.cells[s][i] == whole.cells[t][j] ? 1 : 0;
-      if (shared != dim || law_of(static_cast<GlobalIndex>(s)) != law_of(static_cast<GlobalIndex>(t))) continue;
+      if (shared != dim || law_of(static_cast<GlobalIndex>(s)) != law_of(static_cast<GlobalIndex>(t)))
+        continue;
       for (std::size_t k = 0; k < 2; ++k) expected += std::pow(1 - of_id[t][k] / of_id[s][k], 2);
     }
   EXPECT_GT(expected, 0);

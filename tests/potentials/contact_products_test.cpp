@@ -101,7 +101,8 @@ struct ContactStep {
   /// p . dB/dx and p . dPhi_f/dx.
   std::array<double, 2> values() const {
     const std::vector<double> still(obstacles_now.size(), 0.0);
-    return {dot(scene.contact.barrier_gradient(), p, still), dot(scene.contact.friction_gradient(), p, still)};
+    return {dot(scene.contact.barrier_gradient(), p, still),
+            dot(scene.contact.friction_gradient(), p, still)};
   }
 
   parameters::PhysicalGradient<dim> parameter_products(const std::array<double, 2>& factor,
@@ -116,8 +117,8 @@ struct ContactStep {
   double along(const parameters::PhysicalGradient<dim>& g, const RestMotion& motion) const {
     double sum = 0;
     for (std::size_t v = 0; v < g.vertices.size(); ++v)
-      sum += motion.mesh *
-             g.vertices[v].dot(RestMotion::direction<dim>(scene.mesh.vertex_ids[v], motion.seed));
+      sum +=
+          motion.mesh * g.vertices[v].dot(RestMotion::direction<dim>(scene.mesh.vertex_ids[v], motion.seed));
     for (std::size_t v = 0; v < g.obstacle_vertices.size(); ++v)
       sum += motion.obstacles * g.obstacle_vertices[v].dot(
                                     RestMotion::direction<dim>(scene.obstacles.vertex_ids[v], motion.seed));
@@ -179,8 +180,7 @@ std::array<GlobalIndex, 2> count_sliding(const ContactStep<dim>& step) {
   for (const auto& stencil : contact.friction().stencils()) {
     typename Contact<dim>::Point w = Contact<dim>::Point::Zero();
     for (int i = 0; i < stencil.num_vertices; ++i)
-      w += stencil.weights[i] *
-           at[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])];
+      w += stencil.weights[i] * at[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])];
     w -= stencil.normal.dot(w) * stencil.normal;
     ++count[w.norm() < contact.parameters().eps_v * dt ? 0 : 1];
   }
@@ -330,8 +330,8 @@ TYPED_TEST(ContactProducts, ShapeAgreesWithDifferences) {
           EXPECT_LT(largest(relative_error(step.along(products[k], motion), found, factors[k])), tolerance)
               << "order " << order << ", factors " << k << ", motion " << motion.seed;
         if (order > 1) continue;
-        // Positions at the end of the step alone would not do: areas and mollifiers feel the rest, and friction
-        // feels the start of the step.
+        // Positions at the end of the step alone would not do: areas and mollifiers feel the rest, and
+        // friction feels the start of the step.
         const linalg::Vector d = step.as_displacement(motion);
         const auto obstacles = step.obstacle_field(motion.obstacles, motion.seed);
         const double by_barrier = step.dot(step.scene.contact.hessian_product(7, 0, step.p), d, obstacles);

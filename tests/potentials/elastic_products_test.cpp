@@ -35,9 +35,8 @@ protected:
           return constants_change<Law::num_parameters>(body, g.law);
         },
         "constants");
-    check_shape<dim>(order, [&](const Body<dim>& body) {
-      return make<dim, Law>(body, order, 0, points_per_cell);
-    });
+    check_shape<dim>(order,
+                     [&](const Body<dim>& body) { return make<dim, Law>(body, order, 0, points_per_cell); });
   }
 
   template <int dim>
@@ -70,10 +69,9 @@ TEST_F(ElasticProducts, WrongDerivativesAreSeen) {
   auto g = products<2>(body, *potential);
   const StepFields<2> fields(body);
   for (auto& entry : g.law) std::swap(entry[0], entry[1]);
-  EXPECT_GT(relative_error(constants_change<2>(body, g.law),
-                           [&](double h) {
-                             return virtual_work<2>(body, *make<2, NeoHookean<2>>(body, 2, h), fields);
-                           }),
+  EXPECT_GT(relative_error(
+                constants_change<2>(body, g.law),
+                [&](double h) { return virtual_work<2>(body, *make<2, NeoHookean<2>>(body, 2, h), fields); }),
             1e-3)
       << "lambda and mu exchanged";
   // One vertex off by a ten thousandth of the largest entry.

@@ -102,7 +102,8 @@ protected:
     check_constants<dim>(
         order, [&](const Body<dim>& body, double h) { return make(body, 0, h); },
         [](const Body<dim>& body, const auto& g) {
-          return vector_change<dim>(body, g.acceleration, [&](std::size_t i) { return body.mesh.cell_ids[i]; });
+          return vector_change<dim>(body, g.acceleration,
+                                    [&](std::size_t i) { return body.mesh.cell_ids[i]; });
         },
         "acceleration");
     check_shape<dim>(order, [&](const Body<dim>& body) { return make(body, 0, 0); });

@@ -7,8 +7,8 @@
 #include "potentials/potential_checks.hpp"
 #include "recoil/parameters/cell_field.hpp"
 
-/// Products with derivatives by parameters against central differences, on distorted boxes. Every direction is
-/// a rough function of ids that no partition changes.
+/// Products with derivatives by parameters against central differences, on distorted boxes. Every direction
+/// is a rough function of ids that no partition changes.
 namespace recoil::potentials {
 
 /// A number in [-1, 1] for the component of something with an id.
@@ -56,8 +56,7 @@ parameters::CellField<N> rough_constants(const Body<dim>& body, int order, doubl
     const GlobalIndex id = body.mesh.cell_ids[static_cast<std::size_t>(cell)];
     for (int q = 0; q < points_per_cell; ++q) {
       auto& values = field.values.emplace_back();
-      for (std::size_t i = 0; i < N; ++i)
-        values[i] = 1 + 0.3 * rough(id, i, 0.2 * q) + h * rough(id, i, 7);
+      for (std::size_t i = 0; i < N; ++i) values[i] = 1 + 0.3 * rough(id, i, 0.2 * q) + h * rough(id, i, 7);
     }
   }
   return field;

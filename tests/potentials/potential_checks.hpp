@@ -24,8 +24,7 @@ struct Body {
   std::shared_ptr<const fem::CellGeometry<dim>> geometry;
 
   /// @param motion displacement of the rest vertices by their input ids.
-  Body(
-      int n, int order, const std::function<Eigen::Matrix<double, dim, 1>(GlobalIndex)>& motion = {})
+  Body(int n, int order, const std::function<Eigen::Matrix<double, dim, 1>(GlobalIndex)>& motion = {})
       : mesh(distribute(comm, n)), space(moved(mesh, motion), {order}),
         geometry(std::make_shared<const fem::CellGeometry<dim>>(mesh)) {}
 

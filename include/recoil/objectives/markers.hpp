@@ -17,13 +17,13 @@ struct MaterialPoint {
   std::array<double, dim + 1> barycentric; ///< by the vertices of the cell, ascending in input id
 };
 
-/// The material point of `body` (number in mesh().body_names) at a rest position; of several cells that meet
+/// The material point of `body` (number in mesh.body_names) at a rest position; of several cells that meet
 /// there the one with the smallest id. In a study of the shape it is located once, on the first mesh, and
 /// then moves with the vertices. Cost: every owned cell of the body is looked at. Collective.
 /// @param marker named in errors.
 /// @throws InputError on every rank where the position lies outside of the body.
 template <int dim>
-MaterialPoint<dim> locate(const fem::FunctionSpace<dim>& space, std::int32_t body,
+MaterialPoint<dim> locate(const mesh::DistributedMesh<dim>& mesh, std::int32_t body,
                           const Eigen::Matrix<double, dim, 1>& rest, const std::string& marker);
 
 /// A material point and where it was seen.

@@ -233,10 +233,9 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
 }
 
 template <int dim>
-std::vector<std::array<double, 2>> cell_lame_constants(const Scene& scene,
-                                                       const fem::FunctionSpace<dim>& space,
-                                                       const std::vector<int>& materials,
-                                                       const MaterialOverrides& overrides) {
+std::vector<std::array<double, 2>>
+cell_lame_constants(const Scene& scene, const fem::FunctionSpace<dim>& space,
+                    const std::vector<int>& materials, const MaterialOverrides& overrides) {
   ConstantEvaluator<dim> constants(scene, space, materials, overrides);
   std::vector<std::array<double, 2>> result(space.mesh().cells.size());
   parallel::collectively(space.comm(), [&] {
@@ -244,9 +243,10 @@ std::vector<std::array<double, 2>> cell_lame_constants(const Scene& scene,
       std::vector<LocalIndex> cells;
       for (const LocalIndex cell : space.cells_of_order(order))
         if (constants.entry(cell).type != MaterialType::mooney_rivlin) cells.push_back(cell);
-      const auto field = constants.template field<2>(
-          cells, order, false,
-          [](const MaterialEntry& entry, auto read) { return lame_constants<dim>(entry, read); });
+      const auto field =
+          constants.template field<2>(cells, order, false, [](const MaterialEntry& entry, auto read) {
+            return lame_constants<dim>(entry, read);
+          });
       for (std::size_t k = 0; k < cells.size(); ++k)
         result[static_cast<std::size_t>(cells[k])] = field.at(k, 0);
     }

@@ -33,9 +33,8 @@ potentials::LameModel lame_model(const MaterialEntry& entry, int dim);
 /// (lambda, mu) [Pa] at the centroid of every local cell, zero where the law has other constants. Collective.
 /// @throws InputError as add_materials.
 template <int dim>
-std::vector<std::array<double, 2>> cell_lame_constants(const Scene& scene,
-                                                       const fem::FunctionSpace<dim>& space,
-                                                       const std::vector<int>& materials,
-                                                       const MaterialOverrides& overrides);
+std::vector<std::array<double, 2>>
+cell_lame_constants(const Scene& scene, const fem::FunctionSpace<dim>& space,
+                    const std::vector<int>& materials, const MaterialOverrides& overrides);
 
 } // namespace recoil::app

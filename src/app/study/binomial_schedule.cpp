@@ -29,8 +29,7 @@ GlobalIndex binomial_split(GlobalIndex steps, GlobalIndex snapshots) {
   const GlobalIndex held = snapshots + 1, length = steps + 1;
   GlobalIndex repetitions = 1;
   while (paths(held, repetitions) < length) ++repetitions;
-  const GlobalIndex split =
-      std::min(paths(held, repetitions - 1), length - paths(held - 1, repetitions - 1));
+  const GlobalIndex split = std::min(paths(held, repetitions - 1), length - paths(held - 1, repetitions - 1));
   return std::clamp<GlobalIndex>(split, 1, steps - 1);
 }
 

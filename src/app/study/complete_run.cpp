@@ -12,7 +12,8 @@ std::optional<RunCost> cost_of_complete_run(const parallel::Communicator& comm,
                                             const ExperimentFolder& folder, GlobalIndex steps) {
   checkpoint::TrajectoryReader reader(comm, folder.trajectory());
   const GlobalIndex newest = reader.restart_point().states.front();
-  if (newest + 1 != static_cast<GlobalIndex>(reader.records().size()) || reader.records().back().step != steps)
+  if (newest + 1 != static_cast<GlobalIndex>(reader.records().size()) ||
+      reader.records().back().step != steps)
     return {};
   double seconds = 0, iterations = -1;
   if (comm.rank() == 0) try {

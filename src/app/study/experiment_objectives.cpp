@@ -9,7 +9,6 @@
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/contact_force_norm.hpp"
-#include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
@@ -29,13 +28,20 @@ objectives::TimeSelection selection_of(const ObservedTimes& times) {
   return objectives::WholeTime{};
 }
 
+std::int32_t body_number(const std::vector<std::string>& names, const std::string& name,
+                         const std::string& where) {
+  const auto found = std::ranges::find(names, name);
+  if (found == names.end()) throw InputError(where, "there is no deformable body '" + name + "'");
+  return static_cast<std::int32_t>(found - names.begin());
+}
+
 template <int dim>
 class ObjectiveBuilder {
 public:
   using Pointer = std::unique_ptr<objectives::Objective<dim>>;
 
-  ObjectiveBuilder(const Study& study, DiscreteScene<dim>& discrete)
-      : study_(study), discrete_(discrete), problem_(discrete.solver().problem()) {
+  ObjectiveBuilder(const Study& study, const MarkerPoints<dim>& points, DiscreteScene<dim>& discrete)
+      : study_(study), points_(points), discrete_(discrete), problem_(discrete.solver().problem()) {
     for (const auto& potential : problem_.elastic) elastic_.push_back(potential.get());
   }
 
@@ -79,15 +85,9 @@ public:
 private:
   objectives::Region<dim> region(const ObjectiveSpec& spec) const {
     std::vector<std::int32_t> bodies;
-    for (const std::string& name : spec.bodies) bodies.push_back(body_number(name, spec.where.of("body")));
+    for (const std::string& name : spec.bodies)
+      bodies.push_back(body_number(discrete_.mesh().body_names, name, spec.where.of("body")));
     return objectives::make_region<dim>(discrete_.space(), problem_.geometry, std::move(bodies));
-  }
-
-  std::int32_t body_number(const std::string& name, const std::string& where) const {
-    const auto& names = discrete_.mesh().body_names;
-    const auto found = std::ranges::find(names, name);
-    if (found == names.end()) throw InputError(where, "there is no deformable body '" + name + "'");
-    return static_cast<std::int32_t>(found - names.begin());
   }
 
   static objectives::StressMeasure measure(const ObjectiveSpec& spec) {
@@ -109,14 +109,8 @@ private:
     for (const MarkerSpec& marker : study_.markers) names.push_back(marker.name);
     auto tracks = objectives::read_marker_tracks<dim>(discrete_.space().comm(), spec.target, names);
     std::vector<objectives::Marker<dim>> markers;
-    for (const MarkerSpec& marker : study_.markers) {
-      Eigen::Matrix<double, dim, 1> rest;
-      for (std::size_t i = 0; i < dim; ++i) rest[static_cast<Eigen::Index>(i)] = marker.rest[i];
-      markers.push_back(
-          {objectives::locate<dim>(discrete_.space(), body_number(marker.body, marker.where.of("body")), rest,
-                                   marker.name),
-           std::move(tracks.at(marker.name))});
-    }
+    for (std::size_t m = 0; m < points_.size(); ++m)
+      markers.push_back({points_[m], std::move(tracks.at(study_.markers[m].name))});
     return objectives::make_markers<dim>(discrete_.space(), std::move(markers));
   }
 
@@ -146,6 +140,7 @@ private:
   }
 
   const Study& study_;
+  const MarkerPoints<dim>& points_;
   DiscreteScene<dim>& discrete_;
   const solvers::ElastodynamicsProblem<dim>& problem_;
   objectives::ElasticPotentials<dim> elastic_;
@@ -154,8 +149,25 @@ private:
 } // namespace
 
 template <int dim>
-ExperimentObjectives<dim> make_objectives(const Study& study, int experiment, DiscreteScene<dim>& discrete) {
-  const ObjectiveBuilder<dim> builder(study, discrete);
+MarkerPoints<dim> locate_markers(const Study& study, int experiment, const mesh::DistributedMesh<dim>& mesh) {
+  MarkerPoints<dim> points;
+  if (std::ranges::none_of(study.objectives, [&](const ObjectiveSpec& spec) {
+        return spec.experiment == experiment && spec.type == ObjectiveType::markers;
+      }))
+    return points;
+  for (const MarkerSpec& marker : study.markers) {
+    Eigen::Matrix<double, dim, 1> rest;
+    for (std::size_t i = 0; i < dim; ++i) rest[static_cast<Eigen::Index>(i)] = marker.rest[i];
+    const std::int32_t body = body_number(mesh.body_names, marker.body, marker.where.of("body"));
+    points.push_back(objectives::locate<dim>(mesh, body, rest, marker.name));
+  }
+  return points;
+}
+
+template <int dim>
+ExperimentObjectives<dim> make_objectives(const Study& study, int experiment, const MarkerPoints<dim>& points,
+                                          DiscreteScene<dim>& discrete) {
+  const ObjectiveBuilder<dim> builder(study, points, discrete);
   const bool is_static = discrete.scene().time.kind == TimeKind::statics;
   ExperimentObjectives<dim> result;
   for (const ObjectiveSpec& spec : study.objectives) {
@@ -175,7 +187,12 @@ std::vector<double> observed_state_times(const TimeSpec& time) {
   return times;
 }
 
-template ExperimentObjectives<2> make_objectives(const Study&, int, DiscreteScene<2>&);
-template ExperimentObjectives<3> make_objectives(const Study&, int, DiscreteScene<3>&);
+#define RECOIL_INSTANTIATE(dim)                                                                              \
+  template MarkerPoints<dim> locate_markers(const Study&, int, const mesh::DistributedMesh<dim>&);           \
+  template ExperimentObjectives<dim> make_objectives(const Study&, int, const MarkerPoints<dim>&,            \
+                                                     DiscreteScene<dim>&);
+RECOIL_INSTANTIATE(2)
+RECOIL_INSTANTIATE(3)
+#undef RECOIL_INSTANTIATE
 
 } // namespace recoil::app

@@ -6,6 +6,7 @@
 #include "app/simulation/discrete_scene.hpp"
 #include "recoil/app/study/study.hpp"
 #include "recoil/objectives/composition.hpp"
+#include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/objective.hpp"
 
 namespace recoil::app {
@@ -19,9 +20,20 @@ struct ExperimentObjectives {
   std::vector<objectives::Term> terms;
 };
 
+/// Where the markers of a study sit, in its order.
+template <int dim>
+using MarkerPoints = std::vector<objectives::MaterialPoint<dim>>;
+
+/// Empty where no objective of the experiment looks at markers. `mesh` is that of the start values: in a
+/// study of the shape markers move with the material. Collective. @throws InputError on every rank, at the
+/// marker's place, for a body that is not there and for a point outside of it.
+template <int dim>
+MarkerPoints<dim> locate_markers(const Study& study, int experiment, const mesh::DistributedMesh<dim>& mesh);
+
 /// Collective. @throws InputError on every rank, at the objective's place.
 template <int dim>
-ExperimentObjectives<dim> make_objectives(const Study& study, int experiment, DiscreteScene<dim>& discrete);
+ExperimentObjectives<dim> make_objectives(const Study& study, int experiment, const MarkerPoints<dim>& points,
+                                          DiscreteScene<dim>& discrete);
 
 /// Times of the states that objectives see: the start and the end of every nominal step [s].
 std::vector<double> observed_state_times(const TimeSpec& time);

@@ -29,7 +29,7 @@ public:
       : comm_(comm), study_(study), experiment_(experiment), loaded_(std::move(loaded)),
         geometry_(distribute_geometry<dim>(comm, loaded_)),
         fields_(make_parameter_fields(study, experiment, loaded_.file.scene, geometry_)),
-        interrupts_(interrupts) {
+        markers_(locate_markers(study, experiment, geometry_.mesh)), interrupts_(interrupts) {
     OutputSpec& output = loaded_.file.scene.output;
     output.every = study.sweep.store_every;
     // Restart points are what closes a file.
@@ -64,6 +64,9 @@ private:
   /// States that a step leans on.
   int history() const { return scene().time.kind == TimeKind::dynamic ? scene().time.bdf_order : 1; }
   void require_budget() const;
+  Observation<dim> observe(DiscreteScene<dim>& discrete) const {
+    return {study_, experiment_, markers_, discrete};
+  }
   double component(const Direction& direction, std::size_t k, std::size_t entry) const {
     return component_of(direction, fields_[k], geometry_.mesh, start_[k], entry);
   }
@@ -95,6 +98,7 @@ private:
   LoadedScene loaded_;
   DistributedGeometry<dim> geometry_;
   std::vector<ParameterField<dim>> fields_;
+  MarkerPoints<dim> markers_;
   Interrupts& interrupts_;
   ParameterValues start_;
 
@@ -121,9 +125,10 @@ void Runner<dim>::require_budget() const {
   throw InputError(
       study_.file.string() + " (/sweep/state_budget)",
       fmt::format("must be at least {} for experiment '{}' ({}), is {}", smallest, name(),
-                  all_stored ? "a step and the one before it"
-                             : fmt::format("a restart point of {} state{} and the step that the sweep stands at",
-                                           history(), history() > 1 ? "s" : ""),
+                  all_stored
+                      ? "a step and the one before it"
+                      : fmt::format("a restart point of {} state{} and the step that the sweep stands at",
+                                    history(), history() > 1 ? "s" : ""),
                   *study_.sweep.state_budget));
 }
 
@@ -133,7 +138,7 @@ void Runner<dim>::check_start() {
   // Whatever a pilot run finds will do as well.
   if (!trial.contact.barrier_stiffness) trial.contact.barrier_stiffness = 1;
   const Variant<dim> variant = make_variant(trial, geometry_, fields_, start_);
-  static_cast<void>(Observation<dim>(study_, experiment_, *variant.discrete));
+  static_cast<void>(observe(*variant.discrete));
 }
 
 template <int dim>
@@ -196,10 +201,10 @@ ForwardResult Runner<dim>::run(const ExperimentFolder& folder) {
   folder_ = folder;
   if (!read_result()) {
     variant_ = make_variant(scene(), geometry_, fields_, start_);
-    observation_ = std::make_unique<Observation<dim>>(study_, experiment_, *variant_.discrete);
+    observation_ = std::make_unique<Observation<dim>>(observe(*variant_.discrete));
     const auto& space = variant_.discrete->space();
-    nodes_.emplace(comm_, std::span(space.canonical_ids())
-                              .first(static_cast<std::size_t>(space.num_owned_nodes())));
+    nodes_.emplace(comm_,
+                   std::span(space.canonical_ids()).first(static_cast<std::size_t>(space.num_owned_nodes())));
     observed_.assign(static_cast<std::size_t>(scene().time.steps) + 1, 0);
     ForwardResult result;
     result.failure = run_forward(result, watch);
@@ -254,7 +259,8 @@ void Runner<dim>::observe_the_rest() {
                         study_.sweep.state_budget);
   states.visit(
       [&](const stepping::StepRecord& record) {
-        return observation_->is_wanted(record) && observed_[static_cast<std::size_t>(record.nominal_step)] == 0;
+        return observation_->is_wanted(record) &&
+               observed_[static_cast<std::size_t>(record.nominal_step)] == 0;
       },
       [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
         interrupts_.stop_if_pending();
@@ -283,7 +289,7 @@ ForwardResult Runner<dim>::run_beside(const Direction& direction, double factor)
       values[k][entry] += factor * component(direction, k, entry);
   try {
     Variant<dim> variant = make_variant(scene(), geometry_, fields_, values);
-    Observation<dim> observation(study_, experiment_, *variant.discrete);
+    Observation<dim> observation = observe(*variant.discrete);
     auto& solver = variant.discrete->solver();
     const stepping::State& first = solver.history().newest();
     observation.see(records_.front(), first.u, first.v);
@@ -360,9 +366,10 @@ void Runner<dim>::sweep_back(SweepResult& result) {
       since = 0;
     }
     if (stop)
-      throw Error(ExitCode::interrupted,
-                  fmt::format("{}: the sweep is interrupted before state {}; run again with --restart to go on",
-                              name(), at->sweep.next()));
+      throw Error(
+          ExitCode::interrupted,
+          fmt::format("{}: the sweep is interrupted before state {}; run again with --restart to go on",
+                      name(), at->sweep.next()));
   }
   result.gradient = at->chain.finish(0);
   const SweepProgress all = progress();

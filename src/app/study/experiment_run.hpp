@@ -39,8 +39,8 @@ struct SweepResult {
 /// Error of ExitCode::interrupted, after what there is to keep has been written.
 class ExperimentRun {
 public:
-  /// Takes the meshes of `loaded`; `interrupts` and `study` must outlive it. @throws InputError on every rank,
-  /// also for a state budget that one step does not fit in.
+  /// Takes the meshes of `loaded`; `interrupts` and `study` must outlive it. @throws InputError on every
+  /// rank, also for a state budget that one step does not fit in.
   static std::unique_ptr<ExperimentRun> create(const parallel::Communicator& comm, const Study& study,
                                                int experiment, LoadedScene loaded, Interrupts& interrupts);
   virtual ~ExperimentRun() = default;
@@ -56,8 +56,8 @@ public:
   /// to pilot.json and scene.json, or what an earlier pilot run has left in `folder`. The result is that
   /// value, if there was a pilot run. @throws Error where it fails.
   virtual std::optional<double> freeze_stiffness(const ExperimentFolder& folder) = 0;
-  /// Runs with the start values into a run folder, or goes on with what it finds there: a complete run is only
-  /// looked at. The steps that it takes are what other runs are held to.
+  /// Runs with the start values into a run folder, or goes on with what it finds there: a complete run is
+  /// only looked at. The steps that it takes are what other runs are held to.
   virtual ForwardResult run(const ExperimentFolder& folder) = 0;
   /// Runs at start values + factor * direction, in memory.
   virtual ForwardResult run_beside(const Direction& direction, double factor) = 0;

@@ -62,7 +62,8 @@ void write_in_file_order(io::Hdf5Writer& file, const std::string& name, const Pa
   std::vector<double> owned(rows.count * width, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t row = 0; row < rows.count; ++row)
     if (rows.slots[row] >= 0)
-      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows.slots[row]) * width),
+      std::copy_n(values.begin() +
+                      static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows.slots[row]) * width),
                   width, owned.begin() + static_cast<std::ptrdiff_t>(row * width));
   file.write_rows<double>(name, rows.layout.template to_blocks<double>(owned, field.components),
                           field.components);

@@ -21,8 +21,8 @@ StudyFile load_study(const parallel::Communicator& comm, const std::filesystem::
       parallel::collectively(comm, [&] { return comm.rank() == 0 ? read_study(path) : StudyFile(); });
   comm.broadcast(first.resolved);
   comm.broadcast(first.locations);
-  return parallel::collectively(
-      comm, [&] { return read_resolved_study(first.resolved, first.locations, path); });
+  return parallel::collectively(comm,
+                                [&] { return read_resolved_study(first.resolved, first.locations, path); });
 }
 
 /// A study with its scenes, checked against each other.
@@ -101,8 +101,8 @@ private:
     ExperimentRun& experiment = *stages_.experiments[e];
     const ExperimentFolder own = folder.experiment(name);
     if (const auto stiffness = experiment.freeze_stiffness(own)) {
-      log_info(fmt::format("{}: barrier stiffness frozen at {:g}, the largest of a pilot run", name,
-                           *stiffness));
+      log_info(
+          fmt::format("{}: barrier stiffness frozen at {:g}, the largest of a pilot run", name, *stiffness));
       frozen_[name] = *stiffness;
     }
     const ForwardResult& forward = stages_.forward.emplace_back(experiment.run(own));

@@ -16,9 +16,10 @@ namespace {
 
 void refuse_names_of_files(const Study& study) {
   for (const Experiment& experiment : study.experiments) {
-    const bool taken = std::ranges::any_of(
-        std::initializer_list<const char*>{".", "..", "study.json", "gradient.json", "gradient.h5", "log.txt"},
-        [&](const char* file) { return experiment.name == file; });
+    const bool taken =
+        std::ranges::any_of(std::initializer_list<const char*>{".", "..", "study.json", "gradient.json",
+                                                               "gradient.h5", "log.txt"},
+                            [&](const char* file) { return experiment.name == file; });
     if (taken || experiment.name.starts_with("recoil.lock") || experiment.name.ends_with(".part"))
       throw InputError(experiment.where.of("name"), "the folder of experiment '" + experiment.name +
                                                         "' would have the name of a file beside it; give "

@@ -31,8 +31,8 @@ public:
   /// the name of a file in it; FileError as RunFolder::create(). Collective.
   static GradientFolder create(const parallel::Communicator& comm, const std::filesystem::path& root,
                                const Study& study);
-  /// Opens the folder of an earlier gradient. @throws InputError if it is none, FileError if another job holds
-  /// it. Collective.
+  /// Opens the folder of an earlier gradient. @throws InputError if it is none, FileError if another job
+  /// holds it. Collective.
   static GradientFolder open(const parallel::Communicator& comm, const std::filesystem::path& root);
 
   /// Writes the resolved scenes, one per experiment, and then the resolved study, which refers to them:

@@ -21,8 +21,8 @@ public:
   void stop_if_pending() const {
     if (pending()) throw Error(ExitCode::interrupted, "interrupted; run again with --restart to go on");
   }
-  /// Runs `work`, which listens itself: a process has one set of handlers at a time. A signal in the moment of
-  /// handing over ends the process; what is on disk then is as good as after a kill.
+  /// Runs `work`, which listens itself: a process has one set of handlers at a time. A signal in the moment
+  /// of handing over ends the process; what is on disk then is as good as after a kill.
   template <class Work>
   auto lend(Work&& work) {
     stop_if_pending();

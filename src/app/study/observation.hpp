@@ -15,8 +15,9 @@ struct Observation {
   objectives::Composition composition;
 
   /// Collective. @throws InputError on every rank.
-  Observation(const Study& study, int experiment, DiscreteScene<dim>& discrete)
-      : terms(make_objectives(study, experiment, discrete)),
+  Observation(const Study& study, int experiment, const MarkerPoints<dim>& points,
+              DiscreteScene<dim>& discrete)
+      : terms(make_objectives(study, experiment, points, discrete)),
         composition(terms.terms, observed_state_times(discrete.scene().time)) {}
 
   /// Notes the values of the state of `record`, if objectives look at such a state. Collective.
@@ -53,11 +54,10 @@ public:
   bool add(std::size_t objective, const stepping::StepRecord& record, const stepping::State& state,
            linalg::Vector& du, linalg::Vector& dv) override {
     if (!record.completes_nominal) return false;
-    objectives::add_derivatives<dim>(observation_.terms.objectives,
-                                     static_cast<std::size_t>(record.nominal_step),
-                                     {state.u.local(), state.v.local(), record.time},
-                                     observation_.composition, du.write_owned(), dv.write_owned(),
-                                     gradients_[objective]);
+    objectives::add_derivatives<dim>(
+        observation_.terms.objectives, static_cast<std::size_t>(record.nominal_step),
+        {state.u.local(), state.v.local(), record.time}, observation_.composition, du.write_owned(),
+        dv.write_owned(), gradients_[objective]);
     return true;
   }
 

@@ -96,8 +96,7 @@ void StoredRun<dim>::recompute(GlobalIndex id) {
   const auto place = [&] { return budget_ - static_cast<GlobalIndex>(held_.size()); };
   while (steps() > place() && place() / history_ > 1) {
     const GlobalIndex histories = (steps() + history_ - 1) / history_;
-    const GlobalIndex next =
-        solver_.step() + history_ * binomial_split(histories, place() / history_ - 1);
+    const GlobalIndex next = solver_.step() + history_ * binomial_split(histories, place() / history_ - 1);
     while (solver_.step() < next) repeat_step([](const auto&) {});
     lay_snapshot();
   }

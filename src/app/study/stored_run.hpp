@@ -17,11 +17,11 @@ std::vector<stepping::StepRecord> step_records(const std::vector<checkpoint::Sta
 
 /// The states of a run folder for the reverse sweep. What is stored is read when it is asked for, the file
 /// of the states before ahead of time; what is not is computed anew from the last restart point before it, by
-/// the solver of the run. Without a budget that holds three states, or those between two stored ones. With one
-/// it never holds more states than that (the histories of solver and files not counted): where those between
-/// two stored ones do not fit, snapshots of a whole history each are laid by binomial_split(), in units of a
-/// history, and the last states before the one asked for are kept as far as there is place.
-/// All members but the accessors are collective.
+/// the solver of the run. Without a budget that holds three states, or those between two stored ones. With
+/// one it never holds more states than that (the histories of solver and files not counted): where those
+/// between two stored ones do not fit, snapshots of a whole history each are laid by binomial_split(), in
+/// units of a history, and the last states before the one asked for are kept as far as there is place. All
+/// members but the accessors are collective.
 template <int dim>
 class StoredRun final : public adjoint::StateSource {
 public:

@@ -78,11 +78,12 @@ read_pending(const io::Hdf5Reader& file, const Json& described, const io::BlockL
 
 /// What this rank has written of the rank-ordered arrays; none if its partition was another one.
 template <int dim>
-std::optional<std::vector<double>> read_shares(const io::Hdf5Reader& file, const DiscreteScene<dim>& discrete) {
+std::optional<std::vector<double>> read_shares(const io::Hdf5Reader& file,
+                                               const DiscreteScene<dim>& discrete) {
   const parallel::Communicator& comm = *discrete.mesh().comm;
   const GlobalIndex rank = comm.rank();
-  const auto mine = parallel::collectively(
-      comm, [&] { return file.read_rows<std::int64_t>("partition", rank, rank + 1); });
+  const auto mine =
+      parallel::collectively(comm, [&] { return file.read_rows<std::int64_t>("partition", rank, rank + 1); });
   if (!comm.all(mine[0] == fingerprint(discrete))) return {};
   const GlobalIndex begin = comm.exclusive_scan(GlobalIndex{mine[1]});
   return parallel::collectively(comm,
@@ -137,8 +138,8 @@ bool read_sweep_checkpoint(const ExperimentFolder& folder, adjoint::ReverseSweep
                         comm.size());
       return false;
     }
-    const auto file = parallel::collectively(
-        comm, [&] { return std::make_shared<const io::Hdf5Reader>(found->arrays); });
+    const auto file =
+        parallel::collectively(comm, [&] { return std::make_shared<const io::Hdf5Reader>(found->arrays); });
     const auto shares = read_shares(*file, discrete);
     if (!shares || !comm.all(chain.set_shares(*shares))) {
       why = "its checkpoint is of another partition of the mesh";

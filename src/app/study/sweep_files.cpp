@@ -55,13 +55,10 @@ void write_sweep_file(const parallel::Communicator& comm, const ExperimentFolder
   parallel::collectively(comm, [&] {
     if (comm.rank() == 0) rename_durably(aside, path);
   });
-  const nlohmann::ordered_json content{{"format", "recoil sweep"},
-                                       {"version", format_version},
-                                       {"file", name},
-                                       {"bytes", digest.bytes},
-                                       {"file_crc32", digest.crc32},
-                                       {"inputs", digests_of_inputs(comm, folder)},
-                                       {"about", std::move(about)}};
+  const nlohmann::ordered_json content{
+      {"format", "recoil sweep"}, {"version", format_version},  {"file", name},
+      {"bytes", digest.bytes},    {"file_crc32", digest.crc32}, {"inputs", digests_of_inputs(comm, folder)},
+      {"about", std::move(about)}};
   write_sealed_json(comm, folder.sweep(), content);
   if (comm.rank() == 0) remove_others(folder, name);
 }

@@ -82,8 +82,8 @@ void Friction<dim>::add_hessian(const std::vector<Point>& positions, double fact
 }
 
 template <int dim>
-std::vector<typename Friction<dim>::Point>
-Friction<dim>::hessian_product(const std::vector<Point>& positions, const std::vector<Point>& p) const {
+std::vector<typename Friction<dim>::Point> Friction<dim>::hessian_product(const std::vector<Point>& positions,
+                                                                          const std::vector<Point>& p) const {
   std::vector<Point> result(positions.size(), Point::Zero());
   for (const Stencil& stencil : stencils_) {
     const Point w = sliding(stencil, positions);
@@ -128,9 +128,9 @@ std::vector<double> Friction<dim>::unit_force_products(const Barrier<dim>& barri
 }
 
 template <int dim>
-std::vector<typename Friction<dim>::Point>
-Friction<dim>::lag_product(const Barrier<dim>& barrier, const std::vector<Point>& positions,
-                           const std::vector<Point>& p) const {
+std::vector<typename Friction<dim>::Point> Friction<dim>::lag_product(const Barrier<dim>& barrier,
+                                                                      const std::vector<Point>& positions,
+                                                                      const std::vector<Point>& p) const {
   const std::vector<Point> moved = since_start(positions);
   std::vector<Point> result(positions.size(), Point::Zero());
   for (const auto& pair : *lagged_) {

@@ -5,8 +5,8 @@
 
 namespace recoil::potentials {
 
-/// Friction Phi = N f0(|w|), w = (I - n n') Gamma s, of one lagged term of the barrier with the coefficient 1:
-/// the normal force N, the weights Gamma of the closest points and the normal n belong to the positions
+/// Friction Phi = N f0(|w|), w = (I - n n') Gamma s, of one lagged term of the barrier with the coefficient
+/// 1: the normal force N, the weights Gamma of the closest points and the normal n belong to the positions
 /// `lagged` was taken at; the columns of s are the sliding of its vertices (spec/differentiable.md 4).
 template <int dim>
 class LaggedFriction {
@@ -42,8 +42,7 @@ public:
       by_separation += tangential_part(by_normal) / std::sqrt(closest.distance_squared);
 
     geometry::StencilVector<dim> result;
-    for (int i = 0; i < 4; ++i)
-      result.template segment<dim>(dim * i) = closest.weights[i] * by_separation;
+    for (int i = 0; i < 4; ++i) result.template segment<dim>(dim * i) = closest.weights[i] * by_separation;
     if (closest.num_free == 0) return result;
     const auto parameters = geometry::closest_parameter_derivatives<dim>(closest, lagged_->points);
     for (int r = 0; r < closest.num_free; ++r) {

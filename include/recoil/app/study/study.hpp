@@ -90,9 +90,9 @@ enum class Over { volume, boundary };
 struct ObjectiveSpec {
   std::string name;
   ObjectiveType type = ObjectiveType::elastic_energy;
-  int experiment = 0;              ///< index in Study::experiments
-  std::vector<std::string> bodies; ///< empty: all deformable ones
-  double weight = 1, power = 1;    ///< weight * (sum over time)^power
+  int experiment = 0;                ///< index in Study::experiments
+  std::vector<std::string> bodies;   ///< empty: all deformable ones
+  double weight = 1, power = 1;      ///< weight * (sum over time)^power
   std::optional<ObservedTimes> time; ///< empty: not written; see observed_times()
   double p = 2;                      ///< stress_norm, boundary_smoothing
   StressKind stress = StressKind::first_piola;

@@ -51,8 +51,8 @@ public:
   /// the stencils of negative strength, which leaves a positive semi-definite matrix.
   void add_hessian(const std::vector<Point>& positions, double factor, newton::Projection projection,
                    linalg::StencilMatrix& H) const;
-  /// d2Phi/dx2 p at all vertices() (contributions of this rank's stencils) from p there, prescribed components
-  /// included.
+  /// d2Phi/dx2 p at all vertices() (contributions of this rank's stencils) from p there, prescribed
+  /// components included.
   std::vector<Point> hessian_product(const std::vector<Point>& positions, const std::vector<Point>& p) const;
 
   /// The pairs that frames and normal forces are of, those without a coefficient or strength included.

@@ -53,7 +53,7 @@ struct SolverTotals {
   GlobalIndex newton_iterations = 0, linear_iterations = 0, projected = 0, retries = 0;
   double assembly_seconds = 0, linear_solve_seconds = 0, line_search_seconds = 0, gradient_seconds = 0;
   double largest_barrier_stiffness = 0; ///< physical, at the ends of solves; 0 without contact
-  double collision_seconds = 0; ///< search, distances and collision times; also part of the others
+  double collision_seconds = 0;         ///< search, distances and collision times; also part of the others
   ContactTotals contact;
 };
 
