@@ -53,7 +53,7 @@ template <int dim>
 class BodyForces final : public NodalForces<dim> {
 public:
   BodyForces(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-             Density density, LoadField<dim> acceleration)
+             Density density, AccelerationField<dim> acceleration)
       : space_(&space), geometry_(std::move(geometry)), density_(std::move(density)),
         acceleration_(std::move(acceleration)) {}
 
@@ -94,7 +94,7 @@ private:
           const auto point = fem::expression_point<dim>(
               rest_position<dim>(*space_, space_->cell_nodes(cell), table.value(q)), time);
           const double weight = geometry_->weight_factor(cell) * table.weights[static_cast<std::size_t>(q)];
-          act(cell, table.value(q), weight, density_(cell, point), acceleration_.value(point));
+          act(cell, table.value(q), weight, density_(cell, point), acceleration_.value(cell, point));
         }
       }
     }
@@ -103,7 +103,7 @@ private:
   const fem::FunctionSpace<dim>* space_;
   std::shared_ptr<const fem::CellGeometry<dim>> geometry_;
   Density density_;
-  LoadField<dim> acceleration_;
+  AccelerationField<dim> acceleration_;
 };
 
 } // namespace
@@ -111,7 +111,7 @@ private:
 template <int dim>
 std::unique_ptr<DeadLoad<dim>> make_body_force(const fem::FunctionSpace<dim>& space,
                                                std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-                                               Density density, LoadField<dim> acceleration) {
+                                               Density density, AccelerationField<dim> acceleration) {
   const bool changes = acceleration.time_dependent;
   return std::make_unique<DeadLoad<dim>>("body_force", space,
                                          std::make_unique<BodyForces<dim>>(space, std::move(geometry),
@@ -124,7 +124,7 @@ std::unique_ptr<DeadLoad<dim>> make_body_force(const fem::FunctionSpace<dim>& sp
   template class DeadLoad<dim>;                                                                              \
   template std::unique_ptr<DeadLoad<dim>> make_body_force(const fem::FunctionSpace<dim>&,                    \
                                                           std::shared_ptr<const fem::CellGeometry<dim>>,     \
-                                                          Density, LoadField<dim>);
+                                                          Density, AccelerationField<dim>);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

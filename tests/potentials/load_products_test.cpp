@@ -28,14 +28,7 @@ Eigen::Matrix<double, dim + 1, 1> barycentric(const Body<dim>& body, LocalIndex 
   return lambda;
 }
 
-/// The id of the local cell around a point, or of the boundary facet under it.
-template <int dim>
-GlobalIndex cell_at(const Body<dim>& body, const ExpressionPoint& point) {
-  for (LocalIndex cell = 0; cell < body.mesh.num_cells(); ++cell)
-    if (barycentric(body, cell, point).minCoeff() > 0)
-      return body.mesh.cell_ids[static_cast<std::size_t>(cell)];
-  throw std::logic_error("no cell here");
-}
+/// The id of the boundary facet under a point.
 template <int dim>
 GlobalIndex facet_at(const Body<dim>& body, const ExpressionPoint& point) {
   for (const fem::BoundaryFacet& facet : body.space.boundary_facets()) {
@@ -87,12 +80,13 @@ protected:
   template <int dim>
   void check_body_force(int order) {
     const auto make = [](const Body<dim>& body, double h_density, double h_acceleration) {
-      LoadField<dim> field;
+      AccelerationField<dim> field;
       field.time_dependent = true;
-      field.value = [&body, h_acceleration](const ExpressionPoint& point) -> Vector<dim> {
+      field.value = [&body, h_acceleration](LocalIndex cell, const ExpressionPoint& point) -> Vector<dim> {
         const Vector<dim> uniform = point.t * Vector<dim>::LinSpaced(0.4, -2.1);
         if (h_acceleration == 0) return uniform;
-        return uniform + h_acceleration * rough_vector<dim>(cell_at(body, point), 9);
+        return uniform +
+               h_acceleration * rough_vector<dim>(body.mesh.cell_ids[static_cast<std::size_t>(cell)], 9);
       };
       return make_body_force<dim>(body.space, body.geometry, rough_density(body, h_density), field);
     };

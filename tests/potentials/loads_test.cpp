@@ -24,7 +24,7 @@ TEST(BodyForce, AddsUpToTheWeight) {
     // Density 2 + x over the unit cube about the origin has mass 2, acceleration (0, -9.81 f, 0).
     const auto load = make_body_force<3>(
         body.space, body.geometry, [](LocalIndex, const ExpressionPoint& p) { return 2 + p.x; },
-        {[](const ExpressionPoint&) { return Eigen::Vector3d(0, -9.81, 0); }, false});
+        {[](LocalIndex, const ExpressionPoint&) { return Eigen::Vector3d(0, -9.81, 0); }, false});
     StepContext context;
     context.load_factor = 0.5;
     load->begin_step(context);

@@ -138,10 +138,12 @@ double static_error(int n, int order) {
   parameters.values.assign(all_cells(space).size(), test_parameters<Law>());
   problem.elastic.push_back(
       potentials::make_elastic<dim, Law>(space, problem.geometry, order, all_cells(space), parameters));
-  problem.loads.push_back(potentials::make_body_force<dim>(
-      space, problem.geometry, unit,
-      {[](const ExpressionPoint& point) { return equilibrium_force<dim, Law>(position_of<dim>(point)); },
-       false}));
+  problem.loads.push_back(potentials::make_body_force<dim>(space, problem.geometry, unit,
+                                                           {[](LocalIndex, const ExpressionPoint& point) {
+                                                              return equilibrium_force<dim, Law>(
+                                                                  position_of<dim>(point));
+                                                            },
+                                                            false}));
   problem.loads.push_back(potentials::make_traction<dim>(
       space, {false, {3}},
       {[](const ExpressionPoint& point) -> Point<dim> {

@@ -28,12 +28,12 @@ solvers::ElastodynamicsProblem<2> moving_problem(const fem::FunctionSpace<2>& sp
   parameters.values.assign(all_cells(space).size(), test_parameters<Law>());
   problem.elastic.push_back(
       potentials::make_elastic<2, Law>(space, problem.geometry, 1, all_cells(space), parameters));
-  problem.loads.push_back(potentials::make_body_force<2>(space, problem.geometry, unit,
-                                                         {[](const ExpressionPoint& p) -> Point<2> {
-                                                            return Motion::acceleration(p.t) *
-                                                                   Motion::shape() * position_of<2>(p);
-                                                          },
-                                                          true}));
+  problem.loads.push_back(potentials::make_body_force<2>(
+      space, problem.geometry, unit,
+      {[](LocalIndex, const ExpressionPoint& p) -> Point<2> {
+         return Motion::acceleration(p.t) * Motion::shape() * position_of<2>(p);
+       },
+       true}));
   // Traction P N on the sides +x and +y; -x and -y are held.
   for (const int side : {3, 4})
     problem.loads.push_back(potentials::make_traction<2>(

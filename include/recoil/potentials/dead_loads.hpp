@@ -19,6 +19,13 @@ struct LoadField {
   bool time_dependent = false; ///< false: evaluated once
 };
 
+/// An acceleration [m/s^2] in a local cell, of rest position and time.
+template <int dim>
+struct AccelerationField {
+  std::function<Eigen::Matrix<double, dim, 1>(LocalIndex cell, const ExpressionPoint&)> value;
+  bool time_dependent = false; ///< false: evaluated once
+};
+
 /// Which boundary facets a load acts on.
 struct FacetSelection {
   bool all = false;
@@ -74,7 +81,7 @@ private:
 template <int dim>
 std::unique_ptr<DeadLoad<dim>> make_body_force(const fem::FunctionSpace<dim>& space,
                                                std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-                                               Density density, LoadField<dim> acceleration);
+                                               Density density, AccelerationField<dim> acceleration);
 
 /// F_a = int t phi_a dS for a traction t per rest area [Pa], by quadrature of degree 2k on the rest facets.
 template <int dim>

@@ -17,28 +17,33 @@ bool depends_on_time(const std::vector<Expression>& values) {
                      [](const Expression& value) { return value.depends_on_time(); });
 }
 
-/// gravity - rhs; empty value if it is zero everywhere.
+/// gravity - rhs, or what stands in for it; empty value if it is zero everywhere.
 template <int dim>
-potentials::LoadField<dim> acceleration_field(const Scene& scene) {
+potentials::AccelerationField<dim> acceleration_field(const Scene& scene, const CellOverrides& overrides) {
   const auto& rhs = scene.boundary_conditions.rhs;
   const auto& gravity = scene.gravity;
   const auto is_zero = [](const Expression& value) { return value.is_constant() && value({}) == 0; };
-  potentials::LoadField<dim> field;
+  potentials::AccelerationField<dim> field;
   if (std::all_of(rhs.begin(), rhs.end(), is_zero) &&
-      std::all_of(gravity.begin(), gravity.end(), [](double g) { return g == 0; }))
+      std::all_of(gravity.begin(), gravity.end(), [](double g) { return g == 0; }) &&
+      !overrides.has(acceleration(0)))
     return field;
   field.time_dependent = depends_on_time(rhs);
-  field.value = [&rhs, &gravity,
-                 where = scene.file.string() + " (/boundary_conditions/rhs)"](const ExpressionPoint& point) {
-    Eigen::Matrix<double, dim, 1> acceleration = Eigen::Matrix<double, dim, 1>::Zero();
+  field.value = [&rhs, &gravity, &overrides, where = scene.file.string() + " (/boundary_conditions/rhs)"](
+                    LocalIndex cell, const ExpressionPoint& point) {
+    Eigen::Matrix<double, dim, 1> value = Eigen::Matrix<double, dim, 1>::Zero();
     for (std::size_t i = 0; i < dim; ++i) {
-      if (i < gravity.size()) acceleration[static_cast<Eigen::Index>(i)] += gravity[i];
+      double& component = value[static_cast<Eigen::Index>(i)];
+      if (const auto given = overrides.find(acceleration(static_cast<int>(i)), cell)) {
+        component = *given;
+        continue;
+      }
+      if (i < gravity.size()) component += gravity[i];
       // PolyFEM's sign: the force density is -rho rhs.
       if (i < rhs.size())
-        acceleration[static_cast<Eigen::Index>(i)] -=
-            require_finite(rhs[i](point), where, "acceleration", static_cast<int>(i), point);
+        component -= require_finite(rhs[i](point), where, "acceleration", static_cast<int>(i), point);
     }
-    return acceleration;
+    return value;
   };
   return field;
 }
@@ -83,15 +88,14 @@ std::function<double(double)> uniform_pressure(const PressureEntry& entry) {
 } // namespace
 
 template <int dim>
-void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space,
+void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const CellOverrides& overrides,
                solvers::ElastodynamicsProblem<dim>& problem) {
   const BoundaryConditions& conditions = scene.boundary_conditions;
   const auto add = [&](std::unique_ptr<potentials::Potential<dim>> load) {
     problem.loads.push_back(std::move(load));
   };
-  auto acceleration = acceleration_field<dim>(scene);
-  if (acceleration.value)
-    add(potentials::make_body_force<dim>(space, problem.geometry, problem.density, std::move(acceleration)));
+  if (auto field = acceleration_field<dim>(scene, overrides); field.value)
+    add(potentials::make_body_force<dim>(space, problem.geometry, problem.density, std::move(field)));
   for (const TractionEntry& entry : conditions.neumann)
     add(potentials::make_traction<dim>(space, facets_of(entry.all, entry.ids), traction_field<dim>(entry)));
   for (const PressureEntry& entry : conditions.normal_aligned_neumann)
@@ -103,7 +107,9 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space,
                                        uniform_pressure(entry), problem.dirichlet->flags(), entry.where));
 }
 
-template void add_loads(const Scene&, const fem::FunctionSpace<2>&, solvers::ElastodynamicsProblem<2>&);
-template void add_loads(const Scene&, const fem::FunctionSpace<3>&, solvers::ElastodynamicsProblem<3>&);
+template void add_loads(const Scene&, const fem::FunctionSpace<2>&, const CellOverrides&,
+                        solvers::ElastodynamicsProblem<2>&);
+template void add_loads(const Scene&, const fem::FunctionSpace<3>&, const CellOverrides&,
+                        solvers::ElastodynamicsProblem<3>&);
 
 } // namespace recoil::app

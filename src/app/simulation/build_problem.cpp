@@ -119,7 +119,7 @@ void add_spin(const AngularVelocity& spin, const Eigen::Vector3d& centre,
 template <int dim>
 solvers::ElastodynamicsProblem<dim>
 build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
-              const MaterialOverrides& overrides, const mesh::DistributedObstacles<dim>& obstacles) {
+              const CellOverrides& overrides, const mesh::DistributedObstacles<dim>& obstacles) {
   solvers::ElastodynamicsProblem<dim> problem;
   problem.space = &space;
   problem.geometry = std::make_shared<const fem::CellGeometry<dim>>(space.mesh());
@@ -132,7 +132,7 @@ build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const st
                                                                  problem.lumping);
   });
   problem.dirichlet = std::make_unique<fem::DirichletDofs<dim>>(space, dirichlet_conditions<dim>(scene));
-  add_loads(scene, space, problem);
+  add_loads(scene, space, overrides, problem);
   add_contact(scene, obstacles, problem);
   return problem;
 }
@@ -206,9 +206,9 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
-  template solvers::ElastodynamicsProblem<dim> build_problem(                                                \
-      const Scene&, const fem::FunctionSpace<dim>&, const std::vector<int>&, const MaterialOverrides&,       \
-      const mesh::DistributedObstacles<dim>&);                                                               \
+  template solvers::ElastodynamicsProblem<dim> build_problem(const Scene&, const fem::FunctionSpace<dim>&,   \
+                                                             const std::vector<int>&, const CellOverrides&,  \
+                                                             const mesh::DistributedObstacles<dim>&);        \
   template stepping::State initial_state(const Scene&, const solvers::ElastodynamicsProblem<dim>&);          \
   template Eigen::Vector3d spin_center(const AngularVelocity&, const solvers::ElastodynamicsProblem<dim>&);
 RECOIL_INSTANTIATE(2)

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "app/simulation/material_overrides.hpp"
+#include "app/simulation/cell_overrides.hpp"
 #include "recoil/app/scene/scene.hpp"
 #include "recoil/mesh/distributed_obstacles.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
@@ -16,7 +16,7 @@ namespace recoil::app {
 template <int dim>
 solvers::ElastodynamicsProblem<dim>
 build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
-              const MaterialOverrides& overrides, const mesh::DistributedObstacles<dim>& obstacles);
+              const CellOverrides& overrides, const mesh::DistributedObstacles<dim>& obstacles);
 
 /// Displacement and velocity at the start. Collective.
 /// @throws InputError on every rank for a formula without a finite value.

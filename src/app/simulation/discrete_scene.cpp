@@ -38,7 +38,7 @@ DistributedGeometry<dim> distribute_geometry(const parallel::Communicator& comm,
 
 template <int dim>
 DiscreteScene<dim>::DiscreteScene(const Scene& scene, DistributedGeometry<dim> geometry,
-                                  MaterialOverrides overrides)
+                                  CellOverrides overrides)
     : scene_(scene), geometry_(std::move(geometry)), overrides_(std::move(overrides)),
       space_(geometry_.mesh, body_orders(scene, geometry_.mesh.body_names)),
       materials_(cell_materials(scene_, geometry_.mesh)),

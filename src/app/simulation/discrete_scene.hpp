@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
+#include "app/simulation/cell_overrides.hpp"
 #include "app/simulation/load_geometry.hpp"
-#include "app/simulation/material_overrides.hpp"
 #include "recoil/mesh/distributed_obstacles.hpp"
 #include "recoil/solvers/elastodynamics/solver.hpp"
 
@@ -29,7 +29,7 @@ class DiscreteScene {
 public:
   /// Builds the problem on `geometry`, with constants that differ from those of `scene`, if any. `scene` must
   /// outlive this. @throws InputError on every rank.
-  DiscreteScene(const Scene& scene, DistributedGeometry<dim> geometry, MaterialOverrides overrides = {});
+  DiscreteScene(const Scene& scene, DistributedGeometry<dim> geometry, CellOverrides overrides = {});
   DiscreteScene(const DiscreteScene&) = delete;
   DiscreteScene& operator=(const DiscreteScene&) = delete;
 
@@ -44,7 +44,7 @@ public:
   const fem::FunctionSpace<dim>& space() const { return space_; }
   /// Index into Scene::materials of every local cell.
   const std::vector<int>& materials() const { return materials_; }
-  const MaterialOverrides& overrides() const { return overrides_; }
+  const CellOverrides& overrides() const { return overrides_; }
   solvers::ElastodynamicsSolver<dim>& solver() { return solver_; }
 
 private:
@@ -52,7 +52,7 @@ private:
 
   const Scene& scene_;
   DistributedGeometry<dim> geometry_;
-  MaterialOverrides overrides_;
+  CellOverrides overrides_;
   fem::FunctionSpace<dim> space_;
   std::vector<int> materials_;
   solvers::ElastodynamicsSolver<dim> solver_;

@@ -37,7 +37,7 @@ template <int dim>
 class ConstantEvaluator {
 public:
   ConstantEvaluator(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                    const std::vector<int>& materials, const MaterialOverrides& overrides)
+                    const std::vector<int>& materials, const CellOverrides& overrides)
       : scene_(scene), space_(space), materials_(materials), overrides_(overrides), values_(space.mesh()) {}
 
   /// Calls store(entry, value reader) for every cell, or every quadrature point where some constant varies in
@@ -75,13 +75,13 @@ private:
     LocalIndex cell;
     const ExpressionPoint& point;
 
-    std::optional<double> override_of(MaterialConstant constant) const {
+    std::optional<double> override_of(CellConstant constant) const {
       return evaluator.overrides_.find(constant, cell);
     }
     double of_scene(const MaterialValue& value) const {
       return evaluator.values_.at(value, cell, point, entry.where);
     }
-    double operator()(MaterialConstant constant, const MaterialValue& value) const {
+    double operator()(CellConstant constant, const MaterialValue& value) const {
       const auto given = override_of(constant);
       return given ? *given : of_scene(value);
     }
@@ -90,7 +90,7 @@ private:
   const Scene& scene_;
   const fem::FunctionSpace<dim>& space_;
   const std::vector<int>& materials_;
-  const MaterialOverrides& overrides_;
+  const CellOverrides& overrides_;
   MaterialValues<dim> values_;
 };
 
@@ -106,19 +106,19 @@ std::array<double, 2> lame_constants(const MaterialEntry& entry, const Read& rea
   if (entry.pair == ElasticPair::lame) {
     lame << read.of_scene(entry.lambda), read.of_scene(entry.mu);
   } else {
-    young << read(MaterialConstant::E, entry.E), read(MaterialConstant::nu, entry.nu);
+    young << read(CellConstant::E, entry.E), read(CellConstant::nu, entry.nu);
     check_young();
     lame = potentials::lame_from_young(young[0], young[1], model).values;
   }
-  const auto E = read.override_of(MaterialConstant::E), nu = read.override_of(MaterialConstant::nu);
+  const auto E = read.override_of(CellConstant::E), nu = read.override_of(CellConstant::nu);
   if (entry.pair == ElasticPair::lame && (E || nu)) {
     young = potentials::young_from_lame(lame[0], lame[1], model).values;
     young << E.value_or(young[0]), nu.value_or(young[1]);
     check_young();
     lame = potentials::lame_from_young(young[0], young[1], model).values;
   }
-  lame << read.override_of(MaterialConstant::lambda).value_or(lame[0]),
-      read.override_of(MaterialConstant::mu).value_or(lame[1]);
+  lame << read.override_of(CellConstant::lambda).value_or(lame[0]),
+      read.override_of(CellConstant::mu).value_or(lame[1]);
   require(lame[1] > 0, entry, "mu must be positive", lame[1]);
   require(std::isfinite(lame[0]), entry, "lambda must be finite", lame[0]);
   return {lame[0], lame[1]};
@@ -132,9 +132,9 @@ void add_law(ConstantEvaluator<dim>& constants, std::vector<LocalIndex> cells, i
   auto field = constants.template field<N>(
       cells, order, varies, [](const MaterialEntry& entry, auto read) -> std::array<double, N> {
         if constexpr (N == 3) {
-          const std::array<double, 3> values{read(MaterialConstant::c1, entry.c1),
-                                             read(MaterialConstant::c2, entry.c2),
-                                             read(MaterialConstant::k, entry.k)};
+          const std::array<double, 3> values{read(CellConstant::c1, entry.c1),
+                                             read(CellConstant::c2, entry.c2),
+                                             read(CellConstant::k, entry.k)};
           for (const double value : values)
             require(std::isfinite(value), entry, "c1, c2 and k must be finite", value);
           return values;
@@ -190,7 +190,7 @@ std::vector<int> cell_materials(const Scene& scene, const mesh::DistributedMesh<
 
 template <int dim>
 void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                   const std::vector<int>& materials, const MaterialOverrides& overrides,
+                   const std::vector<int>& materials, const CellOverrides& overrides,
                    solvers::ElastodynamicsProblem<dim>& problem) {
   ConstantEvaluator<dim> constants(scene, space, materials, overrides);
   const auto select = [&](int order, auto wanted) {
@@ -220,8 +220,7 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
       if (damped.empty()) continue;
       auto field = constants.template field<2>(
           damped, order, damping_varies, [](const MaterialEntry& entry, auto read) -> std::array<double, 2> {
-            const double psi = read(MaterialConstant::psi, entry.psi),
-                         phi = read(MaterialConstant::phi, entry.phi);
+            const double psi = read(CellConstant::psi, entry.psi), phi = read(CellConstant::phi, entry.phi);
             require(psi >= 0 && std::isfinite(psi), entry, "psi must not be negative", psi);
             require(phi >= 0 && std::isfinite(phi), entry, "phi must not be negative", phi);
             return {psi, phi};
@@ -235,7 +234,7 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
 template <int dim>
 std::vector<std::array<double, 2>>
 cell_lame_constants(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                    const std::vector<int>& materials, const MaterialOverrides& overrides) {
+                    const std::vector<int>& materials, const CellOverrides& overrides) {
   ConstantEvaluator<dim> constants(scene, space, materials, overrides);
   std::vector<std::array<double, 2>> result(space.mesh().cells.size());
   parallel::collectively(space.comm(), [&] {
@@ -256,13 +255,13 @@ cell_lame_constants(const Scene& scene, const fem::FunctionSpace<dim>& space,
 
 template <int dim>
 potentials::Density make_density(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                                 const std::vector<int>& materials, const MaterialOverrides& overrides) {
+                                 const std::vector<int>& materials, const CellOverrides& overrides) {
   auto values = std::make_shared<MaterialValues<dim>>(space.mesh());
   potentials::Density density = [&scene, &materials, &overrides, values](LocalIndex cell,
                                                                          const ExpressionPoint& point) {
     const MaterialEntry& entry =
         scene.materials[static_cast<std::size_t>(materials[static_cast<std::size_t>(cell)])];
-    const auto given = overrides.find(MaterialConstant::rho, cell);
+    const auto given = overrides.find(CellConstant::rho, cell);
     const double rho = given ? *given : values->at(entry.rho, cell, point, entry.where);
     require(rho > 0 && std::isfinite(rho), entry, "rho must be positive", rho);
     return rho;
@@ -273,18 +272,18 @@ potentials::Density make_density(const Scene& scene, const fem::FunctionSpace<di
 template std::vector<int> cell_materials(const Scene&, const mesh::DistributedMesh<2>&);
 template std::vector<int> cell_materials(const Scene&, const mesh::DistributedMesh<3>&);
 template void add_materials(const Scene&, const fem::FunctionSpace<2>&, const std::vector<int>&,
-                            const MaterialOverrides&, solvers::ElastodynamicsProblem<2>&);
+                            const CellOverrides&, solvers::ElastodynamicsProblem<2>&);
 template void add_materials(const Scene&, const fem::FunctionSpace<3>&, const std::vector<int>&,
-                            const MaterialOverrides&, solvers::ElastodynamicsProblem<3>&);
+                            const CellOverrides&, solvers::ElastodynamicsProblem<3>&);
 template std::vector<std::array<double, 2>> cell_lame_constants(const Scene&, const fem::FunctionSpace<2>&,
                                                                 const std::vector<int>&,
-                                                                const MaterialOverrides&);
+                                                                const CellOverrides&);
 template std::vector<std::array<double, 2>> cell_lame_constants(const Scene&, const fem::FunctionSpace<3>&,
                                                                 const std::vector<int>&,
-                                                                const MaterialOverrides&);
+                                                                const CellOverrides&);
 template potentials::Density make_density(const Scene&, const fem::FunctionSpace<2>&, const std::vector<int>&,
-                                          const MaterialOverrides&);
+                                          const CellOverrides&);
 template potentials::Density make_density(const Scene&, const fem::FunctionSpace<3>&, const std::vector<int>&,
-                                          const MaterialOverrides&);
+                                          const CellOverrides&);
 
 } // namespace recoil::app

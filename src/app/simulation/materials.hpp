@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "app/simulation/material_overrides.hpp"
+#include "app/simulation/cell_overrides.hpp"
 #include "recoil/app/scene/scene.hpp"
 #include "recoil/potentials/laws/lame.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
@@ -18,14 +18,14 @@ std::vector<int> cell_materials(const Scene& scene, const mesh::DistributedMesh<
 /// @throws InputError on every rank for constants out of range, with the material's place in the scene.
 template <int dim>
 void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                   const std::vector<int>& materials, const MaterialOverrides& overrides,
+                   const std::vector<int>& materials, const CellOverrides& overrides,
                    solvers::ElastodynamicsProblem<dim>& problem);
 
 /// rho at a point of a local cell. Element data are read now; the arguments must outlive the result.
 /// Collective.
 template <int dim>
 potentials::Density make_density(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                                 const std::vector<int>& materials, const MaterialOverrides& overrides);
+                                 const std::vector<int>& materials, const CellOverrides& overrides);
 
 /// How E and nu of a material become lambda and mu.
 potentials::LameModel lame_model(const MaterialEntry& entry, int dim);
@@ -35,6 +35,6 @@ potentials::LameModel lame_model(const MaterialEntry& entry, int dim);
 template <int dim>
 std::vector<std::array<double, 2>>
 cell_lame_constants(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                    const std::vector<int>& materials, const MaterialOverrides& overrides);
+                    const std::vector<int>& materials, const CellOverrides& overrides);
 
 } // namespace recoil::app

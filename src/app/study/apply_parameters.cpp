@@ -11,29 +11,29 @@ namespace recoil::app {
 
 namespace {
 
-MaterialConstant constant_of(Quantity quantity) {
+CellConstant constant_of(Quantity quantity) {
   switch (quantity) {
   case Quantity::young_modulus:
-    return MaterialConstant::E;
+    return CellConstant::E;
   case Quantity::poisson_ratio:
-    return MaterialConstant::nu;
+    return CellConstant::nu;
   case Quantity::lambda:
-    return MaterialConstant::lambda;
+    return CellConstant::lambda;
   case Quantity::mu_lame:
-    return MaterialConstant::mu;
+    return CellConstant::mu;
   case Quantity::mooney_c1:
-    return MaterialConstant::c1;
+    return CellConstant::c1;
   case Quantity::mooney_c2:
-    return MaterialConstant::c2;
+    return CellConstant::c2;
   case Quantity::mooney_k:
-    return MaterialConstant::k;
+    return CellConstant::k;
   case Quantity::density:
-    return MaterialConstant::rho;
+    return CellConstant::rho;
   case Quantity::damping_bulk:
-    return MaterialConstant::phi;
+    return CellConstant::phi;
   default:
     RECOIL_ASSERT(quantity == Quantity::damping_shear);
-    return MaterialConstant::psi;
+    return CellConstant::psi;
   }
 }
 
@@ -92,10 +92,6 @@ void apply_to_scene(const ParameterField<dim>& field, std::span<const double> va
     for (PressureEntry& entry : conditions.pressure)
       if (has_id(entry.all, entry.ids, spec.boundary)) entry.value = Expression(values[0]);
     break;
-  case Quantity::body_force:
-    scene.gravity.assign(values.begin(), values.end());
-    conditions.rhs.clear();
-    break;
   default:
     break;
   }
@@ -103,12 +99,23 @@ void apply_to_scene(const ParameterField<dim>& field, std::span<const double> va
 
 template <int dim>
 void apply_to_materials(const ParameterField<dim>& field, std::span<const double> values,
-                        MaterialOverrides& overrides) {
+                        CellOverrides& overrides) {
   auto& cells = overrides.of_cells(constant_of(field.spec->quantity),
                                    static_cast<LocalIndex>(field.slot_of_cell.size()));
   for (std::size_t cell = 0; cell < cells.size(); ++cell)
     if (field.slot_of_cell[cell] >= 0)
       cells[cell] = values[static_cast<std::size_t>(field.slot_of_cell[cell])];
+}
+
+template <int dim>
+void apply_to_accelerations(const ParameterField<dim>& field, std::span<const double> values,
+                            CellOverrides& overrides) {
+  for (int i = 0; i < dim; ++i) {
+    auto& cells = overrides.of_cells(acceleration(i), static_cast<LocalIndex>(field.slot_of_cell.size()));
+    for (std::size_t cell = 0; cell < cells.size(); ++cell)
+      if (field.slot_of_cell[cell] >= 0)
+        cells[cell] = values[static_cast<std::size_t>(field.slot_of_cell[cell] * dim + i)];
+  }
 }
 
 template <int dim>
@@ -188,7 +195,7 @@ Variant<dim> make_variant(const Scene& scene, const DistributedGeometry<dim>& ge
   Variant<dim> variant;
   variant.scene = std::make_unique<Scene>(scene);
   DistributedGeometry<dim> shape = geometry;
-  MaterialOverrides overrides;
+  CellOverrides overrides;
   for (std::size_t k = 0; k < fields.size(); ++k) switch (info(fields[k].spec->quantity).group) {
     case QuantityGroup::material:
     case QuantityGroup::density:
@@ -203,6 +210,8 @@ Variant<dim> make_variant(const Scene& scene, const DistributedGeometry<dim>& ge
         apply_to_obstacles(fields[k], values[k], *variant.scene, shape.obstacles);
       else if (fields[k].spec->quantity == Quantity::initial_angular_velocity)
         apply_to_spins(fields[k], values[k], shape.mesh.body_names, *variant.scene);
+      else if (fields[k].spec->quantity == Quantity::body_force)
+        apply_to_accelerations(fields[k], values[k], overrides);
       else
         apply_to_scene<dim>(fields[k], values[k], *variant.scene);
     }

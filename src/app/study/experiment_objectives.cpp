@@ -28,13 +28,6 @@ objectives::TimeSelection selection_of(const ObservedTimes& times) {
   return objectives::WholeTime{};
 }
 
-std::int32_t body_number(const std::vector<std::string>& names, const std::string& name,
-                         const std::string& where) {
-  const auto found = std::ranges::find(names, name);
-  if (found == names.end()) throw InputError(where, "there is no deformable body '" + name + "'");
-  return static_cast<std::int32_t>(found - names.begin());
-}
-
 template <int dim>
 class ObjectiveBuilder {
 public:
@@ -85,8 +78,13 @@ public:
 private:
   objectives::Region<dim> region(const ObjectiveSpec& spec) const {
     std::vector<std::int32_t> bodies;
-    for (const std::string& name : spec.bodies)
-      bodies.push_back(body_number(discrete_.mesh().body_names, name, spec.where.of("body")));
+    const auto& names = discrete_.mesh().body_names;
+    for (const std::string& name : spec.bodies) {
+      const auto found = std::ranges::find(names, name);
+      if (found == names.end())
+        throw InputError(spec.where.of("body"), "there is no deformable body '" + name + "'");
+      bodies.push_back(static_cast<std::int32_t>(found - names.begin()));
+    }
     return objectives::make_region<dim>(discrete_.space(), problem_.geometry, std::move(bodies));
   }
 
@@ -106,11 +104,11 @@ private:
 
   Pointer build_markers(const ObjectiveSpec& spec) const {
     std::vector<std::string> names;
-    for (const MarkerSpec& marker : study_.markers) names.push_back(marker.name);
+    for (const auto& [number, point] : points_) names.push_back(study_.markers[number].name);
     auto tracks = objectives::read_marker_tracks<dim>(discrete_.space().comm(), spec.target, names);
     std::vector<objectives::Marker<dim>> markers;
-    for (std::size_t m = 0; m < points_.size(); ++m)
-      markers.push_back({points_[m], std::move(tracks.at(study_.markers[m].name))});
+    for (const auto& [number, point] : points_)
+      markers.push_back({point, std::move(tracks.at(study_.markers[number].name))});
     return objectives::make_markers<dim>(discrete_.space(), std::move(markers));
   }
 
@@ -155,11 +153,14 @@ MarkerPoints<dim> locate_markers(const Study& study, int experiment, const mesh:
         return spec.experiment == experiment && spec.type == ObjectiveType::markers;
       }))
     return points;
-  for (const MarkerSpec& marker : study.markers) {
+  for (std::size_t number = 0; number < study.markers.size(); ++number) {
+    const MarkerSpec& marker = study.markers[number];
+    const auto body = std::ranges::find(mesh.body_names, marker.body);
+    if (body == mesh.body_names.end()) continue;
     Eigen::Matrix<double, dim, 1> rest;
     for (std::size_t i = 0; i < dim; ++i) rest[static_cast<Eigen::Index>(i)] = marker.rest[i];
-    const std::int32_t body = body_number(mesh.body_names, marker.body, marker.where.of("body"));
-    points.push_back(objectives::locate<dim>(mesh, body, rest, marker.name));
+    points[number] = objectives::locate<dim>(mesh, static_cast<std::int32_t>(body - mesh.body_names.begin()),
+                                             rest, marker.name);
   }
   return points;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -20,13 +21,13 @@ struct ExperimentObjectives {
   std::vector<objectives::Term> terms;
 };
 
-/// Where the markers of a study sit, in its order.
+/// Where markers of a study sit, with their numbers in it.
 template <int dim>
-using MarkerPoints = std::vector<objectives::MaterialPoint<dim>>;
+using MarkerPoints = std::map<std::size_t, objectives::MaterialPoint<dim>>;
 
-/// Empty where no objective of the experiment looks at markers. `mesh` is that of the start values: in a
-/// study of the shape markers move with the material. Collective. @throws InputError on every rank, at the
-/// marker's place, for a body that is not there and for a point outside of it.
+/// Those on bodies of `mesh`; none where no objective of the experiment looks at markers. `mesh` is that of
+/// the start values: in a study of the shape markers move with the material. Collective.
+/// @throws InputError on every rank for a point outside of its body.
 template <int dim>
 MarkerPoints<dim> locate_markers(const Study& study, int experiment, const mesh::DistributedMesh<dim>& mesh);
 

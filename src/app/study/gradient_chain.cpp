@@ -181,8 +181,8 @@ template <int dim>
 void GradientChain<dim>::add_load_products(std::size_t k, const parameters::PhysicalGradient<dim>& g,
                                            std::span<double> gradient) const {
   const ParameterSpec& spec = *fields_[k].spec;
-  const auto add = [&](const Eigen::Matrix<double, dim, 1>& share) {
-    for (std::size_t i = 0; i < dim; ++i) gradient[i] += share[static_cast<Eigen::Index>(i)];
+  const auto add = [&](const Eigen::Matrix<double, dim, 1>& share, std::size_t slot) {
+    for (std::size_t i = 0; i < dim; ++i) gradient[slot * dim + i] += share[static_cast<Eigen::Index>(i)];
   };
   if (spec.quantity == Quantity::friction) {
     const auto& surface = discrete_.solver().problem().contact->surface();
@@ -202,7 +202,9 @@ void GradientChain<dim>::add_load_products(std::size_t k, const parameters::Phys
     return;
   }
   if (spec.quantity == Quantity::body_force) {
-    for (const auto& share : g.acceleration) add(share);
+    const std::vector<LocalIndex>& slots = fields_[k].slot_of_cell;
+    for (std::size_t cell = 0; cell < g.acceleration.size(); ++cell)
+      if (slots[cell] >= 0) add(g.acceleration[cell], static_cast<std::size_t>(slots[cell]));
     return;
   }
   const auto& facets = discrete_.space().boundary_facets();
@@ -218,7 +220,7 @@ void GradientChain<dim>::add_load_products(std::size_t k, const parameters::Phys
   for (std::size_t f = 0; f < facets.size(); ++f) {
     if (!is_loaded(facets[f].id)) continue;
     if (spec.quantity == Quantity::traction)
-      add(g.traction[f]);
+      add(g.traction[f], 0);
     else
       gradient[0] += g.pressure[f];
   }

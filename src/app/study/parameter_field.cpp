@@ -49,8 +49,10 @@ public:
     case QuantityGroup::contact:
     case QuantityGroup::load:
       field.components = num_components(quantity.components, dim);
-      if (spec.per != Per::global) refuse(spec, "per", "loads have one value per parameter");
-      replicate(field, 1);
+      if (spec.quantity == Quantity::body_force)
+        spread_over_cells(field);
+      else
+        replicate(field, 1);
       break;
     }
     return field;

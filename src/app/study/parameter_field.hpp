@@ -25,7 +25,8 @@ struct ParameterField {
   std::vector<GlobalIndex> slot_ids; ///< per slot: 0, 1, .. or input ids of cells or vertices
   std::size_t num_owned_slots = 0;   ///< whose gradient is this rank's; replicated: all
 
-  /// Per local cell the slot that acts there, -1 = none; for quantities of cells and initial fields per body.
+  /// Per local cell the slot that acts there, -1 = none; for quantities of cells, body forces and initial
+  /// fields per body.
   std::vector<LocalIndex> slot_of_cell;
   /// Per obstacle the slot that moves it, -1 = none; for obstacle motions.
   std::vector<LocalIndex> slot_of_obstacle;
