@@ -62,23 +62,28 @@ private:
 
 template <int dim>
 class TractionForces final : public NodalForces<dim> {
+  using Vector = Eigen::Matrix<double, dim, 1>;
+
 public:
-  TractionForces(const fem::FunctionSpace<dim>& space, FacetSelection facets, LoadField<dim> traction)
-      : facets_(space, std::move(facets)), traction_(std::move(traction)) {}
+  TractionForces(const fem::FunctionSpace<dim>& space, FacetSelection facets, LoadField<dim> traction,
+                 LoadHistory<dim> history)
+      : facets_(space, std::move(facets)), traction_(std::move(traction)), history_(std::move(history)) {}
 
   void add(const StepContext& context, std::span<double> force) const override {
+    const Vector factors = factors_at(context.time);
     facets_.for_points(context.time, nullptr, [&](const FacetPoint<dim>& at) {
       add_to_nodes<dim>(facets_.space(), at.element.nodes, at.basis(),
-                        at.weight * traction_.value(at.position), force);
+                        at.weight * factors.cwiseProduct(traction_.value(at.position)), force);
     });
   }
 
   void add_parameter_products(const StepContext& context, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
+    const Vector factors = factors_at(context.time);
     facets_.for_points(context.time, nullptr, [&](const FacetPoint<dim>& at) {
       if (!facets_.is_owned(at.facet)) return;
-      const Eigen::Matrix<double, dim, 1> by_traction =
-          factor * at.weight * interpolate<dim>(at.element.nodes, at.basis(), p);
+      const Vector by_traction =
+          factor * at.weight * factors.cwiseProduct(interpolate<dim>(at.element.nodes, at.basis(), p));
       g.traction[at.index] += by_traction;
       if (g.wants_shape)
         add_facet_measure_product<dim>(facets_.space(), at.facet,
@@ -87,8 +92,11 @@ public:
   }
 
 private:
+  Vector factors_at(double time) const { return history_ ? history_(time) : Vector::Ones(); }
+
   LoadedFacets<dim> facets_;
   LoadField<dim> traction_;
+  LoadHistory<dim> history_;
 };
 
 /// Tractions along the normal n = a / |a| of the shape x = X + u_previous, a the area vector of its curved
@@ -181,11 +189,13 @@ private:
 
 template <int dim>
 std::unique_ptr<DeadLoad<dim>> make_traction(const fem::FunctionSpace<dim>& space, FacetSelection facets,
-                                             LoadField<dim> traction) {
-  const bool changes = traction.time_dependent;
-  return std::make_unique<DeadLoad<dim>>(
-      "traction", space, std::make_unique<TractionForces<dim>>(space, std::move(facets), std::move(traction)),
-      changes);
+                                             LoadField<dim> traction, LoadHistory<dim> history) {
+  const bool changes = traction.time_dependent || history;
+  return std::make_unique<DeadLoad<dim>>("traction", space,
+                                         std::make_unique<TractionForces<dim>>(space, std::move(facets),
+                                                                               std::move(traction),
+                                                                               std::move(history)),
+                                         changes);
 }
 
 template <int dim>
@@ -202,7 +212,7 @@ std::unique_ptr<DeadLoad<dim>> make_normal_traction(const fem::FunctionSpace<dim
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template std::unique_ptr<DeadLoad<dim>> make_traction(const fem::FunctionSpace<dim>&, FacetSelection,      \
-                                                        LoadField<dim>);                                     \
+                                                        LoadField<dim>, LoadHistory<dim>);                   \
   template std::unique_ptr<DeadLoad<dim>> make_normal_traction(                                              \
       const fem::FunctionSpace<dim>&, std::shared_ptr<const fem::CellGeometry<dim>>, FacetSelection,         \
       std::function<double(const ExpressionPoint&)>);

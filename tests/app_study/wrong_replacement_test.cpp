@@ -59,6 +59,14 @@ const WrongStudy inputs[] = {
     wrong("traction_in_time", R"({"name": "t", "quantity": "traction", "initial": [0, 0, 0]})",
           R"({"boundary_conditions": {"neumann_boundary": [{"id": 2, "value": [0, 0, "t"]}]}})",
           {"would replace 't'", "with an `interpolation`"}),
+    wrong("two_tractions", R"({"name": "t", "quantity": "traction", "boundary": 2, "initial": [0, 0, 0]})",
+          R"({"boundary_conditions": {"neumann_boundary": [{"id": 2, "value": [0, 0, 1]},
+              {"id": [2, 3], "value": [0, 1, 0]}]}})",
+          {"(/parameters/0/quantity)", "load the same facets", "/neumann_boundary/1", "make them one entry"}),
+    wrong("pressure_and_normal_traction", R"({"name": "p", "quantity": "pressure", "initial": 1})",
+          R"({"boundary_conditions": {"pressure_boundary": {"id": 2, "value": 1},
+              "normal_aligned_neumann_boundary": {"id": "all", "value": 1}}})",
+          {"(/parameters/0/quantity)", "load the same facets", "/normal_aligned_neumann_boundary"}),
     wrong("body_force_in_time", R"({"name": "b", "quantity": "body_force", "initial": [0, 0, 0]})",
           R"({"boundary_conditions": {"rhs": [0, 0, "3*t"]}})",
           {"would replace '3*t'", "(/boundary_conditions/rhs)", "varies in time; write numbers"}),
@@ -75,6 +83,9 @@ const WrongStudy inputs[] = {
     wrong("shape_and_spin", shape,
           R"({"initial_conditions": {"angular_velocity": {"body": "ball", "value": [0, 0, 1]}}})",
           {"a shape moves the points", "angular_velocity"}),
+    wrong("shape_of_an_obstacle",
+          R"({"name": "s", "quantity": "shape", "body": "plinth", "basis": "vertices"})", "{}",
+          {"(/parameters/0/body)", "'plinth' is an obstacle", "obstacle_motion"}),
     {"shape_and_spin_parameter",
      with_parameters(std::string(shape) +
                      R"(, {"name": "w", "quantity": "initial_angular_velocity", "initial": [0, 0, 1]})"),
@@ -107,10 +118,6 @@ TEST(Replacement, LeavesOthersAlone) {
   accepts(R"({"name": "g", "quantity": "dirichlet_value", "boundary": 1, "initial": [0, 0, 0]})",
           R"({"boundary_conditions": {"dirichlet_boundary": [
               {"id": 1, "value": ["t", 0, 0], "dimension": [false, true, true], "interpolation": "linear"}]}})");
-  accepts(R"({"name": "s", "quantity": "shape", "body": "plinth", "basis": "vertices"})",
-          R"({"boundary_conditions": {"neumann_boundary": [{"id": 2, "value": ["y", 0, 0]}],
-              "obstacle_displacements": [{"id": 7, "value": ["rotate_2D_x(x, y, t) - x", 0, 0]}]},
-              "initial_conditions": {"velocity": {"body": "ball", "value": ["y", "-x", 0]}}})");
   accepts(R"({"name": "rho", "quantity": "density", "initial": 1},
              {"name": "b", "quantity": "body_force", "initial": [0, 0, -1]})",
           R"({"time": null, "gravity": [0, 0, 0]})");

@@ -113,7 +113,8 @@ protected:
         if (h == 0) return uniform;
         return uniform + h * rough_vector<dim>(facet_at(body, point), 9);
       };
-      return make_traction<dim>(body.space, {false, {1, 4}}, field);
+      const auto history = [](double time) -> Vector<dim> { return time * Vector<dim>::LinSpaced(0.5, 1.5); };
+      return make_traction<dim>(body.space, {false, {1, 4}}, field, history);
     };
     check_constants<dim>(
         order, make,
@@ -155,7 +156,8 @@ protected:
     const auto make = [&](const Body<dim>& body, double h) {
       const std::vector<char> held(static_cast<std::size_t>(body.space.num_nodes()) * dim, 1);
       return make_pressure<dim>(
-          body.space, body.geometry, facets, [h](double time) { return 1.9 * time + h; }, held, "pressure");
+          body.space, body.geometry, facets, [h](double time) { return 1.9 * time + h; }, held, "pressure",
+          [](double time) { return 0.3 + time; });
     };
     check_constants<dim>(
         order, make,

@@ -83,10 +83,15 @@ std::unique_ptr<DeadLoad<dim>> make_body_force(const fem::FunctionSpace<dim>& sp
                                                std::shared_ptr<const fem::CellGeometry<dim>> geometry,
                                                Density density, AccelerationField<dim> acceleration);
 
+/// A factor per component, over time; empty: 1.
+template <int dim>
+using LoadHistory = std::function<Eigen::Matrix<double, dim, 1>(double time)>;
+
 /// F_a = int t phi_a dS for a traction t per rest area [Pa], by quadrature of degree 2k on the rest facets.
+/// @param traction t without the factors of `history`, which PhysicalGradient::traction is by.
 template <int dim>
 std::unique_ptr<DeadLoad<dim>> make_traction(const fem::FunctionSpace<dim>& space, FacetSelection facets,
-                                             LoadField<dim> traction);
+                                             LoadField<dim> traction, LoadHistory<dim> history = {});
 
 /// A traction along the outward normal n of the shape at the start of the step, per rest area: F_a = int s n
 /// phi_a dS. The derivative by s is put into PhysicalGradient::pressure.

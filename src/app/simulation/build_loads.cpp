@@ -55,21 +55,29 @@ potentials::FacetSelection facets_of(bool all, const std::vector<int>& ids) {
 template <int dim>
 potentials::LoadField<dim> traction_field(const TractionEntry& entry) {
   potentials::LoadField<dim> traction;
-  traction.time_dependent = depends_on_time(entry.value) || !entry.interpolation.empty();
+  traction.time_dependent = depends_on_time(entry.value);
   traction.value = [&entry](const ExpressionPoint& point) {
     Eigen::Matrix<double, dim, 1> value;
     for (int i = 0; i < dim; ++i)
-      value[i] = require_finite(entry.value[static_cast<std::size_t>(i)](point) *
-                                    time_factor(entry.interpolation, i, point.t),
-                                entry.where, "traction", i, point);
+      value[i] =
+          require_finite(entry.value[static_cast<std::size_t>(i)](point), entry.where, "traction", i, point);
     return value;
   };
   return traction;
 }
 
+template <int dim>
+potentials::LoadHistory<dim> history_of(const TractionEntry& entry) {
+  if (entry.interpolation.empty()) return {};
+  return [&entry](double time) {
+    Eigen::Matrix<double, dim, 1> factors;
+    for (int i = 0; i < dim; ++i) factors[i] = time_factor(entry.interpolation, i, time);
+    return factors;
+  };
+}
+
 double pressure_at(const PressureEntry& entry, const ExpressionPoint& point) {
-  return require_finite(entry.value(point) * time_factor(entry.interpolation, 0, point.t), entry.where,
-                        "pressure", {}, point);
+  return require_finite(entry.value(point), entry.where, "pressure", {}, point);
 }
 
 std::function<double(double)> uniform_pressure(const PressureEntry& entry) {
@@ -85,6 +93,10 @@ std::function<double(double)> uniform_pressure(const PressureEntry& entry) {
   };
 }
 
+double history_at(const PressureEntry& entry, double time) {
+  return time_factor(entry.interpolation, 0, time);
+}
+
 } // namespace
 
 template <int dim>
@@ -97,14 +109,17 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const C
   if (auto field = acceleration_field<dim>(scene, overrides); field.value)
     add(potentials::make_body_force<dim>(space, problem.geometry, problem.density, std::move(field)));
   for (const TractionEntry& entry : conditions.neumann)
-    add(potentials::make_traction<dim>(space, facets_of(entry.all, entry.ids), traction_field<dim>(entry)));
+    add(potentials::make_traction<dim>(space, facets_of(entry.all, entry.ids), traction_field<dim>(entry),
+                                       history_of<dim>(entry)));
   for (const PressureEntry& entry : conditions.normal_aligned_neumann)
-    add(potentials::make_normal_traction<dim>(
-        space, problem.geometry, facets_of(entry.all, entry.ids),
-        [&entry](const ExpressionPoint& point) { return pressure_at(entry, point); }));
+    add(potentials::make_normal_traction<dim>(space, problem.geometry, facets_of(entry.all, entry.ids),
+                                              [&entry](const ExpressionPoint& point) {
+                                                return history_at(entry, point.t) * pressure_at(entry, point);
+                                              }));
   for (const PressureEntry& entry : conditions.pressure)
     add(potentials::make_pressure<dim>(space, problem.geometry, facets_of(entry.all, entry.ids),
-                                       uniform_pressure(entry), problem.dirichlet->flags(), entry.where));
+                                       uniform_pressure(entry), problem.dirichlet->flags(), entry.where,
+                                       [&entry](double time) { return history_at(entry, time); }));
 }
 
 template void add_loads(const Scene&, const fem::FunctionSpace<2>&, const CellOverrides&,

@@ -11,7 +11,8 @@ namespace recoil::app {
 
 namespace {
 
-CellConstant constant_of(Quantity quantity) {
+/// What component `i` of a quantity of cells stands in for.
+CellConstant constant_of(Quantity quantity, int i) {
   switch (quantity) {
   case Quantity::young_modulus:
     return CellConstant::E;
@@ -31,6 +32,8 @@ CellConstant constant_of(Quantity quantity) {
     return CellConstant::rho;
   case Quantity::damping_bulk:
     return CellConstant::phi;
+  case Quantity::body_force:
+    return acceleration(i);
   default:
     RECOIL_ASSERT(quantity == Quantity::damping_shear);
     return CellConstant::psi;
@@ -98,23 +101,19 @@ void apply_to_scene(const ParameterField<dim>& field, std::span<const double> va
 }
 
 template <int dim>
-void apply_to_materials(const ParameterField<dim>& field, std::span<const double> values,
-                        CellOverrides& overrides) {
-  auto& cells = overrides.of_cells(constant_of(field.spec->quantity),
-                                   static_cast<LocalIndex>(field.slot_of_cell.size()));
-  for (std::size_t cell = 0; cell < cells.size(); ++cell)
-    if (field.slot_of_cell[cell] >= 0)
-      cells[cell] = values[static_cast<std::size_t>(field.slot_of_cell[cell])];
-}
-
-template <int dim>
-void apply_to_accelerations(const ParameterField<dim>& field, std::span<const double> values,
-                            CellOverrides& overrides) {
-  for (int i = 0; i < dim; ++i) {
-    auto& cells = overrides.of_cells(acceleration(i), static_cast<LocalIndex>(field.slot_of_cell.size()));
-    for (std::size_t cell = 0; cell < cells.size(); ++cell)
-      if (field.slot_of_cell[cell] >= 0)
-        cells[cell] = values[static_cast<std::size_t>(field.slot_of_cell[cell] * dim + i)];
+void apply_to_cells(const ParameterField<dim>& field, std::span<const double> values,
+                    const mesh::DistributedMesh<dim>& mesh, CellOverrides& overrides) {
+  const auto width = static_cast<std::size_t>(field.components);
+  for (std::size_t i = 0; i < width; ++i) {
+    auto& cells =
+        overrides.of_cells(constant_of(field.spec->quantity, static_cast<int>(i)), mesh.num_cells());
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+      if (field.slot_of_cell[cell] < 0) continue;
+      cells[cell] = 0;
+      field.for_slots_of_cell(mesh, cell, [&](std::size_t slot, double weight) {
+        cells[cell] += weight * values[slot * width + i];
+      });
+    }
   }
 }
 
@@ -200,7 +199,7 @@ Variant<dim> make_variant(const Scene& scene, const DistributedGeometry<dim>& ge
     case QuantityGroup::material:
     case QuantityGroup::density:
     case QuantityGroup::damping:
-      apply_to_materials(fields[k], values[k], overrides);
+      apply_to_cells(fields[k], values[k], shape.mesh, overrides);
       break;
     case QuantityGroup::shape:
       apply_to_shape(fields[k], values[k], shape.mesh);
@@ -211,7 +210,7 @@ Variant<dim> make_variant(const Scene& scene, const DistributedGeometry<dim>& ge
       else if (fields[k].spec->quantity == Quantity::initial_angular_velocity)
         apply_to_spins(fields[k], values[k], shape.mesh.body_names, *variant.scene);
       else if (fields[k].spec->quantity == Quantity::body_force)
-        apply_to_accelerations(fields[k], values[k], overrides);
+        apply_to_cells(fields[k], values[k], shape.mesh, overrides);
       else
         apply_to_scene<dim>(fields[k], values[k], *variant.scene);
     }

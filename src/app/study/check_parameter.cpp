@@ -134,8 +134,7 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
 
 void refuse_replaced_motion(const ExperimentScene& at, const ParameterSpec& parameter,
                             const DirichletEntry& entry) {
-  if (parameter.per != Per::vertex)
-    refuse_replaced(at, parameter, position_dependence(entry), "space; write numbers or formulas of t there");
+  refuse_replaced(at, parameter, position_dependence(entry), "space; write numbers or formulas of t there");
   if (!parameter.per_step && !is_static(at.scene))
     refuse_replaced(at, parameter, time_dependence(entry),
                     "time; write \"per_step\": true, or a number there with an `interpolation`");
@@ -217,12 +216,30 @@ void refuse_replaced_load(const ExperimentScene& at, const ParameterSpec& parame
                         : "time; write numbers there, with an `interpolation`");
 }
 
+/// Derivatives by loads are kept per facet: where two loads of a kind meet, neither has its own.
+template <class Entry>
+void refuse_second_load(const ExperimentScene& at, const ParameterSpec& parameter, const Entry& entry,
+                        const std::vector<Entry>& others) {
+  for (const Entry& other : others) {
+    if (&other == &entry) continue;
+    const bool meet =
+        entry.all || other.all || std::ranges::find_first_of(entry.ids, other.ids) != entry.ids.end();
+    if (meet)
+      at.fail(
+          parameter.where, "quantity",
+          entry.where + " and " + other.where +
+              " load the same facets, and their derivatives cannot be told apart; make them one entry, or "
+              "give them facets of their own");
+  }
+}
+
 void check_load(const ExperimentScene& at, const ParameterSpec& parameter) {
   const auto& conditions = at.scene.boundary_conditions;
   if (parameter.quantity == Quantity::traction) {
     const auto& entry = find_entry(at, parameter, conditions.neumann, "boundary_conditions/neumann_boundary",
                                    "; add an entry with this id, its value may be zero");
     refuse_replaced_load(at, parameter, entry.value, entry.where);
+    refuse_second_load(at, parameter, entry, conditions.neumann);
   } else if (parameter.quantity == Quantity::pressure) {
     const std::string hint = conditions.normal_aligned_neumann.empty()
                                  ? "; add an entry with this id, its value may be zero"
@@ -230,6 +247,8 @@ void check_load(const ExperimentScene& at, const ParameterSpec& parameter) {
     const auto& entry =
         find_entry(at, parameter, conditions.pressure, "boundary_conditions/pressure_boundary", hint);
     refuse_replaced_load(at, parameter, {entry.value}, entry.where);
+    refuse_second_load(at, parameter, entry, conditions.pressure);
+    refuse_second_load(at, parameter, entry, conditions.normal_aligned_neumann);
   } else {
     refuse_replaced_load(at, parameter, conditions.rhs,
                          at.scene.file.string() + " (/boundary_conditions/rhs)");
@@ -237,14 +256,16 @@ void check_load(const ExperimentScene& at, const ParameterSpec& parameter) {
 }
 
 void check_shape(const ExperimentScene& at, const ParameterSpec& parameter) {
-  auto names = deformable_names(at.scene);
-  for (const std::string& name : mesh_obstacle_names(at.scene)) names.push_back(name);
   for (const std::string& name : parameter.bodies) {
     if (is_plane(at.scene, name))
       at.fail(parameter.where, "body", "'" + name + "' is a plane, which has no vertices; use a mesh");
-    if (std::ranges::find(names, name) == names.end())
-      at.fail(parameter.where, "body", "there is no body '" + name + "'" + did_you_mean(name, names));
+    if (const auto* body = find_geometry(at.scene, name); body && body->is_obstacle)
+      at.fail(parameter.where, "body",
+              "'" + name +
+                  "' is an obstacle, and the shape of obstacles has no derivative; obstacle_motion moves it "
+                  "as a whole");
   }
+  require_deformable(at, parameter.bodies, parameter.where.of("body"));
   const auto moved = parameter.bodies.empty() ? deformable_names(at.scene) : parameter.bodies;
   if (const auto varying = position_dependence(at.scene, moved); !varying.empty())
     at.fail(parameter.where, "quantity",
@@ -258,9 +279,7 @@ void check_shape(const ExperimentScene& at, const ParameterSpec& parameter) {
     at.fail(parameter.where, "quantity",
             "a shape moves what initial_angular_velocity turns, and that has no derivative; drop one of the "
             "two parameters");
-  const bool deforms = std::ranges::any_of(
-      moved, [&](const std::string& name) { return !find_geometry(at.scene, name)->is_obstacle; });
-  if (deforms && at.scene.contact.enabled && at.scene.contact.dhat_relative)
+  if (at.scene.contact.enabled && at.scene.contact.dhat_relative)
     at.fail(parameter.where, "quantity",
             "a shape changes the bounding box that contact/dhat_relative refers to; write contact/dhat in " +
                 at.scene.file.string());

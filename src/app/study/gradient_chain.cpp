@@ -31,7 +31,8 @@ std::span<double> flat(std::vector<Item>& items) {
   return {reinterpret_cast<double*>(items.data()), items.size() * (sizeof(Item) / sizeof(double))};
 }
 
-bool acts_on(const DirichletEntry& entry, int boundary) {
+template <class Entry>
+bool acts_on(const Entry& entry, int boundary) {
   return entry.all || std::ranges::find(entry.ids, boundary) != entry.ids.end();
 }
 
@@ -173,8 +174,9 @@ void GradientChain<dim>::add_material_products(std::size_t k, const parameters::
     }
   };
   for (std::size_t cell = 0; cell < g.law.size(); ++cell)
-    if (field.slot_of_cell[cell] >= 0)
-      gradient[static_cast<std::size_t>(field.slot_of_cell[cell])] += of_cell(cell);
+    field.for_slots_of_cell(discrete_.mesh(), cell, [&](std::size_t slot, double weight) {
+      gradient[slot] += weight * of_cell(cell);
+    });
 }
 
 template <int dim>
@@ -202,18 +204,18 @@ void GradientChain<dim>::add_load_products(std::size_t k, const parameters::Phys
     return;
   }
   if (spec.quantity == Quantity::body_force) {
-    const std::vector<LocalIndex>& slots = fields_[k].slot_of_cell;
     for (std::size_t cell = 0; cell < g.acceleration.size(); ++cell)
-      if (slots[cell] >= 0) add(g.acceleration[cell], static_cast<std::size_t>(slots[cell]));
+      fields_[k].for_slots_of_cell(discrete_.mesh(), cell, [&](std::size_t slot, double weight) {
+        add(weight * g.acceleration[cell], slot);
+      });
     return;
   }
   const auto& facets = discrete_.space().boundary_facets();
   const BoundaryConditions& conditions = discrete_.scene().boundary_conditions;
   const auto is_loaded = [&](std::int32_t id) {
     const auto selects = [&](const auto& entry) {
-      return fem::selects(entry.all, std::vector<std::int32_t>(entry.ids.begin(), entry.ids.end()), id);
+      return acts_on(entry, id) && (!spec.boundary || acts_on(entry, *spec.boundary));
     };
-    if (spec.boundary) return id == *spec.boundary;
     return spec.quantity == Quantity::traction ? std::ranges::any_of(conditions.neumann, selects)
                                                : std::ranges::any_of(conditions.pressure, selects);
   };

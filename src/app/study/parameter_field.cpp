@@ -32,9 +32,6 @@ public:
     case QuantityGroup::damping:
       if (dim == 2 && spec.quantity == Quantity::mooney_c2)
         refuse(spec, "quantity", "`c2` of MooneyRivlin has no effect in 2D; leave the parameter out");
-      field.components = num_components(quantity.components, dim);
-      spread_over_cells(field);
-      break;
     case QuantityGroup::initial:
       field.components = num_components(quantity.components, dim);
       spec.per == Per::vertex ? spread_over_vertices(field) : spread_over_cells(field);
@@ -103,8 +100,6 @@ private:
       if (std::ranges::all_of(field.slot_of_obstacle, [](LocalIndex slot) { return slot < 0; }))
         refuse(spec, "body", "no obstacle with a mesh has such a name");
       if (spec.per == Per::body) num_slots = static_cast<std::size_t>(count);
-    } else if (spec.per != Per::global) {
-      refuse(spec, "per", "prescribed values have one value per parameter");
     }
     replicate(field, num_slots);
   }
@@ -124,7 +119,6 @@ private:
 
   void spread_over_cells(Field& field) const {
     const ParameterSpec& spec = *field.spec;
-    if (spec.per == Per::vertex) refuse(spec, "per", "constants of elements are not known per vertex");
     field.slot_of_cell.assign(mesh_.cells.size(), -1);
     GlobalIndex count = 0;
     // Bodies in the order of the mesh; those without a selected cell have no slot.

@@ -30,13 +30,24 @@ struct ParameterField {
   std::vector<LocalIndex> slot_of_cell;
   /// Per obstacle the slot that moves it, -1 = none; for obstacle motions.
   std::vector<LocalIndex> slot_of_obstacle;
-  /// As slot_of_cell per local mesh vertex, for initial fields per vertex.
+  /// As slot_of_cell per local mesh vertex, for fields per vertex; slot_of_cell then only tells which cells
+  /// they act in.
   std::vector<LocalIndex> slot_of_vertex;
   /// Per local mesh vertex the slots that move it, with their weights; of a shape with a vector per slot.
   std::vector<std::vector<std::pair<LocalIndex, double>>> shape_weights;
   /// Displacement of the local mesh vertices by the modes of a shape, which has a number per slot: entry
   /// (vertex * slots + slot) * dim + component.
   std::vector<double> shape_modes;
+
+  /// act(slot, weight) for the slots that a local cell takes its value from: its own, or those of its
+  /// vertices, between which a field is linear and taken at the centroid.
+  template <class Act>
+  void for_slots_of_cell(const mesh::DistributedMesh<dim>& mesh, std::size_t cell, Act act) const {
+    if (slot_of_cell[cell] < 0) return;
+    if (extent != Extent::vertices) return act(static_cast<std::size_t>(slot_of_cell[cell]), 1.0);
+    for (const LocalIndex vertex : mesh.cells[cell])
+      act(static_cast<std::size_t>(slot_of_vertex[static_cast<std::size_t>(vertex)]), 1.0 / (dim + 1));
+  }
 
   std::size_t size() const { return slot_ids.size() * static_cast<std::size_t>(components); }
   std::size_t owned_size() const { return num_owned_slots * static_cast<std::size_t>(components); }

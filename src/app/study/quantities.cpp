@@ -85,8 +85,8 @@ std::vector<QuantityInfo> other_quantities() {
                 of_cells(), {}, {global, Per::body}, "`angular_velocity` of `initial_conditions`."),
       unbounded(initial_displacement, "initial_displacement", "m", C::vector, G::initial, of_cells(), {},
                 {global, Per::body, vertex}, "`solution` of `initial_conditions`."),
-      unbounded(dirichlet_value, "dirichlet_value", "m", C::vector, G::prescribed,
-                {"boundary", "per", "per_step"}, {"boundary"}, {global, vertex},
+      unbounded(dirichlet_value, "dirichlet_value", "m", C::vector, G::prescribed, {"boundary", "per_step"},
+                {"boundary"}, {global},
                 "`value` of the `dirichlet_boundary` with this id; an `interpolation` stays a factor on it."),
       unbounded(obstacle_motion, "obstacle_motion", "m", C::vector, G::prescribed,
                 {"body", "per", "per_step"}, {}, {global, Per::body},
@@ -99,10 +99,8 @@ std::vector<QuantityInfo> other_quantities() {
       unbounded(body_force, "body_force", "m/s^2", C::vector, G::load, of_cells(), {},
                 {global, Per::body, element},
                 "Acceleration `gravity` - `boundary_conditions/rhs`, with its natural sign."),
-      unbounded(
-          Quantity::shape, "shape", "m", C::basis, G::shape, {"body", "basis"}, {"basis"}, {global},
-          "Displacement of rest vertices from the meshes of the scene; of obstacles only where `body` names "
-          "them."),
+      unbounded(Quantity::shape, "shape", "m", C::basis, G::shape, {"body", "basis"}, {"basis"}, {global},
+                "Displacement of the rest vertices of deformable bodies from the meshes of the scene."),
   };
 }
 

@@ -224,13 +224,8 @@ std::vector<Varying> time_dependence(const DirichletEntry& entry) {
 
 std::vector<Varying> position_dependence(const Scene& scene, const std::vector<std::string>& moved) {
   std::vector<Varying> found;
-  for (const std::string& name : moved) {
-    const mesh::GeometrySpec& body = *find_geometry(scene, name);
-    if (!body.is_obstacle)
-      append(found, position_dependence_of_body(scene, body));
-    else if (const DirichletEntry* motion = find_motion_of(scene, body))
-      append(found, position_dependence(*motion));
-  }
+  for (const std::string& name : moved)
+    append(found, position_dependence_of_body(scene, *find_geometry(scene, name)));
   return found;
 }
 
