@@ -6,10 +6,12 @@
 Each cell is a study of a scene with two deformable blocks, whose objective is a sum of a stress norm, a target and (in
 dynamics) a velocity term; `recoil gradient --check` compares the derivative along each parameter with central differences
 (best of five steps) and fits the slope of the Taylor remainder. The table has one row per parameter and one column per scene:
-relative error, with a star where the slope is outside of 1.9 to 2.1; an empty cell names its reason below.
+relative error, with a star where the slope is outside of 1.9 to 2.1; an empty cell names its reason below. The last rows count the
+most pairs in contact and terms of friction that stick and slide in one step, with a star where there are none.
 The exit code is 1 if an error is above 1e-6 or a slope is wrong.
 """
 import argparse
+import csv
 import itertools
 import json
 import math
@@ -197,7 +199,15 @@ class Cell:
                 check = json.load(text)["check"]
             for parameter in group:
                 results[parameter["name"]] = check[parameter["name"] if len(group) > 1 else "random 1"]
-        return (results, reasons), None
+        return (results, reasons, self.contacts("out-values")), None
+
+    def contacts(self, folder):
+        """Most active pairs, and most terms of friction that stick and slide in a step; None without contact."""
+        if self.key[1] == "free":
+            return None
+        with open(os.path.join(self.folder, folder, "run", "ledger.csv")) as file:
+            rows = list(csv.DictReader(file))
+        return [max(int(row[column]) for row in rows) for column in ("active_pairs", "sticking", "sliding")]
 
 
 def show(columns, names):
@@ -208,7 +218,7 @@ def show(columns, names):
     for name in names:
         row = []
         for key in columns:
-            results, _ = columns[key]
+            results = columns[key][0]
             found = results.get(name) if results else None
             if found is None:
                 row.append("%20s" % "")
@@ -219,6 +229,10 @@ def show(columns, names):
             bad += wrong or too_large
             row.append("%12.1e %6s%s" % (found["relative_error"], "-" if slope is None else "%.2f" % slope, "*" if wrong or too_large else " "))
         print("%-*s" % (width, name) + " ".join(row))
+    for number, name in enumerate(("active", "sticking", "sliding")):
+        found = [columns[key][2][number] if columns[key][2] and (number == 0 or key[1] == "friction") else None for key in columns]
+        bad += found.count(0)
+        print("%-*s" % (width, name) + " ".join("%20s" % ("" if count is None else "%d%s" % (count, "" if count else "*")) for count in found))
     return bad
 
 
@@ -239,7 +253,7 @@ def main():
         found, failure = Cell(os.path.abspath(arguments.recoil), folder, key).run(arguments.steps)
         if failure is not None:
             failures.append((head, failure))
-            columns[key] = (None, {})
+            columns[key] = (None, {}, None)
         else:
             columns[key] = found
             for name, reason in found[1].items():

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* head = "step,time,kinetic,elastic,barrier,external_work,dissipated_friction,dissipated_"
                              "damping,dissipated_integrator,"
                              "linear_x,linear_y,linear_z,angular_x,angular_y,angular_z,newton,linear_"
-                             "iterations,active_pairs,min_distance\n";
+                             "iterations,active_pairs,min_distance,sticking,sliding\n";
 
 /// The rows up to `last_step`; the rest belongs to a future that did not survive.
 std::string rows_up_to(const std::filesystem::path& file, GlobalIndex last_step) {
@@ -45,11 +45,11 @@ void LedgerTable::add(GlobalIndex step, double time, const solvers::Ledger& ledg
       std::isfinite(report.min_distance) ? fmt::format("{:.9g}", report.min_distance) : std::string();
   std::ofstream out(file_, std::ios::app);
   out << fmt::format("{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},"
-                     "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{},{}\n",
+                     "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{},{},{},{}\n",
                      step, time, ledger.kinetic, ledger.elastic, ledger.barrier, ledger.external_work,
                      ledger.dissipated_friction, ledger.dissipated_damping, ledger.dissipated_integrator,
                      p[0], p[1], p[2], L[0], L[1], L[2], report.newton_iterations, report.linear_iterations,
-                     report.active_pairs, distance);
+                     report.active_pairs, distance, report.friction.sticking, report.friction.sliding);
   if (!out.flush()) throw FileError(file_.string() + ": cannot add a row; is the disk full?");
 }
 

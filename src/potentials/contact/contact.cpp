@@ -193,6 +193,13 @@ GlobalIndex Contact<dim>::num_pairs() const {
 }
 
 template <int dim>
+FrictionCounts Contact<dim>::friction_counts() const {
+  if (!parameters_.friction) return {};
+  const FrictionCounts here = friction_.vertices() ? friction_.count(friction_positions_) : FrictionCounts();
+  return {surface_->comm().sum(here.sticking), surface_->comm().sum(here.sliding)};
+}
+
+template <int dim>
 double Contact<dim>::min_distance() const {
   double squared = std::numeric_limits<double>::infinity();
   for (const auto& pair : *pairs_) squared = std::min(squared, pair.closest.distance_squared);

@@ -36,6 +36,14 @@ typename Friction<dim>::Point Friction<dim>::sliding(const Stencil& stencil,
 }
 
 template <int dim>
+FrictionCounts Friction<dim>::count(const std::vector<Point>& positions) const {
+  FrictionCounts counts;
+  for (const Stencil& stencil : stencils_)
+    ++(sliding(stencil, positions).norm() < eta_ ? counts.sticking : counts.sliding);
+  return counts;
+}
+
+template <int dim>
 double Friction<dim>::value(const std::vector<Point>& positions) const {
   double sum = 0;
   for (const Stencil& stencil : stencils_)

@@ -61,6 +61,7 @@ void ElastodynamicsSolver<dim>::Implementation::observe(StepReport& report) {
   ContactTotals& totals = step_solver.totals().contact;
   report.min_distance = contact.min_distance();
   report.active_pairs = contact.num_pairs();
+  report.friction = contact.friction_counts();
   totals.min_distance = std::min(totals.min_distance, report.min_distance);
   totals.max_active_pairs = std::max(totals.max_active_pairs, report.active_pairs);
   totals.intersections += contact.num_intersections();

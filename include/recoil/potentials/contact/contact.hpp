@@ -103,6 +103,8 @@ public:
   const std::vector<ContactPair<dim>>& pairs() const { return *pairs_; }
   /// Pairs of primitives closer than dhat, however many terms they have, over all ranks.
   GlobalIndex num_pairs() const;
+  /// Terms of the lagged friction by their sliding so far in the step, over all ranks.
+  FrictionCounts friction_counts() const;
   /// Smallest distance of the last update over all ranks; +infinity where no pair is closer than dhat.
   double min_distance() const;
   ClosestPair<dim> closest_pair() const;

@@ -11,6 +11,11 @@ namespace recoil::potentials {
 /// Coefficient of friction between two bodies (numbers as in CollisionSurface and Plane). Symmetric.
 using FrictionCoefficients = std::function<double(std::int32_t, std::int32_t)>;
 
+/// Terms of friction by their sliding |w|: below eta (sticking), or not.
+struct FrictionCounts {
+  GlobalIndex sticking = 0, sliding = 0;
+};
+
 /// Smoothed Coulomb friction with lagged normal forces and contact frames (spec/differentiable.md 4):
 /// Phi = sum_k mu_k N_k f0(|w_k|), w_k = (I - n n') Gamma (x - x_start) the tangential sliding since the
 /// start of the step, f0 smoothed below the length eta = eps_v dt.
@@ -43,6 +48,8 @@ public:
   /// What the stencils refer to; null without friction.
   const std::shared_ptr<const ContactVertices<dim>>& vertices() const { return vertices_; }
 
+  /// This rank's terms.
+  FrictionCounts count(const std::vector<Point>& positions) const;
   /// This rank's share of Phi [J]; `positions` of all vertices().
   double value(const std::vector<Point>& positions) const;
   /// dPhi/dx at all vertices() (contributions of this rank's stencils).

@@ -71,6 +71,7 @@ struct StepReport {
   double gradient_norm = 0;
   double min_distance = std::numeric_limits<double>::infinity(); ///< of the new state [m]
   GlobalIndex active_pairs = 0;
+  potentials::FrictionCounts friction;
   std::string failure; ///< why it could not be done, for the user
 };
 
