@@ -27,4 +27,8 @@ Document load_document(const std::filesystem::path& file, const KeyTable& table)
 Document document_from_text(const std::string& text, const std::string& name,
                             const std::filesystem::path& folder, const KeyTable& table);
 
+/// One that was resolved before: what its resolved form and Locations::to_text() wrote. `path`: of its file.
+Document resolved_document(const std::string& resolved, const std::string& locations,
+                           const std::filesystem::path& path);
+
 } // namespace recoil::app

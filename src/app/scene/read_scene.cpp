@@ -46,12 +46,7 @@ SceneFile parse_scene(const std::string& text, const std::string& name, const st
 
 SceneFile read_resolved(const std::string& resolved, const std::string& locations,
                         const std::filesystem::path& path) {
-  Document document;
-  document.root = nlohmann::json::parse(resolved);
-  document.locations = Locations::from_text(locations);
-  document.file = path;
-  document.folder = std::filesystem::absolute(path).parent_path();
-  return build(std::move(document));
+  return build(resolved_document(resolved, locations, path));
 }
 
 } // namespace recoil::app

@@ -32,6 +32,7 @@ public:
     case QuantityGroup::damping:
       if (dim == 2 && spec.quantity == Quantity::mooney_c2)
         refuse(spec, "quantity", "`c2` of MooneyRivlin has no effect in 2D; leave the parameter out");
+      [[fallthrough]];
     case QuantityGroup::initial:
       field.components = num_components(quantity.components, dim);
       spec.per == Per::vertex ? spread_over_vertices(field) : spread_over_cells(field);

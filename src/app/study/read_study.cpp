@@ -121,12 +121,7 @@ StudyFile parse_study(const std::string& text, const std::string& name, const st
 
 StudyFile read_resolved_study(const std::string& resolved, const std::string& locations,
                               const std::filesystem::path& path) {
-  Document document;
-  document.root = nlohmann::json::parse(resolved);
-  document.locations = Locations::from_text(locations);
-  document.file = path;
-  document.folder = std::filesystem::absolute(path).parent_path();
-  return study_from(std::move(document));
+  return study_from(resolved_document(resolved, locations, path));
 }
 
 ObservedTimes observed_times(const ObjectiveSpec& objective, bool is_static) {
