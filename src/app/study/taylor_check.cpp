@@ -14,8 +14,8 @@ namespace {
 
 /// What central differences of converged runs can be asked for.
 constexpr double good_error = 1e-6;
-/// A remainder below this share of the objective is rounding and the residual of Newton's method.
-constexpr double noise = 1e-11;
+/// A remainder below this share of the objective is rounding.
+constexpr double rounding = 1e-13;
 
 struct Sample {
   double value = 0;
@@ -32,6 +32,14 @@ Sample sample(const std::vector<std::unique_ptr<ExperimentRun>>& experiments, co
     sum.value += result.objective;
   }
   return sum;
+}
+
+/// What remainders are made of where they no longer fall: rounding and the residual of Newton's method, as the
+/// smallest of at least four steps show it.
+double noise_of(const std::vector<double>& remainders, double objective) {
+  double noise = rounding * std::abs(objective);
+  for (std::size_t i = 3; i < remainders.size(); ++i) noise = std::max(noise, remainders[i]);
+  return noise;
 }
 
 /// Slope of the remainders over the steps, from the largest two neighbours that stand out of the noise.
@@ -109,7 +117,7 @@ std::vector<DirectionCheck> check_gradient(const Study& study,
         check.difference = difference;
       }
     }
-    check.slope = slope_of(check.steps, check.remainders, noise * std::abs(objective));
+    check.slope = slope_of(check.steps, check.remainders, noise_of(check.remainders, objective));
     judge(check, problem);
     log_info(fmt::format(
         "check {}: derivative {:.9e}, differences {:.9e}, relative error {:.1e}, slope {:.3f}: {}",
