@@ -15,6 +15,8 @@ namespace {
 constexpr double steepest_length = 1e-3;
 // The step rule is expected to hold after the coming solve when extrapolation comes this close to it.
 constexpr double step_rule_margin = 10;
+// No minimum lies that many times the configuration's size away.
+constexpr double unbounded_move = 1e6;
 
 class Minimizer {
 public:
@@ -249,6 +251,8 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
   if (!finite) return NewtonOutcome::not_finite;
   if (gradient_is_small()) return NewtonOutcome::converged_gradient;
   if (step_rule_holds()) return NewtonOutcome::converged_step;
+  if (options_.length_scale > 0 && last_move_ > unbounded_move * options_.length_scale)
+    return NewtonOutcome::unbounded;
   if (is_stalled(found.step))
     return gradient_will_do() ? NewtonOutcome::converged_gradient : NewtonOutcome::stalled;
   return std::nullopt;
@@ -296,6 +300,8 @@ std::string_view name(NewtonOutcome outcome) {
     return "round_off";
   case NewtonOutcome::max_iterations:
     return "max_iterations";
+  case NewtonOutcome::unbounded:
+    return "unbounded";
   case NewtonOutcome::stalled:
     return "stalled";
   case NewtonOutcome::line_search_failed:

@@ -281,6 +281,20 @@ TEST_F(Minimize, CapOnIterations) {
   EXPECT_DOUBLE_EQ(toy.f(gather(x)), result.value);
 }
 
+TEST_F(Minimize, NoMinimum) {
+  ToyObjective toy;
+  toy.f = [](const VectorXd& x) { return -x.sum(); };
+  toy.df = [](const VectorXd& x) { return VectorXd(-VectorXd::Ones(x.size())); };
+  toy.ddf = [](const VectorXd& x) { return MatrixXd(1e-7 * MatrixXd::Identity(x.size(), x.size())); };
+  linalg::Vector x = distribute(comm, VectorXd::Zero(2));
+  NewtonOptions chosen = options();
+  chosen.length_scale = 1;
+  const NewtonResult result = minimize(toy, space, x, chosen);
+  EXPECT_EQ(result.outcome, NewtonOutcome::unbounded);
+  EXPECT_FALSE(result.converged());
+  EXPECT_LT(result.iterations, 3);
+}
+
 // Points on circles: blocks (cos, sin), tangent vectors are angles.
 class Circles final : public Manifold {
 public:

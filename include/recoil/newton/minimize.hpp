@@ -14,6 +14,7 @@ enum class NewtonOutcome {
   converged_step,     ///< the step rule holds
   round_off, ///< converged as far as double precision goes: neither value nor gradient can be reduced
   max_iterations,
+  unbounded,           ///< a step a million times as long as NewtonOptions::length_scale: there is no minimum
   stalled,             ///< many steps in a row, each a small share of its direction (NewtonOptions::stall)
   line_search_failed,  ///< no direction, not even steepest descent, has a step that can be accepted
   linear_solve_failed, ///< as before, or for many iterations: the linear solver gave no direction
@@ -88,7 +89,7 @@ struct NewtonOptions {
   double first_gradient_tolerance = 1e-12;
   std::optional<StepRule> step_rule;
   /// Size of what x stands for, where |x|_inf understates it (a bounding box for displacements); judges
-  /// round-off of steps.
+  /// round-off of steps, and where a function has no minimum.
   double length_scale = 0;
   ForcingTerms forcing;
   LineSearchOptions line_search;

@@ -219,7 +219,11 @@ std::string StepSolver<dim>::describe_failure(const newton::NewtonResult& result
   std::ostringstream text;
   text << "Newton's method stopped after " << result.iterations << " iterations ("
        << newton::name(result.outcome) << "), gradient norm " << result.gradient_norm << ", started from "
-       << result.first_gradient_norm << describe_state(u);
+       << result.first_gradient_norm;
+  if (result.outcome == newton::NewtonOutcome::unbounded)
+    text << "; the potential falls without end along a motion that nothing holds: prescribe displacements of "
+            "every body, or give the scene inertia (`time` without `quasistatic`)";
+  text << describe_state(u);
   return text.str();
 }
 
