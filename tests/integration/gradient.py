@@ -35,6 +35,14 @@ def storing(recoil, scene):
     runs.check(found["rho"]["file"] == "gradient.h5", "gradient.json names the file of fields")
     for ranks in (2, 3):
         same(gradient(recoil, ranks, study, "plain-%d" % ranks), plain, "%d ranks" % ranks)
+    for ranks in (1, 2, 3, 4):
+        copy = recoil.path("swept-%d" % ranks)
+        shutil.copytree(plain, copy)
+        for left in ("gradient.json", "gradient.h5", "slide/sweep.json"):
+            os.remove(os.path.join(copy, left))
+        restart(recoil, ranks, copy)
+        runs.check("the forward run is complete" in log(copy), "%d ranks sweep what one rank has run" % ranks)
+        same(copy, plain, "one run folder swept on %d ranks" % ranks)
     for every, budget in ((5, None), (12, None), (12, 3), (12, 5), (12, 7), (1, 2)):
         sweep = {"store_every": every} if budget is None else {"store_every": every, "state_budget": budget}
         name = "every-%d-%s" % (every, budget)
