@@ -216,21 +216,16 @@ void refuse_replaced_load(const ExperimentScene& at, const ParameterSpec& parame
                         : "time; write numbers there, with an `interpolation`");
 }
 
-/// Derivatives by loads are kept per facet: where two loads of a kind meet, neither has its own.
-template <class Entry>
-void refuse_second_load(const ExperimentScene& at, const ParameterSpec& parameter, const Entry& entry,
-                        const std::vector<Entry>& others) {
-  for (const Entry& other : others) {
-    if (&other == &entry) continue;
-    const bool meet =
-        entry.all || other.all || std::ranges::find_first_of(entry.ids, other.ids) != entry.ids.end();
-    if (meet)
-      at.fail(
-          parameter.where, "quantity",
-          entry.where + " and " + other.where +
-              " load the same facets, and their derivatives cannot be told apart; make them one entry, or "
-              "give them facets of their own");
-  }
+/// Derivatives by pressures and by normal tractions are kept together, per facet.
+void refuse_normal_traction(const ExperimentScene& at, const ParameterSpec& parameter,
+                            const PressureEntry& pressure) {
+  for (const PressureEntry& other : at.scene.boundary_conditions.normal_aligned_neumann)
+    if (pressure.all || other.all ||
+        std::ranges::find_first_of(pressure.ids, other.ids) != pressure.ids.end())
+      at.fail(parameter.where, "quantity",
+              pressure.where + " and " + other.where +
+                  " load the same facets, and their derivatives cannot be told apart; give them facets of "
+                  "their own");
 }
 
 void check_load(const ExperimentScene& at, const ParameterSpec& parameter) {
@@ -239,7 +234,6 @@ void check_load(const ExperimentScene& at, const ParameterSpec& parameter) {
     const auto& entry = find_entry(at, parameter, conditions.neumann, "boundary_conditions/neumann_boundary",
                                    "; add an entry with this id, its value may be zero");
     refuse_replaced_load(at, parameter, entry.value, entry.where);
-    refuse_second_load(at, parameter, entry, conditions.neumann);
   } else if (parameter.quantity == Quantity::pressure) {
     const std::string hint = conditions.normal_aligned_neumann.empty()
                                  ? "; add an entry with this id, its value may be zero"
@@ -247,8 +241,7 @@ void check_load(const ExperimentScene& at, const ParameterSpec& parameter) {
     const auto& entry =
         find_entry(at, parameter, conditions.pressure, "boundary_conditions/pressure_boundary", hint);
     refuse_replaced_load(at, parameter, {entry.value}, entry.where);
-    refuse_second_load(at, parameter, entry, conditions.pressure);
-    refuse_second_load(at, parameter, entry, conditions.normal_aligned_neumann);
+    refuse_normal_traction(at, parameter, entry);
   } else {
     refuse_replaced_load(at, parameter, conditions.rhs,
                          at.scene.file.string() + " (/boundary_conditions/rhs)");

@@ -34,8 +34,8 @@ Sample sample(const std::vector<std::unique_ptr<ExperimentRun>>& experiments, co
   return sum;
 }
 
-/// What remainders are made of where they no longer fall: rounding and the residual of Newton's method, as the
-/// smallest of at least four steps show it.
+/// What remainders are made of where they no longer fall: rounding and the residual of Newton's method, as
+/// the smallest of at least four steps show it.
 double noise_of(const std::vector<double>& remainders, double objective) {
   double noise = rounding * std::abs(objective);
   for (std::size_t i = 3; i < remainders.size(); ++i) noise = std::max(noise, remainders[i]);
