@@ -11,7 +11,8 @@ constexpr double last_margin = 10;
 constexpr double safeguard_threshold = 0.1;
 } // namespace
 
-double ForcingSequence::next(double norm, double stop, bool last_expected) {
+double ForcingSequence::next(double norm, double stop, bool last_expected, double share) {
+  const bool is_first = previous_norm_ == 0;
   double tolerance = terms_.first, nonlinear = 0;
   if (previous_norm_ > 0) {
     nonlinear = tolerance = terms_.gamma * std::pow(norm / previous_norm_, terms_.alpha);
@@ -22,7 +23,9 @@ double ForcingSequence::next(double norm, double stop, bool last_expected) {
   previous_norm_ = norm;
   previous_ = tolerance;
   const double left = std::max(tolerance, nonlinear) * norm;
-  return last_expected || left <= last_margin * stop ? terms_.smallest : tolerance;
+  if (!last_expected && left > last_margin * stop) return tolerance;
+  const double enough = last_expected || is_first ? 0 : share * stop / norm;
+  return std::clamp(enough, terms_.smallest, std::max(terms_.smallest, tolerance));
 }
 
 } // namespace recoil::newton

@@ -11,8 +11,9 @@ public:
 
   /// The tolerance at an iterate with gradient norm `norm`, when iterations end below `stop`. The smallest
   /// one where the solve may be the last: where it and what Newton's quadratic convergence leaves would come
-  /// near `stop`, or where `last_expected`.
-  double next(double norm, double stop, bool last_expected);
+  /// near `stop`, or where `last_expected`; with a `share` that which leaves this share of `stop`, after the
+  /// first.
+  double next(double norm, double stop, bool last_expected, double share = 0);
 
 private:
   ForcingTerms terms_;

@@ -109,7 +109,8 @@ std::optional<NewtonOutcome> Minimizer::advance() {
   const bool last_expected = step_rule_expected();
   report_ = IterationReport{};
   report_.iteration = result_.iterations + 1;
-  report_.linear_tolerance = forcing_.next(current_.gradient_norm, stopping_norm(), last_expected);
+  report_.linear_tolerance = forcing_.next(current_.gradient_norm, stopping_norm(), last_expected,
+                                           objective_.share_of_last_residual());
   minus_g_.copy_from(current_.g);
   minus_g_.scale(-1);
   any_solve_ = false;

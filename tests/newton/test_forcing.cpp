@@ -29,6 +29,17 @@ TEST(Forcing, TightWhereTheSolveMayBeTheLast) {
   EXPECT_EQ(forcing.next(1e-3, 0, false), 1e-1);
 }
 
+TEST(Forcing, LastSolveLeavesItsShareOfTheTolerance) {
+  ForcingSequence forcing(ForcingTerms{});
+  EXPECT_EQ(forcing.next(1e-7, 1e-8, false, 0.1), 1e-10); // the first
+  EXPECT_EQ(forcing.next(1, 1e-8, false, 0.1), 1e-1);
+  EXPECT_NEAR(forcing.next(1e-2, 1e-8, false, 0.1), 0.9e-4, 1e-18);
+  EXPECT_NEAR(forcing.next(1e-4, 1e-8, false, 0.1), 1e-5, 1e-18);
+  EXPECT_EQ(forcing.next(1e-4, 1e-8, true, 0.1), 1e-10);
+  EXPECT_EQ(forcing.next(1, 1e-14, false, 0.1), 1e-1);
+  EXPECT_EQ(forcing.next(1e-2, 1e-14, false, 0), 0.9e-4);
+}
+
 // However tight the solve, the function's own curvature leaves more: the next solve will be the last.
 TEST(Forcing, NotTheLastWhereCurvatureLeavesMore) {
   ForcingSequence forcing(ForcingTerms{.first = 1e-3, .largest = 1e-3});

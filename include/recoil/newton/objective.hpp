@@ -65,6 +65,11 @@ public:
   /// Default: 0, it is tried in every iteration.
   virtual int longest_projected_run() const { return 0; }
 
+  /// Share of the stopping norm that a linear solve may leave after which the iterations may end. Default: 0,
+  /// such solves go to ForcingTerms::smallest; more where that costs many linear iterations. Asked after the
+  /// first solve of a minimisation, which goes to the smallest tolerance if it may be the last.
+  virtual double share_of_last_residual() const { return 0; }
+
   /// A step s in (0, 1] such that all of the path from the feasible `x` to R_x(s d) is feasible; 1 where
   /// nothing limits it. It should stop short of the boundary by a margin of its own.
   virtual double max_step(const linalg::Vector& x, const linalg::Vector& d) = 0;

@@ -21,6 +21,9 @@ constexpr double saddle_tolerance = 1e-10;
 /// Unknowns beyond which the LDL' factorisation, which has no supernodes, takes longer than the projected
 /// iterations that it may spare.
 constexpr GlobalIndex most_unknowns_of_saddle = 5000;
+/// Iterations of multigrid below what the stopping rule can tell are lost; a factorisation gives more for
+/// nothing.
+constexpr double last_residual_of_multigrid = 0.1;
 constexpr int longest_projected_run_of_multigrid = 4, longest_projected_run_of_factorization = 2;
 } // namespace
 
@@ -221,6 +224,11 @@ template <int dim>
 int IncrementalPotential<dim>::longest_projected_run() const {
   return linear_solver_.method() == linalg::LinearMethod::amg ? longest_projected_run_of_multigrid
                                                               : longest_projected_run_of_factorization;
+}
+
+template <int dim>
+double IncrementalPotential<dim>::share_of_last_residual() const {
+  return linear_solver_.method() == linalg::LinearMethod::amg ? last_residual_of_multigrid : 0;
 }
 
 template <int dim>

@@ -53,6 +53,7 @@ public:
   void stiffness_product(const linalg::Vector& u, const linalg::Vector& x, linalg::Vector& y);
   bool tries_exact_shifts() const override;
   int longest_projected_run() const override;
+  double share_of_last_residual() const override;
   double max_step(const linalg::Vector& u, const linalg::Vector& d) override;
   /// The same where the obstacles move too.
   double max_step(const linalg::Vector& u, const linalg::Vector& d, std::span<const double> obstacle_motion);
