@@ -15,7 +15,7 @@ namespace {
 /// What central differences of converged runs can be asked for.
 constexpr double good_error = 1e-6;
 /// A remainder below this share of the objective is rounding.
-constexpr double rounding = 1e-13;
+constexpr double rounding = 1e-14;
 
 struct Sample {
   double value = 0;
@@ -34,24 +34,16 @@ Sample sample(const std::vector<std::unique_ptr<ExperimentRun>>& experiments, co
   return sum;
 }
 
-/// What remainders are made of where they no longer fall: rounding and the residual of Newton's method, as
-/// the smallest of at least four steps show it.
-double noise_of(const std::vector<double>& remainders, double objective) {
-  double noise = rounding * std::abs(objective);
-  for (std::size_t i = 3; i < remainders.size(); ++i) noise = std::max(noise, remainders[i]);
-  return noise;
-}
-
-/// Slope of the remainders over the steps, from the largest two neighbours that stand out of the noise.
-double slope_of(const std::vector<double>& steps, const std::vector<double>& remainders, double floor) {
-  for (std::size_t i = 1; i < steps.size(); ++i)
-    if (remainders[i] > 10 * floor && remainders[i - 1] > 10 * floor) {
-      const double slope = std::log(remainders[i - 1] / remainders[i]) / std::log(steps[i - 1] / steps[i]);
-      // The first pair may still see third order.
-      const bool last = i + 1 == steps.size() || remainders[i + 1] <= 10 * floor;
-      if (std::abs(slope - 2) < 0.1 || last) return slope;
-    }
-  return std::numeric_limits<double>::quiet_NaN();
+/// Slope of the remainders over the steps where it is closest to 2: larger steps see higher orders, smaller
+/// ones rounding and the residual of Newton's method. NaN where all is rounding.
+double slope_of(const std::vector<double>& steps, const std::vector<double>& remainders, double objective) {
+  double best = std::numeric_limits<double>::quiet_NaN();
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    if (!(remainders[i] > rounding * std::abs(objective)) || !(remainders[i - 1] > 0)) continue;
+    const double slope = std::log(remainders[i - 1] / remainders[i]) / std::log(steps[i - 1] / steps[i]);
+    if (!(std::abs(slope - 2) >= std::abs(best - 2))) best = slope;
+  }
+  return best;
 }
 
 void judge(DirectionCheck& check, const std::string& problem) {
@@ -117,7 +109,7 @@ std::vector<DirectionCheck> check_gradient(const Study& study,
         check.difference = difference;
       }
     }
-    check.slope = slope_of(check.steps, check.remainders, noise_of(check.remainders, objective));
+    check.slope = slope_of(check.steps, check.remainders, objective);
     judge(check, problem);
     log_info(fmt::format(
         "check {}: derivative {:.9e}, differences {:.9e}, relative error {:.1e}, slope {:.3f}: {}",
