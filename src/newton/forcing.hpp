@@ -11,8 +11,8 @@ public:
 
   /// The tolerance at an iterate with gradient norm `norm`, when iterations end below `stop`. The smallest
   /// one where the solve may be the last: where it and what Newton's quadratic convergence leaves would come
-  /// near `stop`, or where `last_expected`; with a `share` that which leaves this share of `stop`, after the
-  /// first.
+  /// near `stop`, or where `last_expected`. Such solves but the first may leave a residual of `share` times
+  /// `stop` instead, if that is looser, where they are not `last_expected`.
   double next(double norm, double stop, bool last_expected, double share = 0);
 
 private:

@@ -66,8 +66,8 @@ public:
   virtual int longest_projected_run() const { return 0; }
 
   /// Share of the stopping norm that a linear solve may leave after which the iterations may end. Default: 0,
-  /// such solves go to ForcingTerms::smallest; more where that costs many linear iterations. Asked after the
-  /// first solve of a minimisation, which goes to the smallest tolerance if it may be the last.
+  /// such solves go to ForcingTerms::smallest; more where that costs many linear iterations. It does not
+  /// count for the first solve of a minimisation, before which the linear solver may not have been chosen.
   virtual double share_of_last_residual() const { return 0; }
 
   /// A step s in (0, 1] such that all of the path from the feasible `x` to R_x(s d) is feasible; 1 where
