@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "recoil/app/console.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/communicator.hpp"
 
@@ -17,5 +18,8 @@ void add_gradient(CLI::App& app, Run& run);
 void add_validate(CLI::App& app, Run& run);
 void add_schema(CLI::App& app, Run& run);
 void add_info(CLI::App& app, Run& run);
+
+/// Flags of commands that run for long: what the console shows, and options for PETSc.
+void add_console_and_petsc(CLI::App& command, app::ConsoleOptions& console, std::string& petsc);
 
 } // namespace recoil::drivers

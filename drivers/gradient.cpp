@@ -19,10 +19,7 @@ void add_gradient(CLI::App& app, Run& run) {
       command->add_option("--restart", options.restart, "Folder to continue, whatever state it is in");
   restart->excludes(study)->excludes(output);
   command->add_flag("--check", options.check, "Taylor test and central differences of whole runs");
-  command->add_flag("-q,--quiet", options.quiet, "Only warnings and errors on the console");
-  command->add_flag("--json-lines", options.json_lines, "Console lines as JSON objects");
-  command->add_flag("-v,--verbose", options.verbose, "More detail");
-  command->add_option("--petsc", arguments->petsc, "PETSc options");
+  add_console_and_petsc(*command, options.console, arguments->petsc);
   command->callback([arguments, &run] {
     run = [arguments](const parallel::Communicator& comm) {
       const auto& chosen = arguments->options;

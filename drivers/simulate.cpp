@@ -19,10 +19,7 @@ void add_simulate(CLI::App& app, Run& run) {
   restart->excludes(scene)->excludes(output);
   command->add_option("--steps", options.steps, "Stop when this many steps are done in all")
       ->check(CLI::NonNegativeNumber);
-  command->add_flag("-q,--quiet", options.quiet, "Only warnings and errors on the console");
-  command->add_flag("--json-lines", options.json_lines, "Console lines as JSON objects");
-  command->add_flag("-v,--verbose", options.verbose, "More detail");
-  command->add_option("--petsc", arguments->petsc, "PETSc options, e.g. \"-recoil_pc_type hypre -log_view\"");
+  add_console_and_petsc(*command, options.console, arguments->petsc);
   command->callback([arguments, &run] {
     run = [arguments](const parallel::Communicator& comm) {
       const auto& chosen = arguments->options;

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "recoil/app/console.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/communicator.hpp"
 
@@ -12,7 +13,7 @@ struct GradientOptions {
   std::filesystem::path study, output;
   std::filesystem::path restart; ///< folder to continue; replaces `study` and `output`
   bool check = false;            ///< compare with differences of whole runs
-  bool quiet = false, json_lines = false, verbose = false;
+  ConsoleOptions console;
 };
 
 /// Runs the experiments of a study forward, sweeps backward through what they stored, and writes

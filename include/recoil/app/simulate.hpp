@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "recoil/app/console.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/communicator.hpp"
 
@@ -16,7 +17,7 @@ struct SimulateOptions {
   std::filesystem::path output;      ///< run folder of a new run
   std::filesystem::path restart;     ///< run folder to continue; excludes the two above
   std::optional<std::int64_t> steps; ///< stop when this many steps are done in all
-  bool quiet = false, json_lines = false, verbose = false;
+  ConsoleOptions console;
 };
 
 /// Runs or continues a simulation and writes the run folder (docs/architecture.md). Returns how it ended;

@@ -9,15 +9,6 @@ namespace recoil::app {
 
 namespace {
 
-LogOptions log_options(const parallel::Communicator& comm, const SimulateOptions& options) {
-  LogOptions log;
-  log.rank = comm.rank();
-  log.level = options.verbose ? LogLevel::debug : LogLevel::info;
-  log.quiet = options.quiet;
-  log.json_lines = options.json_lines;
-  return log;
-}
-
 template <int dim>
 ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options, LoadedScene& loaded,
              checkpoint::RunFolder& folder) {
@@ -30,7 +21,7 @@ ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options,
   } catch (const InputError&) {
     if (options.restart.empty()) {
       // The mended scene would be refused a folder that is not empty; its log file is closed first.
-      initialize_log(log_options(comm, options));
+      start_log(comm, options.console);
       folder.discard();
     }
     throw;
@@ -54,9 +45,7 @@ ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& opt
       if (comm.rank() == 0) write_file_atomically(folder->scene(), loaded.file.resolved);
     });
   }
-  LogOptions log = log_options(comm, options);
-  log.file = folder->log();
-  initialize_log(log);
+  start_log(comm, options.console, folder->log());
   log_info(build_info());
   for (const std::string& warning : loaded.file.scene.warnings) log_warning(warning);
   for (const std::string& note : loaded.file.scene.notes) log_debug(note);

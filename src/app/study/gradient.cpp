@@ -51,15 +51,6 @@ LoadedStudy load(const parallel::Communicator& comm, const std::filesystem::path
   return loaded;
 }
 
-LogOptions log_options(const parallel::Communicator& comm, const GradientOptions& options) {
-  LogOptions log;
-  log.rank = comm.rank();
-  log.level = options.verbose ? LogLevel::debug : LogLevel::info;
-  log.quiet = options.quiet;
-  log.json_lines = options.json_lines;
-  return log;
-}
-
 /// All experiments of a study, from scenes to gradients.
 class GradientRun {
 public:
@@ -146,9 +137,7 @@ ExitCode gradient(const parallel::Communicator& comm, const GradientOptions& opt
   LoadedStudy loaded = load(comm, continues ? folder->study() : options.study);
   const Study& study = loaded.file.study;
   if (!continues) folder.emplace(GradientFolder::create(comm, options.output, study));
-  LogOptions log = log_options(comm, options);
-  log.file = folder->log();
-  initialize_log(log);
+  start_log(comm, options.console, folder->log());
   log_info(build_info());
   for (const std::string& warning : loaded.warnings) log_warning(warning);
   for (const Experiment& experiment : study.experiments)
@@ -160,7 +149,7 @@ ExitCode gradient(const parallel::Communicator& comm, const GradientOptions& opt
   } catch (const Error&) {
     if (!continues) {
       // The mended study would be refused a folder that is not empty; its log file is closed first.
-      initialize_log(log_options(comm, options));
+      start_log(comm, options.console);
       folder->discard();
     }
     throw;

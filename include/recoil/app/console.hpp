@@ -1,0 +1,20 @@
+#pragma once
+
+#include <filesystem>
+
+#include "recoil/parallel/communicator.hpp"
+
+namespace recoil::app {
+
+/// What a long command shows on the console.
+struct ConsoleOptions {
+  bool quiet = false, json_lines = false, verbose = false;
+};
+
+/// Starts this rank's log (base/log.hpp) anew: to the console, and to `file` unless it is empty. Not
+/// collective.
+/// @throws FileError if the file cannot be opened.
+void start_log(const parallel::Communicator& comm, const ConsoleOptions& console,
+               const std::filesystem::path& file = {});
+
+} // namespace recoil::app
