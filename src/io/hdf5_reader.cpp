@@ -59,10 +59,10 @@ ArrayShape Hdf5Reader::shape(const std::string& name) const {
   const std::string what = "read the shape of '" + name + "'";
   const HdfDataset array = impl_->open_array(name);
   const auto space = HdfSpace::adopt(check_hdf(H5Dget_space(array.get()), path, what));
-  hsize_t extent[2] = {0, 0};
-  if (H5Sget_simple_extent_ndims(space.get()) != 2 ||
-      H5Sget_simple_extent_dims(space.get(), extent, nullptr) != 2)
-    throw FileError(path.string() + ": the array '" + name + "' is not two-dimensional");
+  hsize_t extent[2] = {0, 1};
+  const int rank = H5Sget_simple_extent_ndims(space.get());
+  if (rank < 1 || rank > 2 || H5Sget_simple_extent_dims(space.get(), extent, nullptr) != rank)
+    throw FileError(path.string() + ": the array '" + name + "' is neither a list nor a table of rows");
   const auto type = HdfType::adopt(check_hdf(H5Dget_type(array.get()), path, what));
   ArrayShape shape{static_cast<GlobalIndex>(extent[0]), static_cast<int>(extent[1]), ElementType::float64};
   const std::size_t bytes = H5Tget_size(type.get());
@@ -95,6 +95,7 @@ std::vector<T> Hdf5Reader::read_rows(const std::string& name, GlobalIndex begin,
   const auto in_file = HdfSpace::adopt(check_hdf(H5Dget_space(array.get()), path, what));
   const hsize_t start[2] = {static_cast<hsize_t>(begin), 0};
   const hsize_t count[2] = {static_cast<hsize_t>(end - begin), static_cast<hsize_t>(array_shape.columns)};
+  // Of a list, HDF5 reads the first entries of both.
   check_hdf(H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start, nullptr, count, nullptr), path, what);
   const auto in_memory = HdfSpace::adopt(check_hdf(H5Screate_simple(2, count, nullptr), path, what));
   check_hdf(

@@ -446,6 +446,9 @@ LinearResult LinearSolver::Implementation::solve_indefinite(const Vector& b, Vec
     return result;
   }
   result.outcome = outcome_of(reason);
+  RECOIL_PETSC(MatResidual(operator_.get(), b.get(), x.get(), residual_.get()));
+  const double size = b.norm();
+  result.relative_residual = size > 0 ? residual_.norm() / size : 0;
   if (result.outcome == LinearOutcome::converged && std::isfinite(x.norm()))
     x.update_ghosts();
   else

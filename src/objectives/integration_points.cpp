@@ -33,7 +33,7 @@ template <int dim>
 IntegrationPoints<dim>::IntegrationPoints(const Region<dim>& region, const potentials::FacetSelection& facets)
     : space_(region.space), geometry_(region.geometry) {
   for (const fem::BoundaryFacet& facet : space_->boundary_facets())
-    if (region.selects(facet.cell) && fem::selects(facets.all, facets.ids, facet.id))
+    if (region.selects(facet.cell) && (facets.all || fem::selects(false, facets.ids, facet.id)))
       elements_.push_back({facet.cell, facet.facet});
   tabulate<dim - 1>();
 }

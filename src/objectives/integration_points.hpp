@@ -57,7 +57,7 @@ public:
 
   /// The volume.
   explicit IntegrationPoints(const Region<dim>& region);
-  /// Facets. Not collective.
+  /// Boundary facets: `all` of them, those without an id too, or those with one of the ids. Not collective.
   IntegrationPoints(const Region<dim>& region, const potentials::FacetSelection& facets);
 
   /// Cells or facets of owned cells, on this rank.

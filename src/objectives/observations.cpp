@@ -30,7 +30,9 @@ std::string read_everywhere(const parallel::Communicator& comm, const std::files
     if (file.bad()) throw InputError(path.string() + ":1: the file cannot be read");
   });
   comm.broadcast(text);
-  return text;
+  // Spreadsheets begin UTF-8 with a mark.
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  return text.starts_with(mark) ? text.substr(mark.size()) : text;
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -21,11 +21,14 @@ struct NormFunction {
   virtual double slope_over_norm(double norm) const = 0;
 };
 
+/// (norm / unit)^p.
 struct Power final : NormFunction {
-  explicit Power(double exponent) : p(exponent) {}
-  double value(double norm) const override { return std::pow(norm, p); }
-  double slope_over_norm(double norm) const override { return norm > 0 ? p * std::pow(norm, p - 2) : 0; }
-  double p;
+  Power(double exponent, double unit) : p(exponent), one(unit) {}
+  double value(double norm) const override { return std::pow(norm / one, p); }
+  double slope_over_norm(double norm) const override {
+    return norm > 0 ? p * std::pow(norm / one, p - 2) / (one * one) : 0;
+  }
+  double p, one;
 };
 
 struct SquaredExcess final : NormFunction {
@@ -85,14 +88,12 @@ public:
   }
 };
 
-/// J = (int j dX)^exponent.
+/// Integrals over the cells of a region that all have an elastic law.
 template <int dim>
-class StressIntegral final : public Objective<dim> {
+class OfElasticCells : public Objective<dim> {
 public:
-  StressIntegral(std::string_view name, Region<dim> region, ElasticPotentials<dim> elastic,
-                 std::unique_ptr<const PointFunction<dim>> j, double exponent)
-      : name_(name), region_(std::move(region)), elastic_(std::move(elastic)), j_(std::move(j)),
-        exponent_(exponent) {
+  OfElasticCells(std::string_view name, Region<dim> region, ElasticPotentials<dim> elastic)
+      : name_(name), region_(std::move(region)), elastic_(std::move(elastic)) {
     GlobalIndex missing = 0;
     for (LocalIndex cell = 0; cell < region_.mesh().num_owned_cells; ++cell)
       missing += region_.selects(cell) ? 1 : 0;
@@ -108,36 +109,79 @@ public:
     return quantity == Quantity::displacement || quantity == Quantity::law || quantity == Quantity::vertices;
   }
 
-  double value(const ObservedState& state) override {
-    const double sum = integral(state);
-    return exponent_ == 1 ? sum : std::pow(sum, exponent_);
+protected:
+  double integral(const ObservedState& state, const PointFunction<dim>& j) const {
+    double sum = 0;
+    for (const auto* potential : elastic_) sum += potential->integrate(state.u, j, region_.cells);
+    return region_.comm().sum(sum);
   }
-
-  void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double>,
-                       parameters::PhysicalGradient<dim>& g) override {
-    if (exponent_ != 1) {
-      const double sum = integral(state);
-      if (sum == 0) return;
-      factor *= exponent_ * std::pow(sum, exponent_ - 1);
-    }
+  void add_integral_derivatives(const ObservedState& state, const PointFunction<dim>& j, double factor,
+                                std::span<double> du, parameters::PhysicalGradient<dim>& g) const {
     for (const auto* potential : elastic_) {
-      potential->add_integral_gradient(state.u, *j_, region_.cells, factor, du);
-      potential->add_integral_parameter_products(state.u, *j_, region_.cells, factor, g);
+      potential->add_integral_gradient(state.u, j, region_.cells, factor, du);
+      potential->add_integral_parameter_products(state.u, j, region_.cells, factor, g);
     }
   }
 
 private:
-  double integral(const ObservedState& state) const {
-    double sum = 0;
-    for (const auto* potential : elastic_) sum += potential->integrate(state.u, *j_, region_.cells);
-    return region_.comm().sum(sum);
-  }
-
   std::string_view name_;
   Region<dim> region_;
   ElasticPotentials<dim> elastic_;
+};
+
+/// J = int j dX.
+template <int dim>
+class PointIntegral final : public OfElasticCells<dim> {
+public:
+  PointIntegral(std::string_view name, Region<dim> region, ElasticPotentials<dim> elastic,
+                std::unique_ptr<const PointFunction<dim>> j)
+      : OfElasticCells<dim>(name, std::move(region), std::move(elastic)), j_(std::move(j)) {}
+
+  double value(const ObservedState& state) override { return this->integral(state, *j_); }
+  void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double>,
+                       parameters::PhysicalGradient<dim>& g) override {
+    this->add_integral_derivatives(state, *j_, factor, du, g);
+  }
+
+private:
   std::unique_ptr<const PointFunction<dim>> j_;
-  double exponent_;
+};
+
+/// J = (int |S|^p dX)^(1/p), computed as s (int (|S| / s)^p dX)^(1/p), which is the same for any s: powers of
+/// stresses in Pa overflow. s = (int |S|^2 dX)^(1/2).
+template <int dim>
+class StressNorm final : public OfElasticCells<dim> {
+public:
+  StressNorm(Region<dim> region, ElasticPotentials<dim> elastic, double p, StressMeasure measure)
+      : OfElasticCells<dim>("stress_norm", std::move(region), std::move(elastic)), p_(p), measure_(measure) {}
+
+  double value(const ObservedState& state) override {
+    const double unit = typical(state);
+    return unit > 0 ? unit * std::pow(sum(state, unit), 1 / p_) : 0;
+  }
+  void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double>,
+                       parameters::PhysicalGradient<dim>& g) override {
+    const double unit = typical(state);
+    if (unit == 0) return;
+    factor *= unit / p_ * std::pow(sum(state, unit), 1 / p_ - 1);
+    this->add_integral_derivatives(state, power(p_, unit), factor, du, g);
+  }
+
+private:
+  OfStress<dim> power(double p, double unit) const {
+    return OfStress<dim>(std::make_unique<Power>(p, unit), measure_);
+  }
+  double typical(const ObservedState& state) const { return std::sqrt(this->integral(state, power(2, 1))); }
+  double sum(const ObservedState& state, double unit) const {
+    const double sum = this->integral(state, power(p_, unit));
+    if (!std::isfinite(sum) || sum == 0)
+      throw InputError("stress_norm: stresses to the power p = " + std::to_string(p_) +
+                       " leave the range of numbers; take a smaller p");
+    return sum;
+  }
+
+  double p_;
+  StressMeasure measure_;
 };
 
 } // namespace
@@ -147,9 +191,7 @@ std::unique_ptr<Objective<dim>> make_stress_norm(Region<dim> region, ElasticPote
                                                  StressMeasure measure) {
   if (!(p > 1) || !std::isfinite(p))
     throw InputError("stress_norm: p = " + std::to_string(p) + "; it must be larger than 1");
-  return std::make_unique<StressIntegral<dim>>(
-      "stress_norm", std::move(region), std::move(elastic),
-      std::make_unique<OfStress<dim>>(std::make_unique<Power>(p), measure), 1 / p);
+  return std::make_unique<StressNorm<dim>>(std::move(region), std::move(elastic), p, measure);
 }
 
 template <int dim>
@@ -157,15 +199,15 @@ std::unique_ptr<Objective<dim>> make_stress_bound(Region<dim> region, ElasticPot
                                                   double limit, StressMeasure measure) {
   if (!(limit >= 0) || !std::isfinite(limit))
     throw InputError("stress_bound: limit = " + std::to_string(limit) + " Pa; it must not be negative");
-  return std::make_unique<StressIntegral<dim>>(
+  return std::make_unique<PointIntegral<dim>>(
       "stress_bound", std::move(region), std::move(elastic),
-      std::make_unique<OfStress<dim>>(std::make_unique<SquaredExcess>(limit), measure), 1);
+      std::make_unique<OfStress<dim>>(std::make_unique<SquaredExcess>(limit), measure));
 }
 
 template <int dim>
 std::unique_ptr<Objective<dim>> make_elastic_energy(Region<dim> region, ElasticPotentials<dim> elastic) {
-  return std::make_unique<StressIntegral<dim>>("elastic_energy", std::move(region), std::move(elastic),
-                                               std::make_unique<EnergyDensity<dim>>(), 1);
+  return std::make_unique<PointIntegral<dim>>("elastic_energy", std::move(region), std::move(elastic),
+                                              std::make_unique<EnergyDensity<dim>>());
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \

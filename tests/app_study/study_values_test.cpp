@@ -55,7 +55,7 @@ TEST(StudyValues, ExampleAgreesWithItsScene) {
 TEST(StudyValues, EveryKey) {
   const Study study = read_study(folder + "every_key.json").study;
   const auto& p = study.parameters;
-  EXPECT_EQ(p[0].per, Per::element);
+  EXPECT_EQ(p[0].per, Per::body);
   EXPECT_EQ(p[0].scale.kind, Scale::Kind::factor);
   EXPECT_EQ(p[0].scale.factor, 1e5);
   EXPECT_THAT(p[0].initial, ElementsAre(2e5));
@@ -65,6 +65,7 @@ TEST(StudyValues, EveryKey) {
   EXPECT_EQ(p[1].scale.factor, 1e5);
   EXPECT_THAT(p[1].experiments, ElementsAre(1));
   EXPECT_THAT(p[2].regions, ElementsAre(0, 4));
+  EXPECT_EQ(p[2].per, Per::element);
   EXPECT_THAT(p[2].experiments, ElementsAre(0, 1));
   EXPECT_EQ(p[3].scale.kind, Scale::Kind::logit);
   EXPECT_EQ(p[4].boundary, 1);

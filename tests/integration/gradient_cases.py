@@ -1,8 +1,16 @@
 """Gradients of what the other tests of `recoil gradient` do not have, against differences of whole runs: friction to convergence,
-markers that move with the shape, fields per vertex, loads that grow with time."""
+markers that move with the shape, fields per vertex, loads that grow with time, spins, references, values at their limits, bodies
+in another order from experiment to experiment; and folders whose inputs have changed."""
+import json
+import os
+import shutil
+
+import h5py
+import numpy as np
+
 import runs
 from pieces import box, material
-from studies import distance, exact, gradient, result, slide, slide_study
+from studies import distance, exact, gradient, log, result, slide, slide_study
 
 
 def agree(recoil, name, study, ranks=(1, 2), tolerance=1e-6):
@@ -80,7 +88,128 @@ def loads(recoil):
     agree(recoil, "loads", study, ranks=(1, 3))
 
 
+def turning(**more):
+    """Two free bodies side by side that move and turn."""
+    return dict({
+        "geometry": [box("left", [0.4, 0.3], [3, 2], [0, 0]), box("right", [0.3, 0.3], [2, 2], [1, 0.1])],
+        "materials": material(1e5, 0.3, 1000, psi=20), "solver": {"nonlinear": exact()},
+        "initial_conditions": {"velocity": [{"body": "left", "value": [1, -1]}],
+                               "angular_velocity": [{"body": "left", "value": 3}, {"body": "right", "value": -2, "center": [1, 0]}]},
+        "time": {"dt": 0.01, "time_steps": 4, "integrator": "BDF2"}}, **more)
+
+
+def spins(recoil):
+    """A velocity takes the place of the velocity of the scene and leaves the spin; a spin keeps its centre."""
+    scene = recoil.write_scene("turning", turning())
+    study = {
+        "experiments": [{"name": "turning", "scene": scene}],
+        "parameters": [{"name": "E", "quantity": "young_modulus", "initial": 1e5}],
+        "objectives": [{"name": "left", "type": "velocity", "body": "left", "target": [0, 0], "weight": 10},
+                       {"name": "right", "type": "velocity", "body": "right", "target": [0, 0], "weight": 10}],
+        "sweep": {"tolerance": 1e-13},
+    }
+    plain = result(gradient(recoil, 1, recoil.write_scene("spin-plain", study), "spin-plain"))["per_objective"]
+    study["parameters"] = [{"name": "v", "quantity": "initial_velocity", "body": "left", "initial": [1, -1]},
+                           {"name": "w", "quantity": "initial_angular_velocity", "body": "left", "initial": 3},
+                           {"name": "u", "quantity": "initial_angular_velocity", "body": "right", "initial": -2}]
+    agree(recoil, "spins", study)
+    found = result(recoil.path("spins"))["per_objective"]
+    error = max(abs(found[name] / plain[name] - 1) for name in plain)
+    runs.check(error < 1e-12, "parameters with the values of the scene change nothing: %.1e" % error)
+
+
+def references(recoil):
+    """Targets over a boundary without ids, from a run and from a file, which say the same; refused where they end too early."""
+    scene = turning(initial_conditions={"velocity": [{"body": "left", "value": [1, -1]}]})
+    path = recoil.write_scene("aimed-at", scene)
+    run = recoil.simulate(1, path, "aimed-at")
+    with h5py.File(recoil.path("aimed.h5"), "w") as file:
+        file["u"] = runs.state(run)[:, :2]
+    scene["materials"]["E"] = 2e5
+    study = {
+        "experiments": [{"name": "turning", "scene": recoil.write_scene("turning-stiff", scene)}],
+        "parameters": [{"name": "v", "quantity": "initial_velocity", "body": "left", "initial": [1.2, -1]}],
+        "objectives": [{"name": name, "type": "target_position", "over": "boundary", "reference": reference, "time": "final", "weight": 1e3}
+                       for name, reference in (("run", run), ("file", recoil.path("aimed.h5")))],
+        "sweep": {"tolerance": 1e-13},
+    }
+    agree(recoil, "references", study)
+    found = result(recoil.path("references"))["per_objective"]
+    runs.check(found["run"] > 0 and abs(found["run"] / found["file"] - 1) < 1e-12, "a run and a file say the same: %g, %g" % (found["run"], found["file"]))
+    scene["time"]["time_steps"] = 6
+    study["experiments"][0]["scene"] = recoil.write_scene("turning-long", scene)
+    study["objectives"] = study["objectives"][:1]
+    refused = recoil.run(1, "gradient", recoil.write_scene("ends-early", study), "-o", recoil.path("ends-early"), expect=2)[1]
+    runs.check("(/objectives/0/reference)" in refused and "ends at t = 0.04" in refused, "a reference that ends too early is refused:\n" + refused)
+    runs.check(not os.path.exists(recoil.path("ends-early")), "... before anything has run")
+
+
+def limits(recoil):
+    """Start values that have one side only."""
+    scene = turning()
+    scene["materials"]["phi"] = 0
+    study = {
+        "experiments": [{"name": "turning", "scene": recoil.write_scene("limited", scene)}],
+        "parameters": [{"name": "phi", "quantity": "damping_bulk", "initial": 0}],
+        "objectives": [{"name": "stress", "type": "stress_norm", "p": 60, "time": "integral"}],
+        "sweep": {"tolerance": 1e-13},
+        "check": {"steps": [1, 0.1, 0.01]},
+    }
+    agree(recoil, "limits", study)
+
+
+def orders(recoil):
+    """Values per body belong to names, in whatever order the scenes have the bodies."""
+    scenes = [turning(), turning(geometry=turning()["geometry"][::-1])]
+    study = {
+        "experiments": [{"name": "e%d" % i, "scene": recoil.write_scene("order-%d" % i, scene)} for i, scene in enumerate(scenes)],
+        "parameters": [{"name": "E", "quantity": "young_modulus", "per": "body", "initial": 1e5}],
+        "objectives": [{"name": "o%d" % i, "type": "stress_norm", "p": 2, "experiment": "e%d" % i, "weight": 1 - 0.75 * i} for i in range(2)],
+        "sweep": {"tolerance": 1e-13},
+    }
+    found = result(gradient(recoil, 1, recoil.write_scene("orders", study), "orders"))["parameters"]["E"]
+    study["experiments"], study["objectives"] = study["experiments"][:1], [dict(study["objectives"][0], weight=1.25)]
+    one = result(gradient(recoil, 1, recoil.write_scene("one-order", study), "one-order"))["parameters"]["E"]
+    runs.check(found["bodies"] == one["bodies"] == ["left", "right"], "values per body come with their names")
+    error = runs.difference(np.array(found["gradient"]), np.array(one["gradient"]))
+    runs.check(error < 1e-8, "two experiments with other orders add up by name: %.1e" % error)
+
+
+def changed_inputs(recoil):
+    """A folder is not continued with other values; other observations are swept anew."""
+    observed = recoil.path("observed.csv")
+
+    def observe(shift):
+        with open(observed, "w") as file:
+            file.write("time,x,y\n0,%g,0\n0.04,%g,-0.02\n" % (shift, shift))
+
+    observe(0)
+    study = {
+        "experiments": [{"name": "turning", "scene": recoil.write_scene("watched", turning())}],
+        "parameters": [{"name": "v", "quantity": "initial_velocity", "body": "left", "initial": [1.2, -1]}],
+        "objectives": [{"name": "path", "type": "center_of_mass", "target": observed}],
+    }
+    path = recoil.write_scene("watch", study)
+    folder = gradient(recoil, 1, path, "watch")
+    observe(0.5)
+    fresh = gradient(recoil, 1, path, "watch-fresh")
+    recoil.run(1, "gradient", "--restart", folder, "-q")
+    runs.check("the forward run is complete" in log(folder), "the run is not repeated for other observations")
+    runs.check(abs(result(folder)["objective"] / result(fresh)["objective"] - 1) < 1e-12, "... but the objective is")
+    runs.check(distance(folder, fresh) < 1e-8, "... and the gradient")
+    other = recoil.path("watch-other")
+    shutil.copytree(folder, other)
+    with open(os.path.join(other, "study.json")) as file:
+        resolved = json.load(file)
+    resolved["parameters"][0]["initial"] = [1.3, -1]
+    with open(os.path.join(other, "study.json"), "w") as file:
+        json.dump(resolved, file)
+    refused = recoil.run(1, "gradient", "--restart", other, expect=2)[1]
+    runs.check("no longer those" in refused, "other start values are refused:\n" + refused)
+
+
 with runs.Recoil() as recoil:
-    parts = {"friction": converged_friction, "markers": markers, "loads": loads}
+    parts = {"friction": converged_friction, "markers": markers, "loads": loads, "spins": spins, "references": references,
+             "limits": limits, "orders": orders, "changed": changed_inputs}
     for name in recoil.rest or parts:
         parts[name](recoil)

@@ -67,6 +67,7 @@ public:
   bool contains(const std::string& name) const;
   /// Names in a group, sorted.
   std::vector<std::string> children(const std::string& group) const;
+  /// A list counts as a table of one column.
   ArrayShape shape(const std::string& name) const;
   /// Rows begin..end-1, row-major. T must be the type in the file. Not collective.
   template <class T>

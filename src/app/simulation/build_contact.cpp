@@ -14,10 +14,6 @@ namespace recoil::app {
 
 namespace {
 
-bool names_id(const DirichletEntry& entry, int id) {
-  return entry.all || std::find(entry.ids.begin(), entry.ids.end(), id) != entry.ids.end();
-}
-
 template <int dim>
 std::vector<double> displacement(const std::vector<const DirichletEntry*>& motions,
                                  const mesh::DistributedObstacles<dim>& obstacles, double time,
@@ -127,7 +123,7 @@ const DirichletEntry* find_obstacle_motion(const BoundaryConditions& conditions,
   if (id < 0) return nullptr;
   for (const auto* list : {&conditions.obstacle_displacements, &conditions.dirichlet})
     for (const DirichletEntry& entry : *list)
-      if (names_id(entry, id)) return &entry;
+      if (acts_on(entry, id)) return &entry;
   return nullptr;
 }
 

@@ -138,7 +138,8 @@ build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const st
 }
 
 template <int dim>
-stepping::State initial_state(const Scene& scene, const solvers::ElastodynamicsProblem<dim>& problem) {
+stepping::State initial_state(const Scene& scene, const solvers::ElastodynamicsProblem<dim>& problem,
+                              const std::function<void(stepping::State&)>& adjust) {
   const fem::FunctionSpace<dim>& space = *problem.space;
   stepping::State state;
   state.u = linalg::Vector(space.layout());
@@ -148,11 +149,9 @@ stepping::State initial_state(const Scene& scene, const solvers::ElastodynamicsP
     sample(scene.initial_conditions.solution, space, state.u);
     sample(scene.initial_conditions.velocity, space, state.v);
   });
+  if (adjust) adjust(state);
   for (const AngularVelocity& spin : scene.initial_conditions.angular_velocity)
-    add_spin(spin,
-             spin.center ? *spin.center
-                         : centre_of_mass(spin.region, space, *problem.geometry, problem.density),
-             space, state.v);
+    add_spin(spin, spin_center(spin, problem), space, state.v);
   state.u.update_ghosts();
   state.v.update_ghosts();
   return state;
@@ -209,7 +208,8 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   template solvers::ElastodynamicsProblem<dim> build_problem(const Scene&, const fem::FunctionSpace<dim>&,   \
                                                              const std::vector<int>&, const CellOverrides&,  \
                                                              const mesh::DistributedObstacles<dim>&);        \
-  template stepping::State initial_state(const Scene&, const solvers::ElastodynamicsProblem<dim>&);          \
+  template stepping::State initial_state(const Scene&, const solvers::ElastodynamicsProblem<dim>&,           \
+                                         const std::function<void(stepping::State&)>&);                      \
   template Eigen::Vector3d spin_center(const AngularVelocity&, const solvers::ElastodynamicsProblem<dim>&);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "app/simulation/cell_overrides.hpp"
@@ -18,10 +19,12 @@ solvers::ElastodynamicsProblem<dim>
 build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
               const CellOverrides& overrides, const mesh::DistributedObstacles<dim>& obstacles);
 
-/// Displacement and velocity at the start. Collective.
+/// Displacement and velocity at the start. `adjust`, where given, changes what the fields of the scene say
+/// before its spins are added to the velocity. Collective.
 /// @throws InputError on every rank for a formula without a finite value.
 template <int dim>
-stepping::State initial_state(const Scene& scene, const solvers::ElastodynamicsProblem<dim>& problem);
+stepping::State initial_state(const Scene& scene, const solvers::ElastodynamicsProblem<dim>& problem,
+                              const std::function<void(stepping::State&)>& adjust = {});
 
 /// What a spin turns about: its centre, or the centre of mass of its region. Collective.
 template <int dim>

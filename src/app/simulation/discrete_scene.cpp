@@ -47,12 +47,7 @@ DiscreteScene<dim>::DiscreteScene(const Scene& scene, DistributedGeometry<dim> g
 
 template <int dim>
 void DiscreteScene<dim>::start(const std::function<void(stepping::State&)>& adjust) {
-  stepping::State state = initial_state(scene_, solver_.problem());
-  if (adjust) {
-    adjust(state);
-    state.u.update_ghosts();
-    state.v.update_ghosts();
-  }
+  stepping::State state = initial_state(scene_, solver_.problem(), adjust);
   const solvers::Ledger ledger = solvers::measure_state(solver_.problem(), state.u, state.v);
   std::vector<stepping::State> states;
   states.push_back(std::move(state));

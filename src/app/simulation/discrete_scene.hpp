@@ -33,7 +33,8 @@ public:
   DiscreteScene(const DiscreteScene&) = delete;
   DiscreteScene& operator=(const DiscreteScene&) = delete;
 
-  /// Puts the solver at the initial state of the scene, as changed by `adjust` (ghosts are updated after it).
+  /// Puts the solver at the initial state of the scene, with displacement and velocity as changed by
+  /// `adjust`, to which spins are added.
   /// @throws InputError on every rank if an element is inverted there, something touches or intersects, or a
   /// formula has no finite value then or in the first step.
   void start(const std::function<void(stepping::State&)>& adjust = {});

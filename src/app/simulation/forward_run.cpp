@@ -96,15 +96,17 @@ checkpoint::WriterOptions ForwardRun<dim>::writer_options() const {
 
 template <int dim>
 void ForwardRun<dim>::write_start() {
+  const stepping::State& first = solver_.history().newest();
+  stepping::StepRecord record;
+  record.time = scene_.time.kind == TimeKind::statics ? 0 : scene_.time.t0;
+  const solvers::AcceptedState start{record, &first.u, &first.v, nullptr, nullptr};
   timed_io([&] {
     writer_ = std::make_unique<checkpoint::TrajectoryWriter>(comm_, folder_.trajectory(), writer_options());
     output_.write_mesh(*writer_);
-    const stepping::State& first = solver_.history().newest();
-    stepping::StepRecord record;
-    record.time = scene_.time.kind == TimeKind::statics ? 0 : scene_.time.t0;
-    append({record, &first.u, &first.v, nullptr, nullptr}, true);
+    append(start, true);
     writer_->flush();
   });
+  if (observe_) observe_(start);
 }
 
 template <int dim>
@@ -148,7 +150,6 @@ void ForwardRun<dim>::append(const solvers::AcceptedState& state, bool stored) {
   run.ledger = solver_.ledger();
   run.contact = solver_.totals().contact;
   output_.append(*writer_, solver_.problem(), state, to_json(run), stored);
-  if (observe_) observe_(state);
 }
 
 template <int dim>
@@ -157,6 +158,7 @@ solvers::StepReport ForwardRun<dim>::one_step(GlobalIndex last) {
     const bool nominal = state.record.completes_nominal;
     const bool stored = !nominal || solver_.step() % scene_.output.every == 0 || solver_.step() == last;
     timed_io([&] { append(state, stored); });
+    if (observe_) observe_(state);
   });
 }
 

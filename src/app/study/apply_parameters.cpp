@@ -40,10 +40,6 @@ CellConstant constant_of(Quantity quantity, int i) {
   }
 }
 
-bool has_id(bool all, const std::vector<int>& ids, std::optional<int> boundary) {
-  return !boundary || all || std::ranges::find(ids, *boundary) != ids.end();
-}
-
 std::vector<Expression> constants(std::span<const double> values) {
   std::vector<Expression> result;
   for (const double value : values) result.emplace_back(value);
@@ -85,15 +81,16 @@ void apply_to_scene(const ParameterField<dim>& field, std::span<const double> va
     break;
   case Quantity::dirichlet_value:
     for (DirichletEntry& entry : conditions.dirichlet)
-      if (has_id(entry.all, entry.ids, spec.boundary)) set_prescribed(entry, spec, values, dim, scene.time);
+      if (!spec.boundary || acts_on(entry, *spec.boundary))
+        set_prescribed(entry, spec, values, dim, scene.time);
     break;
   case Quantity::traction:
     for (TractionEntry& entry : conditions.neumann)
-      if (has_id(entry.all, entry.ids, spec.boundary)) entry.value = constants(values);
+      if (!spec.boundary || acts_on(entry, *spec.boundary)) entry.value = constants(values);
     break;
   case Quantity::pressure:
     for (PressureEntry& entry : conditions.pressure)
-      if (has_id(entry.all, entry.ids, spec.boundary)) entry.value = Expression(values[0]);
+      if (!spec.boundary || acts_on(entry, *spec.boundary)) entry.value = Expression(values[0]);
     break;
   default:
     break;
@@ -153,25 +150,25 @@ void apply_to_obstacles(const ParameterField<dim>& field, std::span<const double
   }
 }
 
-/// Replaces the spins of the bodies that the parameter names.
+/// Replaces the spins of the bodies that the parameter acts on; a body keeps the centre of the one it has.
 template <int dim>
 void apply_to_spins(const ParameterField<dim>& field, std::span<const double> values,
                     const std::vector<std::string>& bodies, Scene& scene) {
   auto& spins = scene.initial_conditions.angular_velocity;
-  const ParameterSpec& spec = *field.spec;
-  LocalIndex slot = 0;
-  for (const std::string& body : spec.bodies.empty() ? bodies : spec.bodies) {
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    if (field.slot_of_body[k] < 0) continue;
     AngularVelocity spin;
-    spin.region.bodies = {body};
-    spin.region.where = spec.where.entry;
-    const auto own = values.subspan(static_cast<std::size_t>(slot * field.components),
+    spin.region = {{}, {bodies[k]}, field.spec->where.entry};
+    const auto own = values.subspan(static_cast<std::size_t>(field.slot_of_body[k] * field.components),
                                     static_cast<std::size_t>(field.components));
     spin.value.assign(own.begin(), own.end());
+    const auto turns_it = [&](const AngularVelocity& before) {
+      return before.region.bodies == spin.region.bodies;
+    };
     for (const AngularVelocity& before : spins)
-      if (contains(before.region, body, 0)) spin.center = before.center;
-    std::erase_if(spins, [&](const AngularVelocity& before) { return contains(before.region, body, 0); });
+      if (turns_it(before)) spin.center = before.center;
+    std::erase_if(spins, turns_it);
     spins.push_back(std::move(spin));
-    if (spec.per == Per::body) ++slot;
   }
 }
 

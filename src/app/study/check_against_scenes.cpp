@@ -19,6 +19,20 @@ void check_friction_passes(const ExperimentScene& at) {
                 ", and a fixed number of passes > 1 has no derivative; use 1, or -1 (until converged)");
 }
 
+/// The last pass of converged friction drops the term; any other solution is stationary only with it.
+void check_regularization(const ExperimentScene& at) {
+  const Scene& scene = at.scene;
+  const bool rubbed = scene.contact.enabled && (has_friction(scene) || at.has_parameter(Quantity::friction));
+  if (scene.time.kind != TimeKind::statics || scene.solver.lagged_regularization_weight <= 0 ||
+      scene.solver.lagged_regularization_iterations <= 0 || (rubbed && scene.contact.friction_iterations < 0))
+    return;
+  at.fail(
+      at.experiment.where, "scene",
+      scene.file.string() +
+          " has solver/advanced/lagged_regularization_weight > 0, whose term stays in the solution and has "
+          "no derivative; set it to 0, or converge friction with solver/contact/friction_iterations = -1");
+}
+
 void warn_of_accuracy(const ExperimentScene& at, std::vector<std::string>& warnings) {
   const auto warn = [&](const std::string& what) {
     warnings.push_back(at.experiment.where.of("scene") + ": " + at.scene.file.string() + " has " + what +
@@ -90,6 +104,7 @@ std::vector<std::string> check_study_against_scenes(const Study& study, std::spa
   check_marker_bodies(study, scenes, warnings);
   for (const ExperimentScene& at : experiments) {
     check_friction_passes(at);
+    check_regularization(at);
     warn_of_accuracy(at, warnings);
   }
   return warnings;

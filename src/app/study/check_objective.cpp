@@ -40,6 +40,17 @@ void check_markers(const ExperimentScene& at, const ObjectiveSpec& objective) {
                 (bodies.size() > 1 ? "' to '" + bodies.back() + "'" : "'"));
 }
 
+void check_contact_force_norm(const ExperimentScene& at, const ObjectiveSpec& objective) {
+  if (at.has_parameter(Quantity::obstacle_motion))
+    at.fail(objective.where, "type",
+            "contact_force_norm has no derivative by obstacle_motion; move the parameter or the objective to "
+            "an experiment of its own");
+  const auto* list = objective.time ? std::get_if<StepList>(&*objective.time) : nullptr;
+  if (at.scene.time.kind == TimeKind::statics && list && list->steps.front() == 0)
+    at.fail(objective.where, "time",
+            "contact_force_norm is known for the solution of a static scene only, step 1, not for its start");
+}
+
 } // namespace
 
 void check_objective(const ExperimentScene& at, const ObjectiveSpec& objective) {
@@ -54,6 +65,7 @@ void check_objective(const ExperimentScene& at, const ObjectiveSpec& objective) 
     if (!at.scene.contact.enabled)
       at.fail(objective.where, "type",
               name + " needs contact: set contact/enabled to true in " + at.scene.file.string());
+    check_contact_force_norm(at, objective);
     break;
   case ObjectiveType::velocity:
     if (at.scene.time.kind != TimeKind::dynamic)

@@ -56,9 +56,40 @@ void check_material(const ExperimentScene& at, const ParameterSpec& parameter) {
   }
 }
 
+/// Whether a parameter turns a body at the start.
+bool may_turn(const ExperimentScene& at, const ParameterSpec& other, const std::string& body) {
+  return other.quantity == Quantity::initial_angular_velocity && at.has(other) &&
+         (other.bodies.empty() || std::ranges::find(other.bodies, body) != other.bodies.end());
+}
+
+/// A spin without a centre turns about the centre of mass.
+void refuse_centres_of_mass(const ExperimentScene& at, const ParameterSpec& parameter) {
+  const auto fail = [&](const std::string& what) {
+    at.fail(parameter.where, "quantity",
+            what + " turns about the centre of mass, which moves with density, and that has no derivative; "
+                   "give the spin in the scene a `center`");
+  };
+  const auto& spins = at.scene.initial_conditions.angular_velocity;
+  for (const AngularVelocity& spin : spins)
+    if (!spin.center && may_overlap(spin.region, at.scene, parameter.bodies, parameter.regions))
+      fail("the spin at " + spin.region.where);
+  for (const mesh::GeometrySpec* body : bodies_of(at, parameter)) {
+    const bool centred = std::ranges::any_of(spins, [&](const AngularVelocity& spin) {
+      return spin.center && spin.region.bodies == std::vector{body->name};
+    });
+    for (const ParameterSpec& other : at.study.parameters)
+      if (!centred && may_turn(at, other, body->name)) fail("'" + other.name + "'");
+  }
+}
+
 void check_density(const ExperimentScene& at, const ParameterSpec& parameter) {
+  if (at.scene.time.kind == TimeKind::dynamic) refuse_centres_of_mass(at, parameter);
+  const bool weighs = std::ranges::any_of(at.study.objectives, [&](const ObjectiveSpec& objective) {
+    return objective.experiment == at.index &&
+           (objective.type == ObjectiveType::center_of_mass || objective.type == ObjectiveType::height);
+  });
   if (at.scene.time.kind == TimeKind::dynamic || has_body_force(at.scene) ||
-      at.has_parameter(Quantity::body_force))
+      at.has_parameter(Quantity::body_force) || weighs)
     return;
   at.fail(parameter.where, "quantity",
           "density is not used: the scene has no inertia (it is " +
@@ -109,6 +140,17 @@ void refuse_replaced(const ExperimentScene& at, const ParameterSpec& parameter,
           "'" + parameter.name + "' would replace " + quoted(varying.front()) + ", which varies in " + how);
 }
 
+/// A spin of several bodies, or of volumes, turns them about one centre, which none of them would keep.
+void check_replaced_spins(const ExperimentScene& at, const ParameterSpec& parameter) {
+  for (const AngularVelocity& spin : at.scene.initial_conditions.angular_velocity) {
+    const bool of_one_body = spin.region.ids.empty() && spin.region.bodies.size() == 1;
+    if (!of_one_body && may_overlap(spin.region, at.scene, parameter.bodies, {}))
+      at.fail(parameter.where, "quantity",
+              "'" + parameter.name + "' would replace part of the spin at " + spin.region.where +
+                  "; write one entry with one `body` for every body there");
+  }
+}
+
 void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
   const std::string name = info(parameter.quantity).name;
   const bool displacement = parameter.quantity == Quantity::initial_displacement;
@@ -119,11 +161,12 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
   if (at.scene.time.kind == TimeKind::quasistatic && !displacement)
     at.fail(parameter.where, "quantity", name + " is not used: a quasistatic scene has no inertia");
   const bool rubbed = has_friction(at.scene) || at.has_parameter(Quantity::friction);
-  if (at.scene.time.kind == TimeKind::quasistatic && !rubbed && !has_damping(at.scene))
+  const bool follows = !at.scene.boundary_conditions.normal_aligned_neumann.empty();
+  if (at.scene.time.kind == TimeKind::quasistatic && !rubbed && !has_damping(at.scene) && !follows)
     at.fail(parameter.where, "quantity",
-            name + " is not used: a quasistatic scene without friction and damping does not depend on "
-                   "where it starts");
-  if (parameter.quantity == Quantity::initial_angular_velocity) return;
+            name + " is not used: a quasistatic scene without friction, damping and normal tractions does "
+                   "not depend on where it starts");
+  if (parameter.quantity == Quantity::initial_angular_velocity) return check_replaced_spins(at, parameter);
   const auto& initial = at.scene.initial_conditions;
   for (const InitialField& field : displacement ? initial.solution : initial.velocity)
     if (parameter.per != Per::vertex &&
@@ -151,9 +194,7 @@ const Entry& find_entry(const ExperimentScene& at, const ParameterSpec& paramete
   for (const Entry& entry : entries) {
     ids.insert(entry.ids.begin(), entry.ids.end());
     all = all || entry.all;
-    if (parameter.boundary ? entry.all || std::ranges::find(entry.ids, *parameter.boundary) != entry.ids.end()
-                           : entries.size() == 1)
-      return entry;
+    if (parameter.boundary ? acts_on(entry, *parameter.boundary) : entries.size() == 1) return entry;
   }
   const std::string name = info(parameter.quantity).name;
   if (!parameter.boundary && entries.size() > 1)
@@ -165,6 +206,22 @@ const Entry& find_entry(const ExperimentScene& at, const ParameterSpec& paramete
                                         "; ids there: " + ids_of(ids, all)
                                   : "") +
               hint);
+}
+
+/// A parameter stands for the value of whole entries, so two must not share one.
+template <class Entry>
+void refuse_shared_entries(const ExperimentScene& at, const ParameterSpec& parameter,
+                           const std::vector<Entry>& entries) {
+  for (const ParameterSpec& other : at.study.parameters) {
+    if (&other == &parameter) return;
+    if (other.quantity != parameter.quantity || !at.has(other)) continue;
+    for (const Entry& entry : entries)
+      if ((!other.boundary || acts_on(entry, *other.boundary)) &&
+          (!parameter.boundary || acts_on(entry, *parameter.boundary)))
+        at.fail(parameter.where, parameter.boundary ? "boundary" : "quantity",
+                "'" + parameter.name + "' and '" + other.name + "' would both set the value of " +
+                    entry.where + "; split it into one entry for each");
+  }
 }
 
 void check_dirichlet(const ExperimentScene& at, const ParameterSpec& parameter) {
@@ -181,9 +238,15 @@ void check_dirichlet(const ExperimentScene& at, const ParameterSpec& parameter) 
     at.fail(parameter.where, "boundary",
             "no facet has the surface id " + std::to_string(id) +
                 "; ids in this scene: " + list_of(surfaces.ids));
-  refuse_replaced_motion(at, parameter,
-                         find_entry(at, parameter, at.scene.boundary_conditions.dirichlet,
-                                    "boundary_conditions/dirichlet_boundary", ""));
+  const DirichletEntry& entry = find_entry(at, parameter, at.scene.boundary_conditions.dirichlet,
+                                           "boundary_conditions/dirichlet_boundary", "");
+  for (const mesh::GeometrySpec& body : at.scene.geometry)
+    if (body.is_obstacle && find_motion_of(at.scene, body) == &entry)
+      at.fail(parameter.where, "boundary",
+              entry.where + " also moves the obstacle '" + body.name +
+                  "'; give the obstacle an entry of `obstacle_displacements`");
+  refuse_replaced_motion(at, parameter, entry);
+  refuse_shared_entries(at, parameter, at.scene.boundary_conditions.dirichlet);
 }
 
 void check_obstacle_motion(const ExperimentScene& at, const ParameterSpec& parameter) {
@@ -234,6 +297,7 @@ void check_load(const ExperimentScene& at, const ParameterSpec& parameter) {
     const auto& entry = find_entry(at, parameter, conditions.neumann, "boundary_conditions/neumann_boundary",
                                    "; add an entry with this id, its value may be zero");
     refuse_replaced_load(at, parameter, entry.value, entry.where);
+    refuse_shared_entries(at, parameter, conditions.neumann);
   } else if (parameter.quantity == Quantity::pressure) {
     const std::string hint = conditions.normal_aligned_neumann.empty()
                                  ? "; add an entry with this id, its value may be zero"
@@ -242,10 +306,27 @@ void check_load(const ExperimentScene& at, const ParameterSpec& parameter) {
         find_entry(at, parameter, conditions.pressure, "boundary_conditions/pressure_boundary", hint);
     refuse_replaced_load(at, parameter, {entry.value}, entry.where);
     refuse_normal_traction(at, parameter, entry);
+    refuse_shared_entries(at, parameter, conditions.pressure);
   } else {
     refuse_replaced_load(at, parameter, conditions.rhs,
                          at.scene.file.string() + " (/boundary_conditions/rhs)");
   }
+}
+
+void refuse_spins(const ExperimentScene& at, const ParameterSpec& parameter,
+                  const std::vector<std::string>& moved) {
+  if (at.scene.time.kind == TimeKind::statics) return;
+  const auto fail = [&](const std::string& what) {
+    at.fail(parameter.where, "quantity",
+            "a shape moves what " + what +
+                " turns, and that has no derivative; drop one of the two, or move "
+                "other bodies (`body`)");
+  };
+  for (const AngularVelocity& spin : at.scene.initial_conditions.angular_velocity)
+    if (may_overlap(spin.region, at.scene, moved, {})) fail("the spin at " + spin.region.where);
+  for (const ParameterSpec& other : at.study.parameters)
+    for (const std::string& body : moved)
+      if (may_turn(at, other, body)) fail("'" + other.name + "' (initial_angular_velocity)");
 }
 
 void check_shape(const ExperimentScene& at, const ParameterSpec& parameter) {
@@ -264,14 +345,7 @@ void check_shape(const ExperimentScene& at, const ParameterSpec& parameter) {
     at.fail(parameter.where, "quantity",
             "a shape moves the points where " + quoted(varying.front()) +
                 " is evaluated, and that has no derivative; write numbers there");
-  const bool spins = std::ranges::any_of(at.study.parameters, [&](const ParameterSpec& other) {
-    return other.quantity == Quantity::initial_angular_velocity && at.has(other) &&
-           (other.bodies.empty() || std::ranges::find_first_of(other.bodies, moved) != other.bodies.end());
-  });
-  if (spins)
-    at.fail(parameter.where, "quantity",
-            "a shape moves what initial_angular_velocity turns, and that has no derivative; drop one of the "
-            "two parameters");
+  refuse_spins(at, parameter, moved);
   if (at.scene.contact.enabled && at.scene.contact.dhat_relative)
     at.fail(parameter.where, "quantity",
             "a shape changes the bounding box that contact/dhat_relative refers to; write contact/dhat in " +
@@ -282,11 +356,10 @@ void check_shape(const ExperimentScene& at, const ParameterSpec& parameter) {
 
 void check_parameter(const ExperimentScene& at, const ParameterSpec& parameter) {
   const QuantityInfo& quantity = info(parameter.quantity);
-  const bool on_cells = std::ranges::find(quantity.takes, "region") != quantity.takes.end();
-  if (on_cells) {
+  const bool by_region = std::ranges::find(quantity.takes, "region") != quantity.takes.end();
+  if (by_region || quantity.group == QuantityGroup::initial)
     require_deformable(at, parameter.bodies, parameter.where.of("body"));
-    require_regions(at, parameter);
-  }
+  if (by_region) require_regions(at, parameter);
   switch (quantity.group) {
   case QuantityGroup::material:
     return check_material(at, parameter);

@@ -38,7 +38,10 @@ double component_of(const Direction& direction, const ParameterField<dim>& field
   if (direction.only >= 0 && owner != direction.only) return 0;
   const GlobalIndex number =
       field.slot_ids[entry / width] * field.components + static_cast<GlobalIndex>(entry % width);
-  return draw(direction.seed, owner, number) * size_of(field, mesh, values[entry]);
+  const double component = draw(direction.seed, owner, number) * size_of(field, mesh, values[entry]);
+  // At a limit there is one side to go to.
+  const QuantityInfo& quantity = info(field.spec->quantity);
+  return !quantity.min_open && values[entry] == quantity.min ? std::abs(component) : component;
 }
 
 template double component_of(const Direction&, const ParameterField<2>&, const mesh::DistributedMesh<2>&,

@@ -38,6 +38,21 @@ public:
     for (const auto& potential : problem_.elastic) elastic_.push_back(potential.get());
   }
 
+  /// @throws InputError on every rank also where the objective has no value at a time at which it is needed.
+  Pointer build_checked(const ObjectiveSpec& spec) const {
+    Pointer objective = build(spec);
+    if (!info(spec.type).takes_time()) return objective;
+    try {
+      for (const double time : observed_interval(spec)) objective->check_time(time);
+    } catch (const InputError& missing) {
+      throw InputError(spec.where.of("target"),
+                       std::string(missing.what()) +
+                           "; add observations, or look at other states with `time`");
+    }
+    return objective;
+  }
+
+private:
   Pointer build(const ObjectiveSpec& spec) const {
     using enum ObjectiveType;
     switch (spec.type) {
@@ -72,10 +87,9 @@ public:
     case material_smoothing:
       break;
     }
-    return objectives::make_material_smoothing<dim>(region(spec), cell_constants());
+    return build_material_smoothing(spec);
   }
 
-private:
   objectives::Region<dim> region(const ObjectiveSpec& spec) const {
     std::vector<std::int32_t> bodies;
     const auto& names = discrete_.mesh().body_names;
@@ -86,6 +100,25 @@ private:
       bodies.push_back(static_cast<std::int32_t>(found - names.begin()));
     }
     return objectives::make_region<dim>(discrete_.space(), problem_.geometry, std::move(bodies));
+  }
+
+  /// Times of the first and the last state that the objective looks at.
+  std::array<double, 2> observed_interval(const ObjectiveSpec& spec) const {
+    const TimeSpec& time = discrete_.scene().time;
+    const bool is_static = time.kind == TimeKind::statics;
+    const auto at = [&](int step) { return is_static && step == 0 ? 0 : time.time_of_step(step); };
+    const ObservedTimes times = observed_times(spec, is_static);
+    if (std::holds_alternative<FinalTime>(times)) return {at(time.steps), at(time.steps)};
+    if (const auto* list = std::get_if<StepList>(&times))
+      return {at(list->steps.front()), at(list->steps.back())};
+    if (const auto* list = std::get_if<TimeList>(&times)) {
+      // Values between two states come from both.
+      const auto position = [&](double t) { return (t - time.t0) / time.dt; };
+      const auto first = static_cast<int>(std::floor(position(list->times.front()) + 1e-6));
+      const auto last = static_cast<int>(std::ceil(position(list->times.back()) - 1e-6));
+      return {at(std::max(first, 0)), at(std::min(last, time.steps))};
+    }
+    return {at(0), at(time.steps)};
   }
 
   static objectives::StressMeasure measure(const ObjectiveSpec& spec) {
@@ -99,7 +132,7 @@ private:
   }
 
   objectives::ReferenceField reference(const ObjectiveSpec& spec, bool positions) const {
-    return nodal_reference<dim>(spec, discrete_.space(), positions);
+    return nodal_reference<dim>(spec, discrete_.space(), positions, observed_interval(spec));
   }
 
   Pointer build_markers(const ObjectiveSpec& spec) const {
@@ -120,21 +153,26 @@ private:
                             : 1;
     return objectives::make_contact_force_norm<dim>(
         region(spec), *problem_.contact, *contact.barrier_stiffness / unit,
-        [this, motion = &problem_.obstacle_motion](double time) { return (*motion)(time, 1); });
+        [motion = &problem_.obstacle_motion](double time) { return (*motion)(time, 1); });
   }
 
-  std::vector<objectives::CellConstants> cell_constants() const {
+  Pointer build_material_smoothing(const ObjectiveSpec& spec) const {
     const Scene& scene = discrete_.scene();
+    const objectives::Region<dim> cells = region(spec);
     const auto lame =
         cell_lame_constants(scene, discrete_.space(), discrete_.materials(), discrete_.overrides());
     std::vector<objectives::CellConstants> constants;
-    for (std::size_t cell = 0; cell < lame.size(); ++cell) {
-      const MaterialEntry& entry = scene.materials[static_cast<std::size_t>(discrete_.materials()[cell])];
-      if (entry.type == MaterialType::mooney_rivlin)
-        throw InputError(entry.where, "material_smoothing is known for materials of lambda and mu only");
-      constants.push_back({static_cast<int>(entry.type), 2, {lame[cell][0], lame[cell][1], 0}});
-    }
-    return constants;
+    parallel::collectively(discrete_.space().comm(), [&] {
+      for (std::size_t cell = 0; cell < lame.size(); ++cell) {
+        const MaterialEntry& entry = scene.materials[static_cast<std::size_t>(discrete_.materials()[cell])];
+        if (entry.type == MaterialType::mooney_rivlin && cells.selects(static_cast<LocalIndex>(cell)))
+          throw InputError(spec.where.of("type"),
+                           "material_smoothing compares lambda and mu, which the material at " + entry.where +
+                               " does not have; name the bodies of other materials in `body`");
+        constants.push_back({static_cast<int>(entry.type), 2, {lame[cell][0], lame[cell][1], 0}});
+      }
+    });
+    return objectives::make_material_smoothing<dim>(cells, std::move(constants));
   }
 
   const Study& study_;
@@ -159,8 +197,12 @@ MarkerPoints<dim> locate_markers(const Study& study, int experiment, const mesh:
     if (body == mesh.body_names.end()) continue;
     Eigen::Matrix<double, dim, 1> rest;
     for (std::size_t i = 0; i < dim; ++i) rest[static_cast<Eigen::Index>(i)] = marker.rest[i];
-    points[number] = objectives::locate<dim>(mesh, static_cast<std::int32_t>(body - mesh.body_names.begin()),
-                                             rest, marker.name);
+    try {
+      points[number] = objectives::locate<dim>(
+          mesh, static_cast<std::int32_t>(body - mesh.body_names.begin()), rest, marker.name);
+    } catch (const InputError& outside) {
+      throw InputError(marker.where.of("rest"), outside.what());
+    }
   }
   return points;
 }
@@ -174,7 +216,7 @@ ExperimentObjectives<dim> make_objectives(const Study& study, int experiment, co
   for (const ObjectiveSpec& spec : study.objectives) {
     if (spec.experiment != experiment) continue;
     result.specs.push_back(&spec);
-    result.objectives.push_back(builder.build(spec));
+    result.objectives.push_back(builder.build_checked(spec));
     result.terms.push_back(
         {spec.name, spec.weight, spec.power, selection_of(observed_times(spec, is_static))});
   }

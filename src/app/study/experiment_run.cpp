@@ -8,6 +8,7 @@
 #include "app/simulation/forward_run.hpp"
 #include "app/study/complete_run.hpp"
 #include "app/study/file_order.hpp"
+#include "app/study/input_files.hpp"
 #include "app/study/observation.hpp"
 #include "app/study/sealed_json.hpp"
 #include "app/study/stored_run.hpp"
@@ -52,6 +53,7 @@ public:
     return result;
   }
   std::vector<double> start_values(std::size_t field) const override { return start_[field]; }
+  std::vector<std::string> bodies(std::size_t field) const override { return fields_[field].slot_names; }
   bool is_replicated(std::size_t field) const override {
     return fields_[field].extent == ParameterField<dim>::Extent::replicated;
   }
@@ -86,6 +88,7 @@ private:
   };
 
   double run_pilot();
+  void hold_to_values(bool begun) const;
   std::string run_forward(ForwardResult& result, const Stopwatch& watch);
   void observe_the_rest();
   void sweep_back(SweepResult& result);
@@ -199,6 +202,7 @@ template <int dim>
 ForwardResult Runner<dim>::run(const ExperimentFolder& folder) {
   const Stopwatch watch;
   folder_ = folder;
+  folder_.inputs = digests_of(comm_, input_files(study_, experiment_, scene()));
   if (!read_result()) {
     variant_ = make_variant(scene(), geometry_, fields_, start_);
     observation_ = std::make_unique<Observation<dim>>(observe(*variant_.discrete));
@@ -221,11 +225,26 @@ ForwardResult Runner<dim>::run(const ExperimentFolder& folder) {
   return forward_;
 }
 
+/// Notes what a run is made with, or refuses to go on with another study or scene than it was begun with.
+template <int dim>
+void Runner<dim>::hold_to_values(bool begun) const {
+  const nlohmann::ordered_json values = digests_of_values(comm_, folder_);
+  if (!begun) return write_sealed_json(comm_, folder_.values(), values);
+  const SealedJson before = read_sealed_json(comm_, folder_.values());
+  if (before.content && *before.content != values)
+    throw InputError(
+        folder_.study.string(),
+        fmt::format("its `parameters`, or {}, are no longer those that the run of '{}' was begun "
+                    "with; put them back, or start again in a new folder",
+                    folder_.scene().string(), name()));
+}
+
 /// Begins the run, goes on with it, or leaves a complete one alone.
 template <int dim>
 std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& watch) {
   const auto run = checkpoint::RunFolder::open(comm_, folder_.root);
   const bool begun = checkpoint::TrajectoryReader::exists(comm_, run.trajectory());
+  hold_to_values(begun);
   if (begun) drop_unfinished_step(comm_, folder_);
   if (begun)
     if (const auto cost = cost_of_complete_run(comm_, folder_, scene().time.steps)) {
@@ -246,7 +265,13 @@ std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& wat
   if (code == ExitCode::interrupted)
     throw Error(code, name() + ": the forward run is interrupted; run again with --restart to go on");
   result.seconds = watch.seconds();
-  result.newton_iterations = variant_.discrete->solver().totals().newton_iterations;
+  const solvers::SolverTotals& totals = variant_.discrete->solver().totals();
+  result.newton_iterations = totals.newton_iterations;
+  if (totals.rough_friction > 0)
+    log_warning(
+        fmt::format("{}: {} solves ended before friction had converged; the gradient is as exact as they "
+                    "are (solver/contact/friction_convergence_tol)",
+                    name(), totals.rough_friction));
   return code == ExitCode::done
              ? ""
              : fmt::format("the forward run fails after step {}", variant_.discrete->solver().step());
@@ -295,11 +320,12 @@ ForwardResult Runner<dim>::run_beside(const Direction& direction, double factor)
     observation.see(records_.front(), first.u, first.v);
     while (solver.step() < scene().time.steps) {
       interrupts_.stop_if_pending();
-      const solvers::StepReport report = solver.advance([&](const solvers::AcceptedState& state) {
+      const auto see = [&](const solvers::AcceptedState& state) {
         const auto id = static_cast<std::size_t>(state.record.id);
         result.same_steps = result.same_steps && id < records_.size() && state.record == records_[id];
         observation.see(state.record, *state.u, *state.v);
-      });
+      };
+      const auto report = solver.advance(see, num_sub_steps(records_, solver.step() + 1));
       if (report.accepted) continue;
       result.failure = fmt::format("step {} fails: {}", solver.step() + 1, report.failure);
       return result;

@@ -71,6 +71,8 @@ public:
   virtual std::vector<int> parameters() const = 0;
   /// Start values of a field, on this rank.
   virtual std::vector<double> start_values(std::size_t field) const = 0;
+  /// Names of the bodies or obstacles that the values of a field belong to; empty where it has none per body.
+  virtual std::vector<std::string> bodies(std::size_t field) const = 0;
   /// Whether all ranks hold all values of a field.
   virtual bool is_replicated(std::size_t field) const = 0;
   /// Writes the arrays value, gradient and gradient_scaled of a field into the group `name`.

@@ -31,11 +31,6 @@ std::span<double> flat(std::vector<Item>& items) {
   return {reinterpret_cast<double*>(items.data()), items.size() * (sizeof(Item) / sizeof(double))};
 }
 
-template <class Entry>
-bool acts_on(const Entry& entry, int boundary) {
-  return entry.all || std::ranges::find(entry.ids, boundary) != entry.ids.end();
-}
-
 } // namespace
 
 template <int dim>

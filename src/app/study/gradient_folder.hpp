@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "recoil/app/study/study.hpp"
 #include "recoil/base/folder_lock.hpp"
 #include "recoil/checkpoint/run_folder.hpp"
@@ -14,10 +16,14 @@ namespace recoil::app {
 /// Where one experiment of a study keeps its run and its sweep.
 struct ExperimentFolder {
   std::filesystem::path root, study; ///< `study`: the study file of the gradient folder
+  /// Digests of the files that study and scene name, by path; what was made from others is not used.
+  nlohmann::ordered_json inputs = {};
 
   std::filesystem::path scene() const { return root / "scene.json"; }
   std::filesystem::path summary() const { return root / "summary.json"; }
   std::filesystem::path trajectory() const { return root / "trajectory"; }
+  /// Digests of the values that the run is made with.
+  std::filesystem::path values() const { return root / "values.json"; }
   std::filesystem::path pilot() const { return root / "pilot.json"; }
   /// Names the file beside it that the sweep has come to, or its result.
   std::filesystem::path sweep() const { return root / "sweep.json"; }

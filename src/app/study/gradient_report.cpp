@@ -30,9 +30,36 @@ Json groups_of(const Study& study, const ParameterSpec& spec) {
   return groups;
 }
 
+/// A parameter over all experiments.
+struct Summed {
+  std::vector<std::string> bodies; ///< of which `values` and `gradient` hold the same number of entries each
+  std::vector<double> values, gradient;
+};
+
+/// Adds the derivatives of one experiment, whose bodies may be others or in another order.
+void add(const std::vector<std::string>& bodies, const std::vector<double>& values,
+         const std::vector<double>& gradient, Summed& sum) {
+  const std::size_t width = bodies.empty() ? gradient.size() : gradient.size() / bodies.size();
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    std::size_t place = i;
+    if (!bodies.empty()) {
+      const std::string& body = bodies[i / width];
+      const auto found = std::ranges::find(sum.bodies, body);
+      place = static_cast<std::size_t>(found - sum.bodies.begin()) * width + i % width;
+      if (found == sum.bodies.end()) sum.bodies.push_back(body);
+    }
+    if (place >= sum.gradient.size()) {
+      sum.gradient.resize(place + 1, 0.0);
+      sum.values.resize(place + 1, 0.0);
+    }
+    sum.gradient[place] += gradient[i];
+    sum.values[place] = values[i];
+  }
+}
+
 Json describe_parameters(const Study& study, const GradientStages& stages) {
   Json result;
-  std::vector<std::vector<double>> gradients(study.parameters.size()), values(study.parameters.size());
+  std::vector<Summed> sums(study.parameters.size());
   for (std::size_t e = 0; e < stages.experiments.size(); ++e) {
     const ExperimentRun& experiment = *stages.experiments[e];
     const std::vector<int> parameters = experiment.parameters();
@@ -40,27 +67,29 @@ Json describe_parameters(const Study& study, const GradientStages& stages) {
       if (!experiment.is_replicated(k)) continue;
       const auto index = static_cast<std::size_t>(parameters[k]);
       const auto owner = static_cast<std::size_t>(study.parameters[index].tie.value_or(parameters[k]));
-      const std::vector<double>& share = stages.sweeps[e].gradient[k];
-      gradients[owner].resize(std::max(gradients[owner].size(), share.size()), 0.0);
-      for (std::size_t i = 0; i < share.size(); ++i) gradients[owner][i] += share[i];
-      values[owner] = experiment.start_values(k);
+      // Tied values belong to those of the owner by their order.
+      const auto of_owner = std::ranges::find(parameters, static_cast<int>(owner));
+      const auto named =
+          of_owner == parameters.end() ? k : static_cast<std::size_t>(of_owner - parameters.begin());
+      add(experiment.bodies(named), experiment.start_values(k), stages.sweeps[e].gradient[k], sums[owner]);
     }
   }
   for (std::size_t i = 0; i < study.parameters.size(); ++i) {
     const ParameterSpec& spec = study.parameters[i];
     const auto owner = static_cast<std::size_t>(spec.tie.value_or(static_cast<int>(i)));
-    if (gradients[owner].empty()) {
+    const auto& [bodies, values, gradient] = sums[owner];
+    if (gradient.empty()) {
       result[spec.name] = {
           {"unit", unit_of(spec)}, {"file", "gradient.h5"}, {"groups", groups_of(study, spec)}};
       continue;
     }
-    std::vector<double> scaled = gradients[owner];
-    for (std::size_t k = 0; k < scaled.size(); ++k)
-      scaled[k] = scaled_derivative(spec, values[owner][k], scaled[k]);
-    result[spec.name] = {{"value", number_or_list(values[owner])},
+    std::vector<double> scaled = gradient;
+    for (std::size_t k = 0; k < scaled.size(); ++k) scaled[k] = scaled_derivative(spec, values[k], scaled[k]);
+    result[spec.name] = {{"value", number_or_list(values)},
                          {"unit", unit_of(spec)},
-                         {"gradient", number_or_list(gradients[owner])},
+                         {"gradient", number_or_list(gradient)},
                          {"gradient_scaled", number_or_list(scaled)}};
+    if (!bodies.empty()) result[spec.name]["bodies"] = bodies;
   }
   return result;
 }

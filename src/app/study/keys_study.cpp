@@ -171,11 +171,13 @@ std::span<const Key> parameter_keys() {
        .doc = "Typical size of q."},
       {.pattern = "/parameters/*/tie",
        .types = text,
-       .doc = "Name of another parameter of the same unit, components and `per`, whose value this one has."},
+       .doc = "Name of another parameter of the same unit, components and `per` (not of fields), whose value "
+              "this one "
+              "has; both show the gradient by the common value."},
       {.pattern = "/parameters/*/basis",
        .types = text | object,
        .choices = "[\"vertices\", \"boundary_vertices\", \"affine\"]",
-       .doc = "`shape`: what moves the vertices. All of them, those of the boundary (the others follow), an "
+       .doc = "`shape`: what moves the vertices. All of them, those of the boundary (the others stay), an "
               "affine map, or one of the forms below."},
       {.pattern = "/parameters/*/basis/box",
        .types = list,
@@ -183,7 +185,11 @@ std::span<const Key> parameter_keys() {
        .length = {2, 3},
        .range = from_to(2, 10000),
        .doc = "Control points per axis of a lattice over the bounding box."},
-      {.pattern = "/parameters/*/basis/modes", .types = path, .doc = "HDF5 file of displacement modes."},
+      {.pattern = "/parameters/*/basis/modes",
+       .types = path,
+       .doc = "HDF5 file with an array per mode in its root, taken in the order of their names: a row of d "
+              "numbers [m] "
+              "per vertex of all bodies in the order of the mesh files."},
   };
   return keys;
 }
@@ -238,7 +244,8 @@ std::span<const Key> objective_keys() {
        .items = number,
        .length = {1, 1 << 30},
        .unit = "s",
-       .doc = "Times, ascending; linear between the two states around each."},
+       .doc = "Times, ascending; the value of the objective there is linear between those of the two states "
+              "around each."},
       {.pattern = "/objectives/*/p",
        .types = number,
        .range = {.min = 1, .min_open = true},
@@ -261,7 +268,9 @@ std::span<const Key> objective_keys() {
        .doc = "Where the difference is integrated."},
       {.pattern = "/objectives/*/reference",
        .types = path | folder,
-       .doc = "Run folder or HDF5 file with the displacements aimed at."},
+       .doc = "Run folder with the displacements aimed at, or HDF5 file with an array `u` of them [m], one "
+              "row per node in "
+              "the order of the mesh files, for all times."},
       {.pattern = "/objectives/*/target",
        .types = path | list,
        .items = number,

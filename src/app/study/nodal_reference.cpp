@@ -8,6 +8,7 @@
 
 #include "recoil/base/error.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
+#include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::app {
 
@@ -26,17 +27,12 @@ public:
     if (positions) rest_ = reader_.template read_static<double>("coordinates", nodes_);
   }
 
+  void check_time(double time) const { static_cast<void>(around(time)); }
+
   std::span<const double> at(double time) {
-    const auto after = std::ranges::lower_bound(stored_, time - tolerance(), {}, &Stored::time);
-    if (after == stored_.end())
-      throw InputError(where_, fmt::format("the reference ends at t = {:g}, {:g} is needed",
-                                           stored_.empty() ? 0.0 : stored_.back().time, time));
-    if (std::abs(after->time - time) <= tolerance()) return interpolate(after->id, after->id, 0);
-    if (after == stored_.begin())
-      throw InputError(where_,
-                       fmt::format("the reference starts at t = {:g}, {:g} is needed", after->time, time));
-    const auto before = after - 1;
-    return interpolate(before->id, after->id, (time - before->time) / (after->time - before->time));
+    const auto [before, after] = around(time);
+    const double share = before.id == after.id ? 0 : (time - before.time) / (after.time - before.time);
+    return interpolate(before.id, after.id, share);
   }
 
 private:
@@ -49,6 +45,19 @@ private:
     return stored_.size() < 2 ? 1e-12
                               : 1e-6 * (stored_.back().time - stored_.front().time) /
                                     static_cast<double>(stored_.size() - 1);
+  }
+
+  /// The stored states before and after a time, twice the same on one of them.
+  std::pair<Stored, Stored> around(double time) const {
+    const auto after = std::ranges::lower_bound(stored_, time - tolerance(), {}, &Stored::time);
+    if (after == stored_.end())
+      throw InputError(where_, fmt::format("the reference ends at t = {:g}, {:g} is needed",
+                                           stored_.empty() ? 0.0 : stored_.back().time, time));
+    if (std::abs(after->time - time) <= tolerance()) return {*after, *after};
+    if (after == stored_.begin())
+      throw InputError(where_,
+                       fmt::format("the reference starts at t = {:g}, {:g} is needed", after->time, time));
+    return {*(after - 1), *after};
   }
 
   std::span<const double> interpolate(GlobalIndex before, GlobalIndex after, double share) {
@@ -77,16 +86,52 @@ private:
   std::vector<double> rest_, values_;
 };
 
+/// The array `u` of an HDF5 file at the local nodes, plus the rest mesh where `positions`.
+template <int dim>
+std::vector<double> read_reference_file(const ObjectiveSpec& spec, const fem::FunctionSpace<dim>& space,
+                                        bool positions) {
+  const io::BlockLayout nodes(
+      space.comm(),
+      std::span(space.canonical_ids()).first(static_cast<std::size_t>(space.num_owned_nodes())));
+  const std::vector<double> block = parallel::collectively(space.comm(), [&] {
+    const auto fail = [&](const std::string& what) {
+      throw InputError(spec.where.of("reference"), spec.reference.string() + " " + what);
+    };
+    const io::Hdf5Reader file(spec.reference);
+    if (!file.contains("u")) fail("holds no array 'u', the displacements of the nodes");
+    const io::ArrayShape shape = file.shape("u");
+    if (shape.rows != space.num_nodes_global() || shape.columns != dim)
+      fail(fmt::format("has an array 'u' of {} x {}, the experiment has {} nodes in {}D", shape.rows,
+                       shape.columns, space.num_nodes_global(), dim));
+    return file.read_rows<double>("u", nodes.block_begin(), nodes.block_end());
+  });
+  linalg::Vector field(space.layout());
+  std::ranges::copy(nodes.from_blocks<double>(block, dim), field.write_owned().begin());
+  field.update_ghosts();
+  std::vector<double> values(field.local().begin(), field.local().end());
+  if (positions)
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] += space.node_positions()[i / dim][static_cast<Eigen::Index>(i % dim)];
+  return values;
+}
+
 } // namespace
 
 template <int dim>
 objectives::ReferenceField nodal_reference(const ObjectiveSpec& spec, const fem::FunctionSpace<dim>& space,
-                                           bool positions) {
+                                           bool positions, const std::array<double, 2>& interval) {
+  if (!std::filesystem::is_directory(spec.reference))
+    return objectives::constant_reference(read_reference_file<dim>(spec, space, positions));
   auto run = std::make_shared<RunReference<dim>>(spec, space, positions);
+  for (const double time : interval) run->check_time(time);
   return [run](double time) { return run->at(time); };
 }
 
-template objectives::ReferenceField nodal_reference(const ObjectiveSpec&, const fem::FunctionSpace<2>&, bool);
-template objectives::ReferenceField nodal_reference(const ObjectiveSpec&, const fem::FunctionSpace<3>&, bool);
+#define RECOIL_INSTANTIATE(dim)                                                                              \
+  template objectives::ReferenceField nodal_reference(const ObjectiveSpec&, const fem::FunctionSpace<dim>&,  \
+                                                      bool, const std::array<double, 2>&);
+RECOIL_INSTANTIATE(2)
+RECOIL_INSTANTIATE(3)
+#undef RECOIL_INSTANTIATE
 
 } // namespace recoil::app

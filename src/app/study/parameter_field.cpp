@@ -96,8 +96,10 @@ private:
       field.slot_of_obstacle.assign(obstacles_.names.size(), -1);
       LocalIndex count = 0;
       for (std::size_t k = 0; k < obstacles_.names.size(); ++k)
-        if (spec.bodies.empty() || std::ranges::find(spec.bodies, obstacles_.names[k]) != spec.bodies.end())
+        if (spec.bodies.empty() || std::ranges::find(spec.bodies, obstacles_.names[k]) != spec.bodies.end()) {
           field.slot_of_obstacle[k] = spec.per == Per::body ? count++ : 0;
+          if (spec.per == Per::body) field.slot_names.push_back(obstacles_.names[k]);
+        }
       if (std::ranges::all_of(field.slot_of_obstacle, [](LocalIndex slot) { return slot < 0; }))
         refuse(spec, "body", "no obstacle with a mesh has such a name");
       if (spec.per == Per::body) num_slots = static_cast<std::size_t>(count);
@@ -131,21 +133,22 @@ private:
     }
     require_cells(spec, count);
     mesh_.comm->sum(used);
-    std::vector<LocalIndex> slot_of_body(used.size(), 0);
-    LocalIndex num_slots = 1;
-    if (spec.per == Per::body) {
-      num_slots = 0;
+    if (spec.per != Per::element) {
+      LocalIndex num_slots = 0;
+      field.slot_of_body.assign(used.size(), -1);
       for (std::size_t body = 0; body < used.size(); ++body)
-        if (used[body] > 0) slot_of_body[body] = num_slots++;
-    }
-    if (spec.per != Per::element)
-      replicate(field, static_cast<std::size_t>(num_slots));
-    else
+        if (used[body] > 0) {
+          field.slot_of_body[body] = spec.per == Per::body ? num_slots++ : 0;
+          if (spec.per == Per::body) field.slot_names.push_back(mesh_.body_names[body]);
+        }
+      replicate(field, spec.per == Per::body ? static_cast<std::size_t>(num_slots) : 1);
+    } else {
       field.extent = Field::Extent::cells;
+    }
     for (std::size_t cell = 0; cell < mesh_.cells.size(); ++cell) {
       if (!selects(spec, cell)) continue;
       if (spec.per != Per::element) {
-        field.slot_of_cell[cell] = slot_of_body[static_cast<std::size_t>(mesh_.cell_body[cell])];
+        field.slot_of_cell[cell] = field.slot_of_body[static_cast<std::size_t>(mesh_.cell_body[cell])];
         continue;
       }
       field.slot_of_cell[cell] = static_cast<LocalIndex>(field.slot_ids.size());
@@ -341,25 +344,6 @@ std::vector<double> FieldBuilder<dim>::read_modes(const ParameterSpec& spec,
   return modes;
 }
 
-/// A rigid spin turns about a point that may follow shape and density, and so may its arms.
-void refuse_spins_of_unknown_centre(const Study& study, int experiment, const Scene& scene) {
-  const auto acts = [&](const ParameterSpec& spec) {
-    return std::ranges::find(spec.experiments, experiment) != spec.experiments.end();
-  };
-  const bool spins = !scene.initial_conditions.angular_velocity.empty() ||
-                     std::ranges::any_of(study.parameters, [&](const ParameterSpec& spec) {
-                       return acts(spec) && spec.quantity == Quantity::initial_angular_velocity;
-                     });
-  if (!spins) return;
-  for (const ParameterSpec& spec : study.parameters)
-    if (acts(spec) && (spec.quantity == Quantity::shape || spec.quantity == Quantity::density))
-      throw InputError(
-          spec.where.of("quantity"),
-          "parameter '" + spec.name +
-              "': the initial spin of a body has no derivative by shape and density; give the initial "
-              "velocity as a formula or per vertex");
-}
-
 } // namespace
 
 template <int dim>
@@ -375,7 +359,6 @@ template <int dim>
 std::vector<ParameterField<dim>> make_parameter_fields(const Study& study, int experiment, const Scene& scene,
                                                        const DistributedGeometry<dim>& geometry) {
   const FieldBuilder<dim> builder(scene, geometry);
-  refuse_spins_of_unknown_centre(study, experiment, scene);
   const auto acts = [&](const ParameterSpec& spec) {
     return std::ranges::find(spec.experiments, experiment) != spec.experiments.end();
   };

@@ -28,6 +28,10 @@ struct ParameterField {
   /// Per local cell the slot that acts there, -1 = none; for quantities of cells, body forces and initial
   /// fields per body.
   std::vector<LocalIndex> slot_of_cell;
+  /// Per slot the body or obstacle that it is the value of; of parameters per body.
+  std::vector<std::string> slot_names;
+  /// Per body of the mesh its slot, -1 = none; where slot_of_cell is the same all over a body.
+  std::vector<LocalIndex> slot_of_body;
   /// Per obstacle the slot that moves it, -1 = none; for obstacle motions.
   std::vector<LocalIndex> slot_of_obstacle;
   /// As slot_of_cell per local mesh vertex, for fields per vertex; slot_of_cell then only tells which cells

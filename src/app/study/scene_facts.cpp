@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/scene/build.hpp"
+#include "app/simulation/build_contact.hpp"
 
 namespace recoil::app {
 namespace {
@@ -43,8 +44,6 @@ void append(std::vector<Varying>& all, std::vector<Varying> more) {
   all.insert(all.end(), more.begin(), more.end());
 }
 
-bool names_id_of(const DirichletEntry& entry, int id) { return entry.all || has_entry(entry.ids, id); }
-
 std::vector<Varying> position_dependence_of_loads(const Scene& scene, const KnownIds& facets) {
   const auto& conditions = scene.boundary_conditions;
   const auto acts = [&](const auto& entry) {
@@ -68,8 +67,6 @@ std::vector<Varying> position_dependence_of_start(const Scene& scene, const std:
     for (const InitialField& field : *fields)
       if (may_overlap(field.region, scene, {body}, {}))
         append(found, position_dependence(field.value, field.region.where));
-  for (const AngularVelocity& spin : initial.angular_velocity)
-    if (may_overlap(spin.region, scene, {body}, {})) found.push_back({"angular_velocity", spin.region.where});
   return found;
 }
 
@@ -160,12 +157,8 @@ bool may_overlap(const Region& region, const Scene& scene, const std::vector<std
 }
 
 const DirichletEntry* find_motion_of(const Scene& scene, const mesh::GeometrySpec& obstacle) {
-  if (!obstacle.obstacle_id) return nullptr;
-  const auto& conditions = scene.boundary_conditions;
-  for (const auto* list : {&conditions.obstacle_displacements, &conditions.dirichlet})
-    for (const DirichletEntry& entry : *list)
-      if (names_id_of(entry, *obstacle.obstacle_id)) return &entry;
-  return nullptr;
+  return obstacle.obstacle_id ? find_obstacle_motion(scene.boundary_conditions, *obstacle.obstacle_id)
+                              : nullptr;
 }
 
 bool depends_on_position(const MaterialValue& value) {

@@ -58,7 +58,7 @@ std::vector<Varying> position_dependence(const DirichletEntry& entry);
 std::vector<Varying> time_dependence(const DirichletEntry& entry);
 std::vector<Varying> position_dependence(const std::vector<Expression>& value, const std::string& where);
 std::vector<Varying> time_dependence(const std::vector<Expression>& value, const std::string& where);
-/// What depends on where the vertices of some deformable bodies are: formulas and spins that may act on them.
+/// What depends on where the vertices of some deformable bodies are: formulas that may act on them.
 std::vector<Varying> position_dependence(const Scene& scene, const std::vector<std::string>& moved);
 
 /// "1, 2, 5"; "none".

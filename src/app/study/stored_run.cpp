@@ -32,6 +32,11 @@ std::vector<stepping::StepRecord> step_records(const std::vector<checkpoint::Sta
   return result;
 }
 
+int num_sub_steps(const std::vector<stepping::StepRecord>& records, GlobalIndex step) {
+  return static_cast<int>(
+      std::ranges::equal_range(records, step, {}, &stepping::StepRecord::nominal_step).size());
+}
+
 template <int dim>
 StoredRun<dim>::StoredRun(const std::vector<stepping::StepRecord>& records,
                           checkpoint::TrajectoryReader& reader, const io::BlockLayout& nodes,
@@ -162,15 +167,18 @@ void StoredRun<dim>::lay_snapshot() {
 template <int dim>
 void StoredRun<dim>::repeat_step(const std::function<void(const solvers::AcceptedState&)>& act) {
   const GlobalIndex step = solver_.step() + 1;
-  const solvers::StepReport report = solver_.advance([&](const solvers::AcceptedState& state) {
-    const auto id = static_cast<std::size_t>(state.record.id);
-    if (id >= records_.size() || state.record != records_[id])
-      throw Error(ExitCode::no_solution,
-                  fmt::format("step {}, computed anew for the sweep, came about in another way than in the "
-                              "run; store every state (sweep/store_every 1)",
-                              step));
-    act(state);
-  });
+  const solvers::StepReport report = solver_.advance(
+      [&](const solvers::AcceptedState& state) {
+        const auto id = static_cast<std::size_t>(state.record.id);
+        if (id >= records_.size() || state.record != records_[id])
+          throw Error(
+              ExitCode::no_solution,
+              fmt::format("step {}, computed anew for the sweep, came about in another way than in the "
+                          "run; store every state (sweep/store_every 1)",
+                          step));
+        act(state);
+      },
+      num_sub_steps(records_, step));
   if (!report.accepted)
     throw Error(ExitCode::no_solution,
                 fmt::format("step {}, computed anew for the sweep, failed: {}", step, report.failure));

@@ -15,6 +15,9 @@ namespace recoil::app {
 /// How the steps of a stored run came about.
 std::vector<stepping::StepRecord> step_records(const std::vector<checkpoint::StateRecord>& records);
 
+/// In how many parts a run with these records took a nominal step.
+int num_sub_steps(const std::vector<stepping::StepRecord>& records, GlobalIndex step);
+
 /// The states of a run folder for the reverse sweep. What is stored is read when it is asked for, the file
 /// of the states before ahead of time; what is not is computed anew from the last restart point before it, by
 /// the solver of the run. Without a budget that holds three states, or those between two stored ones. With

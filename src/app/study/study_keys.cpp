@@ -77,9 +77,13 @@ constexpr const char* result =
     "{value, unit, gradient,\n"
     "gradient_scaled}}, `check` {per direction: slope, relative_error, verdict}, `forward_s`, `sweep_s`, "
     "`newton_iterations`,\n"
-    "`sweep_linear_iterations`, `ranks`, `peak_memory_mb`. Fields with one value per element or vertex go to "
-    "`gradient.h5` in the\n"
-    "order of the mesh file.";
+    "`sweep_linear_iterations`, `ranks`, `peak_memory_mb`; `bodies`, the names that the values of a "
+    "parameter "
+    "per body belong to.\n"
+    "Fields with one value per element or vertex go to `gradient.h5` in the order of the mesh file, one "
+    "array "
+    "for every experiment\n"
+    "that they act in: where these share a mesh, the derivative by common values is the sum.";
 
 std::string code_list(const std::vector<std::string>& names, const std::vector<std::string>& needed) {
   std::string list;

@@ -1,5 +1,7 @@
 #include "app/study/sweep_files.hpp"
 
+#include <fstream>
+#include <span>
 #include <system_error>
 
 #include "app/study/sealed_json.hpp"
@@ -13,20 +15,23 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int format_version = 1;
+constexpr int format_version = 2;
+
+GlobalIndex digest_of(const parallel::Communicator& comm, const fs::path& path) {
+  GlobalIndex crc = -1;
+  std::error_code error;
+  parallel::collectively(comm, [&] {
+    if (comm.rank() == 0 && fs::exists(path, error)) crc = file_crc32(path);
+  });
+  return comm.max(crc);
+}
 
 /// Digests of all that a sweep depends on.
 nlohmann::ordered_json digests_of_inputs(const parallel::Communicator& comm, const ExperimentFolder& folder) {
-  nlohmann::ordered_json result;
-  for (const auto& [name, path] : {std::pair{"study", folder.study}, std::pair{"scene", folder.scene()},
-                                   std::pair{"trajectory", folder.trajectory() / "manifest.json"}}) {
-    GlobalIndex crc = -1;
-    std::error_code error;
-    parallel::collectively(comm, [&] {
-      if (comm.rank() == 0 && fs::exists(path, error)) crc = file_crc32(path);
-    });
-    result[name] = comm.max(crc);
-  }
+  nlohmann::ordered_json result{{"study", digest_of(comm, folder.study)},
+                                {"scene", digest_of(comm, folder.scene())},
+                                {"trajectory", digest_of(comm, folder.trajectory() / "manifest.json")}};
+  result["files"] = folder.inputs;
   return result;
 }
 
@@ -41,6 +46,24 @@ void remove_others(const ExperimentFolder& folder, const std::string& name) {
 }
 
 } // namespace
+
+nlohmann::ordered_json digests_of(const parallel::Communicator& comm, const std::vector<fs::path>& files) {
+  nlohmann::ordered_json result = nlohmann::ordered_json::object();
+  for (const fs::path& file : files) result[file.string()] = digest_of(comm, file);
+  return result;
+}
+
+nlohmann::ordered_json digests_of_values(const parallel::Communicator& comm, const ExperimentFolder& folder) {
+  std::string parameters;
+  parallel::collectively(comm, [&] {
+    if (comm.rank() != 0) return;
+    std::ifstream file(folder.study);
+    parameters = nlohmann::json::parse(file).at("parameters").dump();
+  });
+  comm.broadcast(parameters);
+  return {{"parameters", crc32(std::as_bytes(std::span(parameters)))},
+          {"scene", digest_of(comm, folder.scene())}};
+}
 
 void write_sweep_file(const parallel::Communicator& comm, const ExperimentFolder& folder,
                       const std::string& name, nlohmann::ordered_json about,
@@ -78,7 +101,8 @@ std::optional<SweepFile> read_sweep_file(const parallel::Communicator& comm, con
       return {};
     }
     if (content.at("inputs") != digests_of_inputs(comm, folder)) {
-      why = folder.sweep().string() + " belongs to another study, scene or trajectory";
+      why = folder.sweep().string() +
+            " belongs to another study, scene, trajectory or other files that these name";
       return {};
     }
     const fs::path arrays = folder.root / content.at("file").get<std::string>();

@@ -17,8 +17,16 @@ struct SweepFile {
   std::filesystem::path arrays;
 };
 
+/// CRC-32 of files by their path, -1 for one that is not there. Collective.
+nlohmann::ordered_json digests_of(const parallel::Communicator& comm,
+                                  const std::vector<std::filesystem::path>& files);
+
+/// Digests of the parameters of the study and of the scene. Collective. @throws FileError on every rank.
+nlohmann::ordered_json digests_of_values(const parallel::Communicator& comm, const ExperimentFolder& folder);
+
 /// Replaces what the sweep has written before: arrays into a file of their own, aside, synced and renamed,
-/// then sweep.json, which names it with its digest and with those of study, scene and trajectory.
+/// then sweep.json, which names it with its digest and with those of study, scene, trajectory
+/// and of `folder.inputs`.
 /// @param name of the new file, other than that of the last one. Collective. @throws FileError on every rank.
 void write_sweep_file(const parallel::Communicator& comm, const ExperimentFolder& folder,
                       const std::string& name, nlohmann::ordered_json about,

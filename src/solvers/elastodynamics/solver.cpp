@@ -145,7 +145,8 @@ void ElastodynamicsSolver<dim>::start(GlobalIndex step, std::vector<stepping::St
 }
 
 template <int dim>
-StepReport ElastodynamicsSolver<dim>::advance(const std::function<void(const AcceptedState&)>& on_state) {
+StepReport ElastodynamicsSolver<dim>::advance(const std::function<void(const AcceptedState&)>& on_state,
+                                              int sub_steps) {
   Implementation& self = *implementation_;
   StepReport report;
   std::vector<SolvedStep> states;
@@ -157,9 +158,9 @@ StepReport ElastodynamicsSolver<dim>::advance(const std::function<void(const Acc
     states.clear();
     records.clear();
     ledgers.clear();
-    report.sub_steps = 1 << retry;
+    report.sub_steps = sub_steps << retry;
     if (self.attempt(report.sub_steps, states, records, ledgers, report)) break;
-    if (retry == self.options.max_retries) return report;
+    if (report.sub_steps >> self.options.max_retries != 0) return report;
     ++self.step_solver.totals().retries;
   }
   report.accepted = true;

@@ -193,9 +193,10 @@ bool StepSolver<dim>::minimize_with_friction(const StepTarget& target, linalg::V
       best_pass = pass;
     }
     if (pass >= limit || pass - best_pass >= friction_patience) {
-      const std::string text = "friction has not converged after " + std::to_string(pass) +
-                               " passes, residual " + std::to_string(residual);
-      options_.friction_iterations < 0 ? log_warning(text) : log_debug(text);
+      std::ostringstream text;
+      text << "friction has not converged after " << pass << " passes, residual " << residual;
+      options_.friction_iterations < 0 ? log_warning(text.str()) : log_debug(text.str());
+      if (options_.friction_iterations < 0) ++totals_.rough_friction;
       return true;
     }
     balance_stiffness(solved.u);

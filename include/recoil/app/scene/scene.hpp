@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <optional>
@@ -119,6 +120,12 @@ struct BoundaryConditions {
   std::vector<PressureEntry> normal_aligned_neumann;
   std::vector<PressureEntry> pressure;
 };
+
+/// Whether an entry of the boundary conditions holds for facets, or obstacles, with the id `id` > 0.
+template <class Entry>
+bool acts_on(const Entry& entry, int id) {
+  return entry.all || std::ranges::find(entry.ids, id) != entry.ids.end();
+}
 
 /// Where an initial condition holds: volume ids or body names.
 struct Region {

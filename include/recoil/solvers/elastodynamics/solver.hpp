@@ -52,6 +52,7 @@ struct ContactTotals {
 struct SolverTotals {
   GlobalIndex newton_iterations = 0, linear_iterations = 0, projected = 0, retries = 0;
   double assembly_seconds = 0, linear_solve_seconds = 0, line_search_seconds = 0, gradient_seconds = 0;
+  GlobalIndex rough_friction = 0;       ///< solves that ended before friction, to be converged, was
   double largest_barrier_stiffness = 0; ///< physical, at the ends of solves; 0 without contact
   double collision_seconds = 0;         ///< search, distances and collision times; also part of the others
   ContactTotals contact;
@@ -94,7 +95,9 @@ public:
 
   /// Solves the next nominal step. `on_state` is called for each accepted internal state, in order, after all
   /// of them have succeeded. On failure the solver stays at the last accepted step.
-  StepReport advance(const std::function<void(const AcceptedState&)>& on_state);
+  /// @param sub_steps a power of two: how many equal sub-steps are tried first, to take a step as an earlier
+  /// run has come to take it.
+  StepReport advance(const std::function<void(const AcceptedState&)>& on_state, int sub_steps = 1);
 
   /// The steps of a run of this problem with `num_records` states, for the reverse sweep. The barrier
   /// stiffness must be given and friction lagged at most once. Uses the matrices of the solver, which must

@@ -24,8 +24,8 @@ struct SweepProducts {
   /// do not count.
   std::function<void(std::size_t objective, double time, double load_factor, const std::vector<Point>& y)>
       obstacles;
-  /// y' dg_u/dq + z' dg_v/dq of the initial displacement and velocity. Prescribed entries of y belong to the
-  /// prescribed displacement at the start.
+  /// y' dg_u/dq + z' dg_v/dq of the initial displacement and velocity. Prescribed entries count: the
+  /// initial displacement is given as it is.
   std::function<void(std::size_t objective, const linalg::Vector& y, const linalg::Vector& z)> initial;
 };
 
