@@ -23,7 +23,7 @@ public:
   std::string_view name() const override { return "contact_force_norm"; }
   bool depends_on(Quantity quantity) const override {
     return quantity == Quantity::displacement || quantity == Quantity::vertices ||
-           quantity == Quantity::obstacle_vertices;
+           quantity == Quantity::obstacle_vertices || quantity == Quantity::obstacle_positions;
   }
 
   double value(const ObservedState& state) override {
@@ -40,7 +40,10 @@ public:
     linalg::Vector p(region_.space->layout());
     contact_->add_to_nodes(forces(), -2 * factor, p.write_owned());
     p.update_ghosts();
-    contact_->add_to_nodes(contact_->hessian_product(stiffness_, 0, p), 1, du);
+    const std::vector<Point> by_positions = contact_->hessian_product(stiffness_, 0, p);
+    contact_->add_to_nodes(by_positions, 1, du);
+    g.obstacle_positions.resize(by_positions.size(), Point::Zero());
+    for (std::size_t v = 0; v < by_positions.size(); ++v) g.obstacle_positions[v] += by_positions[v];
     contact_->add_parameter_products(stiffness_, 0, p, g);
   }
 

@@ -144,6 +144,25 @@ def references(recoil):
     runs.check(not os.path.exists(recoil.path("ends-early")), "... before anything has run")
 
 
+def forces(recoil):
+    """Contact forces by where an obstacle is, which pushes with friction."""
+    scene = slide(steps=4)
+    scene["geometry"].append(box("pusher", [0.1, 0.2], [1, 1], [-0.193, 0.16], is_obstacle=True, surface_selection=7))
+    scene["boundary_conditions"]["obstacle_displacements"] = [
+        {"id": 7, "value": [0.006, 0.002], "interpolation": {"type": "linear_ramp", "from": 0, "to": 0.016}}]
+    scene["initial_conditions"]["velocity"][0]["value"] = [-0.2, -0.3]
+    study = {
+        "experiments": [{"name": "pushed", "scene": recoil.write_scene("pushed", scene)}],
+        "parameters": [{"name": "motion", "quantity": "obstacle_motion", "body": "pusher", "initial": [0.006, 0.002]},
+                       {"name": "E", "quantity": "young_modulus", "body": "upper", "initial": 1e5}],
+        "objectives": [{"name": "force", "type": "contact_force_norm", "weight": 1e-3, "time": {"steps": [0, 2, 4]}}],
+        "sweep": {"tolerance": 1e-13},
+    }
+    agree(recoil, "forces", study, ranks=(1, 3))
+    study["parameters"][0].update({"per_step": True, "initial": [0.004, 0.001]})
+    agree(recoil, "forces-per-step", study)
+
+
 def limits(recoil):
     """Start values that have one side only."""
     scene = turning()
@@ -209,7 +228,7 @@ def changed_inputs(recoil):
 
 
 with runs.Recoil() as recoil:
-    parts = {"friction": converged_friction, "markers": markers, "loads": loads, "spins": spins, "references": references,
+    parts = {"friction": converged_friction, "markers": markers, "loads": loads, "spins": spins, "references": references, "forces": forces,
              "limits": limits, "orders": orders, "changed": changed_inputs}
     for name in recoil.rest or parts:
         parts[name](recoil)

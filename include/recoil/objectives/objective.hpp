@@ -16,7 +16,7 @@ struct ObservedState {
 
 /// What an objective may depend on explicitly, each at fixed values of the others. No objective depends on
 /// the other quantities of a PhysicalGradient.
-enum class Quantity { displacement, velocity, law, density, vertices, obstacle_vertices };
+enum class Quantity { displacement, velocity, law, density, vertices, obstacle_vertices, obstacle_positions };
 
 /// A scalar J(u, v, q) of one state of a trajectory.
 template <int dim>

@@ -40,6 +40,9 @@ struct PhysicalGradient {
   /// By the rest positions of the local mesh vertices, ghosts included, and of the local obstacle vertices.
   /// Nodes on edges, faces and in cells move with the vertices around them.
   std::vector<Point> vertices, obstacle_vertices;
+  /// By where obstacles are in the state at hand: a vector per vertex of the collision surface, as
+  /// Contact::hessian_product() has them; empty where nothing depends on it. Taken after every state.
+  std::vector<Point> obstacle_positions;
   bool wants_shape = true; ///< false: `vertices` and `obstacle_vertices` may be left zero
 
 private:

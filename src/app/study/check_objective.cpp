@@ -41,10 +41,6 @@ void check_markers(const ExperimentScene& at, const ObjectiveSpec& objective) {
 }
 
 void check_contact_force_norm(const ExperimentScene& at, const ObjectiveSpec& objective) {
-  if (at.has_parameter(Quantity::obstacle_motion))
-    at.fail(objective.where, "type",
-            "contact_force_norm has no derivative by obstacle_motion; move the parameter or the objective to "
-            "an experiment of its own");
   const auto* list = objective.time ? std::get_if<StepList>(&*objective.time) : nullptr;
   if (at.scene.time.kind == TimeKind::statics && list && list->steps.front() == 0)
     at.fail(objective.where, "time",

@@ -75,8 +75,7 @@ private:
   /// All that takes part in a sweep.
   struct Sweeping {
     Sweeping(Runner& self, StoredRun<dim>& states)
-        : chain(*self.variant_.discrete, self.fields_, 1),
-          derivatives(*self.observation_, chain.products().gradients),
+        : chain(*self.variant_.discrete, self.fields_, 1), derivatives(*self.observation_, chain.products()),
           step(self.variant_.discrete->solver().recorded_step(static_cast<GlobalIndex>(self.records_.size()),
                                                               chain.products())),
           sweep(self.records_, states, derivatives, *step, {self.study_.sweep.tolerance}) {}

@@ -5,6 +5,7 @@
 #include "app/study/experiment_objectives.hpp"
 #include "recoil/adjoint/reverse_sweep.hpp"
 #include "recoil/objectives/trajectory_objective.hpp"
+#include "recoil/solvers/elastodynamics/sweep_products.hpp"
 
 namespace recoil::app {
 
@@ -46,24 +47,28 @@ template <int dim>
 class ComposedDerivatives final : public adjoint::StateDerivatives {
 public:
   /// Both must outlive it.
-  ComposedDerivatives(const Observation<dim>& observation,
-                      std::vector<parameters::PhysicalGradient<dim>>& gradients)
-      : observation_(observation), gradients_(gradients) {}
+  ComposedDerivatives(const Observation<dim>& observation, solvers::SweepProducts<dim>& products)
+      : observation_(observation), products_(products) {}
 
   std::size_t num_objectives() const override { return 1; }
   bool add(std::size_t objective, const stepping::StepRecord& record, const stepping::State& state,
            linalg::Vector& du, linalg::Vector& dv) override {
     if (!record.completes_nominal) return false;
-    objectives::add_derivatives<dim>(
-        observation_.terms.objectives, static_cast<std::size_t>(record.nominal_step),
-        {state.u.local(), state.v.local(), record.time}, observation_.composition, du.write_owned(),
-        dv.write_owned(), gradients_[objective]);
+    parameters::PhysicalGradient<dim>& g = products_.gradients[objective];
+    objectives::add_derivatives<dim>(observation_.terms.objectives,
+                                     static_cast<std::size_t>(record.nominal_step),
+                                     {state.u.local(), state.v.local(), record.time},
+                                     observation_.composition, du.write_owned(), dv.write_owned(), g);
+    // Where obstacles are at nominal times follows from their motion in full.
+    if (!g.obstacle_positions.empty() && products_.obstacles)
+      products_.obstacles(objective, record.time, 1, g.obstacle_positions);
+    g.obstacle_positions.clear();
     return true;
   }
 
 private:
   const Observation<dim>& observation_;
-  std::vector<parameters::PhysicalGradient<dim>>& gradients_;
+  solvers::SweepProducts<dim>& products_;
 };
 
 } // namespace recoil::app
