@@ -5,14 +5,12 @@
 #include <limits>
 #include <sstream>
 
+#include "objectives/time_tolerance.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::objectives {
 
 namespace {
-
-/// Times differ by rounding where they are the same in decimals.
-constexpr double time_tolerance = 1e-9;
 
 std::string in_seconds(double time) {
   std::ostringstream text;
@@ -54,15 +52,15 @@ std::vector<double> weights_of(const ChosenSteps& chosen, std::span<const double
 std::vector<double> weights_of(const ChosenTimes& chosen, std::span<const double> times) {
   if (chosen.times.empty()) throw InputError("the list of times is empty");
   std::vector<double> weights(times.size(), 0.0);
+  const double tolerance = time_tolerance(times);
   for (const double time : chosen.times) {
     const auto after = std::upper_bound(times.begin(), times.end(), time);
-    const double scale = time_tolerance * std::max(std::abs(times.front()), std::abs(times.back()));
-    if (!(time >= times.front() - scale && time <= times.back() + scale))
+    if (!(time >= times.front() - tolerance && time <= times.back() + tolerance))
       throw InputError("time " + in_seconds(time) + " lies outside of the simulated interval, " +
                        in_seconds(times.front()) + " to " + in_seconds(times.back()));
     // On a state, to rounding, it is that state alone: its neighbour may lie where nothing was observed.
     const auto near = std::find_if(times.begin(), times.end(),
-                                   [&](double state) { return std::abs(state - time) <= scale; });
+                                   [&](double state) { return std::abs(state - time) <= tolerance; });
     if (near != times.end()) {
       weights[static_cast<std::size_t>(near - times.begin())] += 1;
       continue;

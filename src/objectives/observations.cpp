@@ -8,15 +8,13 @@
 #include <sstream>
 #include <string_view>
 
+#include "objectives/time_tolerance.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::objectives {
 
 namespace {
-
-/// Times of states are sums of steps, observed ones are decimals.
-constexpr double time_tolerance = 1e-9;
 
 std::string read_everywhere(const parallel::Communicator& comm, const std::filesystem::path& path) {
   std::string text;
@@ -142,7 +140,7 @@ typename Track<dim>::Sample Track<dim>::at(double time) const {
   RECOIL_ASSERT(!samples.empty());
   if (times.empty()) return samples.front();
   const double first = times.front(), last = times.back();
-  const double tolerance = time_tolerance * std::max(std::abs(first), std::abs(last));
+  const double tolerance = time_tolerance(times);
   if (!(time >= first - tolerance && time <= last + tolerance)) {
     std::ostringstream text;
     text.precision(12);
