@@ -289,7 +289,10 @@ TEST_F(Minimize, NoMinimum) {
   linalg::Vector x = distribute(comm, VectorXd::Zero(2));
   NewtonOptions scaled = options();
   scaled.length_scale = 1;
-  EXPECT_EQ(minimize(toy, space, x, scaled).outcome, NewtonOutcome::unbounded);
+  const NewtonResult result = minimize(toy, space, x, scaled);
+  EXPECT_FALSE(result.converged());
+  EXPECT_EQ(result.outcome, NewtonOutcome::unbounded);
+  EXPECT_LT(result.iterations, 3);
   EXPECT_EQ(reports.size(), 1u);
   // Without a length there is nothing to judge by.
   scaled.length_scale = 0;
