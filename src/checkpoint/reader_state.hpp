@@ -19,6 +19,8 @@ struct TrajectoryReader::Impl {
   std::string open_name;
   std::unique_ptr<io::Hdf5Reader> open_file;
 
+  /// @throws FileError if the state has arrays, but not this one.
+  const FieldEntry& field(GlobalIndex id, const std::string& name) const;
   /// @throws FileError unless the file is as the manifest says; looks once. Collective.
   void check(const FileEntry& file);
   /// Checks and opens a file; the last one stays open. Collective.

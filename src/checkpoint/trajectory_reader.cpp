@@ -31,6 +31,17 @@ std::string describe(const StateRecord& record) {
 
 } // namespace
 
+const FieldEntry& TrajectoryReader::Impl::field(GlobalIndex id, const std::string& name) const {
+  const auto& location = index.location(id);
+  RECOIL_ASSERT(location.has_value());
+  const auto& list = manifest.field_lists[static_cast<std::size_t>(location->fields)];
+  const auto found = std::ranges::find(list, name, &FieldEntry::name);
+  if (found == list.end())
+    throw FileError((folder / manifest.files[location->file].name).string() + ": state " +
+                    std::to_string(id) + " has no field '" + name + "'");
+  return *found;
+}
+
 void TrajectoryReader::Impl::check(const FileEntry& file) {
   if (checked.contains(file.name)) return;
   const std::string damage = damage_of(comm, folder, file);
@@ -85,22 +96,22 @@ std::vector<std::string> TrajectoryReader::fields(GlobalIndex id) const {
   return names;
 }
 
+io::ArrayShape TrajectoryReader::shape(GlobalIndex id, const std::string& field) const {
+  const FieldEntry& entry = impl_->field(id, field);
+  return {entry.rows, entry.components};
+}
+
 std::vector<double> TrajectoryReader::read(GlobalIndex id, const std::string& field,
                                            const io::BlockLayout& layout) {
+  const FieldEntry& entry = impl_->field(id, field);
   const auto& location = impl_->index.location(id);
-  RECOIL_ASSERT(location.has_value());
   const StateFile& file = impl_->manifest.files[location->file];
   const fs::path path = impl_->folder / file.name;
-  const auto& list = impl_->manifest.field_lists[static_cast<std::size_t>(location->fields)];
-  const auto entry =
-      std::find_if(list.begin(), list.end(), [&](const auto& known) { return known.name == field; });
-  if (entry == list.end())
-    throw FileError(path.string() + ": state " + std::to_string(id) + " has no field '" + field + "'");
-  if (entry->rows != layout.global_size()) refuse_rows(path, field, entry->rows, layout.global_size());
+  if (entry.rows != layout.global_size()) refuse_rows(path, field, entry.rows, layout.global_size());
 
   const io::Hdf5Reader& reader = impl_->open(file);
-  const auto columns = static_cast<std::size_t>(entry->columns()),
-             components = static_cast<std::size_t>(entry->components);
+  const auto columns = static_cast<std::size_t>(entry.columns()),
+             components = static_cast<std::size_t>(entry.components);
   std::vector<double> block = parallel::collectively(impl_->comm, [&] {
     auto rows =
         reader.read_rows<double>(location->group + "/" + field, layout.block_begin(), layout.block_end());
@@ -115,7 +126,7 @@ std::vector<double> TrajectoryReader::read(GlobalIndex id, const std::string& fi
     rows.resize(count * components);
     return rows;
   });
-  return layout.from_blocks<double>(block, entry->components);
+  return layout.from_blocks<double>(block, entry.components);
 }
 
 template <class T>

@@ -136,6 +136,12 @@ def references(recoil):
     agree(recoil, "references", study)
     found = result(recoil.path("references"))["per_objective"]
     runs.check(found["run"] > 0 and abs(found["run"] / found["file"] - 1) < 1e-12, "a run and a file say the same: %g, %g" % (found["run"], found["file"]))
+    finer = turning()
+    finer["geometry"][0]["n_refs"] = 1
+    for name, objective in zip(("run", "file"), study["objectives"]):
+        other = dict(study, experiments=[{"name": "turning", "scene": recoil.write_scene("turning-finer", finer)}], objectives=[objective])
+        refused = recoil.run(1, "gradient", recoil.write_scene("other-mesh", other), "-o", recoil.path("other-mesh"), expect=2)[1]
+        runs.check("(/objectives/0/reference)" in refused and "mesh of the experiment" in refused, "a %s of another mesh is refused:\n%s" % (name, refused))
     scene["time"]["time_steps"] = 6
     study["experiments"][0]["scene"] = recoil.write_scene("turning-long", scene)
     study["objectives"] = study["objectives"][:1]

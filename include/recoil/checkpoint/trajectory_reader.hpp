@@ -44,6 +44,9 @@ public:
   /// Names of the arrays of a state.
   std::vector<std::string> fields(GlobalIndex id) const;
 
+  /// Rows and components of a field of a state with arrays, by the manifest alone. @throws FileError if it
+  /// has no such field. Not collective.
+  io::ArrayShape shape(GlobalIndex id, const std::string& field) const;
   /// A field of a state with arrays, redistributed to `layout`, shape (owned_size, components). Any rank
   /// count.
   std::vector<double> read(GlobalIndex id, const std::string& field, const io::BlockLayout& layout);

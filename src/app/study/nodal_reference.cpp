@@ -14,6 +14,18 @@ namespace recoil::app {
 
 namespace {
 
+/// @throws InputError where an array of displacements is not one of the experiment's nodes.
+template <int dim>
+void require_nodes(const ObjectiveSpec& spec, const fem::FunctionSpace<dim>& space,
+                   const io::ArrayShape& shape) {
+  if (shape.rows == space.num_nodes_global() && shape.columns == dim) return;
+  throw InputError(spec.where.of("reference"),
+                   fmt::format("{} has displacements 'u' of {} nodes in {}D, the experiment has {} nodes in "
+                               "{}D; references are on the mesh of the experiment, in its order",
+                               spec.reference.string(), shape.rows, shape.columns, space.num_nodes_global(),
+                               dim));
+}
+
 template <int dim>
 class RunReference {
 public:
@@ -24,6 +36,7 @@ public:
         reader_(space.comm(), spec.reference / "trajectory") {
     for (const checkpoint::StateRecord& record : reader_.records())
       if (record.step && reader_.is_stored(record.id)) stored_.push_back({record.id, record.time});
+    if (!stored_.empty()) require_nodes<dim>(spec, space, reader_.shape(stored_.front().id, "u"));
     if (positions) rest_ = reader_.template read_static<double>("coordinates", nodes_);
   }
 
@@ -94,15 +107,11 @@ std::vector<double> read_reference_file(const ObjectiveSpec& spec, const fem::Fu
       space.comm(),
       std::span(space.canonical_ids()).first(static_cast<std::size_t>(space.num_owned_nodes())));
   const std::vector<double> block = parallel::collectively(space.comm(), [&] {
-    const auto fail = [&](const std::string& what) {
-      throw InputError(spec.where.of("reference"), spec.reference.string() + " " + what);
-    };
     const io::Hdf5Reader file(spec.reference);
-    if (!file.contains("u")) fail("holds no array 'u', the displacements of the nodes");
-    const io::ArrayShape shape = file.shape("u");
-    if (shape.rows != space.num_nodes_global() || shape.columns != dim)
-      fail(fmt::format("has an array 'u' of {} x {}, the experiment has {} nodes in {}D", shape.rows,
-                       shape.columns, space.num_nodes_global(), dim));
+    if (!file.contains("u"))
+      throw InputError(spec.where.of("reference"),
+                       spec.reference.string() + " holds no array 'u', the displacements of the nodes");
+    require_nodes<dim>(spec, space, file.shape("u"));
     return file.read_rows<double>("u", nodes.block_begin(), nodes.block_end());
   });
   linalg::Vector field(space.layout());
