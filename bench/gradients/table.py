@@ -6,7 +6,8 @@
 Each cell is a study of a scene with two deformable blocks, whose objective is a sum of a stress norm, a target and (in
 dynamics) a velocity term; `recoil gradient --check` compares the derivative along each parameter with central differences
 (best of five steps) and fits the slope of the Taylor remainder. The table has one row per parameter and one column per scene:
-relative error, with a star where the slope is outside of 1.9 to 2.1; an empty cell names its reason below. The last rows count the
+relative error and slope, with a star where the slope is outside of 1.9 to 2.1; an empty cell names its reason below, and so does a
+missing slope. The last rows count the
 most pairs in contact and terms of friction that stick and slide in one step, with a star where there are none.
 The exit code is 1 if an error is above 1e-6 or a slope is wrong.
 """
@@ -264,6 +265,8 @@ def main():
     for results, *_ in columns.values():
         names += [name for name in results or {} if name not in names]
     bad = show(columns, names) if names else 0
+    if any(found and found["slope"] is None for results, *_ in columns.values() for found in (results or {}).values()):
+        print("slope -: the objective is linear there: the Taylor remainder is lost in rounding")
     for reason, which in reasons.items():
         print("empty: %s: %s" % (", ".join(sorted(which)), reason))
     for head, failure in failures:
