@@ -33,9 +33,21 @@ std::string describe_trajectory(const parallel::Communicator& comm, const std::f
   return report;
 }
 
+/// Where the run folders are in the folder of `recoil gradient`; empty if it is none.
+std::string runs_of_study(const std::filesystem::path& folder) {
+  std::string runs;
+  if (std::filesystem::exists(folder / "study.json"))
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (std::filesystem::exists(entry.path() / "scene.json"))
+        runs += (runs.empty() ? "" : ", ") + entry.path().string();
+  return runs;
+}
+
 } // namespace
 
 std::string describe_run(const parallel::Communicator& comm, const std::filesystem::path& folder) {
+  if (const std::string runs = runs_of_study(folder); !runs.empty())
+    throw InputError(folder.string(), "holds the results of a study; its runs are in " + runs);
   if (!std::filesystem::exists(folder / "scene.json"))
     throw InputError(folder.string(),
                      "is not a run folder (it holds no scene.json); give the folder named by "

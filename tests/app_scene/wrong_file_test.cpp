@@ -44,6 +44,11 @@ TEST_F(WrongFile, CutShort) { EXPECT_THAT(message_for("{\n \"time\": {"), HasSub
 
 TEST_F(WrongFile, NotAnObject) { EXPECT_THAT(message_for("[1, 2]"), HasSubstr("a scene is a JSON object")); }
 
+TEST_F(WrongFile, Study) {
+  EXPECT_THAT(message_for(R"({"experiments": [], "parameters": []})"),
+              AllOf(HasSubstr("scene.json: is a study"), HasSubstr("recoil gradient")));
+}
+
 TEST_F(WrongFile, NumberTooLarge) {
   EXPECT_THAT(message_for(R"({"gravity": [1e999, 0, 0]})"), HasSubstr("not valid JSON"));
 }

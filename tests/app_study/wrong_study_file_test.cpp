@@ -90,6 +90,11 @@ TEST_F(WrongStudyFile, SyntaxErrorHasLineAndColumn) {
 
 TEST_F(WrongStudyFile, NotAnObject) { EXPECT_THAT(message_for("[]"), HasSubstr("a study is a JSON object")); }
 
+TEST_F(WrongStudyFile, Scene) {
+  EXPECT_THAT(message_for(R"({"geometry": [], "contact": {}})"),
+              AllOf(HasSubstr("study.json: is a scene"), HasSubstr("recoil simulate")));
+}
+
 TEST_F(WrongStudyFile, KeyTwice) {
   EXPECT_THAT(message_for("{\n\"sweep\": {},\n\"sweep\": {}}"),
               AllOf(HasSubstr("study.json:3 (/sweep)"), HasSubstr("occurs twice")));

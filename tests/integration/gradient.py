@@ -306,6 +306,8 @@ def refusals(recoil, scene):
     first.kill()
     first.wait()
     folder = gradient(recoil, 1, study, "damaged")
+    code, text = recoil.run(1, "info", folder, expect=None)
+    runs.check(code == 2 and os.path.join(folder, "slide") in text, "info of a study's folder: exit %d: %s" % (code, text.strip()))
     os.remove(os.path.join(folder, "slide", "sweep.json"))
     path = os.path.join(folder, "slide", "trajectory", "states_00003.h5")
     os.truncate(path, os.path.getsize(path) // 2)

@@ -4,6 +4,7 @@
 #include "app/scene/document.hpp"
 #include "app/scene/resolve.hpp"
 #include "app/scene/scene_keys.hpp"
+#include "recoil/base/error.hpp"
 
 namespace recoil::app {
 namespace {
@@ -21,6 +22,8 @@ SceneFile build(Document document) {
   SceneFile result;
   auto& scene = result.scene;
   scene.file = document.file;
+  if (document.root.contains("experiments") && !document.root.contains("geometry"))
+    throw InputError(document.file.string(), "is a study, which `recoil gradient` takes, and not a scene");
   resolve_against_keys(document, scene_keys(), scene.notes);
   name_bodies(document.root);
   const Item root(document.root, "", document.locations);

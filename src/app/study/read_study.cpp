@@ -7,6 +7,7 @@
 #include "app/scene/resolve.hpp"
 #include "app/study/build_study.hpp"
 #include "app/study/study_keys.hpp"
+#include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
@@ -47,6 +48,10 @@ StudyFile study_from(Document document) {
   StudyFile result;
   Study& study = result.study;
   study.file = document.file;
+  if (document.root.contains("geometry") && !document.root.contains("experiments"))
+    throw InputError(document.file.string(),
+                     "is a scene, which `recoil simulate` runs; a study names it under "
+                     "/experiments/0/scene");
   std::vector<std::string> no_notes;
   resolve_against_keys(document, study_keys(), no_notes);
   const Item root(document.root, "", document.locations);
