@@ -74,6 +74,29 @@ TYPED_TEST(ObjectiveValues, StressOfUniformDeformation) {
     }
 }
 
+/// Order 2, stretched by s and sheared by gamma = 2 a Y, which varies: x = (s (X + a Y^2), Y[, Z]).
+TYPED_TEST(ObjectiveValues, CauchyStressOfQuadraticField) {
+  constexpr int dim = TypeParam::dim;
+  Scene<dim> scene(MPI_COMM_WORLD, {}, 0.0);
+  const double lambda = 2, mu = 3, s = 1.3, a = 0.01;
+  linalg::Vector u(scene.space.layout());
+  auto values = u.write_local();
+  for (std::size_t node = 0; node < scene.space.node_positions().size(); ++node) {
+    const auto& X = scene.space.node_positions()[node];
+    values[node * dim] = (s - 1) * X[0] + s * a * X[1] * X[1];
+  }
+  scene.u = u;
+  // Means of gamma^2 and gamma^4 over Y from -1/2 to 1/2.
+  const double square = 4 * a * a / 12, fourth = 16 * a * a * a * a / 80;
+  const double side = lambda * std::log(s), along = mu * (s * s - 1) + side;
+  const double mean = (along * along + 2 * along * mu * s * s * square + mu * mu * s * s * s * s * fourth +
+                       2 * mu * mu * s * s * square + (dim - 1) * side * side) /
+                      (s * s);
+  const auto norm = make_stress_norm<dim>(scene.region({1}), scene.laws(), 2.0, StressMeasure::cauchy);
+  // The rule of order 2 is exact for gamma^2; of gamma^4 it makes an error of 1e-8.
+  EXPECT_NEAR(norm->value(scene.state()), std::sqrt(mean), 1e-7 * std::sqrt(mean));
+}
+
 TYPED_TEST(ObjectiveValues, TargetsOfLinearFields) {
   constexpr int dim = TypeParam::dim;
   using Point = Eigen::Matrix<double, dim, 1>;
