@@ -73,6 +73,22 @@ void count_degrees(const Edges& edges, Everything& all) {
     }
 }
 
+/// What has no face gets the measure of what it has: an edge its length, a vertex half of the edges around
+/// it, a single point 1 (as the IPC Toolkit).
+template <int dim>
+void add_areas_without_faces(Edges& edges, Everything& all) {
+  for (auto& [vertices, around] : edges) {
+    auto& a = all.vertices[static_cast<std::size_t>(vertices[0])];
+    auto& b = all.vertices[static_cast<std::size_t>(vertices[1])];
+    const double length = (position(a) - position(b)).norm();
+    if (dim == 3 && around.faces == 0) around.area = length;
+    if (a.degrees.faces == 0) a.area += 0.5 * length;
+    if (b.degrees.faces == 0) b.area += 0.5 * length;
+  }
+  for (VertexRecord& vertex : all.vertices)
+    if (vertex.degrees.edges == 0) vertex.area = 1;
+}
+
 template <int dim>
 Everything join(const std::vector<SurfaceMesh>& surfaces) {
   Everything all;
@@ -109,16 +125,8 @@ Everything join(const std::vector<SurfaceMesh>& surfaces) {
     }
   }
   count_degrees(edges, all);
-  for (const auto& [vertices, around] : edges) {
-    all.edges.push_back({vertices, around.area});
-    if constexpr (dim == 2) {
-      auto& a = all.vertices[static_cast<std::size_t>(vertices[0])];
-      auto& b = all.vertices[static_cast<std::size_t>(vertices[1])];
-      const double half = 0.5 * (position(a) - position(b)).norm();
-      a.area += half;
-      b.area += half;
-    }
-  }
+  add_areas_without_faces<dim>(edges, all);
+  for (const auto& [vertices, around] : edges) all.edges.push_back({vertices, around.area});
   return all;
 }
 

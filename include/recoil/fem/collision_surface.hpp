@@ -97,7 +97,8 @@ public:
                                    std::span<const double> obstacle_displacement) const;
 
   /// Derivative of a sum of areas (SurfaceVertex::area, edge_areas) by the rest positions of all vertices
-  /// known here: this rank's shares [m^(dim-2)]. Primitives of measure zero have none. Collective.
+  /// known here: this rank's shares [m^(dim-2)]. Primitives of measure zero have none, and what has no face
+  /// counts as fixed in 3D. Collective.
   std::vector<Point> area_gradient(const AreaSum& sum) const;
   /// Takes a derivative by the rest positions of all vertices known here to what they follow: adds it to the
   /// local mesh vertices - a node on an edge or face moves with the vertices around it by its barycentric

@@ -33,12 +33,15 @@ struct DistributedObstacles {
   std::vector<int> vertex_owner;
   std::vector<LocalIndex> index_at_owner;   ///< local number of the vertex on its owner
   std::vector<std::int32_t> vertex_surface; ///< index into `names`
-  std::vector<double> vertex_area; ///< 1/dim of the measure of the faces (2D: edges) around it [m^(dim-1)]
+  /// 1/dim of the measure of the faces (2D: edges) around it [m^(dim-1)]; without faces half of the length of
+  /// the edges around it, without edges 1.
+  std::vector<double> vertex_area;
 
   std::vector<VertexDegrees> vertex_degrees; ///< of owned vertices and ghosts
 
   std::vector<std::array<LocalIndex, 2>> edges; ///< owned
-  std::vector<double> edge_area;                ///< a third of the area of the faces around it; 0 in 2D
+  std::vector<double>
+      edge_area; ///< a third of the area of the faces around it, without faces its length; 0 in 2D
   std::vector<std::array<LocalIndex, 3>> faces; ///< owned; none in 2D
   /// Per face, the number of faces at each of its edges, edge i from its vertex i to (i + 1) % 3.
   std::vector<std::array<std::int8_t, 3>> edge_faces;
