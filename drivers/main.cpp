@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   int petsc_argc = 1;
   recoil::linalg::PetscSession session(&petsc_argc, &argv);
   const recoil::parallel::Communicator comm(MPI_COMM_WORLD);
-  CLI::App app("Deformable bodies on many ranks: forward simulation", "recoil");
+  CLI::App app("Deformable bodies in contact on many ranks: simulations and their gradients", "recoil");
   app.set_version_flag("--version", recoil::build_info());
   app.require_subcommand(1);
   recoil::drivers::Run run;

@@ -1,12 +1,23 @@
 #include "recoil/adjoint/reverse_sweep.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 #include <utility>
 
 #include "recoil/base/error.hpp"
 
 namespace recoil::adjoint {
+
+namespace {
+
+std::string at_step(const stepping::StepRecord& record, const std::string& what) {
+  std::ostringstream text;
+  text << "step " << record.nominal_step << " (t = " << record.time << "): " << what;
+  return text.str();
+}
+
+} // namespace
 
 /// The adjoint of one objective within one step.
 struct ReverseSweep::Column {
@@ -102,17 +113,19 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
     rhs.add(B, column.pending.previous);
     rhs.add(B, column.du);
     rhs.scale(-1);
+    if (!std::isfinite(rhs.norm()))
+      return at_step(record, "the derivative of the objective is not finite: its values are too large for "
+                             "double precision");
     const stepping::TransposedSolve solve = step_.solve(rhs, column.p, options_.relative_tolerance);
     ++totals_.solves;
     totals_.linear_iterations += solve.iterations;
     totals_.largest_relative_residual = std::max(totals_.largest_relative_residual, solve.relative_residual);
     if (!solve.converged) {
       std::ostringstream text;
-      text << "the adjoint of step " << record.nominal_step << " (t = " << record.time
-           << ") cannot be solved: relative residual " << solve.relative_residual << " after "
+      text << "the adjoint cannot be solved: relative residual " << solve.relative_residual << " after "
            << solve.iterations << " iterations, " << options_.relative_tolerance
            << " is asked for; the state may be a saddle or a fold, where gradients do not exist";
-      return text.str();
+      return at_step(record, text.str());
     }
   }
 

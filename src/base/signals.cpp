@@ -16,7 +16,7 @@ constexpr int caught[] = {SIGUSR1, SIGTERM};
 
 std::atomic<int> last_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may only touch lock-free objects");
-bool installed = false;
+int alive = 0;
 struct sigaction previous[2];
 
 extern "C" void remember_signal(int number) { last_signal.store(number, std::memory_order_relaxed); }
@@ -24,7 +24,10 @@ extern "C" void remember_signal(int number) { last_signal.store(number, std::mem
 } // namespace
 
 InterruptSignals::InterruptSignals() {
-  RECOIL_ASSERT(!installed);
+  if (alive > 0) {
+    ++alive;
+    return;
+  }
   clear();
   struct sigaction action {};
   action.sa_handler = remember_signal;
@@ -36,12 +39,12 @@ InterruptSignals::InterruptSignals() {
     if (i == 1) sigaction(caught[0], &previous[0], nullptr);
     throw LibraryError("cannot handle signal " + std::to_string(caught[i]) + ": " + reason);
   }
-  installed = true;
+  alive = 1;
 }
 
 InterruptSignals::~InterruptSignals() {
+  if (--alive > 0) return;
   for (int i = 0; i < 2; ++i) sigaction(caught[i], &previous[i], nullptr);
-  installed = false;
 }
 
 bool InterruptSignals::pending() const noexcept { return signal() != 0; }

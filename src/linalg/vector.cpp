@@ -15,6 +15,13 @@ Vector::Vector(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(l
       ghosts.data(), values_->data(), vec_.put()));
 }
 
+Vector::Vector(std::shared_ptr<const VectorLayout> layout, std::span<const double> owned)
+    : Vector(std::move(layout)) {
+  RECOIL_ASSERT(owned.size() == owned_size());
+  std::ranges::copy(owned, write_owned().begin());
+  update_ghosts();
+}
+
 Vector::Vector(const Vector& other) {
   if (!other.layout_) return;
   *this = Vector(other.layout_);

@@ -12,12 +12,14 @@ namespace recoil::objectives {
 
 namespace {
 
-std::string in_seconds(double time) {
+std::string shown(double value) {
   std::ostringstream text;
   text.precision(12);
-  text << time << " s";
+  text << value;
   return text.str();
 }
+
+std::string in_seconds(double time) { return shown(time) + " s"; }
 
 std::vector<double> weights_of(const WholeTime&, std::span<const double> times) {
   if (times.size() < 2)
@@ -88,7 +90,7 @@ Composition::Composition(std::vector<Term> terms, std::span<const double> times)
       weights_.push_back(state_weights(term.time, times));
       values_.emplace_back(times.size(), std::numeric_limits<double>::quiet_NaN());
     } catch (const InputError& error) {
-      throw InputError("objective '" + term.name + "'", error.what());
+      throw InputError(term.where, error.what());
     }
 }
 
@@ -104,9 +106,8 @@ double Composition::sum(std::size_t term) const {
 double Composition::value(std::size_t term) const {
   const double sum = this->sum(term), power = terms_[term].power;
   if ((sum < 0 && power != std::floor(power)) || (sum == 0 && power < 0))
-    throw InputError("objective '" + terms_[term].name + "'", "its sum over time is " + std::to_string(sum) +
-                                                                  ", whose power " + std::to_string(power) +
-                                                                  " is not defined");
+    throw InputError(terms_[term].where, "the sum over time is " + shown(sum) + ", whose power " +
+                                             shown(power) + " is not defined; take power 1");
   return terms_[term].weight * std::pow(sum, power);
 }
 
@@ -124,8 +125,8 @@ double Composition::factor(std::size_t term, std::size_t state) const {
   static_cast<void>(value(term)); // refuses sums without a power
   const double sum = this->sum(term);
   if (sum == 0 && t.power < 1)
-    throw InputError("objective '" + t.name + "'", "its sum over time is zero, where the power " +
-                                                       std::to_string(t.power) + " has no derivative");
+    throw InputError(t.where, "the sum over time is zero, where the power " + shown(t.power) +
+                                  " has no derivative; take power 1");
   return linear * t.power * std::pow(sum, t.power - 1);
 }
 

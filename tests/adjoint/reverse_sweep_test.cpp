@@ -123,7 +123,7 @@ class Sums final : public StateDerivatives {
 public:
   static double weight(GlobalIndex id) { return 0.3 + 0.1 * static_cast<double>(id % 3); }
   std::size_t num_objectives() const override { return 2; }
-  bool add(std::size_t k, const StepRecord& record, const State& state, Vector& du, Vector& dv) override {
+  void add(std::size_t k, const StepRecord& record, const State& state, Vector& du, Vector& dv) override {
     const double w = weight(record.id), c = static_cast<double>(k);
     auto by_u = du.write_owned(), by_v = dv.write_owned();
     for (std::size_t i = 0; i < 2; ++i) {
@@ -131,7 +131,6 @@ public:
       by_u[i] += w * (u + c * v + 4 * u * u * u);
       by_v[i] += w * c * u;
     }
-    return true;
   }
   static double value(const Model& model, const Recorded& run, std::size_t k) {
     double sum = 0;

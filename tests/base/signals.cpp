@@ -66,7 +66,16 @@ TEST(InterruptSignals, a_process_ends_its_step_and_exits_75) {
   close(ends[1]);
 }
 
-TEST(InterruptSignals, a_second_one_is_a_bug) {
-  InterruptSignals signals;
-  EXPECT_DEATH(InterruptSignals(), "installed");
+TEST(InterruptSignals, an_outer_one_sees_what_came_during_an_inner_one) {
+  InterruptSignals outer;
+  {
+    InterruptSignals inner;
+    EXPECT_FALSE(inner.pending());
+    std::raise(SIGUSR1);
+    EXPECT_TRUE(inner.pending());
+  }
+  EXPECT_TRUE(outer.pending());
+  std::raise(SIGTERM); // ends the process unless it is still caught
+  EXPECT_EQ(outer.signal(), SIGTERM);
+  EXPECT_TRUE(InterruptSignals().pending());
 }

@@ -257,6 +257,16 @@ def checks(recoil):
     restart(recoil, 1, folder, "--check")
     again = result(folder)["check"]
     runs.check(all(again[name]["derivative"] == found[name]["derivative"] for name in found), "--check after a restart: the same derivatives")
+    restart(recoil, 1, folder)
+    runs.check(result(folder)["check"] == again, "--restart without --check keeps the check")
+
+    study["check"]["directions"] = 100000
+    folder = recoil.path("check-stopped")
+    process = start(recoil, 1, recoil.write_scene("check-long", study), "-o", folder, "--check")
+    wait_for(os.path.join(folder, "gradient.json"), process)
+    process.send_signal(signal.SIGUSR1)
+    runs.check(process.wait(timeout=120) == 75 and "check" not in result(folder), "a check that is cut off leaves the gradient")
+    study["check"]["directions"] = 1
 
     loose = slide(steps=5)
     loose["solver"]["nonlinear"] = {"grad_norm_tol": 1e-2, "rel_grad_norm_tol": 1e-2}

@@ -1,5 +1,5 @@
 """Gradients of what the other tests of `recoil gradient` do not have, against differences of whole runs: friction to convergence,
-markers that move with the shape, fields per vertex, loads that grow with time, spins, references, values at their limits, bodies
+markers that move with the shape, fields per vertex, loads that grow with time, spins, regions that meet, references, values at their limits, bodies
 in another order from experiment to experiment; and folders whose inputs have changed."""
 import json
 import os
@@ -118,6 +118,21 @@ def spins(recoil):
     runs.check(error < 1e-12, "parameters with the values of the scene change nothing: %.1e" % error)
 
 
+def neighbours(recoil):
+    """Two regions of one body meet at nodes that only the later parameter moves."""
+    scene = turning(initial_conditions={})
+    scene["geometry"] = box("bar", [1, 0.3], [4, 2], [0, 0], volume_selection=[{"id": 1, "axis": "x", "position": 0}, {"id": 2}])
+    scene["materials"] = dict(scene["materials"], id=[1, 2])
+    for order in (1, 2):
+        study = {
+            "experiments": [{"name": "bar", "scene": recoil.write_scene("neighbours-%d" % order, dict(scene, space={"discr_order": order}))}],
+            "parameters": [{"name": "v%d" % i, "quantity": "initial_velocity", "region": i, "initial": [0.5 * i, -0.2]} for i in (1, 2)]
+                        + [{"name": "u%d" % i, "quantity": "initial_displacement", "region": i, "initial": [0.02 * i, 0.01]} for i in (2, 1)],
+            "objectives": [{"name": "v", "type": "velocity", "target": [0, 0.3]}], "sweep": {"tolerance": 1e-13},
+        }
+        agree(recoil, "neighbours-%d" % order, study)
+
+
 def references(recoil):
     """Targets over a boundary without ids, from a run and from a file, which say the same; refused where they end too early."""
     scene = turning(initial_conditions={"velocity": [{"body": "left", "value": [1, -1]}]})
@@ -186,8 +201,9 @@ def limits(recoil):
 def orders(recoil):
     """Values per body belong to names, in whatever order the scenes have the bodies."""
     scenes = [turning(), turning(geometry=turning()["geometry"][::-1])]
+    paths = [recoil.write_scene("order-%d" % i, scene) for i, scene in enumerate(scenes)]
     study = {
-        "experiments": [{"name": "e%d" % i, "scene": recoil.write_scene("order-%d" % i, scene)} for i, scene in enumerate(scenes)],
+        "experiments": [{"name": "e%d" % i, "scene": path} for i, path in enumerate(paths)],
         "parameters": [{"name": "E", "quantity": "young_modulus", "per": "body", "initial": 1e5}],
         "objectives": [{"name": "o%d" % i, "type": "stress_norm", "p": 2, "experiment": "e%d" % i, "weight": 1 - 0.75 * i} for i in range(2)],
         "sweep": {"tolerance": 1e-13},
@@ -198,6 +214,23 @@ def orders(recoil):
     runs.check(found["bodies"] == one["bodies"] == ["left", "right"], "values per body come with their names")
     error = runs.difference(np.array(found["gradient"]), np.array(one["gradient"]))
     runs.check(error < 1e-8, "two experiments with other orders add up by name: %.1e" % error)
+
+    # Tied to a value that acts in another experiment, on a body with another name.
+    study["experiments"].append({"name": "e1", "scene": paths[1]})
+    study["parameters"] = [{"name": "E", "quantity": "young_modulus", "per": "body", "body": ["left"], "experiment": "e0", "initial": 1e5},
+                           {"name": "F", "quantity": "young_modulus", "per": "body", "body": ["right"], "experiment": "e1", "initial": 1e5}]
+    study["objectives"].append(dict(study["objectives"][0], name="o1", experiment="e1"))
+    apart = result(gradient(recoil, 1, recoil.write_scene("untied", study), "untied"))["parameters"]
+    del study["parameters"][1]["initial"]
+    study["parameters"][1]["tie"] = "E"
+    tied = result(gradient(recoil, 1, recoil.write_scene("tied", study), "tied"))["parameters"]
+    error = abs(tied["E"]["gradient"] / (apart["E"]["gradient"] + apart["F"]["gradient"]) - 1)
+    runs.check(error < 1e-12 and tied["F"]["gradient"] == tied["E"]["gradient"] and tied["E"]["bodies"] == ["left"],
+               "tied values show the sum of their derivatives: %.1e" % error)
+    del study["parameters"][1]["body"]
+    refused = recoil.run(1, "gradient", recoil.write_scene("mistied", study), "-o", recoil.path("mistied"), expect=2)[1]
+    runs.check("/parameters/1/tie" in refused and "2 values" in refused, "values of other numbers cannot be tied:\n" + refused)
+    runs.check(not os.path.exists(recoil.path("mistied")), "... and no folder is left")
 
 
 def changed_inputs(recoil):
@@ -231,10 +264,54 @@ def changed_inputs(recoil):
         json.dump(resolved, file)
     refused = recoil.run(1, "gradient", "--restart", other, expect=2)[1]
     runs.check("no longer those" in refused, "other start values are refused:\n" + refused)
+    os.remove(os.path.join(other, "turning", "values.json"))
+    refused = recoil.run(1, "gradient", "--restart", other, expect=4)[1]
+    runs.check("values.json is missing" in refused, "... also where the record of them is lost:\n" + refused)
+
+
+def write_mesh(path, height):
+    """Two triangles."""
+    with open(path, "w") as file:
+        file.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 1 %g 0\n4 0 1 0\n$EndNodes\n"
+                   "$Elements\n2\n1 2 2 1 1 1 2 3\n2 2 2 1 1 1 3 4\n$EndElements\n" % height)
+
+
+def changed_mesh(recoil):
+    """A mesh file that has changed since a run began with it: neither the run nor its gradient goes on."""
+    mesh = recoil.path("two.msh")
+    write_mesh(mesh, 1)
+    scene = recoil.write_scene("two", {"geometry": {"name": "two", "mesh": mesh}, "materials": material(1e5, 0.3, 1000),
+                                       "initial_conditions": {"velocity": [{"body": "two", "value": [1, 0]}]}, "time": {"dt": 0.01, "time_steps": 6}})
+    study = recoil.write_scene("two-study", {
+        "experiments": [{"name": "two", "scene": scene}], "parameters": [{"name": "v", "quantity": "initial_velocity", "initial": [1, 0]}],
+        "objectives": [{"name": "v", "type": "velocity", "target": [0, 1]}]})
+    folder, run = gradient(recoil, 1, study, "two-gradient"), recoil.simulate(1, scene, "two-run", "--steps", 3)
+    write_mesh(mesh, 1.01)
+    for command, root in (("gradient", folder), ("simulate", run)):
+        refused = recoil.run(2, command, "--restart", root, expect=2)[1]
+        runs.check("begun with" in refused and "put the" in refused, command + " --restart with another mesh is refused:\n" + refused)
+    write_mesh(mesh, 1)
+    for command, root in (("gradient", folder), ("simulate", run)):
+        recoil.run(2, command, "--restart", root)
+
+
+def not_finite(recoil):
+    """Objectives beyond double precision, or without a derivative, give no gradient."""
+    scene = recoil.write_scene("plain", turning())
+    study = {"experiments": [{"name": "plain", "scene": scene}], "parameters": [{"name": "E", "quantity": "young_modulus", "initial": 1e5}]}
+    for name, code, said, objective in (
+            ("infinite", 3, "(/objectives/0): the objective is not finite", {"type": "velocity", "target": [1e200, 0]}),
+            ("too-steep", 3, "not finite", {"type": "velocity", "target": [1e10, 0], "weight": 1e290}),
+            ("no-power", 2, "(/objectives/0/power): the sum over time is -", {"type": "height", "axis": "y", "power": 0.5}),
+            ("no-slope", 2, "(/objectives/0/power): the sum over time is zero", {"type": "volume_bound", "limit": 100, "power": 0.5})):
+        study["objectives"] = [dict(objective, name="o")]
+        folder = recoil.path(name)
+        text = recoil.run(1, "gradient", recoil.write_scene(name, study), "-o", folder, "--check", expect=code)[1]
+        runs.check(said in text and not os.path.exists(os.path.join(folder, "gradient.json")), name + ":\n" + text.splitlines()[-1])
 
 
 with runs.Recoil() as recoil:
-    parts = {"friction": converged_friction, "markers": markers, "loads": loads, "spins": spins, "references": references, "forces": forces,
-             "limits": limits, "orders": orders, "changed": changed_inputs}
+    parts = {"friction": converged_friction, "markers": markers, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces,
+             "limits": limits, "orders": orders, "changed": changed_inputs, "mesh": changed_mesh, "finite": not_finite}
     for name in recoil.rest or parts:
         parts[name](recoil)

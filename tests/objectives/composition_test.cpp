@@ -95,7 +95,7 @@ TEST(Composition, RefusesPowersWithoutAValueOrDerivative) {
     composition.set(0, 3, value);
     return composition;
   };
-  EXPECT_THAT(refusal([&] { with(0.5, -1).value(); }), HasSubstr("objective 'height'"));
+  EXPECT_THAT(refusal([&] { with(0.5, -1).value(); }), HasSubstr("height: the sum over time is -1"));
   EXPECT_EQ(with(2, -3).value(), 9);
   EXPECT_EQ(with(2, -3).factor(0, 3), -6);
   EXPECT_EQ(with(0.5, 0).value(), 0);
@@ -107,7 +107,7 @@ TEST(Composition, RefusesPowersWithoutAValueOrDerivative) {
   EXPECT_THAT(refusal([&] {
                 Composition({{"end", 1, 1, ChosenSteps{{9}}}}, times);
               }),
-              HasSubstr("objective 'end': step 9"));
+              HasSubstr("end: step 9"));
 }
 
 TEST(Composition, ValuesThatWereNotSetAreSeen) {

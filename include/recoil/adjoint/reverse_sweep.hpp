@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -24,9 +23,9 @@ public:
   virtual ~StateDerivatives() = default;
   virtual std::size_t num_objectives() const = 0;
   /// du += dJ/du_i and dv += dJ/dv_i on owned entries, for the state of `record`, and the explicit partial
-  /// derivatives by parameters to the gradient of `objective`. False if the objective does not see this state
-  /// (nothing is added). Collective.
-  virtual bool add(std::size_t objective, const stepping::StepRecord& record, const stepping::State& state,
+  /// derivatives by parameters to the gradient of `objective`; nothing for a state that it does not see.
+  /// Collective.
+  virtual void add(std::size_t objective, const stepping::StepRecord& record, const stepping::State& state,
                    linalg::Vector& du, linalg::Vector& dv) = 0;
 };
 

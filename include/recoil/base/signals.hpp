@@ -2,14 +2,14 @@
 
 namespace recoil {
 
-/// While it lives, SIGUSR1 and SIGTERM do not end the process but set a flag that the time loop reads between
-/// steps
-/// ("finish the step, write a checkpoint, exit 75"). Restores the previous handlers at its end. Create it
-/// after MPI and PETSc, which install handlers of their own. Signals reach single ranks: agree on pending()
-/// with Communicator::any.
+/// While one lives, SIGUSR1 and SIGTERM do not end the process but set a flag that the time loop reads
+/// between steps ("finish the step, write a checkpoint, exit 75"). They nest: all see the signals since the
+/// first one, and the last one restores the previous handlers. Create it after MPI and PETSc, which install
+/// handlers of their own, on the main thread. Signals reach single ranks: agree on pending() with
+/// Communicator::any.
 class InterruptSignals {
 public:
-  /// @throws LibraryError when a handler cannot be installed; an assertion fails where one is alive already.
+  /// @throws LibraryError when a handler cannot be installed.
   InterruptSignals();
   InterruptSignals(const InterruptSignals&) = delete;
   InterruptSignals& operator=(const InterruptSignals&) = delete;

@@ -33,6 +33,8 @@ public:
   Vector() = default;
   /// Zero vector. Collective.
   explicit Vector(std::shared_ptr<const VectorLayout> layout);
+  /// Vector with these owned entries and their ghosts. Collective.
+  Vector(std::shared_ptr<const VectorLayout> layout, std::span<const double> owned);
   Vector(const Vector& other);
   Vector& operator=(const Vector& other);
   Vector(Vector&&) noexcept = default;

@@ -30,7 +30,7 @@ std::vector<double> state_weights(const TimeSelection& selection, std::span<cons
 
 /// One term of a study: weight * (sum_i w_i J(state i))^power.
 struct Term {
-  std::string name;
+  std::string where; ///< the place that messages name
   double weight = 1;
   double power = 1;
   TimeSelection time = WholeTime{};

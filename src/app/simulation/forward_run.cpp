@@ -115,6 +115,7 @@ void ForwardRun<dim>::read_restart_point() {
     checkpoint::TrajectoryReader reader(comm_, folder_.trajectory());
     const checkpoint::RestartPoint point = reader.restart_point();
     if (!point.warning.empty()) log_warning(point.warning);
+    output_.require_mesh_of(reader, folder_.scene().string());
     const RunState run =
         run_state_from_json(reader.records()[static_cast<std::size_t>(point.states.front())].extra);
     std::vector<stepping::State> states;
@@ -135,11 +136,7 @@ void ForwardRun<dim>::read_restart_point() {
 template <int dim>
 linalg::Vector ForwardRun<dim>::read_vector(checkpoint::TrajectoryReader& reader, GlobalIndex id,
                                             const std::string& field) const {
-  linalg::Vector vector(space_.layout());
-  const std::vector<double> values = reader.read(id, field, output_.nodes());
-  std::copy(values.begin(), values.end(), vector.write_owned().begin());
-  vector.update_ghosts();
-  return vector;
+  return {space_.layout(), reader.read(id, field, output_.nodes())};
 }
 
 template <int dim>

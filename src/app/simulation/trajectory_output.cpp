@@ -1,18 +1,19 @@
 #include "app/simulation/trajectory_output.hpp"
 
 #include <algorithm>
+#include <cmath>
 
+#include <fmt/format.h>
+
+#include "app/simulation/node_layout.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/checkpoint/trajectory_reader.hpp"
 #include "recoil/fem/reference/subdivision.hpp"
 #include "recoil/potentials/laws/stress.hpp"
 
 namespace recoil::app {
 
 namespace {
-
-template <int dim>
-std::span<const GlobalIndex> owned_canonical_ids(const fem::FunctionSpace<dim>& space) {
-  return std::span(space.canonical_ids()).first(static_cast<std::size_t>(space.num_owned_nodes()));
-}
 
 /// Drawn cells per cell of the given order.
 constexpr int pieces(int dim, int order) {
@@ -50,8 +51,7 @@ template <int dim>
 TrajectoryOutput<dim>::TrajectoryOutput(const fem::FunctionSpace<dim>& space,
                                         const fem::CellGeometry<dim>& geometry,
                                         std::vector<OutputField> fields)
-    : space_(&space), geometry_(&geometry), fields_(std::move(fields)),
-      nodes_(space.comm(), owned_canonical_ids(space)) {
+    : space_(&space), geometry_(&geometry), fields_(std::move(fields)), nodes_(node_layout(space)) {
   build_cells();
 }
 
@@ -115,6 +115,29 @@ void TrajectoryOutput<dim>::write_mesh(checkpoint::TrajectoryWriter& writer) con
       checkpoint::StaticArray{"volume_id", 1, cells_.get(), std::span<const std::int32_t>(volume_id),
                               io::Centre::cell}};
   writer.write_mesh(drawn, arrays);
+}
+
+template <int dim>
+void TrajectoryOutput<dim>::require_mesh_of(checkpoint::TrajectoryReader& reader,
+                                            const std::string& where) const {
+  const std::vector<double> written = reader.template read_static<double>("coordinates", nodes_);
+  const auto& positions = space_->node_positions();
+  const auto count = static_cast<std::size_t>(space_->num_owned_nodes());
+  const std::size_t width = count > 0 ? written.size() / count : 0;
+  double farthest = 0;
+  for (std::size_t node = 0; node < count; ++node)
+    for (std::size_t i = 0; i < dim; ++i)
+      farthest = std::max(
+          farthest, std::abs(written[node * width + i] - positions[node][static_cast<Eigen::Index>(i)]));
+  farthest = space_->comm().max(farthest);
+  // Positions inside of cells are computed on the rank that owns them, from vertices in any order.
+  const auto& mesh = space_->mesh();
+  if (farthest <= 1e-10 * (mesh.max_corner - mesh.min_corner).norm()) return;
+  throw InputError(
+      where, fmt::format("the meshes of the scene are no longer those that the run was begun with, their "
+                         "vertices lie up to {:g} m elsewhere; put the mesh files of then back, or start "
+                         "again in a new folder",
+                         farthest));
 }
 
 template <int dim>

@@ -248,6 +248,10 @@ void resolve_ties(const std::vector<Item>& entries, const std::vector<std::strin
 void build_parameters(const Item& list, Study& study) {
   const auto entries = list.items();
   const auto names = unique_names(entries, "parameter");
+  for (const Item& entry : entries)
+    if (entry["name"].text().starts_with("random "))
+      entry["name"].fail("directions of --check have names like " + entry["name"].dump() +
+                         "; give another `name`");
   for (const Item& entry : entries) study.parameters.push_back(parameter_from(entry, study));
   resolve_ties(entries, names, study);
 }

@@ -74,9 +74,7 @@ void ExperimentScene::fail(const Places& places, const std::string& key, const s
   throw InputError(places.of(key) + ": experiment '" + experiment.name + "'", what);
 }
 
-bool ExperimentScene::has(const ParameterSpec& parameter) const {
-  return std::ranges::find(parameter.experiments, index) != parameter.experiments.end();
-}
+bool ExperimentScene::has(const ParameterSpec& parameter) const { return parameter.acts_in(index); }
 
 bool ExperimentScene::has_parameter(Quantity quantity) const {
   return std::ranges::any_of(study.parameters, [&](const ParameterSpec& parameter) {

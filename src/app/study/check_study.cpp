@@ -68,8 +68,7 @@ void warn_of_constant_terms(Study& study) {
     if (info(objective.type).takes_time()) continue;
     const bool material = objective.type == ObjectiveType::material_smoothing;
     const bool moved = std::ranges::any_of(study.parameters, [&](const ParameterSpec& parameter) {
-      if (std::ranges::find(parameter.experiments, objective.experiment) == parameter.experiments.end())
-        return false;
+      if (!parameter.acts_in(objective.experiment)) return false;
       if (!material) return parameter.quantity == Quantity::shape;
       return info(parameter.quantity).group == QuantityGroup::material && parameter.per != Per::global;
     });

@@ -215,10 +215,9 @@ ExperimentObjectives<dim> make_objectives(const Study& study, int experiment, co
   ExperimentObjectives<dim> result;
   for (const ObjectiveSpec& spec : study.objectives) {
     if (spec.experiment != experiment) continue;
-    result.specs.push_back(&spec);
     result.objectives.push_back(builder.build_checked(spec));
     result.terms.push_back(
-        {spec.name, spec.weight, spec.power, selection_of(observed_times(spec, is_static))});
+        {spec.where.of("power"), spec.weight, spec.power, selection_of(observed_times(spec, is_static))});
   }
   return result;
 }

@@ -16,7 +16,6 @@ namespace recoil::app {
 /// them.
 template <int dim>
 struct ExperimentObjectives {
-  std::vector<const ObjectiveSpec*> specs;
   std::vector<std::unique_ptr<objectives::Objective<dim>>> objectives;
   std::vector<objectives::Term> terms;
 };

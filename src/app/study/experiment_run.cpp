@@ -1,11 +1,13 @@
 #include "app/study/experiment_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "app/simulation/forward_run.hpp"
+#include "app/simulation/node_layout.hpp"
 #include "app/study/complete_run.hpp"
 #include "app/study/file_order.hpp"
 #include "app/study/input_files.hpp"
@@ -86,9 +88,21 @@ private:
     adjoint::ReverseSweep sweep;
   };
 
+  StoredRun<dim> stored_run() {
+    return {records_,
+            *reader_,
+            *nodes_,
+            variant_.discrete->solver(),
+            history(),
+            study_.sweep.state_budget,
+            [this] { interrupts_.stop_if_pending(); }};
+  }
+
   double run_pilot();
   void hold_to_values(bool begun) const;
   std::string run_forward(ForwardResult& result, const Stopwatch& watch);
+  std::string evaluate(const Observation<dim>& observation, ForwardResult& result) const;
+  std::string evaluate_objectives();
   void observe_the_rest();
   void sweep_back(SweepResult& result);
   void write_result(const SweepResult& sweep) const;
@@ -205,9 +219,7 @@ ForwardResult Runner<dim>::run(const ExperimentFolder& folder) {
   if (!read_result()) {
     variant_ = make_variant(scene(), geometry_, fields_, start_);
     observation_ = std::make_unique<Observation<dim>>(observe(*variant_.discrete));
-    const auto& space = variant_.discrete->space();
-    nodes_.emplace(comm_,
-                   std::span(space.canonical_ids()).first(static_cast<std::size_t>(space.num_owned_nodes())));
+    nodes_.emplace(node_layout(variant_.discrete->space()));
     observed_.assign(static_cast<std::size_t>(scene().time.steps) + 1, 0);
     ForwardResult result;
     result.failure = run_forward(result, watch);
@@ -218,19 +230,59 @@ ForwardResult Runner<dim>::run(const ExperimentFolder& folder) {
   records_ = step_records(reader_->records());
   if (!swept_) {
     observe_the_rest();
-    forward_.terms = observation_->values();
-    forward_.objective = observation_->composition.value();
+    forward_.failure = evaluate_objectives();
   }
   return forward_;
+}
+
+/// Puts the values of the objectives into `result`. Empty, or why there are none.
+template <int dim>
+std::string Runner<dim>::evaluate(const Observation<dim>& observation, ForwardResult& result) const {
+  result.terms = observation.values();
+  result.objective = observation.composition.value();
+  auto term = result.terms.begin();
+  for (const ObjectiveSpec& spec : study_.objectives) {
+    if (spec.experiment != experiment_) continue;
+    if (!std::isfinite(*term++))
+      return fmt::format("{}: the objective is not finite: its values are too large for double precision",
+                         spec.where.entry);
+  }
+  return std::isfinite(result.objective) ? "" : "the sum of the objectives is not finite";
+}
+
+/// The objectives of the run that is stored. @throws InputError where they have no value or no derivative.
+template <int dim>
+std::string Runner<dim>::evaluate_objectives() {
+  try {
+    const objectives::Composition& composition = observation_->composition;
+    for (std::size_t term = 0; term < composition.num_terms(); ++term)
+      for (std::size_t state = 0; state < composition.num_states(); ++state)
+        static_cast<void>(composition.factor(term, state));
+    return evaluate(*observation_, forward_);
+  } catch (const InputError& wrong) {
+    throw InputError(fmt::format("{} in {}, and go on with --restart", wrong.what(), folder_.study.string()));
+  }
 }
 
 /// Notes what a run is made with, or refuses to go on with another study or scene than it was begun with.
 template <int dim>
 void Runner<dim>::hold_to_values(bool begun) const {
-  const nlohmann::ordered_json values = digests_of_values(comm_, folder_);
+  const nlohmann::ordered_json values =
+      digests_of_values(comm_, folder_, files_of_run(study_, experiment_, scene()));
   if (!begun) return write_sealed_json(comm_, folder_.values(), values);
   const SealedJson before = read_sealed_json(comm_, folder_.values());
-  if (before.content && *before.content != values)
+  if (!before.content)
+    throw FileError(
+        folder_.values().string() + (before.exists ? " is damaged" : " is missing") +
+        ", which tells the values that the run was begun with. Put a sound copy of this file in its "
+        "place, or start again in a new folder");
+  for (const auto& [file, digest] : values.at("files").items())
+    if (const auto& then = before.content->at("files"); then.contains(file) && then.at(file) != digest)
+      throw InputError(file,
+                       fmt::format("has changed since the run of '{}' was begun with it; put the file of "
+                                   "then back, or start again in a new folder",
+                                   name()));
+  if (*before.content != values)
     throw InputError(
         folder_.study.string(),
         fmt::format("its `parameters`, or {}, are no longer those that the run of '{}' was begun "
@@ -252,15 +304,11 @@ std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& wat
       result.newton_iterations = cost->newton_iterations;
       return "";
     }
-  const ExitCode code = interrupts_.lend([&] {
-    ForwardRun<dim> forward(comm_, *variant_.discrete, run, watch,
-                            [this](const solvers::AcceptedState& state) {
-                              observation_->see(state.record, *state.u, *state.v);
-                              if (state.record.completes_nominal)
-                                observed_[static_cast<std::size_t>(state.record.nominal_step)] = 1;
-                            });
-    return begun ? forward.restart() : forward.start();
+  ForwardRun<dim> forward(comm_, *variant_.discrete, run, watch, [this](const solvers::AcceptedState& state) {
+    observation_->see(state.record, *state.u, *state.v);
+    if (state.record.completes_nominal) observed_[static_cast<std::size_t>(state.record.nominal_step)] = 1;
   });
+  const ExitCode code = begun ? forward.restart() : forward.start();
   if (code == ExitCode::interrupted)
     throw Error(code, name() + ": the forward run is interrupted; run again with --restart to go on");
   result.seconds = watch.seconds();
@@ -279,9 +327,8 @@ std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& wat
 /// Shows the objectives what an earlier process has stored.
 template <int dim>
 void Runner<dim>::observe_the_rest() {
-  StoredRun<dim> states(records_, *reader_, *nodes_, variant_.discrete->solver(), history(),
-                        study_.sweep.state_budget);
-  states.visit(
+  interrupts_.stop_if_pending();
+  stored_run().visit(
       [&](const stepping::StepRecord& record) {
         return observation_->is_wanted(record) &&
                observed_[static_cast<std::size_t>(record.nominal_step)] == 0;
@@ -330,8 +377,7 @@ ForwardResult Runner<dim>::run_beside(const Direction& direction, double factor)
       return result;
     }
     result.newton_iterations = solver.totals().newton_iterations;
-    result.terms = observation.values();
-    result.objective = observation.composition.value();
+    result.failure = evaluate(observation, result);
   } catch (const InputError& error) {
     result.failure = error.what();
   }
@@ -361,8 +407,7 @@ template <int dim>
 void Runner<dim>::sweep_back(SweepResult& result) {
   const Stopwatch watch;
   DiscreteScene<dim>& discrete = *variant_.discrete;
-  StoredRun<dim> states(records_, *reader_, *nodes_, discrete.solver(), history(), study_.sweep.state_budget);
-
+  StoredRun<dim> states = stored_run();
   auto at = std::make_unique<Sweeping>(*this, states);
   SweepProgress before;
   std::string why;
@@ -397,6 +442,13 @@ void Runner<dim>::sweep_back(SweepResult& result) {
                       name(), at->sweep.next()));
   }
   result.gradient = at->chain.finish(0);
+  for (std::size_t k = 0; k < fields_.size(); ++k)
+    if (comm_.any(!std::ranges::all_of(result.gradient[k], [](double g) { return std::isfinite(g); })))
+      result.failure =
+          fmt::format("the derivative by '{}' is not finite: the objective is too large for double "
+                      "precision, or not differentiable here",
+                      fields_[k].spec->name);
+  if (!result.failure.empty()) return;
   const SweepProgress all = progress();
   result.linear_iterations = all.linear_iterations;
   result.largest_relative_residual = all.largest_relative_residual;
@@ -459,6 +511,7 @@ bool Runner<dim>::read_result() {
     for (std::size_t k = 0; k < fields_.size(); ++k)
       sweep.gradient.push_back(
           read_in_file_order(*file, fmt::format("gradient/{}", k), fields_[k], geometry_.mesh));
+    forward.is_swept = true;
     forward_ = std::move(forward);
     swept_ = std::move(sweep);
     return true;

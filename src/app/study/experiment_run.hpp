@@ -22,6 +22,7 @@ struct ForwardResult {
   GlobalIndex newton_iterations = 0;
   double seconds = 0;
   std::string failure;    ///< why there is no result; empty if there is one
+  bool is_swept = false;  ///< the sweep of this run is finished, too
   bool same_steps = true; ///< as in the first run: only then are values comparable
 };
 

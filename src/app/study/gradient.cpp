@@ -6,8 +6,8 @@
 
 #include "app/study/gradient_folder.hpp"
 #include "app/study/gradient_report.hpp"
+#include "app/study/tied_values.hpp"
 #include "recoil/app/study/read_study.hpp"
-#include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/timer.hpp"
 #include "recoil/base/version.hpp"
@@ -59,6 +59,7 @@ public:
     for (std::size_t e = 0; e < scenes.size(); ++e)
       stages_.experiments.push_back(
           ExperimentRun::create(comm, study, static_cast<int>(e), std::move(scenes[e]), interrupts_));
+    parallel::collectively(comm, [&] { check_ties(study, stages_.experiments); });
   }
 
   /// Fills a new folder with all that it takes to go on from it, after whatever can be found wrong before the
@@ -79,9 +80,14 @@ public:
         log_error(study_.experiments[e].name + ": " + failure);
         return ExitCode::no_solution;
       }
-    std::vector<DirectionCheck> checks;
-    if (check) checks = check_gradient(study_, stages_.experiments, stages_.forward, stages_.sweeps);
-    write(folder, checks);
+    write_gradient_fields(comm_, study_, stages_, folder.fields());
+    // A check may take longer than the job has. What is there already may hold one.
+    if (!folder.has_result(comm_)) folder.write_result(comm_, describe());
+    if (!check) return ExitCode::done;
+    const auto checks = check_gradient(study_, stages_.experiments, stages_.forward, stages_.sweeps);
+    nlohmann::ordered_json json = describe();
+    json["check"] = describe_check(checks);
+    folder.write_result(comm_, json);
     return std::ranges::all_of(checks, &DirectionCheck::agrees) ? ExitCode::done : ExitCode::no_solution;
   }
 
@@ -97,6 +103,7 @@ private:
       frozen_[name] = *stiffness;
     }
     const ForwardResult& forward = stages_.forward.emplace_back(experiment.run(own));
+    if (!forward.is_swept) folder.discard_result(comm_);
     if (!forward.failure.empty()) return forward.failure;
     const SweepResult& sweep = stages_.sweeps.emplace_back(experiment.sweep());
     if (!sweep.failure.empty()) return sweep.failure;
@@ -107,18 +114,13 @@ private:
     return "";
   }
 
-  void write(const GradientFolder& folder, const std::vector<DirectionCheck>& checks) {
-    // The file that gradient.json names is there before it.
-    write_gradient_fields(comm_, study_, stages_, folder.fields());
+  nlohmann::ordered_json describe() {
     nlohmann::ordered_json json = describe_gradient(study_, stages_);
-    if (!checks.empty()) json["check"] = describe_check(checks);
     if (!frozen_.empty()) json["barrier_stiffness"] = frozen_;
     json["ranks"] = comm_.size();
     json["peak_memory_mb"] = {{"max", comm_.max(peak_memory_mb())}, {"sum", comm_.sum(peak_memory_mb())}};
     json["version"] = version();
-    parallel::collectively(comm_, [&] {
-      if (comm_.rank() == 0) write_file_atomically(folder.result(), json.dump(1) + "\n");
-    });
+    return json;
   }
 
   const parallel::Communicator& comm_;

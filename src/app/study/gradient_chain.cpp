@@ -66,16 +66,15 @@ GradientChain<dim>::GradientChain(DiscreteScene<dim>& discrete,
 template <int dim>
 void GradientChain<dim>::add_initial(std::size_t objective, const linalg::Vector& y,
                                      const linalg::Vector& z) {
+  add_initial_products<dim>(fields_, discrete_.space(), y.owned(), z.owned(), gradients_[objective]);
   for (std::size_t k = 0; k < fields_.size(); ++k) {
-    std::vector<double>& gradient = gradients_[objective][k];
-    add_initial_products<dim>(fields_[k], discrete_.space(), y.owned(), z.owned(), gradient);
     if (fields_[k].spec->quantity != Quantity::initial_angular_velocity) continue;
     std::vector<Eigen::Vector3d> centres(discrete_.mesh().body_names.size(), Eigen::Vector3d::Zero());
     for (const AngularVelocity& spin : discrete_.scene().initial_conditions.angular_velocity)
       for (std::size_t body = 0; body < centres.size(); ++body)
         if (contains(spin.region, discrete_.mesh().body_names[body], 0))
           centres[body] = spin_center(spin, discrete_.solver().problem());
-    add_spin_products<dim>(fields_[k], discrete_.space(), centres, z.owned(), gradient);
+    add_spin_products<dim>(fields_[k], discrete_.space(), centres, z.owned(), gradients_[objective][k]);
   }
 }
 

@@ -59,7 +59,7 @@ void GradientFolder::begin(const parallel::Communicator& comm, const Study& stud
   nlohmann::json json = nlohmann::json::parse(resolved_study);
   for (std::size_t e = 0; e < study.experiments.size(); ++e) {
     const std::string& name = study.experiments[e].name;
-    const auto run = checkpoint::RunFolder::create(comm, experiment(name).root);
+    const auto& run = made_by_begin_.emplace_back(checkpoint::RunFolder::create(comm, experiment(name).root));
     parallel::collectively(comm, [&] {
       if (comm.rank() == 0) write_file_atomically(run.scene(), resolved_scenes[e]);
     });
@@ -68,10 +68,32 @@ void GradientFolder::begin(const parallel::Communicator& comm, const Study& stud
   parallel::collectively(comm, [&] {
     if (comm.rank() == 0) write_file_atomically(this->study(), json.dump(2) + "\n");
   });
+  made_by_begin_.clear();
 }
 
 void GradientFolder::discard() {
+  for (checkpoint::RunFolder& run : made_by_begin_) run.discard();
   if (made_) made_->discard();
+}
+
+bool GradientFolder::has_result(const parallel::Communicator& comm) const {
+  std::error_code error;
+  return comm.any(comm.rank() == 0 && fs::exists(result(), error));
+}
+
+void GradientFolder::write_result(const parallel::Communicator& comm,
+                                  const nlohmann::ordered_json& result) const {
+  parallel::collectively(comm, [&] {
+    if (comm.rank() == 0) write_file_atomically(this->result(), result.dump(1) + "\n");
+  });
+}
+
+void GradientFolder::discard_result(const parallel::Communicator& comm) const {
+  parallel::collectively(comm, [&] {
+    std::error_code error;
+    if (comm.rank() == 0 && !fs::remove(result(), error) && error)
+      throw FileError(result().string() + ": cannot be removed: " + error.message());
+  });
 }
 
 } // namespace recoil::app

@@ -47,20 +47,27 @@ public:
              const std::vector<std::string>& resolved_scenes);
   /// Takes back what a study that never began has made. Every rank calls it, the first one acts.
   void discard();
+  /// Whether there is a gradient.json. Collective.
+  bool has_result(const parallel::Communicator& comm) const;
+  /// Replaces gradient.json. Collective. @throws FileError on every rank.
+  void write_result(const parallel::Communicator& comm, const nlohmann::ordered_json& result) const;
+  /// Removes gradient.json: what it says does not belong to what comes now. Collective.
+  void discard_result(const parallel::Communicator& comm) const;
 
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path study() const { return root_ / "study.json"; }
   std::filesystem::path log() const { return root_ / "log.txt"; }
-  std::filesystem::path result() const { return root_ / "gradient.json"; }
   std::filesystem::path fields() const { return root_ / "gradient.h5"; }
   ExperimentFolder experiment(const std::string& name) const { return {root_ / name, study()}; }
 
 private:
   explicit GradientFolder(std::filesystem::path root) : root_(std::move(root)) {}
+  std::filesystem::path result() const { return root_ / "gradient.json"; }
 
   std::filesystem::path root_;
-  std::unique_ptr<checkpoint::RunFolder> made_; ///< by create()
-  std::unique_ptr<FolderLock> lock_;            ///< by open(), on the first rank
+  std::unique_ptr<checkpoint::RunFolder> made_;      ///< by create()
+  std::vector<checkpoint::RunFolder> made_by_begin_; ///< of the experiments, while begin() is under way
+  std::unique_ptr<FolderLock> lock_;                 ///< by open(), on the first rank
 };
 
 } // namespace recoil::app

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/study/file_order.hpp"
+#include "app/study/tied_values.hpp"
 #include "recoil/base/atomic_file.hpp"
 
 namespace recoil::app {
@@ -67,11 +68,8 @@ Json describe_parameters(const Study& study, const GradientStages& stages) {
       if (!experiment.is_replicated(k)) continue;
       const auto index = static_cast<std::size_t>(parameters[k]);
       const auto owner = static_cast<std::size_t>(study.parameters[index].tie.value_or(parameters[k]));
-      // Tied values belong to those of the owner by their order.
-      const auto of_owner = std::ranges::find(parameters, static_cast<int>(owner));
-      const auto named =
-          of_owner == parameters.end() ? k : static_cast<std::size_t>(of_owner - parameters.begin());
-      add(experiment.bodies(named), experiment.start_values(k), stages.sweeps[e].gradient[k], sums[owner]);
+      add(bodies_of_values(study, stages.experiments, e, k), experiment.start_values(k),
+          stages.sweeps[e].gradient[k], sums[owner]);
     }
   }
   for (std::size_t i = 0; i < study.parameters.size(); ++i) {
@@ -98,7 +96,7 @@ Json describe_parameters(const Study& study, const GradientStages& stages) {
 
 nlohmann::ordered_json describe_gradient(const Study& study, const GradientStages& stages) {
   Json json;
-  double objective = 0, forward_seconds = 0, sweep_seconds = 0;
+  double objective = 0, forward_seconds = 0, sweep_seconds = 0, residual = 0;
   GlobalIndex newton = 0, linear = 0;
   std::vector<std::size_t> next(stages.experiments.size(), 0);
   for (const ObjectiveSpec& spec : study.objectives) {
@@ -111,6 +109,7 @@ nlohmann::ordered_json describe_gradient(const Study& study, const GradientStage
     sweep_seconds += stages.sweeps[e].seconds;
     newton += stages.forward[e].newton_iterations;
     linear += stages.sweeps[e].linear_iterations;
+    residual = std::max(residual, stages.sweeps[e].largest_relative_residual);
   }
   json["objective"] = objective;
   json["parameters"] = describe_parameters(study, stages);
@@ -118,6 +117,7 @@ nlohmann::ordered_json describe_gradient(const Study& study, const GradientStage
   json["sweep_s"] = sweep_seconds;
   json["newton_iterations"] = newton;
   json["sweep_linear_iterations"] = linear;
+  json["sweep_relative_residual"] = residual;
   return json;
 }
 

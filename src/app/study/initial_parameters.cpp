@@ -8,7 +8,7 @@ namespace recoil::app {
 namespace {
 
 /// Calls act(owned node, slot, weight) for what makes the value of a node: the slots of the cell with the
-/// highest input id around it decide, as in scenes.
+/// highest input id around it decide, as within an entry of a scene.
 template <int dim, class Act>
 void for_node_slots(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space, Act act) {
   const auto& mesh = space.mesh();
@@ -68,14 +68,25 @@ void apply_to_initial_state(const ParameterField<dim>& field, std::span<const do
 }
 
 template <int dim>
-void add_initial_products(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space,
-                          std::span<const double> y, std::span<const double> z, std::span<double> gradient) {
-  if (!is_field(*field.spec)) return;
-  const auto values = field.spec->quantity == Quantity::initial_velocity ? z : y;
-  for_node_slots(field, space, [&](std::size_t node, LocalIndex slot, double weight) {
-    for (std::size_t i = 0; i < dim; ++i)
-      gradient[static_cast<std::size_t>(slot) * dim + i] += weight * values[node * dim + i];
-  });
+void add_initial_products(const std::vector<ParameterField<dim>>& fields,
+                          const fem::FunctionSpace<dim>& space, std::span<const double> y,
+                          std::span<const double> z, std::vector<std::vector<double>>& gradients) {
+  const auto num_nodes = static_cast<std::size_t>(space.num_owned_nodes());
+  for (const auto& [quantity, values] :
+       {std::pair(Quantity::initial_displacement, y), std::pair(Quantity::initial_velocity, z)}) {
+    // What is put at a node last is all that remains there.
+    std::vector<std::size_t> last(num_nodes, fields.size());
+    for (std::size_t k = 0; k < fields.size(); ++k)
+      if (fields[k].spec->quantity == quantity)
+        for_node_slots(fields[k], space, [&](std::size_t node, LocalIndex, double) { last[node] = k; });
+    for (std::size_t k = 0; k < fields.size(); ++k)
+      if (fields[k].spec->quantity == quantity)
+        for_node_slots(fields[k], space, [&](std::size_t node, LocalIndex slot, double weight) {
+          if (last[node] != k) return;
+          for (std::size_t i = 0; i < dim; ++i)
+            gradients[k][static_cast<std::size_t>(slot) * dim + i] += weight * values[node * dim + i];
+        });
+  }
 }
 
 template <int dim>
@@ -116,9 +127,11 @@ template void apply_to_initial_state(const ParameterField<2>&, std::span<const d
                                      const fem::FunctionSpace<2>&, stepping::State&);
 template void apply_to_initial_state(const ParameterField<3>&, std::span<const double>,
                                      const fem::FunctionSpace<3>&, stepping::State&);
-template void add_initial_products(const ParameterField<2>&, const fem::FunctionSpace<2>&,
-                                   std::span<const double>, std::span<const double>, std::span<double>);
-template void add_initial_products(const ParameterField<3>&, const fem::FunctionSpace<3>&,
-                                   std::span<const double>, std::span<const double>, std::span<double>);
+template void add_initial_products(const std::vector<ParameterField<2>>&, const fem::FunctionSpace<2>&,
+                                   std::span<const double>, std::span<const double>,
+                                   std::vector<std::vector<double>>&);
+template void add_initial_products(const std::vector<ParameterField<3>>&, const fem::FunctionSpace<3>&,
+                                   std::span<const double>, std::span<const double>,
+                                   std::vector<std::vector<double>>&);
 
 } // namespace recoil::app

@@ -1,6 +1,5 @@
 #include "app/study/input_files.hpp"
 
-#include <algorithm>
 #include <variant>
 
 namespace recoil::app {
@@ -32,13 +31,16 @@ void add_files_of_scene(Paths& files, const Scene& scene) {
 
 } // namespace
 
-std::vector<std::filesystem::path> input_files(const Study& study, int experiment, const Scene& scene) {
+Paths files_of_run(const Study& study, int experiment, const Scene& scene) {
   Paths files;
   add_files_of_scene(files, scene);
   for (const ParameterSpec& parameter : study.parameters)
-    if (parameter.basis &&
-        std::ranges::find(parameter.experiments, experiment) != parameter.experiments.end())
-      add(files, parameter.basis->modes);
+    if (parameter.basis && parameter.acts_in(experiment)) add(files, parameter.basis->modes);
+  return files;
+}
+
+Paths input_files(const Study& study, int experiment, const Scene& scene) {
+  Paths files = files_of_run(study, experiment, scene);
   for (const ObjectiveSpec& objective : study.objectives) {
     if (objective.experiment != experiment) continue;
     add(files, objective.target);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 
 #include "recoil/base/error.hpp"
 #include "recoil/base/signals.hpp"
@@ -20,17 +19,6 @@ public:
   /// @throws Error of ExitCode::interrupted on every rank if a signal has come.
   void stop_if_pending() const {
     if (pending()) throw Error(ExitCode::interrupted, "interrupted; run again with --restart to go on");
-  }
-  /// Runs `work`, which listens itself: a process has one set of handlers at a time. A signal in the moment
-  /// of handing over ends the process; what is on disk then is as good as after a kill.
-  template <class Work>
-  auto lend(Work&& work) {
-    stop_if_pending();
-    const bool listened = signals_.has_value();
-    signals_.reset();
-    auto result = std::forward<Work>(work)();
-    if (listened) signals_.emplace();
-    return result;
   }
 
 private:

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/simulation/node_layout.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 #include "recoil/io/hdf5_file.hpp"
@@ -31,9 +32,7 @@ class RunReference {
 public:
   RunReference(const ObjectiveSpec& spec, const fem::FunctionSpace<dim>& space, bool positions)
       : where_(spec.where.of("reference")), space_(space), layout_(space.layout()),
-        nodes_(space.comm(),
-               std::span(space.canonical_ids()).first(static_cast<std::size_t>(space.num_owned_nodes()))),
-        reader_(space.comm(), spec.reference / "trajectory") {
+        nodes_(node_layout(space)), reader_(space.comm(), spec.reference / "trajectory") {
     for (const checkpoint::StateRecord& record : reader_.records())
       if (record.step && reader_.is_stored(record.id)) stored_.push_back({record.id, record.time});
     if (!stored_.empty()) require_nodes<dim>(spec, space, reader_.shape(stored_.front().id, "u"));
@@ -103,9 +102,7 @@ private:
 template <int dim>
 std::vector<double> read_reference_file(const ObjectiveSpec& spec, const fem::FunctionSpace<dim>& space,
                                         bool positions) {
-  const io::BlockLayout nodes(
-      space.comm(),
-      std::span(space.canonical_ids()).first(static_cast<std::size_t>(space.num_owned_nodes())));
+  const io::BlockLayout nodes = node_layout(space);
   const std::vector<double> block = parallel::collectively(space.comm(), [&] {
     const io::Hdf5Reader file(spec.reference);
     if (!file.contains("u"))
@@ -114,9 +111,7 @@ std::vector<double> read_reference_file(const ObjectiveSpec& spec, const fem::Fu
     require_nodes<dim>(spec, space, file.shape("u"));
     return file.read_rows<double>("u", nodes.block_begin(), nodes.block_end());
   });
-  linalg::Vector field(space.layout());
-  std::ranges::copy(nodes.from_blocks<double>(block, dim), field.write_owned().begin());
-  field.update_ghosts();
+  const linalg::Vector field(space.layout(), nodes.from_blocks<double>(block, dim));
   std::vector<double> values(field.local().begin(), field.local().end());
   if (positions)
     for (std::size_t i = 0; i < values.size(); ++i)

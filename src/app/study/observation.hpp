@@ -51,9 +51,9 @@ public:
       : observation_(observation), products_(products) {}
 
   std::size_t num_objectives() const override { return 1; }
-  bool add(std::size_t objective, const stepping::StepRecord& record, const stepping::State& state,
+  void add(std::size_t objective, const stepping::StepRecord& record, const stepping::State& state,
            linalg::Vector& du, linalg::Vector& dv) override {
-    if (!record.completes_nominal) return false;
+    if (!record.completes_nominal) return;
     parameters::PhysicalGradient<dim>& g = products_.gradients[objective];
     objectives::add_derivatives<dim>(observation_.terms.objectives,
                                      static_cast<std::size_t>(record.nominal_step),
@@ -63,7 +63,6 @@ public:
     if (!g.obstacle_positions.empty() && products_.obstacles)
       products_.obstacles(objective, record.time, 1, g.obstacle_positions);
     g.obstacle_positions.clear();
-    return true;
   }
 
 private:

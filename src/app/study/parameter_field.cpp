@@ -4,9 +4,9 @@
 #include <numeric>
 #include <set>
 
+#include "app/simulation/node_layout.hpp"
 #include "recoil/app/study/read_study.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/io/block_layout.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::app {
@@ -195,6 +195,7 @@ private:
   std::vector<char> boundary_vertices(const ParameterSpec& spec) const;
 
   void build_shape(Field& field) const;
+  void build_box(Field& field, const std::vector<char>& selected) const;
   std::vector<double> read_modes(const ParameterSpec& spec, const std::vector<char>& selected) const;
 
   /// Corners of the rest vertices of the selected bodies over all ranks.
@@ -270,35 +271,40 @@ void FieldBuilder<dim>::build_shape(Field& field) const {
     });
     return;
   }
-  case ShapeBasis::Kind::box: {
-    const auto box = box_of(selected);
-    std::array<int, dim> count;
-    std::copy_n(basis.box.begin(), dim, count.begin());
-    std::size_t num_slots = 1;
-    for (const int n : count) num_slots *= static_cast<std::size_t>(n);
-    replicate(field, num_slots);
-    // Products of linear hat functions of a grid of control points over the box.
-    for_selected([&](std::size_t v) {
-      for (int corner = 0; corner < 1 << dim; ++corner) {
-        double weight = 1;
-        LocalIndex slot = 0;
-        for (int i = dim; i-- > 0;) {
-          const double s = (mesh_.vertices[v][i] - box.min()[i]) / box.sizes()[i] *
-                           (count[static_cast<std::size_t>(i)] - 1);
-          const int cell = std::clamp(static_cast<int>(s), 0, count[static_cast<std::size_t>(i)] - 2);
-          const bool upper = (corner >> i & 1) != 0;
-          weight *= upper ? s - cell : 1 - (s - cell);
-          slot = slot * count[static_cast<std::size_t>(i)] + cell + (upper ? 1 : 0);
-        }
-        if (weight != 0) field.shape_weights[v].emplace_back(slot, weight);
-      }
-    });
+  case ShapeBasis::Kind::box:
+    build_box(field, selected);
     return;
-  }
   case ShapeBasis::Kind::modes:
     field.components = 1;
     field.shape_modes = read_modes(spec, selected);
     replicate(field, field.shape_modes.size() / (mesh_.vertices.size() * dim));
+  }
+}
+
+/// Products of linear hat functions of a grid of control points over the box around the selected vertices.
+template <int dim>
+void FieldBuilder<dim>::build_box(Field& field, const std::vector<char>& selected) const {
+  const auto box = box_of(selected);
+  std::array<int, dim> count;
+  std::copy_n(field.spec->basis->box.begin(), dim, count.begin());
+  std::size_t num_slots = 1;
+  for (const int n : count) num_slots *= static_cast<std::size_t>(n);
+  replicate(field, num_slots);
+  for (std::size_t v = 0; v < selected.size(); ++v) {
+    if (selected[v] == 0) continue;
+    for (int corner = 0; corner < 1 << dim; ++corner) {
+      double weight = 1;
+      LocalIndex slot = 0;
+      for (int i = dim; i-- > 0;) {
+        const double s =
+            (mesh_.vertices[v][i] - box.min()[i]) / box.sizes()[i] * (count[static_cast<std::size_t>(i)] - 1);
+        const int cell = std::clamp(static_cast<int>(s), 0, count[static_cast<std::size_t>(i)] - 2);
+        const bool upper = (corner >> i & 1) != 0;
+        weight *= upper ? s - cell : 1 - (s - cell);
+        slot = slot * count[static_cast<std::size_t>(i)] + cell + (upper ? 1 : 0);
+      }
+      if (weight != 0) field.shape_weights[v].emplace_back(slot, weight);
+    }
   }
 }
 
@@ -308,9 +314,7 @@ template <int dim>
 std::vector<double> FieldBuilder<dim>::read_modes(const ParameterSpec& spec,
                                                   const std::vector<char>& selected) const {
   const fem::FunctionSpace<dim> linear(mesh_, std::vector<int>(mesh_.body_names.size(), 1));
-  const io::BlockLayout rows(
-      *mesh_.comm,
-      std::span(linear.canonical_ids()).first(static_cast<std::size_t>(linear.num_owned_nodes())));
+  const io::BlockLayout rows = node_layout(linear);
   const auto [names, blocks] = parallel::collectively(*mesh_.comm, [&] {
     const io::Hdf5Reader file(spec.basis->modes);
     std::pair<std::vector<std::string>, std::vector<std::vector<double>>> read;
@@ -329,11 +333,8 @@ std::vector<double> FieldBuilder<dim>::read_modes(const ParameterSpec& spec,
   });
   const std::size_t count = blocks.size();
   std::vector<double> modes(mesh_.vertices.size() * count * dim, 0.0);
-  linalg::Vector field(linear.layout());
   for (std::size_t mode = 0; mode < count; ++mode) {
-    const std::vector<double> owned = rows.from_blocks<double>(blocks[mode], dim);
-    std::ranges::copy(owned, field.write_owned().begin());
-    field.update_ghosts();
+    const linalg::Vector field(linear.layout(), rows.from_blocks<double>(blocks[mode], dim));
     for (std::size_t v = 0; v < selected.size(); ++v) {
       const auto node = static_cast<std::size_t>(linear.node_of_vertex(static_cast<LocalIndex>(v)));
       if (selected[v] != 0)
@@ -359,16 +360,14 @@ template <int dim>
 std::vector<ParameterField<dim>> make_parameter_fields(const Study& study, int experiment, const Scene& scene,
                                                        const DistributedGeometry<dim>& geometry) {
   const FieldBuilder<dim> builder(scene, geometry);
-  const auto acts = [&](const ParameterSpec& spec) {
-    return std::ranges::find(spec.experiments, experiment) != spec.experiments.end();
-  };
   parallel::collectively(*geometry.mesh.comm, [&] {
     for (const ParameterSpec& spec : study.parameters)
-      if (acts(spec)) builder.check_materials(spec);
+      if (spec.acts_in(experiment)) builder.check_materials(spec);
   });
   std::vector<ParameterField<dim>> fields;
   for (std::size_t i = 0; i < study.parameters.size(); ++i)
-    if (acts(study.parameters[i])) fields.push_back(builder.build(study.parameters[i], static_cast<int>(i)));
+    if (study.parameters[i].acts_in(experiment))
+      fields.push_back(builder.build(study.parameters[i], static_cast<int>(i)));
   return fields;
 }
 

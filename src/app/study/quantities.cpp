@@ -79,14 +79,18 @@ std::vector<QuantityInfo> other_quantities() {
   pair.min_open = false;
   return {
       pair,
-      unbounded(initial_velocity, "initial_velocity", "m/s", C::vector, G::initial, of_cells(), {},
-                {global, Per::body, vertex}, "`velocity` of `initial_conditions`."),
+      unbounded(
+          initial_velocity, "initial_velocity", "m/s", C::vector, G::initial, of_cells(), {},
+          {global, Per::body, vertex},
+          "`velocity` of `initial_conditions`; nodes between two regions have that of the later parameter."),
       unbounded(
           initial_angular_velocity, "initial_angular_velocity", "rad/s", C::spin, G::initial, {"body", "per"},
           {}, {global, Per::body},
           "`angular_velocity` of `initial_conditions`, about the centre given there or the centre of mass."),
-      unbounded(initial_displacement, "initial_displacement", "m", C::vector, G::initial, of_cells(), {},
-                {global, Per::body, vertex}, "`solution` of `initial_conditions`."),
+      unbounded(
+          initial_displacement, "initial_displacement", "m", C::vector, G::initial, of_cells(), {},
+          {global, Per::body, vertex},
+          "`solution` of `initial_conditions`; nodes between two regions have that of the later parameter."),
       unbounded(dirichlet_value, "dirichlet_value", "m", C::vector, G::prescribed, {"boundary", "per_step"},
                 {"boundary"}, {global},
                 "`value` of the `dirichlet_boundary` with this id; an `interpolation` stays a factor on it."),

@@ -67,6 +67,12 @@ StudyFile study_from(Document document) {
   return result;
 }
 
+/// Folders and groups of HDF5 files have the names of experiments and parameters.
+bool can_be_a_file(const std::string& name) {
+  return !name.empty() && name.size() <= 200 && name != "." && name != ".." &&
+         std::ranges::none_of(name, [](unsigned char c) { return c < 32 || c == 127 || c == '/'; });
+}
+
 } // namespace
 
 Places places_of(const Item& entry) {
@@ -91,8 +97,10 @@ std::vector<std::string> unique_names(const std::vector<Item>& entries, const ch
   for (const Item& entry : entries) {
     const Item name = entry["name"];
     names.push_back(name.text());
-    if (names.back().empty() || names.back().find('/') != std::string::npos)
-      name.fail("the name of a " + std::string(what) + " must not be empty and not hold '/', is " +
+    if (!can_be_a_file(names.back()))
+      name.fail("the name of a " + std::string(what) +
+                " must be one that a file can have: 1 to 200 characters, without '/' and control characters, "
+                "not \".\" or \"..\"; it is " +
                 name.dump());
     if (const auto [first, fresh] = seen.emplace(names.back(), name.where()); !fresh)
       name.fail("the name '" + names.back() + "' is taken already by " + first->second +

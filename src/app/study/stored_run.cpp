@@ -40,9 +40,11 @@ int num_sub_steps(const std::vector<stepping::StepRecord>& records, GlobalIndex 
 template <int dim>
 StoredRun<dim>::StoredRun(const std::vector<stepping::StepRecord>& records,
                           checkpoint::TrajectoryReader& reader, const io::BlockLayout& nodes,
-                          solvers::ElastodynamicsSolver<dim>& solver, int history, std::optional<int> budget)
+                          solvers::ElastodynamicsSolver<dim>& solver, int history, std::optional<int> budget,
+                          std::function<void()> before_step)
     : records_(records), reader_(reader), nodes_(nodes), solver_(solver), history_(history),
-      budget_(budget ? *budget : std::numeric_limits<GlobalIndex>::max()), kept_after_(budget ? 1 : 2) {
+      budget_(budget ? *budget : std::numeric_limits<GlobalIndex>::max()), kept_after_(budget ? 1 : 2),
+      before_step_(std::move(before_step)) {
   RECOIL_ASSERT(budget_ >= 2);
 }
 
@@ -83,11 +85,7 @@ template <int dim>
 stepping::State StoredRun<dim>::read(GlobalIndex id) {
   const auto& layout = solver_.problem().space->layout();
   const auto vector = [&](const char* field) {
-    linalg::Vector result(layout);
-    const std::vector<double> values = reader_.read(id, field, nodes_);
-    std::copy(values.begin(), values.end(), result.write_owned().begin());
-    result.update_ghosts();
-    return result;
+    return linalg::Vector(layout, reader_.read(id, field, nodes_));
   };
   return {id, vector("u"), vector("v")};
 }
@@ -166,6 +164,7 @@ void StoredRun<dim>::lay_snapshot() {
 
 template <int dim>
 void StoredRun<dim>::repeat_step(const std::function<void(const solvers::AcceptedState&)>& act) {
+  before_step_();
   const GlobalIndex step = solver_.step() + 1;
   const solvers::StepReport report = solver_.advance(
       [&](const solvers::AcceptedState& state) {

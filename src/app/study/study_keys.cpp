@@ -74,16 +74,28 @@ constexpr const char* observations =
 
 constexpr const char* result =
     "`gradient.json` in the run folder: `objective`, `per_objective` {name: value}, `parameters` {name: "
-    "{value, unit, gradient,\n"
-    "gradient_scaled}}, `check` {per direction: slope, relative_error, verdict}, `forward_s`, `sweep_s`, "
-    "`newton_iterations`,\n"
-    "`sweep_linear_iterations`, `ranks`, `peak_memory_mb`; `bodies`, the names that the values of a "
-    "parameter "
-    "per body belong to.\n"
-    "Fields with one value per element or vertex go to `gradient.h5` in the order of the mesh file, one "
-    "array "
-    "for every experiment\n"
-    "that they act in: where these share a mesh, the derivative by common values is the sum.";
+    "{value, "
+    "unit, gradient,\n"
+    "gradient_scaled}}, `forward_s`, `sweep_s`, `newton_iterations`, `sweep_linear_iterations`, "
+    "`sweep_relative_residual` (the\n"
+    "largest of the linear solves), `ranks`, `peak_memory_mb` {max, sum}, `version`; `barrier_stiffness` "
+    "{experiment: value} where\n"
+    "a pilot run has frozen it. A parameter per body also has `bodies`, whose values these are, in their "
+    "order. "
+    "Fields with one\n"
+    "value per element or vertex go to `gradient.h5` in the order of the mesh file, one array for every "
+    "experiment that they\n"
+    "act in (`file`, `groups`): where these share a mesh, the derivative by common values is the sum.\n"
+    "\n"
+    "With `--check` also `check` {direction: {slope, relative_error, verdict, derivative, difference, and "
+    "lists "
+    "over `steps`:\n"
+    "relative_errors, remainders}}: random directions through all values, and one through those of each "
+    "parameter where there\n"
+    "are several. A verdict that does not begin with \"agrees\" is a warning and ends the program with exit "
+    "code "
+    "3. The check\n"
+    "begins when the gradient is written; `--restart` with `--check` makes up for one that was cut off.";
 
 std::string code_list(const std::vector<std::string>& names, const std::vector<std::string>& needed) {
   std::string list;

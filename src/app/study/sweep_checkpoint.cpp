@@ -35,11 +35,7 @@ linalg::Vector read_vector(const io::Hdf5Reader& file, const std::string& name, 
       throw FileError("the array '" + name + "' belongs to another mesh");
     return file.read_rows<double>(name, nodes.block_begin(), nodes.block_end());
   });
-  linalg::Vector vector(layout);
-  const std::vector<double> owned = nodes.from_blocks<double>(block, layout->block_size);
-  std::copy(owned.begin(), owned.end(), vector.write_owned().begin());
-  vector.update_ghosts();
-  return vector;
+  return {layout, nodes.from_blocks<double>(block, layout->block_size)};
 }
 
 /// Which vectors are pending, per objective.

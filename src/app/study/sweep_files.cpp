@@ -38,10 +38,11 @@ nlohmann::ordered_json digests_of_inputs(const parallel::Communicator& comm, con
 /// Removes all arrays but those of `name`. What cannot be removed does no harm.
 void remove_others(const ExperimentFolder& folder, const std::string& name) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder.root, error)) {
-    const std::string found = entry.path().filename().string();
+  for (fs::directory_iterator entry(folder.root, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string found = entry->path().filename().string();
     std::error_code ignored;
-    if (found.starts_with("sweep_") && found != name) fs::remove(entry.path(), ignored);
+    if (found.starts_with("sweep_") && found != name) fs::remove(entry->path(), ignored);
   }
 }
 
@@ -53,7 +54,8 @@ nlohmann::ordered_json digests_of(const parallel::Communicator& comm, const std:
   return result;
 }
 
-nlohmann::ordered_json digests_of_values(const parallel::Communicator& comm, const ExperimentFolder& folder) {
+nlohmann::ordered_json digests_of_values(const parallel::Communicator& comm, const ExperimentFolder& folder,
+                                         const std::vector<fs::path>& files) {
   std::string parameters;
   parallel::collectively(comm, [&] {
     if (comm.rank() != 0) return;
@@ -62,7 +64,8 @@ nlohmann::ordered_json digests_of_values(const parallel::Communicator& comm, con
   });
   comm.broadcast(parameters);
   return {{"parameters", crc32(std::as_bytes(std::span(parameters)))},
-          {"scene", digest_of(comm, folder.scene())}};
+          {"scene", digest_of(comm, folder.scene())},
+          {"files", digests_of(comm, files)}};
 }
 
 void write_sweep_file(const parallel::Communicator& comm, const ExperimentFolder& folder,

@@ -21,8 +21,10 @@ struct SweepFile {
 nlohmann::ordered_json digests_of(const parallel::Communicator& comm,
                                   const std::vector<std::filesystem::path>& files);
 
-/// Digests of the parameters of the study and of the scene. Collective. @throws FileError on every rank.
-nlohmann::ordered_json digests_of_values(const parallel::Communicator& comm, const ExperimentFolder& folder);
+/// Digests of all that the forward run of an experiment depends on: the parameters of the study, the scene,
+/// and `files`, which these name. Collective. @throws FileError on every rank.
+nlohmann::ordered_json digests_of_values(const parallel::Communicator& comm, const ExperimentFolder& folder,
+                                         const std::vector<std::filesystem::path>& files);
 
 /// Replaces what the sweep has written before: arrays into a file of their own, aside, synced and renamed,
 /// then sweep.json, which names it with its digest and with those of study, scene, trajectory

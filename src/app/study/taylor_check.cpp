@@ -76,7 +76,8 @@ double slope_of(const std::vector<double>& steps, const std::vector<double>& rem
 bool is_lost(const DirectionCheck& check, double objective) {
   const double noise = 100 * rounding * std::abs(objective);
   for (std::size_t i = 0; i < check.steps.size(); ++i)
-    if (check.remainders[i] > noise || std::abs(check.derivative) * check.steps[i] > noise) return false;
+    if (!(check.remainders[i] <= noise) || !(std::abs(check.derivative) * check.steps[i] <= noise))
+      return false;
   return !check.steps.empty();
 }
 
@@ -144,9 +145,10 @@ std::vector<DirectionCheck> check_gradient(const Study& study,
     }
     check.slope = slope_of(check.steps, check.remainders, objective);
     judge(check, objective, problem);
-    log_info(fmt::format(
+    const std::string line = fmt::format(
         "check {}: derivative {:.9e}, differences {:.9e}, relative error {:.1e}, slope {:.3f}: {}",
-        check.name, check.derivative, check.difference, check.relative_error, check.slope, check.verdict));
+        check.name, check.derivative, check.difference, check.relative_error, check.slope, check.verdict);
+    check.agrees ? log_info(line) : log_warning(line);
   }
   return checks;
 }

@@ -16,7 +16,7 @@ struct DirectionCheck {
   double relative_error = 0; ///< of the best step
   double slope = 0;          ///< of the Taylor remainder; NaN where it is lost in rounding
   std::vector<double> steps, relative_errors, remainders;
-  std::string verdict; ///< "agrees", "agrees (linear)", or what is wrong
+  std::string verdict; ///< "agrees", maybe with a remark, or what is wrong
   bool agrees = false;
 };
 

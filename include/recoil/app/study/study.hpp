@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
@@ -71,6 +72,8 @@ struct ParameterSpec {
   std::optional<int> tie;
   std::optional<ShapeBasis> basis; ///< of a shape
   Places where;
+
+  bool acts_in(int experiment) const { return std::ranges::binary_search(experiments, experiment); }
 };
 
 /// Which states count, with which weights; 0 is the initial state.

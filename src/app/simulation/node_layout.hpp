@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+
+#include "recoil/fem/function_space.hpp"
+#include "recoil/io/block_layout.hpp"
+
+namespace recoil::app {
+
+/// How the nodes of `space` lie in files: one row per node by canonical id, the same for every number of
+/// ranks. Collective.
+template <int dim>
+io::BlockLayout node_layout(const fem::FunctionSpace<dim>& space) {
+  return {space.comm(),
+          std::span(space.canonical_ids()).first(static_cast<std::size_t>(space.num_owned_nodes()))};
+}
+
+} // namespace recoil::app
