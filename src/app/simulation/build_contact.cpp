@@ -127,6 +127,10 @@ const DirichletEntry* find_obstacle_motion(const BoundaryConditions& conditions,
   return nullptr;
 }
 
+double stiffness_unit(const ContactSpec& contact, double dhat) {
+  return contact.use_convergent_formulation && contact.use_physical_barrier ? dhat : 1;
+}
+
 template <int dim>
 void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obstacles,
                  solvers::ElastodynamicsProblem<dim>& problem) {

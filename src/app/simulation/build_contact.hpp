@@ -10,6 +10,10 @@ namespace recoil::app {
 /// first Dirichlet value; null if nothing does.
 const DirichletEntry* find_obstacle_motion(const BoundaryConditions& conditions, int id);
 
+/// The barrier stiffness of a scene over the factor of the barrier: dhat where the barrier is the physical
+/// one.
+double stiffness_unit(const ContactSpec& contact, double dhat);
+
 /// Adds contact, friction and the motion of obstacles to a problem whose scene enables contact; nothing
 /// otherwise. `scene` and `obstacles` must outlive the problem. Collective.
 /// @throws InputError for friction pairs that name no body.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "app/simulation/build_contact.hpp"
+#include "app/simulation/materials.hpp"
 #include "app/study/nodal_reference.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/center_of_mass.hpp"
@@ -13,8 +15,6 @@
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
-
-#include "app/simulation/materials.hpp"
 
 namespace recoil::app {
 
@@ -148,9 +148,7 @@ private:
   Pointer build_contact_force_norm(const ObjectiveSpec& spec) const {
     if (!problem_.contact) throw InputError(spec.where.of("type"), "the scene has no contact");
     const ContactSpec& contact = discrete_.scene().contact;
-    const double unit = contact.use_convergent_formulation && contact.use_physical_barrier
-                            ? problem_.contact->parameters().dhat
-                            : 1;
+    const double unit = stiffness_unit(contact, problem_.contact->parameters().dhat);
     return objectives::make_contact_force_norm<dim>(
         region(spec), *problem_.contact, *contact.barrier_stiffness / unit,
         [motion = &problem_.obstacle_motion](double time) { return (*motion)(time, 1); });

@@ -6,9 +6,11 @@
 
 #include <fmt/format.h>
 
+#include "app/simulation/build_contact.hpp"
 #include "app/simulation/forward_run.hpp"
 #include "app/simulation/node_layout.hpp"
 #include "app/study/complete_run.hpp"
+#include "app/study/experiment_result.hpp"
 #include "app/study/file_order.hpp"
 #include "app/study/input_files.hpp"
 #include "app/study/observation.hpp"
@@ -105,8 +107,6 @@ private:
   std::string evaluate_objectives();
   void observe_the_rest();
   void sweep_back(SweepResult& result);
-  void write_result(const SweepResult& sweep) const;
-  bool read_result();
 
   const parallel::Communicator& comm_;
   const Study& study_;
@@ -139,7 +139,7 @@ void Runner<dim>::require_budget() const {
   const int smallest = StoredRun<dim>::smallest_budget(all_stored, history());
   if (*study_.sweep.state_budget >= smallest) return;
   throw InputError(
-      study_.file.string() + " (/sweep/state_budget)",
+      study_.sweep.where_budget,
       fmt::format("must be at least {} for experiment '{}' ({}), is {}", smallest, name(),
                   all_stored
                       ? "a step and the one before it"
@@ -204,11 +204,8 @@ double Runner<dim>::run_pilot() {
                   fmt::format("{}: the pilot run that finds the barrier stiffness fails in step {}: {}",
                               name(), solver.step() + 1, report.failure));
   }
-  const ContactSpec& contact = scene().contact;
-  const double unit = contact.use_convergent_formulation && contact.use_physical_barrier
-                          ? solver.problem().contact->parameters().dhat
-                          : 1;
-  return unit * solver.totals().largest_barrier_stiffness;
+  return solver.totals().largest_barrier_stiffness *
+         stiffness_unit(scene().contact, solver.problem().contact->parameters().dhat);
 }
 
 template <int dim>
@@ -216,7 +213,10 @@ ForwardResult Runner<dim>::run(const ExperimentFolder& folder) {
   const Stopwatch watch;
   folder_ = folder;
   folder_.inputs = digests_of(comm_, input_files(study_, experiment_, scene()));
-  if (!read_result()) {
+  if (auto known = read_experiment_result(comm_, folder_, fields_, geometry_.mesh, name())) {
+    forward_ = std::move(known->forward);
+    swept_ = std::move(known->sweep);
+  } else {
     variant_ = make_variant(scene(), geometry_, fields_, start_);
     observation_ = std::make_unique<Observation<dim>>(observe(*variant_.discrete));
     nodes_.emplace(node_layout(variant_.discrete->space()));
@@ -394,7 +394,8 @@ SweepResult Runner<dim>::sweep() {
   }
   SweepResult result;
   sweep_back(result);
-  if (result.failure.empty()) write_result(result);
+  if (result.failure.empty())
+    write_experiment_result(comm_, folder_, fields_, geometry_.mesh, forward_, result);
   // Other experiments need the memory.
   reader_.reset();
   observation_.reset();
@@ -469,58 +470,6 @@ void Runner<dim>::write_field(io::Hdf5Writer& file, const std::string& group, st
   write("value", start_[field]);
   write("gradient", sweep.gradient[field]);
   write("gradient_scaled", scaled);
-}
-
-/// Writes what both run() and sweep() have come to, for processes with any number of ranks.
-template <int dim>
-void Runner<dim>::write_result(const SweepResult& sweep) const {
-  const nlohmann::ordered_json about{{"status", "done"},
-                                     {"objective", forward_.objective},
-                                     {"terms", forward_.terms},
-                                     {"newton_iterations", forward_.newton_iterations},
-                                     {"forward_seconds", forward_.seconds},
-                                     {"linear_iterations", sweep.linear_iterations},
-                                     {"largest_relative_residual", sweep.largest_relative_residual},
-                                     {"seconds", sweep.seconds}};
-  write_sweep_file(comm_, folder_, "sweep_done.h5", about, [&](io::Hdf5Writer& file) {
-    for (std::size_t k = 0; k < fields_.size(); ++k)
-      write_in_file_order(file, fmt::format("gradient/{}", k), fields_[k], geometry_.mesh, sweep.gradient[k]);
-  });
-}
-
-/// False where no sweep has been finished, or its result cannot be used.
-template <int dim>
-bool Runner<dim>::read_result() {
-  std::string why; // told when the sweep starts anew
-  const std::optional<SweepFile> found = read_sweep_file(comm_, folder_, why);
-  if (!found) return false;
-  try {
-    const nlohmann::ordered_json& about = found->about;
-    if (about.at("status") != "done") return false;
-    ForwardResult forward;
-    about.at("objective").get_to(forward.objective);
-    about.at("terms").get_to(forward.terms);
-    about.at("newton_iterations").get_to(forward.newton_iterations);
-    about.at("forward_seconds").get_to(forward.seconds);
-    SweepResult sweep;
-    about.at("linear_iterations").get_to(sweep.linear_iterations);
-    about.at("largest_relative_residual").get_to(sweep.largest_relative_residual);
-    about.at("seconds").get_to(sweep.seconds);
-    const auto file =
-        parallel::collectively(comm_, [&] { return std::make_shared<const io::Hdf5Reader>(found->arrays); });
-    for (std::size_t k = 0; k < fields_.size(); ++k)
-      sweep.gradient.push_back(
-          read_in_file_order(*file, fmt::format("gradient/{}", k), fields_[k], geometry_.mesh));
-    forward.is_swept = true;
-    forward_ = std::move(forward);
-    swept_ = std::move(sweep);
-    return true;
-  } catch (const nlohmann::json::exception& wrong) {
-    log_warning(fmt::format("{}: the sweep is repeated: {}", name(), wrong.what()));
-  } catch (const FileError& unreadable) {
-    log_warning(fmt::format("{}: the sweep is repeated: {}", name(), unreadable.what()));
-  }
-  return false;
 }
 
 } // namespace

@@ -30,7 +30,10 @@ void build_markers(const Item& list, Study& study) {
 
 void build_sweep(const Item& item, SweepSpec& sweep) {
   sweep.store_every = item["store_every"].integer();
-  if (const Item budget = item["state_budget"]; !budget.is_null()) sweep.state_budget = budget.integer();
+  if (const Item budget = item["state_budget"]; !budget.is_null()) {
+    sweep.state_budget = budget.integer();
+    sweep.where_budget = budget.where();
+  }
   sweep.tolerance = item["tolerance"].number();
 }
 
@@ -47,7 +50,6 @@ void build_check(const Item& item, CheckSpec& check) {
 StudyFile study_from(Document document) {
   StudyFile result;
   Study& study = result.study;
-  study.file = document.file;
   if (document.root.contains("geometry") && !document.root.contains("experiments"))
     throw InputError(document.file.string(),
                      "is a scene, which `recoil simulate` runs; a study names it under "

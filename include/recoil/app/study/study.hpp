@@ -122,6 +122,7 @@ struct SweepSpec {
   int store_every = 1;
   std::optional<int> state_budget; ///< states held at a time; empty: all
   double tolerance = 1e-10;        ///< relative, of the adjoint's linear solves
+  std::string where_budget;        ///< place of `state_budget`
 };
 
 struct CheckSpec {
@@ -130,7 +131,6 @@ struct CheckSpec {
 };
 
 struct Study {
-  std::filesystem::path file;
   std::vector<Experiment> experiments;
   std::vector<ParameterSpec> parameters;
   std::vector<ObjectiveSpec> objectives;
