@@ -1,21 +1,20 @@
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 
 #include <gtest/gtest.h>
 
 #include "app_scene/scene_text.hpp"
 #include "recoil/base/error.hpp"
+#include "support/scene_collection.hpp"
 
 namespace recoil::app {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The collection of PolyFEM scenes is not part of the repository; RECOIL_SCENES names its folder.
 std::vector<fs::path> suite_scenes() {
   std::vector<fs::path> scenes;
-  if (const char* folder = std::getenv("RECOIL_SCENES"))
+  if (const fs::path folder = test::scene_collection(); !folder.empty())
     for (const auto& entry : fs::recursive_directory_iterator(folder)) {
       const auto name = entry.path().filename().string();
       const bool part = name == "common.json" || name == "main.json" || name == "elastic_common.json" ||

@@ -1,23 +1,17 @@
-#include <cstdlib>
-
 #include "mesh_input/support.hpp"
 #include "recoil/mesh/input/assemble_geometry.hpp"
+#include "support/scene_collection.hpp"
 
 namespace recoil::mesh {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The collection of PolyFEM scenes is not part of the repository: RECOIL_SCENES names its folder, else it is
-/// looked for beside the checkout.
 class SceneMeshes : public ::testing::Test {
 protected:
   void SetUp() override {
-    const char* given = std::getenv("RECOIL_SCENES");
-    root_ = given ? fs::path(given) : fs::path(RECOIL_TEST_DATA) / "../../../shared/scenes";
-    if (fs::exists(root_ / "polyfem-data")) root_ /= "polyfem-data";
-    if (!fs::exists(root_ / "contact/meshes"))
-      GTEST_SKIP() << "set RECOIL_SCENES to the folder of the scene collection";
+    root_ = test::scene_collection();
+    if (root_.empty()) GTEST_SKIP() << "set RECOIL_SCENES to the folder of the scene collection";
   }
   GeometrySpec spec(const std::string& mesh) const {
     GeometrySpec spec;

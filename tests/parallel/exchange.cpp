@@ -166,19 +166,3 @@ TEST_F(Exchange, gathers_in_the_order_of_ranks) {
     EXPECT_EQ(found, expected);
   }
 }
-
-// Needs 6 GB of memory per rank: run by name with --gtest_also_run_disabled_tests.
-TEST_F(Exchange, DISABLED_message_beyond_two_gigabytes) {
-  const std::size_t size = (std::size_t(1) << 31) + 12'345;
-  std::vector<Message> outgoing;
-  if (comm.rank() == 0) {
-    outgoing.push_back({comm.size() - 1, std::vector<std::byte>(size, std::byte{7})});
-    outgoing[0].bytes.back() = std::byte{9};
-  }
-  const auto incoming = exchange_bytes(comm, std::move(outgoing));
-  if (comm.rank() != comm.size() - 1) return;
-  ASSERT_EQ(incoming.size(), 1u);
-  ASSERT_EQ(incoming[0].bytes.size(), size);
-  EXPECT_EQ(incoming[0].bytes[size - 2], std::byte{7});
-  EXPECT_EQ(incoming[0].bytes.back(), std::byte{9});
-}
