@@ -291,6 +291,15 @@ def changed_mesh(recoil):
         refused = recoil.run(2, command, "--restart", root, expect=2)[1]
         runs.check("begun with" in refused and "put the" in refused, command + " --restart with another mesh is refused:\n" + refused)
     write_mesh(mesh, 1)
+    finer = recoil.path("finer")
+    shutil.copytree(run, finer)
+    with open(os.path.join(finer, "scene.json")) as file:
+        scene = json.load(file)
+    scene["geometry"][0]["n_refs"] = 1
+    with open(os.path.join(finer, "scene.json"), "w") as file:
+        json.dump(scene, file)
+    refused = recoil.run(1, "simulate", "--restart", finer, expect=2)[1]
+    runs.check("they have 9 nodes, there were 4" in refused, "simulate --restart with a finer mesh is refused:\n" + refused)
     for command, root in (("gradient", folder), ("simulate", run)):
         recoil.run(2, command, "--restart", root)
 

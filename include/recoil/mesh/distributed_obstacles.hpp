@@ -40,8 +40,7 @@ struct DistributedObstacles {
   std::vector<VertexDegrees> vertex_degrees; ///< of owned vertices and ghosts
 
   std::vector<std::array<LocalIndex, 2>> edges; ///< owned
-  std::vector<double>
-      edge_area; ///< a third of the area of the faces around it, without faces its length; 0 in 2D
+  std::vector<double> edge_area; ///< a third of the area of the faces around it, else its length; 0 in 2D
   std::vector<std::array<LocalIndex, 3>> faces; ///< owned; none in 2D
   /// Per face, the number of faces at each of its edges, edge i from its vertex i to (i + 1) % 3.
   std::vector<std::array<std::int8_t, 3>> edge_faces;

@@ -115,7 +115,7 @@ void ForwardRun<dim>::read_restart_point() {
     checkpoint::TrajectoryReader reader(comm_, folder_.trajectory());
     const checkpoint::RestartPoint point = reader.restart_point();
     if (!point.warning.empty()) log_warning(point.warning);
-    output_.require_mesh_of(reader, folder_.scene().string());
+    output_.require_mesh_of(reader, point.states.front(), folder_.scene().string());
     const RunState run =
         run_state_from_json(reader.records()[static_cast<std::size_t>(point.states.front())].extra);
     std::vector<stepping::State> states;

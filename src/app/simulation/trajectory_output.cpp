@@ -118,8 +118,16 @@ void TrajectoryOutput<dim>::write_mesh(checkpoint::TrajectoryWriter& writer) con
 }
 
 template <int dim>
-void TrajectoryOutput<dim>::require_mesh_of(checkpoint::TrajectoryReader& reader,
+void TrajectoryOutput<dim>::require_mesh_of(checkpoint::TrajectoryReader& reader, GlobalIndex id,
                                             const std::string& where) const {
+  const auto refuse = [&](const std::string& difference) {
+    throw InputError(
+        where, "the meshes of the scene are no longer those that the run was begun with: " + difference +
+                   "; put the mesh files and orders of then back, or start again in a new folder");
+  };
+  const GlobalIndex rows = reader.shape(id, "u").rows;
+  if (rows != space_->num_nodes_global())
+    refuse(fmt::format("they have {} nodes, there were {}", space_->num_nodes_global(), rows));
   const std::vector<double> written = reader.template read_static<double>("coordinates", nodes_);
   const auto& positions = space_->node_positions();
   const auto count = static_cast<std::size_t>(space_->num_owned_nodes());
@@ -132,12 +140,8 @@ void TrajectoryOutput<dim>::require_mesh_of(checkpoint::TrajectoryReader& reader
   farthest = space_->comm().max(farthest);
   // Positions inside of cells are computed on the rank that owns them, from vertices in any order.
   const auto& mesh = space_->mesh();
-  if (farthest <= 1e-10 * (mesh.max_corner - mesh.min_corner).norm()) return;
-  throw InputError(
-      where, fmt::format("the meshes of the scene are no longer those that the run was begun with, their "
-                         "vertices lie up to {:g} m elsewhere; put the mesh files of then back, or start "
-                         "again in a new folder",
-                         farthest));
+  if (farthest > 1e-10 * (mesh.max_corner - mesh.min_corner).norm())
+    refuse(fmt::format("their nodes lie up to {:g} m elsewhere", farthest));
 }
 
 template <int dim>

@@ -23,9 +23,9 @@ public:
 
   /// Writes the rest mesh with body and volume ids. Collective.
   void write_mesh(checkpoint::TrajectoryWriter& writer) const;
-  /// @throws InputError at `where` on every rank if the nodes of the rest mesh in a trajectory lie elsewhere
-  /// than these. Collective.
-  void require_mesh_of(checkpoint::TrajectoryReader& reader, const std::string& where) const;
+  /// @throws InputError at `where` on every rank if a trajectory, of which state `id` can be read, has
+  /// another number of nodes, or its rest mesh has them elsewhere. Collective.
+  void require_mesh_of(checkpoint::TrajectoryReader& reader, GlobalIndex id, const std::string& where) const;
 
   /// Appends one state; the extra fields only if `stored`. Collective.
   void append(checkpoint::TrajectoryWriter& writer, const solvers::ElastodynamicsProblem<dim>& problem,

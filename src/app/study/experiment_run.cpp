@@ -104,7 +104,7 @@ private:
   void hold_to_values(bool begun) const;
   std::string run_forward(ForwardResult& result, const Stopwatch& watch);
   std::string evaluate(const Observation<dim>& observation, ForwardResult& result) const;
-  std::string evaluate_objectives();
+  std::string evaluate_run();
   void observe_the_rest();
   void sweep_back(SweepResult& result);
 
@@ -224,13 +224,15 @@ ForwardResult Runner<dim>::run(const ExperimentFolder& folder) {
     ForwardResult result;
     result.failure = run_forward(result, watch);
     if (!result.failure.empty()) return result;
+    // A run does not look for signals after its last step.
+    interrupts_.stop_if_pending();
     forward_ = result;
   }
   reader_ = std::make_unique<checkpoint::TrajectoryReader>(comm_, folder.trajectory());
   records_ = step_records(reader_->records());
   if (!swept_) {
     observe_the_rest();
-    forward_.failure = evaluate_objectives();
+    forward_.failure = evaluate_run();
   }
   return forward_;
 }
@@ -252,7 +254,7 @@ std::string Runner<dim>::evaluate(const Observation<dim>& observation, ForwardRe
 
 /// The objectives of the run that is stored. @throws InputError where they have no value or no derivative.
 template <int dim>
-std::string Runner<dim>::evaluate_objectives() {
+std::string Runner<dim>::evaluate_run() {
   try {
     const objectives::Composition& composition = observation_->composition;
     for (std::size_t term = 0; term < composition.num_terms(); ++term)
@@ -276,8 +278,10 @@ void Runner<dim>::hold_to_values(bool begun) const {
         folder_.values().string() + (before.exists ? " is damaged" : " is missing") +
         ", which tells the values that the run was begun with. Put a sound copy of this file in its "
         "place, or start again in a new folder");
+  // Other versions of recoil kept other digests.
+  const nlohmann::ordered_json then = before.content->value("files", nlohmann::ordered_json::object());
   for (const auto& [file, digest] : values.at("files").items())
-    if (const auto& then = before.content->at("files"); then.contains(file) && then.at(file) != digest)
+    if (then.contains(file) && then.at(file) != digest)
       throw InputError(file,
                        fmt::format("has changed since the run of '{}' was begun with it; put the file of "
                                    "then back, or start again in a new folder",
@@ -327,7 +331,6 @@ std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& wat
 /// Shows the objectives what an earlier process has stored.
 template <int dim>
 void Runner<dim>::observe_the_rest() {
-  interrupts_.stop_if_pending();
   stored_run().visit(
       [&](const stepping::StepRecord& record) {
         return observation_->is_wanted(record) &&

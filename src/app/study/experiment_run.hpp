@@ -81,4 +81,7 @@ public:
                            const SweepResult& sweep) const = 0;
 };
 
+/// Those of a study, in its order.
+using ExperimentRuns = std::vector<std::unique_ptr<ExperimentRun>>;
+
 } // namespace recoil::app

@@ -10,7 +10,7 @@ namespace recoil::app {
 
 /// What the stages of a gradient have come to, per experiment.
 struct GradientStages {
-  std::vector<std::unique_ptr<ExperimentRun>> experiments;
+  ExperimentRuns experiments;
   std::vector<ForwardResult> forward;
   std::vector<SweepResult> sweeps;
 };

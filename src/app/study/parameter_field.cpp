@@ -117,7 +117,8 @@ private:
 
   void require_cells(const ParameterSpec& spec, GlobalIndex count) const {
     if (mesh_.comm->sum(count) == 0)
-      refuse(spec, spec.regions.empty() ? "body" : "region", "no element is in its region");
+      refuse(spec, spec.regions.empty() ? "body" : "region",
+             "no element is in its region; name other bodies or volume ids");
   }
 
   void spread_over_cells(Field& field) const {

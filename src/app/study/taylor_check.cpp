@@ -22,8 +22,7 @@ struct Sample {
   std::string problem; ///< why it does not count
 };
 
-Sample sample(const std::vector<std::unique_ptr<ExperimentRun>>& experiments, const Direction& direction,
-              double factor) {
+Sample sample(const ExperimentRuns& experiments, const Direction& direction, double factor) {
   Sample sum;
   for (const auto& experiment : experiments) {
     const ForwardResult result = experiment->run_beside(direction, factor);
@@ -42,8 +41,8 @@ struct Compared {
 };
 
 /// Differences to both sides, or to one where the other has no value, as at a limit of a parameter.
-Compared compare(const std::vector<std::unique_ptr<ExperimentRun>>& experiments, const Direction& direction,
-                 double h, double objective, double derivative) {
+Compared compare(const ExperimentRuns& experiments, const Direction& direction, double h, double objective,
+                 double derivative) {
   const Sample plus = sample(experiments, direction, h), minus = sample(experiments, direction, -h);
   const auto remainder = [&](const Sample& at, double step) {
     return at.value - objective - step * derivative;
@@ -102,8 +101,7 @@ void judge(DirectionCheck& check, double objective, const std::string& problem) 
 
 } // namespace
 
-std::vector<DirectionCheck> check_gradient(const Study& study,
-                                           const std::vector<std::unique_ptr<ExperimentRun>>& experiments,
+std::vector<DirectionCheck> check_gradient(const Study& study, const ExperimentRuns& experiments,
                                            const std::vector<ForwardResult>& forward,
                                            const std::vector<SweepResult>& sweeps) {
   std::vector<std::pair<std::string, Direction>> directions;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -23,8 +22,7 @@ struct DirectionCheck {
 /// Taylor test |J(q + h d) - J(q) - h g.d| = O(h^2) and central differences for directions drawn over all
 /// parameters (`study.check.directions` of them), and one per parameter where there are several. Steps are
 /// relative to the size of each value. Collective.
-std::vector<DirectionCheck> check_gradient(const Study& study,
-                                           const std::vector<std::unique_ptr<ExperimentRun>>& experiments,
+std::vector<DirectionCheck> check_gradient(const Study& study, const ExperimentRuns& experiments,
                                            const std::vector<ForwardResult>& forward,
                                            const std::vector<SweepResult>& sweeps);
 

@@ -1,14 +1,11 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "app/study/experiment_run.hpp"
 
 namespace recoil::app {
-
-using ExperimentRuns = std::vector<std::unique_ptr<ExperimentRun>>;
 
 /// Names of the bodies or obstacles whose values field `field` of an experiment has, in the order of its
 /// values; of a tied parameter those of its owner, to whose values its own belong by their order. Empty where
