@@ -11,7 +11,7 @@ void start_log(const parallel::Communicator& comm, const ConsoleOptions& console
   log.file = file;
   log.quiet = console.quiet;
   log.json_lines = console.json_lines;
-  initialize_log(log);
+  parallel::collectively(comm, [&] { initialize_log(log); });
 }
 
 } // namespace recoil::app

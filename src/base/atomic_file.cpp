@@ -21,6 +21,11 @@ Descriptor open(const std::filesystem::path& path, int flags) {
   return Descriptor(fd);
 }
 
+Descriptor create_anew(const std::filesystem::path& path) {
+  ::unlink(path.c_str());
+  return open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+}
+
 void fail(const char* action, const std::filesystem::path& path, int error) {
   std::string message = std::string("cannot ") + action + " '" + path.string() + "': " + std::strerror(error);
   const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
@@ -63,8 +68,8 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
   std::filesystem::path part = path;
   part += ".part";
-  posix::Descriptor file = posix::open(part, O_WRONLY | O_CREAT | O_TRUNC);
-  if (!file.ok()) posix::fail("write", path);
+  posix::Descriptor file = posix::create_anew(part);
+  if (!file.ok()) posix::fail("write", part);
   try {
     posix::write_all(file, text, path);
     posix::sync(file, path);

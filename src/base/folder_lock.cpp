@@ -161,13 +161,17 @@ FolderLock::FolderLock(const std::filesystem::path& folder, std::chrono::millise
     ~RemoveAtEnd() { ::unlink(path.c_str()); }
   } remove_own{own};
   {
-    posix::Descriptor file = posix::open(own, O_WRONLY | O_CREAT | O_TRUNC);
+    posix::Descriptor file = posix::create_anew(own);
     if (!file.ok()) posix::fail("lock the folder by writing", own);
     posix::write_all(file, content_, own);
     posix::sync(file, own);
   }
   const auto deadline = std::chrono::steady_clock::now() + patience;
   while (!create(own, file_, content_)) {
+    const auto kind = std::filesystem::symlink_status(file_, ignored);
+    if (std::filesystem::exists(kind) && !std::filesystem::is_regular_file(kind))
+      throw FileError("cannot lock '" + folder.string() + "': '" + file_.string() +
+                      "' is no lock of a job, but a folder or another kind of file; remove it");
     const std::string found = read_text(file_);
     const Holder holder = from_text(found);
     if (is_gone(holder) && take_over(own, file_, found) && read_text(file_) == content_) return;

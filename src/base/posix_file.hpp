@@ -29,6 +29,10 @@ private:
 /// open(2) without interruption by signals; check ok().
 Descriptor open(const std::filesystem::path& path, int flags);
 
+/// Makes a file of this process alone at `path`, open for writing: what stands there is removed, a link is
+/// not followed; check ok().
+Descriptor create_anew(const std::filesystem::path& path);
+
 /// Throws FileError "cannot `action` '`path`': `reason of errno`", with a hint where one helps.
 [[noreturn]] void fail(const char* action, const std::filesystem::path& path, int error = errno);
 

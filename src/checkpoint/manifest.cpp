@@ -15,7 +15,8 @@ namespace {
 // Keeps the order of keys, so that texts come back as they were given.
 using Json = nlohmann::ordered_json;
 
-constexpr int format_version = 1;
+// 2: the metadata of a run tells what it was begun with, and each of its steps what happened in it.
+constexpr int format_version = 2;
 constexpr std::string_view head_begin = "{\"crc32\": \"", head_end = "\",\n";
 constexpr std::size_t head_length = head_begin.size() + 8 + head_end.size();
 
@@ -151,8 +152,7 @@ StateFile file_from(const Json& json) {
 }
 
 Manifest manifest_from(const Json& json) {
-  if (json.at("format") != "recoil trajectory" || json.at("version") != format_version)
-    throw std::invalid_argument("it was written in another format or version");
+  if (json.at("format") != "recoil trajectory") throw std::invalid_argument("it is in another format");
   Manifest manifest;
   manifest.metadata = json.at("metadata").dump();
   manifest.mesh = mesh_from(json.at("mesh"));
@@ -201,21 +201,28 @@ std::string Manifest::to_text() const {
 }
 
 Manifest Manifest::parse(const std::string& text, const std::filesystem::path& path) {
-  const std::string mend =
+  const std::string remedy =
       ". Put a sound copy of this file in its place, or start the run again in a new folder";
   const std::string_view view = text;
   const bool framed = view.size() > head_length && view.starts_with(head_begin) &&
                       view.substr(head_length - head_end.size(), head_end.size()) == head_end;
   if (!framed || hexadecimal(checksum(view.substr(head_length))) != view.substr(head_begin.size(), 8))
     throw FileError(path.string() +
-                    ": the manifest of the trajectory is damaged: its checksum does not hold" + mend);
+                    ": the manifest of the trajectory is damaged: its checksum does not hold" + remedy);
   try {
     // The checksum is the first member; without it the object opens one character before the rest.
     std::string rest = text.substr(head_length - 1);
     rest.front() = '{';
-    return manifest_from(Json::parse(rest));
+    const Json json = Json::parse(rest);
+    if (const int found = json.at("version"); found != format_version)
+      throw FileError(path.string() + ": the trajectory was written by another version of recoil (format " +
+                      std::to_string(found) + ", this one reads " + std::to_string(format_version) +
+                      "). Go on with that version, or start the run again in a new folder");
+    return manifest_from(json);
+  } catch (const FileError&) {
+    throw;
   } catch (const std::exception& error) {
-    throw FileError(path.string() + ": cannot use the manifest of the trajectory: " + error.what() + mend);
+    throw FileError(path.string() + ": cannot use the manifest of the trajectory: " + error.what() + remedy);
   }
 }
 

@@ -28,6 +28,10 @@ RunFolder RunFolder::create(const parallel::Communicator& comm, const fs::path& 
     if (comm.rank() != 0) return;
     std::error_code error;
     const fs::file_status status = fs::status(root, error);
+    if (!fs::exists(status) && fs::is_symlink(fs::symlink_status(root, error)))
+      throw FileError(root.string() + ": the output folder (-o) is a link to '" +
+                      fs::read_symlink(root, error).string() +
+                      "', which is not there; make that folder or remove the link");
     if (fs::exists(status) && !fs::is_directory(status))
       throw InputError(root.string(), "the output folder (-o) is a file; choose another name");
     const auto refuse_used = [&] {

@@ -44,10 +44,9 @@ const FieldEntry& TrajectoryReader::Impl::field(GlobalIndex id, const std::strin
 
 void TrajectoryReader::Impl::check(const FileEntry& file) {
   if (checked.contains(file.name)) return;
-  const std::string damage = damage_of(comm, folder, file);
-  if (!damage.empty())
-    throw FileError((folder / file.name).string() + ": the file " + damage +
-                    ". Put a sound copy in its place, or start the run again in a new folder");
+  const Damage damage = damage_of(comm, folder, file);
+  if (!damage.none())
+    throw FileError((folder / file.name).string() + ": the file " + damage.text + remedy(damage));
   checked.insert(file.name);
 }
 
@@ -73,8 +72,15 @@ TrajectoryReader::TrajectoryReader(TrajectoryReader&&) noexcept = default;
 TrajectoryReader& TrajectoryReader::operator=(TrajectoryReader&&) noexcept = default;
 
 bool TrajectoryReader::exists(const parallel::Communicator& comm, const fs::path& folder) {
-  std::error_code error;
-  return comm.any(comm.rank() == 0 && fs::exists(folder / manifest_name, error));
+  const fs::path path = folder / manifest_name;
+  return comm.any(parallel::collectively(comm, [&] {
+    if (comm.rank() != 0) return false;
+    std::error_code error;
+    const fs::file_type type = fs::status(path, error).type();
+    if (type == fs::file_type::none)
+      throw FileError(path.string() + ": cannot look for the manifest of the trajectory: " + error.message());
+    return type != fs::file_type::not_found;
+  }));
 }
 
 const std::string& TrajectoryReader::metadata() const { return impl_->manifest.metadata; }
@@ -164,7 +170,8 @@ RestartPoint TrajectoryReader::restart_point() {
   const Manifest& manifest = impl_->manifest;
   const auto present = [&](const FileEntry& file) {
     std::error_code error;
-    return impl_->comm.any(impl_->comm.rank() == 0 && fs::exists(impl_->folder / file.name, error));
+    return impl_->comm.any(impl_->comm.rank() == 0 &&
+                           fs::status(impl_->folder / file.name, error).type() != fs::file_type::not_found);
   };
   const auto complete = [&](std::size_t number) {
     const auto needed = files_for_restart(manifest, impl_->index, number);
@@ -194,11 +201,13 @@ RestartPoint TrajectoryReader::restart_point() {
 
   for (const std::size_t number : files_for_restart(manifest, impl_->index, found - 1)) {
     const StateFile& file = manifest.files[number];
-    const std::string damage = damage_of(impl_->comm, impl_->folder, file);
-    if (damage.empty()) {
+    const Damage damage = damage_of(impl_->comm, impl_->folder, file);
+    if (damage.none()) {
       impl_->checked.insert(file.name);
       continue;
     }
+    const std::string what = (impl_->folder / file.name).string() + ": the file " + damage.text;
+    if (damage.kind == Damage::Kind::unreadable) throw FileError(what + remedy(damage));
     std::size_t before = found - 1;
     while (before > 0) {
       before = newest_complete_before(before);
@@ -207,12 +216,10 @@ RestartPoint TrajectoryReader::restart_point() {
       if (std::find(needed.begin(), needed.end(), number) == needed.end()) break;
       --before;
     }
-    throw FileError(
-        (impl_->folder / file.name).string() + ": the file " + damage +
-        (before > 0 ? ". To go on from the restart point before (" + describe(newest(before - 1)) +
-                          "), remove this file and run again with --restart"
-                    : ". There is no restart point without it: put a sound copy in its place, or start the "
-                      "run again in a new folder"));
+    throw FileError(what + (before > 0 ? ". To go on from the restart point before (" +
+                                             describe(newest(before - 1)) +
+                                             "), remove this file and run again with --restart"
+                                       : ". There is no restart point without it" + remedy(damage)));
   }
   return point;
 }

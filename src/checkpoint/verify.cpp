@@ -14,35 +14,45 @@ Manifest read_manifest(const parallel::Communicator& comm, const fs::path& folde
   std::string text = parallel::collectively(comm, [&] {
     if (comm.rank() != 0) return std::string();
     std::error_code error;
-    if (!fs::exists(path, error))
+    if (fs::status(path, error).type() == fs::file_type::not_found)
       throw FileError(path.string() +
                       ": the trajectory has no manifest; the run ended before its first states were "
                       "complete. Start it again in a new folder");
     std::ifstream file(path, std::ios::binary);
     std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!file) throw FileError(path.string() + ": cannot read the manifest of the trajectory");
+    if (!file)
+      throw FileError(path.string() + ": cannot read the manifest of the trajectory; check that it can be "
+                                      "read, then run again");
     return content;
   });
   comm.broadcast(text);
   return parallel::collectively(comm, [&] { return Manifest::parse(text, path); });
 }
 
-std::string damage_of(const parallel::Communicator& comm, const fs::path& folder, const FileEntry& file) {
+Damage damage_of(const parallel::Communicator& comm, const fs::path& folder, const FileEntry& file) {
   const fs::path path = folder / file.name;
   std::error_code error;
   // The first rank's look decides, as the others may see an older state of the folder.
-  const bool present = comm.any(comm.rank() == 0 && fs::exists(path, error));
-  if (!present) return "is missing";
+  const bool missing =
+      comm.any(comm.rank() == 0 && fs::status(path, error).type() == fs::file_type::not_found);
+  if (missing) return {Damage::Kind::missing, "is missing"};
   try {
     const io::FileDigest found = io::digest(comm, path);
     if (found.bytes != file.digest.bytes)
-      return "is damaged: it has " + std::to_string(found.bytes) + " bytes instead of " +
-             std::to_string(file.digest.bytes);
-    if (found.crc32 != file.digest.crc32) return "is damaged: its CRC-32 is not that of the manifest";
+      return {Damage::Kind::changed, "is damaged: it has " + std::to_string(found.bytes) +
+                                         " bytes instead of " + std::to_string(file.digest.bytes)};
+    if (found.crc32 != file.digest.crc32)
+      return {Damage::Kind::changed, "is damaged: its CRC-32 is not that of the manifest"};
     return {};
   } catch (const FileError& unreadable) {
-    return std::string("cannot be read: ") + unreadable.what();
+    return {Damage::Kind::unreadable, std::string("cannot be read: ") + unreadable.what()};
   }
+}
+
+std::string remedy(const Damage& damage) {
+  return damage.kind == Damage::Kind::unreadable
+             ? ". Check that every rank can read it, then run again"
+             : ". Put a sound copy in its place, or start the run again in a new folder";
 }
 
 std::vector<std::size_t> files_for_restart(const Manifest& manifest, const StateIndex& index,
@@ -59,9 +69,9 @@ std::vector<FileReport> verify(const parallel::Communicator& comm, const fs::pat
   const Manifest manifest = read_manifest(comm, folder);
   std::vector<FileReport> reports;
   reports.push_back(
-      {manifest.mesh.name, manifest.mesh.digest.bytes, 0, 0, 0, damage_of(comm, folder, manifest.mesh)});
+      {manifest.mesh.name, manifest.mesh.digest.bytes, 0, 0, 0, damage_of(comm, folder, manifest.mesh).text});
   for (const StateFile& file : manifest.files) {
-    FileReport report{file.name, file.digest.bytes, 0, 0, 0, damage_of(comm, folder, file)};
+    FileReport report{file.name, file.digest.bytes, 0, 0, 0, damage_of(comm, folder, file).text};
     for (const StateEntry& entry : file.states) {
       if (entry.kept != StateEntry::Kept::stored) continue;
       if (report.states++ == 0) report.first_time = entry.record.time;

@@ -104,7 +104,7 @@ struct Hdf5Writer::Impl {
 
   int open(int flags) {
     if (!descriptor) {
-      descriptor = Descriptor::adopt(::open(path.c_str(), O_WRONLY | O_CLOEXEC | flags, 0666));
+      descriptor = Descriptor::adopt(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | flags, 0666));
       if (!descriptor)
         throw FileError(path.string() + ": cannot open the file to write: " + std::strerror(errno));
     }
@@ -112,7 +112,8 @@ struct Hdf5Writer::Impl {
   }
 
   void create() {
-    open(O_CREAT | O_TRUNC);
+    ::unlink(path.c_str()); // what a killed run has left
+    open(O_CREAT | O_EXCL);
     const QuietHdf quiet;
     const HdfProperties access = access_properties(path);
     use_tolerant_driver(access.get(), status);

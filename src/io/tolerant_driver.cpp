@@ -40,7 +40,7 @@ const TolerantFile& file_of(const H5FD_t* file) { return *reinterpret_cast<const
 H5FD_t* open_file(const char* name, unsigned /*flags*/, hid_t access, haddr_t /*maximum*/) {
   const auto* info = static_cast<const DriverInfo*>(H5Pget_driver_info(access));
   if (!info) return nullptr;
-  const int descriptor = ::open(name, O_RDWR | O_TRUNC | O_CLOEXEC);
+  const int descriptor = ::open(name, O_RDWR | O_TRUNC | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return nullptr;
   auto* file = new (std::nothrow) TolerantFile{};
   if (!file) {

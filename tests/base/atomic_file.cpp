@@ -4,12 +4,14 @@
 #include <fstream>
 #include <iterator>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/posix_file.hpp"
 #include "recoil/base/error.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -88,18 +90,32 @@ TEST(AtomicFile, a_file_in_the_place_of_the_folder) {
               HasSubstr("Not a directory"));
 }
 
-TEST(AtomicFile, full_disk_keeps_the_old_file) {
+TEST(AtomicFile, full_disk_is_told) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  const recoil::testing::TemporaryFolder folder;
-  const fs::path path = folder / "file";
-  write_file_atomically(path, "old");
-  fs::create_symlink("/dev/full", folder / "file.part");
-  const auto message = file_error_of([&] { write_file_atomically(path, "new"); });
+  const posix::Descriptor full = posix::open("/dev/full", O_WRONLY);
+  const auto message = file_error_of([&] { posix::write_all(full, "new", "run/file"); });
   EXPECT_THAT(message, HasSubstr("No space left on device"));
-  EXPECT_THAT(message, HasSubstr(path.string()));
+  EXPECT_THAT(message, HasSubstr("run/file"));
   EXPECT_THAT(message, HasSubstr("free some space"));
-  EXPECT_EQ(read(path), "old");
-  EXPECT_FALSE(fs::is_symlink(folder / "file.part"));
+}
+
+TEST(AtomicFile, what_stands_in_the_place_of_the_part_is_replaced_and_no_link_is_followed) {
+  const recoil::testing::TemporaryFolder folder;
+  std::ofstream(folder / "other") << "of somebody else";
+  for (const bool link : {true, false}) {
+    if (link)
+      fs::create_symlink(folder / "other", folder / "file.part");
+    else
+      std::ofstream(folder / "file.part") << "left by a killed run, and longer than the new text";
+    write_file_atomically(folder / "file", "new");
+    EXPECT_EQ(read(folder / "file"), "new");
+    EXPECT_FALSE(fs::is_symlink(folder / "file"));
+    EXPECT_EQ(read(folder / "other"), "of somebody else");
+  }
+  fs::create_directory(folder / "file.part");
+  EXPECT_THAT(file_error_of([&] { write_file_atomically(folder / "file", "newer"); }),
+              HasSubstr((folder / "file.part").string()));
+  EXPECT_EQ(read(folder / "file"), "new");
 }
 
 TEST(AtomicFile, failure_halfway_keeps_the_old_file) {

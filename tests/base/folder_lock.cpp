@@ -144,6 +144,19 @@ TEST(FolderLock, damaged_lock_is_not_ignored) {
   EXPECT_THAT(refusal(folder.path()), HasSubstr("unknown process"));
 }
 
+TEST(FolderLock, what_is_no_file_is_no_lock) {
+  const recoil::testing::TemporaryFolder folder;
+  const fs::path lock = folder / "recoil.lock";
+  fs::create_directory(lock);
+  const auto since = std::chrono::steady_clock::now();
+  EXPECT_THAT(refusal(folder.path(), 60s), HasSubstr("'" + lock.string() + "' is no lock"));
+  EXPECT_LT(std::chrono::steady_clock::now() - since, 10s) << "no use in waiting for a folder to go";
+  fs::remove(lock);
+  fs::create_symlink(folder / "nowhere", lock);
+  EXPECT_THAT(refusal(folder.path()), HasSubstr("'" + lock.string() + "' is no lock"));
+  EXPECT_FALSE(fs::exists(folder / "nowhere"));
+}
+
 TEST(FolderLock, missing_folder) {
   const recoil::testing::TemporaryFolder folder;
   EXPECT_THAT(refusal(folder / "none"), HasSubstr("no folder"));

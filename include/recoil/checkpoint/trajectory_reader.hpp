@@ -30,7 +30,8 @@ public:
   TrajectoryReader(TrajectoryReader&&) noexcept;
   TrajectoryReader& operator=(TrajectoryReader&&) noexcept;
 
-  /// True if there is a manifest: the run came far enough to be continued. Collective.
+  /// True if there is a manifest: the run came far enough to be continued. @throws FileError where that
+  /// cannot be found out. Collective.
   static bool exists(const parallel::Communicator& comm, const std::filesystem::path& folder);
 
   /// What the writer was given as metadata (JSON text).

@@ -1,6 +1,7 @@
 #include "app/simulation/forward_run.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "app/simulation/run_state.hpp"
 #include "app/simulation/summary.hpp"
@@ -11,9 +12,18 @@ namespace recoil::app {
 
 namespace {
 
-std::string trajectory_metadata(const Scene& scene, int dim) {
-  return fmt::format(R"({{"solver": "elastodynamics", "version": "{}", "dim": {}, "bdf_order": {}}})",
-                     version(), dim, scene.time.bdf_order);
+std::string trajectory_metadata(const Scene& scene, int dim, const nlohmann::ordered_json& inputs) {
+  const nlohmann::ordered_json json{{"solver", "elastodynamics"},
+                                    {"version", version()},
+                                    {"dim", dim},
+                                    {"bdf_order", scene.time.bdf_order},
+                                    {"inputs", inputs}};
+  return json.dump();
+}
+
+StepCounts counts_of(const solvers::StepReport& report) {
+  return {report.newton_iterations, report.linear_iterations, report.active_pairs, report.min_distance,
+          report.friction};
 }
 
 } // namespace
@@ -26,9 +36,9 @@ ForwardRun<dim>::ForwardRun(const parallel::Communicator& comm, DiscreteScene<di
       output_(space_, *solver_.problem().geometry, scene_.output.fields) {}
 
 template <int dim>
-ExitCode ForwardRun<dim>::start(std::optional<std::int64_t> steps) {
+ExitCode ForwardRun<dim>::start(const nlohmann::ordered_json& inputs, std::optional<std::int64_t> steps) {
   log_size();
-  write_start();
+  write_start(inputs);
   return go_on(steps);
 }
 
@@ -46,7 +56,7 @@ ExitCode ForwardRun<dim>::go_on(std::optional<std::int64_t> steps) {
   const GlobalIndex last = std::min<GlobalIndex>(scene_.time.steps, steps.value_or(scene_.time.steps));
   timed_io([&] {
     parallel::collectively(comm_, [&] {
-      if (comm_.rank() == 0) table_ = std::make_unique<LedgerTable>(folder_.ledger(), solver_.step());
+      if (comm_.rank() == 0) table_ = std::make_unique<LedgerTable>(folder_.ledger(), rows_);
     });
   });
   RemainingTime remaining(last);
@@ -63,7 +73,7 @@ ExitCode ForwardRun<dim>::go_on(std::optional<std::int64_t> steps) {
     }
     timed_io([&] {
       parallel::collectively(comm_, [&] {
-        if (table_) table_->add(solver_.step(), solver_.time(), solver_.ledger(), report);
+        if (table_) table_->add({solver_.step(), solver_.time(), solver_.ledger(), counts_of(report)});
       });
     });
     report_step(report, last, watch.seconds(), remaining);
@@ -90,18 +100,19 @@ checkpoint::WriterOptions ForwardRun<dim>::writer_options() const {
   checkpoint::WriterOptions options;
   options.states_per_file = scene_.output.chunk;
   options.history = scene_.time.kind == TimeKind::dynamic ? scene_.time.bdf_order : 1;
-  options.metadata = trajectory_metadata(scene_, dim);
   return options;
 }
 
 template <int dim>
-void ForwardRun<dim>::write_start() {
+void ForwardRun<dim>::write_start(const nlohmann::ordered_json& inputs) {
   const stepping::State& first = solver_.history().newest();
   stepping::StepRecord record;
   record.time = scene_.time.kind == TimeKind::statics ? 0 : scene_.time.t0;
   const solvers::AcceptedState start{record, &first.u, &first.v, nullptr, nullptr};
   timed_io([&] {
-    writer_ = std::make_unique<checkpoint::TrajectoryWriter>(comm_, folder_.trajectory(), writer_options());
+    checkpoint::WriterOptions options = writer_options();
+    options.metadata = trajectory_metadata(scene_, dim, inputs);
+    writer_ = std::make_unique<checkpoint::TrajectoryWriter>(comm_, folder_.trajectory(), std::move(options));
     output_.write_mesh(*writer_);
     append(start, true);
     writer_->flush();
@@ -116,8 +127,9 @@ void ForwardRun<dim>::read_restart_point() {
     const checkpoint::RestartPoint point = reader.restart_point();
     if (!point.warning.empty()) log_warning(point.warning);
     output_.require_mesh_of(reader, point.states.front(), folder_.scene().string());
-    const RunState run =
-        run_state_from_json(reader.records()[static_cast<std::size_t>(point.states.front())].extra);
+    const auto past = std::span(reader.records()).first(static_cast<std::size_t>(point.states.front()) + 1);
+    const RunState run = run_state_from_json(past.back().extra);
+    rows_ = ledger_rows(past);
     std::vector<stepping::State> states;
     const auto usable = std::min(point.states.size(), static_cast<std::size_t>(run.usable_states));
     for (std::size_t i = usable; i-- > 0;) {
@@ -146,6 +158,7 @@ void ForwardRun<dim>::append(const solvers::AcceptedState& state, bool stored) {
   run.usable_states = solver_.history().size();
   run.ledger = solver_.ledger();
   run.contact = solver_.totals().contact;
+  if (state.report != nullptr && state.record.completes_nominal) run.counts = counts_of(*state.report);
   output_.append(*writer_, solver_.problem(), state, to_json(run), stored);
 }
 

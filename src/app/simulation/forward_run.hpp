@@ -4,6 +4,8 @@
 #include <memory>
 #include <optional>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "app/simulation/discrete_scene.hpp"
 #include "app/simulation/ledger_table.hpp"
 #include "app/simulation/trajectory_output.hpp"
@@ -28,8 +30,8 @@ public:
              const checkpoint::RunFolder& folder, Stopwatch since = {}, Observer observe = {});
 
   /// Runs from the initial state, where DiscreteScene::start() has put the solver, to the end or until
-  /// `steps` steps are done in all.
-  ExitCode start(std::optional<std::int64_t> steps = {});
+  /// `steps` steps are done in all. `inputs`: of run_inputs().
+  ExitCode start(const nlohmann::ordered_json& inputs, std::optional<std::int64_t> steps = {});
   /// The same from the newest restart point in the folder.
   ExitCode restart(std::optional<std::int64_t> steps = {});
 
@@ -40,7 +42,7 @@ private:
   template <class Work>
   void timed_io(Work work);
   checkpoint::WriterOptions writer_options() const;
-  void write_start();
+  void write_start(const nlohmann::ordered_json& inputs);
   void read_restart_point();
   linalg::Vector read_vector(checkpoint::TrajectoryReader& reader, GlobalIndex id,
                              const std::string& field) const;
@@ -62,6 +64,7 @@ private:
   solvers::ElastodynamicsSolver<dim>& solver_;
   TrajectoryOutput<dim> output_;
   std::unique_ptr<checkpoint::TrajectoryWriter> writer_;
+  std::vector<LedgerRow> rows_;        ///< of the steps before a restart
   std::unique_ptr<LedgerTable> table_; ///< on rank 0
   InterruptSignals signals_;
   ProgressLine progress_;

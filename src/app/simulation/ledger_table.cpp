@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -18,38 +17,42 @@ constexpr const char* head = "step,time,kinetic,elastic,barrier,external_work,di
                              "linear_x,linear_y,linear_z,angular_x,angular_y,angular_z,newton,linear_"
                              "iterations,active_pairs,min_distance,sticking,sliding\n";
 
-/// The rows up to `last_step`; the rest belongs to a future that did not survive.
-std::string rows_up_to(const std::filesystem::path& file, GlobalIndex last_step) {
-  std::ifstream in(file);
-  std::string kept, line;
-  for (bool is_head = true; std::getline(in, line); is_head = false) {
-    if (is_head) continue;
-    GlobalIndex step = 0;
-    if (!(std::istringstream(line) >> step) || step > last_step) break;
-    kept += line + '\n';
-  }
-  return kept;
+std::string line_of(const LedgerRow& row) {
+  const auto& [step, time, ledger, counts] = row;
+  const auto& p = ledger.linear_momentum;
+  const auto& L = ledger.angular_momentum;
+  const std::string distance =
+      std::isfinite(counts.min_distance) ? fmt::format("{:.9g}", counts.min_distance) : std::string();
+  return fmt::format("{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},"
+                     "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{},{},{},{}\n",
+                     step, time, ledger.kinetic, ledger.elastic, ledger.barrier, ledger.external_work,
+                     ledger.dissipated_friction, ledger.dissipated_damping, ledger.dissipated_integrator,
+                     p[0], p[1], p[2], L[0], L[1], L[2], counts.newton_iterations, counts.linear_iterations,
+                     counts.active_pairs, distance, counts.friction.sticking, counts.friction.sliding);
 }
 
 } // namespace
 
-LedgerTable::LedgerTable(std::filesystem::path file, GlobalIndex last_step) : file_(std::move(file)) {
-  write_file_atomically(file_, head + rows_up_to(file_, last_step));
+std::vector<LedgerRow> ledger_rows(std::span<const checkpoint::StateRecord> records) {
+  std::vector<LedgerRow> rows;
+  for (const checkpoint::StateRecord& record : records)
+    if (record.step && *record.step > 0) {
+      const RunState state = run_state_from_json(record.extra);
+      rows.push_back({*record.step, record.time, state.ledger, state.counts.value_or(StepCounts())});
+    }
+  return rows;
 }
 
-void LedgerTable::add(GlobalIndex step, double time, const solvers::Ledger& ledger,
-                      const solvers::StepReport& report) {
-  const auto& p = ledger.linear_momentum;
-  const auto& L = ledger.angular_momentum;
-  const std::string distance =
-      std::isfinite(report.min_distance) ? fmt::format("{:.9g}", report.min_distance) : std::string();
+LedgerTable::LedgerTable(std::filesystem::path file, std::span<const LedgerRow> rows)
+    : file_(std::move(file)) {
+  std::string text = head;
+  for (const LedgerRow& row : rows) text += line_of(row);
+  write_file_atomically(file_, text);
+}
+
+void LedgerTable::add(const LedgerRow& row) {
   std::ofstream out(file_, std::ios::app);
-  out << fmt::format("{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},"
-                     "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{},{},{},{}\n",
-                     step, time, ledger.kinetic, ledger.elastic, ledger.barrier, ledger.external_work,
-                     ledger.dissipated_friction, ledger.dissipated_damping, ledger.dissipated_integrator,
-                     p[0], p[1], p[2], L[0], L[1], L[2], report.newton_iterations, report.linear_iterations,
-                     report.active_pairs, distance, report.friction.sticking, report.friction.sliding);
+  out << line_of(row);
   if (!out.flush()) throw FileError(file_.string() + ": cannot add a row; is the disk full?");
 }
 

@@ -2,21 +2,36 @@
 
 #include <filesystem>
 
-#include "recoil/solvers/elastodynamics/solver.hpp"
+#include <span>
+#include <vector>
+
+#include "app/simulation/run_state.hpp"
+#include "recoil/checkpoint/state.hpp"
 
 namespace recoil::app {
 
+/// What ledger.csv says of a nominal step.
+struct LedgerRow {
+  GlobalIndex step = 0;
+  double time = 0;
+  solvers::Ledger ledger;
+  StepCounts counts;
+};
+
+/// The rows of a run that has come to the last of `records`. @throws FileError if they are not those of a
+/// run.
+std::vector<LedgerRow> ledger_rows(std::span<const checkpoint::StateRecord> records);
+
 /// ledger.csv of a run folder: one row per nominal step with energies, works, momenta, and what contact
-/// looked like. Used by one rank. A convenience: the same numbers of the stored states are in the trajectory,
-/// so a row that was lost in a crash is not restored.
+/// looked like. Used by one rank. A convenience: all of it is in the trajectory, too, from which a restart
+/// writes the table anew.
 class LedgerTable {
 public:
-  /// Starts the table, or goes on with the rows up to step `last_step` of one that is there. @throws
-  /// FileError.
-  LedgerTable(std::filesystem::path file, GlobalIndex last_step);
+  /// Writes the table with these rows in the place of any other. @throws FileError.
+  LedgerTable(std::filesystem::path file, std::span<const LedgerRow> rows);
 
   /// Adds one row. @throws FileError.
-  void add(GlobalIndex step, double time, const solvers::Ledger& ledger, const solvers::StepReport& report);
+  void add(const LedgerRow& row);
 
 private:
   std::filesystem::path file_;

@@ -10,26 +10,53 @@
 namespace recoil::app {
 
 namespace {
+
 /// JSON has no infinity.
 constexpr double no_distance = std::numeric_limits<double>::max();
+
+double finite(double distance) { return std::min(distance, no_distance); }
+
+void get_distance(const nlohmann::json& json, double& distance) {
+  json.get_to(distance);
+  if (distance == no_distance) distance = std::numeric_limits<double>::infinity();
+}
+
+nlohmann::json to_json(const StepCounts& counts) {
+  return {{"newton", counts.newton_iterations},   {"linear_iterations", counts.linear_iterations},
+          {"active_pairs", counts.active_pairs},  {"min_distance", finite(counts.min_distance)},
+          {"sticking", counts.friction.sticking}, {"sliding", counts.friction.sliding}};
+}
+
+StepCounts step_counts(const nlohmann::json& json) {
+  StepCounts counts;
+  json.at("newton").get_to(counts.newton_iterations);
+  json.at("linear_iterations").get_to(counts.linear_iterations);
+  json.at("active_pairs").get_to(counts.active_pairs);
+  get_distance(json.at("min_distance"), counts.min_distance);
+  json.at("sticking").get_to(counts.friction.sticking);
+  json.at("sliding").get_to(counts.friction.sliding);
+  return counts;
+}
+
 } // namespace
 
 std::string to_json(const RunState& state) {
   const solvers::Ledger& ledger = state.ledger;
-  const nlohmann::json json{{"step", state.step},
-                            {"usable_states", state.usable_states},
-                            {"kinetic", ledger.kinetic},
-                            {"elastic", ledger.elastic},
-                            {"barrier", ledger.barrier},
-                            {"external_work", ledger.external_work},
-                            {"dissipated_friction", ledger.dissipated_friction},
-                            {"dissipated_damping", ledger.dissipated_damping},
-                            {"dissipated_integrator", ledger.dissipated_integrator},
-                            {"linear_momentum", ledger.linear_momentum},
-                            {"angular_momentum", ledger.angular_momentum},
-                            {"min_distance", std::min(state.contact.min_distance, no_distance)},
-                            {"max_active_pairs", state.contact.max_active_pairs},
-                            {"intersections", state.contact.intersections}};
+  nlohmann::json json{{"step", state.step},
+                      {"usable_states", state.usable_states},
+                      {"kinetic", ledger.kinetic},
+                      {"elastic", ledger.elastic},
+                      {"barrier", ledger.barrier},
+                      {"external_work", ledger.external_work},
+                      {"dissipated_friction", ledger.dissipated_friction},
+                      {"dissipated_damping", ledger.dissipated_damping},
+                      {"dissipated_integrator", ledger.dissipated_integrator},
+                      {"linear_momentum", ledger.linear_momentum},
+                      {"angular_momentum", ledger.angular_momentum},
+                      {"min_distance", finite(state.contact.min_distance)},
+                      {"max_active_pairs", state.contact.max_active_pairs},
+                      {"intersections", state.contact.intersections}};
+  if (state.counts) json["counts"] = to_json(*state.counts);
   return json.dump();
 }
 
@@ -43,9 +70,8 @@ RunState run_state_from_json(const std::string& text) {
     json.at("elastic").get_to(state.ledger.elastic);
     json.at("barrier").get_to(state.ledger.barrier);
     json.at("dissipated_friction").get_to(state.ledger.dissipated_friction);
-    json.at("min_distance").get_to(state.contact.min_distance);
-    if (state.contact.min_distance == no_distance)
-      state.contact.min_distance = std::numeric_limits<double>::infinity();
+    get_distance(json.at("min_distance"), state.contact.min_distance);
+    if (json.contains("counts")) state.counts = step_counts(json["counts"]);
     json.at("max_active_pairs").get_to(state.contact.max_active_pairs);
     json.at("intersections").get_to(state.contact.intersections);
     json.at("external_work").get_to(state.ledger.external_work);

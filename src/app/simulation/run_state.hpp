@@ -1,10 +1,20 @@
 #pragma once
 
+#include <limits>
+#include <optional>
 #include <string>
 
 #include "recoil/solvers/elastodynamics/solver.hpp"
 
 namespace recoil::app {
+
+/// What happened in a nominal step.
+struct StepCounts {
+  int newton_iterations = 0, linear_iterations = 0;
+  GlobalIndex active_pairs = 0;
+  double min_distance = std::numeric_limits<double>::infinity(); ///< of its new state [m]
+  potentials::FrictionCounts friction;
+};
 
 /// What a restart needs beside displacements and velocities; travels as JSON text with each state.
 struct RunState {
@@ -12,6 +22,7 @@ struct RunState {
   int usable_states = 1; ///< how many of the last states the next step may use (1 after a repeated step)
   solvers::Ledger ledger;
   solvers::ContactTotals contact;
+  std::optional<StepCounts> counts = {}; ///< of the nominal step that ends here, if one does
 };
 
 std::string to_json(const RunState& state);

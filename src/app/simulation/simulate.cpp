@@ -1,6 +1,7 @@
 #include "recoil/app/simulate.hpp"
 
 #include "app/simulation/forward_run.hpp"
+#include "app/simulation/run_inputs.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/version.hpp"
@@ -27,7 +28,18 @@ ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options,
     throw;
   }
   ForwardRun<dim> run(comm, *discrete, folder, watch);
-  return options.restart.empty() ? run.start(options.steps) : run.restart(options.steps);
+  if (!options.restart.empty()) return run.restart(options.steps);
+  return run.start(run_inputs(comm, folder.scene(), input_files(loaded.file.scene)), options.steps);
+}
+
+/// Looks at what the run was begun with before anything of it is read.
+void require_same_inputs(const parallel::Communicator& comm, const checkpoint::RunFolder& folder) {
+  if (!checkpoint::TrajectoryReader::exists(comm, folder.trajectory())) return;
+  if (require_run_inputs(comm, folder.scene(), folder.trajectory()))
+    throw InputError(
+        folder.root().string(),
+        "is the run of a study, with values of its own; go on with recoil gradient --restart and "
+        "the folder of the study");
 }
 
 } // namespace
@@ -36,8 +48,10 @@ ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& opt
   const bool continues = !options.restart.empty();
   // A scene that cannot be read must not leave a folder behind.
   std::unique_ptr<checkpoint::RunFolder> folder;
-  if (continues)
+  if (continues) {
     folder = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::open(comm, options.restart));
+    require_same_inputs(comm, *folder);
+  }
   LoadedScene loaded = load_scene(comm, continues ? folder->scene() : options.scene);
   if (!continues) {
     folder = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::create(comm, options.output));

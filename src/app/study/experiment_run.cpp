@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "app/simulation/build_contact.hpp"
 #include "app/simulation/forward_run.hpp"
 #include "app/simulation/node_layout.hpp"
+#include "app/simulation/run_inputs.hpp"
 #include "app/study/complete_run.hpp"
 #include "app/study/experiment_result.hpp"
 #include "app/study/file_order.hpp"
@@ -19,6 +22,7 @@
 #include "app/study/sweep_checkpoint.hpp"
 #include "app/study/sweep_files.hpp"
 #include "recoil/base/atomic_file.hpp"
+#include "recoil/base/crc32.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/timer.hpp"
 
@@ -101,7 +105,8 @@ private:
   }
 
   double run_pilot();
-  void hold_to_values(bool begun) const;
+  std::uint32_t digest_of_values() const;
+  void hold_to_inputs() const;
   std::string run_forward(ForwardResult& result, const Stopwatch& watch);
   std::string evaluate(const Observation<dim>& observation, ForwardResult& result) const;
   std::string evaluate_run();
@@ -175,20 +180,29 @@ std::optional<double> Runner<dim>::freeze_stiffness(const ExperimentFolder& fold
   if (!contact.enabled) return {};
   const SealedJson pilot = read_sealed_json(comm_, folder.pilot());
   if (!pilot.exists && contact.barrier_stiffness) return {};
+  const auto scene_and_digest = [&] {
+    const std::string text = scene_as_run();
+    return std::pair(text, crc32(std::as_bytes(std::span(text))));
+  };
   if (!pilot.exists) {
     contact.barrier_stiffness = run_pilot();
-    write_sealed_json(comm_, folder.pilot(), {{"barrier_stiffness", *contact.barrier_stiffness}});
+    write_sealed_json(
+        comm_, folder.pilot(),
+        {{"barrier_stiffness", *contact.barrier_stiffness}, {"scene", scene_and_digest().second}});
   } else {
-    if (!pilot.content || !pilot.content->contains("barrier_stiffness"))
-      throw FileError(folder.pilot().string() +
-                      ": the barrier stiffness of the run is damaged. Put a sound copy of this file in its "
-                      "place, or start again in a new folder");
+    const auto refuse = [&](const char* what) {
+      throw FileError(folder.pilot().string() + ": the barrier stiffness of the run " + what +
+                      ". Put a sound copy of this file in its place, or start again in a new folder");
+    };
+    if (!pilot.content || !pilot.content->contains("barrier_stiffness")) refuse("is damaged");
     const double stiffness = pilot.content->at("barrier_stiffness").template get<double>();
-    if (contact.barrier_stiffness == stiffness) return stiffness;
+    const bool is_in_scene = contact.barrier_stiffness == stiffness;
     contact.barrier_stiffness = stiffness;
+    if (pilot.content->at("scene") != scene_and_digest().second) refuse("is not that of its scene");
+    if (is_in_scene) return stiffness;
   }
   parallel::collectively(comm_, [&] {
-    if (comm_.rank() == 0) write_file_atomically(folder.scene(), scene_as_run());
+    if (comm_.rank() == 0) write_file_atomically(folder.scene(), scene_and_digest().first);
   });
   return contact.barrier_stiffness;
 }
@@ -262,36 +276,38 @@ std::string Runner<dim>::evaluate_run() {
         static_cast<void>(composition.factor(term, state));
     return evaluate(*observation_, forward_);
   } catch (const InputError& wrong) {
-    throw InputError(fmt::format("{} in {}, and go on with --restart", wrong.what(), folder_.study.string()));
+    throw InputError(fmt::format("{} in {}, remove inputs.json beside it, and go on with --restart",
+                                 wrong.what(), folder_.study.string()));
   }
 }
 
-/// Notes what a run is made with, or refuses to go on with another study or scene than it was begun with.
+/// Checksum of the parameters in the study file: their start values take the place of those of the scene.
 template <int dim>
-void Runner<dim>::hold_to_values(bool begun) const {
-  const nlohmann::ordered_json values =
-      digests_of_values(comm_, folder_, files_of_run(study_, experiment_, scene()));
-  if (!begun) return write_sealed_json(comm_, folder_.values(), values);
-  const SealedJson before = read_sealed_json(comm_, folder_.values());
-  if (!before.content)
-    throw FileError(
-        folder_.values().string() + (before.exists ? " is damaged" : " is missing") +
-        ", which tells the values that the run was begun with. Put a sound copy of this file in its "
-        "place, or start again in a new folder");
-  // Other versions of recoil kept other digests.
-  const nlohmann::ordered_json then = before.content->value("files", nlohmann::ordered_json::object());
-  for (const auto& [file, digest] : values.at("files").items())
-    if (then.contains(file) && then.at(file) != digest)
-      throw InputError(file,
-                       fmt::format("has changed since the run of '{}' was begun with it; put the file of "
-                                   "then back, or start again in a new folder",
-                                   name()));
-  if (*before.content != values)
-    throw InputError(
-        folder_.study.string(),
-        fmt::format("its `parameters`, or {}, are no longer those that the run of '{}' was begun "
-                    "with; put them back, or start again in a new folder",
-                    folder_.scene().string(), name()));
+std::uint32_t Runner<dim>::digest_of_values() const {
+  std::string parameters;
+  parallel::collectively(comm_, [&] {
+    if (comm_.rank() != 0) return;
+    try {
+      std::ifstream file(folder_.study);
+      parameters = nlohmann::json::parse(file).at("parameters").dump();
+    } catch (const nlohmann::json::exception&) {
+      throw FileError(folder_.study.string() + ": cannot be read any more");
+    }
+  });
+  comm_.broadcast(parameters);
+  return crc32(std::as_bytes(std::span(parameters)));
+}
+
+/// Refuses to go on with other values, another scene or other files than the run was begun with.
+template <int dim>
+void Runner<dim>::hold_to_inputs() const {
+  const auto begun_with =
+      require_run_inputs(comm_, folder_.scene(), folder_.trajectory(), "the run of '" + name() + "'");
+  if (begun_with != digest_of_values())
+    throw InputError(folder_.study.string(),
+                     fmt::format("its `parameters` are no longer those that the run of '{}' was begun with; "
+                                 "put them back, or start again in a new folder",
+                                 name()));
 }
 
 /// Begins the run, goes on with it, or leaves a complete one alone.
@@ -299,7 +315,7 @@ template <int dim>
 std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& watch) {
   const auto run = checkpoint::RunFolder::open(comm_, folder_.root);
   const bool begun = checkpoint::TrajectoryReader::exists(comm_, run.trajectory());
-  hold_to_values(begun);
+  if (begun) hold_to_inputs();
   if (begun) drop_unfinished_step(comm_, folder_);
   if (begun)
     if (const auto cost = cost_of_complete_run(comm_, folder_, scene().time.steps)) {
@@ -312,7 +328,10 @@ std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& wat
     observation_->see(state.record, *state.u, *state.v);
     if (state.record.completes_nominal) observed_[static_cast<std::size_t>(state.record.nominal_step)] = 1;
   });
-  const ExitCode code = begun ? forward.restart() : forward.start();
+  const auto inputs = [&] {
+    return run_inputs(comm_, folder_.scene(), files_of_run(study_, experiment_, scene()), digest_of_values());
+  };
+  const ExitCode code = begun ? forward.restart() : forward.start(inputs());
   if (code == ExitCode::interrupted)
     throw Error(code, name() + ": the forward run is interrupted; run again with --restart to go on");
   result.seconds = watch.seconds();

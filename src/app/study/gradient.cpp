@@ -1,11 +1,14 @@
 #include "recoil/app/gradient.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
 #include "app/study/gradient_folder.hpp"
 #include "app/study/gradient_report.hpp"
+#include "app/study/input_files.hpp"
+#include "app/study/sealed_json.hpp"
 #include "app/study/tied_values.hpp"
 #include "recoil/app/study/read_study.hpp"
 #include "recoil/base/log.hpp"
@@ -29,11 +32,12 @@ StudyFile load_study(const parallel::Communicator& comm, const std::filesystem::
 struct LoadedStudy {
   StudyFile file;
   std::vector<LoadedScene> scenes;
+  std::vector<std::filesystem::path> files; ///< that the runs read
   std::vector<std::string> warnings;
 };
 
 LoadedStudy load(const parallel::Communicator& comm, const std::filesystem::path& path) {
-  LoadedStudy loaded{load_study(comm, path), {}, {}};
+  LoadedStudy loaded{load_study(comm, path), {}, {}, {}};
   const Study& study = loaded.file.study;
   std::vector<Scene> scenes;
   std::vector<int> dims;
@@ -41,6 +45,8 @@ LoadedStudy load(const parallel::Communicator& comm, const std::filesystem::path
     loaded.scenes.push_back(load_scene(comm, experiment.scene));
     scenes.push_back(loaded.scenes.back().file.scene);
     dims.push_back(loaded.scenes.back().dim);
+    std::ranges::copy(files_of_run(study, static_cast<int>(scenes.size()) - 1, scenes.back()),
+                      std::back_inserter(loaded.files));
   }
   loaded.warnings = study.warnings;
   parallel::collectively(comm, [&] {
@@ -64,13 +70,14 @@ public:
 
   /// Fills a new folder with all that it takes to go on from it, after whatever can be found wrong before the
   /// first step.
-  void begin(GradientFolder& folder, const std::string& resolved_study) {
+  void begin(GradientFolder& folder, const std::string& resolved_study,
+             const std::vector<std::filesystem::path>& files) {
     std::vector<std::string> scenes;
     for (const auto& experiment : stages_.experiments) {
       experiment->check_start();
       scenes.push_back(experiment->scene_as_run());
     }
-    folder.begin(comm_, study_, resolved_study, scenes);
+    folder.begin(comm_, study_, resolved_study, scenes, files);
   }
 
   ExitCode run(const GradientFolder& folder, bool check) {
@@ -81,13 +88,12 @@ public:
         return ExitCode::no_solution;
       }
     write_gradient_fields(comm_, study_, stages_, folder.fields());
-    // A check may take longer than the job has. What is there already may hold one.
-    if (!folder.has_result(comm_)) folder.write_result(comm_, describe());
+    // A check may take longer than the job has; and an earlier process may have made one.
+    write_result(folder);
     if (!check) return ExitCode::done;
     const auto checks = check_gradient(study_, stages_.experiments, stages_.forward, stages_.sweeps);
-    nlohmann::ordered_json json = describe();
-    json["check"] = describe_check(checks);
-    folder.write_result(comm_, json);
+    write_sealed_json(comm_, folder.check(), {{"check", describe_check(checks)}});
+    write_result(folder);
     return std::ranges::all_of(checks, &DirectionCheck::agrees) ? ExitCode::done : ExitCode::no_solution;
   }
 
@@ -114,6 +120,17 @@ private:
     return "";
   }
 
+  void write_result(const GradientFolder& folder) {
+    nlohmann::ordered_json result = describe();
+    const SealedJson check = read_sealed_json(comm_, folder.check());
+    if (check.content && check.content->contains("check"))
+      result["check"] = check.content->at("check");
+    else if (check.exists)
+      log_warning(folder.check().string() + " is damaged, and gradient.json is without the check; run again "
+                                            "with --restart and --check");
+    folder.write_result(comm_, result);
+  }
+
   nlohmann::ordered_json describe() {
     nlohmann::ordered_json json = describe_gradient(study_, stages_);
     if (!frozen_.empty()) json["barrier_stiffness"] = frozen_;
@@ -136,18 +153,24 @@ ExitCode gradient(const parallel::Communicator& comm, const GradientOptions& opt
   const bool continues = !options.restart.empty();
   std::optional<GradientFolder> folder;
   if (continues) folder.emplace(GradientFolder::open(comm, options.restart));
+  const bool known = continues && folder->require_inputs(comm);
   LoadedStudy loaded = load(comm, continues ? folder->study() : options.study);
   const Study& study = loaded.file.study;
   if (!continues) folder.emplace(GradientFolder::create(comm, options.output, study));
   start_log(comm, options.console, folder->log());
   log_info(build_info());
   for (const std::string& warning : loaded.warnings) log_warning(warning);
+  if (continues && !known) {
+    log_warning(folder->inputs().string() +
+                " is missing: whether study and scenes are those of the beginning is not known");
+    folder->accept_inputs(comm, study, loaded.files);
+  }
   for (const Experiment& experiment : study.experiments)
     log_info(fmt::format("experiment '{}': {}", experiment.name, experiment.scene.string()));
   std::optional<GradientRun> run;
   try {
     run.emplace(comm, study, std::move(loaded.scenes));
-    if (!continues) run->begin(*folder, loaded.file.resolved);
+    if (!continues) run->begin(*folder, loaded.file.resolved, loaded.files);
   } catch (const Error&) {
     if (!continues) {
       // The mended study would be refused a folder that is not empty; its log file is closed first.

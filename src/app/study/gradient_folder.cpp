@@ -5,7 +5,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/simulation/run_inputs.hpp"
+#include "app/study/sealed_json.hpp"
 #include "recoil/base/atomic_file.hpp"
+#include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -16,15 +19,36 @@ namespace {
 
 void refuse_names_of_files(const Study& study) {
   for (const Experiment& experiment : study.experiments) {
-    const bool taken =
-        std::ranges::any_of(std::initializer_list<const char*>{".", "..", "study.json", "gradient.json",
-                                                               "gradient.h5", "log.txt"},
-                            [&](const char* file) { return experiment.name == file; });
+    const bool taken = std::ranges::any_of(
+        std::initializer_list<const char*>{".", "..", "study.json", "inputs.json", "gradient.json",
+                                           "check.json", "gradient.h5", "log.txt"},
+        [&](const char* file) { return experiment.name == file; });
     if (taken || experiment.name.starts_with("recoil.lock") || experiment.name.ends_with(".part"))
       throw InputError(experiment.where.of("name"), "the folder of experiment '" + experiment.name +
                                                         "' would have the name of a file beside it; give "
                                                         "another `name`");
   }
+}
+
+nlohmann::ordered_json digest_of_text(const std::string& text) {
+  return crc32(std::as_bytes(std::span(text)));
+}
+
+/// A scene may have got a barrier stiffness from a pilot run since `digest` was taken.
+void require_scene(const parallel::Communicator& comm, const ExperimentFolder& folder,
+                   const nlohmann::ordered_json& digest) {
+  const nlohmann::ordered_json now = digests_of(comm, {folder.scene()}).front();
+  if (now == digest) return;
+  const SealedJson pilot = read_sealed_json(comm, folder.pilot());
+  if (pilot.content && pilot.content->contains("scene") && pilot.content->at("scene") == now) return;
+  throw FileError(
+      folder.scene().string() +
+      (now.is_null() ? ": the file is missing" : ": the file is damaged or was changed") +
+      (now.is_null() || (pilot.exists && pilot.content)
+           ? std::string()
+           : ", or " + folder.pilot().string() +
+                 " with the stiffness of its pilot run, if there was one, is missing or damaged") +
+      ". Put a sound copy in its place, or start again in a new folder");
 }
 
 } // namespace
@@ -54,9 +78,10 @@ GradientFolder GradientFolder::open(const parallel::Communicator& comm, const fs
 }
 
 void GradientFolder::begin(const parallel::Communicator& comm, const Study& study,
-                           const std::string& resolved_study,
-                           const std::vector<std::string>& resolved_scenes) {
+                           const std::string& resolved_study, const std::vector<std::string>& resolved_scenes,
+                           const std::vector<fs::path>& files) {
   nlohmann::json json = nlohmann::json::parse(resolved_study);
+  nlohmann::ordered_json inputs{{"study", nullptr}, {"scenes", nlohmann::ordered_json::object()}};
   for (std::size_t e = 0; e < study.experiments.size(); ++e) {
     const std::string& name = study.experiments[e].name;
     const auto& run = made_by_begin_.emplace_back(checkpoint::RunFolder::create(comm, experiment(name).root));
@@ -64,21 +89,53 @@ void GradientFolder::begin(const parallel::Communicator& comm, const Study& stud
       if (comm.rank() == 0) write_file_atomically(run.scene(), resolved_scenes[e]);
     });
     json["experiments"][e]["scene"] = name + "/scene.json";
+    inputs["scenes"][name] = digest_of_text(resolved_scenes[e]);
   }
+  const std::string text = json.dump(2) + "\n";
+  inputs["study"] = digest_of_text(text);
+  inputs["files"] = digests_of(comm, files);
+  write_sealed_json(comm, this->inputs(), inputs);
   parallel::collectively(comm, [&] {
-    if (comm.rank() == 0) write_file_atomically(this->study(), json.dump(2) + "\n");
+    if (comm.rank() == 0) write_file_atomically(this->study(), text);
   });
   made_by_begin_.clear();
 }
 
 void GradientFolder::discard() {
   for (checkpoint::RunFolder& run : made_by_begin_) run.discard();
+  std::error_code ignored;
+  fs::remove(inputs(), ignored);
   if (made_) made_->discard();
 }
 
-bool GradientFolder::has_result(const parallel::Communicator& comm) const {
-  std::error_code error;
-  return comm.any(comm.rank() == 0 && fs::exists(result(), error));
+bool GradientFolder::require_inputs(const parallel::Communicator& comm) const {
+  const SealedJson sealed = read_sealed_json(comm, inputs());
+  if (!sealed.exists) return false;
+  if (!sealed.content || !sealed.content->contains("study"))
+    throw FileError(inputs().string() +
+                    ": the checksums of the study are damaged. Put a sound copy of this "
+                    "file in its place, or remove it if " +
+                    study().string() + " is as it should be");
+  const nlohmann::ordered_json& then = *sealed.content;
+  try {
+    require_undamaged(comm, study(), then.at("study"));
+  } catch (const FileError& changed) {
+    throw FileError(std::string(changed.what()) + "; if it was changed on purpose, remove " +
+                    inputs().string() + " and run again with --restart");
+  }
+  for (const auto& [name, digest] : then.at("scenes").items()) require_scene(comm, experiment(name), digest);
+  require_unchanged(comm, then.at("files"), "the study");
+  return true;
+}
+
+void GradientFolder::accept_inputs(const parallel::Communicator& comm, const Study& study,
+                                   const std::vector<fs::path>& files) const {
+  nlohmann::ordered_json inputs{{"study", digests_of(comm, {this->study()}).front()},
+                                {"scenes", nlohmann::ordered_json::object()},
+                                {"files", digests_of(comm, files)}};
+  for (const Experiment& known : study.experiments)
+    inputs["scenes"][known.name] = digests_of(comm, {experiment(known.name).scene()}).front();
+  write_sealed_json(comm, this->inputs(), inputs);
 }
 
 void GradientFolder::write_result(const parallel::Communicator& comm,
@@ -90,9 +147,12 @@ void GradientFolder::write_result(const parallel::Communicator& comm,
 
 void GradientFolder::discard_result(const parallel::Communicator& comm) const {
   parallel::collectively(comm, [&] {
-    std::error_code error;
-    if (comm.rank() == 0 && !fs::remove(result(), error) && error)
-      throw FileError(result().string() + ": cannot be removed: " + error.message());
+    if (comm.rank() != 0) return;
+    for (const fs::path& file : {result(), check()}) {
+      std::error_code error;
+      if (!fs::remove(file, error) && error)
+        throw FileError(file.string() + ": cannot be removed: " + error.message());
+    }
   });
 }
 

@@ -22,15 +22,15 @@ struct ExperimentFolder {
   std::filesystem::path scene() const { return root / "scene.json"; }
   std::filesystem::path summary() const { return root / "summary.json"; }
   std::filesystem::path trajectory() const { return root / "trajectory"; }
-  /// Digests of the values that the run is made with.
-  std::filesystem::path values() const { return root / "values.json"; }
+  /// The barrier stiffness that a pilot run has found, and the checksum of the scene with it.
   std::filesystem::path pilot() const { return root / "pilot.json"; }
   /// Names the file beside it that the sweep has come to, or its result.
   std::filesystem::path sweep() const { return root / "sweep.json"; }
 };
 
-/// The folder of `recoil gradient`: study.json, gradient.json, gradient.h5, log.txt, and a run folder per
-/// experiment. Locked against a second job as long as this object lives.
+/// The folder of `recoil gradient`: study.json, inputs.json with the checksums of what it was begun with,
+/// gradient.json, check.json, gradient.h5, log.txt, and a run folder per experiment. Locked against a second
+/// job as long as this object lives.
 class GradientFolder {
 public:
   /// Makes `root` for a new study. @throws InputError where it is not empty, or an experiment of `study` has
@@ -41,21 +41,32 @@ public:
   /// holds it. Collective.
   static GradientFolder open(const parallel::Communicator& comm, const std::filesystem::path& root);
 
-  /// Writes the resolved scenes, one per experiment, and then the resolved study, which refers to them:
-  /// from here on the folder can be continued. Collective. @throws FileError on every rank.
+  /// Writes the resolved scenes, one per experiment, the checksums of all inputs, `files` among them, and
+  /// then the resolved study, which refers to the scenes: from here on the folder can be continued.
+  /// Collective. @throws FileError on every rank.
   void begin(const parallel::Communicator& comm, const Study& study, const std::string& resolved_study,
-             const std::vector<std::string>& resolved_scenes);
+             const std::vector<std::string>& resolved_scenes,
+             const std::vector<std::filesystem::path>& files);
+  /// Looks whether study, scenes and files are those of begin(). False if their checksums are gone: whoever
+  /// changes the study on purpose removes them. Collective. @throws FileError, or InputError for files, on
+  /// every rank.
+  bool require_inputs(const parallel::Communicator& comm) const;
+  /// Writes checksums of what is there in the place of those that are gone. Collective. @throws FileError on
+  /// every rank.
+  void accept_inputs(const parallel::Communicator& comm, const Study& study,
+                     const std::vector<std::filesystem::path>& files) const;
   /// Takes back what a study that never began has made. Every rank calls it, the first one acts.
   void discard();
-  /// Whether there is a gradient.json. Collective.
-  bool has_result(const parallel::Communicator& comm) const;
   /// Replaces gradient.json. Collective. @throws FileError on every rank.
   void write_result(const parallel::Communicator& comm, const nlohmann::ordered_json& result) const;
-  /// Removes gradient.json: what it says does not belong to what comes now. Collective.
+  /// Removes gradient.json and check.json: what they say does not belong to what comes now. Collective.
   void discard_result(const parallel::Communicator& comm) const;
 
   const std::filesystem::path& root() const { return root_; }
   std::filesystem::path study() const { return root_ / "study.json"; }
+  std::filesystem::path inputs() const { return root_ / "inputs.json"; }
+  /// What a check has found, sealed, so that a gradient that is written again keeps it.
+  std::filesystem::path check() const { return root_ / "check.json"; }
   std::filesystem::path log() const { return root_ / "log.txt"; }
   std::filesystem::path fields() const { return root_ / "gradient.h5"; }
   ExperimentFolder experiment(const std::string& name) const { return {root_ / name, study()}; }

@@ -1,10 +1,12 @@
 #include "app/study/sealed_json.hpp"
 
 #include <fstream>
-#include <sstream>
+#include <iterator>
+#include <system_error>
 
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/crc32.hpp"
+#include "recoil/base/error.hpp"
 
 namespace recoil::app {
 
@@ -29,13 +31,15 @@ void write_sealed_json(const parallel::Communicator& comm, const std::filesystem
 SealedJson read_sealed_json(const parallel::Communicator& comm, const std::filesystem::path& path) {
   std::string text;
   SealedJson result;
-  if (comm.rank() == 0)
-    if (std::ifstream file(path, std::ios::binary); file) {
-      std::ostringstream all;
-      all << file.rdbuf();
-      text = all.str();
-      result.exists = true;
-    }
+  parallel::collectively(comm, [&] {
+    if (comm.rank() != 0) return;
+    std::error_code error;
+    result.exists = std::filesystem::status(path, error).type() != std::filesystem::file_type::not_found;
+    if (!result.exists) return;
+    std::ifstream file(path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file) throw FileError(path.string() + ": cannot be read; check that it can be, then run again");
+  });
   result.exists = comm.any(result.exists);
   comm.broadcast(text);
   try {

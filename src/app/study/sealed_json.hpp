@@ -20,7 +20,7 @@ struct SealedJson {
   std::optional<nlohmann::ordered_json> content; ///< none where it is absent or its checksum does not hold
 };
 
-/// Collective; rank 0 reads.
+/// Collective; rank 0 reads. @throws FileError on every rank for a file that is there and cannot be read.
 SealedJson read_sealed_json(const parallel::Communicator& comm, const std::filesystem::path& path);
 
 } // namespace recoil::app

@@ -1,12 +1,10 @@
 #include "app/study/sweep_files.hpp"
 
-#include <fstream>
-#include <span>
 #include <system_error>
 
+#include "app/simulation/run_inputs.hpp"
 #include "app/study/sealed_json.hpp"
 #include "recoil/base/atomic_file.hpp"
-#include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -15,24 +13,28 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int format_version = 2;
+constexpr int format_version = 3;
 
-GlobalIndex digest_of(const parallel::Communicator& comm, const fs::path& path) {
-  GlobalIndex crc = -1;
-  std::error_code error;
-  parallel::collectively(comm, [&] {
-    if (comm.rank() == 0 && fs::exists(path, error)) crc = file_crc32(path);
-  });
-  return comm.max(crc);
+/// Digests of all that a sweep depends on. The folder may be moved; hence no paths in it.
+nlohmann::ordered_json digests_of_inputs(const parallel::Communicator& comm, const ExperimentFolder& folder) {
+  const fs::path manifest = folder.trajectory() / "manifest.json";
+  const auto own = digests_of(comm, {folder.study, folder.scene(), manifest});
+  nlohmann::ordered_json inputs = {{"study", own.at(folder.study.string())},
+                                   {"scene", own.at(folder.scene().string())},
+                                   {"trajectory", own.at(manifest.string())}};
+  inputs.update(folder.inputs);
+  return inputs;
 }
 
-/// Digests of all that a sweep depends on.
-nlohmann::ordered_json digests_of_inputs(const parallel::Communicator& comm, const ExperimentFolder& folder) {
-  nlohmann::ordered_json result{{"study", digest_of(comm, folder.study)},
-                                {"scene", digest_of(comm, folder.scene())},
-                                {"trajectory", digest_of(comm, folder.trajectory() / "manifest.json")}};
-  result["files"] = folder.inputs;
-  return result;
+/// Names of what is in one of two lists of digests with another value than in the other.
+std::string differences(const nlohmann::ordered_json& then, const nlohmann::ordered_json& now) {
+  std::string names;
+  const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
+  for (const auto& [name, digest] : then.items())
+    if (!now.contains(name) || now.at(name) != digest) add(name);
+  for (const auto& [name, digest] : now.items())
+    if (!then.contains(name)) add(name);
+  return names;
 }
 
 /// Removes all arrays but those of `name`. What cannot be removed does no harm.
@@ -47,26 +49,6 @@ void remove_others(const ExperimentFolder& folder, const std::string& name) {
 }
 
 } // namespace
-
-nlohmann::ordered_json digests_of(const parallel::Communicator& comm, const std::vector<fs::path>& files) {
-  nlohmann::ordered_json result = nlohmann::ordered_json::object();
-  for (const fs::path& file : files) result[file.string()] = digest_of(comm, file);
-  return result;
-}
-
-nlohmann::ordered_json digests_of_values(const parallel::Communicator& comm, const ExperimentFolder& folder,
-                                         const std::vector<fs::path>& files) {
-  std::string parameters;
-  parallel::collectively(comm, [&] {
-    if (comm.rank() != 0) return;
-    std::ifstream file(folder.study);
-    parameters = nlohmann::json::parse(file).at("parameters").dump();
-  });
-  comm.broadcast(parameters);
-  return {{"parameters", crc32(std::as_bytes(std::span(parameters)))},
-          {"scene", digest_of(comm, folder.scene())},
-          {"files", digests_of(comm, files)}};
-}
 
 void write_sweep_file(const parallel::Communicator& comm, const ExperimentFolder& folder,
                       const std::string& name, nlohmann::ordered_json about,
@@ -103,9 +85,9 @@ std::optional<SweepFile> read_sweep_file(const parallel::Communicator& comm, con
       why = folder.sweep().string() + " was written in another format or version";
       return {};
     }
-    if (content.at("inputs") != digests_of_inputs(comm, folder)) {
-      why = folder.sweep().string() +
-            " belongs to another study, scene, trajectory or other files that these name";
+    if (const std::string changed = differences(content.at("inputs"), digests_of_inputs(comm, folder));
+        !changed.empty()) {
+      why = folder.sweep().string() + " was written with another " + changed;
       return {};
     }
     const fs::path arrays = folder.root / content.at("file").get<std::string>();

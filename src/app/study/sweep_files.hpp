@@ -17,15 +17,6 @@ struct SweepFile {
   std::filesystem::path arrays;
 };
 
-/// CRC-32 of files by their path, -1 for one that is not there. Collective.
-nlohmann::ordered_json digests_of(const parallel::Communicator& comm,
-                                  const std::vector<std::filesystem::path>& files);
-
-/// Digests of all that the forward run of an experiment depends on: the parameters of the study, the scene,
-/// and `files`, which these name. Collective. @throws FileError on every rank.
-nlohmann::ordered_json digests_of_values(const parallel::Communicator& comm, const ExperimentFolder& folder,
-                                         const std::vector<std::filesystem::path>& files);
-
 /// Replaces what the sweep has written before: arrays into a file of their own, aside, synced and renamed,
 /// then sweep.json, which names it with its digest and with those of study, scene, trajectory
 /// and of `folder.inputs`.

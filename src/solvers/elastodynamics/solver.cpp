@@ -177,7 +177,7 @@ StepReport ElastodynamicsSolver<dim>::advance(const std::function<void(const Acc
     if (i + 1 == states.size()) ++self.step;
     const bool forces = self.problem.contact != nullptr;
     on_state({records[i], &states[i].u, &states[i].v, forces ? &states[i].contact_force : nullptr,
-              forces ? &states[i].friction_force : nullptr});
+              forces ? &states[i].friction_force : nullptr, &report});
   }
   return report;
 }

@@ -58,13 +58,6 @@ struct SolverTotals {
   ContactTotals contact;
 };
 
-/// One accepted internal state: a nominal step, or a sub-step of a repeated one.
-struct AcceptedState {
-  stepping::StepRecord record;
-  const linalg::Vector *u, *v;                          ///< displacement [m], velocity [m/s]; ghosts current
-  const linalg::Vector *contact_force, *friction_force; ///< nodal forces [N]; null without contact
-};
-
 /// How one nominal step went.
 struct StepReport {
   bool accepted = false;
@@ -74,6 +67,14 @@ struct StepReport {
   GlobalIndex active_pairs = 0;
   potentials::FrictionCounts friction;
   std::string failure; ///< why it could not be done, for the user
+};
+
+/// One accepted internal state: a nominal step, or a sub-step of a repeated one.
+struct AcceptedState {
+  stepping::StepRecord record;
+  const linalg::Vector *u, *v;                          ///< displacement [m], velocity [m/s]; ghosts current
+  const linalg::Vector *contact_force, *friction_force; ///< nodal forces [N]; null without contact
+  const StepReport* report = nullptr;                   ///< of the nominal step; null for the initial state
 };
 
 /// Forward solver of elastostatics and elastodynamics by minimisation of the incremental potential. All
