@@ -135,18 +135,23 @@ std::vector<double> TrajectoryReader::read(GlobalIndex id, const std::string& fi
   return layout.from_blocks<double>(block, entry.components);
 }
 
+io::ArrayShape TrajectoryReader::static_shape(const std::string& name) const {
+  const MeshFile& mesh = impl_->manifest.mesh;
+  const StaticEntry* entry = mesh.find(name);
+  if (!entry) throw FileError((impl_->folder / mesh.name).string() + ": there is no array '" + name + "'");
+  return entry->shape;
+}
+
 template <class T>
 std::vector<T> TrajectoryReader::read_static(const std::string& name, const io::BlockLayout& layout) {
   const MeshFile& mesh = impl_->manifest.mesh;
-  const fs::path path = impl_->folder / mesh.name;
-  const StaticEntry* entry = mesh.find(name);
-  if (!entry) throw FileError(path.string() + ": there is no array '" + name + "'");
-  if (entry->shape.rows != layout.global_size())
-    refuse_rows(path, name, entry->shape.rows, layout.global_size());
+  const io::ArrayShape shape = static_shape(name);
+  if (shape.rows != layout.global_size())
+    refuse_rows(impl_->folder / mesh.name, name, shape.rows, layout.global_size());
   const io::Hdf5Reader& reader = impl_->open(mesh);
   const std::vector<T> block = parallel::collectively(
       impl_->comm, [&] { return reader.read_rows<T>(name, layout.block_begin(), layout.block_end()); });
-  return layout.from_blocks<T>(block, entry->shape.columns);
+  return layout.from_blocks<T>(block, shape.columns);
 }
 
 template std::vector<double> TrajectoryReader::read_static(const std::string&, const io::BlockLayout&);

@@ -7,13 +7,10 @@
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::io {
-namespace {
 
 int rank_of_row(GlobalIndex row, GlobalIndex rows, int size) {
   return static_cast<int>(((row + 1) * size - 1) / rows);
 }
-
-} // namespace
 
 GlobalIndex block_begin(GlobalIndex rows, int rank, int size) {
   // rows * rank may not fit for byte counts, hence quotient and remainder.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -18,6 +19,9 @@ struct RestartPoint {
   /// Not empty if newer files are missing and an older point is taken; to be shown to the user.
   std::string warning;
 };
+
+/// Nodes of a drawn cell, padded with -1.
+using DrawnCell = std::array<GlobalIndex, 10>;
 
 /// A trajectory on disk. Reads the manifest first and checks size and CRC of a file before its first use. All
 /// members that read arrays are collective; errors are FileErrors that name the file, on all ranks.
@@ -55,6 +59,13 @@ public:
   /// written.
   template <class T>
   std::vector<T> read_static(const std::string& name, const io::BlockLayout& layout);
+  /// Rows and components of a static array, by the manifest alone. @throws FileError if there is none of this
+  /// name. Not collective.
+  io::ArrayShape static_shape(const std::string& name) const;
+  /// Number of cells of the drawn mesh.
+  GlobalIndex num_cells() const;
+  /// Those of this rank's block (io::block_begin) in the order of the file.
+  std::vector<DrawnCell> read_cells();
   /// Asks the operating system to read the file of `id` ahead (for a sweep that comes there next). Not
   /// collective.
   void prefetch(GlobalIndex id) const;

@@ -50,5 +50,7 @@ private:
 
 /// First row of the block of `rank` when `rows` rows lie in equal blocks on `size` ranks.
 GlobalIndex block_begin(GlobalIndex rows, int rank, int size);
+/// The rank whose block holds `row`, 0 <= row < rows.
+int rank_of_row(GlobalIndex row, GlobalIndex rows, int size);
 
 } // namespace recoil::io

@@ -47,9 +47,11 @@ std::span<const KeySection> scene_key_sections() {
        geometry_keys()},
       {"Selections", "", selection_keys()},
       {"`materials`",
-       "Constants may be numbers, formulas of x, y, z (not of t), or one value per element in the order of "
-       "the mesh file, "
-       "`{\"file\": \"f.h5\", \"dataset\": \"/E\"}`.",
+       "Constants may be numbers, formulas of x, y, z (not of t), or one value per element, "
+       "`{\"file\": \"f.h5\", \"dataset\": \"/E\"}`: a column of doubles with exactly one row per element of "
+       "all deformable bodies, also those of other materials, one body after the other as in `geometry` and "
+       "each in the order of its mesh file. What refinement and arrays make of an element has its value; a "
+       "column with a row for each of these is accepted, too, as `gradient.h5` holds them.",
        material_keys()},
       {"`boundary_conditions`", "", boundary_keys()},
       {"`initial_conditions`", "", initial_keys()},

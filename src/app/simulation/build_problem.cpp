@@ -126,8 +126,8 @@ build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const st
   add_materials(scene, space, materials, overrides, problem);
   problem.lumping =
       scene.solver.lump_mass_matrix ? potentials::MassLumping::row_sum : potentials::MassLumping::consistent;
+  problem.density = make_density(scene, space, materials, overrides);
   parallel::collectively(space.comm(), [&] {
-    problem.density = make_density(scene, space, materials, overrides);
     problem.mass = std::make_unique<potentials::MassMatrix<dim>>(space, *problem.geometry, problem.density,
                                                                  problem.lumping);
   });

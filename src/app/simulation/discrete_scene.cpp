@@ -18,13 +18,13 @@ std::vector<int> partition_weights(const LoadedScene& loaded) {
   return weights;
 }
 
+} // namespace
+
 std::vector<int> body_orders(const Scene& scene, const std::vector<std::string>& bodies) {
   std::vector<int> orders;
   for (const std::string& name : bodies) orders.push_back(order_of_body(scene, name));
   return orders;
 }
-
-} // namespace
 
 template <int dim>
 DistributedGeometry<dim> distribute_geometry(const parallel::Communicator& comm, LoadedScene& loaded) {

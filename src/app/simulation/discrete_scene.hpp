@@ -22,6 +22,9 @@ struct DistributedGeometry {
 template <int dim>
 DistributedGeometry<dim> distribute_geometry(const parallel::Communicator& comm, LoadedScene& loaded);
 
+/// Order of the elements of each of `bodies`.
+std::vector<int> body_orders(const Scene& scene, const std::vector<std::string>& bodies);
+
 /// A scene on its finite element space, with the solver of its problem: what a run needs before its first
 /// step, and what can be found wrong until then. All members but the accessors are collective.
 template <int dim>

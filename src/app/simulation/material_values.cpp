@@ -3,10 +3,30 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
+#include "app/simulation/require_finite.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::app {
+
+template <int dim>
+MaterialValues<dim>::MaterialValues(const mesh::DistributedMesh<dim>& mesh) : mesh_(&mesh) {
+  const std::size_t num_bodies = mesh.body_names.size();
+  std::vector<double> counts(num_bodies, 0.0);
+  for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell) {
+    double& count = counts[static_cast<std::size_t>(mesh.cell_body[cell])];
+    count = std::max(count, static_cast<double>(mesh.cell_source[cell] + 1));
+  }
+  const std::vector<double> of_ranks = mesh.comm->all_gather(counts);
+  first_in_files_.assign(num_bodies + 1, 0);
+  for (std::size_t body = 0; body < num_bodies; ++body) {
+    for (std::size_t i = body; i < of_ranks.size(); i += num_bodies)
+      counts[body] = std::max(counts[body], of_ranks[i]);
+    first_in_files_[body + 1] = first_in_files_[body] + static_cast<GlobalIndex>(counts[body]);
+  }
+}
 
 template <int dim>
 double MaterialValues<dim>::at(const MaterialValue& value, LocalIndex cell, const ExpressionPoint& point,
@@ -14,36 +34,54 @@ double MaterialValues<dim>::at(const MaterialValue& value, LocalIndex cell, cons
   if (const auto* formula = std::get_if<Expression>(&value)) return (*formula)(point);
   const auto& data = std::get<ElementData>(value);
   const auto index = static_cast<std::size_t>(cell);
-  const Rows& found = rows(data, mesh_->cell_body[index], where);
-  return found.values[static_cast<std::size_t>(mesh_->cell_source[index] - found.begin)];
+  const std::int32_t body = mesh_->cell_body[index];
+  const std::string key = data.file.string() + "#" + data.dataset;
+  auto found = rows_.find({key, body});
+  if (found == rows_.end()) found = rows_.emplace(std::pair(key, body), read(data, body, where)).first;
+  const Rows& rows = found->second;
+  const GlobalIndex row = rows.of_files ? row_in_files(index) : mesh_->cell_ids[index];
+  const double number = rows.values[static_cast<std::size_t>(row - rows.begin)];
+  require_finite_rows(std::span(&number, 1), 1, row, where, data.file, data.dataset);
+  return number;
 }
 
 template <int dim>
-const typename MaterialValues<dim>::Rows&
-MaterialValues<dim>::rows(const ElementData& data, std::int32_t body, const std::string& where) {
-  const std::string key = data.file.string() + "#" + data.dataset;
-  const auto [place, is_new] = rows_.try_emplace({key, body});
-  if (!is_new) return place->second;
-  GlobalIndex first = std::numeric_limits<GlobalIndex>::max(), last = -1;
-  for (std::size_t cell = 0; cell < mesh_->cells.size(); ++cell)
-    if (mesh_->cell_body[cell] == body) {
-      first = std::min(first, mesh_->cell_source[cell]);
-      last = std::max(last, mesh_->cell_source[cell]);
-    }
+typename MaterialValues<dim>::Rows MaterialValues<dim>::read(const ElementData& data, std::int32_t body,
+                                                             const std::string& where) const {
   try {
     const io::Hdf5Reader file(data.file);
     const io::ArrayShape shape = file.shape(data.dataset);
-    if (shape.rows <= last || shape.columns != 1 || shape.type != io::ElementType::float64)
-      throw InputError(where, "dataset '" + data.dataset + "' of " + data.file.string() + " has " +
-                                  std::to_string(shape.rows) + " rows of " + std::to_string(shape.columns) +
-                                  " values; one double per element of body '" +
-                                  mesh_->body_names[static_cast<std::size_t>(body)] +
-                                  "' is needed, at least " + std::to_string(last + 1));
-    place->second = {first, file.template read_rows<double>(data.dataset, first, last + 1)};
+    const GlobalIndex in_files = first_in_files_.back(), solved = mesh_->num_cells_global;
+    if ((shape.rows != in_files && shape.rows != solved) || shape.columns != 1 ||
+        shape.type != io::ElementType::float64) {
+      std::string bodies;
+      for (std::size_t i = 0; i + 1 < first_in_files_.size() && i < 10; ++i)
+        bodies += fmt::format("{}{} of '{}'", i == 0 ? "" : ", ", first_in_files_[i + 1] - first_in_files_[i],
+                              mesh_->body_names[i]);
+      throw InputError(
+          where,
+          fmt::format("dataset '{}' of {} has {} rows of {} values; it needs one double per element of "
+                      "all deformable bodies, one body after the other: {} ({}{}){}",
+                      data.dataset, data.file.string(), shape.rows, shape.columns, in_files, bodies,
+                      first_in_files_.size() > 11 ? ", .." : "",
+                      solved == in_files ? std::string()
+                                         : fmt::format(", or {} with the elements that refinement and "
+                                                       "arrays make of them",
+                                                       solved)));
+    }
+    Rows rows{shape.rows == in_files, std::numeric_limits<GlobalIndex>::max(), {}};
+    GlobalIndex last = -1;
+    for (std::size_t cell = 0; cell < mesh_->cells.size(); ++cell)
+      if (mesh_->cell_body[cell] == body) {
+        const GlobalIndex row = rows.of_files ? row_in_files(cell) : mesh_->cell_ids[cell];
+        rows.begin = std::min(rows.begin, row);
+        last = std::max(last, row);
+      }
+    rows.values = file.template read_rows<double>(data.dataset, rows.begin, last + 1);
+    return rows;
   } catch (const FileError& error) {
     throw InputError(where, error.what());
   }
-  return place->second;
 }
 
 bool varies_in_cells(const MaterialValue& value) {

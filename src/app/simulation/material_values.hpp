@@ -11,25 +11,35 @@
 namespace recoil::app {
 
 /// Material constants of local cells: formulas are evaluated, element data are read from their HDF5 files,
-/// each rank the rows that it needs. Not collective.
+/// each rank the rows that it needs. Element data have a row per element of all deformable bodies, one body
+/// after the other as in the scene: either the elements of the mesh files, whose values hold for all that
+/// refinement and arrays make of them, or those of the mesh that is solved on, as in gradient.h5.
 template <int dim>
 class MaterialValues {
 public:
-  explicit MaterialValues(const mesh::DistributedMesh<dim>& mesh) : mesh_(&mesh) {}
+  /// `mesh` must outlive it. Collective.
+  explicit MaterialValues(const mesh::DistributedMesh<dim>& mesh);
 
-  /// @param cell local cell; its row in element data is that of its parent in the mesh file.
-  /// @throws InputError for a file or dataset that cannot be read or is too short, with `where`.
+  /// @param cell local cell.
+  /// @throws InputError at `where` for a file or dataset that cannot be read or has another number of rows,
+  /// and for a value that is not finite. Not collective.
   double at(const MaterialValue& value, LocalIndex cell, const ExpressionPoint& point,
             const std::string& where);
 
 private:
+  /// Those from the first to the last that the local cells of a body need.
   struct Rows {
+    bool of_files = true; ///< else of the mesh that is solved on
     GlobalIndex begin = 0;
     std::vector<double> values;
   };
-  const Rows& rows(const ElementData& data, std::int32_t body, const std::string& where);
+  Rows read(const ElementData& data, std::int32_t body, const std::string& where) const;
+  GlobalIndex row_in_files(std::size_t cell) const {
+    return first_in_files_[static_cast<std::size_t>(mesh_->cell_body[cell])] + mesh_->cell_source[cell];
+  }
 
   const mesh::DistributedMesh<dim>* mesh_;
+  std::vector<GlobalIndex> first_in_files_; ///< row of the first element of each body, then their number
   std::map<std::pair<std::string, std::int32_t>, Rows> rows_;
 };
 

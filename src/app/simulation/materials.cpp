@@ -117,10 +117,19 @@ std::array<double, 2> lame_constants(const MaterialEntry& entry, const Read& rea
     check_young();
     lame = potentials::lame_from_young(young[0], young[1], model).values;
   }
-  lame << read.override_of(CellConstant::lambda).value_or(lame[0]),
-      read.override_of(CellConstant::mu).value_or(lame[1]);
+  const auto lambda = read.override_of(CellConstant::lambda), mu = read.override_of(CellConstant::mu);
+  lame << lambda.value_or(lame[0]), mu.value_or(lame[1]);
   require(lame[1] > 0, entry, "mu must be positive", lame[1]);
   require(std::isfinite(lame[0]), entry, "lambda must be finite", lame[0]);
+  // The bulk modulus; with E and nu it is positive, in plane stress another one.
+  const bool from_young = entry.pair == ElasticPair::young_poisson || E || nu;
+  const double bulk = lame[0] + 2 * lame[1] / 3;
+  const bool studied = lambda || mu;
+  if (!from_young || (studied && model == potentials::LameModel::solid))
+    require(bulk > 0, entry,
+            studied ? "lambda + 2 mu/3, with the values of the parameters, must be positive"
+                    : "lambda + 2 mu/3 must be positive",
+            bulk);
   return {lame[0], lame[1]};
 }
 

@@ -17,4 +17,16 @@ double require_finite(double value, const std::string& where, const char* what, 
                                       what, along, value, point.x, point.y, point.z, point.t));
 }
 
+void require_finite_rows(std::span<const double> values, int columns, GlobalIndex first_row,
+                         const std::string& where, const std::filesystem::path& file,
+                         const std::string& array) {
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!std::isfinite(values[i]))
+      throw InputError(where,
+                       fmt::format("row {} (counted from 0) of the array '{}' of {} is {}; write a finite "
+                                   "number there",
+                                   first_row + static_cast<GlobalIndex>(i) / columns, array, file.string(),
+                                   values[i]));
+}
+
 } // namespace recoil::app

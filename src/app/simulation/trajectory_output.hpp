@@ -20,6 +20,11 @@ public:
                    std::vector<OutputField> fields);
 
   const io::BlockLayout& nodes() const { return nodes_; }
+  /// The drawn cells as they lie in the trajectory, and their nodes by canonical id, `width` for each of the
+  /// owned ones, padded with -1.
+  const io::BlockLayout& cells() const { return *cells_; }
+  std::span<const GlobalIndex> connectivity() const { return connectivity_; }
+  int width() const { return width_; }
 
   /// Writes the rest mesh with body and volume ids. Collective.
   void write_mesh(checkpoint::TrajectoryWriter& writer) const;

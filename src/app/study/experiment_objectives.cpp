@@ -7,7 +7,6 @@
 
 #include "app/simulation/build_contact.hpp"
 #include "app/simulation/materials.hpp"
-#include "app/study/nodal_reference.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/contact_force_norm.hpp"
@@ -33,8 +32,10 @@ class ObjectiveBuilder {
 public:
   using Pointer = std::unique_ptr<objectives::Objective<dim>>;
 
-  ObjectiveBuilder(const Study& study, const MarkerPoints<dim>& points, DiscreteScene<dim>& discrete)
-      : study_(study), points_(points), discrete_(discrete), problem_(discrete.solver().problem()) {
+  ObjectiveBuilder(const Study& study, const MarkerPoints<dim>& points,
+                   const NodalReferences<dim>& references, DiscreteScene<dim>& discrete)
+      : study_(study), points_(points), references_(references), discrete_(discrete),
+        problem_(discrete.solver().problem()) {
     for (const auto& potential : problem_.elastic) elastic_.push_back(potential.get());
   }
 
@@ -61,9 +62,9 @@ private:
     case stress_bound:
       return objectives::make_stress_bound<dim>(region(spec), elastic_, spec.limit, measure(spec));
     case target_displacement:
-      return objectives::make_target_displacement<dim>(region(spec), reference(spec, false), facets(spec));
+      return objectives::make_target_displacement<dim>(region(spec), reference(spec), facets(spec));
     case target_position:
-      return objectives::make_target_position<dim>(region(spec), reference(spec, true), facets(spec));
+      return objectives::make_target_position<dim>(region(spec), reference(spec), facets(spec));
     case markers:
       return build_markers(spec);
     case center_of_mass:
@@ -131,8 +132,11 @@ private:
     return potentials::FacetSelection{true, {}};
   }
 
-  objectives::ReferenceField reference(const ObjectiveSpec& spec, bool positions) const {
-    return nodal_reference<dim>(spec, discrete_.space(), positions, observed_interval(spec));
+  objectives::ReferenceField reference(const ObjectiveSpec& spec) const {
+    const auto number = static_cast<std::size_t>(&spec - study_.objectives.data());
+    const NodalReference<dim>& found = *references_.at(number);
+    found.check_interval(observed_interval(spec));
+    return found.on(discrete_.space());
   }
 
   Pointer build_markers(const ObjectiveSpec& spec) const {
@@ -175,6 +179,7 @@ private:
 
   const Study& study_;
   const MarkerPoints<dim>& points_;
+  const NodalReferences<dim>& references_;
   DiscreteScene<dim>& discrete_;
   const solvers::ElastodynamicsProblem<dim>& problem_;
   objectives::ElasticPotentials<dim> elastic_;
@@ -207,8 +212,9 @@ MarkerPoints<dim> locate_markers(const Study& study, int experiment, const mesh:
 
 template <int dim>
 ExperimentObjectives<dim> make_objectives(const Study& study, int experiment, const MarkerPoints<dim>& points,
+                                          const NodalReferences<dim>& references,
                                           DiscreteScene<dim>& discrete) {
-  const ObjectiveBuilder<dim> builder(study, points, discrete);
+  const ObjectiveBuilder<dim> builder(study, points, references, discrete);
   const bool is_static = discrete.scene().time.kind == TimeKind::statics;
   ExperimentObjectives<dim> result;
   for (const ObjectiveSpec& spec : study.objectives) {
@@ -230,7 +236,7 @@ std::vector<double> observed_state_times(const TimeSpec& time) {
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template MarkerPoints<dim> locate_markers(const Study&, int, const mesh::DistributedMesh<dim>&);           \
   template ExperimentObjectives<dim> make_objectives(const Study&, int, const MarkerPoints<dim>&,            \
-                                                     DiscreteScene<dim>&);
+                                                     const NodalReferences<dim>&, DiscreteScene<dim>&);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

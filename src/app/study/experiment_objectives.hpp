@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/simulation/discrete_scene.hpp"
+#include "app/study/nodal_reference.hpp"
 #include "recoil/app/study/study.hpp"
 #include "recoil/objectives/composition.hpp"
 #include "recoil/objectives/markers.hpp"
@@ -30,9 +31,11 @@ using MarkerPoints = std::map<std::size_t, objectives::MaterialPoint<dim>>;
 template <int dim>
 MarkerPoints<dim> locate_markers(const Study& study, int experiment, const mesh::DistributedMesh<dim>& mesh);
 
-/// Collective. @throws InputError on every rank, at the objective's place.
+/// `references` must outlive the objectives, too. Collective.
+/// @throws InputError on every rank, at the objective's place.
 template <int dim>
 ExperimentObjectives<dim> make_objectives(const Study& study, int experiment, const MarkerPoints<dim>& points,
+                                          const NodalReferences<dim>& references,
                                           DiscreteScene<dim>& discrete);
 
 /// Times of the states that objectives see: the start and the end of every nominal step [s].

@@ -38,7 +38,9 @@ public:
       : comm_(comm), study_(study), experiment_(experiment), loaded_(std::move(loaded)),
         geometry_(distribute_geometry<dim>(comm, loaded_)),
         fields_(make_parameter_fields(study, experiment, loaded_.file.scene, geometry_)),
-        markers_(locate_markers(study, experiment, geometry_.mesh)), interrupts_(interrupts) {
+        markers_(locate_markers(study, experiment, geometry_.mesh)),
+        references_(open_references(study, experiment, loaded_.file.scene, geometry_.mesh)),
+        interrupts_(interrupts) {
     OutputSpec& output = loaded_.file.scene.output;
     output.every = study.sweep.store_every;
     // Restart points are what closes a file.
@@ -75,7 +77,7 @@ private:
   int history() const { return scene().time.kind == TimeKind::dynamic ? scene().time.bdf_order : 1; }
   void require_budget() const;
   Observation<dim> observe(DiscreteScene<dim>& discrete) const {
-    return {study_, experiment_, markers_, discrete};
+    return {study_, experiment_, markers_, references_, discrete};
   }
   double component(const Direction& direction, std::size_t k, std::size_t entry) const {
     return component_of(direction, fields_[k], geometry_.mesh, start_[k], entry);
@@ -120,6 +122,7 @@ private:
   DistributedGeometry<dim> geometry_;
   std::vector<ParameterField<dim>> fields_;
   MarkerPoints<dim> markers_;
+  NodalReferences<dim> references_;
   Interrupts& interrupts_;
   ParameterValues start_;
 

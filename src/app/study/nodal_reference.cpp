@@ -2,49 +2,91 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
+#include <numeric>
 
 #include <fmt/format.h>
 
+#include "app/simulation/discrete_scene.hpp"
 #include "app/simulation/node_layout.hpp"
+#include "app/simulation/require_finite.hpp"
+#include "app/simulation/trajectory_output.hpp"
+#include "app/study/match_meshes.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/checkpoint/trajectory_reader.hpp"
+#include "recoil/base/log.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::app {
 
 namespace {
 
+/// The mesh of the experiment as its trajectories hold it.
+template <int dim>
+struct ReferenceMesh {
+  ReferenceMesh(const Scene& scene, const mesh::DistributedMesh<dim>& mesh)
+      : comm(*mesh.comm), tolerance(1e-10 * (mesh.max_corner - mesh.min_corner).norm()) {
+    const fem::FunctionSpace<dim> space(mesh, body_orders(scene, mesh.body_names));
+    const fem::CellGeometry<dim> geometry(mesh);
+    const TrajectoryOutput<dim> output(space, geometry, {});
+    std::vector<double> positions;
+    for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
+      for (const double x : space.node_positions()[static_cast<std::size_t>(node)]) positions.push_back(x);
+    const auto width = static_cast<std::size_t>(output.width());
+    const auto connectivity =
+        output.cells().template to_blocks<GlobalIndex>(output.connectivity(), output.width());
+    rows.num_nodes = output.nodes().global_size();
+    rows.num_cells = output.cells().global_size();
+    rows.coordinates = output.nodes().template to_blocks<double>(positions, dim);
+    for (std::size_t first = 0; first < connectivity.size(); first += width) {
+      rows.cells.emplace_back().fill(-1);
+      std::copy_n(connectivity.begin() + static_cast<std::ptrdiff_t>(first), width,
+                  rows.cells.back().begin());
+    }
+    first_node = output.nodes().block_begin();
+  }
+
+  const parallel::Communicator& comm;
+  double tolerance; ///< of positions that are the same [m]
+  MeshRows<dim> rows;
+  GlobalIndex first_node = 0; ///< of this rank's block
+};
+
 /// @throws InputError where an array of displacements is not one of the experiment's nodes.
 template <int dim>
-void require_nodes(const ObjectiveSpec& spec, const fem::FunctionSpace<dim>& space,
-                   const io::ArrayShape& shape) {
-  if (shape.rows == space.num_nodes_global() && shape.columns == dim) return;
-  throw InputError(spec.where.of("reference"),
-                   fmt::format("{} has displacements 'u' of {} nodes in {}D, the experiment has {} nodes in "
-                               "{}D; references are on the mesh of the experiment, in its order",
-                               spec.reference.string(), shape.rows, shape.columns, space.num_nodes_global(),
-                               dim));
+void require_nodes(const ObjectiveSpec& spec, const ReferenceMesh<dim>& mesh, const io::ArrayShape& shape) {
+  if (shape.rows == mesh.rows.num_nodes && shape.columns == dim && shape.type == io::ElementType::float64)
+    return;
+  throw InputError(
+      spec.where.of("reference"),
+      fmt::format("{} has displacements 'u' of {} nodes in {}D{}, the experiment has {} nodes in "
+                  "{}D; references are on the mesh of the experiment",
+                  spec.reference.string(), shape.rows, shape.columns,
+                  shape.type == io::ElementType::float64 ? "" : " that are no doubles", mesh.rows.num_nodes,
+                  dim));
 }
 
 template <int dim>
-class RunReference {
+class RunReference final : public NodalReference<dim> {
 public:
-  RunReference(const ObjectiveSpec& spec, const fem::FunctionSpace<dim>& space, bool positions)
-      : where_(spec.where.of("reference")), space_(space), layout_(space.layout()),
-        nodes_(node_layout(space)), reader_(space.comm(), spec.reference / "trajectory") {
-    for (const checkpoint::StateRecord& record : reader_.records())
-      if (record.step && reader_.is_stored(record.id)) stored_.push_back({record.id, record.time});
-    if (!stored_.empty()) require_nodes<dim>(spec, space, reader_.shape(stored_.front().id, "u"));
-    if (positions) rest_ = reader_.template read_static<double>("coordinates", nodes_);
+  /// @param other_shape whether the run may have the mesh of the experiment in another shape.
+  RunReference(const ObjectiveSpec& spec, const ReferenceMesh<dim>& mesh, bool positions, bool other_shape)
+      : where_(spec.where.of("reference")), folder_(spec.reference), positions_(positions),
+        reader_(std::make_unique<checkpoint::TrajectoryReader>(mesh.comm, spec.reference / "trajectory")) {
+    for (const checkpoint::StateRecord& record : reader_->records())
+      if (record.step && reader_->is_stored(record.id)) stored_.push_back({record.id, record.time});
+    if (stored_.empty()) throw InputError(where_, folder_.string() + " holds no state of a whole step");
+    require_nodes<dim>(spec, mesh, reader_->shape(stored_.front().id, "u"));
+    row_of_node_ = find_rows(mesh, other_shape);
   }
 
-  void check_time(double time) const { static_cast<void>(around(time)); }
+  void check_interval(const std::array<double, 2>& interval) const override {
+    for (const double time : interval) static_cast<void>(around(time));
+  }
 
-  std::span<const double> at(double time) {
-    const auto [before, after] = around(time);
-    const double share = before.id == after.id ? 0 : (time - before.time) / (after.time - before.time);
-    return interpolate(before.id, after.id, share);
+  objectives::ReferenceField on(const fem::FunctionSpace<dim>& space) const override {
+    const std::vector<GlobalIndex> rows =
+        node_layout(space).template from_blocks<GlobalIndex>(row_of_node_, 1);
+    auto field = std::make_shared<Field>(*this, space, rows);
+    return [field](double time) { return field->at(time); };
   }
 
 private:
@@ -52,90 +94,182 @@ private:
     GlobalIndex id;
     double time;
   };
+  /// What on() returns.
+  class Field {
+  public:
+    Field(const RunReference& run, const fem::FunctionSpace<dim>& space, std::vector<GlobalIndex> rows);
+    std::span<const double> at(double time);
 
+  private:
+    std::vector<double> read(GlobalIndex id) const;
+
+    const RunReference& run_;
+    std::shared_ptr<const linalg::VectorLayout> layout_;
+    std::vector<GlobalIndex> row_ids_; ///< of the run, per owned node
+    io::BlockLayout rows_;
+    std::vector<double> rest_, values_; ///< rest positions where positions are asked for
+  };
+
+  std::vector<GlobalIndex> find_rows(const ReferenceMesh<dim>& mesh, bool other_shape) const;
   double tolerance() const {
     return stored_.size() < 2 ? 1e-12
                               : 1e-6 * (stored_.back().time - stored_.front().time) /
                                     static_cast<double>(stored_.size() - 1);
   }
-
-  /// The stored states before and after a time, twice the same on one of them.
-  std::pair<Stored, Stored> around(double time) const {
-    const auto after = std::ranges::lower_bound(stored_, time - tolerance(), {}, &Stored::time);
-    if (after == stored_.end())
-      throw InputError(where_, fmt::format("the reference ends at t = {:g}, {:g} is needed",
-                                           stored_.empty() ? 0.0 : stored_.back().time, time));
-    if (std::abs(after->time - time) <= tolerance()) return {*after, *after};
-    if (after == stored_.begin())
-      throw InputError(where_,
-                       fmt::format("the reference starts at t = {:g}, {:g} is needed", after->time, time));
-    return {*(after - 1), *after};
-  }
-
-  std::span<const double> interpolate(GlobalIndex before, GlobalIndex after, double share) {
-    linalg::Vector field(layout_);
-    auto entries = field.write_owned();
-    const auto add = [&](GlobalIndex id, double factor) {
-      const std::vector<double> u = reader_.read(id, "u", nodes_);
-      for (std::size_t i = 0; i < entries.size(); ++i) entries[i] += factor * u[i];
-    };
-    if (share < 1) add(before, 1 - share);
-    if (share > 0) add(after, share);
-    const std::size_t width = rest_.empty() ? 0 : rest_.size() / (entries.size() / dim);
-    if (!rest_.empty())
-      for (std::size_t i = 0; i < entries.size(); ++i) entries[i] += rest_[i / dim * width + i % dim];
-    field.update_ghosts();
-    values_.assign(field.local().begin(), field.local().end());
-    return values_;
-  }
+  std::pair<Stored, Stored> around(double time) const;
 
   std::string where_;
-  const fem::FunctionSpace<dim>& space_;
-  std::shared_ptr<const linalg::VectorLayout> layout_;
-  io::BlockLayout nodes_;
-  checkpoint::TrajectoryReader reader_;
+  std::filesystem::path folder_;
+  bool positions_;
+  std::unique_ptr<checkpoint::TrajectoryReader> reader_;
   std::vector<Stored> stored_;
-  std::vector<double> rest_, values_;
+  std::vector<GlobalIndex> row_of_node_; ///< of the run, per node of this rank's block of the experiment
 };
 
-/// The array `u` of an HDF5 file at the local nodes, plus the rest mesh where `positions`.
+/// The row of the run's arrays at each node of the experiment in this rank's block.
 template <int dim>
-std::vector<double> read_reference_file(const ObjectiveSpec& spec, const fem::FunctionSpace<dim>& space,
-                                        bool positions) {
-  const io::BlockLayout nodes = node_layout(space);
-  const std::vector<double> block = parallel::collectively(space.comm(), [&] {
-    const io::Hdf5Reader file(spec.reference);
-    if (!file.contains("u"))
-      throw InputError(spec.where.of("reference"),
-                       spec.reference.string() + " holds no array 'u', the displacements of the nodes");
-    require_nodes<dim>(spec, space, file.shape("u"));
-    return file.read_rows<double>("u", nodes.block_begin(), nodes.block_end());
-  });
-  const linalg::Vector field(space.layout(), nodes.from_blocks<double>(block, dim));
-  std::vector<double> values(field.local().begin(), field.local().end());
-  if (positions)
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] += space.node_positions()[i / dim][static_cast<Eigen::Index>(i % dim)];
-  return values;
+std::vector<GlobalIndex> RunReference<dim>::find_rows(const ReferenceMesh<dim>& mesh,
+                                                      bool other_shape) const {
+  MeshRows<dim> own;
+  own.num_nodes = reader_->static_shape("coordinates").rows;
+  own.num_cells = reader_->num_cells();
+  std::vector<GlobalIndex> same(mesh.rows.coordinates.size() / dim);
+  std::iota(same.begin(), same.end(), mesh.first_node);
+  bool same_cells = false;
+  double farthest = 0;
+  if (own.num_nodes == mesh.rows.num_nodes && own.num_cells == mesh.rows.num_cells) {
+    own.coordinates = reader_->template read_static<double>("coordinates", io::BlockLayout(mesh.comm, same));
+    own.cells = reader_->read_cells();
+    for (std::size_t i = 0; i < own.coordinates.size(); ++i)
+      farthest = std::max(farthest, std::abs(own.coordinates[i] - mesh.rows.coordinates[i]));
+    farthest = mesh.comm.max(farthest);
+    same_cells = mesh.comm.all(own.cells == mesh.rows.cells);
+    if (same_cells && farthest <= mesh.tolerance) return same;
+    if (auto found = match_nodes(mesh.comm, mesh.rows, own, mesh.tolerance)) return std::move(*found);
+  }
+  if (same_cells && other_shape) {
+    log_warning(
+        fmt::format("{}: {} is a run of another shape, whose nodes lie up to {:g} m from those of the "
+                    "experiment; they are compared node by node, which takes bodies in one order",
+                    where_, folder_.string(), farthest));
+    return same;
+  }
+  throw InputError(
+      where_, fmt::format("the mesh of the run {} is not the mesh of the experiment: {}; a reference has the "
+                          "same elements at the same places, in whatever order",
+                          folder_.string(),
+                          !same_cells ? std::string("its elements are others")
+                                      : fmt::format("its nodes lie up to {:g} m elsewhere", farthest)));
 }
+
+/// The stored states before and after a time, twice the same on one of them.
+template <int dim>
+std::pair<typename RunReference<dim>::Stored, typename RunReference<dim>::Stored>
+RunReference<dim>::around(double time) const {
+  const auto after = std::ranges::lower_bound(stored_, time - tolerance(), {}, &Stored::time);
+  if (after == stored_.end())
+    throw InputError(
+        where_, fmt::format("the reference ends at t = {:g}, {:g} is needed", stored_.back().time, time));
+  if (std::abs(after->time - time) <= tolerance()) return {*after, *after};
+  if (after == stored_.begin())
+    throw InputError(where_,
+                     fmt::format("the reference starts at t = {:g}, {:g} is needed", after->time, time));
+  return {*(after - 1), *after};
+}
+
+template <int dim>
+RunReference<dim>::Field::Field(const RunReference& run, const fem::FunctionSpace<dim>& space,
+                                std::vector<GlobalIndex> rows)
+    : run_(run), layout_(space.layout()), row_ids_(std::move(rows)), rows_(space.comm(), row_ids_) {
+  if (run_.positions_) rest_ = run_.reader_->template read_static<double>("coordinates", rows_);
+}
+
+/// Displacements of the owned nodes in a stored state.
+template <int dim>
+std::vector<double> RunReference<dim>::Field::read(GlobalIndex id) const {
+  std::vector<double> u = run_.reader_->read(id, "u", rows_);
+  parallel::collectively(rows_.communicator(), [&] {
+    for (std::size_t node = 0; node < row_ids_.size(); ++node)
+      require_finite_rows(std::span(u).subspan(node * dim, dim), dim, row_ids_[node], run_.where_,
+                          run_.folder_, fmt::format("states/{}/u", id));
+  });
+  return u;
+}
+
+template <int dim>
+std::span<const double> RunReference<dim>::Field::at(double time) {
+  const auto [before, after] = run_.around(time);
+  const double share = before.id == after.id ? 0 : (time - before.time) / (after.time - before.time);
+  linalg::Vector field(layout_);
+  auto entries = field.write_owned();
+  std::ranges::copy(rest_, entries.begin());
+  const auto add = [&](GlobalIndex id, double factor) {
+    const std::vector<double> u = read(id);
+    for (std::size_t i = 0; i < entries.size(); ++i) entries[i] += factor * u[i];
+  };
+  if (share < 1) add(before.id, 1 - share);
+  if (share > 0) add(after.id, share);
+  field.update_ghosts();
+  values_.assign(field.local().begin(), field.local().end());
+  return values_;
+}
+
+/// An array `u` for all times.
+template <int dim>
+class FileReference final : public NodalReference<dim> {
+public:
+  FileReference(const ObjectiveSpec& spec, const ReferenceMesh<dim>& mesh, bool positions) {
+    block_ = parallel::collectively(mesh.comm, [&] {
+      const std::string& where = spec.where.of("reference");
+      const io::Hdf5Reader file(spec.reference);
+      if (!file.contains("u"))
+        throw InputError(where,
+                         spec.reference.string() + " holds no array 'u', the displacements of the nodes");
+      require_nodes<dim>(spec, mesh, file.shape("u"));
+      const auto end = mesh.first_node + static_cast<GlobalIndex>(mesh.rows.coordinates.size() / dim);
+      auto u = file.read_rows<double>("u", mesh.first_node, end);
+      require_finite_rows(u, dim, mesh.first_node, where, spec.reference, "u");
+      return u;
+    });
+    if (positions)
+      for (std::size_t i = 0; i < block_.size(); ++i) block_[i] += mesh.rows.coordinates[i];
+  }
+
+  void check_interval(const std::array<double, 2>&) const override {}
+
+  objectives::ReferenceField on(const fem::FunctionSpace<dim>& space) const override {
+    const linalg::Vector field(space.layout(), node_layout(space).template from_blocks<double>(block_, dim));
+    return objectives::constant_reference({field.local().begin(), field.local().end()});
+  }
+
+private:
+  std::vector<double> block_; ///< of this rank, in the order of the file
+};
 
 } // namespace
 
 template <int dim>
-objectives::ReferenceField nodal_reference(const ObjectiveSpec& spec, const fem::FunctionSpace<dim>& space,
-                                           bool positions, const std::array<double, 2>& interval) {
-  if (!std::filesystem::is_directory(spec.reference))
-    return objectives::constant_reference(read_reference_file<dim>(spec, space, positions));
-  auto run = std::make_shared<RunReference<dim>>(spec, space, positions);
-  for (const double time : interval) run->check_time(time);
-  return [run](double time) { return run->at(time); };
+NodalReferences<dim> open_references(const Study& study, int experiment, const Scene& scene,
+                                     const mesh::DistributedMesh<dim>& mesh) {
+  NodalReferences<dim> references;
+  const bool shape = std::ranges::any_of(study.parameters, [&](const ParameterSpec& parameter) {
+    return parameter.quantity == Quantity::shape && parameter.acts_in(experiment);
+  });
+  std::optional<ReferenceMesh<dim>> own;
+  for (std::size_t number = 0; number < study.objectives.size(); ++number) {
+    const ObjectiveSpec& spec = study.objectives[number];
+    if (spec.experiment != experiment || spec.reference.empty()) continue;
+    if (!own) own.emplace(scene, mesh);
+    const bool positions = spec.type == ObjectiveType::target_position;
+    if (mesh.comm->any(std::filesystem::is_directory(spec.reference)))
+      references[number] = std::make_unique<RunReference<dim>>(spec, *own, positions, positions && shape);
+    else
+      references[number] = std::make_unique<FileReference<dim>>(spec, *own, positions);
+  }
+  return references;
 }
 
-#define RECOIL_INSTANTIATE(dim)                                                                              \
-  template objectives::ReferenceField nodal_reference(const ObjectiveSpec&, const fem::FunctionSpace<dim>&,  \
-                                                      bool, const std::array<double, 2>&);
-RECOIL_INSTANTIATE(2)
-RECOIL_INSTANTIATE(3)
-#undef RECOIL_INSTANTIATE
+template NodalReferences<2> open_references(const Study&, int, const Scene&, const mesh::DistributedMesh<2>&);
+template NodalReferences<3> open_references(const Study&, int, const Scene&, const mesh::DistributedMesh<3>&);
 
 } // namespace recoil::app

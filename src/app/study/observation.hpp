@@ -9,7 +9,8 @@
 
 namespace recoil::app {
 
-/// The objectives of an experiment on a discrete scene, which must outlive them, and what they have seen.
+/// The objectives of an experiment on a discrete scene, which must outlive them as the references must, and
+/// what they have seen.
 template <int dim>
 struct Observation {
   ExperimentObjectives<dim> terms;
@@ -17,8 +18,8 @@ struct Observation {
 
   /// Collective. @throws InputError on every rank.
   Observation(const Study& study, int experiment, const MarkerPoints<dim>& points,
-              DiscreteScene<dim>& discrete)
-      : terms(make_objectives(study, experiment, points, discrete)),
+              const NodalReferences<dim>& references, DiscreteScene<dim>& discrete)
+      : terms(make_objectives(study, experiment, points, references, discrete)),
         composition(terms.terms, observed_state_times(discrete.scene().time)) {}
 
   /// Notes the values of the state of `record`, if objectives look at such a state. Collective.

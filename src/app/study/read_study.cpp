@@ -100,7 +100,7 @@ std::vector<std::string> unique_names(const std::vector<Item>& entries, const ch
     const Item name = entry["name"];
     names.push_back(name.text());
     if (!can_be_a_file(names.back()))
-      name.fail("the name of a " + std::string(what) +
+      name.fail("the name of this " + std::string(what) +
                 " must be one that a file can have: 1 to 200 characters, without '/' and control characters, "
                 "not \".\" or \"..\"; it is " +
                 name.dump());

@@ -21,7 +21,7 @@
 /// line and JSON pointer for messages.
 namespace recoil::app {
 
-/// One value per element, in the order of the mesh file, read from an HDF5 dataset.
+/// One value per element, read from an HDF5 dataset with a row per element of all deformable bodies.
 struct ElementData {
   std::filesystem::path file;
   std::string dataset;
