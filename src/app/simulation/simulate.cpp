@@ -11,13 +11,20 @@ namespace {
 
 template <int dim>
 ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options, LoadedScene& loaded,
-             checkpoint::RunFolder& folder) {
+             checkpoint::RunFolder& folder, const Interrupts& interrupts) {
   const Stopwatch watch;
+  const bool continues = !options.restart.empty() && folder.has_states(comm);
+  if (!options.restart.empty() && !continues)
+    log_info("the run was ended before its initial state was complete; it starts from the beginning");
   std::unique_ptr<DiscreteScene<dim>> discrete;
   try {
-    discrete =
-        std::make_unique<DiscreteScene<dim>>(loaded.file.scene, distribute_geometry<dim>(comm, loaded));
-    if (options.restart.empty()) discrete->start();
+    interrupts.stop_if_pending();
+    DistributedGeometry<dim> geometry = distribute_geometry<dim>(comm, loaded);
+    interrupts.stop_if_pending();
+    discrete = std::make_unique<DiscreteScene<dim>>(loaded.file.scene, std::move(geometry));
+    interrupts.stop_if_pending();
+    if (!continues) discrete->start();
+    interrupts.stop_if_pending();
   } catch (const InputError&) {
     if (options.restart.empty()) {
       // The mended scene would be refused a folder that is not empty; its log file is closed first.
@@ -26,13 +33,14 @@ ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options,
     }
     throw;
   }
-  ForwardRun<dim> run(comm, *discrete, folder, watch);
-  return options.restart.empty() ? run.start(options.steps) : run.restart(options.steps);
+  ForwardRun<dim> run(comm, *discrete, folder, interrupts, watch);
+  return continues ? run.restart(options.steps) : run.start(options.steps);
 }
 
 } // namespace
 
 ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& options) {
+  const Interrupts interrupts(comm);
   const bool continues = !options.restart.empty();
   // A scene that cannot be read must not leave a folder behind.
   std::unique_ptr<checkpoint::RunFolder> folder;
@@ -49,7 +57,14 @@ ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& opt
   log_info(build_info());
   for (const std::string& warning : loaded.file.scene.warnings) log_warning(warning);
   for (const std::string& note : loaded.file.scene.notes) log_debug(note);
-  return loaded.dim == 2 ? run<2>(comm, options, loaded, *folder) : run<3>(comm, options, loaded, *folder);
+  try {
+    return loaded.dim == 2 ? run<2>(comm, options, loaded, *folder, interrupts)
+                           : run<3>(comm, options, loaded, *folder, interrupts);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::interrupted) throw;
+    log_warning(error.what());
+    return error.code();
+  }
 }
 
 } // namespace recoil::app
