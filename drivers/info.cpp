@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "recoil/app/inspect.hpp"
+#include "recoil/base/signals.hpp"
 
 namespace recoil::drivers {
 
@@ -12,6 +13,7 @@ void add_info(CLI::App& app, Run& run) {
   command->add_option("folder", *folder, "Run folder")->required();
   command->callback([folder, &run] {
     run = [folder](const parallel::Communicator& comm) {
+      InterruptSignals::let_go();
       const std::string report = app::describe_run(comm, *folder);
       if (comm.rank() == 0) std::cout << report;
       return ExitCode::done;

@@ -3,6 +3,7 @@
 #include <iostream>
 
 #include "commands.hpp"
+#include "recoil/base/signals.hpp"
 #include "recoil/base/version.hpp"
 #include "recoil/linalg/petsc.hpp"
 
@@ -41,6 +42,8 @@ ExitCode run_command(const recoil::parallel::Communicator& comm, const recoil::d
 } // namespace
 
 int main(int argc, char** argv) {
+  // Before MPI and PETSc, which take a while to start.
+  recoil::InterruptSignals::hold_until_exit();
   int petsc_argc = 1;
   recoil::linalg::PetscSession session(&petsc_argc, &argv);
   const recoil::parallel::Communicator comm(MPI_COMM_WORLD);

@@ -3,6 +3,7 @@
 #include "commands.hpp"
 #include "recoil/app/scene/scene_documentation.hpp"
 #include "recoil/app/study/study_documentation.hpp"
+#include "recoil/base/signals.hpp"
 
 namespace recoil::drivers {
 
@@ -20,6 +21,7 @@ void add_schema(CLI::App& app, Run& run) {
                     "Print the reference (docs/scene.md, docs/study.md) instead");
   command->callback([arguments, &run] {
     run = [arguments](const parallel::Communicator& comm) {
+      InterruptSignals::let_go();
       const bool study = arguments->what == "study";
       if (comm.rank() == 0 && arguments->markdown)
         std::cout << (study ? app::study_markdown() : app::scene_markdown());

@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "recoil/app/inspect.hpp"
+#include "recoil/base/signals.hpp"
 
 namespace recoil::drivers {
 
@@ -12,6 +13,7 @@ void add_validate(CLI::App& app, Run& run) {
   command->add_option("scene", *scenes, "Scene files (JSON)")->required();
   command->callback([scenes, &run] {
     run = [scenes](const parallel::Communicator& comm) {
+      InterruptSignals::let_go();
       for (const std::string& scene : *scenes) std::cout << app::validate_scene(comm, scene) << std::flush;
       return ExitCode::done;
     };

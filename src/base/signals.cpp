@@ -17,18 +17,17 @@ constexpr int caught[] = {SIGUSR1, SIGTERM};
 std::atomic<int> last_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may only touch lock-free objects");
 int alive = 0;
+bool held = false; // one of those alive is that of hold_until_exit()
 struct sigaction previous[2];
 
 extern "C" void remember_signal(int number) { last_signal.store(number, std::memory_order_relaxed); }
 
-} // namespace
-
-InterruptSignals::InterruptSignals() {
+void begin() {
   if (alive > 0) {
     ++alive;
     return;
   }
-  clear();
+  last_signal.store(0, std::memory_order_relaxed);
   struct sigaction action {};
   action.sa_handler = remember_signal;
   action.sa_flags = SA_RESTART; // reads and writes under way go on instead of failing with EINTR
@@ -42,9 +41,27 @@ InterruptSignals::InterruptSignals() {
   alive = 1;
 }
 
-InterruptSignals::~InterruptSignals() {
+void end() noexcept {
   if (--alive > 0) return;
   for (int i = 0; i < 2; ++i) sigaction(caught[i], &previous[i], nullptr);
+}
+
+} // namespace
+
+InterruptSignals::InterruptSignals() { begin(); }
+InterruptSignals::~InterruptSignals() { end(); }
+
+void InterruptSignals::hold_until_exit() {
+  if (!held) begin();
+  held = true;
+}
+
+void InterruptSignals::let_go() {
+  if (!held) return;
+  held = false;
+  end();
+  if (const int number = last_signal.load(std::memory_order_relaxed); alive == 0 && number != 0)
+    std::raise(number);
 }
 
 bool InterruptSignals::pending() const noexcept { return signal() != 0; }

@@ -4,12 +4,69 @@
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
+#include "checkpoint/manifest.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/folder_lock.hpp"
 
 namespace recoil::checkpoint {
 namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char *scene_name = "scene.json", *log_name = "log.txt";
+
+bool is_lock(const std::string& name) { return name.starts_with("recoil.lock"); }
+
+/// Whether `name` is that of `file`, or of what is written aside to become it.
+bool is_version_of(const std::string& name, const std::string& file) {
+  return name == file || (name.starts_with(file + ".") && name.ends_with(".part"));
+}
+
+// The initial state is the only one of the first file, and the manifest follows it at once.
+bool is_leftover_of_trajectory(const fs::directory_entry& entry) {
+  const std::string name = entry.path().filename().string();
+  return fs::is_regular_file(entry.symlink_status()) &&
+         (name == mesh_name || name == state_file_name(0) || name.ends_with(".part"));
+}
+
+/// What `is_leftover` does not know in `folder`; empty if there is nothing. @throws FileError if the folder
+/// cannot be listed.
+std::string first_other_entry(const fs::path& folder, const IsLeftover& is_leftover) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error))
+    if (!is_leftover(entry)) return entry.path().filename().string();
+  if (error) throw FileError(folder.string() + ": cannot list the folder: " + error.message());
+  return {};
+}
+
+/// Files go first: a study or scene must not be left with parts of what belongs to it.
+void remove_leftovers(const fs::path& folder) {
+  std::error_code error;
+  std::vector<fs::path> files, folders;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (is_lock(name) || name == log_name) continue;
+    (entry.is_directory(error) ? folders : files).push_back(entry.path());
+  }
+  for (const std::vector<fs::path>* paths : {&files, &folders})
+    for (const fs::path& path : *paths)
+      if (!error) fs::remove_all(path, error);
+  if (error)
+    throw FileError(folder.string() + ": cannot remove what an earlier run left: " + error.message());
+}
+
+} // namespace
+
+bool is_leftover_of_run(const fs::directory_entry& entry) {
+  const std::string name = entry.path().filename().string();
+  const fs::file_status status = entry.symlink_status();
+  if (name == "trajectory")
+    return fs::is_directory(status) && first_other_entry(entry, is_leftover_of_trajectory).empty();
+  return fs::is_regular_file(status) &&
+         (is_lock(name) || name == log_name || is_version_of(name, scene_name));
+}
 
 struct RunFolder::Lock {
   std::optional<FolderLock> lock; // first rank only
@@ -22,7 +79,8 @@ RunFolder::RunFolder(RunFolder&&) noexcept = default;
 RunFolder& RunFolder::operator=(RunFolder&&) noexcept = default;
 RunFolder::~RunFolder() = default;
 
-RunFolder RunFolder::create(const parallel::Communicator& comm, const fs::path& root) {
+RunFolder RunFolder::create(const parallel::Communicator& comm, const fs::path& root,
+                            const IsLeftover& is_leftover) {
   auto lock = std::make_unique<Lock>();
   parallel::collectively(comm, [&] {
     if (comm.rank() != 0) return;
@@ -35,15 +93,12 @@ RunFolder RunFolder::create(const parallel::Communicator& comm, const fs::path& 
     if (fs::exists(status) && !fs::is_directory(status))
       throw InputError(root.string(), "the output folder (-o) is a file; choose another name");
     const auto refuse_used = [&] {
-      std::error_code unreadable;
-      for (const auto& entry : fs::directory_iterator(root, unreadable))
-        if (!entry.path().filename().string().starts_with("recoil.lock"))
-          throw InputError(
-              root.string(),
-              "the output folder (-o) is not empty, it holds '" + entry.path().filename().string() +
-                  "'; choose a new folder, or continue the run in it with --restart " + root.string());
-      if (unreadable)
-        throw FileError(root.string() + ": cannot list the output folder: " + unreadable.message());
+      const std::string other = first_other_entry(root, is_leftover);
+      if (!other.empty())
+        throw InputError(root.string(),
+                         "the output folder (-o) is not empty, it holds '" + other +
+                             "'; choose a new folder, or continue the run in it with --restart " +
+                             root.string());
     };
     lock->made_folder = !fs::exists(status);
     if (fs::exists(status)) refuse_used();
@@ -52,6 +107,7 @@ RunFolder RunFolder::create(const parallel::Communicator& comm, const fs::path& 
     lock->lock.emplace(root);
     // Another job may have used the folder between the look and the lock.
     refuse_used();
+    remove_leftovers(root);
   });
   return RunFolder(root, std::move(lock));
 }
@@ -71,6 +127,29 @@ RunFolder RunFolder::open(const parallel::Communicator& comm, const fs::path& ro
     lock->lock.emplace(root);
   });
   return RunFolder(root, std::move(lock));
+}
+
+bool RunFolder::has_states(const parallel::Communicator& comm) const {
+  const bool begun = parallel::collectively(comm, [&] {
+    if (comm.rank() != 0) return false;
+    std::error_code error;
+    const fs::path manifest = trajectory() / manifest_name;
+    if (fs::exists(manifest, error)) return true;
+    // What is written after the first manifest only.
+    std::string later;
+    for (const fs::path& file : {ledger(), summary()})
+      if (fs::exists(file, error)) later = file.string();
+    if (later.empty() && fs::exists(trajectory(), error)) {
+      later = first_other_entry(trajectory(), is_leftover_of_trajectory);
+      if (!later.empty()) later = (trajectory() / later).string();
+    }
+    if (!later.empty())
+      throw FileError(manifest.string() +
+                      ": the manifest of the trajectory is missing, though the run came as far as " + later +
+                      ". Put a sound copy in its place, or start the run again in a new folder");
+    return false;
+  });
+  return comm.any(begun);
 }
 
 void RunFolder::discard() {

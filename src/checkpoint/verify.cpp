@@ -16,8 +16,8 @@ Manifest read_manifest(const parallel::Communicator& comm, const fs::path& folde
     std::error_code error;
     if (fs::status(path, error).type() == fs::file_type::not_found)
       throw FileError(path.string() +
-                      ": the trajectory has no manifest; the run ended before its first states were "
-                      "complete. Start it again in a new folder");
+                      ": the trajectory has no manifest; the run ended before its initial state was "
+                      "complete");
     std::ifstream file(path, std::ios::binary);
     std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (!file)

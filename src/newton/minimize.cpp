@@ -48,6 +48,7 @@ private:
     std::optional<NewtonOutcome> outcome;
     bool indefinite = false; // the matrix was
   };
+  bool is_interrupted() const { return options_.interrupted && options_.interrupted(); }
   Attempt attempt_exact();
   Attempt attempt(Direction direction, double shift = 0);
   bool find_direction(Direction direction, double shift, bool& indefinite);
@@ -91,6 +92,7 @@ private:
 };
 
 NewtonOutcome Minimizer::iterate() {
+  if (is_interrupted()) return NewtonOutcome::interrupted;
   if (!evaluator_.evaluate_value(current_)) return NewtonOutcome::not_finite;
   if (std::isinf(current_.value)) return NewtonOutcome::infeasible_start;
   const bool finite = evaluator_.evaluate_gradient(current_);
@@ -154,6 +156,11 @@ Minimizer::Attempt Minimizer::attempt_exact() {
 Minimizer::Attempt Minimizer::attempt(Direction direction, double shift) {
   report_.direction = direction;
   Attempt tried;
+  if (is_interrupted()) {
+    tried.over = true;
+    tried.outcome = NewtonOutcome::interrupted;
+    return tried;
+  }
   if (!find_direction(direction, shift, tried.indefinite)) return tried;
   const Stopwatch watch;
   const SearchResult found = line_search_.search(current_, d_, slope_, direction, trial_);
@@ -311,6 +318,8 @@ std::string_view name(NewtonOutcome outcome) {
     return "linear_solve_failed";
   case NewtonOutcome::infeasible_start:
     return "infeasible_start";
+  case NewtonOutcome::interrupted:
+    return "interrupted";
   case NewtonOutcome::not_finite:
     return "not_finite";
   }

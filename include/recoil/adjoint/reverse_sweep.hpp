@@ -61,7 +61,8 @@ public:
 
   /// Id of the state whose equations come next; 0 when only the initial state is left, -1 when done.
   GlobalIndex next() const { return next_; }
-  /// Goes one state back. Empty, or why the step has no adjoint solution. Collective.
+  /// Goes one state back. Empty, or why the step has no adjoint solution. Where `states` throws, the sweep
+  /// stays where it was. Collective.
   std::string advance();
   const SweepTotals& totals() const { return totals_; }
 

@@ -2,11 +2,9 @@
 
 namespace recoil {
 
-/// While one lives, SIGUSR1 and SIGTERM do not end the process but set a flag that the time loop reads
-/// between steps ("finish the step, write a checkpoint, exit 75"). They nest: all see the signals since the
-/// first one, and the last one restores the previous handlers. Create it after MPI and PETSc, which install
-/// handlers of their own, on the main thread. Signals reach single ranks: agree on pending() with
-/// Communicator::any.
+/// While one lives, SIGUSR1 and SIGTERM do not end the process but set a flag that long computations read.
+/// They nest: all see the signals since the first one, and the last one restores the previous handlers.
+/// Signals reach single ranks: agree on pending() with Communicator::any.
 class InterruptSignals {
 public:
   /// @throws LibraryError when a handler cannot be installed.
@@ -14,6 +12,13 @@ public:
   InterruptSignals(const InterruptSignals&) = delete;
   InterruptSignals& operator=(const InterruptSignals&) = delete;
   ~InterruptSignals();
+
+  /// Handles the signals from now to the end of the process, static destructors included, instead of the life
+  /// of an object: meant to come first in main(). @throws LibraryError like the constructor.
+  static void hold_until_exit();
+  /// Takes hold_until_exit() back in a command that has nothing to save; a signal that has come meanwhile is
+  /// delivered to the handler from before, by default the end of the process.
+  static void let_go();
 
   /// True once a signal has come. Not collective.
   bool pending() const noexcept;

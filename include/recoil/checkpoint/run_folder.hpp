@@ -1,25 +1,39 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 #include "recoil/parallel/communicator.hpp"
 
 namespace recoil::checkpoint {
 
+/// Whether an entry of a folder is what recoil leaves there before there is anything to continue.
+using IsLeftover = std::function<bool(const std::filesystem::directory_entry&)>;
+
+/// The IsLeftover of run folders: scene, log, locks, and a trajectory that ended before its initial state was
+/// complete.
+bool is_leftover_of_run(const std::filesystem::directory_entry& entry);
+
 /// The folder of one run, locked against a second job as long as this object lives. Members without mention
 /// are not collective.
 class RunFolder {
 public:
-  /// Makes `root` for a new run. @throws InputError if it exists and is not empty, FileError if it cannot be
-  /// made or another job holds it. Collective.
-  static RunFolder create(const parallel::Communicator& comm, const std::filesystem::path& root);
+  /// Makes `root` for a new run. Where it exists, leftovers of a run that was ended before there was anything
+  /// to continue are removed, all but logs. @throws InputError if it holds anything else, FileError if it
+  /// cannot be made or another job holds it. Collective.
+  static RunFolder create(const parallel::Communicator& comm, const std::filesystem::path& root,
+                          const IsLeftover& is_leftover = is_leftover_of_run);
   /// Opens the folder of an earlier run to continue it. @throws InputError if it is none, FileError if
   /// another job holds it. Collective.
   static RunFolder open(const parallel::Communicator& comm, const std::filesystem::path& root);
   RunFolder(RunFolder&&) noexcept;
   RunFolder& operator=(RunFolder&&) noexcept;
   ~RunFolder();
+
+  /// Whether there is a state to continue from. If not, the run can only start from the beginning. @throws
+  /// FileError where there was one and the manifest that names it is gone. Collective.
+  bool has_states(const parallel::Communicator& comm) const;
 
   /// Takes back what a run that never began has made: scene(), log(), the lock, and the folder if create()
   /// made it; what cannot be removed stays. Every rank calls it, the first one acts.

@@ -19,6 +19,7 @@ enum class NewtonOutcome {
   line_search_failed,  ///< no direction, not even steepest descent, has a step that can be accepted
   linear_solve_failed, ///< as before, or for many iterations: the linear solver gave no direction
   infeasible_start,    ///< the value at the start is +infinity
+  interrupted,         ///< NewtonOptions::interrupted said so
   not_finite           ///< NaN in a value, gradient, norm or step length, or a value of -infinity
 };
 
@@ -104,6 +105,9 @@ struct NewtonOptions {
   /// Steps along the negative gradient in a row after which help for the linear solver is given up.
   int max_steepest_in_a_row = 20;
   std::function<void(const IterationReport&)> on_iteration; ///< called on every rank
+  /// Ends the minimisation where true: asked on every rank, which must all get the same answer, at the start
+  /// and before every direction, so that at most one linear solve and one line search pass in between.
+  std::function<bool()> interrupted;
 };
 
 struct NewtonResult {

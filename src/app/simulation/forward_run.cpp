@@ -30,10 +30,13 @@ StepCounts counts_of(const solvers::StepReport& report) {
 
 template <int dim>
 ForwardRun<dim>::ForwardRun(const parallel::Communicator& comm, DiscreteScene<dim>& discrete,
-                            const checkpoint::RunFolder& folder, Stopwatch since, Observer observe)
-    : comm_(comm), scene_(discrete.scene()), folder_(folder), watch_(since), observe_(std::move(observe)),
-      mesh_(discrete.mesh()), space_(discrete.space()), solver_(discrete.solver()),
-      output_(space_, *solver_.problem().geometry, scene_.output.fields) {}
+                            const checkpoint::RunFolder& folder, const Interrupts& interrupts,
+                            Stopwatch since, Observer observe)
+    : comm_(comm), scene_(discrete.scene()), folder_(folder), interrupts_(interrupts), watch_(since),
+      observe_(std::move(observe)), mesh_(discrete.mesh()), space_(discrete.space()),
+      solver_(discrete.solver()), output_(space_, *solver_.problem().geometry, scene_.output.fields) {
+  solver_.interrupt_when(interrupts.watch());
+}
 
 template <int dim>
 ExitCode ForwardRun<dim>::start(const nlohmann::ordered_json& inputs, std::optional<std::int64_t> steps) {
@@ -65,6 +68,10 @@ ExitCode ForwardRun<dim>::go_on(std::optional<std::int64_t> steps) {
     const Stopwatch watch;
     const solvers::StepReport report = one_step(last);
     remaining.step_done(watch.seconds());
+    if (report.interrupted) {
+      code = ExitCode::interrupted;
+      break;
+    }
     if (!report.accepted) {
       failure = fmt::format("step {} failed after {} repetition(s) with smaller steps: {}",
                             solver_.step() + 1, scene_.time.max_retries, report.failure);
@@ -77,7 +84,7 @@ ExitCode ForwardRun<dim>::go_on(std::optional<std::int64_t> steps) {
       });
     });
     report_step(report, last, watch.seconds(), remaining);
-    if (comm_.any(signals_.pending()) && solver_.step() < last) {
+    if (solver_.step() < last && interrupts_.pending()) {
       code = ExitCode::interrupted;
       break;
     }

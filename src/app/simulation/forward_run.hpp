@@ -7,10 +7,10 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "app/simulation/discrete_scene.hpp"
+#include "app/simulation/interrupts.hpp"
 #include "app/simulation/ledger_table.hpp"
 #include "app/simulation/trajectory_output.hpp"
 #include "recoil/base/progress.hpp"
-#include "recoil/base/signals.hpp"
 #include "recoil/base/timer.hpp"
 #include "recoil/checkpoint/run_folder.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
@@ -24,10 +24,12 @@ class ForwardRun {
 public:
   using Observer = std::function<void(const solvers::AcceptedState&)>;
 
-  /// All arguments must outlive it. `since` has been running since the run began. `observe` is called for
-  /// every accepted state, the initial one included; after a restart for those that are computed anew.
+  /// All arguments must outlive it. A signal drops the step that is under way, within a Newton iteration.
+  /// `since` has been running since the run began. `observe` is called for every accepted state, the initial
+  /// one included; after a restart for those that are computed anew.
   ForwardRun(const parallel::Communicator& comm, DiscreteScene<dim>& discrete,
-             const checkpoint::RunFolder& folder, Stopwatch since = {}, Observer observe = {});
+             const checkpoint::RunFolder& folder, const Interrupts& interrupts, Stopwatch since = {},
+             Observer observe = {});
 
   /// Runs from the initial state, where DiscreteScene::start() has put the solver, to the end or until
   /// `steps` steps are done in all. `inputs`: of run_inputs().
@@ -57,6 +59,7 @@ private:
   const parallel::Communicator& comm_;
   const Scene& scene_;
   const checkpoint::RunFolder& folder_;
+  const Interrupts& interrupts_;
   Stopwatch watch_;
   Observer observe_;
   const mesh::DistributedMesh<dim>& mesh_;
@@ -66,7 +69,6 @@ private:
   std::unique_ptr<checkpoint::TrajectoryWriter> writer_;
   std::vector<LedgerRow> rows_;        ///< of the steps before a restart
   std::unique_ptr<LedgerTable> table_; ///< on rank 0
-  InterruptSignals signals_;
   ProgressLine progress_;
   double io_seconds_ = 0;
 };

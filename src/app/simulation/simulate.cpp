@@ -12,13 +12,20 @@ namespace {
 
 template <int dim>
 ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options, LoadedScene& loaded,
-             checkpoint::RunFolder& folder) {
+             checkpoint::RunFolder& folder, const Interrupts& interrupts) {
   const Stopwatch watch;
+  const bool continues = !options.restart.empty() && folder.has_states(comm);
+  if (!options.restart.empty() && !continues)
+    log_info("the run was ended before its initial state was complete; it starts from the beginning");
   std::unique_ptr<DiscreteScene<dim>> discrete;
   try {
-    discrete =
-        std::make_unique<DiscreteScene<dim>>(loaded.file.scene, distribute_geometry<dim>(comm, loaded));
-    if (options.restart.empty()) discrete->start();
+    interrupts.stop_if_pending();
+    DistributedGeometry<dim> geometry = distribute_geometry<dim>(comm, loaded);
+    interrupts.stop_if_pending();
+    discrete = std::make_unique<DiscreteScene<dim>>(loaded.file.scene, std::move(geometry));
+    interrupts.stop_if_pending();
+    if (!continues) discrete->start();
+    interrupts.stop_if_pending();
   } catch (const InputError&) {
     if (options.restart.empty()) {
       // The mended scene would be refused a folder that is not empty; its log file is closed first.
@@ -27,24 +34,24 @@ ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options,
     }
     throw;
   }
-  ForwardRun<dim> run(comm, *discrete, folder, watch);
-  if (!options.restart.empty()) return run.restart(options.steps);
+  ForwardRun<dim> run(comm, *discrete, folder, interrupts, watch);
+  if (continues) return run.restart(options.steps);
   return run.start(run_inputs(comm, folder.scene(), input_files(loaded.file.scene)), options.steps);
 }
 
 /// Looks at what the run was begun with before anything of it is read.
 void require_same_inputs(const parallel::Communicator& comm, const checkpoint::RunFolder& folder) {
-  if (!checkpoint::TrajectoryReader::exists(comm, folder.trajectory())) return;
+  if (!folder.has_states(comm)) return;
   if (require_run_inputs(comm, folder.scene(), folder.trajectory()))
-    throw InputError(
-        folder.root().string(),
-        "is the run of a study, with values of its own; go on with recoil gradient --restart and "
-        "the folder of the study");
+    throw InputError(folder.root().string(),
+                     "is the run of a study, with values of its own; continue it with "
+                     "recoil gradient --restart and the folder of the study");
 }
 
 } // namespace
 
 ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& options) {
+  const Interrupts interrupts(comm);
   const bool continues = !options.restart.empty();
   // A scene that cannot be read must not leave a folder behind.
   std::unique_ptr<checkpoint::RunFolder> folder;
@@ -63,7 +70,14 @@ ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& opt
   log_info(build_info());
   for (const std::string& warning : loaded.file.scene.warnings) log_warning(warning);
   for (const std::string& note : loaded.file.scene.notes) log_debug(note);
-  return loaded.dim == 2 ? run<2>(comm, options, loaded, *folder) : run<3>(comm, options, loaded, *folder);
+  try {
+    return loaded.dim == 2 ? run<2>(comm, options, loaded, *folder, interrupts)
+                           : run<3>(comm, options, loaded, *folder, interrupts);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::interrupted) throw;
+    log_warning(error.what());
+    return error.code();
+  }
 }
 
 } // namespace recoil::app

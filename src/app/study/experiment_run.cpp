@@ -17,6 +17,7 @@
 #include "app/study/file_order.hpp"
 #include "app/study/input_files.hpp"
 #include "app/study/observation.hpp"
+#include "app/study/scene_as_run.hpp"
 #include "app/study/sealed_json.hpp"
 #include "app/study/stored_run.hpp"
 #include "app/study/sweep_checkpoint.hpp"
@@ -34,24 +35,18 @@ template <int dim>
 class Runner final : public ExperimentRun {
 public:
   Runner(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
-         Interrupts& interrupts)
+         const Interrupts& interrupts)
       : comm_(comm), study_(study), experiment_(experiment), loaded_(std::move(loaded)),
         geometry_(distribute_geometry<dim>(comm, loaded_)),
         fields_(make_parameter_fields(study, experiment, loaded_.file.scene, geometry_)),
         markers_(locate_markers(study, experiment, geometry_.mesh)),
         references_(open_references(study, experiment, loaded_.file.scene, geometry_.mesh)),
         interrupts_(interrupts) {
-    OutputSpec& output = loaded_.file.scene.output;
-    output.every = study.sweep.store_every;
-    // Restart points are what closes a file.
-    if (study.sweep.store_every > 1) output.chunk = 1;
-    output.fields.clear();
     for (const auto& field : fields_) start_.push_back(field.start_values());
     require_budget();
   }
 
   void check_start() override;
-  std::string scene_as_run() const override;
   std::optional<double> freeze_stiffness(const ExperimentFolder& folder) override;
   ForwardResult run(const ExperimentFolder& folder) override;
   ForwardResult run_beside(const Direction& direction, double factor) override;
@@ -76,6 +71,12 @@ private:
   /// States that a step leans on.
   int history() const { return scene().time.kind == TimeKind::dynamic ? scene().time.bdf_order : 1; }
   void require_budget() const;
+  /// Its steps end where a signal has come.
+  Variant<dim> variant_of(const Scene& scene, const ParameterValues& values) const {
+    Variant<dim> variant = make_variant(scene, geometry_, fields_, values);
+    variant.discrete->solver().interrupt_when(interrupts_.watch());
+    return variant;
+  }
   Observation<dim> observe(DiscreteScene<dim>& discrete) const {
     return {study_, experiment_, markers_, references_, discrete};
   }
@@ -123,7 +124,7 @@ private:
   std::vector<ParameterField<dim>> fields_;
   MarkerPoints<dim> markers_;
   NodalReferences<dim> references_;
-  Interrupts& interrupts_;
+  const Interrupts& interrupts_;
   ParameterValues start_;
 
   // Of run(), until sweep() is done.
@@ -161,20 +162,8 @@ void Runner<dim>::check_start() {
   Scene trial = scene();
   // Whatever a pilot run finds will do as well.
   if (!trial.contact.barrier_stiffness) trial.contact.barrier_stiffness = 1;
-  const Variant<dim> variant = make_variant(trial, geometry_, fields_, start_);
+  const Variant<dim> variant = variant_of(trial, start_);
   static_cast<void>(observe(*variant.discrete));
-}
-
-template <int dim>
-std::string Runner<dim>::scene_as_run() const {
-  nlohmann::json json = nlohmann::json::parse(loaded_.file.resolved);
-  nlohmann::json& output = json["output"];
-  output["every"] = scene().output.every;
-  output["chunk"] = scene().output.chunk;
-  output["fields"] = nlohmann::json::array();
-  if (scene().contact.enabled && scene().contact.barrier_stiffness)
-    json["solver"]["contact"]["barrier_stiffness"] = *scene().contact.barrier_stiffness;
-  return json.dump(2) + "\n";
 }
 
 template <int dim>
@@ -184,7 +173,7 @@ std::optional<double> Runner<dim>::freeze_stiffness(const ExperimentFolder& fold
   const SealedJson pilot = read_sealed_json(comm_, folder.pilot());
   if (!pilot.exists && contact.barrier_stiffness) return {};
   const auto scene_and_digest = [&] {
-    const std::string text = scene_as_run();
+    const std::string text = scene_as_run(loaded_.file);
     return std::pair(text, crc32(std::as_bytes(std::span(text))));
   };
   if (!pilot.exists) {
@@ -212,11 +201,12 @@ std::optional<double> Runner<dim>::freeze_stiffness(const ExperimentFolder& fold
 
 template <int dim>
 double Runner<dim>::run_pilot() {
-  Variant<dim> pilot = make_variant(scene(), geometry_, fields_, start_);
+  Variant<dim> pilot = variant_of(scene(), start_);
   auto& solver = pilot.discrete->solver();
   while (solver.step() < scene().time.steps) {
+    const solvers::StepReport report = solver.advance([](const auto&) {});
     interrupts_.stop_if_pending();
-    if (const solvers::StepReport report = solver.advance([](const auto&) {}); !report.accepted)
+    if (!report.accepted)
       throw Error(ExitCode::no_solution,
                   fmt::format("{}: the pilot run that finds the barrier stiffness fails in step {}: {}",
                               name(), solver.step() + 1, report.failure));
@@ -234,7 +224,7 @@ ForwardResult Runner<dim>::run(const ExperimentFolder& folder) {
     forward_ = std::move(known->forward);
     swept_ = std::move(known->sweep);
   } else {
-    variant_ = make_variant(scene(), geometry_, fields_, start_);
+    variant_ = variant_of(scene(), start_);
     observation_ = std::make_unique<Observation<dim>>(observe(*variant_.discrete));
     nodes_.emplace(node_layout(variant_.discrete->space()));
     observed_.assign(static_cast<std::size_t>(scene().time.steps) + 1, 0);
@@ -317,7 +307,7 @@ void Runner<dim>::hold_to_inputs() const {
 template <int dim>
 std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& watch) {
   const auto run = checkpoint::RunFolder::open(comm_, folder_.root);
-  const bool begun = checkpoint::TrajectoryReader::exists(comm_, run.trajectory());
+  const bool begun = run.has_states(comm_);
   if (begun) hold_to_inputs();
   if (begun) drop_unfinished_step(comm_, folder_);
   if (begun)
@@ -327,10 +317,11 @@ std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& wat
       result.newton_iterations = cost->newton_iterations;
       return "";
     }
-  ForwardRun<dim> forward(comm_, *variant_.discrete, run, watch, [this](const solvers::AcceptedState& state) {
+  const auto see = [this](const solvers::AcceptedState& state) {
     observation_->see(state.record, *state.u, *state.v);
     if (state.record.completes_nominal) observed_[static_cast<std::size_t>(state.record.nominal_step)] = 1;
-  });
+  };
+  ForwardRun<dim> forward(comm_, *variant_.discrete, run, interrupts_, watch, see);
   const auto inputs = [&] {
     return run_inputs(comm_, folder_.scene(), files_of_run(study_, experiment_, scene()), digest_of_values());
   };
@@ -384,19 +375,19 @@ ForwardResult Runner<dim>::run_beside(const Direction& direction, double factor)
     for (std::size_t entry = 0; entry < values[k].size(); ++entry)
       values[k][entry] += factor * component(direction, k, entry);
   try {
-    Variant<dim> variant = make_variant(scene(), geometry_, fields_, values);
+    Variant<dim> variant = variant_of(scene(), values);
     Observation<dim> observation = observe(*variant.discrete);
     auto& solver = variant.discrete->solver();
     const stepping::State& first = solver.history().newest();
     observation.see(records_.front(), first.u, first.v);
     while (solver.step() < scene().time.steps) {
-      interrupts_.stop_if_pending();
       const auto see = [&](const solvers::AcceptedState& state) {
         const auto id = static_cast<std::size_t>(state.record.id);
         result.same_steps = result.same_steps && id < records_.size() && state.record == records_[id];
         observation.see(state.record, *state.u, *state.v);
       };
       const auto report = solver.advance(see, num_sub_steps(records_, solver.step() + 1));
+      interrupts_.stop_if_pending();
       if (report.accepted) continue;
       result.failure = fmt::format("step {} fails: {}", solver.step() + 1, report.failure);
       return result;
@@ -450,15 +441,27 @@ void Runner<dim>::sweep_back(SweepResult& result) {
                          std::max(before.largest_relative_residual, totals.largest_relative_residual),
                          before.seconds + watch.seconds()};
   };
+  const auto save = [&] {
+    write_sweep_checkpoint(folder_, at->sweep, at->chain, discrete, *nodes_, progress());
+  };
+  const auto advance = [&] {
+    try {
+      return at->sweep.advance();
+    } catch (const Error& error) {
+      // While states were computed anew; the sweep has not moved.
+      if (error.code() == ExitCode::interrupted) save();
+      throw;
+    }
+  };
   // As often as the run closed a file.
   const GlobalIndex interval = GlobalIndex{scene().output.chunk} * scene().output.every;
   for (GlobalIndex since = 1; at->sweep.next() >= 0; ++since) {
-    result.failure = at->sweep.advance();
+    result.failure = advance();
     if (!result.failure.empty()) return;
     if (at->sweep.next() < 0) break;
     const bool stop = interrupts_.pending();
     if (stop || since >= interval) {
-      write_sweep_checkpoint(folder_, at->sweep, at->chain, discrete, *nodes_, progress());
+      save();
       since = 0;
     }
     if (stop)
@@ -501,7 +504,7 @@ void Runner<dim>::write_field(io::Hdf5Writer& file, const std::string& group, st
 
 std::unique_ptr<ExperimentRun> ExperimentRun::create(const parallel::Communicator& comm, const Study& study,
                                                      int experiment, LoadedScene loaded,
-                                                     Interrupts& interrupts) {
+                                                     const Interrupts& interrupts) {
   if (loaded.dim == 2)
     return std::make_unique<Runner<2>>(comm, study, experiment, std::move(loaded), interrupts);
   return std::make_unique<Runner<3>>(comm, study, experiment, std::move(loaded), interrupts);

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "app/simulation/interrupts.hpp"
 #include "app/simulation/load_geometry.hpp"
 #include "app/study/direction.hpp"
 #include "app/study/gradient_folder.hpp"
-#include "app/study/interrupts.hpp"
 #include "recoil/app/study/study.hpp"
 #include "recoil/io/hdf5_file.hpp"
 #include "recoil/parallel/communicator.hpp"
@@ -36,23 +36,22 @@ struct SweepResult {
 };
 
 /// One experiment of a study: made once, run forward with any values, swept backward through the run that was
-/// stored. All members but accessors are collective. A signal ends every one of them that takes time, with
-/// Error of ExitCode::interrupted, after what there is to keep has been written.
+/// stored. All members but accessors are collective. A signal ends every one of them that takes time, within
+/// a Newton iteration of a run or a state of the sweep, with Error of ExitCode::interrupted, after what there
+/// is to keep has been written.
 class ExperimentRun {
 public:
-  /// Takes the meshes of `loaded`; `interrupts` and `study` must outlive it. @throws InputError on every
-  /// rank, also for a state budget that one step does not fit in.
+  /// Takes the meshes of `loaded`, whose output is that of set_output_for_sweep(); `interrupts` and `study`
+  /// must outlive it. @throws InputError on every rank, also for a state budget that one step does not fit
+  /// in.
   static std::unique_ptr<ExperimentRun> create(const parallel::Communicator& comm, const Study& study,
-                                               int experiment, LoadedScene loaded, Interrupts& interrupts);
+                                               int experiment, LoadedScene loaded,
+                                               const Interrupts& interrupts);
   virtual ~ExperimentRun() = default;
 
   /// Builds the problem and its objectives once, for what is only found wrong there. @throws as
   /// make_variant() and make_objectives().
   virtual void check_start() = 0;
-  /// The resolved scene with the output and the barrier stiffness that the run has; the values of the
-  /// parameters are not in it.
-  virtual std::string scene_as_run() const = 0;
-
   /// Freezes the barrier stiffness where it is adaptive: a pilot run, whose largest one is taken and written
   /// to pilot.json and scene.json, or what an earlier pilot run has left in `folder`. The result is that
   /// value, if there was a pilot run. @throws Error where it fails.

@@ -8,6 +8,7 @@
 #include "app/study/gradient_folder.hpp"
 #include "app/study/gradient_report.hpp"
 #include "app/study/input_files.hpp"
+#include "app/study/scene_as_run.hpp"
 #include "app/study/sealed_json.hpp"
 #include "app/study/tied_values.hpp"
 #include "recoil/app/study/read_study.hpp"
@@ -36,7 +37,8 @@ struct LoadedStudy {
   std::vector<std::string> warnings;
 };
 
-LoadedStudy load(const parallel::Communicator& comm, const std::filesystem::path& path) {
+LoadedStudy load(const parallel::Communicator& comm, const std::filesystem::path& path,
+                 const Interrupts& interrupts) {
   LoadedStudy loaded{load_study(comm, path), {}, {}, {}};
   const Study& study = loaded.file.study;
   std::vector<Scene> scenes;
@@ -47,6 +49,7 @@ LoadedStudy load(const parallel::Communicator& comm, const std::filesystem::path
     dims.push_back(loaded.scenes.back().dim);
     std::ranges::copy(files_of_run(study, static_cast<int>(scenes.size()) - 1, scenes.back()),
                       std::back_inserter(loaded.files));
+    interrupts.stop_if_pending();
   }
   loaded.warnings = study.warnings;
   parallel::collectively(comm, [&] {
@@ -54,34 +57,33 @@ LoadedStudy load(const parallel::Communicator& comm, const std::filesystem::path
     for (auto& warning : check_study_against_scenes(study, scenes))
       loaded.warnings.push_back(std::move(warning));
   });
+  for (LoadedScene& scene : loaded.scenes) set_output_for_sweep(study, scene.file.scene);
   return loaded;
 }
 
 /// All experiments of a study, from scenes to gradients.
 class GradientRun {
 public:
-  GradientRun(const parallel::Communicator& comm, const Study& study, std::vector<LoadedScene> scenes)
-      : comm_(comm), study_(study), interrupts_(comm) {
-    for (std::size_t e = 0; e < scenes.size(); ++e)
+  GradientRun(const parallel::Communicator& comm, const Study& study, std::vector<LoadedScene> scenes,
+              const Interrupts& interrupts)
+      : comm_(comm), study_(study), interrupts_(interrupts) {
+    for (std::size_t e = 0; e < scenes.size(); ++e) {
+      interrupts.stop_if_pending();
       stages_.experiments.push_back(
-          ExperimentRun::create(comm, study, static_cast<int>(e), std::move(scenes[e]), interrupts_));
+          ExperimentRun::create(comm, study, static_cast<int>(e), std::move(scenes[e]), interrupts));
+    }
     parallel::collectively(comm, [&] { check_ties(study, stages_.experiments); });
   }
 
-  /// Fills a new folder with all that it takes to go on from it, after whatever can be found wrong before the
-  /// first step.
-  void begin(GradientFolder& folder, const std::string& resolved_study,
-             const std::vector<std::filesystem::path>& files) {
-    std::vector<std::string> scenes;
+  /// Finds what is wrong before the first step.
+  void check_start() {
     for (const auto& experiment : stages_.experiments) {
+      interrupts_.stop_if_pending();
       experiment->check_start();
-      scenes.push_back(experiment->scene_as_run());
     }
-    folder.begin(comm_, study_, resolved_study, scenes, files);
   }
 
   ExitCode run(const GradientFolder& folder, bool check) {
-    interrupts_.listen();
     for (std::size_t e = 0; e < stages_.experiments.size(); ++e)
       if (const std::string failure = run_experiment(e, folder); !failure.empty()) {
         log_error(study_.experiments[e].name + ": " + failure);
@@ -142,19 +144,36 @@ private:
 
   const parallel::Communicator& comm_;
   const Study& study_;
-  Interrupts interrupts_;
+  const Interrupts& interrupts_;
   GradientStages stages_;
   nlohmann::ordered_json frozen_;
 };
 
+/// Puts the study into a new folder, and finds out whether it can start, unless an earlier process has.
+std::unique_ptr<GradientRun> prepare(const parallel::Communicator& comm, LoadedStudy& loaded,
+                                     GradientFolder& folder, bool continues, const Interrupts& interrupts) {
+  const Study& study = loaded.file.study;
+  if (!continues) {
+    std::vector<std::string> scenes;
+    for (const LoadedScene& scene : loaded.scenes) scenes.push_back(scene_as_run(scene.file));
+    folder.begin(comm, study, loaded.file.resolved, scenes, loaded.files);
+  }
+  const bool starts = !continues || !folder.has_states(comm, study);
+  auto run = std::make_unique<GradientRun>(comm, study, std::move(loaded.scenes), interrupts);
+  if (starts) run->check_start();
+  folder.settle();
+  return run;
+}
+
 } // namespace
 
 ExitCode gradient(const parallel::Communicator& comm, const GradientOptions& options) {
+  const Interrupts interrupts(comm);
   const bool continues = !options.restart.empty();
   std::optional<GradientFolder> folder;
   if (continues) folder.emplace(GradientFolder::open(comm, options.restart));
   const bool known = continues && folder->require_inputs(comm);
-  LoadedStudy loaded = load(comm, continues ? folder->study() : options.study);
+  LoadedStudy loaded = load(comm, continues ? folder->study() : options.study, interrupts);
   const Study& study = loaded.file.study;
   if (!continues) folder.emplace(GradientFolder::create(comm, options.output, study));
   start_log(comm, options.console, folder->log());
@@ -167,24 +186,20 @@ ExitCode gradient(const parallel::Communicator& comm, const GradientOptions& opt
   }
   for (const Experiment& experiment : study.experiments)
     log_info(fmt::format("experiment '{}': {}", experiment.name, experiment.scene.string()));
-  std::optional<GradientRun> run;
   try {
-    run.emplace(comm, study, std::move(loaded.scenes));
-    if (!continues) run->begin(*folder, loaded.file.resolved, loaded.files);
-  } catch (const Error&) {
-    if (!continues) {
-      // The mended study would be refused a folder that is not empty; its log file is closed first.
-      start_log(comm, options.console);
-      folder->discard();
-    }
-    throw;
-  }
-  try {
+    const std::unique_ptr<GradientRun> run = prepare(comm, loaded, *folder, continues, interrupts);
     return run->run(*folder, options.check);
   } catch (const Error& error) {
-    if (error.code() != ExitCode::interrupted) throw;
-    log_warning(error.what());
-    return ExitCode::interrupted;
+    if (error.code() == ExitCode::interrupted) {
+      log_warning(error.what());
+      return ExitCode::interrupted;
+    }
+    if (!continues && !folder->is_settled()) {
+      // The corrected study would be refused a folder that is not empty; its log file is closed first.
+      start_log(comm, options.console);
+      folder->discard(comm);
+    }
+    throw;
   }
 }
 

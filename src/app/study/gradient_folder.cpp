@@ -10,6 +10,7 @@
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/checkpoint/trajectory_reader.hpp"
 
 namespace recoil::app {
 
@@ -51,13 +52,35 @@ void require_scene(const parallel::Communicator& comm, const ExperimentFolder& f
       ". Put a sound copy in its place, or start again in a new folder");
 }
 
+bool is_file_of(const fs::directory_entry& entry, const std::string& name) {
+  const std::string found = entry.path().filename().string();
+  return fs::is_regular_file(entry.symlink_status()) &&
+         (found == name || (found.starts_with(name + ".") && found.ends_with(".part")));
+}
+
+/// Leftovers of a gradient, for which `study` is to be run now.
+bool is_leftover_of_gradient(const fs::directory_entry& entry, const Study& study) {
+  if (!fs::is_directory(entry.symlink_status()))
+    return is_file_of(entry, "study.json") || is_file_of(entry, "inputs.json") ||
+           is_file_of(entry, "log.txt") || entry.path().filename().string().starts_with("recoil.lock");
+  const fs::directory_iterator files(entry.path());
+  const auto is_that_of = [&](const Experiment& experiment) {
+    return entry.path().filename() == experiment.name;
+  };
+  // Anybody may have made an empty folder of another name.
+  if (files == fs::directory_iterator()) return std::ranges::any_of(study.experiments, is_that_of);
+  // A pilot run is worth continuing.
+  return std::all_of(begin(files), end(files), checkpoint::is_leftover_of_run);
+}
+
 } // namespace
 
 GradientFolder GradientFolder::create(const parallel::Communicator& comm, const fs::path& root,
                                       const Study& study) {
   parallel::collectively(comm, [&] { refuse_names_of_files(study); });
   GradientFolder folder(root);
-  folder.made_ = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::create(comm, root));
+  folder.made_ = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::create(
+      comm, root, [&](const fs::directory_entry& entry) { return is_leftover_of_gradient(entry, study); }));
   return folder;
 }
 
@@ -98,13 +121,19 @@ void GradientFolder::begin(const parallel::Communicator& comm, const Study& stud
   parallel::collectively(comm, [&] {
     if (comm.rank() == 0) write_file_atomically(this->study(), text);
   });
-  made_by_begin_.clear();
 }
 
-void GradientFolder::discard() {
-  for (checkpoint::RunFolder& run : made_by_begin_) run.discard();
+bool GradientFolder::has_states(const parallel::Communicator& comm, const Study& study) const {
+  return std::ranges::any_of(study.experiments, [&](const Experiment& one) {
+    return checkpoint::TrajectoryReader::exists(comm, experiment(one.name).trajectory());
+  });
+}
+
+void GradientFolder::discard(const parallel::Communicator& comm) {
   std::error_code ignored;
-  fs::remove(inputs(), ignored);
+  if (comm.rank() == 0)
+    for (const fs::path& file : {study(), inputs()}) fs::remove(file, ignored);
+  for (checkpoint::RunFolder& run : made_by_begin_) run.discard();
   if (made_) made_->discard();
 }
 

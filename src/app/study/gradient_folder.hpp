@@ -33,8 +33,9 @@ struct ExperimentFolder {
 /// job as long as this object lives.
 class GradientFolder {
 public:
-  /// Makes `root` for a new study. @throws InputError where it is not empty, or an experiment of `study` has
-  /// the name of a file in it; FileError as RunFolder::create(). Collective.
+  /// Makes `root` for a new study; removes leftovers of a gradient that was ended before the initial state of
+  /// its first run was complete. @throws InputError where it holds anything else, or an experiment of `study`
+  /// has the name of a file in it; FileError as RunFolder::create(). Collective.
   static GradientFolder create(const parallel::Communicator& comm, const std::filesystem::path& root,
                                const Study& study);
   /// Opens the folder of an earlier gradient. @throws InputError if it is none, FileError if another job
@@ -42,8 +43,8 @@ public:
   static GradientFolder open(const parallel::Communicator& comm, const std::filesystem::path& root);
 
   /// Writes the resolved scenes, one per experiment, the checksums of all inputs, `files` among them, and
-  /// then the resolved study, which refers to the scenes: from here on the folder can be continued.
-  /// Collective. @throws FileError on every rank.
+  /// then the resolved study, which refers to the scenes: from here on the folder can be continued. The run
+  /// folders stay locked until settle(). Collective. @throws FileError on every rank.
   void begin(const parallel::Communicator& comm, const Study& study, const std::string& resolved_study,
              const std::vector<std::string>& resolved_scenes,
              const std::vector<std::filesystem::path>& files);
@@ -55,8 +56,17 @@ public:
   /// every rank.
   void accept_inputs(const parallel::Communicator& comm, const Study& study,
                      const std::vector<std::filesystem::path>& files) const;
-  /// Takes back what a study that never began has made. Every rank calls it, the first one acts.
-  void discard();
+  /// Takes back what a study that cannot start has made. Every rank calls it, the first one acts. @pre made
+  /// by create().
+  void discard(const parallel::Communicator& comm);
+  /// Nothing will be taken back any more: gives the run folders to their runs.
+  void settle() {
+    made_by_begin_.clear();
+    settled_ = true;
+  }
+  bool is_settled() const { return settled_; }
+  /// Whether any run has come to its initial state. Collective.
+  bool has_states(const parallel::Communicator& comm, const Study& study) const;
   /// Replaces gradient.json. Collective. @throws FileError on every rank.
   void write_result(const parallel::Communicator& comm, const nlohmann::ordered_json& result) const;
   /// Removes gradient.json and check.json: what they say does not belong to what comes now. Collective.
@@ -77,8 +87,9 @@ private:
 
   std::filesystem::path root_;
   std::unique_ptr<checkpoint::RunFolder> made_;      ///< by create()
-  std::vector<checkpoint::RunFolder> made_by_begin_; ///< of the experiments, while begin() is under way
-  std::unique_ptr<FolderLock> lock_;                 ///< by open(), on the first rank
+  std::vector<checkpoint::RunFolder> made_by_begin_; ///< of the experiments, until settle()
+  bool settled_ = false;
+  std::unique_ptr<FolderLock> lock_; ///< by open(), on the first rank
 };
 
 } // namespace recoil::app

@@ -41,10 +41,10 @@ template <int dim>
 StoredRun<dim>::StoredRun(const std::vector<stepping::StepRecord>& records,
                           checkpoint::TrajectoryReader& reader, const io::BlockLayout& nodes,
                           solvers::ElastodynamicsSolver<dim>& solver, int history, std::optional<int> budget,
-                          std::function<void()> before_step)
+                          std::function<void()> stop_if_interrupted)
     : records_(records), reader_(reader), nodes_(nodes), solver_(solver), history_(history),
       budget_(budget ? *budget : std::numeric_limits<GlobalIndex>::max()), kept_after_(budget ? 1 : 2),
-      before_step_(std::move(before_step)) {
+      stop_if_interrupted_(std::move(stop_if_interrupted)) {
   RECOIL_ASSERT(budget_ >= 2);
 }
 
@@ -164,7 +164,7 @@ void StoredRun<dim>::lay_snapshot() {
 
 template <int dim>
 void StoredRun<dim>::repeat_step(const std::function<void(const solvers::AcceptedState&)>& act) {
-  before_step_();
+  stop_if_interrupted_();
   const GlobalIndex step = solver_.step() + 1;
   const solvers::StepReport report = solver_.advance(
       [&](const solvers::AcceptedState& state) {
@@ -178,6 +178,7 @@ void StoredRun<dim>::repeat_step(const std::function<void(const solvers::Accepte
         act(state);
       },
       num_sub_steps(records_, step));
+  if (report.interrupted) stop_if_interrupted_();
   if (!report.accepted)
     throw Error(ExitCode::no_solution,
                 fmt::format("step {}, computed anew for the sweep, failed: {}", step, report.failure));

@@ -37,12 +37,12 @@ public:
   static int smallest_budget(bool all_stored, int history) { return all_stored ? 2 : history + 1; }
 
   /// `records`: step_records() of `reader`. `solver` must be that of the run; everything must outlive this.
-  /// `before_step` is called before every step that is computed anew, on every rank, and may end it by
-  /// throwing.
+  /// `stop_if_interrupted` throws on every rank if the sweep is to end; it is called before every step that
+  /// is computed anew and after one that `solver` was interrupted in.
   /// @pre budget >= smallest_budget() of the run.
   StoredRun(const std::vector<stepping::StepRecord>& records, checkpoint::TrajectoryReader& reader,
             const io::BlockLayout& nodes, solvers::ElastodynamicsSolver<dim>& solver, int history,
-            std::optional<int> budget, std::function<void()> before_step);
+            std::optional<int> budget, std::function<void()> stop_if_interrupted);
 
   /// Asked for falling ids, each with its predecessor. With a budget the state after the one asked for stays
   /// valid, and no other. @throws FileError, or Error where a repeated step does not converge or takes other
@@ -79,7 +79,7 @@ private:
   const io::BlockLayout& nodes_;
   solvers::ElastodynamicsSolver<dim>& solver_;
   GlobalIndex history_, budget_, kept_after_;
-  std::function<void()> before_step_;
+  std::function<void()> stop_if_interrupted_;
   std::map<GlobalIndex, stepping::State> held_;
   std::vector<Snapshot> snapshots_; ///< by rising id
   GlobalIndex steps_repeated_ = 0;

@@ -88,6 +88,7 @@ bool ElastodynamicsSolver<dim>::Implementation::attempt(int parts, std::vector<S
     report.gradient_norm = solved.newton.gradient_norm;
     if (!solved.done) {
       report.failure = solved.failure;
+      report.interrupted = solved.newton.outcome == newton::NewtonOutcome::interrupted;
       return false;
     }
     stepping::StepRecord record =
@@ -145,6 +146,11 @@ void ElastodynamicsSolver<dim>::start(GlobalIndex step, std::vector<stepping::St
 }
 
 template <int dim>
+void ElastodynamicsSolver<dim>::interrupt_when(std::function<bool()> interrupted) {
+  implementation_->step_solver.interrupt_when(std::move(interrupted));
+}
+
+template <int dim>
 StepReport ElastodynamicsSolver<dim>::advance(const std::function<void(const AcceptedState&)>& on_state,
                                               int sub_steps) {
   Implementation& self = *implementation_;
@@ -160,7 +166,7 @@ StepReport ElastodynamicsSolver<dim>::advance(const std::function<void(const Acc
     ledgers.clear();
     report.sub_steps = sub_steps << retry;
     if (self.attempt(report.sub_steps, states, records, ledgers, report)) break;
-    if (report.sub_steps >> self.options.max_retries != 0) return report;
+    if (report.interrupted || report.sub_steps >> self.options.max_retries != 0) return report;
     ++self.step_solver.totals().retries;
   }
   report.accepted = true;

@@ -217,6 +217,7 @@ void StepSolver<dim>::record_forces(SolvedStep& solved) const {
 template <int dim>
 std::string StepSolver<dim>::describe_failure(const newton::NewtonResult& result,
                                               const linalg::Vector& u) const {
+  if (result.outcome == newton::NewtonOutcome::interrupted) return "interrupted";
   std::ostringstream text;
   text << "Newton's method stopped after " << result.iterations << " iterations ("
        << newton::name(result.outcome) << "), gradient norm " << result.gradient_norm << ", started from "

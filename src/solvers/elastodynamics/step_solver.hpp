@@ -43,6 +43,9 @@ public:
   double barrier_energy_at_start(const stepping::History& past, const StepTarget& target,
                                  const stepping::StepCoefficients& coefficients);
 
+  /// Every minimisation asks `interrupted` (newton::NewtonOptions).
+  void interrupt_when(std::function<bool()> interrupted) { newton_.interrupted = std::move(interrupted); }
+
   IncrementalPotential<dim>& objective() { return objective_; }
   const IncrementalPotential<dim>& objective() const { return objective_; }
   SolverTotals& totals() { return totals_; }

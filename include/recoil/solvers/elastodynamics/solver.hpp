@@ -60,7 +60,7 @@ struct SolverTotals {
 
 /// How one nominal step went.
 struct StepReport {
-  bool accepted = false;
+  bool accepted = false, interrupted = false; ///< never both
   int newton_iterations = 0, linear_iterations = 0, sub_steps = 1;
   double gradient_norm = 0;
   double min_distance = std::numeric_limits<double>::infinity(); ///< of the new state [m]
@@ -94,8 +94,12 @@ public:
   void start(GlobalIndex step, std::vector<stepping::State> states, const Ledger& ledger,
              const ContactTotals& contact = {});
 
+  /// Lets advance() end early: `interrupted` is asked within every Newton iteration, on every rank with the
+  /// same answer (newton::NewtonOptions::interrupted).
+  void interrupt_when(std::function<bool()> interrupted);
+
   /// Solves the next nominal step. `on_state` is called for each accepted internal state, in order, after all
-  /// of them have succeeded. On failure the solver stays at the last accepted step.
+  /// of them have succeeded. On failure or interruption the solver stays at the last accepted step.
   /// @param sub_steps a power of two: how many equal sub-steps are tried first, to take a step as an earlier
   /// run has come to take it.
   StepReport advance(const std::function<void(const AcceptedState&)>& on_state, int sub_steps = 1);
