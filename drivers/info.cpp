@@ -12,9 +12,9 @@ void add_info(CLI::App& app, Run& run) {
   command->add_option("folder", *folder, "Run folder")->required();
   command->callback([folder, &run] {
     run = [folder](const parallel::Communicator& comm) {
-      const std::string report = app::describe_run(comm, *folder);
-      if (comm.rank() == 0) std::cout << report;
-      return ExitCode::done;
+      const app::RunReport report = app::describe_run(comm, *folder);
+      if (comm.rank() == 0) std::cout << report.text << std::flush;
+      return report.sound ? ExitCode::done : ExitCode::file_error;
     };
   });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -124,7 +125,9 @@ std::vector<double> read_reference_file(const ObjectiveSpec& spec, const fem::Fu
 template <int dim>
 objectives::ReferenceField nodal_reference(const ObjectiveSpec& spec, const fem::FunctionSpace<dim>& space,
                                            bool positions, const std::array<double, 2>& interval) {
-  if (!std::filesystem::is_directory(spec.reference))
+  // The first rank's look decides, as the others may see an older state of the file system.
+  std::error_code error;
+  if (!space.comm().any(space.comm().rank() == 0 && std::filesystem::is_directory(spec.reference, error)))
     return objectives::constant_reference(read_reference_file<dim>(spec, space, positions));
   auto run = std::make_shared<RunReference<dim>>(spec, space, positions);
   for (const double time : interval) run->check_time(time);
