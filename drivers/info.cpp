@@ -14,9 +14,9 @@ void add_info(CLI::App& app, Run& run) {
   command->callback([folder, &run] {
     run = [folder](const parallel::Communicator& comm) {
       InterruptSignals::let_go();
-      const std::string report = app::describe_run(comm, *folder);
-      if (comm.rank() == 0) std::cout << report;
-      return ExitCode::done;
+      const app::RunReport report = app::describe_run(comm, *folder);
+      if (comm.rank() == 0) std::cout << report.text << std::flush;
+      return report.sound ? ExitCode::done : ExitCode::file_error;
     };
   });
 }

@@ -1,64 +1,94 @@
 #include "recoil/app/inspect.hpp"
 
 #include <fstream>
-#include <sstream>
+#include <iterator>
+#include <system_error>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "app/simulation/run_inputs.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/checkpoint/run_folder.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 
 namespace recoil::app {
 
 namespace {
 
-std::string read_text(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+namespace fs = std::filesystem;
 
-std::string describe_trajectory(const parallel::Communicator& comm, const std::filesystem::path& folder) {
-  if (!checkpoint::TrajectoryReader::exists(comm, folder)) return "no trajectory yet\n";
-  std::string report;
-  const checkpoint::TrajectoryReader reader(comm, folder);
-  const auto& records = reader.records();
-  report +=
-      fmt::format("{} states, t = {:g} to {:g}\n", records.size(), records.front().time, records.back().time);
-  for (const checkpoint::FileReport& file : checkpoint::verify(comm, folder))
-    report += fmt::format("  {:<24} {:>12} bytes  {:>5} states  {}\n", file.name, file.bytes, file.states,
-                          file.damage.empty() ? "sound" : "DAMAGED: " + file.damage);
-  return report;
+bool is_there(const fs::path& path) {
+  std::error_code error;
+  const fs::file_type type = fs::status(path, error).type();
+  if (type == fs::file_type::none) throw FileError(path.string() + ": cannot be looked at: " + error.message());
+  return type != fs::file_type::not_found;
 }
 
 /// Where the run folders are in the folder of `recoil gradient`; empty if it is none.
-std::string runs_of_study(const std::filesystem::path& folder) {
+std::string runs_of_study(const fs::path& folder) {
   std::string runs;
-  if (std::filesystem::exists(folder / "study.json"))
-    for (const auto& entry : std::filesystem::directory_iterator(folder))
-      if (std::filesystem::exists(entry.path() / "scene.json"))
-        runs += (runs.empty() ? "" : ", ") + entry.path().string();
+  if (!is_there(folder / "study.json")) return runs;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error))
+    if (is_there(entry->path() / "scene.json")) runs += (runs.empty() ? "" : ", ") + entry->path().string();
+  if (error) throw FileError(folder.string() + ": cannot list the folder: " + error.message());
   return runs;
+}
+
+void require_run_folder(const fs::path& folder) {
+  if (const std::string runs = runs_of_study(folder); !runs.empty())
+    throw InputError(folder.string(), "holds the results of a study; its runs are in " + runs);
+  if (!is_there(folder / "scene.json"))
+    throw InputError(folder.string(),
+                     "is not a run folder (it holds no scene.json); give the folder named by "
+                     "`recoil simulate -o`");
+}
+
+RunReport describe_trajectory(const parallel::Communicator& comm, const fs::path& folder) {
+  const fs::path trajectory = folder / "trajectory";
+  if (!checkpoint::TrajectoryReader::exists(comm, trajectory)) return {"no trajectory yet\n"};
+  const checkpoint::TrajectoryReader reader(comm, trajectory);
+  const auto& records = reader.records();
+  RunReport report{fmt::format("{} states, t = {:g} to {:g}\n", records.size(), records.front().time,
+                               records.back().time)};
+  for (const checkpoint::FileReport& file : checkpoint::verify(comm, trajectory)) {
+    report.text += fmt::format("  {:<24} {:>12} bytes  {:>5} states  {}\n", file.name, file.bytes, file.states,
+                               file.damage.empty() ? "sound" : "DAMAGED: " + file.damage);
+    report.sound = report.sound && file.damage.empty();
+  }
+  try {
+    require_undamaged(comm, folder / "scene.json", inputs_of(reader).at("scene"));
+  } catch (const FileError& damaged) {
+    report.text += std::string("DAMAGED: ") + damaged.what() + "\n";
+    report.sound = false;
+  }
+  return report;
+}
+
+/// On one rank.
+RunReport describe_summary(const fs::path& folder) {
+  const fs::path path = folder / "summary.json";
+  if (!is_there(path))
+    return {"no summary.json: the run is going on or was killed; continue it with `recoil simulate --restart " +
+            folder.string() + "`\n"};
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw FileError(path.string() + ": cannot be read");
+  if (nlohmann::json::accept(text)) return {"summary.json: " + text};
+  return {"DAMAGED: " + path.string() + " is not valid JSON; the run writes it again with --restart\n", false};
 }
 
 } // namespace
 
-std::string describe_run(const parallel::Communicator& comm, const std::filesystem::path& folder) {
-  if (const std::string runs = runs_of_study(folder); !runs.empty())
-    throw InputError(folder.string(), "holds the results of a study; its runs are in " + runs);
-  if (!std::filesystem::exists(folder / "scene.json"))
-    throw InputError(folder.string(),
-                     "is not a run folder (it holds no scene.json); give the folder named by "
-                     "`recoil simulate -o`");
-  std::string report = folder.string() + "\n" + describe_trajectory(comm, folder / "trajectory");
-  if (std::filesystem::exists(folder / "summary.json"))
-    report += "summary.json: " + read_text(folder / "summary.json");
-  else
-    report +=
-        "no summary.json: the run is going on or was killed; continue it with `recoil simulate --restart " +
-        folder.string() + "`\n";
+RunReport describe_run(const parallel::Communicator& comm, const fs::path& folder) {
+  parallel::collectively(comm, [&] {
+    if (comm.rank() == 0) require_run_folder(folder);
+  });
+  RunReport report = describe_trajectory(comm, folder);
+  const RunReport summary = parallel::collectively(
+      comm, [&] { return comm.rank() == 0 ? describe_summary(folder) : RunReport(); });
+  report.text = folder.string() + "\n" + report.text + summary.text;
+  report.sound = comm.all(report.sound && summary.sound);
   return report;
 }
 

@@ -141,14 +141,17 @@ def interrupted_sweep(recoil, scene):
     again("head", 2, lambda copy, _: flip(os.path.join(copy, head), open(os.path.join(copy, head)).read().index('"next": ' + text) + 8), complete, anew, "is damaged")
     again("ranks", 1, lambda *_: None, complete, anew, "of 2 ranks")
 
-    def other_weight(copy, _):
+    def other_tolerance(copy, _):
         path = os.path.join(copy, "study.json")
         with open(path) as file:
             changed = json.load(file)
         changed["sweep"]["tolerance"] = 2e-13
         with open(path, "w") as file:
             json.dump(changed, file)
-    again("study", 2, other_weight, complete, anew, "another study")
+        refused = recoil.run(1, "gradient", "--restart", copy, "-q", expect=4)[1]
+        runs.check(path in refused and "inputs.json" in refused, "a changed study is refused:\n" + refused)
+        os.remove(os.path.join(copy, "inputs.json"))
+    again("study", 2, other_tolerance, "inputs.json is missing", complete, anew, "another study")
 
     # What is finished is not repeated, on any number of ranks.
     for ranks in (1, 3):

@@ -253,6 +253,7 @@ def changed_inputs(recoil):
     fresh = gradient(recoil, 1, path, "watch-fresh")
     recoil.run(1, "gradient", "--restart", folder, "-q")
     runs.check("the forward run is complete" in log(folder), "the run is not repeated for other observations")
+    runs.check("was written with another " + observed in log(folder), "... and the log names them")
     runs.check(abs(result(folder)["objective"] / result(fresh)["objective"] - 1) < 1e-12, "... but the objective is")
     runs.check(distance(folder, fresh) < 1e-8, "... and the gradient")
     other = recoil.path("watch-other")
@@ -262,11 +263,13 @@ def changed_inputs(recoil):
     resolved["parameters"][0]["initial"] = [1.3, -1]
     with open(os.path.join(other, "study.json"), "w") as file:
         json.dump(resolved, file)
-    refused = recoil.run(1, "gradient", "--restart", other, expect=2)[1]
-    runs.check("no longer those" in refused, "other start values are refused:\n" + refused)
-    os.remove(os.path.join(other, "turning", "values.json"))
     refused = recoil.run(1, "gradient", "--restart", other, expect=4)[1]
-    runs.check("values.json is missing" in refused, "... also where the record of them is lost:\n" + refused)
+    runs.check(os.path.join(other, "study.json") in refused, "a changed study is refused:\n" + refused)
+    os.remove(os.path.join(other, "inputs.json"))
+    refused = recoil.run(1, "gradient", "--restart", other, expect=2)[1]
+    runs.check("no longer those" in refused, "... and other start values also where it was changed on purpose:\n" + refused)
+    refused = recoil.run(1, "simulate", "--restart", os.path.join(folder, "turning"), expect=2)[1]
+    runs.check("recoil gradient --restart" in refused, "simulate does not go on with the run of a study:\n" + refused)
 
 
 def write_mesh(path, height):
@@ -298,8 +301,8 @@ def changed_mesh(recoil):
     scene["geometry"][0]["n_refs"] = 1
     with open(os.path.join(finer, "scene.json"), "w") as file:
         json.dump(scene, file)
-    refused = recoil.run(1, "simulate", "--restart", finer, expect=2)[1]
-    runs.check("they have 9 nodes, there were 4" in refused, "simulate --restart with a finer mesh is refused:\n" + refused)
+    refused = recoil.run(1, "simulate", "--restart", finer, expect=4)[1]
+    runs.check(os.path.join(finer, "scene.json") in refused, "simulate --restart with a changed scene is refused:\n" + refused)
     for command, root in (("gradient", folder), ("simulate", run)):
         recoil.run(2, command, "--restart", root)
 

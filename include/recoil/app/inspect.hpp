@@ -13,8 +13,15 @@ namespace recoil::app {
 /// thing that is wrong.
 std::string validate_scene(const parallel::Communicator& comm, const std::filesystem::path& scene);
 
+/// What `recoil info` tells.
+struct RunReport {
+  std::string text;
+  bool sound = true; ///< nothing of the run is damaged or missing
+};
+
 /// What a run folder holds: scene, status, files and whether they are sound, states and times. Collective.
-/// @throws InputError if it is no run folder.
-std::string describe_run(const parallel::Communicator& comm, const std::filesystem::path& folder);
+/// @throws InputError if it is no run folder, FileError if it, its manifest or summary.json cannot be read, on
+/// every rank.
+RunReport describe_run(const parallel::Communicator& comm, const std::filesystem::path& folder);
 
 } // namespace recoil::app

@@ -7,7 +7,6 @@
 
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/checkpoint/trajectory_reader.hpp"
 
 namespace recoil::app {
 
@@ -86,18 +85,21 @@ Json run_inputs(const parallel::Communicator& comm, const fs::path& scene, const
   return inputs;
 }
 
+Json inputs_of(const checkpoint::TrajectoryReader& trajectory) {
+  const Json metadata = Json::parse(trajectory.metadata());
+  if (!metadata.contains("inputs"))
+    throw FileError("the trajectory does not tell what its run was begun with; it was not written by recoil "
+                    "simulate or recoil gradient");
+  return metadata.at("inputs");
+}
+
 std::optional<std::uint32_t> require_run_inputs(const parallel::Communicator& comm, const fs::path& scene,
                                                 const fs::path& trajectory, const std::string& whose) {
-  const Json metadata = Json::parse(checkpoint::TrajectoryReader(comm, trajectory).metadata());
-  const auto inputs = metadata.find("inputs");
-  if (inputs == metadata.end())
-    throw FileError(trajectory.string() +
-                    ": the trajectory does not tell what its run was begun with; it was not written by "
-                    "recoil simulate or recoil gradient");
-  require_undamaged(comm, scene, inputs->at("scene"));
-  require_unchanged(comm, inputs->at("files"), whose);
-  if (!inputs->contains("study_values")) return {};
-  return inputs->at("study_values").get<std::uint32_t>();
+  const Json inputs = inputs_of(checkpoint::TrajectoryReader(comm, trajectory));
+  require_undamaged(comm, scene, inputs.at("scene"));
+  require_unchanged(comm, inputs.at("files"), whose);
+  if (!inputs.contains("study_values")) return {};
+  return inputs.at("study_values").get<std::uint32_t>();
 }
 
 } // namespace recoil::app

@@ -9,6 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/checkpoint/trajectory_reader.hpp"
 #include "recoil/parallel/communicator.hpp"
 
 namespace recoil::app {
@@ -38,9 +39,12 @@ nlohmann::ordered_json run_inputs(const parallel::Communicator& comm, const std:
                                   const std::vector<std::filesystem::path>& files,
                                   std::optional<std::uint32_t> study_values = {});
 
+/// What run_inputs() has said of the run of a trajectory. @throws FileError if the trajectory does not tell.
+nlohmann::ordered_json inputs_of(const checkpoint::TrajectoryReader& trajectory);
+
 /// Looks whether a run can be continued with the inputs that it was begun with; the result is the checksum of
-/// the values of its study, if it has one. Collective. @throws as require_undamaged() and
-/// require_unchanged(), or FileError if the trajectory tells nothing of its inputs.
+/// the values of its study, if it has one. Collective. @throws as require_undamaged(), require_unchanged() and
+/// inputs_of().
 std::optional<std::uint32_t> require_run_inputs(const parallel::Communicator& comm,
                                                 const std::filesystem::path& scene,
                                                 const std::filesystem::path& trajectory,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -261,7 +262,9 @@ NodalReferences<dim> open_references(const Study& study, int experiment, const S
     if (spec.experiment != experiment || spec.reference.empty()) continue;
     if (!own) own.emplace(scene, mesh);
     const bool positions = spec.type == ObjectiveType::target_position;
-    if (mesh.comm->any(std::filesystem::is_directory(spec.reference)))
+    // The first rank's look decides, as the others may see an older state of the file system.
+    std::error_code error;
+    if (mesh.comm->any(mesh.comm->rank() == 0 && std::filesystem::is_directory(spec.reference, error)))
       references[number] = std::make_unique<RunReference<dim>>(spec, *own, positions, positions && shape);
     else
       references[number] = std::make_unique<FileReference<dim>>(spec, *own, positions);
