@@ -1,6 +1,7 @@
 #include "recoil/base/signals.hpp"
 
 #include <csignal>
+#include <cstdlib>
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -64,6 +65,51 @@ TEST(InterruptSignals, a_process_ends_its_step_and_exits_75) {
   EXPECT_EQ(WEXITSTATUS(status), 75);
   close(ends[0]);
   close(ends[1]);
+}
+
+namespace {
+/// How a process ends that does `work`.
+template <class Work>
+int status_of_process(Work work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    work();
+    exit(7);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+struct RaisesAtExit {
+  ~RaisesAtExit() { std::raise(SIGUSR1); }
+};
+} // namespace
+
+TEST(InterruptSignals, are_held_until_static_destructors_have_run) {
+  const int status = status_of_process([] {
+    static const RaisesAtExit at_exit;
+    InterruptSignals::hold_until_exit();
+    { InterruptSignals inner; }
+    std::raise(SIGTERM);
+  });
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(InterruptSignals, end_the_process_that_lets_go) {
+  const int before = status_of_process([] {
+    InterruptSignals::hold_until_exit();
+    std::raise(SIGUSR1);
+    InterruptSignals::let_go();
+  });
+  EXPECT_TRUE(WIFSIGNALED(before) && WTERMSIG(before) == SIGUSR1);
+  const int after = status_of_process([] {
+    InterruptSignals::hold_until_exit();
+    InterruptSignals::let_go();
+    std::raise(SIGTERM);
+  });
+  EXPECT_TRUE(WIFSIGNALED(after) && WTERMSIG(after) == SIGTERM);
 }
 
 TEST(InterruptSignals, an_outer_one_sees_what_came_during_an_inner_one) {

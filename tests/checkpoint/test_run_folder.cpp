@@ -1,4 +1,5 @@
 #include <fstream>
+#include <iterator>
 #include <optional>
 
 #include <gmock/gmock.h>
@@ -11,6 +12,7 @@
 namespace recoil::checkpoint {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using testing::TemporaryFolder;
 
@@ -32,11 +34,16 @@ TEST(RunFolder, IsMadeOnceAndOpenedAgain) {
     const RunFolder run = RunFolder::create(comm, root);
     EXPECT_EQ(run.root(), root);
     EXPECT_EQ(run.trajectory(), root / "trajectory");
-    if (comm.rank() == 0) std::ofstream(run.scene()) << "{}";
+    if (comm.rank() == 0) {
+      std::ofstream(run.scene()) << "{}";
+      std::filesystem::create_directory(run.trajectory());
+      std::ofstream(run.trajectory() / "manifest.json") << "{}";
+    }
   }
   comm.barrier();
   EXPECT_THAT(message_of<InputError>([&] { RunFolder::create(comm, root); }), HasSubstr("--restart"));
   const RunFolder run = RunFolder::open(comm, root);
+  EXPECT_TRUE(run.has_states(comm));
   EXPECT_EQ(run.summary(), root / "summary.json");
 }
 
@@ -72,6 +79,79 @@ TEST(RunFolder, DiscardsWhatItMade) {
   EXPECT_TRUE(std::filesystem::is_empty(folder / "given"));
   comm.barrier();
   EXPECT_NO_THROW(RunFolder::create(comm, folder / "given"));
+}
+
+void write(const std::filesystem::path& path) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path) << "{}";
+}
+
+TEST(RunFolder, IsMadeAnewWhereARunEndedBeforeItsInitialState) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const TemporaryFolder folder(comm);
+  const char* stages[] = {"recoil.lock.host.1",
+                          "log.txt",
+                          "scene.json.part",
+                          "scene.json",
+                          "trajectory/mesh.h5.part",
+                          "trajectory/mesh.h5",
+                          "trajectory/states_00000.h5",
+                          "trajectory/manifest.json.part"};
+  const auto root = folder / "run";
+  for (std::size_t killed = 1; killed <= std::size(stages); ++killed) {
+    if (comm.rank() == 0)
+      for (std::size_t i = 0; i < killed; ++i) write(root / stages[i]);
+    comm.barrier();
+    if (killed > 3) {
+      EXPECT_FALSE(RunFolder::open(comm, root).has_states(comm));
+    }
+    const RunFolder run = RunFolder::create(comm, root);
+    EXPECT_FALSE(std::filesystem::exists(run.scene())) << "an old scene must not be taken for the new one";
+    EXPECT_FALSE(std::filesystem::exists(run.trajectory()));
+    EXPECT_EQ(std::filesystem::exists(run.log()), killed > 1) << "logs stay";
+    comm.barrier();
+  }
+}
+
+TEST(RunFolder, IsNotMadeWhereThereIsAnythingElse) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const TemporaryFolder folder(comm);
+  for (const char* other :
+       {"notes.txt", "ledger.csv", "summary.json", "trajectory/states_00001.h5", "trajectory/trajectory.xdmf",
+        "trajectory/mine.h5", "empty/", "scene.json/", "log.txt/x"}) {
+    const auto root = folder / "used";
+    if (comm.rank() == 0) {
+      std::filesystem::remove_all(root);
+      write(root / "trajectory/mesh.h5");
+      if (std::string(other).ends_with('/'))
+        std::filesystem::create_directories(root / other);
+      else
+        write(root / other);
+    }
+    comm.barrier();
+    const std::string entry = (root / other).lexically_relative(root).begin()->string();
+    EXPECT_THAT(message_of<InputError>([&] { RunFolder::create(comm, root); }), HasSubstr("'" + entry + "'"));
+    EXPECT_TRUE(std::filesystem::exists(root / "trajectory/mesh.h5"));
+    comm.barrier();
+  }
+}
+
+TEST(RunFolder, WithStatesButNoManifestIsDamaged) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const TemporaryFolder folder(comm);
+  for (const char* later : {"ledger.csv", "summary.json", "trajectory/states_00001.h5"}) {
+    const auto root = folder / "damaged";
+    if (comm.rank() == 0) {
+      std::filesystem::remove_all(root);
+      write(root / "scene.json");
+      write(root / "trajectory/states_00000.h5");
+      write(root / later);
+    }
+    comm.barrier();
+    const RunFolder run = RunFolder::open(comm, root);
+    EXPECT_THAT(message_of<FileError>([&] { run.has_states(comm); }),
+                AllOf(HasSubstr("manifest.json"), HasSubstr(later)));
+  }
 }
 
 TEST(RunFolder, RefusesWhatIsNone) {

@@ -11,6 +11,7 @@
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <errno.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,8 +27,9 @@ static long number(const char *name, long otherwise) {
   return text != NULL ? atol(text) : otherwise;
 }
 
-static int is_on_this_rank(void) {
-  return number("OMPI_COMM_WORLD_RANK", 0) == number("MOMENT_RANK", 0);
+/* Daemons that MPI starts inherit the environment. */
+static int is_chosen(void) {
+  return strcmp(program_invocation_short_name, "recoil") == 0 && number("OMPI_COMM_WORLD_RANK", 0) == number("MOMENT_RANK", 0);
 }
 
 static void report(long value) {
@@ -46,7 +48,7 @@ static long log_size(void) {
 
 static void moment(const char *kind) {
   const char *wanted = getenv("MOMENT");
-  if (wanted == NULL || strcmp(wanted, kind) != 0 || !is_on_this_rank()) return;
+  if (wanted == NULL || strcmp(wanted, kind) != 0 || !is_chosen()) return;
   ++seen;
   const long count = number("MOMENT_COUNT", 1);
   if (seen < count || (seen > count && getenv("MOMENT_REPEAT") == NULL)) return;
@@ -94,5 +96,5 @@ int rename(const char *from, const char *to) {
 
 __attribute__((destructor)) static void end(void) {
   moment("end");
-  if (getenv("MOMENT") != NULL && sent == 0 && is_on_this_rank()) report(seen);
+  if (getenv("MOMENT") != NULL && sent == 0 && is_chosen()) report(seen);
 }

@@ -32,7 +32,7 @@ class Moments:
         report = self.recoil.path("moment")
         if os.path.exists(report):
             os.remove(report)
-        environment = dict(runs.ENVIRONMENT, LD_PRELOAD=self.library, MOMENT=moment, MOMENT_COUNT=str(count), MOMENT_RANK=str(rank),
+        environment = dict(runs.ENVIRONMENT, LD_PRELOAD=self.library, ASAN_OPTIONS="verify_asan_link_order=0", MOMENT=moment, MOMENT_COUNT=str(count), MOMENT_RANK=str(rank),
                            MOMENT_SIGNAL=str(int(number)), MOMENT_REPORT=report, MOMENT_LOG=os.path.join(folder, "log.txt"))
         if repeat:
             environment["MOMENT_REPEAT"] = "1"

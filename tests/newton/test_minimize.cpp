@@ -106,6 +106,22 @@ TEST_F(Minimize, StricterRuleBeforeTheFirstIteration) {
   EXPECT_LT(result.gradient_norm, 1e-14);
 }
 
+TEST_F(Minimize, AnInterruptionEndsItBeforeTheNextLinearSolve) {
+  for (const int granted : {0, 1, 2, 3}) {
+    ToyObjective toy = log_barrier(VectorXd::LinSpaced(4, 1, 50));
+    linalg::Vector x = distribute(comm, VectorXd::Constant(4, 0.01));
+    NewtonOptions limited = options();
+    int asked = 0;
+    // The signal reaches the last rank only.
+    limited.interrupted = [&] { return comm.any(comm.rank() + 1 == comm.size() && asked++ >= granted); };
+    const NewtonResult result = minimize(toy, space, x, limited);
+    EXPECT_EQ(result.outcome, NewtonOutcome::interrupted) << name(result.outcome);
+    EXPECT_FALSE(result.converged());
+    EXPECT_EQ(toy.solves, std::max(0, granted - 1)) << "asked once at the start, then before every direction";
+    EXPECT_EQ(result.iterations, toy.solves);
+  }
+}
+
 TEST_F(Minimize, EmptyRanksTakePart) {
   ToyObjective toy = quadratic(MatrixXd::Constant(1, 1, 3), VectorXd::Constant(1, 2));
   linalg::Vector x = distribute(comm, VectorXd::Zero(1));
