@@ -21,6 +21,7 @@ struct ExperimentFolder {
 
   std::filesystem::path scene() const { return root / "scene.json"; }
   std::filesystem::path summary() const { return root / "summary.json"; }
+  std::filesystem::path ledger() const { return root / "ledger.csv"; }
   std::filesystem::path trajectory() const { return root / "trajectory"; }
   /// Digests of the values that the run is made with.
   std::filesystem::path values() const { return root / "values.json"; }
