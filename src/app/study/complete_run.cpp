@@ -1,12 +1,50 @@
 #include "app/study/complete_run.hpp"
 
+#include <algorithm>
 #include <fstream>
+#include <sstream>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "recoil/checkpoint/trajectory_reader.hpp"
 
 namespace recoil::app {
+
+namespace {
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream in(line);
+  for (std::string cell; std::getline(in, cell, ',');) cells.push_back(cell);
+  return cells;
+}
+
+/// The sum of the column `newton`; -1 unless there is one row per step.
+GlobalIndex sum_in_ledger(const std::filesystem::path& ledger, GlobalIndex steps) {
+  std::ifstream file(ledger);
+  std::string line;
+  std::getline(file, line);
+  const std::vector<std::string> head = cells_of(line);
+  const auto column = static_cast<std::size_t>(std::ranges::find(head, "newton") - head.begin());
+  GlobalIndex sum = 0, rows = 0;
+  while (std::getline(file, line)) {
+    const std::vector<std::string> row = cells_of(line);
+    GlobalIndex iterations = 0;
+    if (column >= row.size() || !(std::istringstream(row[column]) >> iterations)) return -1;
+    sum += iterations;
+    ++rows;
+  }
+  return rows == steps ? sum : -1;
+}
+
+} // namespace
+
+GlobalIndex newton_iterations_of_run(const parallel::Communicator& comm, const ExperimentFolder& folder,
+                                     GlobalIndex steps, GlobalIndex otherwise) {
+  const GlobalIndex sum = comm.max(comm.rank() == 0 ? sum_in_ledger(folder.ledger(), steps) : -1);
+  return sum < 0 ? otherwise : sum;
+}
 
 std::optional<RunCost> cost_of_complete_run(const parallel::Communicator& comm,
                                             const ExperimentFolder& folder, GlobalIndex steps) {
@@ -26,8 +64,10 @@ std::optional<RunCost> cost_of_complete_run(const parallel::Communicator& comm,
     } catch (const nlohmann::json::exception&) {
       iterations = -1; // absent or damaged: the run will write another one
     }
-  const RunCost cost{comm.max(seconds), static_cast<GlobalIndex>(comm.max(iterations))};
-  return cost.newton_iterations < 0 ? std::nullopt : std::optional(cost);
+  iterations = comm.max(iterations);
+  if (iterations < 0) return {};
+  return RunCost{comm.max(seconds),
+                 newton_iterations_of_run(comm, folder, steps, static_cast<GlobalIndex>(iterations))};
 }
 
 void drop_unfinished_step(const parallel::Communicator& comm, const ExperimentFolder& folder) {

@@ -330,7 +330,8 @@ std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& wat
     throw Error(code, name() + ": the forward run is interrupted; run again with --restart to go on");
   result.seconds = watch.seconds();
   const solvers::SolverTotals& totals = variant_.discrete->solver().totals();
-  result.newton_iterations = totals.newton_iterations;
+  result.newton_iterations =
+      newton_iterations_of_run(comm_, folder_, scene().time.steps, totals.newton_iterations);
   if (totals.rough_friction > 0)
     log_warning(
         fmt::format("{}: {} solves ended before friction had converged; the gradient is as exact as they "

@@ -21,6 +21,7 @@ struct ExperimentFolder {
 
   std::filesystem::path scene() const { return root / "scene.json"; }
   std::filesystem::path summary() const { return root / "summary.json"; }
+  std::filesystem::path ledger() const { return root / "ledger.csv"; }
   std::filesystem::path trajectory() const { return root / "trajectory"; }
   /// The barrier stiffness that a pilot run has found, and the checksum of the scene with it.
   std::filesystem::path pilot() const { return root / "pilot.json"; }

@@ -39,7 +39,9 @@ constexpr Key markers[] = {
      .types = one_or_list,
      .items = object,
      .fallback = "[]",
-     .doc = "Points that move with a body, for the objective `markers`."},
+     .doc =
+         "Points that move with a body, for the objective `markers`. A `shape` takes them along: they stay "
+         "at their place inside their element, which `rest` tells on the meshes of the scene."},
     {.pattern = "/markers/*/name",
      .types = text,
      .required = true,
@@ -51,7 +53,7 @@ constexpr Key markers[] = {
      .length = {2, 3},
      .required = true,
      .unit = "m",
-     .doc = "Position at rest."},
+     .doc = "Position at rest, before a shape has moved anything."},
 };
 
 constexpr Key sweep[] = {
@@ -178,7 +180,7 @@ std::span<const Key> parameter_keys() {
        .types = text | object,
        .choices = "[\"vertices\", \"boundary_vertices\", \"affine\"]",
        .doc = "`shape`: what moves the vertices. All of them, those of the boundary (the others stay), an "
-              "affine map, or one of the forms below."},
+              "affine map, or one of the forms below; see [below](#values-of-a-shape)."},
       {.pattern = "/parameters/*/basis/box",
        .types = list,
        .items = integer,
@@ -188,8 +190,7 @@ std::span<const Key> parameter_keys() {
       {.pattern = "/parameters/*/basis/modes",
        .types = path,
        .doc = "HDF5 file with an array per mode in its root, taken in the order of their names: a row of d "
-              "numbers [m] "
-              "per vertex of all bodies in the order of the mesh files."},
+              "numbers [m] per vertex of all bodies in [file order](#file-order)."},
   };
   return keys;
 }
@@ -269,8 +270,7 @@ std::span<const Key> objective_keys() {
       {.pattern = "/objectives/*/reference",
        .types = path | folder,
        .doc = "Run folder with the displacements aimed at, or HDF5 file with an array `u` of them [m], one "
-              "row per node in "
-              "the order of the mesh files, for all times."},
+              "row per node in [file order](#file-order), for all times; see [below](#references)."},
       {.pattern = "/objectives/*/target",
        .types = path | list,
        .items = number,

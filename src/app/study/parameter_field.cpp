@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/simulation/node_layout.hpp"
+#include "app/simulation/require_finite.hpp"
 #include "recoil/app/study/read_study.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/hdf5_file.hpp"
@@ -323,12 +324,17 @@ std::vector<double> FieldBuilder<dim>::read_modes(const ParameterSpec& spec,
     if (read.first.empty()) refuse(spec, "basis", spec.basis->modes.string() + " holds no mode");
     for (const std::string& name : read.first) {
       const io::ArrayShape shape = file.shape(name);
-      if (shape.rows != mesh_.num_vertices_global || shape.columns != dim)
+      if (shape.rows != mesh_.num_vertices_global || shape.columns != dim ||
+          shape.type != io::ElementType::float64)
         refuse(spec, "basis",
                "mode '" + name + "' of " + spec.basis->modes.string() + " is " + std::to_string(shape.rows) +
-                   " x " + std::to_string(shape.columns) + ", the mesh has " +
-                   std::to_string(mesh_.num_vertices_global) + " vertices in " + std::to_string(dim) + "D");
+                   " x " + std::to_string(shape.columns) +
+                   (shape.type == io::ElementType::float64 ? "" : " integers") + ", the mesh has " +
+                   std::to_string(mesh_.num_vertices_global) + " vertices in " + std::to_string(dim) +
+                   "D; write one row of doubles per vertex of all bodies");
       read.second.push_back(file.read_rows<double>(name, rows.block_begin(), rows.block_end()));
+      require_finite_rows(read.second.back(), dim, rows.block_begin(), spec.where.of("basis"),
+                          spec.basis->modes, name);
     }
     return read;
   });

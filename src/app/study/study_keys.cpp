@@ -72,6 +72,61 @@ constexpr const char* observations =
     "column is\n"
     "missing). Times between are interpolated linearly.";
 
+constexpr const char* references =
+    "The `reference` of a target holds its displacements u\\*, or its positions x\\*, which are given points "
+    "of "
+    "space: a\n"
+    "`shape` does not move them.\n\n"
+    "- A run folder holds them between its first and last stored state, linear in time between two; outside "
+    "it is refused.\n"
+    "  x\\* is its own rest mesh plus u\\*. Its meshes are compared with those of the experiment: the same "
+    "elements at the same\n"
+    "  places, with bodies, vertices and elements in whatever order; other meshes are refused. Only where a "
+    "`shape` acts in the\n"
+    "  experiment `target_position` also takes a run of another shape: the same elements in the same order "
+    "at other places,\n"
+    "  with a warning.\n"
+    "- An HDF5 file holds one u\\* for all times, a row of d doubles per node in file order; x\\* is the "
+    "rest "
+    "mesh as the scene\n"
+    "  gives it, which no shape has moved, plus u\\*.\n"
+    "- Both are fields of the elements: inside of one they are interpolated between its nodes.";
+
+constexpr const char* shapes =
+    "The values of a `shape` are displacements [m] of the rest vertices X of its bodies, zero at the start. "
+    "In "
+    "what follows L are\n"
+    "the sizes and c the centre of the box, along the axes, around the vertices of all of these bodies "
+    "together.\n\n"
+    "| basis | values, in this order | vertex X moves by |\n"
+    "|---|---|---|\n"
+    "| `vertices`, `boundary_vertices` | a vector per vertex | its vector |\n"
+    "| `affine` | vectors a_x, a_y(, a_z), b | a_x (X - c)_x / L_x + a_y (X - c)_y / L_y (+ ..) + b |\n"
+    "| `{\"box\": [nx, ny(, nz)]}` | a vector per control point, x fastest, from the lowest corner | their "
+    "product of linear hats (bilinear, trilinear) |\n"
+    "| `{\"modes\": ..}` | a number per mode, by the names of the arrays | sum of number times mode |\n\n"
+    "So a_x is the difference between the displacements of the two ends of the box along x: [0.1, 0] makes "
+    "it "
+    "0.1 m longer, and\n"
+    "b moves it as a whole. Vectors have their components side by side: x, y(, z) of the first one come "
+    "first.";
+
+constexpr const char* file_order =
+    "Rows of files belong to all deformable bodies, one after the other as in `geometry` of the scene, also "
+    "those that a parameter\n"
+    "or material does not touch; their number must fit exactly.\n\n"
+    "- Vertices and elements: of each body in the order of its mesh file, or as its generator numbers them; "
+    "of an `array` copy\n"
+    "  by copy. After `n_refs` these are those of the refined mesh. Vertices that no element uses have no "
+    "row.\n"
+    "- Nodes: the vertices, then for higher orders those inside of edges, of faces and of cells, as "
+    "`coordinates` in `mesh.h5` of a\n"
+    "  trajectory lists them.\n\n"
+    "An array of `gradient.h5` has NaN where the parameter has no value. It can be read back as a constant "
+    "of "
+    "a material\n"
+    "(`{\"file\": .., \"dataset\": ..}` in a scene) that needs no more values than it has.";
+
 constexpr const char* result =
     "`gradient.json` in the run folder: `objective`, `per_objective` {name: value}, `parameters` {name: "
     "{value, "
@@ -83,7 +138,7 @@ constexpr const char* result =
     "a pilot run has frozen it. A parameter per body also has `bodies`, whose values these are, in their "
     "order. "
     "Fields with one\n"
-    "value per element or vertex go to `gradient.h5` in the order of the mesh file, one array for every "
+    "value per element or vertex go to `gradient.h5` in [file order](#file-order), one array for every "
     "experiment that they\n"
     "act in (`file`, `groups`): where these share a mesh, the derivative by common values is the sum.\n"
     "\n"
@@ -155,7 +210,10 @@ std::span<const KeySection> study_sections() {
       {"`objectives`", of_objectives.c_str(), objective_keys()},
       {"`markers`", "", marker_keys()},
       {"`sweep` and `check`", "", sweep_keys()},
+      {"Values of a shape", shapes, {}},
       {"Observations", observations, {}},
+      {"References", references, {}},
+      {"File order", file_order, {}},
       {"What is refused", refusals, {}},
       {"Result", result, {}},
   };
