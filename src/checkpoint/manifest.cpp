@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
@@ -214,8 +215,11 @@ Manifest Manifest::parse(const std::string& text, const std::filesystem::path& p
     std::string rest = text.substr(head_length - 1);
     rest.front() = '{';
     return manifest_from(Json::parse(rest));
-  } catch (const std::exception& error) {
-    throw FileError(path.string() + ": cannot use the manifest of the trajectory: " + error.what() + mend);
+  } catch (const std::invalid_argument& wrong) {
+    throw FileError(path.string() + ": cannot use the manifest of the trajectory: " + wrong.what() + mend);
+  } catch (const Json::exception&) {
+    throw FileError(path.string() + ": the manifest of the trajectory is not of this version of recoil" +
+                    mend);
   }
 }
 
