@@ -1,15 +1,15 @@
-#include <cstdlib>
-#include <exception>
-#include <iostream>
-
-#include "commands.hpp"
 #include "recoil/base/signals.hpp"
 #include "recoil/base/version.hpp"
 #include "recoil/linalg/petsc.hpp"
+#include "run_command.hpp"
 
 namespace {
 
 using recoil::ExitCode;
+
+std::string failure_message(const CLI::App* app, const CLI::Error& error) {
+  return std::string("recoil: ") + error.what() + "\n`" + app->get_display_name() + " --help` tells more.\n";
+}
 
 int parse(CLI::App& app, int argc, char** argv, bool speaks) {
   try {
@@ -22,34 +22,19 @@ int parse(CLI::App& app, int argc, char** argv, bool speaks) {
   }
 }
 
-ExitCode run_command(const recoil::parallel::Communicator& comm, const recoil::drivers::Run& run) {
-  try {
-    return run(comm);
-  } catch (const recoil::Error& error) {
-    // Errors of the library are the same on all ranks; one of them tells.
-    if (comm.rank() == 0) std::cerr << "recoil: " << error.what() << std::endl;
-    return error.code();
-  } catch (const std::bad_alloc&) {
-    std::cerr << "recoil: out of memory on rank " << comm.rank() << "; use more ranks or nodes" << std::endl;
-    MPI_Abort(comm.get(), static_cast<int>(ExitCode::internal));
-  } catch (const std::exception& error) {
-    std::cerr << "recoil: internal error on rank " << comm.rank() << ": " << error.what() << std::endl;
-    MPI_Abort(comm.get(), static_cast<int>(ExitCode::internal));
-  }
-  return ExitCode::internal;
-}
-
 } // namespace
 
 int main(int argc, char** argv) {
   // Before MPI and PETSc, which take a while to start.
   recoil::InterruptSignals::hold_until_exit();
+  recoil::drivers::prepare_process();
   int petsc_argc = 1;
   recoil::linalg::PetscSession session(&petsc_argc, &argv);
   const recoil::parallel::Communicator comm(MPI_COMM_WORLD);
   CLI::App app("Deformable bodies in contact on many ranks: simulations and their gradients", "recoil");
   app.set_version_flag("--version", recoil::build_info());
   app.require_subcommand(1);
+  app.failure_message(&failure_message);
   recoil::drivers::Run run;
   recoil::drivers::add_simulate(app, run);
   recoil::drivers::add_gradient(app, run);
@@ -57,5 +42,5 @@ int main(int argc, char** argv) {
   recoil::drivers::add_schema(app, run);
   recoil::drivers::add_info(app, run);
   if (const int code = parse(app, argc, argv, comm.rank() == 0); code >= 0) return code;
-  return static_cast<int>(run_command(comm, run));
+  return recoil::drivers::run_command(comm, run);
 }

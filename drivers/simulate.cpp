@@ -1,5 +1,7 @@
-#include "recoil/app/simulate.hpp"
+#include <limits>
+
 #include "commands.hpp"
+#include "recoil/app/simulate.hpp"
 #include "recoil/linalg/petsc.hpp"
 
 namespace recoil::drivers {
@@ -18,7 +20,7 @@ void add_simulate(CLI::App& app, Run& run) {
       command->add_option("--restart", options.restart, "Run folder to continue, on any number of ranks");
   restart->excludes(scene)->excludes(output);
   command->add_option("--steps", options.steps, "Stop when this many steps are done in all")
-      ->check(CLI::NonNegativeNumber);
+      ->check(CLI::Range(0, std::numeric_limits<int>::max()));
   add_console_and_petsc(*command, options.console, arguments->petsc);
   command->callback([arguments, &run] {
     run = [arguments](const parallel::Communicator& comm) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <stdexcept>
 
 #include <nlohmann/json.hpp>
 
@@ -217,12 +218,13 @@ Manifest Manifest::parse(const std::string& text, const std::filesystem::path& p
     if (const int found = json.at("version"); found != format_version)
       throw FileError(path.string() + ": the trajectory was written by another version of recoil (format " +
                       std::to_string(found) + ", this one reads " + std::to_string(format_version) +
-                      "). Go on with that version, or start the run again in a new folder");
+                      "). Continue with that version, or start the run again in a new folder");
     return manifest_from(json);
-  } catch (const FileError&) {
-    throw;
-  } catch (const std::exception& error) {
-    throw FileError(path.string() + ": cannot use the manifest of the trajectory: " + error.what() + remedy);
+  } catch (const std::invalid_argument& wrong) {
+    throw FileError(path.string() + ": cannot use the manifest of the trajectory: " + wrong.what() + remedy);
+  } catch (const Json::exception&) {
+    throw FileError(path.string() + ": the manifest of the trajectory is not of this version of recoil" +
+                    remedy);
   }
 }
 

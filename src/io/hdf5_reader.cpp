@@ -2,8 +2,24 @@
 
 #include "io/hdf5_support.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/memory.hpp"
 
 namespace recoil::io {
+
+namespace {
+
+/// The shape of an array is a few bytes of the file and may be damaged: what is allocated for it is bounded
+/// by the size of the file. No filter compresses better than deflate, which reaches 1032.
+void require_plausible(const std::filesystem::path& path, const std::string& name, double bytes) {
+  constexpr double best_compression = 1032;
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  if (!error && bytes > best_compression * double(size))
+    throw FileError(path.string() + ": the array '" + name + "' would be larger (" + describe_bytes(bytes) +
+                    ") than a file of " + describe_bytes(double(size)) + " can hold; the file is damaged");
+}
+
+} // namespace
 
 struct Hdf5Reader::Impl {
   std::filesystem::path path;
@@ -88,6 +104,7 @@ std::vector<T> Hdf5Reader::read_rows(const std::string& name, GlobalIndex begin,
     throw FileError(path.string() + ": the array '" + name + "' has " + std::to_string(array_shape.rows) +
                     " rows; rows " + std::to_string(begin) + " to " + std::to_string(end) +
                     " were asked for");
+  require_plausible(path, name, double(end - begin) * double(array_shape.columns) * sizeof(T));
   std::vector<T> rows(static_cast<std::size_t>(end - begin) * static_cast<std::size_t>(array_shape.columns));
   if (rows.empty()) return rows;
   const std::string what = "read the array '" + name + "'";

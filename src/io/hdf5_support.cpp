@@ -16,9 +16,24 @@ namespace {
 herr_t keep_innermost(unsigned /*position*/, const H5E_error2_t* error, void* target) {
   // Walking upward starts at the call that failed first, which knows the reason; the rest only passes it on.
   auto& message = *static_cast<std::string*>(target);
-  if (message.empty() && error->desc)
-    message = std::string(error->desc) + " (" + (error->func_name ? error->func_name : "?") + ")";
+  if (message.empty() && error->desc) message = error->desc;
   return 0;
+}
+
+/// HDF5 speaks of its own structures; what matters to people is the reason of the system, the checksum, or
+/// that the content is wrong.
+std::string reason_of(const std::string& description) {
+  const std::string quoted = "error message = '";
+  if (const auto begin = description.find(quoted); begin != std::string::npos) {
+    const std::string rest = description.substr(begin + quoted.size());
+    return rest.substr(0, rest.find('\''));
+  }
+  if (description.find("fletcher32") != std::string::npos)
+    return "its fletcher32 checksum is wrong, the file is damaged";
+  if (description.find("doesn't exist") != std::string::npos ||
+      description.find("not found") != std::string::npos)
+    return "the file does not hold it";
+  return "the file is damaged, cut short, or not of HDF5";
 }
 
 } // namespace
@@ -27,8 +42,7 @@ void throw_hdf(const std::filesystem::path& path, const std::string& what) {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
   H5Eclear2(H5E_DEFAULT);
-  throw FileError(path.string() + ": cannot " + what + ": " +
-                  (reason.empty() ? "HDF5 gives no reason" : reason));
+  throw FileError(path.string() + ": cannot " + what + ": " + reason_of(reason));
 }
 
 HdfProperties access_properties(const std::filesystem::path& path) {

@@ -43,7 +43,7 @@ private:
   void* data_ = nullptr;
 };
 
-/// "`path`: cannot `what`: <HDF5's own message, from the innermost call>" as FileError.
+/// "`path`: cannot `what`: <reason>" as FileError; the reason is that of the innermost call of HDF5.
 [[noreturn]] void throw_hdf(const std::filesystem::path& path, const std::string& what);
 
 /// Throws if an HDF5 call failed (negative result), else passes its result on.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <new>
 #include <string>
 
 #include "recoil/base/error.hpp"
@@ -95,6 +96,7 @@ std::vector<idx_t> nested_dissection(const EliminationGraph& graph) {
   options[METIS_OPTION_SEED] = 1;
   const int status = METIS_NodeND(&count, offsets.data(), neighbours.data(), nullptr, options.data(),
                                   order.data(), places.data());
+  if (status == METIS_ERROR_MEMORY) throw std::bad_alloc();
   if (status != METIS_OK)
     throw LibraryError("METIS: METIS_NodeND failed with status " + std::to_string(status));
   return places;

@@ -1,5 +1,6 @@
 #include "recoil/linalg/petsc.hpp"
 
+#include <new>
 #include <string>
 
 #include <petsc/private/petscimpl.h>
@@ -9,6 +10,7 @@
 namespace recoil::linalg {
 
 void petsc_failed(PetscErrorCode code, const char* call, const char* file, int line) {
+  if (code == PETSC_ERR_MEM) throw std::bad_alloc();
   const char* text = nullptr;
   char* specific = nullptr;
   PetscErrorMessage(code, &text, &specific);

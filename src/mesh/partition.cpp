@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -35,6 +36,7 @@ struct Graph {
 };
 
 void check_metis(int status, const char* call) {
+  if (status == METIS_ERROR_MEMORY) throw std::bad_alloc();
   if (status != METIS_OK)
     throw LibraryError(std::string("METIS: ") + call + " failed with status " + std::to_string(status));
 }

@@ -163,7 +163,7 @@ void agree(const Communicator& comm, int code, const std::string& message) {
     throw FileError(shared_message);
   case ExitCode::done:
   case ExitCode::internal:
-    throw LibraryError(shared_message);
+    throw LibraryError(shared_message, true);
   default:
     throw Error(static_cast<ExitCode>(shared_code[0]), shared_message);
   }

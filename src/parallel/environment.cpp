@@ -19,6 +19,14 @@ Environment::~Environment() {
   if (owns_ && mpi_is_active()) MPI_Finalize();
 }
 
+int ranks_on_this_machine(const Communicator& comm) {
+  UniqueHandle<CommunicatorTraits> machine;
+  RECOIL_MPI(MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, machine.put()));
+  int size = 1;
+  RECOIL_MPI(MPI_Comm_size(machine.get(), &size));
+  return size;
+}
+
 bool mpi_is_active() noexcept {
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);

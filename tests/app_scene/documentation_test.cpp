@@ -64,6 +64,7 @@ TEST(JsonSchema, KnowsNestedKeys) {
 
 TEST(Units, SpellingsOfOneUnit) {
   EXPECT_TRUE(is_si_unit("N/m^2", "Pa"));
+  for (const char* odd : {"m^--", "m^5-", "m^-", "m^999999999999"}) EXPECT_FALSE(is_si_unit(odd, "m")) << odd;
   EXPECT_TRUE(is_si_unit("kg m^-1 s^-2", "Pa"));
   EXPECT_TRUE(is_si_unit("kg*m/s^2", "N"));
   EXPECT_TRUE(is_si_unit("", nullptr));

@@ -36,7 +36,7 @@ SceneFile read_changed(const std::string& merge_patch) {
 void validate_with_meshes(Scene& scene) {
   const int dim = mesh::geometry_dimension(scene.geometry);
   const auto assembled = mesh::assemble_geometry(scene.geometry, dim);
-  validate_against_mesh(scene, assembled.deformable, assembled.obstacles);
+  validate_against_mesh(scene, assembled.deformable, assembled.obstacles, assembled.empty_selections);
 }
 
 std::ostream& operator<<(std::ostream& out, const WrongInput& input) { return out << input.name; }

@@ -50,7 +50,26 @@ TEST_F(WrongFile, Study) {
 }
 
 TEST_F(WrongFile, NumberTooLarge) {
-  EXPECT_THAT(message_for(R"({"gravity": [1e999, 0, 0]})"), HasSubstr("not valid JSON"));
+  EXPECT_EQ(message_for("{\n \"space\": {\"a/b\": [0]},\n \"gravity\": [0, 1e999, 0]}")
+                .substr(folder_.path().string().size()),
+            "/scene.json:3:20 (/gravity/1): not valid JSON here: the number 1e999 is too large for double "
+            "precision");
+  EXPECT_THAT(message_for("{\"a/b\": [[], {\"c\": -1e400}]}"), HasSubstr("(/a~1b/1/c)"));
+  EXPECT_THAT(message_for("{\"gravity\": " + std::string(5000, '9') + "}").size(), ::testing::Lt(500u));
+}
+
+TEST_F(WrongFile, NoTextOfTheParser) {
+  for (const char* text : {"", "{", "{\"a\"", "{\"a\": 1e}", "[1,]", "{\"a\": \"\x01\"}", "{\"a\": \"\xff\"}",
+                           "nul", "{} {}", "{'a': 1}"}) {
+    const auto message = message_for(text);
+    EXPECT_THAT(message, HasSubstr("scene.json:1:")) << text;
+    for (const char* part : {"json.exception", "syntax error while", "parse error at"})
+      EXPECT_THAT(message, ::testing::Not(HasSubstr(part))) << text;
+  }
+}
+
+TEST_F(WrongFile, ByteOrderMarkKeepsThePlaces) {
+  EXPECT_THAT(message_for("\xEF\xBB\xBF{\n\"tme\": 1}"), HasSubstr("scene.json:2 (/tme)"));
 }
 
 TEST_F(WrongFile, NestedTooDeep) {
@@ -93,7 +112,54 @@ TEST_F(WrongFile, FindingInCommonNamesThatFile) {
 
 TEST_F(WrongFile, PatchDoesNotApply) {
   EXPECT_THAT(message_for(changed_scene(R"({"patch": [{"op": "replace", "path": "/tme/dt", "value": 1}]})")),
-              AllOf(HasSubstr("(/patch)"), HasSubstr("does not apply")));
+              AllOf(HasSubstr("(/patch/0)"), HasSubstr("does not apply: there is nothing at /tme")));
+}
+
+TEST_F(WrongFile, PatchOperationsTellWhatIsWrong) {
+  const auto patched = [&](const std::string& operation) {
+    return message_for(changed_scene(R"({"patch": [)" + operation + "]}"));
+  };
+  EXPECT_THAT(patched("7"), HasSubstr("must be an object"));
+  EXPECT_THAT(patched(R"({"path": "/time"})"), HasSubstr("needs `op`"));
+  EXPECT_THAT(patched(R"({"op": "ADD", "path": "/time"})"), HasSubstr("must be one of add, remove"));
+  EXPECT_THAT(patched(R"({"op": "add", "path": "/time"})"), HasSubstr("`add` needs a `value`"));
+  EXPECT_THAT(patched(R"({"op": "add", "path": "time", "value": 1})"), HasSubstr("must be a JSON pointer"));
+  EXPECT_THAT(patched(R"({"op": "add", "path": "/~2", "value": 1})"), HasSubstr("must be a JSON pointer"));
+  EXPECT_THAT(patched(R"({"op": "add", "path": "/geometry/99", "value": 1})"),
+              HasSubstr("nothing can be added at /geometry/99"));
+  EXPECT_THAT(patched(R"({"op": "remove", "path": "/geometry/00"})"), HasSubstr("nothing at /geometry/00"));
+  EXPECT_THAT(patched(R"({"op": "remove", "path": ""})"), HasSubstr("removes the whole scene"));
+  EXPECT_THAT(patched(R"({"op": "copy", "path": "/time"})"), HasSubstr("needs `from`"));
+  EXPECT_THAT(patched(R"({"op": "move", "from": "/geometry", "path": "/geometry/0/x"})"),
+              HasSubstr("moves /geometry into itself"));
+  EXPECT_THAT(patched(R"({"op": "test", "path": "/geometry", "value": 1})"),
+              HasSubstr("the test does not hold"));
+  EXPECT_THAT(patched(R"({"op": "replace", "path": "", "value": 1})"), HasSubstr("no JSON object"));
+}
+
+TEST_F(WrongFile, PatchThatCopiesTheSceneIntoItself) {
+  std::string doubling, nesting;
+  for (int i = 0; i < 60; ++i) {
+    const std::string comma = i ? "," : "";
+    doubling += comma + R"({"op": "copy", "from": "", "path": "/x)" + std::to_string(i) + "\"}";
+    nesting +=
+        comma +
+        R"({"op": "move", "from": "/geometry", "path": "/y"}, {"op": "add", "path": "/geometry", "value": {}},)"
+        R"({"op": "move", "from": "/y", "path": "/geometry/z"})";
+  }
+  EXPECT_THAT(message_for(changed_scene(R"({"patch": [)" + doubling + "]}")),
+              AllOf(HasSubstr("(/patch/"), HasSubstr("copy the scene into itself")));
+  EXPECT_THAT(message_for(changed_scene(R"({"patch": [)" + nesting + "]}")),
+              HasSubstr("deeper than any scene"));
+}
+
+TEST_F(WrongFile, PatchDoesWhatItSays) {
+  write_file(folder_ / "scene.json", changed_scene(R"({"patch": [
+    {"op": "add", "path": "/gravity", "value": [1, 2]}, {"op": "add", "path": "/gravity/-", "value": 3},
+    {"op": "add", "path": "/gravity/0", "value": 9}, {"op": "remove", "path": "/gravity/1"},
+    {"op": "copy", "from": "/gravity/2", "path": "/gravity/0"}, {"op": "remove", "path": "/gravity/1"},
+    {"op": "test", "path": "/gravity", "value": [3, 2, 3]}, {"op": "replace", "path": "/gravity/1", "value": 5}]})"));
+  EXPECT_THAT(read_scene(folder_ / "scene.json").scene.gravity, ::testing::ElementsAre(3, 5, 3));
 }
 
 TEST_F(WrongFile, RootPathMissing) {

@@ -52,11 +52,14 @@ const WrongInput inputs[] = {
      {"/surface_selection/0)", "needs an `id`"}},
     {"empty_surface_selection",
      "{\"geometry\": [{" BOX ", \"surface_selection\": [{\"id\": 1, \"axis\": \"x\", \"position\": 3}]}]}",
-     {"(/geometry/0/surface_selection/0)", "selects no"}},
+     {"(/geometry/0/surface_selection/0)", "selects no boundary facet",
+      "(/boundary_conditions/dirichlet_boundary/0) uses its id 1"}},
     {"empty_volume_selection",
      "{\"geometry\": [{" BOX "," FACE
-     ", \"volume_selection\": {\"id\": 5, \"center\": [9, 0, 0], \"radius\": 1}}]}",
-     {"(/geometry/0/volume_selection)", "selects no"}},
+     ", \"volume_selection\": {\"id\": 5, \"center\": [9, 0, 0], \"radius\": 1}}], \"materials\": ["
+     "{\"type\": \"NeoHookean\", \"E\": 1, \"nu\": 0}, {\"id\": 5, \"type\": \"NeoHookean\", \"E\": 1, "
+     "\"nu\": 0}]}",
+     {"(/geometry/0/volume_selection)", "selects no cell", "(/materials/1) uses its id 5"}},
     {"same_name_twice",
      "{\"geometry\": [{\"name\": \"a\", " BOX "}, {\"name\": \"a\", " BOX "}]}",
      {"(/geometry/1)", "'a'", "taken already", "(/geometry/0)"}},

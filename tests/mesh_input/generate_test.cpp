@@ -7,6 +7,7 @@
 namespace recoil::mesh {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 Generator generator(GeneratorShape shape, std::vector<int> divisions) {
@@ -123,7 +124,9 @@ TEST(Generate, Errors) {
   EXPECT_THAT(error(generator(GeneratorShape::box, {2, 0, 2})), HasSubstr("at least 1"));
   EXPECT_THAT(error(generator(GeneratorShape::box, {2, 2})), HasSubstr("divisions has 2 numbers"));
   EXPECT_THAT(error(generator(GeneratorShape::cylinder, {2})), HasSubstr("needs 2"));
-  EXPECT_THAT(error(generator(GeneratorShape::box, {1000, 1000, 1000})), HasSubstr("32-bit"));
+  EXPECT_THAT(error(generator(GeneratorShape::box, {1000, 1000, 1000})),
+              AllOf(HasSubstr("divisions [1000, 1000, 1000] makes about 6e+09 cells"), HasSubstr("32-bit"),
+                    HasSubstr("TB of memory"), HasSubstr("take fewer divisions")));
   EXPECT_THAT(error(generator(GeneratorShape::ball, {2000000000})), HasSubstr("32-bit"));
   g = generator(GeneratorShape::ball, {2});
   g.radius = 0;

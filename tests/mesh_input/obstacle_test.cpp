@@ -102,6 +102,9 @@ TEST(Obstacle, RefinementSplitsEdges) {
   EXPECT_THAT(message_of([&] { obstacle_surface(two_triangles(), spec, 3); }),
               HasSubstr("n_refs of an obstacle"));
   EXPECT_EQ(obstacle_surface(two_triangles(), spec, 2).edges.size(), 16u);
+  spec.n_refs = 40;
+  EXPECT_THAT(message_of([&] { obstacle_surface(raw, spec, 2); }),
+              HasSubstr("n_refs 40 makes about 1.1e+12 cells"));
 }
 
 TEST(Obstacle, Copies) {

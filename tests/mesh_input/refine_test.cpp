@@ -5,6 +5,7 @@
 namespace recoil::mesh {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using Cell = std::array<std::int32_t, 4>;
@@ -92,6 +93,10 @@ TEST(Refine, Errors) {
   EXPECT_THAT(message_of([&] { refine(mesh, 1, "/g"); }), HasSubstr("cell 3 has 5"));
   mesh.tags[3] = 0;
   EXPECT_THAT(message_of([&] { refine(mesh, -1, "/g"); }), HasSubstr("negative"));
+  EXPECT_THAT(message_of([&] { refine(mesh, 12, "/g"); }),
+              AllOf(HasSubstr("/g: n_refs 12 makes about 3.436e+11 cells and 5.727e+10 vertices"),
+                    HasSubstr("of memory"), HasSubstr("take fewer levels")));
+  EXPECT_EQ(mesh.cells.size(), 5u) << "refused before anything is made";
 }
 
 } // namespace

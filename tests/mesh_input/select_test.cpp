@@ -12,6 +12,16 @@ using Eigen::Vector3d;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
+/// What select_facets, select_cells or select_vertices give; a selection of nothing becomes an error for its
+/// message.
+template <class Select, class... Arguments>
+auto select_all(const Select& select, const Arguments&... arguments) {
+  std::vector<EmptySelection> empty;
+  auto ids = select(arguments..., empty);
+  if (!empty.empty()) throw InputError(empty.front().where, empty.front().message);
+  return ids;
+}
+
 /// A box [-1, 1] x [-0.5, 0.5] x [-2, 2] of 2 x 2 x 4 cubes, 16 + 16 + 8 facets per pair of sides.
 struct Fixture {
   BodyMesh mesh = make();
@@ -26,16 +36,16 @@ struct Fixture {
   }
   std::int64_t facets_with(const std::vector<Selection>& selections, std::int32_t id) const {
     std::int64_t count = 0;
-    for (const auto& cell : select_facets(mesh, boundary, selections, box))
+    for (const auto& cell : select_all(select_facets, mesh, boundary, selections, box))
       count += std::count(cell.begin(), cell.end(), id);
     return count;
   }
   std::int64_t cells_with(const std::vector<Selection>& selections, std::int32_t id) const {
-    const auto ids = select_cells(mesh, selections, box);
+    const auto ids = select_all(select_cells, mesh, selections, box);
     return std::count(ids.begin(), ids.end(), id);
   }
   std::int64_t vertices_with(const std::vector<Selection>& selections, std::int32_t id) const {
-    const auto ids = select_vertices(mesh, boundary, selections, box);
+    const auto ids = select_all(select_vertices, mesh, boundary, selections, box);
     return std::count(ids.begin(), ids.end(), id);
   }
 };
@@ -148,8 +158,8 @@ TEST(Select, Files) {
                                     select(2, EverythingSelection{})};
   EXPECT_EQ(f.facets_with(rows, 9), 1);
   EXPECT_EQ(f.facets_with(rows, 2), 79);
-  EXPECT_EQ(select_facets(f.mesh, f.boundary, rows,
-                          f.box)[static_cast<std::size_t>(facet.cell)][static_cast<std::size_t>(facet.local)],
+  EXPECT_EQ(select_all(select_facets, f.mesh, f.boundary, rows,
+                       f.box)[static_cast<std::size_t>(facet.cell)][static_cast<std::size_t>(facet.local)],
             9);
 
   std::string per_facet;
@@ -188,7 +198,7 @@ TEST(Select, InThePlane) {
   const auto box = bounding_box(mesh.vertices);
   const auto count = [&](const Selection& selection, std::int32_t id) {
     std::int64_t n = 0;
-    for (const auto& cell : select_facets(mesh, boundary, {selection}, box)) {
+    for (const auto& cell : select_all(select_facets, mesh, boundary, std::vector{selection}, box)) {
       EXPECT_EQ(cell[3], interior_facet);
       n += std::count(cell.begin(), cell.end(), id);
     }

@@ -5,6 +5,7 @@ namespace recoil::mesh {
 namespace {
 
 using Eigen::Vector3d;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 Vector3d rotated(const std::string& mode, std::vector<double> rotation, const Vector3d& p, int dim = 3) {
@@ -109,6 +110,12 @@ TEST(CopyOffsets, FirstIndexOutermost) {
               HasSubstr("at least 1"));
   EXPECT_THAT(message_of([&] { copy_offsets({{2}, 1, false}, box, 3, "/a"); }), HasSubstr("one per axis"));
   EXPECT_THAT(message_of([&] { copy_offsets({{2, 2, 2}, 1, false}, box, 2, "/a"); }), HasSubstr("along z"));
+  EXPECT_THAT(
+      message_of([&] {
+        copy_offsets({{30000, 1, 30000}, 1, false}, box, 3, "/a", 6, 8);
+      }),
+      AllOf(HasSubstr("/a: array/size [30000, 1, 30000] makes about 5.4e+09 cells and 7.2e+09 vertices"),
+            HasSubstr("of memory"), HasSubstr("take fewer copies")));
 }
 
 } // namespace

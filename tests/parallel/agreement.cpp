@@ -62,7 +62,7 @@ TEST_F(Agreement, the_error_of_one_rank_reaches_all) {
                   if (mine) throw std::runtime_error("");
                 });
               }),
-              "LibraryError unknown error");
+              "LibraryError error inside recoil, please report it");
     EXPECT_EQ(thrown([&] { agree(comm, 3, mine ? "no solution" : ""); }), "Error 3 no solution");
   }
 }

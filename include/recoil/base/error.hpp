@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -8,7 +9,7 @@
 /// result, not an error.
 namespace recoil {
 
-/// Exit codes of every recoil program.
+/// Exit codes of every recoil program; exit_status() says what `internal` becomes.
 enum class ExitCode : int {
   done = 0,
   internal = 1,
@@ -43,11 +44,32 @@ public:
   explicit FileError(const std::string& message) : Error(ExitCode::file_error, message) {}
 };
 
-/// A failure reported by a C library (PETSc, MPI, HDF5), with the call and the library's own message.
+/// A failure reported by a C library (PETSc, MPI, METIS), with the call and the library's own message. Unless
+/// it is `agreed` upon, other ranks may know nothing of it and wait.
 class LibraryError : public Error {
 public:
-  explicit LibraryError(const std::string& message) : Error(ExitCode::internal, message) {}
+  explicit LibraryError(const std::string& message, bool agreed = false)
+      : Error(ExitCode::internal, message), agreed_(agreed) {}
+  bool agreed() const noexcept { return agreed_; }
+
+private:
+  bool agreed_;
 };
+
+/// The status that a process ends with: an internal error counts as no solution. The codes that scripts
+/// know are 0, 2, 3, 4 and 75.
+int exit_status(ExitCode code) noexcept;
+
+/// What an exception of any kind comes down to.
+struct Failure {
+  ExitCode code;
+  std::string message;
+};
+
+/// Translates an exception: errors of recoil as they are, errors of std::filesystem into trouble with the
+/// file that they name, memory that ran out on rank `rank` into the input's fault, anything else into an
+/// internal error.
+Failure describe_failure(const std::exception& exception, int rank);
 
 /// Prints expression, place and stack-free message, then aborts. Used by RECOIL_ASSERT.
 [[noreturn]] void assertion_failed(const char* expression, const char* file, int line);

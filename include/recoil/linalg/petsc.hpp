@@ -11,7 +11,8 @@
 
 namespace recoil::linalg {
 
-/// Throws a LibraryError with the call and PETSc's own text of `code`. Not collective.
+/// Throws a LibraryError with the call and PETSc's own text of `code`, std::bad_alloc where PETSc ran out of
+/// memory. Not collective.
 [[noreturn]] void petsc_failed(PetscErrorCode code, const char* call, const char* file, int line);
 
 /// True for PETSc objects that may still be freed (not after PetscFinalize).

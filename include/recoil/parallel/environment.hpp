@@ -1,5 +1,7 @@
 #pragma once
 
+#include "recoil/parallel/communicator.hpp"
+
 namespace recoil::parallel {
 
 /// Initialises MPI for the life of the object; only main programs own one. Where MPI is already initialised
@@ -16,6 +18,9 @@ public:
 private:
   bool owns_ = false;
 };
+
+/// How many ranks of `comm` run on the machine of this one. Collective.
+int ranks_on_this_machine(const Communicator& comm);
 
 /// True between MPI_Init and MPI_Finalize. Not collective.
 bool mpi_is_active() noexcept;

@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "app/scene/json_lines.hpp"
+#include "app/scene/json_patch.hpp"
+#include "app/scene/parse_json.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -25,20 +27,8 @@ std::string read_text(const fs::path& file, const std::string& where) {
 }
 
 json parse(const std::string& text, const std::string& name, const KeyTable& table, Locations& locations) {
-  json root;
-  try {
-    root = json::parse(text);
-  } catch (const json::parse_error& error) {
-    const auto [line, column] = line_and_column(text, error.byte > 0 ? error.byte - 1 : 0);
-    std::string what = error.what();
-    if (const auto cut = what.find("syntax error"); cut != std::string::npos) what = what.substr(cut);
-    throw InputError(name + ":" + std::to_string(line) + ":" + std::to_string(column),
-                     "not valid JSON: " + what);
-  } catch (const json::exception& error) {
-    throw InputError(name, std::string("not valid JSON: ") + error.what());
-  }
+  json root = parse_json(text, name, table.kind);
   const auto scan = scan_json_lines(text);
-  if (scan.too_deep) throw InputError(name, std::string("nested deeper than any ") + table.kind);
   for (const auto& [pointer, line] : scan.lines) locations.set(pointer, name, line);
   if (!scan.duplicate.empty())
     throw InputError(locations.describe(scan.duplicate), "this key occurs twice in its object; keep one");
@@ -80,16 +70,8 @@ std::string take_text(json& root, const char* name, const Locations& places) {
 }
 
 void apply_patch(Document& document, const json& patch) {
-  if (!patch.is_array())
-    throw InputError(document.locations.describe("/patch"), "must be a list of JSON Patch operations");
-  const auto where = document.locations.describe("/patch");
-  try {
-    document.root = document.root.patch(patch);
-  } catch (const json::exception& error) {
-    throw InputError(where, std::string("this patch does not apply: ") + error.what());
-  }
-  for (const auto& operation : patch)
-    if (operation.contains("path")) document.locations.erase(operation["path"].get<std::string>());
+  apply_json_patch(document.root, patch, document.locations);
+  for (const auto& operation : patch) document.locations.erase(operation["path"].get<std::string>());
   document.locations.erase("/patch");
 }
 

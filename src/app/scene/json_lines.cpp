@@ -6,32 +6,26 @@
 namespace recoil::app {
 namespace {
 
-constexpr int max_depth = 64;
-
 class Scanner {
 public:
   explicit Scanner(const std::string& text) : text_(text) {}
 
   JsonLines run() {
+    if (text_.starts_with("\xEF\xBB\xBF")) at_ = 3; // byte order mark
     skip_space();
     result_.lines[""] = line_;
-    value("", 0);
+    value("");
     return std::move(result_);
   }
 
 private:
-  void value(const std::string& pointer, int depth) {
-    if (depth > max_depth) {
-      result_.too_deep = true;
-      at_ = text_.size();
-      return;
-    }
+  void value(const std::string& pointer) {
     skip_space();
     if (at_ >= text_.size()) return;
     if (text_[at_] == '{')
-      members(pointer, depth);
+      members(pointer);
     else if (text_[at_] == '[')
-      items(pointer, depth);
+      items(pointer);
     else if (text_[at_] == '"')
       string();
     else
@@ -40,7 +34,7 @@ private:
         ++at_;
   }
 
-  void members(const std::string& pointer, int depth) {
+  void members(const std::string& pointer) {
     ++at_;
     for (skip_space(); at_ < text_.size() && text_[at_] != '}'; skip_space()) {
       const int line = line_;
@@ -51,20 +45,20 @@ private:
       }
       skip_space();
       ++at_;
-      value(child, depth + 1);
+      value(child);
       skip_space();
       if (at_ < text_.size() && text_[at_] == ',') ++at_;
     }
     ++at_;
   }
 
-  void items(const std::string& pointer, int depth) {
+  void items(const std::string& pointer) {
     ++at_;
     int index = 0;
     for (skip_space(); at_ < text_.size() && text_[at_] != ']'; skip_space()) {
       const auto child = pointer + "/" + std::to_string(index++);
       result_.lines[child] = line_;
-      value(child, depth + 1);
+      value(child);
       skip_space();
       if (at_ < text_.size() && text_[at_] == ',') ++at_;
     }

@@ -9,10 +9,9 @@ namespace recoil::app {
 struct JsonLines {
   std::map<std::string, int> lines; ///< JSON pointer -> line (from 1) of its key, or of the value in lists
   std::string duplicate; ///< JSON pointer of the first key that occurs twice in its object; empty if none
-  bool too_deep = false; ///< nested deeper than any file of ours; the rest was not looked at
 };
 
-/// Scans a text that is known to be valid JSON.
+/// Scans a text that parse_json() has accepted.
 JsonLines scan_json_lines(const std::string& text);
 
 /// A key as a part of a JSON pointer (`~` and `/` escaped).

@@ -269,7 +269,8 @@ constexpr Key selection[] = {
             "undeformed coordinates. Without selection: volume ids are the physical tags of the file, facets "
             "and nodes have "
             "no id. Facet ids of deformable bodies must be positive to carry a boundary condition. An "
-            "obstacle takes "
+            "entry that selects nothing is refused where a condition, a load or a material uses its id and no "
+            "other entry gives it, and a warning otherwise. An obstacle takes "
             "one integer: its id."},
     {.pattern = SELECTION "/*/id",
      .types = integer,

@@ -221,7 +221,7 @@ constexpr Key initial[] = {
      .items = object,
      .fallback = "[]",
      .doc = "Nodal values [m/s], [m], [m/s^2]; formulas of the rest position at t = 0. `solution` acts in "
-            "transient scenes only."},
+            "transient scenes only; `acceleration` must be zero."},
     {.pattern = "/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/id",
      .types = one_or_list,
      .items = integer,
@@ -253,7 +253,9 @@ constexpr Key initial[] = {
      .required = true,
      .unit = "m/s^2",
      .reason = per_component,
-     .doc = "Acceleration."},
+     .doc = "Must be zero: the first step of ImplicitEuler and BDFk is BDF1, which knows the initial "
+            "displacement and "
+            "velocity only. PolyFEM reads the key for ImplicitNewmark alone, which is not built."},
     {.pattern = "/initial_conditions/angular_velocity",
      .types = one_or_list,
      .items = object,

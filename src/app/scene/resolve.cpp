@@ -22,6 +22,15 @@ std::string shorten(const json& value) {
   return text;
 }
 
+/// Files and folders may have names that JSON cannot hold.
+bool is_utf8(const std::string& text) {
+  try {
+    return !json(text).dump().empty();
+  } catch (const json::type_error&) {
+    return false;
+  }
+}
+
 bool is_integer(const json& value) {
   if (value.is_number_unsigned()) return value.get<std::uint64_t>() <= 2147483647u;
   if (value.is_number_integer()) return value.get<std::int64_t>() >= -2147483648LL;
@@ -196,6 +205,11 @@ private:
 
   json resolve_path(const std::string& written, unsigned types, const std::string& pointer) {
     const auto resolved = (document_.folder / written).lexically_normal();
+    if (!is_utf8(resolved.string())) {
+      problem(pointer, "the path " + resolved.string() +
+                           " is not UTF-8, so that scene.json could not name it; rename its folder or file");
+      return written;
+    }
     std::error_code error;
     const bool found = (types & path && fs::is_regular_file(resolved, error)) ||
                        (types & folder && fs::is_directory(resolved, error));

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cctype>
+#include <charconv>
 #include <map>
 #include <optional>
 
@@ -35,9 +36,11 @@ std::optional<Exponents> parse(const std::string& unit) {
              at < unit.size() && (std::isdigit(static_cast<unsigned char>(unit[at])) || unit[at] == '-');)
           power += unit[at++];
       const auto it = known.find(name);
-      if (it == known.end() || power.size() > 2 || power == "-") return std::nullopt;
-      const int exponent = sign * (power.empty() ? 1 : std::stoi(power));
-      for (std::size_t i = 0; i < total.size(); ++i) total[i] += exponent * it->second[i];
+      int exponent = 1;
+      const char* const end = power.data() + power.size();
+      const auto read = std::from_chars(power.data(), end, exponent);
+      if (it == known.end() || power.size() > 2 || read.ptr != end) return std::nullopt;
+      for (std::size_t i = 0; i < total.size(); ++i) total[i] += sign * exponent * it->second[i];
       sign = 1;
     }
   }

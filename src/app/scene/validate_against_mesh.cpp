@@ -102,6 +102,55 @@ void check_surface_ids(const std::vector<int>& wanted, const std::string& where,
   }
 }
 
+/// Where the scene uses a surface id (or a point id) of deformable bodies; empty if nowhere.
+std::string user_of_surface_id(const Scene& scene, int id, bool points) {
+  const auto& conditions = scene.boundary_conditions;
+  const auto uses = [id](const auto& entry) { return std::ranges::count(entry.ids, id) > 0; };
+  for (const auto& entry : conditions.dirichlet)
+    if (uses(entry)) return entry.where;
+  if (points) return "";
+  for (const auto& entry : conditions.neumann)
+    if (uses(entry)) return entry.where;
+  for (const auto* list : {&conditions.normal_aligned_neumann, &conditions.pressure})
+    for (const auto& entry : *list)
+      if (uses(entry)) return entry.where;
+  return "";
+}
+
+std::string user_of_volume_id(const Scene& scene, int id) {
+  const auto uses = [id](const auto& entry) { return std::ranges::count(entry.ids, id) > 0; };
+  for (const auto& material : scene.materials)
+    if (uses(material)) return material.where;
+  const auto& initial = scene.initial_conditions;
+  for (const auto* fields : {&initial.velocity, &initial.solution, &initial.acceleration})
+    for (const auto& field : *fields)
+      if (uses(field.region)) return field.region.where;
+  for (const auto& spin : initial.angular_velocity)
+    if (uses(spin.region)) return spin.region.where;
+  return "";
+}
+
+/// A selection of nothing is a mistake where something uses its id and no other gives it.
+void check_empty_selections(Scene& scene, const MeshIds& ids,
+                            std::span<const mesh::EmptySelection> selections) {
+  using Kind = mesh::EmptySelection::Kind;
+  for (const mesh::EmptySelection& selection : selections) {
+    for (const int id : selection.ids) {
+      const bool volume = selection.kind == Kind::volume;
+      const bool given =
+          volume ? ids.volume.contains(id)
+                 : ids.surface.contains(id) || ids.point.contains(id) || ids.obstacle.contains(id);
+      if (given) continue;
+      const std::string user = volume ? user_of_volume_id(scene, id)
+                                      : user_of_surface_id(scene, id, selection.kind == Kind::point);
+      if (!user.empty())
+        throw InputError(selection.where,
+                         selection.message + "; " + user + " uses its id " + std::to_string(id));
+    }
+    scene.warnings.push_back(selection.where + ": " + selection.message);
+  }
+}
+
 void check_boundary_ids(const Scene& scene, const MeshIds& ids) {
   const auto& conditions = scene.boundary_conditions;
   for (const auto& entry : conditions.dirichlet) check_surface_ids(entry.ids, entry.where, ids, true);
@@ -156,9 +205,11 @@ void set_dimension(Scene& scene, int dim) {
 }
 
 void validate_against_mesh(Scene& scene, const mesh::SimplexMesh& mesh,
-                           std::span<const mesh::SurfaceMesh> obstacles) {
+                           std::span<const mesh::SurfaceMesh> obstacles,
+                           std::span<const mesh::EmptySelection> empty_selections) {
   set_dimension(scene, mesh.dim);
   const auto ids = collect_ids(mesh, obstacles);
+  check_empty_selections(scene, ids, empty_selections);
   check_materials(scene, mesh, ids);
   check_boundary_ids(scene, ids);
   check_volume_ids(scene, ids);

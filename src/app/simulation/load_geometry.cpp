@@ -1,5 +1,6 @@
 #include "app/simulation/load_geometry.hpp"
 
+#include "app/simulation/run_memory.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -21,10 +22,12 @@ LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem
     mesh::MeshFiles files;
     dim = mesh::geometry_dimension(scene.geometry, files);
     loaded.geometry = mesh::assemble_geometry(scene.geometry, static_cast<int>(dim), files);
-    validate_against_mesh(scene, loaded.geometry.deformable, loaded.geometry.obstacles);
+    validate_against_mesh(scene, loaded.geometry.deformable, loaded.geometry.obstacles,
+                          loaded.geometry.empty_selections);
   });
   loaded.dim = static_cast<int>(comm.max(dim));
   if (comm.rank() != 0) set_dimension(scene, loaded.dim);
+  require_memory_of_run(comm, loaded);
   return loaded;
 }
 

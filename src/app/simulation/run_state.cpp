@@ -80,9 +80,9 @@ RunState run_state_from_json(const std::string& text) {
     json.at("linear_momentum").get_to(state.ledger.linear_momentum);
     json.at("angular_momentum").get_to(state.ledger.angular_momentum);
     return state;
-  } catch (const nlohmann::json::exception& error) {
-    throw FileError(std::string("the trajectory lacks what a restart needs (") + error.what() +
-                    "); it was not written by recoil simulate of this version");
+  } catch (const nlohmann::json::exception&) {
+    throw FileError(
+        "the trajectory lacks what a restart needs; it was not written by recoil simulate of this version");
   }
 }
 

@@ -120,6 +120,14 @@ private:
     if (mesh_.comm->sum(count) == 0)
       refuse(spec, spec.regions.empty() ? "body" : "region",
              "no element is in its region; name other bodies or volume ids");
+    for (const int id : spec.regions) {
+      ParameterSpec alone = spec;
+      alone.regions = {id};
+      GlobalIndex found = 0;
+      for (std::size_t cell = 0; cell < mesh_.cells.size(); ++cell) found += selects(alone, cell) ? 1 : 0;
+      if (mesh_.comm->sum(found) == 0)
+        refuse(spec, "region", "no element of its bodies has the volume id " + std::to_string(id));
+    }
   }
 
   void spread_over_cells(Field& field) const {

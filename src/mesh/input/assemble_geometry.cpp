@@ -53,7 +53,7 @@ struct Body {
   Eigen::AlignedBox3d box;
 };
 
-Body build_body(const GeometrySpec& spec, RawMesh&& raw, int dim) {
+Body build_body(const GeometrySpec& spec, RawMesh&& raw, int dim, std::vector<EmptySelection>& empty) {
   const std::string where = describe(spec);
   Body body;
   body.mesh = body_mesh(std::move(raw), where);
@@ -71,9 +71,9 @@ Body build_body(const GeometrySpec& spec, RawMesh&& raw, int dim) {
     orient(body.mesh, where);
   }
   const Boundary boundary = find_boundary(body.mesh, where);
-  body.point_ids = select_vertices(body.mesh, boundary, spec.point_selection, body.box);
-  body.facet_ids = select_facets(body.mesh, boundary, spec.surface_selection, body.box);
-  body.volume_ids = select_cells(body.mesh, spec.volume_selection, body.box);
+  body.point_ids = select_vertices(body.mesh, boundary, spec.point_selection, body.box, empty);
+  body.facet_ids = select_facets(body.mesh, boundary, spec.surface_selection, body.box, empty);
+  body.volume_ids = select_cells(body.mesh, spec.volume_selection, body.box, empty);
   return body;
 }
 
@@ -88,7 +88,8 @@ void append(SimplexMesh& scene, const GeometrySpec& spec, const Body& body) {
     if (v == 0) v = used++;
 
   std::vector<Eigen::Vector3d> offsets{Eigen::Vector3d::Zero()};
-  if (spec.array) offsets = copy_offsets(*spec.array, body.box, mesh.dim, describe(spec));
+  if (spec.array)
+    offsets = copy_offsets(*spec.array, body.box, mesh.dim, describe(spec), double(mesh.cells.size()), used);
   const auto copies = offsets.size();
   constexpr double limit = std::numeric_limits<std::int32_t>::max();
   if (double(scene.vertices.size()) + double(copies) * used > limit ||
@@ -192,7 +193,7 @@ AssembledGeometry assemble_geometry(std::span<const GeometrySpec> specs, int dim
     if (spec.is_obstacle)
       scene.obstacles.push_back(obstacle_surface(std::move(raw), spec, dim));
     else
-      append(scene.deformable, spec, build_body(spec, std::move(raw), dim));
+      append(scene.deformable, spec, build_body(spec, std::move(raw), dim, scene.empty_selections));
   }
   if (scene.deformable.cells.empty())
     throw InputError("/geometry",

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "mesh/input/describe.hpp"
+#include "mesh/input/mesh_memory.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::mesh {
@@ -62,15 +62,17 @@ public:
     }
     return divisions;
   }
-  /// Cells and vertices are counted in floating point first, so that the check itself cannot overflow.
   void check_total(double cells, double vertices) const {
-    if (std::max(cells, vertices) > double(std::numeric_limits<std::int32_t>::max()))
-      fail("divisions make " + describe(cells) + " cells, more than 32-bit indices can number");
+    std::string given;
+    for (const int n : generator_.divisions) given += (given.empty() ? "" : ", ") + std::to_string(n);
+    require_mesh_memory(cells, vertices, where_ + ": " + kind(), "divisions [" + given + "]",
+                        "take fewer divisions");
   }
 
 private:
+  std::string kind() const { return std::string("generator ") + shape_name(generator_.shape); }
   [[noreturn]] void fail(const std::string& message) const {
-    throw InputError(where_, std::string("generator ") + shape_name(generator_.shape) + ": " + message);
+    throw InputError(where_, kind() + ": " + message);
   }
   const Generator& generator_;
   const std::string& where_;
@@ -187,7 +189,7 @@ RawMesh disk_of(double radius, std::int64_t rings) {
 RawMesh disk(const Generator& generator, const Numbers& numbers) {
   const double radius = numbers.positive(generator.radius, "radius");
   const auto n = numbers.divisions(1, false)[0];
-  numbers.check_total(6 * double(n) * double(n), 0);
+  numbers.check_total(6 * double(n) * double(n), 3 * double(n) * double(n + 1) + 1);
   return disk_of(radius, n);
 }
 

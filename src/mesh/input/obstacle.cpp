@@ -1,9 +1,10 @@
 #include "recoil/mesh/input/obstacle.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "mesh/input/describe.hpp"
+#include "mesh/input/mesh_memory.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/body_mesh.hpp"
 #include "recoil/mesh/input/quality.hpp"
@@ -84,10 +85,11 @@ void check_primitives(const RawMesh& raw, const std::string& where) {
 }
 
 void split_edges(SurfaceMesh& surface, int levels, const std::string& where) {
-  for (int level = 0; level < levels; ++level) {
+  const double refined = double(surface.edges.size()) * std::pow(2.0, levels);
+  require_mesh_memory(refined, double(surface.vertices.size()) + refined, where,
+                      "n_refs " + std::to_string(levels), "take fewer levels");
+  for (int level = 0; level < levels && !surface.edges.empty(); ++level) {
     const std::size_t edges = surface.edges.size();
-    if (surface.vertices.size() + edges > std::size_t{std::numeric_limits<std::int32_t>::max()} / 2)
-      throw InputError(where, "n_refs makes more edges than 32-bit indices can number; take fewer levels");
     for (std::size_t e = 0; e < edges; ++e) {
       const auto [a, b] = surface.edges[e];
       const auto middle = static_cast<std::int32_t>(surface.vertices.size());
@@ -121,11 +123,8 @@ void drop_unused_vertices(SurfaceMesh& surface) {
   for_each_index(surface, [&](std::int32_t& v) { v = number[at(v)]; });
 }
 
-void add_copies(SurfaceMesh& surface, const std::vector<Eigen::Vector3d>& offsets, const std::string& where) {
+void add_copies(SurfaceMesh& surface, const std::vector<Eigen::Vector3d>& offsets) {
   const SurfaceMesh original = surface;
-  if (double(original.vertices.size()) * double(offsets.size()) >
-      double(std::numeric_limits<std::int32_t>::max()))
-    throw InputError(where, "array makes more vertices than 32-bit indices can number");
   for (std::size_t c = 1; c < offsets.size(); ++c) {
     const auto shift = static_cast<std::int32_t>(surface.vertices.size());
     SurfaceMesh shifted = original;
@@ -191,7 +190,10 @@ SurfaceMesh obstacle_surface(RawMesh raw, const GeometrySpec& spec, int dim) {
                      "n_refs of an obstacle splits edges only; this one has triangles: refine its file");
   drop_unused_vertices(surface);
   split_edges(surface, spec.n_refs, where);
-  if (spec.array) add_copies(surface, copy_offsets(*spec.array, box, dim, where), where);
+  if (spec.array)
+    add_copies(surface, copy_offsets(*spec.array, box, dim, where,
+                                     double(surface.triangles.size() + surface.edges.size()),
+                                     double(surface.vertices.size())));
   return surface;
 }
 

@@ -1,7 +1,8 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
-#include "mesh/input/describe.hpp"
+#include "mesh/input/mesh_memory.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/body_mesh.hpp"
 
@@ -83,8 +84,18 @@ void split_tetrahedron(const Cell& v, const auto& mid, std::vector<Cell>& out) {
   out.push_back({m01, m23, m02, m12});
 }
 
+std::size_t children_of_a_cell(const BodyMesh& mesh) { return mesh.dim == 2 ? 4 : 8; }
+
+/// Before anything is refined. A fine mesh has half as many vertices as triangles, a sixth as many as
+/// tetrahedra.
+void check_size(const BodyMesh& mesh, int levels, const std::string& where) {
+  const double cells = double(mesh.cells.size()) * std::pow(double(children_of_a_cell(mesh)), levels);
+  require_mesh_memory(cells, std::max(double(mesh.vertices.size()), cells / (mesh.dim == 2 ? 2 : 6)), where,
+                      "n_refs " + std::to_string(levels), "take fewer levels");
+}
+
 void refine_once(BodyMesh& mesh, const std::string& where) {
-  const std::size_t children = mesh.dim == 2 ? 4 : 8;
+  const std::size_t children = children_of_a_cell(mesh);
   for (auto& cell : mesh.cells) std::sort(cell.begin(), cell.begin() + mesh.dim + 1);
   const EdgeNumbers edges(mesh);
   const std::size_t old_vertices = mesh.vertices.size();
@@ -127,6 +138,7 @@ void refine(BodyMesh& mesh, int levels, const std::string& where) {
       throw InputError(where, "n_refs cannot refine a mesh whose stored volume tags differ (cell 0 has " +
                                   std::to_string(mesh.tags[0]) + ", cell " + std::to_string(c) + " has " +
                                   std::to_string(mesh.tags[c]) + "); refine it with the mesh generator");
+  check_size(mesh, levels, where);
   for (int level = 0; level < levels; ++level) refine_once(mesh, where);
 }
 

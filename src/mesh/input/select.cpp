@@ -25,6 +25,7 @@ struct Item {
 
 /// What is selected from, for messages and for the shape of files.
 struct Population {
+  EmptySelection::Kind kind;
   const char* name; ///< "boundary facet"
   int vertices_per_item;
   std::int64_t count;    ///< ids in a file with one per item; -1 if such a file is refused
@@ -77,11 +78,14 @@ public:
         shape_);
   }
 
-  [[noreturn]] void fail_empty() const {
-    fail(describe_shape() + " selects no " + population_.name + " of this geometry, which " +
-         (box_.isEmpty() ? "is empty" : "spans " + describe(box_, dim_)) +
-         "; facets and cells are tested by their barycentre, after transformation and refinement" +
-         (selection_.relative ? " (the selection is relative to that box)" : ""));
+  EmptySelection as_empty() const {
+    std::vector<std::int32_t> ids{selection_.id};
+    if (file_) ids = file_->all_ids();
+    return {population_.kind, std::move(ids), selection_.where,
+            describe_shape() + " selects no " + population_.name + " of this geometry, which " +
+                (box_.isEmpty() ? "is empty" : "spans " + describe(box_, dim_)) +
+                "; facets and cells are tested by their barycentre, after transformation and refinement" +
+                (selection_.relative ? " (the selection is relative to that box)" : "")};
   }
 
 private:
@@ -216,9 +220,9 @@ public:
     return id;
   }
 
-  void check_all_matched() const {
+  void add_unmatched(std::vector<EmptySelection>& empty) const {
     for (std::size_t s = 0; s < matchers_.size(); ++s)
-      if (!matched_[s]) matchers_[s].fail_empty();
+      if (!matched_[s]) empty.push_back(matchers_[s].as_empty());
   }
 
 private:
@@ -243,12 +247,14 @@ Item item_of(const BodyMesh& mesh, const std::array<std::int32_t, n>& vertices, 
 
 std::vector<std::array<std::int32_t, 4>> select_facets(const BodyMesh& mesh, const Boundary& boundary,
                                                        const std::vector<Selection>& selections,
-                                                       const Eigen::AlignedBox3d& box) {
+                                                       const Eigen::AlignedBox3d& box,
+                                                       std::vector<EmptySelection>& empty) {
   constexpr std::array<std::int32_t, 4> interior{interior_facet, interior_facet, interior_facet,
                                                  interior_facet};
   std::vector<std::array<std::int32_t, 4>> ids(mesh.cells.size(), interior);
   Search search(selections, box, mesh.dim,
-                {"boundary facet", mesh.dim, mesh.dim == 3 ? boundary.num_all_facets : -1,
+                {EmptySelection::Kind::surface, "boundary facet", mesh.dim,
+                 mesh.dim == 3 ? boundary.num_all_facets : -1,
                  static_cast<std::int64_t>(mesh.vertices.size())});
   for (const auto& facet : boundary.facets) {
     auto& id = ids[static_cast<std::size_t>(facet.cell)][static_cast<std::size_t>(facet.local)];
@@ -257,29 +263,31 @@ std::vector<std::array<std::int32_t, 4>> select_facets(const BodyMesh& mesh, con
     if (const auto match = search(item_of(mesh, facet_vertices(mesh, facet), mesh.dim, facet.number)))
       id = *match;
   }
-  search.check_all_matched();
+  search.add_unmatched(empty);
   return ids;
 }
 
 std::vector<std::int32_t> select_cells(const BodyMesh& mesh, const std::vector<Selection>& selections,
-                                       const Eigen::AlignedBox3d& box) {
+                                       const Eigen::AlignedBox3d& box, std::vector<EmptySelection>& empty) {
   std::vector<std::int32_t> ids = mesh.tags;
   if (selections.empty()) return ids;
   Search search(selections, box, mesh.dim,
-                {"cell", mesh.dim + 1, static_cast<std::int64_t>(mesh.cells.size()),
+                {EmptySelection::Kind::volume, "cell", mesh.dim + 1,
+                 static_cast<std::int64_t>(mesh.cells.size()),
                  static_cast<std::int64_t>(mesh.vertices.size())});
   for (std::size_t c = 0; c < mesh.cells.size(); ++c) {
     Item item = item_of(mesh, mesh.cells[c], mesh.dim + 1, static_cast<std::int64_t>(c));
     item.tag = mesh.tags[c];
     if (const auto match = search(item)) ids[c] = *match;
   }
-  search.check_all_matched();
+  search.add_unmatched(empty);
   return ids;
 }
 
 std::vector<std::int32_t> select_vertices(const BodyMesh& mesh, const Boundary& boundary,
                                           const std::vector<Selection>& selections,
-                                          const Eigen::AlignedBox3d& box) {
+                                          const Eigen::AlignedBox3d& box,
+                                          std::vector<EmptySelection>& empty) {
   std::vector<std::int32_t> ids(mesh.vertices.size(), 0);
   if (selections.empty()) return ids;
   std::vector<char> in_cell(ids.size(), 0), on_boundary(ids.size(), 0);
@@ -292,14 +300,14 @@ std::vector<std::int32_t> select_vertices(const BodyMesh& mesh, const Boundary& 
       on_boundary[static_cast<std::size_t>(vertices[static_cast<std::size_t>(i)])] = 1;
   }
   const auto count = static_cast<std::int64_t>(ids.size());
-  Search search(selections, box, mesh.dim, {"boundary vertex", 1, count, count});
+  Search search(selections, box, mesh.dim, {EmptySelection::Kind::point, "boundary vertex", 1, count, count});
   for (std::size_t v = 0; v < ids.size(); ++v) {
     if (!in_cell[v]) continue;
     const auto number = static_cast<std::int32_t>(v);
     const Item item{mesh.vertices[v], {number, -1, -1, -1}, number, 0, on_boundary[v] != 0};
     if (const auto match = search(item)) ids[v] = *match;
   }
-  search.check_all_matched();
+  search.add_unmatched(empty);
   return ids;
 }
 

@@ -49,6 +49,14 @@ SelectionFile::SelectionFile(const FileSelection& selection, int vertices_per_it
   throw InputError(where, error.what());
 }
 
+std::vector<std::int32_t> SelectionFile::all_ids() const {
+  std::vector<std::int32_t> ids = ids_;
+  for (const Row& row : rows_) ids.push_back(row.id);
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  return ids;
+}
+
 std::optional<std::int32_t> SelectionFile::id(const std::array<std::int32_t, 4>& vertices) const {
   const auto found = std::lower_bound(rows_.begin(), rows_.end(), vertices,
                                       [](const Row& row, const auto& value) { return row.vertices < value; });

@@ -23,6 +23,8 @@ public:
   /// The largest vertex number of any row; -1 without rows.
   std::int32_t largest_vertex() const { return largest_vertex_; }
 
+  /// Each id that occurs, ascending.
+  std::vector<std::int32_t> all_ids() const;
   std::int32_t id(std::int64_t item) const { return ids_[static_cast<std::size_t>(item)]; }
   /// @param vertices descending, then -1 for the entries that the item lacks.
   std::optional<std::int32_t> id(const std::array<std::int32_t, 4>& vertices) const;

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <numbers>
 
+#include "mesh/input/mesh_memory.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::mesh {
@@ -119,20 +120,25 @@ void normalize(std::vector<Eigen::Vector3d>& vertices, const std::string& where)
 }
 
 std::vector<Eigen::Vector3d> copy_offsets(const ArrayCopies& copies, const Eigen::AlignedBox3d& box, int dim,
-                                          const std::string& where) {
+                                          const std::string& where, double cells, double vertices) {
   std::array<int, 3> size{1, 1, 1};
   if (copies.size.size() < 2 || copies.size.size() > 3)
     throw InputError(where, "array/size has " + std::to_string(copies.size.size()) +
                                 " numbers; it needs one per axis");
   std::copy(copies.size.begin(), copies.size.end(), size.begin());
-  for (const int n : size)
+  std::string given;
+  double count = 1;
+  for (const int n : size) {
     if (n < 1)
       throw InputError(where, "array/size has the entry " + std::to_string(n) + "; it must be at least 1");
+    given += (given.empty() ? "" : ", ") + std::to_string(n);
+    count *= n;
+  }
   if (dim == 2 && size[2] != 1)
     throw InputError(where,
                      "array/size asks for " + std::to_string(size[2]) + " copies along z in a scene in 2D");
-  if (double(size[0]) * double(size[1]) * double(size[2]) > 1e9)
-    throw InputError(where, "array/size asks for more copies than 32-bit indices can number");
+  require_mesh_memory(count * cells, count * vertices, where, "array/size [" + given + "]",
+                      "take fewer copies");
   const Eigen::Vector3d unit = copies.relative ? Eigen::Vector3d(box.sizes()) : Eigen::Vector3d::Ones();
   std::vector<Eigen::Vector3d> offsets;
   for (int i = 0; i < size[0]; ++i)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "recoil/mesh/geometry_spec.hpp"
+#include "recoil/mesh/input/select.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
 
 namespace recoil::mesh {
@@ -15,6 +16,7 @@ namespace recoil::mesh {
 struct AssembledGeometry {
   SimplexMesh deformable;
   std::vector<SurfaceMesh> obstacles; ///< in the order of their entries
+  std::vector<EmptySelection> empty_selections;
 };
 
 /// Mesh files read once and kept for those who need them again. Pass one to geometry_dimension() and then to

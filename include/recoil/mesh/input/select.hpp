@@ -13,8 +13,17 @@ namespace recoil::mesh {
 /// Positions (facet and cell barycentres, vertices) are compared inclusively and without tolerance, except
 /// for `axis`, which takes 1e-9 (times the diagonal of geometries smaller than 1), and `threshold`, which is
 /// strict. A list is searched in order, the first entry that matches gives the id. `box` is the bounding box
-/// of the transformed geometry, to which relative coordinates refer. An entry that would match nothing even
-/// if it stood alone is an InputError with its JSON pointer, the numbers asked for and the bounding box.
+/// of the transformed geometry, to which relative coordinates refer. Entries that would match nothing even if
+/// they stood alone are added to `empty`.
+
+/// An entry of a selection list that matches nothing.
+struct EmptySelection {
+  enum class Kind { surface, volume, point };
+  Kind kind = Kind::surface;
+  std::vector<std::int32_t> ids; ///< what it would give
+  std::string where;             ///< JSON pointer
+  std::string message;           ///< the numbers asked for and the bounding box
+};
 
 /// Surface ids of the facets of each cell: unselected_facet, interior_facet or the id selected. Interior
 /// facets carry no ids, whatever boundary_only says: boundary conditions act on boundary facets only. A file
@@ -22,17 +31,18 @@ namespace recoil::mesh {
 /// id per facet, interior ones included, in lexicographic order of their ascending vertices.
 std::vector<std::array<std::int32_t, 4>> select_facets(const BodyMesh& mesh, const Boundary& boundary,
                                                        const std::vector<Selection>& selections,
-                                                       const Eigen::AlignedBox3d& box);
+                                                       const Eigen::AlignedBox3d& box,
+                                                       std::vector<EmptySelection>& empty);
 
 /// Volume ids of the cells; cells not selected keep their stored tag. A file gives one id per cell or rows
 /// "id v0 v1 v2 (v3)".
 std::vector<std::int32_t> select_cells(const BodyMesh& mesh, const std::vector<Selection>& selections,
-                                       const Eigen::AlignedBox3d& box);
+                                       const Eigen::AlignedBox3d& box, std::vector<EmptySelection>& empty);
 
 /// Point ids of the vertices, 0 if not selected. Vertices of no boundary facet take part only in entries with
 /// boundary_only = false, vertices of no cell never. A file gives one id per vertex or rows "id v".
 std::vector<std::int32_t> select_vertices(const BodyMesh& mesh, const Boundary& boundary,
                                           const std::vector<Selection>& selections,
-                                          const Eigen::AlignedBox3d& box);
+                                          const Eigen::AlignedBox3d& box, std::vector<EmptySelection>& empty);
 
 } // namespace recoil::mesh

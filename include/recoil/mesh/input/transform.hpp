@@ -40,8 +40,10 @@ void transform_vertices(const AffineMap& map, std::vector<Eigen::Vector3d>& vert
 void normalize(std::vector<Eigen::Vector3d>& vertices, const std::string& where);
 
 /// Shifts of the copies of a `mesh_array`, the first index outermost: offset * (i, j, k), times the extents
-/// of `box` if relative. @throws InputError naming `where` for sizes below 1 or a wrong count of them.
+/// of `box` if relative. `cells`, `vertices`: of what is copied.
+/// @throws InputError naming `where` for sizes below 1, a wrong count of them, or copies that memory cannot
+/// hold.
 std::vector<Eigen::Vector3d> copy_offsets(const ArrayCopies& copies, const Eigen::AlignedBox3d& box, int dim,
-                                          const std::string& where);
+                                          const std::string& where, double cells = 1, double vertices = 1);
 
 } // namespace recoil::mesh

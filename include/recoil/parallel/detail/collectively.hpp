@@ -23,14 +23,10 @@ std::invoke_result_t<Work> collectively(const Communicator& comm, Work&& work) {
       std::forward<Work>(work)();
     else
       result.emplace(std::forward<Work>(work)());
-  } catch (const Error& error) {
-    code = static_cast<int>(error.code());
-    message = error.what();
-    if (message.empty()) message = "unknown error";
   } catch (const std::exception& error) {
-    code = static_cast<int>(ExitCode::internal);
-    message = error.what();
-    if (message.empty()) message = "unknown error";
+    const Failure failure = describe_failure(error, comm.rank());
+    code = static_cast<int>(failure.code);
+    message = failure.message.empty() ? "unknown error" : failure.message;
   }
   agree(comm, code, message);
   if constexpr (!returns_nothing) return std::move(*result);

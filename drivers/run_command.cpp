@@ -1,0 +1,80 @@
+#include "run_command.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+#include "recoil/base/memory.hpp"
+#include "recoil/parallel/environment.hpp"
+
+namespace recoil::drivers {
+
+namespace {
+
+/// Given back before the message about memory that ran out is made.
+char* reserve = nullptr;
+constexpr std::size_t reserve_bytes = std::size_t(1) << 20;
+
+/// Of MPI_COMM_WORLD, for a handler that cannot ask.
+int own_rank = 0;
+
+/// OpenMPI, PETSc and HDF5 do not survive failing allocations while they start.
+constexpr double least_bytes = 256e6;
+
+/// Libraries report allocations that fail under many names.
+bool is_short_of_memory(const std::exception& error) {
+  return dynamic_cast<const LibraryError*>(&error) != nullptr && memory_limit().bytes < 64e6;
+}
+
+[[noreturn]] void end_all_ranks(const std::exception& error) {
+  std::free(std::exchange(reserve, nullptr));
+  const Failure failure = is_short_of_memory(error) ? describe_failure(std::bad_alloc(), own_rank)
+                                                    : describe_failure(error, own_rank);
+  std::cerr << "recoil: " << failure.message << std::endl;
+  parallel::abort_all(exit_status(failure.code));
+}
+
+[[noreturn]] void end_on_escaped_exception() {
+  try {
+    if (const auto escaped = std::current_exception()) std::rethrow_exception(escaped);
+  } catch (const std::exception& error) {
+    end_all_ranks(error);
+  } catch (...) {
+  }
+  std::fputs("recoil: error inside recoil, please report it: ended without an exception\n", stderr);
+  parallel::abort_all(exit_status(ExitCode::internal));
+}
+
+} // namespace
+
+void prepare_process() {
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::set_terminate(&end_on_escaped_exception);
+  reserve = static_cast<char*>(std::calloc(reserve_bytes, 1));
+  const MemoryLimit limit = memory_limit();
+  if (limit.bytes >= least_bytes) return;
+  std::cerr << "recoil: " << limit.source << " gives " << describe_bytes(limit.bytes)
+            << " of memory, the program takes " << describe_bytes(least_bytes) << " to start; raise the limit"
+            << std::endl;
+  std::_Exit(exit_status(ExitCode::bad_input));
+}
+
+int run_command(const parallel::Communicator& comm, const Run& run) {
+  own_rank = comm.rank();
+  try {
+    return exit_status(run(comm));
+  } catch (const LibraryError& error) {
+    if (!error.agreed()) end_all_ranks(error);
+    if (comm.rank() == 0) std::cerr << "recoil: " << error.what() << std::endl;
+    return exit_status(error.code());
+  } catch (const Error& error) {
+    // Errors of the other kinds are the same on all ranks; one of them tells.
+    if (comm.rank() == 0) std::cerr << "recoil: " << error.what() << std::endl;
+    return exit_status(error.code());
+  } catch (const std::exception& error) {
+    end_all_ranks(error);
+  }
+}
+
+} // namespace recoil::drivers
