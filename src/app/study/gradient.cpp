@@ -6,6 +6,7 @@
 
 #include "app/study/gradient_folder.hpp"
 #include "app/study/gradient_report.hpp"
+#include "app/study/gradient_warnings.hpp"
 #include "app/study/tied_values.hpp"
 #include "recoil/app/study/read_study.hpp"
 #include "recoil/base/log.hpp"
@@ -80,6 +81,8 @@ public:
         log_error(study_.experiments[e].name + ": " + failure);
         return ExitCode::no_solution;
       }
+    warnings_ = gradient_warnings(study_, stages_, frozen_);
+    for (const std::string& warning : warnings_) log_warning(warning);
     write_gradient_fields(comm_, study_, stages_, folder.fields());
     // A check may take longer than the job has. What is there already may hold one.
     if (!folder.has_result(comm_)) folder.write_result(comm_, describe());
@@ -88,7 +91,10 @@ public:
     nlohmann::ordered_json json = describe();
     json["check"] = describe_check(checks);
     folder.write_result(comm_, json);
-    return std::ranges::all_of(checks, &DirectionCheck::agrees) ? ExitCode::done : ExitCode::no_solution;
+    const auto is_wrong = [](const DirectionCheck& direction) {
+      return direction.judgement == Judgement::wrong;
+    };
+    return std::ranges::any_of(checks, is_wrong) ? ExitCode::no_solution : ExitCode::done;
   }
 
 private:
@@ -117,6 +123,7 @@ private:
   nlohmann::ordered_json describe() {
     nlohmann::ordered_json json = describe_gradient(study_, stages_);
     if (!frozen_.empty()) json["barrier_stiffness"] = frozen_;
+    if (!warnings_.empty()) json["warnings"] = warnings_;
     json["ranks"] = comm_.size();
     json["peak_memory_mb"] = {{"max", comm_.max(peak_memory_mb())}, {"sum", comm_.sum(peak_memory_mb())}};
     json["version"] = version();
@@ -128,6 +135,7 @@ private:
   Interrupts interrupts_;
   GradientStages stages_;
   nlohmann::ordered_json frozen_;
+  std::vector<std::string> warnings_;
 };
 
 } // namespace
