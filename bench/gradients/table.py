@@ -152,7 +152,7 @@ class Cell:
     def __init__(self, recoil, folder, key):
         self.recoil, self.key = recoil, key
         self.folder = os.path.join(folder, "-".join(map(str, key)))
-        os.makedirs(self.folder)
+        os.makedirs(self.folder, exist_ok=True)
 
     def write(self, name, content):
         path = os.path.join(self.folder, name)
@@ -164,33 +164,43 @@ class Cell:
         return subprocess.run([self.recoil, *arguments], env=ENVIRONMENT, cwd=self.folder, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT)
 
-    def run(self, steps):
+    def scene(self):
         scheme, contact, dim, order = self.key
-        order = int(order[1])
-        dimension = int(dim[0])
-        own = scene(scheme, contact, dimension, order)
-        self.write("scene.json", own)
-        other = json.loads(json.dumps(own))
+        return scheme, int(dim[0]), scene(scheme, contact, int(dim[0]), int(order[1]))
+
+    def make_reference(self):
+        """Runs what the targets are taken from; the output if that fails."""
+        _, _, other = self.scene()
         other["materials"][0]["E"] *= 1.3
         other["gravity"][0] += 3
         self.write("other.json", other)
+        shutil.rmtree(os.path.join(self.folder, "reference"), ignore_errors=True)
         done = self.call("simulate", "other.json", "-o", "reference", "-q")
-        if done.returncode:
-            return None, done.stdout
-        chosen, reasons = parameters(scheme, contact, dimension)
+        return done.stdout if done.returncode else None
+
+    def studies(self):
+        """Name, parameters, scene and study of every group of parameters."""
+        scheme, dimension, own = self.scene()
         groups = []
         if scheme != "static":  # its centre of mass depends on density and shape
             groups.append(("spin", [{"name": "spin", "quantity": "initial_angular_velocity", "body": "balloon",
                                      "initial": [3] if dimension == 2 else [1, 2, 3]}]))
         shape = {"name": "shape", "quantity": "shape", "basis": {"box": [3] * dimension}, "body": "lower"}
-        results = {}
-        for name, group in groups + [("values", chosen), ("shape", [shape])]:
+        for name, group in groups + [("values", parameters(scheme, self.key[1], dimension)[0]), ("shape", [shape])]:
             if name != "spin" and "initial_conditions" in own:
                 own["initial_conditions"].pop("angular_velocity", None)
-                self.write("scene.json", own)
-            study = {"experiments": [{"name": "run", "scene": "scene.json"}], "parameters": group,
-                     "objectives": objectives(scheme, dimension), "sweep": {"tolerance": 1e-13},
-                     "check": {"directions": 1, "steps": [h / 100 for h in steps] if name == "shape" else steps}}
+            yield name, group, own, {"experiments": [{"name": "run", "scene": name + "-scene.json"}], "parameters": group,
+                                     "objectives": objectives(scheme, dimension), "sweep": {"tolerance": 1e-13}}
+
+    def run(self, steps):
+        failure = self.make_reference()
+        if failure is not None:
+            return None, failure
+        reasons = parameters(self.key[0], self.key[1], int(self.key[2][0]))[1]
+        results = {}
+        for name, group, own, study in self.studies():
+            study["check"] = {"directions": 1, "steps": [h / 100 for h in steps] if name == "shape" else steps}
+            self.write(name + "-scene.json", own)
             self.write(name + ".json", study)
             shutil.rmtree(os.path.join(self.folder, "out-" + name), ignore_errors=True)
             done = self.call("gradient", name + ".json", "-o", "out-" + name, "--check", "-q")

@@ -132,11 +132,14 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
   for (std::size_t k = 0; k < columns.size(); ++k) {
     Column& column = columns[k];
     step_.add_parameter_products(k, column.p, B);
+    totals_.objective_correction += B * step_.gradient_product(column.p);
     linalg::Vector sum = column.p; // p + Ps
     if (inertia) {
       sum.add(1, column.pending.weighted_p);
       step_.add_mass_products(k, sum, now.v);
       step_.multiply_mass(sum, column.mu);
+      // The inertia of the residuals, summed by states instead of steps: a step knows one predecessor only.
+      totals_.objective_correction += column.mu.dot(now.v);
       column.mu.add(1, column.dv);
       column.mu.scale(1 / B);
     }
@@ -169,6 +172,7 @@ void ReverseSweep::finish() {
     by_displacement.add(1, pending.weighted_mu);
     by_displacement.add(1, pending.previous);
     step_.multiply_mass(pending.weighted_p, by_velocity);
+    totals_.objective_correction += by_velocity.dot(first.v);
     by_velocity.add(1, column.dv);
     step_.add_mass_products(k, pending.weighted_p, first.v);
     step_.add_initial_products(k, by_displacement, by_velocity);

@@ -36,6 +36,9 @@ struct SweepOptions {
 struct SweepTotals {
   GlobalIndex steps = 0, solves = 0, linear_iterations = 0;
   double largest_relative_residual = 0;
+  /// Sum over the steps of p_i' (M (v_i + sum_j a_j v_{p_j}) + B_i G_i), over all objectives: adjoint times
+  /// residual, to first order the change of the objectives if the states were solved exactly.
+  double objective_correction = 0;
 };
 
 /// Reverse sweep through the steps of a recorded run: the discrete adjoint of the BDF scheme with any list of

@@ -18,16 +18,16 @@ double draw(int seed, int parameter, GlobalIndex entry) {
   return static_cast<double>(x >> 11) * 0x1.0p-52 - 1;
 }
 
+} // namespace
+
 template <int dim>
-double size_of(const ParameterField<dim>& field, const mesh::DistributedMesh<dim>& mesh, double start) {
+double size_of(const ParameterField<dim>& field, const mesh::DistributedMesh<dim>& mesh, double value) {
   if (field.spec->basis) return (mesh.max_corner - mesh.min_corner).norm();
-  if (const double value = std::abs(start); value > 0) return value;
+  if (const double size = std::abs(value); size > 0) return size;
   double largest = 0;
-  for (const double value : field.spec->initial) largest = std::max(largest, std::abs(value));
+  for (const double start : field.spec->initial) largest = std::max(largest, std::abs(start));
   return largest > 0 ? largest : 1;
 }
-
-} // namespace
 
 template <int dim>
 double component_of(const Direction& direction, const ParameterField<dim>& field,
@@ -44,6 +44,8 @@ double component_of(const Direction& direction, const ParameterField<dim>& field
   return !quantity.min_open && values[entry] == quantity.min ? std::abs(component) : component;
 }
 
+template double size_of(const ParameterField<2>&, const mesh::DistributedMesh<2>&, double);
+template double size_of(const ParameterField<3>&, const mesh::DistributedMesh<3>&, double);
 template double component_of(const Direction&, const ParameterField<2>&, const mesh::DistributedMesh<2>&,
                              const std::vector<double>&, std::size_t);
 template double component_of(const Direction&, const ParameterField<3>&, const mesh::DistributedMesh<3>&,

@@ -26,6 +26,7 @@ void write_experiment_result(const parallel::Communicator& comm, const Experimen
                                      {"forward_seconds", forward.seconds},
                                      {"linear_iterations", sweep.linear_iterations},
                                      {"largest_relative_residual", sweep.largest_relative_residual},
+                                     {"objective_correction", sweep.objective_correction},
                                      {"seconds", sweep.seconds}};
   write_sweep_file(comm, folder, "sweep_done.h5", about, [&](io::Hdf5Writer& file) {
     for (std::size_t k = 0; k < fields.size(); ++k)
@@ -54,6 +55,7 @@ read_experiment_result(const parallel::Communicator& comm, const ExperimentFolde
     SweepResult& sweep = result.sweep;
     about.at("linear_iterations").get_to(sweep.linear_iterations);
     about.at("largest_relative_residual").get_to(sweep.largest_relative_residual);
+    about.at("objective_correction").get_to(sweep.objective_correction);
     about.at("seconds").get_to(sweep.seconds);
     const auto file =
         parallel::collectively(comm, [&] { return std::make_shared<const io::Hdf5Reader>(found->arrays); });

@@ -52,6 +52,7 @@ public:
   ForwardResult run_beside(const Direction& direction, double factor) override;
   SweepResult sweep() override;
   double derivative(const SweepResult& sweep, const Direction& direction) const override;
+  double sensitivity(const SweepResult& sweep, std::size_t field) const override;
   std::vector<int> parameters() const override {
     std::vector<int> result;
     for (const auto& field : fields_) result.push_back(field.index);
@@ -368,6 +369,17 @@ double Runner<dim>::derivative(const SweepResult& sweep, const Direction& direct
 }
 
 template <int dim>
+double Runner<dim>::sensitivity(const SweepResult& sweep, std::size_t field) const {
+  double squares = 0;
+  for (std::size_t entry = 0; entry < fields_[field].owned_size(); ++entry) {
+    const double change =
+        sweep.gradient[field][entry] * size_of(fields_[field], geometry_.mesh, start_[field][entry]);
+    squares += change * change;
+  }
+  return std::sqrt(is_replicated(field) ? squares : comm_.sum(squares));
+}
+
+template <int dim>
 ForwardResult Runner<dim>::run_beside(const Direction& direction, double factor) {
   const Stopwatch watch;
   ForwardResult result;
@@ -440,6 +452,7 @@ void Runner<dim>::sweep_back(SweepResult& result) {
     const adjoint::SweepTotals& totals = at->sweep.totals();
     return SweepProgress{before.linear_iterations + totals.linear_iterations,
                          std::max(before.largest_relative_residual, totals.largest_relative_residual),
+                         before.objective_correction + totals.objective_correction,
                          before.seconds + watch.seconds()};
   };
   const auto save = [&] {
@@ -482,6 +495,7 @@ void Runner<dim>::sweep_back(SweepResult& result) {
   const SweepProgress all = progress();
   result.linear_iterations = all.linear_iterations;
   result.largest_relative_residual = all.largest_relative_residual;
+  result.objective_correction = all.objective_correction;
   result.seconds = all.seconds;
   log_info(fmt::format("{}: the sweep held {} states at most and repeated {} steps", name(),
                        states.most_states_held(), states.steps_repeated()));

@@ -31,6 +31,7 @@ struct SweepResult {
   std::vector<std::vector<double>> gradient; ///< per field, of this rank's slots
   GlobalIndex linear_iterations = 0;
   double largest_relative_residual = 0;
+  double objective_correction = 0; ///< what exact solves of the steps would add to the objective
   double seconds = 0;
   std::string failure;
 };
@@ -67,6 +68,9 @@ public:
 
   /// gradient . direction, each value counted once over all ranks.
   virtual double derivative(const SweepResult& sweep, const Direction& direction) const = 0;
+  /// Norm of the derivatives by the values of a field, each times the size of its value: what the objective
+  /// changes by where these change by their size. Collective.
+  virtual double sensitivity(const SweepResult& sweep, std::size_t field) const = 0;
   /// Parameters of the study that act here, in the order of SweepResult::gradient.
   virtual std::vector<int> parameters() const = 0;
   /// Start values of a field, on this rank.

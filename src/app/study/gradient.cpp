@@ -7,6 +7,7 @@
 
 #include "app/study/gradient_folder.hpp"
 #include "app/study/gradient_report.hpp"
+#include "app/study/gradient_warnings.hpp"
 #include "app/study/input_files.hpp"
 #include "app/study/scene_as_run.hpp"
 #include "app/study/sealed_json.hpp"
@@ -89,6 +90,8 @@ public:
         log_error(study_.experiments[e].name + ": " + failure);
         return ExitCode::no_solution;
       }
+    warnings_ = gradient_warnings(study_, stages_, frozen_);
+    for (const std::string& warning : warnings_) log_warning(warning);
     write_gradient_fields(comm_, study_, stages_, folder.fields());
     // A check may take longer than the job has; and an earlier process may have made one.
     write_result(folder);
@@ -96,7 +99,10 @@ public:
     const auto checks = check_gradient(study_, stages_.experiments, stages_.forward, stages_.sweeps);
     write_sealed_json(comm_, folder.check(), {{"check", describe_check(checks)}});
     write_result(folder);
-    return std::ranges::all_of(checks, &DirectionCheck::agrees) ? ExitCode::done : ExitCode::no_solution;
+    const auto is_wrong = [](const DirectionCheck& direction) {
+      return direction.judgement == Judgement::wrong;
+    };
+    return std::ranges::any_of(checks, is_wrong) ? ExitCode::no_solution : ExitCode::done;
   }
 
 private:
@@ -136,6 +142,7 @@ private:
   nlohmann::ordered_json describe() {
     nlohmann::ordered_json json = describe_gradient(study_, stages_);
     if (!frozen_.empty()) json["barrier_stiffness"] = frozen_;
+    if (!warnings_.empty()) json["warnings"] = warnings_;
     json["ranks"] = comm_.size();
     json["peak_memory_mb"] = {{"max", comm_.max(peak_memory_mb())}, {"sum", comm_.sum(peak_memory_mb())}};
     json["version"] = version();
@@ -147,6 +154,7 @@ private:
   const Interrupts& interrupts_;
   GradientStages stages_;
   nlohmann::ordered_json frozen_;
+  std::vector<std::string> warnings_;
 };
 
 /// Puts the study into a new folder, and finds out whether it can start, unless an earlier process has.

@@ -96,7 +96,7 @@ Json describe_parameters(const Study& study, const GradientStages& stages) {
 
 nlohmann::ordered_json describe_gradient(const Study& study, const GradientStages& stages) {
   Json json;
-  double objective = 0, forward_seconds = 0, sweep_seconds = 0, residual = 0;
+  double objective = 0, forward_seconds = 0, sweep_seconds = 0, residual = 0, objective_error = 0;
   GlobalIndex newton = 0, linear = 0;
   std::vector<std::size_t> next(stages.experiments.size(), 0);
   for (const ObjectiveSpec& spec : study.objectives) {
@@ -110,6 +110,7 @@ nlohmann::ordered_json describe_gradient(const Study& study, const GradientStage
     newton += stages.forward[e].newton_iterations;
     linear += stages.sweeps[e].linear_iterations;
     residual = std::max(residual, stages.sweeps[e].largest_relative_residual);
+    objective_error += std::abs(stages.sweeps[e].objective_correction);
   }
   json["objective"] = objective;
   json["parameters"] = describe_parameters(study, stages);
@@ -118,6 +119,7 @@ nlohmann::ordered_json describe_gradient(const Study& study, const GradientStage
   json["newton_iterations"] = newton;
   json["sweep_linear_iterations"] = linear;
   json["sweep_relative_residual"] = residual;
+  json["objective_error"] = objective_error;
   return json;
 }
 
@@ -129,8 +131,11 @@ nlohmann::ordered_json describe_check(const std::vector<DirectionCheck>& checks)
                           {"verdict", check.verdict},
                           {"derivative", check.derivative},
                           {"difference", check.difference},
+                          {"noise", check.errors.noise},
                           {"steps", check.steps},
+                          {"differences", check.differences},
                           {"relative_errors", check.relative_errors},
+                          {"uncertainties", check.uncertainties},
                           {"remainders", check.remainders}};
   return result;
 }

@@ -99,6 +99,7 @@ void write_sweep_checkpoint(const ExperimentFolder& folder, const adjoint::Rever
                    {"pending", describe(sweep.pending())},
                    {"linear_iterations", progress.linear_iterations},
                    {"largest_relative_residual", progress.largest_relative_residual},
+                   {"objective_correction", progress.objective_correction},
                    {"seconds", progress.seconds}};
   write_sweep_file(comm, folder, fmt::format("sweep_{}.h5", sweep.next()), about, [&](io::Hdf5Writer& file) {
     for (std::size_t k = 0; k < sweep.pending().size(); ++k)
@@ -143,7 +144,8 @@ bool read_sweep_checkpoint(const ExperimentFolder& folder, adjoint::ReverseSweep
     }
     sweep.resume(about.at("next"),
                  read_pending(*file, about.at("pending"), nodes, discrete.space().layout()));
-    progress = {about.at("linear_iterations"), about.at("largest_relative_residual"), about.at("seconds")};
+    progress = {about.at("linear_iterations"), about.at("largest_relative_residual"),
+                about.at("objective_correction"), about.at("seconds")};
     return true;
   } catch (const nlohmann::json::exception& wrong) {
     why = folder.sweep().string() + ": " + wrong.what();

@@ -13,6 +13,7 @@ namespace recoil::app {
 struct SweepProgress {
   GlobalIndex linear_iterations = 0;
   double largest_relative_residual = 0;
+  double objective_correction = 0;
   double seconds = 0;
 };
 

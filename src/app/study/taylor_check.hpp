@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/study/experiment_run.hpp"
+#include "app/study/judge_differences.hpp"
 
 namespace recoil::app {
 
@@ -14,9 +15,11 @@ struct DirectionCheck {
   double difference = 0;     ///< central, of the best step
   double relative_error = 0; ///< of the best step
   double slope = 0;          ///< of the Taylor remainder; NaN where it is lost in rounding
-  std::vector<double> steps, relative_errors, remainders;
-  std::string verdict; ///< "agrees", maybe with a remark, or what is wrong
-  bool agrees = false;
+  ObjectiveErrors errors;
+  std::vector<double> steps, differences, relative_errors, remainders;
+  std::vector<double> uncertainties; ///< of the differences, relative
+  Judgement judgement = Judgement::not_comparable;
+  std::string verdict; ///< the judgement in words
 };
 
 /// Taylor test |J(q + h d) - J(q) - h g.d| = O(h^2) and central differences for directions drawn over all

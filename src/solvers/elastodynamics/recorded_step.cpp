@@ -38,14 +38,21 @@ void RecordedStep<dim>::linearize(const stepping::StepRecord& record, const step
   const bool inertia = record.coefficients.order > 0;
   const double B = record.coefficients.scaled_dt(record.dt), scale = inertia ? B * B : 1;
   const Moment moment = moment_of(record.id, record.time);
-  // The Hessian of the inertial term does not depend on where it is centred.
+  // The Hessian of the inertial term does not depend on where it is centred; here its gradient is zero.
   objective_.begin_step({moment.time, record.dt, moment.load_factor, previous.u.local()},
                         inertia ? problem_.mass.get() : nullptr, &now.u, scale);
   if (problem_.contact) {
     linearize_contact(record.dt);
     objective_.set_stiffness({stiffness_ * scale, stiffness_ * scale, 0});
   }
+  gradient_ = linalg::Vector(now.u.shared_layout());
+  objective_.gradient(now.u, gradient_);
   objective_.assemble_hessian(now.u, newton::Projection::none);
+}
+
+template <int dim>
+double RecordedStep<dim>::gradient_product(const linalg::Vector& p) {
+  return p.dot(gradient_) / objective_.scale();
 }
 
 template <int dim>

@@ -25,6 +25,7 @@ public:
   void multiply_mass(const linalg::Vector& x, linalg::Vector& y) override;
   stepping::TransposedSolve solve(const linalg::Vector& b, linalg::Vector& x,
                                   double relative_tolerance) override;
+  double gradient_product(const linalg::Vector& p) override;
   void multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) override;
   void multiply_previous(const linalg::Vector& x, linalg::Vector& y) override;
 
@@ -56,7 +57,8 @@ private:
   SweepProducts<dim>& products_;
   const stepping::StepRecord* record_ = nullptr;
   const stepping::State *now_ = nullptr, *previous_ = nullptr;
-  double stiffness_ = 0; ///< of the barrier, physical
+  double stiffness_ = 0;    ///< of the barrier, physical
+  linalg::Vector gradient_; ///< G times the scale of the step, on free entries
 };
 
 } // namespace recoil::solvers
