@@ -1,6 +1,7 @@
 #include "recoil/fem/dirichlet.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace recoil::fem {
 
@@ -31,6 +32,16 @@ DirichletDofs<dim>::DirichletDofs(const FunctionSpace<dim>& space, std::vector<D
       prescribe(nodes[static_cast<std::size_t>(node)], facet.id);
   }
   const auto& mesh = space.mesh();
+  for (LocalIndex vertex = 0; vertex < mesh.num_vertices(); ++vertex) {
+    const auto found = std::ranges::find_if(conditions_, [&](const auto& condition) {
+      return condition.vertices.contains(mesh.vertex_ids[static_cast<std::size_t>(vertex)]);
+    });
+    if (found == conditions_.end()) continue;
+    const auto& given = found->vertices.at(mesh.vertex_ids[static_cast<std::size_t>(vertex)]);
+    const auto first = static_cast<std::size_t>(space.node_of_vertex(vertex)) * dim;
+    for (std::size_t i = 0; i < dim; ++i)
+      if (!std::isnan(given[i])) condition_of[first + i] = found - conditions_.begin();
+  }
   for (LocalIndex vertex = 0; vertex < mesh.num_vertices(); ++vertex)
     prescribe(space.node_of_vertex(vertex), mesh.vertex_point_id[static_cast<std::size_t>(vertex)]);
 
@@ -52,14 +63,21 @@ DirichletDofs<dim>::DirichletDofs(const FunctionSpace<dim>& space, std::vector<D
 }
 
 template <int dim>
+double DirichletDofs<dim>::value(const Dof& dof, double time) const {
+  const DirichletCondition& condition = conditions_[dof.condition];
+  const auto node = static_cast<std::size_t>(dof.node);
+  if (!condition.vertices.empty()) // the canonical number of a node at a vertex is that of the vertex
+    return condition.vertices.at(space_->canonical_ids()[node])[static_cast<std::size_t>(dof.component)];
+  return condition.value(dof.component, expression_point<dim>(space_->node_positions()[node], time));
+}
+
+template <int dim>
 void DirichletDofs<dim>::set_values(double time, double factor, linalg::Vector& u) const {
   auto values = u.write_local();
   parallel::collectively(space_->comm(), [&] {
-    for (const Dof& dof : dofs_) {
-      const auto& position = space_->node_positions()[static_cast<std::size_t>(dof.node)];
+    for (const Dof& dof : dofs_)
       values[static_cast<std::size_t>(dof.node) * dim + static_cast<std::size_t>(dof.component)] =
-          factor * conditions_[dof.condition].value(dof.component, expression_point<dim>(position, time));
-    }
+          factor * value(dof, time);
   });
   u.update_ghosts();
 }

@@ -143,8 +143,9 @@ const LagrangeBasis<dim>& FunctionSpace<dim>::basis(int order) {
 }
 
 template <int dim>
-FunctionSpace<dim>::FunctionSpace(const mesh::DistributedMesh<dim>& mesh, std::vector<int> body_orders)
-    : mesh_(&mesh), body_orders_(std::move(body_orders)),
+FunctionSpace<dim>::FunctionSpace(const mesh::DistributedMesh<dim>& mesh, std::vector<int> body_orders,
+                                  std::optional<int> stiffness_degree)
+    : mesh_(&mesh), body_orders_(std::move(body_orders)), stiffness_degree_(stiffness_degree),
       max_order_(*std::max_element(body_orders_.begin(), body_orders_.end())) {
   check_orders(mesh, body_orders_);
   number_nodes();

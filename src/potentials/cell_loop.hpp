@@ -11,6 +11,15 @@
 
 namespace recoil::potentials {
 
+/// The quadrature of stiffness integrals on cells of one order; a single point where neither the deformation
+/// gradient nor the constants vary in a cell.
+template <int dim>
+fem::QuadratureRule<dim> cell_quadrature(const fem::FunctionSpace<dim>& space, int order,
+                                         int constants_per_cell) {
+  const bool uniform = order == 1 && constants_per_cell == 1;
+  return fem::simplex_quadrature<dim>(uniform ? 1 : space.stiffness_degree(order));
+}
+
 /// Gather, differentiate and scatter on cells with a node count known at compile time.
 template <int dim, int nodes>
 struct CellKernel {

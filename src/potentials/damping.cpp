@@ -5,24 +5,25 @@
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/psd_projection.hpp"
 #include "recoil/potentials/elastic.hpp"
+#include "recoil/potentials/laws/endpoint_rate_damping.hpp"
 #include "recoil/potentials/laws/strain_rate_damping.hpp"
 
 namespace recoil::potentials {
 
 namespace {
 
-template <int dim, int order>
+template <int dim, int order, class Law>
 class Damping final : public Potential<dim> {
   static constexpr int nodes = fem::num_lagrange_nodes(dim, order);
   using Kernel = CellKernel<dim, nodes>;
-  using Law = StrainRateDamping<dim>;
 
 public:
   Damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
           std::vector<LocalIndex> cells, parameters::CellField<2> viscosities)
       : space_(&space), geometry_(std::move(geometry)), cells_(std::move(cells)),
         viscosities_(std::move(viscosities)),
-        table_(fem::tabulate(space.basis(order), fem::simplex_quadrature<dim>(stiffness_degree(order)))) {}
+        table_(
+            fem::tabulate(space.basis(order), cell_quadrature(space, order, viscosities_.points_per_cell))) {}
 
   std::string_view name() const override { return "damping"; }
   void begin_step(const StepContext& context) override {
@@ -65,12 +66,12 @@ public:
 
   void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
                             std::span<double> y) const override {
-    add_damping_previous_product<dim>(points(), {viscosities_, u, previous_, dt_}, p, factor, y);
+    add_damping_previous_product<Law>(points(), {viscosities_, u, previous_, dt_}, p, factor, y);
   }
 
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
-    add_damping_parameter_products<dim>(points(), {viscosities_, u, previous_, dt_}, p, factor, g);
+    add_damping_parameter_products<Law>(points(), {viscosities_, u, previous_, dt_}, p, factor, g);
   }
 
 private:
@@ -99,15 +100,13 @@ private:
   double dt_ = 1;
 };
 
-} // namespace
-
-template <int dim>
+template <int dim, class Law>
 std::unique_ptr<Potential<dim>>
-make_damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-             int order, std::vector<LocalIndex> cells, parameters::CellField<2> viscosities) {
+make_damping_of(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+                int order, std::vector<LocalIndex> cells, parameters::CellField<2> viscosities) {
   const auto make = [&]<int k>() -> std::unique_ptr<Potential<dim>> {
-    return std::make_unique<Damping<dim, k>>(space, std::move(geometry), std::move(cells),
-                                             std::move(viscosities));
+    return std::make_unique<Damping<dim, k, Law>>(space, std::move(geometry), std::move(cells),
+                                                  std::move(viscosities));
   };
   switch (order) {
   case 1:
@@ -122,11 +121,25 @@ make_damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::Ce
   }
 }
 
+} // namespace
+
+template <int dim>
+std::unique_ptr<Potential<dim>> make_damping(const fem::FunctionSpace<dim>& space,
+                                             std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+                                             int order, std::vector<LocalIndex> cells,
+                                             parameters::CellField<2> viscosities, DampingRate rate) {
+  const auto make = rate == DampingRate::endpoint ? make_damping_of<dim, EndpointRateDamping<dim>>
+                                                  : make_damping_of<dim, StrainRateDamping<dim>>;
+  return make(space, std::move(geometry), order, std::move(cells), std::move(viscosities));
+}
+
 template std::unique_ptr<Potential<2>> make_damping(const fem::FunctionSpace<2>&,
                                                     std::shared_ptr<const fem::CellGeometry<2>>, int,
-                                                    std::vector<LocalIndex>, parameters::CellField<2>);
+                                                    std::vector<LocalIndex>, parameters::CellField<2>,
+                                                    DampingRate);
 template std::unique_ptr<Potential<3>> make_damping(const fem::FunctionSpace<3>&,
                                                     std::shared_ptr<const fem::CellGeometry<3>>, int,
-                                                    std::vector<LocalIndex>, parameters::CellField<2>);
+                                                    std::vector<LocalIndex>, parameters::CellField<2>,
+                                                    DampingRate);
 
 } // namespace recoil::potentials

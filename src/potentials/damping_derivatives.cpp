@@ -1,10 +1,11 @@
 #include "potentials/damping_derivatives.hpp"
 
+#include "recoil/potentials/laws/endpoint_rate_damping.hpp"
 #include "recoil/potentials/laws/strain_rate_damping.hpp"
 
 namespace recoil::potentials {
 
-template <int dim>
+template <class Law, int dim>
 void add_damping_previous_product(const CellPoints<dim>& points, const DampingStep<dim>& step,
                                   std::span<const double> p, double factor, std::span<double> y) {
   using Matrix = SquareMatrix<dim>;
@@ -14,19 +15,18 @@ void add_damping_previous_product(const CellPoints<dim>& points, const DampingSt
       const Matrix F = Matrix::Identity() + points.gradient(cell, q, step.u);
       const Matrix F_previous = Matrix::Identity() + points.gradient(cell, q, step.previous);
       Tangent<dim> A;
-      StrainRateDamping<dim>::tangent_previous(F, F_previous, step.dt, step.viscosities.at(k, q), A);
+      Law::tangent_previous(F, F_previous, step.dt, step.viscosities.at(k, q), A);
       points.scatter(cell, q, factor * points.weight(cell, q) * contract<dim>(points.gradient(cell, q, p), A),
                      y);
     }
   }
 }
 
-template <int dim>
+template <class Law, int dim>
 void add_damping_parameter_products(const CellPoints<dim>& points, const DampingStep<dim>& step,
                                     std::span<const double> p, double factor,
                                     parameters::PhysicalGradient<dim>& g) {
   using Matrix = SquareMatrix<dim>;
-  using Law = StrainRateDamping<dim>;
   for (std::size_t k = 0; k < points.cells.size(); ++k) {
     const LocalIndex cell = points.cells[k];
     if (!points.is_owned(cell)) continue;
@@ -53,14 +53,16 @@ void add_damping_parameter_products(const CellPoints<dim>& points, const Damping
   }
 }
 
-#define RECOIL_INSTANTIATE(dim)                                                                              \
-  template void add_damping_previous_product(const CellPoints<dim>&, const DampingStep<dim>&,                \
-                                             std::span<const double>, double, std::span<double>);            \
-  template void add_damping_parameter_products(const CellPoints<dim>&, const DampingStep<dim>&,              \
-                                               std::span<const double>, double,                              \
-                                               parameters::PhysicalGradient<dim>&);
-RECOIL_INSTANTIATE(2)
-RECOIL_INSTANTIATE(3)
+#define RECOIL_INSTANTIATE(Law, dim)                                                                         \
+  template void add_damping_previous_product<Law<dim>>(const CellPoints<dim>&, const DampingStep<dim>&,      \
+                                                       std::span<const double>, double, std::span<double>);  \
+  template void add_damping_parameter_products<Law<dim>>(const CellPoints<dim>&, const DampingStep<dim>&,    \
+                                                         std::span<const double>, double,                    \
+                                                         parameters::PhysicalGradient<dim>&);
+RECOIL_INSTANTIATE(StrainRateDamping, 2)
+RECOIL_INSTANTIATE(StrainRateDamping, 3)
+RECOIL_INSTANTIATE(EndpointRateDamping, 2)
+RECOIL_INSTANTIATE(EndpointRateDamping, 3)
 #undef RECOIL_INSTANTIATE
 
 } // namespace recoil::potentials

@@ -17,13 +17,13 @@ struct DampingStep {
 };
 
 /// y_a += factor * (Gp : A') grad phi_a with A' = dP/dF_previous.
-template <int dim>
+template <class Law, int dim = Law::dimension>
 void add_damping_previous_product(const CellPoints<dim>& points, const DampingStep<dim>& step,
                                   std::span<const double> p, double factor, std::span<double> y);
 
 /// See Potential::add_parameter_products. F_previous changes with the rest mesh too: its term in the shape
 /// derivative is -Gu_previous' (Gp : A').
-template <int dim>
+template <class Law, int dim = Law::dimension>
 void add_damping_parameter_products(const CellPoints<dim>& points, const DampingStep<dim>& step,
                                     std::span<const double> p, double factor,
                                     parameters::PhysicalGradient<dim>& g);

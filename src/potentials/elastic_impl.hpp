@@ -25,9 +25,8 @@ public:
                  std::vector<LocalIndex> cells, parameters::CellField<Law::num_parameters> parameters)
       : space_(&space), geometry_(std::move(geometry)), cells_(std::move(cells)),
         parameters_(std::move(parameters)),
-        table_(fem::tabulate(space.basis(order), fem::simplex_quadrature<dim>(stiffness_degree(order)))),
+        table_(fem::tabulate(space.basis(order), cell_quadrature(space, order, parameters_.points_per_cell))),
         positivity_(order) {
-    RECOIL_ASSERT(order > 1 || table_.num_points == 1);
     Tangent<dim> A;
     for (std::size_t k = 0; k < cells_.size(); ++k) {
       Law::tangent(Matrix::Identity(), parameters_.at(k, 0), A);
@@ -156,17 +155,18 @@ private:
   [[gnu::flatten]] void exact_hessian(std::size_t k, const typename Kernel::Values& values, double factor,
                                       typename Kernel::Hessian& K) const {
     const LocalIndex cell = cells_[k];
-    if constexpr (order == 1) { // one point
-      const typename Kernel::Gradients G = gradients(cell, 0);
-      assign_hessian<Law>(G, factor * weight(cell, 0), Kernel::deformation_gradient(values, G),
-                          parameters_.at(k, 0), K);
-    } else {
-      K.setZero();
-      for (int q = 0; q < table_.num_points; ++q) {
-        const typename Kernel::Gradients G = gradients(cell, q);
-        Law::add_hessian(G, factor * weight(cell, q), Kernel::deformation_gradient(values, G),
-                         parameters_.at(k, q), K);
+    if constexpr (order == 1)
+      if (table_.num_points == 1) {
+        const typename Kernel::Gradients G = gradients(cell, 0);
+        assign_hessian<Law>(G, factor * weight(cell, 0), Kernel::deformation_gradient(values, G),
+                            parameters_.at(k, 0), K);
+        return;
       }
+    K.setZero();
+    for (int q = 0; q < table_.num_points; ++q) {
+      const typename Kernel::Gradients G = gradients(cell, q);
+      Law::add_hessian(G, factor * weight(cell, q), Kernel::deformation_gradient(values, G),
+                       parameters_.at(k, q), K);
     }
   }
 

@@ -105,6 +105,34 @@ TEST(SceneValues, DefaultsOfTheTable) {
   EXPECT_THAT(scene.warnings, ::testing::IsEmpty());
 }
 
+TEST(SceneValues, WhatDifferentiableScenesOfPolyfemHold) {
+  const auto scene = read_changed(R"({
+    "space": {"discr_order": 2, "advanced": {"quadrature_order": 5, "n_boundary_samples": 5}},
+    "time": {"t0": 0, "tend": 0.04, "time_steps": 2},
+    "solver": {"nonlinear": {"norm_type": "Euclidean", "Newton": {"use_psd_projection": false,
+      "use_psd_projection_in_regularized": false}}},
+    "boundary_conditions": {
+      "dirichlet_boundary": ["../studies/observed.csv", {"id": 1, "value": [0, 0, 0]}],
+      "pressure_boundary": {"id": 1, "value": [1, -2, "-300*t"], "time_reference": [0, 0.02, 0.04]}}})")
+                         .scene;
+  EXPECT_EQ(scene.conventions, Conventions::recoil);
+  EXPECT_EQ(scene.space.quadrature_degree, 5);
+  EXPECT_EQ(scene.solver.norm, StopNorm::euclidean);
+  EXPECT_EQ(scene.boundary_conditions.dirichlet[0].node_file.filename(), "observed.csv");
+  EXPECT_TRUE(scene.boundary_conditions.dirichlet[0].node_file.is_absolute());
+  EXPECT_TRUE(scene.boundary_conditions.dirichlet[1].node_file.empty());
+  const PressureEntry& pressure = scene.boundary_conditions.pressure[0];
+  EXPECT_EQ(pressure.evaluate({0, 0, 0, 0.0201}), -2);
+  EXPECT_DOUBLE_EQ(pressure.evaluate({0, 0, 0, 0.04}), -12);
+  EXPECT_DOUBLE_EQ(pressure.evaluate({0, 0, 0, 0.03}), -7);
+  EXPECT_ANY_THROW(pressure.evaluate({0, 0, 0, 0.05}));
+  EXPECT_THAT(scene.notes, ::testing::Contains(HasSubstr("use_psd_projection): ignored")));
+  EXPECT_THAT(scene.notes, ::testing::Contains(HasSubstr("n_boundary_samples): ignored")));
+  EXPECT_EQ(read_changed(R"({"conventions": "polyfem"})").scene.conventions, Conventions::polyfem);
+  EXPECT_FALSE(read_changed("{}").scene.space.quadrature_degree);
+  EXPECT_EQ(read_changed("{}").scene.solver.norm, StopNorm::l2);
+}
+
 TEST(SceneValues, NamesAfterPlaceInTheList) {
   const auto scene = read_changed(R"({"geometry": [{"mesh": "gone.msh", "enabled": false},
       {"generator": {"type": "box", "size": [1, 1, 1], "divisions": 1}}], "boundary_conditions": null})")

@@ -1,5 +1,7 @@
 #include "recoil/fem/dirichlet.hpp"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "support/box_mesh.hpp"
@@ -45,6 +47,47 @@ TEST_P(Dirichlet, HoldsTheChosenComponentsOnAllRanks) {
       EXPECT_NEAR(u.local()[entry], expected, 1e-14);
     }
   }
+}
+
+TEST_P(Dirichlet, VerticesOneByOneStandBetweenFacetsAndPoints) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  constexpr double free = std::numeric_limits<double>::quiet_NaN();
+  mesh::SimplexMesh whole;
+  whole.dim = 2;
+  std::vector<GlobalIndex> known(4); // vertices at (-0.5, 0), (0, 0), (0.5, 0), (0.5, 0.5)
+  if (comm.rank() == 0) {
+    whole = test::box_mesh(2, 2, 1);
+    const std::array<Eigen::Vector2d, 4> places{Eigen::Vector2d(-0.5, 0), Eigen::Vector2d(0, 0),
+                                                Eigen::Vector2d(0.5, 0), Eigen::Vector2d(0.5, 0.5)};
+    for (std::size_t v = 0; v < whole.vertices.size(); ++v)
+      for (std::size_t k = 0; k < places.size(); ++k)
+        if ((whole.vertices[v].head<2>() - places[k]).norm() < 1e-12) known[k] = static_cast<GlobalIndex>(v);
+    whole.vertex_point_id[static_cast<std::size_t>(known[3])] = 7;
+  }
+  comm.broadcast(known);
+  const auto mesh = mesh::distribute<2>(comm, whole);
+  const FunctionSpace<2> space(mesh, {GetParam()});
+  DirichletCondition first, second;
+  first.vertices = {{known[0], {0.1, free, 0}}, {known[1], {0.2, 0.3, 0}}, {known[3], {0.4, 0.5, 0}}};
+  second.vertices = {{known[1], {9, 9, 0}}, {known[2], {free, -0.6, 0}}};
+  const DirichletDofs<2> dofs(space, {first, condition({1}, {true, true, false}, 1), second,
+                                      condition({7}, {false, true, false}, 2)});
+  // The side -x, and beside it (0, 0), y of (0.5, 0), and (0.5, 0.5).
+  EXPECT_EQ(dofs.num_global(), 2 * (2 * GetParam() + 1) + 2 + 1 + 2);
+  linalg::Vector u(space.layout());
+  dofs.set_values(0.5, 0.25, u);
+  const auto expect_at = [&](GlobalIndex vertex, double x, double y) {
+    for (LocalIndex v = 0; v < mesh.num_vertices(); ++v) {
+      if (mesh.vertex_ids[static_cast<std::size_t>(v)] != vertex) continue;
+      const auto entry = static_cast<std::size_t>(space.node_of_vertex(v)) * 2;
+      EXPECT_NEAR(u.local()[entry], 0.25 * x, 1e-14) << vertex;
+      EXPECT_NEAR(u.local()[entry + 1], 0.25 * y, 1e-14) << vertex;
+    }
+  };
+  expect_at(known[0], 0.1, 2 * (-0.5 + 5));
+  expect_at(known[1], 0.2, 0.3);
+  expect_at(known[2], 0, -0.6);
+  expect_at(known[3], 0.4, 2 * 2 * (0.5 + 5));
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, Dirichlet, testing::Values(1, 2, 3, 4));

@@ -307,6 +307,44 @@ def changed_mesh(recoil):
         recoil.run(2, command, "--restart", root)
 
 
+def conventions_of_polyfem(recoil):
+    """Its damping, its convergent barrier with friction, another quadrature; lists per time, a node file, the Euclidean norm."""
+    scene = slide(steps=5, conventions="polyfem", space={"advanced": {"quadrature_order": 5}, "discr_order": [{"body": "upper", "order": 2}]},
+                  materials=material(1e5, 0.3, 1000, psi=0.4, phi=0.2))
+    scene["contact"]["use_convergent_formulation"] = True
+    scene["solver"]["contact"]["barrier_stiffness"] = 1e5
+    scene["solver"]["nonlinear"]["norm_type"] = "Euclidean"
+    study = slide_study("slide", recoil.write_scene("polyfem", scene))
+    study["parameters"] += [{"name": "psi", "quantity": "damping_shear", "initial": 0.4}, {"name": "phi", "quantity": "damping_bulk", "initial": 0.2}]
+    study["objectives"].append({"name": "force", "type": "contact_force_norm", "weight": 1e-6})
+    agree(recoil, "polyfem", study)
+    study["parameters"] = [{"name": "shape", "quantity": "shape", "basis": "affine"}]
+    study["check"] = {"steps": [1e-5, 1e-6, 1e-7]}
+    agree(recoil, "polyfem-shape", study)
+    times = [0.01, 0.02, 0.03, 0.04]
+    scene = {
+        "conventions": "polyfem", "space": {"discr_order": 2, "advanced": {"quadrature_order": 5}}, "materials": material(1e5, 0.3, 1000, psi=0.2, phi=0.2),
+        "geometry": box("bar", [1, 0.4], [3, 2], [0, 0], surface_selection=[{"id": 1, "axis": "-x", "position": -0.499}, {"id": 2, "axis": "x", "position": 0.499},
+                                                                           {"id": 2, "axis": "y", "position": -1}]),
+        "boundary_conditions": {
+            "dirichlet_boundary": [{"id": 1, "value": [[0, 0.01, 0.02, 0.01], 0], "time_reference": times}, "tip.txt"],
+            "pressure_boundary": {"id": [1, 2], "value": [-1000, -3000, -2000, 500], "time_reference": times}},
+        "solver": {"nonlinear": exact(norm_type="Euclidean")}, "time": {"dt": 0.01, "time_steps": 4}}
+    with open(recoil.path("tip.txt"), "w") as file:
+        file.write("3 nan -0.02\n11 0.01 nan\n")
+    study = {
+        "experiments": [{"name": "bar", "scene": recoil.write_scene("listed", scene)}],
+        "parameters": [{"name": "pull", "quantity": "dirichlet_value", "boundary": 1, "per_step": True, "initial": [0.01, 0]},
+                       {"name": "E", "quantity": "young_modulus", "per": "element", "initial": 1e5}, {"name": "psi", "quantity": "damping_shear", "initial": 0.2},
+                       {"name": "shape", "quantity": "shape", "basis": {"box": [2, 2]}}],
+        "objectives": [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4, "time": "integral"}],
+        "sweep": {"tolerance": 1e-13}, "check": {"steps": [1e-4, 1e-5, 1e-6]}}
+    agree(recoil, "listed", study, ranks=(1, 3))
+    study["parameters"] = [{"name": "pressure", "quantity": "pressure", "initial": -1000}]
+    text = recoil.run(1, "gradient", recoil.write_scene("replaced", study), "-o", recoil.path("replaced"), expect=2)[1]
+    runs.check("a list of values per time" in text, "one pressure does not stand for a list: " + text.splitlines()[-1])
+
+
 def not_finite(recoil):
     """Objectives beyond double precision, or without a derivative, give no gradient."""
     scene = recoil.write_scene("plain", turning())
@@ -324,6 +362,6 @@ def not_finite(recoil):
 
 with runs.Recoil() as recoil:
     parts = {"friction": converged_friction, "markers": markers, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces,
-             "limits": limits, "orders": orders, "changed": changed_inputs, "mesh": changed_mesh, "finite": not_finite}
+             "limits": limits, "orders": orders, "changed": changed_inputs, "mesh": changed_mesh, "finite": not_finite, "polyfem": conventions_of_polyfem}
     for name in recoil.rest or parts:
         parts[name](recoil)

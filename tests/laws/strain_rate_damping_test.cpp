@@ -1,10 +1,12 @@
 #include "recoil/potentials/laws/strain_rate_damping.hpp"
 
 #include <cstdio>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include "laws/samples.hpp"
+#include "recoil/potentials/laws/endpoint_rate_damping.hpp"
 #include "support/finite_difference.hpp"
 
 using namespace recoil::potentials;
@@ -12,9 +14,9 @@ using namespace recoil::testing;
 
 namespace {
 
-template <int dim>
-void check_derivatives() {
-  using Damping = StrainRateDamping<dim>;
+template <class Damping>
+void check_derivatives(const std::string& name) {
+  constexpr int dim = Damping::dimension;
   const typename Damping::Parameters p{0.7, 1.3};
   const double dt = 0.05;
   std::mt19937 generator(9);
@@ -60,14 +62,59 @@ void check_derivatives() {
       worst = std::max(worst, error);
     }
   }
-  std::printf("StrainRateDamping %dD: worst relative error %.1e\n", dim, worst);
+  std::printf("%s %dD: worst relative error %.1e\n", name.c_str(), dim, worst);
 }
 
 } // namespace
 
 TEST(StrainRateDamping, DerivativesAgreeWithFiniteDifferences) {
-  check_derivatives<2>();
-  check_derivatives<3>();
+  check_derivatives<StrainRateDamping<2>>("StrainRateDamping");
+  check_derivatives<StrainRateDamping<3>>("StrainRateDamping");
+}
+
+TEST(EndpointRateDamping, DerivativesAgreeWithFiniteDifferences) {
+  check_derivatives<EndpointRateDamping<2>>("EndpointRateDamping");
+  check_derivatives<EndpointRateDamping<3>>("EndpointRateDamping");
+}
+
+TEST(EndpointRateDamping, StretchByHand) {
+  // F' = I, F = diag(1 + e): D = e (1 + e)/dt in one entry, P = (1 + 2 e)/dt (2 psi D + phi D).
+  Matrix<2> F = Matrix<2>::Identity();
+  F(0, 0) = 1.2;
+  const double D = 0.2 * 1.2 / 0.5;
+  EXPECT_NEAR((EndpointRateDamping<2>::energy_density(F, Matrix<2>::Identity(), 0.5, {3.0, 4.0})),
+              3.0 * D * D + 2.0 * D * D, 1e-15);
+  const Matrix<2> P = EndpointRateDamping<2>::first_piola(F, Matrix<2>::Identity(), 0.5, {3.0, 4.0});
+  EXPECT_NEAR(P(0, 0), 1.4 / 0.5 * (6.0 * D + 4.0 * D), 1e-13);
+  EXPECT_NEAR(P(1, 1), 1.0 / 0.5 * 4.0 * D, 1e-13);
+}
+
+TEST(EndpointRateDamping, SmallStepsAreThoseOfStrainRateDampingOverTheStep) {
+  std::mt19937 generator(21);
+  const EndpointRateDamping<3>::Parameters p{0.7, 1.3};
+  const Matrix<3> previous = Matrix<3>::Identity() + 0.2 * random_matrix<3>(generator),
+                  rate = random_matrix<3>(generator);
+  double last = 1;
+  for (const double dt : {1e-3, 1e-4, 1e-5}) {
+    const Matrix<3> F = previous + dt * rate,
+                    ours = StrainRateDamping<3>::first_piola(F, previous, dt, p) / dt;
+    const double error =
+        (EndpointRateDamping<3>::first_piola(F, previous, dt, p) - ours).norm() / ours.norm();
+    EXPECT_LT(error, 0.12 * last);
+    last = error;
+  }
+  EXPECT_LT(last, 1e-4);
+}
+
+TEST(EndpointRateDamping, TurnsWithTheBodyButDampsItsTurning) {
+  std::mt19937 generator(13);
+  const EndpointRateDamping<3>::Parameters p{0.7, 1.3};
+  const Matrix<3> F = random_matrix<3>(generator), previous = random_matrix<3>(generator),
+                  R = random_rotation<3>(generator);
+  const Matrix<3> P = EndpointRateDamping<3>::first_piola(F, previous, 0.1, p);
+  EXPECT_LT((EndpointRateDamping<3>::first_piola(R * F, R * previous, 0.1, p) - R * P).norm(),
+            1e-12 * P.norm());
+  EXPECT_GT(EndpointRateDamping<3>::energy_density(R * previous, previous, 0.1, p), 1e-2);
 }
 
 TEST(StrainRateDamping, IsDissipativeAndBlindToRigidMotion) {

@@ -142,7 +142,8 @@ template <class T>
 class ContactProducts : public ::testing::Test {};
 TYPED_TEST_SUITE(ContactProducts, Dimensions);
 
-const std::array forms{BarrierForm::plain, BarrierForm::convergent, BarrierForm{false, true, false}};
+const std::array forms{BarrierForm::plain, BarrierForm::convergent, BarrierForm{false, true, false},
+                       BarrierForm{true, true, true}};
 
 /// Kinds of terms, over all ranks.
 enum Kind { plane, vertex_vertex, vertex_edge, vertex_face, edge_edge, mollified, negative, of_obstacle };

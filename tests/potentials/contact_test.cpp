@@ -16,7 +16,7 @@ TYPED_TEST_SUITE(ContactOf, Dimensions);
 
 TYPED_TEST(ContactOf, BarrierDerivativesAgreeWithDifferences) {
   for (const BarrierForm form : {BarrierForm::plain, BarrierForm::convergent, BarrierForm{false, true, false},
-                                 BarrierForm{false, false, true}})
+                                 BarrierForm{false, false, true}, BarrierForm{true, true, true}})
     for (const int order : {1, 2}) {
       Scene<TypeParam::dim> scene(MPI_COMM_WORLD, order, form);
       const linalg::Vector u = scene.close_together();
@@ -27,7 +27,8 @@ TYPED_TEST(ContactOf, BarrierDerivativesAgreeWithDifferences) {
 }
 
 TYPED_TEST(ContactOf, FrictionDerivativesAgreeWithDifferences) {
-  for (const BarrierForm form : {BarrierForm::plain, BarrierForm::convergent}) {
+  for (const BarrierForm form :
+       {BarrierForm::plain, BarrierForm::convergent, BarrierForm{true, true, true}}) {
     Scene<TypeParam::dim> scene(MPI_COMM_WORLD, 1, form);
     const linalg::Vector start = scene.close_together();
     scene.contact.start_step(start);

@@ -19,9 +19,10 @@ std::unique_ptr<ElasticPotential<dim>> make(const Body<dim>& body, int order, do
 }
 
 template <int dim>
-std::unique_ptr<Potential<dim>> make_viscous(const Body<dim>& body, int order, double h = 0) {
+std::unique_ptr<Potential<dim>> make_viscous(const Body<dim>& body, int order, DampingRate rate,
+                                             double h = 0) {
   return make_damping<dim>(body.space, body.geometry, order, body.space.cells_of_order(order),
-                           rough_constants<2>(body, order, h));
+                           rough_constants<2>(body, order, h), rate);
 }
 
 class ElasticProducts : public ParameterProducts {
@@ -59,8 +60,16 @@ TEST_F(ElasticProducts, EveryLaw2D) {
 TEST_F(ElasticProducts, EveryLaw3D) { check_laws<3>(); }
 
 TEST_F(ElasticProducts, ConstantsThatVaryInACell) {
-  check_law<2, NeoHookean<2>>(2, fem::simplex_quadrature<2>(stiffness_degree(2)).size());
-  check_law<3, MooneyRivlin<3>>(2, fem::simplex_quadrature<3>(stiffness_degree(2)).size());
+  check_law<2, NeoHookean<2>>(2, fem::simplex_quadrature<2>(fem::stiffness_degree(2)).size());
+  check_law<3, MooneyRivlin<3>>(2, fem::simplex_quadrature<3>(fem::stiffness_degree(2)).size());
+}
+
+TEST_F(ElasticProducts, QuadratureOfAnotherDegree) {
+  stiffness_degree = 5;
+  check_law<2, NeoHookean<2>>(2);
+  check_law<3, NeoHookean<3>>(2);
+  check_law<2, NeoHookean<2>>(1, fem::simplex_quadrature<2>(5).size());
+  check_law<3, MooneyRivlin<3>>(2, fem::simplex_quadrature<3>(5).size());
 }
 
 TEST_F(ElasticProducts, WrongDerivativesAreSeen) {
@@ -90,21 +99,33 @@ TEST_F(ElasticProducts, WrongDerivativesAreSeen) {
 class DampingProducts : public ParameterProducts {
 protected:
   template <int dim>
-  void check() {
+  void check(DampingRate rate) {
     for (int order = 1; order <= 3; ++order) {
       check_constants<dim>(
-          order, [&](const Body<dim>& body, double h) { return make_viscous<dim>(body, order, h); },
+          order, [&](const Body<dim>& body, double h) { return make_viscous<dim>(body, order, rate, h); },
           [](const Body<dim>& body, const auto& g) { return constants_change<2>(body, g.viscosity); },
           "viscosities");
-      const auto make = [&](const Body<dim>& body) { return make_viscous<dim>(body, order); };
+      const auto make = [&](const Body<dim>& body) { return make_viscous<dim>(body, order, rate); };
       check_shape<dim>(order, make);
       check_previous<dim>(order, make);
     }
   }
 };
 
-TEST_F(DampingProducts, ViscositiesVerticesAndPreviousDisplacement2D) { check<2>(); }
-TEST_F(DampingProducts, ViscositiesVerticesAndPreviousDisplacement3D) { check<3>(); }
+TEST_F(DampingProducts, ViscositiesVerticesAndPreviousDisplacement2D) {
+  check<2>(DampingRate::green_difference);
+}
+TEST_F(DampingProducts, ViscositiesVerticesAndPreviousDisplacement3D) {
+  check<3>(DampingRate::green_difference);
+}
+
+TEST_F(DampingProducts, OfTheRateAtTheEnd2D) { check<2>(DampingRate::endpoint); }
+TEST_F(DampingProducts, OfTheRateAtTheEnd3D) { check<3>(DampingRate::endpoint); }
+
+TEST_F(DampingProducts, OfTheRateAtTheEndByAnotherQuadrature) {
+  stiffness_degree = 5;
+  check<2>(DampingRate::endpoint);
+}
 
 } // namespace
 } // namespace recoil::potentials

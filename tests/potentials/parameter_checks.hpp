@@ -31,10 +31,13 @@ Eigen::Matrix<double, dim, 1> vertex_direction(GlobalIndex id) {
 
 /// A distorted box whose vertices have moved by h * vertex_direction.
 template <int dim>
-Body<dim> distorted_body(int order, double h = 0) {
-  return Body<dim>(2, order, [h](GlobalIndex id) -> Eigen::Matrix<double, dim, 1> {
-    return 0.05 * rough_vector<dim>(id, 2.1) + h * vertex_direction<dim>(id);
-  });
+Body<dim> distorted_body(int order, double h = 0, std::optional<int> stiffness_degree = {}) {
+  return Body<dim>(
+      2, order,
+      [h](GlobalIndex id) -> Eigen::Matrix<double, dim, 1> {
+        return 0.05 * rough_vector<dim>(id, 2.1) + h * vertex_direction<dim>(id);
+      },
+      stiffness_degree);
 }
 
 template <int dim>
@@ -127,6 +130,8 @@ double relative_error(double derivative, Function f) {
 /// Keeps the largest error of a test in its report.
 class ParameterProducts : public ::testing::Test {
 protected:
+  std::optional<int> stiffness_degree; ///< of the quadrature, as in FunctionSpace
+
   void expect_small(double error, const std::string& what) {
     EXPECT_LT(error, 1e-8) << what;
     largest_ = std::max(largest_, error);
@@ -140,11 +145,11 @@ protected:
   /// Derivative by the rest vertices. `make(body)` builds the potential on a body.
   template <int dim, class Make>
   void check_shape(int order, Make make) {
-    const Body<dim> body = distorted_body<dim>(order);
+    const Body<dim> body = distorted_body<dim>(order, 0, stiffness_degree);
     const auto potential = make(body);
     expect_small(relative_error(vertex_change(body, products<dim>(body, *potential)),
                                 [&](double h) {
-                                  const Body<dim> moved = distorted_body<dim>(order, h);
+                                  const Body<dim> moved = distorted_body<dim>(order, h, stiffness_degree);
                                   const StepFields<dim> fields(moved);
                                   return virtual_work<dim>(moved, *make(moved), fields);
                                 }),
@@ -157,7 +162,7 @@ protected:
   /// is the derivative in that direction.
   template <int dim, class Make, class Change>
   void check_constants(int order, Make make, Change change, const std::string& what) {
-    const Body<dim> body = distorted_body<dim>(order);
+    const Body<dim> body = distorted_body<dim>(order, 0, stiffness_degree);
     const StepFields<dim> fields(body);
     const auto potential = make(body, 0.0);
     expect_small(relative_error(change(body, products<dim>(body, *potential)),
@@ -168,7 +173,7 @@ protected:
   /// Derivative by the displacement at the start of the step.
   template <int dim, class Make>
   void check_previous(int order, Make make) {
-    const Body<dim> body = distorted_body<dim>(order);
+    const Body<dim> body = distorted_body<dim>(order, 0, stiffness_degree);
     StepFields<dim> fields(body);
     const auto potential = make(body);
     potential->begin_step(fields.context);

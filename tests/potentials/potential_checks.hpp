@@ -24,8 +24,9 @@ struct Body {
   std::shared_ptr<const fem::CellGeometry<dim>> geometry;
 
   /// @param motion displacement of the rest vertices by their input ids.
-  Body(int n, int order, const std::function<Eigen::Matrix<double, dim, 1>(GlobalIndex)>& motion = {})
-      : mesh(distribute(comm, n)), space(moved(mesh, motion), {order}),
+  Body(int n, int order, const std::function<Eigen::Matrix<double, dim, 1>(GlobalIndex)>& motion = {},
+       std::optional<int> stiffness_degree = {})
+      : mesh(distribute(comm, n)), space(moved(mesh, motion), {order}, stiffness_degree),
         geometry(std::make_shared<const fem::CellGeometry<dim>>(mesh)) {}
 
   static const mesh::DistributedMesh<dim>&

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "recoil/base/expression.hpp"
@@ -11,19 +12,24 @@
 
 namespace recoil::fem {
 
-/// Prescribed displacement on the nodes of the facets (and the single nodes) with certain ids.
+/// Prescribed displacement on the nodes of the facets (and the single nodes) with certain ids, or of vertices
+/// one by one.
 struct DirichletCondition {
   bool all = false; ///< every boundary facet with a positive id that is not "unselected"
   std::vector<std::int32_t> ids;
   std::array<bool, 3> components{}; ///< which are prescribed
   /// Total displacement [m] of a component at a rest position and time.
   std::function<double(int component, const ExpressionPoint&)> value;
+  /// Instead of all the above: total displacements [m] at all times by the input numbers of vertices, NaN for
+  /// components that are not prescribed.
+  std::unordered_map<GlobalIndex, std::array<double, 3>> vertices;
 };
 
 /// The prescribed components of a function space, found once; their values at any time.
 ///
-/// A node belongs to every condition that names the id of one of its facets, or its point id; where several
-/// prescribe the same component, the facet of the cell with the highest input id decides, and point ids last.
+/// A node belongs to every condition that names the id of one of its facets, its point id or its vertex;
+/// where several prescribe the same component, the facet of the cell with the highest input id decides, after
+/// it the first condition with the vertex, and point ids last.
 template <int dim>
 class DirichletDofs {
 public:
@@ -53,6 +59,8 @@ private:
     int component;
     std::size_t condition;
   };
+  double value(const Dof& dof, double time) const;
+
   const FunctionSpace<dim>* space_;
   std::vector<DirichletCondition> conditions_;
   std::vector<Dof> dofs_; ///< owned

@@ -2,12 +2,14 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include <Eigen/Core>
 
 #include "recoil/fem/reference/lagrange.hpp"
+#include "recoil/fem/reference/quadrature.hpp"
 #include "recoil/linalg/block_matrix.hpp"
 #include "recoil/linalg/vector.hpp"
 #include "recoil/mesh/distributed_mesh.hpp"
@@ -35,8 +37,11 @@ public:
   using Point = Eigen::Matrix<double, dim, 1>;
 
   /// @param body_orders order of each body of the mesh, 1..4. Collective.
+  /// @param stiffness_degree degree of the quadrature of stiffness integrals in all cells, 1..30; by default
+  /// fem::stiffness_degree of the order of a cell.
   /// @throws InputError on every rank when bodies of different orders share a vertex.
-  FunctionSpace(const mesh::DistributedMesh<dim>& mesh, std::vector<int> body_orders);
+  FunctionSpace(const mesh::DistributedMesh<dim>& mesh, std::vector<int> body_orders,
+                std::optional<int> stiffness_degree = {});
 
   const mesh::DistributedMesh<dim>& mesh() const { return *mesh_; }
   const parallel::Communicator& comm() const { return *mesh_->comm; }
@@ -47,6 +52,8 @@ public:
   const std::vector<int>& body_orders() const { return body_orders_; }
   int max_order() const { return max_order_; }
   static const LagrangeBasis<dim>& basis(int order);
+  /// Degree of the quadrature of stiffness integrals in cells of an order.
+  int stiffness_degree(int order) const { return stiffness_degree_.value_or(fem::stiffness_degree(order)); }
 
   /// Local numbers of the nodes of a cell, in the order of LagrangeBasis.
   std::span<const LocalIndex> cell_nodes(LocalIndex cell) const {
@@ -88,6 +95,7 @@ private:
 
   const mesh::DistributedMesh<dim>* mesh_;
   std::vector<int> body_orders_;
+  std::optional<int> stiffness_degree_;
   int max_order_ = 1;
   std::vector<std::int64_t> offsets_;
   std::vector<LocalIndex> cell_nodes_;

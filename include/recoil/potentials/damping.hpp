@@ -9,12 +9,19 @@
 
 namespace recoil::potentials {
 
-/// Strain-rate proportional damping over the step, sum_q w_q W_d(F, F_previous)
-/// (laws/strain_rate_damping.hpp), on cells of one order with the quadrature of the elastic energy.
-/// @param viscosities psi (shear) and phi (bulk) [Pa s], per cell.
+/// How strain-rate damping measures the rate over a step.
+enum class DampingRate {
+  green_difference, ///< from the difference of Green strains (laws/strain_rate_damping.hpp)
+  endpoint          ///< at the end of the step, as in PolyFEM (laws/endpoint_rate_damping.hpp)
+};
+
+/// Strain-rate proportional damping over the step, sum_q w_q W_d(F, F_previous), on cells of one order with
+/// the quadrature of the elastic energy.
+/// @param viscosities psi (shear) and phi (bulk) [Pa s] (`endpoint`: the same over dt), per cell.
 template <int dim>
 std::unique_ptr<Potential<dim>>
 make_damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-             int order, std::vector<LocalIndex> cells, parameters::CellField<2> viscosities);
+             int order, std::vector<LocalIndex> cells, parameters::CellField<2> viscosities,
+             DampingRate rate = DampingRate::green_difference);
 
 } // namespace recoil::potentials

@@ -11,10 +11,6 @@
 
 namespace recoil::potentials {
 
-/// Degree to which stiffness integrals are exact on cells of the given order (for linear laws): max(2(k - 1),
-/// 1).
-constexpr int stiffness_degree(int order) { return order == 1 ? 1 : 2 * (order - 1); }
-
 /// Stress and energy at one quadrature point.
 template <int dim>
 struct PointStress {
@@ -73,8 +69,8 @@ public:
 /// `order`. u is infeasible where a cell is inverted, unless the law is one of linear theory.
 /// Derivatives by the constants of a cell are by a change that is the same at all its points; those by rest
 /// positions let every point keep its constants.
-/// @param parameters one entry per cell, or per quadrature point (stiffness_degree), in the law's own order
-/// of constants.
+/// @param parameters one entry per cell, or per quadrature point (FunctionSpace::stiffness_degree), in the
+/// law's own order of constants.
 template <int dim, class Law>
 std::unique_ptr<ElasticPotential<dim>>
 make_elastic(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,

@@ -62,21 +62,26 @@ std::vector<TimeFactor> build_factors(const Item& entry, std::size_t components)
   return factors;
 }
 
-void build_components(const Item& entry, DirichletEntry& built) {
-  for (const auto& component : entry["value"].items()) {
-    ComponentValue value;
-    if (component.is_list())
-      value.per_time = component.expressions();
-    else
-      value.value = component.expression();
-    if (component.is_list() && !entry.has("time_reference"))
-      component.fail("a list of values per time needs `time_reference`, the times; for one number per vertex "
-                     "of an obstacle write a formula of x, y, z, t");
-    if (component.is_list() && value.per_time.size() != built.time_reference.size())
-      component.fail("has " + std::to_string(value.per_time.size()) + " values, `time_reference` has " +
-                     std::to_string(built.time_reference.size()) + " times");
-    built.value.push_back(std::move(value));
+/// A formula, or one per time of the entry.
+template <class Built>
+void build_value(const Item& item, const Item& entry, const char* without_times, Built& built,
+                 const std::vector<double>& times) {
+  if (!item.is_list()) {
+    built.value = item.expression();
+    return;
   }
+  built.per_time = item.expressions();
+  if (!entry.has("time_reference"))
+    item.fail("a list of values per time needs `time_reference`, the times" + std::string(without_times));
+  if (built.per_time.size() != times.size())
+    item.fail("has " + std::to_string(built.per_time.size()) + " values, `time_reference` has " +
+              std::to_string(times.size()) + " times");
+}
+
+void build_components(const Item& entry, DirichletEntry& built) {
+  for (const auto& component : entry["value"].items())
+    build_value(component, entry, "; for one number per vertex of an obstacle write a formula of x, y, z, t",
+                built.value.emplace_back(), built.time_reference);
   if (!entry.has("dimension")) return;
   const auto dimension = entry["dimension"].items();
   if (dimension.size() != built.value.size())
@@ -89,6 +94,10 @@ DirichletEntry build_prescribed(const Item& entry, bool obstacle, Scene& scene) 
   DirichletEntry built;
   built.where = entry.where();
   built.start_time = scene.time.t0;
+  if (entry.is_text()) {
+    built.node_file = entry.text();
+    return built;
+  }
   const auto id = entry["id"];
   if (id.is_text()) {
     if (id.text() != "all") id.fail("must be an integer, a list of integers or \"all\", is " + id.dump());
@@ -127,14 +136,17 @@ std::vector<DirichletEntry> build_prescribed_list(const Item& list, bool obstacl
   return built;
 }
 
-std::vector<PressureEntry> build_pressures(const Item& list) {
+std::vector<PressureEntry> build_pressures(const Item& list, double start_time) {
   std::vector<PressureEntry> built;
   std::map<int, std::string> seen;
   for (const auto& entry : list.items()) {
-    PressureEntry pressure{.ids = entry["id"].integers(),
-                           .value = entry["value"].expression(),
-                           .interpolation = build_factors(entry, 1),
-                           .where = entry.where()};
+    PressureEntry pressure;
+    pressure.ids = entry["id"].integers();
+    if (entry.has("time_reference")) pressure.time_reference = entry["time_reference"].numbers();
+    pressure.start_time = start_time;
+    build_value(entry["value"], entry, "", pressure, pressure.time_reference);
+    pressure.interpolation = build_factors(entry, 1);
+    pressure.where = entry.where();
     refuse_repeated_id(entry, pressure.ids, seen);
     built.push_back(std::move(pressure));
   }
@@ -176,8 +188,9 @@ void build_boundary_conditions(const Item& root, Scene& scene) {
     refuse_repeated_id(entry, traction.ids, seen);
     conditions.neumann.push_back(std::move(traction));
   }
-  conditions.normal_aligned_neumann = build_pressures(given["normal_aligned_neumann_boundary"]);
-  conditions.pressure = build_pressures(given["pressure_boundary"]);
+  conditions.normal_aligned_neumann =
+      build_pressures(given["normal_aligned_neumann_boundary"], scene.time.t0);
+  conditions.pressure = build_pressures(given["pressure_boundary"], scene.time.t0);
   scene.gravity = root["gravity"].numbers();
 }
 

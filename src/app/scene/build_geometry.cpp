@@ -195,8 +195,7 @@ mesh::GeometrySpec build_mesh_entry(const Item& entry, Scene& scene) {
   return spec;
 }
 
-void build_space(const Item& space, Scene& scene) {
-  const auto order = space["discr_order"];
+void build_orders(const Item& order, Scene& scene) {
   if (order.is_number()) {
     scene.space.order = order.integer();
     return;
@@ -208,6 +207,20 @@ void build_space(const Item& space, Scene& scene) {
       if (known == body) entry["body"].fail("body '" + body + "' has an order already; keep one entry");
     scene.space.body_orders.emplace_back(body, entry["order"].integer());
   }
+}
+
+void build_space(const Item& space, Scene& scene) {
+  build_orders(space["discr_order"], scene);
+  const auto advanced = space["advanced"];
+  if (const int degree = advanced["quadrature_order"].integer(); degree > 0)
+    scene.space.quadrature_degree = degree;
+  int highest = scene.space.order;
+  for (const auto& [body, order] : scene.space.body_orders) highest = std::max(highest, order);
+  const auto of_mass = advanced["mass_quadrature_order"];
+  if (of_mass.integer() > 0 && of_mass.integer() < 2 * highest)
+    of_mass.fail("masses and body forces are integrated to degree " + std::to_string(2 * highest) +
+                 " on order " + std::to_string(highest) + ", a lower degree is not built; is " +
+                 of_mass.dump());
 }
 
 } // namespace

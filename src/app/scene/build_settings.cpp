@@ -92,6 +92,7 @@ void check_friction_pairs(const Item& list, const Scene& scene) {
 void build_solver(const Item& item, SolverSpec& solver) {
   const auto nonlinear = item["nonlinear"], advanced = item["advanced"];
   solver.stop = nonlinear["stop"].text() == "step" ? StopRule::step : StopRule::gradient;
+  solver.norm = nonlinear["norm_type"].text() == "Euclidean" ? StopNorm::euclidean : StopNorm::l2;
   solver.grad_norm_tol = nonlinear["grad_norm_tol"].number();
   solver.rel_grad_norm_tol = nonlinear["rel_grad_norm_tol"].number();
   solver.first_grad_norm_tol = nonlinear["first_grad_norm_tol"].number();

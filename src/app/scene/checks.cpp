@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "app/scene/build.hpp"
@@ -70,18 +71,49 @@ void check_boundary_ids(const Scene& scene) {
         if (id <= 0) carries_none(id, entry.where);
 }
 
+template <class Entry>
+void require_every_step(const Entry& entry, const TimeSpec& time) {
+  for (int n = 1; n <= time.steps; ++n)
+    if (const double t = time.time_of_step(n); !entry.is_listed(t))
+      throw InputError(entry.where, "`time_reference` has no entry for step " + std::to_string(n) +
+                                        " at t = " + std::to_string(t) +
+                                        "; every step must hit one within 1e-3");
+}
+
 void check_time_reference(const Scene& scene) {
   const BoundaryConditions& conditions = scene.boundary_conditions;
+  const auto is_list = [](const auto& value) { return !value.per_time.empty(); };
   for (const auto* list : {&conditions.dirichlet, &conditions.obstacle_displacements})
-    for (const DirichletEntry& entry : *list) {
-      const bool has_lists =
-          std::ranges::any_of(entry.value, [](const auto& component) { return !component.per_time.empty(); });
-      for (int n = 1; has_lists && n <= scene.time.steps; ++n)
-        if (const double t = scene.time.time_of_step(n); !entry.is_listed(t))
-          throw InputError(entry.where, "`time_reference` has no entry for step " + std::to_string(n) +
-                                            " at t = " + std::to_string(t) +
-                                            "; every step must hit one within 1e-3");
-    }
+    for (const DirichletEntry& entry : *list)
+      if (std::ranges::any_of(entry.value, is_list)) require_every_step(entry, scene.time);
+  for (const PressureEntry& entry : conditions.pressure)
+    if (is_list(entry)) require_every_step(entry, scene.time);
+}
+
+/// PolyFEM has one pair of damping constants, the last that it reads, and drops it unless both are positive.
+void check_polyfem_damping(const Scene& scene) {
+  struct Pair {
+    double phi, psi;
+  };
+  const auto constant = [](const MaterialEntry& entry, const MaterialValue& value) {
+    const auto* formula = std::get_if<Expression>(&value);
+    if (formula == nullptr || !formula->is_constant())
+      throw InputError(entry.where, "with \"conventions\": \"polyfem\" `phi` and `psi` must be numbers");
+    return (*formula)({});
+  };
+  std::optional<Pair> first;
+  for (const MaterialEntry& entry : scene.materials) {
+    const Pair pair{constant(entry, entry.phi), constant(entry, entry.psi)};
+    if ((pair.phi > 0) != (pair.psi > 0))
+      throw InputError(entry.where,
+                       "PolyFEM leaves damping out unless `phi` and `psi` are both positive; with "
+                       "\"conventions\": \"polyfem\" write both or neither");
+    if (!first) first = pair;
+    if (pair.phi != first->phi || pair.psi != first->psi)
+      throw InputError(entry.where,
+                       "PolyFEM has one `phi` and one `psi` for all bodies; with \"conventions\": "
+                       "\"polyfem\" write the same in every material");
+  }
 }
 
 } // namespace
@@ -106,6 +138,7 @@ void check_scene(const Scene& scene) {
   check_bodies(scene);
   check_boundary_ids(scene);
   check_time_reference(scene);
+  if (scene.conventions == Conventions::polyfem) check_polyfem_damping(scene);
   if (scene.solver.lump_mass_matrix)
     for (const auto& body : deformable_names(scene))
       if (order_of_body(scene, body) > 1)

@@ -38,6 +38,12 @@ constexpr Key root[] = {
      .mark = Mark::refused,
      .reason = "values are not converted; write the scene in m, kg, s",
      .doc = "Unit of time."},
+    {.pattern = "/conventions",
+     .types = text,
+     .fallback = "\"recoil\"",
+     .choices = "[\"recoil\", \"polyfem\"]",
+     .doc = "Whose formulas are taken for damping and for the convergent barrier, where those of PolyFEM are "
+            "others: see polyfem.md."},
     {.pattern = "/gravity",
      .types = list,
      .items = number,
@@ -67,12 +73,25 @@ constexpr Key root[] = {
      .mark = Mark::refused,
      .reason = "only Lagrange bases are built",
      .doc = "Family of bases."},
-    {.pattern = "/space/advanced",
-     .types = anything,
-     .choices = "[{}]",
-     .mark = Mark::refused,
-     .reason = "the quadrature is fixed by the order",
-     .doc = "Quadrature settings of PolyFEM."},
+    {.pattern = "/space/advanced", .types = object, .fallback = "{}", .doc = ""},
+    {.pattern = "/space/advanced/quadrature_order",
+     .types = integer,
+     .fallback = "-1",
+     .range = from_to(-1, 30),
+     .doc = "Degree of the quadrature of elastic and damping energies, stress objectives and norms, for all "
+            "orders k; -1 or 0: max(2(k - 1), 1)."},
+    {.pattern = "/space/advanced/n_boundary_samples",
+     .types = integer,
+     .mark = Mark::ignored,
+     .reason = "loads on facets are integrated to degree 2 k, pressures exactly, and Dirichlet values are "
+               "taken at nodes",
+     .doc = "Quadrature of boundary conditions in PolyFEM."},
+    {.pattern = "/space/advanced/mass_quadrature_order",
+     .types = integer,
+     .fallback = "-1",
+     .range = from_to(-1, 30),
+     .doc = "Quadrature of the mass matrix in PolyFEM. Accepted from 2 k on, the degree to which masses and "
+            "body forces are integrated here, exactly where they are constant."},
     {.pattern = "/input",
      .types = anything,
      .choices = "[{}]",
@@ -262,16 +281,17 @@ constexpr Key selection[] = {
     {.pattern = SELECTION,
      .types = integer | path | one_or_list,
      .items = object,
-     .doc = "Ids of elements, boundary facets and boundary nodes: one id for all, a file, or a list of "
-            "shapes of which the "
-            "first that matches gives the id. Facets and elements are tested by their barycentre, in "
-            "transformed, refined, "
-            "undeformed coordinates. Without selection: volume ids are the physical tags of the file, facets "
-            "and nodes have "
-            "no id. Facet ids of deformable bodies must be positive to carry a boundary condition. An "
-            "entry that selects nothing is refused where a condition, a load or a material uses its id and no "
-            "other entry gives it, and a warning otherwise. An obstacle takes "
-            "one integer: its id."},
+     .doc =
+         "Ids of elements, boundary facets and boundary nodes: one id for all, a file, or a list of "
+         "shapes of which the "
+         "first that matches gives the id. Facets and elements are tested by their barycentre, in "
+         "transformed, refined, "
+         "undeformed coordinates. Without selection: volume ids are the physical tags of the file, facets "
+         "and nodes have "
+         "no id. Facet ids of deformable bodies must be positive to carry a boundary condition. An "
+         "entry that selects nothing is refused where a condition, a load or a material uses its id and no "
+         "other entry gives it, and a warning otherwise. An obstacle takes "
+         "one integer: its id."},
     {.pattern = SELECTION "/*/id",
      .types = integer,
      .doc = "The id that this entry gives; alone: everywhere."},

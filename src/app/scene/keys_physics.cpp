@@ -67,7 +67,8 @@ constexpr Key materials[] = {
      .fallback = "0",
      .range = non_negative,
      .unit = "Pa s",
-     .doc = "Strain-rate damping P = F (2 psi E' + phi tr(E') I); active when either is positive."},
+     .doc = "Strain-rate damping P = F (2 psi E' + phi tr(E') I); active when either is positive. With "
+            "`conventions` \"polyfem\": see polyfem.md."},
     {.pattern = "/materials/*/plane",
      .types = text,
      .fallback = "\"stress\"",
@@ -91,14 +92,22 @@ constexpr Key boundary[] = {
      .reason = per_component,
      .doc = "Acceleration with reversed sign: the force density is -rho*rhs, so [0, 9.81] pulls down. See "
             "`gravity`."},
-#define PRESCRIBED "/boundary_conditions/{dirichlet_boundary,obstacle_displacements}"
-    {.pattern = PRESCRIBED,
+    {.pattern = "/boundary_conditions/dirichlet_boundary",
+     .types = one_or_list,
+     .items = object | path,
+     .fallback = "[]",
+     .doc =
+         "Total displacement from rest at the end of the step. A file name: rows of a vertex, by its number "
+         "from 0 in the meshes of all bodies one after the other, and its displacement [m] at all times; "
+         "components `nan` are free. Single points decide over files, files over facets."},
+    {.pattern = "/boundary_conditions/obstacle_displacements",
      .types = one_or_list,
      .items = object,
      .fallback = "[]",
-     .reason = "files of node values are not supported",
-     .doc = "Total displacement from rest at the end of the step. An obstacle moves by the first entry of "
-            "`obstacle_displacements` with its id, else of `dirichlet_boundary`, else it rests."},
+     .doc =
+         "The same for obstacles. One without an entry here moves by the `dirichlet_boundary` with its id, "
+         "else it rests."},
+#define PRESCRIBED "/boundary_conditions/{dirichlet_boundary,obstacle_displacements}"
     {.pattern = PRESCRIBED "/*/id",
      .types = integer | text | list,
      .items = integer,
@@ -156,11 +165,25 @@ constexpr Key boundary[] = {
      .unit = "Pa",
      .reason = per_component,
      .doc = "Natural sign: a positive component pushes along the axis."},
-    {.pattern = "/boundary_conditions/{normal_aligned_neumann_boundary,pressure_boundary}/*/value",
+    {.pattern = "/boundary_conditions/normal_aligned_neumann_boundary/*/value",
      .types = expression,
      .required = true,
      .unit = "Pa",
-     .doc = "Positive pulls outwards; a pressure from outside is negative."},
+     .doc = "Positive pulls outwards."},
+    {.pattern = "/boundary_conditions/pressure_boundary/*/value",
+     .types = expression | list,
+     .items = expression,
+     .length = {1, 1 << 30},
+     .required = true,
+     .unit = "Pa",
+     .doc = "Positive pulls outwards; a pressure from outside is negative. A list holds values per time (see "
+            "`time_reference`)."},
+    {.pattern = "/boundary_conditions/pressure_boundary/*/time_reference",
+     .types = list,
+     .items = number,
+     .length = {1, 1 << 30},
+     .unit = "s",
+     .doc = "Absolute times of the values in a per-time list; every step must hit one within 1e-3."},
 #define FACTOR                                                                                               \
   "/boundary_conditions/"                                                                                    \
   "{dirichlet_boundary,obstacle_displacements,neumann_boundary,normal_aligned_neumann_boundary,pressure_"    \

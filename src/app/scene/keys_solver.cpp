@@ -57,7 +57,9 @@ constexpr Key contact[] = {
     {.pattern = "/contact/use_convergent_formulation",
      .types = boolean,
      .fallback = "false",
-     .doc = "The barrier in d instead of d^2, with the three parts below; they have no effect without it."},
+     .doc =
+         "The barrier in d instead of d^2 (`conventions` \"polyfem\": in d^2), with the three parts below; "
+         "they have no effect without it."},
     {.pattern = "/contact/use_area_weighting",
      .types = boolean,
      .fallback = "true",
@@ -71,8 +73,8 @@ constexpr Key contact[] = {
     {.pattern = "/contact/use_physical_barrier",
      .types = boolean,
      .fallback = "true",
-     .doc = "Takes a given solver/contact/barrier_stiffness for a pressure [Pa] and divides it by dhat; "
-            "no effect on the adaptive one."},
+     .doc = "Takes a given solver/contact/barrier_stiffness for a pressure [Pa] and divides it by dhat "
+            "(`conventions` \"polyfem\": by dhat^3); no effect on the adaptive one."},
     {.pattern = "/contact/{use_gcp_formulation,periodic}",
      .types = boolean,
      .choices = "[false]",
@@ -106,8 +108,7 @@ constexpr Key solver[] = {
      .fallback = "1e-10",
      .range = non_negative,
      .doc = "Stop when sqrt(g' V^-1 g) < tol F0 L^(d/2): g the gradient, V the lumped volume, F0 and L the "
-            "characteristic "
-            "force density and length."},
+            "characteristic force density and length. See `norm_type`."},
     {.pattern = "/solver/nonlinear/rel_grad_norm_tol",
      .types = number,
      .fallback = "1e-10",
@@ -127,10 +128,9 @@ constexpr Key solver[] = {
             "1)."},
     {.pattern = "/solver/nonlinear/norm_type",
      .types = text,
-     .choices = "[\"L2\"]",
-     .mark = Mark::refused,
-     .reason = "only the L2 norm is built",
-     .doc = "Norm of the gradient."},
+     .fallback = "\"L2\"",
+     .choices = "[\"L2\", \"Euclidean\"]",
+     .doc = "Norm of the gradient: as in `grad_norm_tol`, or sqrt(g' g) < tol F0 L^d."},
     {.pattern = "/solver/nonlinear/max_iterations",
      .types = integer,
      .fallback = "500",
@@ -175,7 +175,8 @@ constexpr Key solver[] = {
      .mark = Mark::ignored,
      .reason = search_only,
      .doc = ""},
-    {.pattern = "/solver/nonlinear/Newton/force_psd_projection",
+    {.pattern = "/solver/nonlinear/Newton/{force_psd_projection,use_psd_projection,"
+                "use_psd_projection_in_regularized}",
      .types = boolean,
      .mark = Mark::ignored,
      .reason = search_only,
@@ -318,7 +319,7 @@ constexpr Key output[] = {
      .mark = Mark::ignored,
      .reason = own_output,
      .doc = "Output of PolyFEM."},
-    {.pattern = "/output/paraview/{surface,wireframe,points,volume}",
+    {.pattern = "/output/paraview/{surface,wireframe,points,volume,high_order_mesh}",
      .types = boolean,
      .mark = Mark::ignored,
      .reason = own_output,

@@ -27,6 +27,7 @@ SceneFile build(Document document) {
   resolve_against_keys(document, scene_keys(), scene.notes);
   name_bodies(document.root);
   const Item root(document.root, "", document.locations);
+  scene.conventions = root["conventions"].text() == "polyfem" ? Conventions::polyfem : Conventions::recoil;
   build_geometry(root, scene);
   build_materials(root, scene);
   build_time(root, scene);

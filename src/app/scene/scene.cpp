@@ -17,35 +17,51 @@ bool holds(const std::vector<Value>& values, const Value& value) {
 /// PolyFEM rounds times to milliseconds.
 bool is_same_time(double a, double b) { return std::round(a * 1000) == std::round(b * 1000); }
 
-} // namespace
-
-bool DirichletEntry::is_listed(double t) const {
-  return std::ranges::any_of(time_reference, [&](double listed) { return is_same_time(listed, t); });
+bool lists(const std::vector<double>& times, double t) {
+  return std::ranges::any_of(times, [&](double listed) { return is_same_time(listed, t); });
 }
 
-double DirichletEntry::evaluate(int c, const ExpressionPoint& point) const {
-  const auto& component = value[static_cast<std::size_t>(c)];
-  const double factor = time_factor(interpolation, c, point.t);
-  return factor * (component.per_time.empty() ? component.value(point) : evaluate_list(component, point));
-}
-
-double DirichletEntry::evaluate_list(const ComponentValue& component, const ExpressionPoint& point) const {
+/// The value of a per-time list, with the `time_reference` and start of its entry.
+template <class Entry>
+double evaluate_list(const Entry& entry, const std::vector<Expression>& per_time,
+                     const ExpressionPoint& point) {
   struct Listed {
     double time, value;
   };
-  Listed before{start_time, 0}, after{std::numeric_limits<double>::infinity(), 0};
-  for (std::size_t i = 0; i < time_reference.size(); ++i) {
+  Listed before{entry.start_time, 0}, after{std::numeric_limits<double>::infinity(), 0};
+  for (std::size_t i = 0; i < entry.time_reference.size(); ++i) {
     ExpressionPoint then = point;
-    then.t = time_reference[i];
-    if (is_same_time(then.t, point.t)) return component.per_time[i](point);
-    if (then.t < point.t && then.t >= before.time) before = {then.t, component.per_time[i](then)};
-    if (then.t > point.t && then.t < after.time) after = {then.t, component.per_time[i](then)};
+    then.t = entry.time_reference[i];
+    if (is_same_time(then.t, point.t)) return per_time[i](point);
+    if (then.t < point.t && then.t >= before.time) before = {then.t, per_time[i](then)};
+    if (then.t > point.t && then.t < after.time) after = {then.t, per_time[i](then)};
   }
-  if (point.t <= start_time) return 0;
+  if (point.t <= entry.start_time) return 0;
   if (std::isinf(after.time))
-    throw InputError(where, "`time_reference` has no entry for t = " + std::to_string(point.t) +
-                                " or later; every time step must hit one within 1e-3");
+    throw InputError(entry.where, "`time_reference` has no entry for t = " + std::to_string(point.t) +
+                                      " or later; every time step must hit one within 1e-3");
   return before.value + (point.t - before.time) / (after.time - before.time) * (after.value - before.value);
+}
+
+} // namespace
+
+bool DirichletEntry::is_listed(double t) const { return lists(time_reference, t); }
+
+double DirichletEntry::evaluate(int c, const ExpressionPoint& point) const {
+  const auto& component = value[static_cast<std::size_t>(c)];
+  return time_factor(interpolation, c, point.t) * (component.per_time.empty()
+                                                       ? component.value(point)
+                                                       : evaluate_list(*this, component.per_time, point));
+}
+
+bool PressureEntry::is_listed(double t) const { return lists(time_reference, t); }
+
+double PressureEntry::evaluate(const ExpressionPoint& point) const {
+  return per_time.empty() ? value(point) : evaluate_list(*this, per_time, point);
+}
+
+std::vector<Expression> PressureEntry::formulas() const {
+  return per_time.empty() ? std::vector<Expression>{value} : per_time;
 }
 
 int find_material_index(const Scene& scene, const std::string& body, int volume_id) {

@@ -199,7 +199,8 @@ void set_dimension(Scene& scene, int dim) {
   cut(conditions.rhs, dim, root + " (/boundary_conditions/rhs)", "`rhs`", is_zero);
   cut(scene.gravity, dim, root + " (/gravity)", "`gravity`", is_zero_number);
   for (auto* list : {&conditions.dirichlet, &conditions.obstacle_displacements})
-    for (auto& entry : *list) cut(entry.value, dim, entry.where, "`value`", is_zero_component);
+    for (auto& entry : *list)
+      if (entry.node_file.empty()) cut(entry.value, dim, entry.where, "`value`", is_zero_component);
   for (auto& entry : conditions.neumann) cut(entry.value, dim, entry.where, "`value`", is_zero);
   cut_initial_conditions(scene.initial_conditions, dim);
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/simulation/conventions.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/fem/dirichlet.hpp"
@@ -76,11 +77,6 @@ potentials::FrictionCoefficients friction_coefficients(const Scene& scene,
   };
 }
 
-potentials::BarrierForm barrier_form(const ContactSpec& contact) {
-  if (!contact.use_convergent_formulation) return potentials::BarrierForm::plain;
-  return {false, contact.use_area_weighting, contact.use_improved_max_operator};
-}
-
 template <int dim>
 std::vector<potentials::Plane<dim>> planes(const Scene& scene,
                                            const std::map<std::string, std::int32_t>& numbers) {
@@ -127,8 +123,8 @@ const DirichletEntry* find_obstacle_motion(const BoundaryConditions& conditions,
   return nullptr;
 }
 
-double stiffness_unit(const ContactSpec& contact, double dhat) {
-  return contact.use_convergent_formulation && contact.use_physical_barrier ? dhat : 1;
+double contact_distance(const ContactSpec& contact, double diagonal) {
+  return contact.dhat_relative ? *contact.dhat_relative * diagonal : contact.dhat;
 }
 
 template <int dim>
@@ -138,10 +134,8 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
   const auto& mesh = problem.space->mesh();
   const auto numbers = body_numbers(scene, mesh.body_names, obstacles.names);
   potentials::ContactParameters<dim> parameters;
-  parameters.dhat = scene.contact.dhat_relative
-                        ? *scene.contact.dhat_relative * (mesh.max_corner - mesh.min_corner).norm()
-                        : scene.contact.dhat;
-  parameters.form = barrier_form(scene.contact);
+  parameters.dhat = contact_distance(scene.contact, (mesh.max_corner - mesh.min_corner).norm());
+  parameters.form = barrier_form(scene);
   parameters.planes = planes<dim>(scene, numbers);
   parameters.eps_v = scene.contact.epsv;
   parameters.friction = friction_coefficients(scene, numbers);

@@ -10,9 +10,8 @@ namespace recoil::app {
 /// first Dirichlet value; null if nothing does.
 const DirichletEntry* find_obstacle_motion(const BoundaryConditions& conditions, int id);
 
-/// The barrier stiffness of a scene over the factor of the barrier: dhat where the barrier is the physical
-/// one.
-double stiffness_unit(const ContactSpec& contact, double dhat);
+/// dhat [m]. @param diagonal of the rest bounding box of the deformable bodies [m].
+double contact_distance(const ContactSpec& contact, double diagonal);
 
 /// Adds contact, friction and the motion of obstacles to a problem whose scene enables contact; nothing
 /// otherwise. `scene` and `obstacles` must outlive the problem. Collective.

@@ -77,15 +77,16 @@ potentials::LoadHistory<dim> history_of(const TractionEntry& entry) {
 }
 
 double pressure_at(const PressureEntry& entry, const ExpressionPoint& point) {
-  return require_finite(entry.value(point), entry.where, "pressure", {}, point);
+  return require_finite(entry.evaluate(point), entry.where, "pressure", {}, point);
 }
 
 std::function<double(double)> uniform_pressure(const PressureEntry& entry) {
-  if (entry.value.depends_on_position())
-    throw InputError(entry.where,
-                     "the pressure '" + entry.value.text() +
-                         "' depends on position; a follower pressure has a potential only if it is "
-                         "uniform. Use a formula of t alone");
+  for (const Expression& value : entry.formulas())
+    if (value.depends_on_position())
+      throw InputError(entry.where,
+                       "the pressure '" + value.text() +
+                           "' depends on position; a follower pressure has a potential only if it is "
+                           "uniform. Use a formula of t alone");
   return [&entry](double time) {
     ExpressionPoint point;
     point.t = time;

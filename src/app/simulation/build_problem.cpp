@@ -6,6 +6,7 @@
 
 #include "app/simulation/build_contact.hpp"
 #include "app/simulation/build_loads.hpp"
+#include "app/simulation/conventions.hpp"
 #include "app/simulation/materials.hpp"
 #include "app/simulation/require_finite.hpp"
 #include "recoil/fem/reference/quadrature.hpp"
@@ -18,7 +19,9 @@ template <int dim>
 std::vector<fem::DirichletCondition> dirichlet_conditions(const Scene& scene) {
   std::vector<fem::DirichletCondition> conditions;
   for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) {
-    fem::DirichletCondition condition;
+    fem::DirichletCondition& condition = conditions.emplace_back();
+    for (const mesh::NodeValue& node : entry.nodes) condition.vertices.emplace(node.vertex, node.value);
+    if (!entry.nodes.empty()) continue;
     condition.all = entry.all;
     condition.ids.assign(entry.ids.begin(), entry.ids.end());
     for (std::size_t i = 0; i < dim; ++i) condition.components[i] = entry.value[i].constrained;
@@ -26,7 +29,6 @@ std::vector<fem::DirichletCondition> dirichlet_conditions(const Scene& scene) {
       return require_finite(entry.evaluate(component, point), entry.where, "prescribed displacement",
                             component, point);
     };
-    conditions.push_back(std::move(condition));
   }
   return conditions;
 }
@@ -183,7 +185,10 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   options.regularization_weight = scene.solver.lagged_regularization_weight;
   options.regularization_passes = scene.solver.lagged_regularization_iterations;
   const double length = scene.solver.characteristic_length.value_or(diagonal);
-  const double unit = scene.solver.characteristic_force_density * std::pow(length, 0.5 * dim);
+  const bool euclidean = scene.solver.norm == StopNorm::euclidean;
+  const double unit =
+      scene.solver.characteristic_force_density * std::pow(length, euclidean ? dim : 0.5 * dim);
+  options.gradient_norm = euclidean ? solvers::GradientNorm::euclidean : solvers::GradientNorm::l2;
   auto& newton = options.newton;
   newton.max_iterations = scene.solver.max_iterations;
   newton.gradient_tolerance = tighter * scene.solver.grad_norm_tol * unit;
@@ -193,8 +198,7 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   newton.length_scale = diagonal;
   options.accept_out_of_iterations = scene.solver.allow_out_of_iterations;
   options.barrier_stiffness = scene.contact.barrier_stiffness;
-  options.stiffness_is_pressure =
-      scene.contact.use_convergent_formulation && scene.contact.use_physical_barrier;
+  options.stiffness_unit = stiffness_unit(scene, contact_distance(scene.contact, diagonal));
   options.initial_barrier_stiffness = scene.contact.initial_barrier_stiffness;
   options.friction_iterations = scene.contact.friction_iterations;
   options.friction_convergence_tol = scene.contact.friction_convergence_tol;

@@ -5,6 +5,18 @@
 
 namespace recoil::app {
 
+namespace {
+
+/// The rows of node files, which refer to the meshes as they were read.
+void read_node_values(const mesh::SimplexMesh& mesh, std::vector<DirichletEntry>& entries) {
+  for (DirichletEntry& entry : entries)
+    if (!entry.node_file.empty())
+      entry.nodes = mesh::read_node_values(entry.node_file, mesh.dim,
+                                           static_cast<GlobalIndex>(mesh.vertices.size()), entry.where);
+}
+
+} // namespace
+
 LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem::path& path) {
   LoadedScene loaded;
   SceneFile first =
@@ -24,9 +36,11 @@ LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem
     loaded.geometry = mesh::assemble_geometry(scene.geometry, static_cast<int>(dim), files);
     validate_against_mesh(scene, loaded.geometry.deformable, loaded.geometry.obstacles,
                           loaded.geometry.empty_selections);
+    read_node_values(loaded.geometry.deformable, scene.boundary_conditions.dirichlet);
   });
   loaded.dim = static_cast<int>(comm.max(dim));
   if (comm.rank() != 0) set_dimension(scene, loaded.dim);
+  for (DirichletEntry& entry : scene.boundary_conditions.dirichlet) comm.broadcast(entry.nodes);
   require_memory_of_run(comm, loaded);
   return loaded;
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "app/simulation/conventions.hpp"
 #include "app/simulation/material_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/fem/reference/tabulation.hpp"
@@ -46,7 +47,7 @@ public:
   parameters::CellField<N> field(const std::vector<LocalIndex>& cells, int order, bool varies,
                                  Evaluate evaluate) {
     const auto table = fem::tabulate(
-        space_.basis(order), fem::simplex_quadrature<dim>(varies ? potentials::stiffness_degree(order) : 1));
+        space_.basis(order), fem::simplex_quadrature<dim>(varies ? space_.stiffness_degree(order) : 1));
     parameters::CellField<N> field;
     field.points_per_cell = table.num_points;
     for (const LocalIndex cell : cells) {
@@ -234,8 +235,8 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
             require(phi >= 0 && std::isfinite(phi), entry, "phi must not be negative", phi);
             return {psi, phi};
           });
-      problem.damping.push_back(
-          potentials::make_damping<dim>(space, problem.geometry, order, std::move(damped), std::move(field)));
+      problem.damping.push_back(potentials::make_damping<dim>(
+          space, problem.geometry, order, std::move(damped), std::move(field), damping_rate(scene)));
     }
   });
 }

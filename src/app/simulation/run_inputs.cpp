@@ -39,6 +39,7 @@ std::vector<fs::path> input_files(const Scene& scene) {
     for (const auto* list : {&body.volume_selection, &body.surface_selection, &body.point_selection})
       add_selections(files, *list);
   }
+  for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) add(files, entry.node_file);
   for (const MaterialEntry& entry : scene.materials)
     for (const MaterialValue* value : {&entry.E, &entry.nu, &entry.lambda, &entry.mu, &entry.c1, &entry.c2,
                                        &entry.k, &entry.rho, &entry.phi, &entry.psi})

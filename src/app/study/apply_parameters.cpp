@@ -90,7 +90,10 @@ void apply_to_scene(const ParameterField<dim>& field, std::span<const double> va
     break;
   case Quantity::pressure:
     for (PressureEntry& entry : conditions.pressure)
-      if (!spec.boundary || acts_on(entry, *spec.boundary)) entry.value = Expression(values[0]);
+      if (!spec.boundary || acts_on(entry, *spec.boundary)) {
+        entry.per_time.clear();
+        entry.value = Expression(values[0]);
+      }
     break;
   default:
     break;

@@ -270,10 +270,10 @@ void check_obstacle_motion(const ExperimentScene& at, const ParameterSpec& param
 }
 
 void refuse_replaced_load(const ExperimentScene& at, const ParameterSpec& parameter,
-                          const std::vector<Expression>& value, const std::string& where) {
-  refuse_replaced(at, parameter, position_dependence(value, where), "space; write numbers there");
+                          const std::vector<Varying>& in_space, const std::vector<Varying>& in_time) {
+  refuse_replaced(at, parameter, in_space, "space; write numbers there");
   if (!is_static(at.scene))
-    refuse_replaced(at, parameter, time_dependence(value, where),
+    refuse_replaced(at, parameter, in_time,
                     parameter.quantity == Quantity::body_force
                         ? "time; write numbers there"
                         : "time; write numbers there, with an `interpolation`");
@@ -296,7 +296,8 @@ void check_load(const ExperimentScene& at, const ParameterSpec& parameter) {
   if (parameter.quantity == Quantity::traction) {
     const auto& entry = find_entry(at, parameter, conditions.neumann, "boundary_conditions/neumann_boundary",
                                    "; add an entry with this id, its value may be zero");
-    refuse_replaced_load(at, parameter, entry.value, entry.where);
+    refuse_replaced_load(at, parameter, position_dependence(entry.value, entry.where),
+                         time_dependence(entry.value, entry.where));
     refuse_shared_entries(at, parameter, conditions.neumann);
   } else if (parameter.quantity == Quantity::pressure) {
     const std::string hint = conditions.normal_aligned_neumann.empty()
@@ -304,12 +305,14 @@ void check_load(const ExperimentScene& at, const ParameterSpec& parameter) {
                                  : " (normal_aligned_neumann_boundary is another load)";
     const auto& entry =
         find_entry(at, parameter, conditions.pressure, "boundary_conditions/pressure_boundary", hint);
-    refuse_replaced_load(at, parameter, {entry.value}, entry.where);
+    refuse_replaced_load(at, parameter, position_dependence(entry.formulas(), entry.where),
+                         time_dependence(entry));
     refuse_normal_traction(at, parameter, entry);
     refuse_shared_entries(at, parameter, conditions.pressure);
   } else {
-    refuse_replaced_load(at, parameter, conditions.rhs,
-                         at.scene.file.string() + " (/boundary_conditions/rhs)");
+    const std::string where = at.scene.file.string() + " (/boundary_conditions/rhs)";
+    refuse_replaced_load(at, parameter, position_dependence(conditions.rhs, where),
+                         time_dependence(conditions.rhs, where));
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "app/simulation/build_contact.hpp"
+#include "app/simulation/conventions.hpp"
 #include "app/simulation/materials.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/center_of_mass.hpp"
@@ -151,10 +151,10 @@ private:
 
   Pointer build_contact_force_norm(const ObjectiveSpec& spec) const {
     if (!problem_.contact) throw InputError(spec.where.of("type"), "the scene has no contact");
-    const ContactSpec& contact = discrete_.scene().contact;
-    const double unit = stiffness_unit(contact, problem_.contact->parameters().dhat);
+    const Scene& scene = discrete_.scene();
+    const double unit = stiffness_unit(scene, problem_.contact->parameters().dhat);
     return objectives::make_contact_force_norm<dim>(
-        region(spec), *problem_.contact, *contact.barrier_stiffness / unit,
+        region(spec), *problem_.contact, *scene.contact.barrier_stiffness / unit,
         [motion = &problem_.obstacle_motion](double time) { return (*motion)(time, 1); });
   }
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "app/simulation/build_contact.hpp"
+#include "app/simulation/conventions.hpp"
 #include "app/simulation/forward_run.hpp"
 #include "app/simulation/node_layout.hpp"
 #include "app/simulation/run_inputs.hpp"
@@ -213,7 +213,7 @@ double Runner<dim>::run_pilot() {
                               name(), solver.step() + 1, report.failure));
   }
   return solver.totals().largest_barrier_stiffness *
-         stiffness_unit(scene().contact, solver.problem().contact->parameters().dhat);
+         stiffness_unit(scene(), solver.problem().contact->parameters().dhat);
 }
 
 template <int dim>

@@ -54,7 +54,7 @@ std::vector<Varying> position_dependence_of_loads(const Scene& scene, const Know
     if (acts(entry)) append(found, position_dependence(entry.value, entry.where));
   for (const auto* list : {&conditions.normal_aligned_neumann, &conditions.pressure})
     for (const PressureEntry& entry : *list)
-      if (acts(entry)) append(found, position_dependence({entry.value}, entry.where));
+      if (acts(entry)) append(found, position_dependence(entry.formulas(), entry.where));
   for (const DirichletEntry& entry : conditions.dirichlet)
     if (acts(entry)) append(found, position_dependence(entry));
   return found;
@@ -213,6 +213,11 @@ std::vector<Varying> time_dependence(const DirichletEntry& entry) {
     if (!component.per_time.empty()) found.push_back({"a list of values per time", entry.where});
   }
   return found;
+}
+
+std::vector<Varying> time_dependence(const PressureEntry& entry) {
+  if (!entry.per_time.empty()) return {{"a list of values per time", entry.where}};
+  return time_dependence({entry.value}, entry.where);
 }
 
 std::vector<Varying> position_dependence(const Scene& scene, const std::vector<std::string>& moved) {

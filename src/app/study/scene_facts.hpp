@@ -56,6 +56,7 @@ struct Varying {
 /// First formula of constrained components that depends on position (of time: on t, or is a list per time).
 std::vector<Varying> position_dependence(const DirichletEntry& entry);
 std::vector<Varying> time_dependence(const DirichletEntry& entry);
+std::vector<Varying> time_dependence(const PressureEntry& entry);
 std::vector<Varying> position_dependence(const std::vector<Expression>& value, const std::string& where);
 std::vector<Varying> time_dependence(const std::vector<Expression>& value, const std::string& where);
 /// What depends on where the vertices of some deformable bodies are: formulas that may act on them.

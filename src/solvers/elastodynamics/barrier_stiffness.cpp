@@ -38,8 +38,8 @@ double mean_weight(const potentials::Contact<dim>& contact) {
 
 } // namespace
 
-double physical_barrier_stiffness(const ElastodynamicsOptions& options, double dhat) {
-  return *options.barrier_stiffness / (options.stiffness_is_pressure ? dhat : 1);
+double physical_barrier_stiffness(const ElastodynamicsOptions& options) {
+  return *options.barrier_stiffness / options.stiffness_unit;
 }
 
 template <int dim>
@@ -47,16 +47,16 @@ BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<dim>& problem,
                                    const ElastodynamicsOptions& options, double scale,
                                    const linalg::Vector& gradient_without_contact) {
   const potentials::Contact<dim>& contact = *problem.contact;
-  if (options.barrier_stiffness)
-    return {scale * physical_barrier_stiffness(options, contact.parameters().dhat), 0, 0};
+  if (options.barrier_stiffness) return {scale * physical_barrier_stiffness(options), 0, 0};
   const double diagonal = contact.bounding_box().diagonal().norm();
   const double dhat = contact.parameters().dhat;
   double y0 = std::pow(reference_distance * diagonal, 2); // a squared distance
   // In a large scene with a small dhat the reference distance would lie outside the barrier.
   if (y0 >= dhat * dhat) y0 = 0.5 * dhat * dhat;
-  const double curvature = contact.barrier().form().squared
+  const double of_a_pair = contact.barrier().form().squared
                                ? 4 * y0 * geometry::log_barrier(y0, dhat * dhat).second
-                               : mean_weight(contact) * geometry::log_barrier(std::sqrt(y0), dhat).second;
+                               : geometry::log_barrier(std::sqrt(y0), dhat).second;
+  const double curvature = mean_weight(contact) * of_a_pair;
   const double mass = options.dynamics == Dynamics::dynamic ? mean_mass(problem) : 1;
   BarrierStiffness stiffness;
   const double least = least_curvature * mass / curvature;

@@ -17,7 +17,7 @@ struct BarrierStiffness {
 };
 
 /// options.barrier_stiffness in the units of the energy of contact [J per unit barrier]. @pre it is given.
-double physical_barrier_stiffness(const ElastodynamicsOptions& options, double dhat);
+double physical_barrier_stiffness(const ElastodynamicsOptions& options);
 
 /// K of the state that `problem.contact` was last updated with: scale * options.barrier_stiffness where that
 /// is given, else the adaptive value that balances the barrier with the other forces there, within bounds set

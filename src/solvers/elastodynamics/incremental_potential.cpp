@@ -25,16 +25,23 @@ constexpr GlobalIndex most_unknowns_of_saddle = 5000;
 /// nothing.
 constexpr double last_residual_of_multigrid = 0.1;
 constexpr int longest_projected_run_of_multigrid = 4, longest_projected_run_of_factorization = 2;
+
+/// What the squared gradient entries of every owned node are multiplied by.
+template <int dim>
+std::vector<double> norm_weights(const ElastodynamicsProblem<dim>& problem, GradientNorm norm) {
+  std::vector<double> weights = potentials::lumped_volumes(*problem.space, *problem.geometry);
+  for (double& weight : weights) weight = norm == GradientNorm::euclidean ? 1 : 1 / weight;
+  return weights;
+}
 } // namespace
 
 template <int dim>
 IncrementalPotential<dim>::IncrementalPotential(ElastodynamicsProblem<dim>& problem,
-                                                linalg::LinearMethod method)
+                                                linalg::LinearMethod method, GradientNorm norm)
     : problem_(problem), matrix_(problem.space->layout(), problem.space->graph()),
       assembler_(*problem.space, matrix_), linear_solver_(problem.space->layout(), method),
-      inverse_volumes_(potentials::lumped_volumes(*problem.space, *problem.geometry)),
-      scratch_(problem.space->layout()), positions_(problem.space->layout()) {
-  for (double& volume : inverse_volumes_) volume = 1 / volume;
+      norm_weights_(norm_weights(problem, norm)), scratch_(problem.space->layout()),
+      positions_(problem.space->layout()) {
   matrix_.choose_identity_rows(problem.dirichlet->flags());
   if (!problem.contact) return;
   contact_matrix_ = std::make_unique<linalg::StencilMatrix>(problem.space->layout());
@@ -349,7 +356,7 @@ template <int dim>
 double IncrementalPotential<dim>::gradient_norm(const linalg::Vector& g) {
   const auto values = g.owned();
   double sum = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) sum += values[i] * values[i] * inverse_volumes_[i / dim];
+  for (std::size_t i = 0; i < values.size(); ++i) sum += values[i] * values[i] * norm_weights_[i / dim];
   return std::sqrt(problem_.space->comm().sum(sum));
 }
 

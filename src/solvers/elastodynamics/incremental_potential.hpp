@@ -16,7 +16,7 @@ namespace recoil::solvers {
 template <int dim>
 class IncrementalPotential final : public newton::Objective {
 public:
-  IncrementalPotential(ElastodynamicsProblem<dim>& problem, linalg::LinearMethod method);
+  IncrementalPotential(ElastodynamicsProblem<dim>& problem, linalg::LinearMethod method, GradientNorm norm);
 
   /// Starts a step: the potentials see `context`, `quadratic` and `u_tilde` (borrowed until the next call;
   /// null = no first term) make the first term, `scale` is s.
@@ -57,7 +57,7 @@ public:
   double max_step(const linalg::Vector& u, const linalg::Vector& d) override;
   /// The same where the obstacles move too.
   double max_step(const linalg::Vector& u, const linalg::Vector& d, std::span<const double> obstacle_motion);
-  /// sqrt(g' V^-1 g) with the lumped rest volume V of the nodes.
+  /// The norm given at construction; V of GradientNorm::l2 is the lumped rest volume of the nodes.
   double gradient_norm(const linalg::Vector& g) override;
   double value_resolution(const linalg::Vector& u, double value) override;
   /// Doubles K where the smallest distance is tiny and shrinks.
@@ -79,7 +79,7 @@ private:
   fem::ElementAssembler<dim> assembler_;
   linalg::LinearSolver linear_solver_;
   std::unique_ptr<linalg::LinearSolver> factorization_; ///< for matrices that multigrid cannot solve with
-  std::vector<double> inverse_volumes_;
+  std::vector<double> norm_weights_;                    ///< of the owned nodes
   const potentials::MassMatrix<dim>* quadratic_ = nullptr;
   const linalg::Vector* u_tilde_ = nullptr;
   double scale_ = 1;

@@ -49,14 +49,15 @@ DisplacementNorms displacement_norms(const fem::FunctionSpace<dim>& space,
                                      const fem::CellGeometry<dim>& geometry, const linalg::Vector& u) {
   std::array<double, 3> sums{};
   double largest = 0;
-  for_points<dim>(space, geometry, u.local(), potentials::stiffness_degree,
-                  [&](LocalIndex, double weight, const auto& value, const auto& gradient) {
-                    const double square = value.squaredNorm();
-                    sums[0] += weight * square;
-                    sums[1] += weight * gradient.squaredNorm();
-                    sums[2] += weight * std::pow(square, 4);
-                    largest = std::max(largest, std::sqrt(square));
-                  });
+  for_points<dim>(
+      space, geometry, u.local(), [&](int order) { return space.stiffness_degree(order); },
+      [&](LocalIndex, double weight, const auto& value, const auto& gradient) {
+        const double square = value.squaredNorm();
+        sums[0] += weight * square;
+        sums[1] += weight * gradient.squaredNorm();
+        sums[2] += weight * std::pow(square, 4);
+        largest = std::max(largest, std::sqrt(square));
+      });
   space.comm().sum(sums);
   DisplacementNorms norms;
   norms.l2 = std::sqrt(sums[0]);

@@ -19,7 +19,7 @@ RecordedStep<dim>::RecordedStep(ElastodynamicsProblem<dim>& problem, const Elast
       products_(products) {
   if (!problem.contact) return;
   RECOIL_ASSERT(options.barrier_stiffness && options.friction_iterations <= 1);
-  stiffness_ = physical_barrier_stiffness(options, problem.contact->parameters().dhat);
+  stiffness_ = physical_barrier_stiffness(options);
 }
 
 /// The parts of a repeated static solve carry equal shares of the load.

@@ -44,7 +44,8 @@ void log_iteration(const newton::IterationReport& report) {
 
 template <int dim>
 StepSolver<dim>::StepSolver(ElastodynamicsProblem<dim>& problem, const ElastodynamicsOptions& options)
-    : problem_(problem), options_(options), objective_(problem, options.linear_method) {
+    : problem_(problem), options_(options),
+      objective_(problem, options.linear_method, options.gradient_norm) {
   newton_ = options.newton;
   if (problem.contact) newton_.forcing.first = newton_.forcing.largest = contact_forcing;
   if (options.dynamics == Dynamics::statics && options.regularization_weight > 0)

@@ -14,6 +14,7 @@
 #include "recoil/app/scene/time_factor.hpp"
 #include "recoil/base/expression.hpp"
 #include "recoil/mesh/geometry_spec.hpp"
+#include "recoil/mesh/input/node_values.hpp"
 
 /// A scene as the factories use it: typed, complete (defaults filled in, paths absolute), free of JSON. Names
 /// and meaning follow docs/scene.md. The dimension is known once the geometry is read: lists of d components
@@ -60,9 +61,13 @@ struct MaterialEntry {
   std::string where;
 };
 
+/// `conventions`: whose formulas are taken where PolyFEM's differ from ours (docs/polyfem.md).
+enum class Conventions { recoil, polyfem };
+
 /// `space`: order of the Lagrange basis, for all bodies and per body.
 struct SpaceSpec {
   int order = 1;
+  std::optional<int> quadrature_degree; ///< of stiffness integrals; empty = fem::stiffness_degree
   std::vector<std::pair<std::string, int>> body_orders;
 };
 
@@ -81,6 +86,8 @@ struct DirichletEntry {
   std::vector<TimeFactor> interpolation; ///< empty, one for all components, or one per component
   std::vector<double> time_reference;    ///< [s], absolute
   double start_time = 0;                 ///< t0 of the scene [s]: per-time lists start from zero there
+  std::filesystem::path node_file;       ///< values of single vertices; nothing above is given then
+  std::vector<mesh::NodeValue> nodes;    ///< of node_file; load_scene reads them
   std::string where;
 
   /// Whether `t` is in `time_reference`, within 1e-3 s.
@@ -89,9 +96,6 @@ struct DirichletEntry {
   /// the times of a list, where only sub-steps of a repeated step are, it is linear in t.
   /// @throws InputError beyond the last time of a list.
   double evaluate(int c, const ExpressionPoint& point) const;
-
-private:
-  double evaluate_list(const ComponentValue& component, const ExpressionPoint& point) const;
 };
 
 /// One entry of `neumann_boundary`: traction per rest area, natural sign [Pa].
@@ -107,9 +111,18 @@ struct TractionEntry {
 struct PressureEntry {
   bool all = false;
   std::vector<int> ids;
-  Expression value;
+  Expression value;                   ///< when `per_time` is empty
+  std::vector<Expression> per_time;   ///< `pressure_boundary`: one per entry of `time_reference`
+  std::vector<double> time_reference; ///< [s], absolute
+  double start_time = 0;              ///< t0 of the scene [s]: per-time lists start from zero there
   std::vector<TimeFactor> interpolation;
   std::string where;
+
+  /// See DirichletEntry; without the interpolation factor.
+  bool is_listed(double t) const;
+  double evaluate(const ExpressionPoint& point) const;
+  /// All formulas of the value.
+  std::vector<Expression> formulas() const;
 };
 
 struct BoundaryConditions {
@@ -194,9 +207,11 @@ struct ContactSpec {
 };
 
 enum class StopRule { gradient, step };
+enum class StopNorm { l2, euclidean };
 
 struct SolverSpec {
   StopRule stop = StopRule::gradient;
+  StopNorm norm = StopNorm::l2; ///< of the gradient
   double grad_norm_tol = 1e-10, rel_grad_norm_tol = 1e-10, first_grad_norm_tol = 1e-12;
   double step_tolerance = 1e-2;
   int max_iterations = 500;
@@ -232,7 +247,8 @@ struct PlaneObstacle {
 };
 
 struct Scene {
-  std::filesystem::path file;               ///< the scene that was read
+  std::filesystem::path file; ///< the scene that was read
+  Conventions conventions = Conventions::recoil;
   std::vector<mesh::GeometrySpec> geometry; ///< enabled entries in the order of the file, obstacles included
   std::vector<PlaneObstacle> planes;
   SpaceSpec space;

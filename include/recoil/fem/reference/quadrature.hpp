@@ -25,4 +25,8 @@ struct QuadratureRule {
 template <int dim>
 QuadratureRule<dim> simplex_quadrature(int degree);
 
+/// Degree to which stiffness integrals on cells of the given order are exact for linear laws: max(2(k - 1),
+/// 1).
+constexpr int stiffness_degree(int order) { return order == 1 ? 1 : 2 * (order - 1); }
+
 } // namespace recoil::fem

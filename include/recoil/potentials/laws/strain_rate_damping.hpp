@@ -5,6 +5,7 @@
 
 #include "recoil/potentials/laws/element_hessian.hpp"
 #include "recoil/potentials/laws/kinematics.hpp"
+#include "recoil/potentials/laws/rate_tangent.hpp"
 
 namespace recoil::potentials {
 
@@ -37,7 +38,7 @@ struct StrainRateDamping {
   /// A = dP/dF: A_ijkl = d_ik S_lj + [phi F_ij F_kl + psi (F_il F_kj + (F F^T)_ik d_jl)]/dt. Symmetric.
   static void tangent(const Matrix& F, const Matrix& F_previous, double dt, const Parameters& p,
                       Tangent<dim>& A) {
-    rate_tangent(F, F, p[0] / dt, p[1] / dt, A);
+    rate_tangent<dim>(F, F, p[0] / dt, p[1] / dt, A);
     const Matrix S = second_piola(F, F_previous, dt, p);
     for (int i = 0; i < dim; ++i) A.template block<dim, dim>(dim * i, dim * i) += S;
   }
@@ -46,7 +47,7 @@ struct StrainRateDamping {
   /// symmetric.
   static void tangent_previous(const Matrix& F, const Matrix& F_previous, double dt, const Parameters& p,
                                Tangent<dim>& A) {
-    rate_tangent(F, F_previous, -p[0] / dt, -p[1] / dt, A);
+    rate_tangent<dim>(F, F_previous, -p[0] / dt, -p[1] / dt, A);
   }
 
   /// dP/dpsi = 2 F D, dP/dphi = tr(D) F.
@@ -82,16 +83,6 @@ private:
   static Matrix second_piola(const Matrix& F, const Matrix& F_previous, double dt, const Parameters& p) {
     const Matrix D = rate(F, F_previous, dt);
     return 2.0 * p[0] * D + p[1] * D.trace() * Matrix::Identity();
-  }
-
-  static void rate_tangent(const Matrix& F, const Matrix& G, double psi, double phi, Tangent<dim>& A) {
-    const Matrix B = psi * (F * G.transpose());
-    for (int l = 0; l < dim; ++l)
-      for (int k = 0; k < dim; ++k)
-        for (int j = 0; j < dim; ++j)
-          for (int i = 0; i < dim; ++i)
-            A(dim * i + j, dim * k + l) =
-                phi * (F(i, j) * G(k, l)) + psi * (F(i, l) * G(k, j)) + (j == l ? B(i, k) : 0.0);
   }
 };
 

@@ -23,19 +23,26 @@ enum class Dynamics {
   dynamic      ///< BDF
 };
 
+/// Norm of the gradient that solves are stopped by.
+enum class GradientNorm {
+  l2,       ///< sqrt(g' V^-1 g) with the lumped volume V
+  euclidean ///< sqrt(g' g)
+};
+
 struct ElastodynamicsOptions {
   Dynamics dynamics = Dynamics::dynamic;
   double t0 = 0, dt = 0; ///< [s]
   int bdf_order = 1;
-  int max_retries = 6;                   ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
-  newton::NewtonOptions newton;          ///< tolerances in units of IncrementalPotential::gradient_norm
+  int max_retries = 6;          ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
+  newton::NewtonOptions newton; ///< tolerances in units of IncrementalPotential::gradient_norm
+  GradientNorm gradient_norm = GradientNorm::l2;
   bool accept_out_of_iterations = false; ///< the last iterate of a solve that runs out of them is taken
   /// Statics: adds w/2 |u - u_lag|^2, u_lag the start of a pass over lagged friction, in so many passes.
   double regularization_weight = 0;
   int regularization_passes = 1;
   linalg::LinearMethod linear_method = linalg::LinearMethod::automatic;
   std::optional<double> barrier_stiffness; ///< physical (independent of dt); empty = adaptive
-  bool stiffness_is_pressure = false;      ///< barrier_stiffness is in Pa: divided by dhat
+  double stiffness_unit = 1;               ///< barrier_stiffness over the factor of the barrier
   double initial_barrier_stiffness = 1;    ///< in the normal forces of friction of the very first solve
   int friction_iterations = 1;             ///< solves per step; -1 until converged
   double friction_convergence_tol = 0.01;  ///< on the Euclidean gradient norm, times dt
