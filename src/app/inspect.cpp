@@ -1,7 +1,5 @@
 #include "recoil/app/inspect.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -9,6 +7,7 @@
 
 #include "app/simulation/run_inputs.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/read_file.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 
 namespace recoil::app {
@@ -20,7 +19,8 @@ namespace fs = std::filesystem;
 bool is_there(const fs::path& path) {
   std::error_code error;
   const fs::file_type type = fs::status(path, error).type();
-  if (type == fs::file_type::none) throw FileError(path.string() + ": cannot be looked at: " + error.message());
+  if (type == fs::file_type::none)
+    throw FileError(path.string() + ": cannot be looked at: " + error.message());
   return type != fs::file_type::not_found;
 }
 
@@ -52,8 +52,8 @@ RunReport describe_trajectory(const parallel::Communicator& comm, const fs::path
   RunReport report{fmt::format("{} states, t = {:g} to {:g}\n", records.size(), records.front().time,
                                records.back().time)};
   for (const checkpoint::FileReport& file : checkpoint::verify(comm, trajectory)) {
-    report.text += fmt::format("  {:<24} {:>12} bytes  {:>5} states  {}\n", file.name, file.bytes, file.states,
-                               file.damage.empty() ? "sound" : "DAMAGED: " + file.damage);
+    report.text += fmt::format("  {:<24} {:>12} bytes  {:>5} states  {}\n", file.name, file.bytes,
+                               file.states, file.damage.empty() ? "sound" : "DAMAGED: " + file.damage);
     report.sound = report.sound && file.damage.empty();
   }
   try {
@@ -69,13 +69,13 @@ RunReport describe_trajectory(const parallel::Communicator& comm, const fs::path
 RunReport describe_summary(const fs::path& folder) {
   const fs::path path = folder / "summary.json";
   if (!is_there(path))
-    return {"no summary.json: the run is going on or was killed; continue it with `recoil simulate --restart " +
-            folder.string() + "`\n"};
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw FileError(path.string() + ": cannot be read");
+    return {
+        "no summary.json: the run is going on or was killed; continue it with `recoil simulate --restart " +
+        folder.string() + "`\n"};
+  const std::string text = read_file(path);
   if (nlohmann::json::accept(text)) return {"summary.json: " + text};
-  return {"DAMAGED: " + path.string() + " is not valid JSON; the run writes it again with --restart\n", false};
+  return {"DAMAGED: " + path.string() + " is not valid JSON; the run writes it again with --restart\n",
+          false};
 }
 
 } // namespace
@@ -85,8 +85,8 @@ RunReport describe_run(const parallel::Communicator& comm, const fs::path& folde
     if (comm.rank() == 0) require_run_folder(folder);
   });
   RunReport report = describe_trajectory(comm, folder);
-  const RunReport summary = parallel::collectively(
-      comm, [&] { return comm.rank() == 0 ? describe_summary(folder) : RunReport(); });
+  const RunReport summary =
+      parallel::collectively(comm, [&] { return comm.rank() == 0 ? describe_summary(folder) : RunReport(); });
   report.text = folder.string() + "\n" + report.text + summary.text;
   report.sound = comm.all(report.sound && summary.sound);
   return report;

@@ -1,9 +1,10 @@
-// A library for LD_PRELOAD that makes files fail to open on one rank of a program, as permissions, full tables
-// and file systems that are late on one node do; also for root, whom permissions do not stop.
+// A library for LD_PRELOAD that makes files fail to open on one rank of a program, as permissions, full
+// tables and file systems that are late on one node do; also for root, whom permissions do not stop.
 //
 //   RECOIL_OPEN_LOG=FILE               appends a line "rank path" for every file that is opened
 //   RECOIL_OPEN_UNDER=TEXT             only of paths that hold TEXT
-//   RECOIL_OPEN_FAIL="RANK ERRNO NTH TEXT"  from the NTH opening (1, 2, ..) of a path that holds TEXT on, opening
+//   RECOIL_OPEN_FAIL="RANK ERRNO NTH TEXT"  from the NTH opening (1, 2, ..) of a path that holds TEXT on,
+//   opening
 //                                      such a path fails on that rank
 
 #include <dirent.h>
@@ -99,7 +100,9 @@ int openat64(int folder, const char* path, int flags, ...) {
 // What calls become under _FORTIFY_SOURCE.
 int __open_2(const char* path, int flags) { return open_as("open", path, flags, 0); }
 int __open64_2(const char* path, int flags) { return open_as("open64", path, flags, 0); }
-int __openat_2(int folder, const char* path, int flags) { return openat_as("openat", folder, path, flags, 0); }
+int __openat_2(int folder, const char* path, int flags) {
+  return openat_as("openat", folder, path, flags, 0);
+}
 int __openat64_2(int folder, const char* path, int flags) {
   return openat_as("openat64", folder, path, flags, 0);
 }

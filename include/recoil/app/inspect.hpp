@@ -20,8 +20,8 @@ struct RunReport {
 };
 
 /// What a run folder holds: scene, status, files and whether they are sound, states and times. Collective.
-/// @throws InputError if it is no run folder, FileError if it, its manifest or summary.json cannot be read, on
-/// every rank.
+/// @throws InputError if it is no run folder, FileError if it, its manifest or summary.json cannot be read,
+/// on every rank.
 RunReport describe_run(const parallel::Communicator& comm, const std::filesystem::path& folder);
 
 } // namespace recoil::app

@@ -43,8 +43,8 @@ nlohmann::ordered_json run_inputs(const parallel::Communicator& comm, const std:
 nlohmann::ordered_json inputs_of(const checkpoint::TrajectoryReader& trajectory);
 
 /// Looks whether a run can be continued with the inputs that it was begun with; the result is the checksum of
-/// the values of its study, if it has one. Collective. @throws as require_undamaged(), require_unchanged() and
-/// inputs_of().
+/// the values of its study, if it has one. Collective. @throws as require_undamaged(), require_unchanged()
+/// and inputs_of().
 std::optional<std::uint32_t> require_run_inputs(const parallel::Communicator& comm,
                                                 const std::filesystem::path& scene,
                                                 const std::filesystem::path& trajectory,

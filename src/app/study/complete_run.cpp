@@ -1,9 +1,11 @@
 #include "app/study/complete_run.hpp"
 
-#include <fstream>
+#include <system_error>
 
 #include <nlohmann/json.hpp>
 
+#include "recoil/base/error.hpp"
+#include "recoil/base/read_file.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 
 namespace recoil::app {
@@ -15,19 +17,21 @@ std::optional<RunCost> cost_of_complete_run(const parallel::Communicator& comm,
   if (newest + 1 != static_cast<GlobalIndex>(reader.records().size()) ||
       reader.records().back().step != steps)
     return {};
-  double seconds = 0, iterations = -1;
-  if (comm.rank() == 0) try {
-      std::ifstream file(folder.summary());
-      const auto summary = nlohmann::json::parse(file);
-      if (summary.at("status") == "done") {
-        summary.at("wall_s").get_to(seconds);
-        summary.at("newton_iterations").get_to(iterations);
-      }
-    } catch (const nlohmann::json::exception&) {
-      iterations = -1; // absent or damaged: the run will write another one
-    }
-  const RunCost cost{comm.max(seconds), static_cast<GlobalIndex>(comm.max(iterations))};
-  return cost.newton_iterations < 0 ? std::nullopt : std::optional(cost);
+  std::string text;
+  parallel::collectively(comm, [&] {
+    std::error_code error;
+    if (comm.rank() == 0 && std::filesystem::exists(folder.summary(), error))
+      text = read_file(folder.summary());
+  });
+  comm.broadcast(text);
+  try {
+    const auto summary = nlohmann::json::parse(text);
+    if (summary.at("status") == "done")
+      return RunCost{summary.at("wall_s").get<double>(), summary.at("newton_iterations").get<GlobalIndex>()};
+  } catch (const nlohmann::json::exception&) {
+    // Absent or damaged: the run will write another one.
+  }
+  return {};
 }
 
 void drop_unfinished_step(const parallel::Communicator& comm, const ExperimentFolder& folder) {
@@ -39,9 +43,11 @@ void drop_unfinished_step(const parallel::Communicator& comm, const ExperimentFo
     parallel::collectively(comm, [&] {
       if (comm.rank() != 0) return;
       for (std::size_t i = files.size(); i-- > 0;)
-        if (files[i].name.starts_with("states_") &&
-            std::filesystem::remove(folder.trajectory() / files[i].name))
-          return;
+        if (const auto path = folder.trajectory() / files[i].name; files[i].name.starts_with("states_")) {
+          std::error_code error;
+          if (std::filesystem::remove(path, error)) return;
+          if (error) throw FileError(path.string() + ": cannot be removed: " + error.message());
+        }
     });
   }
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <span>
 #include <utility>
 
@@ -24,6 +23,7 @@
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/log.hpp"
+#include "recoil/base/read_file.hpp"
 #include "recoil/base/timer.hpp"
 
 namespace recoil::app {
@@ -288,10 +288,9 @@ std::uint32_t Runner<dim>::digest_of_values() const {
   parallel::collectively(comm_, [&] {
     if (comm_.rank() != 0) return;
     try {
-      std::ifstream file(folder_.study);
-      parameters = nlohmann::json::parse(file).at("parameters").dump();
+      parameters = nlohmann::json::parse(read_file(folder_.study)).at("parameters").dump();
     } catch (const nlohmann::json::exception&) {
-      throw FileError(folder_.study.string() + ": cannot be read any more");
+      throw FileError(folder_.study.string() + ": has become damaged");
     }
   });
   comm_.broadcast(parameters);
