@@ -143,7 +143,10 @@ def without(recoil, folder, name, *lost):
     shutil.copytree(folder, copy)
     for path in lost:
         path = os.path.join(copy, path)
-        shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        if os.path.isdir(path):
+            shutil.rmtree(path)
+        elif os.path.exists(path):
+            os.remove(path)
     return copy
 
 
@@ -158,7 +161,7 @@ def make_cases(recoil):
     for number, velocity in enumerate((-3, -2)):
         scene = inputs.scene(recoil, steps=4)
         del scene["solver"]["contact"]
-        scene["initial_conditions"]["velocity"][0]["value"] = [0, velocity]
+        scene["initial_conditions"]["velocity"][0]["value"] = [0.4, velocity]
         adaptive.append(recoil.write_scene("adaptive-%d" % number, scene))
     gradients = []
     for name, weight in (("gradient", 1), ("heavier", 2)):
