@@ -12,9 +12,9 @@ def vertex(i, j):
     return i * (ROWS + 1) + j
 
 
-def write_mesh(path, lift=0.0):
+def write_mesh(path):
     """A plate of triangles; those of the right half have the volume id 2."""
-    points = [(0.25 * i, 0.25 * j + 0.1 + lift, 0) for i in range(COLUMNS + 1) for j in range(ROWS + 1)]
+    points = [(0.25 * i, 0.25 * j + 0.06, 0) for i in range(COLUMNS + 1) for j in range(ROWS + 1)]
     triangles = []
     for i in range(COLUMNS):
         for j in range(ROWS):
