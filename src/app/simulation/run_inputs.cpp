@@ -70,12 +70,13 @@ void require_unchanged(const parallel::Communicator& comm, const Json& digests, 
                                  "folder");
 }
 
-void require_undamaged(const parallel::Communicator& comm, const fs::path& file, const Json& digest) {
+void require_undamaged(const parallel::Communicator& comm, const fs::path& file, const Json& digest,
+                       const std::string& more) {
   const Json now = digests_of(comm, {file}).front();
   if (now == digest) return;
   throw FileError(file.string() + ": the file " +
                   (now.is_null() ? "is missing" : "is damaged or was changed: its CRC-32 is another") +
-                  ". Put a sound copy in its place, or start again in a new folder");
+                  ". Put a sound copy in its place, or start again in a new folder" + more);
 }
 
 Json run_inputs(const parallel::Communicator& comm, const fs::path& scene, const std::vector<fs::path>& files,

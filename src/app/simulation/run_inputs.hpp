@@ -29,9 +29,9 @@ void require_unchanged(const parallel::Communicator& comm, const nlohmann::order
                        const std::string& whose);
 
 /// @throws FileError on every rank if a file that recoil wrote into a folder has not the checksum `digest` of
-/// digests_of(). Collective.
+/// digests_of(); `more` is put behind what it says to do. Collective.
 void require_undamaged(const parallel::Communicator& comm, const std::filesystem::path& file,
-                       const nlohmann::ordered_json& digest);
+                       const nlohmann::ordered_json& digest, const std::string& more = {});
 
 /// What a run is begun with, for its trajectory to keep: checksums of the resolved scene, of the `files` that
 /// it reads, and of the values, if any, that a study puts in the place of those of the scene. Collective.

@@ -194,7 +194,8 @@ std::optional<double> Runner<dim>::freeze_stiffness(const ExperimentFolder& fold
       throw FileError(folder.pilot().string() + ": the barrier stiffness of the run " + what +
                       ". Put a sound copy of this file in its place, or start again in a new folder");
     };
-    if (!pilot.content || !pilot.content->contains("barrier_stiffness")) refuse("is damaged");
+    if (!pilot.content || !pilot.content->contains("barrier_stiffness") || !pilot.content->contains("scene"))
+      refuse("is damaged");
     const double stiffness = pilot.content->at("barrier_stiffness").template get<double>();
     const bool is_in_scene = contact.barrier_stiffness == stiffness;
     contact.barrier_stiffness = stiffness;
