@@ -57,7 +57,8 @@ RunReport describe_trajectory(const parallel::Communicator& comm, const fs::path
     report.sound = report.sound && file.damage.empty();
   }
   try {
-    require_undamaged(comm, folder / "scene.json", inputs_of(reader).at("scene"));
+    require_undamaged(comm, folder / "scene.json", inputs_of(reader).at("scene"),
+                      trajectory / "manifest.json");
   } catch (const FileError& damaged) {
     report.text += std::string("DAMAGED: ") + damaged.what() + "\n";
     report.sound = false;

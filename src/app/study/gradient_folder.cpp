@@ -117,7 +117,7 @@ bool GradientFolder::require_inputs(const parallel::Communicator& comm) const {
                     "file in its place, or remove it if " +
                     study().string() + " is as it should be");
   const nlohmann::ordered_json& then = *sealed.content;
-  require_undamaged(comm, study(), then.at("study"),
+  require_undamaged(comm, study(), then.at("study"), inputs(),
                     "; if it was changed on purpose, remove " + inputs().string() +
                         " and run again with --restart");
   for (const auto& [name, digest] : then.at("scenes").items()) require_scene(comm, experiment(name), digest);
