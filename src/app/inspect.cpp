@@ -1,7 +1,5 @@
 #include "recoil/app/inspect.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -9,6 +7,7 @@
 
 #include "app/simulation/run_inputs.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/read_file.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 
 namespace recoil::app {
@@ -58,7 +57,8 @@ RunReport describe_trajectory(const parallel::Communicator& comm, const fs::path
     report.sound = report.sound && file.damage.empty();
   }
   try {
-    require_undamaged(comm, folder / "scene.json", inputs_of(reader).at("scene"));
+    require_undamaged(comm, folder / "scene.json", inputs_of(reader).at("scene"),
+                      trajectory / "manifest.json");
   } catch (const FileError& damaged) {
     report.text += std::string("DAMAGED: ") + damaged.what() + "\n";
     report.sound = false;
@@ -73,9 +73,7 @@ RunReport describe_summary(const fs::path& folder) {
     return {
         "no summary.json: the run is going on or was killed; continue it with `recoil simulate --restart " +
         folder.string() + "`\n"};
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw FileError(path.string() + ": cannot be read");
+  const std::string text = read_file(path);
   if (nlohmann::json::accept(text)) return {"summary.json: " + text};
   return {"DAMAGED: " + path.string() + " is not valid JSON; the run writes it again with --restart\n",
           false};

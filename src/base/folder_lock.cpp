@@ -14,6 +14,7 @@
 
 #include "base/posix_file.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/read_file.hpp"
 
 namespace recoil {
 
@@ -22,6 +23,17 @@ namespace {
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+/// Empty where the lock has just gone. @throws FileError where it cannot be read.
+std::string read_lock(const std::filesystem::path& file) {
+  try {
+    return read_file(file);
+  } catch (const FileError&) {
+    std::error_code error;
+    if (std::filesystem::exists(file, error) || error) throw;
+    return {};
+  }
 }
 
 std::string first_line(const std::filesystem::path& path) {
@@ -172,7 +184,7 @@ FolderLock::FolderLock(const std::filesystem::path& folder, std::chrono::millise
     if (std::filesystem::exists(kind) && !std::filesystem::is_regular_file(kind))
       throw FileError("cannot lock '" + folder.string() + "': '" + file_.string() +
                       "' is no lock of a job, but a folder or another kind of file; remove it");
-    const std::string found = read_text(file_);
+    const std::string found = read_lock(file_);
     const Holder holder = from_text(found);
     if (is_gone(holder) && take_over(own, file_, found) && read_text(file_) == content_) return;
     const bool elsewhere = holder.pid > 0 && holder.host != host_name();

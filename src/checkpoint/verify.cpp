@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "checkpoint/trajectory_folder.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/read_file.hpp"
 
 namespace recoil::checkpoint {
 namespace fs = std::filesystem;
@@ -18,12 +17,7 @@ Manifest read_manifest(const parallel::Communicator& comm, const fs::path& folde
       throw FileError(path.string() +
                       ": the trajectory has no manifest; the run ended before its initial state was "
                       "complete");
-    std::ifstream file(path, std::ios::binary);
-    std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!file)
-      throw FileError(path.string() + ": cannot read the manifest of the trajectory; check that it can be "
-                                      "read, then run again");
-    return content;
+    return read_file(path);
   });
   comm.broadcast(text);
   return parallel::collectively(comm, [&] { return Manifest::parse(text, path); });

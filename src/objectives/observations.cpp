@@ -7,6 +7,7 @@
 #include <iterator>
 #include <sstream>
 #include <string_view>
+#include <system_error>
 
 #include "objectives/time_tolerance.hpp"
 #include "recoil/base/error.hpp"
@@ -20,7 +21,8 @@ std::string read_everywhere(const parallel::Communicator& comm, const std::files
   std::string text;
   parallel::collectively(comm, [&] {
     if (comm.rank() != 0) return;
-    if (std::filesystem::is_directory(path))
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error))
       throw InputError(path.string() + ":1: is a folder, not a CSV file");
     std::ifstream file(path, std::ios::binary);
     if (!file) throw InputError(path.string() + ":1: the file does not exist or cannot be read");

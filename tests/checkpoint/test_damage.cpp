@@ -14,6 +14,7 @@ namespace {
 
 using testing::differences;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::run_toy;
 using testing::TemporaryFolder;
 using testing::Toy;
@@ -105,6 +106,24 @@ TEST(Damage, OfTheNewestFileTellsHowToGoOn) {
   EXPECT_THAT(verify(comm, folder / "t")[4].damage, HasSubstr("missing"));
   run_toy(comm, folder / "t", 9, 2, 2);
   EXPECT_EQ(outcome(comm, folder / "t"), "");
+}
+
+// What cannot be read, for want of permission or because a node does not see it yet, may be sound.
+TEST(Damage, AFileThatCannotBeReadIsNotToBeRemoved) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const TemporaryFolder folder(comm);
+  run_toy(comm, folder / "t", 9, 2, 2);
+  const fs::path newest = folder / "t/states_00003.h5";
+  if (comm.rank() == 0) {
+    fs::remove(newest);
+    fs::create_directory(newest);
+  }
+  comm.barrier();
+  const std::string message = outcome(comm, folder / "t");
+  EXPECT_THAT(message, HasSubstr(newest.string() + ": the file cannot be read: "));
+  EXPECT_THAT(message, HasSubstr("Check that every rank can read it"));
+  EXPECT_THAT(message, Not(HasSubstr("remove")));
+  EXPECT_THAT(message, Not(HasSubstr("damaged")));
 }
 
 TEST(Damage, OfAnOldFileStopsReadersOfItOnly) {

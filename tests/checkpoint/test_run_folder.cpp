@@ -165,6 +165,10 @@ TEST(RunFolder, RefusesWhatIsNone) {
   EXPECT_THAT(message_of<InputError>([&] { RunFolder::create(comm, folder / "file"); }),
               HasSubstr("is a file"));
   EXPECT_THAT(message_of<InputError>([&] { RunFolder::create(comm, folder.path()); }), HasSubstr("'file'"));
+  if (comm.rank() == 0) std::filesystem::create_symlink(folder / "none", folder / "link");
+  comm.barrier();
+  EXPECT_THAT(message_of<FileError>([&] { RunFolder::create(comm, folder / "link"); }),
+              HasSubstr("is a link to '" + (folder / "none").string() + "', which is not there"));
 }
 
 } // namespace

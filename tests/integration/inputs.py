@@ -12,9 +12,9 @@ def vertex(i, j):
     return i * (ROWS + 1) + j
 
 
-def write_mesh(path, lift=0.0):
+def write_mesh(path):
     """A plate of triangles; those of the right half have the volume id 2."""
-    points = [(0.25 * i, 0.25 * j + 0.1 + lift, 0) for i in range(COLUMNS + 1) for j in range(ROWS + 1)]
+    points = [(0.25 * i, 0.25 * j + 0.06, 0) for i in range(COLUMNS + 1) for j in range(ROWS + 1)]
     triangles = []
     for i in range(COLUMNS):
         for j in range(ROWS):
@@ -35,9 +35,10 @@ def write_selection(path):
 
 
 def write_field(path):
-    """Young's modulus per element."""
+    """Young's modulus and density per element."""
     with h5py.File(path, "w") as file:
         file["E"] = np.linspace(1e5, 2e5, 2 * COLUMNS * ROWS)
+        file["rho"] = np.linspace(1000, 1200, 2 * COLUMNS * ROWS)
 
 
 def scene(recoil, steps=6, **more):
@@ -49,10 +50,10 @@ def scene(recoil, steps=6, **more):
     soft = material({"file": young, "dataset": "E"}, 0.3, 1000, id=1, psi=20)
     return dict({
         "geometry": [{"name": "plate", "mesh": mesh, "surface_selection": sides}, plane("floor", [0, 1])],
-        "materials": [soft, material(1e5, 0.35, 1200, id=2, phi=10)],
+        "materials": [soft, material(1e5, 0.35, {"file": young, "dataset": "rho"}, id=2, phi=10)],
         "gravity": [0, -9.81],
         "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, "-0.1*t"]}]},
-        "initial_conditions": {"velocity": [{"body": "plate", "value": [0, -3]}]},
+        "initial_conditions": {"velocity": [{"body": "plate", "value": [0.4, -3]}]},
         "contact": {"enabled": True, "dhat": 0.01, "epsv": 0.2, "friction_coefficient": 0.3},
         "solver": {"contact": {"barrier_stiffness": 1e7}, "nonlinear": exact()},
         "time": {"dt": 0.005, "time_steps": steps, "integrator": "BDF2"},

@@ -71,12 +71,15 @@ void require_unchanged(const parallel::Communicator& comm, const Json& digests, 
                                  "folder");
 }
 
-void require_undamaged(const parallel::Communicator& comm, const fs::path& file, const Json& digest) {
+void require_undamaged(const parallel::Communicator& comm, const fs::path& file, const Json& digest,
+                       const fs::path& record, const std::string& more) {
   const Json now = digests_of(comm, {file}).front();
   if (now == digest) return;
   throw FileError(file.string() + ": the file " +
-                  (now.is_null() ? "is missing" : "is damaged or was changed: its CRC-32 is another") +
-                  ". Put a sound copy in its place, or start again in a new folder");
+                  (now.is_null()
+                       ? "is missing"
+                       : "is damaged or was changed: its CRC-32 is not that in " + record.string()) +
+                  ". Put a sound copy in its place, or start again in a new folder" + more);
 }
 
 Json run_inputs(const parallel::Communicator& comm, const fs::path& scene, const std::vector<fs::path>& files,
@@ -97,7 +100,7 @@ Json inputs_of(const checkpoint::TrajectoryReader& trajectory) {
 std::optional<std::uint32_t> require_run_inputs(const parallel::Communicator& comm, const fs::path& scene,
                                                 const fs::path& trajectory, const std::string& whose) {
   const Json inputs = inputs_of(checkpoint::TrajectoryReader(comm, trajectory));
-  require_undamaged(comm, scene, inputs.at("scene"));
+  require_undamaged(comm, scene, inputs.at("scene"), trajectory / "manifest.json");
   require_unchanged(comm, inputs.at("files"), whose);
   if (!inputs.contains("study_values")) return {};
   return inputs.at("study_values").get<std::uint32_t>();

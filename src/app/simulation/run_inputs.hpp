@@ -28,10 +28,11 @@ nlohmann::ordered_json digests_of(const parallel::Communicator& comm,
 void require_unchanged(const parallel::Communicator& comm, const nlohmann::ordered_json& digests,
                        const std::string& whose);
 
-/// @throws FileError on every rank if a file that recoil wrote into a folder has not the checksum `digest` of
-/// digests_of(). Collective.
+/// @throws FileError on every rank if a file that recoil wrote into a folder has not the checksum `digest`
+/// that the file `record` holds; `more` is put behind what it says to do. Collective.
 void require_undamaged(const parallel::Communicator& comm, const std::filesystem::path& file,
-                       const nlohmann::ordered_json& digest);
+                       const nlohmann::ordered_json& digest, const std::filesystem::path& record,
+                       const std::string& more = {});
 
 /// What a run is begun with, for its trajectory to keep: checksums of the resolved scene, of the `files` that
 /// it reads, and of the values, if any, that a study puts in the place of those of the scene. Collective.

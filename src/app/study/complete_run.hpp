@@ -1,26 +1,22 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "app/study/gradient_folder.hpp"
+#include "recoil/checkpoint/state.hpp"
 
 namespace recoil::app {
 
-/// What a run has cost: the process that ended it, and all that took part.
-struct RunCost {
-  double seconds = 0;
-  GlobalIndex newton_iterations = 0;
-};
+/// Newton iterations of all steps of a run that has these records, whichever process did them. Not
+/// collective. @throws FileError if they are not those of a run.
+GlobalIndex newton_iterations_of(std::span<const checkpoint::StateRecord> records);
 
-/// Newton iterations of all steps of the run in a folder, by its ledger, whichever process did them.
-/// `otherwise` where the ledger does not hold one row per step. Collective.
-GlobalIndex newton_iterations_of_run(const parallel::Communicator& comm, const ExperimentFolder& folder,
-                                     GlobalIndex steps, GlobalIndex otherwise);
-
-/// The cost of the run in a folder with a trajectory, if it has done all `steps` and nothing is missing,
-/// summary.json included. Collective. @throws FileError on every rank for damaged files.
-std::optional<RunCost> cost_of_complete_run(const parallel::Communicator& comm,
-                                            const ExperimentFolder& folder, GlobalIndex steps);
+/// Seconds of the process that completed the run in a folder with a trajectory; none if the run has not done
+/// all `steps` or anything is missing, summary.json included. Collective. @throws FileError on every rank for
+/// damaged files.
+std::optional<double> seconds_of_complete_run(const parallel::Communicator& comm,
+                                              const ExperimentFolder& folder, GlobalIndex steps);
 
 /// A run that was killed while it wrote the sub-steps of a repeated step may end inside of that step, from
 /// where no nominal step goes on: removes files until it ends with one. Collective. @throws as above.

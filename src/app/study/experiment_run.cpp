@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <span>
 #include <utility>
 
@@ -25,6 +24,7 @@
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/log.hpp"
+#include "recoil/base/read_file.hpp"
 #include "recoil/base/timer.hpp"
 
 namespace recoil::app {
@@ -187,7 +187,8 @@ std::optional<double> Runner<dim>::freeze_stiffness(const ExperimentFolder& fold
       throw FileError(folder.pilot().string() + ": the barrier stiffness of the run " + what +
                       ". Put a sound copy of this file in its place, or start again in a new folder");
     };
-    if (!pilot.content || !pilot.content->contains("barrier_stiffness")) refuse("is damaged");
+    if (!pilot.content || !pilot.content->contains("barrier_stiffness") || !pilot.content->contains("scene"))
+      refuse("is damaged");
     const double stiffness = pilot.content->at("barrier_stiffness").template get<double>();
     const bool is_in_scene = contact.barrier_stiffness == stiffness;
     contact.barrier_stiffness = stiffness;
@@ -237,6 +238,7 @@ ForwardResult Runner<dim>::run(const ExperimentFolder& folder) {
     forward_ = result;
   }
   reader_ = std::make_unique<checkpoint::TrajectoryReader>(comm_, folder.trajectory());
+  forward_.newton_iterations = newton_iterations_of(reader_->records());
   records_ = step_records(reader_->records());
   if (!swept_) {
     observe_the_rest();
@@ -282,10 +284,9 @@ std::uint32_t Runner<dim>::digest_of_values() const {
   parallel::collectively(comm_, [&] {
     if (comm_.rank() != 0) return;
     try {
-      std::ifstream file(folder_.study);
-      parameters = nlohmann::json::parse(file).at("parameters").dump();
+      parameters = nlohmann::json::parse(read_file(folder_.study)).at("parameters").dump();
     } catch (const nlohmann::json::exception&) {
-      throw FileError(folder_.study.string() + ": cannot be read any more");
+      throw FileError(folder_.study.string() + ": has become damaged");
     }
   });
   comm_.broadcast(parameters);
@@ -312,10 +313,9 @@ std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& wat
   if (begun) hold_to_inputs();
   if (begun) drop_unfinished_step(comm_, folder_);
   if (begun)
-    if (const auto cost = cost_of_complete_run(comm_, folder_, scene().time.steps)) {
+    if (const auto seconds = seconds_of_complete_run(comm_, folder_, scene().time.steps)) {
       log_info(name() + ": the forward run is complete");
-      result.seconds = cost->seconds;
-      result.newton_iterations = cost->newton_iterations;
+      result.seconds = *seconds;
       return "";
     }
   const auto see = [this](const solvers::AcceptedState& state) {
@@ -331,8 +331,6 @@ std::string Runner<dim>::run_forward(ForwardResult& result, const Stopwatch& wat
     throw Error(code, name() + ": the forward run is interrupted; run again with --restart to go on");
   result.seconds = watch.seconds();
   const solvers::SolverTotals& totals = variant_.discrete->solver().totals();
-  result.newton_iterations =
-      newton_iterations_of_run(comm_, folder_, scene().time.steps, totals.newton_iterations);
   if (totals.rough_friction > 0)
     log_warning(
         fmt::format("{}: {} solves ended before friction had converged; the gradient is as exact as they "

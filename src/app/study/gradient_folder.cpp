@@ -146,12 +146,9 @@ bool GradientFolder::require_inputs(const parallel::Communicator& comm) const {
                     "file in its place, or remove it if " +
                     study().string() + " is as it should be");
   const nlohmann::ordered_json& then = *sealed.content;
-  try {
-    require_undamaged(comm, study(), then.at("study"));
-  } catch (const FileError& changed) {
-    throw FileError(std::string(changed.what()) + "; if it was changed on purpose, remove " +
-                    inputs().string() + " and run again with --restart");
-  }
+  require_undamaged(comm, study(), then.at("study"), inputs(),
+                    "; if it was changed on purpose, remove " + inputs().string() +
+                        " and run again with --restart");
   for (const auto& [name, digest] : then.at("scenes").items()) require_scene(comm, experiment(name), digest);
   require_unchanged(comm, then.at("files"), "the study");
   return true;

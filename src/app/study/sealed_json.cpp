@@ -1,12 +1,10 @@
 #include "app/study/sealed_json.hpp"
 
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/crc32.hpp"
-#include "recoil/base/error.hpp"
+#include "recoil/base/read_file.hpp"
 
 namespace recoil::app {
 
@@ -35,10 +33,7 @@ SealedJson read_sealed_json(const parallel::Communicator& comm, const std::files
     if (comm.rank() != 0) return;
     std::error_code error;
     result.exists = std::filesystem::status(path, error).type() != std::filesystem::file_type::not_found;
-    if (!result.exists) return;
-    std::ifstream file(path, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file) throw FileError(path.string() + ": cannot be read; check that it can be, then run again");
+    if (result.exists) text = read_file(path);
   });
   result.exists = comm.any(result.exists);
   comm.broadcast(text);

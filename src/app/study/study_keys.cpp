@@ -150,7 +150,16 @@ constexpr const char* result =
     "are several. A verdict that does not begin with \"agrees\" is a warning and ends the program with exit "
     "code "
     "3. The check\n"
-    "begins when the gradient is written; `--restart` with `--check` makes up for one that was cut off.";
+    "begins when the gradient is written; `--restart` with `--check` makes up for one that was cut off.\n"
+    "\n"
+    "`--restart` goes on with the study, scenes and files that the gradient was begun with; `inputs.json` "
+    "and "
+    "the manifests of the\n"
+    "runs hold their checksums. Observations and references may be replaced: the objective and its gradient "
+    "are then computed\n"
+    "anew from the stored runs, with a warning. So may the objectives and settings in `study.json` of the "
+    "folder, once\n"
+    "`inputs.json` is removed, which tells that the change is meant; the parameters may not.";
 
 std::string code_list(const std::vector<std::string>& names, const std::vector<std::string>& needed) {
   std::string list;
