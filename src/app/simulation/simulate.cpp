@@ -1,7 +1,6 @@
 #include "recoil/app/simulate.hpp"
 
 #include "app/simulation/forward_run.hpp"
-#include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/version.hpp"
 
@@ -49,9 +48,7 @@ ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& opt
   LoadedScene loaded = load_scene(comm, continues ? folder->scene() : options.scene);
   if (!continues) {
     folder = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::create(comm, options.output));
-    parallel::collectively(comm, [&] {
-      if (comm.rank() == 0) write_file_atomically(folder->scene(), loaded.file.resolved);
-    });
+    folder->begin(comm, loaded.file.resolved);
   }
   start_log(comm, options.console, folder->log());
   log_info(build_info());
