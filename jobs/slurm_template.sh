@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Slurm job that runs a scene to its end over as many time limits as it takes: a signal before the limit lets the step
-# finish and checkpoint (exit 75), then the job puts itself back into the queue and goes on with --restart.
+# Slurm job that runs a scene to its end over as many time limits as it takes: a signal before the limit drops the step under
+# way and writes a checkpoint (exit 75), then the job puts itself back into the queue and continues with --restart.
 #
 #   sbatch jobs/slurm_template.sh scene.json run_folder
 #

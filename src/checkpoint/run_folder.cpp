@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "checkpoint/manifest.hpp"
+#include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/folder_lock.hpp"
 
@@ -15,14 +16,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char *scene_name = "scene.json", *log_name = "log.txt";
+constexpr const char *scene_name = "scene.json", *log_name = "log.txt", *trajectory_name = "trajectory";
 
 bool is_lock(const std::string& name) { return name.starts_with("recoil.lock"); }
-
-/// Whether `name` is that of `file`, or of what is written aside to become it.
-bool is_version_of(const std::string& name, const std::string& file) {
-  return name == file || (name.starts_with(file + ".") && name.ends_with(".part"));
-}
 
 // The initial state is the only one of the first file, and the manifest follows it at once.
 bool is_leftover_of_trajectory(const fs::directory_entry& entry) {
@@ -41,31 +37,42 @@ std::string first_other_entry(const fs::path& folder, const IsLeftover& is_lefto
   return {};
 }
 
-/// Files go first: a study or scene must not be left with parts of what belongs to it.
-void remove_leftovers(const fs::path& folder) {
-  std::error_code error;
+/// Removes what is in `folder` but locks and logs. Files go before the folders beside them, which tell that
+/// the files were recoil's.
+void remove_contents(const fs::path& folder, std::error_code& error) {
   std::vector<fs::path> files, folders;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (is_lock(name) || name == log_name) continue;
+  for (const auto& entry : fs::directory_iterator(folder, error))
     (entry.is_directory(error) ? folders : files).push_back(entry.path());
+  for (const fs::path& file : files)
+    if (!error && !is_lock(file.filename()) && file.filename() != log_name) fs::remove(file, error);
+  for (const fs::path& inner : folders) {
+    if (!error) remove_contents(inner, error);
+    if (!error) fs::remove_all(inner, error);
   }
-  for (const std::vector<fs::path>* paths : {&files, &folders})
-    for (const fs::path& path : *paths)
-      if (!error) fs::remove_all(path, error);
-  if (error)
-    throw FileError(folder.string() + ": cannot remove what an earlier run left: " + error.message());
 }
 
 } // namespace
 
+bool is_file_or_part(const fs::directory_entry& entry, const std::string& name) {
+  const std::string found = entry.path().filename().string();
+  return fs::is_regular_file(entry.symlink_status()) &&
+         (found == name || (found.starts_with(name + ".") && found.ends_with(".part")));
+}
+
+bool holds_only_leftovers(const fs::path& folder, const IsLeftover& is_leftover) {
+  return first_other_entry(folder, is_leftover).empty();
+}
+
 bool is_leftover_of_run(const fs::directory_entry& entry) {
   const std::string name = entry.path().filename().string();
-  const fs::file_status status = entry.symlink_status();
-  if (name == "trajectory")
-    return fs::is_directory(status) && first_other_entry(entry, is_leftover_of_trajectory).empty();
-  return fs::is_regular_file(status) &&
-         (is_lock(name) || name == log_name || is_version_of(name, scene_name));
+  if (fs::is_directory(entry.symlink_status()))
+    return name == trajectory_name && holds_only_leftovers(entry, is_leftover_of_trajectory);
+  if (is_file_or_part(entry, scene_name)) {
+    std::error_code error;
+    const fs::path folder = entry.path().parent_path();
+    return fs::exists(folder / trajectory_name, error) || fs::exists(folder / log_name, error);
+  }
+  return fs::is_regular_file(entry.symlink_status()) && (is_lock(name) || name == log_name);
 }
 
 struct RunFolder::Lock {
@@ -107,7 +114,9 @@ RunFolder RunFolder::create(const parallel::Communicator& comm, const fs::path& 
     lock->lock.emplace(root);
     // Another job may have used the folder between the look and the lock.
     refuse_used();
-    remove_leftovers(root);
+    remove_contents(root, error);
+    if (error)
+      throw FileError(root.string() + ": cannot remove what an earlier run left: " + error.message());
   });
   return RunFolder(root, std::move(lock));
 }
@@ -127,6 +136,17 @@ RunFolder RunFolder::open(const parallel::Communicator& comm, const fs::path& ro
     lock->lock.emplace(root);
   });
   return RunFolder(root, std::move(lock));
+}
+
+void RunFolder::begin(const parallel::Communicator& comm, const std::string& resolved_scene) const {
+  parallel::collectively(comm, [&] {
+    if (comm.rank() != 0) return;
+    // First, so that it tells whose scene.json this is.
+    std::error_code error;
+    fs::create_directory(trajectory(), error);
+    if (error) throw FileError(trajectory().string() + ": cannot make the folder: " + error.message());
+    write_file_atomically(scene(), resolved_scene);
+  });
 }
 
 bool RunFolder::has_states(const parallel::Communicator& comm) const {
@@ -157,6 +177,7 @@ void RunFolder::discard() {
   std::error_code ignored;
   fs::remove(scene(), ignored);
   fs::remove(log(), ignored);
+  fs::remove(trajectory(), ignored); // only if it is empty
   lock_->lock.reset();
   if (lock_->made_folder) fs::remove(root_, ignored);
 }

@@ -34,11 +34,8 @@ TEST(RunFolder, IsMadeOnceAndOpenedAgain) {
     const RunFolder run = RunFolder::create(comm, root);
     EXPECT_EQ(run.root(), root);
     EXPECT_EQ(run.trajectory(), root / "trajectory");
-    if (comm.rank() == 0) {
-      std::ofstream(run.scene()) << "{}";
-      std::filesystem::create_directory(run.trajectory());
-      std::ofstream(run.trajectory() / "manifest.json") << "{}";
-    }
+    run.begin(comm, "{}");
+    if (comm.rank() == 0) std::ofstream(run.trajectory() / "manifest.json") << "{}";
   }
   comm.barrier();
   EXPECT_THAT(message_of<InputError>([&] { RunFolder::create(comm, root); }), HasSubstr("--restart"));
@@ -64,10 +61,8 @@ TEST(RunFolder, DiscardsWhatItMade) {
   const TemporaryFolder folder(comm);
   const auto make_and_discard = [&](const std::filesystem::path& root) {
     RunFolder run = RunFolder::create(comm, root);
-    if (comm.rank() == 0) {
-      std::ofstream(run.scene()) << "{}";
-      std::ofstream(run.log()) << "a line";
-    }
+    run.begin(comm, "{}");
+    if (comm.rank() == 0) std::ofstream(run.log()) << "a line";
     run.discard();
     comm.barrier();
   };
@@ -81,18 +76,20 @@ TEST(RunFolder, DiscardsWhatItMade) {
   EXPECT_NO_THROW(RunFolder::create(comm, folder / "given"));
 }
 
-void write(const std::filesystem::path& path) {
+/// A file, or a folder where the name ends with a slash.
+void make(const std::filesystem::path& path) {
   std::filesystem::create_directories(path.parent_path());
-  std::ofstream(path) << "{}";
+  if (path.has_filename()) std::ofstream(path) << "{}";
 }
 
 TEST(RunFolder, IsMadeAnewWhereARunEndedBeforeItsInitialState) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const TemporaryFolder folder(comm);
   const char* stages[] = {"recoil.lock.host.1",
-                          "log.txt",
+                          "trajectory/",
                           "scene.json.part",
                           "scene.json",
+                          "log.txt",
                           "trajectory/mesh.h5.part",
                           "trajectory/mesh.h5",
                           "trajectory/states_00000.h5",
@@ -100,7 +97,7 @@ TEST(RunFolder, IsMadeAnewWhereARunEndedBeforeItsInitialState) {
   const auto root = folder / "run";
   for (std::size_t killed = 1; killed <= std::size(stages); ++killed) {
     if (comm.rank() == 0)
-      for (std::size_t i = 0; i < killed; ++i) write(root / stages[i]);
+      for (std::size_t i = 0; i < killed; ++i) make(root / stages[i]);
     comm.barrier();
     if (killed > 3) {
       EXPECT_FALSE(RunFolder::open(comm, root).has_states(comm));
@@ -108,8 +105,9 @@ TEST(RunFolder, IsMadeAnewWhereARunEndedBeforeItsInitialState) {
     const RunFolder run = RunFolder::create(comm, root);
     EXPECT_FALSE(std::filesystem::exists(run.scene())) << "an old scene must not be taken for the new one";
     EXPECT_FALSE(std::filesystem::exists(run.trajectory()));
-    EXPECT_EQ(std::filesystem::exists(run.log()), killed > 1) << "logs stay";
+    EXPECT_EQ(std::filesystem::exists(run.log()), killed >= 5) << "logs stay";
     comm.barrier();
+    if (comm.rank() == 0) std::filesystem::remove(run.log());
   }
 }
 
@@ -122,11 +120,8 @@ TEST(RunFolder, IsNotMadeWhereThereIsAnythingElse) {
     const auto root = folder / "used";
     if (comm.rank() == 0) {
       std::filesystem::remove_all(root);
-      write(root / "trajectory/mesh.h5");
-      if (std::string(other).ends_with('/'))
-        std::filesystem::create_directories(root / other);
-      else
-        write(root / other);
+      make(root / "trajectory/mesh.h5");
+      make(root / other);
     }
     comm.barrier();
     const std::string entry = (root / other).lexically_relative(root).begin()->string();
@@ -136,6 +131,16 @@ TEST(RunFolder, IsNotMadeWhereThereIsAnythingElse) {
   }
 }
 
+TEST(RunFolder, IsNotMadeOverASceneOfSomebodyElse) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const TemporaryFolder folder(comm);
+  if (comm.rank() == 0) make(folder / "scene.json");
+  comm.barrier();
+  EXPECT_THAT(message_of<InputError>([&] { RunFolder::create(comm, folder.path()); }),
+              HasSubstr("'scene.json'"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "scene.json"));
+}
+
 TEST(RunFolder, WithStatesButNoManifestIsDamaged) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const TemporaryFolder folder(comm);
@@ -143,9 +148,9 @@ TEST(RunFolder, WithStatesButNoManifestIsDamaged) {
     const auto root = folder / "damaged";
     if (comm.rank() == 0) {
       std::filesystem::remove_all(root);
-      write(root / "scene.json");
-      write(root / "trajectory/states_00000.h5");
-      write(root / later);
+      make(root / "scene.json");
+      make(root / "trajectory/states_00000.h5");
+      make(root / later);
     }
     comm.barrier();
     const RunFolder run = RunFolder::open(comm, root);

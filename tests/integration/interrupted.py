@@ -1,10 +1,11 @@
-"""SIGUSR1 to mpirun, and SIGUSR1 or SIGTERM to a rank: the step is finished, a checkpoint written, exit 75; the restarted
-run ends at the same answer."""
+"""SIGUSR1 to mpirun, and SIGUSR1 or SIGTERM to a rank: the run ends within one Newton iteration, at any moment from the first
+line of main() on, with a checkpoint and exit 75; the restarted one ends at the same answer. More moments: bench/faults."""
 import os
 import signal
 import subprocess
 import time
 
+import moments as faults
 import runs
 
 
@@ -24,7 +25,7 @@ def interrupt(recoil, scene, name, ranks, number):
     return runs.state(folder)
 
 
-with runs.Recoil() as recoil:
+with runs.Recoil(("--moments", str)) as recoil:
     scene = recoil.write_scene("bar", runs.bar([10, 4, 4], 40))
     reference = {n: runs.state(recoil.simulate(n, scene, "whole-%d" % n)) for n in (1, 2)}
     for name, ranks, number in (("mpirun-usr1", 2, signal.SIGUSR1), ("rank-usr1", 1, signal.SIGUSR1),
@@ -42,3 +43,15 @@ with runs.Recoil() as recoil:
     first.wait()
     code, text = recoil.run(1, "simulate", scene, "-o", held, "-q", expect=None)
     runs.check(code == 2, "a used folder is refused: " + text.strip())
+
+    moments = faults.Moments(recoil, recoil.arguments.moments)
+    faults.bar_job(moments, 1).check_start_and_end(signal.SIGTERM)
+    faults.bar_job(moments, 2).check_start_and_end(signal.SIGUSR1)
+    for job in (faults.pressed_job(moments, 2), faults.torn_job(moments, 1), faults.gradient_job(moments, 1, "--check")):
+        rank = job.ranks - 1
+        for share in (0.05, 0.3, 0.5, 0.7, 0.9):
+            at = int(share * job.reductions[rank])
+            job.check_interruption("reduction %d of %d" % (at, job.reductions[rank]), job.disturb("reduction", signal.SIGUSR1, count=at, rank=rank))
+    # What has nothing to save ends at once, as ever.
+    ended = moments.run(recoil.folder, 1, "start", signal.SIGTERM, "validate", scene)
+    runs.check(ended.code == signal.SIGTERM, "SIGTERM ends `recoil validate`: %d" % ended.code)

@@ -1,10 +1,12 @@
 """Signals at moments of a run that can be repeated: an n-th reduction over the ranks, the renaming of a file, the start and end
 of the process (moments.c). Shared by tests of whole runs and bench/faults."""
 import os
+import shutil
 import signal
 import subprocess
 
 import runs
+from studies import distance, exact, slide, slide_study, torn
 
 # No test waits longer for a process that a signal has reached.
 PATIENCE = 300
@@ -20,7 +22,7 @@ class Ended:
 
     def newton_iterations(self):
         """That were completed after the signal; needs the log of a run with -v."""
-        return self.log.count("newton ")
+        return self.log.count("debug: newton ")
 
 
 class Moments:
@@ -75,3 +77,111 @@ class Moments:
                 return file.read()
         except FileNotFoundError:
             return ""
+
+
+class Job:
+    """A command that is disturbed and continued, in folders of its own, compared with one that was left alone."""
+
+    def __init__(self, moments, name, ranks, command, document, *options):
+        self.moments, self.name, self.ranks, self.command = moments, name, ranks, command
+        self.document, self.options = document, options
+        self.folder = moments.recoil.path(name + "-disturbed")
+        self.whole = moments.recoil.path(name + "-whole")
+        self.reductions = [moments.count(self.clear(self.whole), ranks, "reduction", *self.fresh(self.whole), rank=rank)
+                           for rank in range(ranks)]
+
+    def clear(self, folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        return folder
+
+    def fresh(self, folder):
+        return (self.command, self.document, "-o", folder, "-q", "-v", *self.options)
+
+    def again(self):
+        """With --restart wherever there is something to restart."""
+        begun = os.path.exists(os.path.join(self.folder, {"simulate": "scene.json", "gradient": "study.json"}[self.command]))
+        return (self.command, "--restart", self.folder, "-q", "-v", *self.options) if begun else self.fresh(self.folder)
+
+    def has_states(self):
+        return any("manifest.json" in files for _, _, files in os.walk(self.folder))
+
+    def disturb(self, moment, number, continued=False, **options):
+        """Starts anew, or continues what an earlier disturbance has left."""
+        arguments = self.again() if continued else self.fresh(self.clear(self.folder))
+        return self.moments.run(self.folder, self.ranks, moment, number, *arguments, **options)
+
+    def finish(self, arguments=None):
+        """Exit code and text of the command that goes on."""
+        return self.moments.recoil.run(self.ranks, *(arguments or self.again()), expect=None)
+
+    def is_same(self):
+        """As the undisturbed one, bit by bit."""
+        if self.command == "gradient":
+            return distance(self.folder, self.whole) == 0
+        return all((runs.state(self.folder, field=field) == runs.state(self.whole, field=field)).all() for field in "uv")
+
+    def ledgers_are_whole(self):
+        runs_of = [""] if self.command == "simulate" else [name for name in os.listdir(self.whole) if os.path.isdir(os.path.join(self.whole, name))]
+        return all(self._ledger(self.folder, run) == self._ledger(self.whole, run) for run in runs_of)
+
+    def _ledger(self, folder, run):
+        with open(os.path.join(folder, run, "ledger.csv")) as file:
+            return file.read()
+
+    def check_interruption(self, what, ended):
+        """Exit 75 in time, and the same answer in the end."""
+        what = "%s, %s" % (self.name, what)
+        late = ended.code == 0 and self.is_same()
+        runs.check(ended.sent and (ended.code == 75 or late), "%s: exit %d%s" % (what, ended.code, " (it was over)" if late else ""))
+        runs.check(ended.newton_iterations() <= 1, "%s: %d Newton iterations later" % (what, ended.newton_iterations()))
+        if ended.code == 0:
+            return
+        code, text = self.finish()
+        runs.check(code == 0 and self.is_same() and self.ledgers_are_whole(),
+                   "%s: continued to the same answer%s" % (what, "" if code == 0 else ": exit %d: %s" % (code, text[-300:])))
+
+    def check_start_and_end(self, number):
+        """From the first line of main() to the last moment of the process, signals coming again and again."""
+        for moment, expected in (("start", 75), ("mpi", 75), ("finalized", 0), ("end", 0)):
+            what = "signal %d, moment '%s'" % (number, moment)
+            ended = self.disturb(moment, number, rank=self.ranks - 1, repeat=True)
+            if expected == 75:
+                self.check_interruption(what, ended)
+            runs.check(ended.sent and ended.code == expected, "%s, %s: exit %d" % (self.name, what, ended.code))
+
+    def check_kill(self, what, ended, by_restart):
+        """Either command goes on where there is no state; then the same answer."""
+        what = "%s, %s" % (self.name, what)
+        runs.check(ended.sent and ended.code == signal.SIGKILL, "%s: exit %d" % (what, ended.code))
+        anew = not self.has_states() and not by_restart
+        code, text = self.finish(self.fresh(self.folder) if anew else self.again())
+        runs.check(code == 0 and self.is_same(), "%s: goes on with %s to the same answer%s" %
+                   (what, "-o" if anew else "--restart", "" if code == 0 else ": exit %d: %s" % (code, text[-300:])))
+        runs.check(code != 0 or self.ledgers_are_whole(), "%s: the ledger is whole" % what)
+
+
+def bar_job(moments, ranks):
+    return Job(moments, "bar-%d" % ranks, ranks, "simulate", moments.recoil.write_scene("bar-job", runs.bar([6, 2, 2], 4, chunk=1)))
+
+
+def torn_job(moments, ranks):
+    """With steps that are repeated as sub-steps."""
+    return Job(moments, "torn-%d" % ranks, ranks, "simulate", moments.recoil.write_scene("torn-job", torn()))
+
+
+def pressed_job(moments, ranks):
+    """A block that is thrown up by a body whose end is moved too far to be moved at once; friction to convergence."""
+    scene = slide(steps=3)
+    scene["boundary_conditions"]["dirichlet_boundary"][0]["value"] = [0, "25*t"]
+    scene["solver"]["contact"].update({"friction_iterations": -1, "friction_convergence_tol": 1e-9})
+    return Job(moments, "pressed-%d" % ranks, ranks, "simulate", moments.recoil.write_scene("pressed-job", scene))
+
+
+def gradient_job(moments, ranks, *options):
+    """A pilot run, a run of which few states are stored, a sweep that computes them anew."""
+    scene = slide(steps=5)
+    scene["solver"] = {"nonlinear": exact()}
+    study = slide_study("slide", moments.recoil.write_scene("adaptive-job", scene), store_every=3)
+    study["check"] = {"directions": 1, "steps": [1e-3, 1e-4]}
+    name = "gradient%s-%d" % ("".join(options), ranks)
+    return Job(moments, name, ranks, "gradient", moments.recoil.write_scene(name, study), *options)

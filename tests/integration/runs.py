@@ -25,9 +25,12 @@ def check(holds, text):
 class Recoil:
     """The executable under test and a folder for its runs."""
 
-    def __init__(self):
+    def __init__(self, *more):
+        """`more`: further options of the script, (name, type) or (name, type, default)."""
         parser = argparse.ArgumentParser()
         parser.add_argument("--recoil", required=True)
+        for name, kind, *default in more:
+            parser.add_argument(name, type=kind, required=not default, default=default[0] if default else None)
         self.arguments, self.rest = parser.parse_known_args()
         self.program = os.path.abspath(self.arguments.recoil)
         self.folder = tempfile.mkdtemp(prefix="recoil-test-")

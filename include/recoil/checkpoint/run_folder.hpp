@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "recoil/parallel/communicator.hpp"
 
@@ -11,8 +12,14 @@ namespace recoil::checkpoint {
 /// Whether an entry of a folder is what recoil leaves there before there is anything to continue.
 using IsLeftover = std::function<bool(const std::filesystem::directory_entry&)>;
 
+/// Whether `entry` is the file `name`, or one that write_file_atomically() writes aside to become it.
+bool is_file_or_part(const std::filesystem::directory_entry& entry, const std::string& name);
+
+/// Whether `folder` holds nothing but leftovers. @throws FileError if it cannot be listed.
+bool holds_only_leftovers(const std::filesystem::path& folder, const IsLeftover& is_leftover);
+
 /// The IsLeftover of run folders: scene, log, locks, and a trajectory that ended before its initial state was
-/// complete.
+/// complete. A scene.json that stands alone is somebody's own.
 bool is_leftover_of_run(const std::filesystem::directory_entry& entry);
 
 /// The folder of one run, locked against a second job as long as this object lives. Members without mention
@@ -31,12 +38,16 @@ public:
   RunFolder& operator=(RunFolder&&) noexcept;
   ~RunFolder();
 
+  /// Writes the resolved scene of a new run: from here on the folder can be continued. Collective. @throws
+  /// FileError on every rank.
+  void begin(const parallel::Communicator& comm, const std::string& resolved_scene) const;
+
   /// Whether there is a state to continue from. If not, the run can only start from the beginning. @throws
   /// FileError where there was one and the manifest that names it is gone. Collective.
   bool has_states(const parallel::Communicator& comm) const;
 
-  /// Takes back what a run that never began has made: scene(), log(), the lock, and the folder if create()
-  /// made it; what cannot be removed stays. Every rank calls it, the first one acts.
+  /// Takes back what a run that never began has made: scene(), log(), an empty trajectory(), the lock, and
+  /// the folder if create() made it; what cannot be removed stays. Every rank calls it, the first one acts.
   void discard();
 
   const std::filesystem::path& root() const { return root_; }

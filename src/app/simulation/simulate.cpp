@@ -2,7 +2,6 @@
 
 #include "app/simulation/forward_run.hpp"
 #include "app/simulation/run_inputs.hpp"
-#include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/version.hpp"
 
@@ -62,9 +61,7 @@ ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& opt
   LoadedScene loaded = load_scene(comm, continues ? folder->scene() : options.scene);
   if (!continues) {
     folder = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::create(comm, options.output));
-    parallel::collectively(comm, [&] {
-      if (comm.rank() == 0) write_file_atomically(folder->scene(), loaded.file.resolved);
-    });
+    folder->begin(comm, loaded.file.resolved);
   }
   start_log(comm, options.console, folder->log());
   log_info(build_info());

@@ -18,7 +18,7 @@ GlobalIndex newton_iterations_of(std::span<const checkpoint::StateRecord> record
 }
 
 std::optional<double> seconds_of_complete_run(const parallel::Communicator& comm,
-                                            const ExperimentFolder& folder, GlobalIndex steps) {
+                                              const ExperimentFolder& folder, GlobalIndex steps) {
   checkpoint::TrajectoryReader reader(comm, folder.trajectory());
   const GlobalIndex newest = reader.restart_point().states.front();
   if (newest + 1 != static_cast<GlobalIndex>(reader.records().size()) ||

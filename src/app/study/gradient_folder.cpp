@@ -52,25 +52,25 @@ void require_scene(const parallel::Communicator& comm, const ExperimentFolder& f
       ". Put a sound copy in its place, or start again in a new folder");
 }
 
-bool is_file_of(const fs::directory_entry& entry, const std::string& name) {
-  const std::string found = entry.path().filename().string();
-  return fs::is_regular_file(entry.symlink_status()) &&
-         (found == name || (found.starts_with(name + ".") && found.ends_with(".part")));
+/// Leftovers of an experiment's run, which may have had a pilot run.
+bool is_leftover_of_experiment(const fs::directory_entry& entry) {
+  return checkpoint::is_leftover_of_run(entry) || checkpoint::is_file_or_part(entry, "pilot.json");
 }
 
 /// Leftovers of a gradient, for which `study` is to be run now.
 bool is_leftover_of_gradient(const fs::directory_entry& entry, const Study& study) {
+  const std::string name = entry.path().filename().string();
+  std::error_code error;
   if (!fs::is_directory(entry.symlink_status()))
-    return is_file_of(entry, "study.json") || is_file_of(entry, "inputs.json") ||
-           is_file_of(entry, "log.txt") || entry.path().filename().string().starts_with("recoil.lock");
-  const fs::directory_iterator files(entry.path());
-  const auto is_that_of = [&](const Experiment& experiment) {
-    return entry.path().filename() == experiment.name;
-  };
+    return name == "log.txt" || name.starts_with("recoil.lock") ||
+           // Without a log it is somebody's own.
+           ((checkpoint::is_file_or_part(entry, "study.json") ||
+             checkpoint::is_file_or_part(entry, "inputs.json")) &&
+            fs::exists(entry.path().parent_path() / "log.txt", error));
   // Anybody may have made an empty folder of another name.
-  if (files == fs::directory_iterator()) return std::ranges::any_of(study.experiments, is_that_of);
-  // A pilot run is worth continuing.
-  return std::all_of(begin(files), end(files), checkpoint::is_leftover_of_run);
+  if (fs::is_empty(entry.path(), error))
+    return std::ranges::any_of(study.experiments, [&](const Experiment& one) { return one.name == name; });
+  return checkpoint::holds_only_leftovers(entry.path(), is_leftover_of_experiment);
 }
 
 } // namespace
@@ -107,10 +107,8 @@ void GradientFolder::begin(const parallel::Communicator& comm, const Study& stud
   nlohmann::ordered_json inputs{{"study", nullptr}, {"scenes", nlohmann::ordered_json::object()}};
   for (std::size_t e = 0; e < study.experiments.size(); ++e) {
     const std::string& name = study.experiments[e].name;
-    const auto& run = made_by_begin_.emplace_back(checkpoint::RunFolder::create(comm, experiment(name).root));
-    parallel::collectively(comm, [&] {
-      if (comm.rank() == 0) write_file_atomically(run.scene(), resolved_scenes[e]);
-    });
+    made_by_begin_.emplace_back(checkpoint::RunFolder::create(comm, experiment(name).root))
+        .begin(comm, resolved_scenes[e]);
     json["experiments"][e]["scene"] = name + "/scene.json";
     inputs["scenes"][name] = digest_of_text(resolved_scenes[e]);
   }
