@@ -187,6 +187,9 @@ def bulk_moduli(recoil):
     own = scene()
     own["materials"] = {"type": "NeoHookean", "lambda": 1e4, "mu": 6e3, "rho": 1000}
     path = recoil.write_scene("lame", own)
+    formula = dict(own, materials=dict(own["materials"], **{"lambda": "1e4 - 2e4*x"}))
+    text = recoil.run(1, "validate", recoil.write_scene("formula", formula), expect=2)[1]
+    runs.check("lambda + 2 mu/3 must be positive, but is -" in text, "a formula is refused where it is too small:\n" + text)
     study = {"experiments": [{"name": "run", "scene": path}], "objectives": [{"name": "o", "type": "elastic_energy"}]}
     for name, quantity, value in (("lambda", "lambda", -5e3), ("lambda-far", "lambda", -4.1e3)):
         study["parameters"] = [{"name": "q", "quantity": quantity, "initial": value}]

@@ -29,6 +29,23 @@ MaterialValues<dim>::MaterialValues(const mesh::DistributedMesh<dim>& mesh) : me
 }
 
 template <int dim>
+std::string MaterialValues<dim>::describe_rows() const {
+  constexpr std::size_t most = 10;
+  std::string bodies;
+  for (std::size_t i = 0; i < std::min(most, mesh_->body_names.size()); ++i)
+    bodies += fmt::format("{}{} of '{}'", i == 0 ? "" : ", ", first_in_files_[i + 1] - first_in_files_[i],
+                          mesh_->body_names[i]);
+  if (mesh_->body_names.size() > most) bodies += ", ..";
+  std::string text =
+      fmt::format("one double per element of all deformable bodies, one body after the other: {} ({})",
+                  first_in_files_.back(), bodies);
+  if (mesh_->num_cells_global != first_in_files_.back())
+    text += fmt::format(", or {} with the elements that refinement and arrays make of them",
+                        mesh_->num_cells_global);
+  return text;
+}
+
+template <int dim>
 double MaterialValues<dim>::at(const MaterialValue& value, LocalIndex cell, const ExpressionPoint& point,
                                const std::string& where) {
   if (const auto* formula = std::get_if<Expression>(&value)) return (*formula)(point);
@@ -51,24 +68,13 @@ typename MaterialValues<dim>::Rows MaterialValues<dim>::read(const ElementData& 
   try {
     const io::Hdf5Reader file(data.file);
     const io::ArrayShape shape = file.shape(data.dataset);
-    const GlobalIndex in_files = first_in_files_.back(), solved = mesh_->num_cells_global;
-    if ((shape.rows != in_files && shape.rows != solved) || shape.columns != 1 ||
-        shape.type != io::ElementType::float64) {
-      std::string bodies;
-      for (std::size_t i = 0; i + 1 < first_in_files_.size() && i < 10; ++i)
-        bodies += fmt::format("{}{} of '{}'", i == 0 ? "" : ", ", first_in_files_[i + 1] - first_in_files_[i],
-                              mesh_->body_names[i]);
-      throw InputError(
-          where,
-          fmt::format("dataset '{}' of {} has {} rows of {} values; it needs one double per element of "
-                      "all deformable bodies, one body after the other: {} ({}{}){}",
-                      data.dataset, data.file.string(), shape.rows, shape.columns, in_files, bodies,
-                      first_in_files_.size() > 11 ? ", .." : "",
-                      solved == in_files ? std::string()
-                                         : fmt::format(", or {} with the elements that refinement and "
-                                                       "arrays make of them",
-                                                       solved)));
-    }
+    const GlobalIndex in_files = first_in_files_.back();
+    if ((shape.rows != in_files && shape.rows != mesh_->num_cells_global) || shape.columns != 1 ||
+        shape.type != io::ElementType::float64)
+      throw InputError(where, fmt::format("dataset '{}' of {} has {} rows of {} {}; it needs {}",
+                                          data.dataset, data.file.string(), shape.rows, shape.columns,
+                                          shape.type == io::ElementType::float64 ? "values" : "integers",
+                                          describe_rows()));
     Rows rows{shape.rows == in_files, std::numeric_limits<GlobalIndex>::max(), {}};
     GlobalIndex last = -1;
     for (std::size_t cell = 0; cell < mesh_->cells.size(); ++cell)

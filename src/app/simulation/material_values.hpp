@@ -34,6 +34,8 @@ private:
     std::vector<double> values;
   };
   Rows read(const ElementData& data, std::int32_t body, const std::string& where) const;
+  /// The rows that element data must have, for messages.
+  std::string describe_rows() const;
   GlobalIndex row_in_files(std::size_t cell) const {
     return first_in_files_[static_cast<std::size_t>(mesh_->cell_body[cell])] + mesh_->cell_source[cell];
   }

@@ -151,7 +151,7 @@ std::vector<GlobalIndex> RunReference<dim>::find_rows(const ReferenceMesh<dim>& 
   if (same_cells && other_shape) {
     log_warning(
         fmt::format("{}: {} is a run of another shape, whose nodes lie up to {:g} m from those of the "
-                    "experiment; they are compared node by node, which takes bodies in one order",
+                    "experiment; nodes are compared one by one, so its bodies must be in the same order",
                     where_, folder_.string(), farthest));
     return same;
   }
@@ -189,10 +189,11 @@ RunReference<dim>::Field::Field(const RunReference& run, const fem::FunctionSpac
 template <int dim>
 std::vector<double> RunReference<dim>::Field::read(GlobalIndex id) const {
   std::vector<double> u = run_.reader_->read(id, "u", rows_);
+  const std::string array = fmt::format("states/{}/u", id);
   parallel::collectively(rows_.communicator(), [&] {
     for (std::size_t node = 0; node < row_ids_.size(); ++node)
       require_finite_rows(std::span(u).subspan(node * dim, dim), dim, row_ids_[node], run_.where_,
-                          run_.folder_, fmt::format("states/{}/u", id));
+                          run_.folder_, array);
   });
   return u;
 }

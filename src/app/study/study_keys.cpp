@@ -122,10 +122,9 @@ constexpr const char* file_order =
     "- Nodes: the vertices, then for higher orders those inside of edges, of faces and of cells, as "
     "`coordinates` in `mesh.h5` of a\n"
     "  trajectory lists them.\n\n"
-    "An array of `gradient.h5` has NaN where the parameter has no value. It can be read back as a constant "
-    "of "
-    "a material\n"
-    "(`{\"file\": .., \"dataset\": ..}` in a scene) that needs no more values than it has.";
+    "An array of `gradient.h5` has NaN where the parameter has no value. One per element can be read back as "
+    "a\n"
+    "constant of a material (`{\"file\": .., \"dataset\": ..}` in a scene) that acts where it has values.";
 
 constexpr const char* result =
     "`gradient.json` in the run folder: `objective`, `per_objective` {name: value}, `parameters` {name: "
