@@ -363,7 +363,9 @@ class Scene:
             while not self.feasible(u + step * d):
                 step /= 2
             before = self.energy(u)
-            while has_energy and step > 1e-9 and self.energy(u + step * d) > before + 1e-12 * abs(before):
+            # The last digits of the energy say nothing, those of the gradient do.
+            while has_energy and step > 1e-9 and self.energy(u + step * d) >= before and \
+                    np.abs(self.gradient(u + step * d).ravel()[free]).max() > np.abs(g).max():
                 step /= 2
             u = u + step * d
             if np.abs(d).max() < 1e-13 * max(1, np.abs(self.space.positions).max()) or np.abs(g).max() < 1e-15 * largest:

@@ -313,10 +313,11 @@ def conventions_of_polyfem(recoil):
                   materials=material(1e5, 0.3, 1000, psi=0.4, phi=0.2))
     scene["contact"]["use_convergent_formulation"] = True
     scene["solver"]["contact"]["barrier_stiffness"] = 1e5
-    scene["solver"]["nonlinear"]["norm_type"] = "Euclidean"
+    scene["solver"]["nonlinear"].update({"norm_type": "Euclidean", "grad_norm_tol": 1e-15})
     study = slide_study("slide", recoil.write_scene("polyfem", scene))
     study["parameters"] += [{"name": "psi", "quantity": "damping_shear", "initial": 0.4}, {"name": "phi", "quantity": "damping_bulk", "initial": 0.2}]
     study["objectives"].append({"name": "force", "type": "contact_force_norm", "weight": 1e-6})
+    study["check"] = {"steps": [1e-2, 1e-3, 1e-4, 1e-5]}
     agree(recoil, "polyfem", study)
     study["parameters"] = [{"name": "shape", "quantity": "shape", "basis": "affine"}]
     study["check"] = {"steps": [1e-5, 1e-6, 1e-7]}

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <filesystem>
-#include <limits>
 #include <string>
 #include <vector>
 
