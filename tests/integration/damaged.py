@@ -103,7 +103,7 @@ def folder_for_file(recoil, command, whole, names):
         path = os.path.join(folder, name)
         if os.path.exists(path):
             os.remove(path)
-        os.mkdir(path)
+        os.makedirs(os.path.join(path, "not empty"))
         try:
             done = subprocess.run(recoil.command(3, command, "--restart", folder, "-q"), env=runs.ENVIRONMENT, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=30)

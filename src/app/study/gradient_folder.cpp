@@ -37,19 +37,16 @@ nlohmann::ordered_json digest_of_text(const std::string& text) {
 
 /// A scene may have got a barrier stiffness from a pilot run since `digest` was taken.
 void require_scene(const parallel::Communicator& comm, const ExperimentFolder& folder,
-                   const nlohmann::ordered_json& digest) {
+                   const nlohmann::ordered_json& digest, const fs::path& inputs) {
   const nlohmann::ordered_json now = digests_of(comm, {folder.scene()}).front();
   if (now == digest) return;
   const SealedJson pilot = read_sealed_json(comm, folder.pilot());
   if (pilot.content && pilot.content->contains("scene") && pilot.content->at("scene") == now) return;
-  throw FileError(
-      folder.scene().string() +
-      (now.is_null() ? ": the file is missing" : ": the file is damaged or was changed") +
-      (now.is_null() || (pilot.exists && pilot.content)
-           ? std::string()
-           : ", or " + folder.pilot().string() +
-                 " with the stiffness of its pilot run, if there was one, is missing or damaged") +
-      ". Put a sound copy in its place, or start again in a new folder");
+  throw FileError(folder.scene().string() + ": the file " +
+                  (now.is_null() ? "is missing"
+                                 : "is damaged or was changed: its CRC-32 is neither that in " +
+                                       inputs.string() + " nor that in " + folder.pilot().string()) +
+                  ". Put a sound copy in its place, or start again in a new folder");
 }
 
 /// Leftovers of an experiment's run, which may have had a pilot run.
@@ -147,7 +144,8 @@ bool GradientFolder::require_inputs(const parallel::Communicator& comm) const {
   require_undamaged(comm, study(), then.at("study"), inputs(),
                     "; if it was changed on purpose, remove " + inputs().string() +
                         " and run again with --restart");
-  for (const auto& [name, digest] : then.at("scenes").items()) require_scene(comm, experiment(name), digest);
+  for (const auto& [name, digest] : then.at("scenes").items())
+    require_scene(comm, experiment(name), digest, inputs());
   require_unchanged(comm, then.at("files"), "the study");
   return true;
 }
