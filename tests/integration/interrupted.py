@@ -51,7 +51,7 @@ with runs.Recoil(("--moments", str)) as recoil:
         rank = job.ranks - 1
         for share in (0.05, 0.3, 0.5, 0.7, 0.9):
             at = int(share * job.reductions[rank])
-            job.check_interruption("reduction %d of %d" % (at, job.reductions[rank]), job.disturb("reduction", signal.SIGUSR1, count=at, rank=rank))
+            job.check_interruption("reduction %d of %d" % (at, job.reductions[rank]), job.disturb("reduction", signal.SIGUSR1, count=at, rank=rank, repeat=share > 0.4))
     # What has nothing to save ends at once, as ever.
     ended = moments.run(recoil.folder, 1, "start", signal.SIGTERM, "validate", scene)
     runs.check(ended.code == signal.SIGTERM, "SIGTERM ends `recoil validate`: %d" % ended.code)
