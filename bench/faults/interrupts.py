@@ -61,7 +61,7 @@ def at_reductions(jobs, count, rng):
         job = jobs[i % len(jobs)]
         rank = rng.randrange(job.ranks)
         at, number = rng.randint(1, job.reductions[rank]), rng.choice(SIGNALS)
-        ended = job.disturb("reduction", number, count=at, rank=rank)
+        ended = job.disturb("reduction", number, count=at, rank=rank, repeat=i % 2 == 1)
         if i % 3 == 0 and ended.code == 75:
             again = rng.randint(1, max(1, job.reductions[rank] - at))
             second = job.disturb("reduction", number, continued=True, count=again, rank=rank)

@@ -22,16 +22,21 @@ struct sigaction previous[2];
 
 extern "C" void remember_signal(int number) { last_signal.store(number, std::memory_order_relaxed); }
 
+struct sigaction remembering() {
+  struct sigaction action {};
+  action.sa_handler = remember_signal;
+  action.sa_flags = SA_RESTART; // reads and writes under way go on instead of failing with EINTR
+  sigemptyset(&action.sa_mask);
+  return action;
+}
+
 void begin() {
   if (alive > 0) {
     ++alive;
     return;
   }
   last_signal.store(0, std::memory_order_relaxed);
-  struct sigaction action {};
-  action.sa_handler = remember_signal;
-  action.sa_flags = SA_RESTART; // reads and writes under way go on instead of failing with EINTR
-  sigemptyset(&action.sa_mask);
+  const struct sigaction action = remembering();
   for (int i = 0; i < 2; ++i) {
     if (sigaction(caught[i], &action, &previous[i]) == 0) continue;
     const std::string reason = std::strerror(errno);
@@ -67,5 +72,19 @@ void InterruptSignals::let_go() {
 bool InterruptSignals::pending() const noexcept { return signal() != 0; }
 int InterruptSignals::signal() const noexcept { return last_signal.load(std::memory_order_relaxed); }
 void InterruptSignals::clear() noexcept { last_signal.store(0, std::memory_order_relaxed); }
+
+DeferredSignals::DeferredSignals() noexcept {
+  sigset_t deferred;
+  sigemptyset(&deferred);
+  for (const int number : caught) sigaddset(&deferred, number);
+  pthread_sigmask(SIG_BLOCK, &deferred, &mask_before_);
+}
+
+DeferredSignals::~DeferredSignals() {
+  const struct sigaction action = remembering();
+  if (alive > 0)
+    for (const int number : caught) sigaction(number, &action, nullptr);
+  pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
+}
 
 } // namespace recoil

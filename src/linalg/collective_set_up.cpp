@@ -1,4 +1,5 @@
 #include "linalg/collective_set_up.hpp"
+#include "recoil/base/signals.hpp"
 
 namespace recoil::linalg {
 
@@ -16,6 +17,7 @@ PetscErrorCode get_factoring_solver(KSP ksp, KSP& inner) {
 }
 
 PetscErrorCode set_up_factorization(KSP ksp) {
+  const DeferredSignals deferred;
   if (const PetscErrorCode code = KSPSetUp(ksp); code != 0) return code;
   KSP inner = nullptr;
   PetscCall(get_factoring_solver(ksp, inner));

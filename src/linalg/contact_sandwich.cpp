@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "linalg/collective_set_up.hpp"
+#include "recoil/base/signals.hpp"
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::linalg {
@@ -70,6 +71,7 @@ PetscErrorCode ContactSandwich::factor() {
   }
   const ScopedOptions defaults(factorization_options(prefix_));
   const QuietErrors quiet;
+  const DeferredSignals deferred;
   PCType type = nullptr;
   RECOIL_PETSC(PCGetType(solver_.get(), &type));
   PetscErrorCode code = type == nullptr ? PCSetFromOptions(solver_.get()) : 0;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "recoil/base/error.hpp"
+#include "recoil/base/signals.hpp"
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::linalg {
@@ -94,6 +95,7 @@ std::vector<idx_t> nested_dissection(const EliminationGraph& graph) {
   std::array<idx_t, METIS_NOPTIONS> options{};
   METIS_SetDefaultOptions(options.data());
   options[METIS_OPTION_SEED] = 1;
+  const DeferredSignals deferred;
   const int status = METIS_NodeND(&count, offsets.data(), neighbours.data(), nullptr, options.data(),
                                   order.data(), places.data());
   if (status == METIS_ERROR_MEMORY) throw std::bad_alloc();

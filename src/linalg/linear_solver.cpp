@@ -16,6 +16,7 @@
 #include "linalg/solver_options.hpp"
 #include "linalg/sum_matrix.hpp"
 #include "linalg/upper_cholesky.hpp"
+#include "recoil/base/signals.hpp"
 #include "recoil/linalg/near_null_space.hpp"
 
 namespace recoil::linalg {
@@ -358,6 +359,7 @@ PetscErrorCode LinearSolver::Implementation::view_sandwich(PC shell, PetscViewer
 PetscErrorCode LinearSolver::Implementation::set_up_solver() const {
   const ScopedOptions defaults(default_options_);
   const QuietErrors quiet;
+  const DeferredSignals deferred;
   if (sandwiched_)
     if (const PetscErrorCode code = PCSetUp(preconditioner_.get()); code != 0) return code;
   if (!sandwiched_) return set_up_factorization(ksp_.get());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "linalg/collective_set_up.hpp"
+#include "recoil/base/signals.hpp"
 
 namespace recoil::linalg {
 
@@ -100,6 +101,7 @@ PetscErrorCode UpperCholesky::analyse(const char* prefix) {
   PetscCall(MatSetOptionsPrefix(factor.get(), prefix));
   MatFactorInfo info;
   PetscCall(MatFactorInfoInitialize(&info));
+  const DeferredSignals deferred;
   PetscCall(MatCholeskyFactorSymbolic(factor.get(), upper_.get(), nullptr, &info));
   factor_ = std::move(factor);
   return 0;

@@ -11,6 +11,7 @@
 #include <metis.h>
 
 #include "recoil/base/error.hpp"
+#include "recoil/base/signals.hpp"
 #include "recoil/geometry/morton.hpp"
 
 namespace recoil::mesh {
@@ -144,6 +145,7 @@ std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::sp
     cell_offsets[cell + 1] = static_cast<idx_t>((cell + 1) * corners);
     for (std::size_t i = 0; i < corners; ++i) cell_vertices[cell * corners + i] = mesh.cells[cell][i];
   }
+  const DeferredSignals deferred;
   DualGraph dual;
   idx_t common = mesh.dim, numbering = 0;
   check_metis(METIS_MeshToDual(&num_cells, &num_vertices, cell_offsets.data(), cell_vertices.data(), &common,

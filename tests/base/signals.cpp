@@ -112,6 +112,25 @@ TEST(InterruptSignals, end_the_process_that_lets_go) {
   EXPECT_TRUE(WIFSIGNALED(after) && WTERMSIG(after) == SIGTERM);
 }
 
+TEST(DeferredSignals, wait_for_its_end_whatever_handlers_a_library_leaves) {
+  const int status = status_of_process([] {
+    InterruptSignals signals;
+    {
+      const DeferredSignals deferred;
+      std::raise(SIGTERM);
+      if (signals.pending()) _exit(1);
+      struct sigaction once {};
+      once.sa_handler = SIG_DFL;
+      once.sa_flags = SA_RESETHAND;
+      sigaction(SIGTERM, &once, nullptr);
+    }
+    if (!signals.pending()) _exit(2);
+    std::raise(SIGTERM);
+  });
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
 TEST(InterruptSignals, an_outer_one_sees_what_came_during_an_inner_one) {
   InterruptSignals outer;
   {

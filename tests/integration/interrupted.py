@@ -47,11 +47,16 @@ with runs.Recoil(("--moments", str)) as recoil:
     moments = faults.Moments(recoil, recoil.arguments.moments)
     faults.bar_job(moments, 1).check_start_and_end(signal.SIGTERM)
     faults.bar_job(moments, 2).check_start_and_end(signal.SIGUSR1)
+    # Libraries that set handlers of their own have done so by then.
+    job = faults.bar_job(moments, 2)
+    for rank in range(2):
+        job.check_interruption("SIGTERM again and again to rank %d" % rank,
+                               job.disturb("reduction", signal.SIGTERM, count=job.reductions[rank] // 2, rank=rank, repeat=True))
     for job in (faults.pressed_job(moments, 2), faults.torn_job(moments, 1), faults.gradient_job(moments, 1, "--check")):
         rank = job.ranks - 1
         for share in (0.05, 0.3, 0.5, 0.7, 0.9):
             at = int(share * job.reductions[rank])
-            job.check_interruption("reduction %d of %d" % (at, job.reductions[rank]), job.disturb("reduction", signal.SIGUSR1, count=at, rank=rank))
+            job.check_interruption("reduction %d of %d" % (at, job.reductions[rank]), job.disturb("reduction", signal.SIGUSR1, count=at, rank=rank, repeat=share > 0.4))
     # What has nothing to save ends at once, as ever.
     ended = moments.run(recoil.folder, 1, "start", signal.SIGTERM, "validate", scene)
     runs.check(ended.code == signal.SIGTERM, "SIGTERM ends `recoil validate`: %d" % ended.code)

@@ -44,8 +44,9 @@ with runs.Recoil(("--moments", str)) as recoil:
                 job.check_kill("killed after " + name, job.disturb("file:" + name, signal.SIGKILL), by_restart)
     folder = recoil.path("foreign")
     os.makedirs(folder)
-    with open(os.path.join(folder, "scene.json"), "w") as file, open(os.path.join(folder, "thesis.tex"), "w"):
-        file.write("{}")
+    for name in ("scene.json", "log.txt", "thesis.tex"):
+        with open(os.path.join(folder, name), "w") as file:
+            file.write("{}")
     code, text = recoil.run(1, "simulate", scene, "-o", folder, "-q", expect=None)
     runs.check(code == 2 and "thesis.tex" in text and os.path.getsize(os.path.join(folder, "scene.json")) == 2,
                "a folder with anything else is left alone: exit %d: %s" % (code, text.strip()))

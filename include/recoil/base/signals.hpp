@@ -1,5 +1,7 @@
 #pragma once
 
+#include <csignal>
+
 namespace recoil {
 
 /// While one lives, SIGUSR1 and SIGTERM do not end the process but set a flag that long computations read.
@@ -26,6 +28,21 @@ public:
   int signal() const noexcept;
   /// Forgets the signals that have come.
   void clear() noexcept;
+};
+
+/// While one lives, SIGUSR1 and SIGTERM wait, and afterwards the handlers of InterruptSignals stand as
+/// before. For calls that may come to METIS: it takes SIGTERM for an error of its own and jumps out of its
+/// work, and the handlers that it puts back forget themselves after one signal. They nest. On the main
+/// thread.
+class DeferredSignals {
+public:
+  DeferredSignals() noexcept;
+  DeferredSignals(const DeferredSignals&) = delete;
+  DeferredSignals& operator=(const DeferredSignals&) = delete;
+  ~DeferredSignals();
+
+private:
+  sigset_t mask_before_;
 };
 
 } // namespace recoil
