@@ -5,7 +5,7 @@
 
 #include "recoil/potentials/laws/element_hessian.hpp"
 #include "recoil/potentials/laws/kinematics.hpp"
-#include "recoil/potentials/laws/rate_tangent.hpp"
+#include "recoil/potentials/laws/viscous_stress.hpp"
 
 namespace recoil::potentials {
 
@@ -81,8 +81,7 @@ private:
   }
 
   static Matrix second_piola(const Matrix& F, const Matrix& F_previous, double dt, const Parameters& p) {
-    const Matrix D = rate(F, F_previous, dt);
-    return 2.0 * p[0] * D + p[1] * D.trace() * Matrix::Identity();
+    return viscous_stress<dim>(rate(F, F_previous, dt), p[0], p[1]);
   }
 };
 

@@ -4,6 +4,12 @@
 
 namespace recoil::potentials {
 
+/// S = 2 psi D + phi tr(D) I of a strain rate D.
+template <int dim>
+SquareMatrix<dim> viscous_stress(const SquareMatrix<dim>& D, double psi, double phi) {
+  return 2.0 * psi * D + phi * D.trace() * SquareMatrix<dim>::Identity();
+}
+
 /// What a viscous stress G (2 psi D + phi tr(D) I) changes by through its rate, where dD = sym(H^T dF):
 /// A_ijkl = phi G_ij H_kl + psi (G_il H_kj + (G H^T)_ik d_jl).
 template <int dim>
