@@ -30,6 +30,7 @@ bool petsc_is_alive() noexcept {
 PetscSession::PetscSession(int* argc, char*** argv) {
   keep_to_one_thread();
   choose_blas_kernels();
+  take_blas_buffer();
   RECOIL_PETSC(PetscInitialize(argc, argv, nullptr, nullptr));
   RECOIL_PETSC(PetscPopSignalHandler());
   RECOIL_PETSC(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));

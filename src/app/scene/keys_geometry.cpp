@@ -262,16 +262,17 @@ constexpr Key selection[] = {
     {.pattern = SELECTION,
      .types = integer | path | one_or_list,
      .items = object,
-     .doc = "Ids of elements, boundary facets and boundary nodes: one id for all, a file, or a list of "
-            "shapes of which the "
-            "first that matches gives the id. Facets and elements are tested by their barycentre, in "
-            "transformed, refined, "
-            "undeformed coordinates. Without selection: volume ids are the physical tags of the file, facets "
-            "and nodes have "
-            "no id. Facet ids of deformable bodies must be positive to carry a boundary condition. An "
-            "entry that selects nothing is refused where a condition, a load or a material uses its id and no "
-            "other entry gives it, and a warning otherwise. An obstacle takes "
-            "one integer: its id."},
+     .doc =
+         "Ids of elements, boundary facets and boundary nodes: one id for all, a file, or a list of "
+         "shapes of which the "
+         "first that matches gives the id. Facets and elements are tested by their barycentre, in "
+         "transformed, refined, "
+         "undeformed coordinates. Without selection: volume ids are the physical tags of the file, facets "
+         "and nodes have "
+         "no id. Facet ids of deformable bodies must be positive to carry a boundary condition. An "
+         "entry that selects nothing is refused where a condition, a load or a material uses its id and no "
+         "other entry gives it, and a warning otherwise. An obstacle takes "
+         "one integer: its id."},
     {.pattern = SELECTION "/*/id",
      .types = integer,
      .doc = "The id that this entry gives; alone: everywhere."},

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/mesh/input/select.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
 
 namespace recoil::app {
