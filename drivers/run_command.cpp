@@ -19,8 +19,9 @@ constexpr std::size_t reserve_bytes = std::size_t(1) << 20;
 /// Of MPI_COMM_WORLD, for a handler that cannot ask.
 int own_rank = 0;
 
-/// OpenMPI, PETSc and HDF5 do not survive failing allocations while they start.
-constexpr double least_bytes = 256e6;
+/// OpenMPI and PETSc do not survive failing allocations while they start; addresses, most of which are never
+/// used.
+constexpr double least_bytes = 400e6;
 
 /// Libraries report allocations that fail under many names.
 bool is_short_of_memory(const std::exception& error) {

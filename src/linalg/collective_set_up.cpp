@@ -1,10 +1,20 @@
 #include "linalg/collective_set_up.hpp"
 #include "recoil/base/signals.hpp"
 
+#include <new>
+
 namespace recoil::linalg {
 
 PetscErrorCode agree(const parallel::Communicator& comm, PetscErrorCode code) {
   return static_cast<PetscErrorCode>(comm.max(static_cast<GlobalIndex>(code)));
+}
+
+PetscErrorCode alone_without_memory(PetscObject object, PetscErrorCode code) {
+  if (code != PETSC_ERR_MEM) return code;
+  int ranks = 1;
+  MPI_Comm_size(PetscObjectComm(object), &ranks);
+  if (ranks > 1) throw std::bad_alloc();
+  return code;
 }
 
 PetscErrorCode get_factoring_solver(KSP ksp, KSP& inner) {
@@ -18,7 +28,8 @@ PetscErrorCode get_factoring_solver(KSP ksp, KSP& inner) {
 
 PetscErrorCode set_up_factorization(KSP ksp) {
   const DeferredSignals deferred;
-  if (const PetscErrorCode code = KSPSetUp(ksp); code != 0) return code;
+  const PetscErrorCode code = alone_without_memory(reinterpret_cast<PetscObject>(ksp), KSPSetUp(ksp));
+  if (code != 0) return code;
   KSP inner = nullptr;
   PetscCall(get_factoring_solver(ksp, inner));
   if (inner == ksp) return KSPSetUpOnBlocks(ksp);

@@ -7,6 +7,11 @@ namespace recoil::linalg {
 /// The largest of the ranks' error codes, so that all go the same way. Collective.
 PetscErrorCode agree(const parallel::Communicator& comm, PetscErrorCode code);
 
+/// Passes the error code of a collective call of PETSc on. Not collective. @throws std::bad_alloc where
+/// memory ran out and other ranks of `object` wait inside that call, so that an agreement would wait for them
+/// for ever.
+PetscErrorCode alone_without_memory(PetscObject object, PetscErrorCode code);
+
 /// The solver whose preconditioner factors: `ksp`, or the one in its telescope, null on ranks outside that.
 /// Not collective.
 PetscErrorCode get_factoring_solver(KSP ksp, KSP& inner);

@@ -2,8 +2,12 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
+#include <vector>
 
 #include <dlfcn.h>
+
+#include "recoil/base/memory.hpp"
 
 namespace recoil::linalg {
 
@@ -46,6 +50,21 @@ void choose_blas_kernels() {
   setenv("OPENBLAS_CORETYPE", core, 0);
   leave();
   enter();
+}
+
+void take_blas_buffer() {
+  using Product = void(const char*, const int*, const int*, const double*, const double*, const int*,
+                       const double*, const int*, const double*, double*, const int*);
+  auto* const multiply = find<Product>("dgemv_");
+  if (multiply == nullptr || find<char*()>("openblas_get_corename") == nullptr) return;
+  constexpr double buffer_bytes = 160e6;
+  if (memory_limit().bytes < buffer_bytes) throw std::bad_alloc();
+  // Long enough not to be done on the stack.
+  constexpr int rows = 4096, one = 1;
+  const std::vector<double> matrix(rows, 0.0), x(1, 0.0);
+  std::vector<double> y(rows, 0.0);
+  const double factor = 1;
+  multiply("N", &rows, &one, &factor, matrix.data(), &rows, x.data(), &one, &factor, y.data(), &one);
 }
 
 } // namespace recoil::linalg

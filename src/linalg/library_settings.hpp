@@ -12,4 +12,9 @@ void keep_to_one_thread();
 /// nothing with another BLAS, or where OPENBLAS_CORETYPE is set. To be called before the first BLAS call.
 void choose_blas_kernels();
 
+/// OpenBLAS takes 128 MB of addresses for its work buffer when it first needs one, keeps it, and asks for
+/// ever where there are none. Has it take them now. @throws std::bad_alloc if `ulimit -v` leaves too little
+/// for that.
+void take_blas_buffer();
+
 } // namespace recoil::linalg

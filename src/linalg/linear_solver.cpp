@@ -360,9 +360,10 @@ PetscErrorCode LinearSolver::Implementation::set_up_solver() const {
   const ScopedOptions defaults(default_options_);
   const QuietErrors quiet;
   const DeferredSignals deferred;
-  if (sandwiched_)
-    if (const PetscErrorCode code = PCSetUp(preconditioner_.get()); code != 0) return code;
   if (!sandwiched_) return set_up_factorization(ksp_.get());
+  const auto object = reinterpret_cast<PetscObject>(preconditioner_.get());
+  if (const PetscErrorCode code = alone_without_memory(object, PCSetUp(preconditioner_.get())); code != 0)
+    return code;
   if (const PetscErrorCode code = KSPSetUp(ksp_.get()); code != 0) return code;
   return PCSetUpOnBlocks(preconditioner_.get());
 }
@@ -401,7 +402,9 @@ LinearResult LinearSolver::Implementation::solve(const Vector& b, Vector& x, dou
     const ScopedOptions defaults(default_options_);
     const QuietErrors quiet;
     if (sandwiched_) code = sandwich_->start(b.get(), x.get());
-    if (code == 0) code = KSPSolve(ksp_.get(), b.get(), x.get());
+    if (code == 0)
+      code = alone_without_memory(reinterpret_cast<PetscObject>(ksp_.get()),
+                                  KSPSolve(ksp_.get(), b.get(), x.get()));
     code = agree(*layout_->comm, code);
   }
   if (code != 0) {

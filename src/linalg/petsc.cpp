@@ -30,6 +30,7 @@ bool petsc_is_alive() noexcept {
 PetscSession::PetscSession(int* argc, char*** argv) {
   keep_to_one_thread();
   choose_blas_kernels();
+  take_blas_buffer();
   // Taking PETSc's handlers back afterwards would reset those of the program too.
   RECOIL_PETSC(PetscOptionsSetValue(nullptr, "-no_signal_handler", "1"));
   RECOIL_PETSC(PetscInitialize(argc, argv, nullptr, nullptr));

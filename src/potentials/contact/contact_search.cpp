@@ -1,10 +1,12 @@
 #include "recoil/potentials/contact/contact_search.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <cstdio>
 
 #include "potentials/contact/remote_primitives.hpp"
 #include "potentials/contact/surface_items.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/base/memory.hpp"
 
 namespace recoil::potentials {
 
@@ -17,6 +19,16 @@ constexpr double largest_margin_of_edge = 0.25;
 /// Pairs per rank and primitive beyond which a way is cut short.
 constexpr GlobalIndex pairs_per_primitive = 200, pairs_at_least = 1000000;
 constexpr int max_halvings = 20;
+/// A pair that is active, with its block of the Hessian.
+constexpr double bytes_per_pair = 1500;
+
+std::string describe_too_many(double reach, double pairs, double limit) {
+  char count[64];
+  std::snprintf(count, sizeof count, "%.3g m has more than %.3g pairs", reach, pairs);
+  return "a distance of " + std::string(count) +
+         " of surface vertices, edges and faces within it on one rank, more than " + describe_bytes(limit) +
+         " of memory hold; take a smaller dhat";
+}
 
 template <int dim>
 double mean_edge_length(const fem::CollisionSurface<dim>& surface) {
@@ -70,7 +82,10 @@ double ContactSearch<dim>::cover(const std::vector<Point>& from, const std::vect
     share /= 2;
     for (std::size_t v = 0; v < from.size(); ++v) end[v] = from[v] + share * (to[v] - from[v]);
   }
-  search(from, from, least_margin_of_reach * reach_, std::numeric_limits<GlobalIndex>::max());
+  const double limit = surface_->comm().min(memory_limit().bytes);
+  const double bearable = std::min(limit / bytes_per_pair, 1e18);
+  if (!search(from, from, least_margin_of_reach * reach_, static_cast<GlobalIndex>(bearable)))
+    throw InputError("/contact/dhat", describe_too_many(reach_, bearable, limit));
   return 0;
 }
 

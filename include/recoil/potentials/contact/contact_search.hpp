@@ -30,7 +30,8 @@ public:
 
   /// Makes the candidates valid for all positions on the straight way `from` + s (`to` - `from`), s in [0,
   /// covered]; the result is `covered`, which falls below 1 only where the whole way would meet too many
-  /// pairs. Positions are those of all vertices of the surface known here. Collective.
+  /// pairs. Positions are those of all vertices of the surface known here. Collective. @throws InputError on
+  /// every rank where the pairs of standing bodies are more than memory holds.
   double cover(const std::vector<Point>& from, const std::vector<Point>& to);
 
   /// Makes the next cover() search, so that candidates and their order do not depend on the past.
