@@ -11,8 +11,9 @@ namespace {
 
 /// Relative error of a derivative that is worth a warning.
 constexpr double noticeable = 1e-3;
-/// Errors of the objective below this share of it are left to rounding.
-constexpr double negligible = 1e-10;
+/// Below this share of all derivatives the estimate is of other bodies or of rounding rather than of one of
+/// them.
+constexpr double negligible = 1e-7;
 
 /// Empty if the steps of an experiment are solved well enough. The error of the objective changes with the
 /// parameters as much as it has of its own size, so that over the derivative by relative changes it is about
@@ -22,15 +23,16 @@ std::string warn_of_loose_steps(const Study& study, const GradientStages& stages
   const double error = std::abs(sweep.objective_correction);
   const std::vector<int> parameters = stages.experiments[e]->parameters();
   std::string names;
-  double worst = 0;
+  double worst = 0, all = 0;
   for (std::size_t k = 0; k < parameters.size(); ++k) {
     const double sensitivity = stages.experiments[e]->sensitivity(sweep, k);
+    all = std::hypot(all, sensitivity);
     if (!(error > noticeable * sensitivity)) continue;
     names +=
         (names.empty() ? "'" : ", '") + study.parameters[static_cast<std::size_t>(parameters[k])].name + "'";
     worst = std::max(worst, error / sensitivity);
   }
-  if (names.empty() || error <= negligible * std::abs(stages.forward[e].objective)) return "";
+  if (names.empty() || error <= negligible * all) return "";
   return fmt::format(
       "{}: the gradient is that of loosely solved steps: to solve them exactly would change the "
       "objective by {:.1e}, and derivatives (by {}) by up to about {:.1g} of their size; tighten "

@@ -7,8 +7,8 @@ namespace recoil::app {
 
 namespace {
 
-/// Standard deviations that noise may be off by, with some margin for how well it is known.
-constexpr double noise_margin = 5;
+/// Standard deviations that noise may be off by; few runs underestimate them by a factor of five at times.
+constexpr double noise_margin = 15;
 /// How much larger an error may be than the change of the quotient that it is estimated from.
 constexpr double change_margin = 3;
 /// Relative change of what is left unsolved for a relative change of the parameters: each of the last
@@ -19,8 +19,10 @@ constexpr double tight = 1e-3;
 
 using Quotients = std::span<const DifferenceQuotient>;
 
+/// Of the difference (f(h) - f(-h)) / (2 h), or (4 f(h) - f(2 h) - 3 f(0)) / (2 h).
 double noise_of(const DifferenceQuotient& quotient, double noise) {
-  return noise_margin * noise * quotient.noise_factor / quotient.step;
+  const double factor = quotient.is_one_sided ? std::sqrt(26.0) / 2 : std::sqrt(0.5);
+  return noise_margin * noise * factor / quotient.step;
 }
 
 /// Derivative of what is left unsolved. It varies faster where the derivative itself does.
@@ -31,21 +33,26 @@ double unsolved_derivative(Quotients quotients, double derivative, double unsolv
   return unsolved_change * std::max(1.0, inverse_length) * unsolved;
 }
 
-/// Error of a quotient by truncation. An objective with continuous first derivatives leaves an error that
-/// falls at least as the step, where noise grows as the step falls.
-double truncation(Quotients quotients, std::size_t i) {
-  const auto change = [&](std::size_t k) { return std::abs(quotients[k].value - quotients[k + 1].value); };
-  if (i + 1 == quotients.size()) return change(i - 1);
-  if (i == 0) return change(0);
-  const double ratio = quotients[i].step / (quotients[i - 1].step - quotients[i].step);
-  return std::max(ratio * change(i - 1), change(i));
+/// Error of a quotient by truncation: its change to the next step, what those at still smaller steps differ
+/// from it by beyond their noise, and what is left of the change from the next larger step. An objective with
+/// continuous first derivatives leaves an error that falls at least as the step.
+double truncation(Quotients quotients, std::size_t i, double noise) {
+  const auto change = [&](std::size_t k) { return std::abs(quotients[i].value - quotients[k].value); };
+  double error = i + 1 < quotients.size() ? change(i + 1) : change(i - 1);
+  for (std::size_t k = i + 2; k < quotients.size(); ++k)
+    error = std::max(error, change(k) - noise_of(quotients[k], noise));
+  if (i == 0) return error;
+  return std::max(error, quotients[i].step / (quotients[i - 1].step - quotients[i].step) * change(i - 1));
 }
 
-/// Half the jump of the first derivative at the start: what the gap comes to at step zero, from two steps.
+/// What a kink may add. To both sides the jump of the first derivative at the start, twice what the quotient
+/// is off by: the change at step zero, from two steps. To one side the whole change: extrapolation from
+/// beyond a jump of the second derivative is off by as much, the same at all larger steps.
 double kink(Quotients quotients, std::size_t i) {
+  if (quotients[i].is_one_sided) return std::abs(quotients[i].change);
   const DifferenceQuotient &large = quotients[i == 0 ? 0 : i - 1], &small = quotients[i == 0 ? 1 : i];
-  const double slope = (large.gap - small.gap) / (large.step - small.step);
-  return std::abs(small.gap - slope * small.step) / 2;
+  const double slope = (large.change - small.change) / (large.step - small.step);
+  return std::abs(small.change - slope * small.step);
 }
 
 } // namespace
@@ -53,26 +60,29 @@ double kink(Quotients quotients, std::size_t i) {
 DifferenceJudgement judge_differences(Quotients quotients, double derivative, const ObjectiveErrors& errors) {
   DifferenceJudgement result;
   if (quotients.size() < 2) return result;
-  const auto error = [&](std::size_t i) { return std::abs(quotients[i].value - derivative); };
-  const double unsolved = unsolved_derivative(quotients, derivative, errors.unsolved);
-  const auto by_objective = [&](std::size_t i) { return unsolved + noise_of(quotients[i], errors.noise); };
   std::vector<double>& uncertainties = result.uncertainties;
+  for (std::size_t i = 0; i < quotients.size(); ++i)
+    uncertainties.push_back(noise_of(quotients[i], errors.noise) +
+                            change_margin * truncation(quotients, i, errors.noise) + kink(quotients, i));
+  const auto best = static_cast<std::size_t>(std::ranges::min_element(uncertainties) - uncertainties.begin());
+  const double uncertainty = uncertainties[best];
+  const double scale = std::max(
+      {std::abs(derivative), std::abs(quotients[best].value), std::abs(quotients.front().change) / 2});
+  const double unsolved = unsolved_derivative(quotients, derivative, errors.unsolved);
+  const auto is_off = [&](std::size_t i, double excuse) {
+    return std::abs(quotients[i].value - derivative) > uncertainties[i] + excuse;
+  };
   std::size_t off = 0;
-  for (std::size_t i = 0; i < quotients.size(); ++i) {
-    uncertainties.push_back(by_objective(i) + change_margin * truncation(quotients, i) + kink(quotients, i));
-    if (error(i) > uncertainties[i]) ++off;
-  }
-  const std::size_t best =
-      static_cast<std::size_t>(std::ranges::min_element(uncertainties) - uncertainties.begin());
-  const double scale =
-      std::max({std::abs(derivative), std::abs(quotients[best].value), std::abs(quotients.front().gap) / 2});
-  const bool is_off = error(best) > uncertainties[best];
+  for (std::size_t i = 0; i < quotients.size(); ++i) off += is_off(i, unsolved) ? 1 : 0;
   result.best = best;
-  if (is_off && off > 1)
+  if (is_off(best, unsolved) && off > 1)
     result.judgement = Judgement::wrong;
-  else if (!is_off && uncertainties[best] <= tight * scale)
+  else if (is_off(best, 0))
+    result.judgement = unsolved > uncertainty ? Judgement::unsolved : Judgement::noisy;
+  else if (uncertainty <= tight * scale)
     result.judgement = Judgement::agrees;
-  else if (best + 1 == quotients.size() && by_objective(best) < uncertainties[best] / 2)
+  else if (noise_of(quotients[std::max<std::size_t>(best, 1)], errors.noise) < uncertainty / 2 &&
+           (best + 1 == quotients.size() || kink(quotients, best) > uncertainty / 2))
     result.judgement = Judgement::unconverged;
   else
     result.judgement = Judgement::noisy;

@@ -68,15 +68,16 @@ Compared compare(ObjectiveAlong& objective, double h, double derivative) {
   };
   if (plus.problem.empty() && minus.problem.empty())
     // The remainder of both sides, so that the term of third order, which is odd, hardly bends the slope.
-    return {{h, (plus.value - minus.value) / (2 * h), std::sqrt(0.5),
-             (plus.value - 2 * start.value + minus.value) / h},
-            std::hypot(remainder(plus, h), remainder(minus, -h)) / std::sqrt(2.0),
-            0,
-            ""};
+    return {
+        {h, (plus.value - minus.value) / (2 * h), (plus.value - 2 * start.value + minus.value) / h, false},
+        std::hypot(remainder(plus, h), remainder(minus, -h)) / std::sqrt(2.0),
+        0,
+        ""};
   if (!plus.problem.empty() && !minus.problem.empty()) return {{}, 0, 0, plus.problem};
   const int side = plus.problem.empty() ? 1 : -1;
   const Sample &near = side > 0 ? plus : minus, &far = objective(2 * side * h);
-  return {{h, side * (4 * near.value - far.value - 3 * start.value) / (2 * h), std::sqrt(26.0) / 2, 0},
+  return {{h, side * (4 * near.value - far.value - 3 * start.value) / (2 * h),
+           (far.value - 2 * near.value + start.value) / h, true},
           std::abs(remainder(near, side * h)),
           side,
           far.problem};
@@ -123,14 +124,19 @@ std::string describe(const DirectionCheck& check, bool is_lost, const std::strin
     return std::isnan(check.slope) ? "agrees (the remainder is lost in rounding)" : "agrees";
   case Judgement::noisy:
     return fmt::format(
-        "noise: runs repeat the objective to {:.1e}, loosely solved steps leave {:.1e} of it, and "
-        "the differences are known to {:.1e} only: tighten solver/nonlinear/grad_norm_tol and "
-        "rel_grad_norm_tol, or take larger steps",
-        check.errors.noise, check.errors.unsolved, known);
+        "noise: runs repeat the objective to {:.1e}, and so the differences are known to {:.1e} only: "
+        "tighten solver/nonlinear/grad_norm_tol and rel_grad_norm_tol, or take larger steps",
+        check.errors.noise, known);
   case Judgement::unconverged:
-    return fmt::format("not converged: the differences still change by {:.1e} of the derivative at the "
-                       "smallest step: take smaller steps; the objective may have a kink here",
-                       known);
+    return fmt::format(
+        "not converged: the differences are known to {:.1e} only: take smaller steps, unless the "
+        "objective has a kink here",
+        known);
+  case Judgement::unsolved:
+    return fmt::format(
+        "loosely solved: off by {:.1e}, and exact solves of the steps would change the objective by "
+        "{:.1e}: tighten solver/nonlinear/grad_norm_tol and rel_grad_norm_tol",
+        check.relative_error, check.errors.unsolved);
   case Judgement::wrong:
     return fmt::format("wrong derivative: off by {:.1e}, where the differences are known to {:.1e}",
                        check.relative_error, known);

@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Wrong derivatives that `recoil gradient --check` has to find: each product of the gradient scaled by 1.001 in turn.
+
+    bench/gradients/seeded.py --folder build/seeded [--only damping/previous ..]
+
+Copies the sources, puts a factor before every product listed below, which is 1.001 for the one that the environment names, and builds that once
+(where ccache knows most of it). Each is then checked, with default settings, by the study of table.py that has it: the verdict along some direction
+has to be "wrong derivative" and the exit code 3; without any factor, all have to be without alarm. The exit code is 1 if not.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import table
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+HEADER = """#pragma once
+#include <cstdlib>
+#include <string>
+#include <string_view>
+/// 1.001 for the product that RECOIL_SEEDED names.
+inline double seeded(std::string_view product) {
+  static const std::string chosen = std::getenv("RECOIL_SEEDED") ? std::getenv("RECOIL_SEEDED") : "";
+  return product == chosen ? 1.001 : 1;
+}
+"""
+STATIC, DYNAMIC, CONTACT = "static-free-2D-P1", "BDF2-free-2D-P1", "BDF2-friction-2D-P1"
+BALLOON = "balloon"  # the study of the shape, but of this body
+# Product, file, expression, what takes its place (S is the factor), column, study
+PRODUCTS = [
+    *[(law + "/" + str(i), "src/potentials/elastic_derivatives.cpp", "by_constants[i] += weight * inner_product<dim>(stresses[i], Gp);",
+       'by_constants[i] += seeded(std::string(Law::name) + "/" + std::to_string(i)) * weight * inner_product<dim>(stresses[i], Gp);', column, "values")
+      for law, i, column in (("NeoHookean", 0, STATIC), ("NeoHookean", 1, STATIC), ("SaintVenant", 0, STATIC), ("SaintVenant", 1, STATIC),
+                             ("MooneyRivlin", 0, STATIC), ("MooneyRivlin", 1, "static-free-3D-P1"), ("MooneyRivlin", 2, STATIC))],
+    ("elastic/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight * virtual_work_shape_term", "shape += S * weight * virtual_work_shape_term", STATIC, "shape"),
+    ("stress/constants", "src/potentials/elastic_derivatives.cpp", "by_constants[i] += weight * (inner_product", "by_constants[i] += S * weight * (inner_product", STATIC, "values"),
+    ("stress/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight * (j.value(point)", "shape += S * weight * (j.value(point)", STATIC, "shape"),
+    ("stress/du", "src/potentials/elastic_derivatives.cpp", "factor * points.weight(cell, q) * by_F, g)", "S * factor * points.weight(cell, q) * by_F, g)", STATIC, "values"),
+    *[("damping/%d" % i, "src/potentials/damping_derivatives.cpp", "+= weight * inner_product<dim>(stresses[i], Gp);",
+       '+= seeded("damping/" + std::to_string(i)) * weight * inner_product<dim>(stresses[i], Gp);', DYNAMIC, "values") for i in (0, 1)],
+    ("damping/shape", "src/potentials/damping_derivatives.cpp", "shape += weight * virtual_work_shape_term", "shape += S * weight * virtual_work_shape_term", DYNAMIC, "shape"),
+    ("damping/shape before", "src/potentials/damping_derivatives.cpp", "shape -= weight *", "shape -= S * weight *", DYNAMIC, "shape"),
+    ("friction/coefficient", "src/potentials/contact/contact_products.cpp", "+= scale * pairs[k].weight * forces[k];", "+= S * scale * pairs[k].weight * forces[k];", CONTACT, "values"),
+    ("contact/shape", "src/potentials/contact/contact_products.cpp", "add_field<dim>(sum_at_owners(*vertices_, std::move(field)), 1, rest);",
+     "add_field<dim>(sum_at_owners(*vertices_, std::move(field)), S, rest);", CONTACT, "shape"),
+    ("friction/start", "src/potentials/contact/contact_products.cpp", "friction_.hessian_product(friction_positions_, values)), -scale,",
+     "friction_.hessian_product(friction_positions_, values)), -scale * S,", CONTACT, "values"),
+    ("traction", "src/potentials/tractions.cpp", "g.traction[at.index] += by_traction;", "g.traction[at.index] += S * by_traction;", STATIC, "values"),
+    ("traction/shape", "src/potentials/tractions.cpp", "traction_.value(at.position).dot(by_traction), g.vertices);", "S * traction_.value(at.position).dot(by_traction), g.vertices);", STATIC, "shape"),
+    ("pressure", "src/potentials/pressure.cpp", "g.pressure[facets_[k]] -= factor", "g.pressure[facets_[k]] -= S * factor", STATIC, "values"),
+    ("pressure/shape", "src/potentials/pressure.cpp", "-factor * magnitude_ * product,", "-S * factor * magnitude_ * product,", DYNAMIC, BALLOON),
+    ("body force", "src/potentials/dead_loads.cpp", "+= factor * weight * density * p_point;", "+= S * factor * weight * density * p_point;", STATIC, "values"),
+    ("body force/density", "src/potentials/dead_loads.cpp", "g.density[static_cast<std::size_t>(cell)] += work;", "g.density[static_cast<std::size_t>(cell)] += S * work;", STATIC, "values"),
+    ("body force/shape", "src/potentials/dead_loads.cpp", "density * work * Eigen", "S * density * work * Eigen", STATIC, "shape"),
+    ("inertia/density", "src/potentials/mass.cpp", "g.density[static_cast<std::size_t>(cell)] += by_density;", "g.density[static_cast<std::size_t>(cell)] += S * by_density;", DYNAMIC, "values"),
+    ("inertia/shape", "src/potentials/mass.cpp", "add_cell_product<dim>(space, geometry, cell, integral *", "add_cell_product<dim>(space, geometry, cell, S * integral *", DYNAMIC, BALLOON),
+    ("target/du", "src/objectives/target.cpp", "point.add_to_nodes(2 * factor * point.weight * r", 'point.add_to_nodes((observed_ == Observed::velocity ? seeded("velocity/dv") : S) * 2 * factor * point.weight * r', STATIC, "values"),
+    ("velocity/dv", "src/objectives/target.cpp", None, None, DYNAMIC, "values"),
+    ("target/shape", "src/objectives/target.cpp", "point.add_to_vertices(factor, r.squaredNorm()", "point.add_to_vertices(S * factor, r.squaredNorm()", STATIC, "shape"),
+    ("young/jacobian", "src/app/study/gradient_chain.cpp", "return law[0] * jacobian(0, column) + law[1]", "return S * law[0] * jacobian(0, column) + law[1]", STATIC, "values"),
+    ("prescribed", "src/app/study/gradient_chain.cpp", "weight * load_factor * factor *\n", "S * weight * load_factor * factor *\n", STATIC, "values"),
+    ("obstacles", "src/app/study/gradient_chain.cpp", "weight * load_factor * factor * y[v][i];", "S * weight * load_factor * factor * y[v][i];", "static-contact-2D-P1", "values"),
+    *[(name, "src/app/study/initial_parameters.cpp", "gradients[k][static_cast<std::size_t>(slot) * dim + i] += weight *",
+       'gradients[k][static_cast<std::size_t>(slot) * dim + i] += seeded(quantity == Quantity::initial_velocity ? "initial velocity" : "initial displacement") * weight *',
+       DYNAMIC, "values") for name in ("initial velocity", "initial displacement")],
+    ("friction/lag", "src/potentials/contact/contact_products.cpp", "std::vector<Point> result = lag_product(scale, p);",
+     "std::vector<Point> result = lag_product(S * scale, p);", CONTACT, "values"),
+    ("sweep/stiffness", "src/adjoint/reverse_sweep.cpp", "multiplier.scale(B);", "multiplier.scale(S * B);", STATIC, "values"),
+    ("sweep/du", "src/adjoint/reverse_sweep.cpp", "rhs.add(B, column.du);", "rhs.add(S * B, column.du);", DYNAMIC, "values"),
+    ("sweep/dv", "src/adjoint/reverse_sweep.cpp", "rhs.add(1, column.dv);", "rhs.add(S, column.dv);", DYNAMIC, "values"),
+    ("sweep/previous", "src/adjoint/reverse_sweep.cpp", "waiting.previous.add(B, product);", "waiting.previous.add(S * B, product);", CONTACT, "values"),
+    ("sweep/inertia", "src/adjoint/reverse_sweep.cpp", "step_.multiply_mass(column.pending.weighted_p, rhs);", "step_.multiply_mass(column.pending.weighted_p, rhs);\n      rhs.scale(S);", DYNAMIC, "values"),
+]
+
+
+def prepare(folder):
+    """Builds the sources with all factors in them."""
+    source = os.path.join(folder, "source")
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+    with open(os.path.join(source, "src", "seeded.hpp"), "w") as file:
+        file.write(HEADER)
+    for product, path, before, after, *_ in PRODUCTS:
+        if before is None:
+            continue
+        path = os.path.join(source, path)
+        with open(path) as file:
+            text = file.read()
+        after = re.sub(r"\bS\b", 'seeded("%s")' % product, after)
+        if before not in text:
+            if after in text:  # constants of one loop
+                continue
+            raise SystemExit("%s: '%s' is no longer in %s" % (product, before, path))
+        text = text.replace(before, after)
+        if '#include "seeded.hpp"' not in text:
+            text = '#include "seeded.hpp"\n' + text
+        with open(path, "w") as file:
+            file.write(text)
+    subprocess.run(["cmake", "--preset", "ci", "-Wno-dev", "-DRECOIL_BUILD_TESTS=OFF", "-DRECOIL_BUILD_BENCHES=OFF"], cwd=source, check=True,
+                   stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", "--preset", "ci", "--target", "recoil", "--", "-j2"], cwd=source, check=True, stdout=subprocess.DEVNULL)
+
+
+def check(recoil, folder, column, wanted, product):
+    """Exit code and verdicts of the study `wanted` of a column, with a factor at `product`."""
+    cell = table.Cell(recoil, folder, tuple(column.split("-")))
+    if not os.path.exists(os.path.join(cell.folder, "reference", "summary.json")):
+        failure = cell.make_reference()
+        if failure is not None:
+            raise SystemExit(failure)
+    for name, parameters, scene, study in cell.studies():
+        if name != ("shape" if wanted == BALLOON else wanted):
+            continue
+        if wanted == BALLOON:
+            parameters[0]["body"] = "balloon"
+        cell.write("scene.json", scene)
+        study["experiments"][0]["scene"] = "scene.json"
+        cell.write(wanted + ".json", study)
+        output = os.path.join(cell.folder, "out")
+        shutil.rmtree(output, ignore_errors=True)
+        table.ENVIRONMENT["RECOIL_SEEDED"] = product
+        done = cell.call("gradient", wanted + ".json", "-o", "out", "--check", "-q")
+        with open(os.path.join(output, "gradient.json")) as file:
+            return done.returncode, json.load(file)["check"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", required=True, help="for sources, build and runs")
+    parser.add_argument("--only", nargs="+", default=[], help="products")
+    parser.add_argument("--built", action="store_true", help="take what an earlier call has built")
+    arguments = parser.parse_args()
+    folder = os.path.abspath(arguments.folder)
+    if not arguments.built:
+        prepare(folder)
+    recoil = os.path.join(folder, "source", "build", "ci", "recoil")
+    missed, sound = [], {}
+    chosen = [row for row in PRODUCTS if not arguments.only or row[0] in arguments.only]
+    for product, _, _, _, column, study in chosen:
+        if (column, study) not in sound:
+            code, verdicts = check(recoil, folder, column, study, "")
+            sound[column, study] = code == 0
+            print("%-22s %s, %s: exit code %d" % ("nothing", column, study, code), flush=True)
+        code, verdicts = check(recoil, folder, column, study, product)
+        found = [name for name, verdict in verdicts.items() if verdict["verdict"].startswith("wrong derivative")]
+        if code != 3 or not found:
+            missed.append(product)
+        print("%-22s %s, %s: exit code %d, wrong along %s" % (product, column, study, code, ", ".join(found) or "no direction"), flush=True)
+    print("%d of %d found%s" % (len(chosen) - len(missed), len(chosen), "; missed: " + ", ".join(missed) if missed else ""))
+    return 1 if missed or not all(sound.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
