@@ -128,6 +128,9 @@ TEST_F(WrongFile, PatchOperationsTellWhatIsWrong) {
   EXPECT_THAT(patched(R"({"op": "add", "path": "/geometry/99", "value": 1})"),
               HasSubstr("nothing can be added at /geometry/99"));
   EXPECT_THAT(patched(R"({"op": "remove", "path": "/geometry/00"})"), HasSubstr("nothing at /geometry/00"));
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += "/a";
+  EXPECT_THAT(patched(R"({"op": "remove", "path": ")" + deep + "\"}"), HasSubstr("deeper than any scene"));
   EXPECT_THAT(patched(R"({"op": "remove", "path": ""})"), HasSubstr("removes the whole scene"));
   EXPECT_THAT(patched(R"({"op": "copy", "path": "/time"})"), HasSubstr("needs `from`"));
   EXPECT_THAT(patched(R"({"op": "move", "from": "/geometry", "path": "/geometry/0/x"})"),
