@@ -52,7 +52,7 @@ TEST_F(WrongFile, Study) {
 TEST_F(WrongFile, NumberTooLarge) {
   EXPECT_EQ(message_for("{\n \"space\": {\"a/b\": [0]},\n \"gravity\": [0, 1e999, 0]}")
                 .substr(folder_.path().string().size()),
-            "/scene.json:3:20 (/gravity/1): not valid JSON here: the number 1e999 is too large for double "
+            "/scene.json:3:17 (/gravity/1): not valid JSON here: the number 1e999 is too large for double "
             "precision");
   EXPECT_THAT(message_for("{\"a/b\": [[], {\"c\": -1e400}]}"), HasSubstr("(/a~1b/1/c)"));
   EXPECT_THAT(message_for("{\"gravity\": " + std::string(5000, '9') + "}").size(), ::testing::Lt(500u));
@@ -128,6 +128,9 @@ TEST_F(WrongFile, PatchOperationsTellWhatIsWrong) {
   EXPECT_THAT(patched(R"({"op": "add", "path": "/geometry/99", "value": 1})"),
               HasSubstr("nothing can be added at /geometry/99"));
   EXPECT_THAT(patched(R"({"op": "remove", "path": "/geometry/00"})"), HasSubstr("nothing at /geometry/00"));
+  std::string deep;
+  for (int i = 0; i < 100000; ++i) deep += "/a";
+  EXPECT_THAT(patched(R"({"op": "remove", "path": ")" + deep + "\"}"), HasSubstr("deeper than any scene"));
   EXPECT_THAT(patched(R"({"op": "remove", "path": ""})"), HasSubstr("removes the whole scene"));
   EXPECT_THAT(patched(R"({"op": "copy", "path": "/time"})"), HasSubstr("needs `from`"));
   EXPECT_THAT(patched(R"({"op": "move", "from": "/geometry", "path": "/geometry/0/x"})"),

@@ -38,7 +38,10 @@ TEST(Memory, ThereIsSomeAndMoreIsRefusedWithTheEstimate) {
 
 TEST(Memory, OfTheMachineIsShared) {
   const MemoryLimit alone = memory_limit();
-  if (alone.source != "`ulimit -v`") EXPECT_DOUBLE_EQ(memory_limit(4).bytes, alone.bytes / 4);
+  EXPECT_LE(memory_limit(4).bytes, alone.bytes);
+  if (alone.source != "`ulimit -v`") {
+    EXPECT_DOUBLE_EQ(memory_limit(4).bytes, alone.bytes / 4);
+  }
 }
 
 TEST(Memory, UlimitIsSeen) {
@@ -64,8 +67,7 @@ TEST(Failure, EveryExceptionBecomesAnExitCodeAndASentence) {
   EXPECT_THAT(full.message, AllOf(HasSubstr("memory ran out on rank 3"), Not(HasSubstr("bad_alloc"))));
 
   try {
-    std::filesystem::file_size("/no/such/file");
-    FAIL();
+    FAIL() << std::filesystem::file_size("/no/such/file");
   } catch (const std::exception& error) {
     const Failure missing = describe_failure(error, 0);
     EXPECT_EQ(exit_status(missing.code), 4);

@@ -23,20 +23,20 @@ def cube(n, **more):
 
 def limit_one_rank(recoil):
     """The larger limits are met while the mesh is read, distributed and solved on, the least one before MPI starts."""
-    scene = recoil.write_scene("cube", cube(16))
+    scene = recoil.write_scene("cube", cube(22))
     script = recoil.path("limited")
     with open(script, "w") as file:
         file.write('#!/bin/bash\nif [ "$OMPI_COMM_WORLD_RANK" = "$2" ]; then ulimit -v "$1"; fi\nshift 2\nexec "$@"\n')
     os.chmod(script, 0o755)
     told = 0
-    for number, kilobytes in enumerate((200000, 430000, 450000, 480000, 600000)):
+    for number, kilobytes in enumerate((200000, 545000, 560000, 580000, 620000)):
         guilty = number % 2
         folder = recoil.path("limited-%d" % kilobytes)
         begin = time.monotonic()
         process = subprocess.Popen(["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", script, str(kilobytes), str(guilty), recoil.program,
                                     "simulate", scene, "-o", folder, "-q"], env=runs.ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         try:
-            text = process.communicate(timeout=120)[0].decode(errors="replace")
+            text = process.communicate(timeout=150)[0].decode(errors="replace")
         except subprocess.TimeoutExpired:
             process.kill()
             text, process.returncode = process.communicate()[0].decode(errors="replace"), "none"

@@ -1,6 +1,7 @@
 #include "app/scene/json_patch.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "app/scene/parse_json.hpp"
 #include "recoil/base/error.hpp"
@@ -94,6 +95,8 @@ private:
     if (!is_pointer(written))
       fail(std::string("`") + name +
            "` must be a JSON pointer such as /time/dt (in keys, ~0 is ~ and ~1 is /)");
+    if (std::count(written.begin(), written.end(), '/') > max_json_depth)
+      fail(std::string("does not apply: `") + name + "` reaches deeper than any scene");
     return Pointer(written);
   }
   const json& value() const {

@@ -41,9 +41,12 @@ public:
   bool end_array() override { return leave(); }
 
   bool parse_error(std::size_t position, const std::string& token, const json::exception& error) override {
-    const auto [line, column] = line_and_column(text_, position > 0 ? position - 1 : 0);
+    // The parser stands behind what it has read last.
+    const bool is_number = dynamic_cast<const json::out_of_range*>(&error) != nullptr;
+    const std::size_t read = is_number ? token.size() : 1;
+    const auto [line, column] = line_and_column(text_, position > read ? position - read : 0);
     const std::string place = name_ + ":" + std::to_string(line) + ":" + std::to_string(column);
-    if (dynamic_cast<const json::out_of_range*>(&error) != nullptr)
+    if (is_number)
       throw InputError(place + " (" + pointer() + ")",
                        "not valid JSON here: the number " + token.substr(0, 40) +
                            (token.size() > 40 ? ".." : "") + " is too large for double precision");
