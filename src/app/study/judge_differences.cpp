@@ -81,8 +81,7 @@ DifferenceJudgement judge_differences(Quotients quotients, double derivative, co
     result.judgement = unsolved > uncertainty ? Judgement::unsolved : Judgement::noisy;
   else if (uncertainty <= tight * scale)
     result.judgement = Judgement::agrees;
-  else if (noise_of(quotients[std::max<std::size_t>(best, 1)], errors.noise) < uncertainty / 2 &&
-           (best + 1 == quotients.size() || kink(quotients, best) > uncertainty / 2))
+  else if (noise_of(quotients.back(), errors.noise) < uncertainty / 2)
     result.judgement = Judgement::unconverged;
   else
     result.judgement = Judgement::noisy;
