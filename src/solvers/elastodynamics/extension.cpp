@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstdlib>
 
 #include "recoil/base/log.hpp"
 #include "solvers/elastodynamics/incremental_potential.hpp"
@@ -8,11 +7,10 @@ namespace recoil::solvers {
 
 namespace {
 constexpr double extension_tolerance = 1e-4;
-/// Linear solves at most for one motion that closes gaps, and share of the pairs closed first that may still
-/// change when they end.
-const int max_solves = std::getenv("R_SOLVES") ? std::atoi(std::getenv("R_SOLVES")) : 4;
-const int least_solves = std::getenv("R_LEAST") ? std::atoi(std::getenv("R_LEAST")) : 2;
-const double settled_share = std::getenv("R_FEW") ? std::atof(std::getenv("R_FEW")) : 0.1;
+/// Linear solves for one motion that closes gaps. It takes two to know what friction does.
+constexpr int most_solves = 8, least_solves = 2;
+/// Share of the pairs closed first that may still change at the last solve.
+constexpr double settled_share = 0.1;
 /// Gaps are linear in the motion while it is not longer than this, in mean edges of the surface.
 constexpr double longest_motion = 2;
 
@@ -22,20 +20,16 @@ void scale_by(double factor, std::vector<double>& values) {
 } // namespace
 
 /// H d_f = -(force + what `approach` adds) for the free entries, with the Hessian of the point that `force`
-/// belongs to. False if the linear solve fails; the motion is then that of the prescribed entries alone.
+/// belongs to. False if the linear solve fails; the motion then stays.
 template <int dim>
 bool IncrementalPotential<dim>::respond(const linalg::Vector& prescribed, std::span<const double> obstacles,
                                         const linalg::Vector& force,
                                         const potentials::Approach<dim>* approach, Extension& extension) {
   linalg::Vector rhs = force, response(force.shared_layout());
   if (problem_.contact) {
-    static const bool drag = std::getenv("R_DRAG") ? std::atoi(std::getenv("R_DRAG")) != 0 : true;
-    if (approach != nullptr && drag) {
+    if (approach != nullptr) {
       problem_.contact->assemble_hessian(*approach, stiffness_.value, scale_, *contact_matrix_);
       problem_.contact->add_gradient(*approach, scale_, prescribed, obstacles, rhs.write_owned());
-    } else if (approach != nullptr) {
-      problem_.contact->assemble_hessian(*approach, stiffness_.value, 0, *contact_matrix_);
-      problem_.contact->add_gradient(*approach, 0, prescribed, obstacles, rhs.write_owned());
     } else {
       problem_.contact->assemble_hessian(stiffness_.value, scale_, newton::Projection::per_element,
                                          *contact_matrix_);
@@ -47,10 +41,11 @@ bool IncrementalPotential<dim>::respond(const linalg::Vector& prescribed, std::s
   const newton::SolveResult result = solve(rhs, response, extension_tolerance);
   ++extension.linear_solves;
   extension.linear_iterations += result.iterations;
-  extension.motion.copy_from(prescribed);
   if (result.outcome != newton::SolveOutcome::converged) return false;
   response.update_ghosts();
+  extension.motion.copy_from(prescribed);
   extension.motion.add(1, response);
+  extension.found = true;
   return true;
 }
 
@@ -64,17 +59,15 @@ void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg
   potentials::Approach<dim> approach = contact.approach(u, prescribed, obstacles, stiffness_.value);
   extension.motion.copy_from(prescribed);
   GlobalIndex first = 0;
-  for (int round = 0; round < max_solves; ++round) {
+  const int least = contact.rubs() ? least_solves : 1;
+  for (int round = 0; round < most_solves; ++round) {
     const GlobalIndex changed = contact.fit(approach, extension.motion, obstacles);
     if (round == 0) first = changed;
     if (round > 0) contact.fit_sliding(approach, extension.motion, obstacles);
     const bool settled = static_cast<double>(changed) <= settled_share * static_cast<double>(first);
-    const int least = contact.rubs() ? least_solves : 1;
-    if (round >= least && changed == 0) break;
-    if (round > 1 && settled && extension.max_step >= 1) break;
+    if (round >= least && (changed == 0 || (settled && round > 1 && extension.max_step >= 1))) break;
     contact.update(u);
-    extension.found = respond(prescribed, obstacles, force, &approach, extension);
-    if (!extension.found) return;
+    if (!respond(prescribed, obstacles, force, &approach, extension)) return;
     extension.max_step = max_step(u, extension.motion, obstacles, contact.smallest_expected_gap(approach));
     log_debug("motion " + std::to_string(round + 1), {{"changed_pairs", static_cast<double>(changed)},
                                                       {"way", extension.way},
@@ -83,6 +76,9 @@ void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg
   }
 }
 
+/// H_ff d_f = -H_fp d_p at first, with the projected Hessian of u. With contact the remaining gradient at u
+/// belongs to it, so that this is the Newton step of a problem whose prescribed entries are at the end of
+/// their way.
 template <int dim>
 Extension IncrementalPotential<dim>::extend(const linalg::Vector& u, const linalg::Vector& prescribed,
                                             std::span<const double> obstacles) {
@@ -101,11 +97,11 @@ Extension IncrementalPotential<dim>::extend(const linalg::Vector& u, const linal
   const double length = problem_.contact ? problem_.contact->longest_motion(prescribed, obstacles) : 0;
   const double limit = problem_.contact ? longest_motion * problem_.contact->mean_edge() : 1;
   if (length == 0 || length > limit) {
-    extension.found = respond(prescribed, obstacles, force, nullptr, extension);
-    if (!extension.found) return extension;
+    if (!respond(prescribed, obstacles, force, nullptr, extension)) return extension;
     extension.max_step = max_step(u, extension.motion, obstacles);
     if (!problem_.contact || extension.max_step >= 1) return extension;
     extension.way = length > limit ? limit / length : 1;
+    extension.found = false;
   }
   linalg::Vector part = prescribed;
   part.scale(extension.way);

@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstdlib>
 #include <sstream>
 
 #include "recoil/base/log.hpp"
@@ -11,9 +10,10 @@ namespace {
 /// Prescribed motion that cannot be made at once is made in at most this many moves. It is given up earlier
 /// where the first moves make so little of it that it would take many times as many.
 constexpr int max_sub_moves = 256, first_moves = 8, most_times = 4;
-/// Between moves the free nodes only get out of the way: to this share of the first gradient, or so far.
+/// Between moves the free nodes only get out of the way: to this share of the first gradient, or so far. With
+/// contact the next motion does the same.
 constexpr double sub_move_tolerance = 1e-1;
-const int sub_move_iterations = std::getenv("R_RELAX") ? std::atoi(std::getenv("R_RELAX")) : 8;
+constexpr int sub_move_iterations = 8, sub_move_iterations_in_contact = 1;
 constexpr int max_halvings = 30;
 /// Share of the largest feasible move that is made.
 constexpr double move_safety = 0.8;
@@ -33,11 +33,11 @@ typename StepSolver<dim>::Way StepSolver<dim>::way_left(const StepTarget& target
   return way;
 }
 
-/// Makes the share `s` of a motion of nodes and obstacles; false and nothing is made where the result is
-/// infeasible.
+/// Makes the share `s` of a motion of nodes and obstacles. The objective there; where that is not finite,
+/// nothing is made.
 template <int dim>
-bool StepSolver<dim>::try_move(double s, const linalg::Vector& motion, const std::vector<double>& obstacles,
-                               linalg::Vector& u) {
+double StepSolver<dim>::try_move(double s, const linalg::Vector& motion, const std::vector<double>& obstacles,
+                                 linalg::Vector& u) {
   linalg::Vector trial = u;
   trial.add(s, motion);
   potentials::Contact<dim>* contact = problem_.contact.get();
@@ -48,53 +48,47 @@ bool StepSolver<dim>::try_move(double s, const linalg::Vector& motion, const std
     for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += s * obstacles[i];
     contact->set_obstacle_displacement(std::move(moved));
   }
-  if (std::isfinite(objective_.value(trial))) {
+  const double value = objective_.value(trial);
+  if (std::isfinite(value))
     u.copy_from(trial);
-    return true;
-  }
-  if (contact != nullptr) contact->set_obstacle_displacement(std::move(before));
-  return false;
+  else if (contact != nullptr)
+    contact->set_obstacle_displacement(std::move(before));
+  return value;
 }
 
-/// One move along the way that is left: straight if no cell inverts and nothing touches on it, else with the
-/// free nodes out of the way. The share of it that is made, 1 for all of it; 0 where there is none.
+/// Obstacles or prescribed entries that move may drag others along by friction.
+template <int dim>
+bool StepSolver<dim>::drags(const Way& way) const {
+  return problem_.contact && problem_.contact->rubs() &&
+         problem_.contact->longest_motion(way.nodes, way.obstacles) > 0;
+}
+
+/// One move along the way that is left: straight if no cell inverts and nothing touches on it, else, or if
+/// friction drags them along with less energy, with the free nodes out of the way. The share of the way that
+/// is made; 0 where there is none.
 template <int dim>
 double StepSolver<dim>::move_on(const Way& way, SolvedStep& solved) {
   linalg::Vector& u = solved.u;
-  static const bool always = std::getenv("R_ALWAYS") ? std::atoi(std::getenv("R_ALWAYS")) != 0 : true;
   const bool is_free = objective_.max_step(u, way.nodes, way.obstacles) >= 1;
-  if (is_free && problem_.contact && always && problem_.contact->rubs() &&
-      problem_.contact->longest_motion(way.nodes, way.obstacles) > 0) {
-    const Extension extension = objective_.extend(u, way.nodes, way.obstacles);
-    totals_.linear_iterations += extension.linear_iterations;
-    linalg::Vector straight = u, dragged = u;
-    const std::vector<double> before(problem_.contact->obstacle_displacement().begin(),
-                                     problem_.contact->obstacle_displacement().end());
-    if (extension.found && extension.way == 1 && extension.max_step >= 1 &&
-        try_move(1, way.nodes, way.obstacles, straight)) {
-      const double a = objective_.value(straight), b = [&] {
-        linalg::Vector t = u;
-        t.add(1, extension.motion);
-        return objective_.value(t);
-      }();
-      log_debug("energies", {{"straight", a}, {"dragged", b}});
-      u.copy_from(straight);
-      if (b < a) {
-        dragged.add(1, extension.motion);
-        u.copy_from(dragged);
-      }
-      return 1;
-    }
-    problem_.contact->set_obstacle_displacement(before);
-  }
-  if (is_free && try_move(1, way.nodes, way.obstacles, u)) return 1;
+  if (is_free && !drags(way) && std::isfinite(try_move(1, way.nodes, way.obstacles, u))) return 1;
   const Extension extension = objective_.extend(u, way.nodes, way.obstacles);
   solved.linear_iterations += extension.linear_iterations;
   totals_.linear_iterations += extension.linear_iterations;
+  totals_.motion_solves += extension.linear_solves;
+  linalg::Vector extended = u;
+  if (is_free) {
+    const double straight = try_move(1, way.nodes, way.obstacles, u);
+    if (std::isfinite(straight)) {
+      if (!extension.found || extension.way < 1 || extension.max_step < 1) return 1;
+      extended.add(1, extension.motion);
+      if (objective_.value(extended) < straight) u.copy_from(extended);
+      return 1;
+    }
+  }
   if (!extension.found) return 0;
   double step = extension.max_step >= 1 ? 1 : move_safety * extension.max_step;
   for (int halving = 0; halving <= max_halvings; ++halving, step /= 2)
-    if (try_move(step, extension.motion, extension.obstacles, u)) return step * extension.way;
+    if (std::isfinite(try_move(step, extension.motion, extension.obstacles, u))) return step * extension.way;
   return 0;
 }
 
@@ -122,8 +116,8 @@ std::string StepSolver<dim>::follow_prescribed(const StepTarget& target, SolvedS
     if (move >= first_moves && move > (1 - left) * most_times * max_sub_moves) break;
     newton::NewtonOptions relaxed = newton_;
     relaxed.relative_gradient_tolerance = sub_move_tolerance;
-    relaxed.max_iterations = sub_move_iterations;
-    if (sub_move_iterations > 0 && !minimize(relaxed, solved) && !solved.newton.ran_out())
+    relaxed.max_iterations = problem_.contact ? sub_move_iterations_in_contact : sub_move_iterations;
+    if (!minimize(relaxed, solved) && !solved.newton.ran_out())
       return "on the way to the prescribed values, " + describe_failure(solved.newton, solved.u);
     if (problem_.contact) balance_stiffness(solved.u);
   }

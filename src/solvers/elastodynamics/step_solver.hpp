@@ -60,8 +60,9 @@ private:
     std::vector<double> obstacles; ///< empty without contact
   };
   Way way_left(const StepTarget& target, const linalg::Vector& u) const;
-  bool try_move(double s, const linalg::Vector& motion, const std::vector<double>& obstacles,
-                linalg::Vector& u);
+  bool drags(const Way& way) const;
+  double try_move(double s, const linalg::Vector& motion, const std::vector<double>& obstacles,
+                  linalg::Vector& u);
   double move_on(const Way& way, SolvedStep& solved);
   std::string follow_prescribed(const StepTarget& target, SolvedStep& solved);
   bool minimize(newton::NewtonOptions options, SolvedStep& solved);
