@@ -127,6 +127,10 @@ struct NewtonResult {
     return outcome == NewtonOutcome::converged_gradient || outcome == NewtonOutcome::converged_step ||
            outcome == NewtonOutcome::round_off;
   }
+  /// Of iterations, or of patience with them: more of them may still lead to a minimum.
+  bool ran_out() const {
+    return outcome == NewtonOutcome::max_iterations || outcome == NewtonOutcome::stalled;
+  }
 };
 
 /// Minimises `objective` from the feasible `x`; `x` ends as the last accepted iterate, ghosts included,

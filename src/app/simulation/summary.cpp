@@ -24,6 +24,8 @@ void write_summary(const std::filesystem::path& path, const Summary& summary) {
   json["wall_s"] = summary.wall_seconds;
   json["newton_iterations"] = totals.newton_iterations;
   json["linear_iterations"] = totals.linear_iterations;
+  json["sub_moves"] = totals.sub_moves;
+  json["motion_solves"] = totals.motion_solves;
   json["projected_iterations"] = totals.projected;
   json["retried_steps"] = totals.retries;
   json["assembly_s"] = totals.assembly_seconds + totals.gradient_seconds;

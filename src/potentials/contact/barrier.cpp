@@ -32,23 +32,23 @@ geometry::MollifierScalars mollifier(const ContactCandidate& candidate, const Co
 } // namespace
 
 template <int dim>
-std::vector<ContactPair<dim>> Barrier<dim>::active_pairs(const std::vector<ContactCandidate>& candidates,
-                                                         const ContactVertices<dim>& vertices,
-                                                         const std::vector<Point>& positions) const {
+std::vector<ContactPair<dim>>
+Barrier<dim>::pairs_within(double reach, const std::vector<ContactCandidate>& candidates,
+                           const ContactVertices<dim>& vertices, const std::vector<Point>& positions) const {
   std::vector<ContactPair<dim>> pairs;
-  const double limit = dhat_ * dhat_;
+  const double limit = reach * reach;
   const auto at = [&](LocalIndex v) -> const Point& { return positions[static_cast<std::size_t>(v)]; };
   for (const ContactCandidate& candidate : candidates) {
     const int count = geometry::num_points(candidate.kind),
               first = geometry::num_first_points(candidate.kind);
     geometry::StencilPoints<dim> points = geometry::StencilPoints<dim>::Zero();
     for (int i = 0; i < count; ++i) points.col(i) = at(candidate.vertices[static_cast<std::size_t>(i)]);
-    // Boxes of the two primitives that are farther apart than dhat along an axis.
+    // Boxes of the two primitives that are farther apart along an axis.
     const Point gap = (points.leftCols(first).rowwise().minCoeff() -
                        points.middleCols(first, count - first).rowwise().maxCoeff())
                           .cwiseMax(points.middleCols(first, count - first).rowwise().minCoeff() -
                                     points.leftCols(first).rowwise().maxCoeff());
-    if (gap.maxCoeff() >= dhat_) continue;
+    if (gap.maxCoeff() >= reach) continue;
     const auto closest = geometry::closest_points<dim>(candidate.kind, points);
     if (closest.distance_squared >= limit) continue;
     const std::array<double, 2> weights = shares(candidate, vertices);
@@ -64,13 +64,13 @@ std::vector<ContactPair<dim>> Barrier<dim>::active_pairs(const std::vector<Conta
                      weights[0] + weights[1],
                      {by_area, candidate.kind == geometry::StencilKind::edge_edge ? by_area : 0},
                      mollifier<dim>(candidate, vertices, points)});
-    if (form_.inclusion_exclusion) add_inclusion_exclusion(candidate, vertices, weights, dhat_, pairs);
+    if (form_.inclusion_exclusion) add_inclusion_exclusion(candidate, vertices, weights, reach, pairs);
   }
   for (const Plane<dim>& plane : planes_)
     for (std::size_t v = 0; v < vertices.num_owned(); ++v) {
       const auto vertex = static_cast<LocalIndex>(v);
       const double distance = plane.normal.dot(positions[v] - plane.point);
-      if (distance >= dhat_ || vertices[vertex].block < 0) continue;
+      if (distance >= reach || vertices[vertex].block < 0) continue;
       ContactPair<dim> pair{geometry::StencilKind::vertex_vertex,
                             false,
                             1,
@@ -128,7 +128,16 @@ double Barrier<dim>::force(const ContactPair<dim>& pair) const {
 
 template <int dim>
 typename Barrier<dim>::NormalForce Barrier<dim>::force_per_weight(const ContactPair<dim>& pair) const {
-  const double y = pair.closest.distance_squared;
+  return force_per_squared_distance(pair.closest.distance_squared);
+}
+
+template <int dim>
+typename Barrier<dim>::NormalForce Barrier<dim>::force_per_weight(double distance) const {
+  return force_per_squared_distance(distance * distance);
+}
+
+template <int dim>
+typename Barrier<dim>::NormalForce Barrier<dim>::force_per_squared_distance(double y) const {
   const geometry::BarrierValue b = of_squared_distance(y);
   return {-2 * std::sqrt(y) * b.first, -2 * b.first - 4 * y * b.second};
 }

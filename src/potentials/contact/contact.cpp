@@ -12,7 +12,7 @@ namespace {
 
 /// A vertex keeps this share of its distance to a plane.
 constexpr double plane_gap = 0.1;
-/// Bodies on collision course stop within the range of the barrier, in units of dhat.
+/// Bodies on collision course stop within the range of the barrier, in units of dhat and of expected gaps.
 constexpr double stopping_gap = 0.5;
 /// Length of the part of a way that is looked at first, in mean edges, and factor from part to part.
 constexpr double first_piece = 2, growth_of_pieces = 8;
@@ -24,6 +24,13 @@ geometry::StencilPoints<dim> gather(const ContactCandidate& candidate,
   for (int i = 0; i < geometry::num_points(candidate.kind); ++i)
     points.col(i) = values[static_cast<std::size_t>(candidate.vertices[static_cast<std::size_t>(i)])];
   return points;
+}
+
+template <class Point>
+double longest(const parallel::Communicator& comm, const std::vector<Point>& motion) {
+  double length = 0;
+  for (const Point& x : motion) length = std::max(length, x.norm());
+  return comm.max(length);
 }
 
 } // namespace
@@ -105,6 +112,70 @@ void Contact<dim>::assemble_hessian(double stiffness, double scale, newton::Proj
 }
 
 template <int dim>
+void Contact<dim>::assemble_hessian(const Approach<dim>& approach, double stiffness, double scale,
+                                    linalg::StencilMatrix& H) const {
+  H.begin();
+  barrier_.add_hessian(*pairs_, *vertices_, stiffness, newton::Projection::per_element, H);
+  approach.add_hessian(H);
+  if (friction_.vertices()) friction_.add_secants(approach.slid(), scale, H);
+  H.finish();
+}
+
+template <int dim>
+double Contact<dim>::longest_motion(const linalg::Vector& d, std::span<const double> obstacle_motion) const {
+  return longest(surface_->comm(), surface_->displacements(d.local(), obstacle_motion));
+}
+
+template <int dim>
+Approach<dim> Contact<dim>::approach(const linalg::Vector& u, const linalg::Vector& d,
+                                     std::span<const double> obstacle_motion, double stiffness) {
+  const std::vector<Point> from = surface_->positions(u.local(), obstacle_displacement_);
+  const std::vector<Point> motion = surface_->displacements(d.local(), obstacle_motion);
+  const double length = longest(surface_->comm(), motion);
+  std::vector<Point> to = from;
+  for (std::size_t v = 0; v < to.size(); ++v) to[v] += motion[v];
+  search_.cover(from, to);
+  valid_ = valid_ && vertices_ == search_.vertices();
+  update(u);
+  Approach<dim> result(
+      barrier_, vertices_,
+      barrier_.pairs_within(parameters_.dhat + 2 * length, search_.candidates(), *vertices_, positions_),
+      stiffness);
+  result.expect_slid(friction_positions_);
+  return result;
+}
+
+template <int dim>
+GlobalIndex Contact<dim>::fit(Approach<dim>& approach, const linalg::Vector& d,
+                              std::span<const double> obstacle_motion) const {
+  const std::vector<Point> motion = owned(surface_->displacements(d.local(), obstacle_motion));
+  return surface_->comm().sum(approach.fit(approach.vertices().gather(motion)));
+}
+
+template <int dim>
+void Contact<dim>::fit_sliding(Approach<dim>& approach, const linalg::Vector& d,
+                               std::span<const double> obstacle_motion) const {
+  if (!friction_.vertices()) return;
+  const std::vector<Point> motion =
+      friction_.vertices()->gather(owned(surface_->displacements(d.local(), obstacle_motion)));
+  std::vector<Point> slid = friction_positions_;
+  for (std::size_t v = 0; v < slid.size(); ++v) slid[v] += motion[v];
+  approach.expect_slid(std::move(slid));
+}
+
+template <int dim>
+void Contact<dim>::add_gradient(const Approach<dim>& approach, double scale, const linalg::Vector& d,
+                                std::span<const double> obstacle_motion, std::span<double> y) const {
+  const std::vector<Point> motion = owned(surface_->displacements(d.local(), obstacle_motion));
+  add_to_nodes(sum_at_owners(approach.vertices(), approach.gradient(approach.vertices().gather(motion))), 1,
+               y);
+  if (const auto& vertices = friction_.vertices())
+    add_to_nodes(
+        sum_at_owners(*vertices, friction_.secant_product(approach.slid(), vertices->gather(motion))), scale,
+        y);
+}
+
+template <int dim>
 void Contact<dim>::add_barrier_hessian_product(double stiffness, const linalg::Vector& d,
                                                std::span<const double> obstacle_motion,
                                                std::span<double> y) const {
@@ -118,18 +189,17 @@ void Contact<dim>::add_barrier_hessian_product(double stiffness, const linalg::V
 /// many.
 template <int dim>
 double Contact<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d,
-                              std::span<const double> obstacle_motion) {
+                              std::span<const double> obstacle_motion, double expected_gap) {
   const std::vector<Point> from = surface_->positions(u.local(), obstacle_displacement_);
   const std::vector<Point> motion = surface_->displacements(d.local(), obstacle_motion);
-  double length = 0;
-  for (const Point& x : motion) length = std::max(length, x.norm());
-  length = surface_->comm().max(length);
+  const double length = longest(surface_->comm(), motion);
   const double first = first_piece * search_.mean_edge();
   for (double share = length > first ? first / length : 1;; share = std::min(1.0, growth_of_pieces * share)) {
     std::vector<Point> to = from;
     for (std::size_t v = 0; v < to.size(); ++v) to[v] += share * motion[v];
     const double covered = share * search_.cover(from, to);
-    const double step = collision_free(from, motion, covered);
+    const double step =
+        collision_free(from, motion, covered, stopping_gap * std::min(parameters_.dhat, expected_gap));
     if (step < covered || covered < share || share >= 1) return step;
   }
 }
@@ -137,20 +207,19 @@ double Contact<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d,
 /// The same as max_step for a way of length `longest` that the search covers.
 template <int dim>
 double Contact<dim>::collision_free(const std::vector<Point>& from, const std::vector<Point>& motion,
-                                    double longest) {
+                                    double longest, double largest_kept) {
   valid_ = valid_ && vertices_ == search_.vertices();
   const auto& vertices = *search_.vertices();
   const std::vector<Point> x = vertices.gather(owned(from)), dx = vertices.gather(owned(motion));
-  const double largest_gap = stopping_gap * parameters_.dhat;
   double step = longest;
   for (const ContactCandidate& candidate : search_.candidates())
     step = std::min(step, geometry::additive_ccd<dim>(candidate.kind, gather<dim>(candidate, x),
-                                                      gather<dim>(candidate, dx), 0, step, largest_gap));
+                                                      gather<dim>(candidate, dx), 0, step, largest_kept));
   for (const Plane<dim>& plane : parameters_.planes)
     for (std::size_t v = 0; v < vertices.num_owned(); ++v) {
       const double approach = -plane.normal.dot(dx[v]);
       const double distance = plane.normal.dot(x[v] - plane.point);
-      const double room = distance - std::min(plane_gap * distance, largest_gap);
+      const double room = distance - std::min(plane_gap * distance, largest_kept);
       if (vertices[static_cast<LocalIndex>(v)].block >= 0 && room < approach * step) step = room / approach;
     }
   return surface_->comm().min(step);

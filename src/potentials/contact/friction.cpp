@@ -77,16 +77,55 @@ void Friction<dim>::add_hessian(const std::vector<Point>& positions, double fact
                     (geometry::friction_f1_over_y(y, eta_) *
                          (Block::Identity() - stencil.normal * stencil.normal.transpose()) +
                      geometry::friction_f1_over_y_slope_over_y(y, eta_) * w * w.transpose());
-    geometry::StencilMatrix<dim> block = geometry::StencilMatrix<dim>::Zero();
-    std::array<LocalIndex, 4> vertices = stencil.vertices;
-    for (int i = 0; i < stencil.num_vertices; ++i) {
-      for (int j = 0; j < stencil.num_vertices; ++j)
-        block.template block<dim, dim>(dim * i, dim * j) = stencil.weights[i] * stencil.weights[j] * A;
-      if (stencil.weights[i] == 0) vertices[static_cast<std::size_t>(i)] = -1;
-    }
-    add_block<dim>(*vertices_, std::span(vertices).first(static_cast<std::size_t>(stencil.num_vertices)),
-                   block, H);
+    add_to(H, stencil, A);
   }
+}
+
+/// H += Gamma' A Gamma of a stencil.
+template <int dim>
+void Friction<dim>::add_to(linalg::StencilMatrix& H, const Stencil& stencil,
+                           const Eigen::Matrix<double, dim, dim>& A) const {
+  geometry::StencilMatrix<dim> block = geometry::StencilMatrix<dim>::Zero();
+  std::array<LocalIndex, 4> vertices = stencil.vertices;
+  for (int i = 0; i < stencil.num_vertices; ++i) {
+    for (int j = 0; j < stencil.num_vertices; ++j)
+      block.template block<dim, dim>(dim * i, dim * j) = stencil.weights[i] * stencil.weights[j] * A;
+    if (stencil.weights[i] == 0) vertices[static_cast<std::size_t>(i)] = -1;
+  }
+  add_block<dim>(*vertices_, std::span(vertices).first(static_cast<std::size_t>(stencil.num_vertices)), block,
+                 H);
+}
+
+template <int dim>
+void Friction<dim>::add_secants(const std::vector<Point>& positions, double factor,
+                                linalg::StencilMatrix& H) const {
+  using Block = Eigen::Matrix<double, dim, dim>;
+  for (const Stencil& stencil : stencils_) {
+    if (stencil.strength < 0) continue;
+    const double secant =
+        stencil.strength * geometry::friction_f1_over_y(sliding(stencil, positions).norm(), eta_);
+    const Block A = factor * secant * (Block::Identity() - stencil.normal * stencil.normal.transpose());
+    add_to(H, stencil, A);
+  }
+}
+
+template <int dim>
+std::vector<typename Friction<dim>::Point> Friction<dim>::secant_product(const std::vector<Point>& positions,
+                                                                         const std::vector<Point>& p) const {
+  std::vector<Point> result(positions.size(), Point::Zero());
+  for (const Stencil& stencil : stencils_) {
+    if (stencil.strength < 0) continue;
+    Point q = Point::Zero();
+    for (int i = 0; i < stencil.num_vertices; ++i)
+      q += stencil.weights[i] * p[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])];
+    const Point force = stencil.strength *
+                        geometry::friction_f1_over_y(sliding(stencil, positions).norm(), eta_) *
+                        (q - stencil.normal.dot(q) * stencil.normal);
+    for (int i = 0; i < stencil.num_vertices; ++i)
+      result[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])] +=
+          stencil.weights[i] * force;
+  }
+  return result;
 }
 
 template <int dim>

@@ -12,7 +12,6 @@ namespace {
 constexpr int max_linear_iterations = 2000;
 /// A step never goes further than this share of the way to inversion.
 constexpr double inversion_safety = 0.9;
-constexpr double extension_tolerance = 1e-4;
 /// What renewing the multigrid hierarchy costs, in iterations (docs/performance.md).
 constexpr double refresh_in_iterations = 8, patience_in_refreshes = 3;
 constexpr double close_to_saddle = 1e-1;
@@ -160,33 +159,18 @@ void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton
     update_contact(u);
     problem_.contact->assemble_hessian(stiffness_.value, scale_, projection, *contact_matrix_);
   }
+  note_positions(u);
+}
+
+/// The matrix is that of u.
+template <int dim>
+void IncrementalPotential<dim>::note_positions(const linalg::Vector& u) {
   stale_ = true;
   if (!fresh_step_) return;
   auto positions = positions_.write_owned();
   for (std::size_t i = 0; i < positions.size(); ++i)
     positions[i] =
         problem_.space->node_positions()[i / dim][static_cast<Eigen::Index>(i % dim)] + u.local()[i];
-}
-
-template <int dim>
-bool IncrementalPotential<dim>::extend(const linalg::Vector& u, linalg::Vector& motion,
-                                       std::span<const double> obstacle_motion) {
-  assemble_unconstrained(u, newton::Projection::per_element);
-  linalg::Vector force(motion.shared_layout()), response(motion.shared_layout());
-  matrix_.multiply(motion, force);
-  if (problem_.contact) {
-    update_contact(u);
-    problem_.contact->add_barrier_hessian_product(stiffness_.value, motion, obstacle_motion,
-                                                  force.write_owned());
-  }
-  force.scale(-1);
-  problem_.dirichlet->clear(force.write_owned());
-  assemble_hessian(u, newton::Projection::per_element);
-  const newton::SolveResult result = solve(force, response, extension_tolerance);
-  if (result.outcome != newton::SolveOutcome::converged) return false;
-  response.update_ghosts();
-  motion.add(1, response);
-  return true;
 }
 
 template <int dim>
@@ -325,7 +309,7 @@ double IncrementalPotential<dim>::max_step(const linalg::Vector& u, const linalg
 
 template <int dim>
 double IncrementalPotential<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d,
-                                           std::span<const double> obstacle_motion) {
+                                           std::span<const double> obstacle_motion, double expected_gap) {
   double step = 1;
   for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
     step = std::min(step, potential.max_step(u.local(), d.local()));
@@ -334,7 +318,7 @@ double IncrementalPotential<dim>::max_step(const linalg::Vector& u, const linalg
   if (step < 1) step *= inversion_safety;
   if (!problem_.contact) return step;
   const Stopwatch watch;
-  step = std::min(step, problem_.contact->max_step(u, d, obstacle_motion));
+  step = std::min(step, problem_.contact->max_step(u, d, obstacle_motion, expected_gap));
   collision_seconds_ += watch.seconds();
   return step;
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+#include <span>
 #include <vector>
 
 #include "recoil/linalg/linear_solver.hpp"
@@ -9,6 +11,16 @@
 #include "solvers/elastodynamics/barrier_stiffness.hpp"
 
 namespace recoil::solvers {
+
+/// A motion of everything that follows prescribed entries and obstacles over a share of their way.
+struct Extension {
+  bool found = false;            ///< false: no linear solve has succeeded
+  linalg::Vector motion;         ///< of the nodes, prescribed entries included [m]
+  std::vector<double> obstacles; ///< of the obstacles [m]
+  double way = 1;                ///< share of the prescribed motion that it makes
+  double max_step = 0;           ///< share of it that is feasible, with a margin
+  int linear_solves = 0, linear_iterations = 0;
+};
 
 /// E(u) = 1/2 (u - u~)' M (u - u~) + s sum_k Phi_k(u) + K B(u) + s Phi_f(u) of one step (spec 1.2), with s =
 /// (b dt)^2, B the contact barrier and Phi_f friction; without inertia the first term is missing (or a weak
@@ -37,10 +49,10 @@ public:
   void gradient(const linalg::Vector& u, linalg::Vector& g) override;
   void assemble_hessian(const linalg::Vector& u, newton::Projection projection) override;
   void shift_hessian(double factor) override;
-  /// Completes a motion of the prescribed entries and obstacles by that of the free ones in linear
-  /// equilibrium about u (with the projected Hessian): H_ff d_f = -H_fp d_p. False if the linear solve fails;
-  /// `motion` is then unchanged.
-  bool extend(const linalg::Vector& u, linalg::Vector& motion, std::span<const double> obstacle_motion);
+  /// Completes a motion of the prescribed entries and obstacles from the feasible u by that of the free ones
+  /// (extension.cpp). Collective.
+  Extension extend(const linalg::Vector& u, const linalg::Vector& prescribed,
+                   std::span<const double> obstacles);
   newton::SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) override;
   /// Solves with the assembled Hessian whether it is positive definite or not. Collective.
   linalg::LinearResult solve_stationary(const linalg::Vector& rhs, linalg::Vector& x,
@@ -55,8 +67,9 @@ public:
   int longest_projected_run() const override;
   double share_of_last_residual() const override;
   double max_step(const linalg::Vector& u, const linalg::Vector& d) override;
-  /// The same where the obstacles move too.
-  double max_step(const linalg::Vector& u, const linalg::Vector& d, std::span<const double> obstacle_motion);
+  /// The same where the obstacles move too and pairs may close to about half of `expected_gap` [m].
+  double max_step(const linalg::Vector& u, const linalg::Vector& d, std::span<const double> obstacle_motion,
+                  double expected_gap = std::numeric_limits<double>::infinity());
   /// The norm given at construction; V of GradientNorm::l2 is the lumped rest volume of the nodes.
   double gradient_norm(const linalg::Vector& g) override;
   double value_resolution(const linalg::Vector& u, double value) override;
@@ -72,6 +85,11 @@ private:
   void update_contact(const linalg::Vector& u);
   void set_inertia_gradient(const linalg::Vector& u, linalg::Vector& g);
   void assemble_unconstrained(const linalg::Vector& u, newton::Projection projection);
+  void note_positions(const linalg::Vector& u);
+  bool respond(const linalg::Vector& prescribed, std::span<const double> obstacles,
+               const linalg::Vector& force, const potentials::Approach<dim>* approach, Extension& extension);
+  void close_gaps(const linalg::Vector& u, const linalg::Vector& prescribed,
+                  std::span<const double> obstacles, const linalg::Vector& force, Extension& extension);
 
   ElastodynamicsProblem<dim>& problem_;
   linalg::BlockMatrix matrix_;

@@ -10,25 +10,12 @@
 namespace recoil::solvers {
 
 namespace {
-/// Prescribed motion that cannot be made at once is made in at most this many moves.
-constexpr int max_sub_moves = 256;
-/// Between moves the free nodes only get out of the way: to this share of the first gradient, or so far.
-constexpr double sub_move_tolerance = 1e-1;
-constexpr int sub_move_iterations = 8;
-constexpr int max_halvings = 30;
-/// Share of the largest collision-free move that is made.
-constexpr double move_safety = 0.8;
 /// Lagged friction that is to converge, but cycles or creeps, is given up.
 constexpr int most_friction_passes = 100, friction_patience = 20;
 constexpr double noticeable_progress = 0.9;
 /// Contact forces dominate the residual; the exact solve of contact removes them at once and a loose
 /// tolerance would leave the bodies where they were.
 constexpr double contact_forcing = 1e-3;
-
-bool ran_out(const newton::NewtonResult& result) {
-  return result.outcome == newton::NewtonOutcome::max_iterations ||
-         result.outcome == newton::NewtonOutcome::stalled;
-}
 
 void log_iteration(const newton::IterationReport& report) {
   log_debug("newton " + std::to_string(report.iteration), {{"direction", newton::name(report.direction)},
@@ -69,69 +56,6 @@ bool StepSolver<dim>::minimize(newton::NewtonOptions options, SolvedStep& solved
   totals_.gradient_seconds += result.gradient_seconds;
   totals_.collision_seconds = objective_.collision_seconds();
   return result.converged();
-}
-
-/// Moves the prescribed entries of u and the obstacles to their targets: straight if no cell inverts and
-/// nothing touches on the way, else together with the free nodes in linear equilibrium, in as many moves as
-/// it takes. Empty if they arrive, else why not.
-template <int dim>
-std::string StepSolver<dim>::follow_prescribed(const StepTarget& target, SolvedStep& solved) {
-  linalg::Vector& u = solved.u;
-  potentials::Contact<dim>* contact = problem_.contact.get();
-  const std::vector<double> obstacle_target =
-      contact != nullptr ? problem_.obstacle_motion(target.time, target.load_factor) : std::vector<double>();
-  linalg::Vector trial = u;
-  for (int move = 0; move < max_sub_moves; ++move) {
-    linalg::Vector motion = u;
-    problem_.dirichlet->set_values(target.time, target.load_factor, motion);
-    motion.add(-1, u);
-    std::vector<double> obstacles, obstacle_motion = obstacle_target;
-    if (contact != nullptr) {
-      obstacles.assign(contact->obstacle_displacement().begin(), contact->obstacle_displacement().end());
-      for (std::size_t i = 0; i < obstacles.size(); ++i) obstacle_motion[i] -= obstacles[i];
-    }
-    // Makes the share `s` of the motion; false and nothing is made where the result is infeasible.
-    const auto try_move = [&](double s) {
-      trial.copy_from(u);
-      trial.add(s, motion);
-      if (contact != nullptr) {
-        std::vector<double> moved = obstacles;
-        for (std::size_t i = 0; i < moved.size(); ++i) moved[i] += s * obstacle_motion[i];
-        contact->set_obstacle_displacement(std::move(moved));
-      }
-      if (std::isfinite(objective_.value(trial))) return true;
-      if (contact != nullptr) contact->set_obstacle_displacement(obstacles);
-      return false;
-    };
-    bool arrives = objective_.max_step(u, motion, obstacle_motion) >= 1 && try_move(1);
-    if (!arrives) {
-      if (!objective_.extend(u, motion, obstacle_motion))
-        return "no linear response to the prescribed motion was found" + describe_state(u);
-      double step = objective_.max_step(u, motion, obstacle_motion);
-      arrives = step >= 1 && try_move(1);
-      if (!arrives) {
-        step *= move_safety;
-        for (int halving = 0; !try_move(step); ++halving, step /= 2)
-          if (halving == max_halvings)
-            return "the prescribed motion leads into inverted elements or contact" + describe_state(u);
-      }
-    }
-    u.copy_from(trial);
-    if (arrives) {
-      // Land on the prescribed values themselves, without rounding.
-      problem_.dirichlet->set_values(target.time, target.load_factor, u);
-      if (contact != nullptr) contact->set_obstacle_displacement(obstacle_target);
-      return "";
-    }
-    newton::NewtonOptions relaxed = newton_;
-    relaxed.relative_gradient_tolerance = sub_move_tolerance;
-    relaxed.max_iterations = sub_move_iterations;
-    if (!minimize(relaxed, solved) && !ran_out(solved.newton))
-      return "on the way to the prescribed values, " + describe_failure(solved.newton, solved.u);
-    if (contact != nullptr) balance_stiffness(u);
-  }
-  return "the prescribed values cannot be reached in " + std::to_string(max_sub_moves) +
-         " moves without inverting an element or touching" + describe_state(u);
 }
 
 template <int dim>
@@ -178,7 +102,7 @@ bool StepSolver<dim>::minimize_with_friction(const StepTarget& target, linalg::V
   int best_pass = 0;
   for (int pass = 1;; ++pass) {
     if (!minimize(newton_, solved)) {
-      if (!ran_out(solved.newton) || !options_.accept_out_of_iterations) return false;
+      if (!solved.newton.ran_out() || !options_.accept_out_of_iterations) return false;
       log_warning(
           "Newton's method has run out of iterations; its last iterate is taken, as the scene allows");
     }

@@ -21,6 +21,7 @@ struct SolvedStep {
   linalg::Vector contact_force, friction_force;     ///< nodal [N]; empty without contact
   newton::NewtonResult newton;                      ///< of the last minimisation
   int newton_iterations = 0, linear_iterations = 0; ///< over all
+  int sub_moves = 0; ///< in which prescribed entries and obstacles have gone to the end of the step
   std::string failure;
 };
 
@@ -57,6 +58,15 @@ private:
                   linalg::Vector& u_tilde);
   void start_contact(const stepping::History& past, const StepTarget& target);
   void balance_stiffness(const linalg::Vector& u);
+  struct Way {
+    linalg::Vector nodes;          ///< free entries are zero
+    std::vector<double> obstacles; ///< empty without contact
+  };
+  Way way_left(const StepTarget& target, const linalg::Vector& u) const;
+  bool drags(const Way& way) const;
+  double try_move(double s, const linalg::Vector& motion, const std::vector<double>& obstacles,
+                  linalg::Vector& u);
+  double move_on(const Way& way, SolvedStep& solved);
   std::string follow_prescribed(const StepTarget& target, SolvedStep& solved);
   bool minimize(newton::NewtonOptions options, SolvedStep& solved);
   double friction_residual(const linalg::Vector& u, double dt);

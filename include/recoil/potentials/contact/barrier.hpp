@@ -44,6 +44,12 @@ public:
   /// `vertices` belong together. Not collective.
   std::vector<ContactPair<dim>> active_pairs(const std::vector<ContactCandidate>& candidates,
                                              const ContactVertices<dim>& vertices,
+                                             const std::vector<Point>& positions) const {
+    return pairs_within(dhat_, candidates, vertices, positions);
+  }
+  /// The same of terms closer than `reach`; the barrier of those beyond dhat is zero.
+  std::vector<ContactPair<dim>> pairs_within(double reach, const std::vector<ContactCandidate>& candidates,
+                                             const ContactVertices<dim>& vertices,
                                              const std::vector<Point>& positions) const;
 
   /// This rank's share of B; +infinity at distance 0.
@@ -78,6 +84,8 @@ public:
     double value, slope;
   };
   NormalForce force_per_weight(const ContactPair<dim>& pair) const;
+  /// The same at a distance [m].
+  NormalForce force_per_weight(double distance) const;
 
   /// Value and derivatives of b by the squared distance.
   geometry::BarrierValue of_squared_distance(double distance_squared) const;
@@ -85,6 +93,7 @@ public:
 private:
   /// Weights of the two primitives of a candidate in the convergent counting; the pair weighs their sum.
   std::array<double, 2> shares(const ContactCandidate& candidate, const ContactVertices<dim>& vertices) const;
+  NormalForce force_per_squared_distance(double y) const;
   geometry::StencilVector<dim> gradient(const ContactPair<dim>& pair, double weight) const;
   geometry::StencilMatrix<dim> hessian(const ContactPair<dim>& pair) const;
 

@@ -7,6 +7,7 @@
 
 #include "recoil/linalg/vector.hpp"
 #include "recoil/parameters/physical_gradient.hpp"
+#include "recoil/potentials/contact/approach.hpp"
 #include "recoil/potentials/contact/friction.hpp"
 
 namespace recoil::potentials {
@@ -83,8 +84,39 @@ public:
                               parameters::PhysicalGradient<dim>& g) const;
 
   /// Largest share of the straight motion from (u, obstacles) by (d, obstacle_motion) before which nothing
-  /// touches, 1 if nothing does.
-  double max_step(const linalg::Vector& u, const linalg::Vector& d, std::span<const double> obstacle_motion);
+  /// touches, 1 if nothing does. Pairs on collision course keep a tenth of their gap, but no more than half
+  /// of dhat or of `expected_gap` [m].
+  double max_step(const linalg::Vector& u, const linalg::Vector& d, std::span<const double> obstacle_motion,
+                  double expected_gap = std::numeric_limits<double>::infinity());
+
+  /// Length of the longest motion of a surface vertex, over all ranks [m].
+  double longest_motion(const linalg::Vector& d, std::span<const double> obstacle_motion) const;
+  /// Rest length over all ranks [m].
+  double mean_edge() const { return search_.mean_edge(); }
+  /// The pairs that (d, obstacle_motion) and motions of free vertices that are not longer may close; none
+  /// expected to close yet. Updates to (u, obstacles).
+  Approach<dim> approach(const linalg::Vector& u, const linalg::Vector& d,
+                         std::span<const double> obstacle_motion, double stiffness);
+  /// True if any rank has terms of lagged friction.
+  bool has_friction() const { return surface_->comm().sum(friction_.acts_here() ? 1.0 : 0.0) > 0; }
+  /// Fits `approach` to the motion (d, obstacle_motion); for how many pairs it has changed, over all ranks.
+  GlobalIndex fit(Approach<dim>& approach, const linalg::Vector& d,
+                  std::span<const double> obstacle_motion) const;
+  /// The same of the sliding that it expects of lagged friction; none before the first call.
+  void fit_sliding(Approach<dim>& approach, const linalg::Vector& d,
+                   std::span<const double> obstacle_motion) const;
+  /// Smallest gap that `approach` expects of a pair it closes, over all ranks.
+  double smallest_expected_gap(const Approach<dim>& approach) const {
+    return surface_->comm().min(approach.smallest_expected_gap());
+  }
+  /// H = stiffness d2B/dx2 with projected blocks, what `approach` adds to it, and scale times the secants of
+  /// friction at the sliding that it expects.
+  void assemble_hessian(const Approach<dim>& approach, double stiffness, double scale,
+                        linalg::StencilMatrix& H) const;
+  /// y += the gradient that goes with this matrix at the motion (d, obstacle_motion), the part of
+  /// add_barrier_hessian_product() excluded, at owned nodes.
+  void add_gradient(const Approach<dim>& approach, double scale, const linalg::Vector& d,
+                    std::span<const double> obstacle_motion, std::span<double> y) const;
 
   /// Takes the start of a step (positions that sliding is measured from) at (u, obstacles).
   void start_step(const linalg::Vector& u);
@@ -119,7 +151,8 @@ public:
 
 private:
   std::vector<Point> owned(const std::vector<Point>& known) const;
-  double collision_free(const std::vector<Point>& from, const std::vector<Point>& motion, double longest);
+  double collision_free(const std::vector<Point>& from, const std::vector<Point>& motion, double longest,
+                        double largest_kept);
   std::vector<Point> sum_at_owners(const ContactVertices<dim>& vertices, std::vector<Point> field) const;
   std::vector<Point> at_owned(const linalg::Vector& p) const;
   void add_barrier_shape_products(double stiffness, const std::vector<Point>& p, std::vector<Point>& rest,

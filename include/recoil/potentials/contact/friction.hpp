@@ -62,6 +62,13 @@ public:
   /// components included.
   std::vector<Point> hessian_product(const std::vector<Point>& positions, const std::vector<Point>& p) const;
 
+  /// H += factor S, without the rows and columns of prescribed components; S is the secant matrix at
+  /// `positions`, with dPhi/dx = S (x - x_start) there, without the stencils of negative strength.
+  void add_secants(const std::vector<Point>& positions, double factor, linalg::StencilMatrix& H) const;
+  /// S p at all vertices() (contributions of this rank's stencils) from p there, prescribed components
+  /// included.
+  std::vector<Point> secant_product(const std::vector<Point>& positions, const std::vector<Point>& p) const;
+
   /// The pairs that frames and normal forces are of, those without a coefficient or strength included.
   const std::vector<ContactPair<dim>>& lagged_pairs() const { return *lagged_; }
   double coefficient(const ContactPair<dim>& pair) const {
@@ -77,6 +84,8 @@ public:
                                  const std::vector<Point>& p) const;
 
 private:
+  void add_to(linalg::StencilMatrix& H, const Stencil& stencil,
+              const Eigen::Matrix<double, dim, dim>& A) const;
   Point sliding(const Stencil& stencil, const std::vector<Point>& positions) const;
   std::vector<Point> since_start(const std::vector<Point>& positions) const;
 

@@ -58,6 +58,8 @@ struct ContactTotals {
 /// Counts and seconds of all solves so far, failed ones included.
 struct SolverTotals {
   GlobalIndex newton_iterations = 0, linear_iterations = 0, projected = 0, retries = 0;
+  GlobalIndex sub_moves = 0;     ///< of prescribed entries and obstacles, at least one per solve
+  GlobalIndex motion_solves = 0; ///< linear solves for these moves, no Newton iterations
   double assembly_seconds = 0, linear_solve_seconds = 0, line_search_seconds = 0, gradient_seconds = 0;
   GlobalIndex rough_friction = 0;       ///< solves that ended before friction, to be converged, was
   double largest_barrier_stiffness = 0; ///< physical, at the ends of solves; 0 without contact

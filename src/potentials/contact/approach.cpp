@@ -1,0 +1,124 @@
+#include "recoil/potentials/contact/approach.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace recoil::potentials {
+
+namespace {
+/// Share of its gap, or of dhat, that a pair is first expected to keep.
+constexpr double first_share = 0.5;
+constexpr double noticeable_factor = 2;
+constexpr int max_gap_iterations = 50;
+constexpr double gap_tolerance = 1e-3;
+} // namespace
+
+template <int dim>
+Approach<dim>::Approach(const Barrier<dim>& barrier, std::shared_ptr<const ContactVertices<dim>> vertices,
+                        const std::vector<ContactPair<dim>>& pairs, double stiffness)
+    : barrier_(&barrier), vertices_(std::move(vertices)) {
+  for (const ContactPair<dim>& pair : pairs) {
+    const double strength = stiffness * pair.weight * pair.mollifier.value;
+    if (pair.continues || !(strength > 0) || !(pair.closest.distance_squared > 0)) continue;
+    const double gap = std::sqrt(pair.closest.distance_squared);
+    geometry::StencilVector<dim> slope = geometry::distance_squared_gradient<dim>(pair.closest) / (2 * gap);
+    stencils_.push_back({pair.num_vertices, pair.vertices, slope, gap, strength, gap});
+  }
+}
+
+template <int dim>
+double Approach<dim>::gap_after(const Stencil& stencil, const std::vector<Point>& motion) const {
+  double gap = stencil.gap;
+  for (int i = 0; i < stencil.num_vertices; ++i)
+    gap += stencil.slope.template segment<dim>(dim * i).dot(
+        motion[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])]);
+  return gap;
+}
+
+/// Where the barrier of weight 1 exerts `force`, by Newton's method kept within a bracket.
+template <int dim>
+double Approach<dim>::expected_gap(const Stencil& stencil, double force) const {
+  double low = 0, high = std::min(stencil.gap, barrier_->dhat());
+  double gap = std::min(stencil.expected, high);
+  for (int iteration = 0; iteration < max_gap_iterations && high - low > gap_tolerance * low; ++iteration) {
+    const auto at = barrier_->force_per_weight(gap);
+    const double excess = at.value - force;
+    (excess > 0 ? low : high) = gap;
+    const double next = gap - excess / at.slope;
+    if (std::abs(next - gap) < gap_tolerance * gap) break;
+    gap = next > low && next < high ? next : 0.5 * (low + high);
+  }
+  return gap;
+}
+
+template <int dim>
+GlobalIndex Approach<dim>::fit(const std::vector<Point>& motion) {
+  GlobalIndex num_changed = 0;
+  for (Stencil& stencil : stencils_) num_changed += fit(stencil, gap_after(stencil, motion)) ? 1 : 0;
+  return num_changed;
+}
+
+/// `gap`: at the end of the motion. True if the expected force has changed.
+template <int dim>
+bool Approach<dim>::fit(Stencil& stencil, double gap) const {
+  if (stencil.expected == stencil.gap) {
+    const double range = std::min(stencil.gap, barrier_->dhat());
+    if (gap >= range) return false;
+    stencil.expected = std::max(gap, first_share * range);
+    return true;
+  }
+  const auto expected = barrier_->force_per_weight(stencil.expected);
+  const double force = expected.value + expected.slope * (gap - stencil.expected);
+  if (force <= barrier_->force_per_weight(stencil.gap).value) {
+    stencil.expected = stencil.gap;
+    return true;
+  }
+  stencil.expected = expected_gap(stencil, force);
+  return force > noticeable_factor * expected.value || noticeable_factor * force < expected.value;
+}
+
+template <int dim>
+double Approach<dim>::smallest_expected_gap() const {
+  double smallest = std::numeric_limits<double>::infinity();
+  for (const Stencil& stencil : stencils_)
+    if (stencil.expected != stencil.gap) smallest = std::min(smallest, stencil.expected);
+  return smallest;
+}
+
+template <int dim>
+std::vector<typename Approach<dim>::Point> Approach<dim>::gradient(const std::vector<Point>& motion) const {
+  std::vector<Point> result(vertices_->size(), Point::Zero());
+  for (const Stencil& stencil : stencils_) {
+    if (stencil.expected == stencil.gap) continue;
+    const double gap = gap_after(stencil, motion);
+    const auto then = barrier_->force_per_weight(stencil.expected),
+               now = barrier_->force_per_weight(stencil.gap);
+    const double force = stencil.strength * (then.value + then.slope * (gap - stencil.expected) - now.value -
+                                             now.slope * (gap - stencil.gap));
+    for (int i = 0; i < stencil.num_vertices; ++i)
+      result[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])] -=
+          force * stencil.slope.template segment<dim>(dim * i);
+  }
+  return result;
+}
+
+template <int dim>
+void Approach<dim>::add_hessian(linalg::StencilMatrix& H) const {
+  for (const Stencil& stencil : stencils_) {
+    if (stencil.expected == stencil.gap) continue;
+    const double curvature = stencil.strength * (barrier_->force_per_weight(stencil.gap).slope -
+                                                 barrier_->force_per_weight(stencil.expected).slope);
+    geometry::StencilMatrix<dim> block = curvature * stencil.slope * stencil.slope.transpose();
+    std::array<LocalIndex, 4> vertices = stencil.vertices;
+    for (int i = 0; i < stencil.num_vertices; ++i)
+      if (stencil.slope.template segment<dim>(dim * i).isZero(0)) vertices[static_cast<std::size_t>(i)] = -1;
+    add_block<dim>(*vertices_, std::span(vertices).first(static_cast<std::size_t>(stencil.num_vertices)),
+                   block, H);
+  }
+}
+
+template class Approach<2>;
+template class Approach<3>;
+
+} // namespace recoil::potentials

@@ -1,0 +1,120 @@
+#include <cmath>
+
+#include "recoil/base/log.hpp"
+#include "solvers/elastodynamics/incremental_potential.hpp"
+
+namespace recoil::solvers {
+
+namespace {
+constexpr double extension_tolerance = 1e-4;
+/// Linear solves for one motion that closes gaps. It takes two to know what friction does.
+constexpr int most_solves = 8, least_solves = 2;
+/// Share of the pairs closed first that may still change at the last solve.
+constexpr double settled_share = 0.1;
+/// Gaps are linear in the motion while it is not longer than this, in mean edges of the surface.
+constexpr double longest_motion = 2;
+
+void scale_by(double factor, std::vector<double>& values) {
+  for (double& value : values) value *= factor;
+}
+} // namespace
+
+/// H d_f = -(force + what `approach` adds) for the free entries, with the Hessian of the point that `force`
+/// belongs to. False if the linear solve fails; the motion then stays.
+template <int dim>
+bool IncrementalPotential<dim>::respond(const linalg::Vector& prescribed, std::span<const double> obstacles,
+                                        const linalg::Vector& force,
+                                        const potentials::Approach<dim>* approach, Extension& extension) {
+  linalg::Vector rhs = force, response(force.shared_layout());
+  if (problem_.contact) {
+    if (approach != nullptr) {
+      problem_.contact->assemble_hessian(*approach, stiffness_.value, scale_, *contact_matrix_);
+      problem_.contact->add_gradient(*approach, scale_, prescribed, obstacles, rhs.write_owned());
+    } else {
+      problem_.contact->assemble_hessian(stiffness_.value, scale_, newton::Projection::per_element,
+                                         *contact_matrix_);
+    }
+  }
+  rhs.scale(-1);
+  problem_.dirichlet->clear(rhs.write_owned());
+  stale_ = true;
+  const newton::SolveResult result = solve(rhs, response, extension_tolerance);
+  ++extension.linear_solves;
+  extension.linear_iterations += result.iterations;
+  if (result.outcome != newton::SolveOutcome::converged) return false;
+  response.update_ghosts();
+  extension.motion.copy_from(prescribed);
+  extension.motion.add(1, response);
+  extension.found = true;
+  return true;
+}
+
+/// The free entries get out of the way of what the motion runs into: its pairs are given the stiffness that
+/// they will have.
+template <int dim>
+void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg::Vector& prescribed,
+                                           std::span<const double> obstacles, const linalg::Vector& force,
+                                           Extension& extension) {
+  potentials::Contact<dim>& contact = *problem_.contact;
+  potentials::Approach<dim> approach = contact.approach(u, prescribed, obstacles, stiffness_.value);
+  extension.motion.copy_from(prescribed);
+  GlobalIndex first = 0;
+  const int least = contact.has_friction() ? least_solves : 1;
+  for (int round = 0; round < most_solves; ++round) {
+    const GlobalIndex changed = contact.fit(approach, extension.motion, obstacles);
+    if (round == 0) first = changed;
+    if (round > 0) contact.fit_sliding(approach, extension.motion, obstacles);
+    const bool settled = static_cast<double>(changed) <= settled_share * static_cast<double>(first);
+    if (round >= least && (changed == 0 || (settled && round > 1 && extension.max_step >= 1))) break;
+    contact.update(u);
+    if (!respond(prescribed, obstacles, force, &approach, extension)) return;
+    extension.max_step = max_step(u, extension.motion, obstacles, contact.smallest_expected_gap(approach));
+    log_debug("motion " + std::to_string(round + 1), {{"changed_pairs", static_cast<double>(changed)},
+                                                      {"way", extension.way},
+                                                      {"max_step", extension.max_step},
+                                                      {"length", extension.motion.norm_infinity()}});
+  }
+}
+
+/// H_ff d_f = -H_fp d_p at first, with the projected Hessian of u. With contact the remaining gradient at u
+/// belongs to it, so that this is the Newton step of a problem whose prescribed entries are at the end of
+/// their way.
+template <int dim>
+Extension IncrementalPotential<dim>::extend(const linalg::Vector& u, const linalg::Vector& prescribed,
+                                            std::span<const double> obstacles) {
+  Extension extension;
+  extension.motion = prescribed;
+  extension.obstacles.assign(obstacles.begin(), obstacles.end());
+  linalg::Vector start(prescribed.shared_layout()), force(prescribed.shared_layout());
+  if (problem_.contact) gradient(u, start);
+  assemble_unconstrained(u, newton::Projection::per_element);
+  note_positions(u);
+  matrix_.multiply(prescribed, force);
+  matrix_.set_identity_rows(1);
+  if (problem_.contact)
+    problem_.contact->add_barrier_hessian_product(stiffness_.value, prescribed, obstacles,
+                                                  force.write_owned());
+  const double length = problem_.contact ? problem_.contact->longest_motion(prescribed, obstacles) : 0;
+  const double limit = problem_.contact ? longest_motion * problem_.contact->mean_edge() : 1;
+  if (length == 0 || length > limit) {
+    if (!respond(prescribed, obstacles, force, nullptr, extension)) return extension;
+    extension.max_step = max_step(u, extension.motion, obstacles);
+    if (!problem_.contact || extension.max_step >= 1) return extension;
+    extension.way = length > limit ? limit / length : 1;
+    extension.found = false;
+  }
+  linalg::Vector part = prescribed;
+  part.scale(extension.way);
+  scale_by(extension.way, extension.obstacles);
+  force.scale(extension.way);
+  force.add(1, start);
+  close_gaps(u, part, extension.obstacles, force, extension);
+  return extension;
+}
+
+template Extension IncrementalPotential<2>::extend(const linalg::Vector&, const linalg::Vector&,
+                                                   std::span<const double>);
+template Extension IncrementalPotential<3>::extend(const linalg::Vector&, const linalg::Vector&,
+                                                   std::span<const double>);
+
+} // namespace recoil::solvers
