@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <iostream>
 
+#include <sys/resource.h>
+
 #include "recoil/base/memory.hpp"
 #include "recoil/parallel/environment.hpp"
 
@@ -22,10 +24,11 @@ int own_rank = 0;
 /// OpenMPI and PETSc do not survive failing allocations while they start; addresses, most of which are never
 /// used.
 constexpr double least_bytes = 400e6;
+/// OpenMPI starts with files of 4 MB.
+constexpr double least_file_bytes = 8e6;
 
-/// Libraries report allocations that fail under many names.
 bool is_short_of_memory(const std::exception& error) {
-  return dynamic_cast<const LibraryError*>(&error) != nullptr && memory_limit().bytes < 64e6;
+  return dynamic_cast<const LibraryError*>(&error) != nullptr && memory_is_short();
 }
 
 [[noreturn]] void end_all_ranks(const std::exception& error) {
@@ -47,6 +50,12 @@ bool is_short_of_memory(const std::exception& error) {
   parallel::abort_all(exit_status(ExitCode::internal));
 }
 
+[[noreturn]] void refuse_to_start(ExitCode code, const std::string& given, double needed) {
+  std::cerr << "recoil: " << given << ", the program takes " << describe_bytes(needed)
+            << " to start; raise the limit" << std::endl;
+  std::_Exit(exit_status(code));
+}
+
 } // namespace
 
 void prepare_process() {
@@ -54,11 +63,14 @@ void prepare_process() {
   std::set_terminate(&end_on_escaped_exception);
   reserve = static_cast<char*>(std::calloc(reserve_bytes, 1));
   const MemoryLimit limit = memory_limit();
-  if (limit.bytes >= least_bytes) return;
-  std::cerr << "recoil: " << limit.source << " gives " << describe_bytes(limit.bytes)
-            << " of memory, the program takes " << describe_bytes(least_bytes) << " to start; raise the limit"
-            << std::endl;
-  std::_Exit(exit_status(ExitCode::bad_input));
+  if (limit.bytes < least_bytes)
+    refuse_to_start(ExitCode::bad_input,
+                    limit.source + " gives " + describe_bytes(limit.bytes) + " of memory", least_bytes);
+  rlimit files{};
+  if (getrlimit(RLIMIT_FSIZE, &files) == 0 && double(files.rlim_cur) < least_file_bytes)
+    refuse_to_start(ExitCode::file_error,
+                    "`ulimit -f` lets files grow to " + describe_bytes(double(files.rlim_cur)),
+                    least_file_bytes);
 }
 
 int run_command(const parallel::Communicator& comm, const Run& run) {

@@ -6,8 +6,8 @@
 namespace recoil::drivers {
 
 /// What must hold before MPI starts: files that reach `ulimit -f` give an error instead of a signal, and
-/// exceptions that nobody may catch still end with a sentence. Ends the process where `ulimit -v` leaves too
-/// little to start at all.
+/// exceptions that nobody may catch still end with a sentence. Ends the process where `ulimit -v` or `ulimit
+/// -f` leave too little to start at all.
 void prepare_process();
 
 /// Runs a command. An error that all ranks share is told by rank 0; one that the others cannot know of is

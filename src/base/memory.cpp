@@ -73,6 +73,8 @@ MemoryLimit memory_limit(int processes) {
   return limit;
 }
 
+bool memory_is_short() { return memory_limit().bytes < 64e6; }
+
 std::string describe_bytes(double bytes) {
   constexpr std::array units{"bytes", "kB", "MB", "GB", "TB", "PB"};
   std::size_t unit = 0;

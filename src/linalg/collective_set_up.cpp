@@ -3,6 +3,8 @@
 
 #include <new>
 
+#include "recoil/base/memory.hpp"
+
 namespace recoil::linalg {
 
 PetscErrorCode agree(const parallel::Communicator& comm, PetscErrorCode code) {
@@ -10,7 +12,7 @@ PetscErrorCode agree(const parallel::Communicator& comm, PetscErrorCode code) {
 }
 
 PetscErrorCode alone_without_memory(PetscObject object, PetscErrorCode code) {
-  if (code != PETSC_ERR_MEM) return code;
+  if (code == 0 || (code != PETSC_ERR_MEM && !memory_is_short())) return code;
   int ranks = 1;
   MPI_Comm_size(PetscObjectComm(object), &ranks);
   if (ranks > 1) throw std::bad_alloc();

@@ -49,13 +49,24 @@ def limit_one_rank(recoil):
 
 
 def limit_files(recoil):
-    scene = recoil.write_scene("written", cube(8))
-    for number, size in enumerate((0, 2000, 60000)):
-        folder = recoil.path("written-%d" % number)
-        done = subprocess.run([recoil.program, "simulate", scene, "-o", folder, "-q"], env=runs.ENVIRONMENT, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)))
-        text = done.stderr.decode(errors="replace")
-        runs.check(done.returncode == 4 and "recoil: " in text, "files of at most %d bytes: exit %s, %s" % (size, done.returncode, text.strip()))
+    scene = recoil.write_scene("written", cube(4, time={"dt": 1e-3, "time_steps": 100000}, output={"chunk": 1}))
+    small = subprocess.run([recoil.program, "simulate", scene, "-o", recoil.path("small"), "-q"], env=runs.ENVIRONMENT, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10000, 10000)))
+    runs.check(small.returncode == 4 and b"recoil: `ulimit -f`" in small.stderr, "too small a limit to start: exit %s" % small.returncode)
+
+    folder = recoil.path("written")
+    process = subprocess.Popen([recoil.program, "simulate", scene, "-o", folder, "-q"], env=runs.ENVIRONMENT, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    while not os.path.exists(os.path.join(folder, "trajectory", "manifest.json")) and process.poll() is None:
+        time.sleep(0.02)
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, 1000))
+    try:
+        text = process.communicate(timeout=60)[1].decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        process.kill()
+        text = process.communicate()[1].decode(errors="replace")
+    runs.check(process.returncode == 4 and "recoil: " in text and "File too large" in text,
+               "files of a run reach the limit: exit %s, %s" % (process.returncode, text.strip()[-300:]))
 
 
 def predict(recoil):

@@ -15,6 +15,9 @@ struct MemoryLimit {
 /// be found out.
 MemoryLimit memory_limit(int processes = 1);
 
+/// So little is left that a failing library may have wanted more, whatever it calls its failure.
+bool memory_is_short();
+
 /// A number of bytes for people: "3.2 GB".
 std::string describe_bytes(double bytes);
 
