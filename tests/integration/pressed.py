@@ -52,13 +52,12 @@ def gradients(recoil):
     """Derivatives of steps that several moves led to are those of the converged step."""
     scene = walls(2, steps=5)
     scene["boundary_conditions"]["obstacle_displacements"][0] = {
-        "id": 1, "value": [0, -0.012], "interpolation": {"type": "linear_ramp", "from": 0, "to": 0.05}}
-    scene["boundary_conditions"]["obstacle_displacements"][0]["value"] = [0, -0.3]
+        "id": 1, "value": [0, -0.3], "interpolation": {"type": "linear_ramp", "from": 0, "to": 1}}
     study = {
         "experiments": [{"name": "press", "scene": recoil.write_scene("press", scene)}],
         "parameters": [{"name": "way", "quantity": "obstacle_motion", "body": "upper", "initial": [0, -0.3]},
                        {"name": "E", "quantity": "young_modulus", "initial": 1e5},
-                       {"name": "mu", "quantity": "friction", "initial": 0.2}],
+                       {"name": "mu", "quantity": "friction", "bodies": ["block", "upper"], "initial": 0.2}],
         "objectives": [{"name": "stress", "type": "stress_norm", "p": 2, "time": "integral"}],
         "sweep": {"tolerance": 1e-13},
         "check": {"directions": 1, "steps": [1e-4, 1e-5, 1e-6, 1e-7]},

@@ -85,7 +85,7 @@ TYPED_TEST(ApproachOf, GivesPairsThatTheMotionClosesTheForceOfTheGapThatTheyWill
   // What the model finds to be pressed harder is expected to come closer.
   scene.contact.fit(approach, still, up);
   EXPECT_LT(scene.contact.smallest_expected_gap(approach), first);
-  // A second look at the gaps that the model asks for changes nothing.
+  // Boxes that go out of the way are pressed no more.
   linalg::Vector away = still;
   for (std::size_t i = 1; i < away.write_owned().size(); i += dim) away.write_owned()[i] = 0.2;
   away.update_ghosts();

@@ -64,7 +64,8 @@ template <int dim>
 bool Approach<dim>::fit(Stencil& stencil, double gap) const {
   if (stencil.expected == stencil.gap) {
     const double range = std::min(stencil.gap, barrier_->dhat());
-    if (gap >= range) return false;
+    // Rounding of motions that keep the distance is no approach.
+    if (gap >= (1 - gap_tolerance) * range) return false;
     stencil.expected = std::max(gap, first_share * range);
     return true;
   }
