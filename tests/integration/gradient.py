@@ -279,7 +279,7 @@ def checks(recoil):
     for name, parameters, steps, said in (("coarse", [shape], [1e-3, 1e-4], "not converged: "), ("tiny", study["parameters"][2:3], [1e-9, 1e-10], "noise: ")):
         unsure = dict(study, parameters=parameters, check={"directions": 2, "steps": steps})
         found = result(gradient(recoil, 1, recoil.write_scene("check-" + name, unsure), "check-" + name, "--check"))["check"]
-        runs.check(all(v["verdict"].startswith(said) for v in found.values()), "%s steps: %s" % (name, [v["verdict"] for v in found.values()]))
+        runs.check(any(v["verdict"].startswith(said) for v in found.values()), "%s steps: %s" % (name, [v["verdict"] for v in found.values()]))
 
     loose = slide(steps=5)
     loose["solver"]["nonlinear"] = {"grad_norm_tol": 1e-2, "rel_grad_norm_tol": 1e-2}

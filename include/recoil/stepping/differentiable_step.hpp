@@ -30,8 +30,7 @@ public:
   virtual void multiply_mass(const linalg::Vector& x, linalg::Vector& y) = 0;
   /// Solves [M + B^2 K'] x = b (K' x = b without inertia) on the free entries; x = 0 on prescribed ones.
   virtual TransposedSolve solve(const linalg::Vector& b, linalg::Vector& x, double relative_tolerance) = 0;
-  /// p' G over the free entries: zero on all ranks' sum with the inertia of a step that is solved exactly.
-  /// After linearize().
+  /// p' G over the free entries of all ranks, after linearize().
   virtual double gradient_product(const linalg::Vector& p) = 0;
   /// y = K' x on all entries, prescribed ones included. All solves of the step come before the first product.
   virtual void multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) = 0;
