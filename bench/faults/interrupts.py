@@ -126,7 +126,7 @@ def in_a_long_step(moments, seconds, rng):
         log = os.path.join(folder, "log.txt")
         while not os.path.exists(log) or "debug: newton" not in open(log).read():
             time.sleep(0.1)
-        time.sleep(rng.uniform(0, 0.5) * taken)
+        time.sleep(rng.uniform(0, 0.2) * taken)
         size, sent = os.path.getsize(log), time.time()
         os.kill(ranks_of(process, moments.recoil.program)[-1], number)
         code = process.wait(timeout=faults.PATIENCE)
