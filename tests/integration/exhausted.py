@@ -23,13 +23,13 @@ def cube(n, **more):
 
 def limit_one_rank(recoil):
     """The larger limits are met while the mesh is read, distributed and solved on, the least one before MPI starts."""
-    scene = recoil.write_scene("cube", cube(22))
+    scene = recoil.write_scene("cube", cube(30))
     script = recoil.path("limited")
     with open(script, "w") as file:
         file.write('#!/bin/bash\nif [ "$OMPI_COMM_WORLD_RANK" = "$2" ]; then ulimit -v "$1"; fi\nshift 2\nexec "$@"\n')
     os.chmod(script, 0o755)
     told = 0
-    for number, kilobytes in enumerate((200000, 545000, 560000, 580000, 620000)):
+    for number, kilobytes in enumerate((200000, 560000, 600000, 640000, 680000)):
         guilty = number % 2
         folder = recoil.path("limited-%d" % kilobytes)
         begin = time.monotonic()

@@ -36,12 +36,12 @@ void require_memory_of_run(const parallel::Communicator& comm, const LoadedScene
     if (bytes <= limit.bytes) return;
     throw InputError(
         scene.file.string() + " (/geometry)",
-        fmt::format(
-            "{:.4g} vertices of order {} make about {:.4g} nodes, for which a run takes at least {} on "
-            "each of {} rank(s), but {} gives {} to each; use more machines, a coarser mesh "
-            "(n_refs, divisions, array) or a lower space/discr_order",
-            vertices, order, nodes, describe_bytes(bytes), comm.size(), limit.source,
-            describe_bytes(limit.bytes)));
+        fmt::format("{:.4g} vertices of order {} make about {:.4g} nodes, for which a run takes at least {} "
+                    "of memory on "
+                    "each of {} rank(s), but {} gives {} to each; use more machines, a coarser mesh "
+                    "(n_refs, divisions, array) or a lower space/discr_order",
+                    vertices, order, nodes, describe_bytes(bytes), comm.size(), limit.source,
+                    describe_bytes(limit.bytes)));
   });
 }
 
