@@ -28,7 +28,7 @@ std::string reason_of(const std::string& description) {
     const std::string rest = description.substr(begin + quoted.size());
     return rest.substr(0, rest.find('\''));
   }
-  if (description.find("fletcher32") != std::string::npos)
+  if (description.find("Fletcher32") != std::string::npos)
     return "its fletcher32 checksum is wrong, the file is damaged";
   if (description.find("doesn't exist") != std::string::npos ||
       description.find("not found") != std::string::npos)
