@@ -342,7 +342,7 @@ def judge(code, text, memory, seconds):
     wrong = []
     if code not in CODES:
         wrong.append("exit %d" % code)
-    if code in (2, 3, 4) and not re.search(r"recoil\b.{10}|\berror\b.{10}|failed", text, re.DOTALL):
+    if code in (2, 3, 4) and not re.search(r"recoil\b.{10}|\berror\b.{10}|failed|DAMAGED: .{10}", text, re.DOTALL):
         wrong.append("no sentence")
     if found := LIBRARY_TEXT.search(text):
         wrong.append("text of a library: " + found.group())
