@@ -179,7 +179,7 @@ void time_law(Body<dim>& body, int order, int repeats, std::string& json) {
       best[k] = std::min(best[k], seconds_of([&] { body.assemble(*potential, kinds[k]); }));
   const int nodes = fem::num_lagrange_nodes(dim, order);
   const auto points =
-      static_cast<double>(fem::simplex_quadrature<dim>(potentials::stiffness_degree(order)).weights.size());
+      static_cast<double>(fem::simplex_quadrature<dim>(fem::stiffness_degree(order)).weights.size());
   const double us = best[0] * 1e6 / static_cast<double>(body.mesh.num_cells());
   const double projected = best[1] * 1e6 / static_cast<double>(body.mesh.num_cells());
   const double per_pair = us * 1e3 / (nodes * nodes * points);
