@@ -4,7 +4,7 @@ that their runs read: --restart refuses with 2 or 4 and names the file, or comes
 
     bench/faults/damage.py --recoil build/release/recoil [--trials 1000 --seed 0]
 
-The folders: a run stopped half-way and a finished one; a gradient of two experiments with an adaptive stiffness, finished with its
+The folders: a run ended in its set-up, one stopped half-way and a finished one; a gradient of two experiments with an adaptive stiffness, finished with its
 check, stopped before its sweeps, and stopped before its second experiment. One line per failure, counts at the end; the exit code is
 1 if any answer was wrong or any refusal hid the file's name.
 """
@@ -16,6 +16,7 @@ import random
 import re
 import shutil
 import sys
+import zlib
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "integration"))
 import inputs  # noqa: E402
@@ -152,12 +153,21 @@ def without(recoil, folder, name, *lost):
     return copy
 
 
+def ended_in_setup(recoil, folder, name):
+    """As if the run in `folder` had been killed after mesh.h5 was written."""
+    states = [file for file in files_below(folder) if "trajectory/" in file and not file.endswith("mesh.h5")]
+    copy = without(recoil, folder, name, "ledger.csv", "summary.json", *states)
+    write(os.path.join(copy, "trajectory", "scene.crc32"), b"%d\n" % zlib.crc32(read(os.path.join(copy, "scene.json"))))
+    return copy
+
+
 def make_cases(recoil):
     scene, softer = inputs.scene(recoil), inputs.scene(recoil)
     softer["materials"][1]["E"] = 9e4
     scene, softer = recoil.write_scene("scene", scene), recoil.write_scene("softer", softer)
     whole, other = recoil.simulate(1, scene, "whole"), recoil.simulate(1, softer, "whole-softer")
-    cases = [Run(recoil, "stopped run", recoil.simulate(1, scene, "stopped", "--steps", 3), recoil.simulate(1, softer, "stopped-softer", "--steps", 3)),
+    cases = [Run(recoil, "run ended in its set-up", ended_in_setup(recoil, whole, "setup"), ended_in_setup(recoil, other, "setup-softer")),
+             Run(recoil, "stopped run", recoil.simulate(1, scene, "stopped", "--steps", 3), recoil.simulate(1, softer, "stopped-softer", "--steps", 3)),
              Run(recoil, "finished run", whole, other)]
     adaptive = []
     for number, velocity in enumerate((-3, -2)):
@@ -227,7 +237,7 @@ def trial(recoil, rng, cases):
 
 def change_input(recoil, rng, cases):
     """Damages one of the files outside that the runs read: nothing goes on with it."""
-    case = rng.choice(cases)
+    case = rng.choice(cases[1:])  # the first begins anew
     folder = recoil.path("damaged")
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(case.folder, folder)

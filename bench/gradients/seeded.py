@@ -31,12 +31,20 @@ inline double seeded(std::string_view product) {
 STATIC, DYNAMIC, CONTACT = "static-free-2D-P1", "BDF2-free-2D-P1", "BDF2-friction-2D-P1"
 DAMPED = "BDF1-contact-2D-P2"  # solved to rounding, beside which damping makes a small difference
 BALLOON = "balloon"  # the study of the shape, but of this body
-# Product, file, expression, what takes its place (S is the factor), column, study
+MARKERS = {"objective": {"type": "markers", "target": "markers.csv"}}
+CENTRE = {"objective": {"type": "center_of_mass", "target": "centre.csv"}}
+FORCE = {"objective": {"type": "contact_force_norm", "weight": 1e-3}}
+VOLUME = {"objective": {"type": "volume_bound", "limit": 1e-3, "weight": 10}}
+BOUNDARY = {"objective": {"type": "boundary_smoothing", "p": 2}}
+PRESSED = "static-contact-2D-P1"
+# Product, file, expression, what takes its place (S is the factor), column, study; an objective in place of those of the study, or a law for
+# the lower body
 PRODUCTS = [
     *[(law + "/" + str(i), "src/potentials/elastic_derivatives.cpp", "by_constants[i] += weight * inner_product<dim>(stresses[i], Gp);",
        'by_constants[i] += seeded(std::string(Law::name) + "/" + std::to_string(i)) * weight * inner_product<dim>(stresses[i], Gp);', column, "values")
       for law, i, column in (("NeoHookean", 0, STATIC), ("NeoHookean", 1, STATIC), ("SaintVenant", 0, STATIC), ("SaintVenant", 1, STATIC),
                              ("MooneyRivlin", 0, STATIC), ("MooneyRivlin", 1, "static-free-3D-P1"), ("MooneyRivlin", 2, STATIC))],
+    *[(law + "/" + str(i), None, None, None, STATIC, "values", {"law": law}) for law in ("LinearElasticity", "FixedCorotational") for i in (0, 1)],
     ("elastic/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight * virtual_work_shape_term", "shape += S * weight * virtual_work_shape_term", STATIC, "shape"),
     ("stress/constants", "src/potentials/elastic_derivatives.cpp", "by_constants[i] += weight * (inner_product", "by_constants[i] += S * weight * (inner_product", STATIC, "values"),
     ("stress/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight * (j.value(point)", "shape += S * weight * (j.value(point)", STATIC, "shape"),
@@ -68,6 +76,19 @@ PRODUCTS = [
     *[(name, "src/app/study/initial_parameters.cpp", "gradients[k][static_cast<std::size_t>(slot) * dim + i] += weight *",
        'gradients[k][static_cast<std::size_t>(slot) * dim + i] += seeded(quantity == Quantity::initial_velocity ? "initial velocity" : "initial displacement") * weight *',
        DYNAMIC, "values") for name in ("initial velocity", "initial displacement")],
+    ("initial spin", "src/app/study/initial_parameters.cpp", "slot[0] += by_spin[2];", "slot[0] += S * by_spin[2];", DYNAMIC, "spin"),
+    ("markers/du", "src/objectives/markers.cpp", "marker.basis[a] * by_position;", "S * marker.basis[a] * by_position;", STATIC, "values", MARKERS),
+    ("markers/shape", "src/objectives/markers.cpp", "marker.barycentric[b] * by_position;", "S * marker.barycentric[b] * by_position;", STATIC, "shape", MARKERS),
+    ("centre/du", "src/objectives/center_of_mass.cpp", "point.add_to_nodes(factor *", "point.add_to_nodes(S * factor *", STATIC, "values", CENTRE),
+    ("centre/density", "src/objectives/center_of_mass.cpp", "+= factor * point.weight * share;", "+= S * factor * point.weight * share;", STATIC, "values", CENTRE),
+    ("centre/shape", "src/objectives/center_of_mass.cpp", "point.add_to_vertices(factor,", "point.add_to_vertices(S * factor,", STATIC, "shape", CENTRE),
+    ("contact force/du", "src/objectives/contact_force_norm.cpp", "contact_->add_to_nodes(by_positions, 1, du);", "contact_->add_to_nodes(by_positions, S, du);", PRESSED, "values", FORCE),
+    ("contact force/obstacles", "src/objectives/contact_force_norm.cpp", "g.obstacle_positions[v] += by_positions[v];",
+     "g.obstacle_positions[v] += S * by_positions[v];", PRESSED, "values", FORCE),
+    ("contact force/shape", "src/objectives/contact_force_norm.cpp", "contact_->add_parameter_products(stiffness_, 0, p, g);",
+     "contact_->add_parameter_products(S * stiffness_, 0, p, g);", PRESSED, "shape", FORCE),
+    ("volume", "src/objectives/shape.cpp", "const double by_volume = 2 * factor * excess();", "const double by_volume = S * 2 * factor * excess();", STATIC, "shape", VOLUME),
+    ("boundary smoothing", "src/objectives/shape.cpp", "const Point y = factor * p_ *", "const Point y = S * factor * p_ *", STATIC, "shape", BOUNDARY),
     ("friction/lag", "src/potentials/contact/contact_products.cpp", "std::vector<Point> result = lag_product(scale, p);",
      "std::vector<Point> result = lag_product(S * scale, p);", CONTACT, "values"),
     ("sweep/stiffness", "src/adjoint/reverse_sweep.cpp", "multiplier.scale(B);", "multiplier.scale(S * B);", STATIC, "values"),
@@ -106,7 +127,32 @@ def prepare(folder):
     subprocess.run(["cmake", "--build", "--preset", "ci", "--target", "recoil", "--", "-j2"], cwd=source, check=True, stdout=subprocess.DEVNULL)
 
 
-def check(recoil, folder, column, wanted, product):
+def write_tracks(folder, scene):
+    """Where the objectives of MARKERS and CENTRE would have a point of the upper body, and the centre of mass; the point."""
+    body = next(body for body in scene["geometry"] if body["name"] == "upper")
+    point = [c + 0.13 * s for c, s in zip(body["transformation"]["translation"], body["generator"]["size"])]
+    for name, label, place in (("markers", "m", point), ("centre", None, [0.1 for _ in point])):
+        with open(os.path.join(folder, name + ".csv"), "w") as file:
+            axes = ",".join("xyz"[:len(point)])
+            file.write("time,%s%s,sd\n" % ("marker," if label else "", axes))
+            for time in (0, 1):
+                shifted = ["%.9g" % (x + 0.02 * (i + 1)) for i, x in enumerate(place)]
+                file.write(",".join([str(time), *([label] if label else []), *shifted, "0.01"]) + "\n")
+    return {"name": "m", "body": "upper", "rest": point}
+
+
+def override(cell, scene, study, objective=None, law=None):
+    """Puts an objective in place of all, a law in place of the lower body's."""
+    if law:
+        scene["materials"][0]["type"] = law
+    if objective:
+        study["objectives"] = [dict(objective, name="o")]
+        marker = write_tracks(cell.folder, scene)
+        if objective["type"] == "markers":
+            study["markers"] = [marker]
+
+
+def check(recoil, folder, column, wanted, product, others):
     """Exit code and verdicts of the study `wanted` of a column, with a factor at `product`."""
     cell = table.Cell(recoil, folder, tuple(column.split("-")))
     if not os.path.exists(os.path.join(cell.folder, "reference", "summary.json")):
@@ -118,6 +164,7 @@ def check(recoil, folder, column, wanted, product):
             continue
         if wanted == BALLOON:
             parameters[0]["body"] = "balloon"
+        override(cell, scene, study, **others)
         cell.write("scene.json", scene)
         study["experiments"][0]["scene"] = "scene.json"
         cell.write(wanted + ".json", study)
@@ -141,12 +188,14 @@ def main():
     recoil = os.path.join(folder, "source", "build", "ci", "recoil")
     missed, sound = [], {}
     chosen = [row for row in PRODUCTS if not arguments.only or row[0] in arguments.only]
-    for product, _, _, _, column, study in chosen:
-        if (column, study) not in sound:
-            code, verdicts = check(recoil, folder, column, study, "")
-            sound[column, study] = code == 0
+    for product, _, _, _, column, study, *others in chosen:
+        others = others[0] if others else {}
+        case = (column, study, json.dumps(others))
+        if case not in sound:
+            code, verdicts = check(recoil, folder, column, study, "", others)
+            sound[case] = code == 0
             print("%-22s %s, %s: exit code %d" % ("nothing", column, study, code), flush=True)
-        code, verdicts = check(recoil, folder, column, study, product)
+        code, verdicts = check(recoil, folder, column, study, product, others)
         found = [name for name, verdict in verdicts.items() if verdict["verdict"].startswith("wrong derivative")]
         if code != 3 or not found:
             missed.append(product)

@@ -52,8 +52,9 @@ RunReport describe_trajectory(const parallel::Communicator& comm, const fs::path
   RunReport report{fmt::format("{} states, t = {:g} to {:g}\n", records.size(), records.front().time,
                                records.back().time)};
   for (const checkpoint::FileReport& file : checkpoint::verify(comm, trajectory)) {
-    report.text += fmt::format("  {:<24} {:>12} bytes  {:>5} states  {}\n", file.name, file.bytes,
-                               file.states, file.damage.empty() ? "sound" : "DAMAGED: " + file.damage);
+    report.text +=
+        fmt::format("  {:<24} {:>12} bytes  {:>5} states  {}\n", file.name, file.bytes, file.states,
+                    file.damage.empty() ? "sound" : "DAMAGED: the file " + file.damage);
     report.sound = report.sound && file.damage.empty();
   }
   try {

@@ -1,6 +1,8 @@
 #include "recoil/checkpoint/run_folder.hpp"
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -8,8 +10,10 @@
 
 #include "checkpoint/manifest.hpp"
 #include "recoil/base/atomic_file.hpp"
+#include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/folder_lock.hpp"
+#include "recoil/base/read_file.hpp"
 
 namespace recoil::checkpoint {
 namespace fs = std::filesystem;
@@ -17,6 +21,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char *scene_name = "scene.json", *log_name = "log.txt", *trajectory_name = "trajectory";
+// Until there is a manifest, which holds the checksum of the scene too.
+constexpr const char* scene_crc_name = "scene.crc32";
 
 bool is_lock(const std::string& name) { return name.starts_with("recoil.lock"); }
 
@@ -24,7 +30,8 @@ bool is_lock(const std::string& name) { return name.starts_with("recoil.lock"); 
 bool is_leftover_of_trajectory(const fs::directory_entry& entry) {
   const std::string name = entry.path().filename().string();
   return fs::is_regular_file(entry.symlink_status()) &&
-         (name == mesh_name || name == state_file_name(0) || name.ends_with(".part"));
+         (name == scene_crc_name || name == mesh_name || name == state_file_name(0) ||
+          name.ends_with(".part"));
 }
 
 /// What `is_leftover` does not know in `folder`; empty if there is nothing. @throws FileError if the folder
@@ -49,6 +56,13 @@ void remove_contents(const fs::path& folder, std::error_code& error) {
     if (!error) remove_contents(inner, error);
     if (!error) fs::remove_all(inner, error);
   }
+}
+
+void require_scene_as_begun(const fs::path& scene, const fs::path& record) {
+  std::error_code error;
+  if (!fs::exists(record, error) || read_file(record) == std::to_string(file_crc32(scene)) + "\n") return;
+  throw FileError(scene.string() + ": the file is damaged or was changed: its CRC-32 is not that in " +
+                  record.string() + ". Put a sound copy in its place, or start again in a new folder");
 }
 
 } // namespace
@@ -145,8 +159,16 @@ void RunFolder::begin(const parallel::Communicator& comm, const std::string& res
     std::error_code error;
     fs::create_directory(trajectory(), error);
     if (error) throw FileError(trajectory().string() + ": cannot make the folder: " + error.message());
+    const std::uint32_t crc = crc32(std::as_bytes(std::span(resolved_scene)));
+    write_file_atomically(trajectory() / scene_crc_name, std::to_string(crc) + "\n");
     write_file_atomically(scene(), resolved_scene);
   });
+}
+
+void RunFolder::started(const parallel::Communicator& comm) const {
+  if (comm.rank() != 0) return;
+  std::error_code ignored;
+  fs::remove(trajectory() / scene_crc_name, ignored);
 }
 
 bool RunFolder::has_states(const parallel::Communicator& comm) const {
@@ -167,6 +189,7 @@ bool RunFolder::has_states(const parallel::Communicator& comm) const {
       throw FileError(manifest.string() +
                       ": the manifest of the trajectory is missing, though the run came as far as " + later +
                       ". Put a sound copy in its place, or start the run again in a new folder");
+    require_scene_as_begun(scene(), trajectory() / scene_crc_name);
     return false;
   });
   return comm.any(begun);
@@ -177,6 +200,7 @@ void RunFolder::discard() {
   std::error_code ignored;
   fs::remove(scene(), ignored);
   fs::remove(log(), ignored);
+  fs::remove(trajectory() / scene_crc_name, ignored);
   fs::remove(trajectory(), ignored); // only if it is empty
   lock_->lock.reset();
   if (lock_->made_folder) fs::remove(root_, ignored);

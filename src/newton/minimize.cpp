@@ -15,6 +15,12 @@ namespace {
 constexpr double steepest_length = 1e-3;
 // The step rule is expected to hold after the coming solve when extrapolation comes this close to it.
 constexpr double step_rule_margin = 10;
+// A step with the matrix of the iterate before pays where Newton's step, or the one before it, has left at
+// most this share of the gradient; it has to leave at most the second share.
+constexpr double chord_share = 0.1, largest_chord_share = 0.5;
+// They go on to this share of the stopping norm, as the last of Newton's steps would have gone far below it,
+// and their linear solves leave this share of that.
+constexpr double chord_target = 1e-2, chord_residual = 0.1;
 // No minimum lies that many times the configuration's size away.
 constexpr double unbounded_move = 1e6;
 
@@ -42,6 +48,9 @@ private:
   NewtonOutcome iterate();
   std::optional<NewtonOutcome> advance();
   std::optional<NewtonOutcome> accept(const SearchResult& found);
+  bool follow_chords();
+  bool find_chord(double tolerance);
+  bool take_chord();
   void postpone_exact();
   struct Attempt {
     bool over = false; // `outcome` is that of the iteration
@@ -52,7 +61,7 @@ private:
   Attempt attempt_exact();
   Attempt attempt(Direction direction, double shift = 0);
   bool find_direction(Direction direction, double shift, bool& indefinite);
-  bool solve(bool& indefinite);
+  bool solve(double tolerance, bool& indefinite);
   bool is_stalled(double step);
   bool evaluate_all(Point& point);
   // Judged by the last direction; one along which the step was extended is too short.
@@ -89,6 +98,7 @@ private:
   bool any_solve_ = false; // in this iteration, gave a direction
   double last_norm_ = 0;   // of the gradient before the last accepted step; 0 before the first
   double last_move_ = 0;   // largest entry of that step
+  bool was_cut_ = false;   // that step, along the direction of the exact Hessian
 };
 
 NewtonOutcome Minimizer::iterate() {
@@ -135,6 +145,7 @@ std::optional<NewtonOutcome> Minimizer::advance() {
 // The exact Hessian and, where that is indefinite, small shifts of it: close to a saddle they reach further
 // along the way out than a projected one, which is stiff there.
 Minimizer::Attempt Minimizer::attempt_exact() {
+  if (was_cut_) return {};
   if (projected_run_left_ > 0) {
     --projected_run_left_;
     return {};
@@ -205,7 +216,7 @@ bool Minimizer::find_direction(Direction direction, double shift, bool& indefini
       ++result_.assemblies;
     }
     result_.assembly_seconds += watch.seconds();
-    if (!solve(indefinite)) return false;
+    if (!solve(report_.linear_tolerance, indefinite)) return false;
   }
   d_.update_ghosts();
   // A direction with infinite or undefined entries gives no finite slope or length.
@@ -215,9 +226,9 @@ bool Minimizer::find_direction(Direction direction, double shift, bool& indefini
   return std::isfinite(slope_) && slope_ < 0 && std::isfinite(d_.norm());
 }
 
-bool Minimizer::solve(bool& indefinite) {
+bool Minimizer::solve(double tolerance, bool& indefinite) {
   const Stopwatch watch;
-  const SolveResult solved = objective_.solve(minus_g_, d_, report_.linear_tolerance);
+  const SolveResult solved = objective_.solve(minus_g_, d_, tolerance);
   result_.linear_solve_seconds += watch.seconds();
   ++result_.linear_solves;
   result_.linear_iterations += solved.iterations;
@@ -231,6 +242,7 @@ bool Minimizer::solve(bool& indefinite) {
 
 std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
   last_norm_ = current_.gradient_norm;
+  was_cut_ = report_.direction == Direction::newton && found.backtracks > 0;
   last_move_ = found.step * report_.direction_norm;
   std::swap(current_, trial_);
   ++result_.iterations;
@@ -244,9 +256,10 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
 
   const Stopwatch watch;
   const bool changed = objective_.accepted(current_.x);
-  const bool finite =
+  bool finite =
       changed ? evaluate_all(current_) : found.has_gradient || evaluator_.evaluate_gradient(current_);
   result_.gradient_seconds += watch.seconds();
+  if (finite && !changed && found.step == 1 && !found.by_gradient) finite = follow_chords();
 
   report_.value = current_.value;
   report_.gradient_norm = current_.gradient_norm;
@@ -264,6 +277,56 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
   if (is_stalled(found.step))
     return gradient_will_do() ? NewtonOutcome::converged_gradient : NewtonOutcome::stalled;
   return std::nullopt;
+}
+
+// Steps with the matrix of the accepted step's start: solves and gradients without Hessians. False if a value
+// or gradient is not finite that has to be.
+bool Minimizer::follow_chords() {
+  if (report_.direction != Direction::newton && report_.direction != Direction::projected) return true;
+  if (step_rule_holds()) return true;
+  double share = current_.gradient_norm / last_norm_;
+  const double target = std::max(chord_target, objective_.share_of_last_residual()) * stopping_norm();
+  for (int k = 0; k < options_.most_chord_steps && share <= chord_share; ++k) {
+    if (current_.gradient_norm <= target || is_interrupted()) break;
+    if (!find_chord(std::max(share * share, chord_residual * target / current_.gradient_norm))) break;
+    const Stopwatch watch;
+    const bool taken = take_chord();
+    result_.line_search_seconds += watch.seconds();
+    // What the objective remembers is to be that of the iterate.
+    if (!taken) return evaluate_all(current_);
+    share = trial_.gradient_norm > 0 ? current_.gradient_norm / trial_.gradient_norm : 0;
+    ++result_.chord_steps;
+    ++report_.chord_steps;
+    if (objective_.accepted(current_.x)) return evaluate_all(current_);
+  }
+  return true;
+}
+
+// Sets d_ by the matrix at hand.
+bool Minimizer::find_chord(double tolerance) {
+  minus_g_.copy_from(current_.g);
+  minus_g_.scale(-1);
+  tolerance = std::clamp(tolerance, options_.forcing.smallest, options_.forcing.largest);
+  bool indefinite = false;
+  if (!solve(tolerance, indefinite)) return false;
+  d_.update_ghosts();
+  slope_ = current_.g.dot(d_);
+  return std::isfinite(slope_) && slope_ < 0 && std::isfinite(d_.norm());
+}
+
+// The full step along d_ or none.
+bool Minimizer::take_chord() {
+  const double resolution =
+      options_.line_search.resolution * objective_.value_resolution(current_.x, current_.value);
+  if (!(objective_.max_step(current_.x, d_) >= 1)) return false;
+  trial_.x.copy_from(current_.x);
+  trial_.x.add(1, d_);
+  trial_.x.update_ghosts();
+  if (!evaluate_all(trial_) || trial_.value > current_.value + resolution ||
+      trial_.gradient_norm > largest_chord_share * current_.gradient_norm)
+    return false;
+  std::swap(current_, trial_);
+  return true;
 }
 
 // Blocked ways: smaller time steps help more than hundreds of such iterations.

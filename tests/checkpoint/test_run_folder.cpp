@@ -87,6 +87,7 @@ TEST(RunFolder, IsMadeAnewWhereARunEndedBeforeItsInitialState) {
   const TemporaryFolder folder(comm);
   const char* stages[] = {"recoil.lock.host.1",
                           "trajectory/",
+                          "trajectory/scene.crc32.part",
                           "scene.json.part",
                           "scene.json",
                           "log.txt",
@@ -99,16 +100,38 @@ TEST(RunFolder, IsMadeAnewWhereARunEndedBeforeItsInitialState) {
     if (comm.rank() == 0)
       for (std::size_t i = 0; i < killed; ++i) make(root / stages[i]);
     comm.barrier();
-    if (killed > 3) {
+    if (killed > 4) {
       EXPECT_FALSE(RunFolder::open(comm, root).has_states(comm));
     }
     const RunFolder run = RunFolder::create(comm, root);
     EXPECT_FALSE(std::filesystem::exists(run.scene())) << "an old scene must not be taken for the new one";
     EXPECT_FALSE(std::filesystem::exists(run.trajectory()));
-    EXPECT_EQ(std::filesystem::exists(run.log()), killed >= 5) << "logs stay";
+    EXPECT_EQ(std::filesystem::exists(run.log()), killed >= 6) << "logs stay";
     comm.barrier();
     if (comm.rank() == 0) std::filesystem::remove(run.log());
   }
+}
+
+TEST(RunFolder, WithoutStatesStartsFromTheSceneThatItWasBegunWith) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const TemporaryFolder folder(comm);
+  const auto root = folder / "run";
+  RunFolder::create(comm, root).begin(comm, "{\"nu\": 0.35}");
+  EXPECT_FALSE(RunFolder::open(comm, root).has_states(comm));
+  comm.barrier();
+  for (const char* file : {"scene.json", "trajectory/scene.crc32"}) {
+    RunFolder::create(comm, root).begin(comm, "{\"nu\": 0.35}");
+    if (comm.rank() == 0) std::ofstream(root / file) << "{\"nu\": 0.30}";
+    comm.barrier();
+    EXPECT_THAT(message_of<FileError>([&] { RunFolder::open(comm, root).has_states(comm); }),
+                AllOf(HasSubstr("run/scene.json: the file is damaged"), HasSubstr("scene.crc32")));
+    comm.barrier();
+  }
+  const RunFolder run = RunFolder::create(comm, root);
+  run.begin(comm, "{}");
+  run.started(comm);
+  comm.barrier();
+  EXPECT_TRUE(std::filesystem::is_empty(run.trajectory()));
 }
 
 TEST(RunFolder, IsNotMadeWhereThereIsAnythingElse) {

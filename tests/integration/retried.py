@@ -15,7 +15,7 @@ def hard_scene(iterations, retries):
 
 
 with runs.Recoil() as recoil:
-    path = recoil.write_scene("hard", hard_scene(4, 6))
+    path = recoil.write_scene("hard", hard_scene(3, 6))
     folder = recoil.simulate(1, path, "hard")
     found = runs.summary(folder)
     runs.check(found["status"] == "done" and found["retried_steps"] > 0,
@@ -35,7 +35,7 @@ with runs.Recoil() as recoil:
         recoil.run(1, "simulate", "--restart", part, "-q")
         runs.check((runs.state(part) == whole).all(), "restart after step %d is bitwise" % step)
 
-    listed = hard_scene(4, 6)
+    listed = hard_scene(3, 6)
     times = [0.05 * n for n in range(1, 5)]
     listed["boundary_conditions"]["dirichlet_boundary"][0].update(value=[0, [40 * t * t for t in times], 0],
                                                                   time_reference=times)

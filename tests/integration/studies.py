@@ -49,7 +49,7 @@ def torn(chunk=1):
     """A bar whose end is torn away so fast that steps are repeated as sub-steps (see retried.py)."""
     scene = runs.bar([6, 2, 2], 4, integrator="BDF2", chunk=chunk)
     scene["boundary_conditions"]["dirichlet_boundary"][0]["value"] = [0, "40*t^2", 0]
-    scene["solver"] = {"nonlinear": {"max_iterations": 4}}
+    scene["solver"] = {"nonlinear": {"max_iterations": 3}}
     scene["time"]["dt"] = 0.05
     return scene
 

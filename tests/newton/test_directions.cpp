@@ -53,6 +53,41 @@ TEST_F(Directions, ProjectionAtASaddleThenExactAgain) {
   EXPECT_EQ(used.back(), Direction::newton);
 }
 
+// Friction that holds: beyond the kink the exact Hessian knows nothing of it and full steps lead across,
+// while that of a majorizer, here f'(x) / x, leads towards it.
+TEST_F(Directions, ProjectedAfterAHalvedStep) {
+  constexpr double width = 1e-4, pull = 0.5;
+  const auto root = [](double x) { return std::hypot(x, width); };
+  ToyObjective toy;
+  toy.f = [=](const VectorXd& x) {
+    return 0.05 * x.squaredNorm() + root(x[0]) + root(x[1]) - pull * x.sum();
+  };
+  toy.df = [=](const VectorXd& x) {
+    return VectorXd{{0.1 * x[0] + x[0] / root(x[0]) - pull, 0.1 * x[1] + x[1] / root(x[1]) - pull}};
+  };
+  toy.ddf = [&](const VectorXd& x) {
+    const bool majorizer = toy.assemblies.back() == Projection::per_element;
+    VectorXd diagonal(2);
+    for (Eigen::Index i = 0; i < 2; ++i)
+      diagonal[i] = 0.1 + (majorizer ? 1 / root(x[i]) : width * width / std::pow(root(x[i]), 3));
+    return MatrixXd(diagonal.asDiagonal());
+  };
+  std::vector<IterationReport> reports;
+  NewtonOptions settings = options();
+  settings.on_iteration = [&](const IterationReport& report) { reports.push_back(report); };
+  linalg::Vector x = distribute(comm, VectorXd{{1, -0.3}});
+  const NewtonResult result = minimize(toy, space, x, settings);
+  EXPECT_TRUE(result.converged()) << name(result.outcome);
+  EXPECT_LE(result.iterations, 30);
+  int halved = 0;
+  for (std::size_t k = 0; k + 1 < reports.size(); ++k) {
+    if (reports[k].direction != Direction::newton || reports[k].backtracks == 0) continue;
+    ++halved;
+    EXPECT_EQ(reports[k + 1].direction, Direction::projected) << k;
+  }
+  EXPECT_GT(halved, 0);
+}
+
 // The projected Hessian is 1000 times stiffer than the way out of the saddle is soft: steps of full length
 // would grow by a thousandth each.
 TEST_F(Directions, LongerStepsLeaveASaddle) {
@@ -134,7 +169,7 @@ TEST_F(Directions, ShiftsWhereProjectionIsNotEnough) {
   EXPECT_LT(toy.df(gather(x)).norm(), 1e-9);
   EXPECT_GT(result.shifted, 0);
   EXPECT_EQ(used.front(), Direction::shifted);
-  EXPECT_EQ(used.back(), Direction::newton);
+  EXPECT_GT(std::ranges::count(used, Direction::newton), 0);
   // Shifts of the exact Hessian come first; here they are too small.
   ASSERT_GT(toy.shifts.size(), 3u);
   EXPECT_DOUBLE_EQ(toy.shifts[0], 1e-3);

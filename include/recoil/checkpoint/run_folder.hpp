@@ -38,12 +38,17 @@ public:
   RunFolder& operator=(RunFolder&&) noexcept;
   ~RunFolder();
 
-  /// Writes the resolved scene of a new run: from here on the folder can be continued. Collective. @throws
-  /// FileError on every rank.
+  /// Writes the resolved scene of a new run and its checksum: from here on the folder can be continued.
+  /// Collective. @throws FileError on every rank.
   void begin(const parallel::Communicator& comm, const std::string& resolved_scene) const;
 
+  /// Removes the checksum of the scene, which the manifest of the trajectory now holds. Every rank calls it,
+  /// the first one acts.
+  void started(const parallel::Communicator& comm) const;
+
   /// Whether there is a state to continue from. If not, the run can only start from the beginning. @throws
-  /// FileError where there was one and the manifest that names it is gone. Collective.
+  /// FileError where there was one and the manifest that names it is gone, or where there was none and
+  /// scene() is not what begin() has written. Collective.
   bool has_states(const parallel::Communicator& comm) const;
 
   /// Takes back what a run that never began has made: scene(), log(), an empty trajectory(), the lock, and

@@ -67,14 +67,15 @@ struct ShiftOptions {
 struct IterationReport {
   int iteration = 0; ///< 1 for the first
   Direction direction = Direction::newton;
-  double value = 0;              ///< after the step
-  double gradient_norm = 0;      ///< after the step
+  double value = 0;              ///< after the step and its chord steps
+  double gradient_norm = 0;      ///< after them
   double slope = 0;              ///< g . d before it
   double direction_norm = 0;     ///< |d|_inf
   double max_step = 1, step = 1; ///< in units of d; longer than max_step where the step was extended
   int backtracks = 0;
   double linear_tolerance = 0;
   int linear_iterations = 0; ///< over all linear solves of the iteration
+  int chord_steps = 0;       ///< that followed the step
   bool by_gradient = false;  ///< accepted because the gradient shrank, the value being at its round-off
 };
 
@@ -102,6 +103,9 @@ struct NewtonOptions {
     int window = 100;
     double share = 1e-4;
   } stall;
+  /// Steps with the matrix of the iterate before, after each step of full length that leaves little of the
+  /// gradient.
+  int most_chord_steps = 3;
   /// Steps along the negative gradient in a row after which help for the linear solver is given up.
   int max_steepest_in_a_row = 20;
   std::function<void(const IterationReport&)> on_iteration; ///< called on every rank
@@ -114,9 +118,10 @@ struct NewtonResult {
   NewtonOutcome outcome = NewtonOutcome::not_finite;
   int iterations = 0; ///< accepted steps
   int linear_iterations = 0, linear_solves = 0;
-  int projected = 0; ///< steps along directions of the projected Hessian
-  int shifted = 0;   ///< steps along directions of a shifted Hessian
-  int steepest = 0;  ///< steps along the negative gradient
+  int projected = 0;   ///< steps along directions of the projected Hessian
+  int shifted = 0;     ///< steps along directions of a shifted Hessian
+  int steepest = 0;    ///< steps along the negative gradient
+  int chord_steps = 0; ///< with the matrix of the iterate before, not among the iterations
   int value_evaluations = 0, gradient_evaluations = 0, assemblies = 0;
   double first_gradient_norm = 0, gradient_norm = 0, value = 0;
   double smallest_step = 1; ///< over the accepted steps, in units of d
@@ -140,12 +145,16 @@ struct NewtonResult {
 /// of it are tried. Where there is no descent direction still (an indefinite or failed solve, or g . d >= 0)
 /// or no acceptable step, the iteration goes on to the element-wise projected Hessian, then to growing shifts
 /// of it, then to the negative gradient; the next iteration starts with the exact Hessian again, or after
-/// some more projected ones (Objective::longest_projected_run). The line search starts at Objective::max_step
-/// and halves until the Armijo condition holds on the value. A full step along any but Newton's direction is
-/// doubled while more than half of its slope is left, the value does not grow beyond its round-off and
-/// Objective::max_step allows it: that leaves saddles. Where the predicted decrease drowns in the round-off
-/// of the value, the gradient norm must shrink instead. When that fails and the step is at round-off compared
-/// with x, or the gradient along d is mere noise, the outcome is `round_off`.
+/// some more projected ones (Objective::longest_projected_run). An iteration after one whose step with the
+/// exact Hessian was halved starts with the projected Hessian, which may be that of a majorizer. The line
+/// search starts at Objective::max_step and halves until the Armijo condition holds on the value. A full step
+/// along any but Newton's direction is doubled while more than half of its slope is left, the value does not
+/// grow beyond its round-off and Objective::max_step allows it: that leaves saddles. Where the predicted
+/// decrease drowns in the round-off of the value, the gradient norm must shrink instead. When that fails and
+/// the step is at round-off compared with x, or the gradient along d is mere noise, the outcome is
+/// `round_off`. A full step that leaves at most a tenth of the gradient norm is followed by steps with the
+/// same matrix, as in the method of [Potra, Ptak 1984], while each leaves at most half of it and does not
+/// raise the value.
 ///
 /// Non-convergence is an outcome, never an exception. All ranks decide alike. Collective on the communicator
 /// of x. Seconds are those of this rank.

@@ -10,7 +10,7 @@ namespace recoil::newton {
 /// What happens to the Hessians of the single elements (and contact stencils) before they are summed.
 enum class Projection {
   none,       ///< the exact Hessian
-  per_element ///< each block replaced by its nearest positive semi-definite one
+  per_element ///< each block replaced by a positive semi-definite one: the nearest, or a majorizer's
 };
 
 enum class SolveOutcome {

@@ -77,7 +77,7 @@ void require_every_step(const Entry& entry, const TimeSpec& time) {
     if (const double t = time.time_of_step(n); !entry.is_listed(t))
       throw InputError(entry.where, "`time_reference` has no entry for step " + std::to_string(n) +
                                         " at t = " + std::to_string(t) +
-                                        "; every step must hit one within 1e-3");
+                                        "; every step must be in it, times rounded to 1e-3 s");
 }
 
 void check_time_reference(const Scene& scene) {

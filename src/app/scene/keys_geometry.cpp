@@ -159,7 +159,8 @@ constexpr Key geometry[] = {
      .length = {1, 3},
      .required = true,
      .range = from_to(1, 10000),
-     .doc = "Cells per axis; ball and disk: one number; cylinder: radial, axial."},
+     .doc = "box, rectangle, plate: cells per axis, or one number for all; ball and disk: cells along the "
+            "radius; cylinder: along the radius, along the axis."},
     {.pattern = "/geometry/*/enabled", .types = boolean, .fallback = "true", .doc = "false skips the entry."},
     {.pattern = "/geometry/*/is_obstacle",
      .types = boolean,
@@ -282,12 +283,12 @@ constexpr Key selection[] = {
      .types = integer | path | one_or_list,
      .items = object,
      .doc =
-         "Ids of elements, boundary facets and boundary nodes: one id for all, a file, or a list of "
+         "Ids of elements, boundary facets and boundary vertices: one id for all, a file, or a list of "
          "shapes of which the "
          "first that matches gives the id. Facets and elements are tested by their barycentre, in "
          "transformed, refined, "
          "undeformed coordinates. Without selection: volume ids are the physical tags of the file, facets "
-         "and nodes have "
+         "and vertices have "
          "no id. Facet ids of deformable bodies must be positive to carry a boundary condition. An "
          "entry that selects nothing is refused where a condition, a load or a material uses its id and no "
          "other entry gives it, and a warning otherwise. An obstacle takes "
@@ -358,7 +359,8 @@ constexpr Key selection[] = {
     {.pattern = SELECTION "/*/boundary_only",
      .types = boolean,
      .fallback = "true",
-     .doc = "Only facets and nodes on the boundary take part."},
+     .doc = "false: inner vertices take part in `point_selection`, too; facets are always those of the "
+            "boundary."},
 };
 #undef SELECTION
 

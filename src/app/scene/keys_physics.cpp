@@ -12,7 +12,8 @@ constexpr Key materials[] = {
      .fallback = "[]",
      .doc = "One object: the material of all elements (its `id` is not looked at). A list: by volume id or "
             "body; the last "
-            "entry that names an element's body or id wins. Every deformable element needs one."},
+            "entry that names an element's body or id wins, and none may name one twice. Every deformable "
+            "element needs one."},
     {.pattern = "/materials/*/id",
      .types = one_or_list,
      .items = integer,
@@ -141,7 +142,8 @@ constexpr Key boundary[] = {
      .items = number,
      .length = {1, 1 << 30},
      .unit = "s",
-     .doc = "Absolute times of the values in per-time lists; every step must hit one within 1e-3."},
+     .doc = "Absolute times of the values in per-time lists; every step must be among them, times rounded to "
+            "1e-3 s."},
 #undef PRESCRIBED
     {.pattern = "/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,pressure_boundary}",
      .types = one_or_list,
@@ -183,7 +185,8 @@ constexpr Key boundary[] = {
      .items = number,
      .length = {1, 1 << 30},
      .unit = "s",
-     .doc = "Absolute times of the values in a per-time list; every step must hit one within 1e-3."},
+     .doc = "Absolute times of the values in a per-time list; every step must be among them, times rounded "
+            "to 1e-3 s."},
 #define FACTOR                                                                                               \
   "/boundary_conditions/"                                                                                    \
   "{dirichlet_boundary,obstacle_displacements,neumann_boundary,normal_aligned_neumann_boundary,pressure_"    \
@@ -337,7 +340,7 @@ constexpr Key time[] = {
      .fallback = "6",
      .range = from_to(0, 20),
      .doc = "A step that fails is repeated as 2, 4, .. equal sub-steps of BDF1, this many times before "
-            "giving up."},
+            "giving up. Statics: as 2, 4, .. load steps, up to 6 times."},
 };
 
 } // namespace

@@ -102,28 +102,33 @@ constexpr Key solver[] = {
      .types = text,
      .fallback = "\"gradient\"",
      .choices = "[\"gradient\", \"step\"]",
-     .doc = "`gradient`: by the norms below; `step`: by the largest displacement of a Newton step."},
+     .doc =
+         "`gradient`: by the norms below; `step`: by these or by the largest displacement of a Newton step."},
     {.pattern = "/solver/nonlinear/grad_norm_tol",
      .types = number,
      .fallback = "1e-10",
      .range = non_negative,
-     .doc = "Stop when sqrt(g' V^-1 g) < tol F0 L^(d/2): g the gradient, V the lumped volume, F0 and L the "
-            "characteristic force density and length. See `norm_type`."},
+     .doc = "Stop when sqrt(g' V^-1 g) < tol/10 F0 L^(d/2): g the gradient of the step's potential (in "
+            "dynamic scenes forces times (b dt)^2, b of the BDF formula), V the lumped volume, F0 and L the "
+            "characteristic force density and length. A solve that gets stuck below tol counts, too. See "
+            "`norm_type`."},
     {.pattern = "/solver/nonlinear/rel_grad_norm_tol",
      .types = number,
      .fallback = "1e-10",
      .range = non_negative,
-     .doc = "Or when the norm has fallen by this factor."},
+     .doc =
+         "Or when the norm has fallen to a tenth of this factor; stuck below the factor itself counts, too."},
     {.pattern = "/solver/nonlinear/first_grad_norm_tol",
      .types = number,
      .fallback = "1e-12",
      .range = non_negative,
-     .doc = "`grad_norm_tol` before the first iteration."},
+     .doc = "As `grad_norm_tol`, but before the first iteration and without the tenth."},
     {.pattern = "/solver/nonlinear/step_tolerance",
      .types = number,
      .fallback = "1e-2",
      .range = positive,
-     .doc = "`step`: stop when max|direction|/dt falls below this times the characteristic length, per "
+     .doc = "`step`: stop when max|direction|/dt falls below this times the diagonal of the rest bounding "
+            "box, per "
             "second (statics: dt = "
             "1)."},
     {.pattern = "/solver/nonlinear/norm_type",
@@ -224,12 +229,13 @@ constexpr Key solver[] = {
      .types = number,
      .fallback = "1",
      .range = positive,
-     .doc = "Used for the very first friction lagging only."},
+     .doc = "With an adaptive stiffness: used for the very first friction lagging only."},
     {.pattern = "/solver/contact/friction_iterations",
      .types = integer,
      .fallback = "1",
      .range = from_to(-1, 2147483647),
-     .doc = "Solves per step with friction lagged anew; -1 until converged, 0 switches friction off."},
+     .doc = "Most solves per step with friction lagged anew; -1: until converged (given up after 100, or "
+            "after 20 without progress, with a warning); 0 switches friction off."},
     {.pattern = "/solver/contact/friction_convergence_tol",
      .types = number,
      .fallback = "0.01",
@@ -266,7 +272,8 @@ constexpr Key solver[] = {
      .types = number,
      .fallback = "0",
      .range = non_negative,
-     .doc = "Statics: adds w/2 |u - u_lag|^2 to the first lagging solves."},
+     .doc = "Statics: adds w/2 |u - u_lag|^2 to the first lagging solves; without friction there is one "
+            "solve, and the term stays in the solution."},
     {.pattern = "/solver/advanced/lagged_regularization_iterations",
      .types = integer,
      .fallback = "1",
@@ -286,7 +293,7 @@ constexpr Key output[] = {
      .types = integer,
      .fallback = "1",
      .range = from_to(1, 2147483647),
-     .doc = "Steps between stored states."},
+     .doc = "Steps between stored states; the last state and sub-steps of repeated steps are stored, too."},
     {.pattern = "/output/chunk",
      .types = integer,
      .fallback = "16",

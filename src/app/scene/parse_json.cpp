@@ -49,7 +49,8 @@ public:
     if (is_number)
       throw InputError(place + " (" + pointer() + ")",
                        "not valid JSON here: the number " + token.substr(0, 40) +
-                           (token.size() > 40 ? ".." : "") + " is too large for double precision");
+                           (token.size() > 40 ? ".." : "") +
+                           " is too large for double precision; give one below 1.8e308");
     throw InputError(place, "not valid JSON: " + reason_of(error));
   }
 

@@ -39,7 +39,7 @@ double evaluate_list(const Entry& entry, const std::vector<Expression>& per_time
   if (point.t <= entry.start_time) return 0;
   if (std::isinf(after.time))
     throw InputError(entry.where, "`time_reference` has no entry for t = " + std::to_string(point.t) +
-                                      " or later; every time step must hit one within 1e-3");
+                                      " or later; every time step must be in it, times rounded to 1e-3 s");
   return before.value + (point.t - before.time) / (after.time - before.time) * (after.value - before.value);
 }
 

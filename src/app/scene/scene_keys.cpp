@@ -30,7 +30,8 @@ constexpr const char* scene_introduction =
     "  tan tanh min max sign deg2rad smoothstep half_smoothstep smooth_abs rotate_2D_x rotate_2D_y compare "
     "if`, constants\n"
     "  `pi` and `e`.\n"
-    "- *Ignored* keys are PolyFEM's and do not change the answer; they are accepted with a debug note. "
+    "- *Ignored* keys are PolyFEM's and do not change the answer (two may a little: "
+    "[polyfem.md](polyfem.md)); they are accepted with a debug note. "
     "*Refused* keys would\n"
     "  give a wrong answer if they were accepted in silence.\n"
     "- In 2D a third component of a value may stand if it is 0.\n";

@@ -123,6 +123,7 @@ void ForwardRun<dim>::write_start(const nlohmann::ordered_json& inputs) {
     output_.write_mesh(*writer_);
     append(start, true);
     writer_->flush();
+    folder_.started(comm_);
   });
   if (observe_) observe_(start);
 }

@@ -23,6 +23,7 @@ void write_summary(const std::filesystem::path& path, const Summary& summary) {
   json["ranks"] = summary.ranks;
   json["wall_s"] = summary.wall_seconds;
   json["newton_iterations"] = totals.newton_iterations;
+  json["chord_steps"] = totals.chord_steps;
   json["linear_iterations"] = totals.linear_iterations;
   json["sub_moves"] = totals.sub_moves;
   json["motion_solves"] = totals.motion_solves;

@@ -67,7 +67,8 @@ constexpr Key sweep[] = {
      .types = integer | null,
      .fallback = "null",
      .range = Range{2, 2147483647, false, false},
-     .doc = "States held in memory at a time; null: all."},
+     .doc = "Most states held in memory at a time, with `store_every` > 1 at least the BDF order + 1; null: "
+            "no limit."},
     {.pattern = "/sweep/tolerance",
      .types = number,
      .fallback = "1e-10",

@@ -233,7 +233,8 @@ std::span<const ObjectiveInfo> objective_types() {
        nullptr,
        {"body"},
        {},
-       "sum over neighbouring elements of (1 - c'/c)^2 for the constants c of their law."},
+       "sum over elements that share a face and a law, both ways, of (1 - c'/c)^2 for c = lambda and mu "
+       "(neither 0; not of MooneyRivlin)."},
   };
   return all;
 }

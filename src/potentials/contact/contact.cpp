@@ -107,7 +107,13 @@ void Contact<dim>::assemble_hessian(double stiffness, double scale, newton::Proj
                                     linalg::StencilMatrix& H) const {
   H.begin();
   barrier_.add_hessian(*pairs_, *vertices_, stiffness, projection, H);
-  if (friction_.vertices()) friction_.add_hessian(friction_positions_, scale, projection, H);
+  if (friction_.vertices()) {
+    // The Hessian, semi-definite as it is, knows nothing of the kink that sliding back would lead across.
+    if (projection == newton::Projection::per_element)
+      friction_.add_secants(friction_positions_, scale, H);
+    else
+      friction_.add_hessian(friction_positions_, scale, H);
+  }
   H.finish();
 }
 

@@ -67,10 +67,9 @@ Friction<dim>::gradient(const std::vector<Point>& positions) const {
 
 template <int dim>
 void Friction<dim>::add_hessian(const std::vector<Point>& positions, double factor,
-                                newton::Projection projection, linalg::StencilMatrix& H) const {
+                                linalg::StencilMatrix& H) const {
   using Block = Eigen::Matrix<double, dim, dim>;
   for (const Stencil& stencil : stencils_) {
-    if (projection == newton::Projection::per_element && stencil.strength < 0) continue;
     const Point w = sliding(stencil, positions);
     const double y = w.norm();
     const Block A = factor * stencil.strength *

@@ -54,7 +54,7 @@ bool IncrementalPotential<dim>::respond(const linalg::Vector& prescribed, std::s
 template <int dim>
 void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg::Vector& prescribed,
                                            std::span<const double> obstacles, const linalg::Vector& force,
-                                           Extension& extension) {
+                                           const std::function<bool()>& interrupted, Extension& extension) {
   potentials::Contact<dim>& contact = *problem_.contact;
   potentials::Approach<dim> approach = contact.approach(u, prescribed, obstacles, stiffness_.value);
   extension.motion.copy_from(prescribed);
@@ -66,6 +66,8 @@ void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg
     if (round > 0) contact.fit_sliding(approach, extension.motion, obstacles);
     const bool settled = static_cast<double>(changed) <= settled_share * static_cast<double>(first);
     if (round >= least && (changed == 0 || (settled && round > 1 && extension.max_step >= 1))) break;
+    extension.interrupted = round > 0 && interrupted && interrupted();
+    if (extension.interrupted) return;
     contact.update(u);
     if (!respond(prescribed, obstacles, force, &approach, extension)) return;
     extension.max_step = max_step(u, extension.motion, obstacles, contact.smallest_expected_gap(approach));
@@ -81,7 +83,8 @@ void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg
 /// their way.
 template <int dim>
 Extension IncrementalPotential<dim>::extend(const linalg::Vector& u, const linalg::Vector& prescribed,
-                                            std::span<const double> obstacles) {
+                                            std::span<const double> obstacles,
+                                            const std::function<bool()>& interrupted) {
   Extension extension;
   extension.motion = prescribed;
   extension.obstacles.assign(obstacles.begin(), obstacles.end());
@@ -108,13 +111,13 @@ Extension IncrementalPotential<dim>::extend(const linalg::Vector& u, const linal
   scale_by(extension.way, extension.obstacles);
   force.scale(extension.way);
   force.add(1, start);
-  close_gaps(u, part, extension.obstacles, force, extension);
+  close_gaps(u, part, extension.obstacles, force, interrupted, extension);
   return extension;
 }
 
 template Extension IncrementalPotential<2>::extend(const linalg::Vector&, const linalg::Vector&,
-                                                   std::span<const double>);
+                                                   std::span<const double>, const std::function<bool()>&);
 template Extension IncrementalPotential<3>::extend(const linalg::Vector&, const linalg::Vector&,
-                                                   std::span<const double>);
+                                                   std::span<const double>, const std::function<bool()>&);
 
 } // namespace recoil::solvers

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <span>
 #include <vector>
@@ -15,6 +16,7 @@ namespace recoil::solvers {
 /// A motion of everything that follows prescribed entries and obstacles over a share of their way.
 struct Extension {
   bool found = false;            ///< false: no linear solve has succeeded
+  bool interrupted = false;      ///< between linear solves; nothing else counts then
   linalg::Vector motion;         ///< of the nodes, prescribed entries included [m]
   std::vector<double> obstacles; ///< of the obstacles [m]
   double way = 1;                ///< share of the prescribed motion that it makes
@@ -22,7 +24,7 @@ struct Extension {
   int linear_solves = 0, linear_iterations = 0;
 };
 
-/// E(u) = 1/2 (u - u~)' M (u - u~) + s sum_k Phi_k(u) + K B(u) + s Phi_f(u) of one step (spec 1.2), with s =
+/// E(u) = 1/2 (u - u~)' M (u - u~) + s sum_k Phi_k(u) + K B(u) + s Phi_f(u) of one step, with s =
 /// (b dt)^2, B the contact barrier and Phi_f friction; without inertia the first term is missing (or a weak
 /// regularisation w/2 |u - u_lag|^2) and s = 1. Prescribed entries of u and the obstacles are constants.
 template <int dim>
@@ -50,9 +52,10 @@ public:
   void assemble_hessian(const linalg::Vector& u, newton::Projection projection) override;
   void shift_hessian(double factor) override;
   /// Completes a motion of the prescribed entries and obstacles from the feasible u by that of the free ones
-  /// (extension.cpp). Collective.
+  /// (extension.cpp). Asks `interrupted`, if there is such a function, before every linear solve but the
+  /// first. Collective.
   Extension extend(const linalg::Vector& u, const linalg::Vector& prescribed,
-                   std::span<const double> obstacles);
+                   std::span<const double> obstacles, const std::function<bool()>& interrupted);
   newton::SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) override;
   /// Solves with the assembled Hessian whether it is positive definite or not. Collective.
   linalg::LinearResult solve_stationary(const linalg::Vector& rhs, linalg::Vector& x,
@@ -89,7 +92,8 @@ private:
   bool respond(const linalg::Vector& prescribed, std::span<const double> obstacles,
                const linalg::Vector& force, const potentials::Approach<dim>* approach, Extension& extension);
   void close_gaps(const linalg::Vector& u, const linalg::Vector& prescribed,
-                  std::span<const double> obstacles, const linalg::Vector& force, Extension& extension);
+                  std::span<const double> obstacles, const linalg::Vector& force,
+                  const std::function<bool()>& interrupted, Extension& extension);
 
   ElastodynamicsProblem<dim>& problem_;
   linalg::BlockMatrix matrix_;

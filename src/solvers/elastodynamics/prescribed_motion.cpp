@@ -71,10 +71,14 @@ double StepSolver<dim>::move_on(const Way& way, SolvedStep& solved) {
   linalg::Vector& u = solved.u;
   const bool is_free = objective_.max_step(u, way.nodes, way.obstacles) >= 1;
   if (is_free && !drags(way) && std::isfinite(try_move(1, way.nodes, way.obstacles, u))) return 1;
-  const Extension extension = objective_.extend(u, way.nodes, way.obstacles);
+  const Extension extension = objective_.extend(u, way.nodes, way.obstacles, newton_.interrupted);
   solved.linear_iterations += extension.linear_iterations;
   totals_.linear_iterations += extension.linear_iterations;
   totals_.motion_solves += extension.linear_solves;
+  if (extension.interrupted) {
+    solved.newton.outcome = newton::NewtonOutcome::interrupted;
+    return 0;
+  }
   linalg::Vector extended = u;
   if (is_free) {
     const double straight = try_move(1, way.nodes, way.obstacles, u);
@@ -99,6 +103,8 @@ std::string StepSolver<dim>::follow_prescribed(const StepTarget& target, SolvedS
   double left = 1;
   for (int move = 1; move <= max_sub_moves; ++move) {
     const double made = move_on(way_left(target, solved.u), solved);
+    if (made == 0 && solved.newton.outcome == newton::NewtonOutcome::interrupted)
+      return describe_failure(solved.newton, solved.u);
     if (made == 0)
       return "the prescribed motion leads into inverted elements or contact" + describe_state(solved.u);
     ++solved.sub_moves;

@@ -18,14 +18,16 @@ constexpr double noticeable_progress = 0.9;
 constexpr double contact_forcing = 1e-3;
 
 void log_iteration(const newton::IterationReport& report) {
-  log_debug("newton " + std::to_string(report.iteration), {{"direction", newton::name(report.direction)},
-                                                           {"gradient", report.gradient_norm},
-                                                           {"value", report.value},
-                                                           {"move", report.direction_norm},
-                                                           {"max_step", report.max_step},
-                                                           {"step", report.step},
-                                                           {"tolerance", report.linear_tolerance},
-                                                           {"cg", report.linear_iterations}});
+  log_debug("newton " + std::to_string(report.iteration),
+            {{"direction", newton::name(report.direction)},
+             {"gradient", report.gradient_norm},
+             {"value", report.value},
+             {"move", report.direction_norm},
+             {"max_step", report.max_step},
+             {"step", report.step},
+             {"tolerance", report.linear_tolerance},
+             {"cg", report.linear_iterations},
+             {"chord_steps", static_cast<double>(report.chord_steps)}});
 }
 } // namespace
 
@@ -50,6 +52,7 @@ bool StepSolver<dim>::minimize(newton::NewtonOptions options, SolvedStep& solved
   totals_.newton_iterations += result.iterations;
   totals_.linear_iterations += result.linear_iterations;
   totals_.projected += result.projected;
+  totals_.chord_steps += result.chord_steps;
   totals_.assembly_seconds += result.assembly_seconds;
   totals_.linear_solve_seconds += result.linear_solve_seconds;
   totals_.line_search_seconds += result.line_search_seconds;

@@ -90,7 +90,7 @@ struct DirichletEntry {
   std::vector<mesh::NodeValue> nodes;    ///< of node_file; load_scene reads them
   std::string where;
 
-  /// Whether `t` is in `time_reference`, within 1e-3 s.
+  /// Whether `t` is in `time_reference`, both rounded to 1e-3 s.
   bool is_listed(double t) const;
   /// The value of component `c` at rest position (x, y, z) and time t, interpolation factor included. Between
   /// the times of a list, where only sub-steps of a repeated step are, it is linear in t.

@@ -11,7 +11,7 @@
 
 #include "recoil/app/study/quantities.hpp"
 
-/// A study as `recoil gradient` and `recoil optimize` use it: typed, complete, free of JSON; bodies by name,
+/// A study as `recoil gradient` uses it: typed, complete, free of JSON; bodies by name,
 /// entries of the study by their index. Names and meaning follow docs/study.md.
 namespace recoil::app {
 

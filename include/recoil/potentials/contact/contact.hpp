@@ -59,7 +59,8 @@ public:
   /// g += factor * field at the nodes of the owned surface vertices. Not collective.
   void add_to_nodes(const std::vector<Point>& field, double factor, std::span<double> g) const;
 
-  /// H = stiffness d2B/dx2 + scale d2Phi_f/dx2.
+  /// H = stiffness d2B/dx2 + scale d2Phi_f/dx2; with per_element the projected blocks of the barrier and the
+  /// secants of friction.
   void assemble_hessian(double stiffness, double scale, newton::Projection projection,
                         linalg::StencilMatrix& H) const;
   /// y += stiffness d2B/dx2 (d, obstacle motion) at owned nodes, with projected blocks.

@@ -54,16 +54,15 @@ public:
   double value(const std::vector<Point>& positions) const;
   /// dPhi/dx at all vertices() (contributions of this rank's stencils).
   std::vector<Point> gradient(const std::vector<Point>& positions) const;
-  /// H += factor d2Phi/dx2, without the rows and columns of prescribed components; with per_element without
-  /// the stencils of negative strength, which leaves a positive semi-definite matrix.
-  void add_hessian(const std::vector<Point>& positions, double factor, newton::Projection projection,
-                   linalg::StencilMatrix& H) const;
+  /// H += factor d2Phi/dx2, without the rows and columns of prescribed components.
+  void add_hessian(const std::vector<Point>& positions, double factor, linalg::StencilMatrix& H) const;
   /// d2Phi/dx2 p at all vertices() (contributions of this rank's stencils) from p there, prescribed
   /// components included.
   std::vector<Point> hessian_product(const std::vector<Point>& positions, const std::vector<Point>& p) const;
 
   /// H += factor S, without the rows and columns of prescribed components; S is the secant matrix at
-  /// `positions`, with dPhi/dx = S (x - x_start) there, without the stencils of negative strength.
+  /// `positions`, with dPhi/dx = S (x - x_start) there, without the stencils of negative strength. The
+  /// quadratic function with S, value and gradient of Phi there is nowhere below Phi.
   void add_secants(const std::vector<Point>& positions, double factor, linalg::StencilMatrix& H) const;
   /// S p at all vertices() (contributions of this rank's stencils) from p there, prescribed components
   /// included.

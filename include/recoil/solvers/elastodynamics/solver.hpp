@@ -58,6 +58,7 @@ struct ContactTotals {
 /// Counts and seconds of all solves so far, failed ones included.
 struct SolverTotals {
   GlobalIndex newton_iterations = 0, linear_iterations = 0, projected = 0, retries = 0;
+  GlobalIndex chord_steps = 0;   ///< of newton::NewtonResult, no Newton iterations
   GlobalIndex sub_moves = 0;     ///< of prescribed entries and obstacles, at least one per solve
   GlobalIndex motion_solves = 0; ///< linear solves for these moves, no Newton iterations
   double assembly_seconds = 0, linear_solve_seconds = 0, line_search_seconds = 0, gradient_seconds = 0;
