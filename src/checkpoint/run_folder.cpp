@@ -165,7 +165,7 @@ void RunFolder::begin(const parallel::Communicator& comm, const std::string& res
   });
 }
 
-void RunFolder::started(const parallel::Communicator& comm) const {
+void RunFolder::drop_scene_checksum(const parallel::Communicator& comm) const {
   if (comm.rank() != 0) return;
   std::error_code ignored;
   fs::remove(trajectory() / scene_crc_name, ignored);

@@ -53,7 +53,7 @@ TEST_F(WrongFile, NumberTooLarge) {
   EXPECT_EQ(message_for("{\n \"space\": {\"a/b\": [0]},\n \"gravity\": [0, 1e999, 0]}")
                 .substr(folder_.path().string().size()),
             "/scene.json:3:17 (/gravity/1): not valid JSON here: the number 1e999 is too large for double "
-            "precision");
+            "precision; give one below 1.8e308");
   EXPECT_THAT(message_for("{\"a/b\": [[], {\"c\": -1e400}]}"), HasSubstr("(/a~1b/1/c)"));
   EXPECT_THAT(message_for("{\"gravity\": " + std::string(5000, '9') + "}").size(), ::testing::Lt(500u));
 }

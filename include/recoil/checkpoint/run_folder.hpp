@@ -42,9 +42,9 @@ public:
   /// Collective. @throws FileError on every rank.
   void begin(const parallel::Communicator& comm, const std::string& resolved_scene) const;
 
-  /// Removes the checksum of the scene, which the manifest of the trajectory now holds. Every rank calls it,
-  /// the first one acts.
-  void started(const parallel::Communicator& comm) const;
+  /// Removes the checksum that begin() has written; another file, such as the manifest of the trajectory,
+  /// holds it now. Every rank calls it, the first one acts.
+  void drop_scene_checksum(const parallel::Communicator& comm) const;
 
   /// Whether there is a state to continue from. If not, the run can only start from the beginning. @throws
   /// FileError where there was one and the manifest that names it is gone, or where there was none and

@@ -123,7 +123,7 @@ void ForwardRun<dim>::write_start(const nlohmann::ordered_json& inputs) {
     output_.write_mesh(*writer_);
     append(start, true);
     writer_->flush();
-    folder_.started(comm_);
+    folder_.drop_scene_checksum(comm_);
   });
   if (observe_) observe_(start);
 }

@@ -195,6 +195,7 @@ std::optional<double> Runner<dim>::freeze_stiffness(const ExperimentFolder& fold
     if (pilot.content->at("scene") != scene_and_digest().second) refuse("is not that of its scene");
     if (is_in_scene) return stiffness;
   }
+  checkpoint::RunFolder::open(comm_, folder.root).drop_scene_checksum(comm_);
   parallel::collectively(comm_, [&] {
     if (comm_.rank() == 0) write_file_atomically(folder.scene(), scene_and_digest().first);
   });
