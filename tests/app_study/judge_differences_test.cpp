@@ -124,6 +124,9 @@ TEST(JudgeDifferences, TellsLooselySolvedSteps) {
   EXPECT_EQ(judge(c).judgement, Judgement::unsolved);
   EXPECT_EQ(judge({c.value, 1, {1e-15, 0}}).judgement, Judgement::wrong);
   EXPECT_EQ(judge(c, 0.5).judgement, Judgement::wrong);
+  const Case close{[](double h) { return 1 + h + h * h + 2e-8 * std::sin(30 * h); }, 1, {1e-15, 2e-8}};
+  EXPECT_EQ(judge(close).judgement, Judgement::agrees);
+  EXPECT_EQ(judge({close.value, 1, {1e-15, 0}}).judgement, Judgement::wrong);
   // Another part of the scene may be what is left unsolved.
   Noisy smooth(3, 1e-15, 1);
   EXPECT_EQ(judge({smooth, 1, {1e-15, 1e-5}}).judgement, Judgement::agrees);

@@ -40,9 +40,10 @@ struct DifferenceJudgement {
 /// each quotient is made up of noise over its step, of its change from one step to the next (truncation,
 /// however smooth the objective is) and of the jump of the one-sided derivatives, which remains at small
 /// steps where the objective has a kink. The derivative agrees if it is within the smallest uncertainty, and
-/// that is small beside it, or (near a stationary point) beside its change over the largest step. It is wrong
-/// if it is off at the best step and at another one by more than the uncertainty and the derivative of what
-/// is left unsolved, which the runs have as part of their objective.
+/// that is small beside it, or (near a stationary point) beside its change over the largest step; what is
+/// left unsolved may add a millionth. It is wrong if it is off at the best step and at another one by more
+/// than the uncertainty and the derivative of what is left unsolved, which the runs have as part of their
+/// objective.
 DifferenceJudgement judge_differences(std::span<const DifferenceQuotient> quotients, double derivative,
                                       const ObjectiveErrors& errors);
 
