@@ -17,7 +17,7 @@ constexpr double unsolved_change = 500;
 /// A derivative is confirmed by differences that are known to this share of it.
 constexpr double tight = 1e-3;
 /// What loosely solved steps explain is not worth a word up to this share of the derivative.
-constexpr double negligible = 1e-6;
+constexpr double explained = 1e-6;
 
 using Quotients = std::span<const DifferenceQuotient>;
 
@@ -79,7 +79,7 @@ DifferenceJudgement judge_differences(Quotients quotients, double derivative, co
   result.best = best;
   if (is_off(best, unsolved) && off > 1)
     result.judgement = Judgement::wrong;
-  else if (is_off(best, std::min(unsolved, negligible * scale)))
+  else if (is_off(best, std::min(unsolved, explained * scale)))
     result.judgement = unsolved > uncertainty ? Judgement::unsolved : Judgement::noisy;
   else if (uncertainty <= tight * scale)
     result.judgement = Judgement::agrees;
