@@ -138,7 +138,7 @@ def in_a_long_step(moments, seconds, rng):
 
 def kills(jobs, count, rng):
     files = {"simulate": ("scene.json", "mesh.h5", "states_00000.h5", "manifest.json", "ledger.csv"),
-             "gradient": ("scene.json", "study.json", "values.json", "pilot.json", "mesh.h5", "states_00000.h5", "manifest.json", "ledger.csv")}
+             "gradient": ("scene.json", "study.json", "pilot.json", "mesh.h5", "states_00000.h5", "manifest.json", "ledger.csv")}
     for i in range(count):
         job, by_restart = jobs[i % len(jobs)], rng.random() < 0.5
         if i % 2:

@@ -128,8 +128,8 @@ def prepare(folder):
 
 
 def write_tracks(folder, scene):
-    """Where the objectives of MARKERS and CENTRE would have a point of the upper body, and the centre of mass; the point."""
-    body = next(body for body in scene["geometry"] if body["name"] == "upper")
+    """Where the objectives of MARKERS and CENTRE would have a point of the lower body, and the centre of mass; the point."""
+    body = next(body for body in scene["geometry"] if body["name"] == "lower")
     point = [c + 0.13 * s for c, s in zip(body["transformation"]["translation"], body["generator"]["size"])]
     for name, label, place in (("markers", "m", point), ("centre", None, [0.1 for _ in point])):
         with open(os.path.join(folder, name + ".csv"), "w") as file:
@@ -138,7 +138,7 @@ def write_tracks(folder, scene):
             for time in (0, 1):
                 shifted = ["%.9g" % (x + 0.02 * (i + 1)) for i, x in enumerate(place)]
                 file.write(",".join([str(time), *([label] if label else []), *shifted, "0.01"]) + "\n")
-    return {"name": "m", "body": "upper", "rest": point}
+    return {"name": "m", "body": "lower", "rest": point}
 
 
 def override(cell, scene, study, objective=None, law=None):

@@ -25,7 +25,7 @@ double ForcingSequence::next(double norm, double stop, bool last_expected, doubl
   const double left = std::max(tolerance, nonlinear) * norm;
   if (!last_expected && left > last_margin * stop) return tolerance;
   const double enough = last_expected || is_first ? 0 : share * stop / norm;
-  return std::clamp(enough, terms_.smallest, std::max(terms_.smallest, tolerance));
+  return std::clamp(enough, terms_.smallest, std::max(terms_.smallest, terms_.largest));
 }
 
 } // namespace recoil::newton

@@ -18,8 +18,8 @@ constexpr double step_rule_margin = 10;
 // A step with the matrix of the iterate before pays where Newton's step, or the one before it, has left at
 // most this share of the gradient; it has to leave at most the second share.
 constexpr double chord_share = 0.1, largest_chord_share = 0.5;
-// They go on to this share of the stopping norm, as the last of Newton's steps would have gone far below it,
-// and their linear solves leave this share of that.
+// They go on to this share of the stopping norm, as the last of Newton's steps would have gone far below it.
+// Their linear solves leave this share of that, or of what the step before has left.
 constexpr double chord_target = 1e-2, chord_residual = 0.1;
 // No minimum lies that many times the configuration's size away.
 constexpr double unbounded_move = 1e6;
@@ -288,7 +288,7 @@ bool Minimizer::follow_chords() {
   const double target = std::max(chord_target, objective_.share_of_last_residual()) * stopping_norm();
   for (int k = 0; k < options_.most_chord_steps && share <= chord_share; ++k) {
     if (current_.gradient_norm <= target || is_interrupted()) break;
-    if (!find_chord(std::max(share * share, chord_residual * target / current_.gradient_norm))) break;
+    if (!find_chord(chord_residual * std::max(share, target / current_.gradient_norm))) break;
     const Stopwatch watch;
     const bool taken = take_chord();
     result_.line_search_seconds += watch.seconds();
