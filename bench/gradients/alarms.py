@@ -3,7 +3,7 @@
 
     bench/gradients/alarms.py --recoil build/release/recoil --folder alarms [--only static-free-2D-P1 ..] [--solver default]
 
-Three random directions over all parameters and one along each of them: 1080 in all, each of which is right to 1e-6 (table.py). Prints how often
+Three random directions over all parameters and one along each of them: 1140 in all, each of which is right to 1e-6 (table.py). Prints how often
 each verdict is given, the directions that are not confirmed, and how long they take. What is in the folder already is not run again,
 so that the whole may be done in batches. `--solver default` solves the steps with the default tolerances of a scene instead of to rounding.
 The exit code is 1 if a derivative is called wrong, a study fails, or fewer than 1000 directions are checked (without --only).
