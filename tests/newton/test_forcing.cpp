@@ -40,6 +40,13 @@ TEST(Forcing, LastSolveLeavesItsShareOfTheTolerance) {
   EXPECT_EQ(forcing.next(1e-2, 1e-14, false, 0), 0.9e-4);
 }
 
+// What chord steps have gained in between is not Newton's convergence.
+TEST(Forcing, LastSolveAfterASuddenDropLeavesItsShareToo) {
+  ForcingSequence sequence(ForcingTerms{});
+  sequence.next(1e4, 1e-7, false, 0.1);
+  EXPECT_NEAR(sequence.next(4e-4, 1e-7, false, 0.1), 0.1 * 1e-7 / 4e-4, 1e-12);
+}
+
 // However tight the solve, the function's own curvature leaves more: the next solve will be the last.
 TEST(Forcing, NotTheLastWhereCurvatureLeavesMore) {
   ForcingSequence forcing(ForcingTerms{.first = 1e-3, .largest = 1e-3});
