@@ -60,22 +60,32 @@ void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg
   extension.motion.copy_from(prescribed);
   GlobalIndex first = 0;
   const int least = contact.has_friction() ? least_solves : 1;
+  // The search for collisions on the motion costs as much as its linear solve: only for motions that may be
+  // the last.
+  bool searched = true;
+  double expected_gap = 0;
+  const auto search_path = [&] {
+    if (!searched) extension.max_step = max_step(u, extension.motion, obstacles, expected_gap);
+    searched = true;
+    return extension.max_step;
+  };
   for (int round = 0; round < most_solves; ++round) {
     const GlobalIndex changed = contact.fit(approach, extension.motion, obstacles);
     if (round == 0) first = changed;
     if (round > 0) contact.fit_sliding(approach, extension.motion, obstacles);
     const bool settled = static_cast<double>(changed) <= settled_share * static_cast<double>(first);
-    if (round >= least && (changed == 0 || (settled && round > 1 && extension.max_step >= 1))) break;
+    if (round >= least && (changed == 0 || (settled && round > 1 && search_path() >= 1))) break;
     extension.interrupted = round > 0 && interrupted && interrupted();
     if (extension.interrupted) return;
     contact.update(u);
-    if (!respond(prescribed, obstacles, force, &approach, extension)) return;
-    extension.max_step = max_step(u, extension.motion, obstacles, contact.smallest_expected_gap(approach));
+    if (!respond(prescribed, obstacles, force, &approach, extension)) break;
+    searched = false;
+    expected_gap = contact.smallest_expected_gap(approach);
     log_debug("motion " + std::to_string(round + 1), {{"changed_pairs", static_cast<double>(changed)},
                                                       {"way", extension.way},
-                                                      {"max_step", extension.max_step},
                                                       {"length", extension.motion.norm_infinity()}});
   }
+  search_path();
 }
 
 /// H_ff d_f = -H_fp d_p at first, with the projected Hessian of u. With contact the remaining gradient at u
