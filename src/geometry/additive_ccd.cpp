@@ -58,6 +58,19 @@ struct Motion {
   StencilPoints<dim> at(double time) const { return start + time * velocity; }
 };
 
+/// Distance of the boxes around the primitives at the start: at most that of the primitives.
+template <int dim>
+double box_distance(const Motion<dim>& motion) {
+  const auto first = motion.start.leftCols(motion.num_first);
+  const auto second = motion.start.middleCols(motion.num_first, motion.num_points - motion.num_first);
+  const Vector<dim> below = second.rowwise().minCoeff() - first.rowwise().maxCoeff();
+  const Vector<dim> above = first.rowwise().minCoeff() - second.rowwise().maxCoeff();
+  return below.cwiseMax(above).cwiseMax(0.0).norm();
+}
+
+/// What of a gap must be kept.
+double kept_of(double gap, double largest_gap) { return std::min(gap_fraction * gap, largest_gap); }
+
 /// The vector that the free parameter r moves the closest point along, unit length.
 template <int dim>
 Vector<dim> unit_tangent(const ClosestPoints<dim>& closest, const StencilPoints<dim>& z, int r) {
@@ -113,6 +126,10 @@ double additive_ccd(StencilKind kind, const StencilPoints<dim>& start, const Ste
   const Motion<dim> motion(kind, start, displacement, max_time);
   if (!motion.is_finite) return 0.0;
   if (motion.speed == 0.0) return max_time;
+  // Most pairs are so far apart that a step that is not long needs no closest points.
+  const double least_gap = box_distance(motion) - motion.rounding - min_separation;
+  if (least_gap - kept_of(least_gap, largest_gap) >= motion.speed * max_time && least_gap > 0.0)
+    return max_time;
 
   double time = 0.0, keep = 0.0, arrived = 0.0;
   for (int iteration = 0; iteration < max_iterations; ++iteration) {
@@ -122,7 +139,7 @@ double additive_ccd(StencilKind kind, const StencilPoints<dim>& start, const Ste
     if (iteration == 0) {
       const double gap = distance - min_separation;
       if (!(gap > 0.0)) return 0.0;
-      const double kept = std::min(gap_fraction * gap, largest_gap);
+      const double kept = kept_of(gap, largest_gap);
       keep = min_separation + kept;
       arrived = min_separation + arrival * kept;
     }

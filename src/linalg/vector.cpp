@@ -4,15 +4,28 @@
 
 namespace recoil::linalg {
 
+namespace {
+Vec prototype_of(const VectorLayout& layout) {
+  VecHandle& prototype = layout.prototype.vec;
+  if (prototype.get() != nullptr) return prototype.get();
+  const std::vector<PetscInt> ghosts(layout.ghosts.begin(), layout.ghosts.end());
+  RECOIL_PETSC(VecCreateGhostBlock(layout.comm->get(), layout.block_size,
+                                   static_cast<PetscInt>(layout.num_owned) * layout.block_size,
+                                   static_cast<PetscInt>(layout.num_global * layout.block_size),
+                                   static_cast<PetscInt>(ghosts.size()), ghosts.data(), prototype.put()));
+  return prototype.get();
+}
+} // namespace
+
 Vector::Vector(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(layout)) {
-  const auto block = static_cast<std::size_t>(layout_->block_size);
-  values_ =
-      std::make_unique<std::vector<double>>(static_cast<std::size_t>(layout_->num_local()) * block, 0.0);
-  const std::vector<PetscInt> ghosts(layout_->ghosts.begin(), layout_->ghosts.end());
-  RECOIL_PETSC(VecCreateGhostBlockWithArray(
-      layout_->comm->get(), layout_->block_size, static_cast<PetscInt>(owned_size()),
-      static_cast<PetscInt>(layout_->num_global * layout_->block_size), static_cast<PetscInt>(ghosts.size()),
-      ghosts.data(), values_->data(), vec_.put()));
+  RECOIL_PETSC(VecDuplicate(prototype_of(*layout_), vec_.put()));
+  PetscScalar* values = nullptr;
+  RECOIL_PETSC(VecGetArray(vec_.get(), &values));
+  // The ghosts follow the owned entries.
+  values_ = {values,
+             static_cast<std::size_t>(layout_->num_local()) * static_cast<std::size_t>(layout_->block_size)};
+  RECOIL_PETSC(VecRestoreArray(vec_.get(), &values));
+  std::ranges::fill(values_, 0.0);
 }
 
 Vector::Vector(std::shared_ptr<const VectorLayout> layout, std::span<const double> owned)
@@ -39,7 +52,7 @@ Vector& Vector::operator=(const Vector& other) {
 std::span<double> Vector::write_local() {
   // The array is changed behind PETSc's back; a new object state keeps it from using cached norms.
   mark_changed(reinterpret_cast<PetscObject>(vec_.get()));
-  return *values_;
+  return values_;
 }
 
 void Vector::update_ghosts() {

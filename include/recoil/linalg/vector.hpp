@@ -13,12 +13,25 @@ namespace recoil::linalg {
 /// block numbers are contiguous per rank; local numbers count the owned blocks first, then the ghosts in the
 /// order given here.
 struct VectorLayout {
+  /// The Vec that all vectors of a layout are duplicates of, so that they share its scatter to the ghosts,
+  /// which costs more than a small vector. The first of them makes it; a copied layout has its own.
+  struct Prototype {
+    Prototype() = default;
+    Prototype(const Prototype&) {}
+    Prototype& operator=(const Prototype&) {
+      vec = VecHandle();
+      return *this;
+    }
+    VecHandle vec;
+  };
+
   const parallel::Communicator* comm = nullptr;
   int block_size = 1;
   LocalIndex num_owned = 0;        ///< blocks
   GlobalIndex offset = 0;          ///< global number of the first owned block
   GlobalIndex num_global = 0;      ///< blocks over all ranks
   std::vector<GlobalIndex> ghosts; ///< global numbers of the ghost blocks
+  mutable Prototype prototype{};
 
   LocalIndex num_local() const { return num_owned + static_cast<LocalIndex>(ghosts.size()); }
   /// Global number of the owned or ghost block `local`.
@@ -44,7 +57,7 @@ public:
   std::shared_ptr<const VectorLayout> shared_layout() const { return layout_; }
 
   /// Owned entries, then ghosts, for reading; ghosts are as of the last update_ghosts().
-  std::span<const double> local() const { return *values_; }
+  std::span<const double> local() const { return values_; }
   std::span<const double> owned() const { return local().first(owned_size()); }
   /// The same for writing. Ask again after every other operation on the vector: PETSc caches norms until
   /// then.
@@ -75,8 +88,8 @@ private:
   }
 
   std::shared_ptr<const VectorLayout> layout_;
-  std::unique_ptr<std::vector<double>> values_;
   VecHandle vec_;
+  std::span<double> values_; ///< of vec_
 };
 
 } // namespace recoil::linalg
