@@ -25,7 +25,7 @@ extern "C" void remember_signal(int number) { last_signal.store(number, std::mem
 struct sigaction remembering() {
   struct sigaction action {};
   action.sa_handler = remember_signal;
-  action.sa_flags = SA_RESTART; // reads and writes under way go on instead of failing with EINTR
+  action.sa_flags = SA_RESTART; // interrupted reads and writes are resumed instead of failing with EINTR
   sigemptyset(&action.sa_mask);
   return action;
 }

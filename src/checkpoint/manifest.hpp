@@ -43,7 +43,7 @@ struct FileEntry {
 /// A file of states with the accepted states since the file before.
 struct StateFile : FileEntry {
   std::vector<StateEntry> states;
-  /// States from which the run goes on after the last state of this file, newest first.
+  /// States from which the run continues after the last state of this file, newest first.
   std::vector<GlobalIndex> restart;
   /// Its line in the manifest once made: files do not change, and a long run has many.
   mutable std::string line;

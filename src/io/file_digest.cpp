@@ -15,7 +15,7 @@ FileDigest digest(const parallel::Communicator& comm, const std::filesystem::pat
     if (error) throw FileError(path.string() + ": cannot read the file: " + error.message());
     return static_cast<GlobalIndex>(size);
   });
-  // A file that changes while it is looked at has no digest; ranks must at least share the parts.
+  // A file that changes while it is read has no digest, but the ranks must agree on how it is divided.
   const GlobalIndex size = comm.min(bytes);
   const auto begin = [&](int rank) { return block_begin(size, rank, comm.size()); };
   const GlobalIndex mine = begin(comm.rank() + 1) - begin(comm.rank());

@@ -45,7 +45,7 @@ Hdf5Reader& Hdf5Reader::operator=(Hdf5Reader&&) noexcept = default;
 
 bool Hdf5Reader::contains(const std::string& name) const {
   const QuietHdf quiet;
-  // H5Lexists wants every group on the way to exist.
+  // H5Lexists requires every group of the path to exist.
   for (std::size_t slash = name.find('/', 1);; slash = name.find('/', slash + 1)) {
     const std::string part = name.substr(0, slash);
     if (H5Lexists(impl_->file.get(), part.c_str(), H5P_DEFAULT) <= 0) return false;

@@ -18,7 +18,7 @@ namespace recoil::io {
 namespace {
 
 struct TolerantFile {
-  H5FD_t base; // HDF5 looks at this part, so it comes first
+  H5FD_t base; // HDF5 reads this part, so it comes first
   int descriptor;
   haddr_t end_of_addresses; // what HDF5 has given out
   haddr_t end_of_file;

@@ -54,9 +54,9 @@ SearchResult LineSearch::search(const Point& start, const linalg::Vector& d, dou
   return result;
 }
 
-// Near a saddle a projected Hessian is far stiffer than the function along the way out, where the curvature
-// is negative: steps of full length would only double the distance from the saddle, or less. False if the
-// gradient at the accepted point is not finite.
+// Near a saddle a projected Hessian is far stiffer than the function along the directions that lead away from
+// it, where the curvature is negative: steps of full length would only double the distance from the saddle,
+// or less. False if the gradient at the accepted point is not finite.
 bool LineSearch::extend(const Point& start, const linalg::Vector& d, double slope, SearchResult& result,
                         Point& trial) {
   if (!result.has_gradient && !evaluator_.evaluate_gradient(trial)) return false;

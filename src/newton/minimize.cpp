@@ -18,8 +18,8 @@ constexpr double step_rule_margin = 10;
 // A step with the matrix of the iterate before pays where Newton's step, or the one before it, has left at
 // most this share of the gradient; it has to leave at most the second share.
 constexpr double chord_share = 0.1, largest_chord_share = 0.5;
-// They go on to this share of the stopping norm, as the last of Newton's steps would have gone far below it.
-// Their linear solves leave this share of that, or of what the step before has left.
+// They continue to this share of the stopping norm, as the last of Newton's steps would have gone far below
+// it. Their linear solves leave this share of that, or of what the step before has left.
 constexpr double chord_target = 1e-2, chord_residual = 0.1;
 // No minimum lies that many times the configuration's size away.
 constexpr double unbounded_move = 1e6;
@@ -143,7 +143,7 @@ std::optional<NewtonOutcome> Minimizer::advance() {
 }
 
 // The exact Hessian and, where that is indefinite, small shifts of it: close to a saddle they reach further
-// along the way out than a projected one, which is stiff there.
+// along the directions of negative curvature than a projected one, which is stiff there.
 Minimizer::Attempt Minimizer::attempt_exact() {
   if (was_cut_) return {};
   if (projected_run_left_ > 0) {

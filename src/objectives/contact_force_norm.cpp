@@ -36,7 +36,7 @@ public:
   void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double>,
                        parameters::PhysicalGradient<dim>& g) override {
     move_to(state);
-    // With f = -k dB/dx at the nodes looked at and p = -2 f: dJ = p' k d(dB/dx).
+    // With f = -k dB/dx at the nodes of the region and p = -2 f: dJ = p' k d(dB/dx).
     linalg::Vector p(region_.space->layout());
     contact_->add_to_nodes(forces(), -2 * factor, p.write_owned());
     p.update_ghosts();
@@ -55,7 +55,7 @@ private:
     contact_->update(u);
   }
 
-  /// At the owned surface vertices; zero on bodies that are not looked at and on obstacles.
+  /// At the owned surface vertices; zero on bodies outside of the region and on obstacles.
   std::vector<Point> forces() const {
     std::vector<Point> field = contact_->barrier_gradient();
     for (std::size_t v = 0; v < field.size(); ++v) {

@@ -41,7 +41,7 @@ struct IntegrationPoint {
         Eigen::Map<Point>(field.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a]) += basis[a] * by_value;
   }
   /// Derivative of factor * weight * j(rest position) by the vertices: through the position (j_X) and the
-  /// measure (j), spec/differentiable.md 7.
+  /// measure (j) [Huang et al. 2024, section 8].
   void add_to_vertices(double factor, double j, const Point& j_X, std::vector<Point>& by_vertices) const {
     for (std::size_t b = 0; b < vertices.size(); ++b)
       by_vertices[static_cast<std::size_t>(vertices[b])] +=

@@ -14,8 +14,8 @@ template <class T>
 class InclusionExclusion : public ::testing::Test {};
 TYPED_TEST_SUITE(InclusionExclusion, Dimensions);
 
-/// The sums of spec/differentiable.md 3.4 over all vertices, edges and faces, one by one; on one rank. What
-/// an edge pair's mollifier multiplies is its share 1/deg(w) of the term of w, too.
+/// The sums of the convergent barrier [Li et al. 2023] over all vertices, edges and faces, one by one; on one
+/// rank. What an edge pair's mollifier multiplies is its share 1/deg(w) of the term of w, too.
 template <int dim>
 class Specified {
 public:

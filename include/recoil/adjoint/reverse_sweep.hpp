@@ -42,13 +42,13 @@ struct SweepTotals {
 };
 
 /// Reverse sweep through the steps of a recorded run: the discrete adjoint of the BDF scheme with any list of
-/// predecessors [spec/differentiable.md 5.2, 5.3],
+/// predecessors [Huang et al. 2024, section 4],
 ///
 ///     [M + B_i^2 K_i'] p_i = -M Ps_i - B_i (Ms_i + X_i + dJ/du_i) - dJ/dv_i     on free entries, p_i = 0
 ///     else, mu_i  = (M (p_i + Ps_i) + dJ/dv_i) / B_i, eta_i = -(mu_i + Ms_i + B_i K_i' p_i + X_i + dJ/du_i)
 ///     on prescribed entries,
 ///
-/// with Ps_i = sum a^s_j p_s and Ms_i = sum a^s_j mu_s over the steps s that lean on state i as their j-th
+/// with Ps_i = sum a^s_j p_s and Ms_i = sum a^s_j mu_s over the steps s that use state i as their j-th
 /// predecessor, and X_i = B_s K_-^s' p_s over those that start there. Without inertia B = 1 and Ps = Ms = 0.
 /// The gradient gathers B_i p_i' dG_i/dq + (p_i + Ps_i)' dM/dq v_i - eta_i' dg_i/dq over the steps, and
 /// Ps_0' dM/dq v_0 - p_0' dg_v/dq - mu_0' dg_u/dq with p_0 = -M Ps_0 - dJ/dv_0,
@@ -69,7 +69,7 @@ public:
   std::string advance();
   const SweepTotals& totals() const { return totals_; }
 
-  /// What waits for the states before: enough to go on in another process. `pending[k]` of objective k.
+  /// What waits for the states before: enough to continue in another process. `pending[k]` of objective k.
   struct Pending {
     linalg::Vector weighted_p, weighted_mu; ///< Ps and Ms of a state, so far
     linalg::Vector previous;                ///< X of it

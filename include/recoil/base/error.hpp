@@ -30,7 +30,7 @@ private:
 };
 
 /// Wrong input. The message says what is wrong, where (JSON pointer, file:line, element, body) and how to
-/// mend it.
+/// fix it.
 class InputError : public Error {
 public:
   explicit InputError(const std::string& message) : Error(ExitCode::bad_input, message) {}

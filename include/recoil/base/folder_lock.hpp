@@ -14,7 +14,7 @@ class FolderLock {
 public:
   /// Takes the lock; while a process of this host holds it, tries again for `patience` (a killed job may
   /// still be dying).
-  /// @throws FileError naming the holder and how to mend it, or why the folder cannot be written.
+  /// @throws FileError naming the holder and how to fix it, or why the folder cannot be written.
   explicit FolderLock(const std::filesystem::path& folder,
                       std::chrono::milliseconds patience = std::chrono::milliseconds(1000));
   FolderLock(FolderLock&& other) noexcept;

@@ -11,7 +11,7 @@
 #include "recoil/io/block_layout.hpp"
 #include "recoil/io/xdmf.hpp"
 
-/// Named arrays per state of any solver, stored so that the run can be continued, looked at and swept
+/// Named arrays per state of any solver, stored so that the run can be continued, inspected and swept
 /// backward. Knows no mesh and no physics.
 namespace recoil::checkpoint {
 
@@ -44,7 +44,7 @@ struct Field {
   /// Shape (layout->owned_size(), components).
   std::span<const double> owned;
   io::Centre centre = io::Centre::node;
-  /// Whether the run cannot go on without it. u and v are; stresses are not.
+  /// Whether the run cannot be continued without it. u and v are; stresses are not.
   bool restart = true;
 };
 

@@ -12,7 +12,7 @@
 
 namespace recoil::checkpoint {
 
-/// A state from which the run can go on.
+/// A state from which the run can be continued.
 struct RestartPoint {
   /// The newest state and those before it that its scheme may need, newest first.
   std::vector<GlobalIndex> states;
@@ -71,8 +71,8 @@ public:
   void prefetch(GlobalIndex id) const;
 
   /// The newest complete restart point, its files checked. A damaged file is an error, and the message tells
-  /// how to go on from the point before; where newer files are missing (removed by the user) the point before
-  /// them is returned with a warning. Collective.
+  /// how to continue from the point before; where newer files are missing (removed by the user) the point
+  /// before them is returned with a warning. Collective.
   RestartPoint restart_point();
 
 private:

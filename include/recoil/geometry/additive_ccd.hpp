@@ -14,7 +14,7 @@ namespace recoil::geometry {
 /// Conservative: never later than the true time of impact, rounding included: its bound is taken off every
 /// distance; it grows with the extent of stencil and relative motion, not with the coordinates. (Positions
 /// that the caller rounds after moving by the time are the caller's: an ulp of 1e3 is 1e-13.) Additive CCD
-/// [Li et al. 2021; spec/differentiable.md 3.6] whose steps are the larger of two proven ones: distance over
+/// [Li et al. 2021] whose steps are the larger of two proven ones: distance over
 /// the greatest relative speed of two points, and the time until the slab between the primitives closes along
 /// the present direction of separation, which lets close primitives slide past each other in few steps.
 /// Returns a safe time after a bounded number of steps. Not finite input gives 0.

@@ -11,7 +11,7 @@ struct BarrierValue {
 };
 
 /// Logarithmic barrier b(y) = -(y - y_hat)^2 ln(y/y_hat) for 0 < y < y_hat, 0 from y_hat on (C^2 there), +inf
-/// for y <= 0, with derivatives by y [Li et al. 2020, eq. 6; spec/differentiable.md 3.1].
+/// for y <= 0, with derivatives by y [Li et al. 2020, eq. 6].
 ///
 /// Serves both forms of the contact energy: y = d^2, y_hat = dhat^2 (plain sum) and y = d, y_hat = dhat
 /// (convergent). Every term is written free of cancellation, so value and derivatives are accurate to a few

@@ -7,8 +7,8 @@
 namespace recoil::geometry {
 
 /// Closest points of the two primitives of a stencil, as affine weights: c = sum_i weights[i] z_i joins them
-/// (it points from the second primitive to the first). Weights are those of Gamma(xi*) in
-/// spec/differentiable.md 3.2; they sum to zero.
+/// (it points from the second primitive to the first). With the parameters xi of the closest features,
+/// c(xi) = sum_i Gamma_i(xi) z_i, and xi* minimises |c|; the weights sum to zero.
 template <int dim>
 struct ClosestPoints {
   Eigen::Vector4d weights; ///< Gamma(xi*), zero for vertices that are no part of the closest features
@@ -18,7 +18,7 @@ struct ClosestPoints {
   double distance_squared;                  ///< c.c
 };
 
-/// Classifies the closest features (spec/differentiable.md 3.2) and solves for the closest points.
+/// Classifies the closest features (vertices, edges or face interiors) and solves for the closest points.
 ///
 /// Parameters come from an orthogonal factorisation of the tangents, not from normal equations, so the
 /// distance is accurate to a few units of rounding of the stencil's extent (not of its coordinates) for
@@ -39,7 +39,7 @@ template <int dim>
 StencilVector<dim> distance_squared_gradient(const ClosestPoints<dim>& closest);
 
 /// Hessian of c.c at fixed closest features: 2 (Gamma^T Gamma - B (C^T C)^-1 B^T) with C_r = Gamma_r z and
-/// B_r = Gamma_r^T c + Gamma^T C_r (spec/differentiable.md 3.2, for c.c in place of |c|). Exact; it jumps
+/// B_r = Gamma_r^T c + Gamma^T C_r, from differentiating the optimality conditions C^T c = 0. Exact; it jumps
 /// where the closest features change. Not positive semi-definite in general.
 /// @param points those that `closest` was computed from.
 template <int dim>

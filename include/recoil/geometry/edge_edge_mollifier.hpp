@@ -4,7 +4,7 @@
 
 namespace recoil::geometry {
 
-// Mollifier of nearly parallel edge pairs [Li et al. 2020, section 4.4; spec/differentiable.md 3.3], 3D only:
+// Mollifier of nearly parallel edge pairs [Li et al. 2020, section 4.4], 3D only:
 // m = (2 - q) q for q = x/eps < 1 and 1 otherwise, with x = |(a1 - a0) x (b1 - b0)|^2 of the current points
 // and eps = 1e-3 |A1 - A0|^2 |B1 - B0|^2 of the rest points. C^1 in x. A rest edge of length zero (eps = 0)
 // switches it off: m = 1.

@@ -3,7 +3,7 @@
 namespace recoil::geometry {
 
 // Smoothed Coulomb friction as a function of the tangential sliding length y >= 0 with transition length
-// eta > 0 [Li et al. 2020; spec/differentiable.md 4]. With the tangential slip w, |w| = y, the potential is
+// eta > 0 [Li et al. 2020, section 5]. With the tangential slip w, |w| = y, the potential is
 // f0(y), the force s(y) w and the Hessian s(y) P + (s'(y)/y) w w^T.
 
 /// Potential f0: y for y >= eta, y^2 (1 - y/(3 eta))/eta + eta/3 below; C^2.

@@ -63,7 +63,7 @@ struct XdmfState {
 };
 
 /// A temporal collection that grows: each state is put before the closing tags in one write, so the file can
-/// be opened while the run goes on. Used by one rank. @throws FileError.
+/// be opened while the run continues. Used by one rank. @throws FileError.
 class XdmfWriter {
 public:
   /// Creates or replaces `path` with a collection of `states`.

@@ -143,10 +143,10 @@ struct NewtonResult {
 ///
 /// Newton's method with the exact Hessian. Where the linear solve reports that to be indefinite, small shifts
 /// of it are tried. Where there is no descent direction still (an indefinite or failed solve, or g . d >= 0)
-/// or no acceptable step, the iteration goes on to the element-wise projected Hessian, then to growing shifts
-/// of it, then to the negative gradient; the next iteration starts with the exact Hessian again, or after
-/// some more projected ones (Objective::longest_projected_run). An iteration after one whose step with the
-/// exact Hessian was halved starts with the projected Hessian, which may be that of a majorizer. The line
+/// or no acceptable step, the iteration continues with the element-wise projected Hessian, then to growing
+/// shifts of it, then to the negative gradient; the next iteration starts with the exact Hessian again, or
+/// after some more projected ones (Objective::longest_projected_run). An iteration after one whose step with
+/// the exact Hessian was halved starts with the projected Hessian, which may be that of a majorizer. The line
 /// search starts at Objective::max_step and halves until the Armijo condition holds on the value. A full step
 /// along any but Newton's direction is doubled while more than half of its slope is left, the value does not
 /// grow beyond its round-off and Objective::max_step allows it: that leaves saddles. Where the predicted

@@ -29,10 +29,10 @@ struct SolveResult {
 /// A twice differentiable function of a distributed vector, minimised by newton::minimize: the incremental
 /// potential of a time step, or the energy of a static one.
 ///
-/// Every function is collective and gives the same numbers, bit for bit, on every rank: decisions of all
-/// ranks hang on them. The ghosts of the `x` and `d` passed in are current; of vectors passed out only the
-/// owned entries are read. A point x is feasible when the value there is finite. Numerical trouble is a
-/// returned outcome or number, never an exception.
+/// Every function is collective and gives the same numbers, bit for bit, on every rank, because the ranks
+/// decide by them without communication. The ghosts of the `x` and `d` passed in are current; of vectors
+/// passed out only the owned entries are read. A point x is feasible when the value there is finite.
+/// Numerical trouble is a returned outcome or number, never an exception.
 class Objective {
 public:
   virtual ~Objective() = default;
@@ -60,7 +60,7 @@ public:
   /// finds out soon. Default: yes.
   virtual bool tries_exact_shifts() const { return true; }
 
-  /// After the exact Hessian has failed, how many iterations at most go on with projected ones before it is
+  /// After the exact Hessian has failed, how many iterations at most use projected ones before it is
   /// tried again: 1, 2, 4, .. up to this. Worth a few where assembly and set-up cost more than iterations.
   /// Default: 0, it is tried in every iteration.
   virtual int longest_projected_run() const { return 0; }

@@ -9,8 +9,8 @@
 
 namespace recoil::objectives {
 
-/// J = |c - target(time)|^2 / sd(time)^2 with the centre of mass c = int rho (X + u) dX / int rho dX
-/// (spec/differentiable.md 7; explicit dependence on the density [X15]). Quadrature as for the mass matrix.
+/// J = |c - target(time)|^2 / sd(time)^2 with the centre of mass c = int rho (X + u) dX / int rho dX,
+/// which depends on the density explicitly. Quadrature as for the mass matrix.
 /// The density moves with the mesh: the derivative by rest positions does not go through a formula of
 /// position. Collective.
 /// @throws InputError on every rank where the region has no mass.

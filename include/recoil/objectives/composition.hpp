@@ -23,9 +23,9 @@ struct ChosenTimes {
 };
 using TimeSelection = std::variant<WholeTime, FinalState, ChosenSteps, ChosenTimes>;
 
-/// The weights w_i of the states at `times` (strictly increasing) in sum_i w_i J(state i)
-/// (spec/differentiable.md 7). @throws InputError for an integral over fewer than two states, empty
-/// selections, and steps and times that are not there. Not collective.
+/// The weights w_i of the states at `times` (strictly increasing) in sum_i w_i J(state i): those of
+/// the trapezoidal rule for an integral, one for chosen states. @throws InputError for an integral over fewer
+/// than two states, empty selections, and steps and times that are not there. Not collective.
 std::vector<double> state_weights(const TimeSelection& selection, std::span<const double> times);
 
 /// One term of a study: weight * (sum_i w_i J(state i))^power.

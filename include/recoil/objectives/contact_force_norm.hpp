@@ -14,8 +14,8 @@ namespace recoil::objectives {
 using ObstacleMotion = std::function<std::vector<double>(double time)>;
 
 /// J = sum |f_a|^2 over the nodes a of the bodies of the region, f = -stiffness dB/dx the forces of the
-/// barrier [N^2]; friction, which depends on two states, is not part of it. The contact is moved to the
-/// states that are looked at, and left there.
+/// barrier [N^2]; friction, which depends on two states, is not part of it. The contact is updated to
+/// each state that is evaluated, and left there.
 /// @param contact of the problem; must outlive the objective.
 /// @param stiffness the constant factor of the barrier in the potential G is the gradient of, without the
 /// scale of a time step.

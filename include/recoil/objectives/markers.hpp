@@ -33,7 +33,7 @@ struct Marker {
   Track<dim> track;
 };
 
-/// J = sum_m |x_m - y_m(time)|^2 / sd_m(time)^2, x_m = X_m + u(X_m) (spec/differentiable.md 7). `space` must
+/// J = sum_m |x_m - y_m(time)|^2 / sd_m(time)^2, x_m = X_m + u(X_m). `space` must
 /// outlive the objective. Collective.
 /// @throws InputError on every rank for an empty list and for a cell that the mesh does not have.
 template <int dim>

@@ -17,7 +17,7 @@ struct CellConstants {
 };
 
 /// J = sum over cells t and their neighbours t' across a face of sum_k (1 - c_k(t') / c_k(t))^2, for the
-/// constants c_k of their law (spec/differentiable.md 7, [X8]); pairs of cells within the region and of one
+/// constants c_k of their law; pairs of cells within the region and of one
 /// law. Collective.
 /// @param constants one entry per local cell, ghosts included.
 /// @throws InputError on every rank where a constant in the region is zero or not finite.

@@ -9,7 +9,7 @@
 
 namespace recoil::objectives {
 
-/// The bodies that an objective looks at. `space` must outlive it.
+/// The bodies that an objective is evaluated on. `space` must outlive it.
 template <int dim>
 struct Region {
   const fem::FunctionSpace<dim>* space;

@@ -11,14 +11,14 @@ namespace recoil::objectives {
 enum class VolumeSide { below, above, equal };
 
 /// J = max(V - limit, 0)^2 with V the rest volume of the region [m^(2 dim)]; `above`: max(limit - V, 0)^2;
-/// `equal`: (V - limit)^2 (spec/differentiable.md 7). Not collective.
+/// `equal`: (V - limit)^2. Not collective.
 /// @throws InputError unless limit > 0.
 template <int dim>
 std::unique_ptr<Objective<dim>> make_volume_bound(Region<dim> region, double limit,
                                                   VolumeSide side = VolumeSide::below);
 
 /// J = sum_i |s_i|^p over the boundary vertices of the region, s_i = sum_j (X_i - X_j) / sum_j |X_i - X_j|
-/// with j the neighbours of i along boundary edges, at rest (spec/differentiable.md 7, [X7], [X23]). Small
+/// with j the neighbours of i along boundary edges, at rest [Huang et al. 2024, section 8]. Small
 /// where vertices lie in the middle of their neighbours. Collective.
 /// @throws InputError unless p > 1.
 template <int dim>

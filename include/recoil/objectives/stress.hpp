@@ -17,9 +17,9 @@ template <int dim>
 using ElasticPotentials = std::vector<const potentials::ElasticPotential<dim>*>;
 
 /// J = (int |S|^p dX)^(1/p) over the rest region, |.| the Frobenius norm of the first Piola-Kirchhoff or
-/// Cauchy stress S [Pa m^(dim/p)] (spec/differentiable.md 7; exponent [X6], explicit dependence on the law
-/// [X15]). Where the stress vanishes everywhere J has a kink; its derivative is then taken as zero, the
-/// subgradient of least norm. Collective.
+/// Cauchy stress S [Pa m^(dim/p)] [Huang et al. 2024, section 8, whose formula lacks the exponent 1/p]. S
+/// depends on the constants of the law explicitly. Where the stress vanishes everywhere J has a kink; its
+/// derivative is then taken as zero, the subgradient of least norm. Collective.
 /// @throws InputError unless p > 1, and for a region with cells outside of `elastic`.
 template <int dim>
 std::unique_ptr<Objective<dim>> make_stress_norm(Region<dim> region, ElasticPotentials<dim> elastic, double p,

@@ -28,7 +28,7 @@ ReferenceField nodal_reference(
         value);
 
 /// J = int |u - u*|^2 over the rest region, or over boundary facets of it [m^(dim+2) or m^(dim+1)], by
-/// quadrature exact for nodal fields (spec/differentiable.md 7). Collective.
+/// quadrature exact for nodal fields [Huang et al. 2024, section 8]. Collective.
 /// @param facets which boundary facets of the region, `all` = also those without an id; none given = the
 /// volume.
 /// @throws InputError on every rank where no facet of the region is selected.

@@ -11,7 +11,7 @@ namespace recoil::potentials {
 
 namespace {
 
-// Factors of the area weights that make the sum converge under refinement (spec/differentiable.md 3.4).
+// Factors of the area weights that make the sum converge under refinement [Li et al. 2023].
 constexpr double area_scale_2d = 0.5, area_scale_3d = 0.25;
 
 constexpr geometry::MollifierScalars not_mollified{1, 0, 0, 0, 0, false};

@@ -8,7 +8,7 @@
 
 namespace recoil::potentials {
 
-// Inclusion-exclusion of the convergent barrier [Li et al. 2023; spec/differentiable.md 3.4]. A plain sum
+// Inclusion-exclusion of the convergent barrier [Li et al. 2023]. A plain sum
 // over the primitives of a surface counts an edge or vertex once per primitive that it belongs to. The sums
 //   2D      sum_e b(d(v,e)) - sum_w (deg(w) - 1) b(d(v,w))                                       times c A_v,
 //   3D      sum_f b(d(v,f)) - sum_e (n(e) - 1) b(d(v,e)) + sum_w (1 + n_f(w) - n_e(w)) b(d(v,w)) times c A_v,

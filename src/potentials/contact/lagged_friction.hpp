@@ -7,7 +7,7 @@ namespace recoil::potentials {
 
 /// Friction Phi = N f0(|w|), w = (I - n n') Gamma s, of one lagged term of the barrier with the coefficient
 /// 1: the normal force N, the weights Gamma of the closest points and the normal n belong to the positions
-/// `lagged` was taken at; the columns of s are the sliding of its vertices (spec/differentiable.md 4).
+/// `lagged` was taken at; the columns of s are the sliding of its vertices [Li et al. 2020, section 5].
 template <int dim>
 class LaggedFriction {
 public:

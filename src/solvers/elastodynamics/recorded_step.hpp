@@ -11,7 +11,8 @@ namespace recoil::solvers {
 
 /// The steps of a recorded elastodynamics run, for the reverse sweep. The barrier stiffness must be fixed,
 /// and friction lagged once per step or until it has converged: a finite number of passes has no derivative.
-/// Converged friction makes K nonsymmetric, K = H + L (spec/differentiable.md 4).
+/// Converged friction makes K nonsymmetric, K = H + L with the Hessian H of friction and L the
+/// derivative of its forces by the positions that frames and normal forces are taken at.
 template <int dim>
 class RecordedStep final : public stepping::DifferentiableStep {
 public:

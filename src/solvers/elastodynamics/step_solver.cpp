@@ -77,7 +77,7 @@ void StepSolver<dim>::start_contact(const stepping::History& past, const StepTar
   contact.start_step(u);
   balance_stiffness(u);
   if (options_.friction_iterations == 0) return;
-  // Before the first solve there is no balance to speak of (KEYS of PolyFEM: initial_barrier_stiffness).
+  // Before the first solve there is no balance to speak of (PolyFEM's key initial_barrier_stiffness).
   const bool first = past.newest().id == 0 && !options_.barrier_stiffness;
   contact.lag_friction(first ? options_.initial_barrier_stiffness
                              : objective_.stiffness() / objective_.scale(),

@@ -18,13 +18,13 @@ struct BarrierForm {
   bool inclusion_exclusion; ///< an edge or vertex that several primitives share counts once
 
   static const BarrierForm plain;      ///< sum of b(d^2) [Li et al. 2020]
-  static const BarrierForm convergent; ///< spec/differentiable.md 3.4
+  static const BarrierForm convergent; ///< [Li et al. 2023]
 };
 inline constexpr BarrierForm BarrierForm::plain{true, false, false};
 inline constexpr BarrierForm BarrierForm::convergent{false, true, true};
 
 /// Unscaled contact barrier B(x) = sum_k w_k m_k b_k over the terms closer than dhat (energy = stiffness *
-/// B). m_k is the mollifier of nearly parallel edges. Weights w_k [spec/differentiable.md 3.4]: c A_v of a
+/// B). m_k is the mollifier of nearly parallel edges. Weights w_k [Li et al. 2023]: c A_v of a
 /// vertex and a primitive, c (A_a + A_b) of two edges, c = 1/2 in 2D and 1/4 in 3D, A_v of a vertex and a
 /// plane; 1 without area weights.
 /// Inclusion-exclusion adds terms to every pair (inclusion_exclusion.hpp).

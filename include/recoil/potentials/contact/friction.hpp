@@ -16,7 +16,7 @@ struct FrictionCounts {
   GlobalIndex sticking = 0, sliding = 0;
 };
 
-/// Smoothed Coulomb friction with lagged normal forces and contact frames (spec/differentiable.md 4):
+/// Smoothed Coulomb friction with lagged normal forces and contact frames [Li et al. 2020, section 5]:
 /// Phi = sum_k mu_k N_k f0(|w_k|), w_k = (I - n n') Gamma (x - x_start) the tangential sliding since the
 /// start of the step, f0 smoothed below the length eta = eps_v dt.
 template <int dim>

@@ -4,15 +4,15 @@
 
 namespace recoil::potentials {
 
-/// Compressible Mooney-Rivlin solid on B = F F^T J^(-2/d) (KEYS section 3): with I1 = tr B, I2 = (I1^2 - tr
+/// Compressible Mooney-Rivlin solid on B = F F^T J^(-2/d) as in PolyFEM: with I1 = tr B, I2 = (I1^2 - tr
 /// B^2)/2,
 ///
 ///     W = c1 (I1 - d) + c2 (I2 - I2(identity)) + k/2 (ln J)^2.
 ///
-/// In 2D I2 = det B = 1 whatever F, so c2 has no effect; KEYS subtracts d there, a constant -c2 that we leave
-/// out so that W(I) = 0. With C = F^T F, a = J^(-2/d), b = J^(-4/d), i1 = tr C, i2 = (i1^2 - tr C^2)/2, g1 =
-/// 2 F, g2 = 2 i1 F - 2 F C and Q = F^-T: P = c1 H1 + c2 H2 + k ln(J) Q, H1 = a (g1 - 2/d i1 Q), H2 = b (g2 -
-/// 4/d i2 Q).
+/// In 2D I2 = det B = 1 whatever F, so c2 has no effect; PolyFEM subtracts d there, a constant -c2 that we
+/// leave out so that W(I) = 0. With C = F^T F, a = J^(-2/d), b = J^(-4/d), i1 = tr C, i2 = (i1^2 - tr C^2)/2,
+/// g1 = 2 F, g2 = 2 i1 F - 2 F C and Q = F^-T: P = c1 H1 + c2 H2 + k ln(J) Q, H1 = a (g1 - 2/d i1 Q), H2 = b
+/// (g2 - 4/d i2 Q).
 template <int dim>
 struct MooneyRivlin {
   using Matrix = SquareMatrix<dim>;

@@ -4,8 +4,8 @@
 
 namespace recoil::potentials {
 
-/// Compressible Neo-Hookean solid W = mu/2 (F:F - d - 2 ln J) + lambda/2 (ln J)^2 (KEYS section 3, spec
-/// section 2).
+/// Compressible Neo-Hookean solid W = mu/2 (F:F - d - 2 ln J) + lambda/2 (ln J)^2 [Bonet and
+/// Wood 2008, eq. 6.27].
 template <int dim>
 struct NeoHookean {
   using Matrix = SquareMatrix<dim>;
