@@ -12,23 +12,29 @@ namespace recoil::app {
 
 namespace {
 
-constexpr const char* head = "step,time,kinetic,elastic,barrier,external_work,dissipated_friction,dissipated_"
-                             "damping,dissipated_integrator,"
-                             "linear_x,linear_y,linear_z,angular_x,angular_y,angular_z,newton,linear_"
-                             "iterations,active_pairs,min_distance,sticking,sliding\n";
+std::string head() {
+  std::string line = "step,time";
+  const LedgerRow row;
+  for_each_energy(row.ledger, [&](const char* name, double) { line += fmt::format(",{}", name); });
+  for_each_momentum(row.ledger,
+                    [&](const char* name, const auto&) { line += fmt::format(",{0}_x,{0}_y,{0}_z", name); });
+  for_each_count(row.counts, [&](const char* name, auto) { line += fmt::format(",{}", name); });
+  return line + "\n";
+}
 
 std::string line_of(const LedgerRow& row) {
-  const auto& [step, time, ledger, counts] = row;
-  const auto& p = ledger.linear_momentum;
-  const auto& L = ledger.angular_momentum;
-  const std::string distance =
-      std::isfinite(counts.min_distance) ? fmt::format("{:.9g}", counts.min_distance) : std::string();
-  return fmt::format("{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},"
-                     "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{},{},{},{}\n",
-                     step, time, ledger.kinetic, ledger.elastic, ledger.barrier, ledger.external_work,
-                     ledger.dissipated_friction, ledger.dissipated_damping, ledger.dissipated_integrator,
-                     p[0], p[1], p[2], L[0], L[1], L[2], counts.newton_iterations, counts.linear_iterations,
-                     counts.active_pairs, distance, counts.friction.sticking, counts.friction.sliding);
+  std::string line = fmt::format("{},{:.17g}", row.step, row.time);
+  for_each_energy(row.ledger, [&](const char*, double energy) { line += fmt::format(",{:.17g}", energy); });
+  for_each_momentum(row.ledger, [&](const char*, const auto& p) {
+    line += fmt::format(",{:.9g},{:.9g},{:.9g}", p[0], p[1], p[2]);
+  });
+  for_each_count(row.counts, [&](const char*, auto count) {
+    if constexpr (std::is_integral_v<decltype(count)>)
+      line += fmt::format(",{}", count);
+    else
+      line += std::isfinite(count) ? fmt::format(",{:.9g}", count) : ",";
+  });
+  return line + "\n";
 }
 
 } // namespace
@@ -45,7 +51,7 @@ std::vector<LedgerRow> ledger_rows(std::span<const checkpoint::StateRecord> reco
 
 LedgerTable::LedgerTable(std::filesystem::path file, std::span<const LedgerRow> rows)
     : file_(std::move(file)) {
-  std::string text = head;
+  std::string text = head();
   for (const LedgerRow& row : rows) text += line_of(row);
   write_file_atomically(file_, text);
 }

@@ -16,6 +16,17 @@ struct StepCounts {
   potentials::FrictionCounts friction;
 };
 
+/// Calls visit(name, value) for every count, const or not, under the names that files have for them.
+template <class AnyStepCounts, class Visit>
+void for_each_count(AnyStepCounts& counts, Visit visit) {
+  visit("newton", counts.newton_iterations);
+  visit("linear_iterations", counts.linear_iterations);
+  visit("active_pairs", counts.active_pairs);
+  visit("min_distance", counts.min_distance);
+  visit("sticking", counts.friction.sticking);
+  visit("sliding", counts.friction.sliding);
+}
+
 /// What a restart needs beside displacements and velocities; travels as JSON text with each state.
 struct RunState {
   GlobalIndex step = 0;  ///< nominal steps done

@@ -35,19 +35,11 @@ void write_summary(const std::filesystem::path& path, const Summary& summary) {
   json["collision_s"] = totals.collision_seconds;
   json["io_s"] = summary.io_seconds;
   json["peak_memory_mb"] = {{"max", summary.peak_memory_max_mb}, {"sum", summary.peak_memory_sum_mb}};
-  const auto& contact = totals.contact;
-  json["min_distance"] = nullptr; // no pair was ever closer than dhat
-  if (std::isfinite(contact.min_distance)) json["min_distance"] = contact.min_distance;
-  json["max_active_pairs"] = contact.max_active_pairs;
-  json["intersections"] = contact.intersections;
-  json["energies"] = {{"kinetic", ledger.kinetic},
-                      {"elastic", ledger.elastic},
-                      {"barrier", ledger.barrier},
-                      {"external_work", ledger.external_work},
-                      {"dissipated_friction", ledger.dissipated_friction},
-                      {"dissipated_damping", ledger.dissipated_damping},
-                      {"dissipated_integrator", ledger.dissipated_integrator}};
-  json["momentum"] = {{"linear", ledger.linear_momentum}, {"angular", ledger.angular_momentum}};
+  for_each_entry(totals.contact, [&](const char* name, auto value) { json[name] = value; });
+  // No pair was ever closer than dhat.
+  if (std::isinf(totals.contact.min_distance)) json["min_distance"] = nullptr;
+  for_each_energy(ledger, [&](const char* name, double energy) { json["energies"][name] = energy; });
+  for_each_momentum(ledger, [&](const char* name, const auto& p) { json["momentum"][name] = p; });
   json["repeatable"] = summary.repeatable;
   json["linear_solver"] = summary.linear_solver;
   json["err_l2"] = summary.norms.l2;

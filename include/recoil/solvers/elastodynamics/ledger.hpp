@@ -21,6 +21,26 @@ struct Ledger {
   std::array<double, 3> angular_momentum{}; ///< about the origin; 2D: last entry
 };
 
+/// Calls visit(name, value) for every energy, work and dissipation of a ledger, const or not, under the names
+/// that files have for them.
+template <class AnyLedger, class Visit>
+void for_each_energy(AnyLedger& ledger, Visit visit) {
+  visit("kinetic", ledger.kinetic);
+  visit("elastic", ledger.elastic);
+  visit("barrier", ledger.barrier);
+  visit("external_work", ledger.external_work);
+  visit("dissipated_friction", ledger.dissipated_friction);
+  visit("dissipated_damping", ledger.dissipated_damping);
+  visit("dissipated_integrator", ledger.dissipated_integrator);
+}
+
+/// The same for the momenta.
+template <class AnyLedger, class Visit>
+void for_each_momentum(AnyLedger& ledger, Visit visit) {
+  visit("linear", ledger.linear_momentum);
+  visit("angular", ledger.angular_momentum);
+}
+
 /// Energies and momenta of a state, without works. Collective.
 template <int dim>
 Ledger measure_state(const ElastodynamicsProblem<dim>& problem, const linalg::Vector& u,

@@ -55,6 +55,17 @@ struct ContactTotals {
   GlobalIndex intersections = 0; ///< by exact predicates, independent of distances
 };
 
+/// Calls visit(name, value) for every entry, const or not, under the names that files have for them.
+template <class AnyContactTotals, class Visit>
+void for_each_entry(AnyContactTotals& totals, Visit visit) requires requires {
+  totals.max_active_pairs;
+}
+{
+  visit("min_distance", totals.min_distance);
+  visit("max_active_pairs", totals.max_active_pairs);
+  visit("intersections", totals.intersections);
+}
+
 /// Counts and seconds of all solves so far, failed ones included.
 struct SolverTotals {
   GlobalIndex newton_iterations = 0, linear_iterations = 0, projected = 0, retries = 0;
