@@ -17,11 +17,7 @@
 #include "recoil/fem/reference/quadrature.hpp"
 #include "recoil/mesh/input/generate.hpp"
 #include "recoil/potentials/elastic.hpp"
-#include "recoil/potentials/laws/fixed_corotational.hpp"
-#include "recoil/potentials/laws/linear_elasticity.hpp"
-#include "recoil/potentials/laws/mooney_rivlin.hpp"
-#include "recoil/potentials/laws/neo_hookean.hpp"
-#include "recoil/potentials/laws/saint_venant.hpp"
+#include "recoil/potentials/laws/all.hpp"
 #include "reference_assembly.hpp"
 
 namespace {
@@ -104,12 +100,13 @@ struct Body {
   template <class Law>
   std::unique_ptr<potentials::ElasticPotential<dim>> potential(int order) const {
     const auto& cells = space.cells_of_order(order);
-    parameters::CellField<Law::num_parameters> field;
+    parameters::CellField field;
     typename Law::Parameters constants;
     constants.fill(mu);
     constants[0] = lambda;
-    field.values.assign(cells.size(), constants);
-    return potentials::make_elastic<dim, Law>(space, geometry, order, cells, field);
+    for (std::size_t k = 0; k < cells.size(); ++k) field.add(constants);
+    return potentials::make_elastic<dim>(*potentials::find_law(Law::name), space, geometry, order, cells,
+                                         field);
   }
 
   void assemble(const potentials::ElasticPotential<dim>& potential, potentials::Projection projection) {
@@ -198,11 +195,7 @@ template <int dim>
 void time_orders(const parallel::Communicator& comm, int n, int repeats, std::string& json) {
   for (int order = 1; order <= 4; ++order) {
     Body<dim> body(comm, unit_box(dim, std::max(1, n / order)), order);
-    time_law<dim, potentials::LinearElasticity<dim>>(body, order, repeats, json);
-    time_law<dim, potentials::SaintVenant<dim>>(body, order, repeats, json);
-    time_law<dim, potentials::NeoHookean<dim>>(body, order, repeats, json);
-    time_law<dim, potentials::FixedCorotational<dim>>(body, order, repeats, json);
-    time_law<dim, potentials::MooneyRivlin<dim>>(body, order, repeats, json);
+    potentials::for_each_law<dim>([&]<class Law>() { time_law<dim, Law>(body, order, repeats, json); });
   }
 }
 

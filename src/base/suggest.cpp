@@ -51,4 +51,13 @@ std::string did_you_mean(std::string_view name, const std::vector<std::string>& 
   return nearest.empty() ? "" : "; did you mean '" + nearest + "'?";
 }
 
+std::string list_names(const std::vector<std::string>& names, std::string_view last) {
+  std::string list;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) list += i + 1 < names.size() ? ", " : " " + std::string(last) + " ";
+    list += names[i];
+  }
+  return list;
+}
+
 } // namespace recoil

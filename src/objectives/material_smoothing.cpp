@@ -41,12 +41,12 @@ std::vector<CellPair> neighbours_across_faces(const Region<dim>& region) {
 template <int dim>
 class MaterialSmoothing final : public Objective<dim> {
 public:
-  MaterialSmoothing(Region<dim> region, std::vector<CellConstants> constants)
+  MaterialSmoothing(Region<dim> region, CellConstants constants)
       : region_(std::move(region)), constants_(std::move(constants)),
         ghosts_(find_ghost_cells(region_.mesh())) {
     parallel::collectively(region_.comm(), [&] { check(); });
     for (const CellPair& pair : neighbours_across_faces(region_))
-      if (at(pair[0]).law == at(pair[1]).law) pairs_.push_back(pair);
+      if (law_of(pair[0]) == law_of(pair[1])) pairs_.push_back(pair);
   }
 
   std::string_view name() const override { return "material_smoothing"; }
@@ -55,8 +55,8 @@ public:
   double value(const ObservedState&) override {
     double sum = 0;
     for (const auto& [one, other] : pairs_)
-      for (std::size_t k = 0; k < static_cast<std::size_t>(at(one).count); ++k) {
-        const double a = at(one).values[k], b = at(other).values[k];
+      for (std::size_t k = 0; k < count(); ++k) {
+        const double a = constants_.values[entry(one, k)], b = constants_.values[entry(other, k)];
         sum += (1 - b / a) * (1 - b / a) + (1 - a / b) * (1 - a / b);
       }
     return region_.comm().sum(sum);
@@ -64,38 +64,43 @@ public:
 
   void add_derivatives(const ObservedState&, double factor, std::span<double>, std::span<double>,
                        parameters::PhysicalGradient<dim>& g) override {
-    std::vector<std::array<double, 3>> by_constants(constants_.size());
+    std::vector<double> by_constants(constants_.values.size());
     for (const auto& [one, other] : pairs_)
-      for (std::size_t k = 0; k < static_cast<std::size_t>(at(one).count); ++k) {
-        const double a = at(one).values[k], b = at(other).values[k];
-        by_constants[static_cast<std::size_t>(one)][k] += factor * derivative(a, b);
-        by_constants[static_cast<std::size_t>(other)][k] += factor * derivative(b, a);
+      for (std::size_t k = 0; k < count(); ++k) {
+        const double a = constants_.values[entry(one, k)], b = constants_.values[entry(other, k)];
+        by_constants[entry(one, k)] += factor * derivative(a, b);
+        by_constants[entry(other, k)] += factor * derivative(b, a);
       }
     // What this rank found for cells of others goes to them.
-    std::vector<double> ghosts, owned(g.law.size() * 3, 0.0);
-    for (const LocalIndex cell : ghosts_.cells) {
-      const auto& values = by_constants[static_cast<std::size_t>(cell)];
-      ghosts.insert(ghosts.end(), values.begin(), values.end());
+    const auto num_owned = static_cast<std::size_t>(region_.mesh().num_owned_cells);
+    std::vector<double> ghosts, owned(num_owned * count(), 0.0);
+    for (const LocalIndex cell : ghosts_.cells)
+      for (std::size_t k = 0; k < count(); ++k) ghosts.push_back(by_constants[entry(cell, k)]);
+    ghosts_.halo.add_back(ghosts, static_cast<int>(count()), owned);
+    for (std::size_t k = 0; k < count(); ++k) {
+      std::vector<double>& total = g.constant(constants_.names[k]);
+      for (std::size_t cell = 0; cell < num_owned; ++cell)
+        total[cell] += by_constants[count() * cell + k] + owned[count() * cell + k];
     }
-    ghosts_.halo.add_back(ghosts, 3, owned);
-    for (std::size_t cell = 0; cell < g.law.size(); ++cell)
-      for (std::size_t k = 0; k < 3; ++k) g.law[cell][k] += by_constants[cell][k] + owned[3 * cell + k];
   }
 
 private:
-  const CellConstants& at(LocalIndex cell) const { return constants_[static_cast<std::size_t>(cell)]; }
+  std::size_t count() const { return constants_.names.size(); }
+  std::size_t entry(LocalIndex cell, std::size_t k) const {
+    return static_cast<std::size_t>(cell) * count() + k;
+  }
+  int law_of(LocalIndex cell) const { return constants_.law[static_cast<std::size_t>(cell)]; }
 
   void check() const {
-    RECOIL_ASSERT(constants_.size() == region_.cells.size());
+    RECOIL_ASSERT(constants_.law.size() == region_.cells.size());
+    RECOIL_ASSERT(constants_.values.size() == region_.cells.size() * count());
     for (LocalIndex cell = 0; cell < region_.mesh().num_cells(); ++cell) {
       if (!region_.selects(cell)) continue;
-      const CellConstants& constants = at(cell);
-      RECOIL_ASSERT(constants.count > 0 && constants.count <= 3);
-      for (int k = 0; k < constants.count; ++k) {
-        const double value = constants.values[static_cast<std::size_t>(k)];
+      for (std::size_t k = 0; k < count(); ++k) {
+        const double value = constants_.values[entry(cell, k)];
         if (value != 0 && std::isfinite(value)) continue;
         const auto body = static_cast<std::size_t>(region_.mesh().cell_body[static_cast<std::size_t>(cell)]);
-        throw InputError("material_smoothing compares ratios of constants: constant " + std::to_string(k) +
+        throw InputError("material_smoothing compares ratios of constants: " + constants_.names[k] +
                          " of the law of body '" + region_.mesh().body_names[body] + "' is " +
                          std::to_string(value) + " in cell " +
                          std::to_string(region_.mesh().cell_ids[static_cast<std::size_t>(cell)]));
@@ -107,7 +112,7 @@ private:
   static double derivative(double a, double b) { return 2 * ((a / b - 1) / b + (1 - b / a) * b / (a * a)); }
 
   Region<dim> region_;
-  std::vector<CellConstants> constants_;
+  CellConstants constants_;
   GhostCells ghosts_;
   std::vector<CellPair> pairs_;
 };
@@ -115,12 +120,11 @@ private:
 } // namespace
 
 template <int dim>
-std::unique_ptr<Objective<dim>> make_material_smoothing(Region<dim> region,
-                                                        std::vector<CellConstants> constants) {
+std::unique_ptr<Objective<dim>> make_material_smoothing(Region<dim> region, CellConstants constants) {
   return std::make_unique<MaterialSmoothing<dim>>(std::move(region), std::move(constants));
 }
 
-template std::unique_ptr<Objective<2>> make_material_smoothing(Region<2>, std::vector<CellConstants>);
-template std::unique_ptr<Objective<3>> make_material_smoothing(Region<3>, std::vector<CellConstants>);
+template std::unique_ptr<Objective<2>> make_material_smoothing(Region<2>, CellConstants);
+template std::unique_ptr<Objective<3>> make_material_smoothing(Region<3>, CellConstants);
 
 } // namespace recoil::objectives

@@ -19,7 +19,7 @@ class Damping final : public Potential<dim> {
 
 public:
   Damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-          std::vector<LocalIndex> cells, parameters::CellField<2> viscosities)
+          std::vector<LocalIndex> cells, parameters::CellField viscosities)
       : space_(&space), geometry_(std::move(geometry)), cells_(std::move(cells)),
         viscosities_(std::move(viscosities)),
         table_(
@@ -36,7 +36,7 @@ public:
     for_points(u,
                [&](std::size_t k, int q, double weight, const auto&, const auto& F, const auto& F_previous) {
                  if (cells_[k] < space_->mesh().num_owned_cells)
-                   sum += weight * Law::energy_density(F, F_previous, dt_, viscosities_.at(k, q));
+                   sum += weight * Law::energy_density(F, F_previous, dt_, viscosities_.at<2>(k, q));
                });
     return sum;
   }
@@ -44,7 +44,7 @@ public:
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override {
     for_points(
         u, [&](std::size_t k, int q, double weight, const auto& G, const auto& F, const auto& F_previous) {
-          const auto P = Law::first_piola(F, F_previous, dt_, viscosities_.at(k, q));
+          const auto P = Law::first_piola(F, F_previous, dt_, viscosities_.at<2>(k, q));
           const typename Kernel::Values force = G * (weight * factor * P).transpose();
           Kernel::scatter(space_->cell_nodes(cells_[k]), space_->num_owned_nodes(), force, g);
         });
@@ -57,7 +57,7 @@ public:
         u, [&](std::size_t k, int q, double weight, const auto& G, const auto& F, const auto& F_previous) {
           if (q == 0) K.setZero();
           Tangent<dim> A;
-          Law::tangent(F, F_previous, dt_, viscosities_.at(k, q), A);
+          Law::tangent(F, F_previous, dt_, viscosities_.at<2>(k, q), A);
           if (projection == Projection::per_element) geometry::project_psd(A);
           add_tangent_hessian(G, factor * weight, A, K);
           if (q + 1 == table_.num_points) H.template add_upper<nodes>(cells_[k], K.data());
@@ -94,7 +94,7 @@ private:
   const fem::FunctionSpace<dim>* space_;
   std::shared_ptr<const fem::CellGeometry<dim>> geometry_;
   std::vector<LocalIndex> cells_;
-  parameters::CellField<2> viscosities_;
+  parameters::CellField viscosities_;
   fem::Tabulation<dim> table_;
   std::span<const double> previous_;
   double dt_ = 1;
@@ -103,7 +103,7 @@ private:
 template <int dim, class Law>
 std::unique_ptr<Potential<dim>>
 make_damping_of(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-                int order, std::vector<LocalIndex> cells, parameters::CellField<2> viscosities) {
+                int order, std::vector<LocalIndex> cells, parameters::CellField viscosities) {
   const auto make = [&]<int k>() -> std::unique_ptr<Potential<dim>> {
     return std::make_unique<Damping<dim, k, Law>>(space, std::move(geometry), std::move(cells),
                                                   std::move(viscosities));
@@ -124,10 +124,9 @@ make_damping_of(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem:
 } // namespace
 
 template <int dim>
-std::unique_ptr<Potential<dim>> make_damping(const fem::FunctionSpace<dim>& space,
-                                             std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-                                             int order, std::vector<LocalIndex> cells,
-                                             parameters::CellField<2> viscosities, DampingRate rate) {
+std::unique_ptr<Potential<dim>>
+make_damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+             int order, std::vector<LocalIndex> cells, parameters::CellField viscosities, DampingRate rate) {
   const auto make = rate == DampingRate::endpoint ? make_damping_of<dim, EndpointRateDamping<dim>>
                                                   : make_damping_of<dim, StrainRateDamping<dim>>;
   return make(space, std::move(geometry), order, std::move(cells), std::move(viscosities));
@@ -135,11 +134,11 @@ std::unique_ptr<Potential<dim>> make_damping(const fem::FunctionSpace<dim>& spac
 
 template std::unique_ptr<Potential<2>> make_damping(const fem::FunctionSpace<2>&,
                                                     std::shared_ptr<const fem::CellGeometry<2>>, int,
-                                                    std::vector<LocalIndex>, parameters::CellField<2>,
+                                                    std::vector<LocalIndex>, parameters::CellField,
                                                     DampingRate);
 template std::unique_ptr<Potential<3>> make_damping(const fem::FunctionSpace<3>&,
                                                     std::shared_ptr<const fem::CellGeometry<3>>, int,
-                                                    std::vector<LocalIndex>, parameters::CellField<2>,
+                                                    std::vector<LocalIndex>, parameters::CellField,
                                                     DampingRate);
 
 } // namespace recoil::potentials

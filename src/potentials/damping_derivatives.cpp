@@ -15,7 +15,7 @@ void add_damping_previous_product(const CellPoints<dim>& points, const DampingSt
       const Matrix F = Matrix::Identity() + points.gradient(cell, q, step.u);
       const Matrix F_previous = Matrix::Identity() + points.gradient(cell, q, step.previous);
       Tangent<dim> A;
-      Law::tangent_previous(F, F_previous, step.dt, step.viscosities.at(k, q), A);
+      Law::tangent_previous(F, F_previous, step.dt, step.viscosities.template at<2>(k, q), A);
       points.scatter(cell, q, factor * points.weight(cell, q) * contract<dim>(points.gradient(cell, q, p), A),
                      y);
     }
@@ -36,7 +36,7 @@ void add_damping_parameter_products(const CellPoints<dim>& points, const Damping
       const Matrix Gu_previous = points.gradient(cell, q, step.previous),
                    F_previous = Matrix::Identity() + Gu_previous;
       const Matrix Gp = points.gradient(cell, q, p);
-      const auto& viscosities = step.viscosities.at(k, q);
+      const auto viscosities = step.viscosities.template at<2>(k, q);
       const double weight = factor * points.weight(cell, q);
       const auto stresses = Law::stress_derivatives(F, F_previous, step.dt, viscosities);
       for (std::size_t i = 0; i < stresses.size(); ++i)

@@ -11,7 +11,7 @@ namespace recoil::potentials {
 /// The two ends of a step with damping.
 template <int dim>
 struct DampingStep {
-  const parameters::CellField<2>& viscosities;
+  const parameters::CellField& viscosities;
   std::span<const double> u, previous;
   double dt;
 };

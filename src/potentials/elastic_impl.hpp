@@ -3,12 +3,11 @@
 #include <limits>
 
 #include "potentials/cell_loop.hpp"
-#include "potentials/elastic_derivatives.hpp"
+#include "potentials/elastic_units.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/inversion.hpp"
 #include "recoil/geometry/jacobian_positivity.hpp"
-#include "recoil/potentials/elastic.hpp"
-#include "recoil/potentials/laws/element_hessian.hpp"
+#include "recoil/potentials/laws/all.hpp"
 #include "recoil/potentials/laws/projected_tangent.hpp"
 #include "recoil/potentials/laws/stress.hpp"
 
@@ -21,15 +20,15 @@ class ElasticOnCells final : public ElasticPotential<dim> {
   using Matrix = SquareMatrix<dim>;
 
 public:
-  ElasticOnCells(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-                 std::vector<LocalIndex> cells, parameters::CellField<Law::num_parameters> parameters)
-      : space_(&space), geometry_(std::move(geometry)), cells_(std::move(cells)),
-        parameters_(std::move(parameters)),
-        table_(fem::tabulate(space.basis(order), cell_quadrature(space, order, parameters_.points_per_cell))),
+  ElasticOnCells(const LawInfo& law, ElasticParts<dim>&& parts)
+      : space_(&parts.space), geometry_(std::move(parts.geometry)), cells_(std::move(parts.cells)),
+        constants_(std::move(parts.constants)), derivatives_(elastic_derivatives<dim>(law)),
+        table_(
+            fem::tabulate(space_->basis(order), cell_quadrature(*space_, order, constants_.points_per_cell))),
         positivity_(order) {
     Tangent<dim> A;
     for (std::size_t k = 0; k < cells_.size(); ++k) {
-      Law::tangent(Matrix::Identity(), parameters_.at(k, 0), A);
+      Law::tangent(Matrix::Identity(), constants(k, 0), A);
       stiffness_.push_back(geometry_->weight_factor(cells_[k]) * A.diagonal().maxCoeff());
     }
   }
@@ -48,8 +47,7 @@ public:
       const double factor = geometry_->weight_factor(cell);
       for (int q = 0; q < table_.num_points; ++q) {
         const Matrix F = Kernel::deformation_gradient(values, gradients(cell, q));
-        sum += factor * table_.weights[static_cast<std::size_t>(q)] *
-               Law::energy_density(F, parameters_.at(k, q));
+        sum += factor * table_.weights[static_cast<std::size_t>(q)] * Law::energy_density(F, constants(k, q));
       }
     }
     return sum;
@@ -63,7 +61,7 @@ public:
       typename Kernel::Values force = Kernel::Values::Zero();
       for (int q = 0; q < table_.num_points; ++q) {
         const typename Kernel::Gradients G = gradients(cell, q);
-        const Matrix P = Law::first_piola(Kernel::deformation_gradient(values, G), parameters_.at(k, q));
+        const Matrix P = Law::first_piola(Kernel::deformation_gradient(values, G), constants(k, q));
         force.noalias() += G * (weight(cell, q) * factor * P).transpose();
       }
       Kernel::scatter(cell_nodes, space_->num_owned_nodes(), force, g);
@@ -119,7 +117,7 @@ public:
     std::vector<PointStress<dim>> points;
     for (int q = 0; q < table_.num_points; ++q) {
       const Matrix F = Kernel::deformation_gradient(values, gradients(cell, q));
-      const auto& parameters = parameters_.at(index, q);
+      const auto parameters = constants(index, q);
       points.push_back(
           {cauchy_stress<Law>(F, parameters), Law::energy_density(F, parameters), weight(cell, q)});
     }
@@ -128,28 +126,31 @@ public:
 
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
-    add_elastic_parameter_products<Law>(points(), parameters_, u, p, factor, g);
+    derivatives_.add_parameter_products(points(), constants_, u, p, factor, g);
   }
 
   double integrate(std::span<const double> u, const PointFunction<dim>& j,
                    std::span<const char> selected) const override {
-    return integrate_point_function<Law>(points(), parameters_, u, j, selected);
+    return derivatives_.integrate(points(), constants_, u, j, selected);
   }
 
   void add_integral_gradient(std::span<const double> u, const PointFunction<dim>& j,
                              std::span<const char> selected, double factor,
                              std::span<double> g) const override {
-    add_point_function_gradient<Law>(points(), parameters_, u, j, selected, factor, g);
+    derivatives_.add_integral_gradient(points(), constants_, u, j, selected, factor, g);
   }
 
   void add_integral_parameter_products(std::span<const double> u, const PointFunction<dim>& j,
                                        std::span<const char> selected, double factor,
                                        parameters::PhysicalGradient<dim>& g) const override {
-    add_point_function_parameter_products<Law>(points(), parameters_, u, j, selected, factor, g);
+    derivatives_.add_integral_parameter_products(points(), constants_, u, j, selected, factor, g);
   }
 
 private:
   CellPoints<dim> points() const { return {*space_, *geometry_, cells_, table_}; }
+  typename Law::Parameters constants(std::size_t k, int point) const {
+    return constants_.template at<num_parameters<Law>>(k, point);
+  }
 
   // Flattened: the compiler stops inlining in large translation units, where calls cost as much as the work.
   [[gnu::flatten]] void exact_hessian(std::size_t k, const typename Kernel::Values& values, double factor,
@@ -159,14 +160,14 @@ private:
       if (table_.num_points == 1) {
         const typename Kernel::Gradients G = gradients(cell, 0);
         assign_hessian<Law>(G, factor * weight(cell, 0), Kernel::deformation_gradient(values, G),
-                            parameters_.at(k, 0), K);
+                            constants(k, 0), K);
         return;
       }
     K.setZero();
     for (int q = 0; q < table_.num_points; ++q) {
       const typename Kernel::Gradients G = gradients(cell, q);
-      Law::add_hessian(G, factor * weight(cell, q), Kernel::deformation_gradient(values, G),
-                       parameters_.at(k, q), K);
+      Law::add_hessian(G, factor * weight(cell, q), Kernel::deformation_gradient(values, G), constants(k, q),
+                       K);
     }
   }
 
@@ -177,7 +178,7 @@ private:
     for (int q = 0; q < table_.num_points; ++q) {
       const typename Kernel::Gradients G = gradients(cells_[k], q);
       Tangent<dim> A;
-      projected_tangent<Law>(Kernel::deformation_gradient(values, G), parameters_.at(k, q), A);
+      projected_tangent<Law>(Kernel::deformation_gradient(values, G), constants(k, q), A);
       add_tangent_hessian(G, factor * weight(cells_[k], q), A, K);
     }
   }
@@ -210,22 +211,19 @@ private:
   const fem::FunctionSpace<dim>* space_;
   std::shared_ptr<const fem::CellGeometry<dim>> geometry_;
   std::vector<LocalIndex> cells_;
-  parameters::CellField<Law::num_parameters> parameters_;
+  parameters::CellField constants_;
+  const ElasticDerivatives<dim>& derivatives_;
   std::vector<double> stiffness_; ///< modulus times measure of each cell [J]
   fem::Tabulation<dim> table_;
   geometry::JacobianPositivity<dim> positivity_;
 };
 
-template <int dim, class Law>
-std::unique_ptr<ElasticPotential<dim>> make_elastic(const fem::FunctionSpace<dim>& space,
-                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-                                                    int order, std::vector<LocalIndex> cells,
-                                                    parameters::CellField<Law::num_parameters> parameters) {
+template <class Law, int dim = Law::dimension>
+std::unique_ptr<ElasticPotential<dim>> make_elastic_by(const LawInfo& law, ElasticParts<dim>&& parts) {
   const auto make = [&]<int k>() -> std::unique_ptr<ElasticPotential<dim>> {
-    return std::make_unique<ElasticOnCells<dim, Law, k>>(space, std::move(geometry), std::move(cells),
-                                                         std::move(parameters));
+    return std::make_unique<ElasticOnCells<dim, Law, k>>(law, std::move(parts));
   };
-  switch (order) {
+  switch (parts.order) {
   case 1:
     return make.template operator()<1>();
   case 2:
@@ -233,9 +231,18 @@ std::unique_ptr<ElasticPotential<dim>> make_elastic(const fem::FunctionSpace<dim
   case 3:
     return make.template operator()<3>();
   default:
-    RECOIL_ASSERT(order == 4);
+    RECOIL_ASSERT(parts.order == 4);
     return make.template operator()<4>();
   }
+}
+
+template <int dim, int group>
+std::unique_ptr<ElasticPotential<dim>> make_elastic_of_group(const LawInfo& law, ElasticParts<dim>& parts) {
+  std::unique_ptr<ElasticPotential<dim>> made;
+  for_each_law<dim, group, num_law_groups>([&]<class Law>() {
+    if (law.name == Law::name) made = make_elastic_by<Law>(law, std::move(parts));
+  });
+  return made;
 }
 
 } // namespace recoil::potentials

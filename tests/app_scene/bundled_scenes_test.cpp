@@ -47,8 +47,8 @@ TEST(ResolvedScene, GivesTheSameValues) {
   }
   ASSERT_EQ(again.materials.size(), scene.materials.size());
   EXPECT_EQ(again.materials[1].bodies, scene.materials[1].bodies);
-  EXPECT_EQ(std::get<Expression>(again.materials[1].nu).text(),
-            std::get<Expression>(scene.materials[1].nu).text());
+  EXPECT_EQ(std::get<Expression>(*again.materials[1].find("nu")).text(),
+            std::get<Expression>(*scene.materials[1].find("nu")).text());
   EXPECT_EQ(again.time.dt, scene.time.dt);
   EXPECT_EQ(again.time.steps, scene.time.steps);
   EXPECT_EQ(again.time.bdf_order, scene.time.bdf_order);

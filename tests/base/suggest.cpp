@@ -32,3 +32,10 @@ TEST(Suggest, did_you_mean) {
   EXPECT_EQ(did_you_mean("tmie", {"time"}), "; did you mean 'time'?");
   EXPECT_EQ(did_you_mean("zebra", {"time"}), "");
 }
+
+TEST(Suggest, list_names) {
+  EXPECT_EQ(list_names({}, "and"), "");
+  EXPECT_EQ(list_names({"a"}, "and"), "a");
+  EXPECT_EQ(list_names({"a", "b"}, "or"), "a or b");
+  EXPECT_EQ(list_names({"a", "b", "c"}, "and"), "a, b and c");
+}

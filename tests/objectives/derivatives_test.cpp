@@ -134,9 +134,7 @@ void check_regularisers() {
         with_bodies("boundary_smoothing", bodies));
     check_objective<dim>(
         [&](const Scene<dim>& scene) {
-          std::vector<CellConstants> constants;
-          for (const auto& values : scene.constants) constants.push_back({0, 2, values});
-          return make_material_smoothing<dim>(scene.region(bodies), constants);
+          return make_material_smoothing<dim>(scene.region(bodies), scene.cell_constants());
         },
         with_bodies("material_smoothing", bodies));
   }

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/objective.hpp"
 #include "recoil/objectives/region.hpp"
 #include "recoil/potentials/elastic.hpp"
@@ -69,7 +70,7 @@ struct Scene {
   mesh::DistributedMesh<dim> mesh;
   fem::FunctionSpace<dim> space;
   std::shared_ptr<const fem::CellGeometry<dim>> geometry;
-  std::vector<std::array<double, 3>> constants; ///< of local cells
+  std::vector<std::array<double, 2>> constants; ///< of local cells
   std::vector<double> density;                  ///< of local cells
   std::vector<std::unique_ptr<potentials::ElasticPotential<dim>>> elastic;
   linalg::Vector u, v;
@@ -79,7 +80,7 @@ struct Scene {
         space(mesh, {1, 2}), geometry(std::make_shared<const fem::CellGeometry<dim>>(mesh)),
         u(test::rough_field(space, 0.01, 1)), v(test::rough_field(space, 0.7, 2)) {
     for (const GlobalIndex id : mesh.cell_ids) {
-      std::array<double, 3> values{};
+      std::array<double, 2> values{};
       for (int k = 0; k < 2; ++k)
         values[static_cast<std::size_t>(k)] = 2.0 + k +
                                               variation * std::sin(static_cast<double>(id + 5 * k)) +
@@ -90,12 +91,10 @@ struct Scene {
     }
     for (const int order : {1, 2}) {
       const auto& cells = space.cells_of_order(order);
-      parameters::CellField<2> field;
-      for (const LocalIndex cell : cells) {
-        const auto& values = constants[static_cast<std::size_t>(cell)];
-        field.values.push_back({values[0], values[1]});
-      }
-      elastic.push_back(potentials::make_elastic<dim, Law>(space, geometry, order, cells, field));
+      parameters::CellField field;
+      for (const LocalIndex cell : cells) field.add(constants[static_cast<std::size_t>(cell)]);
+      elastic.push_back(potentials::make_elastic<dim>(*potentials::find_law(Law::name), space, geometry,
+                                                      order, cells, field));
     }
     u.add(shift.of(Quantity::displacement), test::rough_field(space, 1, 11));
     v.add(shift.of(Quantity::velocity), test::rough_field(space, 1, 12));
@@ -106,6 +105,12 @@ struct Scene {
   }
   std::vector<const potentials::ElasticPotential<dim>*> laws() const {
     return {elastic[0].get(), elastic[1].get()};
+  }
+  /// As one law everywhere.
+  CellConstants cell_constants() const {
+    CellConstants all{{"lambda", "mu"}, std::vector<int>(constants.size(), 0), {}};
+    for (const auto& values : constants) all.values.insert(all.values.end(), values.begin(), values.end());
+    return all;
   }
   potentials::Density density_field() const {
     return
@@ -133,9 +138,9 @@ directional_derivatives(const fem::FunctionSpace<dim>& space, std::span<const Gl
   objective.add_derivatives(state, factor, du.write_owned(), dv.write_owned(), g);
   const mesh::DistributedMesh<dim>& mesh = space.mesh();
   std::array<double, 6> slopes{};
-  for (std::size_t cell = 0; cell < g.law.size(); ++cell) {
-    for (int k = 0; k < 2; ++k)
-      slopes[2] += g.law[cell][static_cast<std::size_t>(k)] * direction(mesh.cell_ids[cell], k);
+  for (std::size_t cell = 0; cell < g.density.size(); ++cell) {
+    slopes[2] += g.constant("lambda")[cell] * direction(mesh.cell_ids[cell], 0) +
+                 g.constant("mu")[cell] * direction(mesh.cell_ids[cell], 1);
     slopes[3] += g.density[cell] * direction(mesh.cell_ids[cell], 5);
   }
   const auto along = [](const auto& by_point, const auto& ids) {

@@ -276,10 +276,10 @@ TYPED_TEST(ObjectiveValues, MaterialSmoothingByBruteForce) {
   const Scene<dim> scene(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   const mesh::SimplexMesh whole = whole_mesh<dim>();
   const auto law_of = [](GlobalIndex id) { return id % 5 == 0 ? 1 : 0; };
-  std::vector<CellConstants> constants;
+  CellConstants constants = scene.cell_constants();
   for (std::size_t cell = 0; cell < scene.mesh.cells.size(); ++cell)
-    constants.push_back({law_of(scene.mesh.cell_ids[cell]), 2, scene.constants[cell]});
-  std::vector<std::array<double, 3>> of_id(whole.cells.size());
+    constants.law[cell] = law_of(scene.mesh.cell_ids[cell]);
+  std::vector<std::array<double, 2>> of_id(whole.cells.size());
   for (std::size_t cell = 0; cell < whole.cells.size(); ++cell)
     of_id[static_cast<std::size_t>(alone.mesh.cell_ids[cell])] = alone.constants[cell];
   double expected = 0;
@@ -295,7 +295,7 @@ TYPED_TEST(ObjectiveValues, MaterialSmoothingByBruteForce) {
   EXPECT_GT(expected, 0);
   EXPECT_NEAR(make_material_smoothing<dim>(scene.region(), constants)->value(scene.state()), expected,
               1e-12 * expected);
-  for (CellConstants& entry : constants) entry.values[1] = 0;
+  for (std::size_t i = 1; i < constants.values.size(); i += 2) constants.values[i] = 0;
   EXPECT_THROW(make_material_smoothing<dim>(scene.region(), constants), InputError);
 }
 

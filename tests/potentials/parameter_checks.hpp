@@ -6,6 +6,7 @@
 
 #include "potentials/potential_checks.hpp"
 #include "recoil/parameters/cell_field.hpp"
+#include "recoil/potentials/laws/law.hpp"
 
 /// Products with derivatives by parameters against central differences, on distorted boxes. Every direction
 /// is a rough function of ids that no partition changes.
@@ -50,27 +51,44 @@ double vertex_change(const Body<dim>& body, const parameters::PhysicalGradient<d
 
 /// Constants in the cells of one order, 1 + 0.3 rough numbers, changed by h * rough(cell id, constant, 7).
 /// @param points_per_cell values in a cell differ by the point, their change does not.
-template <int N, int dim>
-parameters::CellField<N> rough_constants(const Body<dim>& body, int order, double h = 0,
-                                         int points_per_cell = 1) {
-  parameters::CellField<N> field;
+template <std::size_t N, int dim>
+parameters::CellField rough_constants(const Body<dim>& body, int order, double h = 0,
+                                      int points_per_cell = 1) {
+  parameters::CellField field;
   field.points_per_cell = points_per_cell;
   for (const LocalIndex cell : body.space.cells_of_order(order)) {
     const GlobalIndex id = body.mesh.cell_ids[static_cast<std::size_t>(cell)];
     for (int q = 0; q < points_per_cell; ++q) {
-      auto& values = field.values.emplace_back();
+      std::array<double, N> values;
       for (std::size_t i = 0; i < N; ++i) values[i] = 1 + 0.3 * rough(id, i, 0.2 * q) + h * rough(id, i, 7);
+      field.add(values);
     }
   }
   return field;
 }
 
-/// Change along the same direction, of PhysicalGradient::law or viscosity.
-template <int N, int dim, class Entries>
-double constants_change(const Body<dim>& body, const Entries& entries) {
+/// Change along the same direction, by the viscosities.
+template <int dim>
+double viscosities_change(const Body<dim>& body, const parameters::PhysicalGradient<dim>& g) {
   double change = 0;
-  for (std::size_t cell = 0; cell < entries.size(); ++cell)
-    for (std::size_t i = 0; i < N; ++i) change += entries[cell][i] * rough(body.mesh.cell_ids[cell], i, 7);
+  for (std::size_t cell = 0; cell < g.viscosity.size(); ++cell)
+    for (std::size_t i = 0; i < 2; ++i)
+      change += g.viscosity[cell][i] * rough(body.mesh.cell_ids[cell], i, 7);
+  return body.comm.sum(change);
+}
+
+/// Change along the same direction, by the constants of a law.
+template <class Law, int dim>
+double constants_change(const Body<dim>& body, const parameters::PhysicalGradient<dim>& g) {
+  double change = 0;
+  const LawInfo& law = *find_law(Law::name);
+  for (std::size_t i = 0; i < law.parameters.size(); ++i) {
+    // A rank without cells of the law asks for nothing.
+    const auto found = g.constants.find(law.parameters[i].name);
+    if (found == g.constants.end()) continue;
+    for (std::size_t cell = 0; cell < found->second.size(); ++cell)
+      change += found->second[cell] * rough(body.mesh.cell_ids[cell], i, 7);
+  }
   return body.comm.sum(change);
 }
 

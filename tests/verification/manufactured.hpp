@@ -134,10 +134,10 @@ double static_error(int n, int order) {
   const potentials::Density unit = [](LocalIndex, const ExpressionPoint&) { return 1.0; };
   problem.mass = std::make_unique<potentials::MassMatrix<dim>>(space, *problem.geometry, unit,
                                                                potentials::MassLumping::consistent);
-  parameters::CellField<Law::num_parameters> parameters;
-  parameters.values.assign(all_cells(space).size(), test_parameters<Law>());
-  problem.elastic.push_back(
-      potentials::make_elastic<dim, Law>(space, problem.geometry, order, all_cells(space), parameters));
+  parameters::CellField parameters;
+  for (std::size_t k = 0; k < all_cells(space).size(); ++k) parameters.add(test_parameters<Law>());
+  problem.elastic.push_back(potentials::make_elastic<dim>(
+      *potentials::find_law(Law::name), space, problem.geometry, order, all_cells(space), parameters));
   problem.loads.push_back(potentials::make_body_force<dim>(space, problem.geometry, unit,
                                                            {[](LocalIndex, const ExpressionPoint& point) {
                                                               return equilibrium_force<dim, Law>(

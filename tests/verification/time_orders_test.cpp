@@ -24,10 +24,10 @@ solvers::ElastodynamicsProblem<2> moving_problem(const fem::FunctionSpace<2>& sp
   const potentials::Density unit = [](LocalIndex, const ExpressionPoint&) { return 1.0; };
   problem.mass = std::make_unique<potentials::MassMatrix<2>>(space, *problem.geometry, unit,
                                                              potentials::MassLumping::consistent);
-  parameters::CellField<2> parameters;
-  parameters.values.assign(all_cells(space).size(), test_parameters<Law>());
-  problem.elastic.push_back(
-      potentials::make_elastic<2, Law>(space, problem.geometry, 1, all_cells(space), parameters));
+  parameters::CellField parameters;
+  for (std::size_t k = 0; k < all_cells(space).size(); ++k) parameters.add(test_parameters<Law>());
+  problem.elastic.push_back(potentials::make_elastic<2>(*potentials::find_law(Law::name), space,
+                                                        problem.geometry, 1, all_cells(space), parameters));
   problem.loads.push_back(potentials::make_body_force<2>(
       space, problem.geometry, unit,
       {[](LocalIndex, const ExpressionPoint& p) -> Point<2> {

@@ -17,4 +17,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 /// "; did you mean 'x'?" for the end of an error message, or empty when no candidate is near.
 std::string did_you_mean(std::string_view name, const std::vector<std::string>& candidates);
 
+/// "a, b and c" with the word `last` for "and".
+std::string list_names(const std::vector<std::string>& names, std::string_view last);
+
 } // namespace recoil

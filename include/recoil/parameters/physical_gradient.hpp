@@ -2,6 +2,7 @@
 
 #include <array>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,16 +23,20 @@ struct PhysicalGradient {
 
   /// Zero. `num_obstacle_vertices`: local ones, of mesh::DistributedObstacles.
   explicit PhysicalGradient(const fem::FunctionSpace<dim>& space, LocalIndex num_obstacle_vertices = 0)
-      : law(owned_cells(space)), viscosity(owned_cells(space)), density(owned_cells(space), 0.0),
+      : viscosity(owned_cells(space)), density(owned_cells(space), 0.0),
         acceleration(owned_cells(space), Point::Zero()),
         traction(space.boundary_facets().size(), Point::Zero()),
         pressure(space.boundary_facets().size(), 0.0), vertices(space.mesh().vertices.size(), Point::Zero()),
         obstacle_vertices(static_cast<std::size_t>(num_obstacle_vertices), Point::Zero()) {}
 
-  std::vector<std::array<double, 3>> law; ///< per owned cell: by the constants of its law, in the law's order
-  std::vector<std::array<double, 2>> viscosity; ///< per owned cell: by psi and phi
-  std::vector<double> density;                  ///< per owned cell
-  std::vector<Point> acceleration;              ///< per owned cell: by a body force per mass, uniform in it
+  /// Per owned cell by a constant of its law; zero where the law has no constant of this name.
+  std::vector<double>& constant(const std::string& name) {
+    return constants.try_emplace(name, density.size(), 0.0).first->second;
+  }
+  std::map<std::string, std::vector<double>> constants; ///< those that were asked for
+  std::vector<std::array<double, 2>> viscosity;         ///< per owned cell: by psi and phi
+  std::vector<double> density;                          ///< per owned cell
+  std::vector<Point> acceleration; ///< per owned cell: by a body force per mass, uniform in it
   /// Per FunctionSpace::boundary_facets(): by a traction, uniform on the facet, and by a follower pressure.
   /// Zero on facets of ghost cells.
   std::vector<Point> traction;

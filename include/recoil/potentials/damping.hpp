@@ -21,7 +21,7 @@ enum class DampingRate {
 template <int dim>
 std::unique_ptr<Potential<dim>>
 make_damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-             int order, std::vector<LocalIndex> cells, parameters::CellField<2> viscosities,
+             int order, std::vector<LocalIndex> cells, parameters::CellField viscosities,
              DampingRate rate = DampingRate::green_difference);
 
 } // namespace recoil::potentials

@@ -6,7 +6,7 @@
 #include "recoil/fem/cell_geometry.hpp"
 #include "recoil/fem/function_space.hpp"
 #include "recoil/parameters/cell_field.hpp"
-#include "recoil/potentials/laws/kinematics.hpp"
+#include "recoil/potentials/laws/law.hpp"
 #include "recoil/potentials/potential.hpp"
 
 namespace recoil::potentials {
@@ -65,15 +65,17 @@ public:
                                                parameters::PhysicalGradient<dim>& g) const = 0;
 };
 
-/// The hyperelastic energy sum_q w_q W(I + grad u(x_q)) of law `Law` over `cells`, which must all have order
+/// The hyperelastic energy sum_q w_q W(I + grad u(x_q)) of a law over `cells`, which must all have order
 /// `order`. u is infeasible where a cell is inverted, unless the law is one of linear theory.
 /// Derivatives by the constants of a cell are by a change that is the same at all its points; those by rest
 /// positions let every point keep its constants.
-/// @param parameters one entry per cell, or per quadrature point (FunctionSpace::stiffness_degree), in the
-/// law's own order of constants.
-template <int dim, class Law>
-std::unique_ptr<ElasticPotential<dim>>
-make_elastic(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-             int order, std::vector<LocalIndex> cells, parameters::CellField<Law::num_parameters> parameters);
+/// @param law one of laws().
+/// @param constants one set per cell, or per quadrature point (FunctionSpace::stiffness_degree), in the order
+/// of LawInfo::parameters.
+template <int dim>
+std::unique_ptr<ElasticPotential<dim>> make_elastic(const LawInfo& law, const fem::FunctionSpace<dim>& space,
+                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+                                                    int order, std::vector<LocalIndex> cells,
+                                                    parameters::CellField constants);
 
 } // namespace recoil::potentials

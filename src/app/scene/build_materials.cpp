@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <map>
 
 #include "app/scene/build.hpp"
+#include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
 namespace {
@@ -19,22 +21,45 @@ double constant_or(const MaterialValue& value, double otherwise) {
   return formula && formula->is_constant() ? (*formula)({}) : otherwise;
 }
 
-void refuse_constants(const Item& entry, const std::string& type, std::initializer_list<const char*> names) {
-  for (const char* name : names)
+/// Refuses the constants of other laws.
+void refuse_constants(const Item& entry, const std::string& type, const potentials::LawInfo& law) {
+  const auto refuse = [&](const char* name) {
     if (entry.has(name)) entry[name].fail("is not a constant of " + type + "; leave it out");
+  };
+  if (!law.lame)
+    for (const char* name : {"E", "nu"}) refuse(name);
+  for (const potentials::LawInfo& other : potentials::laws())
+    for (const potentials::LawConstant& constant : other.constants)
+      if (std::ranges::find(law.constants, std::string_view(constant.name), &potentials::LawConstant::name) ==
+          law.constants.end())
+        refuse(constant.name);
 }
 
-void build_mooney_rivlin(const Item& entry, const std::string& type, MaterialEntry& material) {
-  refuse_constants(entry, type, {"E", "nu", "lambda", "mu"});
-  for (const char* name : {"c1", "c2", "k"})
-    if (!entry.has(name)) entry.fail(type + " needs `c1`, `c2` and `k`; `" + name + "` is missing");
-  material.c1 = value_of(entry["c1"]);
-  material.c2 = value_of(entry["c2"]);
-  material.k = value_of(entry["k"]);
+void build_own_constants(const Item& entry, const std::string& type, MaterialEntry& material) {
+  const auto constants = material.law->constants;
+  std::vector<std::string> names;
+  for (const potentials::LawConstant& constant : constants)
+    names.push_back("`" + std::string(constant.name) + "`");
+  std::size_t terms = 0;
+  for (const potentials::LawConstant& constant : constants) {
+    if (!entry.has(constant.name))
+      entry.fail(type + " needs " + list_names(names, "and") + "; `" + constant.name + "` is missing");
+    const std::size_t size = constant.max_terms == 0 ? 0 : entry[constant.name].size();
+    if (size != 0 && terms != 0 && size != terms)
+      entry[constant.name].fail("must be as long as the lists before it, " + std::to_string(terms) +
+                                ", but has " + std::to_string(size) + " entries");
+    terms = std::max(terms, size);
+  }
+  for (const potentials::LawParameter& parameter : material.law->parameters) {
+    const Item given = entry[parameter.constant->name];
+    if (parameter.constant->max_terms == 0)
+      material.constants.push_back({parameter.name, value_of(given)});
+    else if (const auto term = static_cast<std::size_t>(parameter.term); term < terms)
+      material.constants.push_back({parameter.name, value_of(given.items()[term])});
+  }
 }
 
 void build_elastic_pair(const Item& entry, const std::string& type, MaterialEntry& material, Scene& scene) {
-  refuse_constants(entry, type, {"c1", "c2", "k"});
   const bool young = entry.has("E") && entry.has("nu"), lame = entry.has("lambda") && entry.has("mu");
   const int given = entry.has("E") + entry.has("nu") + entry.has("lambda") + entry.has("mu");
   if (!young && !lame) entry.fail(type + " needs `E` and `nu`, or `lambda` and `mu`");
@@ -42,31 +67,20 @@ void build_elastic_pair(const Item& entry, const std::string& type, MaterialEntr
   if (young && lame)
     scene.warnings.push_back(entry.where() +
                              ": `E` and `nu` win over `lambda` and `mu`, which are not looked at");
-  if (young) {
-    material.E = value_of(entry["E"]);
-    material.nu = value_of(entry["nu"]);
-  } else {
-    material.pair = ElasticPair::lame;
-    material.lambda = value_of(entry["lambda"]);
-    material.mu = value_of(entry["mu"]);
-    const double lambda = constant_or(material.lambda, 1), mu = constant_or(material.mu, 1e300);
-    if (!(lambda + 2 * mu / 3 > 0))
-      entry["lambda"].fail("lambda + 2 mu/3 must be positive, is " + std::to_string(lambda + 2 * mu / 3));
-  }
+  for (const char* name : young ? std::array{"E", "nu"} : std::array{"lambda", "mu"})
+    material.constants.push_back({name, value_of(entry[name])});
+  if (young) return;
+  const double lambda = constant_or(material.constants[0].value, 1),
+               mu = constant_or(material.constants[1].value, 1e300);
+  if (!(lambda + 2 * mu / 3 > 0))
+    entry["lambda"].fail("lambda + 2 mu/3 must be positive, is " + std::to_string(lambda + 2 * mu / 3));
 }
 
 MaterialEntry build_material(const Item& entry, bool alone, Scene& scene) {
-  static const std::map<std::string, MaterialType> types = {
-      {"LinearElasticity", MaterialType::linear_elasticity},
-      {"HookeLinearElasticity", MaterialType::hooke_linear_elasticity},
-      {"SaintVenant", MaterialType::saint_venant},
-      {"NeoHookean", MaterialType::neo_hookean},
-      {"FixedCorotational", MaterialType::fixed_corotational},
-      {"MooneyRivlin", MaterialType::mooney_rivlin}};
   MaterialEntry material;
   material.where = entry.where();
-  const auto type = entry["type"].text();
-  material.type = types.at(type);
+  material.type = entry["type"].text();
+  material.law = potentials::find_law(material.type);
   if (entry.has("body")) {
     if (entry.has("id")) entry.fail("has both `id` and `body`; keep one");
     material.bodies = entry["body"].texts();
@@ -77,10 +91,11 @@ MaterialEntry build_material(const Item& entry, bool alone, Scene& scene) {
   } else {
     material.ids = entry.has("id") ? entry["id"].integers() : std::vector<int>{0};
   }
-  if (material.type == MaterialType::mooney_rivlin)
-    build_mooney_rivlin(entry, type, material);
+  refuse_constants(entry, material.type, *material.law);
+  if (material.law->lame)
+    build_elastic_pair(entry, material.type, material, scene);
   else
-    build_elastic_pair(entry, type, material, scene);
+    build_own_constants(entry, material.type, material);
   material.rho = value_of(entry["rho"]);
   material.phi = value_of(entry["phi"]);
   material.psi = value_of(entry["psi"]);

@@ -1,5 +1,13 @@
 #include "app/scene/scene_keys.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <utility>
+
+#include "recoil/base/error.hpp"
+#include "recoil/potentials/laws/law.hpp"
+
 namespace recoil::app {
 namespace {
 
@@ -23,13 +31,9 @@ constexpr Key materials[] = {
      .types = one_or_list,
      .items = text,
      .doc = "Body names instead of `id`."},
-    {.pattern = "/materials/*/type",
-     .types = text,
-     .required = true,
-     .choices = "[\"LinearElasticity\", \"HookeLinearElasticity\", \"SaintVenant\", \"NeoHookean\", "
-                "\"FixedCorotational\", "
-                "\"MooneyRivlin\"]",
-     .doc = "Constitutive law."},
+};
+
+constexpr Key elastic_pairs[] = {
     {.pattern = "/materials/*/E",
      .types = expression | element_data,
      .range = positive,
@@ -48,15 +52,9 @@ constexpr Key materials[] = {
      .range = positive,
      .unit = "Pa",
      .doc = "Shear modulus."},
-    {.pattern = "/materials/*/{c1,c2}",
-     .types = expression | element_data,
-     .unit = "Pa",
-     .doc = "`MooneyRivlin`."},
-    {.pattern = "/materials/*/k",
-     .types = expression | element_data,
-     .range = positive,
-     .unit = "Pa",
-     .doc = "`MooneyRivlin`: bulk modulus."},
+};
+
+constexpr Key for_all_laws[] = {
     {.pattern = "/materials/*/rho",
      .types = expression | element_data,
      .fallback = "1",
@@ -76,6 +74,54 @@ constexpr Key materials[] = {
      .choices = "[\"stress\", \"strain\"]",
      .doc = "2D with `E`, `nu`: lambda = E nu/(1-nu^2), or E nu/((1+nu)(1-2nu))."},
 };
+
+/// The text stays where it is.
+const char* keep(std::string text) {
+  static std::deque<std::string> texts;
+  return texts.emplace_back(std::move(text)).c_str();
+}
+
+Key law_type() {
+  std::string choices;
+  for (const potentials::LawInfo& law : potentials::laws())
+    for (const std::string_view name : {law.name, law.alias})
+      if (!name.empty()) choices += (choices.empty() ? "[\"" : ", \"") + std::string(name) + "\"";
+  return {.pattern = "/materials/*/type",
+          .types = text,
+          .required = true,
+          .choices = keep(choices + "]"),
+          .doc = "Constitutive law."};
+}
+
+/// Rows of the constants that laws bring along beside lambda and mu; several laws may share one.
+std::vector<Key> own_constants() {
+  std::vector<Key> rows;
+  for (const potentials::LawInfo& law : potentials::laws()) {
+    if (law.lame) continue;
+    for (const potentials::LawConstant& constant : law.constants) {
+      const std::string doc =
+          "`" + std::string(law.name) + "`" + (*constant.doc ? ": " + std::string(constant.doc) : "") + ".";
+      const std::string pattern = "/materials/*/" + std::string(constant.name);
+      Key row{.pattern = keep(pattern),
+              .types = expression | element_data,
+              .unit = constant.unit,
+              .doc = keep(doc)};
+      if (std::isfinite(constant.min)) row.range = {constant.min, row.range.max, true, false};
+      if (constant.max_terms > 0) {
+        row.items = std::exchange(row.types, one_or_list);
+        row.length = {1, constant.max_terms};
+      }
+      const auto shared = std::ranges::find(rows, std::string_view(pattern), &Key::pattern);
+      if (shared != rows.end()) {
+        RECOIL_ASSERT(shared->types == row.types && shared->range.min == row.range.min);
+        shared->doc = keep(std::string(shared->doc) + " " + doc);
+        continue;
+      }
+      rows.push_back(row);
+    }
+  }
+  return rows;
+}
 
 constexpr const char* per_component = "one value per space dimension";
 
@@ -345,7 +391,17 @@ constexpr Key time[] = {
 
 } // namespace
 
-std::span<const Key> material_keys() { return materials; }
+std::span<const Key> material_keys() {
+  static const std::vector<Key> all = [] {
+    std::vector<Key> rows(std::begin(materials), std::end(materials));
+    rows.push_back(law_type());
+    rows.insert(rows.end(), std::begin(elastic_pairs), std::end(elastic_pairs));
+    for (const Key& row : own_constants()) rows.push_back(row);
+    rows.insert(rows.end(), std::begin(for_all_laws), std::end(for_all_laws));
+    return rows;
+  }();
+  return all;
+}
 std::span<const Key> boundary_keys() { return boundary; }
 std::span<const Key> initial_keys() { return initial; }
 std::span<const Key> time_keys() { return time; }

@@ -73,6 +73,18 @@ int find_material_index(const Scene& scene, const std::string& body, int volume_
   return -1;
 }
 
+const MaterialValue* MaterialEntry::find(std::string_view name) const {
+  const auto found = std::ranges::find(constants, name, &Constant::name);
+  return found == constants.end() ? nullptr : &found->value;
+}
+
+std::vector<const MaterialValue*> MaterialEntry::values() const {
+  std::vector<const MaterialValue*> all;
+  for (const Constant& constant : constants) all.push_back(&constant.value);
+  for (const MaterialValue* value : {&rho, &phi, &psi}) all.push_back(value);
+  return all;
+}
+
 const MaterialEntry* find_material(const Scene& scene, const std::string& body, int volume_id) {
   const int index = find_material_index(scene, body, volume_id);
   return index < 0 ? nullptr : &scene.materials[static_cast<std::size_t>(index)];

@@ -41,8 +41,7 @@ std::vector<fs::path> input_files(const Scene& scene) {
   }
   for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) add(files, entry.node_file);
   for (const MaterialEntry& entry : scene.materials)
-    for (const MaterialValue* value : {&entry.E, &entry.nu, &entry.lambda, &entry.mu, &entry.c1, &entry.c2,
-                                       &entry.k, &entry.rho, &entry.phi, &entry.psi})
+    for (const MaterialValue* value : entry.values())
       if (const auto* data = std::get_if<ElementData>(value)) add(files, data->file);
   return files;
 }

@@ -11,35 +11,6 @@ namespace recoil::app {
 
 namespace {
 
-/// What component `i` of a quantity of cells stands in for.
-CellConstant constant_of(Quantity quantity, int i) {
-  switch (quantity) {
-  case Quantity::young_modulus:
-    return CellConstant::E;
-  case Quantity::poisson_ratio:
-    return CellConstant::nu;
-  case Quantity::lambda:
-    return CellConstant::lambda;
-  case Quantity::mu_lame:
-    return CellConstant::mu;
-  case Quantity::mooney_c1:
-    return CellConstant::c1;
-  case Quantity::mooney_c2:
-    return CellConstant::c2;
-  case Quantity::mooney_k:
-    return CellConstant::k;
-  case Quantity::density:
-    return CellConstant::rho;
-  case Quantity::damping_bulk:
-    return CellConstant::phi;
-  case Quantity::body_force:
-    return acceleration(i);
-  default:
-    RECOIL_ASSERT(quantity == Quantity::damping_shear);
-    return CellConstant::psi;
-  }
-}
-
 std::vector<Expression> constants(std::span<const double> values) {
   std::vector<Expression> result;
   for (const double value : values) result.emplace_back(value);
@@ -105,8 +76,9 @@ void apply_to_cells(const ParameterField<dim>& field, std::span<const double> va
                     const mesh::DistributedMesh<dim>& mesh, CellOverrides& overrides) {
   const auto width = static_cast<std::size_t>(field.components);
   for (std::size_t i = 0; i < width; ++i) {
+    const std::string& constant = info(field.spec->quantity).constant;
     auto& cells =
-        overrides.of_cells(constant_of(field.spec->quantity, static_cast<int>(i)), mesh.num_cells());
+        overrides.of_cells(constant.empty() ? acceleration(static_cast<int>(i)) : constant, mesh.num_cells());
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
       if (field.slot_of_cell[cell] < 0) continue;
       cells[cell] = 0;

@@ -163,15 +163,16 @@ private:
     const objectives::Region<dim> cells = region(spec);
     const auto lame =
         cell_lame_constants(scene, discrete_.space(), discrete_.materials(), discrete_.overrides());
-    std::vector<objectives::CellConstants> constants;
+    objectives::CellConstants constants{{"lambda", "mu"}, {}, {}};
     parallel::collectively(discrete_.space().comm(), [&] {
       for (std::size_t cell = 0; cell < lame.size(); ++cell) {
         const MaterialEntry& entry = scene.materials[static_cast<std::size_t>(discrete_.materials()[cell])];
-        if (entry.type == MaterialType::mooney_rivlin && cells.selects(static_cast<LocalIndex>(cell)))
+        if (!entry.law->lame && cells.selects(static_cast<LocalIndex>(cell)))
           throw InputError(spec.where.of("type"),
                            "material_smoothing compares lambda and mu, which the material at " + entry.where +
                                " does not have; name the bodies of other materials in `body`");
-        constants.push_back({static_cast<int>(entry.type), 2, {lame[cell][0], lame[cell][1], 0}});
+        constants.law.push_back(static_cast<int>(entry.law - potentials::laws().data()));
+        constants.values.insert(constants.values.end(), lame[cell].begin(), lame[cell].end());
       }
     });
     return objectives::make_material_smoothing<dim>(cells, std::move(constants));

@@ -44,6 +44,9 @@ GradientChain<dim>::GradientChain(DiscreteScene<dim>& discrete,
   for (std::size_t objective = 0; objective < num_objectives; ++objective) {
     products_.gradients.emplace_back(discrete.space(), discrete.obstacles().num_vertices());
     products_.gradients.back().wants_shape = shape;
+    for (const MaterialEntry& material : discrete.scene().materials)
+      for (const potentials::LawParameter& parameter : material.law->parameters)
+        products_.gradients.back().constant(parameter.name);
     ParameterValues& zero = gradients_.emplace_back();
     for (const auto& field : fields) zero.emplace_back(field.size(), 0.0);
   }
@@ -135,39 +138,26 @@ template <int dim>
 void GradientChain<dim>::add_material_products(std::size_t k, const parameters::PhysicalGradient<dim>& g,
                                                std::span<double> gradient) const {
   const ParameterField<dim>& field = fields_[k];
-  const auto of_cell = [&](std::size_t cell) {
-    const auto& law = g.law[cell];
-    const auto by_young = [&](int column) {
-      const MaterialEntry& entry =
-          discrete_.scene().materials[static_cast<std::size_t>(discrete_.materials()[cell])];
-      const potentials::LameModel model = lame_model(entry, dim);
-      const Eigen::Vector2d young = potentials::young_from_lame(lame_[cell][0], lame_[cell][1], model).values;
-      const Eigen::Matrix2d jacobian = potentials::lame_from_young(young[0], young[1], model).jacobian;
-      return law[0] * jacobian(0, column) + law[1] * jacobian(1, column);
-    };
-    switch (field.spec->quantity) {
-    case Quantity::young_modulus:
-      return by_young(0);
-    case Quantity::poisson_ratio:
-      return by_young(1);
-    case Quantity::lambda:
-    case Quantity::mooney_c1:
-      return law[0];
-    case Quantity::mu_lame:
-    case Quantity::mooney_c2:
-      return law[1];
-    case Quantity::mooney_k:
-      return law[2];
-    case Quantity::damping_shear:
-      return g.viscosity[cell][0];
-    case Quantity::damping_bulk:
-      return g.viscosity[cell][1];
-    default:
-      RECOIL_ASSERT(field.spec->quantity == Quantity::density);
-      return g.density[cell];
-    }
+  const QuantityInfo& quantity = info(field.spec->quantity);
+  const auto by = [&](const std::string& name) {
+    const auto found = g.constants.find(name);
+    return found == g.constants.end() ? nullptr : found->second.data();
   };
-  for (std::size_t cell = 0; cell < g.law.size(); ++cell)
+  const double *by_lambda = by("lambda"), *by_mu = by("mu"), *by_own = by(quantity.constant);
+  const auto of_cell = [&](std::size_t cell) {
+    if (quantity.constant == "psi") return g.viscosity[cell][0];
+    if (quantity.constant == "phi") return g.viscosity[cell][1];
+    if (quantity.group == QuantityGroup::density) return g.density[cell];
+    if (quantity.constant != "E" && quantity.constant != "nu") return by_own[cell];
+    const MaterialEntry& entry =
+        discrete_.scene().materials[static_cast<std::size_t>(discrete_.materials()[cell])];
+    const potentials::LameModel model = lame_model(entry, dim);
+    const Eigen::Vector2d young = potentials::young_from_lame(lame_[cell][0], lame_[cell][1], model).values;
+    const int column = quantity.constant == "E" ? 0 : 1;
+    const Eigen::Matrix2d jacobian = potentials::lame_from_young(young[0], young[1], model).jacobian;
+    return by_lambda[cell] * jacobian(0, column) + by_mu[cell] * jacobian(1, column);
+  };
+  for (std::size_t cell = 0; cell < g.density.size(); ++cell)
     field.for_slots_of_cell(discrete_.mesh(), cell, [&](std::size_t slot, double weight) {
       gradient[slot] += weight * of_cell(cell);
     });
@@ -299,7 +289,7 @@ template <int dim>
 template <class Act>
 void GradientChain<dim>::for_each_share(Act act) {
   for (parameters::PhysicalGradient<dim>& g : products_.gradients) {
-    act(flat(g.law));
+    for (auto& [name, values] : g.constants) act(flat(values));
     act(flat(g.viscosity));
     act(flat(g.density));
     act(flat(g.acceleration));

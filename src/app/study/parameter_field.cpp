@@ -31,8 +31,10 @@ public:
     case QuantityGroup::material:
     case QuantityGroup::density:
     case QuantityGroup::damping:
-      if (dim == 2 && spec.quantity == Quantity::mooney_c2)
-        refuse(spec, "quantity", "`c2` of MooneyRivlin has no effect in 2D; leave the parameter out");
+      if (quantity.parameter != nullptr && dim < quantity.parameter->constant->min_dimension)
+        refuse(spec, "quantity",
+               "`" + quantity.constant + "` of " + std::string(quantity.law->name) + " has no effect in " +
+                   std::to_string(dim) + "D; leave the parameter out");
       [[fallthrough]];
     case QuantityGroup::initial:
       field.components = num_components(quantity.components, dim);

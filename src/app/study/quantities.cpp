@@ -13,7 +13,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 std::vector<std::string> of_cells() { return {"body", "region", "per"}; }
 
 QuantityInfo constant(Quantity quantity, const char* name, const char* unit, QuantityGroup group, double min,
-                      bool min_open, double max, const char* doc) {
+                      bool min_open, double max, std::string doc, std::string stands_for) {
   return {.quantity = quantity,
           .name = name,
           .unit = unit,
@@ -26,7 +26,27 @@ QuantityInfo constant(Quantity quantity, const char* name, const char* unit, Qua
           .max = max,
           .min_open = min_open,
           .max_open = true,
-          .doc = doc};
+          .doc = std::move(doc),
+          .constant = std::move(stands_for)};
+}
+
+/// Those that laws bring along.
+std::vector<QuantityInfo> law_quantities() {
+  std::vector<QuantityInfo> rows;
+  for (const potentials::LawInfo& law : potentials::laws())
+    for (const potentials::LawParameter& parameter : law.parameters) {
+      if (parameter.quantity.empty()) continue;
+      const auto number = static_cast<int>(Quantity::law_constant) + static_cast<int>(rows.size());
+      rows.push_back(
+          constant(static_cast<Quantity>(number), parameter.quantity.c_str(), parameter.constant->unit,
+                   QuantityGroup::material, parameter.constant->min, true, infinite,
+                   (parameter.constant->max_terms > 0 ? "A term of `" : "`") +
+                       std::string(parameter.constant->name) + "` of `" + std::string(law.name) + "`.",
+                   parameter.name));
+      rows.back().law = &law;
+      rows.back().parameter = &parameter;
+    }
+  return rows;
 }
 
 QuantityInfo unbounded(Quantity quantity, const char* name, const char* unit, Components components,
@@ -50,22 +70,23 @@ QuantityInfo unbounded(Quantity quantity, const char* name, const char* unit, Co
 std::vector<QuantityInfo> material_quantities() {
   using enum Quantity;
   constexpr auto material = QuantityGroup::material, damping = QuantityGroup::damping;
-  return {
+  std::vector<QuantityInfo> rows{
       constant(young_modulus, "young_modulus", "Pa", material, 0, true, infinite,
-               "`E` of a material; where it is given by `lambda` and `mu`, these follow at fixed `nu`."),
-      constant(poisson_ratio, "poisson_ratio", nullptr, material, -1, true, 0.5, "`nu`, at fixed `E`."),
+               "`E` of a material; where it is given by `lambda` and `mu`, these follow at fixed `nu`.", "E"),
+      constant(poisson_ratio, "poisson_ratio", nullptr, material, -1, true, 0.5, "`nu`, at fixed `E`.", "nu"),
       constant(lambda, "lambda", "Pa", material, -infinite, true, infinite,
-               "First Lame constant, at fixed `mu`."),
-      constant(mu_lame, "mu_lame", "Pa", material, 0, true, infinite, "Shear modulus, at fixed `lambda`."),
-      constant(mooney_c1, "mooney_c1", "Pa", material, -infinite, true, infinite, "`c1` of `MooneyRivlin`."),
-      constant(mooney_c2, "mooney_c2", "Pa", material, -infinite, true, infinite, "`c2` of `MooneyRivlin`."),
-      constant(mooney_k, "mooney_k", "Pa", material, 0, true, infinite, "`k` of `MooneyRivlin`."),
-      constant(density, "density", "kg/m^3", QuantityGroup::density, 0, true, infinite, "`rho`."),
+               "First Lame constant, at fixed `mu`.", "lambda"),
+      constant(mu_lame, "mu_lame", "Pa", material, 0, true, infinite, "Shear modulus, at fixed `lambda`.",
+               "mu"),
+      constant(density, "density", "kg/m^3", QuantityGroup::density, 0, true, infinite, "`rho`.", "rho"),
       constant(damping_shear, "damping_shear", "Pa s", damping, 0, false, infinite,
-               "`psi`, where `phi` or `psi` is positive in the scene."),
+               "`psi`, where `phi` or `psi` is positive in the scene.", "psi"),
       constant(damping_bulk, "damping_bulk", "Pa s", damping, 0, false, infinite,
-               "`phi`, where `phi` or `psi` is positive in the scene."),
+               "`phi`, where `phi` or `psi` is positive in the scene.", "phi"),
   };
+  const auto own = law_quantities();
+  rows.insert(std::ranges::find(rows, density, &QuantityInfo::quantity), own.begin(), own.end());
+  return rows;
 }
 
 std::vector<QuantityInfo> other_quantities() {

@@ -73,8 +73,7 @@ std::vector<Varying> position_dependence_of_start(const Scene& scene, const std:
 std::vector<Varying> position_dependence_of_body(const Scene& scene, const mesh::GeometrySpec& body) {
   auto found = position_dependence_of_loads(scene, surface_ids(body));
   for (const MaterialEntry* entry : possible_materials(scene, body, {}))
-    for (const MaterialValue* value : {&entry->E, &entry->nu, &entry->lambda, &entry->mu, &entry->c1,
-                                       &entry->c2, &entry->k, &entry->rho, &entry->phi, &entry->psi})
+    for (const MaterialValue* value : entry->values())
       if (depends_on_position(*value)) found.push_back({std::get<Expression>(*value).text(), entry->where});
   if (scene.time.kind != TimeKind::statics) append(found, position_dependence_of_start(scene, body.name));
   return found;

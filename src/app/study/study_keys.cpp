@@ -1,5 +1,7 @@
 #include "app/study/study_keys.hpp"
 
+#include <fmt/format.h>
+
 #include "app/scene/key_documentation.hpp"
 #include "recoil/app/study/quantities.hpp"
 #include "recoil/app/study/study_documentation.hpp"
@@ -225,13 +227,19 @@ std::string parameter_introduction() {
       "| quantity | unit | components | values | keys beside the common ones | `per` | what it stands for |\n"
       "|---|---|---|---|---|---|---|\n";
   for (const QuantityInfo& row : quantities()) {
+    std::string name = "`" + std::string(row.name) + "`";
+    if (row.parameter && row.parameter->constant->max_terms > 0) {
+      // One row for all terms of a list.
+      if (row.parameter->term > 0) continue;
+      const potentials::LawConstant& list = *row.parameter->constant;
+      name += fmt::format(" .. `{}_{}`", list.quantity, list.max_terms);
+    }
     std::vector<std::string> per;
     for (const Per one : row.per) per.push_back(name_of(one));
     const Range range{row.min, row.max, row.min_open, row.max_open};
-    text += "| `" + std::string(row.name) + "` | " + (row.unit ? row.unit : "") + " | " +
-            shown_components(row.components) + " | " + range.describe() + " | " +
-            code_list(row.takes, row.needs) + " | " + (per.size() > 1 ? code_list(per, {}) : "") + " | " +
-            table_cell(row.doc) + " |\n";
+    text += "| " + name + " | " + (row.unit ? row.unit : "") + " | " + shown_components(row.components) +
+            " | " + range.describe() + " | " + code_list(row.takes, row.needs) + " | " +
+            (per.size() > 1 ? code_list(per, {}) : "") + " | " + table_cell(row.doc) + " |\n";
   }
   text.pop_back();
   return text;

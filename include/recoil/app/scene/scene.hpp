@@ -15,6 +15,7 @@
 #include "recoil/base/expression.hpp"
 #include "recoil/mesh/geometry_spec.hpp"
 #include "recoil/mesh/input/node_values.hpp"
+#include "recoil/potentials/laws/law.hpp"
 
 /// A scene as the factories use it: typed, complete (defaults filled in, paths absolute), free of JSON. Names
 /// and meaning follow docs/scene.md. The dimension is known once the geometry is read: lists of d components
@@ -31,34 +32,36 @@ struct ElementData {
 /// A material constant: a formula of rest position and time, or one value per element.
 using MaterialValue = std::variant<Expression, ElementData>;
 
-enum class MaterialType {
-  linear_elasticity,
-  hooke_linear_elasticity,
-  saint_venant,
-  neo_hookean,
-  fixed_corotational,
-  mooney_rivlin
-};
-enum class ElasticPair { young_poisson, lame };
 enum class PlaneState { stress, strain };
 
 /// One entry of `materials`.
 struct MaterialEntry {
-  MaterialType type = MaterialType::neo_hookean;
+  /// One of the constants that the law needs, under its name in the scene; terms of lists as `mus_1`, ..
+  struct Constant {
+    std::string name;
+    MaterialValue value;
+  };
+
+  std::string type; ///< as the scene names the law
+  const potentials::LawInfo* law = nullptr;
   bool everywhere = false;         ///< `materials` was one object: applies to all elements, ids ignored
   std::vector<int> ids;            ///< volume ids; empty when given by body or everywhere
   std::vector<std::string> bodies; ///< body names instead of ids
-  ElasticPair pair =
-      ElasticPair::young_poisson;     ///< which two constants were given (all laws but MooneyRivlin)
-  MaterialValue E, nu;                ///< [Pa], [1]; when pair == young_poisson
-  MaterialValue lambda, mu;           ///< [Pa]; when pair == lame
-  MaterialValue c1, c2, k;            ///< [Pa]; MooneyRivlin
+  /// E [Pa] and nu, or all parameters of the law but terms that its lists leave out, in its order.
+  std::vector<Constant> constants;
   MaterialValue rho{Expression(1.0)}; ///< [kg/m^3], 2D [kg/m^2]
   MaterialValue phi{Expression(0.0)},
       psi{Expression(0.0)}; ///< damping [Pa s]: bulk, shear; active when either is positive
   PlaneState plane =
       PlaneState::stress; ///< 2D with E and nu: lambda = E nu/(1-nu^2) or the plane-strain constant
   std::string where;
+
+  /// nullptr if the constants above have none of this name.
+  const MaterialValue* find(std::string_view name) const;
+  /// The constants above, rho, phi and psi.
+  std::vector<const MaterialValue*> values() const;
+  /// E and nu are given in the place of lambda and mu.
+  bool given_by_young() const { return find("E") != nullptr; }
 };
 
 /// `conventions`: whose formulas are taken where PolyFEM's differ from ours (docs/polyfem.md).

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "recoil/potentials/laws/law.hpp"
+
 /// What a study may ask for: the tables of quantities and objectives. The reader, the checks, the JSON Schema
 /// and docs/study.md come from them.
 namespace recoil::app {
@@ -14,9 +16,6 @@ enum class Quantity {
   poisson_ratio,
   lambda,
   mu_lame,
-  mooney_c1,
-  mooney_c2,
-  mooney_k,
   density,
   damping_shear,
   damping_bulk,
@@ -29,7 +28,8 @@ enum class Quantity {
   traction,
   pressure,
   body_force,
-  shape
+  shape,
+  law_constant ///< the first of those that laws bring along; the others are numbered from here on
 };
 
 enum class Components {
@@ -57,7 +57,12 @@ struct QuantityInfo {
   std::vector<Per> per; ///< more than one only with the key `per`; the first is the default
   double min, max;      ///< physically possible values
   bool min_open, max_open;
-  const char* doc;
+  std::string doc;
+  /// The constant of a material that it stands for, by its name in a scene; empty for other quantities.
+  std::string constant = {};
+  /// The law that brings this constant along, and what it is there; nullptr for other quantities.
+  const potentials::LawInfo* law = nullptr;
+  const potentials::LawParameter* parameter = nullptr;
 
   bool is_possible(double value) const;
 };

@@ -19,8 +19,6 @@ template <int dim>
 struct EndpointRateDamping {
   using Matrix = SquareMatrix<dim>;
   static constexpr int dimension = dim;
-  static constexpr int num_parameters = 2;
-  static constexpr std::array<std::string_view, 2> parameter_names{"psi", "phi"};
   using Parameters = std::array<double, 2>;
 
   /// W.

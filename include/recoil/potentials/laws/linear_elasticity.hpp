@@ -4,15 +4,13 @@
 
 namespace recoil::potentials {
 
-/// Linear elasticity W = lambda/2 tr(e)^2 + mu e:e, e = sym(F - I) (spec section 2). Also what scenes call
-/// HookeLinearElasticity. Not invariant under rotations.
+/// Linear elasticity W = lambda/2 tr(e)^2 + mu e:e, e = sym(F - I) . Not invariant under rotations.
 template <int dim>
 struct LinearElasticity {
   using Matrix = SquareMatrix<dim>;
   static constexpr int dimension = dim;
-  static constexpr std::string_view name = "LinearElasticity";
-  static constexpr int num_parameters = 2;
-  static constexpr std::array<std::string_view, 2> parameter_names{"lambda", "mu"};
+  static constexpr std::string_view name = "LinearElasticity", alias = "HookeLinearElasticity";
+  static constexpr const auto& constants = lame_constants;
   using Parameters = std::array<double, 2>;
   static constexpr bool resists_inversion = false;
   static constexpr bool small_strain = true;

@@ -18,8 +18,10 @@ struct MooneyRivlin {
   using Matrix = SquareMatrix<dim>;
   static constexpr int dimension = dim;
   static constexpr std::string_view name = "MooneyRivlin";
-  static constexpr int num_parameters = 3;
-  static constexpr std::array<std::string_view, 3> parameter_names{"c1", "c2", "k"};
+  static constexpr std::array constants{
+      LawConstant{.name = "c1", .quantity = "mooney_c1", .unit = "Pa"},
+      LawConstant{.name = "c2", .quantity = "mooney_c2", .unit = "Pa", .min_dimension = 3},
+      LawConstant{.name = "k", .quantity = "mooney_k", .unit = "Pa", .doc = "bulk modulus", .min = 0}};
   using Parameters = std::array<double, 3>;
   static constexpr bool resists_inversion = true;
   static constexpr bool small_strain = false;

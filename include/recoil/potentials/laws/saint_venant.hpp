@@ -11,8 +11,7 @@ struct SaintVenant {
   using Matrix = SquareMatrix<dim>;
   static constexpr int dimension = dim;
   static constexpr std::string_view name = "SaintVenant";
-  static constexpr int num_parameters = 2;
-  static constexpr std::array<std::string_view, 2> parameter_names{"lambda", "mu"};
+  static constexpr const auto& constants = lame_constants;
   using Parameters = std::array<double, 2>;
   static constexpr bool resists_inversion = false;
   static constexpr bool small_strain = false;

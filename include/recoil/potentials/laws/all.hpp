@@ -1,0 +1,38 @@
+#pragma once
+
+#include <utility>
+
+#include "recoil/potentials/laws/fixed_corotational.hpp"
+#include "recoil/potentials/laws/linear_elasticity.hpp"
+#include "recoil/potentials/laws/mooney_rivlin.hpp"
+#include "recoil/potentials/laws/neo_hookean.hpp"
+#include "recoil/potentials/laws/saint_venant.hpp"
+
+/// The one list of laws: keys and documentation, elastic energies, their derivatives and the tests follow it.
+namespace recoil::potentials {
+
+template <class... Laws>
+struct LawList {};
+
+template <int dim>
+using AllLaws = LawList<LinearElasticity<dim>, SaintVenant<dim>, NeoHookean<dim>, FixedCorotational<dim>,
+                        MooneyRivlin<dim>>;
+
+template <class... Laws>
+constexpr std::size_t count_laws(LawList<Laws...>) {
+  return sizeof...(Laws);
+}
+inline constexpr std::size_t num_laws = count_laws(AllLaws<3>());
+
+/// act.template operator()<Law>() for the laws number first, first + step, ..: for all of them by default.
+template <int dim, std::size_t first = 0, std::size_t step = 1, class Act>
+void for_each_law(Act&& act) {
+  const auto visit = [&]<class Law, std::size_t number>() {
+    if constexpr (number % step == first) act.template operator()<Law>();
+  };
+  [&]<class... Laws, std::size_t... number>(LawList<Laws...>, std::index_sequence<number...>) {
+    (visit.template operator()<Laws, number>(), ...);
+  }(AllLaws<dim>(), std::make_index_sequence<num_laws>());
+}
+
+} // namespace recoil::potentials

@@ -1,0 +1,68 @@
+#include "recoil/potentials/elastic.hpp"
+
+#include "potentials/elastic_units.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/potentials/laws/all.hpp"
+
+namespace recoil::potentials {
+
+namespace {
+
+template <class Law>
+LawInfo describe_law() {
+  static_assert(ConstitutiveLaw<Law>);
+  LawInfo law{.name = Law::name, .alias = {}, .lame = false, .constants = Law::constants, .parameters = {}};
+  law.lame = law.constants.data() == lame_constants.data();
+  if constexpr (requires { Law::alias; }) law.alias = Law::alias;
+  for (const LawConstant& constant : law.constants) {
+    const std::string quantity = constant.quantity ? constant.quantity : "";
+    if (constant.max_terms == 0) law.parameters.push_back({constant.name, quantity, &constant, 0});
+    for (int term = 0; term < constant.max_terms; ++term) {
+      const std::string number = "_" + std::to_string(term + 1);
+      law.parameters.push_back(
+          {constant.name + number, quantity.empty() ? "" : quantity + number, &constant, term});
+    }
+  }
+  return law;
+}
+
+} // namespace
+
+std::span<const LawInfo> laws() {
+  static const std::vector<LawInfo> all = [] {
+    std::vector<LawInfo> infos;
+    for_each_law<3>([&]<class Law>() { infos.push_back(describe_law<Law>()); });
+    return infos;
+  }();
+  return all;
+}
+
+const LawInfo* find_law(std::string_view name) {
+  for (const LawInfo& law : laws())
+    if (name == law.name || (!law.alias.empty() && name == law.alias)) return &law;
+  return nullptr;
+}
+
+template <int dim>
+std::unique_ptr<ElasticPotential<dim>> make_elastic(const LawInfo& law, const fem::FunctionSpace<dim>& space,
+                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+                                                    int order, std::vector<LocalIndex> cells,
+                                                    parameters::CellField constants) {
+  ElasticParts<dim> parts{space, std::move(geometry), order, std::move(cells), std::move(constants)};
+  std::unique_ptr<ElasticPotential<dim>> made;
+  [&]<int... group>(std::integer_sequence<int, group...>) {
+    static_cast<void>(((made = make_elastic_of_group<dim, group>(law, parts)) || ...));
+  }
+  (std::make_integer_sequence<int, num_law_groups>());
+  RECOIL_ASSERT(made != nullptr);
+  return made;
+}
+
+template std::unique_ptr<ElasticPotential<2>> make_elastic(const LawInfo&, const fem::FunctionSpace<2>&,
+                                                           std::shared_ptr<const fem::CellGeometry<2>>, int,
+                                                           std::vector<LocalIndex>, parameters::CellField);
+template std::unique_ptr<ElasticPotential<3>> make_elastic(const LawInfo&, const fem::FunctionSpace<3>&,
+                                                           std::shared_ptr<const fem::CellGeometry<3>>, int,
+                                                           std::vector<LocalIndex>, parameters::CellField);
+
+} // namespace recoil::potentials

@@ -1,0 +1,57 @@
+#pragma once
+
+#include "potentials/cell_points.hpp"
+#include "recoil/potentials/elastic.hpp"
+
+/// What the translation units of the elastic laws know of each other. Newton's loops compile in
+/// `num_law_groups` units, every so many-th law of laws/all.hpp in each; the derivatives by parameters and of
+/// integrals compile in one of their own: beside the loops they would change what the compiler inlines there.
+namespace recoil::potentials {
+
+inline constexpr int num_law_groups = 2;
+
+/// Arguments of make_elastic.
+template <int dim>
+struct ElasticParts {
+  const fem::FunctionSpace<dim>& space;
+  std::shared_ptr<const fem::CellGeometry<dim>> geometry;
+  int order;
+  std::vector<LocalIndex> cells;
+  parameters::CellField constants;
+};
+
+/// The energy by a law of this group, made of `parts`; nullptr if the law belongs to another group.
+template <int dim, int group>
+std::unique_ptr<ElasticPotential<dim>> make_elastic_of_group(const LawInfo& law, ElasticParts<dim>& parts);
+
+/// The derivatives of an elastic energy by parameters and of integrals over it, for one law.
+template <int dim>
+class ElasticDerivatives {
+public:
+  using Constants = parameters::CellField;
+  virtual ~ElasticDerivatives() = default;
+  /// See Potential::add_parameter_products.
+  virtual void add_parameter_products(const CellPoints<dim>& points, const Constants& constants,
+                                      std::span<const double> u, std::span<const double> p, double factor,
+                                      parameters::PhysicalGradient<dim>& g) const = 0;
+  /// See ElasticPotential::integrate.
+  virtual double integrate(const CellPoints<dim>& points, const Constants& constants,
+                           std::span<const double> u, const PointFunction<dim>& j,
+                           std::span<const char> selected) const = 0;
+  /// See ElasticPotential::add_integral_gradient.
+  virtual void add_integral_gradient(const CellPoints<dim>& points, const Constants& constants,
+                                     std::span<const double> u, const PointFunction<dim>& j,
+                                     std::span<const char> selected, double factor,
+                                     std::span<double> g) const = 0;
+  /// See ElasticPotential::add_integral_parameter_products. The change of j dX through the rest mesh is
+  /// (j I - Gu' dj/dF) : grad dX.
+  virtual void add_integral_parameter_products(const CellPoints<dim>& points, const Constants& constants,
+                                               std::span<const double> u, const PointFunction<dim>& j,
+                                               std::span<const char> selected, double factor,
+                                               parameters::PhysicalGradient<dim>& g) const = 0;
+};
+
+template <int dim>
+const ElasticDerivatives<dim>& elastic_derivatives(const LawInfo& law);
+
+} // namespace recoil::potentials
