@@ -174,6 +174,23 @@ TEST(SceneValues, SelectionShapes) {
   EXPECT_TRUE(std::holds_alternative<mesh::EverythingSelection>(list[7].shape));
 }
 
+TEST(SceneValues, TermsOfALaw) {
+  const auto scene =
+      read_changed(R"({"materials": {"type": "UnconstrainedOgden", "mus": [3, "1+x"], "alphas": [2, -4],
+                                     "Ds": [{"value": 0.5, "unit": "1/Pa"}, 7]}})")
+          .scene;
+  const MaterialEntry& material = scene.materials[0];
+  EXPECT_EQ(material.constants.size(), 6u);
+  EXPECT_EQ(constant(*material.find("mus_1")), 3);
+  EXPECT_EQ(std::get<Expression>(*material.find("mus_2"))({2, 0, 0, 0}), 3);
+  EXPECT_EQ(constant(*material.find("alphas_2")), -4);
+  EXPECT_EQ(constant(*material.find("Ds_1")), 0.5);
+  EXPECT_EQ(material.find("mus_3"), nullptr);
+  const auto single =
+      read_changed(R"({"materials": {"type": "UnconstrainedOgden", "mus": 3, "alphas": 2, "Ds": 1}})").scene;
+  EXPECT_EQ(constant(*single.materials[0].find("mus_1")), 3);
+}
+
 TEST(SceneValues, NumbersWithUnits) {
   const auto scene =
       read_changed(

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <limits>
 
+#include <Eigen/SVD>
 #include <gtest/gtest.h>
 
 #include "laws/samples.hpp"
@@ -57,22 +58,23 @@ TYPED_TEST(Laws, DerivativesAgreeWithFiniteDifferences) {
     if constexpr (!requires { Law::energy_derivatives(sample.F, p); }) {
       EXPECT_LT((sum - P).norm(), 1e-12 * (P.norm() + 1.0)); // linear in the parameters
     }
-    const auto by_parameter = [&](const Eigen::VectorXd& q) {
+    // By relative changes, as the parameters may differ in size.
+    const auto changed = [&](const Eigen::VectorXd& x) {
       typename Law::Parameters values;
-      std::copy(q.begin(), q.end(), values.begin());
-      return flat<dim>(Law::first_piola(sample.F, values));
+      for (std::size_t k = 0; k < p.size(); ++k) values[k] = p[k] * (1 + x[static_cast<Eigen::Index>(k)]);
+      return values;
     };
-    const Eigen::VectorXd q = Eigen::VectorXd::Map(p.data(), D.cols());
-    const double parameter_error = jacobian_error(by_parameter, q, D, Example<Law>::parameter_scale);
-    const auto energy_by_parameter = [&](const Eigen::VectorXd& values) {
-      typename Law::Parameters changed;
-      std::copy(values.begin(), values.end(), changed.begin());
-      return Law::energy_density(sample.F, changed);
-    };
-    const auto energies = energy_derivatives<Law>(sample.F, p);
-    const double energy_error =
-        gradient_error(energy_by_parameter, q, Eigen::VectorXd::Map(energies.data(), D.cols()),
-                       Example<Law>::parameter_scale);
+    Eigen::VectorXd energies(D.cols());
+    const auto by_energy = energy_derivatives<Law>(sample.F, p);
+    for (Eigen::Index k = 0; k < D.cols(); ++k) {
+      D.col(k) *= p[static_cast<std::size_t>(k)];
+      energies[k] = by_energy[static_cast<std::size_t>(k)] * p[static_cast<std::size_t>(k)];
+    }
+    const Eigen::VectorXd unchanged = Eigen::VectorXd::Zero(D.cols());
+    const double parameter_error = jacobian_error(
+        [&](const auto& x) { return flat<dim>(Law::first_piola(sample.F, changed(x))); }, unchanged, D);
+    const double energy_error = gradient_error(
+        [&](const auto& x) { return Law::energy_density(sample.F, changed(x)); }, unchanged, energies);
 
     EXPECT_LT(stress_error, 1e-7);
     EXPECT_LT(tangent_error, 1e-7);
@@ -228,4 +230,142 @@ TEST(NeoHookean, UniaxialEnergyByHand) {
   const Matrix<3> P = NeoHookean<3>::first_piola(F, {3.0, 5.0});
   EXPECT_NEAR(P(0, 0), 5.0 * 1.5 + 1.5 * std::log(2.0), 1e-14);
   EXPECT_NEAR(P(1, 1), 3.0 * std::log(2.0), 1e-14);
+}
+
+namespace {
+
+template <int dim>
+using Ogden = UnconstrainedOgden<dim>;
+
+/// Terms that an entry of a scene with `count` terms leaves out are without effect.
+template <int dim>
+typename Ogden<dim>::Parameters first_terms(std::size_t count) {
+  auto p = Example<Ogden<dim>>::parameters;
+  for (std::size_t k = count; k < 6; ++k)
+    for (std::size_t list = 0; list < 3; ++list) p[6 * list + k] = Ogden<dim>::constants[list].absent;
+  return p;
+}
+
+/// Each derivative, of its term alone: beside the largest terms the others would not be seen.
+template <int dim>
+void check_ogden_parameters() {
+  using Law = Ogden<dim>;
+  const auto p = Example<Law>::parameters;
+  for (const auto& sample : samples<dim>(false)) {
+    if (sample.kind != "moderate") continue;
+    const auto stresses = Law::stress_derivatives(sample.F, p);
+    const auto energies = Law::energy_derivatives(sample.F, p);
+    for (std::size_t k = 0; k < p.size(); ++k) {
+      auto q = first_terms<dim>(0);
+      for (std::size_t list = 0; list < 3; ++list)
+        if (list == k / 6 || (list < 2 && k < 12)) q[6 * list + k % 6] = p[6 * list + k % 6];
+      const auto with = [&](const Eigen::VectorXd& x) {
+        auto changed = q;
+        changed[k] = x[0];
+        return changed;
+      };
+      const Eigen::VectorXd at = Eigen::VectorXd::Constant(1, p[k]);
+      const double scale = k < 12 ? 1 : p[k];
+      EXPECT_LT(jacobian_error([&](const auto& x) { return flat<dim>(Law::first_piola(sample.F, with(x))); },
+                               at, flat<dim>(stresses[k]), scale),
+                1e-8)
+          << k << " " << sample.kind;
+      EXPECT_LT(gradient_error([&](const auto& x) { return Law::energy_density(sample.F, with(x)); }, at,
+                               Eigen::VectorXd::Constant(1, energies[k]), scale),
+                1e-8)
+          << k << " " << sample.kind;
+      EXPECT_GT(stresses[k].norm(), 0);
+    }
+  }
+}
+
+/// Stretches that are equal, or differ by less and less.
+template <int dim>
+void check_ogden_at_equal_stretches(std::initializer_list<Eigen::Matrix<double, dim, 1>> directions) {
+  using Law = Ogden<dim>;
+  const auto p = Example<Law>::parameters;
+  std::mt19937 generator(47);
+  for (const double stretch : {1.0, 0.6, 1.7})
+    for (const auto& direction : directions) {
+      const Matrix<dim> U = random_rotation<dim>(generator), V = random_rotation<dim>(generator);
+      Tangent<dim> at_gap_zero, A;
+      for (const double gap : {0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3}) {
+        SCOPED_TRACE(gap);
+        const Eigen::Matrix<double, dim, 1> stretches = stretch * (1.0 + gap * direction.array()).matrix();
+        const Matrix<dim> F = U * stretches.asDiagonal() * V.transpose();
+        Law::tangent(F, p, A);
+        EXPECT_LT(
+            jacobian_error(
+                [&](const Eigen::VectorXd& x) { return flat<dim>(Law::first_piola(unflat<dim>(x), p)); },
+                flat<dim>(F), A),
+            1e-8);
+        if (gap == 0.0) at_gap_zero = A;
+        EXPECT_LT((A - at_gap_zero).norm(), (100.0 * gap + 1e-13) * A.norm());
+      }
+    }
+}
+
+// The formula of PolyFEM written out, for any number of terms.
+template <int dim>
+void check_ogden_formula() {
+  for (const std::size_t count : {1, 2, 6})
+    for (const auto& sample : samples<dim>(false)) {
+      const auto p = first_terms<dim>(count);
+      const Eigen::VectorXd stretches = Eigen::JacobiSVD<Eigen::MatrixXd>(sample.F).singularValues();
+      const double J = sample.F.determinant();
+      double W = 0;
+      for (std::size_t k = 0; k < count; ++k) {
+        const double mu = p[k], alpha = p[6 + k], D = p[12 + k];
+        W +=
+            2 * mu / (alpha * alpha) * ((stretches * std::pow(J, -1.0 / dim)).array().pow(alpha).sum() - dim);
+        W += std::pow(J - 1, 2.0 * static_cast<double>(k + 1)) / D;
+      }
+      EXPECT_NEAR(Ogden<dim>::energy_density(sample.F, p), W, 1e-12 / sample.scale * (1 + W)) << sample.kind;
+    }
+}
+
+} // namespace
+
+TEST(UnconstrainedOgden, EnergyIsTheFormulaOfTheScenes) {
+  check_ogden_formula<2>();
+  check_ogden_formula<3>();
+}
+
+TEST(UnconstrainedOgden, EveryParameterByItself) {
+  check_ogden_parameters<2>();
+  check_ogden_parameters<3>();
+}
+
+TEST(UnconstrainedOgden, EqualStretches) {
+  check_ogden_at_equal_stretches<2>({{1, 0}, {1, -1}});
+  check_ogden_at_equal_stretches<3>({{1, 0, 0}, {1, -1, 0}, {1, 0.3, -1}, {0, 0, 0}});
+}
+
+// alpha = 2: W = mu/2 (J^(-2/d) F:F - d).
+TEST(UnconstrainedOgden, WithTheExponentTwoIsNeoHookeanWithoutVolume) {
+  for (const auto& sample : samples<3>(false)) {
+    Ogden<3>::Parameters p = first_terms<3>(0);
+    p[0] = 0.7;
+    p[6] = 2;
+    const double trace = std::pow(sample.F.determinant(), -2.0 / 3) * sample.F.squaredNorm();
+    EXPECT_NEAR(Ogden<3>::energy_density(sample.F, p), 0.35 * (trace - 3), 1e-12 * (1 + trace));
+    EXPECT_LT(
+        (Ogden<3>::first_piola(sample.F, p) - MooneyRivlin<3>::first_piola(sample.F, {0.35, 0, 0})).norm(),
+        1e-11 / (sample.scale * sample.scale));
+  }
+}
+
+// The limit of small exponents is mu sum (ln lambda - ln J / d)^2.
+TEST(UnconstrainedOgden, SmallExponentsHaveALimit) {
+  for (const auto& sample : samples<3>(false)) {
+    Ogden<3>::Parameters p = first_terms<3>(0);
+    p[0] = 0.7;
+    Tangent<3> limit, near;
+    Ogden<3>::tangent(sample.F, p, limit);
+    const Matrix<3> P = Ogden<3>::first_piola(sample.F, p);
+    p[6] = 1e-9;
+    Ogden<3>::tangent(sample.F, p, near);
+    EXPECT_LT((Ogden<3>::first_piola(sample.F, p) - P).norm(), 1e-7 * P.norm());
+    EXPECT_LT((near - limit).norm(), 1e-7 * limit.norm());
+  }
 }

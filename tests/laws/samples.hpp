@@ -17,8 +17,6 @@ struct Example {
   static constexpr typename Law::Parameters parameters{1.7, 0.9};
   /// lambda and mu of the linear law that the law becomes at small strain.
   static constexpr std::array<double, 2> small_strain_lame = parameters;
-  /// Change of the parameters over which P changes.
-  static constexpr double parameter_scale = 1;
   /// The energy is exact to the rounding of 1, not of the strain: the polar rotation is.
   static constexpr bool rounded = Law::name == "FixedCorotational";
 };
@@ -28,8 +26,16 @@ struct Example<potentials::MooneyRivlin<dim>> {
   static constexpr std::array<double, 3> parameters{0.7, 0.4, 3.0};
   static constexpr double mu = 2.0 * (0.7 + (dim == 3 ? 0.4 : 0.0));
   static constexpr std::array<double, 2> small_strain_lame{3.0 - 2.0 * mu / dim, mu};
-  static constexpr double parameter_scale = 1;
   static constexpr bool rounded = true; ///< terms of first order cancel
+};
+
+template <int dim>
+struct Example<potentials::UnconstrainedOgden<dim>> {
+  static constexpr std::array<double, 18> parameters{0.5, 0.3, 0.1, 0.1, 0.1, 0.1, 1.8,  -2.4, 4,
+                                                     -1,  0.5, 3,   0.9, 5e2, 1e6, 1e10, 1e14, 1e18};
+  static constexpr double mu = 1.2;
+  static constexpr std::array<double, 2> small_strain_lame{2.0 / 0.9 - 2.0 * mu / dim, mu};
+  static constexpr bool rounded = false;
 };
 
 template <int dim>

@@ -7,6 +7,7 @@
 #include "recoil/potentials/laws/mooney_rivlin.hpp"
 #include "recoil/potentials/laws/neo_hookean.hpp"
 #include "recoil/potentials/laws/saint_venant.hpp"
+#include "recoil/potentials/laws/unconstrained_ogden.hpp"
 
 /// The one list of laws: keys and documentation, elastic energies, their derivatives and the tests follow it.
 namespace recoil::potentials {
@@ -16,7 +17,7 @@ struct LawList {};
 
 template <int dim>
 using AllLaws = LawList<LinearElasticity<dim>, SaintVenant<dim>, NeoHookean<dim>, FixedCorotational<dim>,
-                        MooneyRivlin<dim>>;
+                        MooneyRivlin<dim>, UnconstrainedOgden<dim>>;
 
 template <class... Laws>
 constexpr std::size_t count_laws(LawList<Laws...>) {
