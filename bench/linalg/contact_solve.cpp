@@ -26,16 +26,16 @@ constexpr int dim = 3;
 
 struct Method {
   const char* name;
-  linalg::ContactPreconditioner contact;
+  linalg::StiffTerms contact;
   const char* options; ///< of PETSc, each with the method's name as prefix
 };
 constexpr auto boomeramg = "pc_type hypre;pc_hypre_type boomeramg;pc_hypre_boomeramg_strong_threshold "
                            "0.5;pc_hypre_boomeramg_nodal_coarsen 1";
 constexpr std::array<Method, 4> methods{{
-    {"sandwich", linalg::ContactPreconditioner::sandwich, ""},
-    {"gamg", linalg::ContactPreconditioner::plain, ""},
-    {"boomeramg", linalg::ContactPreconditioner::plain, boomeramg},
-    {"sandwich_boomeramg", linalg::ContactPreconditioner::sandwich, boomeramg},
+    {"sandwich", linalg::StiffTerms::two_level, ""},
+    {"gamg", linalg::StiffTerms::assembled, ""},
+    {"boomeramg", linalg::StiffTerms::assembled, boomeramg},
+    {"sandwich_boomeramg", linalg::StiffTerms::two_level, boomeramg},
 }};
 
 std::string text_option(const char* name, const char* fallback) {
@@ -135,8 +135,10 @@ void measure(const Blocks& blocks, linalg::BlockMatrix& matrix, double dt, doubl
   const linalg::Vector b = blocks.random_load();
   linalg::Vector x(blocks.box.layout);
   const double before = megabytes_now(comm);
-  linalg::LinearSolver solver(blocks.box.layout, linalg::LinearMethod::amg, std::string(method.name) + "_",
-                              method.contact);
+  linalg::LinearSolver solver(blocks.box.layout, {.method = linalg::LinearMethod::amg,
+                                                  .stiff_terms = method.contact,
+                                                  .prefix = std::string(method.name) + "_",
+                                                  .stiff_name = "contact"});
   const auto touch = [&] {
     matrix.begin_filling();
     matrix.finish_filling();
@@ -144,14 +146,14 @@ void measure(const Blocks& blocks, linalg::BlockMatrix& matrix, double dt, doubl
   blocks.press(ratio, 1, contact);
   touch();
   const linalg::Vector positions = blocks.box.positions();
-  const double set_up =
-      seconds(comm, [&] { solver.rebuild(matrix, positions, blocks.box.constrained, &contact); });
+  const auto modes = [&] { return linalg::rigid_body_modes(positions, blocks.box.constrained); };
+  const double set_up = seconds(comm, [&] { solver.rebuild(matrix, modes, &contact); });
   touch();
   const double refresh = seconds(comm, [&] { solver.refresh(&contact); });
   double changed = 0;
   const double assembly = seconds(comm, [&] { blocks.press(ratio, 2, contact); });
-  if (method.contact == linalg::ContactPreconditioner::sandwich)
-    changed = seconds(comm, [&] { solver.refresh(&contact, linalg::Refresh::keep_hierarchy); });
+  if (method.contact == linalg::StiffTerms::two_level)
+    changed = seconds(comm, [&] { solver.refresh(&contact, linalg::Renewal::stiff_terms); });
   else
     solver.refresh(&contact);
   linalg::LinearResult result;

@@ -82,11 +82,12 @@ CoupledGraph couple(const VectorLayout& layout, const NodeGraph& graph, const St
 void add_rows(const StencilMatrix::Rows& rows, BlockMatrix& matrix) {
   const LocalNumbers local(matrix.layout());
   const BlockMatrix::Values values = matrix.begin_filling();
-  with_dimension(matrix.layout().block_size, [&]<int dim>(std::integral_constant<int, dim>) {
+  with_block_size(matrix.layout().block_size, [&](auto size) {
+    const std::size_t entries = static_cast<std::size_t>(size * size);
     for (std::size_t k = 0; k < rows.nodes.size(); ++k)
       for (std::size_t entry = rows.offsets[k]; entry < rows.offsets[k + 1]; ++entry) {
         const std::int32_t place = matrix.position(rows.nodes[k], local(rows.columns[entry]));
-        values.add<dim>(rows.nodes[k], place, rows.blocks.data() + entry * dim * dim, dim);
+        values.add(size, rows.nodes[k], place, rows.blocks.data() + entry * entries, size);
       }
   });
   matrix.finish_filling();

@@ -33,13 +33,22 @@ CoupledGraph couple(const VectorLayout& layout, const NodeGraph& graph, const St
 /// Adds the blocks of `rows` to `matrix`, whose pattern must hold them. To be called on every rank.
 void add_rows(const StencilMatrix::Rows& rows, BlockMatrix& matrix);
 
-/// Calls act(std::integral_constant<int, dim>) with the `dim` that is known at run time: 1, 2 or 3.
+/// Calls act(size) with the number of components of a node: std::integral_constant<int, n> for the sizes that
+/// loops are unrolled for, an int for any other. Both convert to int.
 template <class Act>
-auto with_dimension(int dim, Act act) {
-  RECOIL_ASSERT(dim >= 1 && dim <= 3);
-  if (dim == 3) return act(std::integral_constant<int, 3>{});
-  if (dim == 2) return act(std::integral_constant<int, 2>{});
-  return act(std::integral_constant<int, 1>{});
+auto with_block_size(int size, Act act) {
+  switch (size) {
+  case 1:
+    return act(std::integral_constant<int, 1>{});
+  case 2:
+    return act(std::integral_constant<int, 2>{});
+  case 3:
+    return act(std::integral_constant<int, 3>{});
+  case 6:
+    return act(std::integral_constant<int, 6>{});
+  default:
+    return act(size);
+  }
 }
 
 } // namespace recoil::linalg

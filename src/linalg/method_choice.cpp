@@ -16,7 +16,7 @@ namespace {
 /// sharing one interpolation), measured with bench_crossover on 1 and 2 ranks with OpenBLAS: more than 256
 /// 000 in 2D (ratio 0.5 there on one rank, 0.75 on two), 25 000 and 8 000 in 3D. With the reference BLAS it
 /// would be 75 000 and 1 200 on one rank. The factorisation is done by one rank, so the limit falls with
-/// their number, as fill growth commands; the floor is where multigrid is all latency and contact makes it
+/// their number, as fill growth commands; the floor is where multigrid is all latency and stiff terms make it
 /// set up anew in every step.
 struct Crossover {
   GlobalIndex one_rank;
@@ -28,8 +28,8 @@ constexpr Crossover crossover_2d{400000, 1, 20000}, crossover_3d{20000, 2, 6000}
 /// Operations of a factorisation that take as long as multigrid does per entry of K, on one rank
 /// (docs/performance.md).
 constexpr double work_per_entry = 2500;
-/// Share of the nodes in contact from which on factoring their block may cost as much as factoring all.
-constexpr double notable_contact = 0.25;
+/// Share of stiff nodes from which on factoring their block may cost as much as factoring all.
+constexpr double notable_share = 0.25;
 /// Nodes from which on no rank is asked to look at the whole graph.
 constexpr GlobalIndex many_nodes = 200000;
 
@@ -42,48 +42,54 @@ bool is_below_crossover(int dimension, GlobalIndex num_unknowns, int num_ranks) 
   return num_unknowns <= std::max(limit, crossover.floor);
 }
 
+LinearMethod MethodChoice::before_matrix() const {
+  const GlobalIndex num_unknowns = layout_->num_global * layout_->block_size;
+  return is_below_crossover(dimension_, num_unknowns, layout_->comm->size()) ? LinearMethod::direct
+                                                                             : LinearMethod::amg;
+}
+
 LinearMethod MethodChoice::operator()(const std::shared_ptr<const NodeGraph>& graph,
-                                      const StencilMatrix* contact) {
+                                      const StencilMatrix* stiff) {
   const GlobalIndex num_nodes = layout_->num_global;
-  if (is_below_crossover(layout_->block_size, num_nodes * layout_->block_size, layout_->comm->size()))
-    return LinearMethod::direct;
+  if (before_matrix() == LinearMethod::direct) return LinearMethod::direct;
   if (num_nodes > many_nodes) return LinearMethod::amg;
   if (graph != graph_) {
     graph_ = graph;
     weigh_alone(*graph);
   }
   bool pays = work_ <= multigrid_work_;
-  if (contact != nullptr && !contact->empty() &&
-      (pays || static_cast<double>(contact->num_nodes()) > notable_contact * static_cast<double>(num_nodes)))
-    pays = pays_with_contact(*graph, *contact);
+  if (stiff != nullptr && !stiff->empty() &&
+      (pays || static_cast<double>(stiff->num_nodes()) > notable_share * static_cast<double>(num_nodes)))
+    pays = pays_with_stiff_terms(*graph, *stiff);
   return pays ? LinearMethod::direct : LinearMethod::amg;
 }
 
 void MethodChoice::weigh_alone(const NodeGraph& graph) {
-  const int dim = layout_->block_size;
+  const int block = layout_->block_size;
   const EliminationGraph whole = gather_graph(*layout_, graph);
-  const double work = parallel::collectively(*layout_->comm, [&] { return factorization_work(whole, dim); });
-  std::array<double, 2> sums{work, static_cast<double>(graph.neighbours.size()) * dim * dim};
+  const double work =
+      parallel::collectively(*layout_->comm, [&] { return factorization_work(whole, block); });
+  std::array<double, 2> sums{work, static_cast<double>(graph.neighbours.size()) * block * block};
   layout_->comm->sum(sums);
   work_ = sums[0];
   multigrid_work_ = work_per_entry * sums[1] / layout_->comm->size();
   log_debug("work of a factorisation", {{"all", work_}, {"multigrid", multigrid_work_}});
 }
 
-bool MethodChoice::pays_with_contact(const NodeGraph& graph, const StencilMatrix& contact) const {
-  const CoupledGraph coupled = couple(*layout_, graph, contact.rows());
+bool MethodChoice::pays_with_stiff_terms(const NodeGraph& graph, const StencilMatrix& stiff) const {
+  const CoupledGraph coupled = couple(*layout_, graph, stiff.rows());
   std::vector<GlobalIndex> nodes;
-  for (const LocalIndex node : contact.nodes()) nodes.push_back(layout_->offset + node);
+  for (const LocalIndex node : stiff.nodes()) nodes.push_back(layout_->offset + node);
   nodes = parallel::gather(*layout_->comm, 0, std::move(nodes));
   const EliminationGraph whole = gather_graph(*coupled.layout, *coupled.graph);
-  const int dim = layout_->block_size;
+  const int block = layout_->block_size;
   std::array<double, 2> sums = parallel::collectively(*layout_->comm, [&] {
-    return std::array<double, 2>{factorization_work(whole, dim),
-                                 factorization_work(restrict_to(whole, nodes), dim)};
+    return std::array<double, 2>{factorization_work(whole, block),
+                                 factorization_work(restrict_to(whole, nodes), block)};
   });
   layout_->comm->sum(sums);
-  log_debug("work of a factorisation with contact",
-            {{"all", sums[0]}, {"contact nodes", sums[1]}, {"multigrid", multigrid_work_}});
+  log_debug("work of a factorisation with stiff terms",
+            {{"all", sums[0]}, {"stiff nodes", sums[1]}, {"multigrid", multigrid_work_}});
   return sums[0] <= sums[1] + multigrid_work_;
 }
 

@@ -12,21 +12,27 @@ bool is_below_crossover(int dimension, GlobalIndex num_unknowns, int num_ranks);
 
 /// Stands behind LinearMethod::automatic. Beyond the small systems it compares the work of factoring K + C,
 /// by its symbolic elimination, with that of multigrid on all ranks, which grows with the entries: thin and
-/// slender bodies factor with little fill, thick ones do not. The factorisation in ContactSandwich counts as
-/// multigrid's; in a pile, where nearly all nodes are in contact, it costs as much as that of K + C.
+/// slender bodies factor with little fill, thick ones do not. The factorisation in StiffSubset counts as
+/// multigrid's; where nearly all nodes are stiff, as those of a pile in contact, it costs as much as that of
+/// K + C.
 class MethodChoice {
 public:
-  explicit MethodChoice(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(layout)) {}
+  /// @param dimension of the space that the nodes lie in, 2 or 3
+  MethodChoice(std::shared_ptr<const VectorLayout> layout, int dimension)
+      : layout_(std::move(layout)), dimension_(dimension) {}
 
-  /// `direct` or `amg` for K with `graph` and `contact` (null: none). The work on K alone is remembered.
-  /// Collective. @throws LibraryError if METIS fails, on every rank.
-  LinearMethod operator()(const std::shared_ptr<const NodeGraph>& graph, const StencilMatrix* contact);
+  /// What small and large systems are solved by before their matrices are known. Not collective.
+  LinearMethod before_matrix() const;
+  /// `direct` or `amg` for K with `graph` and the stiff terms C (null: none). The work on K alone is
+  /// remembered. Collective. @throws LibraryError if METIS fails, on every rank.
+  LinearMethod operator()(const std::shared_ptr<const NodeGraph>& graph, const StencilMatrix* stiff);
 
 private:
   void weigh_alone(const NodeGraph& graph);
-  bool pays_with_contact(const NodeGraph& graph, const StencilMatrix& contact) const;
+  bool pays_with_stiff_terms(const NodeGraph& graph, const StencilMatrix& stiff) const;
 
   std::shared_ptr<const VectorLayout> layout_;
+  int dimension_;
   std::shared_ptr<const NodeGraph> graph_;
   double work_ = 0;           ///< of factoring K
   double multigrid_work_ = 0; ///< what may be spent in its place

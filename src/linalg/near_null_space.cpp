@@ -22,10 +22,10 @@ double rigid_mode(int dim, int mode, int component, const std::array<double, 3>&
 
 } // namespace
 
-NearNullSpace::NearNullSpace(const Vector& positions, std::span<const char> constrained) {
+NearNullSpace rigid_body_modes(const Vector& positions, std::span<const char> constrained) {
   const VectorLayout& layout = positions.layout();
   const int dim = layout.block_size;
-  const auto num_modes = static_cast<std::size_t>(dim * (dim + 1) / 2);
+  RECOIL_ASSERT(dim == 2 || dim == 3);
   const std::span<const double> x = positions.owned();
 
   std::array<double, 3> center{};
@@ -33,21 +33,31 @@ NearNullSpace::NearNullSpace(const Vector& positions, std::span<const char> cons
   layout.comm->sum(center);
   for (double& c : center) c /= static_cast<double>(layout.num_global);
 
-  std::vector<VecHandle> modes(num_modes);
+  return {layout, dim * (dim + 1) / 2, [&](int mode, std::span<double> values) {
+            std::array<double, 3> at{};
+            for (std::size_t i = 0; i < x.size(); ++i) {
+              const std::size_t component = i % static_cast<std::size_t>(dim);
+              if (component == 0)
+                for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d) at[d] = x[i + d] - center[d];
+              values[i] = constrained[i] ? 0 : rigid_mode(dim, mode, static_cast<int>(component), at);
+            }
+          }};
+}
+
+NearNullSpace::NearNullSpace(const VectorLayout& layout, int num_modes, const Fill& fill) {
+  const auto size = static_cast<std::size_t>(layout.num_owned) * static_cast<std::size_t>(layout.block_size);
+  std::vector<VecHandle> modes(static_cast<std::size_t>(num_modes));
   std::vector<Vec> kept;
-  for (std::size_t mode = 0; mode < num_modes; ++mode) {
-    RECOIL_PETSC(VecDuplicate(positions.get(), modes[mode].put()));
-    Vec vec = modes[mode].get();
+  for (int mode = 0; mode < num_modes; ++mode) {
+    VecHandle& handle = modes[static_cast<std::size_t>(mode)];
+    RECOIL_PETSC(VecCreate(layout.comm->get(), handle.put()));
+    Vec vec = handle.get();
+    RECOIL_PETSC(VecSetSizes(vec, static_cast<PetscInt>(size), PETSC_DETERMINE));
+    RECOIL_PETSC(VecSetBlockSize(vec, layout.block_size));
+    RECOIL_PETSC(VecSetType(vec, VECSTANDARD));
     PetscScalar* values = nullptr;
     RECOIL_PETSC(VecGetArrayWrite(vec, &values));
-    std::array<double, 3> at{};
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      const std::size_t component = i % static_cast<std::size_t>(dim);
-      if (component == 0)
-        for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d) at[d] = x[i + d] - center[d];
-      values[i] =
-          constrained[i] ? 0 : rigid_mode(dim, static_cast<int>(mode), static_cast<int>(component), at);
-    }
+    fill(mode, {values, size});
     RECOIL_PETSC(VecRestoreArrayWrite(vec, &values));
 
     // Twice, as one Gram-Schmidt sweep leaves modes that are almost dependent far from orthogonal.

@@ -10,8 +10,9 @@ namespace recoil::linalg {
 
 StencilMatrix::StencilMatrix(std::shared_ptr<const VectorLayout> layout)
     : layout_(std::move(layout)), rank_offsets_(layout_->comm->all_gather(layout_->offset)),
-      outgoing_(static_cast<std::size_t>(layout_->comm->size())), origins_(outgoing_.size()),
-      incoming_(outgoing_.size()) {
+      block_entries_(static_cast<std::size_t>(layout_->block_size * layout_->block_size)),
+      outgoing_(rank_offsets_.size()), outgoing_blocks_(outgoing_.size()), origins_(outgoing_.size()),
+      incoming_(outgoing_.size()), incoming_blocks_(outgoing_.size()) {
   rows_.offsets.assign(1, 0);
   create_matrix();
 }
@@ -19,9 +20,17 @@ StencilMatrix::StencilMatrix(std::shared_ptr<const VectorLayout> layout)
 void StencilMatrix::begin() {
   // Own entries do not travel; their memory goes round.
   const auto self = static_cast<std::size_t>(layout_->comm->rank());
-  if (outgoing_[self].capacity() == 0) outgoing_[self].swap(incoming_[self]);
-  for (auto& entries : outgoing_) entries.clear();
-  for (auto& entries : incoming_) entries.clear();
+  if (outgoing_[self].capacity() == 0) {
+    outgoing_[self].swap(incoming_[self]);
+    outgoing_blocks_[self].swap(incoming_blocks_[self]);
+  }
+  const auto clear = [](auto& parts) {
+    for (auto& part : parts) part.clear();
+  };
+  clear(outgoing_);
+  clear(outgoing_blocks_);
+  clear(incoming_);
+  clear(incoming_blocks_);
   for (auto& origins : origins_) origins.clear();
   stencils_.clear();
   stencil_nodes_.clear();
@@ -52,20 +61,26 @@ void StencilMatrix::add(std::span<const GlobalIndex> nodes, const double* block,
 
 void StencilMatrix::add_row(std::span<const GlobalIndex> nodes, std::size_t a, const double* block,
                             int stride) {
-  const auto dim = static_cast<std::size_t>(layout_->block_size);
+  const auto size = static_cast<std::size_t>(layout_->block_size), leading = static_cast<std::size_t>(stride);
   const std::size_t rank = owner(nodes[a]);
+  std::vector<double>& blocks = outgoing_blocks_[rank];
   for (std::size_t b = 0; b < nodes.size(); ++b) {
     if (nodes[b] < 0) continue;
-    Entry entry{nodes[a], nodes[b], {}};
+    const std::size_t first = blocks.size();
+    blocks.resize(first + block_entries_);
+    double* target = blocks.data() + first;
     bool zero = true;
-    for (std::size_t i = 0; i < dim; ++i)
-      for (std::size_t j = 0; j < dim; ++j) {
-        const double value = block[(b * dim + j) * static_cast<std::size_t>(stride) + a * dim + i];
-        entry.values[i * dim + j] = value;
+    for (std::size_t i = 0; i < size; ++i)
+      for (std::size_t j = 0; j < size; ++j) {
+        const double value = block[(b * size + j) * leading + a * size + i];
+        *target++ = value;
         zero = zero && value == 0;
       }
-    if (zero) continue;
-    outgoing_[rank].push_back(entry);
+    if (zero) {
+      blocks.resize(first);
+      continue;
+    }
+    outgoing_[rank].push_back({nodes[a], nodes[b]});
     origins_[rank].push_back(static_cast<std::uint32_t>(stencils_.size() - 1));
   }
 }
@@ -79,9 +94,15 @@ StencilMatrix::PerRank<T> StencilMatrix::send(const PerRank<T>& outgoing) const 
 void StencilMatrix::finish() {
   const auto self = static_cast<std::size_t>(layout_->comm->rank());
   std::vector<Entry> own;
+  std::vector<double> own_blocks;
   own.swap(outgoing_[self]);
-  if (outgoing_.size() > 1) incoming_ = send(outgoing_);
+  own_blocks.swap(outgoing_blocks_[self]);
+  if (outgoing_.size() > 1) {
+    incoming_ = send(outgoing_);
+    incoming_blocks_ = send(outgoing_blocks_);
+  }
   incoming_[self] = std::move(own);
+  incoming_blocks_[self] = std::move(own_blocks);
   Rows rows = merge(nullptr);
   bool same_pattern = rows.same_pattern(rows_);
   rows_ = std::move(rows);
@@ -143,7 +164,8 @@ StencilMatrix::Rows StencilMatrix::merge(const PerRank<double>* factors) const {
   for (std::size_t rank = incoming_.size(); rank-- > 0;)
     for (std::size_t k = incoming_[rank].size(); k-- > 0;) {
       const Entry& entry = incoming_[rank][k];
-      items[--bucket(entry)] = {entry.column, --count, &entry, factors == nullptr ? 1 : (*factors)[rank][k]};
+      items[--bucket(entry)] = {entry.column, --count, factors == nullptr ? 1 : (*factors)[rank][k],
+                                incoming_blocks_[rank].data() + k * block_entries_};
     }
   Rows rows;
   rows.offsets.assign(1, 0);
@@ -158,7 +180,6 @@ StencilMatrix::Rows StencilMatrix::merge(const PerRank<double>* factors) const {
 }
 
 void StencilMatrix::merge_row(std::span<Item> items, Rows& rows) const {
-  const auto size = static_cast<std::size_t>(layout_->block_size * layout_->block_size);
   std::ranges::sort(items, [](const Item& a, const Item& b) {
     return a.column != b.column ? a.column < b.column : a.order < b.order;
   });
@@ -166,10 +187,10 @@ void StencilMatrix::merge_row(std::span<Item> items, Rows& rows) const {
   for (const Item& item : items) {
     if (rows.columns.size() == first || rows.columns.back() != item.column) {
       rows.columns.push_back(item.column);
-      rows.blocks.resize(rows.blocks.size() + size, 0);
+      rows.blocks.resize(rows.blocks.size() + block_entries_, 0);
     }
-    double* sum = rows.blocks.data() + rows.blocks.size() - size;
-    for (std::size_t i = 0; i < size; ++i) sum[i] += item.factor * item.entry->values[i];
+    double* sum = rows.blocks.data() + rows.blocks.size() - block_entries_;
+    for (std::size_t i = 0; i < block_entries_; ++i) sum[i] += item.factor * item.block[i];
   }
 }
 

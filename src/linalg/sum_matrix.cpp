@@ -76,17 +76,17 @@ void SumMatrix::create(const VectorLayout& layout, const NodeGraph& graph, const
 void SumMatrix::copy(Mat matrix) {
   const MatrixParts parts = read_parts(matrix);
   const BlockMatrix::Values values = sum_.begin_filling();
-  with_dimension(sum_.layout().block_size, [&]<int dim>(std::integral_constant<int, dim>) {
+  with_block_size(sum_.layout().block_size, [&](auto size) {
     std::size_t k = 0;
     for (LocalIndex row = 0; row < sum_.layout().num_owned; ++row) {
       PetscInt inside = 0, outside = 0;
       for (; k < static_cast<std::size_t>(graph_->offsets[static_cast<std::size_t>(row) + 1]); ++k) {
         const bool owned = positions_[k] >= 0;
         const PetscInt* rows = owned ? parts.diagonal_rows : parts.off_diagonal_rows;
-        const PetscScalar* block = (owned ? parts.diagonal : parts.off_diagonal) + rows[dim * row] +
-                                   dim * (owned ? inside++ : outside++);
-        const int stride = static_cast<int>(rows[dim * row + 1] - rows[dim * row]);
-        values.add<dim>(row, positions_[k], block, stride);
+        const PetscScalar* block = (owned ? parts.diagonal : parts.off_diagonal) + rows[size * row] +
+                                   size * (owned ? inside++ : outside++);
+        const int stride = static_cast<int>(rows[size * row + 1] - rows[size * row]);
+        values.add(size, row, positions_[k], block, stride);
       }
     }
   });

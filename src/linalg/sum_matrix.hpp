@@ -8,7 +8,7 @@
 
 namespace recoil::linalg {
 
-/// The assembled sum A = K + C of a matrix with a fixed pattern and one of contact stencils, for
+/// The assembled sum A = K + C of a matrix with a fixed pattern and one of stiff stencils, for
 /// factorisations and for preconditioners that see one matrix.
 class SumMatrix {
 public:

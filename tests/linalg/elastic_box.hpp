@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <Eigen/Dense>
 
 #include "recoil/linalg/block_matrix.hpp"
+#include "recoil/linalg/near_null_space.hpp"
 
 namespace recoil::testing {
 
@@ -39,6 +41,10 @@ struct ElasticBox {
     return layout->num_owned + skipped * layer_size() + in_layer;
   }
   linalg::Vector positions() const;
+  /// For LinearSolver, of the constraints of the moment of the call; the box must outlive it.
+  std::function<linalg::NearNullSpace()> modes() const {
+    return [this] { return linalg::rigid_body_modes(positions(), constrained); };
+  }
   int num_all_layers() const { return num_blocks * (divisions + 1); }
   int layer_size() const { return dim == 3 ? (divisions + 1) * (divisions + 1) : divisions + 1; }
 };

@@ -25,11 +25,11 @@ protected:
   BlockMatrix matrix{box.layout, box.graph};
   Vector b = testing::weight(box, 1000);
   Vector x{box.layout};
-  LinearSolver solver{box.layout, GetParam()};
+  LinearSolver solver{box.layout, {.method = GetParam()}};
 
   void SetUp() override { testing::assemble<3>(box, {}, matrix); }
 
-  void rebuild() { solver.rebuild(matrix, box.positions(), box.constrained); }
+  void rebuild() { solver.rebuild(matrix, box.modes()); }
   linalg::LinearResult solve() { return solver.solve(b, x, 1e-8, 500); }
 
   /// Adds value(global node) to the diagonal of the free nodes that this rank owns.
@@ -228,15 +228,15 @@ TEST(LinearSolverOptions, OfTheUserOverrideTheBuiltInOnes) {
   Vector x(box.layout);
   linalg::insert_options("-user_pc_type jacobi -user_ksp_max_it 7");
 
-  LinearSolver solver(box.layout, LinearMethod::amg, "user_");
-  solver.rebuild(matrix, box.positions(), box.constrained);
+  LinearSolver solver(box.layout, {.method = LinearMethod::amg, .prefix = "user_"});
+  solver.rebuild(matrix, box.modes());
   const auto result = solver.solve(b, x, 1e-8, 500);
 
   EXPECT_EQ(result.outcome, LinearOutcome::not_converged);
   EXPECT_EQ(result.iterations, 7);
   EXPECT_THAT(solver.description(), ::testing::HasSubstr("-user_ksp_max_it 7 -user_pc_type jacobi"));
   EXPECT_TRUE(solver.repeatable());
-  EXPECT_THAT(LinearSolver(box.layout, LinearMethod::amg).description(),
+  EXPECT_THAT(LinearSolver(box.layout, {.method = LinearMethod::amg}).description(),
               ::testing::Not(::testing::HasSubstr("PETSc options")))
       << "neither another prefix nor the built-in defaults are options of the user";
 }
@@ -245,18 +245,20 @@ TEST(LinearSolverOptions, UnrepeatableOnesAreKnown) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const testing::ElasticBox<2> box(comm, 8);
   linalg::insert_options("-mumps_pc_type cholesky -mumps_pc_factor_mat_solver_type mumps");
-  EXPECT_EQ(LinearSolver(box.layout, LinearMethod::direct, "mumps_").repeatable(), comm.size() == 1);
+  EXPECT_EQ(LinearSolver(box.layout, {.method = LinearMethod::direct, .prefix = "mumps_"}).repeatable(),
+            comm.size() == 1);
   linalg::insert_options("-matptap_via nonscalable");
-  EXPECT_EQ(LinearSolver(box.layout, LinearMethod::amg, "plain_").repeatable(), comm.size() < 3);
+  EXPECT_EQ(LinearSolver(box.layout, {.method = LinearMethod::amg, .prefix = "plain_"}).repeatable(),
+            comm.size() < 3);
   RECOIL_PETSC(PetscOptionsClearValue(nullptr, "-matptap_via"));
-  EXPECT_TRUE(LinearSolver(box.layout, LinearMethod::amg, "plain_").repeatable());
+  EXPECT_TRUE(LinearSolver(box.layout, {.method = LinearMethod::amg, .prefix = "plain_"}).repeatable());
 }
 
 TEST(LinearSolverOptions, UnknownTypesAreRefused) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const testing::ElasticBox<2> box(comm, 8);
   linalg::insert_options("-bad_pc_type nonsense");
-  EXPECT_THROW(LinearSolver(box.layout, LinearMethod::amg, "bad_"), LibraryError);
+  EXPECT_THROW(LinearSolver(box.layout, {.method = LinearMethod::amg, .prefix = "bad_"}), LibraryError);
 }
 
 } // namespace

@@ -173,7 +173,7 @@ TEST(MethodChoice, IsDirectForSlenderBodies) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const auto choose = [&](int dim, std::array<GlobalIndex, 3> size) {
     const Grid grid(comm, dim, size);
-    return linalg::MethodChoice(grid.layout)(grid.graph, nullptr);
+    return linalg::MethodChoice(grid.layout, grid.layout->block_size)(grid.graph, nullptr);
   };
   EXPECT_EQ(choose(3, {1500, 3, 3}), LinearMethod::direct);
   EXPECT_EQ(choose(3, {24, 24, 24}), LinearMethod::amg);
@@ -194,7 +194,7 @@ TEST(MethodChoice, WeighsTheContactBlock) {
     contact.finish();
     return contact;
   };
-  linalg::MethodChoice choice(grid.layout);
+  linalg::MethodChoice choice(grid.layout, grid.layout->block_size);
   const StencilMatrix none = contact_of(100000), few = contact_of(20), half = contact_of(2),
                       all = contact_of(1);
   EXPECT_EQ(choice(grid.graph, nullptr), LinearMethod::amg);

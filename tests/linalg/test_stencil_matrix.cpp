@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "linalg/contact_stencils.hpp"
+#include "linalg/stencils.hpp"
 
 namespace recoil {
 namespace {
@@ -174,7 +174,7 @@ TEST_P(StencilMatrixTest, TheMatrixIsKeptWhileThePatternStays) {
   expect_equal(matrix, stencils);
 }
 
-INSTANTIATE_TEST_SUITE_P(Dimensions, StencilMatrixTest, ::testing::Values(1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(BlockSizes, StencilMatrixTest, ::testing::Values(1, 2, 3, 5, 6, 12));
 
 } // namespace
 } // namespace recoil

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "recoil/linalg/vector.hpp"
@@ -34,18 +35,24 @@ public:
     PetscScalar *diagonal = nullptr, *off_diagonal = nullptr;
     const PetscInt *diagonal_rows = nullptr, *off_diagonal_rows = nullptr;
 
-    /// Adds the dim x dim block with entry (i, j) at block[i * row_stride + j * column_stride] at `position`
-    /// of block row `row`. Called for every block of every element: a call costs as much as the work.
-    template <int dim>
-    [[gnu::always_inline]] void add(LocalIndex row, std::int32_t position, const double* block,
+    /// Adds the block with entry (i, j) at block[i * row_stride + j * column_stride] at `position` of block
+    /// row `row`. Called for every block of every element: a call costs as much as the work.
+    /// @param size number of components of a node, an int or std::integral_constant (loops are unrolled).
+    template <class Size>
+    [[gnu::always_inline]] void add(Size size, LocalIndex row, std::int32_t position, const double* block,
                                     int row_stride, int column_stride = 1) const {
       const bool inside = position >= 0;
       const PetscInt* rows = inside ? diagonal_rows : off_diagonal_rows;
       PetscScalar* values = inside ? diagonal : off_diagonal;
-      const PetscInt first = rows[dim * row], length = rows[dim * row + 1] - first;
-      PetscScalar* target = values + first + dim * static_cast<PetscInt>(inside ? position : ~position);
-      for (int i = 0; i < dim; ++i)
-        for (int j = 0; j < dim; ++j) target[i * length + j] += block[i * row_stride + j * column_stride];
+      const PetscInt first = rows[size * row], length = rows[size * row + 1] - first;
+      PetscScalar* target = values + first + size * static_cast<PetscInt>(inside ? position : ~position);
+      for (int i = 0; i < size; ++i)
+        for (int j = 0; j < size; ++j) target[i * length + j] += block[i * row_stride + j * column_stride];
+    }
+    template <int size>
+    [[gnu::always_inline]] void add(LocalIndex row, std::int32_t position, const double* block,
+                                    int row_stride, int column_stride = 1) const {
+      add(std::integral_constant<int, size>{}, row, position, block, row_stride, column_stride);
     }
   };
 

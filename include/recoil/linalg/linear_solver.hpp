@@ -1,10 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <memory>
-#include <span>
 #include <string>
 
 #include "recoil/linalg/block_matrix.hpp"
+#include "recoil/linalg/near_null_space.hpp"
 #include "recoil/linalg/stencil_matrix.hpp"
 
 namespace recoil::linalg {
@@ -22,17 +23,27 @@ enum class LinearOutcome {
   failed ///< infinite or undefined numbers in matrix or right-hand side, or the preconditioner broke down
 };
 
-/// How multigrid meets contact terms C in A = K + C, which may be 1e8 times as stiff as K.
-enum class ContactPreconditioner {
-  sandwich, ///< multigrid of K with softened contact terms between exact solves on the contact nodes:
-            ///< iterations hardly depend on C
-  plain     ///< multigrid of the assembled K + C
+/// How multigrid meets the stiff terms C in A = K + C, which may be 1e8 times as stiff as K.
+enum class StiffTerms {
+  two_level, ///< multigrid of K with softened stiff terms between exact solves on their nodes: iterations
+             ///< hardly depend on C
+  assembled  ///< multigrid of the assembled K + C
 };
 
-/// What refresh() renews of multigrid.
-enum class Refresh {
-  all,
-  keep_hierarchy ///< K has the old values, or new ones for which the old hierarchy shall do
+/// What is prepared anew for a matrix; each includes those before.
+enum class Renewal {
+  nothing,
+  stiff_terms, ///< exact solves of C; of multigrid only what C concerns
+  operators,   ///< coarse operators and smoothers of multigrid, or the numerical factorisation
+  everything   ///< interpolation too
+};
+
+struct LinearSolverOptions {
+  int dimension = 3; ///< of the space that the nodes lie in, 2 or 3: factors fill more in 3D
+  LinearMethod method = LinearMethod::automatic;
+  StiffTerms stiff_terms = StiffTerms::two_level;
+  std::string prefix = "recoil_";   ///< of PETSc options
+  std::string stiff_name = "stiff"; ///< of the stiff terms, in PETSc options and description()
 };
 
 struct LinearResult {
@@ -42,57 +53,73 @@ struct LinearResult {
 };
 
 /// Solver of symmetric positive definite systems A = K + C: K has one sparsity pattern and changing values, C
-/// is the sum of contact stencils, if any, with another pattern every time. Conjugate gradients,
-/// preconditioned by multigrid of K - with contact in the symmetric sandwich S-AMG-S, where S solves exactly
-/// for the nodes of C (docs/architecture.md) - or by a factorisation of A. PETSc options with the given
-/// prefix override every built-in choice
-/// (`-recoil_pc_type hypre`, `-recoil_pc_gamg_threshold 0.02`, `-recoil_ksp_view`, ..) and are read by the
-/// constructor; those of the factorisation in S have `contact_` behind the prefix, and
-/// `-recoil_contact_plain` is ContactPreconditioner::plain. The built-in choices give bitwise the same result
-/// in every run on the same number of ranks.
+/// is the sum of stiff stencils, if any, with another pattern every time. Conjugate gradients, preconditioned
+/// by multigrid of K - with stiff terms in the symmetric sandwich S-AMG-S, where S solves exactly for the
+/// nodes of C (docs/architecture.md) - or by a factorisation of A. PETSc options with the given prefix
+/// override every built-in choice (`-recoil_pc_type hypre`, `-recoil_pc_gamg_threshold 0.02`,
+/// `-recoil_ksp_view`, ..) and are read by the constructor; with the name of the stiff terms "contact", those
+/// of the factorisation in S have `contact_` behind the prefix, and `-recoil_contact_plain` is
+/// StiffTerms::assembled. The built-in choices give bitwise the same result in every run on the same number
+/// of ranks.
+///
+///     solver.begin_sequence();                                  // of every time step
+///     solver.update(matrix, modes, &stiff);  solver.solve(b, x, ..);   // as often as needed
+///
+/// A solver decides by itself what it prepares anew for a matrix, from the iterations of earlier solves;
+/// rebuild() and refresh() command it.
 class LinearSolver {
 public:
-  /// Collective over the communicator of `layout`, which also gives the dimension (block size). @throws
-  /// LibraryError for PETSc options that PETSc refuses.
-  explicit LinearSolver(std::shared_ptr<const VectorLayout> layout,
-                        LinearMethod method = LinearMethod::automatic, std::string options_prefix = "recoil_",
-                        ContactPreconditioner contact = ContactPreconditioner::sandwich);
+  /// Collective over the communicator of `layout`. @throws LibraryError for PETSc options that PETSc refuses.
+  explicit LinearSolver(std::shared_ptr<const VectorLayout> layout, LinearSolverOptions options);
   LinearSolver(LinearSolver&&) noexcept;
   LinearSolver& operator=(LinearSolver&&) noexcept;
   ~LinearSolver();
 
-  /// Takes a new matrix, or new values of which the interpolation of multigrid shall be built anew, with the
-  /// rigid body modes of `positions`, zero in `constrained` entries (both as for NearNullSpace; unused by
-  /// other methods). Call it at the first solve of a time step, so that nothing depends on earlier steps.
-  /// Keeps references to the matrix and to `contact` (null: none), which must keep their values until the
-  /// solves with them are done. Rows and columns of C that are zero, as those of prescribed components, do no
-  /// harm. Collective.
-  void rebuild(const BlockMatrix& matrix, const Vector& positions, std::span<const char> constrained,
-               const StencilMatrix* contact = nullptr);
+  /// Makes the near null space of K; called where multigrid builds its interpolation, on every rank.
+  using MakeNearNullSpace = std::function<NearNullSpace()>;
 
-  /// Takes new values of the matrix given to rebuild() and new contact terms with any pattern: keeps
-  /// interpolation or symbolic factorisation (where the pattern of C is contained in that of before), renews
-  /// coarse operators and smoothers or the numerical factorisation. With Refresh::keep_hierarchy multigrid
-  /// keeps all of it, whatever the values of K - it stays positive definite, at the price of some
-  /// iterations - and set-up costs what the contact surface costs. Either way the interpolation is built anew
-  /// where many other nodes are in contact than when it was built. solve() always uses the K and C of now.
-  /// Other methods take it for Refresh::all. Collective.
-  void refresh(const StencilMatrix* contact = nullptr, Refresh what = Refresh::all);
+  /// The next matrix begins a sequence, those of a time step: everything is built anew for it, so that
+  /// nothing depends on earlier ones.
+  void begin_sequence();
+  /// Whether no matrix of the sequence has been prepared yet. Not collective.
+  bool sequence_begins() const;
+  /// Takes a matrix, or new values of it, and stiff terms (null: none) with any pattern. Both are only
+  /// referred to, and must keep their values until the solves with them are done; work is left to the next
+  /// solve. Rows and columns of C that are zero, as those of prescribed components, do no harm. Not
+  /// collective.
+  void update(const BlockMatrix& matrix, MakeNearNullSpace near_null_space,
+              const StencilMatrix* stiff = nullptr);
+
+  /// update() and everything prepared at once. Collective.
+  void rebuild(const BlockMatrix& matrix, MakeNearNullSpace near_null_space,
+               const StencilMatrix* stiff = nullptr);
+  /// Prepares `what` of new values of the matrix given to rebuild() and of `stiff`: keeps interpolation or
+  /// symbolic factorisation (where the pattern of C is contained in that of before). With
+  /// Renewal::stiff_terms multigrid keeps all of it, whatever the values of K - it stays positive definite,
+  /// at the price of some iterations - and set-up costs what the nodes of C cost; a factorisation takes it
+  /// for Renewal::operators. Either way the interpolation is built anew where many other nodes are stiff than
+  /// when it was built. Solves always use the present K and C. Collective.
+  void refresh(const StencilMatrix* stiff = nullptr, Renewal what = Renewal::operators);
 
   /// Solves A x = b from x = 0 until |b - A x| <= relative_tolerance |b|, or as far as rounding allows (the
   /// result tells how far); owned and ghost entries of `x` are set. Never throws because of the numbers: see
   /// LinearOutcome, which is the same on all ranks; x is the last iterate if converged or not_converged, else
-  /// zero. `indefinite` is what the factorisation or directions of non-positive curvature reveal; a converged
-  /// solution has x'Ax > 0. Collective.
+  /// zero. A solve with a preconditioner of an earlier matrix that takes far more iterations than expected is
+  /// repeated with a renewed one, and counts both. `indefinite` is what the factorisation or directions of
+  /// non-positive curvature reveal; a converged solution has x'Ax > 0. Collective.
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
+
+  /// The same for any symmetric A: where conjugate gradients fail, by a factorisation, and by
+  /// solve_indefinite() where that finds A to be indefinite. Collective.
+  LinearResult solve_stationary(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
 
   /// Solves A x = b after a direct solve() has come out `indefinite`, by an LDL' factorisation of the same
   /// matrix: the stationary point of the quadratic model, a saddle. `converged` with owned and ghost entries
   /// of `x` set, or another outcome and x = 0; `indefinite` where the method is not direct. Collective.
   LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance);
 
-  /// What `automatic` has come to: by dimension, size and ranks at first, then anew in every rebuild(), by
-  /// the work that symbolic elimination finds in K and its contact terms.
+  /// What `automatic` has come to: by dimension, size and ranks at first, then anew where everything is
+  /// rebuilt, by the work that symbolic elimination finds in K and its stiff terms.
   LinearMethod method() const;
   /// One line for the log: Krylov method, preconditioner, and PETSc options of the user that changed them.
   std::string description() const;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,9 +9,10 @@
 
 namespace recoil::linalg {
 
-/// Symmetric matrix C over a VectorLayout that is the sum of small dense blocks on a few nodes each (contact
-/// stencils), rebuilt with another pattern at every assembly. Rows live with the owner of their node; blocks
-/// may come from any rank. Blocks that are all zero leave no trace, so rows and columns of prescribed
+/// Symmetric matrix C over a VectorLayout that is the sum of small dense blocks on a few nodes each
+/// (stencils), rebuilt with another pattern at every assembly: contact pairs, bonds of particles, springs.
+/// Nodes have any number of components (VectorLayout::block_size). Rows live with the owner of their node;
+/// blocks may come from any rank. Blocks that are all zero leave no trace, so rows and columns of prescribed
 /// components may have been zeroed before.
 ///
 ///     begin();  add(..) ...;  finish();
@@ -25,7 +25,7 @@ public:
     std::vector<LocalIndex> nodes;    ///< owned nodes with a row, ascending
     std::vector<std::size_t> offsets; ///< nodes.size() + 1
     std::vector<GlobalIndex> columns; ///< global block numbers, ascending in each row
-    std::vector<double> blocks;       ///< dim x dim each, row-major
+    std::vector<double> blocks;       ///< block_size x block_size each, row-major
     bool same_pattern(const Rows& other) const {
       return nodes == other.nodes && offsets == other.offsets && columns == other.columns;
     }
@@ -37,9 +37,9 @@ public:
   /// Forgets all blocks; the matrix of the last finish() stays until the next one, softened() does not. Not
   /// collective.
   void begin();
-  /// Adds the (num_nodes*dim)^2 column-major symmetric `block` (leading dimension `stride`) on the nodes with
-  /// these global block numbers; entries of nodes < 0 are skipped (prescribed obstacles). Any rank may give
-  /// any nodes. Not collective. Cost a copy of the block.
+  /// Adds the (num_nodes * block_size)^2 column-major symmetric `block` (leading dimension `stride`) on the
+  /// nodes with these global block numbers; entries of nodes < 0 are skipped (they do not move). Any rank may
+  /// give any nodes. Not collective. Cost a copy of the block.
   void add(std::span<const GlobalIndex> nodes, const double* block, int stride);
   /// Sends rows to their owners, sums them by rank of origin and then in the order of add(), so that the
   /// result repeats and is symmetric to the last bit, and builds the matrix; keeps the PETSc matrix where its
@@ -62,19 +62,19 @@ public:
   /// y = C x on owned entries. Collective.
   void multiply(const Vector& x, Vector& y) const;
   const VectorLayout& layout() const { return *layout_; }
-  /// AIJ matrix with block size dim; it is another object after a finish() that changed the pattern.
+  /// AIJ matrix with the block size of the layout; it is another object after a finish() that changed the
+  /// pattern.
   Mat get() const { return matrix_.get(); }
 
 private:
   struct Entry {
     GlobalIndex row, column;
-    std::array<double, 9> values; ///< dim x dim, row-major, the rest unused
   };
   struct Item {
     GlobalIndex column;
     std::uint32_t order;
-    const Entry* entry;
     double factor;
+    const double* block;
   };
   /// A block as it was added.
   struct Stencil {
@@ -96,9 +96,12 @@ private:
 
   std::shared_ptr<const VectorLayout> layout_;
   std::vector<GlobalIndex> rank_offsets_; ///< first node of every rank
+  std::size_t block_entries_;             ///< numbers in a block
   PerRank<Entry> outgoing_;               ///< by owner of the row
+  PerRank<double> outgoing_blocks_;       ///< row-major, of every entry
   PerRank<std::uint32_t> origins_;        ///< number of the stencil of every entry sent
   PerRank<Entry> incoming_;               ///< by rank of origin
+  PerRank<double> incoming_blocks_;
   std::vector<Stencil> stencils_;
   std::vector<GlobalIndex> stencil_nodes_;
   Rows rows_;

@@ -37,7 +37,7 @@ bool IncrementalPotential<dim>::respond(const linalg::Vector& prescribed, std::s
   }
   rhs.scale(-1);
   problem_.dirichlet->clear(rhs.write_owned());
-  stale_ = true;
+  hessian_changed();
   const newton::SolveResult result = solve(rhs, response, extension_tolerance);
   ++extension.linear_solves;
   extension.linear_iterations += result.iterations;

@@ -12,8 +12,6 @@ namespace {
 constexpr int max_linear_iterations = 2000;
 /// A step never goes further than this share of the way to inversion.
 constexpr double inversion_safety = 0.9;
-/// What renewing the multigrid hierarchy costs, in iterations (docs/performance.md).
-constexpr double refresh_in_iterations = 8, patience_in_refreshes = 3;
 constexpr double close_to_saddle = 1e-1;
 /// Near-singular directions are free to go anywhere within a looser one, other ways on other rank counts.
 constexpr double saddle_tolerance = 1e-10;
@@ -38,7 +36,8 @@ template <int dim>
 IncrementalPotential<dim>::IncrementalPotential(ElastodynamicsProblem<dim>& problem,
                                                 linalg::LinearMethod method, GradientNorm norm)
     : problem_(problem), matrix_(problem.space->layout(), problem.space->graph()),
-      assembler_(*problem.space, matrix_), linear_solver_(problem.space->layout(), method),
+      assembler_(*problem.space, matrix_),
+      linear_solver_(problem.space->layout(), {.dimension = dim, .method = method, .stiff_name = "contact"}),
       norm_weights_(norm_weights(problem, norm)), scratch_(problem.space->layout()),
       positions_(problem.space->layout()) {
   matrix_.choose_identity_rows(problem.dirichlet->flags());
@@ -55,7 +54,7 @@ void IncrementalPotential<dim>::begin_step(const potentials::StepContext& contex
   u_tilde_ = u_tilde;
   scale_ = scale;
   largest_gradient_norm_ = 0;
-  fresh_step_ = true;
+  linear_solver_.begin_sequence();
   // Formulas of the scene are evaluated here, and may have no value on some ranks.
   parallel::collectively(problem_.space->comm(), [&] {
     for_each_potential(problem_,
@@ -165,8 +164,8 @@ void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton
 /// The matrix is that of u.
 template <int dim>
 void IncrementalPotential<dim>::note_positions(const linalg::Vector& u) {
-  stale_ = true;
-  if (!fresh_step_) return;
+  hessian_changed();
+  if (!linear_solver_.sequence_begins()) return;
   auto positions = positions_.write_owned();
   for (std::size_t i = 0; i < positions.size(); ++i)
     positions[i] =
@@ -174,35 +173,16 @@ void IncrementalPotential<dim>::note_positions(const linalg::Vector& u) {
 }
 
 template <int dim>
-void IncrementalPotential<dim>::shift_hessian(double factor) {
-  matrix_.shift_diagonal(factor);
-  stale_ = true;
+void IncrementalPotential<dim>::hessian_changed() {
+  linear_solver_.update(
+      matrix_, [this] { return linalg::rigid_body_modes(positions_, problem_.dirichlet->flags()); },
+      contact_matrix_.get());
 }
 
-/// Solves with the multigrid hierarchy at hand. One that is not of this matrix serves on until the iterations
-/// that it costs more than when it was new would pay for another, and is replaced at once where it costs
-/// many.
 template <int dim>
-linalg::LinearResult IncrementalPotential<dim>::solve_linear(const linalg::Vector& rhs, linalg::Vector& d,
-                                                             double relative_tolerance) {
-  const double digits = -std::log10(relative_tolerance), expected = new_iterations_per_digit_ * digits;
-  const int limit = hierarchy_is_new_
-                        ? max_linear_iterations
-                        : static_cast<int>(expected + patience_in_refreshes * refresh_in_iterations);
-  linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, limit);
-  if (!hierarchy_is_new_ && result.outcome != linalg::LinearOutcome::converged &&
-      result.outcome != linalg::LinearOutcome::indefinite) {
-    linear_solver_.refresh(contact_matrix_.get(), linalg::Refresh::all);
-    hierarchy_is_new_ = true;
-    const int spent = result.iterations;
-    result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
-    result.iterations += spent;
-  }
-  if (hierarchy_is_new_) new_iterations_per_digit_ = result.iterations / digits;
-  hierarchy_is_slow_ = result.outcome != linalg::LinearOutcome::converged ||
-                       (!hierarchy_is_new_ && result.iterations - expected > refresh_in_iterations);
-  hierarchy_is_new_ = false;
-  return result;
+void IncrementalPotential<dim>::shift_hessian(double factor) {
+  matrix_.shift_diagonal(factor);
+  hessian_changed();
 }
 
 /// Conjugate gradients may take hundreds of iterations until they notice.
@@ -225,14 +205,7 @@ double IncrementalPotential<dim>::share_of_last_residual() const {
 template <int dim>
 newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, linalg::Vector& d,
                                                      double relative_tolerance) {
-  if (fresh_step_)
-    linear_solver_.rebuild(matrix_, positions_, problem_.dirichlet->flags(), contact_matrix_.get());
-  else if (stale_)
-    linear_solver_.refresh(contact_matrix_.get(),
-                           hierarchy_is_slow_ ? linalg::Refresh::all : linalg::Refresh::keep_hierarchy);
-  if (fresh_step_ || (stale_ && hierarchy_is_slow_)) hierarchy_is_new_ = true;
-  fresh_step_ = stale_ = false;
-  linalg::LinearResult result = solve_linear(rhs, d, relative_tolerance);
+  linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
   const double norm = gradient_norm(rhs);
   largest_gradient_norm_ = std::max(largest_gradient_norm_, norm);
   // A symmetric configuration in unstable balance has to stay one: iterations that have come close to a
@@ -264,22 +237,7 @@ newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, 
 template <int dim>
 linalg::LinearResult IncrementalPotential<dim>::solve_stationary(const linalg::Vector& rhs, linalg::Vector& x,
                                                                  double relative_tolerance) {
-  if (fresh_step_)
-    linear_solver_.rebuild(matrix_, positions_, problem_.dirichlet->flags(), contact_matrix_.get());
-  fresh_step_ = stale_ = false;
-  const linalg::LinearResult result = linear_solver_.solve(rhs, x, relative_tolerance, max_linear_iterations);
-  if (result.outcome == linalg::LinearOutcome::converged) return result;
-  if (linear_solver_.method() == linalg::LinearMethod::direct)
-    return linear_solver_.solve_indefinite(rhs, x, relative_tolerance);
-  if (!factorization_)
-    factorization_ =
-        std::make_unique<linalg::LinearSolver>(problem_.space->layout(), linalg::LinearMethod::direct);
-  factorization_->rebuild(matrix_, positions_, problem_.dirichlet->flags(), contact_matrix_.get());
-  const linalg::LinearResult direct =
-      factorization_->solve(rhs, x, relative_tolerance, max_linear_iterations);
-  return direct.outcome == linalg::LinearOutcome::indefinite
-             ? factorization_->solve_indefinite(rhs, x, relative_tolerance)
-             : direct;
+  return linear_solver_.solve_stationary(rhs, x, relative_tolerance, max_linear_iterations);
 }
 
 template <int dim>

@@ -84,11 +84,11 @@ public:
   const linalg::LinearSolver& linear_solver() const { return linear_solver_; }
 
 private:
-  linalg::LinearResult solve_linear(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance);
   void update_contact(const linalg::Vector& u);
   void set_inertia_gradient(const linalg::Vector& u, linalg::Vector& g);
   void assemble_unconstrained(const linalg::Vector& u, newton::Projection projection);
   void note_positions(const linalg::Vector& u);
+  void hessian_changed();
   bool respond(const linalg::Vector& prescribed, std::span<const double> obstacles,
                const linalg::Vector& force, const potentials::Approach<dim>* approach, Extension& extension);
   void close_gaps(const linalg::Vector& u, const linalg::Vector& prescribed,
@@ -100,8 +100,7 @@ private:
   std::unique_ptr<linalg::StencilMatrix> contact_matrix_; ///< null without contact
   fem::ElementAssembler<dim> assembler_;
   linalg::LinearSolver linear_solver_;
-  std::unique_ptr<linalg::LinearSolver> factorization_; ///< for matrices that multigrid cannot solve with
-  std::vector<double> norm_weights_;                    ///< of the owned nodes
+  std::vector<double> norm_weights_; ///< of the owned nodes
   const potentials::MassMatrix<dim>* quadratic_ = nullptr;
   const linalg::Vector* u_tilde_ = nullptr;
   double scale_ = 1;
@@ -109,9 +108,6 @@ private:
   double start_magnitude_ = 0;                 ///< of the point that a line search starts from
   linalg::Vector scratch_;                     ///< making a distributed vector is collective and slow
   linalg::Vector positions_;                   ///< where the near null space of the preconditioner is taken
-  bool fresh_step_ = true, stale_ = true;
-  bool hierarchy_is_new_ = true, hierarchy_is_slow_ = false;
-  double new_iterations_per_digit_ = 0;
   BarrierStiffness stiffness_;
   double last_min_distance_ = 0;
   double largest_gradient_norm_ = 0;      ///< of the right-hand sides of this step

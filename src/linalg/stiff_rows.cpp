@@ -1,6 +1,7 @@
-#include "linalg/contact_rows.hpp"
+#include "linalg/stiff_rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "linalg/coupled_graph.hpp"
@@ -8,15 +9,26 @@
 
 namespace recoil::linalg {
 
-ContactRows::ContactRows(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(layout)) {
+namespace {
+
+/// One number per component of a node, in registers where their count is known.
+template <int size>
+std::array<double, size> make_sums(std::integral_constant<int, size>) {
+  return {};
+}
+std::vector<double> make_sums(int size) { return std::vector<double>(static_cast<std::size_t>(size)); }
+
+} // namespace
+
+StiffRows::StiffRows(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(layout)) {
   const auto num_rows = static_cast<PetscInt>(layout_->num_owned) * layout_->block_size;
   RECOIL_PETSC(VecCreate(layout_->comm->get(), global_.put()));
   RECOIL_PETSC(VecSetSizes(global_.get(), num_rows, PETSC_DETERMINE));
   RECOIL_PETSC(VecSetType(global_.get(), VECSTANDARD));
 }
 
-bool ContactRows::assemble(const std::shared_ptr<const NodeGraph>& graph, Mat matrix,
-                           const StencilMatrix& stencils) {
+bool StiffRows::assemble(const std::shared_ptr<const NodeGraph>& graph, Mat matrix,
+                         const StencilMatrix& stencils) {
   // A reference to the matrix keeps its address from being taken by another one.
   const bool changed = graph != graph_ || stencils.get() != pattern_.get();
   if (changed) {
@@ -28,7 +40,7 @@ bool ContactRows::assemble(const std::shared_ptr<const NodeGraph>& graph, Mat ma
   return changed;
 }
 
-void ContactRows::build(const NodeGraph& graph, const StencilMatrix::Rows& rows) {
+void StiffRows::build(const NodeGraph& graph, const StencilMatrix::Rows& rows) {
   nodes_ = rows.nodes;
   const auto count = static_cast<GlobalIndex>(nodes_.size());
   first_ = layout_->comm->exclusive_scan(count);
@@ -37,7 +49,7 @@ void ContactRows::build(const NodeGraph& graph, const StencilMatrix::Rows& rows)
 }
 
 /// Fills offsets_ and sources_; returns the global columns.
-std::vector<GlobalIndex> ContactRows::merge(const NodeGraph& graph, const StencilMatrix::Rows& rows) {
+std::vector<GlobalIndex> StiffRows::merge(const NodeGraph& graph, const StencilMatrix::Rows& rows) {
   constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
   std::vector<GlobalIndex> columns;
   offsets_.assign(1, 0);
@@ -64,7 +76,7 @@ std::vector<GlobalIndex> ContactRows::merge(const NodeGraph& graph, const Stenci
 }
 
 /// Fills columns_ and numbers_, and prepares the exchange of ghost values.
-void ContactRows::number_columns(const std::vector<GlobalIndex>& columns) {
+void StiffRows::number_columns(const std::vector<GlobalIndex>& columns) {
   const GlobalIndex end = layout_->offset + layout_->num_owned;
   const auto is_owned = [&](GlobalIndex node) { return node >= layout_->offset && node < end; };
   std::vector<PetscInt> ghosts;
@@ -83,7 +95,7 @@ void ContactRows::number_columns(const std::vector<GlobalIndex>& columns) {
     RECOIL_PETSC(VecScatterCreate(global_.get(), from.get(), ghosts_.get(), nullptr, scatter_.put()));
   }
 
-  // Contact numbers travel as a vector: one more than the number, 0 for nodes without contact.
+  // The numbers travel as a vector: one more than the number, 0 for nodes outside the subset.
   PetscScalar* owned = nullptr;
   RECOIL_PETSC(VecSet(global_.get(), 0));
   RECOIL_PETSC(VecGetArray(global_.get(), &owned));
@@ -115,32 +127,33 @@ void ContactRows::number_columns(const std::vector<GlobalIndex>& columns) {
   RECOIL_PETSC(VecRestoreArrayRead(ghosts_.get(), &outer));
 }
 
-void ContactRows::take_values(Mat matrix, const StencilMatrix::Rows& rows) {
+void StiffRows::take_values(Mat matrix, const StencilMatrix::Rows& rows) {
   const MatrixParts parts = read_parts(matrix);
-  with_dimension(layout_->block_size, [&]<int dim>(std::integral_constant<int, dim>) {
-    blocks_.assign(columns_.size() * dim * dim, 0);
+  with_block_size(layout_->block_size, [&](auto size) {
+    const auto entries = static_cast<std::size_t>(size * size);
+    blocks_.assign(columns_.size() * entries, 0);
     for (std::size_t k = 0; k < nodes_.size(); ++k)
       for (std::size_t entry = offsets_[k]; entry < offsets_[k + 1]; ++entry) {
-        double* block = blocks_.data() + entry * dim * dim;
+        double* block = blocks_.data() + entry * entries;
         const Source& source = sources_[entry];
         if (source.place != Source::none) {
           const bool inside = source.place >= 0;
           const PetscInt* starts = inside ? parts.diagonal_rows : parts.off_diagonal_rows;
           const PetscScalar* values = inside ? parts.diagonal : parts.off_diagonal;
-          const PetscInt skipped = dim * static_cast<PetscInt>(inside ? source.place : ~source.place);
-          for (int i = 0; i < dim; ++i)
-            for (int j = 0; j < dim; ++j)
-              block[i * dim + j] = values[starts[dim * nodes_[k] + i] + skipped + j];
+          const PetscInt skipped = size * static_cast<PetscInt>(inside ? source.place : ~source.place);
+          for (int i = 0; i < size; ++i)
+            for (int j = 0; j < size; ++j)
+              block[i * size + j] = values[starts[size * nodes_[k] + i] + skipped + j];
         }
         if (source.stencil >= 0) {
-          const double* added = rows.blocks.data() + static_cast<std::size_t>(source.stencil) * dim * dim;
-          for (int i = 0; i < dim * dim; ++i) block[i] += added[i];
+          const double* added = rows.blocks.data() + static_cast<std::size_t>(source.stencil) * entries;
+          for (std::size_t i = 0; i < entries; ++i) block[i] += added[i];
         }
       }
   });
 }
 
-void ContactRows::upper_pattern(std::vector<PetscInt>& lengths, std::vector<PetscInt>& columns) const {
+void StiffRows::upper_pattern(std::vector<PetscInt>& lengths, std::vector<PetscInt>& columns) const {
   const PetscInt dim = layout_->block_size;
   lengths.clear();
   columns.clear();
@@ -158,7 +171,7 @@ void ContactRows::upper_pattern(std::vector<PetscInt>& lengths, std::vector<Pets
   }
 }
 
-std::vector<double> ContactRows::upper_values() const {
+std::vector<double> StiffRows::upper_values() const {
   const auto dim = static_cast<std::size_t>(layout_->block_size);
   std::vector<double> values;
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
@@ -173,7 +186,7 @@ std::vector<double> ContactRows::upper_values() const {
   return values;
 }
 
-PetscErrorCode ContactRows::restrict_to(Vec b, Vec y) const {
+PetscErrorCode StiffRows::restrict_to(Vec b, Vec y) const {
   const PetscScalar* from = nullptr;
   PetscScalar* to = nullptr;
   PetscCall(VecGetArrayRead(b, &from));
@@ -187,7 +200,7 @@ PetscErrorCode ContactRows::restrict_to(Vec b, Vec y) const {
   return 0;
 }
 
-PetscErrorCode ContactRows::prolong_add(Vec y, Vec x) const {
+PetscErrorCode StiffRows::prolong_add(Vec y, Vec x) const {
   const PetscScalar* from = nullptr;
   PetscScalar* to = nullptr;
   PetscCall(VecGetArrayRead(y, &from));
@@ -200,7 +213,7 @@ PetscErrorCode ContactRows::prolong_add(Vec y, Vec x) const {
   return 0;
 }
 
-PetscErrorCode ContactRows::residual(Vec b, Vec z, Vec y) const {
+PetscErrorCode StiffRows::residual(Vec b, Vec z, Vec y) const {
   if (scatter_) {
     PetscCall(VecScatterBegin(scatter_.get(), z, ghosts_.get(), INSERT_VALUES, SCATTER_FORWARD));
     PetscCall(VecScatterEnd(scatter_.get(), z, ghosts_.get(), INSERT_VALUES, SCATTER_FORWARD));
@@ -211,19 +224,22 @@ PetscErrorCode ContactRows::residual(Vec b, Vec z, Vec y) const {
   PetscCall(VecGetArrayRead(z, &inner));
   PetscCall(VecGetArrayRead(ghosts_.get(), &outer));
   PetscCall(VecGetArrayWrite(y, &result));
-  with_dimension(layout_->block_size, [&]<int dim>(std::integral_constant<int, dim>) {
+  with_block_size(layout_->block_size, [&](auto size) {
     const LocalIndex num_owned = layout_->num_owned;
+    const auto components = static_cast<std::size_t>(size);
+    auto sum = make_sums(size);
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
-      std::array<double, dim> sum;
-      for (int i = 0; i < dim; ++i) sum[i] = right[dim * nodes_[k] + i];
+      for (std::size_t i = 0; i < components; ++i)
+        sum[i] = right[size * nodes_[k] + static_cast<PetscInt>(i)];
       for (std::size_t entry = offsets_[k]; entry < offsets_[k + 1]; ++entry) {
-        const double* block = blocks_.data() + entry * dim * dim;
+        const double* block = blocks_.data() + entry * components * components;
         const LocalIndex column = columns_[entry];
-        const double* value = column < num_owned ? inner + dim * column : outer + dim * (column - num_owned);
-        for (int i = 0; i < dim; ++i)
-          for (int j = 0; j < dim; ++j) sum[i] -= block[i * dim + j] * value[j];
+        const double* value =
+            column < num_owned ? inner + size * column : outer + size * (column - num_owned);
+        for (std::size_t i = 0; i < components; ++i)
+          for (std::size_t j = 0; j < components; ++j) sum[i] -= block[i * components + j] * value[j];
       }
-      std::copy_n(sum.data(), dim, result + dim * k);
+      std::copy_n(sum.begin(), components, result + components * k);
     }
   });
   PetscCall(VecRestoreArrayWrite(y, &result));

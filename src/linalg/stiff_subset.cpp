@@ -1,4 +1,4 @@
-#include "linalg/contact_sandwich.hpp"
+#include "linalg/stiff_subset.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -9,17 +9,17 @@
 
 namespace recoil::linalg {
 
-ContactSandwich::ContactSandwich(std::shared_ptr<const VectorLayout> layout, std::string prefix)
+StiffSubset::StiffSubset(std::shared_ptr<const VectorLayout> layout, std::string prefix)
     : layout_(std::move(layout)), prefix_(std::move(prefix)), rows_(layout_) {}
 
-PetscErrorCode ContactSandwich::set_up(const std::shared_ptr<const NodeGraph>& graph, Mat matrix,
-                                       const StencilMatrix& stencils) {
+PetscErrorCode StiffSubset::set_up(const std::shared_ptr<const NodeGraph>& graph, Mat matrix,
+                                   const StencilMatrix& stencils) {
   if (rows_.assemble(graph, matrix, stencils)) build();
   gather_values();
   return agree(*layout_->comm, is_host() ? factor() : 0);
 }
 
-void ContactSandwich::build() {
+void StiffSubset::build() {
   const parallel::Communicator& comm = *layout_->comm;
   const std::vector<GlobalIndex> counts = comm.all_gather(static_cast<GlobalIndex>(rows_.num_nodes()));
   host_ = static_cast<int>(std::ranges::max_element(counts) - counts.begin());
@@ -39,7 +39,7 @@ void ContactSandwich::build() {
   RECOIL_PETSC(VecScatterCreate(local_.get(), all.get(), right_.get(), nullptr, gather_.put()));
 }
 
-void ContactSandwich::build_matrix() {
+void StiffSubset::build_matrix() {
   std::vector<PetscInt> lengths, columns;
   rows_.upper_pattern(lengths, columns);
   starts_ = parallel::gather(*layout_->comm, host_, std::move(lengths));
@@ -55,14 +55,14 @@ void ContactSandwich::build_matrix() {
                                            values_.data(), matrix_.put()));
 }
 
-void ContactSandwich::gather_values() {
+void StiffSubset::gather_values() {
   const std::vector<double> values = parallel::gather(*layout_->comm, host_, rows_.upper_values());
   if (!is_host()) return;
   std::ranges::copy(values, values_.begin());
   mark_changed(reinterpret_cast<PetscObject>(matrix_.get()));
 }
 
-PetscErrorCode ContactSandwich::factor() {
+PetscErrorCode StiffSubset::factor() {
   if (!solver_) {
     RECOIL_PETSC(PCCreate(PETSC_COMM_SELF, solver_.put()));
     RECOIL_PETSC(PCSetOptionsPrefix(solver_.get(), prefix_.c_str()));
@@ -82,7 +82,7 @@ PetscErrorCode ContactSandwich::factor() {
 }
 
 /// local_ = (R A R')^-1 local_.
-PetscErrorCode ContactSandwich::solve() const {
+PetscErrorCode StiffSubset::solve() const {
   Vec right = gather_ ? right_.get() : local_.get();
   if (gather_) {
     PetscCall(VecScatterBegin(gather_.get(), local_.get(), right, INSERT_VALUES, SCATTER_FORWARD));
@@ -97,14 +97,14 @@ PetscErrorCode ContactSandwich::solve() const {
   return 0;
 }
 
-PetscErrorCode ContactSandwich::start(Vec b, Vec x) const {
+PetscErrorCode StiffSubset::start(Vec b, Vec x) const {
   PetscCall(VecSet(x, 0));
   PetscCall(rows_.restrict_to(b, local_.get()));
   PetscCall(solve());
   return rows_.prolong_add(local_.get(), x);
 }
 
-PetscErrorCode ContactSandwich::apply(PC inner, Vec r, Vec z) const {
+PetscErrorCode StiffSubset::apply(PC inner, Vec r, Vec z) const {
   PetscCall(PCApply(inner, r, z));
   PetscCall(rows_.residual(r, z, local_.get()));
   PetscCall(solve());

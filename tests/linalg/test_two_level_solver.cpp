@@ -4,30 +4,30 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "linalg/contact_stencils.hpp"
+#include "linalg/stencils.hpp"
 #include "recoil/linalg/linear_solver.hpp"
 
 namespace recoil {
 namespace {
 
 using linalg::BlockMatrix;
-using linalg::ContactPreconditioner;
 using linalg::LinearMethod;
 using linalg::LinearOutcome;
 using linalg::LinearSolver;
-using linalg::Refresh;
+using linalg::Renewal;
 using linalg::StencilMatrix;
+using linalg::StiffTerms;
 using linalg::Vector;
 using testing::Stencil;
 
 struct Way {
   LinearMethod method;
-  ContactPreconditioner contact;
+  StiffTerms terms;
 };
 
 /// An elastic box with stiff springs between random nodes of its last layer and of the face x = 1 (the face x
 /// = 0 is clamped), as self-contact gives. The last layer lives on the last rank: others may have no contact.
-class ContactSolverTest : public ::testing::TestWithParam<Way> {
+class TwoLevelSolverTest : public ::testing::TestWithParam<Way> {
 protected:
   static constexpr int dim = 3;
   parallel::Communicator comm{MPI_COMM_WORLD};
@@ -36,15 +36,15 @@ protected:
   StencilMatrix contact{box.layout};
   Vector b = testing::weight(box, 1000);
   Vector x{box.layout};
-  LinearSolver solver{box.layout, GetParam().method, "recoil_", GetParam().contact};
+  LinearSolver solver{box.layout, {.method = GetParam().method, .stiff_terms = GetParam().terms}};
 
   void SetUp() override { testing::assemble<dim>(box, {}, matrix); }
   /// What multigrid of the sum bears.
   double bearable(double stiffness) const {
-    return GetParam().contact == ContactPreconditioner::plain ? std::min(stiffness, 100.0) : stiffness;
+    return GetParam().terms == StiffTerms::assembled ? std::min(stiffness, 100.0) : stiffness;
   }
   bool sandwiched() const {
-    return GetParam().method == LinearMethod::amg && GetParam().contact == ContactPreconditioner::sandwich;
+    return GetParam().method == LinearMethod::amg && GetParam().terms == StiffTerms::two_level;
   }
 
   /// Springs with `stiffness` against E h; `everywhere` takes nodes of all layers.
@@ -60,7 +60,7 @@ protected:
   void assemble(const std::vector<Stencil>& stencils, double scale = 1) {
     testing::assemble(stencils, contact, scale);
   }
-  void rebuild() { solver.rebuild(matrix, box.positions(), box.constrained, &contact); }
+  void rebuild() { solver.rebuild(matrix, box.modes(), &contact); }
 
   Eigen::MatrixXd dense_sum(const std::vector<Stencil>& stencils, double scale = 1) const {
     const parallel::Communicator self(MPI_COMM_SELF);
@@ -96,13 +96,13 @@ protected:
 
 std::string name_of(const ::testing::TestParamInfo<Way>& info) {
   if (info.param.method == LinearMethod::direct) return "direct";
-  return info.param.contact == ContactPreconditioner::plain ? "plain" : "sandwich";
+  return info.param.terms == StiffTerms::assembled ? "plain" : "sandwich";
 }
 
-TEST_P(ContactSolverTest, AgreesWithADenseSolveAtAnyStiffness) {
+TEST_P(TwoLevelSolverTest, AgreesWithADenseSolveAtAnyStiffness) {
   for (const double ratio : {1.0, 100.0, 1e4, 1e8}) {
     // Multigrid of the sum breaks down there, which is why the sandwich exists.
-    if (GetParam().contact == ContactPreconditioner::plain && ratio > 100) continue;
+    if (GetParam().terms == StiffTerms::assembled && ratio > 100) continue;
     const auto stencils = springs(ratio, 7);
     assemble(stencils);
 
@@ -120,7 +120,7 @@ TEST_P(ContactSolverTest, AgreesWithADenseSolveAtAnyStiffness) {
   }
 }
 
-TEST_P(ContactSolverTest, PatternsComeAndGoWithinAStep) {
+TEST_P(TwoLevelSolverTest, PatternsComeAndGoWithinAStep) {
   rebuild();
   solver.solve(b, x, 1e-10, 3000);
   expect_solution(dense_sum({}).ldlt().solve(dense_load()), 1e-7);
@@ -136,7 +136,7 @@ TEST_P(ContactSolverTest, PatternsComeAndGoWithinAStep) {
   expect_solution(dense_sum({}).ldlt().solve(dense_load()), 1e-7);
 }
 
-TEST_P(ContactSolverTest, NewValuesInTheSamePattern) {
+TEST_P(TwoLevelSolverTest, NewValuesInTheSamePattern) {
   const auto stencils = springs(10, 8);
   assemble(stencils);
   rebuild();
@@ -148,7 +148,7 @@ TEST_P(ContactSolverTest, NewValuesInTheSamePattern) {
   }
 }
 
-TEST_P(ContactSolverTest, FrozenHierarchySolvesTheMatrixOfNow) {
+TEST_P(TwoLevelSolverTest, FrozenHierarchySolvesTheMatrixOfNow) {
   assemble(springs(bearable(1e4), 9));
   rebuild();
   const int before = solver.solve(b, x, 1e-9, 3000).iterations;
@@ -157,7 +157,7 @@ TEST_P(ContactSolverTest, FrozenHierarchySolvesTheMatrixOfNow) {
   testing::assemble(box, harder, matrix);
   assemble(springs(bearable(1e5), 10));
 
-  solver.refresh(&contact, Refresh::keep_hierarchy);
+  solver.refresh(&contact, Renewal::stiff_terms);
   const auto result = solver.solve(b, x, 1e-9, 3000);
 
   EXPECT_EQ(result.outcome, LinearOutcome::converged);
@@ -167,7 +167,7 @@ TEST_P(ContactSolverTest, FrozenHierarchySolvesTheMatrixOfNow) {
   }
 }
 
-TEST_P(ContactSolverTest, RanksWithoutContact) {
+TEST_P(TwoLevelSolverTest, RanksWithoutContact) {
   const auto stencils = springs(bearable(1e5), 11, false);
   assemble(stencils);
   if (comm.size() > 1 && comm.rank() == 0) {
@@ -178,7 +178,7 @@ TEST_P(ContactSolverTest, RanksWithoutContact) {
   expect_solution(dense_sum(stencils).ldlt().solve(dense_load()), 1e-6);
 }
 
-TEST_P(ContactSolverTest, PrescribedNodesMayHaveZeroRows) {
+TEST_P(TwoLevelSolverTest, PrescribedNodesMayHaveZeroRows) {
   auto stencils = springs(bearable(1e3), 12);
   stencils[0].nodes[1] = 0; // A clamped node; its entries are zeroed as callers do.
   stencils[0].block.middleRows(dim, dim).setZero();
@@ -209,7 +209,7 @@ TEST_P(ContactSolverTest, PrescribedNodesMayHaveZeroRows) {
   expect_solution(sum.ldlt().solve(dense_load()), 1e-6);
 }
 
-TEST_P(ContactSolverTest, IndefiniteContactIsDetectedAndForgotten) {
+TEST_P(TwoLevelSolverTest, IndefiniteContactIsDetectedAndForgotten) {
   // Strong pushes are seen by the contact block alone, weak ones by the whole body only.
   const auto stencils = springs(1, 13);
   for (const double scale : {-1e6, -1.0, -0.05}) {
@@ -222,7 +222,7 @@ TEST_P(ContactSolverTest, IndefiniteContactIsDetectedAndForgotten) {
     if (indefinite) {
       EXPECT_EQ(x.norm(), 0);
     }
-    for (const Refresh what : {Refresh::keep_hierarchy, Refresh::all}) {
+    for (const Renewal what : {Renewal::stiff_terms, Renewal::operators}) {
       assemble(stencils);
       solver.refresh(&contact, what);
       EXPECT_EQ(solver.solve(b, x, 1e-10, 3000).outcome, LinearOutcome::converged);
@@ -231,7 +231,7 @@ TEST_P(ContactSolverTest, IndefiniteContactIsDetectedAndForgotten) {
   }
 }
 
-TEST_P(ContactSolverTest, UndefinedEntriesFail) {
+TEST_P(TwoLevelSolverTest, UndefinedEntriesFail) {
   auto stencils = springs(1, 14);
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
@@ -247,16 +247,16 @@ TEST_P(ContactSolverTest, UndefinedEntriesFail) {
   }
 }
 
-TEST_P(ContactSolverTest, BitsDependNeitherOnTheRunNorOnHistory) {
+TEST_P(TwoLevelSolverTest, BitsDependNeitherOnTheRunNorOnHistory) {
   const auto step = [&](LinearSolver& used, unsigned seed) {
     assemble(springs(bearable(1e5), seed));
-    used.rebuild(matrix, box.positions(), box.constrained, &contact);
+    used.rebuild(matrix, box.modes(), &contact);
     used.solve(b, x, 1e-8, 3000);
     assemble(springs(bearable(1e6), seed + 1));
     used.refresh(&contact);
     used.solve(b, x, 1e-8, 3000);
     assemble(springs(bearable(1e6), seed + 2, true, 7));
-    used.refresh(&contact, Refresh::keep_hierarchy);
+    used.refresh(&contact, Renewal::stiff_terms);
     used.solve(b, x, 1e-8, 3000);
     return x;
   };
@@ -269,16 +269,16 @@ TEST_P(ContactSolverTest, BitsDependNeitherOnTheRunNorOnHistory) {
   EXPECT_FALSE(same(step(solver, 30), expected));
   EXPECT_TRUE(same(step(solver, 20), expected)) << "history";
   for (int repeat = 0; repeat < 3; ++repeat) {
-    LinearSolver fresh(box.layout, GetParam().method, "recoil_", GetParam().contact);
+    LinearSolver fresh(box.layout, {.method = GetParam().method, .stiff_terms = GetParam().terms});
     EXPECT_TRUE(fresh.repeatable());
     EXPECT_TRUE(same(step(fresh, 20), expected)) << "run";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, ContactSolverTest,
-                         ::testing::Values(Way{LinearMethod::direct, ContactPreconditioner::sandwich},
-                                           Way{LinearMethod::amg, ContactPreconditioner::sandwich},
-                                           Way{LinearMethod::amg, ContactPreconditioner::plain}),
+INSTANTIATE_TEST_SUITE_P(Ways, TwoLevelSolverTest,
+                         ::testing::Values(Way{LinearMethod::direct, StiffTerms::two_level},
+                                           Way{LinearMethod::amg, StiffTerms::two_level},
+                                           Way{LinearMethod::amg, StiffTerms::assembled}),
                          name_of);
 
 /// Two blocks, the lower one clamped below, whose facing nodes are tied along slightly tilted normals.
@@ -321,36 +321,89 @@ protected:
 };
 
 TEST_F(PressedBlocksTest, IterationsDoNotFollowTheStiffness) {
-  LinearSolver solver(box.layout, LinearMethod::amg);
+  LinearSolver solver(box.layout, {.method = LinearMethod::amg});
   for (const double ratio : {1.0, 1e2, 1e4, 1e6, 1e8}) {
     press(ratio);
-    solver.rebuild(matrix, box.positions(), box.constrained, &contact);
+    solver.rebuild(matrix, box.modes(), &contact);
     EXPECT_LE(iterations(solver), 30) << ratio;
   }
 }
 
 TEST_F(PressedBlocksTest, MultigridLearnsOfContactThatComesWithinAStep) {
-  LinearSolver solver(box.layout, LinearMethod::amg);
-  solver.rebuild(matrix, box.positions(), box.constrained);
+  LinearSolver solver(box.layout, {.method = LinearMethod::amg});
+  solver.rebuild(matrix, box.modes());
   iterations(solver);
   for (const double part : {0.5, 0.52, 1.0, 0.3}) {
     press(1e6, part);
-    solver.refresh(&contact, part == 0.52 ? Refresh::keep_hierarchy : Refresh::all);
+    solver.refresh(&contact, part == 0.52 ? Renewal::stiff_terms : Renewal::operators);
     EXPECT_LE(iterations(solver), 45) << part;
   }
 }
 
-TEST(ContactSolverOptions, ChooseThePlainPreconditioner) {
+/// Particles of six components (positions and rotations) on a line, each bonded to the next: no block has the
+/// size of the space, and the near null space is not that of an elastic body.
+TEST(TwoLevelSolver, TakesBlocksThatAreNotOfTheDimension) {
+  const int size = 6, count = 9;
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  auto layout = std::make_shared<linalg::VectorLayout>();
+  layout->comm = &comm;
+  layout->block_size = size;
+  layout->num_owned = count;
+  layout->offset = comm.rank() * count;
+  layout->num_global = comm.size() * count;
+  auto graph = std::make_shared<linalg::NodeGraph>();
+  graph->offsets.push_back(0);
+  for (LocalIndex node = 0; node < count; ++node) {
+    graph->neighbours.push_back(node);
+    graph->offsets.push_back(node + 1);
+  }
+  BlockMatrix inertia(layout, graph);
+  inertia.set_scaled_identities(std::vector<double>(count, 1.0));
+  std::vector<Stencil> bonds;
+  for (GlobalIndex node = 0; node + 1 < layout->num_global; ++node) {
+    Eigen::MatrixXd slopes(2 * size, size);
+    for (int i = 0; i < 2 * size; ++i)
+      for (int j = 0; j < size; ++j)
+        slopes(i, j) = (i % size == j ? (i < size ? 1 : -1) : 0.1 * std::sin(i + 3 * j + double(node)));
+    bonds.push_back(
+        {static_cast<int>(node % comm.size()), {node, node + 1}, 1e5 * slopes * slopes.transpose()});
+  }
+  StencilMatrix stiff(layout);
+  testing::assemble(bonds, stiff);
+  Vector b(layout), x(layout), product(layout), of_bonds(layout);
+  for (std::size_t i = 0; i < b.owned().size(); ++i) b.write_owned()[i] = std::cos(double(i));
+  const auto modes = [&] {
+    return linalg::NearNullSpace(*layout, size, [size](int mode, std::span<double> values) {
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i) % size == mode ? 1 : 0;
+    });
+  };
+  for (const LinearMethod method : {LinearMethod::direct, LinearMethod::amg}) {
+    LinearSolver solver(layout, {.dimension = 3, .method = method});
+    solver.rebuild(inertia, modes, &stiff);
+
+    EXPECT_EQ(solver.solve(b, x, 1e-10, 100).outcome, LinearOutcome::converged);
+
+    inertia.multiply(x, product);
+    stiff.multiply(x, of_bonds);
+    product.add(1, of_bonds);
+    product.add(-1, b);
+    EXPECT_LE(product.norm(), 1e-9 * b.norm());
+  }
+}
+
+TEST(TwoLevelSolverOptions, ChooseThePlainPreconditioner) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const testing::ElasticBox<3> box(comm, 4);
   linalg::insert_options("-flat_contact_plain");
-  EXPECT_THAT(LinearSolver(box.layout, LinearMethod::amg, "flat_").description(),
-              ::testing::HasSubstr("contact terms assembled"));
-  EXPECT_THAT(LinearSolver(box.layout, LinearMethod::amg).description(),
+  EXPECT_THAT(
+      LinearSolver(box.layout, {.method = LinearMethod::amg, .prefix = "flat_", .stiff_name = "contact"})
+          .description(),
+      ::testing::HasSubstr("contact terms assembled"));
+  EXPECT_THAT(LinearSolver(box.layout, {.method = LinearMethod::amg, .stiff_name = "contact"}).description(),
               ::testing::HasSubstr("exact solves on contact nodes"));
 }
 
-TEST(ContactSolverOptions, ReachTheFactorisationOfTheContactBlock) {
+TEST(TwoLevelSolverOptions, ReachTheFactorisationOfTheContactBlock) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const testing::ElasticBox<3> box(comm, 4);
   BlockMatrix matrix(box.layout, box.graph);
@@ -360,9 +413,10 @@ TEST(ContactSolverOptions, ReachTheFactorisationOfTheContactBlock) {
                                             [](GlobalIndex, int) { return false; }),
                     contact);
   linalg::insert_options("-odd_contact_pc_type nonsense");
-  LinearSolver odd(box.layout, LinearMethod::amg, "odd_"), even(box.layout, LinearMethod::amg, "even_");
-  EXPECT_THROW(odd.rebuild(matrix, box.positions(), box.constrained, &contact), LibraryError);
-  EXPECT_NO_THROW(even.rebuild(matrix, box.positions(), box.constrained, &contact));
+  LinearSolver odd(box.layout, {.method = LinearMethod::amg, .prefix = "odd_", .stiff_name = "contact"});
+  LinearSolver even(box.layout, {.method = LinearMethod::amg, .prefix = "even_", .stiff_name = "contact"});
+  EXPECT_THROW(odd.rebuild(matrix, box.modes(), &contact), LibraryError);
+  EXPECT_NO_THROW(even.rebuild(matrix, box.modes(), &contact));
 }
 
 } // namespace

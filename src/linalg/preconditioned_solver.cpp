@@ -1,0 +1,297 @@
+#include "linalg/preconditioned_solver.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "linalg/collective_set_up.hpp"
+#include "linalg/upper_cholesky.hpp"
+#include "recoil/base/signals.hpp"
+
+namespace recoil::linalg {
+
+namespace {
+
+/// Errors by which PETSc reports what the numbers of a matrix bring about; all others are mistakes in its
+/// use. Sizes that do not fit come from a refreshed hierarchy whose coarse matrices have moved to other ranks
+/// (PETSc 3.18, `matptap_via backend`): a new one is in order.
+bool is_numerical(PetscErrorCode code) {
+  constexpr std::array<int, 7> numerical{PETSC_ERR_MAT_CH_ZRPVT, PETSC_ERR_MAT_LU_ZRPVT, PETSC_ERR_FP,
+                                         PETSC_ERR_CONV_FAILED,  PETSC_ERR_LIB,          PETSC_ERR_MEM,
+                                         PETSC_ERR_ARG_SIZ};
+  return std::ranges::find(numerical, static_cast<int>(code)) != numerical.end();
+}
+
+const StencilMatrix::Rows no_stiff_terms{{}, {0}, {}, {}};
+
+} // namespace
+
+LinearOutcome outcome_of(KSPConvergedReason reason) {
+  if (reason > 0) return LinearOutcome::converged;
+  switch (reason) {
+  case KSP_DIVERGED_INDEFINITE_MAT:
+  case KSP_DIVERGED_INDEFINITE_PC:
+    return LinearOutcome::indefinite;
+  case KSP_DIVERGED_NANORINF:
+  case KSP_DIVERGED_PC_FAILED:
+    return LinearOutcome::failed;
+  default:
+    return LinearOutcome::not_converged;
+  }
+}
+
+PreconditionedSolver::PreconditionedSolver(const Settings& settings, LinearMethod method)
+    : settings_(settings),
+      default_options_(
+          default_options(method, settings.prefix, settings.layout->comm->size(), settings.user_options)),
+      residual_(settings.layout) {
+  const auto has = [&](const char* name) {
+    return std::ranges::any_of(settings_.user_options,
+                               [&](const auto& option) { return option.first == settings_.prefix + name; });
+  };
+  users_tolerance_ = has("ksp_rtol");
+  users_limit_ = has("ksp_max_it");
+  create();
+}
+
+void PreconditionedSolver::create() {
+  register_upper_cholesky();
+  policy_.created();
+  RECOIL_PETSC(KSPCreate(layout().comm->get(), ksp_.put()));
+  RECOIL_PETSC(KSPSetOptionsPrefix(ksp_.get(), settings_.prefix.c_str()));
+  RECOIL_PETSC(KSPSetType(ksp_.get(), KSPCG));
+  RECOIL_PETSC(KSPSetNormType(ksp_.get(), KSP_NORM_UNPRECONDITIONED));
+  const ScopedOptions defaults(default_options_);
+  const QuietErrors quiet;
+  RECOIL_PETSC(KSPSetFromOptions(ksp_.get()));
+  PC pc = nullptr;
+  RECOIL_PETSC(KSPGetPC(ksp_.get(), &pc));
+  preconditioner_ = share<PcHandle>(pc);
+}
+
+bool PreconditionedSolver::is_factorization() const {
+  PCType type = nullptr;
+  RECOIL_PETSC(PCGetType(preconditioner_.get(), &type));
+  // Of shells there is only UpperCholesky's.
+  constexpr std::array<std::string_view, 5> factorizations{PCCHOLESKY, PCLU, PCTELESCOPE, PCREDUNDANT,
+                                                           PCSHELL};
+  return type != nullptr && std::ranges::find(factorizations, type) != factorizations.end();
+}
+
+void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
+                                   const LinearSolver::MakeNearNullSpace& near_null_space,
+                                   const StencilMatrix* stiff) {
+  // A new solver object, as GAMG would go on with the near null space of its first hierarchy, and with its
+  // number of levels.
+  const bool same_matrix = matrix.get() == matrix_.get();
+  if (!ksp_ || !same_matrix || !is_factorization()) create();
+  if (!same_matrix) {
+    matrix_ = share<MatHandle>(matrix.get());
+    graph_ = matrix.shared_graph();
+    sum_ = {};
+  }
+  if (!is_factorization()) {
+    modes_ = std::make_unique<NearNullSpace>(near_null_space());
+    RECOIL_PETSC(MatSetNearNullSpace(matrix_.get(), modes_->get()));
+  }
+  set_up(stiff, SumMatrix::Pattern::minimal, Renewal::everything);
+}
+
+void PreconditionedSolver::refresh(const StencilMatrix* stiff, Renewal what) {
+  RECOIL_ASSERT(matrix_);
+  if (!ksp_ || policy_.is_unsound()) create();
+  set_up(stiff, SumMatrix::Pattern::grown, what);
+}
+
+void PreconditionedSolver::set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what) {
+  policy_.renewed(what);
+  if (stiff != nullptr && stiff->empty()) stiff = nullptr;
+  set_up_outcome_ = LinearOutcome::failed;
+  if (!measure(stiff)) return;
+  if (const PetscErrorCode code = take_terms(stiff, pattern, what); code != 0) {
+    set_up_outcome_ = outcome_of_error(code, "factoring the block of the stiff nodes");
+    return;
+  }
+  const bool keep = what == Renewal::stiff_terms && policy_.has_interpolation() && !is_factorization();
+  RECOIL_PETSC(PCSetReusePreconditioner(preconditioner_.get(), keep ? PETSC_TRUE : PETSC_FALSE));
+  connect();
+  PetscErrorCode code = 0;
+  {
+    const ScopedOptions defaults(default_options_);
+    const QuietErrors quiet;
+    const DeferredSignals deferred;
+    code = set_up_parts();
+  }
+  if (code = agree(*layout().comm, code); code != 0) {
+    // An error may leave PETSc's objects half set up.
+    ksp_.reset();
+    set_up_outcome_ = outcome_of_error(code, "setting up the linear solver");
+    return;
+  }
+  policy_.set_up();
+  if (is_found_indefinite()) {
+    set_up_outcome_ = LinearOutcome::indefinite;
+    return;
+  }
+  // A solve would set up again by itself, and fail there, if the matrix has changed in between.
+  RECOIL_PETSC(PCSetReusePreconditioner(preconditioner_.get(), PETSC_TRUE));
+  set_up_outcome_ = LinearOutcome::converged;
+}
+
+/// Norm of the matrix, or a bound; false if there are infinite or undefined numbers in it.
+bool PreconditionedSolver::measure(const StencilMatrix* stiff) {
+  const auto norm = [](Mat matrix, NormType type) {
+    PetscReal result = 0;
+    RECOIL_PETSC(MatNorm(matrix, type, &result));
+    return result;
+  };
+  if (!std::isfinite(norm(matrix_.get(), NORM_FROBENIUS))) return false;
+  matrix_norm_ = norm(matrix_.get(), NORM_INFINITY);
+  if (stiff == nullptr) return true;
+  if (!std::isfinite(norm(stiff->get(), NORM_FROBENIUS))) return false;
+  matrix_norm_ += norm(stiff->get(), NORM_INFINITY);
+  return true;
+}
+
+PetscErrorCode PreconditionedSolver::take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern,
+                                                Renewal) {
+  // Where stiff terms have come and gone within a step, their pattern stays: no new symbolic factorisation.
+  const bool keeps_sum = is_factorization() && pattern == SumMatrix::Pattern::grown && operator_ &&
+                         operator_.get() == sum_.get();
+  if (stiff != nullptr || keeps_sum)
+    take_sum(stiff == nullptr ? no_stiff_terms : stiff->rows(), pattern);
+  else
+    use_operator(matrix_.get());
+  return 0;
+}
+
+void PreconditionedSolver::take_sum(const StencilMatrix::Rows& rows, SumMatrix::Pattern pattern) {
+  sum_.assemble(layout(), graph_, matrix_.get(), rows, pattern);
+  use_operator(sum_.get());
+  if (modes_ && !is_factorization()) RECOIL_PETSC(MatSetNearNullSpace(sum_.get(), modes_->get()));
+}
+
+void PreconditionedSolver::use_operator(Mat matrix) {
+  if (operator_.get() == matrix) return;
+  // Neither telescope nor multigrid can go on with another pattern; a factorisation on one rank can.
+  if (policy_.has_interpolation() && (!is_factorization() || layout().comm->size() > 1)) create();
+  operator_ = share<MatHandle>(matrix);
+}
+
+void PreconditionedSolver::connect() {
+  RECOIL_PETSC(KSPSetPC(ksp_.get(), preconditioner_.get()));
+  RECOIL_PETSC(KSPSetOperators(ksp_.get(), operator_.get(), operator_.get()));
+  RECOIL_PETSC(KSPSetInitialGuessNonzero(ksp_.get(), PETSC_FALSE));
+}
+
+PetscErrorCode PreconditionedSolver::set_up_parts() const { return set_up_factorization(ksp_.get()); }
+
+PetscErrorCode PreconditionedSolver::start(Vec, Vec) const { return 0; }
+
+bool PreconditionedSolver::is_found_indefinite() const {
+  return layout().comm->any(is_indefinite(ksp_.get()));
+}
+
+/// What an error of PETSc says about the matrix. @throws LibraryError if it is a mistake in PETSc's use.
+LinearOutcome PreconditionedSolver::outcome_of_error(PetscErrorCode code, const char* act) const {
+  if (!is_numerical(code)) petsc_failed(code, act, __FILE__, __LINE__);
+  return code == PETSC_ERR_MAT_CH_ZRPVT ? LinearOutcome::indefinite : LinearOutcome::failed;
+}
+
+PetscErrorCode PreconditionedSolver::run(const Vector& b, Vector& x) const {
+  const ScopedOptions defaults(default_options_);
+  const QuietErrors quiet;
+  PetscErrorCode code = start(b.get(), x.get());
+  if (code == 0)
+    code = alone_without_memory(reinterpret_cast<PetscObject>(ksp_.get()),
+                                KSPSolve(ksp_.get(), b.get(), x.get()));
+  return agree(*layout().comm, code);
+}
+
+LinearResult PreconditionedSolver::solve(const Vector& b, Vector& x, double relative_tolerance,
+                                         int max_iterations) {
+  LinearResult result;
+  x.fill(0);
+  const double size = b.norm();
+  if (!std::isfinite(size)) return result;
+  if (size == 0) {
+    result.outcome = LinearOutcome::converged;
+    return result;
+  }
+  result.relative_residual = 1;
+  result.outcome = set_up_outcome_;
+  if (set_up_outcome_ != LinearOutcome::converged) return result;
+
+  PetscReal tolerance = 0;
+  PetscInt limit = 0;
+  RECOIL_PETSC(KSPGetTolerances(ksp_.get(), &tolerance, nullptr, nullptr, &limit));
+  if (!users_tolerance_) tolerance = relative_tolerance;
+  if (!users_limit_) limit = max_iterations;
+  // The residual of conjugate gradients may grow by the root of the condition number on its way down.
+  constexpr double divergence = 1e30;
+  RECOIL_PETSC(
+      KSPSetTolerances(ksp_.get(), tolerance, std::numeric_limits<double>::min(), divergence, limit));
+  const PetscErrorCode code = run(b, x);
+  if (code != 0) {
+    x.fill(0);
+    // Destroying a hierarchy in the middle of which an error struck has been seen to crash.
+    ksp_.abandon();
+    preconditioner_.abandon();
+    set_up_outcome_ = LinearOutcome::failed;
+    outcome_of_error(code, "solving the linear system");
+    result.outcome = LinearOutcome::failed;
+    return result;
+  }
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  PetscInt iterations = 0;
+  RECOIL_PETSC(KSPGetConvergedReason(ksp_.get(), &reason));
+  RECOIL_PETSC(KSPGetIterationNumber(ksp_.get(), &iterations));
+  result.iterations = static_cast<int>(iterations);
+  result.outcome = outcome_of(reason);
+  judge(b, x, tolerance, result);
+  if (result.outcome == LinearOutcome::converged || result.outcome == LinearOutcome::not_converged)
+    x.update_ghosts();
+  else
+    x.fill(0);
+  if (result.outcome == LinearOutcome::indefinite && !is_factorization()) policy_.found_indefinite();
+  return result;
+}
+
+LinearResult PreconditionedSolver::solve_indefinite(const Vector&, Vector& x, double) {
+  LinearResult result;
+  result.outcome = LinearOutcome::indefinite;
+  x.fill(0);
+  return result;
+}
+
+double PreconditionedSolver::residual_norm(Mat A, const Vector& b, const Vector& x) {
+  RECOIL_PETSC(MatResidual(A, b.get(), x.get(), residual_.get()));
+  return residual_.norm();
+}
+
+void PreconditionedSolver::judge(const Vector& b, const Vector& x, double relative_tolerance,
+                                 LinearResult& result) {
+  Mat whole = nullptr;
+  RECOIL_PETSC(KSPGetOperators(ksp_.get(), &whole, nullptr));
+  const double size = b.norm(), length = x.norm();
+  result.relative_residual = residual_norm(whole, b, x) / size;
+  if (result.outcome == LinearOutcome::indefinite) return;
+  if (!std::isfinite(result.relative_residual)) {
+    result.outcome = LinearOutcome::failed;
+    return;
+  }
+  // CG only compares the signs of successive curvatures: it solves negative definite systems without
+  // complaint.
+  if (length > 0 && !(b.dot(x) > 0)) result.outcome = LinearOutcome::indefinite;
+  // CG's own residual goes on falling below what rounding allows.
+  constexpr double slack = 10;
+  const double attainable = slack * std::numeric_limits<double>::epsilon() * matrix_norm_ * length / size;
+  if (result.outcome == LinearOutcome::converged &&
+      result.relative_residual > std::max(slack * relative_tolerance, attainable))
+    result.outcome = LinearOutcome::not_converged;
+}
+
+} // namespace recoil::linalg

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "linalg/refresh_policy.hpp"
+#include "linalg/solver_options.hpp"
+#include "linalg/sum_matrix.hpp"
+
+namespace recoil::linalg {
+
+LinearOutcome outcome_of(KSPConvergedReason reason);
+
+/// Conjugate gradients for the assembled A = K + C with what PETSc's options say for a preconditioner: on its
+/// own multigrid of the sum, the base of DirectSolver and TwoLevelSolver.
+class PreconditionedSolver {
+public:
+  struct Settings {
+    std::shared_ptr<const VectorLayout> layout;
+    std::string prefix, stiff_name;
+    OptionList user_options;
+  };
+  /// @param method direct or amg. Collective.
+  PreconditionedSolver(const Settings& settings, LinearMethod method);
+  virtual ~PreconditionedSolver() = default;
+  PreconditionedSolver(const PreconditionedSolver&) = delete;
+  PreconditionedSolver& operator=(const PreconditionedSolver&) = delete;
+
+  RefreshPolicy& policy() { return policy_; }
+  const RefreshPolicy& policy() const { return policy_; }
+
+  /// As LinearSolver's; stiff terms may be null or empty. Collective.
+  void rebuild(const BlockMatrix& matrix, const LinearSolver::MakeNearNullSpace& near_null_space,
+               const StencilMatrix* stiff);
+  void refresh(const StencilMatrix* stiff, Renewal what);
+  /// One solve with what has been prepared. Collective.
+  LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
+  virtual LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance);
+
+protected:
+  const VectorLayout& layout() const { return *settings_.layout; }
+  const Settings& settings() const { return settings_; }
+  void create();
+  bool is_factorization() const;
+  /// Takes K and C into the operator of preconditioner_. Returns PETSc's error code, the same on every rank.
+  virtual PetscErrorCode take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
+  /// Gives ksp_ its operators and its preconditioner.
+  virtual void connect();
+  virtual PetscErrorCode set_up_parts() const;
+  /// Makes x a start of the iterations.
+  virtual PetscErrorCode start(Vec b, Vec x) const;
+  /// Whether the set-up has found out by itself that A is indefinite. Collective.
+  virtual bool is_found_indefinite() const;
+
+  void take_sum(const StencilMatrix::Rows& rows, SumMatrix::Pattern pattern);
+  void use_operator(Mat matrix);
+  LinearOutcome outcome_of_error(PetscErrorCode code, const char* act) const;
+  LinearOutcome set_up_outcome() const { return set_up_outcome_; }
+  /// |b - A x|. Collective.
+  double residual_norm(Mat A, const Vector& b, const Vector& x);
+
+  RefreshPolicy policy_;
+  KspHandle ksp_;
+  PcHandle preconditioner_; ///< of K or K + C: what ksp_ uses, or what TwoLevelSolver holds
+  std::shared_ptr<const NodeGraph> graph_;
+  MatHandle matrix_;   ///< K, a reference of our own
+  MatHandle operator_; ///< of preconditioner_: K, K + C or K + softened C
+
+private:
+  void set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
+  bool measure(const StencilMatrix* stiff);
+  PetscErrorCode run(const Vector& b, Vector& x) const;
+  void judge(const Vector& b, const Vector& x, double relative_tolerance, LinearResult& result);
+
+  Settings settings_;
+  OptionList default_options_;
+  bool users_tolerance_ = false, users_limit_ = false;
+  std::unique_ptr<NearNullSpace> modes_;
+  SumMatrix sum_;
+  Vector residual_;
+  LinearOutcome set_up_outcome_ = LinearOutcome::failed;
+  double matrix_norm_ = 0;
+};
+
+} // namespace recoil::linalg

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "recoil/linalg/linear_solver.hpp"
+
+namespace recoil::linalg {
+
+/// Decides when what a solver has prepared for one matrix is renewed for the next one: interpolation, coarse
+/// operators and smoothers of multigrid, factors, exact solves of stiff terms. It sees the course of the
+/// solves, not their matrices; what it decides is the same on every rank.
+///
+/// A hierarchy of an earlier matrix is kept until the iterations that it costs more than when it was new
+/// would pay for another, and is replaced within a solve that takes far more.
+class RefreshPolicy {
+public:
+  /// What renewing coarse operators and smoothers costs, in iterations (docs/performance.md).
+  static constexpr double refresh_in_iterations = 8;
+  /// Iterations above those expected after which a solve is broken off, in refreshes.
+  static constexpr double patience_in_refreshes = 3;
+  /// Share of the stiff nodes that may be other ones before multigrid takes them into a new interpolation,
+  /// which costs as much as some fifteen iterations.
+  static constexpr double tolerated_change = 0.125;
+
+  /// The next matrix is the first of a sequence (those of a time step), of which nothing may depend on
+  /// earlier ones.
+  void begin_sequence() { begins_ = true; }
+  bool sequence_begins() const { return begins_; }
+  void matrix_changed() { changed_ = true; }
+
+  /// What the next solve has to renew first.
+  Renewal due() const {
+    if (begins_) return Renewal::everything;
+    if (!changed_) return Renewal::nothing;
+    return is_slow_ ? Renewal::operators : Renewal::stiff_terms;
+  }
+  void renewed(Renewal what) {
+    if (what >= Renewal::operators) is_new_ = true;
+    begins_ = changed_ = false;
+  }
+
+  /// Iterations after which a solve is broken off; at most `most`.
+  int iteration_limit(double relative_tolerance, int most) const {
+    if (is_new_) return most;
+    const double patience = patience_in_refreshes * refresh_in_iterations;
+    return static_cast<int>(std::min(expected(relative_tolerance) + patience, 1.0 * most));
+  }
+  /// Whether a solve that has come out so is to be repeated with renewed operators.
+  bool gives_up(const LinearResult& result) const {
+    return !is_new_ && result.outcome != LinearOutcome::converged &&
+           result.outcome != LinearOutcome::indefinite;
+  }
+  /// The first solve after a renewal says how many iterations later ones may take.
+  void solved(const LinearResult& result, double relative_tolerance) {
+    is_slow_ = result.outcome != LinearOutcome::converged ||
+               (!is_new_ && result.iterations - expected(relative_tolerance) > refresh_in_iterations);
+    if (is_new_) iterations_per_digit_ = result.iterations / digits(relative_tolerance);
+    is_new_ = false;
+  }
+
+  /// The preconditioner is a new object, without an interpolation.
+  void created() { interpolation_ = Interpolation::none; }
+  /// It has been set up, with an interpolation from the present matrix if it had none.
+  void set_up() {
+    interpolation_ =
+        has_interpolation() ? Interpolation::of_an_earlier_matrix : Interpolation::of_this_matrix;
+  }
+  /// An interpolation from a matrix found to be indefinite would spoil the preconditioner of better ones.
+  void found_indefinite() {
+    if (interpolation_ == Interpolation::of_this_matrix)
+      interpolation_ = Interpolation::of_an_indefinite_matrix;
+  }
+  bool has_interpolation() const { return interpolation_ != Interpolation::none; }
+  bool is_unsound() const { return interpolation_ == Interpolation::of_an_indefinite_matrix; }
+  /// Whether the interpolation is to follow the stiff nodes: `changed` of `num_nodes` are other ones than it
+  /// was built with.
+  static bool has_moved(double changed, double num_nodes) { return changed > tolerated_change * num_nodes; }
+
+private:
+  static double digits(double relative_tolerance) { return -std::log10(relative_tolerance); }
+  double expected(double relative_tolerance) const {
+    return iterations_per_digit_ * digits(relative_tolerance);
+  }
+
+  enum class Interpolation { none, of_this_matrix, of_an_earlier_matrix, of_an_indefinite_matrix };
+
+  bool begins_ = true, changed_ = true;
+  bool is_new_ = true, is_slow_ = false; ///< the hierarchy, or the factors
+  double iterations_per_digit_ = 0;      ///< of the first solve with it
+  Interpolation interpolation_ = Interpolation::none;
+};
+
+} // namespace recoil::linalg
