@@ -133,7 +133,7 @@ private:
 
 template <int dim>
 MaterialPoint<dim> locate(const mesh::DistributedMesh<dim>& mesh, std::int32_t body,
-                          const Eigen::Matrix<double, dim, 1>& rest, const std::string& marker) {
+                          const Eigen::Matrix<double, dim, 1>& rest, const std::string& what) {
   constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
   MaterialPoint<dim> here{none, {}};
   for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
@@ -147,7 +147,7 @@ MaterialPoint<dim> locate(const mesh::DistributedMesh<dim>& mesh, std::int32_t b
   if (result.cell == none) {
     const bool known = body >= 0 && static_cast<std::size_t>(body) < mesh.body_names.size();
     std::ostringstream text;
-    text << "marker '" << marker << "': its rest position (" << rest.transpose() << ") lies outside of body '"
+    text << what << ": its rest position (" << rest.transpose() << ") lies outside of body '"
          << (known ? mesh.body_names[static_cast<std::size_t>(body)] : std::to_string(body)) << "'";
     throw InputError(text.str());
   }

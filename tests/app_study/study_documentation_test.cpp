@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/scene/unit.hpp"
+#include "app/study/objectives/objective_type.hpp"
 #include "app/study/study_keys.hpp"
 #include "recoil/app/study/quantities.hpp"
 #include "recoil/app/study/study_documentation.hpp"
@@ -54,11 +55,21 @@ TEST(StudyDocumentation, TablesNameKeysAndUnitsThatExist) {
       EXPECT_NE(std::find(row.takes.begin(), row.takes.end(), key), row.takes.end()) << row.name;
   }
   const auto& objective = tree.children.at("objectives")->item->children;
-  for (const ObjectiveInfo& row : objective_types()) {
-    EXPECT_EQ(&info(row.type), &row);
-    for (const auto& key : row.takes) EXPECT_TRUE(objective.contains(key)) << row.name << " " << key;
-    for (const auto& key : row.needs)
-      EXPECT_NE(std::find(row.takes.begin(), row.takes.end(), key), row.takes.end()) << row.name;
+  for (const ObjectiveType& row : objective_types()) {
+    EXPECT_EQ(find_objective_type(row.name), &row);
+    for (const Key& key : row.keys) {
+      const std::string name = std::string(key.pattern).substr(std::string("/objectives/*/").size());
+      ASSERT_TRUE(objective.contains(name)) << row.name << " " << name;
+      // What is one row in the table must mean the same in every type.
+      const Key& merged = *objective.at(name)->key;
+      EXPECT_STREQ(merged.choices, key.choices) << row.name << " " << name;
+      EXPECT_EQ(merged.types & key.types, key.types) << row.name << " " << name;
+      EXPECT_EQ(merged.items & key.items, key.items) << row.name << " " << name;
+      if (((key.types | key.items) & number) == 0) continue;
+      EXPECT_EQ(merged.range.describe(), key.range.describe()) << row.name << " " << name;
+      EXPECT_STREQ(merged.unit_by ? merged.unit_for(row.name) : merged.unit, key.unit)
+          << row.name << " " << name;
+    }
   }
 }
 
@@ -69,7 +80,8 @@ TEST(StudyDocumentation, EveryKeyIsTaken) {
   for (const auto* child : study_keys().tree.children.at("parameters")->item->ordered)
     EXPECT_TRUE(taken.contains(child->name)) << child->name;
   taken = {"name", "type", "experiment", "weight", "power"};
-  for (const ObjectiveInfo& row : objective_types()) taken.insert(row.takes.begin(), row.takes.end());
+  for (const ObjectiveType& row : objective_types())
+    for (const std::string& key : row.takes()) taken.insert(key);
   for (const auto* child : study_keys().tree.children.at("objectives")->item->ordered)
     EXPECT_TRUE(taken.contains(child->name)) << child->name;
 }

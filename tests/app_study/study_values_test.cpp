@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "app/study/objectives/objective_type.hpp"
 #include "app_study/study_text.hpp"
 #include "recoil/base/error.hpp"
 
@@ -36,10 +37,10 @@ TEST(StudyValues, Example) {
   EXPECT_THAT(study.parameters[2].initial, ElementsAre(1, 0, 0));
   EXPECT_FALSE(study.parameters[2].bounds);
   ASSERT_EQ(study.objectives.size(), 1u);
-  const ObjectiveSpec& path = study.objectives[0];
-  EXPECT_EQ(path.type, ObjectiveType::center_of_mass);
-  EXPECT_EQ(path.target, fs::path(folder + "observed.csv").lexically_normal());
-  EXPECT_TRUE(std::holds_alternative<TimeIntegral>(path.time.value()));
+  const ObjectiveSpec& path = *study.objectives[0];
+  EXPECT_EQ(path.type, find_objective_type("center_of_mass"));
+  EXPECT_THAT(path.files(), ElementsAre(fs::path(folder + "observed.csv").lexically_normal()));
+  EXPECT_TRUE(std::holds_alternative<objectives::WholeTime>(path.time.value()));
   EXPECT_EQ(path.weight, 1);
   EXPECT_EQ(study.sweep.tolerance, 1e-10);
   EXPECT_FALSE(study.sweep.state_budget);
@@ -75,19 +76,16 @@ TEST(StudyValues, EveryKey) {
   EXPECT_THAT(p[7].initial, IsEmpty());
   EXPECT_EQ(p[8].basis->kind, ShapeBasis::Kind::affine);
   const auto& o = study.objectives;
-  EXPECT_EQ(o[0].p, 8);
-  EXPECT_EQ(o[0].stress, StressKind::cauchy);
-  EXPECT_THAT(std::get<StepList>(o[0].time.value()).steps, ElementsAre(0, 5, 10));
-  EXPECT_EQ(o[0].power, 0.5);
-  EXPECT_EQ(o[1].limit, 1e4);
-  EXPECT_EQ(o[1].experiment, 1);
-  EXPECT_THAT(std::get<TimeList>(o[1].time.value()).times, ElementsAre(0.025, 0.1));
-  EXPECT_EQ(o[3].over, Over::boundary);
-  EXPECT_TRUE(std::holds_alternative<FinalTime>(o[3].time.value()));
-  EXPECT_EQ(o[4].axis, 2);
-  EXPECT_EQ(o[4].weight, -2);
-  EXPECT_THAT(o[5].bodies, ElementsAre("ball", "plinth"));
-  EXPECT_THAT(o[5].target_velocity, ElementsAre(1, 0, 0));
+  EXPECT_THAT(std::get<objectives::ChosenSteps>(o[0]->time.value()).steps, ElementsAre(0, 5, 10));
+  EXPECT_EQ(o[0]->power, 0.5);
+  EXPECT_EQ(o[1]->experiment, 1);
+  EXPECT_THAT(std::get<objectives::ChosenTimes>(o[1]->time.value()).times, ElementsAre(0.025, 0.1));
+  EXPECT_THAT(o[2]->files(), ElementsAre(fs::path(folder + "observed.csv").lexically_normal()));
+  EXPECT_THAT(o[3]->files(), ElementsAre(fs::path(folder + "observed.csv").lexically_normal()));
+  EXPECT_TRUE(std::holds_alternative<objectives::FinalState>(o[3]->time.value()));
+  EXPECT_EQ(o[4]->weight, -2);
+  EXPECT_THAT(o[5]->bodies, ElementsAre("ball", "plinth"));
+  EXPECT_THAT(o[6]->files(), IsEmpty());
   EXPECT_THAT(study.markers[0].rest, ElementsAre(0, 0, 2.5));
   EXPECT_EQ(study.sweep.store_every, 4);
   EXPECT_EQ(study.sweep.state_budget, 8);
@@ -100,7 +98,7 @@ TEST(StudyValues, ResolvedTextReadsBackToItself) {
     const StudyFile first = read_study(folder + name);
     const StudyFile again = parse_study(first.resolved, "resolved.json", "/");
     EXPECT_EQ(again.resolved, first.resolved);
-    EXPECT_EQ(again.study.objectives[0].weight, first.study.objectives[0].weight);
+    EXPECT_EQ(again.study.objectives[0]->weight, first.study.objectives[0]->weight);
     EXPECT_EQ(again.study.check.steps, first.study.check.steps);
   }
 }
@@ -120,9 +118,10 @@ TEST(StudyValues, TimesThatAreNotWritten) {
   const Study study = read_changed_study(with_objectives(R"({"name": "a", "type": "elastic_energy"},
                                             {"name": "b", "type": "volume_bound", "limit": 1})"))
                           .study;
-  EXPECT_TRUE(std::holds_alternative<TimeIntegral>(observed_times(study.objectives[0], false)));
-  EXPECT_TRUE(std::holds_alternative<FinalTime>(observed_times(study.objectives[0], true)));
-  EXPECT_TRUE(std::holds_alternative<FinalTime>(observed_times(study.objectives[1], false)));
+  using namespace objectives;
+  EXPECT_TRUE(std::holds_alternative<WholeTime>(observed_times(*study.objectives[0], false)));
+  EXPECT_TRUE(std::holds_alternative<FinalState>(observed_times(*study.objectives[0], true)));
+  EXPECT_TRUE(std::holds_alternative<FinalState>(observed_times(*study.objectives[1], false)));
 }
 
 TEST(StudyWarnings, NameWhatIsProbablyNotMeant) {

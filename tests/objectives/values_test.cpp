@@ -197,7 +197,7 @@ TYPED_TEST(ObjectiveValues, MarkersMoveWithTheirMaterial) {
 
   const auto message = [&](int body, const Point& rest) -> std::string {
     try {
-      static_cast<void>(locate<dim>(scene.space.mesh(), body, rest, "left ear"));
+      static_cast<void>(locate<dim>(scene.space.mesh(), body, rest, "marker 'left ear'"));
     } catch (const InputError& error) {
       return error.what();
     }

@@ -20,11 +20,11 @@ struct MaterialPoint {
 /// The material point of `body` (number in mesh.body_names) at a rest position; of several cells that meet
 /// there the one with the smallest id. In a study of the shape it is located once, on the first mesh, and
 /// then moves with the vertices. Cost: every owned cell of the body is looked at. Collective.
-/// @param marker named in errors.
+/// @param what named in errors: "marker 'tip'".
 /// @throws InputError on every rank where the position lies outside of the body.
 template <int dim>
 MaterialPoint<dim> locate(const mesh::DistributedMesh<dim>& mesh, std::int32_t body,
-                          const Eigen::Matrix<double, dim, 1>& rest, const std::string& marker);
+                          const Eigen::Matrix<double, dim, 1>& rest, const std::string& what);
 
 /// A material point and where it was seen.
 template <int dim>

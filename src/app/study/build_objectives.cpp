@@ -1,6 +1,5 @@
-#include <algorithm>
-
 #include "app/study/build_study.hpp"
+#include "app/study/objectives/objective_type.hpp"
 
 namespace recoil::app {
 namespace {
@@ -23,69 +22,40 @@ void require_ascending(const Item& list, const std::vector<Value>& values) {
                            list.items()[i - 1].dump());
 }
 
-ObservedTimes times_from(const Item& item) {
-  if (item.is_text()) return item.text() == "final" ? ObservedTimes(FinalTime{}) : TimeIntegral{};
+objectives::TimeSelection times_from(const Item& item) {
+  if (item.is_text() && item.text() == "final") return objectives::FinalState{};
+  if (item.is_text()) return objectives::WholeTime{};
   if (item.has("steps") == item.has("times"))
     item.fail("needs one of {\"steps\": [..]} and {\"times\": [..]}");
   if (item.has("steps")) {
-    StepList list{item["steps"].integers()};
-    require_ascending(item["steps"], list.steps);
-    return list;
+    const std::vector<int> steps = item["steps"].integers();
+    require_ascending(item["steps"], steps);
+    return objectives::ChosenSteps{{steps.begin(), steps.end()}};
   }
-  TimeList list{item["times"].numbers()};
+  objectives::ChosenTimes list{item["times"].numbers()};
   require_ascending(item["times"], list.times);
   return list;
 }
 
-void build_target(const Item& target, ObjectiveSpec& objective) {
-  const bool vector = objective.type == ObjectiveType::velocity;
-  if (vector != target.is_list())
-    target.fail(vector ? "the target of a velocity is a vector, such as [1, 0, 0], is " + target.dump()
-                       : "the target of " + std::string(info(objective.type).name) +
-                             " is a CSV file, such as \"observed.csv\", is " + target.dump());
-  if (vector)
-    objective.target_velocity = target.numbers();
-  else
-    objective.target = target.text();
-}
-
-void build_reference(const Item& reference, ObjectiveSpec& objective) {
-  objective.reference = reference.text();
-  if (std::filesystem::is_directory(objective.reference) &&
-      !std::filesystem::exists(objective.reference / "scene.json"))
-    reference.fail(objective.reference.string() +
-                   " is not a run folder (it holds no scene.json); give the folder named by `recoil simulate "
-                   "-o`, or an HDF5 file");
-}
-
-void build_measure(const Item& entry, ObjectiveSpec& objective) {
-  if (entry.has("p")) objective.p = entry["p"].number();
-  if (entry.has("stress"))
-    objective.stress = entry["stress"].text() == "cauchy" ? StressKind::cauchy : StressKind::first_piola;
-  if (entry.has("limit")) objective.limit = entry["limit"].number();
-  if (entry.has("over")) objective.over = entry["over"].text() == "boundary" ? Over::boundary : Over::volume;
-  if (entry.has("reference")) build_reference(entry["reference"], objective);
-  if (entry.has("target")) build_target(entry["target"], objective);
-  if (entry.has("axis")) objective.axis = entry["axis"].text().front() - 'x';
-}
-
-ObjectiveSpec objective_from(const Item& entry, const Study& study) {
-  const ObjectiveInfo& type = *find_objective_type(entry["type"].text());
+std::shared_ptr<const ObjectiveSpec> objective_from(const Item& entry, const Study& study) {
+  const ObjectiveType& type = *find_objective_type(entry["type"].text());
   if (entry.has("time") && !type.takes_time())
     entry["time"].fail(std::string(type.name) +
                        " is one of rest shapes and materials, which do not change in time; leave `time` out");
-  check_keys(entry, type.name, {"name", "type", "experiment", "weight", "power"}, type.takes, type.needs);
-  ObjectiveSpec objective;
-  objective.name = entry["name"].text();
-  objective.type = type.type;
-  objective.where = places_of(entry);
-  objective.experiment = experiment_of(entry, study);
-  if (entry.has("body")) objective.bodies = entry["body"].texts();
-  objective.weight = entry["weight"].number();
-  objective.power = entry["power"].number();
-  if (entry.has("time")) objective.time = times_from(entry["time"]);
-  build_measure(entry, objective);
-  if (type.type == ObjectiveType::markers && study.markers.empty())
+  check_keys(entry, type.name, {"name", "type", "experiment", "weight", "power"}, type.takes(), type.needs());
+  const int experiment = experiment_of(entry, study);
+  std::optional<objectives::TimeSelection> time;
+  if (entry.has("time")) time = times_from(entry["time"]);
+  std::unique_ptr<ObjectiveSpec> objective = type.read(entry);
+  objective->type = &type;
+  objective->name = entry["name"].text();
+  objective->where = places_of(entry);
+  objective->experiment = experiment;
+  if (entry.has("body")) objective->bodies = entry["body"].texts();
+  objective->weight = entry["weight"].number();
+  objective->power = entry["power"].number();
+  objective->time = std::move(time);
+  if (type.uses_markers && study.markers.empty())
     entry.fail("the study has no `markers`; say where each marker of the CSV file sits: {\"name\": .., "
                "\"body\": .., \"rest\": [x, y, z]}");
   return objective;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/scene/build.hpp"
+#include "app/study/objectives/objective_type.hpp"
 #include "app/study/scene_facts.hpp"
 
 namespace recoil::app {
@@ -51,9 +52,8 @@ bool is_deformable(const Scene& scene, const std::string& name) {
 void check_marker_bodies(const Study& study, std::span<const Scene> scenes,
                          std::vector<std::string>& warnings) {
   std::vector<std::size_t> observed;
-  for (const ObjectiveSpec& objective : study.objectives)
-    if (objective.type == ObjectiveType::markers)
-      observed.push_back(static_cast<std::size_t>(objective.experiment));
+  for (const auto& objective : study.objectives)
+    if (objective->type->uses_markers) observed.push_back(static_cast<std::size_t>(objective->experiment));
   for (const MarkerSpec& marker : study.markers) {
     if (observed.empty()) {
       warnings.push_back(marker.where.entry + ": no objective of type markers looks at '" + marker.name +
@@ -97,8 +97,8 @@ std::vector<std::string> check_study_against_scenes(const Study& study, std::spa
   for (const ParameterSpec& parameter : study.parameters)
     for (const int index : parameter.experiments)
       check_parameter(experiments[static_cast<std::size_t>(index)], parameter);
-  for (const ObjectiveSpec& objective : study.objectives)
-    check_objective(experiments[static_cast<std::size_t>(objective.experiment)], objective);
+  for (const auto& objective : study.objectives)
+    check_objective(experiments[static_cast<std::size_t>(objective->experiment)], *objective);
   check_marker_bodies(study, scenes, warnings);
   for (const ExperimentScene& at : experiments) {
     check_friction_passes(at);

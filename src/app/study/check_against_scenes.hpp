@@ -22,6 +22,11 @@ struct ExperimentScene {
 void require_deformable(const ExperimentScene& at, const std::vector<std::string>& bodies,
                         const std::string& where);
 
+/// Refuses a list that has not one component for each of `expected`: "`what` needs 3 components in 3D, has
+/// 2".
+void require_count(std::size_t given, int expected, int dim, const std::string& where,
+                   const std::string& what);
+
 void check_parameter(const ExperimentScene& at, const ParameterSpec& parameter);
 void check_objective(const ExperimentScene& at, const ObjectiveSpec& objective);
 

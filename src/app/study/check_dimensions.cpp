@@ -1,10 +1,8 @@
 #include <algorithm>
 
-#include "app/scene/item.hpp"
-#include "recoil/app/study/read_study.hpp"
+#include "app/study/objectives/objective_type.hpp"
 
 namespace recoil::app {
-namespace {
 
 void require_count(std::size_t given, int expected, int dim, const std::string& where,
                    const std::string& what) {
@@ -13,6 +11,8 @@ void require_count(std::size_t given, int expected, int dim, const std::string& 
                                 (expected == 1 ? " component in " : " components in ") + std::to_string(dim) +
                                 "D, has " + std::to_string(given));
 }
+
+namespace {
 
 void check_parameter_dimension(const ParameterSpec& parameter, int dim) {
   const QuantityInfo& quantity = info(parameter.quantity);
@@ -27,22 +27,14 @@ void check_parameter_dimension(const ParameterSpec& parameter, int dim) {
 /// A marker belongs to an experiment that looks at markers; which one, its body tells.
 void check_marker_dimensions(const Study& study, std::span<const int> dims) {
   std::vector<int> observed;
-  for (const ObjectiveSpec& objective : study.objectives)
-    if (objective.type == ObjectiveType::markers)
-      observed.push_back(dims[static_cast<std::size_t>(objective.experiment)]);
+  for (const auto& objective : study.objectives)
+    if (objective->type->uses_markers)
+      observed.push_back(dims[static_cast<std::size_t>(objective->experiment)]);
   for (const MarkerSpec& marker : study.markers)
     if (!observed.empty() &&
         std::ranges::find(observed, static_cast<int>(marker.rest.size())) == observed.end())
       require_count(marker.rest.size(), observed.front(), observed.front(), marker.where.of("rest"),
                     "the position of a marker");
-}
-
-void check_objective_dimension(const ObjectiveSpec& objective, int dim) {
-  if (!objective.target_velocity.empty())
-    require_count(objective.target_velocity.size(), dim, dim, objective.where.of("target"),
-                  "the target velocity");
-  if (objective.type == ObjectiveType::height && objective.axis >= dim)
-    throw InputError(objective.where.of("axis"), "there is no z axis in 2D; take \"x\" or \"y\"");
 }
 
 } // namespace
@@ -52,8 +44,8 @@ void check_study_dimensions(const Study& study, std::span<const int> dims) {
   for (const ParameterSpec& parameter : study.parameters)
     for (const int index : parameter.experiments)
       check_parameter_dimension(parameter, dims[static_cast<std::size_t>(index)]);
-  for (const ObjectiveSpec& objective : study.objectives)
-    check_objective_dimension(objective, dims[static_cast<std::size_t>(objective.experiment)]);
+  for (const auto& objective : study.objectives)
+    objective->check_dimension(dims[static_cast<std::size_t>(objective->experiment)]);
   check_marker_dimensions(study, dims);
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/scene/build.hpp"
 #include "app/study/check_against_scenes.hpp"
+#include "app/study/objectives/objective_type.hpp"
 #include "app/study/scene_facts.hpp"
 #include "recoil/base/suggest.hpp"
 
@@ -84,9 +85,8 @@ void refuse_centres_of_mass(const ExperimentScene& at, const ParameterSpec& para
 
 void check_density(const ExperimentScene& at, const ParameterSpec& parameter) {
   if (at.scene.time.kind == TimeKind::dynamic) refuse_centres_of_mass(at, parameter);
-  const bool weighs = std::ranges::any_of(at.study.objectives, [&](const ObjectiveSpec& objective) {
-    return objective.experiment == at.index &&
-           (objective.type == ObjectiveType::center_of_mass || objective.type == ObjectiveType::height);
+  const bool weighs = std::ranges::any_of(at.study.objectives, [&](const auto& objective) {
+    return objective->experiment == at.index && objective->type->weighs;
   });
   if (at.scene.time.kind == TimeKind::dynamic || has_body_force(at.scene) ||
       at.has_parameter(Quantity::body_force) || weighs)

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/study/build_study.hpp"
+#include "app/study/objectives/objective_type.hpp"
 
 namespace recoil::app {
 namespace {
@@ -64,17 +65,17 @@ void refuse_two_of_one(const ParameterSpec& a, const ParameterSpec& b) {
 
 /// Terms of rest shape and material that no parameter of the study changes.
 void warn_of_constant_terms(Study& study) {
-  for (const ObjectiveSpec& objective : study.objectives) {
-    if (info(objective.type).takes_time()) continue;
-    const bool material = objective.type == ObjectiveType::material_smoothing;
+  for (const auto& objective : study.objectives) {
+    if (objective->type->takes_time()) continue;
+    const bool material = objective->type->compares_materials;
     const bool moved = std::ranges::any_of(study.parameters, [&](const ParameterSpec& parameter) {
-      if (!parameter.acts_in(objective.experiment)) return false;
+      if (!parameter.acts_in(objective->experiment)) return false;
       if (!material) return parameter.quantity == Quantity::shape;
       return info(parameter.quantity).group == QuantityGroup::material && parameter.per != Per::global;
     });
     if (!moved)
-      study.warnings.push_back(objective.where.entry + ": '" + objective.name + "' (" +
-                               info(objective.type).name + ") is constant: there is no parameter of " +
+      study.warnings.push_back(objective->where.entry + ": '" + objective->name + "' (" +
+                               objective->type->name + ") is constant: there is no parameter of " +
                                (material ? "a law per body, element or vertex" : "quantity shape") +
                                " in its experiment");
   }
@@ -82,8 +83,8 @@ void warn_of_constant_terms(Study& study) {
 
 void warn_of_unobserved(Study& study) {
   for (std::size_t i = 0; i < study.experiments.size(); ++i) {
-    const bool seen = std::ranges::any_of(study.objectives, [&](const ObjectiveSpec& objective) {
-      return objective.experiment == static_cast<int>(i);
+    const bool seen = std::ranges::any_of(study.objectives, [&](const auto& objective) {
+      return objective->experiment == static_cast<int>(i);
     });
     if (!seen)
       study.warnings.push_back(study.experiments[i].where.entry + ": no objective looks at experiment '" +

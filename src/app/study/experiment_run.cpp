@@ -39,8 +39,7 @@ public:
       : comm_(comm), study_(study), experiment_(experiment), loaded_(std::move(loaded)),
         geometry_(distribute_geometry<dim>(comm, loaded_)),
         fields_(make_parameter_fields(study, experiment, loaded_.file.scene, geometry_)),
-        markers_(locate_markers(study, experiment, geometry_.mesh)),
-        references_(open_references(study, experiment, loaded_.file.scene, geometry_.mesh)),
+        objectives_(open_objectives<dim>({study, experiment, loaded_.file.scene, geometry_.mesh})),
         interrupts_(interrupts) {
     for (const auto& field : fields_) start_.push_back(field.start_values());
     require_budget();
@@ -78,9 +77,7 @@ private:
     variant.discrete->solver().interrupt_when(interrupts_.watch());
     return variant;
   }
-  Observation<dim> observe(DiscreteScene<dim>& discrete) const {
-    return {study_, experiment_, markers_, references_, discrete};
-  }
+  Observation<dim> observe(DiscreteScene<dim>& discrete) const { return {objectives_, discrete}; }
   double component(const Direction& direction, std::size_t k, std::size_t entry) const {
     return component_of(direction, fields_[k], geometry_.mesh, start_[k], entry);
   }
@@ -123,8 +120,7 @@ private:
   LoadedScene loaded_;
   DistributedGeometry<dim> geometry_;
   std::vector<ParameterField<dim>> fields_;
-  MarkerPoints<dim> markers_;
-  NodalReferences<dim> references_;
+  OpenObjectives<dim> objectives_;
   const Interrupts& interrupts_;
   ParameterValues start_;
 
@@ -254,11 +250,11 @@ std::string Runner<dim>::evaluate(const Observation<dim>& observation, ForwardRe
   result.terms = observation.values();
   result.objective = observation.composition.value();
   auto term = result.terms.begin();
-  for (const ObjectiveSpec& spec : study_.objectives) {
-    if (spec.experiment != experiment_) continue;
+  for (const auto& spec : study_.objectives) {
+    if (spec->experiment != experiment_) continue;
     if (!std::isfinite(*term++))
       return fmt::format("{}: the objective is not finite: its values are too large for double precision",
-                         spec.where.entry);
+                         spec->where.entry);
   }
   return std::isfinite(result.objective) ? "" : "the sum of the objectives is not finite";
 }

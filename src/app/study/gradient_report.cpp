@@ -99,9 +99,9 @@ nlohmann::ordered_json describe_gradient(const Study& study, const GradientStage
   double objective = 0, forward_seconds = 0, sweep_seconds = 0, residual = 0, objective_error = 0;
   GlobalIndex newton = 0, linear = 0;
   std::vector<std::size_t> next(stages.experiments.size(), 0);
-  for (const ObjectiveSpec& spec : study.objectives) {
-    const auto e = static_cast<std::size_t>(spec.experiment);
-    json["per_objective"][spec.name] = stages.forward[e].terms[next[e]++];
+  for (const auto& spec : study.objectives) {
+    const auto e = static_cast<std::size_t>(spec->experiment);
+    json["per_objective"][spec->name] = stages.forward[e].terms[next[e]++];
   }
   for (std::size_t e = 0; e < stages.experiments.size(); ++e) {
     objective += stages.forward[e].objective;

@@ -1,7 +1,5 @@
 #include "app/study/input_files.hpp"
 
-#include <system_error>
-
 #include "app/simulation/run_inputs.hpp"
 
 namespace recoil::app {
@@ -18,15 +16,9 @@ Paths files_of_run(const Study& study, int experiment, const Scene& scene) {
 
 Paths input_files(const Study& study, int experiment, const Scene& scene) {
   Paths files = files_of_run(study, experiment, scene);
-  std::error_code error;
-  for (const ObjectiveSpec& objective : study.objectives) {
-    if (objective.experiment != experiment) continue;
-    if (!objective.target.empty()) files.push_back(objective.target);
-    if (!objective.reference.empty())
-      files.push_back(std::filesystem::is_directory(objective.reference, error)
-                          ? objective.reference / "trajectory" / "manifest.json"
-                          : objective.reference);
-  }
+  for (const auto& objective : study.objectives)
+    if (objective->experiment == experiment)
+      for (auto& file : objective->files()) files.push_back(std::move(file));
   return files;
 }
 

@@ -6,21 +6,9 @@ namespace {
 
 constexpr Range one_or_more{1, 2147483647, false, false};
 
-template <class Row>
-std::string names_as_json(std::span<const Row> rows) {
-  std::string list = "[";
-  for (const Row& row : rows) list += (list.size() == 1 ? "\"" : ", \"") + std::string(row.name) + "\"";
-  return list + "]";
-}
-
 const char* unit_of_quantity(const std::string& name) {
   const QuantityInfo* row = find_quantity(name);
   return row ? row->unit : nullptr;
-}
-
-const char* unit_of_limit(const std::string& name) {
-  const ObjectiveInfo* row = find_objective_type(name);
-  return row ? row->limit_unit : nullptr;
 }
 
 constexpr Key experiments[] = {
@@ -192,97 +180,6 @@ std::span<const Key> parameter_keys() {
        .types = path,
        .doc = "HDF5 file with an array per mode in its root, taken in the order of their names: a row of d "
               "numbers [m] per vertex of all bodies in [file order](#file-order)."},
-  };
-  return keys;
-}
-
-std::span<const Key> objective_keys() {
-  static const std::string names = names_as_json(objective_types());
-  static const Key keys[] = {
-      {.pattern = "/objectives",
-       .types = one_or_list,
-       .items = object,
-       .length = {1, 1 << 30},
-       .required = true,
-       .doc = "The terms of the objective, which is the sum of weight * (sum over time)^power."},
-      {.pattern = "/objectives/*/name", .types = text, .required = true, .doc = "Unique name."},
-      {.pattern = "/objectives/*/type",
-       .types = text,
-       .required = true,
-       .choices = names.c_str(),
-       .doc = "See the table above."},
-      {.pattern = "/objectives/*/experiment",
-       .types = text,
-       .implied = "the only one",
-       .doc = "Experiment that is looked at."},
-      {.pattern = "/objectives/*/body",
-       .types = one_or_list,
-       .items = text,
-       .length = {1, 1 << 30},
-       .implied = "all deformable bodies",
-       .doc = "Name or list of names."},
-      {.pattern = "/objectives/*/weight",
-       .types = number,
-       .fallback = "1",
-       .doc = "Factor; negative to maximise."},
-      {.pattern = "/objectives/*/power",
-       .types = number,
-       .fallback = "1",
-       .range = positive,
-       .doc = "Exponent applied to the sum over time."},
-      {.pattern = "/objectives/*/time",
-       .types = text | object,
-       .implied = "`integral`, in statics `final`",
-       .choices = "[\"integral\", \"final\"]",
-       .doc = "The trapezoid over all states, the last state, or the sum over some of them, as below."},
-      {.pattern = "/objectives/*/time/steps",
-       .types = list,
-       .items = integer,
-       .length = {1, 1 << 30},
-       .range = Range{0, 2147483647, false, false},
-       .doc = "Numbers of steps, ascending; 0 is the initial state."},
-      {.pattern = "/objectives/*/time/times",
-       .types = list,
-       .items = number,
-       .length = {1, 1 << 30},
-       .unit = "s",
-       .doc = "Times, ascending; the value of the objective there is linear between those of the two states "
-              "around each."},
-      {.pattern = "/objectives/*/p",
-       .types = number,
-       .range = {.min = 1, .min_open = true},
-       .doc = "Exponent."},
-      {.pattern = "/objectives/*/stress",
-       .types = text,
-       .implied = "`first_piola`",
-       .choices = "[\"first_piola\", \"cauchy\"]",
-       .doc = "Which stress."},
-      {.pattern = "/objectives/*/limit",
-       .types = number,
-       .range = positive,
-       .unit_by = "type",
-       .unit_for = unit_of_limit,
-       .doc = "What is not to be exceeded [Pa] or [m^3]."},
-      {.pattern = "/objectives/*/over",
-       .types = text,
-       .implied = "`volume`",
-       .choices = "[\"volume\", \"boundary\"]",
-       .doc = "Where the difference is integrated."},
-      {.pattern = "/objectives/*/reference",
-       .types = path | folder,
-       .doc = "Run folder with the displacements aimed at, or HDF5 file with an array `u` of them [m], one "
-              "row per node in [file order](#file-order), for all times; see [below](#references)."},
-      {.pattern = "/objectives/*/target",
-       .types = path | list,
-       .items = number,
-       .length = {2, 3},
-       .unit = "m/s",
-       .reason = "a velocity has one value per component",
-       .doc = "`markers`, `center_of_mass`: CSV file. `velocity`: the vector."},
-      {.pattern = "/objectives/*/axis",
-       .types = text,
-       .choices = "[\"x\", \"y\", \"z\"]",
-       .doc = "Direction that counts as upwards."},
   };
   return keys;
 }

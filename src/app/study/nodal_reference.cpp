@@ -53,29 +53,30 @@ struct ReferenceMesh {
 
 /// @throws InputError where an array of displacements is not one of the experiment's nodes.
 template <int dim>
-void require_nodes(const ObjectiveSpec& spec, const ReferenceMesh<dim>& mesh, const io::ArrayShape& shape) {
+void require_nodes(const std::filesystem::path& path, const std::string& where,
+                   const ReferenceMesh<dim>& mesh, const io::ArrayShape& shape) {
   if (shape.rows == mesh.rows.num_nodes && shape.columns == dim && shape.type == io::ElementType::float64)
     return;
   throw InputError(
-      spec.where.of("reference"),
-      fmt::format("{} has displacements 'u' of {} nodes in {}D{}, the experiment has {} nodes in "
-                  "{}D; references are on the mesh of the experiment",
-                  spec.reference.string(), shape.rows, shape.columns,
-                  shape.type == io::ElementType::float64 ? "" : " that are no doubles", mesh.rows.num_nodes,
-                  dim));
+      where, fmt::format("{} has displacements 'u' of {} nodes in {}D{}, the experiment has {} nodes in "
+                         "{}D; references are on the mesh of the experiment",
+                         path.string(), shape.rows, shape.columns,
+                         shape.type == io::ElementType::float64 ? "" : " that are no doubles",
+                         mesh.rows.num_nodes, dim));
 }
 
 template <int dim>
 class RunReference final : public NodalReference<dim> {
 public:
   /// @param other_shape whether the run may have the mesh of the experiment in another shape.
-  RunReference(const ObjectiveSpec& spec, const ReferenceMesh<dim>& mesh, bool positions, bool other_shape)
-      : where_(spec.where.of("reference")), folder_(spec.reference), positions_(positions),
-        reader_(std::make_unique<checkpoint::TrajectoryReader>(mesh.comm, spec.reference / "trajectory")) {
+  RunReference(const std::filesystem::path& folder, const std::string& where, const ReferenceMesh<dim>& mesh,
+               bool positions, bool other_shape)
+      : where_(where), folder_(folder), positions_(positions),
+        reader_(std::make_unique<checkpoint::TrajectoryReader>(mesh.comm, folder / "trajectory")) {
     for (const checkpoint::StateRecord& record : reader_->records())
       if (record.step && reader_->is_stored(record.id)) stored_.push_back({record.id, record.time});
     if (stored_.empty()) throw InputError(where_, folder_.string() + " holds no state of a whole step");
-    require_nodes<dim>(spec, mesh, reader_->shape(stored_.front().id, "u"));
+    require_nodes<dim>(folder, where, mesh, reader_->shape(stored_.front().id, "u"));
     row_of_node_ = find_rows(mesh, other_shape);
   }
 
@@ -220,17 +221,16 @@ std::span<const double> RunReference<dim>::Field::at(double time) {
 template <int dim>
 class FileReference final : public NodalReference<dim> {
 public:
-  FileReference(const ObjectiveSpec& spec, const ReferenceMesh<dim>& mesh, bool positions) {
+  FileReference(const std::filesystem::path& path, const std::string& where, const ReferenceMesh<dim>& mesh,
+                bool positions) {
     block_ = parallel::collectively(mesh.comm, [&] {
-      const std::string& where = spec.where.of("reference");
-      const io::Hdf5Reader file(spec.reference);
+      const io::Hdf5Reader file(path);
       if (!file.contains("u"))
-        throw InputError(where,
-                         spec.reference.string() + " holds no array 'u', the displacements of the nodes");
-      require_nodes<dim>(spec, mesh, file.shape("u"));
+        throw InputError(where, path.string() + " holds no array 'u', the displacements of the nodes");
+      require_nodes<dim>(path, where, mesh, file.shape("u"));
       const auto end = mesh.first_node + static_cast<GlobalIndex>(mesh.rows.coordinates.size() / dim);
       auto u = file.read_rows<double>("u", mesh.first_node, end);
-      require_finite_rows(u, dim, mesh.first_node, where, spec.reference, "u");
+      require_finite_rows(u, dim, mesh.first_node, where, path, "u");
       return u;
     });
     if (positions)
@@ -251,29 +251,22 @@ private:
 } // namespace
 
 template <int dim>
-NodalReferences<dim> open_references(const Study& study, int experiment, const Scene& scene,
-                                     const mesh::DistributedMesh<dim>& mesh) {
-  NodalReferences<dim> references;
-  const bool shape = std::ranges::any_of(study.parameters, [&](const ParameterSpec& parameter) {
-    return parameter.quantity == Quantity::shape && parameter.acts_in(experiment);
-  });
-  std::optional<ReferenceMesh<dim>> own;
-  for (std::size_t number = 0; number < study.objectives.size(); ++number) {
-    const ObjectiveSpec& spec = study.objectives[number];
-    if (spec.experiment != experiment || spec.reference.empty()) continue;
-    if (!own) own.emplace(scene, mesh);
-    const bool positions = spec.type == ObjectiveType::target_position;
-    // The first rank's look decides, as the others may see an older state of the file system.
-    std::error_code error;
-    if (mesh.comm->any(mesh.comm->rank() == 0 && std::filesystem::is_directory(spec.reference, error)))
-      references[number] = std::make_unique<RunReference<dim>>(spec, *own, positions, positions && shape);
-    else
-      references[number] = std::make_unique<FileReference<dim>>(spec, *own, positions);
-  }
-  return references;
+std::unique_ptr<const NodalReference<dim>>
+open_reference(const std::filesystem::path& path, const std::string& where, const Scene& scene,
+               const mesh::DistributedMesh<dim>& mesh, bool positions, bool other_shape) {
+  const ReferenceMesh<dim> own(scene, mesh);
+  // The first rank's look decides, as the others may see an older state of the file system.
+  std::error_code error;
+  if (mesh.comm->any(mesh.comm->rank() == 0 && std::filesystem::is_directory(path, error)))
+    return std::make_unique<RunReference<dim>>(path, where, own, positions, other_shape);
+  return std::make_unique<FileReference<dim>>(path, where, own, positions);
 }
 
-template NodalReferences<2> open_references(const Study&, int, const Scene&, const mesh::DistributedMesh<2>&);
-template NodalReferences<3> open_references(const Study&, int, const Scene&, const mesh::DistributedMesh<3>&);
+template std::unique_ptr<const NodalReference<2>> open_reference(const std::filesystem::path&,
+                                                                 const std::string&, const Scene&,
+                                                                 const mesh::DistributedMesh<2>&, bool, bool);
+template std::unique_ptr<const NodalReference<3>> open_reference(const std::filesystem::path&,
+                                                                 const std::string&, const Scene&,
+                                                                 const mesh::DistributedMesh<3>&, bool, bool);
 
 } // namespace recoil::app

@@ -1,11 +1,11 @@
 #pragma once
 
 #include <array>
-#include <map>
+#include <filesystem>
 #include <memory>
+#include <string>
 
 #include "recoil/app/scene/scene.hpp"
-#include "recoil/app/study/study.hpp"
 #include "recoil/fem/function_space.hpp"
 #include "recoil/objectives/target.hpp"
 
@@ -24,21 +24,20 @@ public:
   virtual objectives::ReferenceField on(const fem::FunctionSpace<dim>& space) const = 0;
 };
 
-/// References of the objectives of a study that have one, by their numbers in it.
-template <int dim>
-using NodalReferences = std::map<std::size_t, std::unique_ptr<const NodalReference<dim>>>;
-
-/// Those of the objectives of an experiment, from `reference` of each:
+/// Opens the reference at `path`:
 /// - a run folder, linear in time between its stored states. Its mesh must have the cells of `mesh` at the
-///   same places, in whatever order; where a shape is a parameter a target of positions may also be a run of
-///   another shape, node by node. Positions are those of the run.
+///   same places, in whatever order; with `other_shape` it may also be a run of another shape, node by node.
+///   Positions are those of the run.
 /// - an HDF5 file with one array `u` for all times, a row of dim numbers [m] per node in the order of the
 ///   trajectory. Positions are those of `mesh` plus u.
+/// @param where for messages.
 /// @param mesh of the scene as its files give it, moved by no shape.
-/// Collective. @throws InputError on every rank, at the place of the objective's `reference`, for a file of
-/// another mesh or with values that are not finite.
+/// @param positions whether positions are compared, not displacements.
+/// Collective. @throws InputError on every rank, at `where`, for a file of another mesh or with values that
+/// are not finite.
 template <int dim>
-NodalReferences<dim> open_references(const Study& study, int experiment, const Scene& scene,
-                                     const mesh::DistributedMesh<dim>& mesh);
+std::unique_ptr<const NodalReference<dim>>
+open_reference(const std::filesystem::path& path, const std::string& where, const Scene& scene,
+               const mesh::DistributedMesh<dim>& mesh, bool positions, bool other_shape);
 
 } // namespace recoil::app

@@ -9,7 +9,7 @@
 
 namespace recoil::app {
 
-/// The objectives of an experiment on a discrete scene, which must outlive them as the references must, and
+/// The objectives of an experiment on a discrete scene, which must outlive them as what was opened must, and
 /// what they have seen.
 template <int dim>
 struct Observation {
@@ -17,9 +17,8 @@ struct Observation {
   objectives::Composition composition;
 
   /// Collective. @throws InputError on every rank.
-  Observation(const Study& study, int experiment, const MarkerPoints<dim>& points,
-              const NodalReferences<dim>& references, DiscreteScene<dim>& discrete)
-      : terms(make_objectives(study, experiment, points, references, discrete)),
+  Observation(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete)
+      : terms(make_objectives(opened, discrete)),
         composition(terms.terms, observed_state_times(discrete.scene().time)) {}
 
   /// Notes the values of the state of `record`, if objectives look at such a state. Collective.

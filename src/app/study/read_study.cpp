@@ -139,10 +139,4 @@ StudyFile read_resolved_study(const std::string& resolved, const std::string& lo
   return study_from(resolved_document(resolved, locations, path));
 }
 
-ObservedTimes observed_times(const ObjectiveSpec& objective, bool is_static) {
-  if (objective.time) return *objective.time;
-  return is_static || !info(objective.type).takes_time() ? ObservedTimes(FinalTime{})
-                                                         : ObservedTimes(TimeIntegral{});
-}
-
 } // namespace recoil::app

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/scene/key_documentation.hpp"
-#include "recoil/app/study/quantities.hpp"
+#include "app/study/objectives/objective_type.hpp"
 #include "recoil/app/study/study_documentation.hpp"
 
 namespace recoil::app {
@@ -247,8 +247,8 @@ std::string parameter_introduction() {
 
 std::string objective_introduction() {
   std::string text = "| type | keys beside the common ones | value |\n|---|---|---|\n";
-  for (const ObjectiveInfo& row : objective_types())
-    text += "| `" + std::string(row.name) + "` | " + code_list(row.takes, row.needs) + " | " +
+  for (const ObjectiveType& row : objective_types())
+    text += "| `" + std::string(row.name) + "` | " + code_list(row.takes(), row.needs()) + " | " +
             table_cell(row.doc) + " |\n";
   text.pop_back();
   return text;

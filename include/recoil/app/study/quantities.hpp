@@ -6,8 +6,8 @@
 
 #include "recoil/potentials/laws/law.hpp"
 
-/// What a study may ask for: the tables of quantities and objectives. The reader, the checks, the JSON Schema
-/// and docs/study.md come from them.
+/// What a parameter of a study may stand for: the table of quantities. The reader, the checks, the JSON
+/// Schema and docs/study.md come from it.
 namespace recoil::app {
 
 /// Physical quantities that a parameter can stand for.
@@ -76,40 +76,5 @@ const QuantityInfo* find_quantity(const std::string& name);
 int num_components(Components components, int dim);
 
 const char* name_of(Per per);
-
-/// Objectives of spec/differentiable.md, section 7.
-enum class ObjectiveType {
-  stress_norm,
-  stress_bound,
-  target_displacement,
-  target_position,
-  markers,
-  center_of_mass,
-  height,
-  volume_bound,
-  elastic_energy,
-  contact_force_norm,
-  velocity,
-  boundary_smoothing,
-  material_smoothing
-};
-
-/// One row of the table of objectives. `takes` and `needs` name the keys beside those that all have (`name`,
-/// `type`, `experiment`, `weight`, `power`).
-struct ObjectiveInfo {
-  ObjectiveType type;
-  const char* name;
-  const char* limit_unit; ///< unit of `limit`; nullptr: none
-  std::vector<std::string> takes, needs;
-  const char* doc;
-
-  /// It changes in time, unlike those of rest shape and material alone.
-  bool takes_time() const;
-};
-
-std::span<const ObjectiveInfo> objective_types();
-const ObjectiveInfo& info(ObjectiveType type);
-/// nullptr for an unknown name.
-const ObjectiveInfo* find_objective_type(const std::string& name);
 
 } // namespace recoil::app

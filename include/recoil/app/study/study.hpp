@@ -3,13 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "recoil/app/study/quantities.hpp"
+#include "recoil/objectives/composition.hpp"
+
+namespace recoil::objectives {
+template <int dim>
+class Objective;
+} // namespace recoil::objectives
 
 /// A study as `recoil gradient` uses it: typed, complete, free of JSON; bodies by name,
 /// entries of the study by their index. Names and meaning follow docs/study.md.
@@ -76,40 +83,45 @@ struct ParameterSpec {
   bool acts_in(int experiment) const { return std::ranges::binary_search(experiments, experiment); }
 };
 
-/// Which states count, with which weights; 0 is the initial state.
-struct TimeIntegral {};
-struct FinalTime {};
-struct StepList {
-  std::vector<int> steps; ///< ascending
-};
-struct TimeList {
-  std::vector<double> times; ///< [s], ascending
-};
-using ObservedTimes = std::variant<TimeIntegral, FinalTime, StepList, TimeList>;
+struct ObjectiveType;
+struct ExperimentScene;
+template <int dim>
+struct ExperimentMesh;
+template <int dim>
+class DiscreteScene;
 
-enum class StressKind { first_piola, cauchy };
-enum class Over { volume, boundary };
+/// Builds an objective on a discrete scene, which must outlive it. Collective. @throws InputError on every
+/// rank.
+template <int dim>
+using ObjectiveMaker = std::function<std::unique_ptr<objectives::Objective<dim>>(DiscreteScene<dim>&)>;
 
-struct ObjectiveSpec {
+/// One objective of a study: what the entries of all types have. A class for each type, in
+/// src/app/study/objectives, holds the rest.
+class ObjectiveSpec {
+public:
+  const ObjectiveType* type = nullptr;
   std::string name;
-  ObjectiveType type = ObjectiveType::elastic_energy;
-  int experiment = 0;                ///< index in Study::experiments
-  std::vector<std::string> bodies;   ///< empty: all deformable ones
-  double weight = 1, power = 1;      ///< weight * (sum over time)^power
-  std::optional<ObservedTimes> time; ///< empty: not written; see observed_times()
-  double p = 2;                      ///< stress_norm, boundary_smoothing
-  StressKind stress = StressKind::first_piola;
-  double limit = 0; ///< [Pa] or [m^dim]
-  Over over = Over::volume;
-  std::filesystem::path reference;     ///< run folder or HDF5 file
-  std::filesystem::path target;        ///< CSV of markers and of the centre of mass
-  std::vector<double> target_velocity; ///< [m/s]
-  int axis = 0;                        ///< 0 .. 2 of height
+  int experiment = 0;                            ///< index in Study::experiments
+  std::vector<std::string> bodies;               ///< empty: all deformable ones
+  double weight = 1, power = 1;                  ///< weight * (sum over time)^power
+  std::optional<objectives::TimeSelection> time; ///< empty: not written; see observed_times()
   Places where;
+
+  virtual ~ObjectiveSpec() = default;
+  /// Files that it reads: a change of theirs changes its value.
+  virtual std::vector<std::filesystem::path> files() const { return {}; }
+  /// @throws InputError where it cannot be one of `dim` dimensions.
+  virtual void check_dimension(int) const {}
+  /// @throws InputError where it does not fit its scene; bodies and times have been checked.
+  virtual void check(const ExperimentScene&) const {}
+  /// Finds and reads, once for all runs of an experiment, what belongs to its mesh before a parameter moves
+  /// it. This and `at` must outlive the result. Collective. @throws InputError on every rank.
+  virtual ObjectiveMaker<2> open(const ExperimentMesh<2>& at) const = 0;
+  virtual ObjectiveMaker<3> open(const ExperimentMesh<3>& at) const = 0;
 };
 
 /// The states that an objective looks at: what it says, else the integral, in statics the final state.
-ObservedTimes observed_times(const ObjectiveSpec& objective, bool is_static);
+objectives::TimeSelection observed_times(const ObjectiveSpec& objective, bool is_static);
 
 /// A point of a body that is observed.
 struct MarkerSpec {
@@ -133,7 +145,7 @@ struct CheckSpec {
 struct Study {
   std::vector<Experiment> experiments;
   std::vector<ParameterSpec> parameters;
-  std::vector<ObjectiveSpec> objectives;
+  std::vector<std::shared_ptr<const ObjectiveSpec>> objectives;
   std::vector<MarkerSpec> markers;
   SweepSpec sweep;
   CheckSpec check;

@@ -1,0 +1,93 @@
+#pragma once
+
+#include "app/scene/item.hpp"
+#include "app/scene/keys.hpp"
+#include "app/simulation/discrete_scene.hpp"
+#include "app/study/check_against_scenes.hpp"
+#include "recoil/objectives/markers.hpp"
+#include "recoil/objectives/objective.hpp"
+#include "recoil/objectives/region.hpp"
+
+/// What a type of objective consists of, and what the types share. Each is one source of this folder and one
+/// row of registry.cpp; reader, checks, runs, JSON Schema and docs/study.md know it by its row alone.
+namespace recoil::app {
+
+/// One row of the table of objectives.
+struct ObjectiveType {
+  const char* name;
+  const char* doc;
+  /// Its keys, in the order of the documentation, beside `name`, `type`, `experiment`, `weight` and `power`.
+  /// Types may share a key: then range and choices are the same, while types, unit and text may differ.
+  std::vector<Key> keys;
+  /// Reads the values of these keys from an entry that has been checked against them.
+  std::unique_ptr<ObjectiveSpec> (*read)(const Item& entry);
+  bool uses_markers = false;       ///< of the study
+  bool weighs = false;             ///< depends on the density, whether there is inertia or not
+  bool compares_materials = false; ///< of those without `time`: depends on the law, otherwise on the shape
+
+  /// Names of the keys, and of those that must be written.
+  std::vector<std::string> takes() const;
+  std::vector<std::string> needs() const;
+  /// It changes in time, unlike those of rest shape and material alone.
+  bool takes_time() const;
+};
+
+std::span<const ObjectiveType> objective_types();
+/// nullptr for an unknown name.
+const ObjectiveType* find_objective_type(const std::string& name);
+
+/// Rows that several types have.
+Key body_key();
+Key time_key();
+Key exponent_key();
+Key limit_key(const char* unit);
+/// A CSV file of observations.
+Key observations_key();
+Key required(Key key);
+
+/// The file of observations in `target`. @throws InputError where the entry holds numbers.
+std::filesystem::path observations_of(const Item& entry);
+
+/// An experiment on the mesh that its files give.
+template <int dim>
+struct ExperimentMesh {
+  const Study& study;
+  int experiment; ///< index in Study::experiments
+  const Scene& scene;
+  const mesh::DistributedMesh<dim>& mesh;
+};
+
+/// The material point of a body at a rest position. Collective. @throws InputError at `where` on every rank,
+/// naming `what`, for a point outside of the body.
+template <int dim>
+objectives::MaterialPoint<dim> locate_at_rest(const mesh::DistributedMesh<dim>& mesh, const std::string& body,
+                                              const std::vector<double>& rest, const std::string& what,
+                                              const std::string& where);
+
+/// The bodies of an objective. Collective. @throws InputError on every rank for an unknown one.
+template <int dim>
+objectives::Region<dim> region_of(const ObjectiveSpec& spec, DiscreteScene<dim>& discrete);
+
+/// Times of the first and the last state that an objective looks at [s].
+std::array<double, 2> observed_interval(const ObjectiveSpec& spec, const TimeSpec& time);
+
+/// Base of a type of objective, written once for both dimensions: `Type(const Item& entry)` reads its keys,
+/// `make(DiscreteScene<dim>&)` builds it. A type that keeps something of the mesh has its own `open_in`.
+template <class Type>
+class ObjectiveOf : public ObjectiveSpec {
+public:
+  static std::unique_ptr<ObjectiveSpec> read(const Item& entry) { return std::make_unique<Type>(entry); }
+  ObjectiveMaker<2> open(const ExperimentMesh<2>& at) const final { return self().open_in(at); }
+  ObjectiveMaker<3> open(const ExperimentMesh<3>& at) const final { return self().open_in(at); }
+
+protected:
+  template <int dim>
+  ObjectiveMaker<dim> open_in(const ExperimentMesh<dim>&) const {
+    return [this](DiscreteScene<dim>& discrete) { return self().make(discrete); };
+  }
+
+private:
+  const Type& self() const { return static_cast<const Type&>(*this); }
+};
+
+} // namespace recoil::app

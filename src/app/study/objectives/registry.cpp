@@ -1,0 +1,299 @@
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include "app/study/objectives/objective_type.hpp"
+#include "app/study/study_keys.hpp"
+#include "recoil/base/error.hpp"
+
+/// All types of objectives in the order of docs/study.md: ROW(name) for name_objective() of a source of this
+/// folder.
+#define RECOIL_OBJECTIVES(ROW)                                                                               \
+  ROW(stress_norm)                                                                                           \
+  ROW(stress_bound)                                                                                          \
+  ROW(target_displacement)                                                                                   \
+  ROW(target_position)                                                                                       \
+  ROW(markers)                                                                                               \
+  ROW(center_of_mass)                                                                                        \
+  ROW(height)                                                                                                \
+  ROW(volume_bound)                                                                                          \
+  ROW(elastic_energy)                                                                                        \
+  ROW(contact_force_norm)                                                                                    \
+  ROW(velocity)                                                                                              \
+  ROW(boundary_smoothing)                                                                                    \
+  ROW(material_smoothing)
+
+namespace recoil::app {
+
+#define RECOIL_DECLARE(name) ObjectiveType name##_objective();
+RECOIL_OBJECTIVES(RECOIL_DECLARE)
+#undef RECOIL_DECLARE
+
+std::span<const ObjectiveType> objective_types() {
+#define RECOIL_MAKE(name) name##_objective(),
+  static const std::vector<ObjectiveType> all{RECOIL_OBJECTIVES(RECOIL_MAKE)};
+#undef RECOIL_MAKE
+  return all;
+}
+
+const ObjectiveType* find_objective_type(const std::string& name) {
+  for (const ObjectiveType& row : objective_types())
+    if (name == row.name) return &row;
+  return nullptr;
+}
+
+namespace {
+
+constexpr const char* of_objective = "/objectives/*/";
+
+std::string name_of_key(const Key& key) { return key.pattern + std::string_view(of_objective).size(); }
+
+/// Rows of all types, or whose meaning is the same for all that take them.
+std::vector<Key> shared_objective_keys() {
+  static const std::string names = names_as_json(objective_types());
+  return {
+      {.pattern = "/objectives",
+       .types = one_or_list,
+       .items = object,
+       .length = {1, 1 << 30},
+       .required = true,
+       .doc = "The terms of the objective, which is the sum of weight * (sum over time)^power."},
+      {.pattern = "/objectives/*/name", .types = text, .required = true, .doc = "Unique name."},
+      {.pattern = "/objectives/*/type",
+       .types = text,
+       .required = true,
+       .choices = names.c_str(),
+       .doc = "See the table above."},
+      {.pattern = "/objectives/*/experiment",
+       .types = text,
+       .implied = "the only one",
+       .doc = "Experiment that is looked at."},
+      body_key(),
+      {.pattern = "/objectives/*/weight",
+       .types = number,
+       .fallback = "1",
+       .doc = "Factor; negative to maximise."},
+      {.pattern = "/objectives/*/power",
+       .types = number,
+       .fallback = "1",
+       .range = positive,
+       .doc = "Exponent applied to the sum over time."},
+      time_key(),
+      {.pattern = "/objectives/*/time/steps",
+       .types = list,
+       .items = integer,
+       .length = {1, 1 << 30},
+       .range = Range{0, 2147483647, false, false},
+       .doc = "Numbers of steps, ascending; 0 is the initial state."},
+      {.pattern = "/objectives/*/time/times",
+       .types = list,
+       .items = number,
+       .length = {1, 1 << 30},
+       .unit = "s",
+       .doc = "Times, ascending; the value of the objective there is linear between those of the two states "
+              "around each."},
+  };
+}
+
+bool holds_numbers(const Key& key) { return ((key.types | key.items) & (number | integer)) != 0; }
+
+/// Unit of the key of a type for which other types have another unit. There is no more than one.
+const char* unit_by_type(const std::string& type) {
+  const ObjectiveType* row = find_objective_type(type);
+  if (!row) return nullptr;
+  for (const Key& key : row->keys)
+    for (const Key& merged : objective_keys())
+      if (merged.unit_by && name_of_key(merged) == name_of_key(key)) return key.unit;
+  return nullptr;
+}
+
+/// Adds what another type says of a key.
+void merge_key(Key& row, const Key& other) {
+  if (!holds_numbers(row)) {
+    row.unit = other.unit;
+    row.range = other.range;
+  } else if (holds_numbers(other) &&
+             std::string(row.unit ? row.unit : "") != (other.unit ? other.unit : "")) {
+    row.unit = nullptr;
+    row.unit_by = "type";
+    row.unit_for = unit_by_type;
+  }
+  if (!row.items) row.length = other.length;
+  row.types |= other.types;
+  row.items |= other.items;
+  if (!row.reason) row.reason = other.reason;
+}
+
+/// What each type says of a key: the text alone where all say the same, else by the names of the types.
+std::string merged_doc(const std::string& key) {
+  std::vector<std::pair<std::string, std::string>> names_and_docs;
+  for (const ObjectiveType& type : objective_types())
+    for (const Key& own : type.keys) {
+      if (name_of_key(own) != key) continue;
+      const std::string name = "`" + std::string(type.name) + "`";
+      const auto same =
+          std::ranges::find(names_and_docs, own.doc, [](const auto& entry) { return entry.second; });
+      if (same == names_and_docs.end())
+        names_and_docs.emplace_back(name, own.doc);
+      else
+        same->first += ", " + name;
+    }
+  if (names_and_docs.size() == 1) return names_and_docs[0].second;
+  std::string text;
+  for (const auto& [names, doc] : names_and_docs) text += (text.empty() ? "" : " ") + names + ": " + doc;
+  return text;
+}
+
+} // namespace
+
+std::span<const Key> objective_keys() {
+  static std::deque<std::string> docs;
+  static const std::vector<Key> keys = [] {
+    std::vector<Key> rows = shared_objective_keys();
+    const std::size_t num_shared = rows.size();
+    for (const ObjectiveType& type : objective_types())
+      for (const Key& key : type.keys) {
+        const auto same = std::ranges::find(rows, std::string(key.pattern), &Key::pattern);
+        if (same == rows.end()) {
+          rows.push_back(key);
+          rows.back().required = false;
+          rows.back().doc = docs.emplace_back(merged_doc(name_of_key(key))).c_str();
+        } else if (same - rows.begin() >= static_cast<std::ptrdiff_t>(num_shared)) {
+          merge_key(*same, key);
+        }
+      }
+    return rows;
+  }();
+  return keys;
+}
+
+std::vector<std::string> ObjectiveType::takes() const {
+  std::vector<std::string> names;
+  for (const Key& key : keys) names.push_back(name_of_key(key));
+  return names;
+}
+
+std::vector<std::string> ObjectiveType::needs() const {
+  std::vector<std::string> names;
+  for (const Key& key : keys)
+    if (key.required) names.push_back(name_of_key(key));
+  return names;
+}
+
+bool ObjectiveType::takes_time() const {
+  return std::ranges::any_of(keys, [](const Key& key) { return name_of_key(key) == "time"; });
+}
+
+Key body_key() {
+  return {.pattern = "/objectives/*/body",
+          .types = one_or_list,
+          .items = text,
+          .length = {1, 1 << 30},
+          .implied = "all deformable bodies",
+          .doc = "Name or list of names."};
+}
+
+Key time_key() {
+  return {.pattern = "/objectives/*/time",
+          .types = text | object,
+          .implied = "`integral`, in statics `final`",
+          .choices = "[\"integral\", \"final\"]",
+          .doc = "The trapezoid over all states, the last state, or the sum over some of them, as below."};
+}
+
+Key exponent_key() {
+  return {.pattern = "/objectives/*/p",
+          .types = number,
+          .required = true,
+          .range = {.min = 1, .min_open = true},
+          .doc = "Exponent."};
+}
+
+Key limit_key(const char* unit) {
+  return {.pattern = "/objectives/*/limit",
+          .types = number,
+          .required = true,
+          .range = positive,
+          .unit = unit,
+          .doc = "What is not to be exceeded [Pa] or [m^3]."};
+}
+
+Key observations_key() {
+  return {.pattern = "/objectives/*/target", .types = path, .required = true, .doc = "CSV file."};
+}
+
+Key required(Key key) {
+  key.required = true;
+  return key;
+}
+
+std::filesystem::path observations_of(const Item& entry) {
+  const Item target = entry["target"];
+  if (target.is_list())
+    target.fail("the target of " + entry["type"].text() + " is a CSV file, such as \"observed.csv\", is " +
+                target.dump());
+  return target.text();
+}
+
+template <int dim>
+objectives::MaterialPoint<dim> locate_at_rest(const mesh::DistributedMesh<dim>& mesh, const std::string& body,
+                                              const std::vector<double>& rest, const std::string& what,
+                                              const std::string& where) {
+  const auto number = std::ranges::find(mesh.body_names, body) - mesh.body_names.begin();
+  try {
+    return objectives::locate<dim>(mesh, static_cast<std::int32_t>(number),
+                                   Eigen::Map<const Eigen::Matrix<double, dim, 1>>(rest.data()), what);
+  } catch (const InputError& outside) {
+    throw InputError(where, outside.what());
+  }
+}
+
+template <int dim>
+objectives::Region<dim> region_of(const ObjectiveSpec& spec, DiscreteScene<dim>& discrete) {
+  std::vector<std::int32_t> bodies;
+  const auto& names = discrete.mesh().body_names;
+  for (const std::string& name : spec.bodies) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end())
+      throw InputError(spec.where.of("body"), "there is no deformable body '" + name + "'");
+    bodies.push_back(static_cast<std::int32_t>(found - names.begin()));
+  }
+  return objectives::make_region<dim>(discrete.space(), discrete.solver().problem().geometry,
+                                      std::move(bodies));
+}
+
+objectives::TimeSelection observed_times(const ObjectiveSpec& objective, bool is_static) {
+  if (objective.time) return *objective.time;
+  if (is_static || !objective.type->takes_time()) return objectives::FinalState{};
+  return objectives::WholeTime{};
+}
+
+std::array<double, 2> observed_interval(const ObjectiveSpec& spec, const TimeSpec& time) {
+  const bool is_static = time.kind == TimeKind::statics;
+  const auto at = [&](GlobalIndex step) {
+    return is_static && step == 0 ? 0 : time.time_of_step(static_cast<int>(step));
+  };
+  const objectives::TimeSelection times = observed_times(spec, is_static);
+  if (std::holds_alternative<objectives::FinalState>(times)) return {at(time.steps), at(time.steps)};
+  if (const auto* list = std::get_if<objectives::ChosenSteps>(&times))
+    return {at(list->steps.front()), at(list->steps.back())};
+  if (const auto* list = std::get_if<objectives::ChosenTimes>(&times)) {
+    // Values between two states come from both.
+    const auto position = [&](double t) { return (t - time.t0) / time.dt; };
+    const auto first = static_cast<int>(std::floor(position(list->times.front()) + 1e-6));
+    const auto last = static_cast<int>(std::ceil(position(list->times.back()) - 1e-6));
+    return {at(std::max(first, 0)), at(std::min(last, time.steps))};
+  }
+  return {at(0), at(time.steps)};
+}
+
+#define RECOIL_INSTANTIATE(dim)                                                                              \
+  template objectives::MaterialPoint<dim> locate_at_rest(const mesh::DistributedMesh<dim>&,                  \
+                                                         const std::string&, const std::vector<double>&,     \
+                                                         const std::string&, const std::string&);            \
+  template objectives::Region<dim> region_of(const ObjectiveSpec&, DiscreteScene<dim>&);
+RECOIL_INSTANTIATE(2)
+RECOIL_INSTANTIATE(3)
+#undef RECOIL_INSTANTIATE
+
+} // namespace recoil::app

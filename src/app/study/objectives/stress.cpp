@@ -1,0 +1,86 @@
+#include "recoil/objectives/stress.hpp"
+
+#include "app/study/objectives/objective_type.hpp"
+
+namespace recoil::app {
+namespace {
+
+constexpr Key stress_key{.pattern = "/objectives/*/stress",
+                         .types = text,
+                         .implied = "`first_piola`",
+                         .choices = "[\"first_piola\", \"cauchy\"]",
+                         .doc = "Which stress."};
+
+objectives::StressMeasure stress_of(const Item& entry) {
+  return entry.has("stress") && entry["stress"].text() == "cauchy" ? objectives::StressMeasure::cauchy
+                                                                   : objectives::StressMeasure::first_piola;
+}
+
+template <int dim>
+objectives::ElasticPotentials<dim> elastic_potentials(DiscreteScene<dim>& discrete) {
+  objectives::ElasticPotentials<dim> elastic;
+  for (const auto& potential : discrete.solver().problem().elastic) elastic.push_back(potential.get());
+  return elastic;
+}
+
+class StressNorm final : public ObjectiveOf<StressNorm> {
+public:
+  explicit StressNorm(const Item& entry) : p_(entry["p"].number()), stress_(stress_of(entry)) {}
+  template <int dim>
+  auto make(DiscreteScene<dim>& discrete) const {
+    return objectives::make_stress_norm<dim>(region_of(*this, discrete), elastic_potentials(discrete), p_,
+                                             stress_);
+  }
+
+private:
+  double p_;
+  objectives::StressMeasure stress_;
+};
+
+class StressBound final : public ObjectiveOf<StressBound> {
+public:
+  explicit StressBound(const Item& entry) : limit_(entry["limit"].number()), stress_(stress_of(entry)) {}
+  template <int dim>
+  auto make(DiscreteScene<dim>& discrete) const {
+    return objectives::make_stress_bound<dim>(region_of(*this, discrete), elastic_potentials(discrete),
+                                              limit_, stress_);
+  }
+
+private:
+  double limit_;
+  objectives::StressMeasure stress_;
+};
+
+class ElasticEnergy final : public ObjectiveOf<ElasticEnergy> {
+public:
+  explicit ElasticEnergy(const Item&) {}
+  template <int dim>
+  auto make(DiscreteScene<dim>& discrete) const {
+    return objectives::make_elastic_energy<dim>(region_of(*this, discrete), elastic_potentials(discrete));
+  }
+};
+
+} // namespace
+
+ObjectiveType stress_norm_objective() {
+  return {.name = "stress_norm",
+          .doc = "(int |S|^p)^(1/p) over the rest volume, |S| the Frobenius norm of the stress.",
+          .keys = {body_key(), time_key(), exponent_key(), stress_key},
+          .read = StressNorm::read};
+}
+
+ObjectiveType stress_bound_objective() {
+  return {.name = "stress_bound",
+          .doc = "int max(|S| - limit, 0)^2 over the rest volume.",
+          .keys = {body_key(), time_key(), stress_key, limit_key("Pa")},
+          .read = StressBound::read};
+}
+
+ObjectiveType elastic_energy_objective() {
+  return {.name = "elastic_energy",
+          .doc = "Elastic energy.",
+          .keys = {body_key(), time_key()},
+          .read = ElasticEnergy::read};
+}
+
+} // namespace recoil::app
