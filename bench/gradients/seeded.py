@@ -40,14 +40,14 @@ PRESSED = "static-contact-2D-P1"
 # Product, file, expression, what takes its place (S is the factor), column, study; an objective in place of those of the study, or a law for
 # the lower body
 PRODUCTS = [
-    *[(law + "/" + str(i), "src/potentials/elastic_derivatives.cpp", "by_constants[i] += weight * inner_product<dim>(stresses[i], Gp);",
-       'by_constants[i] += seeded(std::string(Law::name) + "/" + std::to_string(i)) * weight * inner_product<dim>(stresses[i], Gp);', column, "values")
+    *[(law + "/" + str(i), "src/potentials/elastic_derivatives.cpp", "+= weight * inner_product<dim>(stresses[i], Gp);",
+       '+= seeded(std::string(Law::name) + "/" + std::to_string(i)) * weight * inner_product<dim>(stresses[i], Gp);', column, "values")
       for law, i, column in (("NeoHookean", 0, STATIC), ("NeoHookean", 1, STATIC), ("SaintVenant", 0, STATIC), ("SaintVenant", 1, STATIC),
                              ("MooneyRivlin", 0, STATIC), ("MooneyRivlin", 1, "static-free-3D-P1"), ("MooneyRivlin", 2, STATIC))],
     *[(law + "/" + str(i), None, None, None, STATIC, "values", {"law": law}) for law in ("LinearElasticity", "FixedCorotational") for i in (0, 1)],
     ("elastic/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight * virtual_work_shape_term", "shape += S * weight * virtual_work_shape_term", STATIC, "shape"),
-    ("stress/constants", "src/potentials/elastic_derivatives.cpp", "by_constants[i] += weight * (inner_product", "by_constants[i] += S * weight * (inner_product", STATIC, "values"),
-    ("stress/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight * (j.value(point)", "shape += S * weight * (j.value(point)", STATIC, "shape"),
+    ("stress/constants", "src/potentials/elastic_derivatives.cpp", "weight * (inner_product<dim>(derivatives.by_P", "S * weight * (inner_product<dim>(derivatives.by_P", STATIC, "values"),
+    ("stress/shape", "src/potentials/elastic_derivatives.cpp", "shape += weight *\n", "shape += S * weight *\n", STATIC, "shape"),
     ("stress/du", "src/potentials/elastic_derivatives.cpp", "factor * points.weight(cell, q) * by_F, g)", "S * factor * points.weight(cell, q) * by_F, g)", STATIC, "values"),
     *[("damping/%d" % i, "src/potentials/damping_derivatives.cpp", "+= weight * inner_product<dim>(stresses[i], Gp);",
        '+= seeded("damping/" + std::to_string(i)) * weight * inner_product<dim>(stresses[i], Gp);', DAMPED, "values") for i in (0, 1)],
@@ -70,7 +70,7 @@ PRODUCTS = [
     ("target/du", "src/objectives/target.cpp", "point.add_to_nodes(2 * factor * point.weight * r", 'point.add_to_nodes((observed_ == Observed::velocity ? seeded("velocity/dv") : S) * 2 * factor * point.weight * r', STATIC, "values"),
     ("velocity/dv", "src/objectives/target.cpp", None, None, DYNAMIC, "values"),
     ("target/shape", "src/objectives/target.cpp", "point.add_to_vertices(factor, r.squaredNorm()", "point.add_to_vertices(S * factor, r.squaredNorm()", STATIC, "shape"),
-    ("young/jacobian", "src/app/study/gradient_chain.cpp", "return law[0] * jacobian(0, column) + law[1]", "return S * law[0] * jacobian(0, column) + law[1]", STATIC, "values"),
+    ("young/jacobian", "src/app/study/gradient_chain.cpp", "return by_lambda[cell] * jacobian(0, column)", "return S * by_lambda[cell] * jacobian(0, column)", STATIC, "values"),
     ("prescribed", "src/app/study/gradient_chain.cpp", "weight * load_factor * factor *\n", "S * weight * load_factor * factor *\n", STATIC, "values"),
     ("obstacles", "src/app/study/gradient_chain.cpp", "weight * load_factor * factor * y[v][i];", "S * weight * load_factor * factor * y[v][i];", "static-contact-2D-P1", "values"),
     *[(name, "src/app/study/initial_parameters.cpp", "gradients[k][static_cast<std::size_t>(slot) * dim + i] += weight *",
