@@ -1,4 +1,4 @@
-#include "recoil/app/gradient.hpp"
+#include "recoil/app/study/gradient.hpp"
 #include "commands.hpp"
 #include "recoil/linalg/petsc.hpp"
 

@@ -1,7 +1,7 @@
 #include <limits>
 
 #include "commands.hpp"
-#include "recoil/app/simulate.hpp"
+#include "recoil/app/simulation/simulate.hpp"
 #include "recoil/linalg/petsc.hpp"
 
 namespace recoil::drivers {

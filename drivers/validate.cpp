@@ -1,7 +1,7 @@
 #include <iostream>
 
 #include "commands.hpp"
-#include "recoil/app/inspect.hpp"
+#include "recoil/app/simulation/inspect.hpp"
 #include "recoil/base/signals.hpp"
 
 namespace recoil::drivers {

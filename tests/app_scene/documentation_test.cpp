@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/scene/scene_keys.hpp"
-#include "app/scene/unit.hpp"
 #include "recoil/app/scene/scene_documentation.hpp"
+#include "recoil/app/scene/scene_keys.hpp"
+#include "recoil/app/scene/unit.hpp"
 
 namespace recoil::app {
 namespace {

@@ -5,9 +5,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/scene/unit.hpp"
 #include "app/study/objectives/objective_type.hpp"
 #include "app/study/study_keys.hpp"
+#include "recoil/app/scene/unit.hpp"
 #include "recoil/app/study/quantities.hpp"
 #include "recoil/app/study/study_documentation.hpp"
 

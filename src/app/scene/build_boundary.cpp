@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "app/scene/build.hpp"
+#include "recoil/app/scene/build.hpp"
 
 namespace recoil::app {
 namespace {

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "app/scene/build.hpp"
+#include "recoil/app/scene/build.hpp"
 
 namespace recoil::app {
 namespace {

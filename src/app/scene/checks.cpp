@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "app/scene/build.hpp"
+#include "recoil/app/scene/build.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {

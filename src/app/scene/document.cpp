@@ -1,12 +1,12 @@
-#include "app/scene/document.hpp"
+#include "recoil/app/scene/document.hpp"
 
 #include <algorithm>
 #include <fstream>
 #include <sstream>
 
-#include "app/scene/json_lines.hpp"
 #include "app/scene/json_patch.hpp"
 #include "app/scene/parse_json.hpp"
+#include "recoil/app/scene/json_lines.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {

@@ -1,4 +1,4 @@
-#include "app/scene/json_lines.hpp"
+#include "recoil/app/scene/json_lines.hpp"
 
 #include <algorithm>
 #include <cctype>

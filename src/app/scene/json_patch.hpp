@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/scene/locations.hpp"
+#include "recoil/app/scene/locations.hpp"
 
 namespace recoil::app {
 

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/scene/key_documentation.hpp"
+#include "recoil/app/scene/key_documentation.hpp"
 
 namespace recoil::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/scene/key_documentation.hpp"
+#include "recoil/app/scene/key_documentation.hpp"
 
 namespace recoil::app {
 namespace {

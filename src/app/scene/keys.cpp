@@ -1,4 +1,4 @@
-#include "app/scene/keys.hpp"
+#include "recoil/app/scene/keys.hpp"
 
 #include <cmath>
 #include <sstream>

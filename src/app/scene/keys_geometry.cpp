@@ -1,4 +1,4 @@
-#include "app/scene/scene_keys.hpp"
+#include "recoil/app/scene/scene_keys.hpp"
 
 namespace recoil::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/scene/locations.hpp"
+#include "recoil/app/scene/locations.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,6 +1,6 @@
 #include "app/scene/parse_json.hpp"
 
-#include "app/scene/json_lines.hpp"
+#include "recoil/app/scene/json_lines.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {

@@ -1,9 +1,9 @@
 #include "recoil/app/scene/read_scene.hpp"
 
-#include "app/scene/build.hpp"
-#include "app/scene/document.hpp"
-#include "app/scene/resolve.hpp"
-#include "app/scene/scene_keys.hpp"
+#include "recoil/app/scene/build.hpp"
+#include "recoil/app/scene/document.hpp"
+#include "recoil/app/scene/resolve.hpp"
+#include "recoil/app/scene/scene_keys.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {

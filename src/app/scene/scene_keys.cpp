@@ -1,6 +1,6 @@
-#include "app/scene/scene_keys.hpp"
+#include "recoil/app/scene/scene_keys.hpp"
 
-#include "app/scene/key_documentation.hpp"
+#include "recoil/app/scene/key_documentation.hpp"
 #include "recoil/app/scene/scene_documentation.hpp"
 
 namespace recoil::app {

@@ -1,4 +1,4 @@
-#include "app/scene/unit.hpp"
+#include "recoil/app/scene/unit.hpp"
 
 #include <array>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "app/simulation/build_contact.hpp"
+#include "recoil/app/simulation/build_contact.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "app/simulation/conventions.hpp"
+#include "recoil/app/simulation/conventions.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/fem/dirichlet.hpp"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "app/simulation/materials.hpp"
-#include "app/simulation/require_finite.hpp"
+#include "recoil/app/simulation/materials.hpp"
+#include "recoil/app/simulation/require_finite.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/potentials/dead_loads.hpp"
 #include "recoil/potentials/pressure.hpp"

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "app/simulation/cell_overrides.hpp"
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/app/simulation/cell_overrides.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
 
 namespace recoil::app {

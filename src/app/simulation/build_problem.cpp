@@ -1,14 +1,14 @@
-#include "app/simulation/build_problem.hpp"
+#include "recoil/app/simulation/build_problem.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "app/simulation/build_contact.hpp"
 #include "app/simulation/build_loads.hpp"
-#include "app/simulation/conventions.hpp"
-#include "app/simulation/materials.hpp"
-#include "app/simulation/require_finite.hpp"
+#include "recoil/app/simulation/build_contact.hpp"
+#include "recoil/app/simulation/conventions.hpp"
+#include "recoil/app/simulation/materials.hpp"
+#include "recoil/app/simulation/require_finite.hpp"
 #include "recoil/fem/reference/quadrature.hpp"
 
 namespace recoil::app {

@@ -1,4 +1,4 @@
-#include "app/simulation/conventions.hpp"
+#include "recoil/app/simulation/conventions.hpp"
 
 namespace recoil::app {
 

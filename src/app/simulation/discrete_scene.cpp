@@ -1,7 +1,7 @@
-#include "app/simulation/discrete_scene.hpp"
+#include "recoil/app/simulation/discrete_scene.hpp"
 
-#include "app/simulation/build_problem.hpp"
-#include "app/simulation/materials.hpp"
+#include "recoil/app/simulation/build_problem.hpp"
+#include "recoil/app/simulation/materials.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {

@@ -1,10 +1,10 @@
-#include "app/simulation/forward_run.hpp"
+#include "recoil/app/simulation/forward_run.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/simulation/run_state.hpp"
 #include "app/simulation/summary.hpp"
+#include "recoil/app/simulation/run_state.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/version.hpp"
 

@@ -1,4 +1,4 @@
-#include "app/simulation/ledger_table.hpp"
+#include "recoil/app/simulation/ledger_table.hpp"
 
 #include <cmath>
 #include <fstream>

@@ -1,4 +1,4 @@
-#include "app/simulation/load_geometry.hpp"
+#include "recoil/app/simulation/load_geometry.hpp"
 
 #include "app/simulation/run_memory.hpp"
 #include "recoil/base/error.hpp"

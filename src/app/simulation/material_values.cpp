@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "app/simulation/require_finite.hpp"
+#include "recoil/app/simulation/require_finite.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/hdf5_file.hpp"
 

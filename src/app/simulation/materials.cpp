@@ -1,12 +1,12 @@
-#include "app/simulation/materials.hpp"
+#include "recoil/app/simulation/materials.hpp"
 
 #include <cmath>
 #include <sstream>
 
 #include <fmt/format.h>
 
-#include "app/simulation/conventions.hpp"
 #include "app/simulation/material_values.hpp"
+#include "recoil/app/simulation/conventions.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/fem/reference/tabulation.hpp"
 #include "recoil/potentials/damping.hpp"

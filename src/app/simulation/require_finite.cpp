@@ -1,4 +1,4 @@
-#include "app/simulation/require_finite.hpp"
+#include "recoil/app/simulation/require_finite.hpp"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "app/simulation/run_inputs.hpp"
+#include "recoil/app/simulation/run_inputs.hpp"
 
 #include <system_error>
 #include <variant>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/simulation/load_geometry.hpp"
+#include "recoil/app/simulation/load_geometry.hpp"
 
 namespace recoil::app {
 

@@ -1,4 +1,4 @@
-#include "app/simulation/run_state.hpp"
+#include "recoil/app/simulation/run_state.hpp"
 
 #include <algorithm>
 #include <limits>

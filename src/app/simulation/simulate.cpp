@@ -1,7 +1,7 @@
-#include "recoil/app/simulate.hpp"
+#include "recoil/app/simulation/simulate.hpp"
 
-#include "app/simulation/forward_run.hpp"
-#include "app/simulation/run_inputs.hpp"
+#include "recoil/app/simulation/forward_run.hpp"
+#include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/version.hpp"
 

@@ -1,11 +1,11 @@
-#include "app/simulation/trajectory_output.hpp"
+#include "recoil/app/simulation/trajectory_output.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "app/simulation/node_layout.hpp"
+#include "recoil/app/simulation/node_layout.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 #include "recoil/fem/reference/subdivision.hpp"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "app/simulation/discrete_scene.hpp"
-#include "recoil/app/inspect.hpp"
+#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/app/simulation/inspect.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/mesh/input/quality.hpp"
 

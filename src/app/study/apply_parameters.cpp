@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/simulation/build_contact.hpp"
 #include "app/study/initial_parameters.hpp"
+#include "recoil/app/simulation/build_contact.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/scene/item.hpp"
+#include "recoil/app/scene/item.hpp"
 #include "recoil/app/study/study.hpp"
 
 /// From resolved JSON to a typed Study, part by part. All throw InputError where values contradict each other

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "app/scene/build.hpp"
 #include "app/study/objectives/objective_type.hpp"
 #include "app/study/scene_facts.hpp"
+#include "recoil/app/scene/build.hpp"
 
 namespace recoil::app {
 namespace {

@@ -1,5 +1,5 @@
-#include "app/scene/item.hpp"
 #include "app/study/scene_facts.hpp"
+#include "recoil/app/scene/item.hpp"
 #include "recoil/app/study/read_study.hpp"
 #include "recoil/base/suggest.hpp"
 

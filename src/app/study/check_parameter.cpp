@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "app/scene/build.hpp"
 #include "app/study/check_against_scenes.hpp"
 #include "app/study/objectives/objective_type.hpp"
 #include "app/study/scene_facts.hpp"
+#include "recoil/app/scene/build.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/simulation/ledger_table.hpp"
+#include "recoil/app/simulation/ledger_table.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/read_file.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"

@@ -7,10 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "app/simulation/conventions.hpp"
-#include "app/simulation/forward_run.hpp"
-#include "app/simulation/node_layout.hpp"
-#include "app/simulation/run_inputs.hpp"
 #include "app/study/complete_run.hpp"
 #include "app/study/experiment_result.hpp"
 #include "app/study/file_order.hpp"
@@ -21,6 +17,10 @@
 #include "app/study/stored_run.hpp"
 #include "app/study/sweep_checkpoint.hpp"
 #include "app/study/sweep_files.hpp"
+#include "recoil/app/simulation/conventions.hpp"
+#include "recoil/app/simulation/forward_run.hpp"
+#include "recoil/app/simulation/node_layout.hpp"
+#include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/log.hpp"

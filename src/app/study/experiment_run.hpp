@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/simulation/interrupts.hpp"
-#include "app/simulation/load_geometry.hpp"
 #include "app/study/direction.hpp"
 #include "app/study/gradient_folder.hpp"
+#include "recoil/app/simulation/interrupts.hpp"
+#include "recoil/app/simulation/load_geometry.hpp"
 #include "recoil/app/study/study.hpp"
 #include "recoil/io/hdf5_file.hpp"
 #include "recoil/parallel/communicator.hpp"

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "app/simulation/build_contact.hpp"
-#include "app/simulation/build_problem.hpp"
-#include "app/simulation/materials.hpp"
 #include "app/study/initial_parameters.hpp"
 #include "app/study/vertex_sums.hpp"
+#include "recoil/app/simulation/build_contact.hpp"
+#include "recoil/app/simulation/build_problem.hpp"
+#include "recoil/app/simulation/materials.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {

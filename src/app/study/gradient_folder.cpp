@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/simulation/run_inputs.hpp"
 #include "app/study/sealed_json.hpp"
+#include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"

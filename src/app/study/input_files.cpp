@@ -1,6 +1,6 @@
 #include "app/study/input_files.hpp"
 
-#include "app/simulation/run_inputs.hpp"
+#include "recoil/app/simulation/run_inputs.hpp"
 
 namespace recoil::app {
 

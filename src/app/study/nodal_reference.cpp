@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "app/simulation/discrete_scene.hpp"
-#include "app/simulation/node_layout.hpp"
-#include "app/simulation/require_finite.hpp"
-#include "app/simulation/trajectory_output.hpp"
 #include "app/study/match_meshes.hpp"
+#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/app/simulation/node_layout.hpp"
+#include "recoil/app/simulation/require_finite.hpp"
+#include "recoil/app/simulation/trajectory_output.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/io/hdf5_file.hpp"

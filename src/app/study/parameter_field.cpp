@@ -4,8 +4,8 @@
 #include <numeric>
 #include <set>
 
-#include "app/simulation/node_layout.hpp"
-#include "app/simulation/require_finite.hpp"
+#include "recoil/app/simulation/node_layout.hpp"
+#include "recoil/app/simulation/require_finite.hpp"
 #include "recoil/app/study/read_study.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/hdf5_file.hpp"

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/simulation/discrete_scene.hpp"
+#include "recoil/app/simulation/discrete_scene.hpp"
 #include "recoil/app/study/study.hpp"
 
 namespace recoil::app {

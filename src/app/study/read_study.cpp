@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "app/scene/document.hpp"
-#include "app/scene/resolve.hpp"
 #include "app/study/build_study.hpp"
 #include "app/study/study_keys.hpp"
+#include "recoil/app/scene/document.hpp"
+#include "recoil/app/scene/resolve.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 

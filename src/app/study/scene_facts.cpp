@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "app/scene/build.hpp"
-#include "app/simulation/build_contact.hpp"
+#include "recoil/app/scene/build.hpp"
+#include "recoil/app/simulation/build_contact.hpp"
 
 namespace recoil::app {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "app/simulation/run_state.hpp"
 #include "recoil/adjoint/reverse_sweep.hpp"
+#include "recoil/app/simulation/run_state.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 #include "recoil/solvers/elastodynamics/solver.hpp"
 

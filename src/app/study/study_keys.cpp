@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "app/scene/key_documentation.hpp"
 #include "app/study/objectives/objective_type.hpp"
+#include "recoil/app/scene/key_documentation.hpp"
 #include "recoil/app/study/study_documentation.hpp"
 
 namespace recoil::app {

@@ -2,8 +2,8 @@
 
 #include <system_error>
 
-#include "app/simulation/run_inputs.hpp"
 #include "app/study/sealed_json.hpp"
+#include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
 

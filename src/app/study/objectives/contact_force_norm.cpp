@@ -1,7 +1,7 @@
 #include "recoil/objectives/contact_force_norm.hpp"
 
-#include "app/simulation/conventions.hpp"
 #include "app/study/objectives/objective_type.hpp"
+#include "recoil/app/simulation/conventions.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "app/scene/build.hpp"
 #include "app/study/objectives/objective_type.hpp"
+#include "recoil/app/scene/build.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {

@@ -1,7 +1,7 @@
 #include "recoil/objectives/material_smoothing.hpp"
 
-#include "app/simulation/materials.hpp"
 #include "app/study/objectives/objective_type.hpp"
+#include "recoil/app/simulation/materials.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {

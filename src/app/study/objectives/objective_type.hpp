@@ -1,9 +1,9 @@
 #pragma once
 
-#include "app/scene/item.hpp"
-#include "app/scene/keys.hpp"
-#include "app/simulation/discrete_scene.hpp"
 #include "app/study/check_against_scenes.hpp"
+#include "recoil/app/scene/item.hpp"
+#include "recoil/app/scene/keys.hpp"
+#include "recoil/app/simulation/discrete_scene.hpp"
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/objective.hpp"
 #include "recoil/objectives/region.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "recoil/app/console.hpp"
+#include "recoil/app/simulation/console.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/communicator.hpp"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/scene/document.hpp"
+#include "recoil/app/scene/document.hpp"
 
 namespace recoil::app {
 

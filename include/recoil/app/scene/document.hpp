@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/scene/keys.hpp"
-#include "app/scene/locations.hpp"
+#include "recoil/app/scene/keys.hpp"
+#include "recoil/app/scene/locations.hpp"
 
 namespace recoil::app {
 

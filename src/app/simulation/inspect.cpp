@@ -1,11 +1,11 @@
-#include "recoil/app/inspect.hpp"
+#include "recoil/app/simulation/inspect.hpp"
 
 #include <system_error>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "app/simulation/run_inputs.hpp"
+#include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/read_file.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "recoil/app/console.hpp"
+#include "recoil/app/simulation/console.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/communicator.hpp"
 

@@ -1,4 +1,4 @@
-#include "recoil/app/console.hpp"
+#include "recoil/app/simulation/console.hpp"
 #include "recoil/base/log.hpp"
 
 namespace recoil::app {

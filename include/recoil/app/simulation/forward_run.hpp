@@ -6,10 +6,10 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "app/simulation/discrete_scene.hpp"
-#include "app/simulation/interrupts.hpp"
-#include "app/simulation/ledger_table.hpp"
-#include "app/simulation/trajectory_output.hpp"
+#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/app/simulation/interrupts.hpp"
+#include "recoil/app/simulation/ledger_table.hpp"
+#include "recoil/app/simulation/trajectory_output.hpp"
 #include "recoil/base/progress.hpp"
 #include "recoil/base/timer.hpp"
 #include "recoil/checkpoint/run_folder.hpp"

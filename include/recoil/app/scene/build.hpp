@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/scene/item.hpp"
+#include "recoil/app/scene/item.hpp"
 #include "recoil/app/scene/scene.hpp"
 
 /// From resolved JSON to a typed Scene, part by part. All throw InputError where values contradict each

@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
-#include "app/simulation/cell_overrides.hpp"
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/app/simulation/cell_overrides.hpp"
 #include "recoil/mesh/distributed_obstacles.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
 #include "recoil/solvers/elastodynamics/solver.hpp"

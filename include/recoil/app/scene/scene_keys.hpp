@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/scene/keys.hpp"
+#include "recoil/app/scene/keys.hpp"
 
 namespace recoil::app {
 

@@ -7,8 +7,8 @@
 #include <Eigen/Core>
 #include <nlohmann/json.hpp>
 
-#include "app/scene/json_lines.hpp"
-#include "app/scene/locations.hpp"
+#include "recoil/app/scene/json_lines.hpp"
+#include "recoil/app/scene/locations.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/expression.hpp"
 

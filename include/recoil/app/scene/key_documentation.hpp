@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/scene/keys.hpp"
+#include "recoil/app/scene/keys.hpp"
 
 namespace recoil::app {
 

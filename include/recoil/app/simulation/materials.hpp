@@ -3,8 +3,8 @@
 #include <memory>
 #include <vector>
 
-#include "app/simulation/cell_overrides.hpp"
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/app/simulation/cell_overrides.hpp"
 #include "recoil/potentials/laws/lame.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "app/simulation/run_state.hpp"
+#include "recoil/app/simulation/run_state.hpp"
 #include "recoil/checkpoint/state.hpp"
 
 namespace recoil::app {
