@@ -79,7 +79,8 @@ class CheckLayers(unittest.TestCase):
 
     def test_rooms_of_app(self):
         self.expect("floor", "src/app/simulation/a.cpp:1",
-                    {"src/app/simulation/a.cpp": '#include "recoil/app/study/study.hpp"\n'},
+                    {"src/app/simulation/a.cpp": '#include "recoil/app/study/study.hpp"\n',
+                     "include/recoil/app/study/study.hpp": "#pragma once\n"},
                     "app/simulation (floor 12) may not see app/study (floor 13)")
         self.expect("private", "src/app/study/a.cpp:1", {"src/app/study/a.cpp": '#include "app/scene/checks.hpp"\n'})
 
