@@ -17,6 +17,7 @@ TABLE = """
 8  solvers/elastodynamics
 8  solvers/bdem
 11 app
+12 app/study
 12 drivers: app base
 [headers]
 petscdm*.h   -
@@ -77,12 +78,12 @@ class CheckLayers(unittest.TestCase):
         self.expect("floor", "src/solvers/elastodynamics/a.cpp:1",
                     {"src/solvers/elastodynamics/a.cpp": '#  include <recoil/solvers/bdem/step.hpp>\n'})
 
-    def test_rooms_of_app(self):
-        self.expect("floor", "src/app/simulation/a.cpp:1",
-                    {"src/app/simulation/a.cpp": '#include "recoil/app/study/study.hpp"\n',
+    def test_nested_folders(self):
+        self.expect("floor", "src/app/a.cpp:1",
+                    {"src/app/a.cpp": '#include "recoil/app/study/study.hpp"\n',
                      "include/recoil/app/study/study.hpp": "#pragma once\n"},
-                    "app/simulation (floor 12) may not see app/study (floor 13)")
-        self.expect("private", "src/app/study/a.cpp:1", {"src/app/study/a.cpp": '#include "app/scene/checks.hpp"\n'})
+                    "may not see app/study")
+        self.expect("private", "src/app/study/a.cpp:1", {"src/app/study/a.cpp": '#include "app/keys.hpp"\n'})
 
     def test_linked_higher_floor(self):
         self.expect("floor", "src/geometry/CMakeLists.txt:2",
@@ -92,21 +93,21 @@ class CheckLayers(unittest.TestCase):
         self.expect("floor", "drivers/main.cpp:1", {"drivers/main.cpp": '#include "recoil/linalg/vector.hpp"\n'}, "only app")
 
     def test_private_header_of_another_folder(self):
-        self.expect("private", "src/app/scene/run.cpp:1", {"src/app/scene/run.cpp": '#include "linalg/check.hpp"\n'})
+        self.expect("private", "src/app/run.cpp:1", {"src/app/run.cpp": '#include "linalg/check.hpp"\n'})
 
     def test_public_includes_private(self):
         self.expect("private", "include/recoil/linalg/vector.hpp:1",
                     {"include/recoil/linalg/vector.hpp": '#include "linalg/check.hpp"\n'})
 
     def test_door(self):
-        self.expect("door", "src/app/scene/run.cpp:1", {"src/app/scene/run.cpp": "#include <petscksp.h>\n"})
+        self.expect("door", "src/app/run.cpp:1", {"src/app/run.cpp": "#include <petscksp.h>\n"})
 
     def test_first_pattern_decides(self):
         self.expect("door", "src/linalg/a.cpp:1", {"src/linalg/a.cpp": "#include <petscdmplex.h>\n"}, "nobody")
 
     def test_linked_past_a_door(self):
-        self.expect("door", "src/app/scene/CMakeLists.txt:1",
-                    {"src/app/scene/CMakeLists.txt": "target_link_libraries(x PUBLIC PkgConfig::PETSC)\n"})
+        self.expect("door", "src/app/CMakeLists.txt:1",
+                    {"src/app/CMakeLists.txt": "target_link_libraries(x PUBLIC PkgConfig::PETSC)\n"})
 
     def test_unknown_folder(self):
         self.expect("folder", "src/extras/a.cpp:1", {"src/extras/a.cpp": "int a;\n"})
@@ -115,18 +116,18 @@ class CheckLayers(unittest.TestCase):
         self.expect("folder", "include/other/a.hpp:1", {"include/other/a.hpp": "int a;\n"})
 
     def test_missing_header(self):
-        self.expect("folder", "src/app/scene/run.cpp:1", {"src/app/scene/run.cpp": '#include "recoil/base/eror.hpp"\n'}, "does not exist")
+        self.expect("folder", "src/app/run.cpp:1", {"src/app/run.cpp": '#include "recoil/base/eror.hpp"\n'}, "does not exist")
 
     def test_include_without_folder(self):
         self.expect("folder", "src/linalg/a.cpp:1", {"src/linalg/a.cpp": '#include "check.hpp"\n'})
 
     def test_long_file(self):
-        self.expect("length", "src/app/scene/run.cpp:701", {"src/app/scene/run.cpp": "int a;\n" * 701})
-        self.assertEqual(self.run_on({"src/app/scene/run.cpp": "int a;\n" * 700}).returncode, 0)
+        self.expect("length", "src/app/run.cpp:701", {"src/app/run.cpp": "int a;\n" * 701})
+        self.assertEqual(self.run_on({"src/app/run.cpp": "int a;\n" * 700}).returncode, 0)
 
     def test_machine_path(self):
         for path in ("/" + "home/me/mesh.msh", "/" + "root/.cache"):
-            self.expect("path", "src/app/scene/run.cpp:1", {"src/app/scene/run.cpp": f'const char* p = "{path}";\n'})
+            self.expect("path", "src/app/run.cpp:1", {"src/app/run.cpp": f'const char* p = "{path}";\n'})
 
     def test_top_level(self):
         self.expect("top", "notes/a.md:1", {"notes/a.md": "x\n"})
