@@ -3,11 +3,11 @@
 #include <memory>
 
 #include "app/study/parameter_field.hpp"
+#include "recoil/inverse/forward_problem.hpp"
 
 namespace recoil::app {
 
-/// Values of all fields of an experiment on this rank; `values[k]` belongs to fields[k], slot by slot.
-using ParameterValues = std::vector<std::vector<double>>;
+using inverse::ParameterValues;
 
 /// A scene with the values of the parameters in the place of its own.
 template <int dim>

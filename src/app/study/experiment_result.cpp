@@ -30,7 +30,7 @@ void write_experiment_result(const parallel::Communicator& comm, const Experimen
                                      {"seconds", sweep.seconds}};
   write_sweep_file(comm, folder, "sweep_done.h5", about, [&](io::Hdf5Writer& file) {
     for (std::size_t k = 0; k < fields.size(); ++k)
-      write_in_file_order(file, array_of(k), fields[k], mesh, sweep.gradient[k]);
+      write_in_file_order(file, array_of(k), fields[k], mesh, sweep.values[k]);
   });
 }
 
@@ -60,7 +60,7 @@ read_experiment_result(const parallel::Communicator& comm, const ExperimentFolde
     const auto file =
         parallel::collectively(comm, [&] { return std::make_shared<const io::Hdf5Reader>(found->arrays); });
     for (std::size_t k = 0; k < fields.size(); ++k)
-      sweep.gradient.push_back(read_in_file_order(*file, array_of(k), fields[k], mesh));
+      sweep.values.push_back(read_in_file_order(*file, array_of(k), fields[k], mesh));
     return result;
   } catch (const nlohmann::json::exception& wrong) {
     log_warning(fmt::format("{}: the sweep is repeated: {}", experiment, wrong.what()));

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/study/experiment_run.hpp"
+#include "app/study/gradient_job.hpp"
 #include "app/study/parameter_field.hpp"
 
 namespace recoil::app {

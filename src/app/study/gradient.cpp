@@ -71,7 +71,7 @@ public:
     for (std::size_t e = 0; e < scenes.size(); ++e) {
       interrupts.stop_if_pending();
       stages_.experiments.push_back(
-          ExperimentRun::create(comm, study, static_cast<int>(e), std::move(scenes[e]), interrupts));
+          GradientJob::create(comm, study, static_cast<int>(e), std::move(scenes[e]), interrupts));
     }
     parallel::collectively(comm, [&] { check_ties(study, stages_.experiments); });
   }
@@ -99,8 +99,8 @@ public:
     const auto checks = check_gradient(study_, stages_.experiments, stages_.forward, stages_.sweeps);
     write_sealed_json(comm_, folder.check(), {{"check", describe_check(checks)}});
     write_result(folder);
-    const auto is_wrong = [](const DirectionCheck& direction) {
-      return direction.judgement == Judgement::wrong;
+    const auto is_wrong = [](const GradientCheck& direction) {
+      return direction.judgement == inverse::Judgement::wrong;
     };
     return std::ranges::any_of(checks, is_wrong) ? ExitCode::no_solution : ExitCode::done;
   }
@@ -109,7 +109,7 @@ private:
   /// Empty, or why there is no gradient.
   std::string run_experiment(std::size_t e, const GradientFolder& folder) {
     const std::string& name = study_.experiments[e].name;
-    ExperimentRun& experiment = *stages_.experiments[e];
+    GradientJob& experiment = *stages_.experiments[e];
     const ExperimentFolder own = folder.experiment(name);
     if (const auto stiffness = experiment.freeze_stiffness(own)) {
       log_info(

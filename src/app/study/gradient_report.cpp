@@ -62,14 +62,14 @@ Json describe_parameters(const Study& study, const GradientStages& stages) {
   Json result;
   std::vector<Summed> sums(study.parameters.size());
   for (std::size_t e = 0; e < stages.experiments.size(); ++e) {
-    const ExperimentRun& experiment = *stages.experiments[e];
+    const ExperimentModel& experiment = stages.experiments[e]->model();
     const std::vector<int> parameters = experiment.parameters();
     for (std::size_t k = 0; k < parameters.size(); ++k) {
       if (!experiment.is_replicated(k)) continue;
       const auto index = static_cast<std::size_t>(parameters[k]);
       const auto owner = static_cast<std::size_t>(study.parameters[index].tie.value_or(parameters[k]));
-      add(bodies_of_values(study, stages.experiments, e, k), experiment.start_values(k),
-          stages.sweeps[e].gradient[k], sums[owner]);
+      add(bodies_of_values(study, stages.experiments, e, k), experiment.start_values()[k],
+          stages.sweeps[e].values[k], sums[owner]);
     }
   }
   for (std::size_t i = 0; i < study.parameters.size(); ++i) {
@@ -123,9 +123,9 @@ nlohmann::ordered_json describe_gradient(const Study& study, const GradientStage
   return json;
 }
 
-nlohmann::ordered_json describe_check(const std::vector<DirectionCheck>& checks) {
+nlohmann::ordered_json describe_check(const std::vector<GradientCheck>& checks) {
   Json result;
-  for (const DirectionCheck& check : checks)
+  for (const GradientCheck& check : checks)
     result[check.name] = {{"slope", std::isnan(check.slope) ? Json() : Json(check.slope)},
                           {"relative_error", check.relative_error},
                           {"verdict", check.verdict},
@@ -143,21 +143,21 @@ nlohmann::ordered_json describe_check(const std::vector<DirectionCheck>& checks)
 void write_gradient_fields(const parallel::Communicator& comm, const Study& study,
                            const GradientStages& stages, const std::filesystem::path& path) {
   const bool any = std::ranges::any_of(stages.experiments, [](const auto& experiment) {
-    for (std::size_t k = 0; k < experiment->parameters().size(); ++k)
-      if (!experiment->is_replicated(k)) return true;
+    for (std::size_t k = 0; k < experiment->model().parameters().size(); ++k)
+      if (!experiment->model().is_replicated(k)) return true;
     return false;
   });
   if (!any) return;
   const std::filesystem::path aside = path.string() + ".part";
   io::Hdf5Writer file(comm, aside);
   for (std::size_t e = 0; e < stages.experiments.size(); ++e) {
-    const ExperimentRun& experiment = *stages.experiments[e];
+    const ExperimentModel& experiment = stages.experiments[e]->model();
     const std::vector<int> parameters = experiment.parameters();
     for (std::size_t k = 0; k < parameters.size(); ++k) {
       if (experiment.is_replicated(k)) continue;
       const ParameterSpec& spec = study.parameters[static_cast<std::size_t>(parameters[k])];
       const std::string group = study.experiments[e].name + "/" + spec.name;
-      experiment.write_field(file, group, k, stages.sweeps[e]);
+      experiment.write_field(file, group, k, stages.sweeps[e].values);
       file.write_attribute(group, "unit", unit_of(spec));
     }
   }

@@ -10,7 +10,7 @@ namespace recoil::app {
 
 /// What the stages of a gradient have come to, per experiment.
 struct GradientStages {
-  ExperimentRuns experiments;
+  GradientJobs experiments;
   std::vector<ForwardResult> forward;
   std::vector<SweepResult> sweeps;
 };
@@ -21,7 +21,7 @@ struct GradientStages {
 nlohmann::ordered_json describe_gradient(const Study& study, const GradientStages& stages);
 
 /// Per direction: slope, errors, verdict. Not collective.
-nlohmann::ordered_json describe_check(const std::vector<DirectionCheck>& checks);
+nlohmann::ordered_json describe_check(const std::vector<GradientCheck>& checks);
 
 /// Writes gradient.h5 aside, then in its place: <experiment>/<parameter>/value, gradient and gradient_scaled
 /// of every parameter with one value per element or vertex. No effect where there is none. Collective.

@@ -21,11 +21,11 @@ constexpr double negligible = 1e-7;
 std::string warn_of_loose_steps(const Study& study, const GradientStages& stages, std::size_t e) {
   const SweepResult& sweep = stages.sweeps[e];
   const double error = std::abs(sweep.objective_correction);
-  const std::vector<int> parameters = stages.experiments[e]->parameters();
+  const std::vector<int> parameters = stages.experiments[e]->model().parameters();
   std::string names;
   double worst = 0, all = 0;
   for (std::size_t k = 0; k < parameters.size(); ++k) {
-    const double sensitivity = stages.experiments[e]->sensitivity(sweep, k);
+    const double sensitivity = stages.experiments[e]->model().sensitivity(sweep.values, k);
     all = std::hypot(all, sensitivity);
     if (!(error > noticeable * sensitivity)) continue;
     names +=

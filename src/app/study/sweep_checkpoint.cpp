@@ -89,41 +89,44 @@ std::optional<std::vector<double>> read_shares(const io::Hdf5Reader& file,
 } // namespace
 
 template <int dim>
-void write_sweep_checkpoint(const ExperimentFolder& folder, const adjoint::ReverseSweep& sweep,
-                            GradientChain<dim>& chain, const DiscreteScene<dim>& discrete,
-                            const io::BlockLayout& nodes, const SweepProgress& progress) {
+void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep& at,
+                            const DiscreteScene<dim>& discrete, const io::BlockLayout& nodes,
+                            const SweepProgress& progress) {
   const parallel::Communicator& comm = nodes.communicator();
   const Json about{{"status", "running"},
-                   {"next", sweep.next()},
+                   {"next", at.sweep().next()},
                    {"ranks", comm.size()},
-                   {"pending", describe(sweep.pending())},
+                   {"pending", describe(at.sweep().pending())},
                    {"linear_iterations", progress.linear_iterations},
                    {"largest_relative_residual", progress.largest_relative_residual},
                    {"objective_correction", progress.objective_correction},
                    {"seconds", progress.seconds}};
-  write_sweep_file(comm, folder, fmt::format("sweep_{}.h5", sweep.next()), about, [&](io::Hdf5Writer& file) {
-    for (std::size_t k = 0; k < sweep.pending().size(); ++k)
-      for (const auto& [id, waiting] : sweep.pending()[k]) {
-        const auto write = [&](const char* name, const linalg::Vector& vector) {
-          file.write_rows<double>(array_of(k, id, name), nodes.to_blocks<double>(vector.owned(), dim), dim);
-        };
-        if (waiting.has_weights) {
-          write("p", waiting.weighted_p);
-          write("mu", waiting.weighted_mu);
-        }
-        if (waiting.has_previous) write("previous", waiting.previous);
-      }
-    const std::vector<double> shares = chain.shares();
-    const std::array<std::int64_t, 2> mine{fingerprint(discrete), static_cast<std::int64_t>(shares.size())};
-    file.write_rows<std::int64_t>("partition", mine, 2);
-    file.write_rows<double>("shares", shares, 1);
-  });
+  write_sweep_file(comm, folder, fmt::format("sweep_{}.h5", at.sweep().next()), about,
+                   [&](io::Hdf5Writer& file) {
+                     for (std::size_t k = 0; k < at.sweep().pending().size(); ++k)
+                       for (const auto& [id, waiting] : at.sweep().pending()[k]) {
+                         const auto write = [&](const char* name, const linalg::Vector& vector) {
+                           file.write_rows<double>(array_of(k, id, name),
+                                                   nodes.to_blocks<double>(vector.owned(), dim), dim);
+                         };
+                         if (waiting.has_weights) {
+                           write("p", waiting.weighted_p);
+                           write("mu", waiting.weighted_mu);
+                         }
+                         if (waiting.has_previous) write("previous", waiting.previous);
+                       }
+                     const std::vector<double> shares = at.adjoint().gathered();
+                     const std::array<std::int64_t, 2> mine{fingerprint(discrete),
+                                                            static_cast<std::int64_t>(shares.size())};
+                     file.write_rows<std::int64_t>("partition", mine, 2);
+                     file.write_rows<double>("shares", shares, 1);
+                   });
 }
 
 template <int dim>
-bool read_sweep_checkpoint(const ExperimentFolder& folder, adjoint::ReverseSweep& sweep,
-                           GradientChain<dim>& chain, const DiscreteScene<dim>& discrete,
-                           const io::BlockLayout& nodes, SweepProgress& progress, std::string& why) {
+bool read_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep& at,
+                           const DiscreteScene<dim>& discrete, const io::BlockLayout& nodes,
+                           SweepProgress& progress, std::string& why) {
   const parallel::Communicator& comm = nodes.communicator();
   const std::optional<SweepFile> found = read_sweep_file(comm, folder, why);
   if (!found) return false;
@@ -138,12 +141,12 @@ bool read_sweep_checkpoint(const ExperimentFolder& folder, adjoint::ReverseSweep
     const auto file =
         parallel::collectively(comm, [&] { return std::make_shared<const io::Hdf5Reader>(found->arrays); });
     const auto shares = read_shares(*file, discrete);
-    if (!shares || !comm.all(chain.set_shares(*shares))) {
+    if (!shares || !comm.all(at.adjoint().set_gathered(*shares))) {
       why = "its checkpoint is of another partition of the mesh";
       return false;
     }
-    sweep.resume(about.at("next"),
-                 read_pending(*file, about.at("pending"), nodes, discrete.space().layout()));
+    at.sweep().resume(about.at("next"),
+                      read_pending(*file, about.at("pending"), nodes, discrete.space().layout()));
     progress = {about.at("linear_iterations"), about.at("largest_relative_residual"),
                 about.at("objective_correction"), about.at("seconds")};
     return true;
@@ -155,15 +158,13 @@ bool read_sweep_checkpoint(const ExperimentFolder& folder, adjoint::ReverseSweep
   return false;
 }
 
-template void write_sweep_checkpoint(const ExperimentFolder&, const adjoint::ReverseSweep&, GradientChain<2>&,
-                                     const DiscreteScene<2>&, const io::BlockLayout&, const SweepProgress&);
-template void write_sweep_checkpoint(const ExperimentFolder&, const adjoint::ReverseSweep&, GradientChain<3>&,
-                                     const DiscreteScene<3>&, const io::BlockLayout&, const SweepProgress&);
-template bool read_sweep_checkpoint(const ExperimentFolder&, adjoint::ReverseSweep&, GradientChain<2>&,
-                                    const DiscreteScene<2>&, const io::BlockLayout&, SweepProgress&,
-                                    std::string&);
-template bool read_sweep_checkpoint(const ExperimentFolder&, adjoint::ReverseSweep&, GradientChain<3>&,
-                                    const DiscreteScene<3>&, const io::BlockLayout&, SweepProgress&,
-                                    std::string&);
+template void write_sweep_checkpoint(const ExperimentFolder&, inverse::ProblemSweep&, const DiscreteScene<2>&,
+                                     const io::BlockLayout&, const SweepProgress&);
+template void write_sweep_checkpoint(const ExperimentFolder&, inverse::ProblemSweep&, const DiscreteScene<3>&,
+                                     const io::BlockLayout&, const SweepProgress&);
+template bool read_sweep_checkpoint(const ExperimentFolder&, inverse::ProblemSweep&, const DiscreteScene<2>&,
+                                    const io::BlockLayout&, SweepProgress&, std::string&);
+template bool read_sweep_checkpoint(const ExperimentFolder&, inverse::ProblemSweep&, const DiscreteScene<3>&,
+                                    const io::BlockLayout&, SweepProgress&, std::string&);
 
 } // namespace recoil::app

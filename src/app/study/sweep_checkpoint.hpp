@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "app/study/gradient_chain.hpp"
 #include "app/study/gradient_folder.hpp"
-#include "recoil/adjoint/reverse_sweep.hpp"
+#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/inverse/reduced_objective.hpp"
 #include "recoil/io/block_layout.hpp"
 
 namespace recoil::app {
@@ -17,20 +17,20 @@ struct SweepProgress {
   double seconds = 0;
 };
 
-/// Writes where `sweep` stands: the pending adjoint vectors in canonical node order, and what `chain` has
+/// Writes how far a sweep has come: the pending adjoint vectors in canonical node order, and what it has
 /// gathered in the order of ranks. Between two steps. `nodes`: of the trajectory. Collective.
 /// @throws FileError on every rank.
 template <int dim>
-void write_sweep_checkpoint(const ExperimentFolder& folder, const adjoint::ReverseSweep& sweep,
-                            GradientChain<dim>& chain, const DiscreteScene<dim>& discrete,
-                            const io::BlockLayout& nodes, const SweepProgress& progress);
+void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep& at,
+                            const DiscreteScene<dim>& discrete, const io::BlockLayout& nodes,
+                            const SweepProgress& progress);
 
-/// Puts a fresh `sweep` and `chain` where write_sweep_checkpoint() has left others, and `progress` to what it
-/// was given. False where there is nothing to go on from; then `why` says so if there should be. A chain that
-/// was refused is spoilt. Collective.
+/// Puts a new sweep where write_sweep_checkpoint() has left another one, and `progress` to what that was
+/// given. False where there is nothing to continue from; then `why` says so if there should be, and `at` may
+/// no longer be used. Collective.
 template <int dim>
-bool read_sweep_checkpoint(const ExperimentFolder& folder, adjoint::ReverseSweep& sweep,
-                           GradientChain<dim>& chain, const DiscreteScene<dim>& discrete,
-                           const io::BlockLayout& nodes, SweepProgress& progress, std::string& why);
+bool read_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep& at,
+                           const DiscreteScene<dim>& discrete, const io::BlockLayout& nodes,
+                           SweepProgress& progress, std::string& why);
 
 } // namespace recoil::app

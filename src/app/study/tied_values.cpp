@@ -15,7 +15,7 @@ struct Place {
   std::size_t experiment, field;
 };
 
-std::optional<std::size_t> field_of(const ExperimentRun& experiment, int parameter) {
+std::optional<std::size_t> field_of(const ExperimentModel& experiment, int parameter) {
   const std::vector<int> parameters = experiment.parameters();
   const auto found = std::ranges::find(parameters, parameter);
   if (found == parameters.end()) return {};
@@ -24,33 +24,33 @@ std::optional<std::size_t> field_of(const ExperimentRun& experiment, int paramet
 
 /// The field of parameter `owner` that the values of a tied one in `experiment` belong to: in the same
 /// experiment, or in the first one where it acts.
-Place place_of_owner(const ExperimentRuns& experiments, std::size_t experiment, int owner) {
-  if (const auto field = field_of(*experiments[experiment], owner)) return {experiment, *field};
+Place place_of_owner(const GradientJobs& experiments, std::size_t experiment, int owner) {
+  if (const auto field = field_of(experiments[experiment]->model(), owner)) return {experiment, *field};
   for (std::size_t e = 0; e < experiments.size(); ++e)
-    if (const auto field = field_of(*experiments[e], owner)) return {e, *field};
+    if (const auto field = field_of(experiments[e]->model(), owner)) return {e, *field};
   RECOIL_ASSERT(false);
   return {};
 }
 
 } // namespace
 
-std::vector<std::string> bodies_of_values(const Study& study, const ExperimentRuns& experiments,
+std::vector<std::string> bodies_of_values(const Study& study, const GradientJobs& experiments,
                                           std::size_t experiment, std::size_t field) {
-  const int parameter = experiments[experiment]->parameters()[field];
+  const int parameter = experiments[experiment]->model().parameters()[field];
   const auto& tie = study.parameters[static_cast<std::size_t>(parameter)].tie;
   const Place owner = tie ? place_of_owner(experiments, experiment, *tie) : Place{experiment, field};
-  return experiments[owner.experiment]->bodies(owner.field);
+  return experiments[owner.experiment]->model().bodies(owner.field);
 }
 
-void check_ties(const Study& study, const ExperimentRuns& experiments) {
+void check_ties(const Study& study, const GradientJobs& experiments) {
   for (std::size_t e = 0; e < experiments.size(); ++e) {
-    const std::vector<int> parameters = experiments[e]->parameters();
+    const std::vector<int> parameters = experiments[e]->model().parameters();
     for (std::size_t k = 0; k < parameters.size(); ++k) {
       const ParameterSpec& spec = study.parameters[static_cast<std::size_t>(parameters[k])];
       if (!spec.tie) continue;
       const Place owner = place_of_owner(experiments, e, *spec.tie);
-      const std::size_t own = experiments[e]->start_values(k).size();
-      const std::size_t other = experiments[owner.experiment]->start_values(owner.field).size();
+      const std::size_t own = experiments[e]->model().start_values()[k].size();
+      const std::size_t other = experiments[owner.experiment]->model().start_values()[owner.field].size();
       if (own == other) continue;
       throw InputError(
           spec.where.of("tie"),

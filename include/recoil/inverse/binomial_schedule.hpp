@@ -2,7 +2,7 @@
 
 #include "recoil/base/types.hpp"
 
-namespace recoil::app {
+namespace recoil::inverse {
 
 /// Where the next snapshot belongs when the `steps` >= 2 states after a given one are needed newest first and
 /// `snapshots` >= 1 further ones can be held: after how many steps (1 .. steps - 1), such that the number of
@@ -11,4 +11,4 @@ namespace recoil::app {
 /// steps.
 GlobalIndex binomial_split(GlobalIndex steps, GlobalIndex snapshots);
 
-} // namespace recoil::app
+} // namespace recoil::inverse

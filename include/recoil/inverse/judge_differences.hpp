@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-namespace recoil::app {
+namespace recoil::inverse {
 
 /// A difference quotient of the objective, of second order in its step: to both sides from values at -h and
 /// h, or to one side from those at 0, h and 2 h.
@@ -47,4 +47,4 @@ struct DifferenceJudgement {
 DifferenceJudgement judge_differences(std::span<const DifferenceQuotient> quotients, double derivative,
                                       const ObjectiveErrors& errors);
 
-} // namespace recoil::app
+} // namespace recoil::inverse

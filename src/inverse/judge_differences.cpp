@@ -1,9 +1,9 @@
-#include "app/study/judge_differences.hpp"
+#include "recoil/inverse/judge_differences.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace recoil::app {
+namespace recoil::inverse {
 
 namespace {
 
@@ -90,4 +90,4 @@ DifferenceJudgement judge_differences(Quotients quotients, double derivative, co
   return result;
 }
 
-} // namespace recoil::app
+} // namespace recoil::inverse

@@ -1,11 +1,11 @@
-#include "app/study/objective_noise.hpp"
+#include "recoil/inverse/objective_noise.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-namespace recoil::app {
+namespace recoil::inverse {
 
 double noise_level(std::span<const double> values) {
   constexpr int first_order = 3;
@@ -26,4 +26,4 @@ double noise_level(std::span<const double> values) {
   return level;
 }
 
-} // namespace recoil::app
+} // namespace recoil::inverse

@@ -1,11 +1,11 @@
-#include "app/study/binomial_schedule.hpp"
+#include "recoil/inverse/binomial_schedule.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "recoil/base/error.hpp"
 
-namespace recoil::app {
+namespace recoil::inverse {
 
 namespace {
 
@@ -33,4 +33,4 @@ GlobalIndex binomial_split(GlobalIndex steps, GlobalIndex snapshots) {
   return std::clamp<GlobalIndex>(split, 1, steps - 1);
 }
 
-} // namespace recoil::app
+} // namespace recoil::inverse

@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "app/study/judge_differences.hpp"
-#include "app/study/objective_noise.hpp"
+#include "recoil/inverse/judge_differences.hpp"
+#include "recoil/inverse/objective_noise.hpp"
 
-namespace recoil::app {
+namespace recoil::inverse {
 namespace {
 
 using Function = std::function<double(double)>;
@@ -160,4 +160,4 @@ TEST(JudgeDifferences, NeedsTwoQuotients) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::inverse

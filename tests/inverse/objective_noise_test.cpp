@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
-#include "app/study/objective_noise.hpp"
+#include "recoil/inverse/objective_noise.hpp"
 
-namespace recoil::app {
+namespace recoil::inverse {
 namespace {
 
 TEST(ObjectiveNoise, OfRandomNoiseOnASmoothFunction) {
@@ -45,4 +45,4 @@ TEST(ObjectiveNoise, OfFewValuesIsTheirRounding) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::inverse

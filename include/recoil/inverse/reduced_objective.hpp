@@ -1,0 +1,101 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "recoil/inverse/forward_problem.hpp"
+#include "recoil/inverse/stored_states.hpp"
+
+namespace recoil::inverse {
+
+/// The objective at some values of the parameters.
+struct ObjectiveValue {
+  double objective = 0;
+  std::vector<double> terms; ///< weighted, as ForwardProblem::terms()
+  std::string failure;       ///< why there is no value; empty if there is one
+  bool same_steps = true;    ///< as the run that ReducedObjective::compare_with() was given
+};
+
+/// Its derivatives there.
+struct ObjectiveGradient {
+  ParameterValues values; ///< dJ/dq, of the shape of q
+  GlobalIndex linear_iterations = 0;
+  double largest_relative_residual = 0;
+  double objective_correction = 0; ///< what exact solves of the steps would add to the objective
+  std::string failure;             ///< why there is none; empty if there is one
+};
+
+/// Evaluates the objective of a run all of whose observed states have been shown. @throws InputError as
+/// ForwardProblem::terms(). Collective.
+ObjectiveValue evaluate_terms(const ForwardProblem& problem);
+
+/// Empty, or which derivative is not finite. Collective.
+std::string find_not_finite(const ForwardModel& model, const ParameterValues& gradient);
+
+struct SweepSettings {
+  double tolerance = 1e-10;        ///< relative, of the transposed solves
+  std::optional<int> state_budget; ///< of StoredStates
+  /// Throws on every rank if the work is to end; asked for before and after every step. Collective.
+  std::function<void()> stop_if_interrupted = [] {};
+};
+
+/// The reverse sweep through a run of a problem.
+class ProblemSweep {
+public:
+  /// `records`: of all states of the run; `store` has them. Everything must outlive it. Collective.
+  ProblemSweep(ForwardProblem& problem, const std::vector<stepping::StepRecord>& records, StateStore& store,
+               int history, const SweepSettings& settings);
+
+  adjoint::ReverseSweep& sweep() { return sweep_; }
+  AdjointProblem& adjoint() { return *adjoint_; }
+  const StoredStates& states() const { return states_; }
+
+private:
+  StoredStates states_;
+  std::unique_ptr<AdjointProblem> adjoint_;
+  adjoint::ReverseSweep sweep_;
+};
+
+/// An objective J(u(q), q) as a function of the parameters alone: every value is a whole run of the forward
+/// problem at q, every gradient a reverse sweep through that run. Calls may be made at any values in any
+/// order; the same values give the same bits. All members are collective.
+class ReducedObjective {
+public:
+  struct Options {
+    /// States of a run are kept in memory after every so many steps, and the ones between are computed again
+    /// for the gradient; 0: value() keeps none, and gradient() runs anew with all of them.
+    int store_every = 1;
+    SweepSettings sweep;
+  };
+
+  /// `model` must outlive it.
+  ReducedObjective(const ForwardModel& model, Options options);
+  ReducedObjective(ReducedObjective&&) noexcept;
+  ~ReducedObjective();
+
+  /// From now on runs take their steps in as many parts as the run with `records`, which must outlive this,
+  /// so that their values can be compared with its.
+  void compare_with(const std::vector<stepping::StepRecord>& records) { like_ = &records; }
+
+  /// J(q). Values that have no problem or no solution give a failure. @throws what stop_if_interrupted
+  /// throws.
+  ObjectiveValue value(const ParameterValues& q);
+  /// dJ/dq; runs forward only if q are not the values of the call before. @throws as value().
+  ObjectiveGradient gradient(const ParameterValues& q);
+
+private:
+  struct Run;
+  void run(const ParameterValues& q, int store_every);
+  void take_steps();
+  ObjectiveGradient sweep_back();
+
+  const ForwardModel& model_;
+  Options options_;
+  const std::vector<stepping::StepRecord>* like_ = nullptr;
+  std::unique_ptr<Run> run_; ///< of the last call
+};
+
+} // namespace recoil::inverse

@@ -1,0 +1,87 @@
+#include "app/study/experiment_model.hpp"
+
+#include <cmath>
+
+#include "app/study/experiment_problem.hpp"
+#include "app/study/file_order.hpp"
+
+namespace recoil::app {
+
+template <int dim>
+ExperimentOnMesh<dim>::ExperimentOnMesh(const parallel::Communicator& comm, const Study& study,
+                                        int experiment, LoadedScene loaded, const Interrupts& interrupts)
+    : comm_(comm), study_(study), experiment_(experiment), loaded_(std::move(loaded)),
+      geometry_(distribute_geometry<dim>(comm, loaded_)),
+      fields_(make_parameter_fields(study, experiment, loaded_.file.scene, geometry_)),
+      objectives_(open_objectives<dim>({study, experiment, loaded_.file.scene, geometry_.mesh})),
+      interrupts_(interrupts) {
+  for (const auto& field : fields_) start_.push_back(field.start_values());
+}
+
+template <int dim>
+Variant<dim> ExperimentOnMesh<dim>::variant(const Scene& scene, const ParameterValues& values) const {
+  Variant<dim> variant = make_variant(scene, geometry_, fields_, values);
+  variant.discrete->solver().interrupt_when(interrupts_.watch());
+  return variant;
+}
+
+template <int dim>
+std::unique_ptr<inverse::ForwardProblem> ExperimentOnMesh<dim>::at(const ParameterValues& values) const {
+  return std::make_unique<ExperimentProblem<dim>>(*this, scene(), values);
+}
+
+template <int dim>
+std::vector<int> ExperimentOnMesh<dim>::parameters() const {
+  std::vector<int> result;
+  for (const auto& field : fields_) result.push_back(field.index);
+  return result;
+}
+
+template <int dim>
+ParameterValues ExperimentOnMesh<dim>::values_along(const Direction& direction, double factor) const {
+  ParameterValues values = start_;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    for (std::size_t entry = 0; entry < values[k].size(); ++entry)
+      values[k][entry] += factor * component_of(direction, fields_[k], mesh(), start_[k], entry);
+  return values;
+}
+
+template <int dim>
+double ExperimentOnMesh<dim>::derivative(const ParameterValues& gradient, const Direction& direction) const {
+  double replicated = 0, shared = 0;
+  for (std::size_t k = 0; k < fields_.size(); ++k) {
+    double& sum = is_replicated(k) ? replicated : shared;
+    for (std::size_t entry = 0; entry < fields_[k].owned_size(); ++entry)
+      sum += gradient[k][entry] * component_of(direction, fields_[k], mesh(), start_[k], entry);
+  }
+  return replicated + comm_.sum(shared);
+}
+
+template <int dim>
+double ExperimentOnMesh<dim>::sensitivity(const ParameterValues& gradient, std::size_t field) const {
+  double squares = 0;
+  for (std::size_t entry = 0; entry < fields_[field].owned_size(); ++entry) {
+    const double change = gradient[field][entry] * size_of(fields_[field], mesh(), start_[field][entry]);
+    squares += change * change;
+  }
+  return std::sqrt(is_replicated(field) ? squares : comm_.sum(squares));
+}
+
+template <int dim>
+void ExperimentOnMesh<dim>::write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
+                                        const ParameterValues& gradient) const {
+  const auto write = [&](const char* array, const std::vector<double>& values) {
+    write_in_file_order(file, group + "/" + array, fields_[field], mesh(), values);
+  };
+  std::vector<double> scaled = gradient[field];
+  for (std::size_t i = 0; i < fields_[field].owned_size(); ++i)
+    scaled[i] = scaled_derivative(*fields_[field].spec, start_[field][i], scaled[i]);
+  write("value", start_[field]);
+  write("gradient", gradient[field]);
+  write("gradient_scaled", scaled);
+}
+
+template class ExperimentOnMesh<2>;
+template class ExperimentOnMesh<3>;
+
+} // namespace recoil::app

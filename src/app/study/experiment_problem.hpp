@@ -1,0 +1,61 @@
+#pragma once
+
+#include <memory>
+
+#include "app/study/experiment_model.hpp"
+#include "app/study/observation.hpp"
+#include "recoil/inverse/forward_problem.hpp"
+
+namespace recoil::app {
+
+/// The steps of an elastodynamics solver, which must outlive it.
+template <int dim>
+class SolverSteps final : public inverse::ForwardSteps {
+public:
+  explicit SolverSteps(solvers::ElastodynamicsSolver<dim>& solver) : solver_(solver) {}
+
+  GlobalIndex step() const override { return solver_.step(); }
+  const stepping::History& history() const override { return solver_.history(); }
+  inverse::RestartData restart_data() const override;
+  void continue_from(const inverse::RestartData& data, std::vector<stepping::State> states) override;
+  inverse::StepOutcome advance(const OnState& on_state, int sub_steps) override;
+
+private:
+  solvers::ElastodynamicsSolver<dim>& solver_;
+};
+
+/// An experiment at some values of its parameters.
+template <int dim>
+class ExperimentProblem final : public inverse::ForwardProblem {
+public:
+  /// `model` must outlive it; `scene` is that of the model, or one that differs in constants. Collective.
+  /// @throws InputError on every rank.
+  ExperimentProblem(const ExperimentOnMesh<dim>& model, const Scene& scene, const ParameterValues& values);
+
+  inverse::ForwardSteps& steps() override { return steps_; }
+  GlobalIndex num_steps() const override { return discrete().scene().time.steps; }
+  double start_time() const override;
+  void observe(const stepping::StepRecord& record, const linalg::Vector& u,
+               const linalg::Vector& v) override {
+    observation_.see(record, u, v);
+  }
+  bool is_observed(const stepping::StepRecord& record) const override {
+    return observation_.is_wanted(record);
+  }
+  std::vector<double> terms() const override { return observation_.values(); }
+  std::vector<std::string> places_of_terms() const override;
+  std::unique_ptr<inverse::AdjointProblem> adjoint(GlobalIndex num_records) override;
+
+  /// @throws InputError where a term of the objective has no derivative, after all states have been shown.
+  void require_derivatives() const;
+  DiscreteScene<dim>& discrete() { return *variant_.discrete; }
+  const DiscreteScene<dim>& discrete() const { return *variant_.discrete; }
+
+private:
+  const ExperimentOnMesh<dim>& model_;
+  Variant<dim> variant_;
+  SolverSteps<dim> steps_;
+  Observation<dim> observation_;
+};
+
+} // namespace recoil::app

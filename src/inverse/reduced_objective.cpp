@@ -1,0 +1,142 @@
+#include "recoil/inverse/reduced_objective.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "recoil/base/error.hpp"
+
+namespace recoil::inverse {
+
+ObjectiveValue evaluate_terms(const ForwardProblem& problem) {
+  ObjectiveValue result;
+  result.terms = problem.terms();
+  const std::vector<std::string> places = problem.places_of_terms();
+  for (std::size_t k = 0; k < result.terms.size(); ++k) {
+    result.objective += result.terms[k];
+    if (result.failure.empty() && !std::isfinite(result.terms[k]))
+      result.failure = fmt::format(
+          "{}: the objective is not finite: its values are too large for double precision", places[k]);
+  }
+  if (result.failure.empty() && !std::isfinite(result.objective))
+    result.failure = "the sum of the objectives is not finite";
+  return result;
+}
+
+std::string find_not_finite(const ForwardModel& model, const ParameterValues& gradient) {
+  std::string found;
+  for (std::size_t k = 0; k < gradient.size(); ++k)
+    if (model.comm().any(!std::ranges::all_of(gradient[k], [](double g) { return std::isfinite(g); })))
+      found = fmt::format("the derivative by '{}' is not finite: the objective is too large for double "
+                          "precision, or not differentiable here",
+                          model.parameter_name(k));
+  return found;
+}
+
+ProblemSweep::ProblemSweep(ForwardProblem& problem, const std::vector<stepping::StepRecord>& records,
+                           StateStore& store, int history, const SweepSettings& settings)
+    : states_(records, store, problem.steps(), history, settings.state_budget, settings.stop_if_interrupted),
+      adjoint_(problem.adjoint(std::ssize(records))),
+      sweep_(records, states_, adjoint_->objective(), adjoint_->step(), {settings.tolerance}) {}
+
+/// The last run and what is known of it.
+struct ReducedObjective::Run {
+  ParameterValues values;
+  std::unique_ptr<ForwardProblem> problem; ///< null once it has been swept
+  StatesInMemory states{1};
+  bool has_states = false;
+  std::vector<stepping::StepRecord> records;
+  ObjectiveValue value;
+  std::optional<ObjectiveGradient> gradient;
+};
+
+ReducedObjective::ReducedObjective(const ForwardModel& model, Options options)
+    : model_(model), options_(std::move(options)) {}
+
+ReducedObjective::ReducedObjective(ReducedObjective&&) noexcept = default;
+ReducedObjective::~ReducedObjective() = default;
+
+ObjectiveValue ReducedObjective::value(const ParameterValues& q) {
+  if (!run_ || !model_.comm().all(run_->values == q)) run(q, options_.store_every);
+  return run_->value;
+}
+
+ObjectiveGradient ReducedObjective::gradient(const ParameterValues& q) {
+  const bool is_at = run_ && model_.comm().all(run_->values == q);
+  if (is_at && run_->gradient) return *run_->gradient;
+  if (!is_at || !run_->has_states) run(q, std::max(options_.store_every, 1));
+  run_->gradient.emplace().failure = run_->value.failure;
+  if (run_->value.failure.empty()) try {
+      run_->gradient = sweep_back();
+    } catch (const InputError& error) {
+      run_->gradient->failure = error.what(); // a term that has no derivative here
+    }
+  run_->problem.reset();
+  run_->states = StatesInMemory(1);
+  return *run_->gradient;
+}
+
+/// Runs forward with `q`, and keeps the states after every `store_every` steps, if any.
+void ReducedObjective::run(const ParameterValues& q, int store_every) {
+  run_.reset(); // before the memory of the next one is needed
+  run_ = std::make_unique<Run>();
+  run_->values = q;
+  run_->has_states = store_every > 0;
+  run_->states = StatesInMemory(std::max(store_every, 1));
+  try {
+    run_->problem = model_.at(q);
+    take_steps();
+  } catch (const InputError& error) {
+    run_->value.failure = error.what();
+  } catch (...) {
+    run_.reset();
+    throw;
+  }
+  if (!run_->has_states) run_->problem.reset();
+}
+
+void ReducedObjective::take_steps() {
+  ForwardProblem& problem = *run_->problem;
+  ForwardSteps& steps = problem.steps();
+  const auto see = [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
+    run_->records.push_back(record);
+    if (run_->has_states) run_->states.see(record, u, v);
+    problem.observe(record, u, v);
+  };
+  stepping::StepRecord start;
+  start.time = problem.start_time();
+  see(start, steps.history().newest().u, steps.history().newest().v);
+  if (run_->has_states) run_->states.see_end_of_step(steps);
+  while (steps.step() < problem.num_steps()) {
+    const StepOutcome outcome =
+        steps.advance(see, like_ != nullptr ? num_sub_steps(*like_, steps.step() + 1) : 1);
+    options_.sweep.stop_if_interrupted();
+    if (!outcome.accepted) {
+      run_->value.failure = fmt::format("step {} fails: {}", steps.step() + 1, outcome.failure);
+      return;
+    }
+    if (run_->has_states) run_->states.see_end_of_step(steps);
+  }
+  run_->value = evaluate_terms(problem);
+  run_->value.same_steps = like_ == nullptr || std::ranges::equal(run_->records, *like_);
+}
+
+ObjectiveGradient ReducedObjective::sweep_back() {
+  ObjectiveGradient result;
+  ProblemSweep at(*run_->problem, run_->records, run_->states, model_.history(), options_.sweep);
+  while (at.sweep().next() >= 0) {
+    options_.sweep.stop_if_interrupted();
+    result.failure = at.sweep().advance();
+    if (!result.failure.empty()) return result;
+  }
+  const adjoint::SweepTotals& totals = at.sweep().totals();
+  result.linear_iterations = totals.linear_iterations;
+  result.largest_relative_residual = totals.largest_relative_residual;
+  result.objective_correction = totals.objective_correction;
+  result.values = at.adjoint().gradient();
+  result.failure = find_not_finite(model_, result.values);
+  return result;
+}
+
+} // namespace recoil::inverse

@@ -1,0 +1,178 @@
+#include "recoil/inverse/stored_states.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "recoil/base/error.hpp"
+#include "recoil/inverse/binomial_schedule.hpp"
+
+namespace recoil::inverse {
+
+void StatesInMemory::see(const stepping::StepRecord& record, const linalg::Vector& u,
+                         const linalg::Vector& v) {
+  // Inside of a step that was repeated with smaller ones no run can be continued.
+  if (every_ == 1 || !record.completes_nominal)
+    states_.try_emplace(record.id, stepping::State{record.id, u, v});
+}
+
+void StatesInMemory::see_end_of_step(const ForwardSteps& steps) {
+  if (steps.step() % every_ != 0) return;
+  for (const stepping::State& state : steps.history().states()) states_.try_emplace(state.id, state);
+  restart_data_.try_emplace(steps.history().newest().id, steps.restart_data());
+}
+
+int num_sub_steps(const std::vector<stepping::StepRecord>& records, GlobalIndex step) {
+  return static_cast<int>(
+      std::ranges::equal_range(records, step, {}, &stepping::StepRecord::nominal_step).size());
+}
+
+StoredStates::StoredStates(const std::vector<stepping::StepRecord>& records, StateStore& store,
+                           ForwardSteps& steps, int history, std::optional<int> budget,
+                           std::function<void()> stop_if_interrupted)
+    : records_(records), store_(store), steps_(steps), history_(history),
+      budget_(budget ? *budget : std::numeric_limits<GlobalIndex>::max()), kept_after_(budget ? 1 : 2),
+      stop_if_interrupted_(std::move(stop_if_interrupted)) {
+  RECOIL_ASSERT(budget_ >= 2);
+}
+
+const stepping::State& StoredStates::state(GlobalIndex id) {
+  forget_after(id);
+  if (!held_.contains(id)) {
+    if (store_.has(id))
+      hold(store_.read(id));
+    else
+      recompute(id);
+    if (id > 0 && store_.has(id - 1)) store_.prefetch(id - 1);
+  }
+  return held_.at(id);
+}
+
+/// Drops what a sweep that has come to `id` does not ask for any more.
+void StoredStates::forget_after(GlobalIndex id) {
+  held_.erase(held_.upper_bound(id + kept_after_), held_.end());
+  while (!snapshots_.empty() && snapshots_.back().id > id) snapshots_.pop_back();
+}
+
+void StoredStates::hold(stepping::State state) {
+  const GlobalIndex id = state.id;
+  held_.insert_or_assign(id, std::move(state));
+  most_held_ = std::max(most_held_, held_.size());
+  RECOIL_ASSERT(num_held() <= budget_);
+}
+
+void StoredStates::hold_history() {
+  for (const stepping::State& state : steps_.history().states()) hold(state);
+}
+
+/// Computes state `id`, and as many of those before it as there is place for.
+void StoredStates::recompute(GlobalIndex id) {
+  const GlobalIndex last_step = record(id).nominal_step;
+  start_before(id);
+  const auto steps = [&] { return last_step - steps_.step(); };
+  const auto place = [&] { return budget_ - num_held(); };
+  // The state that the sweep stands at and its predecessor have to fit in beside all snapshots.
+  const GlobalIndex reserved = held_.contains(id + 1) ? 1 : 2;
+  const auto snapshots = [&] { return (place() - reserved) / history_; };
+  while (steps() > place() && snapshots() > 0) {
+    const GlobalIndex histories = (steps() + history_ - 1) / history_;
+    const GlobalIndex next = steps_.step() + history_ * binomial_split(histories, snapshots());
+    while (steps_.step() < next) repeat_step([](const auto&...) {});
+    lay_snapshot();
+  }
+  const GlobalIndex first_held = last_step - std::min(place(), last_step) + 1;
+  while (steps_.step() < last_step)
+    repeat_step([&](const stepping::StepRecord& state, const linalg::Vector& u, const linalg::Vector& v) {
+      if (state.nominal_step >= first_held && !store_.has(state.id)) hold({state.id, u, v});
+    });
+  if (!held_.contains(id))
+    throw FileError(fmt::format("the trajectory lacks state {}, inside of the repeated step {}; it was not "
+                                "written by recoil gradient of this version",
+                                id, last_step));
+}
+
+/// Puts the solver at the last snapshot or restart point before `id`.
+void StoredStates::start_before(GlobalIndex id) {
+  if (snapshots_.empty()) {
+    start_from_store(id);
+    return;
+  }
+  // The solver takes the states over; its copies come back, so that no state is ever held twice.
+  const Snapshot& from = snapshots_.back();
+  std::vector<stepping::State> states;
+  for (GlobalIndex state = from.id - from.data.num_states + 1; state <= from.id; ++state)
+    states.push_back(std::move(held_.extract(state).mapped()));
+  steps_.continue_from(from.data, std::move(states));
+  hold_history();
+}
+
+void StoredStates::start_from_store(GlobalIndex id) {
+  RestartData data;
+  const auto is_complete = [&](GlobalIndex from) {
+    if (!record(from).completes_nominal || !store_.has(from)) return false;
+    data = store_.restart_data(from);
+    for (GlobalIndex state = from; state > from - data.num_states; --state)
+      if (!store_.has(state)) return false;
+    return true;
+  };
+  GlobalIndex point = id - 1;
+  while (point > 0 && !is_complete(point)) --point;
+  if (point == 0 && !is_complete(0)) throw FileError("the trajectory lacks its initial state");
+  std::vector<stepping::State> states;
+  for (GlobalIndex state = point - data.num_states + 1; state <= point; ++state)
+    states.push_back(store_.read(state));
+  most_held_ = std::max(most_held_, held_.size() + states.size());
+  RECOIL_ASSERT(num_held() + std::ssize(states) <= budget_);
+  steps_.continue_from(data, std::move(states));
+}
+
+void StoredStates::lay_snapshot() {
+  snapshots_.push_back({steps_.history().newest().id, steps_.restart_data()});
+  hold_history();
+}
+
+void StoredStates::repeat_step(const ForwardSteps::OnState& act) {
+  stop_if_interrupted_();
+  const GlobalIndex step = steps_.step() + 1;
+  const StepOutcome outcome = steps_.advance(
+      [&](const stepping::StepRecord& state, const linalg::Vector& u, const linalg::Vector& v) {
+        if (state.id >= std::ssize(records_) || state != record(state.id))
+          throw Error(
+              ExitCode::no_solution,
+              fmt::format("step {}, computed anew for the sweep, came about in another way than in the "
+                          "run; store every state (sweep/store_every 1)",
+                          step));
+        act(state, u, v);
+      },
+      num_sub_steps(records_, step));
+  if (outcome.interrupted) stop_if_interrupted_();
+  if (!outcome.accepted)
+    throw Error(ExitCode::no_solution,
+                fmt::format("step {}, computed anew for the sweep, failed: {}", step, outcome.failure));
+  ++steps_repeated_;
+}
+
+void StoredStates::visit(const Wanted& wanted, const ForwardSteps::OnState& visit) {
+  held_.clear();
+  snapshots_.clear();
+  const GlobalIndex count = std::ssize(records_);
+  for (GlobalIndex id = 0; id < count; ++id) {
+    if (!wanted(record(id))) continue;
+    if (store_.has(id)) {
+      const stepping::State state = store_.read(id);
+      visit(record(id), state.u, state.v);
+      continue;
+    }
+    GlobalIndex last = id;
+    for (GlobalIndex next = id; next < count && !store_.has(next); ++next)
+      if (wanted(record(next))) last = next;
+    start_from_store(id);
+    while (steps_.step() < record(last).nominal_step)
+      repeat_step([&](const stepping::StepRecord& state, const linalg::Vector& u, const linalg::Vector& v) {
+        if (state.id >= id && state.id <= last && wanted(state)) visit(state, u, v);
+      });
+    id = last;
+  }
+}
+
+} // namespace recoil::inverse

@@ -1,0 +1,177 @@
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "recoil/base/error.hpp"
+#include "recoil/inverse/forward_problem.hpp"
+#include "support/oscillators.hpp"
+
+namespace recoil::inverse {
+
+/// A run of oscillators, nominal step n in parts[n - 1] parts, or in as many as it is asked to take.
+class OscillatorSteps final : public ForwardSteps {
+public:
+  OscillatorSteps(const oscillators::Model& model, const oscillators::Parameters& q, int bdf_order,
+                  const std::vector<int>& parts)
+      : model_(model), q_(q), inertia_(bdf_order > 0), parts_(parts), history_(std::max(bdf_order, 1)) {
+    const stepping::State first = oscillators::initial_state(model, q, inertia_);
+    history_.push(0, first.u, first.v);
+  }
+
+  GlobalIndex step() const override { return step_; }
+  const stepping::History& history() const override { return history_; }
+  RestartData restart_data() const override { return {history_.size(), std::to_string(step_)}; }
+  void continue_from(const RestartData& data, std::vector<stepping::State> states) override {
+    ASSERT_EQ(std::ssize(states), data.num_states);
+    step_ = std::stoll(data.solver);
+    history_.clear();
+    for (const stepping::State& state : states) history_.push(state.id, state.u, state.v);
+  }
+  StepOutcome advance(const OnState& on_state, int sub_steps) override {
+    ++steps_taken;
+    const int parts = std::max(sub_steps, parts_[static_cast<std::size_t>(step_)]);
+    const double dt = nominal / parts;
+    if (parts > 1) history_.restart();
+    std::vector<stepping::StepRecord> records;
+    std::vector<stepping::State> states;
+    for (int part = 1; part <= parts; ++part) {
+      const double time = static_cast<double>(step_) * nominal + part * dt;
+      auto& record =
+          records.emplace_back(oscillators::take_step(model_, q_, history_, inertia_, time, dt, parts > 1));
+      record.nominal_step = step_ + 1;
+      record.completes_nominal = part == parts;
+      states.push_back(history_.newest());
+      if (!std::isfinite(states.back().u.norm())) return {false, false, "the oscillation is not finite"};
+    }
+    if (parts > 1) history_.restart();
+    ++step_;
+    for (std::size_t i = 0; i < records.size(); ++i) on_state(records[i], states[i].u, states[i].v);
+    return {true, false, ""};
+  }
+
+  int steps_taken = 0;
+
+private:
+  static constexpr double nominal = 0.15;
+  const oscillators::Model& model_;
+  oscillators::Parameters q_;
+  bool inertia_;
+  const std::vector<int>& parts_;
+  stepping::History history_;
+  GlobalIndex step_ = 0;
+};
+
+/// J = sum over the ends of nominal steps of w_i (u^2 / 2 + u v + u^4), w_i uneven, all entries.
+class OscillatorProblem final : public ForwardProblem {
+public:
+  OscillatorProblem(const oscillators::Model& model, const oscillators::Parameters& q, int bdf_order,
+                    const std::vector<int>& parts)
+      : model_(model), q_(q), inertia_(bdf_order > 0), num_steps_(std::ssize(parts)),
+        steps_(model, q, bdf_order, parts) {}
+
+  OscillatorSteps& steps() override { return steps_; }
+  GlobalIndex num_steps() const override { return num_steps_; }
+  double start_time() const override { return 0; }
+  bool is_observed(const stepping::StepRecord& record) const override { return record.completes_nominal; }
+  void observe(const stepping::StepRecord& record, const linalg::Vector& u,
+               const linalg::Vector& v) override {
+    if (!record.completes_nominal) return;
+    double sum = 0;
+    for (std::size_t i = 0; i < 2; ++i) {
+      const double x = u.owned()[i], y = v.owned()[i];
+      sum += weight(record) * (x * x / 2 + x * y + x * x * x * x);
+    }
+    sum_ += model_.comm.sum(sum);
+  }
+  std::vector<double> terms() const override { return {sum_}; }
+  std::vector<std::string> places_of_terms() const override { return {"the sum"}; }
+  std::unique_ptr<AdjointProblem> adjoint(GlobalIndex) override {
+    return std::make_unique<Adjoint>(model_, q_, inertia_);
+  }
+  static double weight(const stepping::StepRecord& record) {
+    return 0.3 + 0.1 * static_cast<double>(record.nominal_step % 3);
+  }
+
+private:
+  class Derivatives final : public adjoint::StateDerivatives {
+  public:
+    std::size_t num_objectives() const override { return 1; }
+    void add(std::size_t, const stepping::StepRecord& record, const stepping::State& state,
+             linalg::Vector& du, linalg::Vector& dv) override {
+      if (!record.completes_nominal) return;
+      const double w = weight(record);
+      for (std::size_t i = 0; i < 2; ++i) {
+        const double x = state.u.owned()[i], y = state.v.owned()[i];
+        du.write_owned()[i] += w * (x + y + 4 * x * x * x);
+        dv.write_owned()[i] += w * x;
+      }
+    }
+  };
+
+  class Adjoint final : public AdjointProblem {
+  public:
+    Adjoint(const oscillators::Model& model, const oscillators::Parameters& q, bool inertia)
+        : model_(model), step_(model, q, inertia) {}
+    adjoint::StateDerivatives& objective() override { return derivatives_; }
+    stepping::DifferentiableStep& step() override { return step_; }
+    ParameterValues gradient() override {
+      oscillators::Parameters gradient = step_.gradients[0];
+      model_.comm.sum(gradient);
+      return {std::vector<double>(gradient.begin(), gradient.end())};
+    }
+    std::vector<double> gathered() override { return {step_.gradients[0].begin(), step_.gradients[0].end()}; }
+    bool set_gathered(std::span<const double> gathered) override {
+      std::ranges::copy(gathered, step_.gradients[0].begin());
+      return true;
+    }
+
+  private:
+    const oscillators::Model& model_;
+    oscillators::ModelStep step_;
+    Derivatives derivatives_;
+  };
+
+  const oscillators::Model& model_;
+  oscillators::Parameters q_;
+  bool inertia_;
+  GlobalIndex num_steps_;
+  OscillatorSteps steps_;
+  double sum_ = 0;
+};
+
+class OscillatorModel final : public ForwardModel {
+public:
+  OscillatorModel(const oscillators::Model& model, int bdf_order, std::vector<int> parts)
+      : model_(model), bdf_order_(bdf_order), parts_(std::move(parts)) {}
+
+  std::unique_ptr<ForwardProblem> at(const ParameterValues& values) const override {
+    oscillators::Parameters q;
+    std::ranges::copy(values[0], q.begin());
+    if (q[oscillators::mass] <= 0) throw InputError("a mass must be positive");
+    ++problems_made_;
+    return std::make_unique<OscillatorProblem>(model_, q, bdf_order_, parts_);
+  }
+  std::string parameter_name(std::size_t) const override { return "oscillator"; }
+  int history() const override { return std::max(bdf_order_, 1); }
+  const parallel::Communicator& comm() const override { return model_.comm; }
+
+  int problems_made() const { return problems_made_; }
+  /// Of all states of a run.
+  std::vector<stepping::StepRecord> records(const oscillators::Parameters& q) const {
+    OscillatorSteps steps(model_, q, bdf_order_, parts_);
+    std::vector<stepping::StepRecord> records(1);
+    while (steps.step() < std::ssize(parts_))
+      steps.advance([&](const auto& record, const auto&, const auto&) { records.push_back(record); }, 1);
+    return records;
+  }
+
+private:
+  const oscillators::Model& model_;
+  int bdf_order_;
+  std::vector<int> parts_;
+  mutable int problems_made_ = 0;
+};
+
+} // namespace recoil::inverse
