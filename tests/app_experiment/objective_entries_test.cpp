@@ -117,6 +117,11 @@ std::map<std::string, Entry<dim>> entries() {
   all["material_smoothing"] = {{{"body", "lower"}}, [=](Scene& on) {
                                  return make_material_smoothing<dim>(region(on, {0}), lame(on));
                                }};
+  all["strain_at"] = {{{"body", "upper"},
+                       {"rest", vector<dim>(0.21, 0.47)},
+                       {"direction", vector<dim>(2, 1)},
+                       {"target", "strain.csv"}},
+                      nullptr};
   return all;
 }
 
@@ -124,6 +129,7 @@ template <int dim>
 std::map<std::string, std::string> observations() {
   const std::string z = dim == 3 ? ",z" : "", at = dim == 3 ? ",0.05" : "";
   return {{"reference.h5", ""},
+          {"strain.csv", "time,strain,sd\n0,0.01,0.02\n1,0.01,0.02\n"},
           {"center.csv", "time,x,y" + z + ",sd\n0,0.3,-0.2" + at + ",0.5\n1,0.3,-0.2" + at + ",0.5\n"},
           {"markers.csv", "time,marker,x,y" + z + "\n0,tip,0.3,-0.2" + at + "\n1,tip,0.3,-0.2" + at + "\n"}};
 }
@@ -213,6 +219,40 @@ void check_registry() {
 }
 TEST(ObjectiveEntries, ReachTheirKernelsAndHaveExactDerivatives2D) { check_registry<2>(); }
 TEST(ObjectiveEntries, ReachTheirKernelsAndHaveExactDerivatives3D) { check_registry<3>(); }
+
+/// Of a body that is turned and stretched in its plane, with strains that are known.
+template <int dim>
+void check_strain_gauge() {
+  json entry = entries<dim>().at("strain_at").keys;
+  entry.update({{"name", "gauge"}, {"type", "strain_at"}});
+  const StudiedExperiment<dim> experiment(
+      MPI_COMM_WORLD, two_bodies<dim>(),
+      {{"objectives", {entry}},
+       {"parameters", {{{"name", "E"}, {"quantity", "young_modulus"}, {"initial", 1e3}}}}},
+      observations<dim>());
+  const Variant<dim> variant = experiment.at(experiment.start());
+  DiscreteScene<dim>& discrete = *variant.discrete;
+  const auto opened =
+      open_objectives<dim>({experiment.study(), 0, experiment.scene(), experiment.geometry().mesh});
+  const auto gauge = std::move(make_objectives(opened, discrete).objectives.at(0));
+  using Matrix = Eigen::Matrix<double, dim, dim>;
+  Matrix stretch = Matrix::Identity(), turn = Matrix::Identity();
+  stretch.template topLeftCorner<2, 2>() << 1.3, 0.1, 0.1, 0.8;
+  turn.template topLeftCorner<2, 2>() << std::cos(2.0), -std::sin(2.0), std::sin(2.0), std::cos(2.0);
+  const Matrix F = turn * stretch;
+  linalg::Vector u(discrete.space().layout());
+  auto values = u.write_local();
+  for (std::size_t node = 0; node < discrete.space().node_positions().size(); ++node)
+    Eigen::Map<Eigen::Matrix<double, dim, 1>>(values.data() + node * dim) =
+        (F - Matrix::Identity()) * discrete.space().node_positions()[node];
+  Eigen::Matrix<double, dim, 1> d = Eigen::Matrix<double, dim, 1>::Constant(0.05);
+  d.template head<2>() << 2, 1;
+  const double strain = (stretch * d).norm() / d.norm() - 1;
+  EXPECT_NEAR(gauge->value({u.local(), u.local(), 0.02}), std::pow((strain - 0.01) / 0.02, 2), 1e-9);
+  EXPECT_THROW(gauge->check_time(1.1), InputError);
+}
+TEST(StrainGauge, MeasuresTheChangeOfLength2D) { check_strain_gauge<2>(); }
+TEST(StrainGauge, MeasuresTheChangeOfLength3D) { check_strain_gauge<3>(); }
 
 } // namespace
 } // namespace recoil::app
