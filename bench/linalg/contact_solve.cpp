@@ -147,15 +147,16 @@ void measure(const Blocks& blocks, linalg::BlockMatrix& matrix, double dt, doubl
   touch();
   const linalg::Vector positions = blocks.box.positions();
   const auto modes = [&] { return linalg::rigid_body_modes(positions, blocks.box.constrained); };
-  const double set_up = seconds(comm, [&] { solver.rebuild(matrix, modes, &contact); });
+  solver.update(matrix, modes, &contact);
+  const double set_up = seconds(comm, [&] { solver.prepare(linalg::Renewal::everything); });
   touch();
-  const double refresh = seconds(comm, [&] { solver.refresh(&contact); });
+  const double refresh = seconds(comm, [&] { solver.prepare(linalg::Renewal::operators); });
   double changed = 0;
   const double assembly = seconds(comm, [&] { blocks.press(ratio, 2, contact); });
   if (method.contact == linalg::StiffTerms::two_level)
-    changed = seconds(comm, [&] { solver.refresh(&contact, linalg::Renewal::stiff_terms); });
+    changed = seconds(comm, [&] { solver.prepare(linalg::Renewal::stiff_terms); });
   else
-    solver.refresh(&contact);
+    solver.prepare(linalg::Renewal::operators);
   linalg::LinearResult result;
   const double solve = seconds(comm, [&] {
     result =

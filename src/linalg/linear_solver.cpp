@@ -4,7 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "linalg/direct_solver.hpp"
 #include "linalg/method_choice.hpp"
 #include "linalg/two_level_solver.hpp"
 
@@ -16,7 +15,6 @@ public:
 
   void update(const BlockMatrix& matrix, MakeNearNullSpace near_null_space, const StencilMatrix* stiff);
   void renew(Renewal what);
-  void refresh(const StencilMatrix* stiff, Renewal what);
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
   LinearResult solve_stationary(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
   LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance) {
@@ -35,7 +33,7 @@ private:
   LinearSolverOptions options_;        ///< with the method that was chosen
   std::optional<MethodChoice> choice_; ///< empty where the method is given
   std::unique_ptr<PreconditionedSolver> solver_;
-  std::unique_ptr<DirectSolver> fallback_; ///< for matrices that multigrid cannot solve with
+  std::unique_ptr<PreconditionedSolver> fallback_; ///< for matrices that multigrid cannot solve with
   const BlockMatrix* matrix_ = nullptr;
   const StencilMatrix* stiff_ = nullptr;
   MakeNearNullSpace near_null_space_;
@@ -56,9 +54,9 @@ LinearSolver::Implementation::Implementation(std::shared_ptr<const VectorLayout>
 }
 
 std::unique_ptr<PreconditionedSolver> LinearSolver::Implementation::make_solver() const {
-  if (options_.method == LinearMethod::direct) return std::make_unique<DirectSolver>(settings_);
-  if (options_.stiff_terms == StiffTerms::two_level) return std::make_unique<TwoLevelSolver>(settings_);
-  return std::make_unique<PreconditionedSolver>(settings_, LinearMethod::amg);
+  if (options_.method == LinearMethod::amg && options_.stiff_terms == StiffTerms::two_level)
+    return std::make_unique<TwoLevelSolver>(settings_);
+  return std::make_unique<PreconditionedSolver>(settings_, options_.method);
 }
 
 void LinearSolver::Implementation::update(const BlockMatrix& matrix, MakeNearNullSpace near_null_space,
@@ -79,11 +77,6 @@ void LinearSolver::Implementation::renew(Renewal what) {
   const LinearMethod method = choice_ ? (*choice_)(matrix_->shared_graph(), stiff_) : options_.method;
   if (std::exchange(options_.method, method) != method) solver_ = make_solver();
   solver_->rebuild(*matrix_, near_null_space_, stiff_);
-}
-
-void LinearSolver::Implementation::refresh(const StencilMatrix* stiff, Renewal what) {
-  stiff_ = stiff;
-  renew(what);
 }
 
 LinearResult LinearSolver::Implementation::solve(const Vector& b, Vector& x, double relative_tolerance,
@@ -108,7 +101,7 @@ LinearResult LinearSolver::Implementation::solve_stationary(const Vector& b, Vec
   LinearResult result = solver_->solve(b, x, relative_tolerance, max_iterations);
   if (result.outcome == LinearOutcome::converged) return result;
   if (options_.method != LinearMethod::direct) {
-    if (!fallback_) fallback_ = std::make_unique<DirectSolver>(settings_);
+    if (!fallback_) fallback_ = std::make_unique<PreconditionedSolver>(settings_, LinearMethod::direct);
     direct = fallback_.get();
     direct->rebuild(*matrix_, near_null_space_, stiff_);
     result = direct->solve(b, x, relative_tolerance, max_iterations);
@@ -142,14 +135,7 @@ void LinearSolver::update(const BlockMatrix& matrix, MakeNearNullSpace near_null
                           const StencilMatrix* stiff) {
   implementation_->update(matrix, std::move(near_null_space), stiff);
 }
-void LinearSolver::rebuild(const BlockMatrix& matrix, MakeNearNullSpace near_null_space,
-                           const StencilMatrix* stiff) {
-  implementation_->update(matrix, std::move(near_null_space), stiff);
-  implementation_->renew(Renewal::everything);
-}
-void LinearSolver::refresh(const StencilMatrix* stiff, Renewal what) {
-  implementation_->refresh(stiff, what);
-}
+void LinearSolver::prepare(Renewal what) { implementation_->renew(what); }
 LinearResult LinearSolver::solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations) {
   return implementation_->solve(b, x, relative_tolerance, max_iterations);
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <exception>
 
-#include "linalg/scoped_options.hpp"
+#include "linalg/solver_options.hpp"
 
 namespace recoil::linalg {
 

@@ -9,10 +9,8 @@
 
 namespace recoil::linalg {
 
-LinearOutcome outcome_of(KSPConvergedReason reason);
-
-/// Conjugate gradients for the assembled A = K + C with what PETSc's options say for a preconditioner: on its
-/// own multigrid of the sum, the base of DirectSolver and TwoLevelSolver.
+/// Conjugate gradients for the assembled A = K + C with what PETSc's options say for a preconditioner: by
+/// default multigrid of the sum, or its sparse Cholesky factorisation.
 class PreconditionedSolver {
 public:
   struct Settings {
@@ -35,7 +33,9 @@ public:
   void refresh(const StencilMatrix* stiff, Renewal what);
   /// One solve with what has been prepared. Collective.
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
-  virtual LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance);
+  /// Where the last set-up of the direct method has found A to be indefinite: by GMRES on a sparse LDL'
+  /// factorisation, which without pivoting is inexact near singular leading blocks. Collective.
+  LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance);
 
 protected:
   const VectorLayout& layout() const { return *settings_.layout; }
@@ -54,10 +54,6 @@ protected:
 
   void take_sum(const StencilMatrix::Rows& rows, SumMatrix::Pattern pattern);
   void use_operator(Mat matrix);
-  LinearOutcome outcome_of_error(PetscErrorCode code, const char* act) const;
-  LinearOutcome set_up_outcome() const { return set_up_outcome_; }
-  /// |b - A x|. Collective.
-  double residual_norm(Mat A, const Vector& b, const Vector& x);
 
   RefreshPolicy policy_;
   KspHandle ksp_;
@@ -70,9 +66,14 @@ private:
   void set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
   bool measure(const StencilMatrix* stiff);
   PetscErrorCode run(const Vector& b, Vector& x) const;
+  PetscErrorCode run_indefinite(Vec b, Vec x, double relative_tolerance, LinearResult& result) const;
+  LinearOutcome outcome_of_error(PetscErrorCode code, const char* act) const;
+  /// |b - A x|. Collective.
+  double residual_norm(Mat A, const Vector& b, const Vector& x);
   void judge(const Vector& b, const Vector& x, double relative_tolerance, LinearResult& result);
 
   Settings settings_;
+  LinearMethod method_;
   OptionList default_options_;
   bool users_tolerance_ = false, users_limit_ = false;
   std::unique_ptr<NearNullSpace> modes_;

@@ -1,12 +1,48 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "linalg/scoped_options.hpp"
 #include "recoil/linalg/linear_solver.hpp"
 
 namespace recoil::linalg {
+
+/// Name (without leading dash and prefix) and value of PETSc options.
+using OptionList = std::vector<std::pair<std::string, std::string>>;
+
+/// Puts options into PETSc's database for the life of the object, except those that the user has set there:
+/// objects that PETSc creates inside others read their choices nowhere else. Not collective.
+class ScopedOptions {
+public:
+  explicit ScopedOptions(const OptionList& defaults) {
+    for (const auto& [name, value] : defaults) {
+      const std::string option = "-" + name;
+      PetscBool set = PETSC_FALSE;
+      RECOIL_PETSC(PetscOptionsHasName(nullptr, nullptr, option.c_str(), &set));
+      if (set == PETSC_TRUE) continue;
+      RECOIL_PETSC(PetscOptionsSetValue(nullptr, option.c_str(), value.empty() ? nullptr : value.c_str()));
+      inserted_.push_back(option);
+    }
+  }
+  ScopedOptions(const ScopedOptions&) = delete;
+  ScopedOptions& operator=(const ScopedOptions&) = delete;
+  ~ScopedOptions() {
+    for (const std::string& option : inserted_) PetscOptionsClearValue(nullptr, option.c_str());
+  }
+
+private:
+  std::vector<std::string> inserted_;
+};
+
+/// Keeps PETSc from printing errors that the caller handles by their code. Not collective.
+class QuietErrors {
+public:
+  QuietErrors() { PetscPushErrorHandler(PetscReturnErrorHandler, nullptr); }
+  QuietErrors(const QuietErrors&) = delete;
+  QuietErrors& operator=(const QuietErrors&) = delete;
+  ~QuietErrors() { PetscPopErrorHandler(); }
+};
 
 /// A sequential sparse Cholesky factorisation that notices indefinite matrices.
 OptionList factorization_options(const std::string& prefix);

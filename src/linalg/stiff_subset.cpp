@@ -1,13 +1,237 @@
 #include "linalg/stiff_subset.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "linalg/collective_set_up.hpp"
+#include "linalg/coupled_graph.hpp"
+#include "linalg/sum_matrix.hpp"
 #include "recoil/base/signals.hpp"
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::linalg {
+
+namespace {
+
+/// One number per component of a node, in registers where their count is known.
+template <int size>
+std::array<double, size> make_sums(std::integral_constant<int, size>) {
+  return {};
+}
+std::vector<double> make_sums(int size) { return std::vector<double>(static_cast<std::size_t>(size)); }
+
+} // namespace
+
+StiffRows::StiffRows(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(layout)) {
+  const auto num_rows = static_cast<PetscInt>(layout_->num_owned) * layout_->block_size;
+  RECOIL_PETSC(VecCreate(layout_->comm->get(), global_.put()));
+  RECOIL_PETSC(VecSetSizes(global_.get(), num_rows, PETSC_DETERMINE));
+  RECOIL_PETSC(VecSetType(global_.get(), VECSTANDARD));
+}
+
+bool StiffRows::assemble(const std::shared_ptr<const NodeGraph>& graph, Mat matrix,
+                         const StencilMatrix& stencils) {
+  // A reference to the matrix keeps its address from being taken by another one.
+  const bool changed = graph != graph_ || stencils.get() != pattern_.get();
+  if (changed) {
+    graph_ = graph;
+    pattern_ = share<MatHandle>(stencils.get());
+    build(*graph, stencils.rows());
+  }
+  take_values(matrix, stencils.rows());
+  return changed;
+}
+
+void StiffRows::build(const NodeGraph& graph, const StencilMatrix::Rows& rows) {
+  nodes_ = rows.nodes;
+  const auto count = static_cast<GlobalIndex>(nodes_.size());
+  first_ = layout_->comm->exclusive_scan(count);
+  num_global_ = layout_->comm->sum(count);
+  number_columns(merge(graph, rows));
+}
+
+/// Fills offsets_ and sources_; returns the global columns.
+std::vector<GlobalIndex> StiffRows::merge(const NodeGraph& graph, const StencilMatrix::Rows& rows) {
+  constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
+  std::vector<GlobalIndex> columns;
+  offsets_.assign(1, 0);
+  sources_.clear();
+  for (std::size_t k = 0; k < nodes_.size(); ++k) {
+    const auto node = static_cast<std::size_t>(nodes_[k]);
+    auto a = static_cast<std::size_t>(graph.offsets[node]);
+    const auto a_end = static_cast<std::size_t>(graph.offsets[node + 1]);
+    std::size_t b = rows.offsets[k];
+    std::int32_t inside = 0, outside = 0;
+    while (a < a_end || b < rows.offsets[k + 1]) {
+      GlobalIndex first = none;
+      if (a < a_end) first = layout_->global(graph.neighbours[a]);
+      const GlobalIndex second = b < rows.offsets[k + 1] ? rows.columns[b] : none;
+      Source source;
+      if (first <= second) source.place = graph.neighbours[a++] < layout_->num_owned ? inside++ : ~outside++;
+      if (second <= first) source.stencil = static_cast<std::int64_t>(b++);
+      columns.push_back(std::min(first, second));
+      sources_.push_back(source);
+    }
+    offsets_.push_back(columns.size());
+  }
+  return columns;
+}
+
+/// Fills columns_ and numbers_, and prepares the exchange of ghost values.
+void StiffRows::number_columns(const std::vector<GlobalIndex>& columns) {
+  const GlobalIndex end = layout_->offset + layout_->num_owned;
+  const auto is_owned = [&](GlobalIndex node) { return node >= layout_->offset && node < end; };
+  std::vector<PetscInt> ghosts;
+  for (const GlobalIndex column : columns)
+    if (!is_owned(column)) ghosts.push_back(static_cast<PetscInt>(column));
+  std::ranges::sort(ghosts);
+  ghosts.erase(std::ranges::unique(ghosts).begin(), ghosts.end());
+
+  const PetscInt dim = layout_->block_size, num_ghosts = static_cast<PetscInt>(ghosts.size());
+  RECOIL_PETSC(VecCreateSeq(PETSC_COMM_SELF, dim * num_ghosts, ghosts_.put()));
+  scatter_.reset();
+  if (layout_->comm->size() > 1) {
+    IsHandle from;
+    RECOIL_PETSC(
+        ISCreateBlock(PETSC_COMM_SELF, dim, num_ghosts, ghosts.data(), PETSC_COPY_VALUES, from.put()));
+    RECOIL_PETSC(VecScatterCreate(global_.get(), from.get(), ghosts_.get(), nullptr, scatter_.put()));
+  }
+
+  // The numbers travel as a vector: one more than the number, 0 for nodes outside the subset.
+  PetscScalar* owned = nullptr;
+  RECOIL_PETSC(VecSet(global_.get(), 0));
+  RECOIL_PETSC(VecGetArray(global_.get(), &owned));
+  for (std::size_t k = 0; k < nodes_.size(); ++k)
+    owned[dim * nodes_[k]] = static_cast<double>(first_ + static_cast<GlobalIndex>(k) + 1);
+  RECOIL_PETSC(VecRestoreArray(global_.get(), &owned));
+  if (scatter_) {
+    RECOIL_PETSC(
+        VecScatterBegin(scatter_.get(), global_.get(), ghosts_.get(), INSERT_VALUES, SCATTER_FORWARD));
+    RECOIL_PETSC(VecScatterEnd(scatter_.get(), global_.get(), ghosts_.get(), INSERT_VALUES, SCATTER_FORWARD));
+  }
+  const PetscScalar *inner = nullptr, *outer = nullptr;
+  RECOIL_PETSC(VecGetArrayRead(global_.get(), &inner));
+  RECOIL_PETSC(VecGetArrayRead(ghosts_.get(), &outer));
+  columns_.resize(columns.size());
+  numbers_.resize(columns.size());
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    if (is_owned(columns[k])) {
+      columns_[k] = static_cast<LocalIndex>(columns[k] - layout_->offset);
+      numbers_[k] = static_cast<PetscInt>(inner[dim * columns_[k]]) - 1;
+    } else {
+      const auto found = std::ranges::lower_bound(ghosts, static_cast<PetscInt>(columns[k]));
+      const auto place = static_cast<LocalIndex>(found - ghosts.begin());
+      columns_[k] = layout_->num_owned + place;
+      numbers_[k] = static_cast<PetscInt>(outer[dim * place]) - 1;
+    }
+  }
+  RECOIL_PETSC(VecRestoreArrayRead(global_.get(), &inner));
+  RECOIL_PETSC(VecRestoreArrayRead(ghosts_.get(), &outer));
+}
+
+void StiffRows::take_values(Mat matrix, const StencilMatrix::Rows& rows) {
+  const MatrixParts parts = read_parts(matrix);
+  with_block_size(layout_->block_size, [&](auto size) {
+    const auto entries = static_cast<std::size_t>(size * size);
+    blocks_.assign(columns_.size() * entries, 0);
+    for (std::size_t k = 0; k < nodes_.size(); ++k)
+      for (std::size_t entry = offsets_[k]; entry < offsets_[k + 1]; ++entry) {
+        double* block = blocks_.data() + entry * entries;
+        const Source& source = sources_[entry];
+        if (source.place != Source::none) {
+          const bool inside = source.place >= 0;
+          const PetscInt* starts = inside ? parts.diagonal_rows : parts.off_diagonal_rows;
+          const PetscScalar* values = inside ? parts.diagonal : parts.off_diagonal;
+          const PetscInt skipped = size * static_cast<PetscInt>(inside ? source.place : ~source.place);
+          for (int i = 0; i < size; ++i)
+            for (int j = 0; j < size; ++j)
+              block[i * size + j] = values[starts[size * nodes_[k] + i] + skipped + j];
+        }
+        if (source.stencil >= 0) {
+          const double* added = rows.blocks.data() + static_cast<std::size_t>(source.stencil) * entries;
+          for (std::size_t i = 0; i < entries; ++i) block[i] += added[i];
+        }
+      }
+  });
+}
+
+template <class Act>
+void StiffRows::for_each_upper(Act act) const {
+  const PetscInt dim = layout_->block_size;
+  PetscInt own = static_cast<PetscInt>(first_);
+  for (std::size_t k = 0; k < nodes_.size(); ++k, ++own)
+    for (PetscInt i = 0; i < dim; ++i)
+      for (std::size_t entry = offsets_[k]; entry < offsets_[k + 1]; ++entry) {
+        if (numbers_[entry] < own) continue;
+        const double* row = blocks_.data() + (entry * dim + i) * dim;
+        for (PetscInt j = numbers_[entry] == own ? i : 0; j < dim; ++j)
+          act(dim * static_cast<PetscInt>(k) + i, numbers_[entry] * dim + j, row[j]);
+      }
+}
+
+PetscErrorCode StiffRows::restrict_to(Vec b, Vec y) const {
+  const PetscScalar* from = nullptr;
+  PetscScalar* to = nullptr;
+  PetscCall(VecGetArrayRead(b, &from));
+  PetscCall(VecGetArrayWrite(y, &to));
+  const int dim = layout_->block_size;
+  for (const LocalIndex node : nodes_)
+    for (int i = 0; i < dim; ++i) *to++ = from[dim * node + i];
+  to -= static_cast<std::ptrdiff_t>(nodes_.size()) * dim;
+  PetscCall(VecRestoreArrayWrite(y, &to));
+  PetscCall(VecRestoreArrayRead(b, &from));
+  return 0;
+}
+
+PetscErrorCode StiffRows::prolong_add(Vec y, Vec x) const {
+  const PetscScalar* from = nullptr;
+  PetscScalar* to = nullptr;
+  PetscCall(VecGetArrayRead(y, &from));
+  PetscCall(VecGetArray(x, &to));
+  const int dim = layout_->block_size;
+  for (std::size_t k = 0; k < nodes_.size(); ++k)
+    for (int i = 0; i < dim; ++i) to[dim * nodes_[k] + i] += from[dim * static_cast<int>(k) + i];
+  PetscCall(VecRestoreArray(x, &to));
+  PetscCall(VecRestoreArrayRead(y, &from));
+  return 0;
+}
+
+PetscErrorCode StiffRows::residual(Vec b, Vec z, Vec y) const {
+  if (scatter_) {
+    PetscCall(VecScatterBegin(scatter_.get(), z, ghosts_.get(), INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(VecScatterEnd(scatter_.get(), z, ghosts_.get(), INSERT_VALUES, SCATTER_FORWARD));
+  }
+  const PetscScalar *right = nullptr, *inner = nullptr, *outer = nullptr;
+  PetscScalar* result = nullptr;
+  PetscCall(VecGetArrayRead(b, &right));
+  PetscCall(VecGetArrayRead(z, &inner));
+  PetscCall(VecGetArrayRead(ghosts_.get(), &outer));
+  PetscCall(VecGetArrayWrite(y, &result));
+  with_block_size(layout_->block_size, [&](auto size) {
+    const LocalIndex num_owned = layout_->num_owned;
+    const auto components = static_cast<std::size_t>(size);
+    auto sum = make_sums(size);
+    for (std::size_t k = 0; k < nodes_.size(); ++k) {
+      for (std::size_t i = 0; i < components; ++i)
+        sum[i] = right[size * nodes_[k] + static_cast<PetscInt>(i)];
+      for (std::size_t entry = offsets_[k]; entry < offsets_[k + 1]; ++entry) {
+        const double* block = blocks_.data() + entry * components * components;
+        const LocalIndex column = columns_[entry];
+        const double* value =
+            column < num_owned ? inner + size * column : outer + size * (column - num_owned);
+        for (std::size_t i = 0; i < components; ++i)
+          for (std::size_t j = 0; j < components; ++j) sum[i] -= block[i * components + j] * value[j];
+      }
+      std::copy_n(sum.begin(), components, result + components * k);
+    }
+  });
+  PetscCall(VecRestoreArrayWrite(y, &result));
+  PetscCall(VecRestoreArrayRead(ghosts_.get(), &outer));
+  PetscCall(VecRestoreArrayRead(z, &inner));
+  PetscCall(VecRestoreArrayRead(b, &right));
+  return 0;
+}
 
 StiffSubset::StiffSubset(std::shared_ptr<const VectorLayout> layout, std::string prefix)
     : layout_(std::move(layout)), prefix_(std::move(prefix)), rows_(layout_) {}
@@ -40,8 +264,12 @@ void StiffSubset::build() {
 }
 
 void StiffSubset::build_matrix() {
-  std::vector<PetscInt> lengths, columns;
-  rows_.upper_pattern(lengths, columns);
+  const PetscInt dim = layout_->block_size;
+  std::vector<PetscInt> lengths(static_cast<std::size_t>(dim * rows_.num_nodes())), columns;
+  rows_.for_each_upper([&](PetscInt row, PetscInt column, double) {
+    ++lengths[row];
+    columns.push_back(column);
+  });
   starts_ = parallel::gather(*layout_->comm, host_, std::move(lengths));
   columns_ = parallel::gather(*layout_->comm, host_, std::move(columns));
   solver_.reset();
@@ -56,7 +284,9 @@ void StiffSubset::build_matrix() {
 }
 
 void StiffSubset::gather_values() {
-  const std::vector<double> values = parallel::gather(*layout_->comm, host_, rows_.upper_values());
+  std::vector<double> own;
+  rows_.for_each_upper([&](PetscInt, PetscInt, double value) { own.push_back(value); });
+  const std::vector<double> values = parallel::gather(*layout_->comm, host_, std::move(own));
   if (!is_host()) return;
   std::ranges::copy(values, values_.begin());
   mark_changed(reinterpret_cast<PetscObject>(matrix_.get()));

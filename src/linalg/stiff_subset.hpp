@@ -5,9 +5,63 @@
 #include <vector>
 
 #include "linalg/solver_options.hpp"
-#include "linalg/stiff_rows.hpp"
+#include "recoil/linalg/block_matrix.hpp"
+#include "recoil/linalg/stencil_matrix.hpp"
 
 namespace recoil::linalg {
+
+/// The rows R A of A = K + C at the nodes of C, copied side by side: a surface-sized part of A from which
+/// R A R' is taken and with which residuals at the stiff nodes are formed.
+class StiffRows {
+public:
+  explicit StiffRows(std::shared_ptr<const VectorLayout> layout);
+
+  /// Takes pattern and values. True if the pattern is new, on every rank alike. Collective.
+  bool assemble(const std::shared_ptr<const NodeGraph>& graph, Mat matrix, const StencilMatrix& stencils);
+
+  LocalIndex num_nodes() const { return static_cast<LocalIndex>(nodes_.size()); }
+  /// Stiff nodes of all ranks.
+  GlobalIndex num_global() const { return num_global_; }
+
+  /// Upper triangle of R A R': calls act(row, column, value) by scalar rows, numbered over the stiff nodes of
+  /// this rank, and ascending columns, numbered over those of all. Not collective.
+  template <class Act>
+  void for_each_upper(Act act) const;
+
+  /// y = R b, dim entries per stiff node. Not collective.
+  PetscErrorCode restrict_to(Vec b, Vec y) const;
+  /// y = R (b - A z). Collective.
+  PetscErrorCode residual(Vec b, Vec z, Vec y) const;
+  /// x += R' y. Not collective.
+  PetscErrorCode prolong_add(Vec y, Vec x) const;
+
+private:
+  /// Where the parts of a block come from: its place in the row of K (see BlockMatrix::position) and its
+  /// number among the blocks of C.
+  struct Source {
+    static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+    std::int32_t place = none;
+    std::int64_t stencil = -1;
+  };
+
+  void build(const NodeGraph& graph, const StencilMatrix::Rows& rows);
+  std::vector<GlobalIndex> merge(const NodeGraph& graph, const StencilMatrix::Rows& rows);
+  void number_columns(const std::vector<GlobalIndex>& columns);
+  void take_values(Mat matrix, const StencilMatrix::Rows& rows);
+
+  std::shared_ptr<const VectorLayout> layout_;
+  MatHandle pattern_; ///< the matrix of the stencils that the pattern was built from
+  std::shared_ptr<const NodeGraph> graph_;
+  std::vector<LocalIndex> nodes_;
+  GlobalIndex first_ = 0, num_global_ = 0;
+  std::vector<std::size_t> offsets_;
+  std::vector<LocalIndex> columns_; ///< owned node, or num_owned + place among the ghosts
+  std::vector<PetscInt> numbers_;   ///< number among the stiff nodes of the column, or -1
+  std::vector<Source> sources_;
+  std::vector<double> blocks_; ///< dim x dim, row-major
+  VecHandle global_, ghosts_;
+  ScatterHandle scatter_; ///< owned entries to ghosts_
+};
 
 /// The symmetric sandwich of a preconditioner B of K with an exact solve on the stiff nodes,
 ///

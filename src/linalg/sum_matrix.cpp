@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "linalg/coupled_graph.hpp"
-#include "linalg/matrix_parts.hpp"
 
 namespace recoil::linalg {
 

@@ -93,11 +93,11 @@ std::string joined(const std::vector<std::string_view>& cells) {
 
 /// Checks the header; true if it ends with sd.
 template <int dim>
-bool read_header(CsvReader& reader, bool with_marker, std::vector<std::string_view>& columns) {
+bool read_header(CsvReader& reader, bool with_marker, const std::array<std::string_view, 3>& observed,
+                 std::vector<std::string_view>& columns) {
   std::vector<std::string_view> expected{"time"};
   if (with_marker) expected.push_back("marker");
-  for (const std::string_view axis : {"x", "y", "z"})
-    if (expected.size() < static_cast<std::size_t>(dim + (with_marker ? 2 : 1))) expected.push_back(axis);
+  expected.insert(expected.end(), observed.begin(), observed.begin() + dim);
   std::vector<std::string_view> given;
   reader.next(given);
   columns = expected;
@@ -105,7 +105,7 @@ bool read_header(CsvReader& reader, bool with_marker, std::vector<std::string_vi
   columns.push_back("sd");
   if (given == columns) return true;
   reader.fail("the header is '" + joined(given) + "' but must be '" + joined(expected) + "' or '" +
-              joined(columns) + "' in " + std::to_string(dim) + "D");
+              joined(columns) + "'" + (dim > 1 ? " in " + std::to_string(dim) + "D" : ""));
 }
 
 template <int dim>
@@ -159,10 +159,11 @@ typename Track<dim>::Sample Track<dim>::at(double time) const {
 }
 
 template <int dim>
-Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem::path& path) {
+Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem::path& path,
+                      const std::array<std::string_view, 3>& observed) {
   CsvReader reader(read_everywhere(comm, path), path.string());
   std::vector<std::string_view> columns, cells;
-  const bool with_sd = read_header<dim>(reader, false, columns);
+  const bool with_sd = read_header<dim>(reader, false, observed, columns);
   Track<dim> track{reader.name(), {}, {}};
   while (reader.next(cells)) {
     check_width(reader, columns, cells);
@@ -178,7 +179,7 @@ std::map<std::string, Track<dim>> read_marker_tracks(const parallel::Communicato
                                                      const std::vector<std::string>& markers) {
   CsvReader reader(read_everywhere(comm, path), path.string());
   std::vector<std::string_view> columns, cells;
-  const bool with_sd = read_header<dim>(reader, true, columns);
+  const bool with_sd = read_header<dim>(reader, true, {"x", "y", "z"}, columns);
   std::map<std::string, Track<dim>> tracks;
   for (const std::string& marker : markers)
     tracks[marker] = Track<dim>{reader.name() + ", marker '" + marker + "'", {}, {}};
@@ -196,9 +197,13 @@ std::map<std::string, Track<dim>> read_marker_tracks(const parallel::Communicato
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template struct Track<dim>;                                                                                \
-  template Track<dim> read_track(const parallel::Communicator&, const std::filesystem::path&);               \
+  template Track<dim> read_track(const parallel::Communicator&, const std::filesystem::path&,                \
+                                 const std::array<std::string_view, 3>&);                                    \
   template std::map<std::string, Track<dim>> read_marker_tracks(                                             \
       const parallel::Communicator&, const std::filesystem::path&, const std::vector<std::string>&);
+template struct Track<1>;
+template Track<1> read_track(const parallel::Communicator&, const std::filesystem::path&,
+                             const std::array<std::string_view, 3>&);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

@@ -27,8 +27,7 @@ protected:
 template <int dim>
 class VolumeBound final : public OfShape<dim> {
 public:
-  VolumeBound(Region<dim> region, double limit, VolumeSide side)
-      : OfShape<dim>(std::move(region)), limit_(limit), side_(side) {}
+  VolumeBound(Region<dim> region, double limit) : OfShape<dim>(std::move(region)), limit_(limit) {}
 
   std::string_view name() const override { return "volume_bound"; }
 
@@ -60,25 +59,15 @@ private:
   double measure(LocalIndex cell) const {
     return this->region_.geometry->weight_factor(cell) / (dim == 2 ? 2 : 6);
   }
-  /// How far the volume lies beyond its limit, signed.
+  /// How far the volume lies beyond its limit.
   double excess() const {
     double volume = 0;
     for (LocalIndex cell = 0; cell < this->region_.mesh().num_owned_cells; ++cell)
       if (this->region_.selects(cell)) volume += measure(cell);
-    const double difference = this->region_.comm().sum(volume) - limit_;
-    switch (side_) {
-    case VolumeSide::below:
-      return std::max(difference, 0.0);
-    case VolumeSide::above:
-      return std::min(difference, 0.0);
-    case VolumeSide::equal:
-      return difference;
-    }
-    return difference;
+    return std::max(this->region_.comm().sum(volume) - limit_, 0.0);
   }
 
   double limit_;
-  VolumeSide side_;
 };
 
 /// A vertex on the boundary and those at the other ends of its boundary edges.
@@ -173,10 +162,10 @@ private:
 } // namespace
 
 template <int dim>
-std::unique_ptr<Objective<dim>> make_volume_bound(Region<dim> region, double limit, VolumeSide side) {
+std::unique_ptr<Objective<dim>> make_volume_bound(Region<dim> region, double limit) {
   if (!(limit > 0) || !std::isfinite(limit))
     throw InputError("volume_bound: limit = " + std::to_string(limit) + "; it must be positive");
-  return std::make_unique<VolumeBound<dim>>(std::move(region), limit, side);
+  return std::make_unique<VolumeBound<dim>>(std::move(region), limit);
 }
 
 template <int dim>
@@ -187,7 +176,7 @@ std::unique_ptr<Objective<dim>> make_boundary_smoothing(Region<dim> region, doub
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
-  template std::unique_ptr<Objective<dim>> make_volume_bound(Region<dim>, double, VolumeSide);               \
+  template std::unique_ptr<Objective<dim>> make_volume_bound(Region<dim>, double);                           \
   template std::unique_ptr<Objective<dim>> make_boundary_smoothing(Region<dim>, double);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)

@@ -60,6 +60,25 @@ def markers(recoil):
     agree(recoil, "markers", study)
 
 
+def gauges(recoil):
+    """Strain gauges move with the shape of their body; contact, friction and damping act around them."""
+    scene = recoil.write_scene("gauged", slide(steps=4))
+    for name, rows in (("upper", "time,strain,sd\n0,0,0.01\n0.1,0.05,0.02\n"), ("lower", "time,strain\n0,0\n0.1,-0.02\n")):
+        with open(recoil.path("strain-%s.csv" % name), "w") as file:
+            file.write(rows)
+    gauge = lambda name, **more: dict({"name": name, "type": "strain_at", "body": name, "target": recoil.path("strain-%s.csv" % name)}, **more)
+    study = {
+        "experiments": [{"name": "run", "scene": scene}],
+        "parameters": [{"name": "E", "quantity": "young_modulus", "initial": 1e5},
+                       {"name": "shape", "quantity": "shape", "body": "upper", "basis": {"box": [2, 2]}}],
+        "objectives": [gauge("upper", rest=[0.03, 0.12], direction=[1, 0.2]),
+                       gauge("lower", rest=[0.1, -0.05], direction=[0, -2], time={"steps": [2, 4]}, weight=30)],
+        "sweep": {"tolerance": 1e-13},
+        "check": {"steps": [1e-4, 1e-5, 1e-6, 1e-7]},
+    }
+    agree(recoil, "gauges", study, ranks=(1, 3))
+
+
 def loads(recoil):
     """Fields per vertex and element, a traction and a pressure that grow with time."""
     bodies = [box("left", [1, 0.4], [4, 2], [0, 0], surface_selection=[{"id": 1, "axis": "-x", "position": -0.499}, {"id": 2, "axis": "x", "position": 0.499}]),
@@ -362,7 +381,7 @@ def not_finite(recoil):
 
 
 with runs.Recoil() as recoil:
-    parts = {"friction": converged_friction, "markers": markers, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces,
+    parts = {"friction": converged_friction, "markers": markers, "gauges": gauges, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces,
              "limits": limits, "orders": orders, "changed": changed_inputs, "mesh": changed_mesh, "finite": not_finite, "polyfem": conventions_of_polyfem}
     for name in recoil.rest or parts:
         parts[name](recoil)

@@ -67,7 +67,8 @@ TEST_P(LinearSolverTest, ReachesTheToleranceAndUpdatesGhosts) {
         Vector x(box.layout);
         LinearSolver solver(box.layout, {.dimension = dim, .method = GetParam().method});
 
-        solver.rebuild(matrix, box.modes());
+        solver.update(matrix, box.modes());
+        solver.prepare(linalg::Renewal::everything);
         const auto result = solver.solve(b, x, 1e-9, 200);
 
         EXPECT_EQ(result.outcome, LinearOutcome::converged);
@@ -93,7 +94,8 @@ TEST_P(LinearSolverTest, AgreesWithASolveOnOneRank) {
       BlockMatrix matrix(part.layout, part.graph);
       testing::assemble(part, parameters(), matrix);
       LinearSolver solver(part.layout, {.dimension = dim, .method = method});
-      solver.rebuild(matrix, part.modes());
+      solver.update(matrix, part.modes());
+      solver.prepare(linalg::Renewal::everything);
       Vector x(part.layout);
       EXPECT_EQ(solver.solve(testing::weight(part, 1000), x, 1e-11, 200).outcome, LinearOutcome::converged);
       return x;
@@ -117,7 +119,8 @@ TEST_P(LinearSolverTest, NewValuesReachThePreconditioner) {
     const Vector b = testing::weight(box, 1000);
     Vector x(box.layout);
     LinearSolver solver(box.layout, {.dimension = dim, .method = GetParam().method});
-    solver.rebuild(matrix, box.modes());
+    solver.update(matrix, box.modes());
+    solver.prepare(linalg::Renewal::everything);
     const int before = solver.solve(b, x, 1e-9, 500).iterations;
     auto changed = parameters();
     changed.dt = 1e-4;
@@ -125,7 +128,7 @@ TEST_P(LinearSolverTest, NewValuesReachThePreconditioner) {
     testing::assemble(box, changed, matrix);
 
     const auto stale = solver.solve(b, x, 1e-9, 500);
-    solver.refresh();
+    solver.prepare(linalg::Renewal::operators);
     const auto renewed = solver.solve(b, x, 1e-9, 500);
 
     EXPECT_EQ(renewed.outcome, LinearOutcome::converged);
@@ -145,11 +148,12 @@ TEST_P(LinearSolverTest, BitsDependNeitherOnTheRunNorOnHistory) {
       auto values = parameters();
       values.young = young;
       testing::assemble(box, values, matrix);
-      solver.rebuild(matrix, [&] { return linalg::rigid_body_modes(positions, box.constrained); });
+      solver.update(matrix, [&] { return linalg::rigid_body_modes(positions, box.constrained); });
+      solver.prepare(linalg::Renewal::everything);
       Vector x(box.layout);
       solver.solve(b, x, 1e-8, 200);
       testing::assemble(box, values, matrix, 1.1);
-      solver.refresh();
+      solver.prepare(linalg::Renewal::operators);
       solver.solve(b, x, 1e-8, 200);
       return x;
     };
@@ -176,7 +180,8 @@ TEST_P(LinearSolverTest, FullyConstrainedBodyIsADiagonalSystem) {
     b.fill(3);
     LinearSolver solver(box.layout, {.dimension = dim, .method = GetParam().method});
 
-    solver.rebuild(matrix, box.modes());
+    solver.update(matrix, box.modes());
+    solver.prepare(linalg::Renewal::everything);
 
     EXPECT_EQ(solver.solve(b, x, 1e-10, 50).outcome, LinearOutcome::converged);
     EXPECT_LT(true_residual(matrix, b, x), 1e-9);

@@ -29,7 +29,10 @@ protected:
 
   void SetUp() override { testing::assemble<3>(box, {}, matrix); }
 
-  void rebuild() { solver.rebuild(matrix, box.modes()); }
+  void rebuild() {
+    solver.update(matrix, box.modes());
+    solver.prepare(linalg::Renewal::everything);
+  }
   linalg::LinearResult solve() { return solver.solve(b, x, 1e-8, 500); }
 
   /// Adds value(global node) to the diagonal of the free nodes that this rank owns.
@@ -46,7 +49,7 @@ protected:
 
   void expect_recovery() {
     testing::assemble<3>(box, {}, matrix);
-    solver.refresh();
+    solver.prepare(linalg::Renewal::operators);
     EXPECT_EQ(solve().outcome, LinearOutcome::converged);
   }
 };
@@ -97,7 +100,7 @@ TEST_P(TroubleTest, IndefiniteOnlyAfterRefresh) {
   ASSERT_EQ(solve().outcome, LinearOutcome::converged);
   add_to_diagonal([](GlobalIndex node) { return node % 5 == 0 ? -1e7 : 0; });
 
-  solver.refresh();
+  solver.prepare(linalg::Renewal::operators);
 
   EXPECT_EQ(solve().outcome, LinearOutcome::indefinite);
   EXPECT_EQ(solve().outcome, LinearOutcome::indefinite);
@@ -124,7 +127,7 @@ TEST_P(TroubleTest, IndefiniteMatricesLeaveNothingBehind) {
   const auto refresh_often = [&] {
     for (int k = 0; k < 20; ++k) {
       matrix.shift_diagonal(1e-6); // another matrix to PETSc
-      solver.refresh();
+      solver.prepare(linalg::Renewal::operators);
       EXPECT_EQ(solve().outcome, LinearOutcome::indefinite);
     }
     return bytes_in_use();
@@ -229,7 +232,8 @@ TEST(LinearSolverOptions, OfTheUserOverrideTheBuiltInOnes) {
   linalg::insert_options("-user_pc_type jacobi -user_ksp_max_it 7");
 
   LinearSolver solver(box.layout, {.method = LinearMethod::amg, .prefix = "user_"});
-  solver.rebuild(matrix, box.modes());
+  solver.update(matrix, box.modes());
+  solver.prepare(linalg::Renewal::everything);
   const auto result = solver.solve(b, x, 1e-8, 500);
 
   EXPECT_EQ(result.outcome, LinearOutcome::not_converged);

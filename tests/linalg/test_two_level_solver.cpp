@@ -60,7 +60,11 @@ protected:
   void assemble(const std::vector<Stencil>& stencils, double scale = 1) {
     testing::assemble(stencils, contact, scale);
   }
-  void rebuild() { solver.rebuild(matrix, box.modes(), &contact); }
+  void rebuild() { prepare(Renewal::everything); }
+  void prepare(Renewal what) {
+    solver.update(matrix, box.modes(), &contact);
+    solver.prepare(what);
+  }
 
   Eigen::MatrixXd dense_sum(const std::vector<Stencil>& stencils, double scale = 1) const {
     const parallel::Communicator self(MPI_COMM_SELF);
@@ -127,11 +131,12 @@ TEST_P(TwoLevelSolverTest, PatternsComeAndGoWithinAStep) {
   for (const int count : {5, 40, 3, 0, 5}) {
     const auto stencils = springs(100, static_cast<unsigned>(count), true, count);
     assemble(stencils);
-    solver.refresh(&contact);
+    prepare(Renewal::operators);
     EXPECT_EQ(solver.solve(b, x, 1e-10, 3000).outcome, LinearOutcome::converged);
     expect_solution(dense_sum(stencils).ldlt().solve(dense_load()), 1e-7);
   }
-  solver.refresh();
+  solver.update(matrix, box.modes());
+  solver.prepare(Renewal::operators);
   solver.solve(b, x, 1e-10, 3000);
   expect_solution(dense_sum({}).ldlt().solve(dense_load()), 1e-7);
 }
@@ -142,7 +147,7 @@ TEST_P(TwoLevelSolverTest, NewValuesInTheSamePattern) {
   rebuild();
   for (const double scale : {1.0, bearable(1e3), 1e-3}) {
     assemble(stencils, scale);
-    solver.refresh(&contact);
+    prepare(Renewal::operators);
     EXPECT_EQ(solver.solve(b, x, 1e-10, 3000).outcome, LinearOutcome::converged);
     expect_solution(dense_sum(stencils, scale).ldlt().solve(dense_load()), 1e-7);
   }
@@ -157,7 +162,7 @@ TEST_P(TwoLevelSolverTest, FrozenHierarchySolvesTheMatrixOfNow) {
   testing::assemble(box, harder, matrix);
   assemble(springs(bearable(1e5), 10));
 
-  solver.refresh(&contact, Renewal::stiff_terms);
+  prepare(Renewal::stiff_terms);
   const auto result = solver.solve(b, x, 1e-9, 3000);
 
   EXPECT_EQ(result.outcome, LinearOutcome::converged);
@@ -224,7 +229,7 @@ TEST_P(TwoLevelSolverTest, IndefiniteContactIsDetectedAndForgotten) {
     }
     for (const Renewal what : {Renewal::stiff_terms, Renewal::operators}) {
       assemble(stencils);
-      solver.refresh(&contact, what);
+      prepare(what);
       EXPECT_EQ(solver.solve(b, x, 1e-10, 3000).outcome, LinearOutcome::converged);
       expect_solution(dense_sum(stencils).ldlt().solve(dense_load()), 1e-7);
     }
@@ -242,7 +247,7 @@ TEST_P(TwoLevelSolverTest, UndefinedEntriesFail) {
     EXPECT_EQ(solver.solve(b, x, 1e-8, 3000).outcome, LinearOutcome::failed);
     EXPECT_EQ(x.norm(), 0);
     assemble(stencils);
-    solver.refresh(&contact);
+    prepare(Renewal::operators);
     EXPECT_EQ(solver.solve(b, x, 1e-8, 3000).outcome, LinearOutcome::converged);
   }
 }
@@ -250,13 +255,16 @@ TEST_P(TwoLevelSolverTest, UndefinedEntriesFail) {
 TEST_P(TwoLevelSolverTest, BitsDependNeitherOnTheRunNorOnHistory) {
   const auto step = [&](LinearSolver& used, unsigned seed) {
     assemble(springs(bearable(1e5), seed));
-    used.rebuild(matrix, box.modes(), &contact);
+    used.update(matrix, box.modes(), &contact);
+    used.prepare(Renewal::everything);
     used.solve(b, x, 1e-8, 3000);
     assemble(springs(bearable(1e6), seed + 1));
-    used.refresh(&contact);
+    used.update(matrix, box.modes(), &contact);
+    used.prepare(Renewal::operators);
     used.solve(b, x, 1e-8, 3000);
     assemble(springs(bearable(1e6), seed + 2, true, 7));
-    used.refresh(&contact, Renewal::stiff_terms);
+    used.update(matrix, box.modes(), &contact);
+    used.prepare(Renewal::stiff_terms);
     used.solve(b, x, 1e-8, 3000);
     return x;
   };
@@ -324,18 +332,21 @@ TEST_F(PressedBlocksTest, IterationsDoNotFollowTheStiffness) {
   LinearSolver solver(box.layout, {.method = LinearMethod::amg});
   for (const double ratio : {1.0, 1e2, 1e4, 1e6, 1e8}) {
     press(ratio);
-    solver.rebuild(matrix, box.modes(), &contact);
+    solver.update(matrix, box.modes(), &contact);
+    solver.prepare(Renewal::everything);
     EXPECT_LE(iterations(solver), 30) << ratio;
   }
 }
 
 TEST_F(PressedBlocksTest, MultigridLearnsOfContactThatComesWithinAStep) {
   LinearSolver solver(box.layout, {.method = LinearMethod::amg});
-  solver.rebuild(matrix, box.modes());
+  solver.update(matrix, box.modes());
+  solver.prepare(Renewal::everything);
   iterations(solver);
   for (const double part : {0.5, 0.52, 1.0, 0.3}) {
     press(1e6, part);
-    solver.refresh(&contact, part == 0.52 ? Renewal::stiff_terms : Renewal::operators);
+    solver.update(matrix, box.modes(), &contact);
+    solver.prepare(part == 0.52 ? Renewal::stiff_terms : Renewal::operators);
     EXPECT_LE(iterations(solver), 45) << part;
   }
 }
@@ -379,7 +390,8 @@ TEST(TwoLevelSolver, TakesBlocksThatAreNotOfTheDimension) {
   };
   for (const LinearMethod method : {LinearMethod::direct, LinearMethod::amg}) {
     LinearSolver solver(layout, {.dimension = 3, .method = method});
-    solver.rebuild(inertia, modes, &stiff);
+    solver.update(inertia, modes, &stiff);
+    solver.prepare(Renewal::everything);
 
     EXPECT_EQ(solver.solve(b, x, 1e-10, 100).outcome, LinearOutcome::converged);
 
@@ -415,8 +427,10 @@ TEST(TwoLevelSolverOptions, ReachTheFactorisationOfTheContactBlock) {
   linalg::insert_options("-odd_contact_pc_type nonsense");
   LinearSolver odd(box.layout, {.method = LinearMethod::amg, .prefix = "odd_", .stiff_name = "contact"});
   LinearSolver even(box.layout, {.method = LinearMethod::amg, .prefix = "even_", .stiff_name = "contact"});
-  EXPECT_THROW(odd.rebuild(matrix, box.modes(), &contact), LibraryError);
-  EXPECT_NO_THROW(even.rebuild(matrix, box.modes(), &contact));
+  odd.update(matrix, box.modes(), &contact);
+  even.update(matrix, box.modes(), &contact);
+  EXPECT_THROW(odd.prepare(Renewal::everything), LibraryError);
+  EXPECT_NO_THROW(even.prepare(Renewal::everything));
 }
 
 } // namespace

@@ -66,6 +66,18 @@ TEST_F(Observations, TracksAreReadAndInterpolated) {
   EXPECT_EQ(Track<3>::constant({1, 2, 3}).at(77).position, Eigen::Vector3d(1, 2, 3));
 }
 
+TEST_F(Observations, NumbersHaveColumnsOfTheirOwn) {
+  const auto strain = [&](const std::string& content) {
+    return read_track<1>(comm_, file(content), {"strain"});
+  };
+  const auto track = strain("time,strain,sd\n0,0.1,0.5\n1,0.3,1\n");
+  EXPECT_NEAR(track.at(0.5).position[0], 0.2, 1e-15);
+  EXPECT_NEAR(track.at(0.5).sd, 0.75, 1e-15);
+  EXPECT_EQ(strain("time,strain\n2,-1\n").at(2).sd, 1);
+  EXPECT_THAT(refusal_of([&] { strain("time,x\n0,1\n"); }),
+              HasSubstr("must be 'time,strain' or 'time,strain,sd'"));
+}
+
 TEST_F(Observations, MarkersHaveTracksOfTheirOwn) {
   const auto tracks = read_marker_tracks<2>(
       comm_, file("time,marker,x,y\n0,tail,1,2\n0,nose,3,4\n1,tail,5,6\n3,nose,7,8\n"), {"nose", "tail"});

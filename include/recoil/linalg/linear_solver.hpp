@@ -65,8 +65,7 @@ struct LinearResult {
 ///     solver.begin_sequence();                                  // of every time step
 ///     solver.update(matrix, modes, &stiff);  solver.solve(b, x, ..);   // as often as needed
 ///
-/// A solver decides by itself what it prepares anew for a matrix, from the iterations of earlier solves;
-/// rebuild() and refresh() command it.
+/// A solver decides by itself what it prepares anew for a matrix, from the iterations of earlier solves.
 class LinearSolver {
 public:
   /// Collective over the communicator of `layout`. @throws LibraryError for PETSc options that PETSc refuses.
@@ -90,16 +89,13 @@ public:
   void update(const BlockMatrix& matrix, MakeNearNullSpace near_null_space,
               const StencilMatrix* stiff = nullptr);
 
-  /// update() and everything prepared at once. Collective.
-  void rebuild(const BlockMatrix& matrix, MakeNearNullSpace near_null_space,
-               const StencilMatrix* stiff = nullptr);
-  /// Prepares `what` of new values of the matrix given to rebuild() and of `stiff`: keeps interpolation or
-  /// symbolic factorisation (where the pattern of C is contained in that of before). With
-  /// Renewal::stiff_terms multigrid keeps all of it, whatever the values of K - it stays positive definite,
-  /// at the price of some iterations - and set-up costs what the nodes of C cost; a factorisation takes it
-  /// for Renewal::operators. Either way the interpolation is built anew where many other nodes are stiff than
-  /// when it was built. Solves always use the present K and C. Collective.
-  void refresh(const StencilMatrix* stiff = nullptr, Renewal what = Renewal::operators);
+  /// Prepares `what` of the matrix of update() now, whatever the solver would have decided before its next
+  /// solve. Less than `everything` keeps the interpolation or the symbolic factorisation, where the pattern
+  /// of C is contained in that of before; with Renewal::stiff_terms multigrid stays as it is, whatever the
+  /// values of K, at the price of some iterations, and a factorisation takes it for Renewal::operators. The
+  /// interpolation is built anew in any case where many other nodes are stiff than when it was built.
+  /// Collective.
+  void prepare(Renewal what);
 
   /// Solves A x = b from x = 0 until |b - A x| <= relative_tolerance |b|, or as far as rounding allows (the
   /// result tells how far); owned and ghost entries of `x` are set. Never throws because of the numbers: see

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <Eigen/Core>
@@ -11,7 +13,7 @@
 
 namespace recoil::objectives {
 
-/// A point observed over time.
+/// A point observed over time, or with dim = 1 a number.
 template <int dim>
 struct Track {
   using Point = Eigen::Matrix<double, dim, 1>;
@@ -32,12 +34,15 @@ struct Track {
   Sample at(double time) const;
 };
 
-/// Reads a CSV file with the header `time,x,y[,z][,sd]` (z in 3D only) and one row per observation, times
-/// strictly increasing, sd > 0 (1 where the column is missing). Collective; only rank 0 touches the file.
+/// Reads a CSV file with the header `time,x,y[,z][,sd]` (z in 3D only), or with other names for what is
+/// observed, and one row per observation, times strictly increasing, sd > 0 (1 where the column is missing).
+/// Collective; only rank 0 touches the file.
+/// @param columns what is observed; the first `dim` count.
 /// @throws InputError "file:line: .." on every rank: no such file, another header, a row of another number of
 /// columns, what is not a finite number, times that do not increase, no row at all.
 template <int dim>
-Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem::path& path);
+Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem::path& path,
+                      const std::array<std::string_view, 3>& columns = {"x", "y", "z"});
 
 /// The same with the header `time,marker,x,y[,z][,sd]`: one track per name in `markers`, in any order of
 /// rows, times strictly increasing for each marker. Collective.

@@ -7,15 +7,10 @@
 
 namespace recoil::objectives {
 
-/// Which side of its limit a volume is kept on.
-enum class VolumeSide { below, above, equal };
-
-/// J = max(V - limit, 0)^2 with V the rest volume of the region [m^(2 dim)]; `above`: max(limit - V, 0)^2;
-/// `equal`: (V - limit)^2. Not collective.
+/// J = max(V - limit, 0)^2 with V the rest volume of the region [m^(2 dim)]. Not collective.
 /// @throws InputError unless limit > 0.
 template <int dim>
-std::unique_ptr<Objective<dim>> make_volume_bound(Region<dim> region, double limit,
-                                                  VolumeSide side = VolumeSide::below);
+std::unique_ptr<Objective<dim>> make_volume_bound(Region<dim> region, double limit);
 
 /// J = sum_i |s_i|^p over the boundary vertices of the region, s_i = sum_j (X_i - X_j) / sum_j |X_i - X_j|
 /// with j the neighbours of i along boundary edges, at rest [Huang et al. 2024, section 8]. Small

@@ -28,6 +28,5 @@ void require_count(std::size_t given, int expected, int dim, const std::string& 
                    const std::string& what);
 
 void check_parameter(const ExperimentScene& at, const ParameterSpec& parameter);
-void check_objective(const ExperimentScene& at, const ObjectiveSpec& objective);
 
 } // namespace recoil::app

@@ -21,7 +21,8 @@
   ROW(contact_force_norm)                                                                                    \
   ROW(velocity)                                                                                              \
   ROW(boundary_smoothing)                                                                                    \
-  ROW(material_smoothing)
+  ROW(material_smoothing)                                                                                    \
+  ROW(strain_at)
 
 namespace recoil::app {
 

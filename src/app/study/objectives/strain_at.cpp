@@ -1,0 +1,164 @@
+#include <Eigen/LU>
+
+#include "app/study/objectives/objective_type.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::app {
+namespace {
+
+/// J = (e - y(time))^2 / sd(time)^2 with the engineering strain e = |F d| - 1, F = I + sum_a u_a grad phi_a'
+/// at a material point: the relative change of length that a strain gauge along the unit vector d of the rest
+/// shape measures. With n = F d / |F d| and H = F - I
+///
+///     de/du_a = n (grad phi_a . d),    de/dX_b = -H' n (grad xi^b . d)
+///
+/// where the second moves the vertices X_b at fixed barycentric coordinates of the point and fixed d:
+/// gradients on the moved shape are (I + G)^-T grad, G = sum_b dX_b grad xi^b'.
+template <int dim>
+class StrainGauge final : public objectives::Objective<dim> {
+  using Point = Eigen::Matrix<double, dim, 1>;
+
+public:
+  /// Collective.
+  StrainGauge(const fem::FunctionSpace<dim>& space, const objectives::MaterialPoint<dim>& point,
+              const Point& direction, objectives::Track<1> track)
+      : space_(&space), direction_(direction.normalized()), track_(std::move(track)) {
+    const mesh::DistributedMesh<dim>& mesh = space.mesh();
+    const auto found = std::ranges::find(mesh.cell_ids, point.cell);
+    if (found == mesh.cell_ids.end()) return;
+    cell_ = static_cast<LocalIndex>(found - mesh.cell_ids.begin());
+    const auto& vertices = mesh.cells[static_cast<std::size_t>(cell_)];
+    const auto X = [&](std::size_t b) -> const Point& {
+      return mesh.vertices[static_cast<std::size_t>(vertices[b])];
+    };
+    Eigen::Matrix<double, dim, dim> edges;
+    for (std::size_t i = 1; i <= dim; ++i) edges.col(static_cast<Eigen::Index>(i) - 1) = X(i) - X(0);
+    const Point along = edges.inverse() * direction_; // d xi / d s
+    along_barycentric_ << -along.sum(), along;
+    const auto& basis = space.basis(space.order(cell_));
+    Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor> gradients(basis.num_nodes(), dim);
+    basis.gradients(Eigen::Map<const Point>(point.barycentric.data() + 1),
+                    {gradients.data(), static_cast<std::size_t>(gradients.size())});
+    along_basis_ = gradients * along;
+    gradients_ = gradients * edges.inverse();
+  }
+
+  std::string_view name() const override { return "strain_at"; }
+  bool depends_on(objectives::Quantity quantity) const override {
+    return quantity == objectives::Quantity::displacement || quantity == objectives::Quantity::vertices;
+  }
+  void check_time(double time) const override { static_cast<void>(track_.at(time)); }
+
+  double value(const objectives::ObservedState& state) override {
+    const auto target = track_.at(state.time);
+    const double misfit = is_owned() ? strain(state.u) - target.position[0] : 0;
+    return space_->comm().sum(misfit * misfit) / (target.sd * target.sd);
+  }
+
+  void add_derivatives(const objectives::ObservedState& state, double factor, std::span<double> du,
+                       std::span<double>, parameters::PhysicalGradient<dim>& g) override {
+    const auto target = track_.at(state.time);
+    if (cell_ < 0) return;
+    const double by_strain = 2 * factor * (strain(state.u) - target.position[0]) / (target.sd * target.sd);
+    const Point n = deformed_direction(state.u).normalized();
+    const auto nodes = space_->cell_nodes(cell_);
+    Eigen::Matrix<double, dim, dim> H = Eigen::Matrix<double, dim, dim>::Zero();
+    for (std::size_t a = 0; a < nodes.size(); ++a) {
+      const auto row = static_cast<Eigen::Index>(a);
+      H += node_block(state.u, nodes[a]) * gradients_.row(row);
+      // Ghost cells complete the sums at owned nodes.
+      if (nodes[a] < space_->num_owned_nodes())
+        Eigen::Map<Point>(du.data() + std::ptrdiff_t{dim} * nodes[a]) += by_strain * along_basis_[row] * n;
+    }
+    if (!is_owned() || !g.wants_shape) return;
+    const auto& vertices = space_->mesh().cells[static_cast<std::size_t>(cell_)];
+    for (std::size_t b = 0; b <= dim; ++b)
+      g.vertices[static_cast<std::size_t>(vertices[b])] -=
+          by_strain * along_barycentric_[static_cast<Eigen::Index>(b)] * H.transpose() * n;
+  }
+
+private:
+  static Eigen::Map<const Point> node_block(std::span<const double> field, LocalIndex node) {
+    return Eigen::Map<const Point>(field.data() + std::ptrdiff_t{dim} * node);
+  }
+  bool is_owned() const { return cell_ >= 0 && cell_ < space_->mesh().num_owned_cells; }
+  /// F d.
+  Point deformed_direction(std::span<const double> u) const {
+    Point sum = direction_;
+    const auto nodes = space_->cell_nodes(cell_);
+    for (std::size_t a = 0; a < nodes.size(); ++a)
+      sum += along_basis_[static_cast<Eigen::Index>(a)] * node_block(u, nodes[a]);
+    return sum;
+  }
+  double strain(std::span<const double> u) const { return deformed_direction(u).norm() - 1; }
+
+  const fem::FunctionSpace<dim>* space_;
+  Point direction_;
+  objectives::Track<1> track_;
+  LocalIndex cell_ = -1;                                 ///< -1: on other ranks
+  Eigen::Matrix<double, dim + 1, 1> along_barycentric_;  ///< grad xi^b . d
+  Eigen::VectorXd along_basis_;                          ///< grad phi_a . d
+  Eigen::Matrix<double, Eigen::Dynamic, dim> gradients_; ///< grad phi_a
+};
+
+class StrainAt final : public ObjectiveOf<StrainAt> {
+public:
+  explicit StrainAt(const Item& entry)
+      : target_(observations_of(entry)), rest_(entry["rest"].numbers()),
+        direction_(entry["direction"].numbers()) {
+    if (entry["body"].size() != 1)
+      entry["body"].fail("a strain gauge sits on one body, here are " + std::to_string(entry["body"].size()));
+    if (std::ranges::all_of(direction_, [](double component) { return component == 0; }))
+      entry["direction"].fail("must not be zero");
+  }
+  std::vector<std::filesystem::path> files() const override { return {target_}; }
+  void check_dimension(int dim) const override {
+    require_count(rest_.size(), dim, dim, where.of("rest"), "the position of a strain gauge");
+    require_count(direction_.size(), dim, dim, where.of("direction"), "the direction of a strain gauge");
+  }
+
+  template <int dim>
+  ObjectiveMaker<dim> open_in(const ExperimentMesh<dim>& at) const {
+    const auto point =
+        locate_at_rest(at.mesh, bodies.front(), rest_, "strain gauge '" + name + "'", where.of("rest"));
+    return [this, point](DiscreteScene<dim>& discrete) {
+      return std::make_unique<StrainGauge<dim>>(
+          discrete.space(), point, Eigen::Map<const Eigen::Matrix<double, dim, 1>>(direction_.data()),
+          objectives::read_track<1>(discrete.space().comm(), target_, {"strain"}));
+    };
+  }
+
+private:
+  std::filesystem::path target_;
+  std::vector<double> rest_, direction_;
+};
+
+} // namespace
+
+ObjectiveType strain_at_objective() {
+  const Key rest_key{
+      .pattern = "/objectives/*/rest",
+      .types = list,
+      .items = number,
+      .length = {2, 3},
+      .required = true,
+      .unit = "m",
+      .doc = "Position at rest of a point that moves with the body, before a shape has moved anything."};
+  const Key direction_key{.pattern = "/objectives/*/direction",
+                          .types = list,
+                          .items = number,
+                          .length = {2, 3},
+                          .required = true,
+                          .doc = "Direction at rest; its length does not count."};
+  return {
+      .name = "strain_at",
+      .doc =
+          "(e - y)^2 / sd^2, e = |F d| - 1 the engineering strain along `direction` at a point of one body, "
+          "y "
+          "and sd from a CSV file with the header `time,strain[,sd]`. Between elements that of the one with "
+          "the smallest number counts.",
+      .keys = {required(body_key()), time_key(), observations_key(), rest_key, direction_key},
+      .read = StrainAt::read};
+}
+
+} // namespace recoil::app

@@ -1,0 +1,258 @@
+#include "app/study/experiment_objectives.hpp"
+#include "app_experiment/experiment.hpp"
+#include "recoil/app/simulation/conventions.hpp"
+#include "recoil/app/simulation/materials.hpp"
+#include "recoil/app/simulation/node_layout.hpp"
+#include "recoil/io/hdf5_file.hpp"
+#include "recoil/objectives/center_of_mass.hpp"
+#include "recoil/objectives/contact_force_norm.hpp"
+#include "recoil/objectives/material_smoothing.hpp"
+#include "recoil/objectives/shape.hpp"
+#include "recoil/objectives/stress.hpp"
+#include "recoil/objectives/target.hpp"
+
+namespace recoil::app {
+namespace {
+
+using nlohmann::json;
+using objectives::ObservedState;
+
+template <int dim>
+json vector(double x, double y) {
+  return dim == 2 ? json::array({x, y}) : json::array({x, y, 0.05});
+}
+
+/// Two bodies of different law and order that nearly touch.
+template <int dim>
+json two_bodies() {
+  const json size = dim == 2 ? json::array({1, 0.5}) : json::array({1, 0.5, 0.6}),
+             divisions = dim == 2 ? json::array({3, 2}) : json::array({2, 2, 1});
+  const json box{{"type", dim == 2 ? "rectangle" : "box"}, {"size", size}, {"divisions", divisions}};
+  json scene = json::parse(R"({
+    "space": {"discr_order": [{"body": "lower", "order": 1}, {"body": "upper", "order": 2}]},
+    "materials": [{"body": "lower", "type": "NeoHookean", "E": 1e3, "nu": 0.3, "rho": 10},
+                  {"body": "upper", "type": "SaintVenant", "E": 2e3, "nu": 0.2, "rho": 30}],
+    "contact": {"enabled": true, "dhat": 0.05}, "solver": {"contact": {"barrier_stiffness": 1e3}},
+    "time": {"dt": 0.01, "time_steps": 4}})");
+  scene["geometry"] = json::array({{{"name", "lower"}, {"generator", box}},
+                                   {{"name", "upper"},
+                                    {"generator", box},
+                                    {"transformation", {{"translation", vector<dim>(0.1, 0.52)}}}}});
+  return scene;
+}
+
+template <int dim>
+struct Entry {
+  json keys;
+  /// What the entry stands for; null where the type has no kernel in the library of objectives.
+  std::function<std::unique_ptr<objectives::Objective<dim>>(DiscreteScene<dim>&)> expected;
+};
+
+template <int dim>
+objectives::Region<dim> region(DiscreteScene<dim>& on, std::vector<std::int32_t> bodies = {}) {
+  return objectives::make_region<dim>(on.space(), on.solver().problem().geometry, std::move(bodies));
+}
+
+template <int dim>
+objectives::ElasticPotentials<dim> elastic(DiscreteScene<dim>& on) {
+  objectives::ElasticPotentials<dim> all;
+  for (const auto& potential : on.solver().problem().elastic) all.push_back(potential.get());
+  return all;
+}
+
+template <int dim>
+linalg::Vector reference_of(DiscreteScene<dim>& on) {
+  return test::rough_field(on.space(), 0.02, 7);
+}
+
+/// An entry for every type of objective, with values that are not those of the defaults.
+template <int dim>
+std::map<std::string, Entry<dim>> entries() {
+  using namespace objectives;
+  using Scene = DiscreteScene<dim>;
+  const potentials::FacetSelection boundary{true, {}};
+  const auto reference = [](Scene& on) {
+    const linalg::Vector field = reference_of(on);
+    return constant_reference({field.local().begin(), field.local().end()});
+  };
+  const auto lame = [](Scene& on) {
+    const auto cells = cell_lame_constants(on.scene(), on.space(), on.materials(), on.overrides());
+    CellConstants constants{{"lambda", "mu"}, std::vector<int>(cells.size()), {}};
+    for (const auto& cell : cells) constants.values.insert(constants.values.end(), cell.begin(), cell.end());
+    return constants;
+  };
+  Eigen::Matrix<double, dim, 1> speed = Eigen::Matrix<double, dim, 1>::Constant(0.05);
+  speed.template head<2>() << 0.3, -0.2;
+  const auto track = Track<dim>::constant(speed, 0.5);
+  const json pushed = vector<dim>(0.3, -0.2);
+  std::map<std::string, Entry<dim>> all;
+  all["stress_norm"] = {{{"p", 4}, {"stress", "cauchy"}, {"body", "lower"}}, [](Scene& on) {
+                          return make_stress_norm<dim>(region(on, {0}), elastic(on), 4,
+                                                       StressMeasure::cauchy);
+                        }};
+  all["stress_bound"] = {{{"limit", 10}},
+                         [](Scene& on) { return make_stress_bound<dim>(region(on), elastic(on), 10); }};
+  all["elastic_energy"] = {{{"body", "upper"}},
+                           [](Scene& on) { return make_elastic_energy<dim>(region(on, {1}), elastic(on)); }};
+  all["target_displacement"] = {{{"reference", "reference.h5"}, {"over", "boundary"}}, [=](Scene& on) {
+                                  return make_target_displacement<dim>(region(on), reference(on), boundary);
+                                }};
+  all["target_position"] = {{{"reference", "reference.h5"}, {"body", "upper"}}, nullptr};
+  all["markers"] = {{{"target", "markers.csv"}}, nullptr};
+  all["center_of_mass"] = {
+      {{"target", "center.csv"}},
+      [=](Scene& on) { return make_center_of_mass<dim>(region(on), on.solver().problem().density, track); }};
+  all["height"] = {{{"axis", "y"}},
+                   [](Scene& on) { return make_height<dim>(region(on), on.solver().problem().density, 1); }};
+  all["volume_bound"] = {{{"limit", 0.2}}, [](Scene& on) { return make_volume_bound<dim>(region(on), 0.2); }};
+  all["contact_force_norm"] = {
+      {{"body", "upper"}}, [](Scene& on) {
+        const auto& problem = on.solver().problem();
+        const double unit = stiffness_unit(on.scene(), problem.contact->parameters().dhat);
+        return make_contact_force_norm<dim>(region(on, {1}), *problem.contact, 1e3 / unit);
+      }};
+  all["velocity"] = {{{"target", pushed}}, [=](Scene& on) { return make_velocity<dim>(region(on), speed); }};
+  all["boundary_smoothing"] = {{{"p", 3}},
+                               [](Scene& on) { return make_boundary_smoothing<dim>(region(on), 3); }};
+  all["material_smoothing"] = {{{"body", "lower"}}, [=](Scene& on) {
+                                 return make_material_smoothing<dim>(region(on, {0}), lame(on));
+                               }};
+  all["strain_at"] = {{{"body", "upper"},
+                       {"rest", vector<dim>(0.21, 0.47)},
+                       {"direction", vector<dim>(2, 1)},
+                       {"target", "strain.csv"}},
+                      nullptr};
+  return all;
+}
+
+template <int dim>
+std::map<std::string, std::string> observations() {
+  const std::string z = dim == 3 ? ",z" : "", at = dim == 3 ? ",0.05" : "";
+  return {{"reference.h5", ""},
+          {"strain.csv", "time,strain,sd\n0,0.01,0.02\n1,0.01,0.02\n"},
+          {"center.csv", "time,x,y" + z + ",sd\n0,0.3,-0.2" + at + ",0.5\n1,0.3,-0.2" + at + ",0.5\n"},
+          {"markers.csv", "time,marker,x,y" + z + "\n0,tip,0.3,-0.2" + at + "\n1,tip,0.3,-0.2" + at + "\n"}};
+}
+
+/// The value of an objective in a rough state and its derivatives along directions of displacement, velocity
+/// and every parameter.
+template <int dim>
+std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const Entry<dim>& entry) {
+  json objective = entry.keys;
+  objective.update({{"name", "o"}, {"type", type}});
+  const StudiedExperiment<dim> experiment(
+      ranks, two_bodies<dim>(),
+      {{"objectives", {objective}},
+       {"markers", {{{"name", "tip"}, {"body", "lower"}, {"rest", vector<dim>(0.31, -0.07)}}}},
+       {"parameters",
+        {{{"name", "E"}, {"quantity", "young_modulus"}, {"per", "element"}, {"initial", 1e3}},
+         {{"name", "rho"}, {"quantity", "density"}, {"per", "body"}, {"initial", 10}},
+         {{"name", "shape"}, {"quantity", "shape"}, {"basis", "vertices"}}}}},
+      observations<dim>());
+  ParameterValues base = experiment.start();
+  for (std::size_t k = 0; k < base.size(); ++k)
+    for (std::size_t i = 0; i < base[k].size(); ++i) base[k][i] += 0.2 * experiment.direction(k)[i];
+  const Variant<dim> variant = experiment.at(base);
+  DiscreteScene<dim>& discrete = *variant.discrete;
+  const auto nodes = node_layout(discrete.space());
+  io::Hdf5Writer file(experiment.comm(), experiment.folder() / "reference.h5");
+  file.write_rows<double>("u", nodes.template to_blocks<double>(reference_of(discrete).owned(), dim), dim);
+  file.close();
+
+  const auto opened =
+      open_objectives<dim>({experiment.study(), 0, experiment.scene(), experiment.geometry().mesh});
+  const auto made = std::move(make_objectives(opened, discrete).objectives.at(0));
+  EXPECT_EQ(made->name(), type);
+  const linalg::Vector u = test::rough_field(discrete.space(), 0.003, 1),
+                       v = test::rough_field(discrete.space(), 0.7, 2),
+                       along = test::rough_field(discrete.space(), 0.01, 11);
+  const ObservedState state{u.local(), v.local(), 0.04};
+  const double value = made->value(state);
+  EXPECT_NE(value, 0) << type;
+  if (entry.expected) {
+    EXPECT_NEAR(value, entry.expected(discrete)->value(state), 1e-12 * std::abs(value)) << type;
+  }
+
+  linalg::Vector du(discrete.space().layout()), dv(discrete.space().layout());
+  GradientChain<dim> chain(discrete, experiment.fields(), 1);
+  made->add_derivatives(state, 1, du.write_owned(), dv.write_owned(), chain.products().gradients[0]);
+  std::vector<double> slopes{value, du.dot(along), dv.dot(along)};
+  const auto expect_slope = [&](const std::string& by, double slope, const auto& moved_value) {
+    const double error = difference_error(slope, moved_value);
+    EXPECT_LE(error, 1e-6 * std::abs(slope) + 1e-9 * std::abs(value)) << type << " by " << by;
+  };
+  expect_slope("u", slopes[1], [&](double h) {
+    linalg::Vector moved = u;
+    moved.add(h, along);
+    return made->value({moved.local(), v.local(), 0.04});
+  });
+  expect_slope("v", slopes[2], [&](double h) {
+    linalg::Vector moved = v;
+    moved.add(h, along);
+    return made->value({u.local(), moved.local(), 0.04});
+  });
+  const ParameterValues gradient = chain.finish(0);
+  for (std::size_t k = 0; k < base.size(); ++k) {
+    slopes.push_back(experiment.slope(k, gradient[k]));
+    expect_slope(experiment.fields()[k].spec->name, slopes.back(), [&](double h) {
+      ParameterValues values = base;
+      for (std::size_t i = 0; i < values[k].size(); ++i) values[k][i] += h * experiment.direction(k)[i];
+      const Variant<dim> other = experiment.at(values);
+      return make_objectives(opened, *other.discrete).objectives.at(0)->value(state);
+    });
+  }
+  EXPECT_GT(std::abs(slopes[1]) + std::abs(slopes[2]) + std::abs(slopes[3]) + std::abs(slopes[5]), 0) << type;
+  return slopes;
+}
+
+template <int dim>
+void check_registry() {
+  const auto all = entries<dim>();
+  for (const ObjectiveType& type : objective_types()) {
+    ASSERT_TRUE(all.contains(type.name)) << "give " << type.name << " an entry in this test";
+    const auto shared = check_entry<dim>(MPI_COMM_WORLD, type.name, all.at(type.name)),
+               alone = check_entry<dim>(MPI_COMM_SELF, type.name, all.at(type.name));
+    for (std::size_t i = 0; i < shared.size(); ++i)
+      EXPECT_NEAR(shared[i], alone[i], 1e-9 * (std::abs(alone[i]) + std::abs(alone[0])))
+          << type.name << " " << i;
+  }
+}
+TEST(ObjectiveEntries, ReachTheirKernelsAndHaveExactDerivatives2D) { check_registry<2>(); }
+TEST(ObjectiveEntries, ReachTheirKernelsAndHaveExactDerivatives3D) { check_registry<3>(); }
+
+/// Of a body that is turned and stretched in its plane, with strains that are known.
+template <int dim>
+void check_strain_gauge() {
+  json entry = entries<dim>().at("strain_at").keys;
+  entry.update({{"name", "gauge"}, {"type", "strain_at"}});
+  const StudiedExperiment<dim> experiment(
+      MPI_COMM_WORLD, two_bodies<dim>(),
+      {{"objectives", {entry}},
+       {"parameters", {{{"name", "E"}, {"quantity", "young_modulus"}, {"initial", 1e3}}}}},
+      observations<dim>());
+  const Variant<dim> variant = experiment.at(experiment.start());
+  DiscreteScene<dim>& discrete = *variant.discrete;
+  const auto opened =
+      open_objectives<dim>({experiment.study(), 0, experiment.scene(), experiment.geometry().mesh});
+  const auto gauge = std::move(make_objectives(opened, discrete).objectives.at(0));
+  using Matrix = Eigen::Matrix<double, dim, dim>;
+  Matrix stretch = Matrix::Identity(), turn = Matrix::Identity();
+  stretch.template topLeftCorner<2, 2>() << 1.3, 0.1, 0.1, 0.8;
+  turn.template topLeftCorner<2, 2>() << std::cos(2.0), -std::sin(2.0), std::sin(2.0), std::cos(2.0);
+  const Matrix F = turn * stretch;
+  linalg::Vector u(discrete.space().layout());
+  auto values = u.write_local();
+  for (std::size_t node = 0; node < discrete.space().node_positions().size(); ++node)
+    Eigen::Map<Eigen::Matrix<double, dim, 1>>(values.data() + node * dim) =
+        (F - Matrix::Identity()) * discrete.space().node_positions()[node];
+  Eigen::Matrix<double, dim, 1> d = Eigen::Matrix<double, dim, 1>::Constant(0.05);
+  d.template head<2>() << 2, 1;
+  const double strain = (stretch * d).norm() / d.norm() - 1;
+  EXPECT_NEAR(gauge->value({u.local(), u.local(), 0.02}), std::pow((strain - 0.01) / 0.02, 2), 1e-9);
+  EXPECT_THROW(gauge->check_time(1.1), InputError);
+}
+TEST(StrainGauge, MeasuresTheChangeOfLength2D) { check_strain_gauge<2>(); }
+TEST(StrainGauge, MeasuresTheChangeOfLength3D) { check_strain_gauge<3>(); }
+
+} // namespace
+} // namespace recoil::app
