@@ -92,8 +92,8 @@ private:
       std::clearerr(file_);
       return;
     }
-    Console::instance().write_line(stderr, "warning: cannot write the log file '" + path_.string() +
-                                               "': " + std::strerror(errno) + "; the run goes on without it");
+    Console::instance().write_line(stderr, "warning: cannot write the log file '" + path_.string() + "': " +
+                                               std::strerror(errno) + "; the run continues without it");
     warned_ = true;
     std::clearerr(file_);
   }

@@ -146,7 +146,7 @@ RunFolder RunFolder::open(const parallel::Communicator& comm, const fs::path& ro
     if (!fs::exists(root / "scene.json", error))
       throw InputError(root.string(),
                        "this is no run folder, it has no scene.json; give the folder that an earlier "
-                       "run got with -o, or start the run anew");
+                       "run got with -o, or start the run again in a new folder");
     lock->lock.emplace(root);
   });
   return RunFolder(root, std::move(lock));

@@ -201,7 +201,7 @@ RestartPoint TrajectoryReader::restart_point() {
   };
   if (found < last)
     point.warning = (impl_->folder / manifest.files[last - 1].name).string() +
-                    " or a file that it needs is missing; the run goes on from " +
+                    " or a file that it needs is missing; the run continues from " +
                     describe(newest(found - 1)) + " instead of " + describe(newest(last - 1));
 
   for (const std::size_t number : files_for_restart(manifest, impl_->index, found - 1)) {
@@ -221,7 +221,7 @@ RestartPoint TrajectoryReader::restart_point() {
       if (std::find(needed.begin(), needed.end(), number) == needed.end()) break;
       --before;
     }
-    throw FileError(what + (before > 0 ? ". To go on from the restart point before (" +
+    throw FileError(what + (before > 0 ? ". To continue from the restart point before (" +
                                              describe(newest(before - 1)) +
                                              "), remove this file and run again with --restart"
                                        : ". There is no restart point without it" + remedy(damage)));

@@ -48,7 +48,7 @@ const stepping::State& StoredStates::state(GlobalIndex id) {
   return held_.at(id);
 }
 
-/// Drops what a sweep that has come to `id` does not ask for any more.
+/// Drops what a sweep at state `id` no longer asks for.
 void StoredStates::forget_after(GlobalIndex id) {
   held_.erase(held_.upper_bound(id + kept_after_), held_.end());
   while (!snapshots_.empty() && snapshots_.back().id > id) snapshots_.pop_back();
@@ -78,7 +78,7 @@ void StoredStates::recompute(GlobalIndex id) {
     const GlobalIndex histories = (steps() + history_ - 1) / history_;
     const GlobalIndex next = steps_.step() + history_ * binomial_split(histories, snapshots());
     while (steps_.step() < next) repeat_step([](const auto&...) {});
-    lay_snapshot();
+    take_snapshot();
   }
   const GlobalIndex first_held = last_step - std::min(place(), last_step) + 1;
   while (steps_.step() < last_step)
@@ -126,7 +126,7 @@ void StoredStates::start_from_store(GlobalIndex id) {
   steps_.continue_from(data, std::move(states));
 }
 
-void StoredStates::lay_snapshot() {
+void StoredStates::take_snapshot() {
   snapshots_.push_back({steps_.history().newest().id, steps_.restart_data()});
   hold_history();
 }
@@ -137,18 +137,17 @@ void StoredStates::repeat_step(const ForwardSteps::OnState& act) {
   const StepOutcome outcome = steps_.advance(
       [&](const stepping::StepRecord& state, const linalg::Vector& u, const linalg::Vector& v) {
         if (state.id >= std::ssize(records_) || state != record(state.id))
-          throw Error(
-              ExitCode::no_solution,
-              fmt::format("step {}, computed anew for the sweep, came about in another way than in the "
-                          "run; store every state (sweep/store_every 1)",
-                          step));
+          throw Error(ExitCode::no_solution,
+                      fmt::format("step {}, repeated for the sweep, took another course than in the "
+                                  "run; store every state (sweep/store_every 1)",
+                                  step));
         act(state, u, v);
       },
       num_sub_steps(records_, step));
   if (outcome.interrupted) stop_if_interrupted_();
   if (!outcome.accepted)
     throw Error(ExitCode::no_solution,
-                fmt::format("step {}, computed anew for the sweep, failed: {}", step, outcome.failure));
+                fmt::format("step {}, repeated for the sweep, failed: {}", step, outcome.failure));
   ++steps_repeated_;
 }
 

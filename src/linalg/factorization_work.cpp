@@ -13,7 +13,7 @@ namespace recoil::linalg {
 
 namespace {
 
-/// The graph with its nodes numbered anew, rows below the diagonal only.
+/// The graph with its nodes renumbered, rows below the diagonal only.
 EliminationGraph lower_rows(const EliminationGraph& graph, std::span<const idx_t> places) {
   const std::size_t count = places.size();
   std::vector<std::size_t> node(count);

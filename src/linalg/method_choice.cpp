@@ -17,7 +17,7 @@ namespace {
 /// 000 in 2D (ratio 0.5 there on one rank, 0.75 on two), 25 000 and 8 000 in 3D. With the reference BLAS it
 /// would be 75 000 and 1 200 on one rank. The factorisation is done by one rank, so the limit falls with
 /// their number, as fill growth commands; the floor is where multigrid is all latency and stiff terms make it
-/// set up anew in every step.
+/// set up again in every step.
 struct Crossover {
   GlobalIndex one_rank;
   int exponent_of_ranks;

@@ -87,7 +87,7 @@ bool PreconditionedSolver::is_factorization() const {
 void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
                                    const LinearSolver::MakeNearNullSpace& near_null_space,
                                    const StencilMatrix* stiff) {
-  // A new solver object, as GAMG would go on with the near null space of its first hierarchy, and with its
+  // A new solver object, as GAMG would keep the near null space of its first hierarchy, and with its
   // number of levels.
   const bool same_matrix = matrix.get() == matrix_.get();
   if (!ksp_ || !same_matrix || !is_factorization()) create();
@@ -179,7 +179,7 @@ void PreconditionedSolver::take_sum(const StencilMatrix::Rows& rows, SumMatrix::
 
 void PreconditionedSolver::use_operator(Mat matrix) {
   if (operator_.get() == matrix) return;
-  // Neither telescope nor multigrid can go on with another pattern; a factorisation on one rank can.
+  // Neither telescope nor multigrid can take another pattern; a factorisation on one rank can.
   if (policy_.has_interpolation() && (!is_factorization() || layout().comm->size() > 1)) create();
   operator_ = share<MatHandle>(matrix);
 }
@@ -329,7 +329,7 @@ void PreconditionedSolver::judge(const Vector& b, const Vector& x, double relati
   // CG only compares the signs of successive curvatures: it solves negative definite systems without
   // complaint.
   if (length > 0 && !(b.dot(x) > 0)) result.outcome = LinearOutcome::indefinite;
-  // CG's own residual goes on falling below what rounding allows.
+  // CG's own residual keeps falling below what rounding allows.
   constexpr double slack = 10;
   const double attainable = slack * std::numeric_limits<double>::epsilon() * matrix_norm_ * length / size;
   if (result.outcome == LinearOutcome::converged &&

@@ -131,15 +131,15 @@ def interrupted_sweep(recoil, scene):
             file.seek(at)
             file.write(bytes([byte ^ 16]))
 
-    anew, complete = "the sweep starts anew", "the forward run is complete"
-    again("sound", 2, lambda *_: None, complete, "the sweep goes on at state %d" % content["about"]["next"])
-    again("flipped", 2, lambda _, file: flip(file, os.path.getsize(file) // 2), complete, anew, "is damaged")
-    again("cut", 2, lambda _, file: os.truncate(file, 100), complete, anew, "is damaged")
-    again("missing", 2, lambda _, file: os.remove(file), complete, anew)
+    restarted, complete = "the sweep starts again", "the forward run is complete"
+    again("sound", 2, lambda *_: None, complete, "the sweep continues at state %d" % content["about"]["next"])
+    again("flipped", 2, lambda _, file: flip(file, os.path.getsize(file) // 2), complete, restarted, "is damaged")
+    again("cut", 2, lambda _, file: os.truncate(file, 100), complete, restarted, "is damaged")
+    again("missing", 2, lambda _, file: os.remove(file), complete, restarted)
     head = os.path.join("slide", "sweep.json")
     text = json.dumps(content["about"]["next"])
-    again("head", 2, lambda copy, _: flip(os.path.join(copy, head), open(os.path.join(copy, head)).read().index('"next": ' + text) + 8), complete, anew, "is damaged")
-    again("ranks", 1, lambda *_: None, complete, anew, "of 2 ranks")
+    again("head", 2, lambda copy, _: flip(os.path.join(copy, head), open(os.path.join(copy, head)).read().index('"next": ' + text) + 8), complete, restarted, "is damaged")
+    again("ranks", 1, lambda *_: None, complete, restarted, "of 2 ranks")
 
     def other_tolerance(copy, _):
         path = os.path.join(copy, "study.json")
@@ -151,7 +151,7 @@ def interrupted_sweep(recoil, scene):
         refused = recoil.run(1, "gradient", "--restart", copy, "-q", expect=4)[1]
         runs.check(path in refused and "inputs.json" in refused, "a changed study is refused:\n" + refused)
         os.remove(os.path.join(copy, "inputs.json"))
-    again("study", 2, other_tolerance, "inputs.json is missing", complete, anew, "another study")
+    again("study", 2, other_tolerance, "inputs.json is missing", complete, restarted, "another study")
 
     # What is finished is not repeated, on any number of ranks.
     for ranks in (1, 3):
@@ -184,7 +184,7 @@ def killed(recoil, scene):
             before = len(log(folder))
             restart(recoil, 1, folder)
             told = log(folder)[before:]
-            runs.check(("the sweep goes on" if stage == "sweep" else "restarting after step %d " % done) in told, name + ": goes on")
+            runs.check(("the sweep continues" if stage == "sweep" else "restarting after step %d " % done) in told, name + ": goes on")
             same(folder, whole, name)
 
 

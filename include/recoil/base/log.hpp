@@ -47,7 +47,7 @@ struct LogField {
 };
 using LogFields = std::initializer_list<LogField>;
 
-/// Sets the log up anew; the application calls it once it knows rank and options. Plain text puts debug and
+/// Sets the log up again; the application calls it once it knows rank and options. Plain text puts debug and
 /// info lines on standard output, warnings and errors on standard error. @throws FileError when the file
 /// cannot be opened (rank 0).
 void initialize_log(const LogOptions& options);

@@ -66,7 +66,7 @@ class ReducedObjective {
 public:
   struct Options {
     /// States of a run are kept in memory after every so many steps, and the ones between are computed again
-    /// for the gradient; 0: value() keeps none, and gradient() runs anew with all of them.
+    /// for the gradient; 0: value() keeps none, and gradient() runs again with all of them.
     int store_every = 1;
     SweepSettings sweep;
   };

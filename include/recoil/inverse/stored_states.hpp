@@ -52,7 +52,7 @@ int num_sub_steps(const std::vector<stepping::StepRecord>& records, GlobalIndex 
 /// before ahead of time; what it has not is computed again from the last restart point before it, by the
 /// solver of the run. Without a budget that holds three states, or those between two stored ones. With one it
 /// never holds more states than that (the histories of solver and store not counted): where those between two
-/// stored ones do not fit, snapshots of a whole history each are laid by binomial_split(), in units of a
+/// stored ones do not fit, snapshots of a whole history each are placed by binomial_split(), in units of a
 /// history, and the last states before the one asked for are kept as far as there is space. All members but
 /// the accessors are collective.
 class StoredStates final : public adjoint::StateSource {
@@ -97,7 +97,7 @@ private:
   void recompute(GlobalIndex id);
   void start_before(GlobalIndex id);
   void start_from_store(GlobalIndex id);
-  void lay_snapshot();
+  void take_snapshot();
   void repeat_step(const ForwardSteps::OnState& act);
 
   const std::vector<stepping::StepRecord>& records_;

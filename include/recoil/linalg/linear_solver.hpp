@@ -30,7 +30,7 @@ enum class StiffTerms {
   assembled  ///< multigrid of the assembled K + C
 };
 
-/// What is prepared anew for a matrix; each includes those before.
+/// What is prepared again for a matrix; each includes those before.
 enum class Renewal {
   nothing,
   stiff_terms, ///< exact solves of C; of multigrid only what C concerns
@@ -65,7 +65,7 @@ struct LinearResult {
 ///     solver.begin_sequence();                                  // of every time step
 ///     solver.update(matrix, modes, &stiff);  solver.solve(b, x, ..);   // as often as needed
 ///
-/// A solver decides by itself what it prepares anew for a matrix, from the iterations of earlier solves.
+/// A solver decides by itself what it prepares again for a matrix, from the iterations of earlier solves.
 class LinearSolver {
 public:
   /// Collective over the communicator of `layout`. @throws LibraryError for PETSc options that PETSc refuses.
@@ -77,7 +77,7 @@ public:
   /// Makes the near null space of K; called where multigrid builds its interpolation, on every rank.
   using MakeNearNullSpace = std::function<NearNullSpace()>;
 
-  /// The next matrix begins a sequence, those of a time step: everything is built anew for it, so that
+  /// The next matrix begins a sequence, those of a time step: everything is built again for it, so that
   /// nothing depends on earlier ones.
   void begin_sequence();
   /// Whether no matrix of the sequence has been prepared yet. Not collective.
@@ -93,7 +93,7 @@ public:
   /// solve. Less than `everything` keeps the interpolation or the symbolic factorisation, where the pattern
   /// of C is contained in that of before; with Renewal::stiff_terms multigrid stays as it is, whatever the
   /// values of K, at the price of some iterations, and a factorisation takes it for Renewal::operators. The
-  /// interpolation is built anew in any case where many other nodes are stiff than when it was built.
+  /// interpolation is rebuilt in any case where many other nodes are stiff than when it was built.
   /// Collective.
   void prepare(Renewal what);
 
@@ -114,7 +114,7 @@ public:
   /// of `x` set, or another outcome and x = 0; `indefinite` where the method is not direct. Collective.
   LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance);
 
-  /// What `automatic` has come to: by dimension, size and ranks at first, then anew where everything is
+  /// What `automatic` has chosen: by dimension, size and ranks at first, then anew where everything is
   /// rebuilt, by the work that symbolic elimination finds in K and its stiff terms.
   LinearMethod method() const;
   /// One line for the log: Krylov method, preconditioner, and PETSc options of the user that changed them.

@@ -6,7 +6,7 @@ namespace recoil::stepping {
 
 inline constexpr int max_bdf_order = 6;
 
-/// How a step leans on the states before it (BDF-m of the incremental potential form):
+/// How a step depends on the states before it (BDF-m of the incremental potential form):
 ///
 ///     u_i + sum_j a_j u_{i-j} = b dt v_i,    M (v_i + sum_j a_j v_{i-j}) + b dt G_i = 0,    j = 1..order.
 ///

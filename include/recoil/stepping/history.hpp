@@ -9,8 +9,8 @@
 
 namespace recoil::stepping {
 
-/// The last states a BDF step leans on, newest first, equally spaced in time. Keeps the storage of as many
-/// states as the order; after that many pushes nothing is allocated.
+/// The last states that a BDF step depends on, newest first, equally spaced in time. Keeps the storage of as
+/// many states as the order; after that many pushes nothing is allocated.
 class History {
 public:
   /// @throws InputError unless 1 <= max_order <= 6.
@@ -23,7 +23,7 @@ public:
   /// Makes copies of `u` and `v` (not vectors of this history) the newest state and drops the oldest one
   /// beyond max_order(). Ids must grow.
   void push(GlobalIndex id, const linalg::Vector& u, const linalg::Vector& v);
-  /// Keeps only the newest state, so that the order ramp starts anew: before and after sub-steps, whose dt
+  /// Keeps only the newest state, so that the order ramp starts again: before and after sub-steps, whose dt
   /// differs.
   void restart();
   /// Drops everything.

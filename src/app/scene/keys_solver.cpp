@@ -234,7 +234,7 @@ constexpr Key solver[] = {
      .types = integer,
      .fallback = "1",
      .range = from_to(-1, 2147483647),
-     .doc = "Most solves per step with friction lagged anew; -1: until converged (given up after 100, or "
+     .doc = "Most solves per step with friction lagged again; -1: until converged (given up after 100, or "
             "after 20 without progress, with a warning); 0 switches friction off."},
     {.pattern = "/solver/contact/friction_convergence_tol",
      .types = number,

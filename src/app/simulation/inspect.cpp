@@ -71,9 +71,9 @@ RunReport describe_trajectory(const parallel::Communicator& comm, const fs::path
 RunReport describe_summary(const fs::path& folder) {
   const fs::path path = folder / "summary.json";
   if (!is_there(path))
-    return {
-        "no summary.json: the run is going on or was killed; continue it with `recoil simulate --restart " +
-        folder.string() + "`\n"};
+    return {"no summary.json: the run is still running or was killed; continue it with `recoil simulate "
+            "--restart " +
+            folder.string() + "`\n"};
   const std::string text = read_file(path);
   if (nlohmann::json::accept(text)) return {"summary.json: " + text};
   return {"DAMAGED: " + path.string() + " is not valid JSON; the run writes it again with --restart\n",

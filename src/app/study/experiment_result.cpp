@@ -39,7 +39,7 @@ std::optional<ExperimentResult>
 read_experiment_result(const parallel::Communicator& comm, const ExperimentFolder& folder,
                        const std::vector<ParameterField<dim>>& fields, const mesh::DistributedMesh<dim>& mesh,
                        const std::string& experiment) {
-  std::string why; // told when the sweep starts anew
+  std::string why; // for the message when the sweep starts again from the end
   const std::optional<SweepFile> found = read_sweep_file(comm, folder, why);
   if (!found) return {};
   try {

@@ -24,11 +24,11 @@ public:
   /// Collective.
   ParameterValues finish(std::size_t objective);
 
-  /// All that has been added on this rank so far, as one list: with set_shares() enough to go on in another
-  /// process with the same partition. What is zero takes no place. Not collective.
+  /// All that has been added on this rank so far, as one list: with set_shares() enough to continue in
+  /// another process with the same partition. What is zero takes no place. Not collective.
   std::vector<double> shares();
-  /// False where `shares` do not fit this partition and these fields; then this chain is spoilt. Not
-  /// collective.
+  /// False where `shares` do not fit this partition and these fields; then this chain may no longer be used.
+  /// Not collective.
   bool set_shares(std::span<const double> shares);
 
 private:

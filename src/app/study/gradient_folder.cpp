@@ -90,8 +90,9 @@ GradientFolder GradientFolder::open(const parallel::Communicator& comm, const fs
       throw InputError(root.string(),
                        "there is no such folder; give the one that an earlier recoil gradient got with -o");
     if (!fs::exists(folder.study(), error))
-      throw InputError(root.string(), "this is no folder of a gradient, it has no study.json; give the one "
-                                      "that an earlier recoil gradient got with -o, or start anew");
+      throw InputError(root.string(),
+                       "this is no folder of a gradient, it has no study.json; give the one "
+                       "that an earlier recoil gradient got with -o, or start again in a new folder");
     folder.lock_ = std::make_unique<FolderLock>(root);
   });
   return folder;

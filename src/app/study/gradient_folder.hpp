@@ -25,7 +25,7 @@ struct ExperimentFolder {
   std::filesystem::path trajectory() const { return root / "trajectory"; }
   /// The barrier stiffness that a pilot run has found, and the checksum of the scene with it.
   std::filesystem::path pilot() const { return root / "pilot.json"; }
-  /// Names the file beside it that the sweep has come to, or its result.
+  /// Names the file beside it that holds the state of the sweep, or its result.
   std::filesystem::path sweep() const { return root / "sweep.json"; }
 };
 
@@ -66,7 +66,7 @@ public:
     settled_ = true;
   }
   bool is_settled() const { return settled_; }
-  /// Whether any run has come to its initial state. Collective.
+  /// Whether any run has stored its initial state. Collective.
   bool has_states(const parallel::Communicator& comm, const Study& study) const;
   /// Replaces gradient.json. Collective. @throws FileError on every rank.
   void write_result(const parallel::Communicator& comm, const nlohmann::ordered_json& result) const;

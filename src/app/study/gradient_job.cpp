@@ -195,7 +195,7 @@ void Job<dim>::evaluate_run() {
     problem_->require_derivatives();
     static_cast<inverse::ObjectiveValue&>(forward_) = inverse::evaluate_terms(*problem_);
   } catch (const InputError& wrong) {
-    throw InputError(fmt::format("{} in {}, remove inputs.json beside it, and go on with --restart",
+    throw InputError(fmt::format("{} in {}, remove inputs.json beside it, and continue with --restart",
                                  wrong.what(), folder_.study.string()));
   }
 }
@@ -216,7 +216,7 @@ std::uint32_t Job<dim>::digest_of_values() const {
   return crc32(std::as_bytes(std::span(parameters)));
 }
 
-/// Refuses to go on with other values, another scene or other files than the run was begun with.
+/// Refuses to continue with other values, another scene or other files than the run was begun with.
 template <int dim>
 void Job<dim>::hold_to_inputs() const {
   const auto begun_with =
@@ -228,7 +228,7 @@ void Job<dim>::hold_to_inputs() const {
                                  name()));
 }
 
-/// Begins the run, goes on with it, or leaves a complete one alone.
+/// Begins the run, continues it, or leaves a complete one alone.
 template <int dim>
 std::string Job<dim>::run_forward(ForwardResult& result, const Stopwatch& watch) {
   const auto run = checkpoint::RunFolder::open(comm_, folder_.root);
@@ -252,7 +252,7 @@ std::string Job<dim>::run_forward(ForwardResult& result, const Stopwatch& watch)
   };
   const ExitCode code = begun ? forward.restart() : forward.start(inputs());
   if (code == ExitCode::interrupted)
-    throw Error(code, name() + ": the forward run is interrupted; run again with --restart to go on");
+    throw Error(code, name() + ": the forward run is interrupted; run again with --restart to continue");
   result.seconds = watch.seconds();
   const solvers::SolverTotals& totals = problem_->discrete().solver().totals();
   if (totals.rough_friction > 0)
@@ -305,9 +305,9 @@ void Job<dim>::sweep_back(SweepResult& result) {
   SweepProgress before;
   std::string why;
   if (read_sweep_checkpoint(folder_, *at, discrete, states_->nodes(), before, why)) {
-    log_info(fmt::format("{}: the sweep goes on at state {}", name(), at->sweep().next()));
+    log_info(fmt::format("{}: the sweep continues at state {}", name(), at->sweep().next()));
   } else if (!why.empty()) {
-    log_warning(fmt::format("{}: the sweep starts anew: {}", name(), why));
+    log_warning(fmt::format("{}: the sweep starts again: {}", name(), why));
     at.reset();
     at = begin_sweep();
   }
@@ -323,7 +323,7 @@ void Job<dim>::sweep_back(SweepResult& result) {
     try {
       return at->sweep().advance();
     } catch (const Error& error) {
-      // While states were computed anew; the sweep has not moved.
+      // While steps were repeated; the sweep has not moved.
       if (error.code() == ExitCode::interrupted) save();
       throw;
     }
@@ -342,7 +342,7 @@ void Job<dim>::sweep_back(SweepResult& result) {
     if (stop)
       throw Error(
           ExitCode::interrupted,
-          fmt::format("{}: the sweep is interrupted before state {}; run again with --restart to go on",
+          fmt::format("{}: the sweep is interrupted before state {}; run again with --restart to continue",
                       name(), at->sweep().next()));
   }
   result.values = at->adjoint().gradient();

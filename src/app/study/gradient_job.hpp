@@ -11,20 +11,20 @@
 
 namespace recoil::app {
 
-/// What the forward run of an experiment comes to.
+/// The result of the forward run of an experiment.
 struct ForwardResult : inverse::ObjectiveValue {
   GlobalIndex newton_iterations = 0;
   double seconds = 0;
   bool is_swept = false; ///< the sweep of this run is finished, too
 };
 
-/// What its reverse sweep comes to.
+/// The result of its reverse sweep.
 struct SweepResult : inverse::ObjectiveGradient {
   double seconds = 0;
 };
 
 /// The gradient of one experiment at the start values, in a folder: a run that is stored and a sweep backward
-/// through it, both of which continue where an earlier process has come to. All members but accessors are
+/// through it, both of which continue where an earlier process has stopped. All members but accessors are
 /// collective. A signal ends every one of them that takes time, within a Newton iteration of a run or a state
 /// of the sweep, with Error of ExitCode::interrupted, after what there is to keep has been written.
 class GradientJob {
@@ -48,7 +48,7 @@ public:
   /// Runs with the start values into a run folder, or continues what it finds there: a complete run is only
   /// read.
   virtual ForwardResult run(const ExperimentFolder& folder) = 0;
-  /// Sweeps backward through the run of run(), from where an earlier sweep has come to in its folder; a
+  /// Sweeps backward through the run of run(), from where an earlier sweep has stopped in its folder; a
   /// finished one is not repeated. Once.
   virtual SweepResult sweep() = 0;
   /// The objective of the experiment as a function of its parameters, with steps as in run(): for

@@ -111,7 +111,7 @@ std::span<const Key> parameter_keys() {
        .types = list,
        .items = text,
        .length = {2, 2},
-       .reason = "the two bodies that rub; twice the same for self-contact",
+       .reason = "the two bodies that slide on each other; twice the same for self-contact",
        .doc = "`friction`: the pair; twice the same for self-contact."},
       {.pattern = "/parameters/*/boundary", .types = integer, .doc = "Surface id."},
       {.pattern = "/parameters/*/per",

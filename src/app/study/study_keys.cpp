@@ -18,7 +18,7 @@ constexpr const char* study_introduction =
     "is nowhere\n"
     "or a missing file ends the program with exit code 2 and a message that names the file, the line, the "
     "JSON pointer and\n"
-    "how to mend it, before any solve. `recoil schema study` prints the same table as a JSON Schema for "
+    "how to fix it, before any solve. `recoil schema study` prints the same table as a JSON Schema for "
     "editors.\n\n"
     "```json\n"
     "{ \"experiments\": [ {\"name\": \"drop\", \"scene\": \"drop.json\"} ],\n"
@@ -189,12 +189,12 @@ constexpr const char* result =
     "cut off."
     "\n"
     "\n"
-    "`--restart` goes on with the study, scenes and files that the gradient was begun with; `inputs.json` "
+    "`--restart` continues with the study, scenes and files that the gradient was begun with; `inputs.json` "
     "and "
     "the manifests of the\n"
     "runs hold their checksums. Observations and references may be replaced: the objective and its gradient "
     "are then computed\n"
-    "anew from the stored runs, with a warning. So may the objectives and settings in `study.json` of the "
+    "again from the stored runs, with a warning. So may the objectives and settings in `study.json` of the "
     "folder, once\n"
     "`inputs.json` is removed, which tells that the change is meant; the parameters may not.";
 

@@ -56,7 +56,7 @@ Measure measure(const BodyMesh& mesh, const std::array<std::int32_t, 4>& cell) {
                                : finite ? (mesh.dim == 3 ? "has no volume" : "has no area")
                                         : "has coordinates that are not finite") +
                               "; its vertices (counted from 0) are " + corners +
-                              (repeated ? "" : "; mend the mesh, or a scale or dimension of zero"));
+                              (repeated ? "" : "; fix the mesh, or a scale or dimension of zero"));
 }
 
 } // namespace

@@ -10,7 +10,7 @@ namespace {
 /// Prescribed motion that cannot be made at once is made in at most this many moves. It is given up earlier
 /// where the first moves make so little of it that it would take many times as many.
 constexpr int max_sub_moves = 256, first_moves = 8, most_times = 4;
-/// Between moves the free nodes only get out of the way: to this share of the first gradient, or so far. With
+/// Between moves the free nodes only make way: to this share of the first gradient, or so far. With
 /// contact the next motion does the same.
 constexpr double sub_move_tolerance = 1e-1;
 constexpr int sub_move_iterations = 8, sub_move_iterations_in_contact = 1;

@@ -176,7 +176,7 @@ StepReport ElastodynamicsSolver<dim>::advance(const std::function<void(const Acc
   }
   report.failure.clear();
   for (std::size_t i = 0; i < states.size(); ++i) {
-    // States at the distance of sub-steps are no use to a step of full length: the order ramp starts anew.
+    // States at the distance of sub-steps are no use to a step of full length: the order ramp starts again.
     if (states.size() > 1) self.history.clear();
     self.history.push(records[i].id, states[i].u, states[i].v);
     self.ledger = ledgers[i];

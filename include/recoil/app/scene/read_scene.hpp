@@ -20,7 +20,7 @@ struct SceneFile {
 
 /// Reads and checks a scene: JSON, `common` inheritance and `patch`, every key against the table of keys, and
 /// whatever can be known without a mesh. Opens no mesh, but every file named must exist. Not collective.
-/// @throws InputError with file, line, JSON pointer, the offending value and how to mend it.
+/// @throws InputError with file, line, JSON pointer, the offending value and how to fix it.
 SceneFile read_scene(const std::filesystem::path& path);
 
 /// The same for a text that did not come from a file of its own. Relative paths are resolved against

@@ -11,7 +11,7 @@ struct ConsoleOptions {
   bool quiet = false, json_lines = false, verbose = false;
 };
 
-/// Starts this rank's log (base/log.hpp) anew: to the console, and to `file` unless it is empty. Collective.
+/// Starts this rank's log (base/log.hpp) again: to the console, and to `file` unless it is empty. Collective.
 /// @throws FileError on every rank if the file cannot be opened.
 void start_log(const parallel::Communicator& comm, const ConsoleOptions& console,
                const std::filesystem::path& file = {});

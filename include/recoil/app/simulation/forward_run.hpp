@@ -26,7 +26,7 @@ public:
 
   /// All arguments must outlive it. A signal drops the step that is under way, within a Newton iteration.
   /// `since` has been running since the run began. `observe` is called for every accepted state, the initial
-  /// one included; after a restart for those that are computed anew.
+  /// one included; after a restart for those that are computed again.
   ForwardRun(const parallel::Communicator& comm, DiscreteScene<dim>& discrete,
              const checkpoint::RunFolder& folder, const Interrupts& interrupts, Stopwatch since = {},
              Observer observe = {});

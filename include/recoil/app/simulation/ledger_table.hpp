@@ -24,7 +24,7 @@ std::vector<LedgerRow> ledger_rows(std::span<const checkpoint::StateRecord> reco
 
 /// ledger.csv of a run folder: one row per nominal step with energies, works, momenta, and what contact
 /// looked like. Used by one rank. A convenience: all of it is in the trajectory, too, from which a restart
-/// writes the table anew.
+/// writes the table again.
 class LedgerTable {
 public:
   /// Writes the table with these rows in the place of any other. @throws FileError.

@@ -18,7 +18,7 @@ struct GradientOptions {
 
 /// Runs the experiments of a study forward, sweeps backward through what they stored, and writes
 /// gradient.json, gradient.h5 where values belong to elements or vertices, and a run folder per experiment.
-/// A study that cannot begin leaves no folder. With `restart` it goes on from whatever an earlier call has
+/// A study that cannot begin leaves no folder. With `restart` it continues from whatever an earlier call has
 /// left: complete runs and finished sweeps are not repeated, on any number of ranks; a sweep under way is, on
 /// another number of ranks. Returns ExitCode::no_solution where a run, a sweep or the check fails, and
 /// ExitCode::interrupted after SIGUSR1 or SIGTERM, when what there is to keep has been written. Collective.

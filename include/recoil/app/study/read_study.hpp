@@ -19,7 +19,7 @@ struct StudyFile {
 
 /// Reads and checks a study: every key against the table of keys, and whatever can be known without its
 /// scenes. Opens no other file, but every file named must exist. Not collective.
-/// @throws InputError with file, line, JSON pointer, the offending value and how to mend it.
+/// @throws InputError with file, line, JSON pointer, the offending value and how to fix it.
 StudyFile read_study(const std::filesystem::path& path);
 
 /// The same for a text that did not come from a file of its own. Relative paths are resolved against
@@ -35,7 +35,7 @@ StudyFile read_resolved_study(const std::string& resolved, const std::string& lo
 /// parameter is used by its experiments and stands for one value there, every objective can be looked at.
 /// `scenes[i]` is that of `study.experiments[i]`. Not collective.
 /// @return warnings: accepted, but probably not meant.
-/// @throws InputError naming the JSON pointer in the study and how to mend it.
+/// @throws InputError naming the JSON pointer in the study and how to fix it.
 std::vector<std::string> check_study_against_scenes(const Study& study, std::span<const Scene> scenes);
 
 /// Checks what needs only the dimensions of the experiments, `dims[i]` of `study.experiments[i]`: numbers of

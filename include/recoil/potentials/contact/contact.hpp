@@ -71,8 +71,8 @@ public:
   /// projection; p is zero on obstacles.
   std::vector<Point> hessian_product(double stiffness, double scale, const linalg::Vector& p) const;
   /// scale * L' p at the owned surface vertices, obstacles included, with L the derivative of the friction
-  /// forces by the positions that frames and normal forces were lagged at, at fixed sliding
-  /// (spec/differentiable.md 4).
+  /// forces by the positions that frames and normal forces were lagged at, at fixed sliding:
+  /// normal forces and tangent frames vary.
   std::vector<Point> lag_product(double scale, const linalg::Vector& p) const;
   /// The same by the positions that sliding is measured from: -scale * H p with the Hessian H of friction.
   std::vector<Point> start_product(double scale, const linalg::Vector& p) const;

@@ -122,7 +122,7 @@ public:
   /// Solves the next nominal step. `on_state` is called for each accepted internal state, in order, after all
   /// of them have succeeded. On failure or interruption the solver stays at the last accepted step.
   /// @param sub_steps a power of two: how many equal sub-steps are tried first, to take a step as an earlier
-  /// run has come to take it.
+  /// run took it.
   StepReport advance(const std::function<void(const AcceptedState&)>& on_state, int sub_steps = 1);
 
   /// The steps of a run of this problem with `num_records` states, for the reverse sweep. The barrier
