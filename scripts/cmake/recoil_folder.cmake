@@ -31,6 +31,14 @@ target_link_libraries(recoil_options INTERFACE recoil_abi)
 # operands of its own AVX-512 intrinsics for uninitialised variables.
 set(recoil_little_optimisation "$<$<CONFIG:Release>:-O1>" "$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>")
 
+# recoil_embed_page(NAME): docs/<NAME>.md.in as the text <NAME>_page, in <NAME>_page.cpp of the build folder.
+function(recoil_embed_page name)
+  set(file ${CMAKE_SOURCE_DIR}/docs/${name}.md.in)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(READ ${file} page)
+  configure_file(${CMAKE_SOURCE_DIR}/src/app/scene/page.cpp.in ${name}_page.cpp @ONLY)
+endfunction()
+
 # recoil_add_folder(NAME SOURCES .. PUBLIC .. PRIVATE ..): the library recoil::<NAME> of src/<NAME>;
 # a nested folder a/b gives recoil::a_b.
 function(recoil_add_folder name)

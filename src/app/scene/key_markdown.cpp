@@ -1,5 +1,7 @@
 #include "recoil/app/scene/key_documentation.hpp"
 
+#include "recoil/base/error.hpp"
+
 namespace recoil::app {
 namespace {
 
@@ -46,20 +48,24 @@ std::string table_cell(const std::string& text) {
   return escaped;
 }
 
+void fill_in(std::string& page, const std::string& name, const std::string& text) {
+  const std::string line = "\n@" + name + "@\n";
+  const std::size_t place = page.find(line);
+  RECOIL_ASSERT(place != std::string::npos);
+  page.replace(place + 1, line.size() - 1, text);
+}
+
 std::string markdown(const KeyTable& table) {
-  std::string text = table.introduction;
+  std::string page = table.page;
   for (const auto& section : table.sections) {
-    text += "\n## " + std::string(section.title) + "\n\n";
-    if (*section.introduction)
-      text += std::string(section.introduction) + (section.keys.empty() ? "\n" : "\n\n");
-    if (section.keys.empty()) continue;
-    text += "| key | type | default | unit, range, values | meaning |\n|---|---|---|---|---|\n";
+    std::string rows = "| key | type | default | unit, range, values | meaning |\n|---|---|---|---|---|\n";
     for (const auto& key : section.keys)
-      text += "| " + table_cell(shown_key(key.pattern)) + " | " + table_cell(describe_types(key)) + " | " +
+      rows += "| " + table_cell(shown_key(key.pattern)) + " | " + table_cell(describe_types(key)) + " | " +
               table_cell(shown_default(key)) + " | " + table_cell(shown_values(key)) + " | " +
               table_cell(shown_meaning(key)) + " |\n";
+    fill_in(page, section.name, rows);
   }
-  return text;
+  return page;
 }
 
 } // namespace recoil::app

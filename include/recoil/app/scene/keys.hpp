@@ -72,10 +72,9 @@ struct Key {
   const char* doc = "";
 };
 
-/// A group of rows with its heading in the documentation.
+/// A group of rows; its table stands in the documentation where the page says @name@.
 struct KeySection {
-  const char* title;
-  const char* introduction;
+  const char* name;
   std::span<const Key> keys;
 };
 
@@ -93,8 +92,8 @@ struct KeyNode {
 
 /// Everything that one kind of file may hold.
 struct KeyTable {
-  const char* kind;         ///< "scene", "study": for messages and titles
-  const char* introduction; ///< Markdown that stands above the sections
+  const char* kind; ///< "scene", "study": for messages and titles
+  const char* page; ///< docs/<kind>.md.in
   std::span<const KeySection> sections;
   KeyNode tree;
 
