@@ -17,8 +17,8 @@ std::vector<ItemTree<dim>> build_trees(std::span<const ItemSet<dim>> sets, std::
   std::vector<bool> used(sets.size(), false);
   for (const auto& [first, second] : which)
     for (const int s : {first, second}) {
-      RECOIL_ASSERT(s >= 0 && static_cast<std::size_t>(s) < sets.size());
-      used[static_cast<std::size_t>(s)] = true;
+      RECOIL_ASSERT(s >= 0 && s < std::ssize(sets));
+      used[s] = true;
     }
   std::vector<ItemTree<dim>> trees(sets.size());
   for (std::size_t s = 0; s < sets.size(); ++s)
@@ -32,9 +32,9 @@ template <int dim>
 void find_pairs(std::span<const ItemSet<dim>> sets, std::span<const ItemTree<dim>> trees,
                 std::span<const ItemTree<dim>> received_trees, std::span<const SetPair> which,
                 PairSearch<dim>& search, Candidates& candidates) {
-  const auto own = [&](int s) { return Side<dim>{trees[static_cast<std::size_t>(s)], 0}; };
+  const auto own = [&](int s) { return Side<dim>{trees[s], 0}; };
   const auto remote = [&](int s) {
-    const auto i = static_cast<std::size_t>(s);
+    const std::size_t i = s;
     return Side<dim>{received_trees[i], static_cast<std::int32_t>(sets[i].boxes.size())};
   };
   candidates.pairs.resize(which.size());
@@ -68,9 +68,8 @@ void keep_partners(std::span<const ItemSet<dim>> sets, const ReceivedItems<dim>&
         }
     }
   };
-  for_remote_entries([&](std::size_t set, std::int32_t size, std::int32_t entry) {
-    number[set][static_cast<std::size_t>(entry - size)] = 0;
-  });
+  for_remote_entries(
+      [&](std::size_t set, std::int32_t size, std::int32_t entry) { number[set][entry - size] = 0; });
   for (std::size_t s = 0; s < sets.size(); ++s)
     for (std::size_t i = 0; i < number[s].size(); ++i) {
       if (number[s][i] < 0) continue;
@@ -78,10 +77,10 @@ void keep_partners(std::span<const ItemSet<dim>> sets, const ReceivedItems<dim>&
       candidates.remote[s].push_back(received.origin[s][i]);
     }
   for_remote_entries([&](std::size_t set, std::int32_t size, std::int32_t& entry) {
-    entry = size + number[set][static_cast<std::size_t>(entry - size)];
+    entry = size + number[set][entry - size];
   });
   for (std::size_t k = 0; k < which.size(); ++k) {
-    const auto first = static_cast<std::size_t>(which[k].first);
+    const std::size_t first = which[k].first;
     sort_pairs(candidates.pairs[k], sets[first].boxes.size() + candidates.remote[first].size());
   }
 }

@@ -52,10 +52,9 @@ std::vector<double> TwoLevelSolver::softness_limits() const {
   RECOIL_PETSC(MatGetDiagonal(matrix_.get(), diagonal.get()));
   const PetscScalar* values = nullptr;
   RECOIL_PETSC(VecGetArrayRead(diagonal.get(), &values));
-  const auto size = static_cast<std::size_t>(layout().block_size);
-  std::vector<double> limits(static_cast<std::size_t>(layout().num_owned), 0);
-  for (std::size_t i = 0; i < limits.size() * size; ++i)
-    limits[i / size] += std::abs(values[i]) / static_cast<double>(size);
+  const int size = layout().block_size;
+  std::vector<double> limits(layout().num_owned, 0);
+  for (std::size_t i = 0; i < limits.size() * size; ++i) limits[i / size] += std::abs(values[i]) / size;
   RECOIL_PETSC(VecRestoreArrayRead(diagonal.get(), &values));
   return limits;
 }

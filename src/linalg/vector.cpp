@@ -22,8 +22,7 @@ Vector::Vector(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(l
   PetscScalar* values = nullptr;
   RECOIL_PETSC(VecGetArray(vec_.get(), &values));
   // The ghosts follow the owned entries.
-  values_ = {values,
-             static_cast<std::size_t>(layout_->num_local()) * static_cast<std::size_t>(layout_->block_size)};
+  values_ = std::span<double>(values, layout_->num_local() * layout_->block_size);
   RECOIL_PETSC(VecRestoreArray(vec_.get(), &values));
   std::ranges::fill(values_, 0.0);
 }

@@ -55,7 +55,7 @@ std::pair<std::vector<int>, int> components(const DualGraph& graph, std::size_t 
       const std::size_t cell = open.back();
       open.pop_back();
       for (idx_t k = graph.offsets[cell]; k < graph.offsets[cell + 1]; ++k) {
-        const auto next = static_cast<std::size_t>(graph.neighbours[k]);
+        const std::size_t next = graph.neighbours[k];
         if (component[next] >= 0) continue;
         component[next] = count;
         open.push_back(next);
@@ -76,8 +76,7 @@ std::vector<std::array<idx_t, 2>> links(const SimplexMesh& mesh, const std::vect
   Eigen::AlignedBox<double, dim> all;
   for (const auto& cell : mesh.cells) {
     auto& box = boxes.emplace_back();
-    for (std::size_t i = 0; i <= dim; ++i)
-      box.extend(mesh.vertices[static_cast<std::size_t>(cell[i])].template head<dim>());
+    for (std::size_t i = 0; i <= dim; ++i) box.extend(mesh.vertices[cell[i]].template head<dim>());
     all.extend(box);
   }
   const auto near = [&](std::size_t a, std::size_t b) {
@@ -133,7 +132,7 @@ Graph linked(const SimplexMesh& mesh, const DualGraph& dual, const std::vector<i
 } // namespace
 
 std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::span<const int> weights) {
-  const std::size_t corners = static_cast<std::size_t>(mesh.dim) + 1;
+  const std::size_t corners = mesh.dim + 1;
   if (num_parts == 1) return std::vector<int>(mesh.cells.size(), 0);
   if (mesh.cells.size() * corners > static_cast<std::size_t>(std::numeric_limits<idx_t>::max()))
     throw InputError("mesh",

@@ -40,7 +40,7 @@ public:
       if (!point.owned) return;
       // d(moment / mass): the moment about the centre itself.
       const double share = by_moment.dot(point.rest + point.interpolate(state.u) - c);
-      g.density[static_cast<std::size_t>(point.cell)] += factor * point.weight * share;
+      g.density[point.cell] += factor * point.weight * share;
       if (g.wants_shape) point.add_to_vertices(factor, rho * share, rho * by_moment, g.vertices);
     });
   }

@@ -46,7 +46,7 @@ std::vector<double> weights_of(const ChosenSteps& chosen, std::span<const double
     if (step < 0 || static_cast<std::size_t>(step) >= times.size())
       throw InputError("step " + std::to_string(step) + " does not exist; there are steps 0 to " +
                        std::to_string(times.size() - 1));
-    weights[static_cast<std::size_t>(step)] += 1;
+    weights[step] += 1;
   }
   return weights;
 }
@@ -64,7 +64,7 @@ std::vector<double> weights_of(const ChosenTimes& chosen, std::span<const double
     const auto near = std::find_if(times.begin(), times.end(),
                                    [&](double state) { return std::abs(state - time) <= tolerance; });
     if (near != times.end()) {
-      weights[static_cast<std::size_t>(near - times.begin())] += 1;
+      weights[near - times.begin()] += 1;
       continue;
     }
     const auto i = static_cast<std::size_t>(after - times.begin()) - 1;

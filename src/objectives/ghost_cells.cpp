@@ -24,8 +24,8 @@ struct CellAddress {
 template <int dim>
 GhostCells find_ghost_cells(const mesh::DistributedMesh<dim>& mesh) {
   const parallel::Communicator& comm = *mesh.comm;
-  const auto size = static_cast<std::size_t>(comm.size());
-  const auto id = [&](LocalIndex cell) { return mesh.cell_ids[static_cast<std::size_t>(cell)]; };
+  const std::size_t size = comm.size();
+  const auto id = [&](LocalIndex cell) { return mesh.cell_ids[cell]; };
   const auto directory = [&](GlobalIndex cell) { return static_cast<std::size_t>(cell) % size; };
 
   std::vector<std::vector<OwnedCell>> entries(size);
@@ -52,7 +52,7 @@ GhostCells find_ghost_cells(const mesh::DistributedMesh<dim>& mesh) {
   for (std::size_t rank = 0; rank < size; ++rank) {
     RECOIL_ASSERT(answers[rank].size() == asked[rank].size());
     for (std::size_t k = 0; k < asked[rank].size(); ++k) {
-      const auto owner = static_cast<std::size_t>(answers[rank][k].rank);
+      const std::size_t owner = answers[rank][k].rank;
       wanted[owner].push_back(answers[rank][k].index);
       ghosts[owner].push_back(asked[rank][k]);
     }

@@ -44,8 +44,7 @@ struct IntegrationPoint {
   /// measure (j) [Huang et al. 2024, section 8].
   void add_to_vertices(double factor, double j, const Point& j_X, std::vector<Point>& by_vertices) const {
     for (std::size_t b = 0; b < vertices.size(); ++b)
-      by_vertices[static_cast<std::size_t>(vertices[b])] +=
-          factor * weight * (barycentric[b] * j_X + j * gradients[b]);
+      by_vertices[vertices[b]] += factor * weight * (barycentric[b] * j_X + j * gradients[b]);
   }
 };
 
@@ -70,7 +69,7 @@ public:
     for (const Element& element : elements_) {
       const bool owned = element.cell < space_->mesh().num_owned_cells;
       if (!owned && !with_ghosts) continue;
-      const auto order = static_cast<std::size_t>(space_->order(element.cell));
+      const std::size_t order = space_->order(element.cell);
       const std::vector<LocalIndex> nodes = element_nodes(element);
       const Simplex simplex = element_simplex(element);
       const Tables& tables = tables_[order];
@@ -79,14 +78,14 @@ public:
         IntegrationPoint<dim> point{element.cell,
                                     owned,
                                     nodes,
-                                    tables.basis.data() + static_cast<std::size_t>(q) * nodes.size(),
-                                    std::span(simplex.vertices).first(static_cast<std::size_t>(simplex.size)),
+                                    tables.basis.data() + q * nodes.size(),
+                                    std::span(simplex.vertices).first(simplex.size),
                                     barycentric,
                                     simplex.gradients.data(),
-                                    simplex.weight_factor * tables.weights[static_cast<std::size_t>(q)],
+                                    simplex.weight_factor * tables.weights[q],
                                     Point::Zero()};
         for (std::size_t b = 0; b < point.vertices.size(); ++b)
-          point.rest += barycentric[b] * space_->mesh().vertices[static_cast<std::size_t>(point.vertices[b])];
+          point.rest += barycentric[b] * space_->mesh().vertices[point.vertices[b]];
         act(std::as_const(point));
       }
     }

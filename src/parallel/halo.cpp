@@ -30,7 +30,7 @@ void for_parts(Byte* begin, std::size_t size, Work&& work) {
 
 Halo::Halo(const Communicator& comm, const std::vector<std::vector<LocalIndex>>& wanted) : comm_(comm.get()) {
   RECOIL_ASSERT(wanted.size() == static_cast<std::size_t>(comm.size()));
-  RECOIL_ASSERT(wanted[static_cast<std::size_t>(comm.rank())].empty());
+  RECOIL_ASSERT(wanted[comm.rank()].empty());
   std::size_t num_ghosts = 0;
   for (std::size_t rank = 0; rank < wanted.size(); ++rank) {
     if (wanted[rank].empty()) continue;
@@ -48,7 +48,7 @@ Halo::Halo(const Communicator& comm, const std::vector<std::vector<LocalIndex>>&
   if (sent_.empty()) return;
   const auto [lowest, highest] = std::minmax_element(sent_.begin(), sent_.end());
   RECOIL_ASSERT(*lowest >= 0);
-  min_owned_ = static_cast<std::size_t>(*highest) + 1;
+  min_owned_ = *highest + 1;
 }
 
 int Halo::num_neighbours() const {
@@ -82,20 +82,18 @@ void Halo::forward_bytes(std::span<const std::byte> owned, std::size_t entry_byt
   RECOIL_ASSERT(ghosts.size() == static_cast<std::size_t>(num_ghosts_) * entry_bytes);
   std::vector<std::byte> outgoing(sent_.size() * entry_bytes);
   for (std::size_t i = 0; i < sent_.size(); ++i)
-    std::memcpy(outgoing.data() + i * entry_bytes,
-                owned.data() + static_cast<std::size_t>(sent_[i]) * entry_bytes, entry_bytes);
+    std::memcpy(outgoing.data() + i * entry_bytes, owned.data() + sent_[i] * entry_bytes, entry_bytes);
   transfer(sent_parts_, outgoing.data(), ghost_parts_, ghosts.data(), entry_bytes);
 }
 
 void Halo::forward(std::span<const double> owned, int width, std::span<double> ghosts) const {
   RECOIL_ASSERT(width > 0);
-  forward_bytes(std::as_bytes(owned), static_cast<std::size_t>(width) * sizeof(double),
-                std::as_writable_bytes(ghosts));
+  forward_bytes(std::as_bytes(owned), width * sizeof(double), std::as_writable_bytes(ghosts));
 }
 
 void Halo::add_back(std::span<const double> ghosts, int width, std::span<double> owned) const {
   RECOIL_ASSERT(width > 0);
-  const auto n = static_cast<std::size_t>(width);
+  const std::size_t n = width;
   RECOIL_ASSERT(owned.size() >= min_owned_ * n);
   RECOIL_ASSERT(ghosts.size() == static_cast<std::size_t>(num_ghosts_) * n);
   std::vector<double> incoming(sent_.size() * n);
@@ -103,8 +101,7 @@ void Halo::add_back(std::span<const double> ghosts, int width, std::span<double>
            std::as_writable_bytes(std::span(incoming)).data(), n * sizeof(double));
   // Nothing is added before all has come: the order of arrival must not show in the last bit.
   for (std::size_t i = 0; i < sent_.size(); ++i)
-    for (std::size_t k = 0; k < n; ++k)
-      owned[static_cast<std::size_t>(sent_[i]) * n + k] += incoming[i * n + k];
+    for (std::size_t k = 0; k < n; ++k) owned[sent_[i] * n + k] += incoming[i * n + k];
 }
 
 } // namespace recoil::parallel

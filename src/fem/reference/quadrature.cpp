@@ -94,16 +94,14 @@ std::span<const Triangle> symmetric_rule(int degree, Triangle*) {
   static constexpr std::array<std::span<const Triangle>, 11> rules{triangle1, triangle1, triangle2, triangle4,
                                                                    triangle4, triangle5, triangle6, triangle7,
                                                                    triangle8, triangle9, triangle10};
-  return static_cast<std::size_t>(degree) < rules.size() ? rules[static_cast<std::size_t>(degree)]
-                                                         : std::span<const Triangle>();
+  return static_cast<std::size_t>(degree) < rules.size() ? rules[degree] : std::span<const Triangle>();
 }
 
 std::span<const Tetrahedron> symmetric_rule(int degree, Tetrahedron*) {
   static constexpr std::array<std::span<const Tetrahedron>, 9> rules{
       tetrahedron1, tetrahedron1, tetrahedron2, tetrahedron3, tetrahedron5,
       tetrahedron5, tetrahedron6, tetrahedron7, tetrahedron8};
-  return static_cast<std::size_t>(degree) < rules.size() ? rules[static_cast<std::size_t>(degree)]
-                                                         : std::span<const Tetrahedron>();
+  return static_cast<std::size_t>(degree) < rules.size() ? rules[degree] : std::span<const Tetrahedron>();
 }
 
 template <int dim>
@@ -112,7 +110,7 @@ void add_orbit(const Orbit<dim>& orbit, QuadratureRule<dim>& rule) {
   std::sort(lambda.begin(), lambda.end());
   do {
     Eigen::Matrix<double, dim, 1> point;
-    for (int i = 0; i < dim; ++i) point[i] = lambda[static_cast<std::size_t>(i + 1)];
+    for (int i = 0; i < dim; ++i) point[i] = lambda[i + 1];
     rule.points.push_back(point);
     rule.weights.push_back(orbit.weight);
   } while (std::next_permutation(lambda.begin(), lambda.end()));

@@ -136,7 +136,7 @@ RawMesh read_medit_binary(FileCursor& cursor) {
   const auto count = [&](const char* what, std::size_t bytes) {
     const auto value = integer();
     if (value < 0) cursor.fail(std::string("the count of ") + what + " is negative");
-    return cursor.check_count(static_cast<std::uint64_t>(value), what, bytes);
+    return cursor.check_count(value, what, bytes);
   };
 
   RawMesh mesh;
@@ -156,8 +156,7 @@ RawMesh read_medit_binary(FileCursor& cursor) {
     } else if (code == 4) {
       if (!dim) cursor.fail("Vertices come before Dimension");
       if (!mesh.vertices.empty()) cursor.fail("a second section Vertices");
-      mesh.vertices.resize(count("vertices", static_cast<std::size_t>(*dim) * real_bytes + int_bytes),
-                           Eigen::Vector3d::Zero());
+      mesh.vertices.resize(count("vertices", *dim * real_bytes + int_bytes), Eigen::Vector3d::Zero());
       for (auto& vertex : mesh.vertices) {
         for (int k = 0; k < *dim; ++k)
           vertex[k] =
@@ -177,7 +176,7 @@ RawMesh read_medit_binary(FileCursor& cursor) {
       for (const auto& keyword : refused)
         if (code == keyword.code && integer() > 0) refuse(cursor, keyword.name);
     }
-    cursor.seek(static_cast<std::size_t>(next));
+    cursor.seek(next);
   }
   return finish(cursor, std::move(mesh));
 }
