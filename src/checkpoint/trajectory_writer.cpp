@@ -142,7 +142,7 @@ struct TrajectoryWriter::Impl {
         state.fields.back().owned = state.values.back();
       }
     recent.push_front(std::move(state));
-    if (recent.size() > static_cast<std::size_t>(options.history)) recent.pop_back();
+    if (std::ssize(recent) > options.history) recent.pop_back();
   }
 
   /// Puts the recent states that no file has into the current one.

@@ -119,8 +119,8 @@ void sort_ties(std::vector<KeyedItem>& items, const std::vector<std::int32_t>& g
 template <int dim>
 std::vector<KeyedItem> sorted_items(const ItemSet<dim>& set) {
   std::vector<std::int32_t> items;
-  for (std::size_t i = 0; i < set.boxes.size(); ++i)
-    if (!is_empty<dim>(set.boxes[i])) items.push_back(static_cast<std::int32_t>(i));
+  for (std::int32_t i = 0; i < std::ssize(set.boxes); ++i)
+    if (!is_empty<dim>(set.boxes[i])) items.push_back(i);
   const KeyMaker<dim> key(set, items);
   std::vector<KeyedItem> result;
   result.reserve(items.size());

@@ -35,12 +35,12 @@ template <int dim>
 void append_parts(const ItemTree<dim>& tree, std::vector<Region<dim>>& parts) {
   if (tree.num_nodes() == 0) return;
   const auto& nodes = tree.nodes();
-  std::vector<std::size_t> level{0}, next;
+  std::vector<std::int32_t> level{0}, next;
   while (level.size() < parts_per_tree) {
     next.clear();
-    for (const std::size_t i : level) {
+    for (const std::int32_t i : level) {
       next.push_back(i);
-      if (nodes[i].skip == static_cast<std::int32_t>(i) + 1) continue;
+      if (nodes[i].skip == i + 1) continue;
       next.back() = i + 1;
       next.push_back(nodes[i + 1].skip);
     }

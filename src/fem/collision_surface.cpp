@@ -186,7 +186,7 @@ struct CollisionSurface<dim>::Builder {
     const int own = comm.rank();
     LocalIndex num_nodes_owned = 0;
     while (num_nodes_owned < self.num_owned_ && self.node(num_nodes_owned) >= 0) ++num_nodes_owned;
-    const auto first_obstacle = comm.all_gather(static_cast<GlobalIndex>(num_nodes_owned));
+    const auto first_obstacle = comm.all_gather(GlobalIndex{num_nodes_owned});
     const auto offsets = comm.all_gather(space.layout()->offset);
     std::vector<std::vector<LocalIndex>> questions(offsets.size()), askers(offsets.size());
     for (LocalIndex v = 0; v < self.num_vertices(); ++v) {
@@ -209,9 +209,9 @@ struct CollisionSurface<dim>::Builder {
     for (auto& list : asked)
       for (LocalIndex& node : list) node = vertex(node);
     const auto answers = parallel::exchange(comm, asked);
-    for (std::size_t rank = 0; rank < answers.size(); ++rank)
+    for (int rank = 0; rank < comm.size(); ++rank)
       for (std::size_t k = 0; k < answers[rank].size(); ++k)
-        self.vertices_[askers[rank][k]].address = {static_cast<int>(rank), answers[rank][k]};
+        self.vertices_[askers[rank][k]].address = {rank, answers[rank][k]};
   }
 };
 

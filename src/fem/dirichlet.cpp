@@ -46,18 +46,18 @@ DirichletDofs<dim>::DirichletDofs(const FunctionSpace<dim>& space, std::vector<D
 
   // Facets of a ghost node may lie on cells that only its owner holds.
   linalg::Vector marks(space.layout());
-  const std::size_t owned = space.num_owned_nodes() * dim;
   auto values = marks.write_local();
-  for (std::size_t i = 0; i < owned; ++i)
-    if (condition_of[i] >= 0) {
-      values[i] = 1;
-      dofs_.push_back({static_cast<LocalIndex>(i / dim), static_cast<int>(i % dim),
-                       static_cast<std::size_t>(condition_of[i])});
+  for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
+    for (int i = 0; i < dim; ++i) {
+      const std::int64_t condition = condition_of[node * dim + i];
+      if (condition < 0) continue;
+      values[node * dim + i] = 1;
+      dofs_.push_back({node, i, condition});
     }
   marks.update_ghosts();
   flags_.resize(num_entries);
   std::transform(marks.local().begin(), marks.local().end(), flags_.begin(),
-                 [](double mark) { return static_cast<char>(mark != 0); });
+                 [](double mark) { return mark != 0; });
   num_global_ = space.comm().sum(std::ssize(dofs_));
 }
 

@@ -59,7 +59,7 @@ std::vector<GlobalIndex> exclusive_sums(const parallel::Communicator& comm, std:
   auto items = parallel::exchange(comm, to_blocks);
   const GlobalIndex first = std::min(num_global, per_rank * comm.rank()),
                     last = std::min(num_global, first + per_rank);
-  std::vector<GlobalIndex> sums(static_cast<std::size_t>(last - first) + 1, 0);
+  std::vector<GlobalIndex> sums(last - first + 1, 0);
   for (const auto& list : items)
     for (const Item& item : list) sums[item.id - first + 1] = item.value;
   for (std::size_t i = 1; i < sums.size(); ++i) sums[i] += sums[i - 1];
@@ -137,8 +137,7 @@ std::vector<GlobalIndex> number_canonically(const mesh::DistributedMesh<dim>& me
       for (std::size_t i = 0; i < nodes.entities.size(); ++i)
         if (nodes.entities[i].dimension == dimension &&
             nodes.entities[i].vertices[0] < mesh.num_owned_vertices)
-          act(i, static_cast<std::size_t>(nodes.entities[i].vertices[0]),
-              nodes_inside(dimension, nodes.entities[i].order));
+          act(i, nodes.entities[i].vertices[0], nodes_inside(dimension, nodes.entities[i].order));
     };
     std::vector<GlobalIndex> counts(mesh.num_owned_vertices, 0);
     owned_entities([&](std::size_t, std::size_t vertex, int inside) { counts[vertex] += inside; });

@@ -165,7 +165,7 @@ void FunctionSpace<dim>::number_nodes() {
     return std::tuple(codes[a], list.canonical[a]) < std::tuple(codes[b], list.canonical[b]);
   });
   std::vector<LocalIndex> local_number(list.owner.size(), -1);
-  for (std::size_t i = 0; i < order.size(); ++i) local_number[order[i]] = static_cast<LocalIndex>(i);
+  for (LocalIndex i = 0; i < num_owned; ++i) local_number[order[i]] = i;
 
   auto layout = std::make_shared<linalg::VectorLayout>();
   layout->comm = &comm();
@@ -178,8 +178,8 @@ void FunctionSpace<dim>::number_nodes() {
     if (list.owner[node] != rank) order.push_back(node);
   std::sort(order.begin() + num_owned, order.end(),
             [&](std::size_t a, std::size_t b) { return ghosts[a].global < ghosts[b].global; });
-  for (std::size_t i = num_owned; i < order.size(); ++i) {
-    local_number[order[i]] = static_cast<LocalIndex>(i);
+  for (LocalIndex i = num_owned; i < std::ssize(order); ++i) {
+    local_number[order[i]] = i;
     layout->ghosts.push_back(ghosts[order[i]].global);
   }
   for (const std::size_t node : order) {
@@ -195,27 +195,27 @@ void FunctionSpace<dim>::number_nodes() {
 
 template <int dim>
 void FunctionSpace<dim>::build_graph() {
-  const std::size_t num_owned = layout_->num_owned;
+  const LocalIndex num_owned = layout_->num_owned;
   std::vector<std::int64_t> begin(num_owned + 1, 0);
   for (const LocalIndex node : cell_nodes_)
-    if (node < layout_->num_owned) ++begin[node + 1];
+    if (node < num_owned) ++begin[node + 1];
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
   std::vector<LocalIndex> cells(begin.back());
   std::vector<std::int64_t> next(begin.begin(), begin.end() - 1);
   for (LocalIndex cell = 0; cell < mesh_->num_cells(); ++cell)
     for (const LocalIndex node : cell_nodes(cell))
-      if (node < layout_->num_owned) cells[next[node]++] = cell;
+      if (node < num_owned) cells[next[node]++] = cell;
 
   auto graph = std::make_shared<linalg::NodeGraph>();
   graph->offsets.assign(num_owned + 1, 0);
   std::vector<LocalIndex> last_row(num_nodes(), -1);
   const auto global = [&](LocalIndex node) { return layout_->global(node); };
-  for (std::size_t row = 0; row < num_owned; ++row) {
+  for (LocalIndex row = 0; row < num_owned; ++row) {
     const auto row_begin = std::ssize(graph->neighbours);
     for (auto k = begin[row]; k < begin[row + 1]; ++k)
       for (const LocalIndex node : cell_nodes(cells[k]))
-        if (last_row[node] != static_cast<LocalIndex>(row)) {
-          last_row[node] = static_cast<LocalIndex>(row);
+        if (last_row[node] != row) {
+          last_row[node] = row;
           graph->neighbours.push_back(node);
         }
     std::sort(graph->neighbours.begin() + row_begin, graph->neighbours.end(),

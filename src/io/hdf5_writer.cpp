@@ -148,13 +148,13 @@ struct Hdf5Writer::Impl {
   HdfDataset create_array(const std::string& name, hid_t type, const ChunkPlan& plan, int columns) const {
     create_groups(name);
     const std::string what = "create the array '" + name + "'";
-    const hsize_t extent[2] = {static_cast<hsize_t>(plan.rows), static_cast<hsize_t>(columns)};
-    const auto space = HdfSpace::adopt(check_hdf(H5Screate_simple(2, extent, nullptr), path, what));
+    const auto extent = hdf_extent(plan.rows, columns);
+    const auto space = HdfSpace::adopt(check_hdf(H5Screate_simple(2, extent.data(), nullptr), path, what));
     const auto creation = HdfProperties::adopt(check_hdf(H5Pcreate(H5P_DATASET_CREATE), path, what));
     check_hdf(H5Pset_obj_track_times(creation.get(), false), path, what);
     if (plan.chunks > 0) {
-      const hsize_t chunk[2] = {static_cast<hsize_t>(plan.rows_per_chunk), static_cast<hsize_t>(columns)};
-      check_hdf(H5Pset_chunk(creation.get(), 2, chunk), path, what);
+      const auto chunk = hdf_extent(plan.rows_per_chunk, columns);
+      check_hdf(H5Pset_chunk(creation.get(), 2, chunk.data()), path, what);
       check_hdf(H5Pset_fletcher32(creation.get()), path, what);
     }
     return HdfDataset::adopt(check_hdf(
@@ -170,12 +170,13 @@ struct Hdf5Writer::Impl {
     std::vector<std::uint64_t> addresses;
     status.place_only = true;
     for (GlobalIndex chunk = 0; chunk < plan.chunks; ++chunk) {
-      const hsize_t at[2] = {static_cast<hsize_t>(chunk * plan.rows_per_chunk), 0};
-      check_hdf(H5Dwrite_chunk(array, H5P_DEFAULT, 0, at, no_content.size(), no_content.data()), path, what);
+      const auto at = hdf_extent(chunk * plan.rows_per_chunk, 0);
+      check_hdf(H5Dwrite_chunk(array, H5P_DEFAULT, 0, at.data(), no_content.size(), no_content.data()), path,
+                what);
       haddr_t address = HADDR_UNDEF;
       hsize_t stored = 0;
       unsigned filters = 0;
-      check_hdf(H5Dget_chunk_info_by_coord(array, at, &filters, &address, &stored), path, what);
+      check_hdf(H5Dget_chunk_info_by_coord(array, at.data(), &filters, &address, &stored), path, what);
       RECOIL_ASSERT(address != HADDR_UNDEF && stored == chunk_bytes);
       addresses.push_back(address);
     }
@@ -212,7 +213,7 @@ Hdf5Writer::~Hdf5Writer() {
 
 template <class T>
 void Hdf5Writer::write_rows(const std::string& name, std::span<const T> rows, int columns) {
-  RECOIL_ASSERT(columns > 0 && rows.size() % static_cast<std::size_t>(columns) == 0);
+  RECOIL_ASSERT(columns > 0 && std::ssize(rows) % columns == 0);
   const parallel::Communicator& comm = impl_->comm;
   const GlobalIndex count = std::ssize(rows) / columns;
   const ChunkPlan plan(comm.sum(count), columns * sizeof(T), comm.size());

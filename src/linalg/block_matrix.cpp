@@ -128,8 +128,7 @@ void BlockMatrix::choose_identity_rows(std::span<const char> constrained) {
   for (std::size_t ghost = 0; ghost < column_of_ghost_.size(); ++ghost) {
     if (column_of_ghost_[ghost] < 0) continue;
     for (PetscInt i = 0; i < block; ++i)
-      ghost_flags[column_of_ghost_[ghost] * block + i] =
-          constrained[num_rows + static_cast<PetscInt>(ghost) * block + i];
+      ghost_flags[column_of_ghost_[ghost] * block + i] = constrained[num_rows + ghost * block + i];
   }
   for_each_part([&](Part& part) {
     part.cleared.clear();

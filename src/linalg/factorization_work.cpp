@@ -33,7 +33,7 @@ EliminationGraph lower_rows(const EliminationGraph& graph, std::span<const idx_t
 /// ways up the elimination tree from the entries of row i of the matrix to i.
 std::vector<std::int64_t> column_counts(const EliminationGraph& rows) {
   const std::size_t count = rows.num_nodes();
-  constexpr auto none = static_cast<std::size_t>(-1);
+  constexpr std::size_t none = -1;
   std::vector<std::size_t> parent(count, none), seen(count, none);
   std::vector<std::int64_t> counts(count, 1);
   for (std::size_t row = 0; row < count; ++row) {

@@ -24,7 +24,7 @@ std::vector<double> make_sums(int size) { return std::vector<double>(size); }
 } // namespace
 
 StiffRows::StiffRows(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(layout)) {
-  const auto num_rows = static_cast<PetscInt>(layout_->num_owned) * layout_->block_size;
+  const auto num_rows = layout_->num_owned * layout_->block_size;
   RECOIL_PETSC(VecCreate(layout_->comm->get(), global_.put()));
   RECOIL_PETSC(VecSetSizes(global_.get(), num_rows, PETSC_DETERMINE));
   RECOIL_PETSC(VecSetType(global_.get(), VECSTANDARD));
@@ -103,7 +103,7 @@ void StiffRows::number_columns(const std::vector<GlobalIndex>& columns) {
   RECOIL_PETSC(VecSet(global_.get(), 0));
   RECOIL_PETSC(VecGetArray(global_.get(), &owned));
   for (std::size_t k = 0; k < nodes_.size(); ++k)
-    owned[dim * nodes_[k]] = static_cast<double>(first_ + static_cast<GlobalIndex>(k) + 1);
+    owned[dim * nodes_[k]] = static_cast<double>(first_ + k + 1);
   RECOIL_PETSC(VecRestoreArray(global_.get(), &owned));
   if (scatter_) {
     RECOIL_PETSC(
@@ -143,7 +143,7 @@ void StiffRows::take_values(Mat matrix, const StencilMatrix::Rows& rows) {
           const bool inside = source.place >= 0;
           const PetscInt* starts = inside ? parts.diagonal_rows : parts.off_diagonal_rows;
           const PetscScalar* values = inside ? parts.diagonal : parts.off_diagonal;
-          const PetscInt skipped = size * static_cast<PetscInt>(inside ? source.place : ~source.place);
+          const PetscInt skipped = size * (inside ? source.place : ~source.place);
           for (int i = 0; i < size; ++i)
             for (int j = 0; j < size; ++j)
               block[i * size + j] = values[starts[size * nodes_[k] + i] + skipped + j];
@@ -160,13 +160,13 @@ template <class Act>
 void StiffRows::for_each_upper(Act act) const {
   const PetscInt dim = layout_->block_size;
   PetscInt own = static_cast<PetscInt>(first_);
-  for (std::size_t k = 0; k < nodes_.size(); ++k, ++own)
+  for (PetscInt k = 0; k < num_nodes(); ++k, ++own)
     for (PetscInt i = 0; i < dim; ++i)
       for (std::size_t entry = offsets_[k]; entry < offsets_[k + 1]; ++entry) {
         if (numbers_[entry] < own) continue;
         const double* row = blocks_.data() + (entry * dim + i) * dim;
         for (PetscInt j = numbers_[entry] == own ? i : 0; j < dim; ++j)
-          act(dim * static_cast<PetscInt>(k) + i, numbers_[entry] * dim + j, row[j]);
+          act(dim * k + i, numbers_[entry] * dim + j, row[j]);
       }
 }
 
@@ -191,7 +191,7 @@ PetscErrorCode StiffRows::prolong_add(Vec y, Vec x) const {
   PetscCall(VecGetArray(x, &to));
   const int dim = layout_->block_size;
   for (std::size_t k = 0; k < nodes_.size(); ++k)
-    for (int i = 0; i < dim; ++i) to[dim * nodes_[k] + i] += from[dim * static_cast<int>(k) + i];
+    for (int i = 0; i < dim; ++i) to[dim * nodes_[k] + i] += from[dim * k + i];
   PetscCall(VecRestoreArray(x, &to));
   PetscCall(VecRestoreArrayRead(y, &from));
   return 0;
@@ -213,8 +213,7 @@ PetscErrorCode StiffRows::residual(Vec b, Vec z, Vec y) const {
     const std::size_t components = size;
     auto sum = make_sums(size);
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
-      for (std::size_t i = 0; i < components; ++i)
-        sum[i] = right[size * nodes_[k] + static_cast<PetscInt>(i)];
+      for (std::size_t i = 0; i < components; ++i) sum[i] = right[size * nodes_[k] + i];
       for (std::size_t entry = offsets_[k]; entry < offsets_[k + 1]; ++entry) {
         const double* block = blocks_.data() + entry * components * components;
         const LocalIndex column = columns_[entry];

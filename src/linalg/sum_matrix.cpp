@@ -75,10 +75,10 @@ void SumMatrix::copy(Mat matrix) {
   const MatrixParts parts = read_parts(matrix);
   const BlockMatrix::Values values = sum_.begin_filling();
   with_block_size(sum_.layout().block_size, [&](auto size) {
-    std::size_t k = 0;
+    std::int64_t k = 0;
     for (LocalIndex row = 0; row < sum_.layout().num_owned; ++row) {
       PetscInt inside = 0, outside = 0;
-      for (; k < static_cast<std::size_t>(graph_->offsets[row + 1]); ++k) {
+      for (; k < graph_->offsets[row + 1]; ++k) {
         const bool owned = positions_[k] >= 0;
         const PetscInt* rows = owned ? parts.diagonal_rows : parts.off_diagonal_rows;
         const PetscScalar* block = (owned ? parts.diagonal : parts.off_diagonal) + rows[size * row] +

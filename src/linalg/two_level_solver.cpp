@@ -61,7 +61,7 @@ std::vector<double> TwoLevelSolver::softness_limits() const {
 
 void TwoLevelSolver::create_shells() {
   MPI_Comm comm = layout().comm->get();
-  const auto size = static_cast<PetscInt>(layout().num_owned) * layout().block_size;
+  const auto size = layout().num_owned * layout().block_size;
   RECOIL_PETSC(MatCreateShell(comm, size, size, PETSC_DETERMINE, PETSC_DETERMINE, this, sum_shell_.put()));
   RECOIL_PETSC(MatShellSetOperation(sum_shell_.get(), MATOP_MULT,
                                     reinterpret_cast<void (*)(void)>(&TwoLevelSolver::multiply)));

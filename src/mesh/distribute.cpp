@@ -141,8 +141,7 @@ void add_cells(const parallel::Communicator& comm, const SimplexMesh& mesh, cons
                     mesh.cell_source[id]};
   });
   std::unordered_map<GlobalIndex, LocalIndex> local_vertex;
-  for (std::size_t i = 0; i < result.vertex_ids.size(); ++i)
-    local_vertex[result.vertex_ids[i]] = static_cast<LocalIndex>(i);
+  for (LocalIndex i = 0; i < std::ssize(result.vertex_ids); ++i) local_vertex[result.vertex_ids[i]] = i;
   std::vector<std::uint64_t> codes(data.size());
   for (std::size_t cell = 0; cell < data.size(); ++cell) {
     Eigen::Matrix<double, dim, 1> centroid = Eigen::Matrix<double, dim, 1>::Zero();

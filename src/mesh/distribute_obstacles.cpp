@@ -93,17 +93,11 @@ template <int dim>
 Everything join(const std::vector<SurfaceMesh>& surfaces) {
   Everything all;
   Edges edges;
-  for (std::size_t surface = 0; surface < surfaces.size(); ++surface) {
+  for (std::int32_t surface = 0; surface < std::ssize(surfaces); ++surface) {
     const SurfaceMesh& mesh = surfaces[surface];
     const auto first = std::ssize(all.vertices);
     for (const Eigen::Vector3d& p : mesh.vertices)
-      all.vertices.push_back({{p.x(), p.y(), p.z()},
-                              0.0,
-                              std::ssize(all.vertices),
-                              0,
-                              0,
-                              static_cast<std::int32_t>(surface),
-                              {}});
+      all.vertices.push_back({{p.x(), p.y(), p.z()}, 0.0, std::ssize(all.vertices), 0, 0, surface, {}});
     for (const auto& triangle : mesh.triangles) {
       FaceRecord face{{first + triangle[0], first + triangle[1], first + triangle[2]}, {}};
       const auto corner = [&](std::size_t i) { return position(all.vertices[face.vertices[i]]); };

@@ -33,8 +33,7 @@ void set_parts(const parallel::Communicator& comm, DM plex, std::span<const int>
   for (const int part : parts) ++sizes[part];
   std::vector<PetscInt> next(sizes.size(), 0);
   for (std::size_t part = 1; part < sizes.size(); ++part) next[part] = next[part - 1] + sizes[part - 1];
-  for (std::size_t cell = 0; cell < parts.size(); ++cell)
-    points[next[parts[cell]]++] = static_cast<PetscInt>(cell);
+  for (PetscInt cell = 0; cell < std::ssize(parts); ++cell) points[next[parts[cell]]++] = cell;
   PetscPartitioner partitioner = nullptr;
   RECOIL_PETSC(DMPlexGetPartitioner(plex, &partitioner));
   RECOIL_PETSC(PetscPartitionerSetType(partitioner, PETSCPARTITIONERSHELL));

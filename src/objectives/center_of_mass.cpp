@@ -76,7 +76,7 @@ class CenterOfMass final : public OfCenterOfMass<dim> {
 public:
   CenterOfMass(const Region<dim>& region, potentials::Density density, Track<dim> target)
       : OfCenterOfMass<dim>("center_of_mass", region, std::move(density)), target_(std::move(target)) {}
-  void check_time(double time) const override { static_cast<void>(target_.at(time)); }
+  void check_time(double time) const override { target_.at(time); }
 
 private:
   double value(const Point& center, double time) const override {

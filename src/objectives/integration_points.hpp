@@ -30,15 +30,13 @@ struct IntegrationPoint {
   /// A nodal field here.
   Point interpolate(std::span<const double> field) const {
     Point sum = Point::Zero();
-    for (std::size_t a = 0; a < nodes.size(); ++a)
-      sum += basis[a] * Eigen::Map<const Point>(field.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a]);
+    for (std::size_t a = 0; a < nodes.size(); ++a) sum += basis[a] * fem::node_block<dim>(field, nodes[a]);
     return sum;
   }
   /// Adds phi_a * by_value to the owned entries of a nodal field.
   void add_to_nodes(const Point& by_value, LocalIndex num_owned_nodes, std::span<double> field) const {
     for (std::size_t a = 0; a < nodes.size(); ++a)
-      if (nodes[a] < num_owned_nodes)
-        Eigen::Map<Point>(field.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a]) += basis[a] * by_value;
+      if (nodes[a] < num_owned_nodes) fem::node_block<dim>(field, nodes[a]) += basis[a] * by_value;
   }
   /// Derivative of factor * weight * j(rest position) by the vertices: through the position (j_X) and the
   /// measure (j) [Huang et al. 2024, section 8].

@@ -70,7 +70,7 @@ public:
     return quantity == Quantity::displacement || quantity == Quantity::vertices;
   }
   void check_time(double time) const override {
-    for (const Track<dim>& track : tracks_) static_cast<void>(track.at(time));
+    for (const Track<dim>& track : tracks_) track.at(time);
   }
 
   double value(const ObservedState& state) override {
@@ -90,8 +90,7 @@ public:
       // Ghost cells complete the sums at owned nodes.
       for (std::size_t a = 0; a < nodes.size(); ++a)
         if (nodes[a] < space_->num_owned_nodes())
-          Eigen::Map<Point>(du.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a]) +=
-              marker.basis[a] * by_position;
+          fem::node_block<dim>(du, nodes[a]) += marker.basis[a] * by_position;
       if (!is_owned(marker.cell) || !g.wants_shape) continue;
       const auto& vertices = space_->mesh().cells[marker.cell];
       for (std::size_t b = 0; b <= dim; ++b) g.vertices[vertices[b]] += marker.barycentric[b] * by_position;
@@ -112,8 +111,7 @@ private:
     Point r = -target.position;
     for (std::size_t b = 0; b <= dim; ++b) r += marker.barycentric[b] * space_->mesh().vertices[vertices[b]];
     for (std::size_t a = 0; a < nodes.size(); ++a)
-      r += marker.basis[a] *
-           Eigen::Map<const Point>(state.u.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a]);
+      r += marker.basis[a] * fem::node_block<dim>(state.u, nodes[a]);
     const double precision = 1 / (target.sd * target.sd);
     return {precision * r.squaredNorm(), 2 * precision * r};
   }
@@ -139,7 +137,7 @@ MaterialPoint<dim> locate(const mesh::DistributedMesh<dim>& mesh, std::int32_t b
   }
   MaterialPoint<dim> result{mesh.comm->min(here.cell), {}};
   if (result.cell == none) {
-    const bool known = body >= 0 && static_cast<std::size_t>(body) < mesh.body_names.size();
+    const bool known = body >= 0 && body < std::ssize(mesh.body_names);
     std::ostringstream text;
     text << what << ": its rest position (" << rest.transpose() << ") lies outside of body '"
          << (known ? mesh.body_names[body] : std::to_string(body)) << "'";

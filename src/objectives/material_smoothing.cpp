@@ -85,9 +85,7 @@ public:
 
 private:
   std::size_t count() const { return constants_.names.size(); }
-  std::size_t entry(LocalIndex cell, std::size_t k) const {
-    return static_cast<std::size_t>(cell) * count() + k;
-  }
+  std::size_t entry(LocalIndex cell, std::size_t k) const { return cell * count() + k; }
   int law_of(LocalIndex cell) const { return constants_.law[cell]; }
 
   void check() const {

@@ -147,14 +147,14 @@ Communicator Communicator::split(int color, int key) const {
 }
 
 void agree(const Communicator& comm, int code, const std::string& message) {
-  const GlobalIndex nobody = comm.size();
-  const GlobalIndex first = comm.min(message.empty() ? nobody : GlobalIndex(comm.rank()));
-  if (first == nobody) return;
+  const int first = static_cast<int>(comm.min(GlobalIndex{message.empty() ? comm.size() : comm.rank()}));
+  if (first == comm.size()) return;
   std::string shared_message = message;
-  comm.broadcast(shared_message, static_cast<int>(first));
+  comm.broadcast(shared_message, first);
   std::vector<int> shared_code{code};
-  comm.broadcast(shared_code, static_cast<int>(first));
-  switch (static_cast<ExitCode>(shared_code[0])) {
+  comm.broadcast(shared_code, first);
+  const auto agreed = static_cast<ExitCode>(shared_code[0]);
+  switch (agreed) {
   case ExitCode::bad_input:
     throw InputError(shared_message);
   case ExitCode::file_error:
@@ -163,7 +163,7 @@ void agree(const Communicator& comm, int code, const std::string& message) {
   case ExitCode::internal:
     throw LibraryError(shared_message, true);
   default:
-    throw Error(static_cast<ExitCode>(shared_code[0]), shared_message);
+    throw Error(agreed, shared_message);
   }
 }
 

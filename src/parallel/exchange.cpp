@@ -28,7 +28,7 @@ void receive(MPI_Message& message, MPI_Status& status, std::size_t part_bytes,
   const std::size_t begin = bytes.size();
   bytes.resize(begin + count);
   RECOIL_MPI(MPI_Mrecv(bytes.data() + begin, count, MPI_BYTE, &message, MPI_STATUS_IGNORE));
-  inbox.open = static_cast<std::size_t>(count) == part_bytes;
+  inbox.open = bytes.size() - begin == part_bytes;
 }
 
 } // namespace

@@ -29,20 +29,20 @@ void for_parts(Byte* begin, std::size_t size, Work&& work) {
 } // namespace
 
 Halo::Halo(const Communicator& comm, const std::vector<std::vector<LocalIndex>>& wanted) : comm_(comm.get()) {
-  RECOIL_ASSERT(wanted.size() == static_cast<std::size_t>(comm.size()));
+  RECOIL_ASSERT(std::ssize(wanted) == comm.size());
   RECOIL_ASSERT(wanted[comm.rank()].empty());
   std::size_t num_ghosts = 0;
-  for (std::size_t rank = 0; rank < wanted.size(); ++rank) {
+  for (int rank = 0; rank < comm.size(); ++rank) {
     if (wanted[rank].empty()) continue;
-    ghost_parts_.push_back({static_cast<int>(rank), num_ghosts, num_ghosts + wanted[rank].size()});
+    ghost_parts_.push_back({rank, num_ghosts, num_ghosts + wanted[rank].size()});
     num_ghosts += wanted[rank].size();
   }
   num_ghosts_ = static_cast<LocalIndex>(num_ghosts);
 
   const auto requests = exchange(comm, wanted);
-  for (std::size_t rank = 0; rank < requests.size(); ++rank) {
+  for (int rank = 0; rank < comm.size(); ++rank) {
     if (requests[rank].empty()) continue;
-    sent_parts_.push_back({static_cast<int>(rank), sent_.size(), sent_.size() + requests[rank].size()});
+    sent_parts_.push_back({rank, sent_.size(), sent_.size() + requests[rank].size()});
     sent_.insert(sent_.end(), requests[rank].begin(), requests[rank].end());
   }
   if (sent_.empty()) return;
@@ -79,7 +79,7 @@ void Halo::transfer(const std::vector<Part>& from, const std::byte* outgoing, co
 void Halo::forward_bytes(std::span<const std::byte> owned, std::size_t entry_bytes,
                          std::span<std::byte> ghosts) const {
   RECOIL_ASSERT(owned.size() >= min_owned_ * entry_bytes);
-  RECOIL_ASSERT(ghosts.size() == static_cast<std::size_t>(num_ghosts_) * entry_bytes);
+  RECOIL_ASSERT(ghosts.size() == num_ghosts_ * entry_bytes);
   std::vector<std::byte> outgoing(sent_.size() * entry_bytes);
   for (std::size_t i = 0; i < sent_.size(); ++i)
     std::memcpy(outgoing.data() + i * entry_bytes, owned.data() + sent_[i] * entry_bytes, entry_bytes);
@@ -95,7 +95,7 @@ void Halo::add_back(std::span<const double> ghosts, int width, std::span<double>
   RECOIL_ASSERT(width > 0);
   const std::size_t n = width;
   RECOIL_ASSERT(owned.size() >= min_owned_ * n);
-  RECOIL_ASSERT(ghosts.size() == static_cast<std::size_t>(num_ghosts_) * n);
+  RECOIL_ASSERT(ghosts.size() == num_ghosts_ * n);
   std::vector<double> incoming(sent_.size() * n);
   transfer(ghost_parts_, std::as_bytes(ghosts).data(), sent_parts_,
            std::as_writable_bytes(std::span(incoming)).data(), n * sizeof(double));

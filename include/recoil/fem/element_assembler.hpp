@@ -17,9 +17,9 @@ public:
   /// `matrix` must have the graph of `space`; both must outlive the assembler. Not collective.
   ElementAssembler(const FunctionSpace<dim>& space, linalg::BlockMatrix& matrix)
       : space_(&space), matrix_(&matrix) {
-    cell_offsets_.assign(static_cast<std::size_t>(space.mesh().num_cells()) + 1, 0);
+    cell_offsets_.assign(space.mesh().num_cells() + 1, 0);
     for (LocalIndex cell = 0; cell < space.mesh().num_cells(); ++cell) {
-      const auto nodes = static_cast<std::int64_t>(space.cell_nodes(cell).size());
+      const std::int64_t nodes = space.cell_nodes(cell).size();
       cell_offsets_[cell + 1] = cell_offsets_[cell] + nodes * nodes;
     }
     positions_.reserve(cell_offsets_.back());

@@ -23,6 +23,16 @@ struct BoundaryFacet {
   std::int32_t id; ///< surface id
 };
 
+/// The components at a node of a field with `dim` numbers per node.
+template <int dim>
+auto node_block(std::span<const double> field, LocalIndex node) {
+  return Eigen::Map<const Eigen::Matrix<double, dim, 1>>(field.data() + std::ptrdiff_t{dim} * node);
+}
+template <int dim>
+auto node_block(std::span<double> field, LocalIndex node) {
+  return Eigen::Map<Eigen::Matrix<double, dim, 1>>(field.data() + std::ptrdiff_t{dim} * node);
+}
+
 /// Vector-valued Lagrange functions of order 1..4 on a distributed mesh, the order chosen per body: nodes,
 /// their numbering and the flat table from cells to nodes that every element loop uses.
 ///

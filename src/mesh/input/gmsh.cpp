@@ -115,14 +115,14 @@ void GmshMesh::set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& ta
   };
   if (max_tag <= 4 * n + 1000) {
     index_of_tag_.assign(max_tag + 1, -1);
-    for (std::int64_t i = 0; i < n; ++i) {
+    for (std::int32_t i = 0; i < n; ++i) {
       auto& index = index_of_tag_[tags[i]];
       if (index >= 0) duplicate(tags[i]);
-      index = static_cast<std::int32_t>(i);
+      index = i;
     }
   } else {
     sparse_indices_.reserve(tags.size());
-    for (std::int64_t i = 0; i < n; ++i) sparse_indices_.emplace_back(tags[i], static_cast<std::int32_t>(i));
+    for (std::int32_t i = 0; i < n; ++i) sparse_indices_.emplace_back(tags[i], i);
     std::sort(sparse_indices_.begin(), sparse_indices_.end());
     for (std::size_t i = 1; i < sparse_indices_.size(); ++i)
       if (sparse_indices_[i - 1].first == sparse_indices_[i].first) duplicate(sparse_indices_[i].first);
@@ -134,7 +134,7 @@ void GmshMesh::set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& ta
   }
   mesh_.vertices.resize(tags.size());
   for (std::size_t i = 0; i < tags.size(); ++i) mesh_.vertices[tags[i] - 1] = positions[i];
-  for (std::int64_t tag = 1; tag <= n; ++tag) index_of_tag_[tag] = static_cast<std::int32_t>(tag - 1);
+  for (std::int32_t tag = 1; tag <= n; ++tag) index_of_tag_[tag] = tag - 1;
 }
 
 std::int32_t GmshMesh::index(FileCursor& cursor, std::int64_t tag) const {

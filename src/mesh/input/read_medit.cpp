@@ -25,14 +25,14 @@ constexpr Keyword refused[] = {{7, "Quadrilaterals", 4}, {9, "Prisms", 6},      
 /// Adds elements, fields coming from `next_integer`; numbers are checked by `finish`.
 template <std::size_t n, class NextInteger>
 void add_elements(std::size_t count, std::vector<std::array<std::int32_t, n>>& elements,
-                  std::vector<std::int32_t>* tags, std::size_t num_vertices, FileCursor& cursor,
+                  std::vector<std::int32_t>* tags, std::int64_t num_vertices, FileCursor& cursor,
                   NextInteger next_integer) {
   elements.reserve(elements.size() + count);
   for (std::size_t i = 0; i < count; ++i) {
     std::array<std::int32_t, n> element;
     for (auto& v : element) {
       const std::int64_t number = next_integer();
-      if (number < 1 || number > static_cast<std::int64_t>(num_vertices))
+      if (number < 1 || number > num_vertices)
         cursor.fail("vertex " + std::to_string(number) + " does not exist; the file has " +
                     std::to_string(num_vertices) + " before this element");
       v = static_cast<std::int32_t>(number - 1);
@@ -142,12 +142,12 @@ RawMesh read_medit_binary(FileCursor& cursor) {
   RawMesh mesh;
   std::optional<int> dim;
   while (true) {
-    const auto begin = cursor.position();
+    const std::int64_t begin = cursor.position();
     const auto code = cursor.binary<std::int32_t>("a keyword");
     if (code == 54) break;
     const std::int64_t next = version >= 3 ? cursor.binary<std::int64_t>("the position of the next keyword")
                                            : cursor.binary<std::int32_t>("the position of the next keyword");
-    if (next <= static_cast<std::int64_t>(begin))
+    if (next <= begin)
       cursor.fail("the next keyword would stand at byte " + std::to_string(next) + ", before this one");
     if (code == 3) {
       const auto value = cursor.binary<std::int32_t>("the dimension");

@@ -101,8 +101,8 @@ private:
       for (const auto v : face) used[v] = 1;
     for (const auto& edge : mesh_.edges)
       for (const auto v : edge) used[v] = 1;
-    for (std::size_t v = 0; v < used.size(); ++v)
-      if (!used[v]) mesh_.points.push_back(static_cast<std::int32_t>(v));
+    for (std::int32_t v = 0; v < std::ssize(used); ++v)
+      if (!used[v]) mesh_.points.push_back(v);
   }
 
   FileCursor& cursor_;

@@ -297,10 +297,9 @@ std::vector<std::int32_t> select_vertices(const BodyMesh& mesh, const Boundary& 
   }
   const auto count = std::ssize(ids);
   Search search(selections, box, mesh.dim, {EmptySelection::Kind::point, "boundary vertex", 1, count, count});
-  for (std::size_t v = 0; v < ids.size(); ++v) {
+  for (std::int32_t v = 0; v < std::ssize(ids); ++v) {
     if (!in_cell[v]) continue;
-    const auto number = static_cast<std::int32_t>(v);
-    const Item item{mesh.vertices[v], {number, -1, -1, -1}, number, 0, on_boundary[v] != 0};
+    const Item item{mesh.vertices[v], {v, -1, -1, -1}, v, 0, on_boundary[v] != 0};
     if (const auto match = search(item)) ids[v] = *match;
   }
   search.add_unmatched(empty);
