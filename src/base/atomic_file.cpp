@@ -42,7 +42,7 @@ void write_all(const Descriptor& file, std::string_view text, const std::filesys
     const ssize_t written = ::write(file.get(), text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail("write", path);
-    text.remove_prefix(static_cast<std::size_t>(written));
+    text.remove_prefix(written);
   }
 }
 

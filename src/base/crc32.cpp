@@ -23,7 +23,7 @@ std::uint32_t crc32(std::span<const std::byte> bytes, std::uint32_t previous) {
 std::uint32_t crc32_combine(std::uint32_t first, std::uint32_t second, std::uint64_t second_length) {
   // z_off_t is 64 bits wide wherever off_t is.
   static_assert(sizeof(z_off_t) == 8, "build with 64-bit file offsets");
-  return static_cast<std::uint32_t>(::crc32_combine(first, second, static_cast<z_off_t>(second_length)));
+  return static_cast<std::uint32_t>(::crc32_combine(first, second, second_length));
 }
 
 std::uint32_t file_crc32(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t length) {
@@ -33,13 +33,13 @@ std::uint32_t file_crc32(const std::filesystem::path& path, std::uint64_t offset
   std::uint32_t crc = 0;
   while (length > 0) {
     const std::size_t wanted = std::min<std::uint64_t>(length, buffer.size());
-    const ssize_t count = ::pread(file.get(), buffer.data(), wanted, static_cast<off_t>(offset));
+    const ssize_t count = ::pread(file.get(), buffer.data(), wanted, offset);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) posix::fail("read", path);
     if (count == 0)
       throw FileError("'" + path.string() + "' ends at byte " + std::to_string(offset) + ", " +
                       std::to_string(length) + " bytes short; it is truncated");
-    const auto got = static_cast<std::size_t>(count);
+    const std::size_t got = count;
     crc = crc32(std::span<const std::byte>(buffer.data(), got), crc);
     offset += got;
     length -= got;

@@ -113,7 +113,7 @@ private:
       fail(position_,
            "the number " + std::string(begin, end) + " is too large or too small for double precision");
     if (error != std::errc()) fail(position_, "expected a number instead of " + token());
-    position_ += static_cast<std::size_t>(end - begin);
+    position_ += end - begin;
     skip_spaces();
     push(value);
   }
@@ -204,7 +204,7 @@ private:
     double values[3];
     std::transform(program.end() - operands, program.end(), values,
                    [](const Instruction& operand) { return operand.value; });
-    program.resize(program.size() - static_cast<std::size_t>(operands), Instruction{Operation::push, {}});
+    program.resize(program.size() - operands, Instruction{Operation::push, {}});
     program.push_back({Operation::push, {apply(instruction, values + operands)}});
   }
 

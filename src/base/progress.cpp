@@ -59,8 +59,7 @@ void ProgressLine::show(const RemainingTime& time) {
   const double fraction =
       time.total() > 0 ? static_cast<double>(time.done()) / static_cast<double>(time.total()) : 1.0;
   const int filled = std::clamp(static_cast<int>(fraction * width), 0, width);
-  const std::string bar = std::string(static_cast<std::size_t>(filled), '#') +
-                          std::string(static_cast<std::size_t>(width - filled), '.');
+  const std::string bar = std::string(filled, '#') + std::string(width - filled, '.');
   const double left = time.seconds_left();
   show("[" + bar + "] step " + std::to_string(time.done()) + "/" + std::to_string(time.total()) +
        (left >= 0 ? ", " + format_duration(left) + " left" : ""));

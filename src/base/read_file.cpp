@@ -19,7 +19,7 @@ std::string read_file(const std::filesystem::path& path) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) posix::fail("read", path);
     if (got == 0) return content;
-    content.append(buffer.data(), static_cast<std::size_t>(got));
+    content.append(buffer.data(), got);
   }
 }
 

@@ -27,7 +27,7 @@ std::vector<DrawnCell> read_mixed(const io::Hdf5Reader& file, GlobalIndex rows, 
   std::size_t at = 0;
   while (cell < end) {
     if (stream.size() - at <= DrawnCell().size() && read < rows) {
-      stream.erase(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(at));
+      stream.erase(stream.begin(), stream.begin() + at);
       at = 0;
       const GlobalIndex until = std::min(rows, read + piece);
       const auto next = file.read_rows<std::int64_t>("connectivity", read, until);
@@ -35,7 +35,7 @@ std::vector<DrawnCell> read_mixed(const io::Hdf5Reader& file, GlobalIndex rows, 
       read = until;
     }
     RECOIL_ASSERT(at < stream.size());
-    const auto count = static_cast<std::size_t>(io::node_count(static_cast<io::CellShape>(stream[at])));
+    const std::size_t count = io::node_count(static_cast<io::CellShape>(stream[at]));
     RECOIL_ASSERT(at + count < stream.size());
     if (cell++ >= begin) cells.push_back(padded(std::span(stream).subspan(at + 1, count)));
     at += count + 1;
@@ -56,7 +56,7 @@ std::vector<DrawnCell> TrajectoryReader::read_cells() {
   return parallel::collectively(impl_->comm, [&] {
     if (!mesh.shape) return read_mixed(file, shape.rows, begin, end);
     const auto nodes = file.read_rows<std::int64_t>("connectivity", begin, end);
-    const auto width = static_cast<std::size_t>(shape.columns);
+    const std::size_t width = shape.columns;
     std::vector<DrawnCell> cells;
     for (std::size_t first = 0; first < nodes.size(); first += width)
       cells.push_back(padded(std::span(nodes).subspan(first, width)));

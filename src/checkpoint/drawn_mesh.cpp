@@ -25,7 +25,7 @@ std::optional<io::CellShape> common_shape(const DrawnMesh& mesh) {
 /// Cells of this rank's block, one after the other: nodes only where all have one shape, else preceded by the
 /// shape code.
 std::vector<std::int64_t> cell_stream(const DrawnMesh& mesh, bool one_shape) {
-  const auto width = static_cast<std::size_t>(mesh.width);
+  const std::size_t width = mesh.width;
   std::vector<std::int32_t> codes;
   for (const io::CellShape shape : mesh.shapes) codes.push_back(static_cast<std::int32_t>(shape));
   codes = mesh.cells->to_blocks<std::int32_t>(codes, 1);
@@ -40,7 +40,7 @@ std::vector<std::int64_t> cell_stream(const DrawnMesh& mesh, bool one_shape) {
       // The codes of these two stand for any number of nodes.
       if (shape == io::CellShape::vertex || shape == io::CellShape::segment) stream.push_back(count);
     }
-    const auto first = nodes.begin() + static_cast<std::ptrdiff_t>(cell * width);
+    const auto first = nodes.begin() + cell * width;
     stream.insert(stream.end(), first, first + count);
   }
   return stream;
@@ -63,7 +63,7 @@ MeshFile write_mesh_arrays(io::Hdf5Writer& file, const DrawnMesh& mesh, std::spa
         io::ElementType::float64, io::Centre::none);
   const std::vector<std::int64_t> cells = cell_stream(mesh, entry.shape.has_value());
   const int columns = entry.shape ? io::node_count(*entry.shape) : 1;
-  const GlobalIndex rows = mesh.cells->communicator().sum(static_cast<GlobalIndex>(cells.size())) / columns;
+  const GlobalIndex rows = mesh.cells->communicator().sum(std::ssize(cells)) / columns;
   write("connectivity", std::span<const std::int64_t>(cells), columns, rows, io::ElementType::int64,
         io::Centre::none);
 

@@ -248,8 +248,8 @@ StateIndex::StateIndex(const Manifest& manifest) {
 }
 
 const std::optional<StateLocation>& StateIndex::location(GlobalIndex id) const {
-  RECOIL_ASSERT(id >= 0 && id < static_cast<GlobalIndex>(locations_.size()));
-  return locations_[static_cast<std::size_t>(id)];
+  RECOIL_ASSERT(id >= 0 && id < std::ssize(locations_));
+  return locations_[id];
 }
 
 std::string state_file_name(std::size_t number) {
@@ -288,7 +288,7 @@ std::vector<io::XdmfState> xdmf_states(const Manifest& manifest, const StateFile
     const StateRecord& record = entry.record;
     io::XdmfState state{"state " + std::to_string(record.id), record.time, {}};
     if (record.step) state.name = "step " + std::to_string(*record.step);
-    for (const FieldEntry& field : manifest.field_lists[static_cast<std::size_t>(entry.fields)])
+    for (const FieldEntry& field : manifest.field_lists[entry.fields])
       state.attributes.push_back({field.name,
                                   field.centre,
                                   {file.name,

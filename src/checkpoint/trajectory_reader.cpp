@@ -34,7 +34,7 @@ std::string describe(const StateRecord& record) {
 const FieldEntry& TrajectoryReader::Impl::field(GlobalIndex id, const std::string& name) const {
   const auto& location = index.location(id);
   RECOIL_ASSERT(location.has_value());
-  const auto& list = manifest.field_lists[static_cast<std::size_t>(location->fields)];
+  const auto& list = manifest.field_lists[location->fields];
   const auto found = std::ranges::find(list, name, &FieldEntry::name);
   if (found == list.end())
     throw FileError((folder / manifest.files[location->file].name).string() + ": state " +
@@ -97,8 +97,7 @@ bool TrajectoryReader::has_arrays(GlobalIndex id) const { return impl_->index.lo
 std::vector<std::string> TrajectoryReader::fields(GlobalIndex id) const {
   std::vector<std::string> names;
   if (const auto& location = impl_->index.location(id))
-    for (const FieldEntry& field : impl_->manifest.field_lists[static_cast<std::size_t>(location->fields)])
-      names.push_back(field.name);
+    for (const FieldEntry& field : impl_->manifest.field_lists[location->fields]) names.push_back(field.name);
   return names;
 }
 
@@ -116,19 +115,17 @@ std::vector<double> TrajectoryReader::read(GlobalIndex id, const std::string& fi
   if (entry.rows != layout.global_size()) refuse_rows(path, field, entry.rows, layout.global_size());
 
   const io::Hdf5Reader& reader = impl_->open(file);
-  const auto columns = static_cast<std::size_t>(entry.columns()),
-             components = static_cast<std::size_t>(entry.components);
+  const std::size_t columns = entry.columns(), components = entry.components;
   std::vector<double> block = parallel::collectively(impl_->comm, [&] {
     auto rows =
         reader.read_rows<double>(location->group + "/" + field, layout.block_begin(), layout.block_end());
-    const auto count = static_cast<std::size_t>(layout.block_end() - layout.block_begin());
+    const std::size_t count = layout.block_end() - layout.block_begin();
     if (rows.size() != count * columns)
       throw FileError(path.string() + ": the field '" + field + "' of state " + std::to_string(id) +
                       " has another number of components than the manifest says");
     if (columns != components)
       for (std::size_t row = 0; row < count; ++row)
-        std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(row * columns), components,
-                    rows.begin() + static_cast<std::ptrdiff_t>(row * components));
+        std::copy_n(rows.begin() + row * columns, components, rows.begin() + row * components);
     rows.resize(count * components);
     return rows;
   });
@@ -164,7 +161,7 @@ void TrajectoryReader::prefetch(GlobalIndex id) const {
   const StateFile& file = impl_->manifest.files[location->file];
   const int descriptor = ::open((impl_->folder / file.name).c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return;
-  const auto bytes = static_cast<GlobalIndex>(file.digest.bytes);
+  const GlobalIndex bytes = file.digest.bytes;
   const GlobalIndex begin = io::block_begin(bytes, impl_->comm.rank(), impl_->comm.size());
   const GlobalIndex end = io::block_begin(bytes, impl_->comm.rank() + 1, impl_->comm.size());
   ::posix_fadvise(descriptor, begin, end - begin, POSIX_FADV_WILLNEED);
@@ -197,7 +194,7 @@ RestartPoint TrajectoryReader::restart_point() {
         ": no restart point is complete, files of states are missing. Start the run again in a new folder");
   RestartPoint point{manifest.files[found - 1].restart, {}};
   const auto newest = [&](std::size_t number) -> const StateRecord& {
-    return impl_->index.records()[static_cast<std::size_t>(manifest.files[number].restart.front())];
+    return impl_->index.records()[manifest.files[number].restart.front()];
   };
   if (found < last)
     point.warning = (impl_->folder / manifest.files[last - 1].name).string() +

@@ -27,13 +27,11 @@ FieldEntry entry_of(const Field& field) {
 void write_field(io::Hdf5Writer& file, const std::string& group, const Field& field) {
   std::vector<double> block = field.layout->to_blocks<double>(field.owned, field.components);
   const FieldEntry entry = entry_of(field);
-  const auto from = static_cast<std::size_t>(entry.components),
-             to = static_cast<std::size_t>(entry.columns());
+  const std::size_t from = entry.components, to = entry.columns();
   if (from != to) {
     std::vector<double> padded(block.size() / from * to, 0.0);
     for (std::size_t row = 0; row * from < block.size(); ++row)
-      std::copy_n(block.begin() + static_cast<std::ptrdiff_t>(row * from), from,
-                  padded.begin() + static_cast<std::ptrdiff_t>(row * to));
+      std::copy_n(block.begin() + row * from, from, padded.begin() + row * to);
     block = std::move(padded);
   }
   file.write_rows<double>(group + "/" + field.name, block, entry.columns());
@@ -144,7 +142,7 @@ struct TrajectoryWriter::Impl {
         state.fields.back().owned = state.values.back();
       }
     recent.push_front(std::move(state));
-    if (recent.size() > static_cast<std::size_t>(options.history)) recent.pop_back();
+    if (std::ssize(recent) > options.history) recent.pop_back();
   }
 
   /// Puts the recent states that no file has into the current one.
@@ -153,7 +151,7 @@ struct TrajectoryWriter::Impl {
       current.restart.push_back(state.id);
       if (state.fields.empty()) continue;
       const GlobalIndex first = current.states.front().record.id;
-      StateEntry& entry = current.states.at(static_cast<std::size_t>(state.id - first));
+      StateEntry& entry = current.states.at(state.id - first);
       entry.kept = StateEntry::Kept::history;
       const std::string group = state_group(state.id, entry.kept);
       std::vector<FieldEntry> list;

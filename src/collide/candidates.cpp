@@ -17,8 +17,8 @@ std::vector<ItemTree<dim>> build_trees(std::span<const ItemSet<dim>> sets, std::
   std::vector<bool> used(sets.size(), false);
   for (const auto& [first, second] : which)
     for (const int s : {first, second}) {
-      RECOIL_ASSERT(s >= 0 && static_cast<std::size_t>(s) < sets.size());
-      used[static_cast<std::size_t>(s)] = true;
+      RECOIL_ASSERT(s >= 0 && s < std::ssize(sets));
+      used[s] = true;
     }
   std::vector<ItemTree<dim>> trees(sets.size());
   for (std::size_t s = 0; s < sets.size(); ++s)
@@ -32,10 +32,9 @@ template <int dim>
 void find_pairs(std::span<const ItemSet<dim>> sets, std::span<const ItemTree<dim>> trees,
                 std::span<const ItemTree<dim>> received_trees, std::span<const SetPair> which,
                 PairSearch<dim>& search, Candidates& candidates) {
-  const auto own = [&](int s) { return Side<dim>{trees[static_cast<std::size_t>(s)], 0}; };
+  const auto own = [&](int s) { return Side<dim>{trees[s], 0}; };
   const auto remote = [&](int s) {
-    const auto i = static_cast<std::size_t>(s);
-    return Side<dim>{received_trees[i], static_cast<std::int32_t>(sets[i].boxes.size())};
+    return Side<dim>{received_trees[s], static_cast<std::int32_t>(sets[s].boxes.size())};
   };
   candidates.pairs.resize(which.size());
   for (std::size_t k = 0; k < which.size() && !search.over_budget(); ++k) {
@@ -59,8 +58,7 @@ void keep_partners(std::span<const ItemSet<dim>> sets, const ReceivedItems<dim>&
   // Calls `work` with every entry of a pair that is a received item, and its set.
   const auto for_remote_entries = [&](auto&& work) {
     for (std::size_t k = 0; k < which.size(); ++k) {
-      const std::size_t set[] = {static_cast<std::size_t>(which[k].first),
-                                 static_cast<std::size_t>(which[k].second)};
+      const int set[] = {which[k].first, which[k].second};
       for (auto& pair : candidates.pairs[k])
         for (const std::size_t side : {0, 1}) {
           const auto size = static_cast<std::int32_t>(sets[set[side]].boxes.size());
@@ -68,20 +66,17 @@ void keep_partners(std::span<const ItemSet<dim>> sets, const ReceivedItems<dim>&
         }
     }
   };
-  for_remote_entries([&](std::size_t set, std::int32_t size, std::int32_t entry) {
-    number[set][static_cast<std::size_t>(entry - size)] = 0;
-  });
+  for_remote_entries([&](int set, std::int32_t size, std::int32_t entry) { number[set][entry - size] = 0; });
   for (std::size_t s = 0; s < sets.size(); ++s)
     for (std::size_t i = 0; i < number[s].size(); ++i) {
       if (number[s][i] < 0) continue;
       number[s][i] = static_cast<std::int32_t>(candidates.remote[s].size());
       candidates.remote[s].push_back(received.origin[s][i]);
     }
-  for_remote_entries([&](std::size_t set, std::int32_t size, std::int32_t& entry) {
-    entry = size + number[set][static_cast<std::size_t>(entry - size)];
-  });
+  for_remote_entries(
+      [&](int set, std::int32_t size, std::int32_t& entry) { entry = size + number[set][entry - size]; });
   for (std::size_t k = 0; k < which.size(); ++k) {
-    const auto first = static_cast<std::size_t>(which[k].first);
+    const std::size_t first = which[k].first;
     sort_pairs(candidates.pairs[k], sets[first].boxes.size() + candidates.remote[first].size());
   }
 }

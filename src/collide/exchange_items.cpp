@@ -20,11 +20,11 @@ struct PackedItem {
 
 template <int dim>
 PackedItem<dim> pack(const ItemSet<dim>& set, LocalIndex index) {
-  const auto i = static_cast<std::size_t>(index);
+  const std::size_t i = index;
   PackedItem<dim> item{{}, set.labels[i], set.groups[i], index};
   for (int k = 0; k < dim; ++k) {
-    item.bounds[static_cast<std::size_t>(k)] = set.boxes[i].min()[k];
-    item.bounds[static_cast<std::size_t>(k + dim)] = set.boxes[i].max()[k];
+    item.bounds[k] = set.boxes[i].min()[k];
+    item.bounds[k + dim] = set.boxes[i].max()[k];
   }
   return item;
 }
@@ -54,15 +54,15 @@ std::vector<std::byte> pack_all(std::span<const ItemSet<dim>> sets, std::span<co
   std::vector<PackedItem<dim>> items;
   for (std::size_t s = 0; s < sets.size(); ++s) {
     const auto indices = trees[s].overlapping(boxes, traffic.tests);
-    counts.push_back(static_cast<GlobalIndex>(indices.size()));
+    counts.push_back(std::ssize(indices));
     for (const LocalIndex i : indices) items.push_back(pack(sets[s], i));
   }
   std::vector<std::byte> bytes;
   if (items.empty()) return bytes;
   append<GlobalIndex>(bytes, counts);
   append<PackedItem<dim>>(bytes, items);
-  traffic.boxes_sent += static_cast<GlobalIndex>(items.size());
-  traffic.bytes_sent += static_cast<GlobalIndex>(bytes.size());
+  traffic.boxes_sent += std::ssize(items);
+  traffic.bytes_sent += std::ssize(bytes);
   ++traffic.ranks_met;
   return bytes;
 }
@@ -92,7 +92,7 @@ ReceivedItems<dim> exchange_items(const parallel::Communicator& comm, std::span<
                                   Traffic& traffic) {
   std::vector<parallel::Message> outgoing;
   for (const int rank : receivers) {
-    auto bytes = pack_all<dim>(sets, trees, regions[static_cast<std::size_t>(rank)], traffic);
+    auto bytes = pack_all<dim>(sets, trees, regions[rank], traffic);
     if (!bytes.empty()) outgoing.push_back({rank, std::move(bytes)});
   }
   ReceivedItems<dim> received{std::vector<ItemSet<dim>>(sets.size()),
@@ -101,8 +101,7 @@ ReceivedItems<dim> exchange_items(const parallel::Communicator& comm, std::span<
     unpack_all(message, received);
     ++traffic.ranks_met;
   }
-  for (const auto& origin : received.origin)
-    traffic.boxes_received += static_cast<GlobalIndex>(origin.size());
+  for (const auto& origin : received.origin) traffic.boxes_received += std::ssize(origin);
   return received;
 }
 

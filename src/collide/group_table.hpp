@@ -20,7 +20,7 @@ public:
   bool admits(std::int32_t a, std::int32_t b) {
     if (!filter_) return true;
     if (a >= remembered || b >= remembered) return ask(a, b);
-    std::int8_t& answer = answers_[static_cast<std::size_t>(a * remembered + b)];
+    std::int8_t& answer = answers_[a * remembered + b];
     if (answer < 0) answer = ask(a, b);
     return answer != 0;
   }
@@ -29,9 +29,7 @@ private:
   // A table of all pairs of groups would grow with the square of the bodies; beyond this the filter is asked.
   static constexpr std::int32_t remembered = 256;
 
-  bool ask(std::int32_t a, std::int32_t b) const {
-    return filter_(groups_[static_cast<std::size_t>(a)], groups_[static_cast<std::size_t>(b)]);
-  }
+  bool ask(std::int32_t a, std::int32_t b) const { return filter_(groups_[a], groups_[b]); }
 
   const GroupFilter& filter_;
   std::vector<std::int32_t> groups_; // by number

@@ -57,13 +57,13 @@ public:
   KeyMaker(const ItemSet<dim>& set, std::span<const std::int32_t> items) {
     Box<dim> centres;
     for (const std::int32_t i : items) {
-      const auto c = centre(set.boxes[static_cast<std::size_t>(i)]);
+      const auto c = centre(set.boxes[i]);
       if (c.allFinite()) centres.extend(c);
     }
     if (centres.isEmpty()) return;
     low_ = centres.min();
     const double width = (centres.max() - centres.min()).maxCoeff();
-    scale_ = width > 0 && std::isfinite(width) ? static_cast<double>(cells) / width : 0.0;
+    scale_ = width > 0 && std::isfinite(width) ? cells / width : 0.0;
   }
 
   std::uint64_t operator()(const Box<dim>& box) const {
@@ -111,22 +111,20 @@ void sort_ties(std::vector<KeyedItem>& items, const std::vector<std::int32_t>& g
     while (end < items.size() && items[end].key == items[begin].key) ++end;
     if (end - begin > 1)
       std::stable_sort(
-          items.begin() + static_cast<std::ptrdiff_t>(begin),
-          items.begin() + static_cast<std::ptrdiff_t>(end), [&](const KeyedItem& a, const KeyedItem& b) {
-            return groups[static_cast<std::size_t>(a.item)] < groups[static_cast<std::size_t>(b.item)];
-          });
+          items.begin() + begin, items.begin() + end,
+          [&](const KeyedItem& a, const KeyedItem& b) { return groups[a.item] < groups[b.item]; });
   }
 }
 
 template <int dim>
 std::vector<KeyedItem> sorted_items(const ItemSet<dim>& set) {
   std::vector<std::int32_t> items;
-  for (std::size_t i = 0; i < set.boxes.size(); ++i)
-    if (!is_empty<dim>(set.boxes[i])) items.push_back(static_cast<std::int32_t>(i));
+  for (std::int32_t i = 0; i < std::ssize(set.boxes); ++i)
+    if (!is_empty<dim>(set.boxes[i])) items.push_back(i);
   const KeyMaker<dim> key(set, items);
   std::vector<KeyedItem> result;
   result.reserve(items.size());
-  for (const std::int32_t i : items) result.push_back({key(set.boxes[static_cast<std::size_t>(i)]), i});
+  for (const std::int32_t i : items) result.push_back({key(set.boxes[i]), i});
   radix_sort(result);
   sort_ties(result, set.groups);
   return result;
@@ -134,8 +132,7 @@ std::vector<KeyedItem> sorted_items(const ItemSet<dim>& set) {
 
 // Where the range [first, end) of sorted keys falls in two: at its highest differing bit, or in the middle.
 std::int32_t split(std::span<const std::uint64_t> keys, std::int32_t first, std::int32_t end) {
-  const std::uint64_t different =
-      keys[static_cast<std::size_t>(first)] ^ keys[static_cast<std::size_t>(end) - 1];
+  const std::uint64_t different = keys[first] ^ keys[end - 1];
   if (different == 0) return first + (end - first) / 2;
   const std::uint64_t bit = std::bit_floor(different);
   const auto middle = std::partition_point(keys.begin() + first, keys.begin() + end,
@@ -158,12 +155,12 @@ ItemTree<dim>::ItemTree(const ItemSet<dim>& set, GroupTable& groups) {
   for (const auto& [key, i] : items) {
     keys.push_back(key);
     index_.push_back(i);
-    labels_.push_back(set.labels[static_cast<std::size_t>(i)]);
-    group_.push_back(groups.number(set.groups[static_cast<std::size_t>(i)]));
-    const Box<dim>& box = set.boxes[static_cast<std::size_t>(i)];
+    labels_.push_back(set.labels[i]);
+    group_.push_back(groups.number(set.groups[i]));
+    const Box<dim>& box = set.boxes[i];
     for (int k = 0; k < dim; ++k) {
-      corners_[static_cast<std::size_t>(k)].push_back(box.min()[k]);
-      corners_[static_cast<std::size_t>(k + dim)].push_back(box.max()[k]);
+      corners_[k].push_back(box.min()[k]);
+      corners_[k + dim].push_back(box.max()[k]);
     }
   }
   for (auto& values : corners_) values.resize(items.size() + leaf_size, 0.0);
@@ -217,10 +214,10 @@ std::vector<LocalIndex> ItemTree<dim>::overlapping(std::span<const Bounds<double
   };
   std::vector<LocalIndex> result;
   for (std::int32_t i = 0; i < num_nodes_;) {
-    const Node& node = nodes_[static_cast<std::size_t>(i)];
+    const Node& node = nodes_[i];
     const bool met = meets(node.bounds);
     if (met && node.skip == i + 1)
-      for (std::int32_t item = node.first; item < nodes_[static_cast<std::size_t>(i) + 1].first; ++item)
+      for (std::int32_t item = node.first; item < nodes_[i + 1].first; ++item)
         if (meets(bounds(item))) result.push_back(index(item));
     i = met ? i + 1 : node.skip;
   }

@@ -32,10 +32,10 @@ void PairSearch<dim>::search(const Side<dim>& query, const Side<dim>& target, Or
   const auto& leaves = query.tree.nodes();
   const auto& nodes = target.tree.nodes();
   for (std::int32_t q = 0; q < query.tree.num_nodes(); ++q) {
-    const Node& leaf = leaves[static_cast<std::size_t>(q)];
+    const Node& leaf = leaves[q];
     if (leaf.skip != q + 1) continue;
     for (std::int32_t i = within ? q : 0; i < target.tree.num_nodes();) {
-      const Node& node = nodes[static_cast<std::size_t>(i)];
+      const Node& node = nodes[i];
       ++tests_;
       if (!overlap(leaf.bounds, node.bounds) || !may_meet(leaf, node)) {
         i = node.skip;
@@ -52,13 +52,13 @@ template <int dim>
 void PairSearch<dim>::compare_leaves(const Side<dim>& query, std::int32_t query_leaf, const Side<dim>& target,
                                      std::int32_t target_leaf, Order order, Pairs& pairs) {
   const ItemTree<dim>&mine = query.tree, &theirs = target.tree;
-  const Node& leaf = mine.nodes()[static_cast<std::size_t>(query_leaf)];
-  const Node& other = theirs.nodes()[static_cast<std::size_t>(target_leaf)];
+  const Node& leaf = mine.nodes()[query_leaf];
+  const Node& other = theirs.nodes()[target_leaf];
   const std::int32_t end = (&leaf + 1)->first, other_end = (&other + 1)->first;
   const auto near_other = mine.marks(other.bounds, leaf.first);
   tests_ += end - leaf.first;
   for (std::int32_t a = leaf.first; a < end; ++a) {
-    if (near_other[static_cast<std::size_t>(a - leaf.first)] == 0) continue;
+    if (near_other[a - leaf.first] == 0) continue;
     const std::int32_t begin = &leaf == &other ? a + 1 : other.first;
     tests_ += other_end - begin;
     // Which boxes overlap cannot be guessed: they are collected without a branch.
@@ -67,7 +67,7 @@ void PairSearch<dim>::compare_leaves(const Side<dim>& query, std::int32_t query_
     std::size_t num_met = 0;
     for (std::int32_t b = begin; b < other_end; ++b) {
       met[num_met] = b;
-      num_met += static_cast<std::size_t>(marks[static_cast<std::size_t>(b - other.first)]);
+      num_met += marks[b - other.first];
     }
     for (std::size_t k = 0; k < num_met; ++k) {
       const std::int32_t b = met[k];
@@ -84,13 +84,12 @@ void PairSearch<dim>::compare_leaves(const Side<dim>& query, std::int32_t query_
 
 void sort_pairs(Pairs& pairs, std::size_t num_first) {
   std::vector<std::size_t> begin(num_first + 2, 0);
-  for (const auto& pair : pairs) ++begin[static_cast<std::size_t>(pair[0]) + 2];
+  for (const auto& pair : pairs) ++begin[pair[0] + 2];
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
   Pairs sorted(pairs.size());
-  for (const auto& pair : pairs) sorted[begin[static_cast<std::size_t>(pair[0]) + 1]++] = pair;
+  for (const auto& pair : pairs) sorted[begin[pair[0] + 1]++] = pair;
   for (std::size_t i = 0; i < num_first; ++i)
-    std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(begin[i]),
-              sorted.begin() + static_cast<std::ptrdiff_t>(begin[i + 1]));
+    std::sort(sorted.begin() + begin[i], sorted.begin() + begin[i + 1]);
   pairs.swap(sorted);
 }
 

@@ -35,14 +35,14 @@ template <int dim>
 void append_parts(const ItemTree<dim>& tree, std::vector<Region<dim>>& parts) {
   if (tree.num_nodes() == 0) return;
   const auto& nodes = tree.nodes();
-  std::vector<std::size_t> level{0}, next;
+  std::vector<std::int32_t> level{0}, next;
   while (level.size() < parts_per_tree) {
     next.clear();
-    for (const std::size_t i : level) {
+    for (const std::int32_t i : level) {
       next.push_back(i);
-      if (nodes[i].skip == static_cast<std::int32_t>(i) + 1) continue;
+      if (nodes[i].skip == i + 1) continue;
       next.back() = i + 1;
-      next.push_back(static_cast<std::size_t>(nodes[i + 1].skip));
+      next.push_back(nodes[i + 1].skip);
     }
     if (next.size() == level.size()) break;
     level.swap(next);
@@ -50,7 +50,7 @@ void append_parts(const ItemTree<dim>& tree, std::vector<Region<dim>>& parts) {
   for (const std::size_t i : level) {
     Region<dim>& part = parts.emplace_back();
     std::copy(nodes[i].bounds.begin(), nodes[i].bounds.end(), part.bounds.begin());
-    part.count = nodes[static_cast<std::size_t>(nodes[i].skip)].first - nodes[i].first;
+    part.count = nodes[nodes[i].skip].first - nodes[i].first;
   }
 }
 
@@ -138,7 +138,7 @@ Regions<dim> regions_of(std::span<const ItemTree<dim>> trees) {
     const auto best = std::max_element(clusters.begin(), clusters.end(),
                                        [](const auto& a, const auto& b) { return a.gain < b.gain; });
     if (best->cut == 0) break;
-    const auto middle = best->parts.begin() + static_cast<std::ptrdiff_t>(best->cut);
+    const auto middle = best->parts.begin() + best->cut;
     Cluster<dim> left({best->parts.begin(), middle}, 0.01 * width);
     Cluster<dim> right({middle, best->parts.end()}, 0.01 * width);
     *best = std::move(left);
@@ -155,15 +155,14 @@ std::vector<Regions<dim>> gather_regions(const parallel::Communicator& comm, con
   std::vector<double> packed(length, 0.0);
   packed[0] = static_cast<double>(mine.size());
   for (std::size_t i = 0; i < mine.size(); ++i) {
-    const auto end = std::copy(mine[i].bounds.begin(), mine[i].bounds.end(),
-                               packed.begin() + static_cast<std::ptrdiff_t>(1 + i * record));
+    const auto end = std::copy(mine[i].bounds.begin(), mine[i].bounds.end(), packed.begin() + 1 + i * record);
     *end = mine[i].count;
   }
   const std::vector<double> gathered = comm.all_gather(packed);
-  std::vector<Regions<dim>> all(static_cast<std::size_t>(comm.size()));
+  std::vector<Regions<dim>> all(comm.size());
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     const double* from = gathered.data() + rank * length;
-    all[rank].resize(static_cast<std::size_t>(*from++));
+    all[rank].resize(*from++);
     for (Region<dim>& region : all[rank]) {
       std::copy_n(from, 2 * dim, region.bounds.begin());
       region.count = from[2 * dim];
@@ -176,11 +175,11 @@ std::vector<Regions<dim>> gather_regions(const parallel::Communicator& comm, con
 template <int dim>
 std::vector<int> receivers_of(const std::vector<Regions<dim>>& regions, int me) {
   std::vector<int> result;
-  const Regions<dim>& mine = regions[static_cast<std::size_t>(me)];
+  const Regions<dim>& mine = regions[me];
   if (mine.empty()) return result;
   const Bounds<double, dim> around_me = merged<dim>(mine).bounds;
-  for (int other = 0; other < static_cast<int>(regions.size()); ++other) {
-    const Regions<dim>& theirs = regions[static_cast<std::size_t>(other)];
+  for (int other = 0; other < std::ssize(regions); ++other) {
+    const Regions<dim>& theirs = regions[other];
     if (other == me || !touches<dim>(around_me, theirs)) continue;
     const double items = items_concerned<dim>(mine, theirs);
     if (items == 0) continue;

@@ -22,10 +22,9 @@ std::vector<std::array<LocalIndex, dim>> linear_facets(const FunctionSpace<dim>&
     const auto nodes = space.cell_nodes(facet.cell);
     for (const auto& piece : subdivide_facet<dim>(space.order(facet.cell), facet.facet)) {
       std::array<LocalIndex, dim> corners;
-      for (std::size_t i = 0; i < dim; ++i) corners[i] = nodes[static_cast<std::size_t>(piece[i])];
+      for (std::size_t i = 0; i < dim; ++i) corners[i] = nodes[piece[i]];
       std::sort(corners.begin(), corners.end(), [&](LocalIndex a, LocalIndex b) {
-        return space.canonical_ids()[static_cast<std::size_t>(a)] <
-               space.canonical_ids()[static_cast<std::size_t>(b)];
+        return space.canonical_ids()[a] < space.canonical_ids()[b];
       });
       result.push_back(corners);
     }
@@ -35,7 +34,7 @@ std::vector<std::array<LocalIndex, dim>> linear_facets(const FunctionSpace<dim>&
 
 template <int dim>
 double measure(const FunctionSpace<dim>& space, const std::array<LocalIndex, dim>& facet) {
-  const auto x = [&](std::size_t i) { return space.node_positions()[static_cast<std::size_t>(facet[i])]; };
+  const auto x = [&](std::size_t i) { return space.node_positions()[facet[i]]; };
   if constexpr (dim == 2)
     return (x(1) - x(0)).norm();
   else
@@ -45,10 +44,9 @@ double measure(const FunctionSpace<dim>& space, const std::array<LocalIndex, dim
 /// Body of every local node.
 template <int dim>
 std::vector<std::int32_t> bodies_of_nodes(const FunctionSpace<dim>& space) {
-  std::vector<std::int32_t> bodies(static_cast<std::size_t>(space.num_nodes()), -1);
+  std::vector<std::int32_t> bodies(space.num_nodes(), -1);
   for (LocalIndex cell = 0; cell < space.mesh().num_cells(); ++cell)
-    for (const LocalIndex node : space.cell_nodes(cell))
-      bodies[static_cast<std::size_t>(node)] = space.mesh().cell_body[static_cast<std::size_t>(cell)];
+    for (const LocalIndex node : space.cell_nodes(cell)) bodies[node] = space.mesh().cell_body[cell];
   return bodies;
 }
 
@@ -63,27 +61,24 @@ struct CollisionSurface<dim>::Builder {
   const mesh::DistributedObstacles<dim>& obstacles = *self.obstacles_;
   std::vector<std::array<LocalIndex, dim>> facets = linear_facets(space);
   std::vector<std::int32_t> bodies = bodies_of_nodes(space);
-  std::vector<LocalIndex> vertex_of_node =
-      std::vector<LocalIndex>(static_cast<std::size_t>(space.num_nodes()), -1);
-  std::vector<LocalIndex> vertex_of_obstacle =
-      std::vector<LocalIndex>(static_cast<std::size_t>(obstacles.num_vertices()), -1);
+  std::vector<LocalIndex> vertex_of_node = std::vector<LocalIndex>(space.num_nodes(), -1);
+  std::vector<LocalIndex> vertex_of_obstacle = std::vector<LocalIndex>(obstacles.num_vertices(), -1);
 
   bool owns(LocalIndex node) const { return node < space.num_owned_nodes(); }
 
   void add_node(LocalIndex node) {
-    LocalIndex& vertex = vertex_of_node[static_cast<std::size_t>(node)];
+    LocalIndex& vertex = vertex_of_node[node];
     if (vertex >= 0) return;
     vertex = self.num_vertices();
     SurfaceVertex<dim> data{};
-    const auto index = static_cast<std::size_t>(node);
+    const std::size_t index = node;
     for (std::size_t i = 0; i < dim; ++i) {
-      data.rest[i] = space.node_positions()[index][static_cast<Eigen::Index>(i)];
+      data.rest[i] = space.node_positions()[index][i];
       if (prescribed[index * dim + i] != 0) data.prescribed |= 1U << i;
     }
     data.id = space.canonical_ids()[index];
     const auto& layout = *space.layout();
-    data.block =
-        owns(node) ? layout.offset + node : layout.ghosts[index - static_cast<std::size_t>(layout.num_owned)];
+    data.block = owns(node) ? layout.offset + node : layout.ghosts[index - layout.num_owned];
     data.body = bodies[index];
     self.vertices_.push_back(data);
     self.nodes_.push_back(node);
@@ -91,12 +86,12 @@ struct CollisionSurface<dim>::Builder {
   }
 
   void add_obstacle_vertex(LocalIndex index) {
-    LocalIndex& vertex = vertex_of_obstacle[static_cast<std::size_t>(index)];
+    LocalIndex& vertex = vertex_of_obstacle[index];
     if (vertex >= 0) return;
     vertex = self.num_vertices();
-    const auto i = static_cast<std::size_t>(index);
+    const std::size_t i = index;
     SurfaceVertex<dim> data{};
-    for (std::size_t k = 0; k < dim; ++k) data.rest[k] = obstacles.vertices[i][static_cast<Eigen::Index>(k)];
+    for (std::size_t k = 0; k < dim; ++k) data.rest[k] = obstacles.vertices[i][k];
     data.area = obstacles.vertex_area[i];
     data.degrees = obstacles.vertex_degrees[i];
     data.id = space.num_nodes_global() + obstacles.vertex_ids[i];
@@ -129,15 +124,11 @@ struct CollisionSurface<dim>::Builder {
     for (const auto& facet : facets) {
       const double share = measure<dim>(space, facet) / dim;
       for (const LocalIndex node : facet)
-        if (owns(node))
-          self.vertices_[static_cast<std::size_t>(vertex_of_node[static_cast<std::size_t>(node)])].area +=
-              share;
+        if (owns(node)) self.vertices_[vertex_of_node[node]].area += share;
     }
   }
 
-  mesh::VertexDegrees& degrees(LocalIndex node) {
-    return self.vertices_[static_cast<std::size_t>(vertex(node))].degrees;
-  }
+  mesh::VertexDegrees& degrees(LocalIndex node) { return self.vertices_[vertex(node)].degrees; }
 
   /// Of owned nodes, around which all facets are here.
   void add_degrees() {
@@ -157,7 +148,7 @@ struct CollisionSurface<dim>::Builder {
         if (owns(node)) ++degrees(node).edges;
   }
 
-  LocalIndex vertex(LocalIndex node) const { return vertex_of_node[static_cast<std::size_t>(node)]; }
+  LocalIndex vertex(LocalIndex node) const { return vertex_of_node[node]; }
 
   void add_primitives() {
     std::map<std::array<LocalIndex, 2>, double> edges; // of local nodes
@@ -167,8 +158,7 @@ struct CollisionSurface<dim>::Builder {
       } else {
         const double share = measure<dim>(space, facet) / 3;
         for (const auto& [a, b] : {std::array{0, 1}, std::array{0, 2}, std::array{1, 2}}) {
-          const std::array<LocalIndex, 2> edge{facet[static_cast<std::size_t>(a)],
-                                               facet[static_cast<std::size_t>(b)]};
+          const std::array<LocalIndex, 2> edge{facet[a], facet[b]};
           if (owns(edge[0])) edges[edge] += share;
         }
         if (!owns(facet[0])) continue;
@@ -180,7 +170,7 @@ struct CollisionSurface<dim>::Builder {
       self.edges_.push_back({vertex(edge[0]), vertex(edge[1])});
       self.edge_areas_.push_back(area);
     }
-    const auto of_obstacle = [&](LocalIndex i) { return vertex_of_obstacle[static_cast<std::size_t>(i)]; };
+    const auto of_obstacle = [&](LocalIndex i) { return vertex_of_obstacle[i]; };
     for (std::size_t e = 0; e < obstacles.edges.size(); ++e) {
       self.edges_.push_back({of_obstacle(obstacles.edges[e][0]), of_obstacle(obstacles.edges[e][1])});
       self.edge_areas_.push_back(obstacles.edge_area[e]);
@@ -196,22 +186,21 @@ struct CollisionSurface<dim>::Builder {
     const int own = comm.rank();
     LocalIndex num_nodes_owned = 0;
     while (num_nodes_owned < self.num_owned_ && self.node(num_nodes_owned) >= 0) ++num_nodes_owned;
-    const auto first_obstacle = comm.all_gather(static_cast<GlobalIndex>(num_nodes_owned));
+    const auto first_obstacle = comm.all_gather(GlobalIndex{num_nodes_owned});
     const auto offsets = comm.all_gather(space.layout()->offset);
     std::vector<std::vector<LocalIndex>> questions(offsets.size()), askers(offsets.size());
     for (LocalIndex v = 0; v < self.num_vertices(); ++v) {
-      SurfaceVertex<dim>& data = self.vertices_[static_cast<std::size_t>(v)];
+      SurfaceVertex<dim>& data = self.vertices_[v];
       if (v < self.num_owned_) {
         data.address = {own, v};
       } else if (data.block < 0) {
-        const auto i = static_cast<std::size_t>(self.obstacle_vertex(v));
+        const std::size_t i = self.obstacle_vertex(v);
         const int rank = obstacles.vertex_owner[i];
-        data.address = {rank, static_cast<LocalIndex>(first_obstacle[static_cast<std::size_t>(rank)]) +
-                                  obstacles.index_at_owner[i]};
+        data.address = {rank, static_cast<LocalIndex>(first_obstacle[rank]) + obstacles.index_at_owner[i]};
       } else {
         // Ranks without nodes share their offset with the next one; the last of equals owns the block.
-        const auto rank = static_cast<std::size_t>(
-            std::upper_bound(offsets.begin(), offsets.end(), data.block) - offsets.begin() - 1);
+        const std::size_t rank =
+            std::upper_bound(offsets.begin(), offsets.end(), data.block) - offsets.begin() - 1;
         questions[rank].push_back(static_cast<LocalIndex>(data.block - offsets[rank]));
         askers[rank].push_back(v);
       }
@@ -220,10 +209,9 @@ struct CollisionSurface<dim>::Builder {
     for (auto& list : asked)
       for (LocalIndex& node : list) node = vertex(node);
     const auto answers = parallel::exchange(comm, asked);
-    for (std::size_t rank = 0; rank < answers.size(); ++rank)
+    for (int rank = 0; rank < comm.size(); ++rank)
       for (std::size_t k = 0; k < answers[rank].size(); ++k)
-        self.vertices_[static_cast<std::size_t>(askers[rank][k])].address = {static_cast<int>(rank),
-                                                                             answers[rank][k]};
+        self.vertices_[askers[rank][k]].address = {rank, answers[rank][k]};
   }
 };
 
@@ -243,8 +231,7 @@ CollisionSurface<dim>::CollisionSurface(const FunctionSpace<dim>& space,
 
 template <int dim>
 const std::string& CollisionSurface<dim>::body_name(std::int32_t body) const {
-  return is_obstacle(body) ? obstacles_->names[static_cast<std::size_t>(body - num_bodies_)]
-                           : space_->mesh().body_names[static_cast<std::size_t>(body)];
+  return is_obstacle(body) ? obstacles_->names[body - num_bodies_] : space_->mesh().body_names[body];
 }
 
 template <int dim>
@@ -254,7 +241,7 @@ CollisionSurface<dim>::displacements(std::span<const double> u,
   std::vector<Point> result(vertices_.size());
   for (std::size_t v = 0; v < vertices_.size(); ++v) {
     const bool is_node = nodes_[v] >= 0;
-    const auto index = static_cast<std::size_t>(is_node ? nodes_[v] : obstacle_vertices_[v]);
+    const std::size_t index = is_node ? nodes_[v] : obstacle_vertices_[v];
     const double* entries = (is_node ? u.data() : obstacle_displacement.data()) + index * dim;
     for (int i = 0; i < dim; ++i) result[v][i] = entries[i];
   }
@@ -267,7 +254,7 @@ CollisionSurface<dim>::positions(std::span<const double> u,
                                  std::span<const double> obstacle_displacement) const {
   std::vector<Point> result = displacements(u, obstacle_displacement);
   for (std::size_t v = 0; v < vertices_.size(); ++v)
-    for (std::size_t i = 0; i < dim; ++i) result[v][static_cast<Eigen::Index>(i)] += vertices_[v].rest[i];
+    for (std::size_t i = 0; i < dim; ++i) result[v][i] += vertices_[v].rest[i];
   return result;
 }
 

@@ -14,7 +14,7 @@ bool selects(bool all, std::span<const std::int32_t> ids, std::int32_t facet_id)
 template <int dim>
 DirichletDofs<dim>::DirichletDofs(const FunctionSpace<dim>& space, std::vector<DirichletCondition> conditions)
     : space_(&space), conditions_(std::move(conditions)) {
-  const auto num_entries = static_cast<std::size_t>(space.num_nodes()) * dim;
+  const std::size_t num_entries = space.num_nodes() * dim;
   std::vector<std::int64_t> condition_of(num_entries, -1);
   const auto prescribe = [&](LocalIndex node, std::int32_t id) {
     // The first entry that names the id decides.
@@ -23,51 +23,50 @@ DirichletDofs<dim>::DirichletDofs(const FunctionSpace<dim>& space, std::vector<D
     });
     if (found == conditions_.end()) return;
     for (std::size_t i = 0; i < dim; ++i)
-      if (found->components[i])
-        condition_of[static_cast<std::size_t>(node) * dim + i] = found - conditions_.begin();
+      if (found->components[i]) condition_of[node * dim + i] = found - conditions_.begin();
   };
   for (const BoundaryFacet& facet : space.boundary_facets()) {
     const auto nodes = space.cell_nodes(facet.cell);
     for (const int node : space.basis(space.order(facet.cell)).facet_nodes(facet.facet))
-      prescribe(nodes[static_cast<std::size_t>(node)], facet.id);
+      prescribe(nodes[node], facet.id);
   }
   const auto& mesh = space.mesh();
   for (LocalIndex vertex = 0; vertex < mesh.num_vertices(); ++vertex) {
     const auto found = std::ranges::find_if(conditions_, [&](const auto& condition) {
-      return condition.vertices.contains(mesh.vertex_ids[static_cast<std::size_t>(vertex)]);
+      return condition.vertices.contains(mesh.vertex_ids[vertex]);
     });
     if (found == conditions_.end()) continue;
-    const auto& given = found->vertices.at(mesh.vertex_ids[static_cast<std::size_t>(vertex)]);
-    const auto first = static_cast<std::size_t>(space.node_of_vertex(vertex)) * dim;
+    const auto& given = found->vertices.at(mesh.vertex_ids[vertex]);
+    const std::size_t first = space.node_of_vertex(vertex) * dim;
     for (std::size_t i = 0; i < dim; ++i)
       if (!std::isnan(given[i])) condition_of[first + i] = found - conditions_.begin();
   }
   for (LocalIndex vertex = 0; vertex < mesh.num_vertices(); ++vertex)
-    prescribe(space.node_of_vertex(vertex), mesh.vertex_point_id[static_cast<std::size_t>(vertex)]);
+    prescribe(space.node_of_vertex(vertex), mesh.vertex_point_id[vertex]);
 
   // Facets of a ghost node may lie on cells that only its owner holds.
   linalg::Vector marks(space.layout());
-  const auto owned = static_cast<std::size_t>(space.num_owned_nodes()) * dim;
   auto values = marks.write_local();
-  for (std::size_t i = 0; i < owned; ++i)
-    if (condition_of[i] >= 0) {
-      values[i] = 1;
-      dofs_.push_back({static_cast<LocalIndex>(i / dim), static_cast<int>(i % dim),
-                       static_cast<std::size_t>(condition_of[i])});
+  for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
+    for (int i = 0; i < dim; ++i) {
+      const std::int64_t condition = condition_of[node * dim + i];
+      if (condition < 0) continue;
+      values[node * dim + i] = 1;
+      dofs_.push_back({node, i, condition});
     }
   marks.update_ghosts();
   flags_.resize(num_entries);
   std::transform(marks.local().begin(), marks.local().end(), flags_.begin(),
-                 [](double mark) { return static_cast<char>(mark != 0); });
-  num_global_ = space.comm().sum(static_cast<GlobalIndex>(dofs_.size()));
+                 [](double mark) { return mark != 0; });
+  num_global_ = space.comm().sum(std::ssize(dofs_));
 }
 
 template <int dim>
 double DirichletDofs<dim>::value(const Dof& dof, double time) const {
   const DirichletCondition& condition = conditions_[dof.condition];
-  const auto node = static_cast<std::size_t>(dof.node);
+  const std::size_t node = dof.node;
   if (!condition.vertices.empty()) // the canonical number of a node at a vertex is that of the vertex
-    return condition.vertices.at(space_->canonical_ids()[node])[static_cast<std::size_t>(dof.component)];
+    return condition.vertices.at(space_->canonical_ids()[node])[dof.component];
   return condition.value(dof.component, expression_point<dim>(space_->node_positions()[node], time));
 }
 
@@ -75,17 +74,14 @@ template <int dim>
 void DirichletDofs<dim>::set_values(double time, double factor, linalg::Vector& u) const {
   auto values = u.write_local();
   parallel::collectively(space_->comm(), [&] {
-    for (const Dof& dof : dofs_)
-      values[static_cast<std::size_t>(dof.node) * dim + static_cast<std::size_t>(dof.component)] =
-          factor * value(dof, time);
+    for (const Dof& dof : dofs_) values[dof.node * dim + dof.component] = factor * value(dof, time);
   });
   u.update_ghosts();
 }
 
 template <int dim>
 void DirichletDofs<dim>::clear(std::span<double> g) const {
-  for (const Dof& dof : dofs_)
-    g[static_cast<std::size_t>(dof.node) * dim + static_cast<std::size_t>(dof.component)] = 0;
+  for (const Dof& dof : dofs_) g[dof.node * dim + dof.component] = 0;
 }
 
 template class DirichletDofs<2>;

@@ -22,15 +22,15 @@ std::vector<Occurrence> find_occurrences(const mesh::DistributedMesh<dim>& mesh,
                                          std::span<const int> body_orders, int dimension) {
   std::vector<Occurrence> found;
   for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
-    const auto& vertices = mesh.cells[static_cast<std::size_t>(cell)];
-    const int order = body_orders[static_cast<std::size_t>(mesh.cell_body[static_cast<std::size_t>(cell)])];
+    const auto& vertices = mesh.cells[cell];
+    const int order = body_orders[mesh.cell_body[cell]];
     if (nodes_inside(dimension, order) == 0) continue;
     for (int entity = 0; entity < geometry::SimplexLattice<dim>::num_entities(dimension); ++entity) {
       Occurrence occurrence{
           {-1, -1, -1, -1}, cell, static_cast<std::int16_t>(entity), static_cast<std::int16_t>(order)};
       std::size_t next = 0;
       for (const int corner : geometry::SimplexLattice<dim>::entity_vertices(dimension, entity))
-        occurrence.vertices[next++] = vertices[static_cast<std::size_t>(corner)];
+        occurrence.vertices[next++] = vertices[corner];
       found.push_back(occurrence);
     }
   }
@@ -42,7 +42,7 @@ std::array<GlobalIndex, 4> input_ids(const mesh::DistributedMesh<dim>& mesh,
                                      const std::array<LocalIndex, 4>& vertices) {
   std::array<GlobalIndex, 4> ids{-1, -1, -1, -1};
   for (std::size_t i = 0; i < 4; ++i)
-    if (vertices[i] >= 0) ids[i] = mesh.vertex_ids[static_cast<std::size_t>(vertices[i])];
+    if (vertices[i] >= 0) ids[i] = mesh.vertex_ids[vertices[i]];
   return ids;
 }
 
@@ -54,24 +54,23 @@ std::vector<GlobalIndex> exclusive_sums(const parallel::Communicator& comm, std:
     GlobalIndex id, value;
   };
   const GlobalIndex per_rank = std::max<GlobalIndex>(1, (num_global + comm.size() - 1) / comm.size());
-  std::vector<std::vector<Item>> to_blocks(static_cast<std::size_t>(comm.size()));
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    to_blocks[static_cast<std::size_t>(ids[i] / per_rank)].push_back({ids[i], counts[i]});
+  std::vector<std::vector<Item>> to_blocks(comm.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) to_blocks[ids[i] / per_rank].push_back({ids[i], counts[i]});
   auto items = parallel::exchange(comm, to_blocks);
   const GlobalIndex first = std::min(num_global, per_rank * comm.rank()),
                     last = std::min(num_global, first + per_rank);
-  std::vector<GlobalIndex> sums(static_cast<std::size_t>(last - first) + 1, 0);
+  std::vector<GlobalIndex> sums(last - first + 1, 0);
   for (const auto& list : items)
-    for (const Item& item : list) sums[static_cast<std::size_t>(item.id - first) + 1] = item.value;
+    for (const Item& item : list) sums[item.id - first + 1] = item.value;
   for (std::size_t i = 1; i < sums.size(); ++i) sums[i] += sums[i - 1];
   const GlobalIndex before = comm.exclusive_scan(sums.back());
   for (auto& list : items)
-    for (Item& item : list) item.value = before + sums[static_cast<std::size_t>(item.id - first)];
+    for (Item& item : list) item.value = before + sums[item.id - first];
   const auto answers = parallel::exchange(comm, items);
   std::vector<GlobalIndex> result(ids.size());
   std::vector<std::size_t> next(answers.size(), 0);
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto rank = static_cast<std::size_t>(ids[i] / per_rank);
+    const std::size_t rank = ids[i] / per_rank;
     result[i] = answers[rank][next[rank]++].value;
   }
   return result;
@@ -96,13 +95,11 @@ EntityNodes<dim> number_entity_nodes(const mesh::DistributedMesh<dim>& mesh,
   result.cell_offsets.assign(mesh.cells.size() + 1, 0);
   for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell)
     result.cell_offsets[cell + 1] =
-        result.cell_offsets[cell] +
-        lattices[static_cast<std::size_t>(body_orders[static_cast<std::size_t>(mesh.cell_body[cell])])]
-            ->size();
-  result.cell_nodes.resize(static_cast<std::size_t>(result.cell_offsets.back()));
+        result.cell_offsets[cell] + lattices[body_orders[mesh.cell_body[cell]]]->size();
+  result.cell_nodes.resize(result.cell_offsets.back());
   for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell)
     std::copy(mesh.cells[cell].begin(), mesh.cells[cell].end(),
-              result.cell_nodes.begin() + static_cast<std::ptrdiff_t>(result.cell_offsets[cell]));
+              result.cell_nodes.begin() + result.cell_offsets[cell]);
 
   result.num_nodes = mesh.num_vertices();
   for (int dimension = 1; dimension <= dim; ++dimension) {
@@ -119,10 +116,9 @@ EntityNodes<dim> number_entity_nodes(const mesh::DistributedMesh<dim>& mesh,
         result.entities.push_back({here.vertices, ids_of(here), dimension, here.order, result.num_nodes});
         result.num_nodes += inside;
       }
-      const auto slot = result.cell_offsets[static_cast<std::size_t>(here.cell)] +
-                        lattices[static_cast<std::size_t>(here.order)]->first_point(dimension, here.entity);
-      for (int k = 0; k < inside; ++k)
-        result.cell_nodes[static_cast<std::size_t>(slot + k)] = result.entities.back().first_node + k;
+      const auto slot =
+          result.cell_offsets[here.cell] + lattices[here.order]->first_point(dimension, here.entity);
+      for (int k = 0; k < inside; ++k) result.cell_nodes[slot + k] = result.entities.back().first_node + k;
     }
   }
   return result;
@@ -141,10 +137,9 @@ std::vector<GlobalIndex> number_canonically(const mesh::DistributedMesh<dim>& me
       for (std::size_t i = 0; i < nodes.entities.size(); ++i)
         if (nodes.entities[i].dimension == dimension &&
             nodes.entities[i].vertices[0] < mesh.num_owned_vertices)
-          act(i, static_cast<std::size_t>(nodes.entities[i].vertices[0]),
-              nodes_inside(dimension, nodes.entities[i].order));
+          act(i, nodes.entities[i].vertices[0], nodes_inside(dimension, nodes.entities[i].order));
     };
-    std::vector<GlobalIndex> counts(static_cast<std::size_t>(mesh.num_owned_vertices), 0);
+    std::vector<GlobalIndex> counts(mesh.num_owned_vertices, 0);
     owned_entities([&](std::size_t, std::size_t vertex, int inside) { counts[vertex] += inside; });
     const std::span owned_ids(mesh.vertex_ids.data(), counts.size());
     std::vector<GlobalIndex> next = exclusive_sums(comm, owned_ids, counts, mesh.num_vertices_global);

@@ -30,12 +30,11 @@ void check_orders(const mesh::DistributedMesh<dim>& mesh, const std::vector<int>
   std::vector<std::int32_t> body_of_vertex(mesh.vertices.size(), -1);
   for (std::size_t cell = 0; cell < mesh.cells.size() && conflict.empty(); ++cell)
     for (const LocalIndex vertex : mesh.cells[cell]) {
-      std::int32_t& body = body_of_vertex[static_cast<std::size_t>(vertex)];
+      std::int32_t& body = body_of_vertex[vertex];
       const std::int32_t other = mesh.cell_body[cell];
-      if (body >= 0 &&
-          body_orders[static_cast<std::size_t>(body)] != body_orders[static_cast<std::size_t>(other)])
-        conflict = "space/discr_order: the bodies '" + mesh.body_names[static_cast<std::size_t>(body)] +
-                   "' and '" + mesh.body_names[static_cast<std::size_t>(other)] +
+      if (body >= 0 && body_orders[body] != body_orders[other])
+        conflict = "space/discr_order: the bodies '" + mesh.body_names[body] + "' and '" +
+                   mesh.body_names[other] +
                    "' share a vertex but have different orders; give them the same order";
       body = other;
     }
@@ -59,33 +58,30 @@ NodeList<dim> list_nodes(const mesh::DistributedMesh<dim>& mesh, const EntityNod
   list.positions = mesh.vertices;
   for (const GlobalIndex id : mesh.vertex_ids) list.names.push_back({{id, -1, -1, -1}, 0});
   list.canonical = mesh.vertex_ids;
-  list.owner.resize(static_cast<std::size_t>(nodes.num_nodes));
+  list.owner.resize(nodes.num_nodes);
   list.positions.resize(list.owner.size());
   list.names.resize(list.owner.size());
   list.canonical.resize(list.owner.size(), -1);
   for (std::size_t e = 0; e < nodes.entities.size(); ++e) {
     const Entity& entity = nodes.entities[e];
     for (int k = 0; k < nodes_inside(entity.dimension, entity.order); ++k) {
-      const auto node = static_cast<std::size_t>(entity.first_node + k);
-      list.owner[node] = mesh.vertex_owner[static_cast<std::size_t>(entity.vertices[0])];
+      const std::size_t node = entity.first_node + k;
+      list.owner[node] = mesh.vertex_owner[entity.vertices[0]];
       list.names[node] = {entity.ids, k};
       if (first_canonical[e] >= 0) list.canonical[node] = first_canonical[e] + k;
     }
   }
   for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
-    const auto begin = nodes.cell_offsets[static_cast<std::size_t>(cell)];
-    const auto count = nodes.cell_offsets[static_cast<std::size_t>(cell) + 1] - begin;
+    const auto begin = nodes.cell_offsets[cell];
+    const auto count = nodes.cell_offsets[cell + 1] - begin;
     int order = 1;
     while (num_lagrange_nodes(dim, order) < count) ++order;
     const auto& lattice = FunctionSpace<dim>::basis(order).lattice();
     for (int i = dim + 1; i < count; ++i) {
       Eigen::Matrix<double, dim, 1> position = Eigen::Matrix<double, dim, 1>::Zero();
       for (std::size_t corner = 0; corner <= dim; ++corner)
-        position +=
-            lattice.multi_index(i)[corner] *
-            mesh.vertices[static_cast<std::size_t>(mesh.cells[static_cast<std::size_t>(cell)][corner])];
-      list.positions[static_cast<std::size_t>(nodes.cell_nodes[static_cast<std::size_t>(begin + i)])] =
-          position / order;
+        position += lattice.multi_index(i)[corner] * mesh.vertices[mesh.cells[cell][corner]];
+      list.positions[nodes.cell_nodes[begin + i]] = position / order;
     }
   }
   return list;
@@ -97,23 +93,22 @@ std::vector<NodeNumbers> ask_owners(const mesh::DistributedMesh<dim>& mesh, cons
                                     const NodeList<dim>& list, const std::vector<LocalIndex>& local_number,
                                     GlobalIndex offset) {
   const parallel::Communicator& comm = *mesh.comm;
-  std::vector<std::vector<NodeName>> questions(static_cast<std::size_t>(comm.size()));
+  std::vector<std::vector<NodeName>> questions(comm.size());
   for (std::size_t node = 0; node < list.owner.size(); ++node)
-    if (list.owner[node] != comm.rank())
-      questions[static_cast<std::size_t>(list.owner[node])].push_back(list.names[node]);
+    if (list.owner[node] != comm.rank()) questions[list.owner[node]].push_back(list.names[node]);
   std::unordered_map<GlobalIndex, LocalIndex> vertex_of_id;
   for (LocalIndex vertex = 0; vertex < mesh.num_owned_vertices; ++vertex)
-    vertex_of_id[mesh.vertex_ids[static_cast<std::size_t>(vertex)]] = vertex;
+    vertex_of_id[mesh.vertex_ids[vertex]] = vertex;
   const auto find = [&](const NodeName& name) -> std::size_t {
     const auto dimension = 3 - std::count(name.ids.begin(), name.ids.end(), GlobalIndex{-1});
-    if (dimension == 0) return static_cast<std::size_t>(vertex_of_id.at(name.ids[0]));
+    if (dimension == 0) return vertex_of_id.at(name.ids[0]);
     const auto found = std::lower_bound(nodes.entities.begin(), nodes.entities.end(), name,
                                         [&](const Entity& e, const NodeName& n) {
                                           return std::tuple(std::ptrdiff_t{e.dimension}, e.ids) <
                                                  std::tuple(std::ptrdiff_t{dimension}, n.ids);
                                         });
     RECOIL_ASSERT(found != nodes.entities.end() && found->ids == name.ids);
-    return static_cast<std::size_t>(found->first_node + name.inside);
+    return found->first_node + name.inside;
   };
   const auto asked = parallel::exchange(comm, questions);
   std::vector<std::vector<NodeNumbers>> replies(asked.size());
@@ -127,7 +122,7 @@ std::vector<NodeNumbers> ask_owners(const mesh::DistributedMesh<dim>& mesh, cons
   std::vector<std::size_t> next(answers.size(), 0);
   for (std::size_t node = 0; node < list.owner.size(); ++node)
     if (list.owner[node] != comm.rank()) {
-      const auto rank = static_cast<std::size_t>(list.owner[node]);
+      const std::size_t rank = list.owner[node];
       numbers[node] = answers[rank][next[rank]++];
     }
   return numbers;
@@ -139,7 +134,7 @@ template <int dim>
 const LagrangeBasis<dim>& FunctionSpace<dim>::basis(int order) {
   static const std::array<LagrangeBasis<dim>, LagrangeBasis<dim>::max_order> bases{
       LagrangeBasis<dim>(1), LagrangeBasis<dim>(2), LagrangeBasis<dim>(3), LagrangeBasis<dim>(4)};
-  return bases[static_cast<std::size_t>(order) - 1];
+  return bases[order - 1];
 }
 
 template <int dim>
@@ -151,8 +146,7 @@ FunctionSpace<dim>::FunctionSpace(const mesh::DistributedMesh<dim>& mesh, std::v
   number_nodes();
   build_graph();
   collect_facets();
-  for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell)
-    cells_of_order_[static_cast<std::size_t>(order(cell))].push_back(cell);
+  for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) cells_of_order_[order(cell)].push_back(cell);
 }
 
 template <int dim>
@@ -171,7 +165,7 @@ void FunctionSpace<dim>::number_nodes() {
     return std::tuple(codes[a], list.canonical[a]) < std::tuple(codes[b], list.canonical[b]);
   });
   std::vector<LocalIndex> local_number(list.owner.size(), -1);
-  for (std::size_t i = 0; i < order.size(); ++i) local_number[order[i]] = static_cast<LocalIndex>(i);
+  for (LocalIndex i = 0; i < num_owned; ++i) local_number[order[i]] = i;
 
   auto layout = std::make_shared<linalg::VectorLayout>();
   layout->comm = &comm();
@@ -184,8 +178,8 @@ void FunctionSpace<dim>::number_nodes() {
     if (list.owner[node] != rank) order.push_back(node);
   std::sort(order.begin() + num_owned, order.end(),
             [&](std::size_t a, std::size_t b) { return ghosts[a].global < ghosts[b].global; });
-  for (std::size_t i = static_cast<std::size_t>(num_owned); i < order.size(); ++i) {
-    local_number[order[i]] = static_cast<LocalIndex>(i);
+  for (LocalIndex i = num_owned; i < std::ssize(order); ++i) {
+    local_number[order[i]] = i;
     layout->ghosts.push_back(ghosts[order[i]].global);
   }
   for (const std::size_t node : order) {
@@ -194,40 +188,39 @@ void FunctionSpace<dim>::number_nodes() {
   }
   offsets_ = std::move(nodes.cell_offsets);
   cell_nodes_ = std::move(nodes.cell_nodes);
-  for (LocalIndex& node : cell_nodes_) node = local_number[static_cast<std::size_t>(node)];
+  for (LocalIndex& node : cell_nodes_) node = local_number[node];
   node_of_vertex_.assign(local_number.begin(), local_number.begin() + mesh_->num_vertices());
   layout_ = std::move(layout);
 }
 
 template <int dim>
 void FunctionSpace<dim>::build_graph() {
-  const auto num_owned = static_cast<std::size_t>(layout_->num_owned);
+  const LocalIndex num_owned = layout_->num_owned;
   std::vector<std::int64_t> begin(num_owned + 1, 0);
   for (const LocalIndex node : cell_nodes_)
-    if (node < layout_->num_owned) ++begin[static_cast<std::size_t>(node) + 1];
+    if (node < num_owned) ++begin[node + 1];
   std::partial_sum(begin.begin(), begin.end(), begin.begin());
-  std::vector<LocalIndex> cells(static_cast<std::size_t>(begin.back()));
+  std::vector<LocalIndex> cells(begin.back());
   std::vector<std::int64_t> next(begin.begin(), begin.end() - 1);
   for (LocalIndex cell = 0; cell < mesh_->num_cells(); ++cell)
     for (const LocalIndex node : cell_nodes(cell))
-      if (node < layout_->num_owned)
-        cells[static_cast<std::size_t>(next[static_cast<std::size_t>(node)]++)] = cell;
+      if (node < num_owned) cells[next[node]++] = cell;
 
   auto graph = std::make_shared<linalg::NodeGraph>();
   graph->offsets.assign(num_owned + 1, 0);
-  std::vector<LocalIndex> last_row(static_cast<std::size_t>(num_nodes()), -1);
+  std::vector<LocalIndex> last_row(num_nodes(), -1);
   const auto global = [&](LocalIndex node) { return layout_->global(node); };
-  for (std::size_t row = 0; row < num_owned; ++row) {
-    const auto row_begin = static_cast<std::ptrdiff_t>(graph->neighbours.size());
+  for (LocalIndex row = 0; row < num_owned; ++row) {
+    const auto row_begin = std::ssize(graph->neighbours);
     for (auto k = begin[row]; k < begin[row + 1]; ++k)
-      for (const LocalIndex node : cell_nodes(cells[static_cast<std::size_t>(k)]))
-        if (last_row[static_cast<std::size_t>(node)] != static_cast<LocalIndex>(row)) {
-          last_row[static_cast<std::size_t>(node)] = static_cast<LocalIndex>(row);
+      for (const LocalIndex node : cell_nodes(cells[k]))
+        if (last_row[node] != row) {
+          last_row[node] = row;
           graph->neighbours.push_back(node);
         }
     std::sort(graph->neighbours.begin() + row_begin, graph->neighbours.end(),
               [&](LocalIndex a, LocalIndex b) { return global(a) < global(b); });
-    graph->offsets[row + 1] = static_cast<std::int64_t>(graph->neighbours.size());
+    graph->offsets[row + 1] = std::ssize(graph->neighbours);
   }
   graph_ = std::move(graph);
 }
@@ -236,13 +229,11 @@ template <int dim>
 void FunctionSpace<dim>::collect_facets() {
   for (LocalIndex cell = 0; cell < mesh_->num_cells(); ++cell)
     for (int facet = 0; facet <= dim; ++facet) {
-      const std::int32_t id =
-          mesh_->facet_ids[static_cast<std::size_t>(cell)][static_cast<std::size_t>(facet)];
+      const std::int32_t id = mesh_->facet_ids[cell][facet];
       if (id != mesh::interior_facet) boundary_facets_.push_back({cell, facet, id});
     }
   std::stable_sort(boundary_facets_.begin(), boundary_facets_.end(), [&](const auto& a, const auto& b) {
-    return mesh_->cell_ids[static_cast<std::size_t>(a.cell)] <
-           mesh_->cell_ids[static_cast<std::size_t>(b.cell)];
+    return mesh_->cell_ids[a.cell] < mesh_->cell_ids[b.cell];
   });
 }
 

@@ -16,7 +16,7 @@ struct AreaQuestion {
 };
 
 double area_coefficient(const AreaSum& sum, const AreaQuestion& question) {
-  if (question.other < 0) return sum.vertices[static_cast<std::size_t>(question.vertex)];
+  if (question.other < 0) return sum.vertices[question.vertex];
   const auto found = sum.edges.find({question.vertex, question.other});
   return found == sum.edges.end() ? 0 : found->second;
 }
@@ -26,9 +26,7 @@ double area_coefficient(const AreaSum& sum, const AreaQuestion& question) {
 template <int dim, class Visit>
 void for_each_area_of(const std::array<LocalIndex, dim>& facet,
                       const std::vector<SurfaceVertex<dim>>& vertices, Visit&& visit) {
-  const auto at = [&](std::size_t i) -> const SurfaceVertex<dim>& {
-    return vertices[static_cast<std::size_t>(facet[i])];
-  };
+  const auto at = [&](std::size_t i) -> const SurfaceVertex<dim>& { return vertices[facet[i]]; };
   for (std::size_t i = 0; i < dim; ++i) {
     const auto& [rank, index] = at(i).address;
     visit(rank, AreaQuestion{-1, index});
@@ -58,17 +56,17 @@ Eigen::Matrix3d measure_gradient(const Eigen::Matrix3d& corners) {
 template <int dim>
 std::vector<typename CollisionSurface<dim>::Point>
 CollisionSurface<dim>::area_gradient(const AreaSum& sum) const {
-  RECOIL_ASSERT(sum.vertices.size() == static_cast<std::size_t>(num_owned_));
+  RECOIL_ASSERT(std::ssize(sum.vertices) == num_owned_);
   const std::vector<std::array<LocalIndex, dim>>* facets;
   if constexpr (dim == 2)
     facets = &edges_;
   else
     facets = &faces_;
   const int own = comm().rank();
-  std::vector<std::vector<AreaQuestion>> questions(static_cast<std::size_t>(comm().size()));
+  std::vector<std::vector<AreaQuestion>> questions(comm().size());
   for (const auto& facet : *facets)
     for_each_area_of<dim>(facet, vertices_, [&](int rank, const AreaQuestion& question) {
-      if (rank != own) questions[static_cast<std::size_t>(rank)].push_back(question);
+      if (rank != own) questions[rank].push_back(question);
     });
   const auto asked = parallel::exchange(comm(), questions);
   std::vector<std::vector<double>> replies(asked.size());
@@ -81,17 +79,15 @@ CollisionSurface<dim>::area_gradient(const AreaSum& sum) const {
   for (const auto& facet : *facets) {
     double coefficient = 0;
     for_each_area_of<dim>(facet, vertices_, [&](int rank, const AreaQuestion& question) {
-      const auto r = static_cast<std::size_t>(rank);
+      const std::size_t r = rank;
       coefficient += rank == own ? area_coefficient(sum, question) : answers[r][next[r]++];
     });
     if (coefficient == 0) continue;
     Eigen::Matrix<double, dim, dim> corners;
     for (std::size_t i = 0; i < dim; ++i)
-      corners.col(static_cast<Eigen::Index>(i)) =
-          Eigen::Map<const Point>(vertices_[static_cast<std::size_t>(facet[i])].rest.data());
+      corners.col(i) = Eigen::Map<const Point>(vertices_[facet[i]].rest.data());
     const Eigen::Matrix<double, dim, dim> of_facet = coefficient / dim * measure_gradient(corners);
-    for (std::size_t i = 0; i < dim; ++i)
-      gradient[static_cast<std::size_t>(facet[i])] += of_facet.col(static_cast<Eigen::Index>(i));
+    for (std::size_t i = 0; i < dim; ++i) gradient[facet[i]] += of_facet.col(i);
   }
   return gradient;
 }
@@ -100,23 +96,22 @@ template <int dim>
 void CollisionSurface<dim>::add_to_rest(const std::vector<Point>& field, std::span<Point> mesh_vertices,
                                         std::span<Point> obstacle_vertices) const {
   RECOIL_ASSERT(field.size() == vertices_.size());
-  std::vector<const Point*> of_node(static_cast<std::size_t>(space_->num_nodes()), nullptr);
+  std::vector<const Point*> of_node(space_->num_nodes(), nullptr);
   for (std::size_t v = 0; v < field.size(); ++v)
     if (nodes_[v] >= 0)
-      of_node[static_cast<std::size_t>(nodes_[v])] = &field[v];
+      of_node[nodes_[v]] = &field[v];
     else
-      obstacle_vertices[static_cast<std::size_t>(obstacle_vertices_[v])] += field[v];
+      obstacle_vertices[obstacle_vertices_[v]] += field[v];
   for (const BoundaryFacet& facet : space_->boundary_facets()) {
     const LagrangeBasis<dim>& basis = space_->basis(space_->order(facet.cell));
-    const auto& cell = space_->mesh().cells[static_cast<std::size_t>(facet.cell)];
+    const auto& cell = space_->mesh().cells[facet.cell];
     for (const int node : basis.facet_nodes(facet.facet)) {
-      const LocalIndex local = space_->cell_nodes(facet.cell)[static_cast<std::size_t>(node)];
+      const LocalIndex local = space_->cell_nodes(facet.cell)[node];
       // Every node once, in whichever cell comes first.
-      const Point* value = std::exchange(of_node[static_cast<std::size_t>(local)], nullptr);
+      const Point* value = std::exchange(of_node[local], nullptr);
       if (value == nullptr) continue;
       for (std::size_t i = 0; i <= dim; ++i)
-        mesh_vertices[static_cast<std::size_t>(cell[i])] +=
-            static_cast<double>(basis.multi_index(node)[i]) / basis.order() * *value;
+        mesh_vertices[cell[i]] += static_cast<double>(basis.multi_index(node)[i]) / basis.order() * *value;
     }
   }
 }

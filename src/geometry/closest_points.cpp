@@ -71,7 +71,7 @@ Solution<dim> solve(const Features& f, const StencilPoints<dim>& z) {
 
   std::array<Vector<dim>, 2> C;
   for (int r = 0; r < f.num_free; ++r) {
-    const auto k = static_cast<std::size_t>(r);
+    const std::size_t k = r;
     C[k] = z.col(f.plus[k]) - z.col(f.minus[k]);
     closest.tangents(f.plus[k], r) = 1.0;
     closest.tangents(f.minus[k], r) = -1.0;
@@ -90,7 +90,7 @@ Solution<dim> solve(const Features& f, const StencilPoints<dim>& z) {
     }
     solution.parameters[0] = xi1;
     for (int r = 0; r < f.num_free; ++r) {
-      c += solution.parameters[r] * C[static_cast<std::size_t>(r)];
+      c += solution.parameters[r] * C[r];
       closest.weights += solution.parameters[r] * closest.tangents.col(r);
     }
   }
@@ -145,11 +145,10 @@ Features classify_vertex_face(const StencilPoints<3>& z) {
   for (int i = 0; i < 3; ++i) {
     const int from = 1 + i, to = 1 + (i + 1) % 3;
     const Vector3 e = z.col(to) - z.col(from), p = z.col(0) - z.col(from);
-    along[static_cast<std::size_t>(i)] = e.dot(p);
-    length[static_cast<std::size_t>(i)] = e.squaredNorm();
-    const double a = along[static_cast<std::size_t>(i)];
-    if (a > 0.0 && a < length[static_cast<std::size_t>(i)] && e.cross(normal).dot(p) >= 0.0)
-      return first_vertex_edge(0, from, to);
+    along[i] = e.dot(p);
+    length[i] = e.squaredNorm();
+    const double a = along[i];
+    if (a > 0.0 && a < length[i] && e.cross(normal).dot(p) >= 0.0) return first_vertex_edge(0, from, to);
   }
   for (std::size_t i = 0; i < 3; ++i) {
     const std::size_t before = (i + 2) % 3;
@@ -300,7 +299,7 @@ SlidingTerms<dim> sliding_terms(const ClosestPoints<dim>& closest, const Stencil
   terms.Y.setZero();
   std::array<Vector<dim>, 2> C;
   for (int r = 0; r < closest.num_free; ++r) {
-    const Vector<dim>& Cr = C[static_cast<std::size_t>(r)] = tangent_vector<dim>(closest, z, r);
+    const Vector<dim>& Cr = C[r] = tangent_vector<dim>(closest, z, r);
     for (int i = 0; i < 4; ++i)
       terms.Y.template block<dim, 1>(dim * i, r) =
           closest.tangents(i, r) * closest.separation + closest.weights[i] * Cr;

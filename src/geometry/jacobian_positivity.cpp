@@ -80,8 +80,8 @@ JacobianPositivity<dim>::JacobianPositivity(int order)
   for (int edge = 0; edge < SimplexLattice<dim>::num_entities(1); ++edge) {
     const auto vertices = SimplexLattice<dim>::entity_vertices(1, edge);
     for (int half = 0; half < 2; ++half) {
-      const auto keep = static_cast<std::size_t>(vertices[static_cast<std::size_t>(half)]);
-      const auto move = static_cast<std::size_t>(vertices[static_cast<std::size_t>(1 - half)]);
+      const std::size_t keep = vertices[half];
+      const std::size_t move = vertices[1 - half];
       std::vector<Average>& averages = halves_.emplace_back();
       for (int level = 1; level <= determinant_lattice_.order(); ++level)
         for (int position = determinant_lattice_.order(); position >= level; --position)
@@ -159,24 +159,21 @@ void JacobianPositivity<dim>::determinant_coefficients(const Eigen::Matrix<doubl
     for (int g = 0; g < num_gradients; ++g)
       for (int h = 0; h < num_gradients; ++h) {
         const auto a = gradients[g].col(0), b = gradients[h].col(1);
-        c[*target++] += gradient_multinomial_[static_cast<std::size_t>(g)] *
-                        gradient_multinomial_[static_cast<std::size_t>(h)] * (a[0] * b[1] - a[1] * b[0]);
+        c[*target++] += gradient_multinomial_[g] * gradient_multinomial_[h] * (a[0] * b[1] - a[1] * b[0]);
       }
   } else {
     Eigen::Matrix<double, 3, max_products> cross = Eigen::Matrix<double, 3, max_products>::Zero();
     for (int g = 0; g < num_gradients; ++g) {
-      const Eigen::Vector3d first = gradient_multinomial_[static_cast<std::size_t>(g)] * gradients[g].col(0);
+      const Eigen::Vector3d first = gradient_multinomial_[g] * gradients[g].col(0);
       for (int h = 0; h < num_gradients; ++h)
-        cross.col(*target++) +=
-            first.cross(gradient_multinomial_[static_cast<std::size_t>(h)] * gradients[h].col(1));
+        cross.col(*target++) += first.cross(gradient_multinomial_[h] * gradients[h].col(1));
     }
     target = second_product_.data();
     for (int p = 0; p < num_products_; ++p)
       for (int g = 0; g < num_gradients; ++g)
-        c[*target++] +=
-            gradient_multinomial_[static_cast<std::size_t>(g)] * cross.col(p).dot(gradients[g].col(2));
+        c[*target++] += gradient_multinomial_[g] * cross.col(p).dot(gradients[g].col(2));
   }
-  for (int d = 0; d < size; ++d) c[d] *= inverse_determinant_multinomial_[static_cast<std::size_t>(d)];
+  for (int d = 0; d < size; ++d) c[d] *= inverse_determinant_multinomial_[d];
 }
 
 template <int dim>
@@ -205,7 +202,7 @@ bool JacobianPositivity<dim>::bisect(const Part& part, double bound, int depth, 
   const auto vertices = SimplexLattice<dim>::entity_vertices(1, longest);
   for (std::size_t half = 0; half < 2; ++half) {
     Part child = part;
-    for (const Average& step : halves_[2 * static_cast<std::size_t>(longest) + half])
+    for (const Average& step : halves_[2 * longest + half])
       child.coefficients[step.target] =
           0.5 * (child.coefficients[step.target] + child.coefficients[step.from]);
     child.corners.col(vertices[1 - half]) =

@@ -73,9 +73,7 @@ bool project_psd(Eigen::Matrix<double, size, size>& A) {
   return project(A.data(), size, size);
 }
 
-bool project_psd(SmallMatrix<12>& A) {
-  return project(A.data(), static_cast<int>(A.rows()), static_cast<int>(A.rows()));
-}
+bool project_psd(SmallMatrix<12>& A) { return project(A.data(), A.rows(), A.rows()); }
 
 bool find_eigenvectors(SmallMatrix<12>& A, Eigen::Matrix<double, 12, 1>& values) {
   const Eigen::SelfAdjointEigenSolver<SmallMatrix<max_size>> eigen(A);

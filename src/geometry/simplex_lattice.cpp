@@ -17,14 +17,14 @@ constexpr int binomial(int n, int k) {
 
 // Vertex tuples of all sub-simplices of one dimension, in lexicographic order, one after the other.
 std::vector<int> make_entities(int dim, int entity_dim) {
-  std::vector<int> tuples, tuple(static_cast<std::size_t>(entity_dim + 1));
+  std::vector<int> tuples, tuple(entity_dim + 1);
   auto extend = [&](auto&& self, int position, int first) -> void {
     if (position > entity_dim) {
       tuples.insert(tuples.end(), tuple.begin(), tuple.end());
       return;
     }
     for (int v = first; v <= dim; ++v) {
-      tuple[static_cast<std::size_t>(position)] = v;
+      tuple[position] = v;
       self(self, position + 1, v + 1);
     }
   };
@@ -36,10 +36,10 @@ template <int dim>
 const std::vector<int>& entities(int entity_dim) {
   static const std::array<std::vector<int>, dim + 1> tables = [] {
     std::array<std::vector<int>, dim + 1> t;
-    for (int e = 0; e <= dim; ++e) t[static_cast<std::size_t>(e)] = make_entities(dim, e);
+    for (int e = 0; e <= dim; ++e) t[e] = make_entities(dim, e);
     return t;
   }();
-  return tables[static_cast<std::size_t>(entity_dim)];
+  return tables[entity_dim];
 }
 
 } // namespace
@@ -59,12 +59,12 @@ SimplexLattice<dim>::SimplexLattice(int order) : order_(order) {
       // Positive parts that sum to the order, first part largest first.
       auto extend = [&](auto&& self, int position, int left) -> void {
         if (position == e) {
-          alpha[static_cast<std::size_t>(vertices[static_cast<std::size_t>(e)])] = left;
+          alpha[vertices[e]] = left;
           multi_indices_.push_back(alpha);
           return;
         }
         for (int part = left - (e - position); part >= 1; --part) {
-          alpha[static_cast<std::size_t>(vertices[static_cast<std::size_t>(position)])] = part;
+          alpha[vertices[position]] = part;
           self(self, position + 1, left - part);
         }
       };
@@ -72,8 +72,8 @@ SimplexLattice<dim>::SimplexLattice(int order) : order_(order) {
     }
   int keys = 1;
   for (int i = 0; i < dim; ++i) keys *= order + 1;
-  lookup_.assign(static_cast<std::size_t>(keys), -1);
-  for (int i = 0; i < size(); ++i) lookup_[static_cast<std::size_t>(key(multi_index(i)))] = i;
+  lookup_.assign(keys, -1);
+  for (int i = 0; i < size(); ++i) lookup_[key(multi_index(i))] = i;
 }
 
 template <int dim>
@@ -83,9 +83,8 @@ int SimplexLattice<dim>::num_entities(int entity_dim) {
 
 template <int dim>
 std::span<const int> SimplexLattice<dim>::entity_vertices(int entity_dim, int entity) {
-  const auto width = static_cast<std::size_t>(entity_dim + 1);
-  return std::span<const int>(entities<dim>(entity_dim))
-      .subspan(static_cast<std::size_t>(entity) * width, width);
+  const std::size_t width = entity_dim + 1;
+  return std::span<const int>(entities<dim>(entity_dim)).subspan(entity * width, width);
 }
 
 template <int dim>
@@ -109,9 +108,7 @@ std::vector<int> SimplexLattice<dim>::facet_points(int facet) const {
     std::vector<int> points;
     for (int p = 0; p < facet_lattice.size(); ++p) {
       MultiIndex alpha{};
-      for (int i = 0; i < dim; ++i)
-        alpha[static_cast<std::size_t>(i < facet ? i : i + 1)] =
-            facet_lattice.multi_index(p)[static_cast<std::size_t>(i)];
+      for (int i = 0; i < dim; ++i) alpha[i < facet ? i : i + 1] = facet_lattice.multi_index(p)[i];
       points.push_back(index(alpha));
     }
     return points;

@@ -13,21 +13,19 @@ FileDigest digest(const parallel::Communicator& comm, const std::filesystem::pat
     std::error_code error;
     const auto size = std::filesystem::file_size(path, error);
     if (error) throw FileError(path.string() + ": cannot read the file: " + error.message());
-    return static_cast<GlobalIndex>(size);
+    return size;
   });
   // A file that changes while it is read has no digest, but the ranks must agree on how it is divided.
   const GlobalIndex size = comm.min(bytes);
   const auto begin = [&](int rank) { return block_begin(size, rank, comm.size()); };
   const GlobalIndex mine = begin(comm.rank() + 1) - begin(comm.rank());
-  const std::uint32_t part = parallel::collectively(comm, [&] {
-    return file_crc32(path, static_cast<std::uint64_t>(begin(comm.rank())), static_cast<std::uint64_t>(mine));
-  });
-  const auto parts = comm.all_gather(static_cast<GlobalIndex>(part));
+  const std::uint32_t part =
+      parallel::collectively(comm, [&] { return file_crc32(path, begin(comm.rank()), mine); });
+  const auto parts = comm.all_gather(GlobalIndex{part});
   FileDigest result{static_cast<std::uint64_t>(size), static_cast<std::uint32_t>(parts[0])};
   for (int rank = 1; rank < comm.size(); ++rank)
     result.crc32 =
-        crc32_combine(result.crc32, static_cast<std::uint32_t>(parts[static_cast<std::size_t>(rank)]),
-                      static_cast<std::uint64_t>(begin(rank + 1) - begin(rank)));
+        crc32_combine(result.crc32, static_cast<std::uint32_t>(parts[rank]), begin(rank + 1) - begin(rank));
   return result;
 }
 

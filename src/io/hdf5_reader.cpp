@@ -105,16 +105,16 @@ std::vector<T> Hdf5Reader::read_rows(const std::string& name, GlobalIndex begin,
                     " rows; rows " + std::to_string(begin) + " to " + std::to_string(end) +
                     " were asked for");
   require_plausible(path, name, double(end - begin) * double(array_shape.columns) * sizeof(T));
-  std::vector<T> rows(static_cast<std::size_t>(end - begin) * static_cast<std::size_t>(array_shape.columns));
+  std::vector<T> rows((end - begin) * array_shape.columns);
   if (rows.empty()) return rows;
   const std::string what = "read the array '" + name + "'";
   const HdfDataset array = impl_->open_array(name);
   const auto in_file = HdfSpace::adopt(check_hdf(H5Dget_space(array.get()), path, what));
-  const hsize_t start[2] = {static_cast<hsize_t>(begin), 0};
-  const hsize_t count[2] = {static_cast<hsize_t>(end - begin), static_cast<hsize_t>(array_shape.columns)};
+  const auto start = hdf_extent(begin, 0), count = hdf_extent(end - begin, array_shape.columns);
   // Of a list, HDF5 reads the first entries of both.
-  check_hdf(H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start, nullptr, count, nullptr), path, what);
-  const auto in_memory = HdfSpace::adopt(check_hdf(H5Screate_simple(2, count, nullptr), path, what));
+  check_hdf(H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(), nullptr),
+            path, what);
+  const auto in_memory = HdfSpace::adopt(check_hdf(H5Screate_simple(2, count.data(), nullptr), path, what));
   check_hdf(
       H5Dread(array.get(), HdfElement<T>::memory(), in_memory.get(), in_file.get(), H5P_DEFAULT, rows.data()),
       path, what);

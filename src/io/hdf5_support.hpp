@@ -2,6 +2,7 @@
 
 #include <hdf5.h>
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -29,6 +30,9 @@ using HdfType = UniqueHandle<HdfTraits<H5Tclose>>;
 using HdfAttribute = UniqueHandle<HdfTraits<H5Aclose>>;
 using HdfProperties = UniqueHandle<HdfTraits<H5Pclose>>;
 using HdfObject = UniqueHandle<HdfTraits<H5Oclose>>;
+
+/// Rows and columns as HDF5 takes them.
+inline std::array<hsize_t, 2> hdf_extent(hsize_t rows, hsize_t columns) { return {rows, columns}; }
 
 /// Keeps HDF5 from printing its error stack while it lives.
 class QuietHdf {

@@ -44,7 +44,7 @@ struct ChunkPlan {
 
   ChunkPlan(GlobalIndex row_count, std::size_t bytes_per_row, int ranks) : rows(row_count), size(ranks) {
     if (rows == 0) return;
-    const GlobalIndex bytes = rows * static_cast<GlobalIndex>(bytes_per_row);
+    const GlobalIndex bytes = rows * bytes_per_row;
     chunks = std::min(rows, (bytes + chunk_bytes_wanted - 1) / chunk_bytes_wanted);
     rows_per_chunk = (rows + chunks - 1) / chunks;
     chunks = (rows + rows_per_chunk - 1) / rows_per_chunk;
@@ -59,14 +59,13 @@ template <class T>
 std::vector<T> align_with_chunks(const parallel::Communicator& comm, const ChunkPlan& plan, GlobalIndex first,
                                  std::span<const T> rows, int columns) {
   if (comm.size() == 1) return {rows.begin(), rows.end()};
-  const GlobalIndex end = first + static_cast<GlobalIndex>(rows.size()) / columns;
+  const GlobalIndex end = first + std::ssize(rows) / columns;
   std::vector<parallel::Message> outgoing;
   for (int rank = 0; rank < comm.size(); ++rank) {
     const GlobalIndex from = std::max(first, plan.first_row(rank));
     const GlobalIndex to = std::min(end, plan.first_row(rank + 1));
     if (from >= to) continue;
-    const auto bytes = std::as_bytes(rows.subspan(static_cast<std::size_t>((from - first) * columns),
-                                                  static_cast<std::size_t>((to - from) * columns)));
+    const auto bytes = std::as_bytes(rows.subspan((from - first) * columns, (to - from) * columns));
     outgoing.push_back({rank, {bytes.begin(), bytes.end()}});
   }
   std::vector<T> aligned;
@@ -81,12 +80,12 @@ std::vector<T> align_with_chunks(const parallel::Communicator& comm, const Chunk
 void write_at(int descriptor, std::span<const std::byte> bytes, std::uint64_t offset,
               const std::filesystem::path& path) {
   while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t written = ::pwrite(descriptor, bytes.data(), bytes.size(), offset);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0)
       throw FileError(path.string() + ": cannot write: " + std::strerror(written < 0 ? errno : ENOSPC));
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-    offset += static_cast<std::uint64_t>(written);
+    bytes = bytes.subspan(written);
+    offset += written;
   }
 }
 
@@ -149,13 +148,13 @@ struct Hdf5Writer::Impl {
   HdfDataset create_array(const std::string& name, hid_t type, const ChunkPlan& plan, int columns) const {
     create_groups(name);
     const std::string what = "create the array '" + name + "'";
-    const hsize_t extent[2] = {static_cast<hsize_t>(plan.rows), static_cast<hsize_t>(columns)};
-    const auto space = HdfSpace::adopt(check_hdf(H5Screate_simple(2, extent, nullptr), path, what));
+    const auto extent = hdf_extent(plan.rows, columns);
+    const auto space = HdfSpace::adopt(check_hdf(H5Screate_simple(2, extent.data(), nullptr), path, what));
     const auto creation = HdfProperties::adopt(check_hdf(H5Pcreate(H5P_DATASET_CREATE), path, what));
     check_hdf(H5Pset_obj_track_times(creation.get(), false), path, what);
     if (plan.chunks > 0) {
-      const hsize_t chunk[2] = {static_cast<hsize_t>(plan.rows_per_chunk), static_cast<hsize_t>(columns)};
-      check_hdf(H5Pset_chunk(creation.get(), 2, chunk), path, what);
+      const auto chunk = hdf_extent(plan.rows_per_chunk, columns);
+      check_hdf(H5Pset_chunk(creation.get(), 2, chunk.data()), path, what);
       check_hdf(H5Pset_fletcher32(creation.get()), path, what);
     }
     return HdfDataset::adopt(check_hdf(
@@ -171,12 +170,13 @@ struct Hdf5Writer::Impl {
     std::vector<std::uint64_t> addresses;
     status.place_only = true;
     for (GlobalIndex chunk = 0; chunk < plan.chunks; ++chunk) {
-      const hsize_t at[2] = {static_cast<hsize_t>(chunk * plan.rows_per_chunk), 0};
-      check_hdf(H5Dwrite_chunk(array, H5P_DEFAULT, 0, at, no_content.size(), no_content.data()), path, what);
+      const auto at = hdf_extent(chunk * plan.rows_per_chunk, 0);
+      check_hdf(H5Dwrite_chunk(array, H5P_DEFAULT, 0, at.data(), no_content.size(), no_content.data()), path,
+                what);
       haddr_t address = HADDR_UNDEF;
       hsize_t stored = 0;
       unsigned filters = 0;
-      check_hdf(H5Dget_chunk_info_by_coord(array, at, &filters, &address, &stored), path, what);
+      check_hdf(H5Dget_chunk_info_by_coord(array, at.data(), &filters, &address, &stored), path, what);
       RECOIL_ASSERT(address != HADDR_UNDEF && stored == chunk_bytes);
       addresses.push_back(address);
     }
@@ -213,21 +213,21 @@ Hdf5Writer::~Hdf5Writer() {
 
 template <class T>
 void Hdf5Writer::write_rows(const std::string& name, std::span<const T> rows, int columns) {
-  RECOIL_ASSERT(columns > 0 && rows.size() % static_cast<std::size_t>(columns) == 0);
+  RECOIL_ASSERT(columns > 0 && std::ssize(rows) % columns == 0);
   const parallel::Communicator& comm = impl_->comm;
-  const GlobalIndex count = static_cast<GlobalIndex>(rows.size()) / columns;
-  const ChunkPlan plan(comm.sum(count), static_cast<std::size_t>(columns) * sizeof(T), comm.size());
+  const GlobalIndex count = std::ssize(rows) / columns;
+  const ChunkPlan plan(comm.sum(count), columns * sizeof(T), comm.size());
   const std::vector<T> mine = align_with_chunks(comm, plan, comm.exclusive_scan(count), rows, columns);
-  const std::size_t chunk_elements = static_cast<std::size_t>(plan.rows_per_chunk * columns);
+  const std::size_t chunk_elements = plan.rows_per_chunk * columns;
   const std::size_t chunk_bytes = chunk_elements * sizeof(T) + checksum_bytes;
 
-  std::vector<std::uint64_t> addresses(static_cast<std::size_t>(plan.chunks));
+  std::vector<std::uint64_t> addresses(plan.chunks);
   const auto write_chunks = [&] {
     const GlobalIndex begin = plan.first_chunk(comm.rank()), end = plan.first_chunk(comm.rank() + 1);
     std::vector<std::byte> encoded(begin < end ? chunk_bytes : 0);
     for (GlobalIndex chunk = begin; chunk < end; ++chunk) {
-      Impl::encode<T>(mine, chunk_elements, static_cast<std::size_t>(chunk - begin), encoded);
-      write_at(impl_->open(0), encoded, addresses[static_cast<std::size_t>(chunk)], impl_->path);
+      Impl::encode<T>(mine, chunk_elements, chunk - begin, encoded);
+      write_at(impl_->open(0), encoded, addresses[chunk], impl_->path);
     }
   };
   const bool by_first_alone = plan.first_chunk(1) >= plan.chunks;

@@ -80,7 +80,7 @@ herr_t read(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t addre
             void* buffer) {
   auto* to = static_cast<char*>(buffer);
   while (size > 0) {
-    const ssize_t got = ::pread(file_of(file).descriptor, to, size, static_cast<off_t>(address));
+    const ssize_t got = ::pread(file_of(file).descriptor, to, size, address);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return -1;
     if (got == 0) {
@@ -88,8 +88,8 @@ herr_t read(H5FD_t* file, H5FD_mem_t /*type*/, hid_t /*transfer*/, haddr_t addre
       return 0;
     }
     to += got;
-    address += static_cast<haddr_t>(got);
-    size -= static_cast<size_t>(got);
+    address += got;
+    size -= got;
   }
   return 0;
 }
@@ -102,15 +102,15 @@ herr_t write(H5FD_t* base, H5FD_mem_t type, hid_t /*transfer*/, haddr_t address,
   const auto* from = static_cast<const char*>(buffer);
   while (size > 0) {
     errno = 0;
-    const ssize_t put = ::pwrite(file.descriptor, from, size, static_cast<off_t>(address));
+    const ssize_t put = ::pwrite(file.descriptor, from, size, address);
     if (put < 0 && errno == EINTR) continue;
     if (put <= 0) {
       file.note_error();
       return 0;
     }
     from += put;
-    address += static_cast<haddr_t>(put);
-    size -= static_cast<size_t>(put);
+    address += put;
+    size -= put;
   }
   return 0;
 }
@@ -118,7 +118,7 @@ herr_t write(H5FD_t* base, H5FD_mem_t type, hid_t /*transfer*/, haddr_t address,
 herr_t truncate(H5FD_t* base, hid_t /*transfer*/, hbool_t /*closing*/) {
   TolerantFile& file = file_of(base);
   if (file.end_of_addresses == file.end_of_file) return 0;
-  if (::ftruncate(file.descriptor, static_cast<off_t>(file.end_of_addresses)) != 0) file.note_error();
+  if (::ftruncate(file.descriptor, file.end_of_addresses) != 0) file.note_error();
   file.end_of_file = file.end_of_addresses;
   return 0;
 }

@@ -157,7 +157,7 @@ void XdmfWriter::append(const std::vector<XdmfState>& states) {
   for (const XdmfState& state : states) text += grid(mesh_, state);
   errno = 0;
   std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
-  file.seekp(static_cast<std::streamoff>(end_));
+  file.seekp(end_);
   file << text << closing_tags;
   file.close();
   if (!file) throw_write_error(path_);

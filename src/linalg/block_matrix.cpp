@@ -10,17 +10,17 @@ namespace {
 MatHandle create_matrix(const VectorLayout& layout, const NodeGraph& graph) {
   const PetscInt block = layout.block_size;
   const PetscInt num_rows = block * layout.num_owned;
-  std::vector<PetscInt> rows(static_cast<std::size_t>(num_rows) + 1, 0), columns;
-  columns.reserve(graph.neighbours.size() * static_cast<std::size_t>(block * block));
+  std::vector<PetscInt> rows(num_rows + 1, 0), columns;
+  columns.reserve(graph.neighbours.size() * (block * block));
   for (LocalIndex node = 0; node < layout.num_owned; ++node) {
-    const auto begin = static_cast<std::size_t>(graph.offsets[static_cast<std::size_t>(node)]);
-    const auto end = static_cast<std::size_t>(graph.offsets[static_cast<std::size_t>(node) + 1]);
+    const std::size_t begin = graph.offsets[node];
+    const std::size_t end = graph.offsets[node + 1];
     for (PetscInt i = 0; i < block; ++i) {
       for (std::size_t k = begin; k < end; ++k) {
         const auto first = static_cast<PetscInt>(layout.global(graph.neighbours[k])) * block;
         for (PetscInt j = 0; j < block; ++j) columns.push_back(first + j);
       }
-      rows[static_cast<std::size_t>(node * block + i) + 1] = static_cast<PetscInt>(columns.size());
+      rows[node * block + i + 1] = static_cast<PetscInt>(columns.size());
     }
   }
   MatHandle mat;
@@ -81,8 +81,7 @@ void BlockMatrix::find_parts() {
 std::int32_t BlockMatrix::position(LocalIndex row, LocalIndex column) const {
   const bool inside = column < layout_->num_owned;
   const Part& part = inside ? diagonal_ : off_diagonal_;
-  const LocalIndex block_column =
-      inside ? column : column_of_ghost_[static_cast<std::size_t>(column - layout_->num_owned)];
+  const LocalIndex block_column = inside ? column : column_of_ghost_[column - layout_->num_owned];
   const PetscInt block = layout_->block_size;
   const PetscInt* begin = part.columns + part.rows[row * block];
   const PetscInt* end = part.columns + part.rows[row * block + 1];
@@ -113,13 +112,11 @@ void BlockMatrix::set_scaled_identities(std::span<const double> scalars) {
   for (LocalIndex row = 0; row < layout_->num_owned; ++row) {
     // Both parts list a row's columns in the ascending global order of the graph.
     PetscInt inside = 0, outside = 0;
-    for (auto k = graph_->offsets[static_cast<std::size_t>(row)];
-         k < graph_->offsets[static_cast<std::size_t>(row) + 1]; ++k) {
-      const bool owned = graph_->neighbours[static_cast<std::size_t>(k)] < layout_->num_owned;
+    for (auto k = graph_->offsets[row]; k < graph_->offsets[row + 1]; ++k) {
+      const bool owned = graph_->neighbours[k] < layout_->num_owned;
       const PetscInt place = block * (owned ? inside++ : outside++);
       Part& part = owned ? diagonal_ : off_diagonal_;
-      for (PetscInt i = 0; i < block; ++i)
-        part.values[part.rows[row * block + i] + place + i] = scalars[static_cast<std::size_t>(k)];
+      for (PetscInt i = 0; i < block; ++i) part.values[part.rows[row * block + i] + place + i] = scalars[k];
     }
   }
   finish_filling();
@@ -127,12 +124,11 @@ void BlockMatrix::set_scaled_identities(std::span<const double> scalars) {
 
 void BlockMatrix::choose_identity_rows(std::span<const char> constrained) {
   const PetscInt block = layout_->block_size, num_rows = block * layout_->num_owned;
-  std::vector<char> ghost_flags(layout_->ghosts.size() * static_cast<std::size_t>(block), 0);
+  std::vector<char> ghost_flags(layout_->ghosts.size() * block, 0);
   for (std::size_t ghost = 0; ghost < column_of_ghost_.size(); ++ghost) {
     if (column_of_ghost_[ghost] < 0) continue;
     for (PetscInt i = 0; i < block; ++i)
-      ghost_flags[static_cast<std::size_t>(column_of_ghost_[ghost] * block + i)] =
-          constrained[static_cast<std::size_t>(num_rows + static_cast<PetscInt>(ghost) * block + i)];
+      ghost_flags[column_of_ghost_[ghost] * block + i] = constrained[num_rows + ghost * block + i];
   }
   for_each_part([&](Part& part) {
     part.cleared.clear();
@@ -141,9 +137,8 @@ void BlockMatrix::choose_identity_rows(std::span<const char> constrained) {
     for (PetscInt row = 0; row < num_rows; ++row)
       for (PetscInt k = part.rows[row]; k < part.rows[row + 1]; ++k) {
         const PetscInt column = part.columns[k];
-        const bool row_constrained = constrained[static_cast<std::size_t>(row)] != 0;
-        const bool column_constrained = (inside ? constrained[static_cast<std::size_t>(column)]
-                                                : ghost_flags[static_cast<std::size_t>(column)]) != 0;
+        const bool row_constrained = constrained[row] != 0;
+        const bool column_constrained = (inside ? constrained[column] : ghost_flags[column]) != 0;
         if (!row_constrained && !column_constrained) continue;
         (inside && row == column ? part.kept : part.cleared).push_back(k);
       }

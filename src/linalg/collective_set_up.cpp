@@ -8,7 +8,7 @@
 namespace recoil::linalg {
 
 PetscErrorCode agree(const parallel::Communicator& comm, PetscErrorCode code) {
-  return static_cast<PetscErrorCode>(comm.max(static_cast<GlobalIndex>(code)));
+  return static_cast<PetscErrorCode>(comm.max(GlobalIndex{code}));
 }
 
 PetscErrorCode alone_without_memory(PetscObject object, PetscErrorCode code) {

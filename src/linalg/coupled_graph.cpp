@@ -60,8 +60,8 @@ CoupledGraph couple(const VectorLayout& layout, const NodeGraph& graph, const St
   united->neighbours.reserve(graph.neighbours.size() + rows.columns.size());
   std::size_t k = 0;
   for (LocalIndex node = 0; node < layout.num_owned; ++node) {
-    const auto begin = static_cast<std::size_t>(graph.offsets[static_cast<std::size_t>(node)]);
-    const auto end = static_cast<std::size_t>(graph.offsets[static_cast<std::size_t>(node) + 1]);
+    const std::size_t begin = graph.offsets[node];
+    const std::size_t end = graph.offsets[node + 1];
     const auto neighbours = std::span(graph.neighbours).subspan(begin, end - begin);
     const bool coupled = k < rows.nodes.size() && rows.nodes[k] == node;
     if (!coupled) {
@@ -72,7 +72,7 @@ CoupledGraph couple(const VectorLayout& layout, const NodeGraph& graph, const St
       unite(*extended, neighbours, columns, local, united->neighbours);
       ++k;
     }
-    united->offsets.push_back(static_cast<std::int64_t>(united->neighbours.size()));
+    united->offsets.push_back(std::ssize(united->neighbours));
   }
   result.layout = std::move(extended);
   result.graph = std::move(united);
@@ -83,7 +83,7 @@ void add_rows(const StencilMatrix::Rows& rows, BlockMatrix& matrix) {
   const LocalNumbers local(matrix.layout());
   const BlockMatrix::Values values = matrix.begin_filling();
   with_block_size(matrix.layout().block_size, [&](auto size) {
-    const std::size_t entries = static_cast<std::size_t>(size * size);
+    const std::size_t entries = size * size;
     for (std::size_t k = 0; k < rows.nodes.size(); ++k)
       for (std::size_t entry = rows.offsets[k]; entry < rows.offsets[k + 1]; ++entry) {
         const std::int32_t place = matrix.position(rows.nodes[k], local(rows.columns[entry]));

@@ -17,11 +17,11 @@ namespace {
 EliminationGraph lower_rows(const EliminationGraph& graph, std::span<const idx_t> places) {
   const std::size_t count = places.size();
   std::vector<std::size_t> node(count);
-  for (std::size_t k = 0; k < count; ++k) node[static_cast<std::size_t>(places[k])] = k;
+  for (std::size_t k = 0; k < count; ++k) node[places[k]] = k;
   EliminationGraph rows;
   for (std::size_t row = 0; row < count; ++row) {
     for (idx_t k = graph.offsets[node[row]]; k < graph.offsets[node[row] + 1]; ++k) {
-      const idx_t column = places[static_cast<std::size_t>(graph.neighbours[static_cast<std::size_t>(k)])];
+      const idx_t column = places[graph.neighbours[k]];
       if (static_cast<std::size_t>(column) < row) rows.neighbours.push_back(column);
     }
     rows.offsets.push_back(static_cast<idx_t>(rows.neighbours.size()));
@@ -32,14 +32,14 @@ EliminationGraph lower_rows(const EliminationGraph& graph, std::span<const idx_t
 /// Entries of every column of the factor, the diagonal included. Row i of the factor holds what is met on the
 /// ways up the elimination tree from the entries of row i of the matrix to i.
 std::vector<std::int64_t> column_counts(const EliminationGraph& rows) {
-  const auto count = static_cast<std::size_t>(rows.num_nodes());
-  constexpr auto none = static_cast<std::size_t>(-1);
+  const std::size_t count = rows.num_nodes();
+  constexpr std::size_t none = -1;
   std::vector<std::size_t> parent(count, none), seen(count, none);
   std::vector<std::int64_t> counts(count, 1);
   for (std::size_t row = 0; row < count; ++row) {
     seen[row] = row;
     for (idx_t k = rows.offsets[row]; k < rows.offsets[row + 1]; ++k) {
-      auto at = static_cast<std::size_t>(rows.neighbours[static_cast<std::size_t>(k)]);
+      std::size_t at = rows.neighbours[k];
       for (; seen[at] != row; at = parent[at]) {
         if (parent[at] == none) parent[at] = row;
         ++counts[at];
@@ -56,9 +56,8 @@ EliminationGraph gather_graph(const VectorLayout& layout, const NodeGraph& graph
   std::vector<idx_t> degrees, neighbours;
   for (LocalIndex node = 0; node < layout.num_owned; ++node) {
     const std::size_t before = neighbours.size();
-    for (auto k = graph.offsets[static_cast<std::size_t>(node)];
-         k < graph.offsets[static_cast<std::size_t>(node) + 1]; ++k) {
-      const LocalIndex other = graph.neighbours[static_cast<std::size_t>(k)];
+    for (auto k = graph.offsets[node]; k < graph.offsets[node + 1]; ++k) {
+      const LocalIndex other = graph.neighbours[k];
       if (other == node) continue;
       neighbours.push_back(static_cast<idx_t>(layout.global(other)));
     }
@@ -72,16 +71,13 @@ EliminationGraph gather_graph(const VectorLayout& layout, const NodeGraph& graph
 }
 
 EliminationGraph restrict_to(const EliminationGraph& graph, std::span<const GlobalIndex> nodes) {
-  std::vector<idx_t> number(static_cast<std::size_t>(graph.num_nodes()), -1);
-  for (std::size_t k = 0; k < nodes.size(); ++k)
-    number[static_cast<std::size_t>(nodes[k])] = static_cast<idx_t>(k);
+  std::vector<idx_t> number(graph.num_nodes(), -1);
+  for (std::size_t k = 0; k < nodes.size(); ++k) number[nodes[k]] = static_cast<idx_t>(k);
   EliminationGraph part;
   for (const GlobalIndex node : nodes) {
-    const auto row = static_cast<std::size_t>(node);
+    const std::size_t row = node;
     for (idx_t k = graph.offsets[row]; k < graph.offsets[row + 1]; ++k)
-      if (const idx_t other = number[static_cast<std::size_t>(graph.neighbours[static_cast<std::size_t>(k)])];
-          other >= 0)
-        part.neighbours.push_back(other);
+      if (const idx_t other = number[graph.neighbours[k]]; other >= 0) part.neighbours.push_back(other);
     part.offsets.push_back(static_cast<idx_t>(part.neighbours.size()));
   }
   return part;
@@ -91,7 +87,7 @@ std::vector<idx_t> nested_dissection(const EliminationGraph& graph) {
   idx_t count = graph.num_nodes();
   if (count == 0) return {};
   std::vector<idx_t> offsets = graph.offsets, neighbours = graph.neighbours;
-  std::vector<idx_t> order(static_cast<std::size_t>(count)), places(order.size());
+  std::vector<idx_t> order(count), places(order.size());
   std::array<idx_t, METIS_NOPTIONS> options{};
   METIS_SetDefaultOptions(options.data());
   options[METIS_OPTION_SEED] = 1;

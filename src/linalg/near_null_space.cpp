@@ -16,8 +16,8 @@ double rigid_mode(int dim, int mode, int component, const std::array<double, 3>&
   // axis z only.
   const int axis = dim == 2 ? 2 : mode - dim;
   const int i = (axis + 1) % 3, j = (axis + 2) % 3;
-  if (component == i) return -x[static_cast<std::size_t>(j)];
-  return component == j ? x[static_cast<std::size_t>(i)] : 0;
+  if (component == i) return -x[j];
+  return component == j ? x[i] : 0;
 }
 
 } // namespace
@@ -29,35 +29,35 @@ NearNullSpace rigid_body_modes(const Vector& positions, std::span<const char> co
   const std::span<const double> x = positions.owned();
 
   std::array<double, 3> center{};
-  for (std::size_t i = 0; i < x.size(); ++i) center[i % static_cast<std::size_t>(dim)] += x[i];
+  for (std::size_t i = 0; i < x.size(); ++i) center[i % dim] += x[i];
   layout.comm->sum(center);
   for (double& c : center) c /= static_cast<double>(layout.num_global);
 
   return {layout, dim * (dim + 1) / 2, [&](int mode, std::span<double> values) {
             std::array<double, 3> at{};
             for (std::size_t i = 0; i < x.size(); ++i) {
-              const std::size_t component = i % static_cast<std::size_t>(dim);
+              const std::size_t component = i % dim;
               if (component == 0)
-                for (std::size_t d = 0; d < static_cast<std::size_t>(dim); ++d) at[d] = x[i + d] - center[d];
+                for (int d = 0; d < dim; ++d) at[d] = x[i + d] - center[d];
               values[i] = constrained[i] ? 0 : rigid_mode(dim, mode, static_cast<int>(component), at);
             }
           }};
 }
 
 NearNullSpace::NearNullSpace(const VectorLayout& layout, int num_modes, const Fill& fill) {
-  const auto size = static_cast<std::size_t>(layout.num_owned) * static_cast<std::size_t>(layout.block_size);
-  std::vector<VecHandle> modes(static_cast<std::size_t>(num_modes));
+  const PetscInt size = layout.num_owned * layout.block_size;
+  std::vector<VecHandle> modes(num_modes);
   std::vector<Vec> kept;
   for (int mode = 0; mode < num_modes; ++mode) {
-    VecHandle& handle = modes[static_cast<std::size_t>(mode)];
+    VecHandle& handle = modes[mode];
     RECOIL_PETSC(VecCreate(layout.comm->get(), handle.put()));
     Vec vec = handle.get();
-    RECOIL_PETSC(VecSetSizes(vec, static_cast<PetscInt>(size), PETSC_DETERMINE));
+    RECOIL_PETSC(VecSetSizes(vec, size, PETSC_DETERMINE));
     RECOIL_PETSC(VecSetBlockSize(vec, layout.block_size));
     RECOIL_PETSC(VecSetType(vec, VECSTANDARD));
     PetscScalar* values = nullptr;
     RECOIL_PETSC(VecGetArrayWrite(vec, &values));
-    fill(mode, {values, size});
+    fill(mode, std::span<double>(values, size));
     RECOIL_PETSC(VecRestoreArrayWrite(vec, &values));
 
     // Twice, as one Gram-Schmidt sweep leaves modes that are almost dependent far from orthogonal.

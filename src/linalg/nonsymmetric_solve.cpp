@@ -72,7 +72,7 @@ LinearResult solve_nonsymmetric(const NonsymmetricSystem& system, const Vector& 
   }
   const VectorLayout& layout = b.layout();
   MPI_Comm comm = layout.comm->get();
-  const auto entries = static_cast<PetscInt>(layout.num_owned) * layout.block_size;
+  const auto entries = layout.num_owned * layout.block_size;
   Bridge bridge(system, b.shared_layout());
   MatHandle matrix;
   RECOIL_PETSC(

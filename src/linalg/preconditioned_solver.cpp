@@ -22,7 +22,7 @@ bool is_numerical(PetscErrorCode code) {
   constexpr std::array<int, 7> numerical{PETSC_ERR_MAT_CH_ZRPVT, PETSC_ERR_MAT_LU_ZRPVT, PETSC_ERR_FP,
                                          PETSC_ERR_CONV_FAILED,  PETSC_ERR_LIB,          PETSC_ERR_MEM,
                                          PETSC_ERR_ARG_SIZ};
-  return std::ranges::find(numerical, static_cast<int>(code)) != numerical.end();
+  return std::ranges::find(numerical, code) != numerical.end();
 }
 
 const StencilMatrix::Rows no_stiff_terms{{}, {0}, {}, {}};

@@ -10,16 +10,16 @@ namespace recoil::linalg {
 
 StencilMatrix::StencilMatrix(std::shared_ptr<const VectorLayout> layout)
     : layout_(std::move(layout)), rank_offsets_(layout_->comm->all_gather(layout_->offset)),
-      block_entries_(static_cast<std::size_t>(layout_->block_size * layout_->block_size)),
-      outgoing_(rank_offsets_.size()), outgoing_blocks_(outgoing_.size()), origins_(outgoing_.size()),
-      incoming_(outgoing_.size()), incoming_blocks_(outgoing_.size()) {
+      block_entries_(layout_->block_size * layout_->block_size), outgoing_(rank_offsets_.size()),
+      outgoing_blocks_(outgoing_.size()), origins_(outgoing_.size()), incoming_(outgoing_.size()),
+      incoming_blocks_(outgoing_.size()) {
   rows_.offsets.assign(1, 0);
   create_matrix();
 }
 
 void StencilMatrix::begin() {
   // Own entries do not travel; their memory goes round.
-  const auto self = static_cast<std::size_t>(layout_->comm->rank());
+  const std::size_t self = layout_->comm->rank();
   if (outgoing_[self].capacity() == 0) {
     outgoing_[self].swap(incoming_[self]);
     outgoing_blocks_[self].swap(incoming_blocks_[self]);
@@ -38,21 +38,20 @@ void StencilMatrix::begin() {
 
 std::size_t StencilMatrix::owner(GlobalIndex node) const {
   RECOIL_ASSERT(node < layout_->num_global);
-  if (node >= layout_->offset && node < layout_->offset + layout_->num_owned)
-    return static_cast<std::size_t>(layout_->comm->rank());
+  if (node >= layout_->offset && node < layout_->offset + layout_->num_owned) return layout_->comm->rank();
   // Ranks without nodes share their offset with the next one; the last of equal offsets owns the node.
   const auto above = std::ranges::upper_bound(rank_offsets_, node);
-  return static_cast<std::size_t>(above - rank_offsets_.begin()) - 1;
+  return (above - rank_offsets_.begin()) - 1;
 }
 
 void StencilMatrix::add(std::span<const GlobalIndex> nodes, const double* block, int stride) {
-  const auto dim = static_cast<std::size_t>(layout_->block_size);
+  const std::size_t dim = layout_->block_size;
   Stencil stencil{0, stencil_nodes_.size()};
   for (std::size_t a = 0; a < nodes.size(); ++a) {
     if (nodes[a] < 0) continue;
     stencil_nodes_.push_back(nodes[a]);
     for (std::size_t row = a * dim; row < (a + 1) * dim; ++row)
-      stencil.largest = std::max(stencil.largest, block[row * static_cast<std::size_t>(stride) + row]);
+      stencil.largest = std::max(stencil.largest, block[row * stride + row]);
   }
   stencils_.push_back(stencil);
   for (std::size_t a = 0; a < nodes.size(); ++a)
@@ -61,7 +60,7 @@ void StencilMatrix::add(std::span<const GlobalIndex> nodes, const double* block,
 
 void StencilMatrix::add_row(std::span<const GlobalIndex> nodes, std::size_t a, const double* block,
                             int stride) {
-  const auto size = static_cast<std::size_t>(layout_->block_size), leading = static_cast<std::size_t>(stride);
+  const std::size_t size = layout_->block_size, leading = stride;
   const std::size_t rank = owner(nodes[a]);
   std::vector<double>& blocks = outgoing_blocks_[rank];
   for (std::size_t b = 0; b < nodes.size(); ++b) {
@@ -92,7 +91,7 @@ StencilMatrix::PerRank<T> StencilMatrix::send(const PerRank<T>& outgoing) const 
 }
 
 void StencilMatrix::finish() {
-  const auto self = static_cast<std::size_t>(layout_->comm->rank());
+  const std::size_t self = layout_->comm->rank();
   std::vector<Entry> own;
   std::vector<double> own_blocks;
   own.swap(outgoing_[self]);
@@ -121,8 +120,7 @@ StencilMatrix::PerRank<double> StencilMatrix::limits_of_nodes(std::span<const do
   const PerRank<GlobalIndex> wanted = send(asked);
   PerRank<double> answers(wanted.size());
   for (std::size_t rank = 0; rank < wanted.size(); ++rank)
-    for (const GlobalIndex node : wanted[rank])
-      answers[rank].push_back(limits[static_cast<std::size_t>(node - layout_->offset)]);
+    for (const GlobalIndex node : wanted[rank]) answers[rank].push_back(limits[node - layout_->offset]);
   return send(answers);
 }
 
@@ -149,9 +147,9 @@ StencilMatrix::Rows StencilMatrix::softened(std::span<const double> limits) cons
 /// Sums the entries that have come, each scaled by its factor (null: 1).
 StencilMatrix::Rows StencilMatrix::merge(const PerRank<double>* factors) const {
   // Buckets by row, in the order of arrival from rank 0, 1, ..: a counting sort.
-  std::vector<std::uint32_t> row_begin(static_cast<std::size_t>(layout_->num_owned) + 1, 0);
+  std::vector<std::uint32_t> row_begin(layout_->num_owned + 1, 0);
   const auto bucket = [&](const Entry& entry) -> std::uint32_t& {
-    return row_begin[static_cast<std::size_t>(entry.row - layout_->offset)];
+    return row_begin[entry.row - layout_->offset];
   };
   std::uint32_t count = 0;
   for (const auto& entries : incoming_) {
@@ -196,7 +194,7 @@ void StencilMatrix::merge_row(std::span<Item> items, Rows& rows) const {
 
 void StencilMatrix::create_matrix() {
   NodeGraph none;
-  none.offsets.assign(static_cast<std::size_t>(layout_->num_owned) + 1, 0);
+  none.offsets.assign(layout_->num_owned + 1, 0);
   CoupledGraph coupled = couple(*layout_, none, rows_);
   matrix_ = BlockMatrix(std::move(coupled.layout), std::move(coupled.graph));
 }

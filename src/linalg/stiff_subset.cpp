@@ -19,12 +19,12 @@ template <int size>
 std::array<double, size> make_sums(std::integral_constant<int, size>) {
   return {};
 }
-std::vector<double> make_sums(int size) { return std::vector<double>(static_cast<std::size_t>(size)); }
+std::vector<double> make_sums(int size) { return std::vector<double>(size); }
 
 } // namespace
 
 StiffRows::StiffRows(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(layout)) {
-  const auto num_rows = static_cast<PetscInt>(layout_->num_owned) * layout_->block_size;
+  const auto num_rows = layout_->num_owned * layout_->block_size;
   RECOIL_PETSC(VecCreate(layout_->comm->get(), global_.put()));
   RECOIL_PETSC(VecSetSizes(global_.get(), num_rows, PETSC_DETERMINE));
   RECOIL_PETSC(VecSetType(global_.get(), VECSTANDARD));
@@ -45,7 +45,7 @@ bool StiffRows::assemble(const std::shared_ptr<const NodeGraph>& graph, Mat matr
 
 void StiffRows::build(const NodeGraph& graph, const StencilMatrix::Rows& rows) {
   nodes_ = rows.nodes;
-  const auto count = static_cast<GlobalIndex>(nodes_.size());
+  const auto count = std::ssize(nodes_);
   first_ = layout_->comm->exclusive_scan(count);
   num_global_ = layout_->comm->sum(count);
   number_columns(merge(graph, rows));
@@ -58,9 +58,9 @@ std::vector<GlobalIndex> StiffRows::merge(const NodeGraph& graph, const StencilM
   offsets_.assign(1, 0);
   sources_.clear();
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
-    const auto node = static_cast<std::size_t>(nodes_[k]);
-    auto a = static_cast<std::size_t>(graph.offsets[node]);
-    const auto a_end = static_cast<std::size_t>(graph.offsets[node + 1]);
+    const std::size_t node = nodes_[k];
+    std::size_t a = graph.offsets[node];
+    const std::size_t a_end = graph.offsets[node + 1];
     std::size_t b = rows.offsets[k];
     std::int32_t inside = 0, outside = 0;
     while (a < a_end || b < rows.offsets[k + 1]) {
@@ -69,7 +69,7 @@ std::vector<GlobalIndex> StiffRows::merge(const NodeGraph& graph, const StencilM
       const GlobalIndex second = b < rows.offsets[k + 1] ? rows.columns[b] : none;
       Source source;
       if (first <= second) source.place = graph.neighbours[a++] < layout_->num_owned ? inside++ : ~outside++;
-      if (second <= first) source.stencil = static_cast<std::int64_t>(b++);
+      if (second <= first) source.stencil = b++;
       columns.push_back(std::min(first, second));
       sources_.push_back(source);
     }
@@ -103,7 +103,7 @@ void StiffRows::number_columns(const std::vector<GlobalIndex>& columns) {
   RECOIL_PETSC(VecSet(global_.get(), 0));
   RECOIL_PETSC(VecGetArray(global_.get(), &owned));
   for (std::size_t k = 0; k < nodes_.size(); ++k)
-    owned[dim * nodes_[k]] = static_cast<double>(first_ + static_cast<GlobalIndex>(k) + 1);
+    owned[dim * nodes_[k]] = static_cast<double>(first_ + k + 1);
   RECOIL_PETSC(VecRestoreArray(global_.get(), &owned));
   if (scatter_) {
     RECOIL_PETSC(
@@ -133,7 +133,7 @@ void StiffRows::number_columns(const std::vector<GlobalIndex>& columns) {
 void StiffRows::take_values(Mat matrix, const StencilMatrix::Rows& rows) {
   const MatrixParts parts = read_parts(matrix);
   with_block_size(layout_->block_size, [&](auto size) {
-    const auto entries = static_cast<std::size_t>(size * size);
+    const std::size_t entries = size * size;
     blocks_.assign(columns_.size() * entries, 0);
     for (std::size_t k = 0; k < nodes_.size(); ++k)
       for (std::size_t entry = offsets_[k]; entry < offsets_[k + 1]; ++entry) {
@@ -143,13 +143,13 @@ void StiffRows::take_values(Mat matrix, const StencilMatrix::Rows& rows) {
           const bool inside = source.place >= 0;
           const PetscInt* starts = inside ? parts.diagonal_rows : parts.off_diagonal_rows;
           const PetscScalar* values = inside ? parts.diagonal : parts.off_diagonal;
-          const PetscInt skipped = size * static_cast<PetscInt>(inside ? source.place : ~source.place);
+          const PetscInt skipped = size * (inside ? source.place : ~source.place);
           for (int i = 0; i < size; ++i)
             for (int j = 0; j < size; ++j)
               block[i * size + j] = values[starts[size * nodes_[k] + i] + skipped + j];
         }
         if (source.stencil >= 0) {
-          const double* added = rows.blocks.data() + static_cast<std::size_t>(source.stencil) * entries;
+          const double* added = rows.blocks.data() + source.stencil * entries;
           for (std::size_t i = 0; i < entries; ++i) block[i] += added[i];
         }
       }
@@ -160,13 +160,13 @@ template <class Act>
 void StiffRows::for_each_upper(Act act) const {
   const PetscInt dim = layout_->block_size;
   PetscInt own = static_cast<PetscInt>(first_);
-  for (std::size_t k = 0; k < nodes_.size(); ++k, ++own)
+  for (PetscInt k = 0; k < num_nodes(); ++k, ++own)
     for (PetscInt i = 0; i < dim; ++i)
       for (std::size_t entry = offsets_[k]; entry < offsets_[k + 1]; ++entry) {
         if (numbers_[entry] < own) continue;
         const double* row = blocks_.data() + (entry * dim + i) * dim;
         for (PetscInt j = numbers_[entry] == own ? i : 0; j < dim; ++j)
-          act(dim * static_cast<PetscInt>(k) + i, numbers_[entry] * dim + j, row[j]);
+          act(dim * k + i, numbers_[entry] * dim + j, row[j]);
       }
 }
 
@@ -178,7 +178,7 @@ PetscErrorCode StiffRows::restrict_to(Vec b, Vec y) const {
   const int dim = layout_->block_size;
   for (const LocalIndex node : nodes_)
     for (int i = 0; i < dim; ++i) *to++ = from[dim * node + i];
-  to -= static_cast<std::ptrdiff_t>(nodes_.size()) * dim;
+  to -= std::ssize(nodes_) * dim;
   PetscCall(VecRestoreArrayWrite(y, &to));
   PetscCall(VecRestoreArrayRead(b, &from));
   return 0;
@@ -191,7 +191,7 @@ PetscErrorCode StiffRows::prolong_add(Vec y, Vec x) const {
   PetscCall(VecGetArray(x, &to));
   const int dim = layout_->block_size;
   for (std::size_t k = 0; k < nodes_.size(); ++k)
-    for (int i = 0; i < dim; ++i) to[dim * nodes_[k] + i] += from[dim * static_cast<int>(k) + i];
+    for (int i = 0; i < dim; ++i) to[dim * nodes_[k] + i] += from[dim * k + i];
   PetscCall(VecRestoreArray(x, &to));
   PetscCall(VecRestoreArrayRead(y, &from));
   return 0;
@@ -210,11 +210,10 @@ PetscErrorCode StiffRows::residual(Vec b, Vec z, Vec y) const {
   PetscCall(VecGetArrayWrite(y, &result));
   with_block_size(layout_->block_size, [&](auto size) {
     const LocalIndex num_owned = layout_->num_owned;
-    const auto components = static_cast<std::size_t>(size);
+    const std::size_t components = size;
     auto sum = make_sums(size);
     for (std::size_t k = 0; k < nodes_.size(); ++k) {
-      for (std::size_t i = 0; i < components; ++i)
-        sum[i] = right[size * nodes_[k] + static_cast<PetscInt>(i)];
+      for (std::size_t i = 0; i < components; ++i) sum[i] = right[size * nodes_[k] + i];
       for (std::size_t entry = offsets_[k]; entry < offsets_[k + 1]; ++entry) {
         const double* block = blocks_.data() + entry * components * components;
         const LocalIndex column = columns_[entry];
@@ -245,7 +244,7 @@ PetscErrorCode StiffSubset::set_up(const std::shared_ptr<const NodeGraph>& graph
 
 void StiffSubset::build() {
   const parallel::Communicator& comm = *layout_->comm;
-  const std::vector<GlobalIndex> counts = comm.all_gather(static_cast<GlobalIndex>(rows_.num_nodes()));
+  const std::vector<GlobalIndex> counts = comm.all_gather(GlobalIndex{rows_.num_nodes()});
   host_ = static_cast<int>(std::ranges::max_element(counts) - counts.begin());
   build_matrix();
 
@@ -265,7 +264,7 @@ void StiffSubset::build() {
 
 void StiffSubset::build_matrix() {
   const PetscInt dim = layout_->block_size;
-  std::vector<PetscInt> lengths(static_cast<std::size_t>(dim * rows_.num_nodes())), columns;
+  std::vector<PetscInt> lengths(dim * rows_.num_nodes()), columns;
   rows_.for_each_upper([&](PetscInt row, PetscInt column, double) {
     ++lengths[row];
     columns.push_back(column);

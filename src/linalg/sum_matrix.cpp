@@ -32,9 +32,9 @@ std::vector<SumMatrix::Extra> SumMatrix::find_extras(const VectorLayout& layout,
                                                      const StencilMatrix::Rows& rows) {
   std::vector<Extra> extras;
   for (std::size_t k = 0; k < rows.nodes.size(); ++k) {
-    const auto node = static_cast<std::size_t>(rows.nodes[k]);
-    auto at = static_cast<std::size_t>(graph.offsets[node]);
-    const auto end = static_cast<std::size_t>(graph.offsets[node + 1]);
+    const std::size_t node = rows.nodes[k];
+    std::size_t at = graph.offsets[node];
+    const std::size_t end = graph.offsets[node + 1];
     for (std::size_t entry = rows.offsets[k]; entry < rows.offsets[k + 1]; ++entry) {
       while (at < end && layout.global(graph.neighbours[at]) < rows.columns[entry]) ++at;
       if (at == end || layout.global(graph.neighbours[at]) != rows.columns[entry])
@@ -67,19 +67,18 @@ void SumMatrix::create(const VectorLayout& layout, const NodeGraph& graph, const
   positions_.clear();
   positions_.reserve(graph.neighbours.size());
   for (LocalIndex row = 0; row < layout.num_owned; ++row)
-    for (auto k = graph.offsets[static_cast<std::size_t>(row)];
-         k < graph.offsets[static_cast<std::size_t>(row) + 1]; ++k)
-      positions_.push_back(sum_.position(row, graph.neighbours[static_cast<std::size_t>(k)]));
+    for (auto k = graph.offsets[row]; k < graph.offsets[row + 1]; ++k)
+      positions_.push_back(sum_.position(row, graph.neighbours[k]));
 }
 
 void SumMatrix::copy(Mat matrix) {
   const MatrixParts parts = read_parts(matrix);
   const BlockMatrix::Values values = sum_.begin_filling();
   with_block_size(sum_.layout().block_size, [&](auto size) {
-    std::size_t k = 0;
+    std::int64_t k = 0;
     for (LocalIndex row = 0; row < sum_.layout().num_owned; ++row) {
       PetscInt inside = 0, outside = 0;
-      for (; k < static_cast<std::size_t>(graph_->offsets[static_cast<std::size_t>(row) + 1]); ++k) {
+      for (; k < graph_->offsets[row + 1]; ++k) {
         const bool owned = positions_[k] >= 0;
         const PetscInt* rows = owned ? parts.diagonal_rows : parts.off_diagonal_rows;
         const PetscScalar* block = (owned ? parts.diagonal : parts.off_diagonal) + rows[size * row] +

@@ -52,17 +52,16 @@ std::vector<double> TwoLevelSolver::softness_limits() const {
   RECOIL_PETSC(MatGetDiagonal(matrix_.get(), diagonal.get()));
   const PetscScalar* values = nullptr;
   RECOIL_PETSC(VecGetArrayRead(diagonal.get(), &values));
-  const auto size = static_cast<std::size_t>(layout().block_size);
-  std::vector<double> limits(static_cast<std::size_t>(layout().num_owned), 0);
-  for (std::size_t i = 0; i < limits.size() * size; ++i)
-    limits[i / size] += std::abs(values[i]) / static_cast<double>(size);
+  const int size = layout().block_size;
+  std::vector<double> limits(layout().num_owned, 0);
+  for (std::size_t i = 0; i < limits.size() * size; ++i) limits[i / size] += std::abs(values[i]) / size;
   RECOIL_PETSC(VecRestoreArrayRead(diagonal.get(), &values));
   return limits;
 }
 
 void TwoLevelSolver::create_shells() {
   MPI_Comm comm = layout().comm->get();
-  const auto size = static_cast<PetscInt>(layout().num_owned) * layout().block_size;
+  const auto size = layout().num_owned * layout().block_size;
   RECOIL_PETSC(MatCreateShell(comm, size, size, PETSC_DETERMINE, PETSC_DETERMINE, this, sum_shell_.put()));
   RECOIL_PETSC(MatShellSetOperation(sum_shell_.get(), MATOP_MULT,
                                     reinterpret_cast<void (*)(void)>(&TwoLevelSolver::multiply)));

@@ -63,10 +63,10 @@ PetscErrorCode UpperCholesky::factor(Mat matrix, const char* prefix) {
 
 /// False where the pattern is another one.
 bool UpperCholesky::take_values(const Rows& rows) {
-  if (starts_.size() != static_cast<std::size_t>(rows.size) + 1) return false;
+  if (std::ssize(starts_) != rows.size + 1) return false;
   std::size_t next = 0;
   for (PetscInt row = 0; row < rows.size; ++row) {
-    const auto end = static_cast<std::size_t>(starts_[static_cast<std::size_t>(row) + 1]);
+    const std::size_t end = starts_[row + 1];
     for (PetscInt k = rows.starts[row]; k < rows.starts[row + 1]; ++k) {
       if (rows.columns[k] < row) continue;
       if (next == end || columns_[next] != rows.columns[k]) return false;

@@ -10,7 +10,7 @@ Vec prototype_of(const VectorLayout& layout) {
   if (prototype.get() != nullptr) return prototype.get();
   const std::vector<PetscInt> ghosts(layout.ghosts.begin(), layout.ghosts.end());
   RECOIL_PETSC(VecCreateGhostBlock(layout.comm->get(), layout.block_size,
-                                   static_cast<PetscInt>(layout.num_owned) * layout.block_size,
+                                   layout.num_owned * layout.block_size,
                                    static_cast<PetscInt>(layout.num_global * layout.block_size),
                                    static_cast<PetscInt>(ghosts.size()), ghosts.data(), prototype.put()));
   return prototype.get();
@@ -22,8 +22,7 @@ Vector::Vector(std::shared_ptr<const VectorLayout> layout) : layout_(std::move(l
   PetscScalar* values = nullptr;
   RECOIL_PETSC(VecGetArray(vec_.get(), &values));
   // The ghosts follow the owned entries.
-  values_ = {values,
-             static_cast<std::size_t>(layout_->num_local()) * static_cast<std::size_t>(layout_->block_size)};
+  values_ = std::span<double>(values, layout_->num_local() * layout_->block_size);
   RECOIL_PETSC(VecRestoreArray(vec_.get(), &values));
   std::ranges::fill(values_, 0.0);
 }

@@ -31,12 +31,12 @@ struct CellData {
 template <class T, class Get>
 std::vector<T> fetch_from_root(const parallel::Communicator& comm, const std::vector<GlobalIndex>& ids,
                                Get get) {
-  std::vector<std::vector<GlobalIndex>> requests(static_cast<std::size_t>(comm.size()));
+  std::vector<std::vector<GlobalIndex>> requests(comm.size());
   requests[0] = ids;
   const auto asked = parallel::exchange(comm, requests);
   std::vector<std::vector<T>> answers(asked.size());
   for (std::size_t rank = 0; rank < asked.size(); ++rank)
-    for (const GlobalIndex id : asked[rank]) answers[rank].push_back(get(static_cast<std::size_t>(id)));
+    for (const GlobalIndex id : asked[rank]) answers[rank].push_back(get(id));
   return parallel::exchange(comm, answers)[0];
 }
 
@@ -47,8 +47,7 @@ std::vector<int> parts_on_root(const parallel::Communicator& comm, const Simplex
     if (comm.rank() != 0) return;
     std::vector<int> weights;
     if (!options.body_weights.empty())
-      for (const std::int32_t body : mesh.cell_body)
-        weights.push_back(options.body_weights[static_cast<std::size_t>(body)]);
+      for (const std::int32_t body : mesh.cell_body) weights.push_back(options.body_weights[body]);
     parts = partition_cells(mesh, comm.size(), weights);
   });
   return parts;
@@ -101,13 +100,13 @@ void bounding_box(const parallel::Communicator& comm, const SimplexMesh& mesh, D
       const auto [low, high] =
           std::minmax_element(mesh.vertices.begin(), mesh.vertices.end(),
                               [axis](const auto& a, const auto& b) { return a[axis] < b[axis]; });
-      box[static_cast<std::size_t>(axis)] = (*low)[axis];
-      box[static_cast<std::size_t>(dim + axis)] = (*high)[axis];
+      box[axis] = (*low)[axis];
+      box[dim + axis] = (*high)[axis];
     }
   comm.broadcast(std::as_writable_bytes(std::span(box)));
   for (int axis = 0; axis < dim; ++axis) {
-    result.min_corner[axis] = box[static_cast<std::size_t>(axis)];
-    result.max_corner[axis] = box[static_cast<std::size_t>(dim + axis)];
+    result.min_corner[axis] = box[axis];
+    result.max_corner[axis] = box[dim + axis];
   }
 }
 
@@ -142,14 +141,12 @@ void add_cells(const parallel::Communicator& comm, const SimplexMesh& mesh, cons
                     mesh.cell_source[id]};
   });
   std::unordered_map<GlobalIndex, LocalIndex> local_vertex;
-  for (std::size_t i = 0; i < result.vertex_ids.size(); ++i)
-    local_vertex[result.vertex_ids[i]] = static_cast<LocalIndex>(i);
+  for (LocalIndex i = 0; i < std::ssize(result.vertex_ids); ++i) local_vertex[result.vertex_ids[i]] = i;
   std::vector<std::uint64_t> codes(data.size());
   for (std::size_t cell = 0; cell < data.size(); ++cell) {
     Eigen::Matrix<double, dim, 1> centroid = Eigen::Matrix<double, dim, 1>::Zero();
     for (std::size_t i = 0; i <= dim; ++i)
-      centroid +=
-          result.vertices[static_cast<std::size_t>(local_vertex.at(data[cell].vertices[i]))] / (dim + 1);
+      centroid += result.vertices[local_vertex.at(data[cell].vertices[i])] / (dim + 1);
     codes[cell] = geometry::morton_code<dim>(centroid, result.min_corner, result.max_corner);
   }
   for (const std::size_t cell : local_order<dim>(comm, part.cell_ids, part.cell_owner, codes)) {
@@ -182,9 +179,8 @@ DistributedMesh<dim> distribute(const parallel::Communicator& comm, const Simple
   DistributedMesh<dim> result;
   result.comm = &comm;
   const bool root = comm.rank() == 0;
-  result.num_cells_global = comm.sum(root ? static_cast<GlobalIndex>(mesh.cells.size()) : GlobalIndex{0});
-  result.num_vertices_global =
-      comm.sum(root ? static_cast<GlobalIndex>(mesh.vertices.size()) : GlobalIndex{0});
+  result.num_cells_global = comm.sum(root ? std::ssize(mesh.cells) : GlobalIndex{0});
+  result.num_vertices_global = comm.sum(root ? std::ssize(mesh.vertices) : GlobalIndex{0});
   if (result.num_cells_global == 0)
     throw InputError("geometry", "no deformable body: there is nothing to simulate");
   result.body_names = mesh.body_names;

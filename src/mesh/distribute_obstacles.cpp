@@ -61,14 +61,14 @@ std::array<GlobalIndex, 2> edge_of_face(const FaceRecord& face, std::size_t i) {
 void count_degrees(const Edges& edges, Everything& all) {
   for (const auto& [edge, around] : edges)
     for (const GlobalIndex vertex : edge) {
-      VertexDegrees& degrees = all.vertices[static_cast<std::size_t>(vertex)].degrees;
+      VertexDegrees& degrees = all.vertices[vertex].degrees;
       ++degrees.edges;
       if (around.faces > 0) ++degrees.face_edges;
     }
   constexpr std::int32_t most = std::numeric_limits<std::int8_t>::max();
   for (FaceRecord& face : all.faces)
     for (std::size_t i = 0; i < 3; ++i) {
-      ++all.vertices[static_cast<std::size_t>(face.vertices[i])].degrees.faces;
+      ++all.vertices[face.vertices[i]].degrees.faces;
       face.edge_faces[i] = static_cast<std::int8_t>(std::min(most, edges.at(edge_of_face(face, i)).faces));
     }
 }
@@ -78,8 +78,8 @@ void count_degrees(const Edges& edges, Everything& all) {
 template <int dim>
 void add_areas_without_faces(Edges& edges, Everything& all) {
   for (auto& [vertices, around] : edges) {
-    auto& a = all.vertices[static_cast<std::size_t>(vertices[0])];
-    auto& b = all.vertices[static_cast<std::size_t>(vertices[1])];
+    auto& a = all.vertices[vertices[0]];
+    auto& b = all.vertices[vertices[1]];
     const double length = (position(a) - position(b)).norm();
     if (dim == 3 && around.faces == 0) around.area = length;
     if (a.degrees.faces == 0) a.area += 0.5 * length;
@@ -93,25 +93,17 @@ template <int dim>
 Everything join(const std::vector<SurfaceMesh>& surfaces) {
   Everything all;
   Edges edges;
-  for (std::size_t surface = 0; surface < surfaces.size(); ++surface) {
+  for (std::int32_t surface = 0; surface < std::ssize(surfaces); ++surface) {
     const SurfaceMesh& mesh = surfaces[surface];
-    const auto first = static_cast<GlobalIndex>(all.vertices.size());
+    const auto first = std::ssize(all.vertices);
     for (const Eigen::Vector3d& p : mesh.vertices)
-      all.vertices.push_back({{p.x(), p.y(), p.z()},
-                              0.0,
-                              static_cast<GlobalIndex>(all.vertices.size()),
-                              0,
-                              0,
-                              static_cast<std::int32_t>(surface),
-                              {}});
+      all.vertices.push_back({{p.x(), p.y(), p.z()}, 0.0, std::ssize(all.vertices), 0, 0, surface, {}});
     for (const auto& triangle : mesh.triangles) {
       FaceRecord face{{first + triangle[0], first + triangle[1], first + triangle[2]}, {}};
-      const auto corner = [&](std::size_t i) {
-        return position(all.vertices[static_cast<std::size_t>(face.vertices[i])]);
-      };
+      const auto corner = [&](std::size_t i) { return position(all.vertices[face.vertices[i]]); };
       const double share = (corner(1) - corner(0)).cross(corner(2) - corner(0)).norm() / 6;
       for (std::size_t i = 0; i < 3; ++i) {
-        all.vertices[static_cast<std::size_t>(face.vertices[i])].area += share;
+        all.vertices[face.vertices[i]].area += share;
         AroundEdge& around = edges[edge_of_face(face, i)];
         around.area += share;
         ++around.faces;
@@ -142,18 +134,17 @@ void assign_owners(int num_ranks, std::vector<VertexRecord>& vertices) {
   for (std::size_t i = 0; i < vertices.size(); ++i)
     order.emplace_back(geometry::morton_code<dim>(place(vertices[i]), box.min(), box.max()), i);
   std::sort(order.begin(), order.end());
-  std::vector<std::int32_t> count(static_cast<std::size_t>(num_ranks), 0);
+  std::vector<std::int32_t> count(num_ranks, 0);
   for (std::size_t k = 0; k < order.size(); ++k) {
     VertexRecord& vertex = vertices[std::get<1>(order[k])];
-    vertex.owner = static_cast<std::int32_t>(k * static_cast<std::size_t>(num_ranks) / order.size());
-    vertex.index_at_owner = count[static_cast<std::size_t>(vertex.owner)]++;
+    vertex.owner = static_cast<std::int32_t>(k * num_ranks / order.size());
+    vertex.index_at_owner = count[vertex.owner]++;
   }
 }
 
 /// What each rank gets.
 struct Parcels {
-  explicit Parcels(int num_ranks)
-      : vertices(static_cast<std::size_t>(num_ranks)), edges(vertices.size()), faces(vertices.size()) {}
+  explicit Parcels(int num_ranks) : vertices(num_ranks), edges(vertices.size()), faces(vertices.size()) {}
   std::vector<std::vector<VertexRecord>> vertices;
   std::vector<std::vector<EdgeRecord>> edges;
   std::vector<std::vector<FaceRecord>> faces;
@@ -162,15 +153,13 @@ struct Parcels {
 Parcels pack(int num_ranks, const Everything& all) {
   Parcels parcels(num_ranks);
   std::vector<std::vector<GlobalIndex>> needed(parcels.vertices.size());
-  const auto owner = [&](GlobalIndex id) {
-    return static_cast<std::size_t>(all.vertices[static_cast<std::size_t>(id)].owner);
-  };
+  const auto owner = [&](GlobalIndex id) -> std::size_t { return all.vertices[id].owner; };
   const auto need = [&](std::size_t rank, auto vertices) {
     for (const GlobalIndex id : vertices)
       if (owner(id) != rank) needed[rank].push_back(id);
   };
   // Owned vertices in the order of index_at_owner.
-  for (const VertexRecord& v : all.vertices) parcels.vertices[static_cast<std::size_t>(v.owner)].push_back(v);
+  for (const VertexRecord& v : all.vertices) parcels.vertices[v.owner].push_back(v);
   for (auto& list : parcels.vertices)
     std::sort(list.begin(), list.end(),
               [](const auto& a, const auto& b) { return a.index_at_owner < b.index_at_owner; });
@@ -185,8 +174,7 @@ Parcels pack(int num_ranks, const Everything& all) {
   for (std::size_t rank = 0; rank < needed.size(); ++rank) {
     std::sort(needed[rank].begin(), needed[rank].end());
     needed[rank].erase(std::unique(needed[rank].begin(), needed[rank].end()), needed[rank].end());
-    for (const GlobalIndex id : needed[rank])
-      parcels.vertices[rank].push_back(all.vertices[static_cast<std::size_t>(id)]);
+    for (const GlobalIndex id : needed[rank]) parcels.vertices[rank].push_back(all.vertices[id]);
   }
   return parcels;
 }
@@ -202,7 +190,7 @@ DistributedObstacles<dim> distribute_obstacles(const parallel::Communicator& com
     Everything all = join<dim>(surfaces);
     assign_owners<dim>(comm.size(), all.vertices);
     parcels = pack(comm.size(), all);
-    share.num_vertices_global = static_cast<GlobalIndex>(all.vertices.size());
+    share.num_vertices_global = std::ssize(all.vertices);
     for (const SurfaceMesh& surface : surfaces) {
       share.names.push_back(surface.name);
       share.surface_ids.push_back(surface.surface_id);

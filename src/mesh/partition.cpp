@@ -55,7 +55,7 @@ std::pair<std::vector<int>, int> components(const DualGraph& graph, std::size_t 
       const std::size_t cell = open.back();
       open.pop_back();
       for (idx_t k = graph.offsets[cell]; k < graph.offsets[cell + 1]; ++k) {
-        const auto next = static_cast<std::size_t>(graph.neighbours[k]);
+        const std::size_t next = graph.neighbours[k];
         if (component[next] >= 0) continue;
         component[next] = count;
         open.push_back(next);
@@ -76,8 +76,7 @@ std::vector<std::array<idx_t, 2>> links(const SimplexMesh& mesh, const std::vect
   Eigen::AlignedBox<double, dim> all;
   for (const auto& cell : mesh.cells) {
     auto& box = boxes.emplace_back();
-    for (std::size_t i = 0; i <= dim; ++i)
-      box.extend(mesh.vertices[static_cast<std::size_t>(cell[i])].template head<dim>());
+    for (std::size_t i = 0; i <= dim; ++i) box.extend(mesh.vertices[cell[i]].template head<dim>());
     all.extend(box);
   }
   const auto near = [&](std::size_t a, std::size_t b) {
@@ -86,18 +85,18 @@ std::vector<std::array<idx_t, 2>> links(const SimplexMesh& mesh, const std::vect
   };
   const double extent = all.sizes().maxCoeff();
   std::vector<std::array<idx_t, 2>> result;
-  std::vector<std::pair<std::uint64_t, std::size_t>> curve(boxes.size());
+  std::vector<std::pair<std::uint64_t, idx_t>> curve(boxes.size());
   for (int shift = 0; shift <= dim; ++shift) {
     const Eigen::Vector<double, dim> low = all.min().array() - extent * shift / (dim + 1);
     const Eigen::Vector<double, dim> high = low.array() + 2 * extent;
-    for (std::size_t cell = 0; cell < boxes.size(); ++cell)
+    for (idx_t cell = 0; cell < std::ssize(boxes); ++cell)
       curve[cell] = {geometry::morton_code<dim>(boxes[cell].center(), low, high), cell};
     std::sort(curve.begin(), curve.end());
     for (std::size_t i = 1; i < curve.size(); ++i) {
-      const std::size_t a = curve[i - 1].second, b = curve[i].second;
+      const idx_t a = curve[i - 1].second, b = curve[i].second;
       if (component[a] == component[b] || (shift > 0 && !near(a, b))) continue;
-      result.push_back({static_cast<idx_t>(a), static_cast<idx_t>(b)});
-      result.push_back({static_cast<idx_t>(b), static_cast<idx_t>(a)});
+      result.push_back({a, b});
+      result.push_back({b, a});
     }
   }
   std::sort(result.begin(), result.end());
@@ -111,13 +110,13 @@ Graph linked(const SimplexMesh& mesh, const DualGraph& dual, const std::vector<i
   Graph graph;
   graph.offsets.push_back(0);
   auto link = added.begin();
-  for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell) {
+  for (idx_t cell = 0; cell < std::ssize(mesh.cells); ++cell) {
     for (idx_t k = dual.offsets[cell]; k < dual.offsets[cell + 1]; ++k) {
       graph.neighbours.push_back(dual.neighbours[k]);
       graph.weights.push_back(facet_weight);
     }
     const std::size_t first = graph.neighbours.size();
-    for (; link != added.end() && (*link)[0] == static_cast<idx_t>(cell); ++link) {
+    for (; link != added.end() && (*link)[0] == cell; ++link) {
       if (graph.neighbours.size() > first && graph.neighbours.back() == (*link)[1]) {
         graph.weights.back() += link_weight;
         continue;
@@ -133,17 +132,17 @@ Graph linked(const SimplexMesh& mesh, const DualGraph& dual, const std::vector<i
 } // namespace
 
 std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::span<const int> weights) {
-  const std::size_t corners = static_cast<std::size_t>(mesh.dim) + 1;
+  const int corners = mesh.dim + 1;
   if (num_parts == 1) return std::vector<int>(mesh.cells.size(), 0);
-  if (mesh.cells.size() * corners > static_cast<std::size_t>(std::numeric_limits<idx_t>::max()))
+  if (std::ssize(mesh.cells) * corners > std::numeric_limits<idx_t>::max())
     throw InputError("mesh",
                      "too many cells for the integers of this METIS; build METIS with IDXTYPEWIDTH 64");
   idx_t num_cells = static_cast<idx_t>(mesh.cells.size()),
         num_vertices = static_cast<idx_t>(mesh.vertices.size());
   std::vector<idx_t> cell_offsets(mesh.cells.size() + 1), cell_vertices(mesh.cells.size() * corners);
-  for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell) {
-    cell_offsets[cell + 1] = static_cast<idx_t>((cell + 1) * corners);
-    for (std::size_t i = 0; i < corners; ++i) cell_vertices[cell * corners + i] = mesh.cells[cell][i];
+  for (idx_t cell = 0; cell < num_cells; ++cell) {
+    cell_offsets[cell + 1] = (cell + 1) * corners;
+    for (int i = 0; i < corners; ++i) cell_vertices[cell * corners + i] = mesh.cells[cell][i];
   }
   const DeferredSignals deferred;
   DualGraph dual;

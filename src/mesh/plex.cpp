@@ -15,13 +15,11 @@ DmHandle create_plex(const parallel::Communicator& comm, const SimplexMesh& mesh
   const bool root = comm.rank() == 0;
   const PetscInt num_cells = root ? static_cast<PetscInt>(mesh.cells.size()) : 0;
   const PetscInt num_vertices = root ? static_cast<PetscInt>(mesh.vertices.size()) : 0;
-  std::vector<PetscInt> cells(static_cast<std::size_t>(num_cells * corners));
+  std::vector<PetscInt> cells(num_cells * corners);
   for (PetscInt cell = 0; cell < num_cells; ++cell)
-    for (PetscInt i = 0; i < corners; ++i)
-      cells[static_cast<std::size_t>(cell * corners + i)] =
-          mesh.cells[static_cast<std::size_t>(cell)][static_cast<std::size_t>(i)];
+    for (PetscInt i = 0; i < corners; ++i) cells[cell * corners + i] = mesh.cells[cell][i];
   // Positions travel by input id (distribute.cpp); Plex only sees the topology but insists on an array.
-  std::vector<PetscReal> no_positions(static_cast<std::size_t>(num_vertices * dim), 0.0);
+  std::vector<PetscReal> no_positions(num_vertices * dim, 0.0);
   DmHandle plex;
   linalg::StarForestHandle vertices;
   RECOIL_PETSC(DMPlexCreateFromCellListParallelPetsc(
@@ -31,13 +29,11 @@ DmHandle create_plex(const parallel::Communicator& comm, const SimplexMesh& mesh
 }
 
 void set_parts(const parallel::Communicator& comm, DM plex, std::span<const int> parts) {
-  std::vector<PetscInt> sizes(static_cast<std::size_t>(comm.size()), 0), points(parts.size());
-  for (const int part : parts) ++sizes[static_cast<std::size_t>(part)];
+  std::vector<PetscInt> sizes(comm.size(), 0), points(parts.size());
+  for (const int part : parts) ++sizes[part];
   std::vector<PetscInt> next(sizes.size(), 0);
   for (std::size_t part = 1; part < sizes.size(); ++part) next[part] = next[part - 1] + sizes[part - 1];
-  for (std::size_t cell = 0; cell < parts.size(); ++cell)
-    points[static_cast<std::size_t>(next[static_cast<std::size_t>(parts[cell])]++)] =
-        static_cast<PetscInt>(cell);
+  for (PetscInt cell = 0; cell < std::ssize(parts); ++cell) points[next[parts[cell]]++] = cell;
   PetscPartitioner partitioner = nullptr;
   RECOIL_PETSC(DMPlexGetPartitioner(plex, &partitioner));
   RECOIL_PETSC(PetscPartitionerSetType(partitioner, PETSCPARTITIONERSHELL));
@@ -48,7 +44,7 @@ void set_parts(const parallel::Communicator& comm, DM plex, std::span<const int>
 std::vector<PetscInt> carry(DM to, PetscSF migration, const std::vector<PetscInt>& numbers) {
   PetscInt begin = 0, end = 0;
   RECOIL_PETSC(DMPlexGetChart(to, &begin, &end));
-  std::vector<PetscInt> carried(static_cast<std::size_t>(end), -1);
+  std::vector<PetscInt> carried(end, -1);
   RECOIL_PETSC(PetscSFBcastBegin(migration, MPIU_INT, numbers.data(), carried.data(), MPI_REPLACE));
   RECOIL_PETSC(PetscSFBcastEnd(migration, MPIU_INT, numbers.data(), carried.data(), MPI_REPLACE));
   return carried;
@@ -65,23 +61,21 @@ PlexPart read_part(const parallel::Communicator& comm, DM plex, const std::vecto
   const PetscSFNode* roots = nullptr;
   RECOIL_PETSC(PetscSFGetGraph(ownership, &num_roots, &num_leaves, &leaves, &roots));
   std::vector<int> owner(input_ids.size(), comm.rank());
-  for (PetscInt i = 0; i < num_leaves; ++i)
-    owner[static_cast<std::size_t>(leaves != nullptr ? leaves[i] : i)] = static_cast<int>(roots[i].rank);
+  for (PetscInt i = 0; i < num_leaves; ++i) owner[leaves != nullptr ? leaves[i] : i] = roots[i].rank;
 
   PlexPart part;
   for (PetscInt vertex = vertices_begin; vertex < vertices_end; ++vertex) {
-    part.vertex_ids.push_back(input_ids[static_cast<std::size_t>(vertex)]);
-    part.vertex_owner.push_back(owner[static_cast<std::size_t>(vertex)]);
+    part.vertex_ids.push_back(input_ids[vertex]);
+    part.vertex_owner.push_back(owner[vertex]);
   }
   for (PetscInt cell = cells_begin; cell < cells_end; ++cell) {
-    part.cell_ids.push_back(input_ids[static_cast<std::size_t>(cell)]);
-    part.cell_owner.push_back(owner[static_cast<std::size_t>(cell)]);
+    part.cell_ids.push_back(input_ids[cell]);
+    part.cell_owner.push_back(owner[cell]);
     const PetscInt* cone = nullptr;
     PetscInt size = 0;
     RECOIL_PETSC(DMPlexGetConeSize(plex, cell, &size));
     RECOIL_PETSC(DMPlexGetCone(plex, cell, &cone));
-    for (PetscInt i = 0; i < size; ++i)
-      part.cell_vertices.push_back(input_ids[static_cast<std::size_t>(cone[i])]);
+    for (PetscInt i = 0; i < size; ++i) part.cell_vertices.push_back(input_ids[cone[i]]);
   }
   return part;
 }
@@ -93,10 +87,10 @@ PlexPart distribute_with_plex(const parallel::Communicator& comm, const SimplexM
   DmHandle plex = create_plex(comm, mesh);
   PetscInt begin = 0, end = 0;
   RECOIL_PETSC(DMPlexGetChart(plex.get(), &begin, &end));
-  std::vector<PetscInt> input_ids(static_cast<std::size_t>(end));
+  std::vector<PetscInt> input_ids(end);
   const PetscInt num_cells = comm.rank() == 0 ? static_cast<PetscInt>(mesh.cells.size()) : 0;
   for (PetscInt point = 0; point < end; ++point)
-    input_ids[static_cast<std::size_t>(point)] = point < num_cells ? point : point - num_cells;
+    input_ids[point] = point < num_cells ? point : point - num_cells;
   if (comm.size() > 1) {
     set_parts(comm, plex.get(), parts);
     DmHandle distributed, overlapping;

@@ -333,7 +333,7 @@ bool Minimizer::take_chord() {
 bool Minimizer::is_stalled(double step) {
   log_steps_.push_back(std::log(std::min(1.0, step)));
   log_step_sum_ += log_steps_.back();
-  const auto window = static_cast<std::size_t>(options_.stall.window);
+  const std::size_t window = options_.stall.window;
   if (log_steps_.size() < window) return false;
   if (log_steps_.size() > window) log_step_sum_ -= log_steps_[log_steps_.size() - window - 1];
   return log_step_sum_ < options_.stall.window * std::log(options_.stall.share);

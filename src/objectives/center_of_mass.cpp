@@ -40,7 +40,7 @@ public:
       if (!point.owned) return;
       // d(moment / mass): the moment about the centre itself.
       const double share = by_moment.dot(point.rest + point.interpolate(state.u) - c);
-      g.density[static_cast<std::size_t>(point.cell)] += factor * point.weight * share;
+      g.density[point.cell] += factor * point.weight * share;
       if (g.wants_shape) point.add_to_vertices(factor, rho * share, rho * by_moment, g.vertices);
     });
   }
@@ -76,7 +76,7 @@ class CenterOfMass final : public OfCenterOfMass<dim> {
 public:
   CenterOfMass(const Region<dim>& region, potentials::Density density, Track<dim> target)
       : OfCenterOfMass<dim>("center_of_mass", region, std::move(density)), target_(std::move(target)) {}
-  void check_time(double time) const override { static_cast<void>(target_.at(time)); }
+  void check_time(double time) const override { target_.at(time); }
 
 private:
   double value(const Point& center, double time) const override {

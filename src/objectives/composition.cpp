@@ -43,10 +43,10 @@ std::vector<double> weights_of(const ChosenSteps& chosen, std::span<const double
   if (chosen.steps.empty()) throw InputError("the list of steps is empty");
   std::vector<double> weights(times.size(), 0.0);
   for (const GlobalIndex step : chosen.steps) {
-    if (step < 0 || static_cast<std::size_t>(step) >= times.size())
+    if (step < 0 || step >= std::ssize(times))
       throw InputError("step " + std::to_string(step) + " does not exist; there are steps 0 to " +
                        std::to_string(times.size() - 1));
-    weights[static_cast<std::size_t>(step)] += 1;
+    weights[step] += 1;
   }
   return weights;
 }
@@ -64,10 +64,10 @@ std::vector<double> weights_of(const ChosenTimes& chosen, std::span<const double
     const auto near = std::find_if(times.begin(), times.end(),
                                    [&](double state) { return std::abs(state - time) <= tolerance; });
     if (near != times.end()) {
-      weights[static_cast<std::size_t>(near - times.begin())] += 1;
+      weights[near - times.begin()] += 1;
       continue;
     }
-    const auto i = static_cast<std::size_t>(after - times.begin()) - 1;
+    const std::size_t i = after - times.begin() - 1;
     const double share = (time - times[i]) / (times[i + 1] - times[i]);
     weights[i] += 1 - share;
     weights[i + 1] += share;
@@ -122,7 +122,7 @@ double Composition::factor(std::size_t term, std::size_t state) const {
   if (weights_[term][state] == 0 || t.weight == 0) return 0;
   const double linear = t.weight * weights_[term][state];
   if (t.power == 1) return linear;
-  static_cast<void>(value(term)); // refuses sums without a power
+  value(term); // refuses sums without a power
   const double sum = this->sum(term);
   if (sum == 0 && t.power < 1)
     throw InputError(t.where, "the sum over time is zero, where the power " + shown(t.power) +

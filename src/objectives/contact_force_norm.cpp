@@ -58,9 +58,9 @@ private:
   /// At the owned surface vertices; zero on bodies outside of the region and on obstacles.
   std::vector<Point> forces() const {
     std::vector<Point> field = contact_->barrier_gradient();
-    for (std::size_t v = 0; v < field.size(); ++v) {
+    for (LocalIndex v = 0; v < std::ssize(field); ++v) {
       const auto& vertex = contact_->surface().vertices()[v];
-      const bool selected = contact_->surface().node(static_cast<LocalIndex>(v)) >= 0 &&
+      const bool selected = contact_->surface().node(v) >= 0 &&
                             std::binary_search(region_.bodies.begin(), region_.bodies.end(), vertex.body);
       field[v] *= selected ? -stiffness_ : 0.0;
     }

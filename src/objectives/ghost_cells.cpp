@@ -24,17 +24,17 @@ struct CellAddress {
 template <int dim>
 GhostCells find_ghost_cells(const mesh::DistributedMesh<dim>& mesh) {
   const parallel::Communicator& comm = *mesh.comm;
-  const auto size = static_cast<std::size_t>(comm.size());
-  const auto id = [&](LocalIndex cell) { return mesh.cell_ids[static_cast<std::size_t>(cell)]; };
-  const auto directory = [&](GlobalIndex cell) { return static_cast<std::size_t>(cell) % size; };
+  const int size = comm.size();
+  const auto id = [&](LocalIndex cell) { return mesh.cell_ids[cell]; };
+  const auto directory = [&](GlobalIndex cell) { return cell % size; };
 
   std::vector<std::vector<OwnedCell>> entries(size);
   for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell)
     entries[directory(id(cell))].push_back({id(cell), cell});
   std::unordered_map<GlobalIndex, CellAddress> addresses;
   const auto listed = parallel::exchange(comm, entries);
-  for (std::size_t rank = 0; rank < size; ++rank)
-    for (const OwnedCell& cell : listed[rank]) addresses[cell.id] = {static_cast<int>(rank), cell.index};
+  for (int rank = 0; rank < size; ++rank)
+    for (const OwnedCell& cell : listed[rank]) addresses[cell.id] = {rank, cell.index};
 
   std::vector<std::vector<GlobalIndex>> questions(size);
   std::vector<std::vector<LocalIndex>> asked(size);
@@ -44,15 +44,15 @@ GhostCells find_ghost_cells(const mesh::DistributedMesh<dim>& mesh) {
   }
   const auto received = parallel::exchange(comm, questions);
   std::vector<std::vector<CellAddress>> replies(size);
-  for (std::size_t rank = 0; rank < size; ++rank)
+  for (int rank = 0; rank < size; ++rank)
     for (const GlobalIndex cell : received[rank]) replies[rank].push_back(addresses.at(cell));
   const auto answers = parallel::exchange(comm, replies);
 
   std::vector<std::vector<LocalIndex>> wanted(size), ghosts(size);
-  for (std::size_t rank = 0; rank < size; ++rank) {
+  for (int rank = 0; rank < size; ++rank) {
     RECOIL_ASSERT(answers[rank].size() == asked[rank].size());
     for (std::size_t k = 0; k < asked[rank].size(); ++k) {
-      const auto owner = static_cast<std::size_t>(answers[rank][k].rank);
+      const std::size_t owner = answers[rank][k].rank;
       wanted[owner].push_back(answers[rank][k].index);
       ghosts[owner].push_back(asked[rank][k]);
     }

@@ -15,9 +15,8 @@ void IntegrationPoints<dim>::tabulate() {
   for (int order = 1; order <= space_->max_order(); ++order) {
     const auto rule = fem::simplex_quadrature<element_dim>(2 * order);
     const auto nodes = fem::tabulate(fem::LagrangeBasis<element_dim>(order), rule);
-    tables_[static_cast<std::size_t>(order)] = {
-        nodes.num_points, nodes.values, fem::tabulate(fem::LagrangeBasis<element_dim>(1), rule).values,
-        nodes.weights};
+    tables_[order] = {nodes.num_points, nodes.values,
+                      fem::tabulate(fem::LagrangeBasis<element_dim>(1), rule).values, nodes.weights};
   }
 }
 
@@ -50,7 +49,7 @@ std::vector<LocalIndex> IntegrationPoints<dim>::element_nodes(const Element& ele
   if (element.facet < 0) return {cell_nodes.begin(), cell_nodes.end()};
   std::vector<LocalIndex> nodes;
   for (const int node : space_->basis(space_->order(element.cell)).facet_nodes(element.facet))
-    nodes.push_back(cell_nodes[static_cast<std::size_t>(node)]);
+    nodes.push_back(cell_nodes[node]);
   return nodes;
 }
 
@@ -58,24 +57,21 @@ template <int dim>
 typename IntegrationPoints<dim>::Simplex
 IntegrationPoints<dim>::element_simplex(const Element& element) const {
   const mesh::DistributedMesh<dim>& mesh = space_->mesh();
-  const auto cell = static_cast<std::size_t>(element.cell);
+  const std::size_t cell = element.cell;
   Simplex simplex{};
   if (element.facet < 0) {
     simplex.size = dim + 1;
     simplex.vertices = mesh.cells[cell];
     simplex.weight_factor = geometry_->weight_factor(element.cell);
     for (int i = 0; i < dim; ++i)
-      simplex.gradients[static_cast<std::size_t>(i) + 1] = geometry_->inverse_edges[cell].row(i).transpose();
+      simplex.gradients[i + 1] = geometry_->inverse_edges[cell].row(i).transpose();
   } else {
     simplex.size = dim;
     const auto of_facet = fem::facet_vertices<dim>(element.facet);
-    for (std::size_t i = 0; i < dim; ++i)
-      simplex.vertices[i] = mesh.cells[cell][static_cast<std::size_t>(of_facet[i])];
+    for (std::size_t i = 0; i < dim; ++i) simplex.vertices[i] = mesh.cells[cell][of_facet[i]];
     Eigen::Matrix<double, dim, dim - 1> tangents;
     for (std::size_t i = 1; i < dim; ++i)
-      tangents.col(static_cast<Eigen::Index>(i) - 1) =
-          mesh.vertices[static_cast<std::size_t>(simplex.vertices[i])] -
-          mesh.vertices[static_cast<std::size_t>(simplex.vertices[0])];
+      tangents.col(i - 1) = mesh.vertices[simplex.vertices[i]] - mesh.vertices[simplex.vertices[0]];
     if constexpr (dim == 2)
       simplex.weight_factor = tangents.norm();
     else
@@ -83,12 +79,10 @@ IntegrationPoints<dim>::element_simplex(const Element& element) const {
     // Gradients along the facet are what the derivative of its measure is made of: d ln|f| / dX_b.
     const Eigen::Matrix<double, dim - 1, dim - 1> metric = tangents.transpose() * tangents;
     const Eigen::Matrix<double, dim - 1, dim> pseudo_inverse = metric.inverse() * tangents.transpose();
-    for (int i = 0; i < dim - 1; ++i)
-      simplex.gradients[static_cast<std::size_t>(i) + 1] = pseudo_inverse.row(i).transpose();
+    for (int i = 0; i < dim - 1; ++i) simplex.gradients[i + 1] = pseudo_inverse.row(i).transpose();
   }
   simplex.gradients[0].setZero();
-  for (std::size_t i = 1; i < static_cast<std::size_t>(simplex.size); ++i)
-    simplex.gradients[0] -= simplex.gradients[i];
+  for (int i = 1; i < simplex.size; ++i) simplex.gradients[0] -= simplex.gradients[i];
   return simplex;
 }
 

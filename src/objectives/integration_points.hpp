@@ -30,22 +30,19 @@ struct IntegrationPoint {
   /// A nodal field here.
   Point interpolate(std::span<const double> field) const {
     Point sum = Point::Zero();
-    for (std::size_t a = 0; a < nodes.size(); ++a)
-      sum += basis[a] * Eigen::Map<const Point>(field.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a]);
+    for (std::size_t a = 0; a < nodes.size(); ++a) sum += basis[a] * fem::node_block<dim>(field, nodes[a]);
     return sum;
   }
   /// Adds phi_a * by_value to the owned entries of a nodal field.
   void add_to_nodes(const Point& by_value, LocalIndex num_owned_nodes, std::span<double> field) const {
     for (std::size_t a = 0; a < nodes.size(); ++a)
-      if (nodes[a] < num_owned_nodes)
-        Eigen::Map<Point>(field.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a]) += basis[a] * by_value;
+      if (nodes[a] < num_owned_nodes) fem::node_block<dim>(field, nodes[a]) += basis[a] * by_value;
   }
   /// Derivative of factor * weight * j(rest position) by the vertices: through the position (j_X) and the
   /// measure (j) [Huang et al. 2024, section 8].
   void add_to_vertices(double factor, double j, const Point& j_X, std::vector<Point>& by_vertices) const {
     for (std::size_t b = 0; b < vertices.size(); ++b)
-      by_vertices[static_cast<std::size_t>(vertices[b])] +=
-          factor * weight * (barycentric[b] * j_X + j * gradients[b]);
+      by_vertices[vertices[b]] += factor * weight * (barycentric[b] * j_X + j * gradients[b]);
   }
 };
 
@@ -70,7 +67,7 @@ public:
     for (const Element& element : elements_) {
       const bool owned = element.cell < space_->mesh().num_owned_cells;
       if (!owned && !with_ghosts) continue;
-      const auto order = static_cast<std::size_t>(space_->order(element.cell));
+      const std::size_t order = space_->order(element.cell);
       const std::vector<LocalIndex> nodes = element_nodes(element);
       const Simplex simplex = element_simplex(element);
       const Tables& tables = tables_[order];
@@ -79,14 +76,14 @@ public:
         IntegrationPoint<dim> point{element.cell,
                                     owned,
                                     nodes,
-                                    tables.basis.data() + static_cast<std::size_t>(q) * nodes.size(),
-                                    std::span(simplex.vertices).first(static_cast<std::size_t>(simplex.size)),
+                                    tables.basis.data() + q * nodes.size(),
+                                    std::span(simplex.vertices).first(simplex.size),
                                     barycentric,
                                     simplex.gradients.data(),
-                                    simplex.weight_factor * tables.weights[static_cast<std::size_t>(q)],
+                                    simplex.weight_factor * tables.weights[q],
                                     Point::Zero()};
         for (std::size_t b = 0; b < point.vertices.size(); ++b)
-          point.rest += barycentric[b] * space_->mesh().vertices[static_cast<std::size_t>(point.vertices[b])];
+          point.rest += barycentric[b] * space_->mesh().vertices[point.vertices[b]];
         act(std::as_const(point));
       }
     }

@@ -19,12 +19,10 @@ constexpr double boundary_tolerance = 1e-9;
 template <int dim>
 std::array<double, dim + 1> barycentric(const mesh::DistributedMesh<dim>& mesh, LocalIndex cell,
                                         const Eigen::Matrix<double, dim, 1>& position) {
-  const auto& vertices = mesh.cells[static_cast<std::size_t>(cell)];
-  const auto& origin = mesh.vertices[static_cast<std::size_t>(vertices[0])];
+  const auto& vertices = mesh.cells[cell];
+  const auto& origin = mesh.vertices[vertices[0]];
   Eigen::Matrix<double, dim, dim> edges;
-  for (std::size_t i = 1; i <= dim; ++i)
-    edges.col(static_cast<Eigen::Index>(i) - 1) =
-        mesh.vertices[static_cast<std::size_t>(vertices[i])] - origin;
+  for (std::size_t i = 1; i <= dim; ++i) edges.col(i - 1) = mesh.vertices[vertices[i]] - origin;
   const Eigen::Matrix<double, dim, 1> xi = edges.inverse() * (position - origin);
   std::array<double, dim + 1> lambda;
   lambda[0] = 1 - xi.sum();
@@ -49,8 +47,7 @@ public:
     if (markers.empty()) throw InputError("markers: the list of markers is empty");
     const mesh::DistributedMesh<dim>& mesh = space.mesh();
     std::unordered_map<GlobalIndex, LocalIndex> local;
-    for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell)
-      local[mesh.cell_ids[static_cast<std::size_t>(cell)]] = cell;
+    for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) local[mesh.cell_ids[cell]] = cell;
     GlobalIndex owned = 0;
     for (std::size_t m = 0; m < markers.size(); ++m) {
       tracks_.push_back(std::move(markers[m].track));
@@ -60,12 +57,11 @@ public:
       const LocalIndex cell = found->second;
       owned += is_owned(cell) ? 1 : 0;
       const auto& basis = space.basis(space.order(cell));
-      LocalMarker marker{m, cell, point.barycentric,
-                         std::vector<double>(static_cast<std::size_t>(basis.num_nodes()))};
+      LocalMarker marker{m, cell, point.barycentric, std::vector<double>(basis.num_nodes())};
       basis.values(Eigen::Map<const Point>(point.barycentric.data() + 1), marker.basis);
       markers_.push_back(std::move(marker));
     }
-    if (space.comm().sum(owned) != static_cast<GlobalIndex>(tracks_.size()))
+    if (space.comm().sum(owned) != std::ssize(tracks_))
       throw InputError("markers: a marker lies in a cell that the mesh does not have");
   }
 
@@ -74,7 +70,7 @@ public:
     return quantity == Quantity::displacement || quantity == Quantity::vertices;
   }
   void check_time(double time) const override {
-    for (const Track<dim>& track : tracks_) static_cast<void>(track.at(time));
+    for (const Track<dim>& track : tracks_) track.at(time);
   }
 
   double value(const ObservedState& state) override {
@@ -94,12 +90,10 @@ public:
       // Ghost cells complete the sums at owned nodes.
       for (std::size_t a = 0; a < nodes.size(); ++a)
         if (nodes[a] < space_->num_owned_nodes())
-          Eigen::Map<Point>(du.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a]) +=
-              marker.basis[a] * by_position;
+          fem::node_block<dim>(du, nodes[a]) += marker.basis[a] * by_position;
       if (!is_owned(marker.cell) || !g.wants_shape) continue;
-      const auto& vertices = space_->mesh().cells[static_cast<std::size_t>(marker.cell)];
-      for (std::size_t b = 0; b <= dim; ++b)
-        g.vertices[static_cast<std::size_t>(vertices[b])] += marker.barycentric[b] * by_position;
+      const auto& vertices = space_->mesh().cells[marker.cell];
+      for (std::size_t b = 0; b <= dim; ++b) g.vertices[vertices[b]] += marker.barycentric[b] * by_position;
     }
   }
 
@@ -112,14 +106,12 @@ private:
 
   Evaluation evaluate(const LocalMarker& marker, const ObservedState& state) const {
     const auto target = tracks_[marker.number].at(state.time);
-    const auto& vertices = space_->mesh().cells[static_cast<std::size_t>(marker.cell)];
+    const auto& vertices = space_->mesh().cells[marker.cell];
     const auto nodes = space_->cell_nodes(marker.cell);
     Point r = -target.position;
-    for (std::size_t b = 0; b <= dim; ++b)
-      r += marker.barycentric[b] * space_->mesh().vertices[static_cast<std::size_t>(vertices[b])];
+    for (std::size_t b = 0; b <= dim; ++b) r += marker.barycentric[b] * space_->mesh().vertices[vertices[b]];
     for (std::size_t a = 0; a < nodes.size(); ++a)
-      r += marker.basis[a] *
-           Eigen::Map<const Point>(state.u.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a]);
+      r += marker.basis[a] * fem::node_block<dim>(state.u, nodes[a]);
     const double precision = 1 / (target.sd * target.sd);
     return {precision * r.squaredNorm(), 2 * precision * r};
   }
@@ -137,18 +129,18 @@ MaterialPoint<dim> locate(const mesh::DistributedMesh<dim>& mesh, std::int32_t b
   constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
   MaterialPoint<dim> here{none, {}};
   for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
-    if (mesh.cell_body[static_cast<std::size_t>(cell)] != body) continue;
-    const GlobalIndex id = mesh.cell_ids[static_cast<std::size_t>(cell)];
+    if (mesh.cell_body[cell] != body) continue;
+    const GlobalIndex id = mesh.cell_ids[cell];
     const auto lambda = barycentric<dim>(mesh, cell, rest);
     if (id < here.cell && *std::min_element(lambda.begin(), lambda.end()) >= -boundary_tolerance)
       here = {id, lambda};
   }
   MaterialPoint<dim> result{mesh.comm->min(here.cell), {}};
   if (result.cell == none) {
-    const bool known = body >= 0 && static_cast<std::size_t>(body) < mesh.body_names.size();
+    const bool known = body >= 0 && body < std::ssize(mesh.body_names);
     std::ostringstream text;
     text << what << ": its rest position (" << rest.transpose() << ") lies outside of body '"
-         << (known ? mesh.body_names[static_cast<std::size_t>(body)] : std::to_string(body)) << "'";
+         << (known ? mesh.body_names[body] : std::to_string(body)) << "'";
     throw InputError(text.str());
   }
   if (here.cell == result.cell) result.barycentric = here.barycentric;

@@ -28,8 +28,7 @@ std::vector<CellPair> neighbours_across_faces(const Region<dim>& region) {
       // Ascending in input id, hence one order for both cells.
       std::array<LocalIndex, dim> face;
       const auto of_facet = fem::facet_vertices<dim>(facet);
-      for (std::size_t i = 0; i < dim; ++i)
-        face[i] = mesh.cells[static_cast<std::size_t>(cell)][static_cast<std::size_t>(of_facet[i])];
+      for (std::size_t i = 0; i < dim; ++i) face[i] = mesh.cells[cell][of_facet[i]];
       if (face[0] >= mesh.num_owned_vertices) continue;
       const auto [found, is_first] = first_cell.try_emplace(face, cell);
       if (!is_first) pairs.push_back({found->second, cell});
@@ -72,7 +71,7 @@ public:
         by_constants[entry(other, k)] += factor * derivative(b, a);
       }
     // What this rank found for cells of others goes to them.
-    const auto num_owned = static_cast<std::size_t>(region_.mesh().num_owned_cells);
+    const std::size_t num_owned = region_.mesh().num_owned_cells;
     std::vector<double> ghosts, owned(num_owned * count(), 0.0);
     for (const LocalIndex cell : ghosts_.cells)
       for (std::size_t k = 0; k < count(); ++k) ghosts.push_back(by_constants[entry(cell, k)]);
@@ -86,10 +85,8 @@ public:
 
 private:
   std::size_t count() const { return constants_.names.size(); }
-  std::size_t entry(LocalIndex cell, std::size_t k) const {
-    return static_cast<std::size_t>(cell) * count() + k;
-  }
-  int law_of(LocalIndex cell) const { return constants_.law[static_cast<std::size_t>(cell)]; }
+  std::size_t entry(LocalIndex cell, std::size_t k) const { return cell * count() + k; }
+  int law_of(LocalIndex cell) const { return constants_.law[cell]; }
 
   void check() const {
     RECOIL_ASSERT(constants_.law.size() == region_.cells.size());
@@ -99,11 +96,10 @@ private:
       for (std::size_t k = 0; k < count(); ++k) {
         const double value = constants_.values[entry(cell, k)];
         if (value != 0 && std::isfinite(value)) continue;
-        const auto body = static_cast<std::size_t>(region_.mesh().cell_body[static_cast<std::size_t>(cell)]);
+        const std::size_t body = region_.mesh().cell_body[cell];
         throw InputError("material_smoothing compares ratios of constants: " + constants_.names[k] +
                          " of the law of body '" + region_.mesh().body_names[body] + "' is " +
-                         std::to_string(value) + " in cell " +
-                         std::to_string(region_.mesh().cell_ids[static_cast<std::size_t>(cell)]));
+                         std::to_string(value) + " in cell " + std::to_string(region_.mesh().cell_ids[cell]));
       }
     }
   }

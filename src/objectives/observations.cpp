@@ -121,7 +121,7 @@ void add_row(const CsvReader& reader, const std::vector<std::string_view>& colum
                 (first > 1 ? " of this marker" : "") + "; times must increase");
   Sample<dim> sample{{}, 1};
   for (std::size_t i = 0; i < dim; ++i)
-    sample.position[static_cast<Eigen::Index>(i)] = reader.number(cells[first + i], columns[first + i]);
+    sample.position[i] = reader.number(cells[first + i], columns[first + i]);
   if (with_sd) sample.sd = reader.number(cells.back(), columns.back());
   if (!(sample.sd > 0)) reader.fail("sd is " + std::string(cells.back()) + "; it must be positive");
   track.times.push_back(time);
@@ -152,7 +152,7 @@ typename Track<dim>::Sample Track<dim>::at(double time) const {
   const auto after = std::upper_bound(times.begin(), times.end(), time);
   if (after == times.begin()) return samples.front();
   if (after == times.end()) return samples.back();
-  const auto i = static_cast<std::size_t>(after - times.begin());
+  const std::size_t i = after - times.begin();
   const double share = (time - times[i - 1]) / (times[i] - times[i - 1]);
   return {(1 - share) * samples[i - 1].position + share * samples[i].position,
           (1 - share) * samples[i - 1].sd + share * samples[i].sd};

@@ -26,15 +26,14 @@ Region<dim> make_region(const fem::FunctionSpace<dim>& space,
   Region<dim> region{&space, std::move(geometry), std::move(bodies), {}};
   std::vector<double> count(mesh.body_names.size(), 0.0);
   for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
-    const std::int32_t body = mesh.cell_body[static_cast<std::size_t>(cell)];
+    const std::int32_t body = mesh.cell_body[cell];
     region.cells.push_back(std::binary_search(region.bodies.begin(), region.bodies.end(), body) ? 1 : 0);
-    if (region.owns(cell)) ++count[static_cast<std::size_t>(body)];
+    if (region.owns(cell)) ++count[body];
   }
   space.comm().sum(count);
   for (const std::int32_t body : region.bodies)
-    if (count[static_cast<std::size_t>(body)] == 0)
-      throw InputError("an objective asks for body '" + mesh.body_names[static_cast<std::size_t>(body)] +
-                       "', which has no cells");
+    if (count[body] == 0)
+      throw InputError("an objective asks for body '" + mesh.body_names[body] + "', which has no cells");
   return region;
 }
 

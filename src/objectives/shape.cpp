@@ -44,13 +44,13 @@ public:
     for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
       if (!this->region_.selects(cell)) continue;
       // dV/dX_b = V grad xi^b.
-      const auto& inverse_edges = this->region_.geometry->inverse_edges[static_cast<std::size_t>(cell)];
-      const auto& vertices = mesh.cells[static_cast<std::size_t>(cell)];
+      const auto& inverse_edges = this->region_.geometry->inverse_edges[cell];
+      const auto& vertices = mesh.cells[cell];
       const double weight = by_volume * measure(cell);
       for (int i = 0; i < dim; ++i) {
         const typename OfShape<dim>::Point share = weight * inverse_edges.row(i).transpose();
-        g.vertices[static_cast<std::size_t>(vertices[static_cast<std::size_t>(i) + 1])] += share;
-        g.vertices[static_cast<std::size_t>(vertices[0])] -= share;
+        g.vertices[vertices[i + 1]] += share;
+        g.vertices[vertices[0]] -= share;
       }
     }
   }
@@ -81,15 +81,15 @@ struct BoundaryVertex {
 template <int dim>
 std::vector<BoundaryVertex> boundary_vertices(const Region<dim>& region) {
   const mesh::DistributedMesh<dim>& mesh = region.mesh();
-  const auto id = [&](LocalIndex v) { return mesh.vertex_ids[static_cast<std::size_t>(v)]; };
+  const auto id = [&](LocalIndex v) { return mesh.vertex_ids[v]; };
   // By input ids: sums are then made in one order on any partition.
   std::map<LocalIndex, std::map<GlobalIndex, LocalIndex>> neighbours;
   for (const fem::BoundaryFacet& facet : region.space->boundary_facets()) {
     if (!region.selects(facet.cell)) continue;
-    const auto& cell = mesh.cells[static_cast<std::size_t>(facet.cell)];
+    const auto& cell = mesh.cells[facet.cell];
     for (const int i : fem::facet_vertices<dim>(facet.facet))
       for (const int j : fem::facet_vertices<dim>(facet.facet)) {
-        const LocalIndex a = cell[static_cast<std::size_t>(i)], b = cell[static_cast<std::size_t>(j)];
+        const LocalIndex a = cell[i], b = cell[j];
         if (a != b && a < mesh.num_owned_vertices) neighbours[a][id(b)] = b;
       }
   }
@@ -132,8 +132,8 @@ public:
       const double stretch = y.dot(star.D) / (star.L * star.L);
       for (const LocalIndex neighbour : vertex.neighbours) {
         const Point by_edge = y / star.L - stretch * star.edge(*this, vertex, neighbour).normalized();
-        g.vertices[static_cast<std::size_t>(vertex.vertex)] += by_edge;
-        g.vertices[static_cast<std::size_t>(neighbour)] -= by_edge;
+        g.vertices[vertex.vertex] += by_edge;
+        g.vertices[neighbour] -= by_edge;
       }
     }
   }
@@ -149,7 +149,7 @@ private:
     }
     static Point edge(const BoundarySmoothing& of, const BoundaryVertex& vertex, LocalIndex neighbour) {
       const auto& X = of.region_.mesh().vertices;
-      return X[static_cast<std::size_t>(vertex.vertex)] - X[static_cast<std::size_t>(neighbour)];
+      return X[vertex.vertex] - X[neighbour];
     }
     Point D = Point::Zero();
     double L = 0;

@@ -56,7 +56,7 @@ public:
 private:
   std::span<const double> reference_at(double time) const {
     const auto values = reference_(time);
-    RECOIL_ASSERT(values.size() == static_cast<std::size_t>(space_->num_nodes()) * dim);
+    RECOIL_ASSERT(std::ssize(values) == space_->num_nodes() * dim);
     return values;
   }
   Point residual(const IntegrationPoint<dim>& point, const ObservedState& state,

@@ -34,7 +34,7 @@ T reduce(const Communicator& comm, T value, MPI_Op operation) {
 
 template <class T>
 std::vector<T> gather(const Communicator& comm, T value) {
-  std::vector<T> values(static_cast<std::size_t>(comm.size()));
+  std::vector<T> values(comm.size());
   RECOIL_MPI(MPI_Allgather(&value, 1, MpiType<T>::get(), values.data(), 1, MpiType<T>::get(), comm.get()));
   return values;
 }
@@ -46,8 +46,7 @@ void check_mpi(int code, const char* call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   MPI_Error_string(code, text, &length);
-  throw LibraryError("MPI: " + std::string(call) +
-                     " failed: " + std::string(text, static_cast<std::size_t>(length)));
+  throw LibraryError("MPI: " + std::string(call) + " failed: " + std::string(text, length));
 }
 
 void CommunicatorTraits::release(Handle& comm) noexcept {
@@ -102,7 +101,7 @@ void Communicator::broadcast(std::span<std::byte> bytes, int root) const {
 }
 
 void Communicator::broadcast(std::string& text, int root) const {
-  text.resize(static_cast<std::size_t>(agreed_size(static_cast<GlobalIndex>(text.size()), root)));
+  text.resize(agreed_size(std::ssize(text), root));
   broadcast(std::as_writable_bytes(std::span(text.data(), text.size())), root);
 }
 
@@ -115,14 +114,14 @@ std::vector<GlobalIndex> Communicator::all_gather(GlobalIndex value) const { ret
 std::vector<double> Communicator::all_gather(double value) const { return gather(*this, value); }
 
 std::vector<double> Communicator::all_gather(std::span<const double> values) const {
-  std::vector<double> result(values.size() * static_cast<std::size_t>(size_));
+  std::vector<double> result(values.size() * size_);
   const int count = static_cast<int>(values.size());
   RECOIL_MPI(MPI_Allgather(values.data(), count, MPI_DOUBLE, result.data(), count, MPI_DOUBLE, get()));
   return result;
 }
 
 std::vector<std::string> Communicator::all_gather(const std::string& text) const {
-  const std::vector<GlobalIndex> lengths = all_gather(static_cast<GlobalIndex>(text.size()));
+  const std::vector<GlobalIndex> lengths = all_gather(std::ssize(text));
   std::vector<int> counts, offsets;
   GlobalIndex total = 0;
   for (const GlobalIndex length : lengths) {
@@ -131,13 +130,12 @@ std::vector<std::string> Communicator::all_gather(const std::string& text) const
     total += length;
   }
   if (total > INT_MAX) throw LibraryError("gathering texts of " + std::to_string(total) + " bytes: too long");
-  std::string joined(static_cast<std::size_t>(total), '\0');
+  std::string joined(total, '\0');
   RECOIL_MPI(MPI_Allgatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, joined.data(),
                             counts.data(), offsets.data(), MPI_CHAR, get()));
   std::vector<std::string> texts;
   for (std::size_t rank = 0; rank < counts.size(); ++rank)
-    texts.push_back(
-        joined.substr(static_cast<std::size_t>(offsets[rank]), static_cast<std::size_t>(counts[rank])));
+    texts.push_back(joined.substr(offsets[rank], counts[rank]));
   return texts;
 }
 
@@ -149,14 +147,14 @@ Communicator Communicator::split(int color, int key) const {
 }
 
 void agree(const Communicator& comm, int code, const std::string& message) {
-  const GlobalIndex nobody = comm.size();
-  const GlobalIndex first = comm.min(message.empty() ? nobody : GlobalIndex(comm.rank()));
-  if (first == nobody) return;
+  const int first = static_cast<int>(comm.min(GlobalIndex{message.empty() ? comm.size() : comm.rank()}));
+  if (first == comm.size()) return;
   std::string shared_message = message;
-  comm.broadcast(shared_message, static_cast<int>(first));
+  comm.broadcast(shared_message, first);
   std::vector<int> shared_code{code};
-  comm.broadcast(shared_code, static_cast<int>(first));
-  switch (static_cast<ExitCode>(shared_code[0])) {
+  comm.broadcast(shared_code, first);
+  const auto agreed = static_cast<ExitCode>(shared_code[0]);
+  switch (agreed) {
   case ExitCode::bad_input:
     throw InputError(shared_message);
   case ExitCode::file_error:
@@ -165,7 +163,7 @@ void agree(const Communicator& comm, int code, const std::string& message) {
   case ExitCode::internal:
     throw LibraryError(shared_message, true);
   default:
-    throw Error(static_cast<ExitCode>(shared_code[0]), shared_message);
+    throw Error(agreed, shared_message);
   }
 }
 

@@ -26,9 +26,9 @@ void receive(MPI_Message& message, MPI_Status& status, std::size_t part_bytes,
   if (!inbox.open) inbox.messages.emplace_back();
   std::vector<std::byte>& bytes = inbox.messages.back();
   const std::size_t begin = bytes.size();
-  bytes.resize(begin + static_cast<std::size_t>(count));
+  bytes.resize(begin + count);
   RECOIL_MPI(MPI_Mrecv(bytes.data() + begin, count, MPI_BYTE, &message, MPI_STATUS_IGNORE));
-  inbox.open = static_cast<std::size_t>(count) == part_bytes;
+  inbox.open = bytes.size() - begin == part_bytes;
 }
 
 } // namespace

@@ -29,26 +29,26 @@ void for_parts(Byte* begin, std::size_t size, Work&& work) {
 } // namespace
 
 Halo::Halo(const Communicator& comm, const std::vector<std::vector<LocalIndex>>& wanted) : comm_(comm.get()) {
-  RECOIL_ASSERT(wanted.size() == static_cast<std::size_t>(comm.size()));
-  RECOIL_ASSERT(wanted[static_cast<std::size_t>(comm.rank())].empty());
+  RECOIL_ASSERT(std::ssize(wanted) == comm.size());
+  RECOIL_ASSERT(wanted[comm.rank()].empty());
   std::size_t num_ghosts = 0;
-  for (std::size_t rank = 0; rank < wanted.size(); ++rank) {
+  for (int rank = 0; rank < comm.size(); ++rank) {
     if (wanted[rank].empty()) continue;
-    ghost_parts_.push_back({static_cast<int>(rank), num_ghosts, num_ghosts + wanted[rank].size()});
+    ghost_parts_.push_back({rank, num_ghosts, num_ghosts + wanted[rank].size()});
     num_ghosts += wanted[rank].size();
   }
   num_ghosts_ = static_cast<LocalIndex>(num_ghosts);
 
   const auto requests = exchange(comm, wanted);
-  for (std::size_t rank = 0; rank < requests.size(); ++rank) {
+  for (int rank = 0; rank < comm.size(); ++rank) {
     if (requests[rank].empty()) continue;
-    sent_parts_.push_back({static_cast<int>(rank), sent_.size(), sent_.size() + requests[rank].size()});
+    sent_parts_.push_back({rank, sent_.size(), sent_.size() + requests[rank].size()});
     sent_.insert(sent_.end(), requests[rank].begin(), requests[rank].end());
   }
   if (sent_.empty()) return;
   const auto [lowest, highest] = std::minmax_element(sent_.begin(), sent_.end());
   RECOIL_ASSERT(*lowest >= 0);
-  min_owned_ = static_cast<std::size_t>(*highest) + 1;
+  min_owned_ = *highest + 1;
 }
 
 int Halo::num_neighbours() const {
@@ -79,32 +79,29 @@ void Halo::transfer(const std::vector<Part>& from, const std::byte* outgoing, co
 void Halo::forward_bytes(std::span<const std::byte> owned, std::size_t entry_bytes,
                          std::span<std::byte> ghosts) const {
   RECOIL_ASSERT(owned.size() >= min_owned_ * entry_bytes);
-  RECOIL_ASSERT(ghosts.size() == static_cast<std::size_t>(num_ghosts_) * entry_bytes);
+  RECOIL_ASSERT(ghosts.size() == num_ghosts_ * entry_bytes);
   std::vector<std::byte> outgoing(sent_.size() * entry_bytes);
   for (std::size_t i = 0; i < sent_.size(); ++i)
-    std::memcpy(outgoing.data() + i * entry_bytes,
-                owned.data() + static_cast<std::size_t>(sent_[i]) * entry_bytes, entry_bytes);
+    std::memcpy(outgoing.data() + i * entry_bytes, owned.data() + sent_[i] * entry_bytes, entry_bytes);
   transfer(sent_parts_, outgoing.data(), ghost_parts_, ghosts.data(), entry_bytes);
 }
 
 void Halo::forward(std::span<const double> owned, int width, std::span<double> ghosts) const {
   RECOIL_ASSERT(width > 0);
-  forward_bytes(std::as_bytes(owned), static_cast<std::size_t>(width) * sizeof(double),
-                std::as_writable_bytes(ghosts));
+  forward_bytes(std::as_bytes(owned), width * sizeof(double), std::as_writable_bytes(ghosts));
 }
 
 void Halo::add_back(std::span<const double> ghosts, int width, std::span<double> owned) const {
   RECOIL_ASSERT(width > 0);
-  const auto n = static_cast<std::size_t>(width);
+  const std::size_t n = width;
   RECOIL_ASSERT(owned.size() >= min_owned_ * n);
-  RECOIL_ASSERT(ghosts.size() == static_cast<std::size_t>(num_ghosts_) * n);
+  RECOIL_ASSERT(ghosts.size() == num_ghosts_ * n);
   std::vector<double> incoming(sent_.size() * n);
   transfer(ghost_parts_, std::as_bytes(ghosts).data(), sent_parts_,
            std::as_writable_bytes(std::span(incoming)).data(), n * sizeof(double));
   // Nothing is added before all has come: the order of arrival must not show in the last bit.
   for (std::size_t i = 0; i < sent_.size(); ++i)
-    for (std::size_t k = 0; k < n; ++k)
-      owned[static_cast<std::size_t>(sent_[i]) * n + k] += incoming[i * n + k];
+    for (std::size_t k = 0; k < n; ++k) owned[sent_[i] * n + k] += incoming[i * n + k];
 }
 
 } // namespace recoil::parallel

@@ -21,19 +21,15 @@ struct CellGeometry {
     inverse_edges.reserve(mesh.cells.size());
     edge_determinant.reserve(mesh.cells.size());
     for (const auto& cell : mesh.cells) {
-      const auto& origin = mesh.vertices[static_cast<std::size_t>(cell[0])];
+      const auto& origin = mesh.vertices[cell[0]];
       Eigen::Matrix<double, dim, dim> edges;
-      for (int i = 0; i < dim; ++i)
-        edges.col(i) =
-            mesh.vertices[static_cast<std::size_t>(cell[static_cast<std::size_t>(i) + 1])] - origin;
+      for (int i = 0; i < dim; ++i) edges.col(i) = mesh.vertices[cell[i + 1]] - origin;
       inverse_edges.push_back(edges.inverse());
       edge_determinant.push_back(edges.determinant());
     }
   }
   /// Factor that turns reference quadrature weights into those on the rest cell.
-  double weight_factor(LocalIndex cell) const {
-    return std::abs(edge_determinant[static_cast<std::size_t>(cell)]);
-  }
+  double weight_factor(LocalIndex cell) const { return std::abs(edge_determinant[cell]); }
 };
 
 } // namespace recoil::fem

@@ -67,11 +67,9 @@ public:
   /// Owned vertices - first those of nodes, then those of obstacles -, then ghosts.
   const std::vector<SurfaceVertex<dim>>& vertices() const { return vertices_; }
   /// Local node of a vertex; -1 for obstacles.
-  LocalIndex node(LocalIndex vertex) const { return nodes_[static_cast<std::size_t>(vertex)]; }
+  LocalIndex node(LocalIndex vertex) const { return nodes_[vertex]; }
   /// Local obstacle vertex of a vertex; -1 for nodes.
-  LocalIndex obstacle_vertex(LocalIndex vertex) const {
-    return obstacle_vertices_[static_cast<std::size_t>(vertex)];
-  }
+  LocalIndex obstacle_vertex(LocalIndex vertex) const { return obstacle_vertices_[vertex]; }
   /// Owned edges, vertices ascending in id; in 2D the primitives of the surface, in 3D the edges of its
   /// faces.
   const std::vector<std::array<LocalIndex, 2>>& edges() const { return edges_; }

@@ -57,7 +57,7 @@ private:
   struct Dof {
     LocalIndex node;
     int component;
-    std::size_t condition;
+    std::int64_t condition;
   };
   double value(const Dof& dof, double time) const;
 

@@ -17,13 +17,12 @@ public:
   /// `matrix` must have the graph of `space`; both must outlive the assembler. Not collective.
   ElementAssembler(const FunctionSpace<dim>& space, linalg::BlockMatrix& matrix)
       : space_(&space), matrix_(&matrix) {
-    cell_offsets_.assign(static_cast<std::size_t>(space.mesh().num_cells()) + 1, 0);
+    cell_offsets_.assign(space.mesh().num_cells() + 1, 0);
     for (LocalIndex cell = 0; cell < space.mesh().num_cells(); ++cell) {
-      const auto nodes = static_cast<std::int64_t>(space.cell_nodes(cell).size());
-      cell_offsets_[static_cast<std::size_t>(cell) + 1] =
-          cell_offsets_[static_cast<std::size_t>(cell)] + nodes * nodes;
+      const std::int64_t nodes = space.cell_nodes(cell).size();
+      cell_offsets_[cell + 1] = cell_offsets_[cell] + nodes * nodes;
     }
-    positions_.reserve(static_cast<std::size_t>(cell_offsets_.back()));
+    positions_.reserve(cell_offsets_.back());
     for (LocalIndex cell = 0; cell < space.mesh().num_cells(); ++cell)
       for (const LocalIndex row : space.cell_nodes(cell))
         for (const LocalIndex column : space.cell_nodes(cell))
@@ -40,8 +39,7 @@ public:
   template <int nodes>
   void add_upper(LocalIndex cell, const double* K) const {
     const LocalIndex* cell_nodes = space_->cell_nodes(cell).data();
-    const std::int32_t* position =
-        &positions_[static_cast<std::size_t>(cell_offsets_[static_cast<std::size_t>(cell)])];
+    const std::int32_t* position = &positions_[cell_offsets_[cell]];
     const LocalIndex num_owned = space_->num_owned_nodes();
     constexpr int size = dim * nodes;
     for (int a = 0; a < nodes; ++a, position += nodes) {
@@ -57,11 +55,10 @@ public:
   /// Adds a row-major dim x dim block at the `a`-th and `b`-th node of `cell`.
   void add_block(LocalIndex cell, int a, int b, const double* block) const {
     const auto cell_nodes = space_->cell_nodes(cell);
-    const LocalIndex row = cell_nodes[static_cast<std::size_t>(a)];
+    const LocalIndex row = cell_nodes[a];
     if (row >= space_->num_owned_nodes()) return;
-    const auto place =
-        cell_offsets_[static_cast<std::size_t>(cell)] + a * static_cast<std::int64_t>(cell_nodes.size()) + b;
-    values_.template add<dim>(row, positions_[static_cast<std::size_t>(place)], block, dim);
+    const auto place = cell_offsets_[cell] + a * std::ssize(cell_nodes) + b;
+    values_.template add<dim>(row, positions_[place], block, dim);
   }
 
   const FunctionSpace<dim>& space() const { return *space_; }

@@ -23,6 +23,16 @@ struct BoundaryFacet {
   std::int32_t id; ///< surface id
 };
 
+/// The components at a node of a field with `dim` numbers per node.
+template <int dim>
+auto node_block(std::span<const double> field, LocalIndex node) {
+  return Eigen::Map<const Eigen::Matrix<double, dim, 1>>(field.data() + std::ptrdiff_t{dim} * node);
+}
+template <int dim>
+auto node_block(std::span<double> field, LocalIndex node) {
+  return Eigen::Map<Eigen::Matrix<double, dim, 1>>(field.data() + std::ptrdiff_t{dim} * node);
+}
+
 /// Vector-valued Lagrange functions of order 1..4 on a distributed mesh, the order chosen per body: nodes,
 /// their numbering and the flat table from cells to nodes that every element loop uses.
 ///
@@ -46,9 +56,7 @@ public:
   const mesh::DistributedMesh<dim>& mesh() const { return *mesh_; }
   const parallel::Communicator& comm() const { return *mesh_->comm; }
 
-  int order(LocalIndex cell) const {
-    return body_orders_[static_cast<std::size_t>(mesh_->cell_body[static_cast<std::size_t>(cell)])];
-  }
+  int order(LocalIndex cell) const { return body_orders_[mesh_->cell_body[cell]]; }
   const std::vector<int>& body_orders() const { return body_orders_; }
   int max_order() const { return max_order_; }
   static const LagrangeBasis<dim>& basis(int order);
@@ -57,12 +65,12 @@ public:
 
   /// Local numbers of the nodes of a cell, in the order of LagrangeBasis.
   std::span<const LocalIndex> cell_nodes(LocalIndex cell) const {
-    const auto begin = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(cell)]);
-    const auto end = static_cast<std::size_t>(offsets_[static_cast<std::size_t>(cell) + 1]);
+    const std::size_t begin = offsets_[cell];
+    const std::size_t end = offsets_[cell + 1];
     return std::span(cell_nodes_).subspan(begin, end - begin);
   }
   /// First entry of a cell in the concatenation of all cells' nodes.
-  std::int64_t cell_offset(LocalIndex cell) const { return offsets_[static_cast<std::size_t>(cell)]; }
+  std::int64_t cell_offset(LocalIndex cell) const { return offsets_[cell]; }
 
   LocalIndex num_owned_nodes() const { return layout_->num_owned; }
   LocalIndex num_nodes() const { return layout_->num_local(); }
@@ -72,14 +80,10 @@ public:
   /// Canonical numbers of the local nodes, 0 .. num_nodes_global() - 1.
   const std::vector<GlobalIndex>& canonical_ids() const { return canonical_ids_; }
   /// Local node at a local vertex.
-  LocalIndex node_of_vertex(LocalIndex vertex) const {
-    return node_of_vertex_[static_cast<std::size_t>(vertex)];
-  }
+  LocalIndex node_of_vertex(LocalIndex vertex) const { return node_of_vertex_[vertex]; }
 
   /// Local cells of one order, ascending (owned first).
-  const std::vector<LocalIndex>& cells_of_order(int order) const {
-    return cells_of_order_[static_cast<std::size_t>(order)];
-  }
+  const std::vector<LocalIndex>& cells_of_order(int order) const { return cells_of_order_[order]; }
   /// Every boundary facet of the local cells (ghost cells included), by ascending input id of the cell.
   const std::vector<BoundaryFacet>& boundary_facets() const { return boundary_facets_; }
 

@@ -24,9 +24,9 @@ public:
 
   int order() const { return order_; }
   int size() const { return static_cast<int>(multi_indices_.size()); }
-  const MultiIndex& multi_index(int point) const { return multi_indices_[static_cast<std::size_t>(point)]; }
+  const MultiIndex& multi_index(int point) const { return multi_indices_[point]; }
   /// The point with the multi-index `alpha`, whose entries must sum to the order.
-  int index(const MultiIndex& alpha) const { return lookup_[static_cast<std::size_t>(key(alpha))]; }
+  int index(const MultiIndex& alpha) const { return lookup_[key(alpha)]; }
 
   /// Number of sub-simplices of dimension `entity_dim` (0: vertices .. dim: the simplex itself).
   static int num_entities(int entity_dim);
@@ -43,7 +43,7 @@ public:
 private:
   int key(const MultiIndex& alpha) const {
     int k = 0;
-    for (int i = 1; i <= dim; ++i) k = k * (order_ + 1) + alpha[static_cast<std::size_t>(i)];
+    for (int i = 1; i <= dim; ++i) k = k * (order_ + 1) + alpha[i];
     return k;
   }
 

@@ -36,7 +36,7 @@ struct VectorLayout {
   LocalIndex num_local() const { return num_owned + static_cast<LocalIndex>(ghosts.size()); }
   /// Global number of the owned or ghost block `local`.
   GlobalIndex global(LocalIndex local) const {
-    return local < num_owned ? offset + local : ghosts[static_cast<std::size_t>(local - num_owned)];
+    return local < num_owned ? offset + local : ghosts[local - num_owned];
   }
 };
 
@@ -83,9 +83,7 @@ public:
   Vec get() const { return vec_.get(); }
 
 private:
-  std::size_t owned_size() const {
-    return static_cast<std::size_t>(layout_->num_owned) * static_cast<std::size_t>(layout_->block_size);
-  }
+  std::size_t owned_size() const { return layout_->num_owned * layout_->block_size; }
 
   std::shared_ptr<const VectorLayout> layout_;
   VecHandle vec_;

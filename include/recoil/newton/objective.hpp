@@ -80,18 +80,14 @@ public:
   /// The size of the round-off in `value` = value(x): differences of this size carry no information. Worth
   /// overriding where the value is the difference of much larger terms. Default: machine epsilon times
   /// |value|.
-  virtual double value_resolution(const linalg::Vector& x, double value) {
-    static_cast<void>(x);
+  virtual double value_resolution(const linalg::Vector& /*x*/, double value) {
     return std::numeric_limits<double>::epsilon() * std::abs(value);
   }
 
   /// Called with each accepted iterate. True when the function itself changed in response (a barrier
-  /// stiffness, say): value and gradient are then evaluated again before the next iteration. Default:
-  /// nothing, false.
-  virtual bool accepted(const linalg::Vector& x) {
-    static_cast<void>(x);
-    return false;
-  }
+  /// stiffness, say): value and gradient are then evaluated again before the next iteration. Default: nothing,
+  /// false.
+  virtual bool accepted(const linalg::Vector& /*x*/) { return false; }
 };
 
 } // namespace recoil::newton

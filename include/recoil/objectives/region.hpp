@@ -19,7 +19,7 @@ struct Region {
 
   const mesh::DistributedMesh<dim>& mesh() const { return space->mesh(); }
   const parallel::Communicator& comm() const { return space->comm(); }
-  bool selects(LocalIndex cell) const { return cells[static_cast<std::size_t>(cell)] != 0; }
+  bool selects(LocalIndex cell) const { return cells[cell] != 0; }
   bool owns(LocalIndex cell) const { return cell < mesh().num_owned_cells; }
 };
 

@@ -51,7 +51,7 @@ public:
   template <class T>
   void broadcast(std::vector<T>& values, int root = 0) const {
     static_assert(std::is_trivially_copyable_v<T>);
-    values.resize(static_cast<std::size_t>(agreed_size(static_cast<GlobalIndex>(values.size()), root)));
+    values.resize(agreed_size(std::ssize(values), root));
     broadcast(std::as_writable_bytes(std::span(values)), root);
   }
   /// One value per rank, on every rank.

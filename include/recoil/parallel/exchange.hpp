@@ -33,9 +33,9 @@ std::vector<std::vector<T>> exchange(const Communicator& comm, const std::vector
     std::memcpy(message.bytes.data(), outgoing[rank].data(), message.bytes.size());
     messages.push_back(std::move(message));
   }
-  std::vector<std::vector<T>> incoming(static_cast<std::size_t>(comm.size()));
+  std::vector<std::vector<T>> incoming(comm.size());
   for (const Message& message : exchange_bytes(comm, std::move(messages))) {
-    auto& values = incoming[static_cast<std::size_t>(message.rank)];
+    auto& values = incoming[message.rank];
     values.resize(message.bytes.size() / sizeof(T));
     std::memcpy(values.data(), message.bytes.data(), message.bytes.size());
   }
@@ -46,8 +46,8 @@ std::vector<std::vector<T>> exchange(const Communicator& comm, const std::vector
 template <class T>
 std::vector<T> gather(const Communicator& comm, int host, std::vector<T> values) {
   if (comm.size() == 1) return values;
-  std::vector<std::vector<T>> outgoing(static_cast<std::size_t>(comm.size()));
-  outgoing[static_cast<std::size_t>(host)] = std::move(values);
+  std::vector<std::vector<T>> outgoing(comm.size());
+  outgoing[host] = std::move(values);
   std::vector<T> result;
   for (const std::vector<T>& part : parallel::exchange(comm, outgoing))
     result.insert(result.end(), part.begin(), part.end());

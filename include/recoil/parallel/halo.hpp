@@ -34,15 +34,13 @@ public:
   template <class T>
   std::vector<T> forward(std::span<const T> owned) const {
     static_assert(std::is_trivially_copyable_v<T> && !std::is_same_v<T, bool>);
-    std::vector<T> ghosts(static_cast<std::size_t>(num_ghosts_));
+    std::vector<T> ghosts(num_ghosts_);
     forward_bytes(std::as_bytes(owned), sizeof(T), std::as_writable_bytes(std::span(ghosts)));
     return ghosts;
   }
 
   /// What this rank sends in one forward() of `width` doubles per entry. Not collective.
-  std::size_t bytes_per_forward(int width) const {
-    return sent_.size() * static_cast<std::size_t>(width) * sizeof(double);
-  }
+  std::size_t bytes_per_forward(int width) const { return sent_.size() * width * sizeof(double); }
   /// Ranks that this rank receives from or sends to. Not collective.
   int num_neighbours() const;
   /// Owned entries that others want, by rank, then as wanted; an entry wanted by two ranks stands twice.

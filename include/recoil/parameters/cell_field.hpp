@@ -21,9 +21,7 @@ struct CellField {
   /// The set of N constants of a point. @pre all sets have N.
   template <std::size_t N>
   std::array<double, N> at(std::size_t cell, int point) const {
-    const std::size_t set = points_per_cell == 1 ? cell
-                                                 : cell * static_cast<std::size_t>(points_per_cell) +
-                                                       static_cast<std::size_t>(point);
+    const std::size_t set = points_per_cell == 1 ? cell : cell * points_per_cell + point;
     std::array<double, N> constants;
     std::copy_n(values.data() + set * N, N, constants.begin());
     return constants;

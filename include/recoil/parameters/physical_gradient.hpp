@@ -27,7 +27,7 @@ struct PhysicalGradient {
         acceleration(owned_cells(space), Point::Zero()),
         traction(space.boundary_facets().size(), Point::Zero()),
         pressure(space.boundary_facets().size(), 0.0), vertices(space.mesh().vertices.size(), Point::Zero()),
-        obstacle_vertices(static_cast<std::size_t>(num_obstacle_vertices), Point::Zero()) {}
+        obstacle_vertices(num_obstacle_vertices, Point::Zero()) {}
 
   /// Per owned cell by a constant of its law; zero where the law has no constant of this name.
   std::vector<double>& constant(const std::string& name) {
@@ -52,7 +52,7 @@ struct PhysicalGradient {
 
 private:
   static std::size_t owned_cells(const fem::FunctionSpace<dim>& space) {
-    return static_cast<std::size_t>(space.mesh().num_owned_cells);
+    return space.mesh().num_owned_cells;
   }
 };
 

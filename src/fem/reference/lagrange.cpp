@@ -36,7 +36,7 @@ template <int dim>
 std::array<Factors, dim + 1> all_factors(int order, const Eigen::Matrix<double, dim, 1>& xi) {
   std::array<Factors, dim + 1> f;
   f[0] = factors(order, 1.0 - xi.sum());
-  for (int i = 0; i < dim; ++i) f[static_cast<std::size_t>(i + 1)] = factors(order, xi[i]);
+  for (int i = 0; i < dim; ++i) f[i + 1] = factors(order, xi[i]);
   return f;
 }
 
@@ -48,8 +48,7 @@ LagrangeBasis<dim>::LagrangeBasis(int order) : lattice_(checked_order(order)) {}
 template <int dim>
 typename LagrangeBasis<dim>::Point LagrangeBasis<dim>::node(int node) const {
   Point xi;
-  for (int i = 0; i < dim; ++i)
-    xi[i] = static_cast<double>(multi_index(node)[static_cast<std::size_t>(i + 1)]) / order();
+  for (int i = 0; i < dim; ++i) xi[i] = static_cast<double>(multi_index(node)[i + 1]) / order();
   return xi;
 }
 
@@ -60,7 +59,7 @@ void LagrangeBasis<dim>::values(const Point& xi, std::span<double> values) const
     const MultiIndex& alpha = multi_index(a);
     double product = 1.0;
     for (std::size_t i = 0; i <= dim; ++i) product *= f[i].value[alpha[i]];
-    values[static_cast<std::size_t>(a)] = product;
+    values[a] = product;
   }
 }
 
@@ -75,8 +74,7 @@ void LagrangeBasis<dim>::gradients(const Point& xi, std::span<double> gradients)
       for (std::size_t j = 0; j <= dim; ++j)
         if (j != i) by_lambda[i] *= f[j].value[alpha[j]];
     }
-    for (std::size_t j = 0; j < dim; ++j)
-      gradients[static_cast<std::size_t>(a) * dim + j] = by_lambda[j + 1] - by_lambda[0];
+    for (std::size_t j = 0; j < dim; ++j) gradients[a * dim + j] = by_lambda[j + 1] - by_lambda[0];
   }
 }
 

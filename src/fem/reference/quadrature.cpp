@@ -90,20 +90,18 @@ constexpr Tetrahedron tetrahedron8[] = {
     s211(0.00242927024649592333, 0.20390911948918006799, 0.58686555444866268875),
     s211(0.00119270878587427835, 0.02125986417707884911, 0.71491469667379464351)};
 
-std::span<const Triangle> symmetric_rule(int degree, Triangle*) {
+std::span<const Triangle> symmetric_rule(int degree, const Triangle&) {
   static constexpr std::array<std::span<const Triangle>, 11> rules{triangle1, triangle1, triangle2, triangle4,
                                                                    triangle4, triangle5, triangle6, triangle7,
                                                                    triangle8, triangle9, triangle10};
-  return static_cast<std::size_t>(degree) < rules.size() ? rules[static_cast<std::size_t>(degree)]
-                                                         : std::span<const Triangle>();
+  return degree < std::ssize(rules) ? rules[degree] : std::span<const Triangle>();
 }
 
-std::span<const Tetrahedron> symmetric_rule(int degree, Tetrahedron*) {
+std::span<const Tetrahedron> symmetric_rule(int degree, const Tetrahedron&) {
   static constexpr std::array<std::span<const Tetrahedron>, 9> rules{
       tetrahedron1, tetrahedron1, tetrahedron2, tetrahedron3, tetrahedron5,
       tetrahedron5, tetrahedron6, tetrahedron7, tetrahedron8};
-  return static_cast<std::size_t>(degree) < rules.size() ? rules[static_cast<std::size_t>(degree)]
-                                                         : std::span<const Tetrahedron>();
+  return degree < std::ssize(rules) ? rules[degree] : std::span<const Tetrahedron>();
 }
 
 template <int dim>
@@ -112,7 +110,7 @@ void add_orbit(const Orbit<dim>& orbit, QuadratureRule<dim>& rule) {
   std::sort(lambda.begin(), lambda.end());
   do {
     Eigen::Matrix<double, dim, 1> point;
-    for (int i = 0; i < dim; ++i) point[i] = lambda[static_cast<std::size_t>(i + 1)];
+    for (int i = 0; i < dim; ++i) point[i] = lambda[i + 1];
     rule.points.push_back(point);
     rule.weights.push_back(orbit.weight);
   } while (std::next_permutation(lambda.begin(), lambda.end()));
@@ -174,8 +172,7 @@ QuadratureRule<dim> simplex_quadrature(int degree) {
   QuadratureRule<dim> rule;
   rule.degree = degree;
   if constexpr (dim > 1)
-    for (const Orbit<dim>& orbit : symmetric_rule(degree, static_cast<Orbit<dim>*>(nullptr)))
-      add_orbit(orbit, rule);
+    for (const Orbit<dim>& orbit : symmetric_rule(degree, Orbit<dim>())) add_orbit(orbit, rule);
   if (rule.points.empty()) add_conical_product(degree, rule);
   return rule;
 }

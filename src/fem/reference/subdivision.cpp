@@ -49,8 +49,7 @@ std::vector<std::array<int, dim + 1>> subdivide_cell(int order) {
       }
       if (!inside) continue;
       Eigen::Matrix<double, dim, dim> edges;
-      for (int i = 0; i < dim; ++i)
-        edges.col(i) = basis.node(cell[static_cast<std::size_t>(i + 1)]) - basis.node(cell[0]);
+      for (int i = 0; i < dim; ++i) edges.col(i) = basis.node(cell[i + 1]) - basis.node(cell[0]);
       if (edges.determinant() < 0.0) std::swap(cell[dim - 1], cell[dim]);
       cells.push_back(cell);
     } while (std::next_permutation(axes.begin(), axes.end()));
@@ -63,7 +62,7 @@ std::vector<std::array<int, dim>> subdivide_facet(int order, int facet) {
   const std::vector<int> nodes = LagrangeBasis<dim>(order).facet_nodes(facet);
   std::vector<std::array<int, dim>> facets = subdivide_cell<dim - 1>(order);
   for (auto& corners : facets)
-    for (int& corner : corners) corner = nodes[static_cast<std::size_t>(corner)];
+    for (int& corner : corners) corner = nodes[corner];
   return facets;
 }
 
@@ -77,7 +76,7 @@ std::vector<int> vtk_nodes(int dim, int order, bool mirrored) {
     nodes = mirrored ? std::vector{0, 2, 1, 4, 5, 3} : std::vector{0, 1, 2, 3, 5, 4};
   else
     nodes = mirrored ? std::vector{0, 1, 3, 2, 4, 8, 6, 5, 7, 9} : std::vector{0, 1, 2, 3, 4, 7, 5, 6, 8, 9};
-  if (order == 1) nodes.resize(static_cast<std::size_t>(dim + 1));
+  if (order == 1) nodes.resize(dim + 1);
   return nodes;
 }
 

@@ -8,7 +8,7 @@ Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis,
   Tabulation<dim> table;
   table.num_points = static_cast<int>(points.size());
   table.num_nodes = basis.num_nodes();
-  const auto row = static_cast<std::size_t>(table.num_nodes);
+  const std::size_t row = table.num_nodes;
   table.values.resize(points.size() * row);
   table.gradients.resize(points.size() * row * dim);
   for (std::size_t q = 0; q < points.size(); ++q) {

@@ -81,8 +81,7 @@ void append(SimplexMesh& scene, const GeometrySpec& spec, const Body& body) {
   const BodyMesh& mesh = body.mesh;
   std::vector<std::int32_t> number(mesh.vertices.size(), -1);
   for (const auto& cell : mesh.cells)
-    for (int i = 0; i <= mesh.dim; ++i)
-      number[static_cast<std::size_t>(cell[static_cast<std::size_t>(i)])] = 0;
+    for (int i = 0; i <= mesh.dim; ++i) number[cell[i]] = 0;
   std::int32_t used = 0;
   for (auto& v : number)
     if (v == 0) v = used++;
@@ -101,7 +100,7 @@ void append(SimplexMesh& scene, const GeometrySpec& spec, const Body& body) {
   const auto grow = [](auto& array, std::size_t count) {
     if (array.empty()) array.reserve(count);
   };
-  grow(scene.vertices, copies * static_cast<std::size_t>(used));
+  grow(scene.vertices, copies * used);
   grow(scene.cells, copies * mesh.cells.size());
   for (const auto& offset : offsets) {
     const auto first = static_cast<std::int32_t>(scene.vertices.size());
@@ -112,8 +111,8 @@ void append(SimplexMesh& scene, const GeometrySpec& spec, const Body& body) {
       }
     for (auto cell : mesh.cells) {
       for (int i = 0; i <= mesh.dim; ++i) {
-        auto& v = cell[static_cast<std::size_t>(i)];
-        v = first + number[static_cast<std::size_t>(v)];
+        auto& v = cell[i];
+        v = first + number[v];
       }
       scene.cells.push_back(cell);
     }

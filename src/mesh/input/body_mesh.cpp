@@ -30,9 +30,7 @@ struct Measure {
 };
 
 Measure measure(const BodyMesh& mesh, const std::array<std::int32_t, 4>& cell) {
-  const auto at = [&](int i) -> const Eigen::Vector3d& {
-    return mesh.vertices[static_cast<std::size_t>(cell[static_cast<std::size_t>(i)])];
-  };
+  const auto at = [&](int i) -> const Eigen::Vector3d& { return mesh.vertices[cell[i]]; };
   const Eigen::Vector3d a = at(1) - at(0), b = at(2) - at(0);
   if (mesh.dim == 2) return {a.x() * b.y() - a.y() * b.x(), a.norm() * b.norm()};
   const Eigen::Vector3d c = at(3) - at(0);
@@ -44,11 +42,11 @@ Measure measure(const BodyMesh& mesh, const std::array<std::int32_t, 4>& cell) {
   std::string corners;
   bool repeated = false, finite = true;
   for (int i = 0; i <= mesh.dim; ++i) {
-    const auto v = vertices[static_cast<std::size_t>(i)];
-    const auto& p = mesh.vertices[static_cast<std::size_t>(v)];
+    const auto v = vertices[i];
+    const auto& p = mesh.vertices[v];
     corners += (i ? ", " : "") + std::to_string(v) + " at " + describe(p, mesh.dim);
     finite = finite && p.allFinite();
-    for (int j = 0; j < i; ++j) repeated = repeated || vertices[static_cast<std::size_t>(j)] == v;
+    for (int j = 0; j < i; ++j) repeated = repeated || vertices[j] == v;
   }
   const std::string kind = mesh.dim == 3 ? "tetrahedron " : "triangle ";
   throw InputError(where, kind + std::to_string(mesh.cell_source[cell]) + " (counted from 0) " +
@@ -88,7 +86,7 @@ BodyMesh body_mesh(RawMesh&& raw, const std::string& where) {
 void orient(BodyMesh& mesh, const std::string& where) {
   // below this share of the product of edges the sign of the determinant is rounding
   constexpr double tolerance = 1e-15;
-  const auto last = static_cast<std::size_t>(mesh.dim);
+  const std::size_t last = mesh.dim;
   for (std::size_t c = 0; c < mesh.cells.size(); ++c) {
     const auto [determinant, scale] = measure(mesh, mesh.cells[c]);
     if (!(std::abs(determinant) > tolerance * scale) || !std::isfinite(determinant))

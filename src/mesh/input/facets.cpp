@@ -12,7 +12,7 @@ namespace {
 /// A facet in the bucket of its smallest vertex.
 struct FacetEntry {
   std::int32_t middle, largest; ///< its other vertices, ascending; largest = -1 in 2D
-  std::uint32_t reference;      ///< 4 * cell + local
+  std::int32_t reference;       ///< 4 * cell + local
 
   bool same_vertices(const FacetEntry& other) const {
     return middle == other.middle && largest == other.largest;
@@ -29,7 +29,7 @@ std::array<std::int32_t, 3> sorted_vertices(const std::array<std::int32_t, 4>& c
   std::array<std::int32_t, 3> v{-1, -1, -1};
   std::size_t n = 0;
   for (int i = 0; i <= dim; ++i)
-    if (i != local) v[n++] = cell[static_cast<std::size_t>(i)];
+    if (i != local) v[n++] = cell[i];
   if (v[0] > v[1]) std::swap(v[0], v[1]);
   if (dim == 3) {
     if (v[1] > v[2]) std::swap(v[1], v[2]);
@@ -43,13 +43,9 @@ std::array<std::int32_t, 3> sorted_vertices(const std::array<std::int32_t, 4>& c
   std::string cells;
   for (const auto& entry : entries)
     cells += (cells.empty() ? "" : ", ") + std::to_string(mesh.cell_source[entry.reference / 4]);
-  const auto facet = facet_vertices(mesh, {static_cast<std::int32_t>(entries[0].reference / 4),
-                                           static_cast<std::int32_t>(entries[0].reference % 4), -1});
+  const auto facet = facet_vertices(mesh, {entries[0].reference / 4, entries[0].reference % 4, -1});
   std::string corners;
-  for (int i = 0; i < mesh.dim; ++i)
-    corners +=
-        (i ? ", " : "") +
-        describe(mesh.vertices[static_cast<std::size_t>(facet[static_cast<std::size_t>(i)])], mesh.dim);
+  for (int i = 0; i < mesh.dim; ++i) corners += (i ? ", " : "") + describe(mesh.vertices[facet[i]], mesh.dim);
   const bool twins = entries.size() == 2;
   throw InputError(where, std::string(twins ? "two cells have the same vertices"
                                             : "a facet is shared by more than two cells") +
@@ -60,7 +56,7 @@ std::array<std::int32_t, 3> sorted_vertices(const std::array<std::int32_t, 4>& c
 } // namespace
 
 std::array<std::int32_t, 3> facet_vertices(const BodyMesh& mesh, const BoundaryFacet& facet) {
-  const auto& v = mesh.cells[static_cast<std::size_t>(facet.cell)];
+  const auto& v = mesh.cells[facet.cell];
   if (mesh.dim == 2) {
     constexpr std::size_t order[3][2] = {{1, 2}, {2, 0}, {0, 1}};
     const auto& o = order[facet.local];
@@ -73,35 +69,33 @@ std::array<std::int32_t, 3> facet_vertices(const BodyMesh& mesh, const BoundaryF
 
 Boundary find_boundary(const BodyMesh& mesh, const std::string& where) {
   const int dim = mesh.dim;
-  const auto cells = static_cast<std::uint32_t>(mesh.cells.size());
   if (mesh.cells.size() > (std::size_t{1} << 29))
     throw InputError(where, "has more than 2^29 cells; split it into several geometries");
 
   std::vector<std::size_t> fill(mesh.vertices.size() + 1, 0);
   for (const auto& cell : mesh.cells)
-    for (int i = 0; i <= dim; ++i) ++fill[static_cast<std::size_t>(sorted_vertices(cell, i, dim)[0]) + 1];
+    for (int i = 0; i <= dim; ++i) ++fill[sorted_vertices(cell, i, dim)[0] + 1];
   for (std::size_t v = 1; v < fill.size(); ++v) fill[v] += fill[v - 1];
   std::vector<FacetEntry> entries(fill.back());
-  for (std::uint32_t c = 0; c < cells; ++c)
+  for (std::int32_t c = 0; c < std::ssize(mesh.cells); ++c)
     for (int i = 0; i <= dim; ++i) {
       const auto v = sorted_vertices(mesh.cells[c], i, dim);
-      entries[fill[static_cast<std::size_t>(v[0])]++] = {v[1], v[2], 4 * c + static_cast<std::uint32_t>(i)};
+      entries[fill[v[0]]++] = {v[1], v[2], 4 * c + i};
     }
 
   // fill[v] is now the end of bucket v
   Boundary boundary;
   std::size_t begin = 0;
   for (std::size_t v = 0; v + 1 < fill.size(); begin = fill[v++]) {
-    const auto first = entries.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto last = entries.begin() + static_cast<std::ptrdiff_t>(fill[v]);
+    const auto first = entries.begin() + begin;
+    const auto last = entries.begin() + fill[v];
     std::sort(first, last);
     for (auto it = first; it != last; ++boundary.num_all_facets) {
       auto end = it + 1;
       while (end != last && end->same_vertices(*it)) ++end;
       if (end - it == 1)
-        boundary.facets.push_back({static_cast<std::int32_t>(it->reference / 4),
-                                   static_cast<std::int32_t>(it->reference % 4),
-                                   static_cast<std::int32_t>(boundary.num_all_facets)});
+        boundary.facets.push_back(
+            {it->reference / 4, it->reference % 4, static_cast<std::int32_t>(boundary.num_all_facets)});
       const auto opposite = [&](const FacetEntry& e) { return mesh.cells[e.reference / 4][e.reference % 4]; };
       if (end - it > 2 || (end - it == 2 && opposite(it[0]) == opposite(it[1])))
         fail_shared(mesh, {it, end}, where);

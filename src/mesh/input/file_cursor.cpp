@@ -29,8 +29,8 @@ std::string read_file(const std::filesystem::path& path) {
   const auto size = std::filesystem::file_size(path, error);
   if (!error) {
     content.resize(size);
-    file.read(content.data(), static_cast<std::streamsize>(size));
-    content.resize(static_cast<std::size_t>(std::max<std::streamsize>(file.gcount(), 0)));
+    file.read(content.data(), size);
+    content.resize(std::max<std::streamsize>(file.gcount(), 0));
     if (content.size() != size) throw InputError(path.string(), "could not be read to its end");
   }
   if (content.empty()) throw InputError(path.string(), "is empty");
@@ -46,7 +46,7 @@ std::string in_quotes(std::string_view word) {
 void FileCursor::fail_at(std::size_t position, const std::string& message) const {
   position = std::min(position, content_.size());
   if (binary_) throw InputError(name_ + ", byte " + std::to_string(position), message);
-  const auto end = content_.begin() + static_cast<std::ptrdiff_t>(position);
+  const auto end = content_.begin() + position;
   const auto line = 1 + std::count(content_.begin(), end, '\n');
   throw InputError(name_ + ":" + std::to_string(line), message);
 }
@@ -112,7 +112,7 @@ double FileCursor::number(const char* what) {
     fail(std::string("expected a number for ") + what + ", found " +
          (text.empty() ? "the end of the file" : in_quotes(text)));
   }
-  position_ = static_cast<std::size_t>(stop - content_.data());
+  position_ = stop - content_.data();
   return value;
 }
 
@@ -128,7 +128,7 @@ std::int64_t FileCursor::integer(const char* what) {
     fail(std::string("expected an integer for ") + what + ", found " +
          (text.empty() ? "the end of the file" : in_quotes(text)));
   }
-  position_ = static_cast<std::size_t>(stop - content_.data());
+  position_ = stop - content_.data();
   return value;
 }
 
@@ -146,13 +146,13 @@ std::size_t FileCursor::check_count(std::uint64_t count, const char* what, std::
          std::to_string(remaining()) + " bytes) can hold; the file is damaged or cut short");
   if (count > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
     fail(std::to_string(count) + " " + what + " are more than 32-bit indices can number");
-  return static_cast<std::size_t>(count);
+  return count;
 }
 
 std::size_t FileCursor::count(const char* what, std::size_t min_bytes) {
   const auto value = integer(what);
   if (value < 0) fail(std::string("the count of ") + what + " is negative (" + std::to_string(value) + ")");
-  return check_count(static_cast<std::uint64_t>(value), what, min_bytes);
+  return check_count(value, what, min_bytes);
 }
 
 double FileCursor::binary_coordinate() {

@@ -44,8 +44,7 @@ public:
     if (generator_.size.size() != dim)
       fail("size has " + std::to_string(generator_.size.size()) + " numbers, needs " + std::to_string(dim));
     Eigen::Vector3d size = Eigen::Vector3d::Zero();
-    for (std::size_t k = 0; k < dim; ++k)
-      size[static_cast<Eigen::Index>(k)] = positive(generator_.size[k], "size");
+    for (std::size_t k = 0; k < dim; ++k) size[k] = positive(generator_.size[k], "size");
     return size;
   }
   /// One number per entry; a single one stands for all when `repeat`.
@@ -128,11 +127,11 @@ RawMesh box(const Numbers& numbers) {
   const Lattice lattice{{n[0], n[1], n[2]}};
   numbers.check_total(6 * lattice.cell_count(), lattice.vertex_count());
   RawMesh mesh;
-  mesh.vertices.reserve(static_cast<std::size_t>(lattice.vertex_count()));
+  mesh.vertices.reserve(lattice.vertex_count());
   const Eigen::Array3d cells = Eigen::Array<std::int64_t, 3, 1>(n[0], n[1], n[2]).cast<double>();
   lattice.for_each_vertex(
       [&](const Eigen::Vector3d& i) { mesh.vertices.push_back(size.array() * (i.array() / cells - 0.5)); });
-  mesh.tetrahedra.reserve(static_cast<std::size_t>(6 * lattice.cell_count()));
+  mesh.tetrahedra.reserve(6 * lattice.cell_count());
   add_kuhn_cells(
       lattice,
       [](const auto&) {

@@ -104,7 +104,7 @@ void GmshMesh::set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& ta
                          std::vector<Eigen::Vector3d>&& positions) {
   if (has_nodes_) cursor.fail("a second section of nodes");
   has_nodes_ = true;
-  const auto n = static_cast<std::int64_t>(tags.size());
+  const auto n = std::ssize(tags);
   std::int64_t max_tag = 0;
   for (const auto tag : tags) {
     if (tag < 0) cursor.fail("node tag " + std::to_string(tag) + " is negative");
@@ -114,16 +114,15 @@ void GmshMesh::set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& ta
     cursor.fail("two nodes have the tag " + std::to_string(tag));
   };
   if (max_tag <= 4 * n + 1000) {
-    index_of_tag_.assign(static_cast<std::size_t>(max_tag) + 1, -1);
-    for (std::int64_t i = 0; i < n; ++i) {
-      auto& index = index_of_tag_[static_cast<std::size_t>(tags[static_cast<std::size_t>(i)])];
-      if (index >= 0) duplicate(tags[static_cast<std::size_t>(i)]);
-      index = static_cast<std::int32_t>(i);
+    index_of_tag_.assign(max_tag + 1, -1);
+    for (std::int32_t i = 0; i < n; ++i) {
+      auto& index = index_of_tag_[tags[i]];
+      if (index >= 0) duplicate(tags[i]);
+      index = i;
     }
   } else {
     sparse_indices_.reserve(tags.size());
-    for (std::int64_t i = 0; i < n; ++i)
-      sparse_indices_.emplace_back(tags[static_cast<std::size_t>(i)], static_cast<std::int32_t>(i));
+    for (std::int32_t i = 0; i < n; ++i) sparse_indices_.emplace_back(tags[i], i);
     std::sort(sparse_indices_.begin(), sparse_indices_.end());
     for (std::size_t i = 1; i < sparse_indices_.size(); ++i)
       if (sparse_indices_[i - 1].first == sparse_indices_[i].first) duplicate(sparse_indices_[i].first);
@@ -134,17 +133,14 @@ void GmshMesh::set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& ta
     return;
   }
   mesh_.vertices.resize(tags.size());
-  for (std::size_t i = 0; i < tags.size(); ++i)
-    mesh_.vertices[static_cast<std::size_t>(tags[i]) - 1] = positions[i];
-  for (std::int64_t tag = 1; tag <= n; ++tag)
-    index_of_tag_[static_cast<std::size_t>(tag)] = static_cast<std::int32_t>(tag - 1);
+  for (std::size_t i = 0; i < tags.size(); ++i) mesh_.vertices[tags[i] - 1] = positions[i];
+  for (std::int32_t tag = 1; tag <= n; ++tag) index_of_tag_[tag] = tag - 1;
 }
 
 std::int32_t GmshMesh::index(FileCursor& cursor, std::int64_t tag) const {
   std::int32_t index = -1;
   if (sparse_indices_.empty()) {
-    if (tag >= 0 && tag < static_cast<std::int64_t>(index_of_tag_.size()))
-      index = index_of_tag_[static_cast<std::size_t>(tag)];
+    if (tag >= 0 && tag < std::ssize(index_of_tag_)) index = index_of_tag_[tag];
   } else {
     const auto found =
         std::lower_bound(sparse_indices_.begin(), sparse_indices_.end(), tag,
@@ -182,7 +178,7 @@ void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* nod
     mesh_.points.push_back(index(cursor, node_tags[0]));
     break;
   default:
-    const auto dim = static_cast<std::size_t>(find_type(type)->dim);
+    const std::size_t dim = find_type(type)->dim;
     if (refused_type_[dim] == 0) {
       refused_type_[dim] = type;
       refused_position_[dim] = cursor.position();

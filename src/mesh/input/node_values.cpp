@@ -26,7 +26,7 @@ double read_component(FileCursor& cursor) {
 GlobalIndex read_vertex(FileCursor& cursor, GlobalIndex num_vertices) {
   const std::string written(cursor.peek_word());
   const double vertex = cursor.number("a vertex");
-  if (vertex != std::floor(vertex) || vertex < 0 || vertex >= static_cast<double>(num_vertices))
+  if (vertex != std::floor(vertex) || vertex < 0 || vertex >= num_vertices)
     cursor.fail("there is no vertex " + written + "; the vertices of all bodies are 0 to " +
                 std::to_string(num_vertices - 1));
   return static_cast<GlobalIndex>(vertex);
@@ -39,7 +39,7 @@ NodeValue read_row(FileCursor& cursor, int dim, GlobalIndex num_vertices) {
     if (cursor.skip_blanks())
       cursor.fail("the row ends after " + std::to_string(i) + " of " + std::to_string(dim) +
                   " components; a row is a vertex and its displacement");
-    row.value[static_cast<std::size_t>(i)] = read_component(cursor);
+    row.value[i] = read_component(cursor);
   }
   if (!cursor.skip_blanks() && !cursor.peek_word().starts_with('#'))
     cursor.fail("more than a vertex and " + std::to_string(dim) + " components in a row");

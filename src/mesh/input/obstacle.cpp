@@ -16,8 +16,6 @@ namespace {
 
 using Edge = std::array<std::int32_t, 2>;
 
-std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
-
 /// Triangles of the surface of the tetrahedra, facing outwards.
 std::vector<std::array<std::int32_t, 3>> surface_of(RawMesh& raw, const std::string& where) {
   std::vector<std::array<std::int32_t, 3>> triangles;
@@ -25,11 +23,11 @@ std::vector<std::array<std::int32_t, 3>> surface_of(RawMesh& raw, const std::str
   body.vertices = raw.vertices;
   body.cells = std::move(raw.tetrahedra);
   body.cell_source.resize(body.cells.size());
-  for (std::size_t c = 0; c < body.cells.size(); ++c) body.cell_source[c] = static_cast<std::int64_t>(c);
+  for (std::size_t c = 0; c < body.cells.size(); ++c) body.cell_source[c] = c;
   for (const auto& facet : find_boundary(body, where).facets) {
     auto triangle = facet_vertices(body, facet);
     std::array<Eigen::Vector3d, 4> corners;
-    for (std::size_t i = 0; i < 4; ++i) corners[i] = body.vertices[at(body.cells[at(facet.cell)][i])];
+    for (std::size_t i = 0; i < 4; ++i) corners[i] = body.vertices[body.cells[facet.cell][i]];
     if (signed_volume(corners, 3) < 0) std::swap(triangle[1], triangle[2]);
     triangles.push_back(triangle);
   }
@@ -73,7 +71,7 @@ void check_primitives(const RawMesh& raw, const std::string& where) {
   const auto fail = [&](const char* what, std::size_t index, std::int32_t v) {
     throw InputError(where, std::string(what) + " " + std::to_string(index) +
                                 " (counted from 0) uses vertex " + std::to_string(v) + " twice, at " +
-                                describe(raw.vertices[at(v)], 3));
+                                describe(raw.vertices[v], 3));
   };
   for (std::size_t t = 0; t < raw.triangles.size(); ++t) {
     const auto& v = raw.triangles[t];
@@ -93,7 +91,7 @@ void split_edges(SurfaceMesh& surface, int levels, const std::string& where) {
     for (std::size_t e = 0; e < edges; ++e) {
       const auto [a, b] = surface.edges[e];
       const auto middle = static_cast<std::int32_t>(surface.vertices.size());
-      const Eigen::Vector3d position = 0.5 * (surface.vertices[at(a)] + surface.vertices[at(b)]);
+      const Eigen::Vector3d position = 0.5 * (surface.vertices[a] + surface.vertices[b]);
       surface.vertices.push_back(position);
       surface.edges[e] = {a, middle};
       surface.edges.push_back({middle, b});
@@ -112,15 +110,15 @@ void for_each_index(SurfaceMesh& surface, const Act& act) {
 
 void drop_unused_vertices(SurfaceMesh& surface) {
   std::vector<std::int32_t> number(surface.vertices.size(), -1);
-  for_each_index(surface, [&](std::int32_t& v) { number[at(v)] = 0; });
+  for_each_index(surface, [&](std::int32_t& v) { number[v] = 0; });
   std::int32_t next = 0;
   for (std::size_t v = 0; v < number.size(); ++v)
     if (number[v] == 0) {
-      surface.vertices[at(next)] = surface.vertices[v];
+      surface.vertices[next] = surface.vertices[v];
       number[v] = next++;
     }
-  surface.vertices.resize(at(next));
-  for_each_index(surface, [&](std::int32_t& v) { v = number[at(v)]; });
+  surface.vertices.resize(next);
+  for_each_index(surface, [&](std::int32_t& v) { v = number[v]; });
 }
 
 void add_copies(SurfaceMesh& surface, const std::vector<Eigen::Vector3d>& offsets) {

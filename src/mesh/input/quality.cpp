@@ -22,7 +22,7 @@ double signed_volume(const std::array<Eigen::Vector3d, 4>& corners, int dim) {
 }
 
 double scaled_jacobian(const std::array<Eigen::Vector3d, 4>& corners, int dim) {
-  const std::size_t n = static_cast<std::size_t>(dim) + 1;
+  const std::size_t n = dim + 1;
   // the determinant is the same at every corner: the longest product of edges gives the minimum of its size
   double longest = 0, shortest = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < n; ++i) {
@@ -43,12 +43,12 @@ std::vector<BodyQuality> body_quality(const SimplexMesh& mesh) {
     report[b].name = mesh.body_names[b];
     report[b].min_scaled_jacobian = report[b].min_edge = std::numeric_limits<double>::infinity();
   }
-  const std::size_t n = static_cast<std::size_t>(mesh.dim) + 1;
+  const std::size_t n = mesh.dim + 1;
   for (std::size_t c = 0; c < mesh.cells.size(); ++c) {
-    auto& body = report[static_cast<std::size_t>(mesh.cell_body[c])];
+    auto& body = report[mesh.cell_body[c]];
     std::array<Eigen::Vector3d, 4> corners;
     for (std::size_t i = 0; i < n; ++i) {
-      corners[i] = mesh.vertices[static_cast<std::size_t>(mesh.cells[c][i])];
+      corners[i] = mesh.vertices[mesh.cells[c][i]];
       body.box.extend(corners[i]);
       for (std::size_t j = 0; j < i; ++j) {
         const double length = (corners[i] - corners[j]).norm();
@@ -60,7 +60,7 @@ std::vector<BodyQuality> body_quality(const SimplexMesh& mesh) {
     const double quality = scaled_jacobian(corners, mesh.dim);
     if (quality < body.min_scaled_jacobian) {
       body.min_scaled_jacobian = quality;
-      body.worst_cell = static_cast<std::int64_t>(c);
+      body.worst_cell = c;
     }
     body.mean_scaled_jacobian += quality;
     body.volume += signed_volume(corners, mesh.dim);

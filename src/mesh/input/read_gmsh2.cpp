@@ -40,7 +40,7 @@ void read_binary_elements(FileCursor& cursor, std::size_t count, GmshMesh& mesh)
       for (int k = 0; k < num_nodes; ++k) nodes[k] = cursor.binary<std::int32_t>("a node of an element");
       mesh.add_element(cursor, type, nodes, physical);
     }
-    done += static_cast<std::size_t>(block);
+    done += block;
   }
 }
 

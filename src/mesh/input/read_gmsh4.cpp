@@ -26,22 +26,21 @@ public:
         format_.size_bytes == 8 ? cursor_.binary<std::uint64_t>(what) : cursor_.binary<std::uint32_t>(what);
     if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
       cursor_.fail(std::string(what) + " " + std::to_string(value) + " is out of range; the file is damaged");
-    return static_cast<std::int64_t>(value);
+    return value;
   }
   double coordinate() {
     return format_.binary ? cursor_.binary_coordinate() : cursor_.number("a coordinate");
   }
   /// A count, `bytes` being the least that one item takes in binary and `characters` in text.
   std::size_t count(const char* what, std::size_t bytes, std::size_t characters) {
-    return cursor_.check_count(static_cast<std::uint64_t>(size(what)), what,
-                               format_.binary ? bytes : characters);
+    return cursor_.check_count(size(what), what, format_.binary ? bytes : characters);
   }
   int dimension() {
     const auto dim = small("an entity dimension");
     if (dim < 0 || dim > 3) cursor_.fail("entity dimension " + std::to_string(dim) + " is not 0, 1, 2 or 3");
     return dim;
   }
-  std::size_t size_bytes() const { return static_cast<std::size_t>(format_.size_bytes); }
+  std::size_t size_bytes() const { return format_.size_bytes; }
   FileCursor& cursor() { return cursor_; }
 
 private:
@@ -62,7 +61,7 @@ void GmshEntities::finish() {
 }
 
 std::int32_t GmshEntities::physical_tag(int dim, std::int64_t tag) const {
-  const auto& tags = tags_[static_cast<std::size_t>(dim)];
+  const auto& tags = tags_[dim];
   const auto found =
       std::lower_bound(tags.begin(), tags.end(), tag,
                        [](const auto& entry, std::int64_t value) { return entry.first < value; });

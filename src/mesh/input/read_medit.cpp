@@ -25,14 +25,14 @@ constexpr Keyword refused[] = {{7, "Quadrilaterals", 4}, {9, "Prisms", 6},      
 /// Adds elements, fields coming from `next_integer`; numbers are checked by `finish`.
 template <std::size_t n, class NextInteger>
 void add_elements(std::size_t count, std::vector<std::array<std::int32_t, n>>& elements,
-                  std::vector<std::int32_t>* tags, std::size_t num_vertices, FileCursor& cursor,
+                  std::vector<std::int32_t>* tags, std::int64_t num_vertices, FileCursor& cursor,
                   NextInteger next_integer) {
   elements.reserve(elements.size() + count);
   for (std::size_t i = 0; i < count; ++i) {
     std::array<std::int32_t, n> element;
     for (auto& v : element) {
       const std::int64_t number = next_integer();
-      if (number < 1 || number > static_cast<std::int64_t>(num_vertices))
+      if (number < 1 || number > num_vertices)
         cursor.fail("vertex " + std::to_string(number) + " does not exist; the file has " +
                     std::to_string(num_vertices) + " before this element");
       v = static_cast<std::int32_t>(number - 1);
@@ -136,18 +136,18 @@ RawMesh read_medit_binary(FileCursor& cursor) {
   const auto count = [&](const char* what, std::size_t bytes) {
     const auto value = integer();
     if (value < 0) cursor.fail(std::string("the count of ") + what + " is negative");
-    return cursor.check_count(static_cast<std::uint64_t>(value), what, bytes);
+    return cursor.check_count(value, what, bytes);
   };
 
   RawMesh mesh;
   std::optional<int> dim;
   while (true) {
-    const auto begin = cursor.position();
+    const std::int64_t begin = cursor.position();
     const auto code = cursor.binary<std::int32_t>("a keyword");
     if (code == 54) break;
     const std::int64_t next = version >= 3 ? cursor.binary<std::int64_t>("the position of the next keyword")
                                            : cursor.binary<std::int32_t>("the position of the next keyword");
-    if (next <= static_cast<std::int64_t>(begin))
+    if (next <= begin)
       cursor.fail("the next keyword would stand at byte " + std::to_string(next) + ", before this one");
     if (code == 3) {
       const auto value = cursor.binary<std::int32_t>("the dimension");
@@ -156,8 +156,7 @@ RawMesh read_medit_binary(FileCursor& cursor) {
     } else if (code == 4) {
       if (!dim) cursor.fail("Vertices come before Dimension");
       if (!mesh.vertices.empty()) cursor.fail("a second section Vertices");
-      mesh.vertices.resize(count("vertices", static_cast<std::size_t>(*dim) * real_bytes + int_bytes),
-                           Eigen::Vector3d::Zero());
+      mesh.vertices.resize(count("vertices", *dim * real_bytes + int_bytes), Eigen::Vector3d::Zero());
       for (auto& vertex : mesh.vertices) {
         for (int k = 0; k < *dim; ++k)
           vertex[k] =
@@ -177,7 +176,7 @@ RawMesh read_medit_binary(FileCursor& cursor) {
       for (const auto& keyword : refused)
         if (code == keyword.code && integer() > 0) refuse(cursor, keyword.name);
     }
-    cursor.seek(static_cast<std::size_t>(next));
+    cursor.seek(next);
   }
   return finish(cursor, std::move(mesh));
 }

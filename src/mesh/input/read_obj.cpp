@@ -24,7 +24,7 @@ public:
       cursor_.skip_line();
     }
     if (mesh_.vertices.empty()) cursor_.fail("the file has no vertices (lines 'v x y z')");
-    if (largest_ >= static_cast<std::int64_t>(mesh_.vertices.size()))
+    if (largest_ >= std::ssize(mesh_.vertices))
       cursor_.fail_at(largest_position_, "vertex " + std::to_string(largest_ + 1) +
                                              " does not exist; the file has " +
                                              std::to_string(mesh_.vertices.size()));
@@ -53,8 +53,7 @@ private:
     if (error != std::errc() || (stop != end && *stop != '/') || value == 0)
       cursor_.fail("expected the number of a vertex (from 1, or negative from the last), found " +
                    in_quotes(word));
-    const std::int64_t index =
-        value > 0 ? value - 1 : static_cast<std::int64_t>(mesh_.vertices.size()) + value;
+    const std::int64_t index = value > 0 ? value - 1 : std::ssize(mesh_.vertices) + value;
     if (index < 0 || index >= std::numeric_limits<std::int32_t>::max())
       cursor_.fail("vertex " + std::to_string(value) + " does not exist; " +
                    std::to_string(mesh_.vertices.size()) + " stand before this line");
@@ -99,11 +98,11 @@ private:
   void collect_points() {
     std::vector<char> used(mesh_.vertices.size(), 0);
     for (const auto& face : mesh_.triangles)
-      for (const auto v : face) used[static_cast<std::size_t>(v)] = 1;
+      for (const auto v : face) used[v] = 1;
     for (const auto& edge : mesh_.edges)
-      for (const auto v : edge) used[static_cast<std::size_t>(v)] = 1;
-    for (std::size_t v = 0; v < used.size(); ++v)
-      if (!used[v]) mesh_.points.push_back(static_cast<std::int32_t>(v));
+      for (const auto v : edge) used[v] = 1;
+    for (std::int32_t v = 0; v < std::ssize(used); ++v)
+      if (!used[v]) mesh_.points.push_back(v);
   }
 
   FileCursor& cursor_;

@@ -17,9 +17,7 @@ public:
     const auto for_each_edge = [&](const auto& act) {
       for (const auto& cell : mesh.cells)
         for (int i = 0; i <= mesh.dim; ++i)
-          for (int j = i + 1; j <= mesh.dim; ++j)
-            act(static_cast<std::size_t>(cell[static_cast<std::size_t>(i)]),
-                cell[static_cast<std::size_t>(j)]);
+          for (int j = i + 1; j <= mesh.dim; ++j) act(cell[i], cell[j]);
     };
     std::vector<std::size_t> fill(mesh.vertices.size() + 1, 0);
     for_each_edge([&](std::size_t min, std::int32_t) { ++fill[min + 1]; });
@@ -29,8 +27,8 @@ public:
     for_each_edge([&](std::size_t min, std::int32_t max) { max_[fill[min]++] = max; });
     std::size_t out = 0;
     for (std::size_t v = 0; v + 1 < start.size(); ++v) {
-      const auto first = max_.begin() + static_cast<std::ptrdiff_t>(start[v]);
-      const auto last = max_.begin() + static_cast<std::ptrdiff_t>(start[v + 1]);
+      const auto first = max_.begin() + start[v];
+      const auto last = max_.begin() + start[v + 1];
       std::sort(first, last);
       begin_[v] = out;
       for (auto it = first; it != last; ++it)
@@ -44,15 +42,15 @@ public:
 
   /// Number of the edge from `min` to `max`.
   std::size_t operator()(std::int32_t min, std::int32_t max) const {
-    const auto first = max_.begin() + static_cast<std::ptrdiff_t>(begin_[static_cast<std::size_t>(min)]);
-    const auto last = max_.begin() + static_cast<std::ptrdiff_t>(begin_[static_cast<std::size_t>(min) + 1]);
-    return static_cast<std::size_t>(std::lower_bound(first, last, max) - max_.begin());
+    const auto first = max_.begin() + begin_[min];
+    const auto last = max_.begin() + begin_[min + 1];
+    return std::lower_bound(first, last, max) - max_.begin();
   }
 
   template <class Act>
   void for_each(const Act& act) const {
     for (std::size_t v = 0; v + 1 < begin_.size(); ++v)
-      for (std::size_t e = begin_[v]; e < begin_[v + 1]; ++e) act(v, static_cast<std::size_t>(max_[e]));
+      for (std::size_t e = begin_[v]; e < begin_[v + 1]; ++e) act(v, max_[e]);
   }
 
 private:

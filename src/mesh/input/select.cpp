@@ -123,7 +123,7 @@ private:
         fail("file " + selection.path.string() +
              " has one id per row, but edges in 2D have no numbers; write rows \"id "
              "v0 v1\" with the vertices of the edge");
-      if (static_cast<std::int64_t>(file_->size()) != population_.count)
+      if (std::ssize(*file_) != population_.count)
         fail("file " + selection.path.string() + " has " + std::to_string(file_->size()) +
              " ids, the geometry needs " + std::to_string(population_.count) + " after refinement");
     } else if (file_->largest_vertex() >= population_.vertices) {
@@ -235,8 +235,8 @@ Item item_of(const BodyMesh& mesh, const std::array<std::int32_t, n>& vertices, 
              std::int64_t number) {
   Item item{Eigen::Vector3d::Zero(), {-1, -1, -1, -1}, number};
   for (int i = 0; i < count; ++i) {
-    item.vertices[static_cast<std::size_t>(i)] = vertices[static_cast<std::size_t>(i)];
-    item.position += mesh.vertices[static_cast<std::size_t>(vertices[static_cast<std::size_t>(i)])];
+    item.vertices[i] = vertices[i];
+    item.position += mesh.vertices[vertices[i]];
   }
   item.position /= count;
   std::sort(item.vertices.begin(), item.vertices.end(), std::greater<>());
@@ -254,10 +254,9 @@ std::vector<std::array<std::int32_t, 4>> select_facets(const BodyMesh& mesh, con
   std::vector<std::array<std::int32_t, 4>> ids(mesh.cells.size(), interior);
   Search search(selections, box, mesh.dim,
                 {EmptySelection::Kind::surface, "boundary facet", mesh.dim,
-                 mesh.dim == 3 ? boundary.num_all_facets : -1,
-                 static_cast<std::int64_t>(mesh.vertices.size())});
+                 mesh.dim == 3 ? boundary.num_all_facets : -1, std::ssize(mesh.vertices)});
   for (const auto& facet : boundary.facets) {
-    auto& id = ids[static_cast<std::size_t>(facet.cell)][static_cast<std::size_t>(facet.local)];
+    auto& id = ids[facet.cell][facet.local];
     id = unselected_facet;
     if (selections.empty()) continue;
     if (const auto match = search(item_of(mesh, facet_vertices(mesh, facet), mesh.dim, facet.number)))
@@ -272,11 +271,10 @@ std::vector<std::int32_t> select_cells(const BodyMesh& mesh, const std::vector<S
   std::vector<std::int32_t> ids = mesh.tags;
   if (selections.empty()) return ids;
   Search search(selections, box, mesh.dim,
-                {EmptySelection::Kind::volume, "cell", mesh.dim + 1,
-                 static_cast<std::int64_t>(mesh.cells.size()),
-                 static_cast<std::int64_t>(mesh.vertices.size())});
+                {EmptySelection::Kind::volume, "cell", mesh.dim + 1, std::ssize(mesh.cells),
+                 std::ssize(mesh.vertices)});
   for (std::size_t c = 0; c < mesh.cells.size(); ++c) {
-    Item item = item_of(mesh, mesh.cells[c], mesh.dim + 1, static_cast<std::int64_t>(c));
+    Item item = item_of(mesh, mesh.cells[c], mesh.dim + 1, c);
     item.tag = mesh.tags[c];
     if (const auto match = search(item)) ids[c] = *match;
   }
@@ -292,19 +290,16 @@ std::vector<std::int32_t> select_vertices(const BodyMesh& mesh, const Boundary& 
   if (selections.empty()) return ids;
   std::vector<char> in_cell(ids.size(), 0), on_boundary(ids.size(), 0);
   for (const auto& cell : mesh.cells)
-    for (int i = 0; i <= mesh.dim; ++i)
-      in_cell[static_cast<std::size_t>(cell[static_cast<std::size_t>(i)])] = 1;
+    for (int i = 0; i <= mesh.dim; ++i) in_cell[cell[i]] = 1;
   for (const auto& facet : boundary.facets) {
     const auto vertices = facet_vertices(mesh, facet);
-    for (int i = 0; i < mesh.dim; ++i)
-      on_boundary[static_cast<std::size_t>(vertices[static_cast<std::size_t>(i)])] = 1;
+    for (int i = 0; i < mesh.dim; ++i) on_boundary[vertices[i]] = 1;
   }
-  const auto count = static_cast<std::int64_t>(ids.size());
+  const auto count = std::ssize(ids);
   Search search(selections, box, mesh.dim, {EmptySelection::Kind::point, "boundary vertex", 1, count, count});
-  for (std::size_t v = 0; v < ids.size(); ++v) {
+  for (std::int32_t v = 0; v < std::ssize(ids); ++v) {
     if (!in_cell[v]) continue;
-    const auto number = static_cast<std::int32_t>(v);
-    const Item item{mesh.vertices[v], {number, -1, -1, -1}, number, 0, on_boundary[v] != 0};
+    const Item item{mesh.vertices[v], {v, -1, -1, -1}, v, 0, on_boundary[v] != 0};
     if (const auto match = search(item)) ids[v] = *match;
   }
   search.add_unmatched(empty);

@@ -11,7 +11,7 @@ SelectionFile::SelectionFile(const FileSelection& selection, int vertices_per_it
                              const std::string& where) try {
   const std::string content = read_file(selection.path);
   FileCursor cursor(content, selection.path.string());
-  const auto width = static_cast<std::size_t>(1 + vertices_per_item);
+  const std::size_t width = 1 + vertices_per_item;
   std::size_t columns = 0;
   while (!cursor.skip_space()) {
     std::array<std::int32_t, 5> row{};
@@ -33,7 +33,7 @@ SelectionFile::SelectionFile(const FileSelection& selection, int vertices_per_it
         ids_.push_back(row[0]);
       } else {
         Row entry{{-1, -1, -1, -1}, row[0], rows_.size()};
-        std::copy(row.begin() + 1, row.begin() + static_cast<std::ptrdiff_t>(width), entry.vertices.begin());
+        std::copy(row.begin() + 1, row.begin() + width, entry.vertices.begin());
         std::sort(entry.vertices.begin(), entry.vertices.end(), std::greater<>());
         largest_vertex_ = std::max(largest_vertex_, entry.vertices[0]);
         rows_.push_back(entry);

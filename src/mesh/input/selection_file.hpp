@@ -25,7 +25,7 @@ public:
 
   /// Each id that occurs, ascending.
   std::vector<std::int32_t> all_ids() const;
-  std::int32_t id(std::int64_t item) const { return ids_[static_cast<std::size_t>(item)]; }
+  std::int32_t id(std::int64_t item) const { return ids_[item]; }
   /// @param vertices descending, then -1 for the entries that the item lacks.
   std::optional<std::int32_t> id(const std::array<std::int32_t, 4>& vertices) const;
 

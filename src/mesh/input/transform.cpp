@@ -41,8 +41,7 @@ Eigen::Matrix3d by_letters(const Transformation& t, const std::string& mode, con
   Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
   for (const char letter : mode) {
     const int axis = letter - 'x';
-    const double degrees =
-        t.rotation.size() == 1 ? t.rotation[0] : t.rotation[static_cast<std::size_t>(axis)];
+    const double degrees = t.rotation.size() == 1 ? t.rotation[0] : t.rotation[axis];
     rotation = about_axis(degrees, Eigen::Vector3d::Unit(axis)) * rotation;
   }
   return rotation;

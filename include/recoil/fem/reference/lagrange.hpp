@@ -56,7 +56,7 @@ constexpr int num_lagrange_nodes(int dim, int order) {
 template <int dim>
 constexpr std::array<int, dim> facet_vertices(int facet) {
   std::array<int, dim> v{};
-  for (int i = 0; i < dim; ++i) v[static_cast<std::size_t>(i)] = i < facet ? i : i + 1;
+  for (int i = 0; i < dim; ++i) v[i] = i < facet ? i : i + 1;
   return v;
 }
 
@@ -72,7 +72,7 @@ Eigen::Matrix<double, dim, 1> facet_to_cell(int facet, const Eigen::Matrix<doubl
   const std::array<int, dim> vertices = facet_vertices<dim>(facet);
   Eigen::Matrix<double, dim + 1, 1> lambda = Eigen::Matrix<double, dim + 1, 1>::Zero();
   lambda[vertices[0]] = 1.0 - point.sum();
-  for (int i = 1; i < dim; ++i) lambda[vertices[static_cast<std::size_t>(i)]] = point[i - 1];
+  for (int i = 1; i < dim; ++i) lambda[vertices[i]] = point[i - 1];
   return lambda.template tail<dim>();
 }
 

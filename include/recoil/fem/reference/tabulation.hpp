@@ -26,9 +26,7 @@ struct Tabulation {
   const double* gradient(int point) const { return gradients.data() + offset(point) * dim; }
 
 private:
-  std::size_t offset(int point) const {
-    return static_cast<std::size_t>(point) * static_cast<std::size_t>(num_nodes);
-  }
+  std::size_t offset(int point) const { return point * num_nodes; }
 };
 
 /// Tabulates at given points of the reference cell.

@@ -27,18 +27,16 @@ public:
     const auto found = std::ranges::find(mesh.cell_ids, point.cell);
     if (found == mesh.cell_ids.end()) return;
     cell_ = static_cast<LocalIndex>(found - mesh.cell_ids.begin());
-    const auto& vertices = mesh.cells[static_cast<std::size_t>(cell_)];
-    const auto X = [&](std::size_t b) -> const Point& {
-      return mesh.vertices[static_cast<std::size_t>(vertices[b])];
-    };
+    const auto& vertices = mesh.cells[cell_];
+    const auto X = [&](std::size_t b) -> const Point& { return mesh.vertices[vertices[b]]; };
     Eigen::Matrix<double, dim, dim> edges;
-    for (std::size_t i = 1; i <= dim; ++i) edges.col(static_cast<Eigen::Index>(i) - 1) = X(i) - X(0);
+    for (std::size_t i = 1; i <= dim; ++i) edges.col(i - 1) = X(i) - X(0);
     const Point along = edges.inverse() * direction_; // d xi / d s
     along_barycentric_ << -along.sum(), along;
     const auto& basis = space.basis(space.order(cell_));
     Eigen::Matrix<double, Eigen::Dynamic, dim, Eigen::RowMajor> gradients(basis.num_nodes(), dim);
     basis.gradients(Eigen::Map<const Point>(point.barycentric.data() + 1),
-                    {gradients.data(), static_cast<std::size_t>(gradients.size())});
+                    std::span<double>(gradients.data(), gradients.size()));
     along_basis_ = gradients * along;
     gradients_ = gradients * edges.inverse();
   }
@@ -47,7 +45,7 @@ public:
   bool depends_on(objectives::Quantity quantity) const override {
     return quantity == objectives::Quantity::displacement || quantity == objectives::Quantity::vertices;
   }
-  void check_time(double time) const override { static_cast<void>(track_.at(time)); }
+  void check_time(double time) const override { track_.at(time); }
 
   double value(const objectives::ObservedState& state) override {
     const auto target = track_.at(state.time);
@@ -64,30 +62,24 @@ public:
     const auto nodes = space_->cell_nodes(cell_);
     Eigen::Matrix<double, dim, dim> H = Eigen::Matrix<double, dim, dim>::Zero();
     for (std::size_t a = 0; a < nodes.size(); ++a) {
-      const auto row = static_cast<Eigen::Index>(a);
-      H += node_block(state.u, nodes[a]) * gradients_.row(row);
+      H += fem::node_block<dim>(state.u, nodes[a]) * gradients_.row(a);
       // Ghost cells complete the sums at owned nodes.
       if (nodes[a] < space_->num_owned_nodes())
-        Eigen::Map<Point>(du.data() + std::ptrdiff_t{dim} * nodes[a]) += by_strain * along_basis_[row] * n;
+        fem::node_block<dim>(du, nodes[a]) += by_strain * along_basis_[a] * n;
     }
     if (!is_owned() || !g.wants_shape) return;
-    const auto& vertices = space_->mesh().cells[static_cast<std::size_t>(cell_)];
+    const auto& vertices = space_->mesh().cells[cell_];
     for (std::size_t b = 0; b <= dim; ++b)
-      g.vertices[static_cast<std::size_t>(vertices[b])] -=
-          by_strain * along_barycentric_[static_cast<Eigen::Index>(b)] * H.transpose() * n;
+      g.vertices[vertices[b]] -= by_strain * along_barycentric_[b] * H.transpose() * n;
   }
 
 private:
-  static Eigen::Map<const Point> node_block(std::span<const double> field, LocalIndex node) {
-    return Eigen::Map<const Point>(field.data() + std::ptrdiff_t{dim} * node);
-  }
   bool is_owned() const { return cell_ >= 0 && cell_ < space_->mesh().num_owned_cells; }
   /// F d.
   Point deformed_direction(std::span<const double> u) const {
     Point sum = direction_;
     const auto nodes = space_->cell_nodes(cell_);
-    for (std::size_t a = 0; a < nodes.size(); ++a)
-      sum += along_basis_[static_cast<Eigen::Index>(a)] * node_block(u, nodes[a]);
+    for (std::size_t a = 0; a < nodes.size(); ++a) sum += along_basis_[a] * fem::node_block<dim>(u, nodes[a]);
     return sum;
   }
   double strain(std::span<const double> u) const { return deformed_direction(u).norm() - 1; }
