@@ -84,9 +84,9 @@ void run(const parallel::Communicator& comm, const std::filesystem::path& folder
       const auto before = writer.bytes_written();
       best_recoil = std::min(best_recoil, seconds_of(comm, [&] {
                                for (PetscInt n = 0; n < states; ++n) {
-                                 checkpoint::StateRecord record;
+                                 stepping::StepRecord record;
                                  record.id = n;
-                                 record.step = n;
+                                 record.nominal_step = n;
                                  const std::array<checkpoint::Field, 2> fields{
                                      checkpoint::Field{"u", 3, &nodes, u, io::Centre::node, true},
                                      checkpoint::Field{"v", 3, &nodes, v, io::Centre::node, true}};

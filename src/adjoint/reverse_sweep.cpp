@@ -102,9 +102,9 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
 
   std::vector<Column> columns;
   for (std::size_t k = 0; k < objectives_.num_objectives(); ++k) {
-    Column& column = columns.emplace_back(take_pending(k, record.id, now.u), now.u.shared_layout());
+    Column& column = columns.emplace_back(take_pending(k, record.id, now.v), now.v.shared_layout());
     objectives_.add(k, record, now, column.du, column.dv);
-    linalg::Vector rhs(now.u.shared_layout());
+    linalg::Vector rhs(now.v.shared_layout());
     if (inertia) {
       step_.multiply_mass(column.pending.weighted_p, rhs);
       rhs.add(B, column.pending.weighted_mu);
@@ -144,7 +144,7 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
       column.mu.scale(1 / B);
     }
     if (step_.wants_prescribed_products()) {
-      linalg::Vector multiplier(now.u.shared_layout());
+      linalg::Vector multiplier(now.v.shared_layout());
       step_.multiply_stiffness(column.p, multiplier);
       multiplier.scale(B);
       multiplier.add(1, column.mu);
@@ -164,11 +164,11 @@ void ReverseSweep::finish() {
   const stepping::StepRecord& record = records_.front();
   const stepping::State& first = states_.state(0);
   for (std::size_t k = 0; k < objectives_.num_objectives(); ++k) {
-    Column column(take_pending(k, 0, first.u), first.u.shared_layout());
+    Column column(take_pending(k, 0, first.v), first.v.shared_layout());
     objectives_.add(k, record, first, column.du, column.dv);
     const Pending& pending = column.pending;
     // -mu_0 and -p_0
-    linalg::Vector by_displacement = column.du, by_velocity(first.u.shared_layout());
+    linalg::Vector by_displacement = column.du, by_velocity(first.v.shared_layout());
     by_displacement.add(1, pending.weighted_mu);
     by_displacement.add(1, pending.previous);
     step_.multiply_mass(pending.weighted_p, by_velocity);

@@ -67,33 +67,41 @@ Value value_of(const Name<Value> (&table)[size], const std::string& name) {
 }
 
 Json to_json(const StateEntry& entry) {
-  const StateRecord& record = entry.record;
+  const stepping::StepRecord& record = entry.record;
+  const int order = record.coefficients.order;
   Json json = {{"id", record.id}};
-  if (record.step) json["step"] = *record.step;
+  if (record.completes_nominal) json["step"] = record.nominal_step;
   json["time"] = record.time;
   json["dt"] = record.dt;
-  json["from"] = record.predecessors;
-  json["a"] = record.a;
-  json["b"] = record.b;
+  json["from"] = record.predecessors();
+  json["a"] = std::span(record.coefficients.a).first(static_cast<std::size_t>(order));
+  json["b"] = order > 0 ? record.coefficients.b : 0;
   json["kept"] = name_of(keepings, entry.kept);
   if (entry.fields >= 0) json["fields"] = entry.fields;
-  if (record.extra != "{}") json["extra"] = Json::parse(record.extra);
+  if (entry.extra != "{}") json["extra"] = Json::parse(entry.extra);
   return json;
 }
 
 StateEntry state_from(const Json& json) {
   StateEntry entry;
-  StateRecord& record = entry.record;
+  stepping::StepRecord& record = entry.record;
   record.id = json.at("id");
-  if (json.contains("step")) record.step = json["step"].get<GlobalIndex>();
+  record.completes_nominal = json.contains("step");
+  if (record.completes_nominal) json["step"].get_to(record.nominal_step);
   record.time = json.at("time");
   record.dt = json.at("dt");
-  record.predecessors = json.at("from").get<std::vector<GlobalIndex>>();
-  record.a = json.at("a").get<std::vector<double>>();
-  record.b = json.at("b");
+  const auto from = json.at("from").get<std::vector<GlobalIndex>>();
+  const auto a = json.at("a").get<std::vector<double>>();
+  if (std::max(from.size(), a.size()) > stepping::max_bdf_order)
+    throw std::invalid_argument("a step has too many states before it");
+  record.num_predecessors = static_cast<int>(from.size());
+  std::ranges::copy(from, record.predecessor_ids.begin());
+  record.coefficients.order = static_cast<int>(a.size());
+  std::ranges::copy(a, record.coefficients.a.begin());
+  if (!a.empty()) json.at("b").get_to(record.coefficients.b);
   entry.kept = value_of(keepings, json.at("kept").get<std::string>());
   entry.fields = json.value("fields", -1);
-  if (json.contains("extra")) record.extra = json["extra"].dump();
+  if (json.contains("extra")) entry.extra = json["extra"].dump();
   return entry;
 }
 
@@ -238,9 +246,14 @@ int Manifest::field_list(const std::vector<FieldEntry>& list) {
 }
 
 StateIndex::StateIndex(const Manifest& manifest) {
+  GlobalIndex completed = 0;
   for (std::size_t number = 0; number < manifest.files.size(); ++number)
     for (const StateEntry& entry : manifest.files[number].states) {
-      records_.push_back(entry.record);
+      stepping::StepRecord& record = records_.emplace_back(entry.record);
+      // Files name the nominal step only where it ends.
+      if (!record.completes_nominal) record.nominal_step = completed + 1;
+      completed = record.completes_nominal ? record.nominal_step : completed;
+      extras_.push_back(entry.extra);
       locations_.emplace_back();
       if (entry.kept != StateEntry::Kept::no)
         locations_.back() = {number, state_group(entry.record.id, entry.kept), entry.fields, entry.kept};
@@ -285,9 +298,9 @@ std::vector<io::XdmfState> xdmf_states(const Manifest& manifest, const StateFile
   std::vector<io::XdmfState> states;
   for (const StateEntry& entry : file.states) {
     if (entry.kept != StateEntry::Kept::stored) continue;
-    const StateRecord& record = entry.record;
+    const stepping::StepRecord& record = entry.record;
     io::XdmfState state{"state " + std::to_string(record.id), record.time, {}};
-    if (record.step) state.name = "step " + std::to_string(*record.step);
+    if (record.completes_nominal) state.name = "step " + std::to_string(record.nominal_step);
     for (const FieldEntry& field : manifest.field_lists[entry.fields])
       state.attributes.push_back({field.name,
                                   field.centre,

@@ -9,6 +9,7 @@
 #include "recoil/checkpoint/state.hpp"
 #include "recoil/io/hdf5_file.hpp"
 #include "recoil/io/xdmf.hpp"
+#include "recoil/stepping/step_record.hpp"
 
 namespace recoil::checkpoint {
 
@@ -28,7 +29,8 @@ struct FieldEntry {
 /// One accepted state; those that are neither stored nor kept for a restart have no fields.
 struct StateEntry {
   enum class Kept { no, stored, history };
-  StateRecord record;
+  stepping::StepRecord record;
+  std::string extra = "{}"; ///< of TrajectoryWriter::append()
   Kept kept = Kept::no;
   /// Index into Manifest::field_lists; -1 without arrays.
   int fields = -1;
@@ -90,12 +92,14 @@ struct StateLocation {
 class StateIndex {
 public:
   explicit StateIndex(const Manifest& manifest);
-  const std::vector<StateRecord>& records() const { return records_; }
+  const std::vector<stepping::StepRecord>& records() const { return records_; }
+  const std::string& extra(GlobalIndex id) const { return extras_[static_cast<std::size_t>(id)]; }
   /// None where the arrays were not kept.
   const std::optional<StateLocation>& location(GlobalIndex id) const;
 
 private:
-  std::vector<StateRecord> records_;
+  std::vector<stepping::StepRecord> records_;
+  std::vector<std::string> extras_;
   std::vector<std::optional<StateLocation>> locations_;
 };
 

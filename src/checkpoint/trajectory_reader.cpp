@@ -16,10 +16,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string describe(const StateRecord& record) {
+std::string describe(const stepping::StepRecord& record) {
   char time[40];
   std::snprintf(time, sizeof time, "time %g", record.time);
-  return record.step ? "step " + std::to_string(*record.step) + ", " + time : time;
+  return record.completes_nominal ? "step " + std::to_string(record.nominal_step) + ", " + time : time;
 }
 
 [[noreturn]] void refuse_rows(const fs::path& path, const std::string& array, GlobalIndex found,
@@ -85,7 +85,9 @@ bool TrajectoryReader::exists(const parallel::Communicator& comm, const fs::path
 
 const std::string& TrajectoryReader::metadata() const { return impl_->manifest.metadata; }
 
-const std::vector<StateRecord>& TrajectoryReader::records() const { return impl_->index.records(); }
+const std::vector<stepping::StepRecord>& TrajectoryReader::records() const { return impl_->index.records(); }
+
+const std::string& TrajectoryReader::extra(GlobalIndex id) const { return impl_->index.extra(id); }
 
 bool TrajectoryReader::is_stored(GlobalIndex id) const {
   const auto& location = impl_->index.location(id);
@@ -193,7 +195,7 @@ RestartPoint TrajectoryReader::restart_point() {
         (impl_->folder / (last > 0 ? manifest.files[0].name : std::string(manifest_name))).string() +
         ": no restart point is complete, files of states are missing. Start the run again in a new folder");
   RestartPoint point{manifest.files[found - 1].restart, {}};
-  const auto newest = [&](std::size_t number) -> const StateRecord& {
+  const auto newest = [&](std::size_t number) -> const stepping::StepRecord& {
     return impl_->index.records()[manifest.files[number].restart.front()];
   };
   if (found < last)

@@ -220,10 +220,11 @@ void TrajectoryWriter::write_mesh(const DrawnMesh& mesh, std::span<const StaticA
   impl_->manifest.mesh = std::move(entry);
 }
 
-void TrajectoryWriter::append(const StateRecord& record, std::span<const Field> fields, bool stored) {
+void TrajectoryWriter::append(const stepping::StepRecord& record, std::span<const Field> fields, bool stored,
+                              const std::string& extra) {
   RECOIL_ASSERT(!impl_->manifest.mesh.name.empty() && record.id == impl_->next_id);
-  RECOIL_ASSERT(nlohmann::json::accept(record.extra));
-  StateEntry entry{record, StateEntry::Kept::no, -1};
+  RECOIL_ASSERT(nlohmann::json::accept(extra));
+  StateEntry entry{record, extra, StateEntry::Kept::no, -1};
   if (stored) {
     entry.kept = StateEntry::Kept::stored;
     const std::string group = state_group(record.id, entry.kept);

@@ -36,7 +36,7 @@ std::string find_not_finite(const ForwardModel& model, const ParameterValues& gr
 
 ProblemSweep::ProblemSweep(ForwardProblem& problem, const std::vector<stepping::StepRecord>& records,
                            StateStore& store, int history, const SweepSettings& settings)
-    : states_(records, store, problem.steps(), history, settings.state_budget, settings.stop_if_interrupted),
+    : states_(records, store, problem.solver(), history, settings.state_budget, settings.stop_if_interrupted),
       adjoint_(problem.adjoint(std::ssize(records))),
       sweep_(records, states_, adjoint_->objective(), adjoint_->step(), {settings.tolerance}) {}
 
@@ -98,18 +98,18 @@ void ReducedObjective::run(const ParameterValues& q, int store_every) {
 
 void ReducedObjective::take_steps() {
   ForwardProblem& problem = *run_->problem;
-  ForwardSteps& steps = problem.steps();
+  stepping::Solver& steps = problem.solver();
   const auto see = [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
     run_->records.push_back(record);
     if (run_->has_states) run_->states.see(record, u, v);
     problem.observe(record, u, v);
   };
   stepping::StepRecord start;
-  start.time = problem.start_time();
+  start.time = steps.start_time();
   see(start, steps.history().newest().u, steps.history().newest().v);
   if (run_->has_states) run_->states.see_end_of_step(steps);
   while (steps.step() < problem.num_steps()) {
-    const StepOutcome outcome =
+    const stepping::StepOutcome outcome =
         steps.advance(see, like_ != nullptr ? num_sub_steps(*like_, steps.step() + 1) : 1);
     options_.sweep.stop_if_interrupted();
     if (!outcome.accepted) {

@@ -16,7 +16,7 @@ void StatesInMemory::see(const stepping::StepRecord& record, const linalg::Vecto
     states_.try_emplace(record.id, stepping::State{record.id, u, v});
 }
 
-void StatesInMemory::see_end_of_step(const ForwardSteps& steps) {
+void StatesInMemory::see_end_of_step(const stepping::Solver& steps) {
   if (steps.step() % every_ != 0) return;
   for (const stepping::State& state : steps.history().states()) states_.try_emplace(state.id, state);
   restart_data_.try_emplace(steps.history().newest().id, steps.restart_data());
@@ -28,7 +28,7 @@ int num_sub_steps(const std::vector<stepping::StepRecord>& records, GlobalIndex 
 }
 
 StoredStates::StoredStates(const std::vector<stepping::StepRecord>& records, StateStore& store,
-                           ForwardSteps& steps, int history, std::optional<int> budget,
+                           stepping::Solver& steps, int history, std::optional<int> budget,
                            std::function<void()> stop_if_interrupted)
     : records_(records), store_(store), steps_(steps), history_(history),
       budget_(budget ? *budget : std::numeric_limits<GlobalIndex>::max()), kept_after_(budget ? 1 : 2),
@@ -99,15 +99,13 @@ void StoredStates::start_before(GlobalIndex id) {
   }
   // The solver takes the states over; its copies come back, so that no state is ever held twice.
   const Snapshot& from = snapshots_.back();
-  std::vector<stepping::State> states;
-  for (GlobalIndex state = from.id - from.data.num_states + 1; state <= from.id; ++state)
-    states.push_back(std::move(held_.extract(state).mapped()));
-  steps_.continue_from(from.data, std::move(states));
+  stepping::restore(steps_, from.id, from.data,
+                    [&](GlobalIndex state) { return std::move(held_.extract(state).mapped()); });
   hold_history();
 }
 
 void StoredStates::start_from_store(GlobalIndex id) {
-  RestartData data;
+  stepping::RestartData data;
   const auto is_complete = [&](GlobalIndex from) {
     if (!record(from).completes_nominal || !store_.has(from)) return false;
     data = store_.restart_data(from);
@@ -118,12 +116,9 @@ void StoredStates::start_from_store(GlobalIndex id) {
   GlobalIndex point = id - 1;
   while (point > 0 && !is_complete(point)) --point;
   if (point == 0 && !is_complete(0)) throw FileError("the trajectory lacks its initial state");
-  std::vector<stepping::State> states;
-  for (GlobalIndex state = point - data.num_states + 1; state <= point; ++state)
-    states.push_back(store_.read(state));
-  most_held_ = std::max(most_held_, held_.size() + states.size());
-  RECOIL_ASSERT(num_held() + std::ssize(states) <= budget_);
-  steps_.continue_from(data, std::move(states));
+  RECOIL_ASSERT(num_held() + data.num_states <= budget_);
+  most_held_ = std::max(most_held_, held_.size() + static_cast<std::size_t>(data.num_states));
+  stepping::restore(steps_, point, data, [&](GlobalIndex state) { return store_.read(state); });
 }
 
 void StoredStates::take_snapshot() {
@@ -131,10 +126,10 @@ void StoredStates::take_snapshot() {
   hold_history();
 }
 
-void StoredStates::repeat_step(const ForwardSteps::OnState& act) {
+void StoredStates::repeat_step(const stepping::Solver::OnState& act) {
   stop_if_interrupted_();
   const GlobalIndex step = steps_.step() + 1;
-  const StepOutcome outcome = steps_.advance(
+  const stepping::StepOutcome outcome = steps_.advance(
       [&](const stepping::StepRecord& state, const linalg::Vector& u, const linalg::Vector& v) {
         if (state.id >= std::ssize(records_) || state != record(state.id))
           throw Error(ExitCode::no_solution,
@@ -151,7 +146,7 @@ void StoredStates::repeat_step(const ForwardSteps::OnState& act) {
   ++steps_repeated_;
 }
 
-void StoredStates::visit(const Wanted& wanted, const ForwardSteps::OnState& visit) {
+void StoredStates::visit(const Wanted& wanted, const stepping::Solver::OnState& visit) {
   held_.clear();
   snapshots_.clear();
   const GlobalIndex count = std::ssize(records_);

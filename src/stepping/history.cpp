@@ -6,7 +6,8 @@
 
 namespace recoil::stepping {
 
-History::History(int max_order) : max_order_(max_order) {
+History::History(int max_order, std::shared_ptr<const newton::Manifold> manifold)
+    : manifold_(std::move(manifold)), max_order_(max_order) {
   static_cast<void>(bdf_coefficients(max_order)); // refuses orders that do not exist
   slots_.resize(static_cast<std::size_t>(max_order));
 }
@@ -52,19 +53,24 @@ void History::predict(const StepCoefficients& coefficients, double dt, linalg::V
   RECOIL_ASSERT(coefficients.order >= 1 && coefficients.order <= size_);
   const auto order = static_cast<std::size_t>(coefficients.order);
   const double scaled_dt = coefficients.scaled_dt(dt);
-  u_bar.fill(0);
-  for (std::size_t j = 0; j < order; ++j) u_bar.add(-coefficients.a[j], slots_[j].u);
+  std::array<double, max_bdf_order> weights{};
+  std::array<const linalg::Vector*, max_bdf_order> points{};
+  for (std::size_t j = 0; j < order; ++j) {
+    weights[j] = -coefficients.a[j];
+    points[j] = &slots_[j].u;
+  }
+  manifold_->combine(std::span(weights).first(order), std::span(points).first(order), u_bar);
   u_tilde.copy_from(u_bar);
-  for (std::size_t j = 0; j < order; ++j) u_tilde.add(-scaled_dt * coefficients.a[j], slots_[j].v);
+  for (std::size_t j = 0; j < order; ++j)
+    manifold_->move(u_tilde, -scaled_dt * coefficients.a[j], slots_[j].v);
 }
 
-void update_velocity(const StepCoefficients& coefficients, double dt, const linalg::Vector& u,
-                     const linalg::Vector& u_bar, linalg::Vector& v) {
+void History::update_velocity(const StepCoefficients& coefficients, double dt, const linalg::Vector& u,
+                              const linalg::Vector& u_bar, linalg::Vector& v) const {
   RECOIL_ASSERT(coefficients.order >= 1);
   const double scaled_dt = coefficients.scaled_dt(dt);
-  const auto now = u.local(), before = u_bar.local();
-  const auto velocity = v.write_local();
-  for (std::size_t i = 0; i < velocity.size(); ++i) velocity[i] = (now[i] - before[i]) / scaled_dt;
+  manifold_->difference(u_bar, u, v);
+  for (double& velocity : v.write_local()) velocity /= scaled_dt;
 }
 
 } // namespace recoil::stepping

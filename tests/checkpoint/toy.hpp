@@ -53,20 +53,26 @@ public:
     derive();
   }
 
-  checkpoint::StateRecord record() const {
-    checkpoint::StateRecord record;
+  stepping::StepRecord record() const {
+    stepping::StepRecord record;
     record.id = id_;
-    if (id_ % 7 != 5) record.step = id_ - (id_ + 2) / 7; // every seventh state is a sub-step
+    record.completes_nominal = id_ % 7 != 5; // every seventh state is a sub-step
+    record.nominal_step = id_ - (id_ + 2) / 7 + (record.completes_nominal ? 0 : 1);
     record.time = 0.1 * static_cast<double>(id_);
     if (id_ == 0) return record;
     record.dt = 0.1;
-    record.b = 1.0 / 3.0;
-    for (GlobalIndex j = 1; j <= std::min<GlobalIndex>(history, id_); ++j) {
-      record.predecessors.push_back(id_ - j);
-      record.a.push_back(1.0 / static_cast<double>(3 * j));
+    record.coefficients.b = 1.0 / 3.0;
+    record.coefficients.order = record.num_predecessors =
+        static_cast<int>(std::min<GlobalIndex>(history, id_));
+    for (int j = 0; j < record.num_predecessors; ++j) {
+      record.predecessor_ids[static_cast<std::size_t>(j)] = id_ - 1 - j;
+      record.coefficients.a[static_cast<std::size_t>(j)] = 1.0 / (3 * (j + 1));
     }
-    record.extra = "{\"order\":" + std::to_string(record.a.size()) + ",\"lagged\":[0.1,-2e-300]}";
     return record;
+  }
+  std::string extra() const {
+    if (id_ == 0) return "{}";
+    return "{\"order\":" + std::to_string(record().coefficients.order) + ",\"lagged\":[0.1,-2e-300]}";
   }
 
   std::vector<checkpoint::Field> fields() const {
@@ -148,7 +154,8 @@ inline std::string differences(const parallel::Communicator& comm, checkpoint::T
   for (std::size_t n = 0; n < reader.records().size(); ++n) {
     const auto id = static_cast<GlobalIndex>(n);
     if (n > 0) toy.advance();
-    if (reader.records()[n] != toy.record()) found += "record " + std::to_string(id) + " ";
+    if (reader.records()[n] != toy.record() || reader.extra(id) != toy.extra())
+      found += "record " + std::to_string(id) + " ";
     if (!reader.has_arrays(id)) continue;
     if (reader.read(id, "u", toy.nodes()) != toy.u()) found += "u " + std::to_string(id) + " ";
     if (reader.read(id, "v", toy.nodes()) != toy.v()) found += "v " + std::to_string(id) + " ";
@@ -174,12 +181,12 @@ inline void run_toy(const parallel::Communicator& comm, const std::filesystem::p
   } else {
     writer.emplace(comm, folder, options);
     toy.write_mesh(*writer, dim == 2);
-    writer->append(toy.record(), toy.fields());
+    writer->append(toy.record(), toy.fields(), true, toy.extra());
     writer->flush();
   }
   while (toy.id() < last) {
     toy.advance();
-    writer->append(toy.record(), toy.fields(), toy.id() % every == 0);
+    writer->append(toy.record(), toy.fields(), toy.id() % every == 0, toy.extra());
   }
   if (flush) writer->flush();
 }

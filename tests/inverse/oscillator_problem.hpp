@@ -11,7 +11,7 @@
 namespace recoil::inverse {
 
 /// A run of oscillators, nominal step n in parts[n - 1] parts, or in as many as it is asked to take.
-class OscillatorSteps final : public ForwardSteps {
+class OscillatorSteps final : public stepping::Solver {
 public:
   OscillatorSteps(const oscillators::Model& model, const oscillators::Parameters& q, int bdf_order,
                   const std::vector<int>& parts)
@@ -22,14 +22,17 @@ public:
 
   GlobalIndex step() const override { return step_; }
   const stepping::History& history() const override { return history_; }
-  RestartData restart_data() const override { return {history_.size(), std::to_string(step_)}; }
-  void continue_from(const RestartData& data, std::vector<stepping::State> states) override {
+  double time() const override { return static_cast<double>(step_) * nominal; }
+  double start_time() const override { return 0; }
+  std::shared_ptr<const linalg::VectorLayout> layout() const override { return model_.layout; }
+  stepping::RestartData restart_data() const override { return {step_, history_.size()}; }
+  void continue_from(const stepping::RestartData& data, std::vector<stepping::State> states) override {
     ASSERT_EQ(std::ssize(states), data.num_states);
-    step_ = std::stoll(data.solver);
+    step_ = data.step;
     history_.clear();
     for (const stepping::State& state : states) history_.push(state.id, state.u, state.v);
   }
-  StepOutcome advance(const OnState& on_state, int sub_steps) override {
+  stepping::StepOutcome advance(const OnState& on_state, int sub_steps) override {
     ++steps_taken;
     const int parts = std::max(sub_steps, parts_[static_cast<std::size_t>(step_)]);
     const double dt = nominal / parts;
@@ -71,9 +74,8 @@ public:
       : model_(model), q_(q), inertia_(bdf_order > 0), num_steps_(std::ssize(parts)),
         steps_(model, q, bdf_order, parts) {}
 
-  OscillatorSteps& steps() override { return steps_; }
+  OscillatorSteps& solver() override { return steps_; }
   GlobalIndex num_steps() const override { return num_steps_; }
-  double start_time() const override { return 0; }
   bool is_observed(const stepping::StepRecord& record) const override { return record.completes_nominal; }
   void observe(const stepping::StepRecord& record, const linalg::Vector& u,
                const linalg::Vector& v) override {

@@ -53,7 +53,7 @@ protected:
     const auto entries = u.write_local();
     for (std::size_t i = 0; i < entries.size(); ++i)
       entries[i] /= 1 + std::pow(frequency(global(i)) * c.scaled_dt(dt), 2);
-    update_velocity(c, dt, u, u_bar, u_bar);
+    history.update_velocity(c, dt, u, u_bar, u_bar);
     history.push(history.newest().id + 1, u, u_bar);
   }
   void step(History& history, double dt) { step(history, history.next_coefficients(), dt); }
@@ -135,7 +135,7 @@ TEST_F(Oscillators, PredictionOfFreeFlightIsExact) {
     linalg::Vector u_tilde(layout), v(layout);
     const StepCoefficients c = history.next_coefficients();
     history.predict(c, dt, u_bar, u_tilde);
-    update_velocity(c, dt, u_tilde, u_bar, v);
+    history.update_velocity(c, dt, u_tilde, u_bar, v);
     u_tilde.add(-1, vector_of([&](double w) { return w * dt + 3; }));
     v.add(-1, vector_of([](double w) { return w; }));
     EXPECT_LT(u_tilde.norm_infinity(), 1e-13);

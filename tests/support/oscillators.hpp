@@ -86,7 +86,7 @@ inline StepRecord take_step(const Model& model, const Parameters& q, stepping::H
                              : solve_entry(q, model.factor(i), previous, previous, u_tilde.owned()[i], dt,
                                            inertia ? B * B : 1, inertia, iterations);
   }
-  if (inertia) stepping::update_velocity(c, dt, u, u_bar, v);
+  if (inertia) history.update_velocity(c, dt, u, u_bar, v);
   history.push(id, u, v);
   return record;
 }

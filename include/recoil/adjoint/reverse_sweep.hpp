@@ -54,6 +54,10 @@ struct SweepTotals {
 /// Ps_0' dM/dq v_0 - p_0' dg_v/dq - mu_0' dg_u/dq with p_0 = -M Ps_0 - dJ/dv_0,
 /// mu_0 = -(dJ/du_0 + Ms_0 + X_0).
 ///
+/// On a manifold du_i, p_i and mu_i are tangent vectors (in the layout of v), and the equations above hold
+/// where differences of positions do not depend on where they are taken, as on tori and products of R^n with
+/// them.
+///
 /// Holds the adjoint variables of as many steps as the scheme has predecessors, whatever the length of the
 /// run.
 class ReverseSweep {

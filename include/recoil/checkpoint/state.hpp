@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -14,27 +13,6 @@
 /// Named arrays per state of any solver, stored so that the run can be continued, inspected and swept
 /// backward. Knows no mesh and no physics.
 namespace recoil::checkpoint {
-
-/// How one accepted state came about. Every accepted state has a record, whether its arrays are stored or
-/// not.
-struct StateRecord {
-  /// Running number of the internal state; 0 is the initial state, each further state adds one.
-  GlobalIndex id = 0;
-  /// Number of the nominal time step that ends here; none for an inner sub-step of a repeated step.
-  std::optional<GlobalIndex> step;
-  double time = 0;
-  /// Length of the step that led here (0 for the initial state).
-  double dt = 0;
-  /// States that the step used, newest first, with their coefficients: x~ = sum_j a[j] x_{predecessors[j]} +
-  /// ..., and the factor b of the scheme (empty and 0 for the initial state and for static solves).
-  std::vector<GlobalIndex> predecessors;
-  std::vector<double> a;
-  double b = 0;
-  /// What else the solver wants back, as JSON text (an object).
-  std::string extra = "{}";
-
-  friend bool operator==(const StateRecord&, const StateRecord&) = default;
-};
 
 /// A field of one state, as owned by the ranks; views only.
 struct Field {

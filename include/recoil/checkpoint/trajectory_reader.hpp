@@ -9,6 +9,7 @@
 
 #include "recoil/checkpoint/state.hpp"
 #include "recoil/parallel/communicator.hpp"
+#include "recoil/stepping/step_record.hpp"
 
 namespace recoil::checkpoint {
 
@@ -41,7 +42,9 @@ public:
   /// What the writer was given as metadata (JSON text).
   const std::string& metadata() const;
   /// Every accepted state up to the last closed file, by id: record i has id i.
-  const std::vector<StateRecord>& records() const;
+  const std::vector<stepping::StepRecord>& records() const;
+  /// What the writer was given with state `id` (JSON text).
+  const std::string& extra(GlobalIndex id) const;
   /// Whether the state is one of the stored ones (drawn in ParaView).
   bool is_stored(GlobalIndex id) const;
   /// Whether arrays of the state can be read: stored, or kept for a restart (then the restart fields only).

@@ -43,7 +43,9 @@ public:
   void write_mesh(const DrawnMesh& mesh, std::span<const StaticArray> arrays = {});
   /// Takes the next accepted state (ids without gaps). Its arrays go to the file if `stored`; else a copy of
   /// its restart fields is kept in memory while a restart could need it. Closes the file when it is full.
-  void append(const StateRecord& record, std::span<const Field> fields, bool stored = true);
+  /// `extra`: what else the solver wants back, as JSON text (an object).
+  void append(const stepping::StepRecord& record, std::span<const Field> fields, bool stored = true,
+              const std::string& extra = "{}");
   /// Closes the current file now, so that the run can be continued from the last appended state. No effect if
   /// nothing was appended since the last file.
   void flush();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -8,7 +7,7 @@
 
 #include "recoil/adjoint/reverse_sweep.hpp"
 #include "recoil/linalg/vector.hpp"
-#include "recoil/stepping/history.hpp"
+#include "recoil/stepping/solver.hpp"
 
 namespace recoil::inverse {
 
@@ -16,41 +15,6 @@ namespace recoil::inverse {
 /// whose entries every rank holds has the same ones everywhere; of others each rank has its own entries
 /// first.
 using ParameterValues = std::vector<std::vector<double>>;
-
-/// How a nominal step went.
-struct StepOutcome {
-  bool accepted = false, interrupted = false; ///< never both
-  std::string failure;                        ///< why it could not be done, for the user
-};
-
-/// What a run needs to continue from a state, beside the states themselves.
-struct RestartData {
-  int num_states = 1; ///< how many of the last states the next step depends on
-  std::string solver; ///< what else the solver needs, in words of its own
-};
-
-/// The steps of a forward run, taken for the first time or again from an earlier state. All members but the
-/// accessors are collective.
-class ForwardSteps {
-public:
-  using OnState =
-      std::function<void(const stepping::StepRecord&, const linalg::Vector& u, const linalg::Vector& v)>;
-
-  virtual ~ForwardSteps() = default;
-  /// Nominal steps done so far.
-  virtual GlobalIndex step() const = 0;
-  /// The states that the next step depends on.
-  virtual const stepping::History& history() const = 0;
-  /// What continue_from() needs to continue from here.
-  virtual RestartData restart_data() const = 0;
-  /// Continues from `states`, oldest first, as if the steps before had been taken just now: with the same
-  /// bits.
-  virtual void continue_from(const RestartData& data, std::vector<stepping::State> states) = 0;
-  /// Takes the next nominal step, in `sub_steps` (a power of two) equal parts at first. `on_state` is called
-  /// for each state of the step, in order, once all of them have been found. After failure or interruption
-  /// the run stays where it was.
-  virtual StepOutcome advance(const OnState& on_state, int sub_steps) = 0;
-};
 
 /// The adjoint of a forward problem: what a reverse sweep through its run asks for, and the gradient that it
 /// gathers. All members but the accessors are collective.
@@ -73,10 +37,8 @@ public:
 class ForwardProblem {
 public:
   virtual ~ForwardProblem() = default;
-  virtual ForwardSteps& steps() = 0;
+  virtual stepping::Solver& solver() = 0;
   virtual GlobalIndex num_steps() const = 0;
-  /// Time of the initial state [s].
-  virtual double start_time() const = 0;
 
   /// Shows the objective a state of the run; all that is_observed() have to be shown, in any order.
   virtual void observe(const stepping::StepRecord& record, const linalg::Vector& u,

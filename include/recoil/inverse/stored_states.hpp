@@ -22,7 +22,7 @@ public:
   /// State `id` will be read soon.
   virtual void prefetch(GlobalIndex id) { static_cast<void>(id); }
   /// Of a state that completes a nominal step. @throws FileError.
-  virtual RestartData restart_data(GlobalIndex id) = 0;
+  virtual stepping::RestartData restart_data(GlobalIndex id) = 0;
 };
 
 /// Keeps the states of a run in memory: all of them, or those that a run can be continued from after every
@@ -33,16 +33,16 @@ public:
   /// A state of a step, while it is taken.
   void see(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v);
   /// The run has come to the end of a nominal step, or stands at its start.
-  void see_end_of_step(const ForwardSteps& steps);
+  void see_end_of_step(const stepping::Solver& steps);
 
   bool has(GlobalIndex id) const override { return states_.contains(id); }
   stepping::State read(GlobalIndex id) override { return states_.at(id); }
-  RestartData restart_data(GlobalIndex id) override { return restart_data_.at(id); }
+  stepping::RestartData restart_data(GlobalIndex id) override { return restart_data_.at(id); }
 
 private:
   int every_;
   std::map<GlobalIndex, stepping::State> states_;
-  std::map<GlobalIndex, RestartData> restart_data_;
+  std::map<GlobalIndex, stepping::RestartData> restart_data_;
 };
 
 /// In how many parts a run with these records took a nominal step.
@@ -66,7 +66,7 @@ public:
   /// `records`: of all states of the run that `steps` has taken; everything must outlive this.
   /// `stop_if_interrupted` throws on every rank if the sweep is to end; it is called before every step that
   /// is repeated and after one that was interrupted. @pre budget >= smallest_budget() of the run.
-  StoredStates(const std::vector<stepping::StepRecord>& records, StateStore& store, ForwardSteps& steps,
+  StoredStates(const std::vector<stepping::StepRecord>& records, StateStore& store, stepping::Solver& steps,
                int history, std::optional<int> budget, std::function<void()> stop_if_interrupted);
 
   /// Asked for falling ids, each with its predecessor. With a budget the state after the one asked for stays
@@ -77,7 +77,7 @@ public:
   /// Shows the states that are `wanted`, first to last; repeats only what the store has not, and holds
   /// nothing.
   /// @throws as state(), and what `visit` throws.
-  void visit(const Wanted& wanted, const ForwardSteps::OnState& visit);
+  void visit(const Wanted& wanted, const stepping::Solver::OnState& visit);
 
   GlobalIndex steps_repeated() const { return steps_repeated_; }
   std::size_t most_states_held() const { return most_held_; }
@@ -86,7 +86,7 @@ private:
   /// A point that the run can be continued from: the states up to `id` that it needs are held.
   struct Snapshot {
     GlobalIndex id = 0;
-    RestartData data;
+    stepping::RestartData data;
   };
 
   const stepping::StepRecord& record(GlobalIndex id) const { return records_[static_cast<std::size_t>(id)]; }
@@ -98,11 +98,11 @@ private:
   void start_before(GlobalIndex id);
   void start_from_store(GlobalIndex id);
   void take_snapshot();
-  void repeat_step(const ForwardSteps::OnState& act);
+  void repeat_step(const stepping::Solver::OnState& act);
 
   const std::vector<stepping::StepRecord>& records_;
   StateStore& store_;
-  ForwardSteps& steps_;
+  stepping::Solver& steps_;
   GlobalIndex history_, budget_, kept_after_;
   std::function<void()> stop_if_interrupted_;
   std::map<GlobalIndex, stepping::State> held_;

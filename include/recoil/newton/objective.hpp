@@ -85,8 +85,8 @@ public:
   }
 
   /// Called with each accepted iterate. True when the function itself changed in response (a barrier
-  /// stiffness, say): value and gradient are then evaluated again before the next iteration. Default: nothing,
-  /// false.
+  /// stiffness, say): value and gradient are then evaluated again before the next iteration. Default:
+  /// nothing, false.
   virtual bool accepted(const linalg::Vector& /*x*/) { return false; }
 };
 

@@ -2,8 +2,7 @@
 
 #include <cstddef>
 
-#include "recoil/stepping/state.hpp"
-#include "recoil/stepping/step_record.hpp"
+#include "recoil/stepping/history.hpp"
 
 namespace recoil::stepping {
 

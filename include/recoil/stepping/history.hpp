@@ -1,20 +1,30 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "recoil/newton/manifold.hpp"
 #include "recoil/stepping/bdf.hpp"
-#include "recoil/stepping/state.hpp"
 #include "recoil/stepping/step_record.hpp"
 
 namespace recoil::stepping {
 
-/// The last states that a BDF step depends on, newest first, equally spaced in time. Keeps the storage of as
-/// many states as the order; after that many pushes nothing is allocated.
+/// Position and velocity at the end of one internal step, ghosts included: a point of the solver's manifold
+/// and a tangent vector. In finite elements u is the displacement [m] and v in m/s. `id` is the running
+/// number of the internal state: 0 for the initial one, then one more for each accepted step or sub-step.
+struct State {
+  GlobalIndex id = 0;
+  linalg::Vector u, v;
+};
+
+/// The last states a BDF step depends on, newest first, equally spaced in time. Keeps the storage of as many
+/// states as the order; after that many pushes nothing is allocated.
 class History {
 public:
-  /// @throws InputError unless 1 <= max_order <= 6.
-  explicit History(int max_order);
+  /// Of positions on `manifold`. @throws InputError unless 1 <= max_order <= 6.
+  explicit History(int max_order,
+                   std::shared_ptr<const newton::Manifold> manifold = std::make_shared<newton::Euclidean>());
 
   int max_order() const { return max_order_; }
   int size() const { return size_; }
@@ -46,18 +56,20 @@ public:
   /// The parts of the next state known before it: u_bar = -sum_j a_j u_{i-j} and the inertial prediction
   /// u_tilde = u_bar - B sum_j a_j v_{i-j} with B = b dt, on owned and ghost entries. Sums run from the
   /// newest state to the oldest. `coefficients` may be of lower order than there are states, not of higher.
-  /// No communication.
+  /// On a manifold u_bar is the mean of the states with weights -a_j (Manifold::combine), from where u_tilde
+  /// follows along -B a_j v_{i-j}. Communicates only where Manifold::move() does.
   void predict(const StepCoefficients& coefficients, double dt, linalg::Vector& u_bar,
                linalg::Vector& u_tilde) const;
 
+  /// v = (u - u_bar) / B with B = b dt, the difference being that of the manifold: the velocity that belongs
+  /// to `u` at the end of a step, on owned and ghost entries. No communication.
+  void update_velocity(const StepCoefficients& coefficients, double dt, const linalg::Vector& u,
+                       const linalg::Vector& u_bar, linalg::Vector& v) const;
+
 private:
+  std::shared_ptr<const newton::Manifold> manifold_;
   int max_order_, size_ = 0;
   std::vector<State> slots_;
 };
-
-/// v = (u - u_bar) / B with B = b dt: the velocity that belongs to `u` at the end of a step, on owned and
-/// ghost entries. `v` may be the same object as `u_bar`. No communication.
-void update_velocity(const StepCoefficients& coefficients, double dt, const linalg::Vector& u,
-                     const linalg::Vector& u_bar, linalg::Vector& v);
 
 } // namespace recoil::stepping

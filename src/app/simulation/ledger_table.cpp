@@ -12,46 +12,70 @@ namespace recoil::app {
 
 namespace {
 
-std::string head() {
+std::string head(const LedgerRow& row) {
   std::string line = "step,time";
-  const LedgerRow row;
-  for_each_energy(row.ledger, [&](const char* name, double) { line += fmt::format(",{}", name); });
-  for_each_momentum(row.ledger,
-                    [&](const char* name, const auto&) { line += fmt::format(",{0}_x,{0}_y,{0}_z", name); });
-  for_each_count(row.counts, [&](const char* name, auto) { line += fmt::format(",{}", name); });
+  for (const stepping::Entry& energy : row.balance.energies) line += fmt::format(",{}", energy.name);
+  for (const stepping::Entry& momentum : row.balance.momenta)
+    line += fmt::format(",{0}_x,{0}_y,{0}_z", momentum.name);
+  for (const stepping::Entry& count : row.counts) line += fmt::format(",{}", count.name);
   return line + "\n";
 }
 
+/// Puts values into a row.
+struct Cells {
+  std::string& line;
+  int digits;
+  void operator()(GlobalIndex value) const { line += fmt::format(",{}", value); }
+  void operator()(double value) const {
+    line += std::isfinite(value) ? fmt::format(",{:.{}g}", value, digits) : ",";
+  }
+  void operator()(const std::array<double, 3>& value) const {
+    for (const double component : value) (*this)(component);
+  }
+  void operator()(const std::string& value) const { line += "," + value; }
+};
+
 std::string line_of(const LedgerRow& row) {
   std::string line = fmt::format("{},{:.17g}", row.step, row.time);
-  for_each_energy(row.ledger, [&](const char*, double energy) { line += fmt::format(",{:.17g}", energy); });
-  for_each_momentum(row.ledger, [&](const char*, const auto& p) {
-    line += fmt::format(",{:.9g},{:.9g},{:.9g}", p[0], p[1], p[2]);
-  });
-  for_each_count(row.counts, [&](const char*, auto count) {
-    if constexpr (std::is_integral_v<decltype(count)>)
-      line += fmt::format(",{}", count);
-    else
-      line += std::isfinite(count) ? fmt::format(",{:.9g}", count) : ",";
-  });
+  for (const stepping::Entry& energy : row.balance.energies) std::visit(Cells{line, 17}, energy.value);
+  for (const stepping::Entry& momentum : row.balance.momenta) std::visit(Cells{line, 9}, momentum.value);
+  for (const stepping::Entry& count : row.counts) std::visit(Cells{line, 9}, count.value);
   return line + "\n";
+}
+
+/// Gives `entry` the value that `stored` has for `name`.
+void set(stepping::Entry& entry, const stepping::Entries& stored, const std::string& name) {
+  const auto take = [&]<class Value>(Value& value) { value = stepping::value_of<Value>(stored, name); };
+  std::visit(take, entry.value);
 }
 
 } // namespace
 
-std::vector<LedgerRow> ledger_rows(std::span<const checkpoint::StateRecord> records) {
+LedgerRow ledger_row(const stepping::Solver& solver) {
+  return {solver.step(), solver.time(), solver.balance(), solver.counts()};
+}
+
+std::vector<LedgerRow> ledger_rows(const checkpoint::TrajectoryReader& reader, GlobalIndex last,
+                                   const LedgerRow& like) {
   std::vector<LedgerRow> rows;
-  for (const checkpoint::StateRecord& record : records)
-    if (record.step && *record.step > 0) {
-      const RunState state = run_state_from_json(record.extra);
-      rows.push_back({*record.step, record.time, state.ledger, state.counts.value_or(StepCounts())});
-    }
+  for (GlobalIndex id = 1; id <= last; ++id) {
+    const stepping::StepRecord& record = reader.records()[static_cast<std::size_t>(id)];
+    if (!record.completes_nominal) continue;
+    const RunState stored = run_state_from_json(reader.extra(id));
+    LedgerRow& row = rows.emplace_back(like);
+    row.step = record.nominal_step;
+    row.time = record.time;
+    for (stepping::Entry& energy : row.balance.energies) set(energy, stored.restart.entries, energy.name);
+    for (stepping::Entry& momentum : row.balance.momenta)
+      set(momentum, stored.restart.entries, stepping::momentum_name(momentum.name));
+    for (stepping::Entry& count : row.counts) set(count, stored.counts, count.name);
+  }
   return rows;
 }
 
-LedgerTable::LedgerTable(std::filesystem::path file, std::span<const LedgerRow> rows)
+LedgerTable::LedgerTable(std::filesystem::path file, const LedgerRow& like, std::span<const LedgerRow> rows)
     : file_(std::move(file)) {
-  std::string text = head();
+  std::string text = head(like);
   for (const LedgerRow& row : rows) text += line_of(row);
   write_file_atomically(file_, text);
 }

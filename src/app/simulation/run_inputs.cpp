@@ -7,6 +7,7 @@
 
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/version.hpp"
 
 namespace recoil::app {
 
@@ -86,6 +87,15 @@ Json run_inputs(const parallel::Communicator& comm, const fs::path& scene, const
   Json inputs{{"scene", digests_of(comm, {scene}).front()}, {"files", digests_of(comm, files)}};
   if (study_values) inputs["study_values"] = *study_values;
   return inputs;
+}
+
+std::string run_metadata(const Scene& scene, int dim, const Json& inputs) {
+  const Json json{{"solver", "elastodynamics"},
+                  {"version", version()},
+                  {"dim", dim},
+                  {"bdf_order", scene.time.bdf_order},
+                  {"inputs", inputs}};
+  return json.dump();
 }
 
 Json inputs_of(const checkpoint::TrajectoryReader& trajectory) {

@@ -12,63 +12,58 @@ namespace recoil::app {
 namespace {
 
 /// JSON has no infinity.
-constexpr double no_distance = std::numeric_limits<double>::max();
+constexpr double largest = std::numeric_limits<double>::max();
 
-/// Adds an entry to a JSON object.
-struct Put {
-  nlohmann::json& json;
-  template <class Value>
-  void operator()(const std::string& name, const Value& value) const {
-    json[name] = value;
-  }
-  void operator()(const std::string& name, double value) const { json[name] = std::min(value, no_distance); }
-};
+void put(nlohmann::json& json, const stepping::Entries& entries) {
+  for (const auto& [name, value] : entries)
+    std::visit([&json, &key = name](const auto& content) { json[key] = content; }, value);
+  for (auto& value : json)
+    if (value.is_number_float()) value = std::min(value.get<double>(), largest);
+}
 
-/// Takes an entry from a JSON object.
-struct Get {
-  const nlohmann::json& json;
-  template <class Value>
-  void operator()(const std::string& name, Value& value) const {
-    json.at(name).get_to(value);
+stepping::Entries entries_of(const nlohmann::json& json) {
+  stepping::Entries entries;
+  for (const auto& [name, value] : json.items()) {
+    if (value.is_number_integer())
+      entries.push_back({name, value.get<GlobalIndex>()});
+    else if (value.is_number_float() && value == largest)
+      entries.push_back({name, std::numeric_limits<double>::infinity()});
+    else if (value.is_number_float())
+      entries.push_back({name, value.get<double>()});
+    else if (value.is_string())
+      entries.push_back({name, value.get<std::string>()});
+    else if (value.is_array())
+      entries.push_back({name, value.get<std::array<double, 3>>()});
   }
-  void operator()(const std::string& name, double& value) const {
-    json.at(name).get_to(value);
-    if (value == no_distance) value = std::numeric_limits<double>::infinity();
-  }
-};
-
-/// The entries of a state and of a const one.
-template <class AnyRunState, class Visit>
-void for_each_entry(AnyRunState& state, Visit visit) {
-  visit("step", state.step);
-  visit("usable_states", state.usable_states);
-  for_each_energy(state.ledger, visit);
-  for_each_momentum(state.ledger, [&](const char* name, auto& momentum) {
-    visit(std::string(name) + "_momentum", momentum);
-  });
-  for_each_entry(state.contact, visit);
+  return entries;
 }
 
 } // namespace
 
 std::string to_json(const RunState& state) {
-  nlohmann::json json;
-  for_each_entry(state, Put{json});
-  if (state.counts) for_each_count(*state.counts, Put{json["counts"]});
+  nlohmann::json json{{"step", state.restart.step}, {"usable_states", state.restart.num_states}};
+  put(json, state.restart.entries);
+  if (!state.counts.empty()) put(json["counts"], state.counts);
   return json.dump();
 }
 
 RunState run_state_from_json(const std::string& text) {
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
-    RunState state;
-    for_each_entry(state, Get{json});
-    if (json.contains("counts")) for_each_count(state.counts.emplace(), Get{json["counts"]});
+    RunState state{{json.at("step"), json.at("usable_states"), entries_of(json)}};
+    if (json.contains("counts")) state.counts = entries_of(json["counts"]);
     return state;
   } catch (const nlohmann::json::exception&) {
     throw FileError(
         "the trajectory lacks what a restart needs; it was not written by recoil simulate of this version");
   }
+}
+
+stepping::State read_state(checkpoint::TrajectoryReader& reader, GlobalIndex id,
+                           const stepping::Solver& solver, const io::BlockLayout& nodes) {
+  return {id,
+          {solver.layout(), reader.read(id, "u", nodes)},
+          {solver.tangent_layout(), reader.read(id, "v", nodes)}};
 }
 
 } // namespace recoil::app

@@ -1,5 +1,8 @@
 #include "recoil/app/simulation/simulate.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include "recoil/app/simulation/discrete_scene.hpp"
 #include "recoil/app/simulation/forward_run.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/log.hpp"
@@ -33,9 +36,12 @@ ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options,
     }
     throw;
   }
-  ForwardRun<dim> run(comm, *discrete, folder, interrupts, watch);
+  const Scene& scene = loaded.file.scene;
+  TrajectoryOutput<dim> output(discrete->solver(), scene.output.fields);
+  ForwardRun run(comm, discrete->solver(), output, run_options(scene), folder, interrupts, watch);
   if (continues) return run.restart(options.steps);
-  return run.start(run_inputs(comm, folder.scene(), input_files(loaded.file.scene)), options.steps);
+  const auto inputs = run_inputs(comm, folder.scene(), input_files(scene));
+  return run.start(run_metadata(scene, dim, inputs), options.steps);
 }
 
 /// Looks at what the run was begun with before anything of it is read.

@@ -49,10 +49,17 @@ io::CellShape shape_of(int dim, int order) {
 
 template <int dim>
 TrajectoryOutput<dim>::TrajectoryOutput(const fem::FunctionSpace<dim>& space,
-                                        const fem::CellGeometry<dim>& geometry,
-                                        std::vector<OutputField> fields)
-    : space_(&space), geometry_(&geometry), fields_(std::move(fields)), nodes_(node_layout(space)) {
+                                        const fem::CellGeometry<dim>& geometry)
+    : space_(&space), geometry_(&geometry), nodes_(node_layout(space)) {
   build_cells();
+}
+
+template <int dim>
+TrajectoryOutput<dim>::TrajectoryOutput(const solvers::ElastodynamicsSolver<dim>& solver,
+                                        std::vector<OutputField> fields)
+    : TrajectoryOutput(*solver.problem().space, *solver.problem().geometry) {
+  solver_ = &solver;
+  fields_ = std::move(fields);
 }
 
 template <int dim>
@@ -145,12 +152,11 @@ void TrajectoryOutput<dim>::require_mesh_of(checkpoint::TrajectoryReader& reader
 }
 
 template <int dim>
-std::vector<double> TrajectoryOutput<dim>::cell_values(const solvers::ElastodynamicsProblem<dim>& problem,
-                                                       std::span<const double> u, OutputField field) const {
+std::vector<double> TrajectoryOutput<dim>::cell_values(std::span<const double> u, OutputField field) const {
   const std::size_t components = field == OutputField::stress ? 9 : 1;
   const auto& mesh = space_->mesh();
   std::vector<double> of_cell(static_cast<std::size_t>(mesh.num_owned_cells) * components, 0.0);
-  for (const auto& potential : problem.elastic)
+  for (const auto& potential : solver_->problem().elastic)
     for (std::size_t k = 0; k < potential->cells().size(); ++k) {
       const LocalIndex cell = potential->cells()[k];
       if (cell >= mesh.num_owned_cells) continue;
@@ -185,44 +191,27 @@ std::vector<double> TrajectoryOutput<dim>::cell_values(const solvers::Elastodyna
 }
 
 template <int dim>
-void TrajectoryOutput<dim>::append(checkpoint::TrajectoryWriter& writer,
-                                   const solvers::ElastodynamicsProblem<dim>& problem,
-                                   const solvers::AcceptedState& state, const std::string& extra,
-                                   bool stored) const {
-  checkpoint::StateRecord record;
-  record.id = state.record.id;
-  if (state.record.completes_nominal) record.step = state.record.nominal_step;
-  record.time = state.record.time;
-  record.dt = state.record.dt;
-  const auto predecessors = state.record.predecessors();
-  record.predecessors.assign(predecessors.begin(), predecessors.end());
-  const auto& coefficients = state.record.coefficients;
-  record.a.assign(coefficients.a.begin(), coefficients.a.begin() + coefficients.order);
-  record.b = coefficients.order > 0 ? coefficients.b : 0;
-  record.extra = extra;
-
-  std::vector<checkpoint::Field> fields{{"u", dim, &nodes_, state.u->owned(), io::Centre::node, true},
-                                        {"v", dim, &nodes_, state.v->owned(), io::Centre::node, true}};
-  std::vector<std::vector<double>> values;
-  values.reserve(fields_.size());
+std::vector<checkpoint::Field> TrajectoryOutput<dim>::fields(const linalg::Vector& u) {
+  std::vector<checkpoint::Field> fields;
+  values_.clear();
+  values_.reserve(fields_.size() + 1);
+  const std::span no_force = values_.emplace_back(u.owned().size(), 0.0); // of the initial state
   const auto add = [&](const char* name, int components, OutputField field) {
-    values.push_back(cell_values(problem, state.u->local(), field));
-    fields.push_back({name, components, cells_.get(), values.back(), io::Centre::cell, false});
+    values_.push_back(cell_values(u.local(), field));
+    fields.push_back({name, components, cells_.get(), values_.back(), io::Centre::cell, false});
   };
-  const std::vector<double> no_force(state.u->owned().size(), 0.0); // of the initial state
   const auto add_force = [&](const char* name, const linalg::Vector* force) {
-    fields.push_back({name, dim, &nodes_, force != nullptr ? force->owned() : std::span(no_force),
-                      io::Centre::node, false});
+    fields.push_back(
+        {name, dim, &nodes_, force != nullptr ? force->owned() : no_force, io::Centre::node, false});
   };
-  if (stored)
-    for (const OutputField field : fields_) {
-      if (field == OutputField::stress) add("stress", 9, field);
-      if (field == OutputField::von_mises) add("von_mises", 1, field);
-      if (field == OutputField::strain_energy) add("strain_energy", 1, field);
-      if (field == OutputField::contact_force) add_force("contact_force", state.contact_force);
-      if (field == OutputField::friction_force) add_force("friction_force", state.friction_force);
-    }
-  writer.append(record, fields, stored);
+  for (const OutputField field : fields_) {
+    if (field == OutputField::stress) add("stress", 9, field);
+    if (field == OutputField::von_mises) add("von_mises", 1, field);
+    if (field == OutputField::strain_energy) add("strain_energy", 1, field);
+    if (field == OutputField::contact_force) add_force("contact_force", solver_->contact_force());
+    if (field == OutputField::friction_force) add_force("friction_force", solver_->friction_force());
+  }
+  return fields;
 }
 
 template class TrajectoryOutput<2>;

@@ -4,16 +4,17 @@
 
 #include <nlohmann/json.hpp>
 
-#include "recoil/app/simulation/ledger_table.hpp"
+#include "recoil/app/simulation/run_state.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/read_file.hpp"
-#include "recoil/checkpoint/trajectory_reader.hpp"
 
 namespace recoil::app {
 
-GlobalIndex newton_iterations_of(std::span<const checkpoint::StateRecord> records) {
+GlobalIndex newton_iterations_of(const checkpoint::TrajectoryReader& reader) {
   GlobalIndex sum = 0;
-  for (const LedgerRow& row : ledger_rows(records)) sum += row.counts.newton_iterations;
+  for (const stepping::StepRecord& record : reader.records())
+    if (record.id > 0 && record.completes_nominal)
+      sum += stepping::value_of<GlobalIndex>(run_state_from_json(reader.extra(record.id)).counts, "newton");
   return sum;
 }
 
@@ -22,7 +23,7 @@ std::optional<double> seconds_of_complete_run(const parallel::Communicator& comm
   checkpoint::TrajectoryReader reader(comm, folder.trajectory());
   const GlobalIndex newest = reader.restart_point().states.front();
   if (newest + 1 != static_cast<GlobalIndex>(reader.records().size()) ||
-      reader.records().back().step != steps)
+      !reader.records().back().completes_nominal || reader.records().back().nominal_step != steps)
     return {};
   std::string text;
   parallel::collectively(comm, [&] {
@@ -44,7 +45,7 @@ void drop_unfinished_step(const parallel::Communicator& comm, const ExperimentFo
   for (;;) {
     checkpoint::TrajectoryReader reader(comm, folder.trajectory());
     const GlobalIndex newest = reader.restart_point().states.front();
-    if (reader.records()[static_cast<std::size_t>(newest)].step) return;
+    if (reader.records()[static_cast<std::size_t>(newest)].completes_nominal) return;
     const auto files = checkpoint::verify(comm, folder.trajectory());
     parallel::collectively(comm, [&] {
       if (comm.rank() != 0) return;

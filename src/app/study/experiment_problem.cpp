@@ -1,28 +1,8 @@
 #include "app/study/experiment_problem.hpp"
 
 #include "app/study/gradient_chain.hpp"
-#include "recoil/app/simulation/run_state.hpp"
 
 namespace recoil::app {
-
-template <int dim>
-inverse::RestartData SolverSteps<dim>::restart_data() const {
-  const RunState run{solver_.step(), solver_.history().size(), solver_.ledger(), solver_.totals().contact};
-  return {run.usable_states, to_json(run)};
-}
-
-template <int dim>
-void SolverSteps<dim>::continue_from(const inverse::RestartData& data, std::vector<stepping::State> states) {
-  const RunState run = run_state_from_json(data.solver);
-  solver_.start(run.step, std::move(states), run.ledger, run.contact);
-}
-
-template <int dim>
-inverse::StepOutcome SolverSteps<dim>::advance(const OnState& on_state, int sub_steps) {
-  const auto see = [&](const solvers::AcceptedState& state) { on_state(state.record, *state.u, *state.v); };
-  const solvers::StepReport report = solver_.advance(see, sub_steps);
-  return {report.accepted, report.interrupted, report.failure};
-}
 
 namespace {
 
@@ -51,14 +31,7 @@ private:
 template <int dim>
 ExperimentProblem<dim>::ExperimentProblem(const ExperimentOnMesh<dim>& model, const Scene& scene,
                                           const ParameterValues& values)
-    : model_(model), variant_(model.variant(scene, values)), steps_(discrete().solver()),
-      observation_(model.objectives(), discrete()) {}
-
-template <int dim>
-double ExperimentProblem<dim>::start_time() const {
-  const TimeSpec& time = discrete().scene().time;
-  return time.kind == TimeKind::statics ? 0 : time.t0;
-}
+    : model_(model), variant_(model.variant(scene, values)), observation_(model.objectives(), discrete()) {}
 
 template <int dim>
 std::vector<std::string> ExperimentProblem<dim>::places_of_terms() const {
@@ -80,8 +53,6 @@ void ExperimentProblem<dim>::require_derivatives() const {
       static_cast<void>(composition.factor(term, state));
 }
 
-template class SolverSteps<2>;
-template class SolverSteps<3>;
 template class ExperimentProblem<2>;
 template class ExperimentProblem<3>;
 

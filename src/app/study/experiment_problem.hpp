@@ -8,22 +8,6 @@
 
 namespace recoil::app {
 
-/// The steps of an elastodynamics solver, which must outlive it.
-template <int dim>
-class SolverSteps final : public inverse::ForwardSteps {
-public:
-  explicit SolverSteps(solvers::ElastodynamicsSolver<dim>& solver) : solver_(solver) {}
-
-  GlobalIndex step() const override { return solver_.step(); }
-  const stepping::History& history() const override { return solver_.history(); }
-  inverse::RestartData restart_data() const override;
-  void continue_from(const inverse::RestartData& data, std::vector<stepping::State> states) override;
-  inverse::StepOutcome advance(const OnState& on_state, int sub_steps) override;
-
-private:
-  solvers::ElastodynamicsSolver<dim>& solver_;
-};
-
 /// An experiment at some values of its parameters.
 template <int dim>
 class ExperimentProblem final : public inverse::ForwardProblem {
@@ -32,9 +16,8 @@ public:
   /// @throws InputError on every rank.
   ExperimentProblem(const ExperimentOnMesh<dim>& model, const Scene& scene, const ParameterValues& values);
 
-  inverse::ForwardSteps& steps() override { return steps_; }
+  stepping::Solver& solver() override { return discrete().solver(); }
   GlobalIndex num_steps() const override { return discrete().scene().time.steps; }
-  double start_time() const override;
   void observe(const stepping::StepRecord& record, const linalg::Vector& u,
                const linalg::Vector& v) override {
     observation_.see(record, u, v);
@@ -54,7 +37,6 @@ public:
 private:
   const ExperimentOnMesh<dim>& model_;
   Variant<dim> variant_;
-  SolverSteps<dim> steps_;
   Observation<dim> observation_;
 };
 

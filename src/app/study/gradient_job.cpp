@@ -16,6 +16,7 @@
 #include "app/study/trajectory_states.hpp"
 #include "recoil/app/simulation/conventions.hpp"
 #include "recoil/app/simulation/forward_run.hpp"
+#include "recoil/app/simulation/node_layout.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/crc32.hpp"
@@ -148,12 +149,12 @@ double Job<dim>::run_pilot() {
   Variant<dim> pilot = model_.variant(scene(), model_.start_values());
   auto& solver = pilot.discrete->solver();
   while (solver.step() < scene().time.steps) {
-    const solvers::StepReport report = solver.advance([](const auto&) {});
+    const stepping::StepOutcome outcome = solver.advance([](const auto&...) {});
     interrupts_.stop_if_pending();
-    if (!report.accepted)
+    if (!outcome.accepted)
       throw Error(ExitCode::no_solution,
                   fmt::format("{}: the pilot run that finds the barrier stiffness fails in step {}: {}",
-                              name(), solver.step() + 1, report.failure));
+                              name(), solver.step() + 1, outcome.failure));
   }
   return solver.totals().largest_barrier_stiffness *
          stiffness_unit(scene(), solver.problem().contact->parameters().dhat);
@@ -178,10 +179,11 @@ ForwardResult Job<dim>::run(const ExperimentFolder& folder) {
     forward_ = result;
   }
   checkpoint::TrajectoryReader reader(comm_, folder.trajectory());
-  forward_.newton_iterations = newton_iterations_of(reader.records());
-  records_ = step_records(reader.records());
+  forward_.newton_iterations = newton_iterations_of(reader);
+  records_ = reader.records();
   if (!swept_) {
-    states_ = std::make_unique<TrajectoryStates>(std::move(reader), problem_->discrete().space());
+    states_ = std::make_unique<TrajectoryStates>(std::move(reader), problem_->solver(),
+                                                 node_layout(problem_->discrete().space()));
     observe_the_rest();
     evaluate_run();
   }
@@ -241,34 +243,34 @@ std::string Job<dim>::run_forward(ForwardResult& result, const Stopwatch& watch)
       result.seconds = *seconds;
       return "";
     }
-  const auto see = [this](const solvers::AcceptedState& state) {
-    problem_->observe(state.record, *state.u, *state.v);
-    if (state.record.completes_nominal) observed_[static_cast<std::size_t>(state.record.nominal_step)] = 1;
+  const auto see = [this](const stepping::StepRecord& record, const auto& u, const auto& v) {
+    problem_->observe(record, u, v);
+    if (record.completes_nominal) observed_[static_cast<std::size_t>(record.nominal_step)] = 1;
   };
-  ForwardRun<dim> forward(comm_, problem_->discrete(), run, interrupts_, watch, see);
+  auto& solver = problem_->discrete().solver();
+  TrajectoryOutput<dim> output(solver, scene().output.fields);
+  ForwardRun forward(comm_, solver, output, run_options(scene()), run, interrupts_, watch, see);
   const auto inputs = [&] {
     return run_inputs(comm_, folder_.scene(), files_of_run(study_, model_.experiment(), scene()),
                       digest_of_values());
   };
-  const ExitCode code = begun ? forward.restart() : forward.start(inputs());
+  const ExitCode code = begun ? forward.restart() : forward.start(run_metadata(scene(), dim, inputs()));
   if (code == ExitCode::interrupted)
     throw Error(code, name() + ": the forward run is interrupted; run again with --restart to continue");
   result.seconds = watch.seconds();
-  const solvers::SolverTotals& totals = problem_->discrete().solver().totals();
+  const solvers::SolverTotals& totals = solver.totals();
   if (totals.rough_friction > 0)
     log_warning(
         fmt::format("{}: {} solves ended before friction had converged; the gradient is as exact as they "
                     "are (solver/contact/friction_convergence_tol)",
                     name(), totals.rough_friction));
-  return code == ExitCode::done
-             ? ""
-             : fmt::format("the forward run fails after step {}", problem_->discrete().solver().step());
+  return code == ExitCode::done ? "" : fmt::format("the forward run fails after step {}", solver.step());
 }
 
 /// Shows the objectives what an earlier process has stored.
 template <int dim>
 void Job<dim>::observe_the_rest() {
-  inverse::StoredStates(records_, *states_, problem_->steps(), model_.history(), study_.sweep.state_budget,
+  inverse::StoredStates(records_, *states_, problem_->solver(), model_.history(), study_.sweep.state_budget,
                         sweep_settings().stop_if_interrupted)
       .visit(
           [&](const stepping::StepRecord& record) {

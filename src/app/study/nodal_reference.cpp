@@ -27,7 +27,7 @@ struct ReferenceMesh {
       : comm(*mesh.comm), tolerance(1e-10 * (mesh.max_corner - mesh.min_corner).norm()) {
     const fem::FunctionSpace<dim> space(mesh, body_orders(scene, mesh.body_names));
     const fem::CellGeometry<dim> geometry(mesh);
-    const TrajectoryOutput<dim> output(space, geometry, {});
+    const TrajectoryOutput<dim> output(space, geometry);
     std::vector<double> positions;
     for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
       for (const double x : space.node_positions()[static_cast<std::size_t>(node)]) positions.push_back(x);
@@ -73,8 +73,9 @@ public:
                bool positions, bool other_shape)
       : where_(where), folder_(folder), positions_(positions),
         reader_(std::make_unique<checkpoint::TrajectoryReader>(mesh.comm, folder / "trajectory")) {
-    for (const checkpoint::StateRecord& record : reader_->records())
-      if (record.step && reader_->is_stored(record.id)) stored_.push_back({record.id, record.time});
+    for (const stepping::StepRecord& record : reader_->records())
+      if (record.completes_nominal && reader_->is_stored(record.id))
+        stored_.push_back({record.id, record.time});
     if (stored_.empty()) throw InputError(where_, folder_.string() + " holds no state of a whole step");
     require_nodes<dim>(folder, where, mesh, reader_->shape(stored_.front().id, "u"));
     row_of_node_ = find_rows(mesh, other_shape);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "recoil/solvers/elastodynamics/norms.hpp"
 #include "solvers/elastodynamics/recorded_step.hpp"
 #include "solvers/elastodynamics/step_solver.hpp"
@@ -23,7 +25,7 @@ struct ElastodynamicsSolver<dim>::Implementation {
 
   /// Tries the nominal step as `parts` steps; false leaves everything as it was.
   bool attempt(int parts, std::vector<SolvedStep>& states, std::vector<stepping::StepRecord>& records,
-               std::vector<Ledger>& ledgers, StepReport& report);
+               std::vector<Ledger>& ledgers, StepReport& report, stepping::StepOutcome& outcome);
   stepping::StepCoefficients coefficients_for(const stepping::History& past, int parts) const;
   StepTarget target_of(int part, int parts) const;
   void observe(StepReport& report);
@@ -37,7 +39,9 @@ struct ElastodynamicsSolver<dim>::Implementation {
   stepping::History history;
   GlobalIndex step = 0;
   Ledger ledger;
-  std::vector<double> obstacles; ///< displacement at the newest state
+  std::vector<double> obstacles;        ///< displacement at the newest state
+  StepReport report;                    ///< of the last step
+  const SolvedStep* observed = nullptr; ///< the state that is just being shown
 };
 
 template <int dim>
@@ -70,7 +74,8 @@ void ElastodynamicsSolver<dim>::Implementation::observe(StepReport& report) {
 template <int dim>
 bool ElastodynamicsSolver<dim>::Implementation::attempt(int parts, std::vector<SolvedStep>& states,
                                                         std::vector<stepping::StepRecord>& records,
-                                                        std::vector<Ledger>& ledgers, StepReport& report) {
+                                                        std::vector<Ledger>& ledgers, StepReport& report,
+                                                        stepping::StepOutcome& outcome) {
   if (problem.contact) problem.contact->set_obstacle_displacement(obstacles);
   // Sub-steps run on a copy of the past, so that a failure half-way leaves no trace.
   stepping::History sub_steps(history.max_order());
@@ -85,10 +90,9 @@ bool ElastodynamicsSolver<dim>::Implementation::attempt(int parts, std::vector<S
     SolvedStep solved = step_solver.solve(*past, target, coefficients);
     report.newton_iterations += solved.newton_iterations;
     report.linear_iterations += solved.linear_iterations;
-    report.gradient_norm = solved.newton.gradient_norm;
     if (!solved.done) {
-      report.failure = solved.failure;
-      report.interrupted = solved.newton.outcome == newton::NewtonOutcome::interrupted;
+      outcome.failure = solved.failure;
+      outcome.interrupted = solved.newton.outcome == newton::NewtonOutcome::interrupted;
       return false;
     }
     stepping::StepRecord record =
@@ -151,41 +155,71 @@ void ElastodynamicsSolver<dim>::interrupt_when(std::function<bool()> interrupted
 }
 
 template <int dim>
-StepReport ElastodynamicsSolver<dim>::advance(const std::function<void(const AcceptedState&)>& on_state,
-                                              int sub_steps) {
+stepping::RestartData ElastodynamicsSolver<dim>::restart_data() const {
+  stepping::RestartData data{step(), history().size()};
+  const auto add = [&](const std::string& name, const auto& value) { data.entries.push_back({name, value}); };
+  for_each_energy(ledger(), add);
+  for_each_momentum(ledger(),
+                    [&](const char* name, const auto& p) { add(stepping::momentum_name(name), p); });
+  for_each_entry(totals().contact, add);
+  return data;
+}
+
+template <int dim>
+void ElastodynamicsSolver<dim>::continue_from(const stepping::RestartData& data,
+                                              std::vector<stepping::State> states) {
+  Ledger ledger;
+  ContactTotals contact;
+  const auto take = [&]<class Value>(const std::string& name, Value& value) {
+    value = stepping::value_of<Value>(data.entries, name);
+  };
+  for_each_energy(ledger, take);
+  for_each_momentum(ledger, [&](const char* name, auto& p) { take(stepping::momentum_name(name), p); });
+  for_each_entry(contact, take);
+  start(data.step, std::move(states), ledger, contact);
+}
+
+template <int dim>
+stepping::StepOutcome ElastodynamicsSolver<dim>::advance(const OnState& on_state, int sub_steps) {
   Implementation& self = *implementation_;
+  stepping::StepOutcome outcome;
   StepReport report;
   std::vector<SolvedStep> states;
   std::vector<stepping::StepRecord> records;
   std::vector<Ledger> ledgers;
   const ContactTotals before = self.step_solver.totals().contact;
-  for (int retry = 0;; ++retry) {
+  for (;; ++outcome.repetitions) {
     self.step_solver.totals().contact = before;
     states.clear();
     records.clear();
     ledgers.clear();
-    report.sub_steps = sub_steps << retry;
-    if (self.attempt(report.sub_steps, states, records, ledgers, report)) break;
-    if (report.interrupted || report.sub_steps >> self.options.max_retries != 0) return report;
+    const int parts = sub_steps << outcome.repetitions;
+    if (self.attempt(parts, states, records, ledgers, report, outcome)) break;
+    if (outcome.interrupted || parts >> self.options.max_retries != 0) return outcome;
     ++self.step_solver.totals().retries;
   }
-  report.accepted = true;
+  outcome.accepted = true;
+  outcome.failure.clear();
+  outcome.description = fmt::format("newton {}  cg {}", report.newton_iterations, report.linear_iterations);
+  if (report.active_pairs > 0)
+    outcome.description += fmt::format("  pairs {}  gap {:.1e}", report.active_pairs, report.min_distance);
+  if (states.size() > 1) outcome.description += fmt::format(", {} sub-steps", states.size());
   if (self.problem.contact) {
     const auto obstacles = self.problem.contact->obstacle_displacement();
     self.obstacles.assign(obstacles.begin(), obstacles.end());
   }
-  report.failure.clear();
+  self.report = report;
   for (std::size_t i = 0; i < states.size(); ++i) {
     // States at the distance of sub-steps are no use to a step of full length: the order ramp starts again.
     if (states.size() > 1) self.history.clear();
     self.history.push(records[i].id, states[i].u, states[i].v);
     self.ledger = ledgers[i];
     if (i + 1 == states.size()) ++self.step;
-    const bool forces = self.problem.contact != nullptr;
-    on_state({records[i], &states[i].u, &states[i].v, forces ? &states[i].contact_force : nullptr,
-              forces ? &states[i].friction_force : nullptr, &report});
+    self.observed = &states[i];
+    on_state(records[i], states[i].u, states[i].v);
   }
-  return report;
+  self.observed = nullptr;
+  return outcome;
 }
 
 template <int dim>
@@ -252,8 +286,81 @@ std::string ElastodynamicsSolver<dim>::describe_intersections(const linalg::Vect
 }
 
 template <int dim>
-std::string ElastodynamicsSolver<dim>::linear_solver_description() const {
-  return implementation_->step_solver.objective().linear_solver().description();
+double ElastodynamicsSolver<dim>::start_time() const {
+  return implementation_->options.dynamics == Dynamics::statics ? 0 : implementation_->options.t0;
+}
+template <int dim>
+std::shared_ptr<const linalg::VectorLayout> ElastodynamicsSolver<dim>::layout() const {
+  return problem().space->layout();
+}
+
+template <int dim>
+stepping::Balance ElastodynamicsSolver<dim>::balance() const {
+  stepping::Balance balance;
+  for_each_energy(ledger(), [&](const char* name, double energy) {
+    balance.energies.push_back({name, energy});
+  });
+  for_each_momentum(ledger(), [&](const char* name, const auto& p) { balance.momenta.push_back({name, p}); });
+  return balance;
+}
+
+template <int dim>
+stepping::Entries ElastodynamicsSolver<dim>::counts() const {
+  stepping::Entries counts;
+  for_each_count(implementation_->report, [&](const char* name, auto count) {
+    counts.push_back({name, count});
+  });
+  return counts;
+}
+
+template <int dim>
+stepping::Entries ElastodynamicsSolver<dim>::summary() const {
+  const fem::FunctionSpace<dim>& space = *problem().space;
+  const SolverTotals& sum = totals();
+  stepping::Entries entries{{"dofs", space.num_nodes_global() * dim},
+                            {"vertices", space.mesh().num_vertices_global},
+                            {"elements", space.mesh().num_cells_global},
+                            {"chord_steps", sum.chord_steps},
+                            {"linear_iterations", sum.linear_iterations},
+                            {"sub_moves", sum.sub_moves},
+                            {"motion_solves", sum.motion_solves},
+                            {"projected_iterations", sum.projected},
+                            {"retried_steps", sum.retries},
+                            {"assembly_s", sum.assembly_seconds + sum.gradient_seconds},
+                            {"linear_solve_s", sum.linear_solve_seconds},
+                            {"line_search_s", sum.line_search_seconds},
+                            {"collision_s", sum.collision_seconds}};
+  for_each_entry(sum.contact, [&](const char* name, auto value) { entries.push_back({name, value}); });
+  entries.push_back(
+      {"linear_solver", implementation_->step_solver.objective().linear_solver().description()});
+  const DisplacementNorms norms = displacement_norms(space, *problem().geometry, history().newest().u);
+  entries.insert(entries.end(), {{"err_l2", norms.l2},
+                                 {"err_h1", norms.h1},
+                                 {"err_h1_semi", norms.h1_semi},
+                                 {"err_linf", norms.linf},
+                                 {"err_lp", norms.l8}});
+  return entries;
+}
+
+template <int dim>
+std::string ElastodynamicsSolver<dim>::description() const {
+  const fem::FunctionSpace<dim>& space = *problem().space;
+  const auto& mesh = space.mesh();
+  return fmt::format("{} bodies, {} vertices, {} cells, {} unknowns ({} prescribed) on {} rank(s); {}",
+                     mesh.body_names.size(), mesh.num_vertices_global, mesh.num_cells_global,
+                     space.num_nodes_global() * dim, problem().dirichlet->num_global(), space.comm().size(),
+                     implementation_->step_solver.objective().linear_solver().description());
+}
+
+template <int dim>
+const linalg::Vector* ElastodynamicsSolver<dim>::contact_force() const {
+  const auto& self = *implementation_;
+  return self.problem.contact && self.observed ? &self.observed->contact_force : nullptr;
+}
+template <int dim>
+const linalg::Vector* ElastodynamicsSolver<dim>::friction_force() const {
+  const auto& self = *implementation_;
+  return self.problem.contact && self.observed ? &self.observed->friction_force : nullptr;
 }
 template <int dim>
 bool ElastodynamicsSolver<dim>::repeatable() const {

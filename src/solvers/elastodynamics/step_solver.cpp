@@ -233,7 +233,7 @@ SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarge
   solved.v = linalg::Vector(previous.shared_layout());
   solved.acceleration = solved.v;
   if (inertia) {
-    stepping::update_velocity(coefficients, target.dt, solved.u, u_bar, solved.v);
+    past.update_velocity(coefficients, target.dt, solved.u, u_bar, solved.v);
     // v_bar = (u~ - u_bar) / B, and the acceleration belongs to v as v belongs to u.
     solved.acceleration.copy_from(u_bar);
     solved.acceleration.add(-1, u_tilde);

@@ -8,7 +8,7 @@
 #include "recoil/mesh/distributed_obstacles.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
 #include "recoil/solvers/elastodynamics/solver.hpp"
-#include "recoil/stepping/state.hpp"
+#include "recoil/stepping/history.hpp"
 
 namespace recoil::app {
 

@@ -40,6 +40,10 @@ nlohmann::ordered_json run_inputs(const parallel::Communicator& comm, const std:
                                   const std::vector<std::filesystem::path>& files,
                                   std::optional<std::uint32_t> study_values = {});
 
+/// What the trajectory of a run of `scene` keeps: the solver, its scheme, the version and the `inputs` of
+/// run_inputs(), as JSON text.
+std::string run_metadata(const Scene& scene, int dim, const nlohmann::ordered_json& inputs);
+
 /// What run_inputs() has said of the run of a trajectory. @throws FileError if the trajectory does not tell.
 nlohmann::ordered_json inputs_of(const checkpoint::TrajectoryReader& trajectory);
 

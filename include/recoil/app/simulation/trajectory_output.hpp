@@ -10,40 +10,59 @@
 
 namespace recoil::app {
 
-/// Turns states into what the trajectory stores: u and v on the nodes in canonical order, the cells as
-/// ParaView draws them (orders 1 and 2 as such, higher ones cut into linear cells), and the fields asked for.
+/// What a trajectory stores of the states of a solver beside u and v: where their nodes lie in files, what
+/// they are drawn on, and further fields.
+class RunOutput {
+public:
+  virtual ~RunOutput() = default;
+  /// The nodes as they lie in the trajectory.
+  virtual const io::BlockLayout& nodes() const = 0;
+  /// Writes what does not change in time. Collective.
+  virtual void write_mesh(checkpoint::TrajectoryWriter& writer) const = 0;
+  /// @throws InputError at `where` on every rank if a trajectory, of which state `id` can be read, has
+  /// another number of nodes, or has them elsewhere at rest. Collective.
+  virtual void require_mesh_of(checkpoint::TrajectoryReader& reader, GlobalIndex id,
+                               const std::string& where) const = 0;
+  /// Fields of the state `u` that the solver is just showing, or has started from, beside u and v; valid
+  /// until the next call. Collective.
+  virtual std::vector<checkpoint::Field> fields(const linalg::Vector& u) {
+    static_cast<void>(u);
+    return {};
+  }
+};
+
+/// The output of finite elements: the nodes in canonical order, the cells as ParaView draws them (orders 1
+/// and 2 as such, higher ones cut into linear cells), and the fields asked for.
 template <int dim>
-class TrajectoryOutput {
+class TrajectoryOutput final : public RunOutput {
 public:
   /// `space` and `geometry` must outlive the output. Collective.
-  TrajectoryOutput(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
-                   std::vector<OutputField> fields);
+  TrajectoryOutput(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry);
+  /// Of a run of `solver`, which must outlive the output, with these fields. Collective.
+  TrajectoryOutput(const solvers::ElastodynamicsSolver<dim>& solver, std::vector<OutputField> fields);
 
-  const io::BlockLayout& nodes() const { return nodes_; }
+  const io::BlockLayout& nodes() const override { return nodes_; }
   /// The drawn cells as they lie in the trajectory, and their nodes by canonical id, `width` for each of the
   /// owned ones, padded with -1.
   const io::BlockLayout& cells() const { return *cells_; }
   std::span<const GlobalIndex> connectivity() const { return connectivity_; }
   int width() const { return width_; }
 
-  /// Writes the rest mesh with body and volume ids. Collective.
-  void write_mesh(checkpoint::TrajectoryWriter& writer) const;
-  /// @throws InputError at `where` on every rank if a trajectory, of which state `id` can be read, has
-  /// another number of nodes, or its rest mesh has them elsewhere. Collective.
-  void require_mesh_of(checkpoint::TrajectoryReader& reader, GlobalIndex id, const std::string& where) const;
-
-  /// Appends one state; the extra fields only if `stored`. Collective.
-  void append(checkpoint::TrajectoryWriter& writer, const solvers::ElastodynamicsProblem<dim>& problem,
-              const solvers::AcceptedState& state, const std::string& extra, bool stored) const;
+  /// Writes the rest mesh with body and volume ids.
+  void write_mesh(checkpoint::TrajectoryWriter& writer) const override;
+  void require_mesh_of(checkpoint::TrajectoryReader& reader, GlobalIndex id,
+                       const std::string& where) const override;
+  std::vector<checkpoint::Field> fields(const linalg::Vector& u) override;
 
 private:
   void build_cells();
-  std::vector<double> cell_values(const solvers::ElastodynamicsProblem<dim>& problem,
-                                  std::span<const double> u, OutputField field) const;
+  std::vector<double> cell_values(std::span<const double> u, OutputField field) const;
 
   const fem::FunctionSpace<dim>* space_;
   const fem::CellGeometry<dim>* geometry_;
+  const solvers::ElastodynamicsSolver<dim>* solver_ = nullptr;
   std::vector<OutputField> fields_;
+  std::vector<std::vector<double>> values_; ///< of fields()
   io::BlockLayout nodes_;
   std::vector<LocalIndex> drawn_cell_; ///< cell of each drawn cell
   std::vector<io::CellShape> shapes_;

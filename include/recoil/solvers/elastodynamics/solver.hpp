@@ -13,7 +13,7 @@
 #include "recoil/solvers/elastodynamics/problem.hpp"
 #include "recoil/solvers/elastodynamics/sweep_products.hpp"
 #include "recoil/stepping/differentiable_step.hpp"
-#include "recoil/stepping/history.hpp"
+#include "recoil/stepping/solver.hpp"
 
 namespace recoil::solvers {
 
@@ -79,33 +79,32 @@ struct SolverTotals {
   ContactTotals contact;
 };
 
-/// How one nominal step went.
+/// What happened in a nominal step.
 struct StepReport {
-  bool accepted = false, interrupted = false; ///< never both
-  int newton_iterations = 0, linear_iterations = 0, sub_steps = 1;
-  double gradient_norm = 0;
+  GlobalIndex newton_iterations = 0, linear_iterations = 0, active_pairs = 0;
   double min_distance = std::numeric_limits<double>::infinity(); ///< of the new state [m]
-  GlobalIndex active_pairs = 0;
   potentials::FrictionCounts friction;
-  std::string failure; ///< why it could not be done, for the user
 };
 
-/// One accepted internal state: a nominal step, or a sub-step of a repeated one.
-struct AcceptedState {
-  stepping::StepRecord record;
-  const linalg::Vector *u, *v;                          ///< displacement [m], velocity [m/s]; ghosts current
-  const linalg::Vector *contact_force, *friction_force; ///< nodal forces [N]; null without contact
-  const StepReport* report = nullptr;                   ///< of the nominal step; null for the initial state
-};
+/// Calls visit(name, value) for every entry, const or not, under the names that files have for them.
+template <class AnyStepReport, class Visit>
+void for_each_count(AnyStepReport& report, Visit visit) {
+  visit("newton", report.newton_iterations);
+  visit("linear_iterations", report.linear_iterations);
+  visit("active_pairs", report.active_pairs);
+  visit("min_distance", report.min_distance);
+  visit("sticking", report.friction.sticking);
+  visit("sliding", report.friction.sliding);
+}
 
 /// Forward solver of elastostatics and elastodynamics by minimisation of the incremental potential. All
-/// members are collective; numerical failure is reported, not thrown.
+/// members are collective.
 template <int dim>
-class ElastodynamicsSolver {
+class ElastodynamicsSolver final : public stepping::Solver {
 public:
   /// `problem` is kept; its space and communicator must outlive the solver.
   ElastodynamicsSolver(ElastodynamicsProblem<dim> problem, ElastodynamicsOptions options);
-  ~ElastodynamicsSolver();
+  ~ElastodynamicsSolver() override;
   ElastodynamicsSolver(ElastodynamicsSolver&&) noexcept;
 
   /// Starts from states given oldest first (one for a fresh start; as many as the scheme uses for a restart
@@ -115,15 +114,11 @@ public:
   void start(GlobalIndex step, std::vector<stepping::State> states, const Ledger& ledger,
              const ContactTotals& contact = {});
 
-  /// Lets advance() end early: `interrupted` is asked within every Newton iteration, on every rank with the
-  /// same answer (newton::NewtonOptions::interrupted).
-  void interrupt_when(std::function<bool()> interrupted);
-
-  /// Solves the next nominal step. `on_state` is called for each accepted internal state, in order, after all
-  /// of them have succeeded. On failure or interruption the solver stays at the last accepted step.
-  /// @param sub_steps a power of two: how many equal sub-steps are tried first, to take a step as an earlier
-  /// run took it.
-  StepReport advance(const std::function<void(const AcceptedState&)>& on_state, int sub_steps = 1);
+  stepping::RestartData restart_data() const override;
+  void continue_from(const stepping::RestartData& data, std::vector<stepping::State> states) override;
+  /// `interrupted` is asked within every Newton iteration (newton::NewtonOptions::interrupted).
+  void interrupt_when(std::function<bool()> interrupted) override;
+  stepping::StepOutcome advance(const OnState& on_state, int sub_steps = 1) override;
 
   /// The steps of a run of this problem with `num_records` states, for the reverse sweep. The barrier
   /// stiffness must be given and friction lagged at most once. Uses the matrices of the solver, which must
@@ -131,17 +126,26 @@ public:
   std::unique_ptr<stepping::DifferentiableStep> recorded_step(GlobalIndex num_records,
                                                               SweepProducts<dim>& products);
 
-  GlobalIndex step() const;
-  double time() const;
-  const stepping::History& history() const;
+  GlobalIndex step() const override;
+  double time() const override;
+  double start_time() const override;
+  const stepping::History& history() const override;
+  std::shared_ptr<const linalg::VectorLayout> layout() const override;
+  GlobalIndex newton_iterations() const override { return totals().newton_iterations; }
+  stepping::Balance balance() const override;
+  stepping::Entries counts() const override;
+  stepping::Entries summary() const override;
+  std::string description() const override;
+  bool repeatable() const override;
   const Ledger& ledger() const;
   const SolverTotals& totals() const;
   const ElastodynamicsProblem<dim>& problem() const;
   /// Is an initial state valid (no inverted cell, nothing touches or intersects)? Empty if so, else what is
   /// wrong, with the worst cell or the first ten intersections. After start().
   std::string check_state(const linalg::Vector& u) const;
-  std::string linear_solver_description() const;
-  bool repeatable() const;
+  /// Nodal contact and friction forces [N] of the state that advance() is just calling `on_state` for; null
+  /// without contact, and before the first step.
+  const linalg::Vector *contact_force() const, *friction_force() const;
 
 private:
   std::string describe_intersections(const linalg::Vector& u) const;

@@ -1,0 +1,114 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "recoil/base/error.hpp"
+#include "recoil/stepping/history.hpp"
+
+namespace recoil::stepping {
+
+/// Something that files say of a run under a name of the solver's own: a count, a quantity, a vector in space
+/// or a description.
+struct Entry {
+  std::string name;
+  std::variant<GlobalIndex, double, std::array<double, 3>, std::string> value;
+};
+using Entries = std::vector<Entry>;
+
+/// @throws FileError if the entry is not there or of another type: entries come from files.
+template <class T>
+const T& value_of(const Entries& entries, std::string_view name) {
+  for (const Entry& entry : entries)
+    if (entry.name == name)
+      if (const T* value = std::get_if<T>(&entry.value)) return *value;
+  throw FileError(
+      "the trajectory lacks what a restart needs; it was not written by recoil simulate of this version");
+}
+
+/// What ledger.csv and summary.json say of the state that a run has come to.
+struct Balance {
+  Entries energies; ///< doubles: energies, works and dissipations [J]
+  Entries momenta;  ///< vectors [kg m/s, kg m^2/s]
+};
+
+/// What a run needs to continue from a state, beside the states themselves.
+struct RestartData {
+  GlobalIndex step = 0; ///< nominal steps done
+  int num_states = 1;   ///< how many of the last states the next step depends on (1 after a repeated step)
+  Entries entries = {}; ///< what else the solver needs
+};
+
+/// How a nominal step went.
+struct StepOutcome {
+  bool accepted = false, interrupted = false; ///< never both
+  std::string failure = {};                   ///< why it could not be done, for the user
+  int repetitions = 0;                        ///< with smaller steps
+  std::string description = {};               ///< of an accepted step, for the log
+};
+
+/// The steps of a forward run, taken for the first time or again from an earlier state: all that the time
+/// loop, checkpoints and the repeated steps of a reverse sweep need to know of a solver. All members but the
+/// accessors are collective; numerical failure is reported, not thrown.
+class Solver {
+public:
+  using OnState = std::function<void(const StepRecord&, const linalg::Vector& u, const linalg::Vector& v)>;
+
+  virtual ~Solver() = default;
+  /// Nominal steps done so far.
+  virtual GlobalIndex step() const = 0;
+  /// The time that they lead to [s].
+  virtual double time() const = 0;
+  /// Of the initial state [s].
+  virtual double start_time() const = 0;
+  /// The states that the next step depends on.
+  virtual const History& history() const = 0;
+  /// Layouts of u and v; known before there is a state.
+  virtual std::shared_ptr<const linalg::VectorLayout> layout() const = 0;
+  virtual std::shared_ptr<const linalg::VectorLayout> tangent_layout() const { return layout(); }
+
+  /// What continue_from() needs to continue from here.
+  virtual RestartData restart_data() const = 0;
+  /// Continues from `states`, oldest first, as if the steps before had been taken just now: with the same
+  /// bits. @throws FileError on every rank if `data` lacks something.
+  virtual void continue_from(const RestartData& data, std::vector<State> states) = 0;
+  /// Takes the next nominal step, in `sub_steps` (a power of two) equal parts at first. `on_state` is called
+  /// for each state of the step, in order, once all of them have been found; restart_data() and balance() are
+  /// those of that state meanwhile. After failure or interruption the run stays where it was.
+  virtual StepOutcome advance(const OnState& on_state, int sub_steps) = 0;
+  /// Lets advance() end early: `interrupted` gives the same answer on every rank.
+  virtual void interrupt_when(std::function<bool()> interrupted) { static_cast<void>(interrupted); }
+
+  /// Newton iterations of all steps, failed ones included.
+  virtual GlobalIndex newton_iterations() const { return 0; }
+  /// Always with the same names in the same order. Collective.
+  virtual Balance balance() const { return {}; }
+  /// Counts and other numbers of the nominal step just taken, "newton" among them; always the same names.
+  /// Collective.
+  virtual Entries counts() const { return {}; }
+  /// Whatever else summary.json says of the run. Collective.
+  virtual Entries summary() const { return {}; }
+  /// What is simulated, for the log.
+  virtual std::string description() const { return ""; }
+  /// Whether the same run gives the same bits again.
+  virtual bool repeatable() const { return true; }
+};
+
+/// Under which name restart data has a momentum.
+inline std::string momentum_name(const std::string& name) { return name + "_momentum"; }
+
+/// Continues from state `id` and those before it that the next step depends on, each of them given by
+/// `state_of(id)`. Collective.
+template <class StateOf>
+void restore(Solver& solver, GlobalIndex id, const RestartData& data, StateOf state_of) {
+  std::vector<State> states;
+  for (GlobalIndex state = id - data.num_states + 1; state <= id; ++state) states.push_back(state_of(state));
+  solver.continue_from(data, std::move(states));
+}
+
+} // namespace recoil::stepping

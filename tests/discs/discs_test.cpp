@@ -1,0 +1,244 @@
+#include <gtest/gtest.h>
+
+#include "discs/discs.hpp"
+#include "recoil/app/simulation/forward_run.hpp"
+#include "recoil/app/simulation/run_state.hpp"
+#include "recoil/base/read_file.hpp"
+#include "recoil/inverse/reduced_objective.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace recoil::discs {
+namespace {
+
+using newton::testing::gather;
+using newton::testing::scatter;
+constexpr GlobalIndex num_steps = 12;
+
+ExitCode run(const parallel::Communicator& comm, const std::filesystem::path& path, GlobalIndex steps,
+             bool restart) {
+  DiscSolver solver(comm, reference);
+  DiscOutput output(solver);
+  const app::Interrupts interrupts(comm);
+  const auto folder =
+      restart ? checkpoint::RunFolder::open(comm, path) : checkpoint::RunFolder::create(comm, path);
+  if (!restart) folder.begin(comm, "{}\n");
+  app::ForwardRun forward(comm, solver, output, {num_steps, 4, 2}, folder, interrupts);
+  return restart ? forward.restart(steps) : forward.start("{\"solver\":\"discs\"}", steps);
+}
+
+TEST(Discs, RestartOnOtherRanksToTheSameBits) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const parallel::Communicator alone = comm.split(comm.rank());
+  const testing::TemporaryFolder folder(comm);
+  EXPECT_EQ(run(comm, folder / "whole", num_steps, false), ExitCode::done);
+  // Step 5 is not stored: its states are kept for the restart alone.
+  const auto run_alone = [&](GlobalIndex steps, bool restart) {
+    if (comm.rank() != 0) return;
+    EXPECT_EQ(run(alone, folder / "parts", steps, restart), ExitCode::done);
+  };
+  run_alone(5, false);
+  comm.barrier();
+  EXPECT_EQ(run(comm, folder / "parts", 9, true), ExitCode::done);
+  comm.barrier();
+  run_alone(num_steps, true);
+  comm.barrier();
+
+  const std::string ledger = read_file(folder / "whole" / "ledger.csv");
+  EXPECT_EQ(ledger, read_file(folder / "parts" / "ledger.csv"));
+  EXPECT_EQ(ledger.substr(0, ledger.find('\n')),
+            "step,time,kinetic,elastic,barrier,gravity,dissipated_drag,linear_x,linear_y,linear_z,angular_x,"
+            "angular_y,angular_z,newton,active_pairs,min_distance");
+  EXPECT_NE(read_file(folder / "parts" / "summary.json").find("\"discs\": 5"), std::string::npos);
+
+  const DiscSolver solver(comm, reference);
+  const DiscOutput output(solver);
+  checkpoint::TrajectoryReader whole(comm, folder / "whole" / "trajectory"),
+      parts(comm, folder / "parts" / "trajectory");
+  ASSERT_EQ(whole.records(), parts.records());
+  EXPECT_EQ(whole.records().back().coefficients.order, 2);
+  for (const GlobalIndex id : {GlobalIndex{0}, GlobalIndex{4}, num_steps}) {
+    const auto a = app::read_state(whole, id, solver, output.nodes()),
+               b = app::read_state(parts, id, solver, output.nodes());
+    EXPECT_EQ(gather(a.u), gather(b.u)) << id;
+    EXPECT_EQ(gather(a.v), gather(b.v)) << id;
+  }
+}
+
+TEST(Discs, BalanceTheirEnergies) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto total = [](const DiscSolver& solver) {
+    double sum = 0;
+    for (const auto& [name, value] : solver.balance().energies) sum += std::get<double>(value);
+    return sum;
+  };
+  DiscSolver solver(comm, reference, 1);
+  const double before = total(solver);
+  VectorXd turn = gather(solver.history().newest().u);
+  GlobalIndex most_pairs = 0;
+  bool passes_the_cut = false; // where atan2 jumps
+  while (solver.step() < num_steps) {
+    const double energy = total(solver);
+    ASSERT_TRUE(solver.advance([](const auto&...) {}, 1).accepted);
+    most_pairs = std::max(most_pairs, stepping::value_of<GlobalIndex>(solver.counts(), "active_pairs"));
+    EXPECT_LT(total(solver), energy) << "implicit Euler dissipates";
+    const VectorXd now = gather(solver.history().newest().u);
+    for (int i = 0; i < num_discs; ++i)
+      passes_the_cut |= now[4 * i + 2] < 0 && now[4 * i + 3] * turn[4 * i + 3] < 0;
+    turn = now;
+  }
+  EXPECT_GT(most_pairs, num_discs - 1) << "the discs touch each other and the floor";
+  EXPECT_GT(total(solver), 0.1 * before);
+  EXPECT_TRUE(passes_the_cut);
+}
+
+/// J = sum over all states and discs of x y + 2 sin a + |v|^2 / 10.
+struct Sums final : public adjoint::StateDerivatives {
+  static double value(const Vector& u, const Vector& v) {
+    double sum = 0;
+    for (std::size_t p = 0; p < u.owned().size(); p += 4)
+      sum += u.owned()[p] * u.owned()[p + 1] + 2 * u.owned()[p + 3];
+    for (const double speed : v.owned()) sum += 0.1 * speed * speed;
+    return u.layout().comm->sum(sum);
+  }
+  std::size_t num_objectives() const override { return 1; }
+  void add(std::size_t, const stepping::StepRecord&, const stepping::State& state, Vector& du,
+           Vector& dv) override {
+    const auto u = state.u.owned();
+    const auto by_u = du.write_owned();
+    for (std::size_t p = 0, t = 0; p < u.size(); p += 4, t += 3) {
+      by_u[t] += u[p + 1];
+      by_u[t + 1] += u[p];
+      by_u[t + 2] += 2 * u[p + 2];
+    }
+    dv.add(0.2, state.v);
+  }
+};
+
+/// All ranks hold the whole gradient.
+class DiscAdjoint final : public inverse::AdjointProblem, stepping::DifferentiableStep {
+public:
+  explicit DiscAdjoint(const Parameters& q) : q_(q) {}
+  adjoint::StateDerivatives& objective() override { return sums_; }
+  stepping::DifferentiableStep& step() override { return *this; }
+  inverse::ParameterValues gradient() override { return {gradient_}; }
+  std::vector<double> gathered() override { return gradient_; }
+  bool set_gathered(std::span<const double> values) override {
+    gradient_.assign(values.begin(), values.end());
+    return true;
+  }
+
+private:
+  void linearize(const stepping::StepRecord& record, const stepping::State& now,
+                 const stepping::State& previous) override {
+    B_ = record.coefficients.scaled_dt(record.dt);
+    potentials_ = std::make_unique<Potentials>(q_, gather(now.u));
+    const VectorXd way = Plane::difference(gather(previous.u), gather(now.u));
+    potentials_->gradient += q_[drag] / record.dt * way;
+    potentials_->hessian.diagonal().array() += q_[drag] / record.dt;
+    potentials_->by_parameter.col(drag) += way / record.dt;
+    by_previous_ = -q_[drag] / record.dt;
+  }
+  void multiply_mass(const Vector& x, Vector& y) override {
+    scatter(q_[mass] * unit_mass().cwiseProduct(gather(x)), y);
+    y.update_ghosts();
+  }
+  stepping::TransposedSolve solve(const Vector& b, Vector& x, double) override {
+    MatrixXd matrix = B_ * B_ * potentials_->hessian;
+    matrix.diagonal() += q_[mass] * unit_mass();
+    scatter(matrix.llt().solve(gather(b)), x);
+    x.update_ghosts();
+    return {true, 1, 0};
+  }
+  double gradient_product(const Vector& p) override { return gather(p).dot(potentials_->gradient); }
+  void multiply_stiffness(const Vector& x, Vector& y) override {
+    scatter(potentials_->hessian * gather(x), y);
+  }
+  void multiply_previous(const Vector& x, Vector& y) override {
+    y.copy_from(x);
+    y.scale(by_previous_);
+  }
+  bool wants_prescribed_products() const override { return false; }
+  void add_parameter_products(std::size_t, const Vector& p, double factor) override {
+    add(factor * (potentials_->by_parameter.transpose() * gather(p)));
+  }
+  void add_mass_products(std::size_t, const Vector& p, const Vector& x) override {
+    gradient_[mass] += gather(p).cwiseProduct(unit_mass()).dot(gather(x));
+  }
+  void add_prescribed_products(std::size_t, const Vector&) override {}
+  void add_initial_products(std::size_t, const Vector&, const Vector& z) override {
+    const VectorXd by_v = gather(z);
+    for (int i = 0; i < num_discs; ++i)
+      gradient_[start_speed] += by_v.segment<3>(3 * i).dot(DiscSolver::speed(i));
+  }
+  void add(const VectorXd& share) {
+    for (std::size_t k = 0; k < num_parameters; ++k) gradient_[k] += share[Eigen::Index(k)];
+  }
+
+  Parameters q_;
+  Sums sums_;
+  std::unique_ptr<Potentials> potentials_;
+  double B_ = 0, by_previous_ = 0;
+  std::vector<double> gradient_ = std::vector<double>(num_parameters, 0.0);
+};
+
+class DiscProblem final : public inverse::ForwardProblem {
+public:
+  DiscProblem(const parallel::Communicator& comm, const Parameters& q, int order) : solver_(comm, q, order) {}
+  stepping::Solver& solver() override { return solver_; }
+  GlobalIndex num_steps() const override { return discs::num_steps; }
+  void observe(const stepping::StepRecord&, const Vector& u, const Vector& v) override {
+    sum_ += Sums::value(u, v);
+  }
+  bool is_observed(const stepping::StepRecord&) const override { return true; }
+  std::vector<double> terms() const override { return {sum_}; }
+  std::vector<std::string> places_of_terms() const override { return {"here"}; }
+  std::unique_ptr<inverse::AdjointProblem> adjoint(GlobalIndex) override {
+    return std::make_unique<DiscAdjoint>(solver_.parameters());
+  }
+
+private:
+  DiscSolver solver_;
+  double sum_ = 0;
+};
+
+class DiscModel final : public inverse::ForwardModel {
+public:
+  DiscModel(const parallel::Communicator& comm, int order) : comm_(comm), order_(order) {}
+  std::unique_ptr<inverse::ForwardProblem> at(const inverse::ParameterValues& q) const override {
+    return std::make_unique<DiscProblem>(comm_, q[0], order_);
+  }
+  std::string parameter_name(std::size_t) const override { return "discs"; }
+  int history() const override { return order_; }
+  const parallel::Communicator& comm() const override { return comm_; }
+
+private:
+  const parallel::Communicator& comm_;
+  int order_;
+};
+
+TEST(Discs, GradientsAgreeWithDifferences) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  for (const int order : {1, 2}) {
+    const DiscModel model(comm, order);
+    // States between every fourth step are computed again for the sweep.
+    inverse::ReducedObjective objective(model, {4, {}});
+    const inverse::ObjectiveGradient gradient = objective.gradient({reference});
+    ASSERT_EQ(gradient.failure, "");
+    for (std::size_t k = 0; k < num_parameters; ++k) {
+      const auto value = [&](double share) {
+        Parameters q = reference;
+        q[k] *= 1 + share;
+        return objective.value({q}).objective;
+      };
+      // Of fourth order.
+      const double h = 1e-3;
+      const double difference =
+          (8 * (value(h) - value(-h)) - (value(2 * h) - value(-2 * h))) / (12 * h * reference[k]);
+      EXPECT_NEAR(gradient.values[0][k], difference, 1e-6 * std::abs(difference))
+          << "parameter " << k << ", BDF" << order;
+    }
+  }
+}
+
+} // namespace
+} // namespace recoil::discs
