@@ -240,7 +240,9 @@ void TrajectoryWriter::append(const stepping::StepRecord& record, std::span<cons
   impl_->current.states.push_back(std::move(entry));
   impl_->remember(record.id, fields, stored);
   ++impl_->next_id;
-  if (impl_->stored_in_current == impl_->options.states_per_file) impl_->close_file();
+  // Inside of a step that was taken in parts no run can be continued.
+  if (impl_->stored_in_current >= impl_->options.states_per_file && record.completes_nominal)
+    impl_->close_file();
 }
 
 void TrajectoryWriter::flush() {

@@ -91,6 +91,19 @@ TEST_F(Trajectory, WithoutFlushEndsAtTheLastFullFile) {
   EXPECT_EQ(names_in(folder / "t").size(), 6u) << "an unfinished file was left";
 }
 
+// State 5 is inside of a step, from where none can be taken: the file that it would fill takes state 6, too.
+TEST_F(Trajectory, FilesEndWithNominalSteps) {
+  for (const GlobalIndex last : {4, 5, 6, 7}) {
+    const auto path = folder / ("to" + std::to_string(last));
+    run_toy(comm, path, last, 1, 1, 3, 7, false);
+    TrajectoryReader reader(comm, path);
+    const GlobalIndex newest = reader.restart_point().states.front();
+    EXPECT_EQ(newest, last == 5 ? 4 : last);
+    EXPECT_TRUE(reader.records().back().completes_nominal);
+    EXPECT_EQ(differences(comm, reader, 3, 7), "");
+  }
+}
+
 // States between the stored ones are kept for the restart point only.
 TEST_F(Trajectory, KeepsUnstoredStatesForTheRestart) {
   run_toy(comm, folder / "t", 13, 4, 2);

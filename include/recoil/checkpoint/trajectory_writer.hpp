@@ -12,7 +12,7 @@
 namespace recoil::checkpoint {
 
 struct WriterOptions {
-  /// Stored states per file (`output/chunk`).
+  /// Stored states per file (`output/chunk`); a file ends with a nominal step, so it may have a few more.
   int states_per_file = 16;
   /// States that the next step may need, the newest included (m for BDFm).
   int history = 1;

@@ -116,6 +116,10 @@ void ForwardRun::read_restart_point() {
     if (!point.warning.empty()) log_warning(point.warning);
     const GlobalIndex newest = point.states.front();
     output_.require_mesh_of(reader, newest, folder_.scene().string());
+    if (!reader.records()[newest].completes_nominal)
+      throw FileError(folder_.trajectory().string() +
+                      ": the newest states are inside of a step, from where none can be taken. Remove the "
+                      "last file of states there and run again with --restart");
     stepping::restore(solver_, newest, run_state_from_json(reader.extra(newest)).restart,
                       [&](GlobalIndex id) { return read_state(reader, id, solver_, output_.nodes()); });
     rows_ = ledger_rows(reader, newest, ledger_row(solver_));

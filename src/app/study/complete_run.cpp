@@ -41,22 +41,4 @@ std::optional<double> seconds_of_complete_run(const parallel::Communicator& comm
   return {};
 }
 
-void drop_unfinished_step(const parallel::Communicator& comm, const ExperimentFolder& folder) {
-  for (;;) {
-    checkpoint::TrajectoryReader reader(comm, folder.trajectory());
-    const GlobalIndex newest = reader.restart_point().states.front();
-    if (reader.records()[static_cast<std::size_t>(newest)].completes_nominal) return;
-    const auto files = checkpoint::verify(comm, folder.trajectory());
-    parallel::collectively(comm, [&] {
-      if (comm.rank() != 0) return;
-      for (std::size_t i = files.size(); i-- > 0;)
-        if (const auto path = folder.trajectory() / files[i].name; files[i].name.starts_with("states_")) {
-          std::error_code error;
-          if (std::filesystem::remove(path, error)) return;
-          if (error) throw FileError(path.string() + ": cannot be removed: " + error.message());
-        }
-    });
-  }
-}
-
 } // namespace recoil::app

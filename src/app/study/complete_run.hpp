@@ -17,8 +17,4 @@ GlobalIndex newton_iterations_of(const checkpoint::TrajectoryReader& reader);
 std::optional<double> seconds_of_complete_run(const parallel::Communicator& comm,
                                               const ExperimentFolder& folder, GlobalIndex steps);
 
-/// A run that was killed while it wrote the sub-steps of a repeated step may end inside of that step, from
-/// where no nominal step goes on: removes files until it ends with one. Collective. @throws as above.
-void drop_unfinished_step(const parallel::Communicator& comm, const ExperimentFolder& folder);
-
 } // namespace recoil::app

@@ -236,7 +236,6 @@ std::string Job<dim>::run_forward(ForwardResult& result, const Stopwatch& watch)
   const auto run = checkpoint::RunFolder::open(comm_, folder_.root);
   const bool begun = run.has_states(comm_);
   if (begun) hold_to_inputs();
-  if (begun) drop_unfinished_step(comm_, folder_);
   if (begun)
     if (const auto seconds = seconds_of_complete_run(comm_, folder_, scene().time.steps)) {
       log_info(name() + ": the forward run is complete");
