@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "app/study/parameters/checks.hpp"
 #include "recoil/app/scene/build.hpp"
@@ -58,9 +57,7 @@ void add_friction_products(const ParameterField<dim>& field, const PhysicalProdu
 
 template <int dim>
 ParameterActions<dim> friction_actions() {
-  return {.make_slots = [](const SlotBuilder<dim>& builder, auto& field) { builder.replicate(field, 1); },
-          .apply = apply_friction<dim>,
-          .add_transposed = add_friction_products<dim>};
+  return {.apply = apply_friction<dim>, .add_transposed = add_friction_products<dim>};
 }
 
 } // namespace
@@ -70,7 +67,6 @@ std::vector<ParameterKind> friction_parameters() {
            .takes = {"bodies"},
            .needs = {"bodies"},
            .min = 0,
-           .max = std::numeric_limits<double>::infinity(),
            .min_open = false,
            .doc = "Coulomb coefficient of a pair of bodies.",
            .check = check_friction,

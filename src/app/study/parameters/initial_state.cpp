@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "app/study/parameters/checks.hpp"
@@ -175,7 +174,7 @@ void add_spin_products(std::span<const ParameterField<dim>> fields, DiscreteScen
 
 template <int dim>
 void make_initial_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
-  builder.spread_over_cells_or_vertices(field);
+  builder.spread(field);
 }
 
 template <int dim>
@@ -211,15 +210,12 @@ ParameterActions<dim> spin_actions() {
 } // namespace
 
 std::vector<ParameterKind> initial_state_parameters() {
-  constexpr double infinite = std::numeric_limits<double>::infinity();
   return {
       {.name = "initial_velocity",
        .unit = "m/s",
        .components = Components::vector,
        .takes = cell_keys(),
        .per = {Per::global, Per::body, Per::vertex},
-       .min = -infinite,
-       .max = infinite,
        .doc =
            "`velocity` of `initial_conditions`; nodes between two regions have that of the later parameter.",
        .check = check_initial,
@@ -230,8 +226,6 @@ std::vector<ParameterKind> initial_state_parameters() {
        .components = Components::spin,
        .takes = {"body", "per"},
        .per = {Per::global, Per::body},
-       .min = -infinite,
-       .max = infinite,
        .doc =
            "`angular_velocity` of `initial_conditions`, about the centre given there or the centre of mass.",
        .turns_bodies = true,
@@ -243,8 +237,6 @@ std::vector<ParameterKind> initial_state_parameters() {
        .components = Components::vector,
        .takes = cell_keys(),
        .per = {Per::global, Per::body, Per::vertex},
-       .min = -infinite,
-       .max = infinite,
        .doc =
            "`solution` of `initial_conditions`; nodes between two regions have that of the later parameter.",
        .check = check_initial,

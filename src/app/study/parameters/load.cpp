@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 
 #include "app/study/parameters/checks.hpp"
 
@@ -79,12 +78,6 @@ void apply_pressure(const ParameterField<dim>& field, std::span<const double> va
     }
 }
 
-template <int dim>
-void apply_body_force(const ParameterField<dim>& field, std::span<const double> values,
-                      const VariantInputs<dim>& to) {
-  apply_to_cells(field, values, to.geometry.mesh, to.overrides);
-}
-
 /// act(facet) for the facets that an entry of a parameter loads.
 template <int dim, class Entry, class Act>
 void for_loaded_facets(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
@@ -124,43 +117,30 @@ void add_body_force_products(const ParameterField<dim>& field, const PhysicalPro
 }
 
 template <int dim>
-void make_load_slot(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
-  builder.replicate(field, 1);
-}
-
-template <int dim>
 ParameterActions<dim> traction_actions() {
-  return {.make_slots = make_load_slot<dim>,
-          .apply = apply_traction<dim>,
-          .add_transposed = add_traction_products<dim>};
+  return {.apply = apply_traction<dim>, .add_transposed = add_traction_products<dim>};
 }
 
 template <int dim>
 ParameterActions<dim> pressure_actions() {
-  return {.make_slots = make_load_slot<dim>,
-          .apply = apply_pressure<dim>,
-          .add_transposed = add_pressure_products<dim>};
+  return {.apply = apply_pressure<dim>, .add_transposed = add_pressure_products<dim>};
 }
 
 template <int dim>
 ParameterActions<dim> body_force_actions() {
-  return {
-      .make_slots = [](const SlotBuilder<dim>& builder, auto& field) { builder.spread_over_cells(field); },
-      .apply = apply_body_force<dim>,
-      .add_transposed = add_body_force_products<dim>};
+  return {.make_slots = [](const SlotBuilder<dim>& builder, auto& field) { builder.spread(field); },
+          .apply = apply_to_cells<dim>,
+          .add_transposed = add_body_force_products<dim>};
 }
 
 } // namespace
 
 std::vector<ParameterKind> load_parameters() {
-  constexpr double infinite = std::numeric_limits<double>::infinity();
   return {
       {.name = "traction",
        .unit = "Pa",
        .components = Components::vector,
        .takes = {"boundary"},
-       .min = -infinite,
-       .max = infinite,
        .doc = "`value` of the `neumann_boundary` with this id (default: the only one).",
        .check = check_traction,
        .in_2d = traction_actions<2>(),
@@ -168,8 +148,6 @@ std::vector<ParameterKind> load_parameters() {
       {.name = "pressure",
        .unit = "Pa",
        .takes = {"boundary"},
-       .min = -infinite,
-       .max = infinite,
        .doc = "`value` of the `pressure_boundary` with this id (default: the only one).",
        .check = check_pressure,
        .in_2d = pressure_actions<2>(),
@@ -179,8 +157,6 @@ std::vector<ParameterKind> load_parameters() {
        .components = Components::vector,
        .takes = cell_keys(),
        .per = {Per::global, Per::body, Per::element},
-       .min = -infinite,
-       .max = infinite,
        .doc = "Acceleration `gravity` - `boundary_conditions/rhs`, with its natural sign.",
        .check = check_body_force,
        .in_2d = body_force_actions<2>(),

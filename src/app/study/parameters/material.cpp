@@ -163,13 +163,7 @@ void make_material_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& f
     builder.refuse(*field.spec, "quantity",
                    "`" + kind.constant + "` of " + std::string(kind.law->name) + " has no effect in " +
                        std::to_string(dim) + "D; leave the parameter out");
-  builder.spread_over_cells_or_vertices(field);
-}
-
-template <int dim>
-void apply_material(const ParameterField<dim>& field, std::span<const double> values,
-                    const VariantInputs<dim>& to) {
-  apply_to_cells(field, values, to.geometry.mesh, to.overrides);
+  builder.spread(field);
 }
 
 template <int dim>
@@ -211,7 +205,7 @@ template <int dim>
 ParameterActions<dim> material_actions() {
   return {.make_slots = make_material_slots<dim>,
           .check_cells = check_material_cells<dim>,
-          .apply = apply_material<dim>,
+          .apply = apply_to_cells<dim>,
           .add_transposed = add_material_products<dim>};
 }
 

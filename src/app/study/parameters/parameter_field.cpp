@@ -110,7 +110,7 @@ void SlotBuilder<dim>::add_vertex_slots(Field& field, const std::vector<char>& f
 }
 
 template <int dim>
-void SlotBuilder<dim>::spread_over_cells_or_vertices(Field& field) const {
+void SlotBuilder<dim>::spread(Field& field) const {
   if (field.spec->per != Per::vertex) return spread_over_cells(field);
   add_vertex_slots(field, selected_vertices(*field.spec));
   field.slot_of_cell.assign(geometry.mesh.cells.size(), -1);
@@ -120,12 +120,13 @@ void SlotBuilder<dim>::spread_over_cells_or_vertices(Field& field) const {
 
 template <int dim>
 void apply_to_cells(const ParameterField<dim>& field, std::span<const double> values,
-                    const mesh::DistributedMesh<dim>& mesh, CellOverrides& overrides) {
+                    const VariantInputs<dim>& to) {
+  const auto& mesh = to.geometry.mesh;
   const auto width = static_cast<std::size_t>(field.components);
   for (std::size_t i = 0; i < width; ++i) {
     const std::string& constant = field.spec->kind->constant;
-    auto& cells =
-        overrides.of_cells(constant.empty() ? acceleration(static_cast<int>(i)) : constant, mesh.num_cells());
+    auto& cells = to.overrides.of_cells(constant.empty() ? acceleration(static_cast<int>(i)) : constant,
+                                        mesh.num_cells());
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
       if (field.slot_of_cell[cell] < 0) continue;
       cells[cell] = 0;
@@ -163,7 +164,10 @@ std::vector<ParameterField<dim>> make_parameter_fields(const Study& study, int e
     field.index = static_cast<int>(i);
     if (spec.kind->components != Components::basis)
       field.components = num_components(spec.kind->components, dim);
-    actions(spec).make_slots(builder, field);
+    if (const auto make = actions(spec).make_slots)
+      make(builder, field);
+    else
+      builder.replicate(field, 1);
   }
   return fields;
 }
@@ -172,10 +176,8 @@ template struct ParameterField<2>;
 template struct ParameterField<3>;
 template class SlotBuilder<2>;
 template class SlotBuilder<3>;
-template void apply_to_cells(const ParameterField<2>&, std::span<const double>,
-                             const mesh::DistributedMesh<2>&, CellOverrides&);
-template void apply_to_cells(const ParameterField<3>&, std::span<const double>,
-                             const mesh::DistributedMesh<3>&, CellOverrides&);
+template void apply_to_cells(const ParameterField<2>&, std::span<const double>, const VariantInputs<2>&);
+template void apply_to_cells(const ParameterField<3>&, std::span<const double>, const VariantInputs<3>&);
 template std::vector<ParameterField<2>> make_parameter_fields(const Study&, int, const Scene&,
                                                               const DistributedGeometry<2>&);
 template std::vector<ParameterField<3>> make_parameter_fields(const Study&, int, const Scene&,

@@ -73,9 +73,8 @@ public:
   bool selects(const ParameterSpec& spec, std::size_t cell) const;
   /// Slots that every rank holds, numbered from 0.
   static void replicate(Field& field, std::size_t num_slots);
-  /// Slots of cells, as `per` says; then those of vertices, where it says so. Collective.
-  void spread_over_cells(Field& field) const;
-  void spread_over_cells_or_vertices(Field& field) const;
+  /// Slots of cells, bodies or vertices, or one for all, as `per` says. Collective.
+  void spread(Field& field) const;
   /// A slot for every flagged local vertex.
   void add_vertex_slots(Field& field, const std::vector<char>& flags) const;
   /// Flags of the local vertices of selected cells. A vertex that this rank knows may have its selected cells
@@ -86,13 +85,9 @@ public:
   const DistributedGeometry<dim>& geometry;
 
 private:
+  void spread_over_cells(Field& field) const;
   void require_cells(const ParameterSpec& spec, GlobalIndex count) const;
 };
-
-/// The values that a field of cells or vertices has in them, as constants of a material or a body force.
-template <int dim>
-void apply_to_cells(const ParameterField<dim>& field, std::span<const double> values,
-                    const mesh::DistributedMesh<dim>& mesh, CellOverrides& overrides);
 
 /// All parameters that act in experiment `experiment`, in the order of the study. Collective.
 /// @throws InputError on every rank, at the parameter's place, for a region without elements and for what has

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,8 +47,8 @@ struct ParameterActions {
   using Gradient = std::span<double>;
   using Point = Eigen::Matrix<double, dim, 1>;
 
-  /// Makes the slots of the field; `components` is set but for a basis. Collective. @throws InputError on
-  /// every rank.
+  /// Makes the slots of the field, whose `components` are set but for a basis; null: one slot. Collective.
+  /// @throws InputError on every rank.
   void (*make_slots)(const SlotBuilder<dim>&, Field&) = nullptr;
   /// Refuses what the elements of the mesh do not allow. Not collective. @throws InputError.
   void (*check_cells)(const SlotBuilder<dim>&, const ParameterSpec&) = nullptr;
@@ -68,6 +69,11 @@ struct ParameterActions {
                       const linalg::Vector& z, Gradient) = nullptr;
 };
 
+/// The action on constants of a material and body forces.
+template <int dim>
+void apply_to_cells(const ParameterField<dim>& field, std::span<const double> values,
+                    const VariantInputs<dim>& to);
+
 /// One row of the table of kinds. `takes` and `needs` name the keys of a parameter beside those that
 /// all have (`name`, `quantity`, `experiment`, `initial`, `bounds`, `scale`, `tie`).
 struct ParameterKind {
@@ -76,7 +82,8 @@ struct ParameterKind {
   Components components = Components::one;
   std::vector<std::string> takes = {}, needs = {};
   std::vector<Per> per = {Per::global}; ///< more than one only with the key `per`; the first is the default
-  double min, max;                      ///< physically possible values
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity(); ///< physically possible values
   bool min_open = true, max_open = true;
   std::string doc;
   /// The constant of a material that it stands for, by its name in a scene; empty for other kinds.

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "app/study/parameters/checks.hpp"
 #include "recoil/app/scene/build.hpp"
@@ -229,15 +228,12 @@ ParameterActions<dim> obstacle_actions() {
 } // namespace
 
 std::vector<ParameterKind> prescribed_motion_parameters() {
-  constexpr double infinite = std::numeric_limits<double>::infinity();
   return {
       {.name = "dirichlet_value",
        .unit = "m",
        .components = Components::vector,
        .takes = {"boundary", "per_step"},
        .needs = {"boundary"},
-       .min = -infinite,
-       .max = infinite,
        .doc = "`value` of the `dirichlet_boundary` with this id; an `interpolation` stays a factor on it.",
        .check = check_dirichlet,
        .in_2d = dirichlet_actions<2>(),
@@ -247,8 +243,6 @@ std::vector<ParameterKind> prescribed_motion_parameters() {
        .components = Components::vector,
        .takes = {"body", "per", "per_step"},
        .per = {Per::global, Per::body},
-       .min = -infinite,
-       .max = infinite,
        .doc =
            "Total displacement of obstacles (`body`: names of obstacles, default all that have a mesh); an "
            "`interpolation` stays a factor on it.",

@@ -1,4 +1,3 @@
-#include <limits>
 
 #include "app/study/parameters/checks.hpp"
 #include "recoil/app/scene/build.hpp"
@@ -239,14 +238,11 @@ ParameterActions<dim> shape_actions() {
 } // namespace
 
 std::vector<ParameterKind> shape_parameters() {
-  constexpr double infinite = std::numeric_limits<double>::infinity();
   return {{.name = "shape",
            .unit = "m",
            .components = Components::basis,
            .takes = {"body", "basis"},
            .needs = {"basis"},
-           .min = -infinite,
-           .max = infinite,
            .doc = "Displacement of the rest vertices of deformable bodies from the meshes of the scene.",
            .changes_mass = true,
            .changes_shape = true,
