@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "app/study/objectives/objective_type.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
 #include "app/study/study_keys.hpp"
 #include "recoil/app/scene/unit.hpp"
-#include "recoil/app/study/quantities.hpp"
 #include "recoil/app/study/study_documentation.hpp"
 
 namespace recoil::app {
@@ -43,9 +43,8 @@ TEST(StudyDocumentation, EveryKeyIsExplained) {
 TEST(StudyDocumentation, TablesNameKeysAndUnitsThatExist) {
   const KeyNode& tree = study_keys().tree;
   const auto& parameter = tree.children.at("parameters")->item->children;
-  for (const QuantityInfo& row : quantities()) {
-    EXPECT_EQ(find_quantity(row.name), &row);
-    EXPECT_EQ(&info(row.quantity), &row);
+  for (const ParameterKind& row : parameter_kinds()) {
+    EXPECT_EQ(find_parameter_kind(row.name), &row);
     EXPECT_FALSE(row.per.empty()) << row.name;
     if (row.unit) {
       EXPECT_TRUE(is_si_unit(row.unit, row.unit)) << row.name;
@@ -76,7 +75,7 @@ TEST(StudyDocumentation, TablesNameKeysAndUnitsThatExist) {
 /// Keys that no row takes could never be written.
 TEST(StudyDocumentation, EveryKeyIsTaken) {
   std::set<std::string> taken{"name", "quantity", "experiment", "initial", "bounds", "scale", "tie"};
-  for (const QuantityInfo& row : quantities()) taken.insert(row.takes.begin(), row.takes.end());
+  for (const ParameterKind& row : parameter_kinds()) taken.insert(row.takes.begin(), row.takes.end());
   for (const auto* child : study_keys().tree.children.at("parameters")->item->ordered)
     EXPECT_TRUE(taken.contains(child->name)) << child->name;
   taken = {"name", "type", "experiment", "weight", "power"};
@@ -95,7 +94,7 @@ TEST(StudySchema, KnowsNestedKeysAndNames) {
   EXPECT_EQ(schema["properties"]["sweep"]["properties"]["tolerance"]["default"], 1e-10);
   EXPECT_EQ(schema["properties"]["sweep"]["properties"]["state_budget"]["anyOf"][1]["type"], "null");
   const auto& parameter = schema["$defs"]["parameters"]["properties"];
-  EXPECT_EQ(parameter["quantity"]["enum"].size(), quantities().size());
+  EXPECT_EQ(parameter["quantity"]["enum"].size(), parameter_kinds().size());
   EXPECT_EQ(parameter["basis"]["anyOf"][0]["enum"], json({"vertices", "boundary_vertices", "affine"}));
   EXPECT_EQ(schema["$defs"]["objectives"]["properties"]["type"]["enum"].size(), objective_types().size());
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "app/study/objectives/objective_type.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
 #include "app_study/study_text.hpp"
 #include "recoil/base/error.hpp"
 
@@ -22,7 +23,7 @@ TEST(StudyValues, Example) {
   EXPECT_EQ(study.experiments[0].scene, fs::path(folder + "drop.json").lexically_normal());
   ASSERT_EQ(study.parameters.size(), 3u);
   const ParameterSpec& E = study.parameters[0];
-  EXPECT_EQ(E.quantity, Quantity::young_modulus);
+  EXPECT_EQ(E.kind, find_parameter_kind("young_modulus"));
   EXPECT_THAT(E.bodies, ElementsAre("ball"));
   EXPECT_THAT(E.experiments, ElementsAre(0));
   EXPECT_THAT(E.initial, ElementsAre(2e5));

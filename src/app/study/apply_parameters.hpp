@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "app/study/parameter_field.hpp"
+#include "app/study/parameters/parameter_field.hpp"
 #include "recoil/inverse/forward_problem.hpp"
 
 namespace recoil::app {
@@ -23,9 +23,5 @@ struct Variant {
 template <int dim>
 Variant<dim> make_variant(const Scene& scene, const DistributedGeometry<dim>& geometry,
                           const std::vector<ParameterField<dim>>& fields, const ParameterValues& values);
-
-/// Weights of the values of consecutive steps in a prescribed value at `time`: (slot, weight), linear between
-/// the ends of steps as for lists in scenes.
-std::vector<std::pair<std::size_t, double>> step_weights(const TimeSpec& time, double now);
 
 } // namespace recoil::app

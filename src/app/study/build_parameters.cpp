@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/study/build_study.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
 
 namespace recoil::app {
 namespace {
@@ -30,7 +31,7 @@ std::vector<int> experiments_of(const Item& entry, const Study& study) {
   return indices;
 }
 
-Per per_of(const Item& entry, const QuantityInfo& quantity) {
+Per per_of(const Item& entry, const ParameterKind& quantity) {
   if (!entry.has("per")) return Per::global;
   std::string possible;
   for (const Per per : quantity.per) {
@@ -43,7 +44,7 @@ Per per_of(const Item& entry, const QuantityInfo& quantity) {
 
 std::string short_number(double value) { return nlohmann::json(value).dump(); }
 
-std::string possible_values(const QuantityInfo& quantity) {
+std::string possible_values(const ParameterKind& quantity) {
   std::string text(quantity.name);
   if (quantity.min_open && quantity.max < 1e300)
     return text + " must lie between " + short_number(quantity.min) + " and " + short_number(quantity.max) +
@@ -51,7 +52,7 @@ std::string possible_values(const QuantityInfo& quantity) {
   return text + (quantity.min_open ? " must be > " : " must be >= ") + short_number(quantity.min);
 }
 
-std::vector<double> initial_of(const Item& item, const QuantityInfo& quantity) {
+std::vector<double> initial_of(const Item& item, const ParameterKind& quantity) {
   const std::vector<double> initial = item.is_list() ? item.numbers() : std::vector<double>{item.number()};
   const bool fits = quantity.components == Components::one      ? initial.size() == 1
                     : quantity.components == Components::vector ? initial.size() > 1
@@ -67,7 +68,7 @@ std::vector<double> initial_of(const Item& item, const QuantityInfo& quantity) {
   return initial;
 }
 
-std::array<double, 2> bounds_of(const Item& item, const QuantityInfo& quantity) {
+std::array<double, 2> bounds_of(const Item& item, const ParameterKind& quantity) {
   const auto given = item.numbers();
   if (!(given[0] < given[1]))
     item.fail("the lowest value comes first and must be smaller than the highest: " + item.dump());
@@ -134,7 +135,7 @@ void check_values(const Item& entry, const ParameterSpec& parameter) {
                          entry["bounds"].items()[0].dump());
 }
 
-void build_start(const Item& entry, const QuantityInfo& quantity, ParameterSpec& parameter) {
+void build_start(const Item& entry, const ParameterKind& quantity, ParameterSpec& parameter) {
   if (entry.has("tie")) {
     for (const char* name : {"initial", "bounds", "scale"})
       if (entry.has(name))
@@ -155,12 +156,12 @@ void build_start(const Item& entry, const QuantityInfo& quantity, ParameterSpec&
 }
 
 ParameterSpec parameter_from(const Item& entry, const Study& study) {
-  const QuantityInfo& quantity = *find_quantity(entry["quantity"].text());
+  const ParameterKind& quantity = *find_parameter_kind(entry["quantity"].text());
   check_keys(entry, quantity.name, {"name", "quantity", "experiment", "initial", "bounds", "scale", "tie"},
              quantity.takes, quantity.needs);
   ParameterSpec parameter;
   parameter.name = entry["name"].text();
-  parameter.quantity = quantity.quantity;
+  parameter.kind = &quantity;
   parameter.where = places_of(entry);
   if (entry.has("body")) parameter.bodies = distinct_texts(entry["body"]);
   if (entry.has("bodies")) parameter.bodies = entry["bodies"].texts();
@@ -180,7 +181,7 @@ ParameterSpec parameter_from(const Item& entry, const Study& study) {
 }
 
 std::string describe_form(const ParameterSpec& parameter) {
-  const QuantityInfo& quantity = info(parameter.quantity);
+  const ParameterKind& quantity = *parameter.kind;
   std::string text = std::string(quantity.name) + " [" + (quantity.unit ? quantity.unit : "1") + "] " +
                      (parameter.per_step ? "per step and " : "") + name_of(parameter.per);
   if (parameter.per == Per::body && !parameter.bodies.empty())
@@ -190,7 +191,7 @@ std::string describe_form(const ParameterSpec& parameter) {
 
 /// The sizes that are known without a mesh.
 bool have_one_form(const ParameterSpec& a, const ParameterSpec& b) {
-  const QuantityInfo &qa = info(a.quantity), &qb = info(b.quantity);
+  const ParameterKind &qa = *a.kind, &qb = *b.kind;
   const bool same_basis =
       !a.basis || !b.basis || (a.basis->kind == b.basis->kind && a.basis->box == b.basis->box);
   const bool same_bodies =
@@ -230,7 +231,7 @@ void resolve_ties(const std::vector<Item>& entries, const std::vector<std::strin
     if (!have_one_form(tied, other))
       tie.fail("'" + tied.name + "' (" + describe_form(tied) + ") cannot have the value of '" + other.name +
                "' (" + describe_form(other) + "): unit, components and `per` must be the same");
-    const QuantityInfo& quantity = info(tied.quantity);
+    const ParameterKind& quantity = *tied.kind;
     std::vector<double> reached = other.initial;
     if (other.bounds) reached.insert(reached.end(), other.bounds->begin(), other.bounds->end());
     for (const double value : reached)

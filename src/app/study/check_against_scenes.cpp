@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/study/objectives/objective_type.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
 #include "app/study/scene_facts.hpp"
 #include "recoil/app/scene/build.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 /// More passes than one end where they end: only the fixed point has a derivative.
 void check_friction_passes(const ExperimentScene& at) {
   const ContactSpec& contact = at.scene.contact;
-  const bool rubbed = has_friction(at.scene) || at.has_parameter(Quantity::friction);
+  const bool rubbed = has_friction(at.scene) || at.has_parameter("friction");
   if (contact.enabled && rubbed && contact.friction_iterations > 1)
     at.fail(at.experiment.where, "scene",
             at.scene.file.string() +
@@ -23,7 +24,7 @@ void check_friction_passes(const ExperimentScene& at) {
 /// The last pass of converged friction drops the term; any other solution is stationary only with it.
 void check_regularization(const ExperimentScene& at) {
   const Scene& scene = at.scene;
-  const bool rubbed = scene.contact.enabled && (has_friction(scene) || at.has_parameter(Quantity::friction));
+  const bool rubbed = scene.contact.enabled && (has_friction(scene) || at.has_parameter("friction"));
   if (scene.time.kind != TimeKind::statics || scene.solver.lagged_regularization_weight <= 0 ||
       scene.solver.lagged_regularization_iterations <= 0 || (rubbed && scene.contact.friction_iterations < 0))
     return;
@@ -106,9 +107,9 @@ void ExperimentScene::fail(const Places& places, const std::string& key, const s
 
 bool ExperimentScene::has(const ParameterSpec& parameter) const { return parameter.acts_in(index); }
 
-bool ExperimentScene::has_parameter(Quantity quantity) const {
+bool ExperimentScene::has_parameter(const std::string& kind) const {
   return std::ranges::any_of(study.parameters, [&](const ParameterSpec& parameter) {
-    return parameter.quantity == quantity && has(parameter);
+    return parameter.kind->name == kind && has(parameter);
   });
 }
 
@@ -126,7 +127,7 @@ std::vector<std::string> check_study_against_scenes(const Study& study, std::spa
   std::vector<std::string> warnings;
   for (const ParameterSpec& parameter : study.parameters)
     for (const int index : parameter.experiments)
-      check_parameter(experiments[static_cast<std::size_t>(index)], parameter);
+      parameter.kind->check(experiments[static_cast<std::size_t>(index)], parameter);
   for (const auto& objective : study.objectives)
     check_objective(experiments[static_cast<std::size_t>(objective->experiment)], *objective);
   check_marker_bodies(study, scenes, warnings);

@@ -14,8 +14,8 @@ struct ExperimentScene {
   /// Refuses `what` in the name of the key of an entry of the study.
   [[noreturn]] void fail(const Places& places, const std::string& key, const std::string& what) const;
   bool has(const ParameterSpec& parameter) const;
-  /// A parameter with this quantity acts here.
-  bool has_parameter(Quantity quantity) const;
+  /// A parameter of this kind acts here.
+  bool has_parameter(const std::string& kind) const;
 };
 
 /// Refuses names that no deformable body of the scene has.
@@ -26,7 +26,5 @@ void require_deformable(const ExperimentScene& at, const std::vector<std::string
 /// 2".
 void require_count(std::size_t given, int expected, int dim, const std::string& where,
                    const std::string& what);
-
-void check_parameter(const ExperimentScene& at, const ParameterSpec& parameter);
 
 } // namespace recoil::app

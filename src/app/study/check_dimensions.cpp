@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/study/objectives/objective_type.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
 
 namespace recoil::app {
 
@@ -15,7 +16,7 @@ void require_count(std::size_t given, int expected, int dim, const std::string& 
 namespace {
 
 void check_parameter_dimension(const ParameterSpec& parameter, int dim) {
-  const QuantityInfo& quantity = info(parameter.quantity);
+  const ParameterKind& quantity = *parameter.kind;
   if (quantity.components != Components::basis)
     require_count(parameter.initial.size(), num_components(quantity.components, dim), dim,
                   parameter.where.of(parameter.tie ? "tie" : "initial"),

@@ -2,6 +2,7 @@
 
 #include "app/study/build_study.hpp"
 #include "app/study/objectives/objective_type.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
 
 namespace recoil::app {
 namespace {
@@ -21,46 +22,36 @@ bool same_pair(const std::vector<std::string>& a, const std::vector<std::string>
   return (a[0] == b[0] && a[1] == b[1]) || (a[0] == b[1] && a[1] == b[0]);
 }
 
-enum class ElasticConstants { none, young_poisson, lame };
-
-ElasticConstants pair_of(Quantity quantity) {
-  switch (quantity) {
-  case Quantity::young_modulus:
-  case Quantity::poisson_ratio:
-    return ElasticConstants::young_poisson;
-  case Quantity::lambda:
-  case Quantity::mu_lame:
-    return ElasticConstants::lame;
-  default:
-    return ElasticConstants::none;
-  }
+/// The pair of Lame constants or of E and nu that a parameter belongs to; empty: neither.
+std::string_view pair_of(const ParameterKind& kind) {
+  if (kind.law || !kind.is_elastic) return {};
+  return kind.constant == "E" || kind.constant == "nu" ? "E and nu" : "lambda and mu";
 }
 
 /// Both would be constants of one element, node, facet or pair.
 bool act_on_the_same(const ParameterSpec& a, const ParameterSpec& b) {
   if (!meet(a.experiments, b.experiments)) return false;
-  if (a.quantity == Quantity::friction) return same_pair(a.bodies, b.bodies);
+  if (a.kind->takes_key("bodies")) return same_pair(a.bodies, b.bodies);
   if (a.boundary && b.boundary && *a.boundary != *b.boundary) return false;
   return may_meet(a.bodies, b.bodies) && may_meet(a.regions, b.regions);
 }
 
 void refuse_two_of_one(const ParameterSpec& a, const ParameterSpec& b) {
-  const bool same = a.quantity == b.quantity;
-  const auto pa = pair_of(a.quantity), pb = pair_of(b.quantity);
-  const bool mixed = pa != ElasticConstants::none && pb != ElasticConstants::none && pa != pb;
+  const bool same = a.kind == b.kind;
+  const auto pa = pair_of(*a.kind), pb = pair_of(*b.kind);
+  const bool mixed = !pa.empty() && !pb.empty() && pa != pb;
   if ((!same && !mixed) || !act_on_the_same(a, b)) return;
   const std::string place = "'" + a.name + "' at " + a.where.entry;
   if (mixed)
     throw InputError(b.where.of("quantity"),
-                     std::string(info(b.quantity).name) + " and " + info(a.quantity).name + " (" + place +
+                     std::string(b.kind->name) + " and " + a.kind->name + " (" + place +
                          ") would both set the elastic constants of the same elements; take young_modulus "
                          "with poisson_ratio, or lambda with mu_lame");
-  const QuantityInfo& quantity = info(b.quantity);
-  throw InputError(b.where.entry, "'" + b.name + "' sets the same " + quantity.name + " as " + place +
-                                      "; keep one" +
-                                      (quantity.takes == std::vector<std::string>{"body", "region", "per"}
-                                           ? ", or give each its own `body`, `region` or `experiment`"
-                                           : ""));
+  const ParameterKind& quantity = *b.kind;
+  throw InputError(
+      b.where.entry,
+      "'" + b.name + "' sets the same " + quantity.name + " as " + place + "; keep one" +
+          (quantity.takes == cell_keys() ? ", or give each its own `body`, `region` or `experiment`" : ""));
 }
 
 /// Terms of rest shape and material that no parameter of the study changes.
@@ -70,8 +61,8 @@ void warn_of_constant_terms(Study& study) {
     const bool material = objective->type->compares_materials;
     const bool moved = std::ranges::any_of(study.parameters, [&](const ParameterSpec& parameter) {
       if (!parameter.acts_in(objective->experiment)) return false;
-      if (!material) return parameter.quantity == Quantity::shape;
-      return info(parameter.quantity).group == QuantityGroup::material && parameter.per != Per::global;
+      if (!material) return parameter.kind->changes_shape;
+      return parameter.kind->is_elastic && parameter.per != Per::global;
     });
     if (!moved)
       study.warnings.push_back(objective->where.entry + ": '" + objective->name + "' (" +

@@ -1,4 +1,5 @@
 #include "app/study/direction.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -40,7 +41,7 @@ double component_of(const Direction& direction, const ParameterField<dim>& field
       field.slot_ids[entry / width] * field.components + static_cast<GlobalIndex>(entry % width);
   const double component = draw(direction.seed, owner, number) * size_of(field, mesh, values[entry]);
   // At a limit there is one side to go to.
-  const QuantityInfo& quantity = info(field.spec->quantity);
+  const ParameterKind& quantity = *field.spec->kind;
   return !quantity.min_open && values[entry] == quantity.min ? std::abs(component) : component;
 }
 

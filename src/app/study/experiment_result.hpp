@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/study/gradient_job.hpp"
-#include "app/study/parameter_field.hpp"
+#include "app/study/parameters/parameter_field.hpp"
 
 namespace recoil::app {
 

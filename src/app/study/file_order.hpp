@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "app/study/parameter_field.hpp"
+#include "app/study/parameters/parameter_field.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::app {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/study/apply_parameters.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
 #include "recoil/solvers/elastodynamics/sweep_products.hpp"
 
 namespace recoil::app {
@@ -34,20 +35,11 @@ public:
 private:
   template <class Act>
   void for_each_share(Act act);
-  void add_prescribed(std::size_t objective, double time, double load_factor, const linalg::Vector& y);
-  void add_obstacle_products(std::size_t objective, double time, double load_factor,
-                             const std::vector<Eigen::Matrix<double, dim, 1>>& y);
-  void add_initial(std::size_t objective, const linalg::Vector& y, const linalg::Vector& z);
-  void add_material_products(std::size_t k, const parameters::PhysicalGradient<dim>& g,
-                             std::span<double> gradient) const;
-  void add_load_products(std::size_t k, const parameters::PhysicalGradient<dim>& g,
-                         std::span<double> gradient) const;
-  void add_shape_products(std::size_t k, std::span<const double> by_vertex, std::span<double> gradient) const;
+  const ParameterActions<dim>& actions(std::size_t k) const;
   void sum_over_ranks(std::size_t k, std::span<double> gradient) const;
 
   DiscreteScene<dim>& discrete_;
   const std::vector<ParameterField<dim>>& fields_;
-  std::vector<std::array<double, 2>> lame_; ///< per local cell
   solvers::SweepProducts<dim> products_;
   std::vector<ParameterValues> gradients_; ///< per objective
 };

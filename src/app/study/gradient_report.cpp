@@ -1,4 +1,5 @@
 #include "app/study/gradient_report.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +20,7 @@ Json number_or_list(const std::vector<double>& values) {
 }
 
 const char* unit_of(const ParameterSpec& spec) {
-  const char* unit = info(spec.quantity).unit;
+  const char* unit = spec.kind->unit;
   return unit != nullptr ? unit : "1";
 }
 

@@ -1,5 +1,5 @@
+#include "app/study/parameters/parameter_kind.hpp"
 #include "app/study/study_keys.hpp"
-#include "recoil/app/study/quantities.hpp"
 
 namespace recoil::app {
 namespace {
@@ -7,7 +7,7 @@ namespace {
 constexpr Range one_or_more{1, 2147483647, false, false};
 
 const char* unit_of_quantity(const std::string& name) {
-  const QuantityInfo* row = find_quantity(name);
+  const ParameterKind* row = find_parameter_kind(name);
   return row ? row->unit : nullptr;
 }
 
@@ -81,7 +81,7 @@ constexpr Key sweep[] = {
 } // namespace
 
 std::span<const Key> parameter_keys() {
-  static const std::string names = names_as_json(quantities());
+  static const std::string names = names_as_json(parameter_kinds());
   static const Key keys[] = {
       {.pattern = "/parameters",
        .types = one_or_list,

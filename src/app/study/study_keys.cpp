@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "app/study/objectives/objective_type.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
 #include "recoil/app/scene/key_documentation.hpp"
 #include "recoil/app/study/study_documentation.hpp"
 
@@ -37,7 +38,7 @@ std::string quantity_table() {
   std::string text =
       "| quantity | unit | components | values | keys beside the common ones | `per` | what it stands for |\n"
       "|---|---|---|---|---|---|---|\n";
-  for (const QuantityInfo& row : quantities()) {
+  for (const ParameterKind& row : parameter_kinds()) {
     std::string name = "`" + std::string(row.name) + "`";
     if (row.parameter && row.parameter->constant->max_terms > 0) {
       // One row for all terms of a list.

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "recoil/app/study/quantities.hpp"
 #include "recoil/objectives/composition.hpp"
 
 namespace recoil::objectives {
@@ -60,9 +59,14 @@ struct ShapeBasis {
   std::filesystem::path modes;
 };
 
+struct ParameterKind;
+
+/// Over what a parameter has one value (with all its components) each.
+enum class Per { global, body, element, vertex };
+
 struct ParameterSpec {
   std::string name;
-  Quantity quantity = Quantity::young_modulus;
+  const ParameterKind* kind = nullptr;
   std::vector<std::string> bodies; ///< of friction: the pair; otherwise empty means all that it can act on
   std::vector<int> regions;        ///< volume ids; empty means all
   std::optional<int> boundary;     ///< surface id; empty means all that carry the load

@@ -59,6 +59,36 @@ struct ParameterField {
   std::vector<double> start_values() const;
 };
 
+/// Gives the fields of an experiment their slots.
+template <int dim>
+class SlotBuilder {
+public:
+  using Field = ParameterField<dim>;
+
+  SlotBuilder(const Scene& scene, const DistributedGeometry<dim>& geometry)
+      : scene(scene), geometry(geometry) {}
+
+  [[noreturn]] static void refuse(const ParameterSpec& spec, const char* key, const std::string& why);
+  /// The parameter acts in a local cell, by its body and volume id.
+  bool selects(const ParameterSpec& spec, std::size_t cell) const;
+  /// Slots that every rank holds, numbered from 0.
+  static void replicate(Field& field, std::size_t num_slots);
+  /// Slots of cells, bodies or vertices, or one for all, as `per` says. Collective.
+  void spread(Field& field) const;
+  /// A slot for every flagged local vertex.
+  void add_vertex_slots(Field& field, const std::vector<char>& flags) const;
+  /// Flags of the local vertices of selected cells. A vertex that this rank knows may have its selected cells
+  /// elsewhere; the owner has all cells around it. Collective.
+  std::vector<char> selected_vertices(const ParameterSpec& spec) const;
+
+  const Scene& scene;
+  const DistributedGeometry<dim>& geometry;
+
+private:
+  void spread_over_cells(Field& field) const;
+  void require_cells(const ParameterSpec& spec, GlobalIndex count) const;
+};
+
 /// All parameters that act in experiment `experiment`, in the order of the study. Collective.
 /// @throws InputError on every rank, at the parameter's place, for a region without elements and for what has
 /// no derivative here.

@@ -1,0 +1,77 @@
+#include <algorithm>
+
+#include "app/study/parameters/checks.hpp"
+#include "recoil/app/scene/build.hpp"
+#include "recoil/base/suggest.hpp"
+
+namespace recoil::app {
+namespace {
+
+void check_friction(const ExperimentScene& at, const ParameterSpec& parameter) {
+  const auto deformable = deformable_names(at.scene), obstacles = obstacle_names(at.scene);
+  auto all = deformable;
+  all.insert(all.end(), obstacles.begin(), obstacles.end());
+  const auto holds = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  for (const std::string& name : parameter.bodies)
+    if (!holds(all, name))
+      at.fail(parameter.where, "bodies", "there is no body '" + name + "'" + did_you_mean(name, all));
+  require_contact(at, parameter);
+  if (holds(obstacles, parameter.bodies[0]) && holds(obstacles, parameter.bodies[1]))
+    at.fail(parameter.where, "bodies",
+            "'" + parameter.bodies[0] + "' and '" + parameter.bodies[1] +
+                "' are obstacles, which never touch each other; name a deformable body");
+  if (at.scene.contact.friction_iterations == 0)
+    at.fail(parameter.where, "quantity",
+            "friction is switched off by solver/contact/friction_iterations = 0 in " +
+                at.scene.file.string() + "; use 1 or -1");
+}
+
+template <int dim>
+void apply_friction(const ParameterField<dim>& field, std::span<const double> values,
+                    const VariantInputs<dim>& to) {
+  const auto& bodies = field.spec->bodies;
+  to.scene.contact.friction_pairs.push_back({{bodies[0], bodies[1]}, values[0]});
+}
+
+template <int dim>
+void add_friction_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
+                           std::span<double> gradient) {
+  const ParameterSpec& spec = *field.spec;
+  DiscreteScene<dim>& discrete = products.discrete;
+  const auto& surface = discrete.solver().problem().contact->surface();
+  for (const auto& [pair, value] : products.by.friction) {
+    const auto name = [&](std::int32_t body) {
+      const std::size_t first_plane = discrete.mesh().body_names.size() + discrete.obstacles().names.size();
+      const auto number = static_cast<std::size_t>(body);
+      return number < first_plane ? surface.body_name(body)
+                                  : discrete.scene().planes[number - first_plane].name;
+    };
+    const std::array<std::string, 2> names{name(pair.first), name(pair.second)};
+    if ((names[0] == spec.bodies[0] && names[1] == spec.bodies[1]) ||
+        (names[0] == spec.bodies[1] && names[1] == spec.bodies[0]))
+      gradient[0] += value;
+  }
+}
+
+template <int dim>
+ParameterActions<dim> friction_actions() {
+  return {.apply = apply_friction<dim>, .add_transposed = add_friction_products<dim>};
+}
+
+} // namespace
+
+std::vector<ParameterKind> friction_parameters() {
+  return {{.name = "friction",
+           .takes = {"bodies"},
+           .needs = {"bodies"},
+           .min = 0,
+           .min_open = false,
+           .doc = "Coulomb coefficient of a pair of bodies.",
+           .check = check_friction,
+           .in_2d = friction_actions<2>(),
+           .in_3d = friction_actions<3>()}};
+}
+
+} // namespace recoil::app

@@ -1,0 +1,248 @@
+#include <algorithm>
+#include <utility>
+
+#include "app/study/parameters/checks.hpp"
+#include "recoil/app/scene/build.hpp"
+#include "recoil/app/simulation/build_problem.hpp"
+
+namespace recoil::app {
+namespace {
+
+/// A spin of several bodies, or of volumes, turns them about one centre, which none of them would keep.
+void check_replaced_spins(const ExperimentScene& at, const ParameterSpec& parameter) {
+  for (const AngularVelocity& spin : at.scene.initial_conditions.angular_velocity) {
+    const bool of_one_body = spin.region.ids.empty() && spin.region.bodies.size() == 1;
+    if (!of_one_body && may_overlap(spin.region, at.scene, parameter.bodies, {}))
+      at.fail(parameter.where, "quantity",
+              "'" + parameter.name + "' would replace part of the spin at " + spin.region.where +
+                  "; write one entry with one `body` for every body there");
+  }
+}
+
+void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
+  require_bodies_and_regions(at, parameter);
+  const std::string name = parameter.kind->name;
+  const bool displacement = name == "initial_displacement";
+  if (is_static(at.scene))
+    at.fail(parameter.where, "quantity",
+            name +
+                " is not used: the scene is static (it has no `time`); drop the parameter or give it time");
+  if (at.scene.time.kind == TimeKind::quasistatic && !displacement)
+    at.fail(parameter.where, "quantity", name + " is not used: a quasistatic scene has no inertia");
+  const bool rubbed = has_friction(at.scene) || at.has_parameter("friction");
+  const bool follows = !at.scene.boundary_conditions.normal_aligned_neumann.empty();
+  if (at.scene.time.kind == TimeKind::quasistatic && !rubbed && !has_damping(at.scene) && !follows)
+    at.fail(parameter.where, "quantity",
+            name + " is not used: a quasistatic scene without friction, damping and normal tractions does "
+                   "not depend on where it starts");
+  if (parameter.kind->turns_bodies) return check_replaced_spins(at, parameter);
+  const auto& initial = at.scene.initial_conditions;
+  for (const InitialField& field : displacement ? initial.solution : initial.velocity)
+    if (parameter.per != Per::vertex &&
+        may_overlap(field.region, at.scene, parameter.bodies, parameter.regions))
+      refuse_replaced(at, parameter, position_dependence(field.value, field.region.where),
+                      "space; write numbers there, or give the parameter one value per vertex");
+}
+
+/// Calls act(owned node, slot, weight) for what makes the value of a node: the slots of the cell with the
+/// highest input id around it decide, as within an entry of a scene.
+template <int dim, class Act>
+void for_node_slots(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space, Act act) {
+  const auto& mesh = space.mesh();
+  std::vector<LocalIndex> cell_of_node(static_cast<std::size_t>(space.num_owned_nodes()), -1);
+  std::vector<int> place(cell_of_node.size(), 0);
+  for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
+    if (field.slot_of_cell[static_cast<std::size_t>(cell)] < 0) continue;
+    const auto nodes = space.cell_nodes(cell);
+    for (std::size_t a = 0; a < nodes.size(); ++a) {
+      if (nodes[a] >= space.num_owned_nodes()) continue;
+      LocalIndex& chosen = cell_of_node[static_cast<std::size_t>(nodes[a])];
+      if (chosen >= 0 &&
+          mesh.cell_ids[static_cast<std::size_t>(chosen)] > mesh.cell_ids[static_cast<std::size_t>(cell)])
+        continue;
+      chosen = cell;
+      place[static_cast<std::size_t>(nodes[a])] = static_cast<int>(a);
+    }
+  }
+  for (std::size_t node = 0; node < cell_of_node.size(); ++node) {
+    const LocalIndex cell = cell_of_node[node];
+    if (cell < 0) continue;
+    if (field.slot_of_vertex.empty()) {
+      act(node, field.slot_of_cell[static_cast<std::size_t>(cell)], 1.0);
+      continue;
+    }
+    const auto position = space.basis(space.order(cell)).node(place[node]);
+    const auto& vertices = mesh.cells[static_cast<std::size_t>(cell)];
+    for (int b = 0; b <= dim; ++b) {
+      const double weight = b == 0 ? 1 - position.sum() : position[b - 1];
+      if (weight != 0)
+        act(node, field.slot_of_vertex[static_cast<std::size_t>(vertices[static_cast<std::size_t>(b)])],
+            weight);
+    }
+  }
+}
+
+/// Puts values into the nodes of a region. Nodes between two regions take the value that is put there last.
+template <int dim>
+void put_into_nodes(const ParameterField<dim>& field, std::span<const double> values,
+                    const fem::FunctionSpace<dim>& space, linalg::Vector& vector) {
+  auto entries = vector.write_owned();
+  std::vector<char> reached(static_cast<std::size_t>(space.num_owned_nodes()), 0);
+  for_node_slots(field, space, [&](std::size_t node, LocalIndex slot, double weight) {
+    for (std::size_t i = 0; i < dim; ++i) {
+      double& entry = entries[node * dim + i];
+      if (reached[node] == 0) entry = 0;
+      entry += weight * values[static_cast<std::size_t>(slot) * dim + i];
+    }
+    reached[node] = 1;
+  });
+}
+
+/// gradient += values' d(nodes)/dq of put_into_nodes().
+template <int dim>
+void add_node_products(std::span<const ParameterField<dim>> fields, const fem::FunctionSpace<dim>& space,
+                       std::span<const double> values, std::span<double> gradient) {
+  // What is put at a node last is all that remains there.
+  std::vector<char> replaced(static_cast<std::size_t>(space.num_owned_nodes()), 0);
+  for (const ParameterField<dim>& later : fields.subspan(1))
+    if (later.spec->kind == fields.front().spec->kind)
+      for_node_slots(later, space, [&](std::size_t node, LocalIndex, double) { replaced[node] = 1; });
+  for_node_slots(fields.front(), space, [&](std::size_t node, LocalIndex slot, double weight) {
+    if (replaced[node] != 0) return;
+    for (std::size_t i = 0; i < dim; ++i)
+      gradient[static_cast<std::size_t>(slot) * dim + i] += weight * values[node * dim + i];
+  });
+}
+
+/// Replaces the spins of the bodies that the parameter acts on; a body keeps the centre of the one it has.
+template <int dim>
+void apply_spin(const ParameterField<dim>& field, std::span<const double> values,
+                const VariantInputs<dim>& to) {
+  const auto& bodies = to.geometry.mesh.body_names;
+  auto& spins = to.scene.initial_conditions.angular_velocity;
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    if (field.slot_of_body[k] < 0) continue;
+    AngularVelocity spin;
+    spin.region = {{}, {bodies[k]}, field.spec->where.entry};
+    const auto own = values.subspan(static_cast<std::size_t>(field.slot_of_body[k] * field.components),
+                                    static_cast<std::size_t>(field.components));
+    spin.value.assign(own.begin(), own.end());
+    const auto turns_it = [&](const AngularVelocity& before) {
+      return before.region.bodies == spin.region.bodies;
+    };
+    for (const AngularVelocity& before : spins)
+      if (turns_it(before)) spin.center = before.center;
+    std::erase_if(spins, turns_it);
+    spins.push_back(std::move(spin));
+  }
+}
+
+template <int dim>
+void add_spin_products(std::span<const ParameterField<dim>> fields, DiscreteScene<dim>& discrete,
+                       const linalg::Vector&, const linalg::Vector& by_velocity, std::span<double> gradient) {
+  const ParameterField<dim>& field = fields.front();
+  const auto& space = discrete.space();
+  const auto z = by_velocity.owned();
+  std::vector<Eigen::Vector3d> centres(discrete.mesh().body_names.size(), Eigen::Vector3d::Zero());
+  for (const AngularVelocity& spin : discrete.scene().initial_conditions.angular_velocity)
+    for (std::size_t body = 0; body < centres.size(); ++body)
+      if (contains(spin.region, discrete.mesh().body_names[body], 0))
+        centres[body] = spin_center(spin, discrete.solver().problem());
+  const auto& mesh = space.mesh();
+  std::vector<char> done(static_cast<std::size_t>(space.num_owned_nodes()), 0);
+  for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
+    const auto index = static_cast<std::size_t>(cell);
+    if (field.slot_of_cell[index] < 0) continue;
+    for (const LocalIndex node : space.cell_nodes(cell)) {
+      if (node >= space.num_owned_nodes() || std::exchange(done[static_cast<std::size_t>(node)], 1) != 0)
+        continue;
+      Eigen::Vector3d arm = -centres[static_cast<std::size_t>(mesh.cell_body[index])],
+                      value = Eigen::Vector3d::Zero();
+      arm.template head<dim>() += space.node_positions()[static_cast<std::size_t>(node)];
+      for (int i = 0; i < dim; ++i) value[i] = z[static_cast<std::size_t>(node * dim + i)];
+      // z . (omega x arm) = omega . (arm x z)
+      const Eigen::Vector3d by_spin = arm.cross(value);
+      double* slot =
+          gradient.data() + static_cast<std::ptrdiff_t>(field.slot_of_cell[index]) * field.components;
+      if constexpr (dim == 2)
+        slot[0] += by_spin[2];
+      else
+        for (int i = 0; i < 3; ++i) slot[i] += by_spin[i];
+    }
+  }
+}
+
+template <int dim>
+void make_initial_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
+  builder.spread(field);
+}
+
+template <int dim>
+ParameterActions<dim> velocity_actions() {
+  return {.make_slots = make_initial_slots<dim>,
+          .apply_to_state = [](const auto& field, std::span<const double> values, const auto& space,
+                               stepping::State& state) { put_into_nodes(field, values, space, state.v); },
+          .add_initial =
+              [](std::span<const ParameterField<dim>> fields, DiscreteScene<dim>& discrete,
+                 const linalg::Vector&, const linalg::Vector& z, std::span<double> gradient) {
+                add_node_products(fields, discrete.space(), z.owned(), gradient);
+              }};
+}
+
+template <int dim>
+ParameterActions<dim> displacement_actions() {
+  return {.make_slots = make_initial_slots<dim>,
+          .apply_to_state = [](const auto& field, std::span<const double> values, const auto& space,
+                               stepping::State& state) { put_into_nodes(field, values, space, state.u); },
+          .add_initial =
+              [](std::span<const ParameterField<dim>> fields, DiscreteScene<dim>& discrete,
+                 const linalg::Vector& y, const linalg::Vector&, std::span<double> gradient) {
+                add_node_products(fields, discrete.space(), y.owned(), gradient);
+              }};
+}
+
+template <int dim>
+ParameterActions<dim> spin_actions() {
+  return {
+      .make_slots = make_initial_slots<dim>, .apply = apply_spin<dim>, .add_initial = add_spin_products<dim>};
+}
+
+} // namespace
+
+std::vector<ParameterKind> initial_state_parameters() {
+  return {
+      {.name = "initial_velocity",
+       .unit = "m/s",
+       .components = Components::vector,
+       .takes = cell_keys(),
+       .per = {Per::global, Per::body, Per::vertex},
+       .doc =
+           "`velocity` of `initial_conditions`; nodes between two regions have that of the later parameter.",
+       .check = check_initial,
+       .in_2d = velocity_actions<2>(),
+       .in_3d = velocity_actions<3>()},
+      {.name = "initial_angular_velocity",
+       .unit = "rad/s",
+       .components = Components::spin,
+       .takes = {"body", "per"},
+       .per = {Per::global, Per::body},
+       .doc =
+           "`angular_velocity` of `initial_conditions`, about the centre given there or the centre of mass.",
+       .turns_bodies = true,
+       .check = check_initial,
+       .in_2d = spin_actions<2>(),
+       .in_3d = spin_actions<3>()},
+      {.name = "initial_displacement",
+       .unit = "m",
+       .components = Components::vector,
+       .takes = cell_keys(),
+       .per = {Per::global, Per::body, Per::vertex},
+       .doc =
+           "`solution` of `initial_conditions`; nodes between two regions have that of the later parameter.",
+       .check = check_initial,
+       .in_2d = displacement_actions<2>(),
+       .in_3d = displacement_actions<3>()},
+  };
+}
+
+} // namespace recoil::app

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <numeric>
+
+#include "app/study/parameters/parameter_kind.hpp"
+#include "recoil/base/error.hpp"
+
+namespace recoil::app {
+
+template <int dim>
+void SlotBuilder<dim>::refuse(const ParameterSpec& spec, const char* key, const std::string& why) {
+  throw InputError(spec.where.of(key), "parameter '" + spec.name + "': " + why);
+}
+
+template <int dim>
+void SlotBuilder<dim>::replicate(Field& field, std::size_t num_slots) {
+  field.extent = Field::Extent::replicated;
+  field.slot_ids.resize(num_slots);
+  std::iota(field.slot_ids.begin(), field.slot_ids.end(), GlobalIndex{0});
+  field.num_owned_slots = num_slots;
+}
+
+template <int dim>
+bool SlotBuilder<dim>::selects(const ParameterSpec& spec, std::size_t cell) const {
+  const std::string& body = geometry.mesh.body_names[static_cast<std::size_t>(geometry.mesh.cell_body[cell])];
+  const auto names = [](const auto& list, const auto& item) {
+    return list.empty() || std::ranges::find(list, item) != list.end();
+  };
+  return names(spec.bodies, body) && names(spec.regions, geometry.mesh.cell_volume_id[cell]);
+}
+
+template <int dim>
+void SlotBuilder<dim>::require_cells(const ParameterSpec& spec, GlobalIndex count) const {
+  if (geometry.mesh.comm->sum(count) == 0)
+    refuse(spec, spec.regions.empty() ? "body" : "region",
+           "no element is in its region; name other bodies or volume ids");
+  for (const int id : spec.regions) {
+    ParameterSpec alone = spec;
+    alone.regions = {id};
+    GlobalIndex found = 0;
+    for (std::size_t cell = 0; cell < geometry.mesh.cells.size(); ++cell)
+      found += selects(alone, cell) ? 1 : 0;
+    if (geometry.mesh.comm->sum(found) == 0)
+      refuse(spec, "region", "no element of its bodies has the volume id " + std::to_string(id));
+  }
+}
+
+template <int dim>
+void SlotBuilder<dim>::spread_over_cells(Field& field) const {
+  const ParameterSpec& spec = *field.spec;
+  field.slot_of_cell.assign(geometry.mesh.cells.size(), -1);
+  GlobalIndex count = 0;
+  // Bodies in the order of the mesh; those without a selected cell have no slot.
+  std::vector<double> used(geometry.mesh.body_names.size(), 0.0);
+  for (std::size_t cell = 0; cell < geometry.mesh.cells.size(); ++cell) {
+    if (!selects(spec, cell)) continue;
+    ++count;
+    used[static_cast<std::size_t>(geometry.mesh.cell_body[cell])] = 1;
+  }
+  require_cells(spec, count);
+  geometry.mesh.comm->sum(used);
+  if (spec.per != Per::element) {
+    LocalIndex num_slots = 0;
+    field.slot_of_body.assign(used.size(), -1);
+    for (std::size_t body = 0; body < used.size(); ++body)
+      if (used[body] > 0) {
+        field.slot_of_body[body] = spec.per == Per::body ? num_slots++ : 0;
+        if (spec.per == Per::body) field.slot_names.push_back(geometry.mesh.body_names[body]);
+      }
+    replicate(field, spec.per == Per::body ? static_cast<std::size_t>(num_slots) : 1);
+  } else {
+    field.extent = Field::Extent::cells;
+  }
+  for (std::size_t cell = 0; cell < geometry.mesh.cells.size(); ++cell) {
+    if (!selects(spec, cell)) continue;
+    if (spec.per != Per::element) {
+      field.slot_of_cell[cell] = field.slot_of_body[static_cast<std::size_t>(geometry.mesh.cell_body[cell])];
+      continue;
+    }
+    field.slot_of_cell[cell] = static_cast<LocalIndex>(field.slot_ids.size());
+    field.slot_ids.push_back(geometry.mesh.cell_ids[cell]);
+    if (static_cast<LocalIndex>(cell) < geometry.mesh.num_owned_cells)
+      field.num_owned_slots = field.slot_ids.size();
+  }
+}
+
+template <int dim>
+std::vector<char> SlotBuilder<dim>::selected_vertices(const ParameterSpec& spec) const {
+  std::vector<char> flags(geometry.mesh.vertices.size(), 0);
+  GlobalIndex count = 0;
+  for (std::size_t cell = 0; cell < geometry.mesh.cells.size(); ++cell) {
+    if (!selects(spec, cell)) continue;
+    ++count;
+    for (const LocalIndex vertex : geometry.mesh.cells[cell]) flags[static_cast<std::size_t>(vertex)] = 1;
+  }
+  require_cells(spec, count);
+  return flags;
+}
+
+template <int dim>
+void SlotBuilder<dim>::add_vertex_slots(Field& field, const std::vector<char>& flags) const {
+  field.extent = Field::Extent::vertices;
+  field.slot_of_vertex.assign(geometry.mesh.vertices.size(), -1);
+  for (std::size_t vertex = 0; vertex < flags.size(); ++vertex) {
+    if (flags[vertex] == 0) continue;
+    field.slot_of_vertex[vertex] = static_cast<LocalIndex>(field.slot_ids.size());
+    field.slot_ids.push_back(geometry.mesh.vertex_ids[vertex]);
+    if (static_cast<LocalIndex>(vertex) < geometry.mesh.num_owned_vertices)
+      field.num_owned_slots = field.slot_ids.size();
+  }
+}
+
+template <int dim>
+void SlotBuilder<dim>::spread(Field& field) const {
+  if (field.spec->per != Per::vertex) return spread_over_cells(field);
+  add_vertex_slots(field, selected_vertices(*field.spec));
+  field.slot_of_cell.assign(geometry.mesh.cells.size(), -1);
+  for (std::size_t cell = 0; cell < geometry.mesh.cells.size(); ++cell)
+    if (selects(*field.spec, cell)) field.slot_of_cell[cell] = 0;
+}
+
+template <int dim>
+void apply_to_cells(const ParameterField<dim>& field, std::span<const double> values,
+                    const VariantInputs<dim>& to) {
+  const auto& mesh = to.geometry.mesh;
+  const auto width = static_cast<std::size_t>(field.components);
+  for (std::size_t i = 0; i < width; ++i) {
+    const std::string& constant = field.spec->kind->constant;
+    auto& cells = to.overrides.of_cells(constant.empty() ? acceleration(static_cast<int>(i)) : constant,
+                                        mesh.num_cells());
+    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
+      if (field.slot_of_cell[cell] < 0) continue;
+      cells[cell] = 0;
+      field.for_slots_of_cell(mesh, cell, [&](std::size_t slot, double weight) {
+        cells[cell] += weight * values[slot * width + i];
+      });
+    }
+  }
+}
+
+template <int dim>
+std::vector<double> ParameterField<dim>::start_values() const {
+  std::vector<double> values;
+  for (std::size_t slot = 0; slot < slot_ids.size(); ++slot)
+    for (int i = 0; i < components; ++i)
+      values.push_back(spec->initial.empty() ? 0 : spec->initial[static_cast<std::size_t>(i)]);
+  return values;
+}
+
+template <int dim>
+std::vector<ParameterField<dim>> make_parameter_fields(const Study& study, int experiment, const Scene& scene,
+                                                       const DistributedGeometry<dim>& geometry) {
+  const SlotBuilder<dim> builder(scene, geometry);
+  const auto actions = [](const ParameterSpec& spec) { return spec.kind->template actions<dim>(); };
+  parallel::collectively(*geometry.mesh.comm, [&] {
+    for (const ParameterSpec& spec : study.parameters)
+      if (spec.acts_in(experiment) && actions(spec).check_cells) actions(spec).check_cells(builder, spec);
+  });
+  std::vector<ParameterField<dim>> fields;
+  for (std::size_t i = 0; i < study.parameters.size(); ++i) {
+    const ParameterSpec& spec = study.parameters[i];
+    if (!spec.acts_in(experiment)) continue;
+    ParameterField<dim>& field = fields.emplace_back();
+    field.spec = &spec;
+    field.index = static_cast<int>(i);
+    if (spec.kind->components != Components::basis)
+      field.components = num_components(spec.kind->components, dim);
+    if (const auto make = actions(spec).make_slots)
+      make(builder, field);
+    else
+      builder.replicate(field, 1);
+  }
+  return fields;
+}
+
+template struct ParameterField<2>;
+template struct ParameterField<3>;
+template class SlotBuilder<2>;
+template class SlotBuilder<3>;
+template void apply_to_cells(const ParameterField<2>&, std::span<const double>, const VariantInputs<2>&);
+template void apply_to_cells(const ParameterField<3>&, std::span<const double>, const VariantInputs<3>&);
+template std::vector<ParameterField<2>> make_parameter_fields(const Study&, int, const Scene&,
+                                                              const DistributedGeometry<2>&);
+template std::vector<ParameterField<3>> make_parameter_fields(const Study&, int, const Scene&,
+                                                              const DistributedGeometry<3>&);
+
+} // namespace recoil::app

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/study/parameters/parameter_field.hpp"
+#include "recoil/parameters/physical_gradient.hpp"
+#include "recoil/potentials/laws/law.hpp"
+
+/// What a kind of parameter consists of. Each group of kinds is one source of this folder and one row of
+/// registry.cpp; reader, checks, runs, JSON Schema and docs/study.md know it by its rows alone.
+namespace recoil::app {
+
+struct ExperimentScene;
+
+enum class Components {
+  one,    ///< a number
+  vector, ///< one per space dimension
+  spin,   ///< 1 in 2D, 3 in 3D
+  basis   ///< as many as the `basis` of a shape has
+};
+
+/// What values are put into before the problem of an experiment is built.
+template <int dim>
+struct VariantInputs {
+  Scene& scene;
+  DistributedGeometry<dim>& geometry;
+  CellOverrides& overrides;
+};
+
+/// Derivatives of one objective by physical quantities, complete after the sweep.
+template <int dim>
+struct PhysicalProducts {
+  DiscreteScene<dim>& discrete;
+  const parameters::PhysicalGradient<dim>& by;
+  std::span<const double> by_vertex; ///< by rest vertices, complete on their owners; empty: not wanted
+};
+
+/// How the values of a field act on a discrete scene, and the transposed products. Each function adds
+/// this rank's shares; null: nothing to do at this place.
+template <int dim>
+struct ParameterActions {
+  using Field = ParameterField<dim>;
+  using Values = std::span<const double>;
+  using Gradient = std::span<double>;
+  using Point = Eigen::Matrix<double, dim, 1>;
+
+  /// Makes the slots of the field, whose `components` are set but for a basis; null: one slot. Collective.
+  /// @throws InputError on every rank.
+  void (*make_slots)(const SlotBuilder<dim>&, Field&) = nullptr;
+  /// Refuses what the elements of the mesh do not allow. Not collective. @throws InputError.
+  void (*check_cells)(const SlotBuilder<dim>&, const ParameterSpec&) = nullptr;
+  /// Puts values into what the problem is built from.
+  void (*apply)(const Field&, Values, const VariantInputs<dim>&) = nullptr;
+  /// Puts values into the initial state.
+  void (*apply_to_state)(const Field&, Values, const fem::FunctionSpace<dim>&, stepping::State&) = nullptr;
+  /// gradient += (d apply/dq)' products. Collective.
+  void (*add_transposed)(const Field&, const PhysicalProducts<dim>&, Gradient) = nullptr;
+  /// gradient += y' dg/dq of the prescribed displacements g at a time.
+  void (*add_prescribed)(const Field&, DiscreteScene<dim>&, double time, double load_factor,
+                         const linalg::Vector& y, Gradient) = nullptr;
+  /// The same of the obstacles, as solvers::SweepProducts::obstacles.
+  void (*add_obstacles)(const Field&, DiscreteScene<dim>&, double time, double load_factor,
+                        const std::vector<Point>& y, Gradient) = nullptr;
+  /// gradient += y' du_0/dq + z' dv_0/dq of the first of `fields`; the others are put into the state later.
+  void (*add_initial)(std::span<const Field> fields, DiscreteScene<dim>&, const linalg::Vector& y,
+                      const linalg::Vector& z, Gradient) = nullptr;
+};
+
+/// The action on constants of a material and body forces.
+template <int dim>
+void apply_to_cells(const ParameterField<dim>& field, std::span<const double> values,
+                    const VariantInputs<dim>& to);
+
+/// One row of the table of kinds. `takes` and `needs` name the keys of a parameter beside those that
+/// all have (`name`, `quantity`, `experiment`, `initial`, `bounds`, `scale`, `tie`).
+struct ParameterKind {
+  const char* name;
+  const char* unit = nullptr; ///< nullptr: none
+  Components components = Components::one;
+  std::vector<std::string> takes = {}, needs = {};
+  std::vector<Per> per = {Per::global}; ///< more than one only with the key `per`; the first is the default
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity(); ///< physically possible values
+  bool min_open = true, max_open = true;
+  std::string doc;
+  /// The constant of a material that it stands for, by its name in a scene; empty for other kinds.
+  std::string constant = {};
+  bool is_elastic = false;    ///< a constant of a law
+  bool changes_mass = false;  ///< of cells
+  bool changes_shape = false; ///< moves rest vertices
+  bool turns_bodies = false;  ///< at the start
+  /// The law that brings this constant along, and what it is there; nullptr for other kinds.
+  const potentials::LawInfo* law = nullptr;
+  const potentials::LawParameter* parameter = nullptr;
+
+  /// Refuses what does not fit the scene of an experiment. @throws InputError.
+  void (*check)(const ExperimentScene& at, const ParameterSpec& parameter);
+  ParameterActions<2> in_2d;
+  ParameterActions<3> in_3d;
+
+  template <int dim>
+  const ParameterActions<dim>& actions() const {
+    if constexpr (dim == 2)
+      return in_2d;
+    else
+      return in_3d;
+  }
+  bool is_possible(double value) const;
+  bool takes_key(const std::string& key) const;
+};
+
+std::span<const ParameterKind> parameter_kinds();
+/// nullptr for an unknown name.
+const ParameterKind* find_parameter_kind(const std::string& name);
+
+/// Number of components of one value in `dim` dimensions. @pre not Components::basis.
+int num_components(Components components, int dim);
+
+const char* name_of(Per per);
+
+/// The keys that choose cells.
+std::vector<std::string> cell_keys();
+
+} // namespace recoil::app

@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/study/parameters/checks.hpp"
+#include "recoil/app/scene/build.hpp"
+#include "recoil/app/simulation/build_contact.hpp"
+#include "recoil/base/suggest.hpp"
+
+namespace recoil::app {
+namespace {
+
+void refuse_replaced_motion(const ExperimentScene& at, const ParameterSpec& parameter,
+                            const DirichletEntry& entry) {
+  refuse_replaced(at, parameter, position_dependence(entry), "space; write numbers or formulas of t there");
+  if (!parameter.per_step && !is_static(at.scene))
+    refuse_replaced(at, parameter, time_dependence(entry),
+                    "time; write \"per_step\": true, or a number there with an `interpolation`");
+}
+
+void check_dirichlet(const ExperimentScene& at, const ParameterSpec& parameter) {
+  const int id = *parameter.boundary;
+  const KnownIds surfaces = surface_ids(at.scene);
+  const auto obstacle = std::ranges::find_if(at.scene.geometry, [&](const mesh::GeometrySpec& body) {
+    return body.is_obstacle && body.obstacle_id == id;
+  });
+  if (!surfaces.may_hold(id) && obstacle != at.scene.geometry.end())
+    at.fail(parameter.where, "boundary",
+            "the id " + std::to_string(id) + " is that of obstacle '" + obstacle->name +
+                "'; take the quantity obstacle_motion with \"body\": \"" + obstacle->name + "\"");
+  if (!surfaces.may_hold(id))
+    at.fail(parameter.where, "boundary",
+            "no facet has the surface id " + std::to_string(id) +
+                "; ids in this scene: " + list_of(surfaces.ids));
+  const DirichletEntry& entry = find_entry(at, parameter, at.scene.boundary_conditions.dirichlet,
+                                           "boundary_conditions/dirichlet_boundary", "");
+  for (const mesh::GeometrySpec& body : at.scene.geometry)
+    if (body.is_obstacle && find_motion_of(at.scene, body) == &entry)
+      at.fail(parameter.where, "boundary",
+              entry.where + " also moves the obstacle '" + body.name +
+                  "'; give the obstacle an entry of `obstacle_displacements`");
+  refuse_replaced_motion(at, parameter, entry);
+  refuse_shared_entries(at, parameter, at.scene.boundary_conditions.dirichlet);
+}
+
+void check_obstacle_motion(const ExperimentScene& at, const ParameterSpec& parameter) {
+  require_contact(at, parameter);
+  const auto names = mesh_obstacle_names(at.scene);
+  for (const std::string& name : parameter.bodies) {
+    if (std::ranges::find(names, name) != names.end()) continue;
+    if (is_plane(at.scene, name))
+      at.fail(parameter.where, "body", "'" + name + "' is a plane, and planes do not move; use a mesh");
+    if (find_geometry(at.scene, name))
+      at.fail(parameter.where, "body",
+              "'" + name + "' is deformable; take the quantity dirichlet_value with its `boundary`");
+    at.fail(parameter.where, "body", "there is no obstacle '" + name + "'" + did_you_mean(name, names));
+  }
+  if (names.empty())
+    at.fail(parameter.where, "quantity",
+            "obstacle_motion is not used: the scene has no obstacle with a mesh");
+  for (const std::string& name : parameter.bodies.empty() ? names : parameter.bodies)
+    if (const DirichletEntry* entry = find_motion_of(at.scene, *find_geometry(at.scene, name)))
+      refuse_replaced_motion(at, parameter, *entry);
+}
+
+/// Value of one component at the ends of the steps, linear between, zero at the start.
+TimeFactor step_table(const TimeSpec& time, std::span<const double> values, int components, int component) {
+  TimeFactor table;
+  table.kind = TimeFactor::Kind::piecewise_linear;
+  table.points = {time.t0};
+  table.values = {0.0};
+  for (int n = 1; n <= time.steps; ++n) {
+    table.points.push_back(time.time_of_step(n));
+    table.values.push_back(values[static_cast<std::size_t>((n - 1) * components + component)]);
+  }
+  return table;
+}
+
+void set_prescribed(DirichletEntry& entry, const ParameterSpec& spec, std::span<const double> values, int dim,
+                    const TimeSpec& time) {
+  if (spec.per_step) entry.interpolation.clear();
+  for (int c = 0; c < dim; ++c) {
+    ComponentValue& component = entry.value[static_cast<std::size_t>(c)];
+    component.per_time.clear();
+    component.value = Expression(spec.per_step ? 1.0 : values[static_cast<std::size_t>(c)]);
+    if (spec.per_step) entry.interpolation.push_back(step_table(time, values, dim, c));
+  }
+}
+
+template <int dim>
+std::size_t num_prescribed_steps(const SlotBuilder<dim>& builder, const ParameterSpec& spec) {
+  return spec.per_step ? static_cast<std::size_t>(builder.scene.time.steps) : 1;
+}
+
+template <int dim>
+void make_dirichlet_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
+  builder.replicate(field, num_prescribed_steps(builder, *field.spec));
+}
+
+/// One slot, one per obstacle, or one per step.
+template <int dim>
+void make_obstacle_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
+  const ParameterSpec& spec = *field.spec;
+  const auto& obstacles = builder.geometry.obstacles;
+  std::size_t num_slots = num_prescribed_steps(builder, spec);
+  if (spec.per_step && spec.per == Per::body)
+    builder.refuse(spec, "per",
+                   "obstacles move per step or each on its own, not both; write one parameter per obstacle");
+  field.slot_of_obstacle.assign(obstacles.names.size(), -1);
+  LocalIndex count = 0;
+  for (std::size_t k = 0; k < obstacles.names.size(); ++k)
+    if (spec.bodies.empty() || std::ranges::find(spec.bodies, obstacles.names[k]) != spec.bodies.end()) {
+      field.slot_of_obstacle[k] = spec.per == Per::body ? count++ : 0;
+      if (spec.per == Per::body) field.slot_names.push_back(obstacles.names[k]);
+    }
+  if (std::ranges::all_of(field.slot_of_obstacle, [](LocalIndex slot) { return slot < 0; }))
+    builder.refuse(spec, "body", "no obstacle with a mesh has such a name");
+  if (spec.per == Per::body) num_slots = static_cast<std::size_t>(count);
+  builder.replicate(field, num_slots);
+}
+
+template <int dim>
+void apply_dirichlet(const ParameterField<dim>& field, std::span<const double> values,
+                     const VariantInputs<dim>& to) {
+  const ParameterSpec& spec = *field.spec;
+  for (DirichletEntry& entry : to.scene.boundary_conditions.dirichlet)
+    if (!spec.boundary || acts_on(entry, *spec.boundary))
+      set_prescribed(entry, spec, values, dim, to.scene.time);
+}
+
+/// Gives the obstacles that move surface ids of their own, and these their motion.
+template <int dim>
+void apply_obstacle_motion(const ParameterField<dim>& field, std::span<const double> values,
+                           const VariantInputs<dim>& to) {
+  Scene& scene = to.scene;
+  auto& obstacles = to.geometry.obstacles;
+  auto& motions = scene.boundary_conditions.obstacle_displacements;
+  for (std::size_t k = 0; k < obstacles.names.size(); ++k) {
+    if (field.slot_of_obstacle[k] < 0) continue;
+    DirichletEntry entry;
+    entry.where = field.spec->where.entry;
+    entry.start_time = scene.time.t0;
+    entry.value.resize(dim);
+    if (const DirichletEntry* before =
+            find_obstacle_motion(scene.boundary_conditions, obstacles.surface_ids[k]))
+      entry.interpolation = before->interpolation;
+    const auto own = static_cast<std::size_t>(field.slot_of_obstacle[k]) * dim;
+    set_prescribed(entry, *field.spec, field.spec->per_step ? values : values.subspan(own, dim), dim,
+                   scene.time);
+    constexpr std::int32_t first_free_id = 1 << 30;
+    obstacles.surface_ids[k] = first_free_id + static_cast<std::int32_t>(k);
+    entry.ids = {obstacles.surface_ids[k]};
+    motions.insert(motions.begin(), std::move(entry));
+  }
+}
+
+/// Weights of the values of consecutive steps in a prescribed value at a time: (slot, weight), linear between
+/// the ends of steps as for lists in scenes.
+std::vector<std::pair<std::size_t, double>> step_weights(const TimeSpec& time, double now) {
+  if (time.kind == TimeKind::statics) return {{0, 1.0}};
+  const double position = (now - time.t0) / time.dt;
+  const auto before = static_cast<int>(std::floor(position + 1e-9));
+  const double share = std::max(position - before, 0.0);
+  std::vector<std::pair<std::size_t, double>> weights;
+  if (before > 0) weights.emplace_back(before - 1, share > 1e-9 ? 1 - share : 1);
+  if (share > 1e-9) weights.emplace_back(before, share);
+  return weights;
+}
+
+template <int dim>
+void add_obstacle_products(const ParameterField<dim>& field, DiscreteScene<dim>& discrete, double time,
+                           double load_factor, const std::vector<Eigen::Matrix<double, dim, 1>>& y,
+                           std::span<double> gradient) {
+  const Scene& scene = discrete.scene();
+  const auto& obstacles = discrete.obstacles();
+  const auto& surface = discrete.solver().problem().contact->surface();
+  for (std::size_t v = 0; v < y.size(); ++v) {
+    const LocalIndex vertex = surface.obstacle_vertex(static_cast<LocalIndex>(v));
+    if (vertex < 0) continue;
+    const auto obstacle =
+        static_cast<std::size_t>(obstacles.vertex_surface[static_cast<std::size_t>(vertex)]);
+    if (field.slot_of_obstacle[obstacle] < 0) continue;
+    const DirichletEntry& entry =
+        *find_obstacle_motion(scene.boundary_conditions, obstacles.surface_ids[obstacle]);
+    const auto weights = field.spec->per_step
+                             ? step_weights(scene.time, time)
+                             : std::vector<std::pair<std::size_t, double>>{
+                                   {static_cast<std::size_t>(field.slot_of_obstacle[obstacle]), 1.0}};
+    for (int i = 0; i < dim; ++i) {
+      const double factor = field.spec->per_step ? 1 : time_factor(entry.interpolation, i, time);
+      for (const auto& [slot, weight] : weights)
+        gradient[slot * dim + static_cast<std::size_t>(i)] += weight * load_factor * factor * y[v][i];
+    }
+  }
+}
+
+template <int dim>
+void add_dirichlet_products(const ParameterField<dim>& field, DiscreteScene<dim>& discrete, double time,
+                            double load_factor, const linalg::Vector& y, std::span<double> gradient) {
+  const Scene& scene = discrete.scene();
+  const ParameterSpec& spec = *field.spec;
+  const auto weights =
+      spec.per_step ? step_weights(scene.time, time) : std::vector<std::pair<std::size_t, double>>{{0, 1.0}};
+  discrete.solver().problem().dirichlet->for_each([&](LocalIndex node, int component, std::size_t condition) {
+    const DirichletEntry& entry = scene.boundary_conditions.dirichlet[condition];
+    if (!acts_on(entry, *spec.boundary)) return;
+    const double factor = spec.per_step ? 1 : time_factor(entry.interpolation, component, time);
+    for (const auto& [slot, weight] : weights)
+      gradient[slot * dim + static_cast<std::size_t>(component)] +=
+          weight * load_factor * factor *
+          y.owned()[static_cast<std::size_t>(node) * dim + static_cast<std::size_t>(component)];
+  });
+}
+
+template <int dim>
+ParameterActions<dim> dirichlet_actions() {
+  return {.make_slots = make_dirichlet_slots<dim>,
+          .apply = apply_dirichlet<dim>,
+          .add_prescribed = add_dirichlet_products<dim>};
+}
+
+template <int dim>
+ParameterActions<dim> obstacle_actions() {
+  return {.make_slots = make_obstacle_slots<dim>,
+          .apply = apply_obstacle_motion<dim>,
+          .add_obstacles = add_obstacle_products<dim>};
+}
+
+} // namespace
+
+std::vector<ParameterKind> prescribed_motion_parameters() {
+  return {
+      {.name = "dirichlet_value",
+       .unit = "m",
+       .components = Components::vector,
+       .takes = {"boundary", "per_step"},
+       .needs = {"boundary"},
+       .doc = "`value` of the `dirichlet_boundary` with this id; an `interpolation` stays a factor on it.",
+       .check = check_dirichlet,
+       .in_2d = dirichlet_actions<2>(),
+       .in_3d = dirichlet_actions<3>()},
+      {.name = "obstacle_motion",
+       .unit = "m",
+       .components = Components::vector,
+       .takes = {"body", "per", "per_step"},
+       .per = {Per::global, Per::body},
+       .doc =
+           "Total displacement of obstacles (`body`: names of obstacles, default all that have a mesh); an "
+           "`interpolation` stays a factor on it.",
+       .check = check_obstacle_motion,
+       .in_2d = obstacle_actions<2>(),
+       .in_3d = obstacle_actions<3>()},
+  };
+}
+
+} // namespace recoil::app

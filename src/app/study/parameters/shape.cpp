@@ -1,0 +1,254 @@
+
+#include "app/study/parameters/checks.hpp"
+#include "recoil/app/scene/build.hpp"
+#include "recoil/app/simulation/node_layout.hpp"
+#include "recoil/app/simulation/require_finite.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/io/hdf5_file.hpp"
+
+namespace recoil::app {
+namespace {
+
+void refuse_spins(const ExperimentScene& at, const ParameterSpec& parameter,
+                  const std::vector<std::string>& moved) {
+  if (at.scene.time.kind == TimeKind::statics) return;
+  const auto fail = [&](const std::string& what) {
+    at.fail(parameter.where, "quantity",
+            "a shape moves what " + what +
+                " turns, and that has no derivative; drop one of the two, or move "
+                "other bodies (`body`)");
+  };
+  for (const AngularVelocity& spin : at.scene.initial_conditions.angular_velocity)
+    if (may_overlap(spin.region, at.scene, moved, {})) fail("the spin at " + spin.region.where);
+  for (const ParameterSpec& other : at.study.parameters)
+    for (const std::string& body : moved)
+      if (may_turn(at, other, body)) fail("'" + other.name + "' (initial_angular_velocity)");
+}
+
+void check_shape(const ExperimentScene& at, const ParameterSpec& parameter) {
+  for (const std::string& name : parameter.bodies) {
+    if (is_plane(at.scene, name))
+      at.fail(parameter.where, "body", "'" + name + "' is a plane, which has no vertices; use a mesh");
+    if (const auto* body = find_geometry(at.scene, name); body && body->is_obstacle)
+      at.fail(parameter.where, "body",
+              "'" + name +
+                  "' is an obstacle, and the shape of obstacles has no derivative; obstacle_motion moves it "
+                  "as a whole");
+  }
+  require_deformable(at, parameter.bodies, parameter.where.of("body"));
+  const auto moved = parameter.bodies.empty() ? deformable_names(at.scene) : parameter.bodies;
+  if (const auto varying = position_dependence(at.scene, moved); !varying.empty())
+    at.fail(parameter.where, "quantity",
+            "a shape moves the points where " + quoted(varying.front()) +
+                " is evaluated, and that has no derivative; write numbers there");
+  refuse_spins(at, parameter, moved);
+  if (at.scene.contact.enabled && at.scene.contact.dhat_relative)
+    at.fail(parameter.where, "quantity",
+            "a shape changes the bounding box that contact/dhat_relative refers to; write contact/dhat in " +
+                at.scene.file.string());
+}
+
+/// Corners of the rest vertices of the selected bodies over all ranks.
+template <int dim>
+Eigen::AlignedBox<double, dim> box_of(const SlotBuilder<dim>& builder, const std::vector<char>& flags) {
+  Eigen::AlignedBox<double, dim> box;
+  for (std::size_t vertex = 0; vertex < flags.size(); ++vertex)
+    if (flags[vertex] != 0) box.extend(builder.geometry.mesh.vertices[vertex]);
+  Eigen::Matrix<double, dim, 1> low = box.min(), high = box.max();
+  for (int i = 0; i < dim; ++i) {
+    low[i] = builder.geometry.mesh.comm->min(low[i]);
+    high[i] = builder.geometry.mesh.comm->max(high[i]);
+  }
+  return {low, high};
+}
+
+template <int dim>
+std::vector<char> boundary_vertices(const SlotBuilder<dim>& builder, const ParameterSpec& spec) {
+  const fem::FunctionSpace<dim> linear(builder.geometry.mesh,
+                                       std::vector<int>(builder.geometry.mesh.body_names.size(), 1));
+  linalg::Vector marks(linear.layout());
+  auto values = marks.write_local();
+  for (const fem::BoundaryFacet& facet : linear.boundary_facets()) {
+    if (!builder.selects(spec, static_cast<std::size_t>(facet.cell))) continue;
+    const auto nodes = linear.cell_nodes(facet.cell);
+    for (const int node : linear.basis(1).facet_nodes(facet.facet))
+      values[static_cast<std::size_t>(nodes[static_cast<std::size_t>(node)]) * dim] = 1;
+  }
+  // Facets of a ghost vertex may lie on cells that only its owner holds.
+  marks.update_ghosts();
+  std::vector<char> flags(builder.geometry.mesh.vertices.size(), 0);
+  for (std::size_t vertex = 0; vertex < flags.size(); ++vertex)
+    flags[vertex] =
+        marks.local()[static_cast<std::size_t>(linear.node_of_vertex(static_cast<LocalIndex>(vertex))) *
+                      dim] != 0;
+  return flags;
+}
+
+/// Products of linear hat functions of a grid of control points over the box around the selected vertices.
+template <int dim>
+void make_box_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
+                    const std::vector<char>& selected) {
+  const auto box = box_of(builder, selected);
+  std::array<int, dim> count;
+  std::copy_n(field.spec->basis->box.begin(), dim, count.begin());
+  std::size_t num_slots = 1;
+  for (const int n : count) num_slots *= static_cast<std::size_t>(n);
+  builder.replicate(field, num_slots);
+  for (std::size_t v = 0; v < selected.size(); ++v) {
+    if (selected[v] == 0) continue;
+    for (int corner = 0; corner < 1 << dim; ++corner) {
+      double weight = 1;
+      LocalIndex slot = 0;
+      for (int i = dim; i-- > 0;) {
+        const double s = (builder.geometry.mesh.vertices[v][i] - box.min()[i]) / box.sizes()[i] *
+                         (count[static_cast<std::size_t>(i)] - 1);
+        const int cell = std::clamp(static_cast<int>(s), 0, count[static_cast<std::size_t>(i)] - 2);
+        const bool upper = (corner >> i & 1) != 0;
+        weight *= upper ? s - cell : 1 - (s - cell);
+        slot = slot * count[static_cast<std::size_t>(i)] + cell + (upper ? 1 : 0);
+      }
+      if (weight != 0) field.shape_weights[v].emplace_back(slot, weight);
+    }
+  }
+}
+
+/// Modes of the file: the datasets of its root in alphabetical order, a row of dim numbers per vertex of all
+/// bodies in the order of the mesh files. Bodies that are not selected stay where they are.
+template <int dim>
+std::vector<double> read_modes(const SlotBuilder<dim>& builder, const ParameterSpec& spec,
+                               const std::vector<char>& selected) {
+  const fem::FunctionSpace<dim> linear(builder.geometry.mesh,
+                                       std::vector<int>(builder.geometry.mesh.body_names.size(), 1));
+  const io::BlockLayout rows = node_layout(linear);
+  const auto [names, blocks] = parallel::collectively(*builder.geometry.mesh.comm, [&] {
+    const io::Hdf5Reader file(spec.basis->modes);
+    std::pair<std::vector<std::string>, std::vector<std::vector<double>>> read;
+    read.first = file.children("/");
+    if (read.first.empty()) builder.refuse(spec, "basis", spec.basis->modes.string() + " holds no mode");
+    for (const std::string& name : read.first) {
+      const io::ArrayShape shape = file.shape(name);
+      if (shape.rows != builder.geometry.mesh.num_vertices_global || shape.columns != dim ||
+          shape.type != io::ElementType::float64)
+        builder.refuse(spec, "basis",
+                       "mode '" + name + "' of " + spec.basis->modes.string() + " is " +
+                           std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
+                           (shape.type == io::ElementType::float64 ? "" : " integers") + ", the mesh has " +
+                           std::to_string(builder.geometry.mesh.num_vertices_global) + " vertices in " +
+                           std::to_string(dim) + "D; write one row of doubles per vertex of all bodies");
+      read.second.push_back(file.read_rows<double>(name, rows.block_begin(), rows.block_end()));
+      require_finite_rows(read.second.back(), dim, rows.block_begin(), spec.where.of("basis"),
+                          spec.basis->modes, name);
+    }
+    return read;
+  });
+  const std::size_t count = blocks.size();
+  std::vector<double> modes(builder.geometry.mesh.vertices.size() * count * dim, 0.0);
+  for (std::size_t mode = 0; mode < count; ++mode) {
+    const linalg::Vector field(linear.layout(), rows.from_blocks<double>(blocks[mode], dim));
+    for (std::size_t v = 0; v < selected.size(); ++v) {
+      const auto node = static_cast<std::size_t>(linear.node_of_vertex(static_cast<LocalIndex>(v)));
+      if (selected[v] != 0)
+        std::copy_n(field.local().begin() + static_cast<std::ptrdiff_t>(node * dim), dim,
+                    modes.begin() + static_cast<std::ptrdiff_t>((v * count + mode) * dim));
+    }
+  }
+  return modes;
+}
+
+template <int dim>
+void make_shape_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
+  const ParameterSpec& spec = *field.spec;
+  const ShapeBasis& basis = *spec.basis;
+  const std::vector<char> selected = builder.selected_vertices(spec);
+  field.components = dim;
+  field.shape_weights.resize(builder.geometry.mesh.vertices.size());
+  const auto for_selected = [&](auto act) {
+    for (std::size_t vertex = 0; vertex < selected.size(); ++vertex)
+      if (selected[vertex] != 0) act(vertex);
+  };
+  switch (basis.kind) {
+  case ShapeBasis::Kind::vertices:
+    builder.add_vertex_slots(field, selected);
+    for_selected([&](std::size_t v) { field.shape_weights[v] = {{field.slot_of_vertex[v], 1.0}}; });
+    return;
+  case ShapeBasis::Kind::boundary_vertices:
+    builder.add_vertex_slots(field, boundary_vertices(builder, spec));
+    for_selected([&](std::size_t v) {
+      if (field.slot_of_vertex[v] >= 0) field.shape_weights[v] = {{field.slot_of_vertex[v], 1.0}};
+    });
+    return;
+  case ShapeBasis::Kind::affine: {
+    // X' = X + sum_j q_j (X - c)_j / L_j + q_dim, about the centre c of the box of sizes L.
+    const auto box = box_of(builder, selected);
+    builder.replicate(field, dim + 1);
+    for_selected([&](std::size_t v) {
+      const Eigen::Matrix<double, dim, 1> offset =
+          (builder.geometry.mesh.vertices[v] - box.center()).cwiseQuotient(box.sizes());
+      for (int j = 0; j < dim; ++j) field.shape_weights[v].emplace_back(j, offset[j]);
+      field.shape_weights[v].emplace_back(dim, 1.0);
+    });
+    return;
+  }
+  case ShapeBasis::Kind::box:
+    make_box_slots(builder, field, selected);
+    return;
+  case ShapeBasis::Kind::modes:
+    field.components = 1;
+    field.shape_modes = read_modes(builder, spec, selected);
+    builder.replicate(field, field.shape_modes.size() / (builder.geometry.mesh.vertices.size() * dim));
+  }
+}
+
+template <int dim>
+void apply_shape(const ParameterField<dim>& field, std::span<const double> values,
+                 const VariantInputs<dim>& to) {
+  auto& mesh = to.geometry.mesh;
+  for (std::size_t i = 0; i < field.shape_modes.size(); ++i)
+    mesh.vertices[i / (values.size() * dim)][static_cast<Eigen::Index>(i % dim)] +=
+        field.shape_modes[i] * values[i / dim % values.size()];
+  for (std::size_t vertex = 0; vertex < field.shape_weights.size(); ++vertex)
+    for (const auto& [slot, weight] : field.shape_weights[vertex])
+      for (int i = 0; i < dim; ++i)
+        mesh.vertices[vertex][i] += weight * values[static_cast<std::size_t>(slot * dim + i)];
+}
+
+template <int dim>
+void add_shape_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
+                        std::span<double> gradient) {
+  const auto& mesh = products.discrete.mesh();
+  const auto by_vertex = products.by_vertex;
+  // Shares of copies have gone to the owners.
+  for (std::size_t vertex = 0; vertex < static_cast<std::size_t>(mesh.num_owned_vertices); ++vertex)
+    for (const auto& [slot, weight] : field.shape_weights[vertex])
+      for (std::size_t i = 0; i < dim; ++i)
+        gradient[static_cast<std::size_t>(slot) * dim + i] += weight * by_vertex[vertex * dim + i];
+  if (field.shape_modes.empty()) return;
+  const std::size_t num_modes = gradient.size();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(mesh.num_owned_vertices) * num_modes * dim; ++i)
+    gradient[i / dim % num_modes] += field.shape_modes[i] * by_vertex[i / (num_modes * dim) * dim + i % dim];
+}
+
+template <int dim>
+ParameterActions<dim> shape_actions() {
+  return {.make_slots = make_shape_slots<dim>,
+          .apply = apply_shape<dim>,
+          .add_transposed = add_shape_products<dim>};
+}
+
+} // namespace
+
+std::vector<ParameterKind> shape_parameters() {
+  return {{.name = "shape",
+           .unit = "m",
+           .components = Components::basis,
+           .takes = {"body", "basis"},
+           .needs = {"basis"},
+           .doc = "Displacement of the rest vertices of deformable bodies from the meshes of the scene.",
+           .changes_mass = true,
+           .changes_shape = true,
+           .check = check_shape,
+           .in_2d = shape_actions<2>(),
+           .in_3d = shape_actions<3>()}};
+}
+
+} // namespace recoil::app
