@@ -396,10 +396,43 @@ public:
       to[2 * i + 1] = w * from[2 * i] + c * from[2 * i + 1];
     }
   }
+  void difference(const linalg::Vector& x, const linalg::Vector& y, linalg::Vector& d) const override {
+    const auto from = x.local(), to = y.local();
+    const auto turn = d.write_local();
+    for (std::size_t i = 0; i < turn.size(); ++i)
+      turn[i] = std::atan2(from[2 * i] * to[2 * i + 1] - from[2 * i + 1] * to[2 * i],
+                           from[2 * i] * to[2 * i] + from[2 * i + 1] * to[2 * i + 1]);
+  }
 
 private:
   std::shared_ptr<const linalg::VectorLayout> angles_;
 };
+
+// The defaults of a manifold follow from its retraction and difference.
+TEST_F(Minimize, MeansAndMovesOfAManifold) {
+  const int n = 4;
+  const Circles circles(even_layout(comm, n));
+  const auto at = [&](double first, double step) {
+    linalg::Vector x(even_layout(comm, n, 2));
+    VectorXd points(2 * n);
+    for (int i = 0; i < n; ++i)
+      points.segment<2>(2 * i) << std::cos(first + step * i), std::sin(first + step * i);
+    scatter(points, x);
+    return x;
+  };
+  const auto expect_same = [&](const linalg::Vector& x, const linalg::Vector& y) {
+    EXPECT_LT((gather(x) - gather(y)).norm(), 1e-14);
+  };
+  const linalg::Vector x = at(0.2, 0.1), y = at(0.9, -0.2), z = at(0.3, 0.3);
+  linalg::Vector d(even_layout(comm, n));
+  circles.difference(x, y, d);
+  linalg::Vector moved = x;
+  circles.move(moved, 1, d);
+  expect_same(moved, y);
+  linalg::Vector mean(even_layout(comm, n, 2));
+  circles.combine(std::array{0.5, 0.2, 0.3}, std::array{&x, &y, &z}, mean);
+  expect_same(mean, at(0.5 * 0.2 + 0.2 * 0.9 + 0.3 * 0.3, 0.5 * 0.1 - 0.2 * 0.2 + 0.3 * 0.3));
+}
 
 TEST_F(Minimize, OnAManifoldWithAnotherTangentSpace) {
   const int n = 4;
