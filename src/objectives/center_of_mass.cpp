@@ -24,9 +24,8 @@ public:
   }
 
   std::string_view name() const override { return name_; }
-  bool depends_on(Quantity quantity) const override {
-    return quantity == Quantity::displacement || quantity == Quantity::density ||
-           quantity == Quantity::vertices;
+  std::vector<Quantity> depends_on() const override {
+    return {quantities::displacement, quantities::density, quantities::vertices};
   }
   double value(const ObservedState& state) override { return value(center(state.u), state.time); }
 
@@ -34,14 +33,16 @@ public:
                        parameters::PhysicalGradient<dim>& g) override {
     const Point c = center(state.u);
     const Point by_moment = by_center(c, state.time) / mass_;
+    auto& by_density = g.numbers(quantities::density);
+    auto* by_vertex = g.rest_positions();
     points_.visit(true, [&](const auto& point) {
       const double rho = density_at(point);
       point.add_to_nodes(factor * point.weight * rho * by_moment, space_->num_owned_nodes(), du);
       if (!point.owned) return;
       // d(moment / mass): the moment about the centre itself.
       const double share = by_moment.dot(point.rest + point.interpolate(state.u) - c);
-      g.density[point.cell] += factor * point.weight * share;
-      if (g.wants_shape) point.add_to_vertices(factor, rho * share, rho * by_moment, g.vertices);
+      by_density[point.cell] += factor * point.weight * share;
+      if (by_vertex) point.add_to_vertices(factor, rho * share, rho * by_moment, *by_vertex);
     });
   }
 

@@ -21,9 +21,9 @@ public:
         obstacles_(std::move(obstacles)) {}
 
   std::string_view name() const override { return "contact_force_norm"; }
-  bool depends_on(Quantity quantity) const override {
-    return quantity == Quantity::displacement || quantity == Quantity::vertices ||
-           quantity == Quantity::obstacle_vertices || quantity == Quantity::obstacle_positions;
+  std::vector<Quantity> depends_on() const override {
+    return {quantities::displacement, quantities::vertices, quantities::obstacle_vertices,
+            quantities::obstacle_positions};
   }
 
   double value(const ObservedState& state) override {
@@ -42,8 +42,10 @@ public:
     p.update_ghosts();
     const std::vector<Point> by_positions = contact_->hessian_product(stiffness_, 0, p);
     contact_->add_to_nodes(by_positions, 1, du);
-    g.obstacle_positions.resize(by_positions.size(), Point::Zero());
-    for (std::size_t v = 0; v < by_positions.size(); ++v) g.obstacle_positions[v] += by_positions[v];
+    if (auto* total = g.find_vectors(quantities::obstacle_positions)) {
+      total->resize(by_positions.size(), Point::Zero());
+      for (std::size_t v = 0; v < by_positions.size(); ++v) (*total)[v] += by_positions[v];
+    }
     contact_->add_parameter_products(stiffness_, 0, p, g);
   }
 

@@ -66,8 +66,8 @@ public:
   }
 
   std::string_view name() const override { return "markers"; }
-  bool depends_on(Quantity quantity) const override {
-    return quantity == Quantity::displacement || quantity == Quantity::vertices;
+  std::vector<Quantity> depends_on() const override {
+    return {quantities::displacement, quantities::vertices};
   }
   void check_time(double time) const override {
     for (const Track<dim>& track : tracks_) track.at(time);
@@ -84,6 +84,7 @@ public:
   void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double>,
                        parameters::PhysicalGradient<dim>& g) override {
     check_time(state.time);
+    auto* by_vertex = g.rest_positions();
     for (const LocalMarker& marker : markers_) {
       const Point by_position = factor * evaluate(marker, state).by_position;
       const auto nodes = space_->cell_nodes(marker.cell);
@@ -91,9 +92,9 @@ public:
       for (std::size_t a = 0; a < nodes.size(); ++a)
         if (nodes[a] < space_->num_owned_nodes())
           fem::node_block<dim>(du, nodes[a]) += marker.basis[a] * by_position;
-      if (!is_owned(marker.cell) || !g.wants_shape) continue;
+      if (!is_owned(marker.cell) || !by_vertex) continue;
       const auto& vertices = space_->mesh().cells[marker.cell];
-      for (std::size_t b = 0; b <= dim; ++b) g.vertices[vertices[b]] += marker.barycentric[b] * by_position;
+      for (std::size_t b = 0; b <= dim; ++b) (*by_vertex)[vertices[b]] += marker.barycentric[b] * by_position;
     }
   }
 

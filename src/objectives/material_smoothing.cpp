@@ -49,7 +49,11 @@ public:
   }
 
   std::string_view name() const override { return "material_smoothing"; }
-  bool depends_on(Quantity quantity) const override { return quantity == Quantity::law; }
+  std::vector<Quantity> depends_on() const override {
+    std::vector<Quantity> result;
+    for (const std::string& name : constants_.names) result.push_back({name, parameters::Place::cell});
+    return result;
+  }
 
   double value(const ObservedState&) override {
     double sum = 0;
@@ -77,7 +81,7 @@ public:
       for (std::size_t k = 0; k < count(); ++k) ghosts.push_back(by_constants[entry(cell, k)]);
     ghosts_.halo.add_back(ghosts, static_cast<int>(count()), owned);
     for (std::size_t k = 0; k < count(); ++k) {
-      std::vector<double>& total = g.constant(constants_.names[k]);
+      std::vector<double>& total = g.numbers(constants_.names[k]);
       for (std::size_t cell = 0; cell < num_owned; ++cell)
         total[cell] += by_constants[count() * cell + k] + owned[count() * cell + k];
     }

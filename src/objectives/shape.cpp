@@ -17,7 +17,7 @@ template <int dim>
 class OfShape : public Objective<dim> {
 public:
   explicit OfShape(Region<dim> region) : region_(std::move(region)) {}
-  bool depends_on(Quantity quantity) const override { return quantity == Quantity::vertices; }
+  std::vector<Quantity> depends_on() const override { return {quantities::vertices}; }
 
 protected:
   using Point = Eigen::Matrix<double, dim, 1>;
@@ -38,7 +38,8 @@ public:
 
   void add_derivatives(const ObservedState&, double factor, std::span<double>, std::span<double>,
                        parameters::PhysicalGradient<dim>& g) override {
-    if (!g.wants_shape) return;
+    auto* by_vertex = g.rest_positions();
+    if (!by_vertex) return;
     const double by_volume = 2 * factor * excess();
     const mesh::DistributedMesh<dim>& mesh = this->region_.mesh();
     for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
@@ -49,8 +50,8 @@ public:
       const double weight = by_volume * measure(cell);
       for (int i = 0; i < dim; ++i) {
         const typename OfShape<dim>::Point share = weight * inverse_edges.row(i).transpose();
-        g.vertices[vertices[i + 1]] += share;
-        g.vertices[vertices[0]] -= share;
+        (*by_vertex)[vertices[i + 1]] += share;
+        (*by_vertex)[vertices[0]] -= share;
       }
     }
   }
@@ -122,7 +123,8 @@ public:
 
   void add_derivatives(const ObservedState&, double factor, std::span<double>, std::span<double>,
                        parameters::PhysicalGradient<dim>& g) override {
-    if (!g.wants_shape) return;
+    auto* by_vertex = g.rest_positions();
+    if (!by_vertex) return;
     for (const BoundaryVertex& vertex : boundary_) {
       const Star star(*this, vertex);
       const Point s = star.D / star.L;
@@ -132,8 +134,8 @@ public:
       const double stretch = y.dot(star.D) / (star.L * star.L);
       for (const LocalIndex neighbour : vertex.neighbours) {
         const Point by_edge = y / star.L - stretch * star.edge(*this, vertex, neighbour).normalized();
-        g.vertices[vertex.vertex] += by_edge;
-        g.vertices[neighbour] -= by_edge;
+        (*by_vertex)[vertex.vertex] += by_edge;
+        (*by_vertex)[neighbour] -= by_edge;
       }
     }
   }

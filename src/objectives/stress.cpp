@@ -105,8 +105,11 @@ public:
   }
 
   std::string_view name() const override { return name_; }
-  bool depends_on(Quantity quantity) const override {
-    return quantity == Quantity::displacement || quantity == Quantity::law || quantity == Quantity::vertices;
+  std::vector<Quantity> depends_on() const override {
+    std::vector<Quantity> result{quantities::displacement, quantities::vertices};
+    for (const auto* potential : elastic_)
+      for (Quantity& quantity : potential->quantities()) result.push_back(std::move(quantity));
+    return result;
   }
 
 protected:

@@ -25,9 +25,9 @@ public:
   }
 
   std::string_view name() const override { return name_; }
-  bool depends_on(Quantity quantity) const override {
-    return quantity == Quantity::vertices ||
-           quantity == (observed_ == Observed::velocity ? Quantity::velocity : Quantity::displacement);
+  std::vector<Quantity> depends_on() const override {
+    return {observed_ == Observed::velocity ? quantities::velocity : quantities::displacement,
+            quantities::vertices};
   }
 
   double value(const ObservedState& state) override {
@@ -42,14 +42,15 @@ public:
   void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double> dv,
                        parameters::PhysicalGradient<dim>& g) override {
     const auto reference = reference_at(state.time);
+    auto* by_vertex = g.rest_positions();
     points_.visit(true, [&](const auto& point) {
       const Point r = residual(point, state, reference);
       point.add_to_nodes(2 * factor * point.weight * r, space_->num_owned_nodes(),
                          observed_ == Observed::velocity ? dv : du);
-      if (point.owned && g.wants_shape)
+      if (point.owned && by_vertex)
         point.add_to_vertices(factor, r.squaredNorm(),
                               observed_ == Observed::position ? Point(2 * r) : Point(Point::Zero()),
-                              g.vertices);
+                              *by_vertex);
     });
   }
 

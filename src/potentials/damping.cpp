@@ -26,6 +26,10 @@ public:
             fem::tabulate(space.basis(order), cell_quadrature(space, order, viscosities_.points_per_cell))) {}
 
   std::string_view name() const override { return "damping"; }
+  std::vector<parameters::Quantity> quantities() const override {
+    return {parameters::quantities::damping_shear, parameters::quantities::damping_bulk,
+            parameters::quantities::vertices};
+  }
   void begin_step(const StepContext& context) override {
     previous_ = context.previous;
     dt_ = context.dt;

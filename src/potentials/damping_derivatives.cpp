@@ -27,6 +27,9 @@ void add_damping_parameter_products(const CellPoints<dim>& points, const Damping
                                     std::span<const double> p, double factor,
                                     parameters::PhysicalGradient<dim>& g) {
   using Matrix = SquareMatrix<dim>;
+  const std::array by_viscosity{&g.numbers(parameters::quantities::damping_shear),
+                                &g.numbers(parameters::quantities::damping_bulk)};
+  auto* by_vertex = g.rest_positions();
   for (std::size_t k = 0; k < points.cells.size(); ++k) {
     const LocalIndex cell = points.cells[k];
     if (!points.is_owned(cell)) continue;
@@ -40,8 +43,8 @@ void add_damping_parameter_products(const CellPoints<dim>& points, const Damping
       const double weight = factor * points.weight(cell, q);
       const auto stresses = Law::stress_derivatives(F, F_previous, step.dt, viscosities);
       for (std::size_t i = 0; i < stresses.size(); ++i)
-        g.viscosity[static_cast<std::size_t>(cell)][i] += weight * inner_product<dim>(stresses[i], Gp);
-      if (!g.wants_shape) continue;
+        (*by_viscosity[i])[cell] += weight * inner_product<dim>(stresses[i], Gp);
+      if (!by_vertex) continue;
       const Matrix P = Law::first_piola(F, F_previous, step.dt, viscosities);
       Tangent<dim> A;
       Law::tangent(F, F_previous, step.dt, viscosities, A);
@@ -49,7 +52,7 @@ void add_damping_parameter_products(const CellPoints<dim>& points, const Damping
       Law::tangent_previous(F, F_previous, step.dt, viscosities, A);
       shape -= weight * (Gu_previous.transpose() * contract<dim>(Gp, A));
     }
-    if (g.wants_shape) add_cell_product<dim>(points.space, points.geometry, cell, shape, g.vertices);
+    if (by_vertex) add_cell_product<dim>(points.space, points.geometry, cell, shape, *by_vertex);
   }
 }
 

@@ -65,18 +65,26 @@ public:
         });
   }
 
+  std::vector<parameters::Quantity> quantities() const override {
+    return {parameters::quantities::acceleration, parameters::quantities::density,
+            parameters::quantities::vertices};
+  }
+
   void add_parameter_products(const StepContext& context, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
+    auto& by_acceleration = g.vectors(parameters::quantities::acceleration);
+    auto& by_density = g.numbers(parameters::quantities::density);
+    auto* by_vertex = g.rest_positions();
     for_points(
         context.time, true,
         [&](LocalIndex cell, const double* basis, double weight, double density, const auto& acceleration) {
           const auto p_point = interpolate<dim>(space_->cell_nodes(cell), basis, p);
           const double work = factor * weight * acceleration.dot(p_point);
-          g.acceleration[static_cast<std::size_t>(cell)] += factor * weight * density * p_point;
-          g.density[static_cast<std::size_t>(cell)] += work;
-          if (g.wants_shape)
+          by_acceleration[cell] += factor * weight * density * p_point;
+          by_density[cell] += work;
+          if (by_vertex)
             add_cell_product<dim>(*space_, *geometry_, cell,
-                                  density * work * Eigen::Matrix<double, dim, dim>::Identity(), g.vertices);
+                                  density * work * Eigen::Matrix<double, dim, dim>::Identity(), *by_vertex);
         });
   }
 

@@ -22,7 +22,7 @@ SquareMatrix<dim> total_derivative(const PointState<dim>& point,
 }
 
 bool is_selected(std::span<const char> selected, LocalIndex cell) {
-  return selected.empty() || selected[static_cast<std::size_t>(cell)] != 0;
+  return selected.empty() || selected[cell] != 0;
 }
 
 template <class Law>
@@ -32,10 +32,18 @@ class DerivativesOf final : public ElasticDerivatives<Law::dimension> {
   using Constants = typename ElasticDerivatives<dim>::Constants;
 
 public:
+  std::vector<parameters::Quantity> quantities() const override {
+    std::vector<parameters::Quantity> result{parameters::quantities::vertices};
+    for (const LawParameter& parameter : find_law(Law::name)->parameters)
+      result.push_back({parameter.name, parameters::Place::cell, false, parameter.constant->unit});
+    return result;
+  }
+
   void add_parameter_products(const CellPoints<dim>& points, const Constants& constants,
                               std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
     const auto by_parameters = arrays_of(g);
+    auto* by_vertex = g.rest_positions();
     for (std::size_t k = 0; k < points.cells.size(); ++k) {
       const LocalIndex cell = points.cells[k];
       if (!points.is_owned(cell)) continue;
@@ -46,14 +54,14 @@ public:
         const double weight = factor * points.weight(cell, q);
         const auto stresses = Law::stress_derivatives(F, parameters_at(constants, k, q));
         for (std::size_t i = 0; i < stresses.size(); ++i)
-          (*by_parameters[i])[static_cast<std::size_t>(cell)] += weight * inner_product<dim>(stresses[i], Gp);
-        if (!g.wants_shape) continue;
+          (*by_parameters[i])[cell] += weight * inner_product<dim>(stresses[i], Gp);
+        if (!by_vertex) continue;
         Tangent<dim> A;
         Law::tangent(F, parameters_at(constants, k, q), A);
         shape += weight * virtual_work_shape_term<dim>(Law::first_piola(F, parameters_at(constants, k, q)),
                                                        contract<dim>(Gp, A), Gp, Gu);
       }
-      if (g.wants_shape) add_cell_product<dim>(points.space, points.geometry, cell, shape, g.vertices);
+      if (by_vertex) add_cell_product<dim>(points.space, points.geometry, cell, shape, *by_vertex);
     }
   }
 
@@ -93,6 +101,7 @@ public:
                                        std::span<const char> selected, double factor,
                                        parameters::PhysicalGradient<dim>& g) const override {
     const auto by_parameters = arrays_of(g);
+    auto* by_vertex = g.rest_positions();
     for (std::size_t k = 0; k < points.cells.size(); ++k) {
       const LocalIndex cell = points.cells[k];
       if (!points.is_owned(cell) || !is_selected(selected, cell)) continue;
@@ -105,14 +114,14 @@ public:
         const auto stresses = Law::stress_derivatives(F, parameters_at(constants, k, q));
         const auto energies = energy_derivatives<Law>(F, parameters_at(constants, k, q));
         for (std::size_t i = 0; i < stresses.size(); ++i)
-          (*by_parameters[i])[static_cast<std::size_t>(cell)] +=
+          (*by_parameters[i])[cell] +=
               weight * (inner_product<dim>(derivatives.by_P, stresses[i]) + derivatives.by_W * energies[i]);
-        if (!g.wants_shape) continue;
+        if (!by_vertex) continue;
         shape += weight *
                  (j.value(point) * Matrix::Identity() -
                   Gu.transpose() * total_derivative<Law>(point, derivatives, parameters_at(constants, k, q)));
       }
-      if (g.wants_shape) add_cell_product<dim>(points.space, points.geometry, cell, shape, g.vertices);
+      if (by_vertex) add_cell_product<dim>(points.space, points.geometry, cell, shape, *by_vertex);
     }
   }
 
@@ -122,7 +131,7 @@ private:
   arrays_of(parameters::PhysicalGradient<dim>& g) {
     std::array<std::vector<double>*, num_parameters<Law>> arrays;
     const LawInfo& law = *find_law(Law::name);
-    for (std::size_t i = 0; i < arrays.size(); ++i) arrays[i] = &g.constant(law.parameters[i].name);
+    for (std::size_t i = 0; i < arrays.size(); ++i) arrays[i] = &g.numbers(law.parameters[i].name);
     return arrays;
   }
   static typename Law::Parameters parameters_at(const Constants& constants, std::size_t k, int point) {

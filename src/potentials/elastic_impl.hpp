@@ -124,6 +124,8 @@ public:
     return points;
   }
 
+  std::vector<parameters::Quantity> quantities() const override { return derivatives_.quantities(); }
+
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
     derivatives_.add_parameter_products(points(), constants_, u, p, factor, g);

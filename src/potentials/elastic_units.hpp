@@ -30,6 +30,8 @@ class ElasticDerivatives {
 public:
   using Constants = parameters::CellField;
   virtual ~ElasticDerivatives() = default;
+  /// See Potential::quantities.
+  virtual std::vector<parameters::Quantity> quantities() const = 0;
   /// See Potential::add_parameter_products.
   virtual void add_parameter_products(const CellPoints<dim>& points, const Constants& constants,
                                       std::span<const double> u, std::span<const double> p, double factor,

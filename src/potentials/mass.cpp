@@ -114,6 +114,8 @@ void add_mass_parameter_products(const fem::FunctionSpace<dim>& space, const fem
                                  const Density& density, MassLumping lumping, std::span<const double> p,
                                  std::span<const double> a, double factor,
                                  parameters::PhysicalGradient<dim>& g) {
+  auto& densities = g.numbers(parameters::quantities::density);
+  auto* by_vertex = g.rest_positions();
   for (int order = 1; order <= space.max_order(); ++order) {
     if (space.cells_of_order(order).empty()) continue;
     const fem::Tabulation<dim> table = mass_table<dim>(order);
@@ -129,10 +131,10 @@ void add_mass_parameter_products(const fem::FunctionSpace<dim>& space, const fem
         by_density += product;
         integral += density(cell, fem::expression_point<dim>(position, 0)) * product;
       }
-      g.density[static_cast<std::size_t>(cell)] += by_density;
-      if (g.wants_shape)
+      densities[cell] += by_density;
+      if (by_vertex)
         add_cell_product<dim>(space, geometry, cell, integral * Eigen::Matrix<double, dim, dim>::Identity(),
-                              g.vertices);
+                              *by_vertex);
     }
   }
 }

@@ -158,9 +158,14 @@ public:
     }
   }
 
+  std::vector<parameters::Quantity> quantities() const override {
+    return {parameters::quantities::pressure, parameters::quantities::vertices};
+  }
   /// The force on one facet is that of its cone: only sums over the whole surface are those of p n.
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
+    auto& pressures = g.numbers(parameters::quantities::pressure);
+    auto* by_vertex = g.rest_positions();
     for (std::size_t k = 0; k < elements_.size(); ++k) {
       if (!is_owned(k)) continue;
       const auto x = positions(elements_[k], u), p_facet = values(elements_[k], p);
@@ -168,14 +173,14 @@ public:
       const auto by_position = cone.gradient();
       double change = 0;
       for (std::size_t a = 0; a < x.size(); ++a) change += by_position[a].dot(p_facet[a]);
-      g.pressure[facets_[k]] -= factor * load_factor_ * change;
-      if (!g.wants_shape) continue;
+      pressures[facets_[k]] -= factor * load_factor_ * change;
+      if (!by_vertex) continue;
       // Current positions are x = X + u: the derivative by X is the Hessian's product.
       for (std::size_t a = 0; a < x.size(); ++a) {
         Vector<dim> product = Vector<dim>::Zero();
         for (std::size_t b = 0; b < x.size(); ++b) product += cone.hessian(a, b) * p_facet[b];
         add_node_product<dim>(*space_, cell(k), elements_[k].cell_nodes[a], -factor * magnitude_ * product,
-                              g.vertices);
+                              *by_vertex);
       }
     }
   }

@@ -77,17 +77,23 @@ public:
     });
   }
 
+  std::vector<parameters::Quantity> quantities() const override {
+    return {parameters::quantities::traction, parameters::quantities::vertices};
+  }
+
   void add_parameter_products(const StepContext& context, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
+    auto& tractions = g.vectors(parameters::quantities::traction);
+    auto* by_vertex = g.rest_positions();
     const Vector factors = factors_at(context.time);
     facets_.for_points(context.time, nullptr, [&](const FacetPoint<dim>& at) {
       if (!facets_.is_owned(at.facet)) return;
       const Vector by_traction =
           factor * at.weight * factors.cwiseProduct(interpolate<dim>(at.element.nodes, at.basis(), p));
-      g.traction[at.index] += by_traction;
-      if (g.wants_shape)
+      tractions[at.index] += by_traction;
+      if (by_vertex)
         add_facet_measure_product<dim>(facets_.space(), at.facet,
-                                       traction_.value(at.position).dot(by_traction), g.vertices);
+                                       traction_.value(at.position).dot(by_traction), *by_vertex);
     });
   }
 
@@ -130,19 +136,25 @@ public:
     });
   }
 
+  std::vector<parameters::Quantity> quantities() const override {
+    return {parameters::quantities::pressure, parameters::quantities::vertices};
+  }
+
   void add_parameter_products(const StepContext& context, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
+    auto& pressures = g.numbers(parameters::quantities::pressure);
+    auto* by_vertex = g.rest_positions();
     for_points(context, [&](const FacetPoint<dim>& at, const auto& tangents) {
       if (!facets_.is_owned(at.facet)) return;
       const Vector normal = at.element.outward * area_vector<dim>(tangents).normalized();
       const double by_magnitude =
           factor * at.weight * normal.dot(interpolate<dim>(at.element.nodes, at.basis(), p));
-      g.pressure[at.index] += by_magnitude;
-      if (!g.wants_shape) return;
+      pressures[at.index] += by_magnitude;
+      if (!by_vertex) return;
       add_facet_measure_product<dim>(facets_.space(), at.facet, magnitude_(at.position) * by_magnitude,
-                                     g.vertices);
+                                     *by_vertex);
       for_nodes(at, tangents, p, factor, [&](std::size_t a, const Vector& product) {
-        add_node_product<dim>(facets_.space(), at.facet.cell, at.element.cell_nodes[a], product, g.vertices);
+        add_node_product<dim>(facets_.space(), at.facet.cell, at.element.cell_nodes[a], product, *by_vertex);
       });
     });
   }

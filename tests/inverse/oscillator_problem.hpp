@@ -123,11 +123,7 @@ private:
       model_.comm.sum(gradient);
       return {std::vector<double>(gradient.begin(), gradient.end())};
     }
-    std::vector<double> gathered() override { return {step_.gradients[0].begin(), step_.gradients[0].end()}; }
-    bool set_gathered(std::span<const double> gathered) override {
-      std::ranges::copy(gathered, step_.gradients[0].begin());
-      return true;
-    }
+    std::vector<GatheredArray> gathered() override { return {{"gradient", step_.gradients[0]}}; }
 
   private:
     const oscillators::Model& model_;

@@ -20,15 +20,15 @@ struct Touching {
   linalg::Vector u, v;
 
   explicit Touching(MPI_Comm ranks, Shift shift = {}, potentials::BarrierForm form = {})
-      : comm(ranks), mesh(shifted(two_boxes<dim>(comm, 3), shift.of(Quantity::vertices))),
-        space(mesh, {1, 2}), geometry(std::make_shared<const fem::CellGeometry<dim>>(mesh)),
-        obstacles(floor(comm, shift.of(Quantity::obstacle_vertices))), contact(surface(), parameters(form)),
+      : comm(ranks), mesh(shifted(two_boxes<dim>(comm, 3), shift.of(Along::vertices))), space(mesh, {1, 2}),
+        geometry(std::make_shared<const fem::CellGeometry<dim>>(mesh)),
+        obstacles(floor(comm, shift.of(Along::obstacle_vertices))), contact(surface(), parameters(form)),
         u(test::rough_field(space, 0.004, 1)), v(test::rough_field(space, 1, 2)) {
     auto values = u.write_local();
     for (std::size_t a = 0; a < space.node_positions().size(); ++a)
       if (space.node_positions()[a][0] > 0.75) values[a * dim] -= 0.47;
-    u.add(shift.of(Quantity::displacement), test::rough_field(space, 1, 11));
-    v.add(shift.of(Quantity::velocity), test::rough_field(space, 1, 12));
+    u.add(shift.of(Along::displacement), test::rough_field(space, 1, 11));
+    v.add(shift.of(Along::velocity), test::rough_field(space, 1, 12));
   }
 
   static mesh::DistributedObstacles<dim> floor(const parallel::Communicator& comm, double shift) {
@@ -113,7 +113,7 @@ void check_derivatives(potentials::BarrierForm form, const std::string& what) {
         directional_derivatives<dim>(alone.space, alone.obstacles.vertex_ids, *lonely, alone.state(), -2);
     for (std::size_t q = 0; q < slopes.size(); ++q)
       EXPECT_NEAR(slopes[q], -0.5 * once[q], 1e-10 * std::max(std::abs(slopes[q]), std::abs(value)))
-          << quantity_names[q];
+          << direction_names[q];
     compare_with_differences<dim>(*objective,
                                   what + (bodies.empty() ? " all" : " body" + std::to_string(bodies[0])),
                                   scene.comm.rank(), slopes, value, 1e-7, [&](Shift shift) {

@@ -174,7 +174,7 @@ TEST(Derivatives, OfATrajectory) {
   const Composition composition = observed(scene, u);
   const auto list = objectives(scene);
   const linalg::Vector d = test::rough_field(scene.space, 1, 60);
-  parameters::PhysicalGradient<2> g(scene.space);
+  parameters::PhysicalGradient<2> g(scene.space, all_quantities());
   const double h = 1e-5;
   for (std::size_t i = 0; i < times.size(); ++i) {
     linalg::Vector du(scene.space.layout()), dv(scene.space.layout());
@@ -188,12 +188,13 @@ TEST(Derivatives, OfATrajectory) {
     EXPECT_NE(slope, 0);
   }
   const auto with_shape = [&](double by) {
-    const Scene<2> other(MPI_COMM_WORLD, {Quantity::vertices, by});
+    const Scene<2> other(MPI_COMM_WORLD, {Along::vertices, by});
     return observed(other, states(other)).value();
   };
   double along = 0;
-  for (std::size_t v = 0; v < g.vertices.size(); ++v)
-    for (int k = 0; k < 2; ++k) along += g.vertices[v][k] * direction(scene.mesh.vertex_ids[v], k);
+  const auto& by_vertex = *g.rest_positions();
+  for (std::size_t v = 0; v < by_vertex.size(); ++v)
+    for (int k = 0; k < 2; ++k) along += by_vertex[v][k] * direction(scene.mesh.vertex_ids[v], k);
   const double slope = (with_shape(h) - with_shape(-h)) / (2 * h);
   EXPECT_NEAR(scene.comm.sum(along), slope, 1e-7 * std::abs(slope));
 }
@@ -202,10 +203,9 @@ TEST(Derivatives, ShapeIsLeftOutWhereNotWanted) {
   const Scene<3> scene(MPI_COMM_WORLD);
   const auto height = make_height<3>(scene.region(), scene.density_field(), 2);
   linalg::Vector du(scene.space.layout()), dv(scene.space.layout());
-  parameters::PhysicalGradient<3> g(scene.space);
-  g.wants_shape = false;
+  parameters::PhysicalGradient<3> g(scene.space, std::array{quantities::density});
   height->add_derivatives(scene.state(), 1, du.write_owned(), dv.write_owned(), g);
-  for (const auto& by_vertex : g.vertices) EXPECT_EQ(by_vertex.norm(), 0);
+  EXPECT_EQ(g.rest_positions(), nullptr);
   EXPECT_GT(du.norm(), 0);
 }
 

@@ -66,7 +66,7 @@ TEST_F(ElasticProducts, WrongDerivativesAreSeen) {
   const auto potential = make<2, NeoHookean<2>>(body, 2);
   auto g = products<2>(body, *potential);
   const StepFields<2> fields(body);
-  std::swap(g.constant("lambda"), g.constant("mu"));
+  std::swap(g.numbers("lambda"), g.numbers("mu"));
   EXPECT_GT(relative_error(
                 constants_change<NeoHookean<2>>(body, g),
                 [&](double h) { return virtual_work<2>(body, *make<2, NeoHookean<2>>(body, 2, h), fields); }),
@@ -74,8 +74,9 @@ TEST_F(ElasticProducts, WrongDerivativesAreSeen) {
       << "lambda and mu exchanged";
   // One vertex off by a ten thousandth of the largest entry.
   double largest = 0;
-  for (const auto& entry : g.vertices) largest = std::max(largest, entry.cwiseAbs().maxCoeff());
-  if (!g.vertices.empty()) g.vertices.front()[0] += 1e-4 * largest;
+  auto& by_vertex = *g.rest_positions();
+  for (const auto& entry : by_vertex) largest = std::max(largest, entry.cwiseAbs().maxCoeff());
+  if (!by_vertex.empty()) by_vertex.front()[0] += 1e-4 * largest;
   EXPECT_GT(relative_error(vertex_change(body, g),
                            [&](double h) {
                              const Body<2> moved = distorted_body<2>(2, h);

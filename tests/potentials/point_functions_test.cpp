@@ -91,7 +91,7 @@ protected:
                                   return integral(body, moved, 0);
                                 }),
                  what + " by displacement");
-    parameters::PhysicalGradient<dim> g(body.space);
+    parameters::PhysicalGradient<dim> g(body.space, potential->quantities());
     potential->add_integral_parameter_products(u.local(), j, flags(body), 1.5, g);
     potential->add_integral_parameter_products(u.local(), j, flags(body), -0.5, g);
     expect_small(

@@ -37,18 +37,18 @@ struct RestMotion {
 template <int dim>
 struct ContactScene {
   parallel::Communicator comm;
-  std::map<std::pair<std::int32_t, std::int32_t>, double> friction; ///< other coefficients than usual
   mesh::DistributedMesh<dim> mesh;
   fem::FunctionSpace<dim> space;
   mesh::DistributedObstacles<dim> obstacles;
   Contact<dim> contact;
 
   explicit ContactScene(MPI_Comm ranks, int order = 1, BarrierForm form = BarrierForm::plain,
-                        std::vector<char> prescribed = {}, const RestMotion& motion = {})
+                        std::vector<char> prescribed = {}, const RestMotion& motion = {},
+                        std::vector<double> friction = usual_friction())
       : comm(ranks), mesh(moved(distribute(comm), motion)), space(mesh, {order, order}),
         obstacles(mesh::distribute_obstacles<dim>(comm, comm.rank() == 0 ? floor(motion)
                                                                          : std::vector<mesh::SurfaceMesh>())),
-        contact(surface(prescribed), parameters(form)) {}
+        contact(surface(prescribed), parameters(form, std::move(friction))) {}
 
   static mesh::DistributedMesh<dim> moved(mesh::DistributedMesh<dim> mesh, const RestMotion& motion) {
     for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
@@ -87,7 +87,7 @@ struct ContactScene {
     return std::make_unique<const fem::CollisionSurface<dim>>(space, obstacles, prescribed);
   }
 
-  ContactParameters<dim> parameters(BarrierForm form) const {
+  static ContactParameters<dim> parameters(BarrierForm form, std::vector<double> friction) {
     ContactParameters<dim> parameters;
     parameters.dhat = 0.1;
     parameters.form = form;
@@ -95,11 +95,18 @@ struct ContactScene {
     plane.point[0] = -0.56;
     plane.normal[0] = 1;
     parameters.planes = {plane};
-    parameters.friction = [this](std::int32_t a, std::int32_t b) {
-      const auto found = friction.find({std::min(a, b), std::max(a, b)});
-      return found != friction.end() ? found->second : a == b ? 0.0 : 0.1 * (1 + a + b);
-    };
+    parameters.friction = {std::move(friction), [](std::int32_t a, std::int32_t b) {
+                             return static_cast<std::size_t>(4 * std::min(a, b) + std::max(a, b));
+                           }};
     return parameters;
+  }
+
+  /// Coefficients of the bodies a < b at 4 a + b.
+  static std::vector<double> usual_friction() {
+    std::vector<double> values(16, 0.0);
+    for (std::size_t a = 0; a < 4; ++a)
+      for (std::size_t b = a + 1; b < 4; ++b) values[4 * a + b] = 0.1 * static_cast<double>(1 + a + b);
+    return values;
   }
 
   linalg::Vector field(double amplitude, double seed) const {

@@ -16,6 +16,12 @@ namespace recoil::inverse {
 /// first.
 using ParameterValues = std::vector<std::vector<double>>;
 
+/// Numbers that an adjoint problem gathers on this rank.
+struct GatheredArray {
+  std::string name;
+  std::span<double> entries;
+};
+
 /// The adjoint of a forward problem: what a reverse sweep through its run asks for, and the gradient that it
 /// gathers. All members but the accessors are collective.
 class AdjointProblem {
@@ -25,11 +31,9 @@ public:
   virtual stepping::DifferentiableStep& step() = 0;
   /// dJ/dq, of the shape of the values of the problem. Once, after the sweep.
   virtual ParameterValues gradient() = 0;
-  /// What has been gathered on this rank so far: with set_gathered() enough to continue in another process
-  /// with the same partition.
-  virtual std::vector<double> gathered() = 0;
-  /// False where `gathered` does not fit this partition; this object is useless then.
-  virtual bool set_gathered(std::span<const double> gathered) = 0;
+  /// What has been gathered so far, zero at first: enough to continue in another process with the same
+  /// partition, which sets it. The same names on all ranks. Not collective.
+  virtual std::vector<GatheredArray> gathered() = 0;
 };
 
 /// A forward problem at given values of its parameters, at its start. All members but the accessors are

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "recoil/parameters/physical_gradient.hpp"
 
@@ -14,9 +15,8 @@ struct ObservedState {
   double time;               ///< [s]
 };
 
-/// What an objective may depend on explicitly, each at fixed values of the others. No objective depends on
-/// the other quantities of a PhysicalGradient.
-enum class Quantity { displacement, velocity, law, density, vertices, obstacle_vertices, obstacle_positions };
+using parameters::Quantity;
+namespace quantities = parameters::quantities;
 
 /// A scalar J(u, v, q) of one state of a trajectory.
 template <int dim>
@@ -24,9 +24,10 @@ class Objective {
 public:
   virtual ~Objective() = default;
   virtual std::string_view name() const = 0;
-  /// True if J depends explicitly on `quantity`; then add_derivatives() adds the partial by it. False: that
-  /// partial is zero because J does not know the quantity, never because its derivative is missing.
-  virtual bool depends_on(Quantity quantity) const = 0;
+  /// What J depends on explicitly, each at fixed values of the others; add_derivatives() adds the partials by
+  /// these. Those by others are zero because J does not know the quantity, never because a derivative is
+  /// missing.
+  virtual std::vector<Quantity> depends_on() const = 0;
   /// What can be known before anything is solved: whether J has a value at `time`. @throws InputError, for
   /// example where observations end before. Not collective, the same on all ranks.
   virtual void check_time(double) const {}

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <array>
 #include <map>
+#include <span>
 #include <string>
-#include <utility>
+#include <variant>
 #include <vector>
 
 #include <Eigen/Core>
@@ -12,48 +12,113 @@
 
 namespace recoil::parameters {
 
-/// Derivative of a scalar by every physical quantity that the terms of a problem are made of: what potentials
-/// and objectives add to, and what the parameters of a study are chained from. All entries are this rank's
-/// shares. Owned cells and the facets of owned cells are complete here; vertices and friction are sums over
-/// ranks.
+/// What the entries of an array of derivatives belong to.
+enum class Place {
+  node,            ///< nodes of the space: part of the state, never of a PhysicalGradient
+  cell,            ///< owned cells, complete on this rank
+  facet,           ///< FunctionSpace::boundary_facets(), complete on this rank; zero on facets of ghost cells
+  vertex,          ///< local mesh vertices, ghosts included; nodes on edges, faces and in cells move along
+  obstacle_vertex, ///< local obstacle vertices
+  surface_vertex,  ///< owned vertices of the collision surface; empty until something is added
+  coefficient      ///< potentials::FrictionCoefficients
+};
+
+/// A physical quantity that terms of a problem depend on, and the array of derivatives by it.
+struct Quantity {
+  std::string name; ///< as constants are called in scenes
+  Place place;
+  bool is_vector = false;
+  std::string unit = {}; ///< of the quantity; empty: none
+  bool operator==(const Quantity& other) const { return name == other.name; }
+};
+
+namespace quantities {
+inline const Quantity displacement{"displacement", Place::node, true, "m"};
+inline const Quantity velocity{"velocity", Place::node, true, "m/s"};
+inline const Quantity density{"rho", Place::cell, false, "kg/m^3"};
+inline const Quantity damping_shear{"psi", Place::cell, false, "Pa s"};
+inline const Quantity damping_bulk{"phi", Place::cell, false, "Pa s"};
+/// A body force per mass, uniform in a cell.
+inline const Quantity acceleration{"acceleration", Place::cell, true, "m/s^2"};
+/// Uniform on a facet.
+inline const Quantity traction{"traction", Place::facet, true, "Pa"};
+/// Of a follower pressure or of a traction along the normal.
+inline const Quantity pressure{"pressure", Place::facet, false, "Pa"};
+inline const Quantity friction{"friction", Place::coefficient};
+/// Rest positions.
+inline const Quantity vertices{"vertices", Place::vertex, true, "m"};
+inline const Quantity obstacle_vertices{"obstacle_vertices", Place::obstacle_vertex, true, "m"};
+/// Where obstacles are in the state at hand; taken away after every state.
+inline const Quantity obstacle_positions{"obstacle_positions", Place::surface_vertex, true, "m"};
+} // namespace quantities
+
+/// Derivative of a scalar by physical quantities: what potentials and objectives add to, and what the
+/// parameters of a study are chained from. All entries are this rank's shares, to be summed over ranks where
+/// a Place does not say that they are complete.
 template <int dim>
-struct PhysicalGradient {
+class PhysicalGradient {
+public:
   using Point = Eigen::Matrix<double, dim, 1>;
-  using BodyPair = std::pair<std::int32_t, std::int32_t>; ///< smaller number first
 
-  /// Zero. `num_obstacle_vertices`: local ones, of mesh::DistributedObstacles.
-  explicit PhysicalGradient(const fem::FunctionSpace<dim>& space, LocalIndex num_obstacle_vertices = 0)
-      : viscosity(owned_cells(space)), density(owned_cells(space), 0.0),
-        acceleration(owned_cells(space), Point::Zero()),
-        traction(space.boundary_facets().size(), Point::Zero()),
-        pressure(space.boundary_facets().size(), 0.0), vertices(space.mesh().vertices.size(), Point::Zero()),
-        obstacle_vertices(num_obstacle_vertices, Point::Zero()) {}
-
-  /// Per owned cell by a constant of its law; zero where the law has no constant of this name.
-  std::vector<double>& constant(const std::string& name) {
-    return constants.try_emplace(name, density.size(), 0.0).first->second;
+  /// Zero, with an array for each of `quantities` but those of nodes; the same one may be named repeatedly.
+  /// `num_obstacle_vertices`: local ones, of mesh::DistributedObstacles.
+  PhysicalGradient(const fem::FunctionSpace<dim>& space, std::span<const Quantity> quantities,
+                   LocalIndex num_obstacle_vertices = 0, std::size_t num_friction_coefficients = 0) {
+    const std::map<Place, std::size_t> sizes{{Place::cell, space.mesh().num_owned_cells},
+                                             {Place::facet, space.boundary_facets().size()},
+                                             {Place::vertex, space.mesh().vertices.size()},
+                                             {Place::obstacle_vertex, num_obstacle_vertices},
+                                             {Place::surface_vertex, 0},
+                                             {Place::coefficient, num_friction_coefficients}};
+    for (const Quantity& quantity : quantities) {
+      if (quantity.place == Place::node) continue;
+      const std::size_t count = sizes.at(quantity.place);
+      if (quantity.is_vector)
+        arrays_.emplace(quantity.name, std::vector<Point>(count, Point::Zero()));
+      else
+        arrays_.emplace(quantity.name, std::vector<double>(count, 0.0));
+    }
   }
-  std::map<std::string, std::vector<double>> constants; ///< those that were asked for
-  std::vector<std::array<double, 2>> viscosity;         ///< per owned cell: by psi and phi
-  std::vector<double> density;                          ///< per owned cell
-  std::vector<Point> acceleration; ///< per owned cell: by a body force per mass, uniform in it
-  /// Per FunctionSpace::boundary_facets(): by a traction, uniform on the facet, and by a follower pressure.
-  /// Zero on facets of ghost cells.
-  std::vector<Point> traction;
-  std::vector<double> pressure;
-  std::map<BodyPair, double> friction; ///< by the coefficients of the pairs of bodies that meet here
-  /// By the rest positions of the local mesh vertices, ghosts included, and of the local obstacle vertices.
-  /// Nodes on edges, faces and in cells move with the vertices around them.
-  std::vector<Point> vertices, obstacle_vertices;
-  /// By where obstacles are in the state at hand: a vector per vertex of the collision surface, as
-  /// Contact::hessian_product() has them; empty where nothing depends on it. Taken after every state.
-  std::vector<Point> obstacle_positions;
-  bool wants_shape = true; ///< false: `vertices` and `obstacle_vertices` may be left zero
+
+  /// The array by the rest positions of vertices; nullptr: not wanted, as it costs most. Terms may count on
+  /// the arrays of all other quantities that they name.
+  std::vector<Point>* rest_positions() { return find_vectors(quantities::vertices); }
+  /// nullptr: no derivative by `quantity` is wanted.
+  std::vector<Point>* find_vectors(const Quantity& quantity) {
+    const auto found = arrays_.find(quantity.name);
+    return found == arrays_.end() ? nullptr : &std::get<std::vector<Point>>(found->second);
+  }
+  /// @throws std::out_of_range without an array of this name, std::bad_variant_access for one of vectors.
+  std::vector<double>& numbers(const std::string& name) {
+    return std::get<std::vector<double>>(arrays_.at(name));
+  }
+  std::vector<double>& numbers(const Quantity& quantity) { return numbers(quantity.name); }
+  const std::vector<double>& numbers(const std::string& name) const {
+    return std::get<std::vector<double>>(arrays_.at(name));
+  }
+  const std::vector<double>& numbers(const Quantity& quantity) const { return numbers(quantity.name); }
+  /// As numbers(), of a quantity of vectors.
+  std::vector<Point>& vectors(const Quantity& quantity) {
+    return std::get<std::vector<Point>>(arrays_.at(quantity.name));
+  }
+  const std::vector<Point>& vectors(const Quantity& quantity) const {
+    return std::get<std::vector<Point>>(arrays_.at(quantity.name));
+  }
+
+  /// act(name, components, entries) for every array, entry by entry.
+  template <class Act>
+  void for_each_array(Act act) {
+    for (auto& [name, array] : arrays_)
+      std::visit([&, &name = name](auto& entries) { act(name, flat(entries)); }, array);
+  }
 
 private:
-  static std::size_t owned_cells(const fem::FunctionSpace<dim>& space) {
-    return space.mesh().num_owned_cells;
+  static std::span<double> flat(std::vector<double>& numbers) { return numbers; }
+  static std::span<double> flat(std::vector<Point>& vectors) {
+    return vectors.empty() ? std::span<double>() : std::span(vectors.front().data(), vectors.size() * dim);
   }
+
+  std::map<std::string, std::variant<std::vector<double>, std::vector<Point>>> arrays_;
 };
 
 } // namespace recoil::parameters

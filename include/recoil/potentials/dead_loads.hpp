@@ -42,6 +42,8 @@ public:
   /// y += factor * (dF/du_previous)' p on owned entries; p has ghosts.
   virtual void add_previous_product(const StepContext&, std::span<const double> /*p*/, double /*factor*/,
                                     std::span<double> /*y*/) const {}
+  /// What F depends on.
+  virtual std::vector<parameters::Quantity> quantities() const = 0;
   /// g += factor * p' dF/dq, as Potential::add_parameter_products.
   virtual void add_parameter_products(const StepContext& context, std::span<const double> p, double factor,
                                       parameters::PhysicalGradient<dim>& g) const = 0;
@@ -62,6 +64,7 @@ public:
   void add_hessian(std::span<const double>, double, Projection, fem::ElementAssembler<dim>&) const override {}
   void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
                             std::span<double> y) const override;
+  std::vector<parameters::Quantity> quantities() const override { return forces_->quantities(); }
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override;
 

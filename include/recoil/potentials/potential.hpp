@@ -52,7 +52,9 @@ public:
   /// on the displacement at its start (StepContext::previous). `p` has ghosts.
   virtual void add_previous_product(std::span<const double>, std::span<const double>, double,
                                     std::span<double>) const {}
-  /// g += factor * p' d(dPhi/du)/dq for every physical quantity q that Phi depends on, at fixed u and
+  /// The physical quantities that Phi depends on beside the state.
+  virtual std::vector<parameters::Quantity> quantities() const { return {}; }
+  /// g += factor * p' d(dPhi/du)/dq for each of quantities(), at fixed u and
   /// previous displacement; each cell and facet is counted by the owner of its cell. `p` has ghosts.
   virtual void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                                       parameters::PhysicalGradient<dim>& g) const = 0;

@@ -62,19 +62,23 @@ std::map<std::string, std::int32_t> body_numbers(const Scene& scene, const std::
   return numbers;
 }
 
+/// The pairs of the scene in their order, then all others.
 potentials::FrictionCoefficients friction_coefficients(const Scene& scene,
                                                        const std::map<std::string, std::int32_t>& numbers) {
   const ContactSpec& contact = scene.contact;
   if (contact.friction_coefficient == 0 && contact.friction_pairs.empty()) return {};
-  std::map<std::pair<std::int32_t, std::int32_t>, double> of_pair;
+  std::vector<double> values;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> of_pair;
   for (const FrictionPair& pair : contact.friction_pairs) {
-    const std::int32_t a = numbers.at(pair.bodies[0]), b = numbers.at(pair.bodies[1]);
-    of_pair[std::minmax(a, b)] = pair.coefficient;
+    of_pair[std::minmax(numbers.at(pair.bodies[0]), numbers.at(pair.bodies[1]))] = values.size();
+    values.push_back(pair.coefficient);
   }
-  return [of_pair, other = contact.friction_coefficient](std::int32_t a, std::int32_t b) {
-    const auto found = of_pair.find(std::minmax(a, b));
-    return found != of_pair.end() ? found->second : other;
-  };
+  const std::size_t others = values.size();
+  values.push_back(contact.friction_coefficient);
+  return {values, [of_pair, others](std::int32_t a, std::int32_t b) {
+            const auto found = of_pair.find(std::minmax(a, b));
+            return found != of_pair.end() ? found->second : others;
+          }};
 }
 
 template <int dim>

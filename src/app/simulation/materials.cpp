@@ -174,11 +174,13 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
     for (const auto& constant : entry.constants) law_varies = law_varies || varies_in_cells(constant.value);
     damping_varies = damping_varies || varies_in_cells(entry.psi) || varies_in_cells(entry.phi);
   }
+  // Ranks without cells of a law have its potential too: all ranks have the same list.
   parallel::collectively(space.comm(), [&] {
     for (int order = 1; order <= space.max_order(); ++order) {
       for (const potentials::LawInfo& law : potentials::laws()) {
-        auto cells = select(order, [&law](const MaterialEntry& entry) { return entry.law == &law; });
-        if (cells.empty()) continue;
+        const auto has_law = [&law](const MaterialEntry& entry) { return entry.law == &law; };
+        if (std::ranges::none_of(scene.materials, has_law)) continue;
+        auto cells = select(order, has_law);
         auto field =
             constants.field(cells, order, law_varies, [](const MaterialEntry& entry, const auto& read) {
               if (!entry.law->lame) return own_constants(entry, read);
@@ -188,14 +190,15 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
         problem.elastic.push_back(potentials::make_elastic<dim>(law, space, problem.geometry, order,
                                                                 std::move(cells), std::move(field)));
       }
-      auto damped = select(order, [](const MaterialEntry& entry) {
+      const auto is_damped = [](const MaterialEntry& entry) {
         const auto is_zero = [](const MaterialValue& value) {
           const auto* formula = std::get_if<Expression>(&value);
           return formula != nullptr && formula->is_constant() && (*formula)({}) == 0;
         };
         return !is_zero(entry.psi) || !is_zero(entry.phi);
-      });
-      if (damped.empty()) continue;
+      };
+      if (std::ranges::none_of(scene.materials, is_damped)) continue;
+      auto damped = select(order, is_damped);
       auto field = constants.field(
           damped, order, damping_varies, [](const MaterialEntry& entry, auto read) -> std::array<double, 2> {
             const double psi = read("psi", entry.psi), phi = read("phi", entry.phi);

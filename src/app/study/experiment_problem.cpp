@@ -11,14 +11,13 @@ class ExperimentAdjoint final : public inverse::AdjointProblem {
 public:
   ExperimentAdjoint(DiscreteScene<dim>& discrete, const std::vector<ParameterField<dim>>& fields,
                     const Observation<dim>& observation, GlobalIndex num_records)
-      : chain_(discrete, fields, 1), derivatives_(observation, chain_.products()),
+      : chain_(discrete, fields, observation.terms.objectives), derivatives_(observation, chain_.products()),
         step_(discrete.solver().recorded_step(num_records, chain_.products())) {}
 
   adjoint::StateDerivatives& objective() override { return derivatives_; }
   stepping::DifferentiableStep& step() override { return *step_; }
-  ParameterValues gradient() override { return chain_.finish(0); }
-  std::vector<double> gathered() override { return chain_.shares(); }
-  bool set_gathered(std::span<const double> gathered) override { return chain_.set_shares(gathered); }
+  ParameterValues gradient() override { return chain_.finish(); }
+  std::vector<inverse::GatheredArray> gathered() override { return chain_.gathered(); }
 
 private:
   GradientChain<dim> chain_;

@@ -9,52 +9,64 @@ namespace recoil::app {
 
 namespace {
 
-/// Numbers, arrays or vectors one after the other.
-template <class Item>
-std::span<double> flat(std::vector<Item>& items) {
-  static_assert(sizeof(Item) % sizeof(double) == 0);
-  return {reinterpret_cast<double*>(items.data()), items.size() * (sizeof(Item) / sizeof(double))};
+/// What the terms of an experiment give derivatives by, but what no parameter asks for.
+template <int dim>
+std::vector<parameters::Quantity>
+quantities_of(DiscreteScene<dim>& discrete,
+              const std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives, bool shape,
+              bool obstacles) {
+  namespace by = parameters::quantities;
+  std::vector<parameters::Quantity> result{by::density, by::vertices};
+  const auto add = [&](std::vector<parameters::Quantity> more) {
+    result.insert(result.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  const auto& problem = discrete.solver().problem();
+  solvers::for_each_potential(problem, [&](const auto& potential) { add(potential.quantities()); });
+  if (problem.contact) add(problem.contact->quantities());
+  for (const auto& objective : objectives) add(objective->depends_on());
+  std::erase_if(result, [&](const parameters::Quantity& quantity) {
+    return (!shape && (quantity == by::vertices || quantity == by::obstacle_vertices)) ||
+           (!obstacles && quantity == by::obstacle_positions);
+  });
+  return result;
 }
 
 } // namespace
 
 template <int dim>
 GradientChain<dim>::GradientChain(DiscreteScene<dim>& discrete,
-                                  const std::vector<ParameterField<dim>>& fields, std::size_t num_objectives)
+                                  const std::vector<ParameterField<dim>>& fields,
+                                  const std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives)
     : discrete_(discrete), fields_(fields) {
   const auto any = [&](auto has) {
     return std::ranges::any_of(fields,
                                [&](const auto& field) { return std::invoke(has, *field.spec->kind); });
   };
-  const bool shape = any(&ParameterKind::changes_shape);
-  for (std::size_t objective = 0; objective < num_objectives; ++objective) {
-    products_.gradients.emplace_back(discrete.space(), discrete.obstacles().num_vertices());
-    products_.gradients.back().wants_shape = shape;
-    for (const MaterialEntry& material : discrete.scene().materials)
-      for (const potentials::LawParameter& parameter : material.law->parameters)
-        products_.gradients.back().constant(parameter.name);
-    ParameterValues& zero = gradients_.emplace_back();
-    for (const auto& field : fields) zero.emplace_back(field.size(), 0.0);
-  }
+  const bool obstacles =
+      any([](const ParameterKind& kind) { return kind.actions<dim>().add_obstacles != nullptr; });
+  const auto& contact = discrete.solver().problem().contact;
+  products_.gradients.emplace_back(
+      discrete.space(), quantities_of(discrete, objectives, any(&ParameterKind::changes_shape), obstacles),
+      discrete.obstacles().num_vertices(), contact ? contact->parameters().friction.values.size() : 0);
+  for (const auto& field : fields) gradient_.emplace_back(field.size(), 0.0);
   products_.wants_mass = any(&ParameterKind::changes_mass);
-  if (any([](const ParameterKind& kind) { return kind.actions<dim>().add_obstacles != nullptr; }))
-    products_.obstacles = [this](std::size_t objective, double time, double load_factor, const auto& y) {
+  if (obstacles)
+    products_.obstacles = [this](std::size_t, double time, double load_factor, const auto& y) {
       for (std::size_t k = 0; k < fields_.size(); ++k)
         if (const auto add = actions(k).add_obstacles)
-          add(fields_[k], discrete_, time, load_factor, y, gradients_[objective][k]);
+          add(fields_[k], discrete_, time, load_factor, y, gradient_[k]);
     };
   if (any([](const ParameterKind& kind) { return kind.actions<dim>().add_prescribed != nullptr; }))
-    products_.prescribed = [this](std::size_t objective, double time, double load_factor,
-                                  const linalg::Vector& y) {
+    products_.prescribed = [this](std::size_t, double time, double load_factor, const linalg::Vector& y) {
       for (std::size_t k = 0; k < fields_.size(); ++k)
         if (const auto add = actions(k).add_prescribed)
-          add(fields_[k], discrete_, time, load_factor, y, gradients_[objective][k]);
+          add(fields_[k], discrete_, time, load_factor, y, gradient_[k]);
     };
   if (any([](const ParameterKind& kind) { return kind.actions<dim>().add_initial != nullptr; }))
-    products_.initial = [this](std::size_t objective, const linalg::Vector& y, const linalg::Vector& z) {
+    products_.initial = [this](std::size_t, const linalg::Vector& y, const linalg::Vector& z) {
       for (std::size_t k = 0; k < fields_.size(); ++k)
         if (const auto add = actions(k).add_initial)
-          add(std::span(fields_).subspan(k), discrete_, y, z, gradients_[objective][k]);
+          add(std::span(fields_).subspan(k), discrete_, y, z, gradient_[k]);
     };
 }
 
@@ -87,89 +99,30 @@ void GradientChain<dim>::sum_over_ranks(std::size_t k, std::span<double> gradien
 }
 
 template <int dim>
-ParameterValues GradientChain<dim>::finish(std::size_t objective) {
-  const parameters::PhysicalGradient<dim>& g = products_.gradients[objective];
+ParameterValues GradientChain<dim>::finish() {
+  parameters::PhysicalGradient<dim>& g = products_.gradients[0];
   std::vector<double> by_vertex;
-  if (g.wants_shape) {
-    for (const auto& share : g.vertices) by_vertex.insert(by_vertex.end(), share.begin(), share.end());
+  if (const auto* shares = g.rest_positions()) {
+    for (const auto& share : *shares) by_vertex.insert(by_vertex.end(), share.begin(), share.end());
     add_to_vertex_owners(discrete_.mesh(), dim, by_vertex);
   }
-  ParameterValues& gradients = gradients_[objective];
   for (std::size_t k = 0; k < fields_.size(); ++k) {
     if (const auto add = actions(k).add_transposed)
-      add(fields_[k], PhysicalProducts<dim>{discrete_, g, by_vertex}, gradients[k]);
-    sum_over_ranks(k, gradients[k]);
+      add(fields_[k], PhysicalProducts<dim>{discrete_, g, by_vertex}, gradient_[k]);
+    sum_over_ranks(k, gradient_[k]);
   }
-  return std::move(gradients);
-}
-
-/// Calls act(values) for every list of values that the sweep adds to, but friction.
-template <int dim>
-template <class Act>
-void GradientChain<dim>::for_each_share(Act act) {
-  for (parameters::PhysicalGradient<dim>& g : products_.gradients) {
-    for (auto& [name, values] : g.constants) act(flat(values));
-    act(flat(g.viscosity));
-    act(flat(g.density));
-    act(flat(g.acceleration));
-    act(flat(g.traction));
-    act(flat(g.pressure));
-    act(flat(g.vertices));
-    act(flat(g.obstacle_vertices));
-  }
-  for (ParameterValues& values : gradients_)
-    for (std::vector<double>& field : values) act(flat(field));
+  return std::move(gradient_);
 }
 
 template <int dim>
-std::vector<double> GradientChain<dim>::shares() {
-  std::vector<double> shares;
-  for_each_share([&](std::span<double> values) {
-    const bool zero = std::ranges::all_of(values, [](double value) { return value == 0; });
-    shares.push_back(zero ? 0 : static_cast<double>(values.size()));
-    if (!zero) shares.insert(shares.end(), values.begin(), values.end());
+std::vector<inverse::GatheredArray> GradientChain<dim>::gathered() {
+  std::vector<inverse::GatheredArray> result;
+  products_.gradients[0].for_each_array([&](const std::string& name, std::span<double> entries) {
+    result.push_back({"quantity_" + name, entries});
   });
-  for (const auto& g : products_.gradients) {
-    shares.push_back(static_cast<double>(g.friction.size()));
-    for (const auto& [pair, value] : g.friction) {
-      shares.push_back(pair.first);
-      shares.push_back(pair.second);
-      shares.push_back(value);
-    }
-  }
-  return shares;
-}
-
-template <int dim>
-bool GradientChain<dim>::set_shares(std::span<const double> shares) {
-  bool fits = true;
-  const auto take = [&](std::size_t count) {
-    fits = fits && count <= shares.size();
-    const auto taken = shares.first(fits ? count : 0);
-    shares = shares.subspan(taken.size());
-    return taken;
-  };
-  const auto take_count = [&] {
-    const auto count = take(1);
-    return fits && count[0] >= 0 ? static_cast<std::size_t>(count[0]) : 0;
-  };
-  for_each_share([&](std::span<double> values) {
-    const std::size_t count = take_count();
-    fits = fits && (count == 0 || count == values.size());
-    const auto from = take(fits ? count : 0);
-    if (from.empty())
-      std::ranges::fill(values, 0.0);
-    else
-      std::ranges::copy(from, values.begin());
-  });
-  for (auto& g : products_.gradients) {
-    g.friction.clear();
-    const auto entries = take(3 * take_count());
-    for (std::size_t i = 0; i + 2 < entries.size(); i += 3)
-      g.friction[{static_cast<std::int32_t>(entries[i]), static_cast<std::int32_t>(entries[i + 1])}] =
-          entries[i + 2];
-  }
-  return fits && shares.empty();
+  for (std::size_t k = 0; k < gradient_.size(); ++k)
+    result.push_back({"parameter_" + std::to_string(k), gradient_[k]});
+  return result;
 }
 
 template class GradientChain<2>;

@@ -60,9 +60,10 @@ public:
                                      {state.u.local(), state.v.local(), record.time},
                                      observation_.composition, du.write_owned(), dv.write_owned(), g);
     // Where obstacles are at nominal times follows from their motion in full.
-    if (!g.obstacle_positions.empty() && products_.obstacles)
-      products_.obstacles(objective, record.time, 1, g.obstacle_positions);
-    g.obstacle_positions.clear();
+    auto* by_positions = g.find_vectors(objectives::quantities::obstacle_positions);
+    if (!by_positions || by_positions->empty()) return;
+    products_.obstacles(objective, record.time, 1, *by_positions);
+    by_positions->clear();
   }
 
 private:

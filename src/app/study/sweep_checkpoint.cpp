@@ -1,5 +1,6 @@
 #include "app/study/sweep_checkpoint.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -72,18 +73,37 @@ read_pending(const io::Hdf5Reader& file, const Json& described, const io::BlockL
   return result;
 }
 
-/// What this rank has written of the rank-ordered arrays; none if its partition was another one.
+/// Names of the arrays that are not zero on all ranks.
+std::vector<std::string> nonzero(const parallel::Communicator& comm,
+                                 const std::vector<inverse::GatheredArray>& gathered) {
+  std::vector<std::string> names;
+  for (const inverse::GatheredArray& array : gathered)
+    if (!comm.all(std::ranges::all_of(array.entries, [](double entry) { return entry == 0; })))
+      names.push_back(array.name);
+  return names;
+}
+
+std::string gathered_array(const std::string& name) { return "gathered/" + name; }
+
+/// Puts back what the ranks have written one after the other. False if the partition was another one.
 template <int dim>
-std::optional<std::vector<double>> read_shares(const io::Hdf5Reader& file,
-                                               const DiscreteScene<dim>& discrete) {
+bool read_gathered(const io::Hdf5Reader& file, const std::vector<std::string>& names,
+                   const DiscreteScene<dim>& discrete, std::vector<inverse::GatheredArray> gathered) {
   const parallel::Communicator& comm = *discrete.mesh().comm;
-  const GlobalIndex rank = comm.rank();
-  const auto mine =
-      parallel::collectively(comm, [&] { return file.read_rows<std::int64_t>("partition", rank, rank + 1); });
-  if (!comm.all(mine[0] == fingerprint(discrete))) return {};
-  const GlobalIndex begin = comm.exclusive_scan(GlobalIndex{mine[1]});
-  return parallel::collectively(comm,
-                                [&] { return file.read_rows<double>("shares", begin, begin + mine[1]); });
+  const auto mine = parallel::collectively(
+      comm, [&] { return file.read_rows<std::int64_t>("partition", comm.rank(), comm.rank() + 1); });
+  if (!comm.all(mine[0] == fingerprint(discrete))) return false;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(gathered, name, &inverse::GatheredArray::name);
+    if (found == gathered.end()) return false;
+    const GlobalIndex count = std::ssize(found->entries), begin = comm.exclusive_scan(count);
+    if (comm.sum(count) != file.shape(gathered_array(name)).rows) return false;
+    std::ranges::copy(
+        parallel::collectively(
+            comm, [&] { return file.read_rows<double>(gathered_array(name), begin, begin + count); }),
+        found->entries.begin());
+  }
+  return true;
 }
 
 } // namespace
@@ -93,10 +113,13 @@ void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSwee
                             const DiscreteScene<dim>& discrete, const io::BlockLayout& nodes,
                             const SweepProgress& progress) {
   const parallel::Communicator& comm = nodes.communicator();
+  const std::vector<inverse::GatheredArray> gathered = at.adjoint().gathered();
+  const std::vector<std::string> written = nonzero(comm, gathered);
   const Json about{{"status", "running"},
                    {"next", at.sweep().next()},
                    {"ranks", comm.size()},
                    {"pending", describe(at.sweep().pending())},
+                   {"gathered", written},
                    {"linear_iterations", progress.linear_iterations},
                    {"largest_relative_residual", progress.largest_relative_residual},
                    {"objective_correction", progress.objective_correction},
@@ -115,11 +138,11 @@ void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSwee
                          }
                          if (waiting.has_previous) write("previous", waiting.previous);
                        }
-                     const std::vector<double> shares = at.adjoint().gathered();
-                     const std::array<std::int64_t, 2> mine{fingerprint(discrete),
-                                                            static_cast<std::int64_t>(shares.size())};
-                     file.write_rows<std::int64_t>("partition", mine, 2);
-                     file.write_rows<double>("shares", shares, 1);
+                     const std::array mine{fingerprint(discrete)};
+                     file.write_rows<std::int64_t>("partition", mine, 1);
+                     for (const auto& [name, entries] : gathered)
+                       if (std::ranges::find(written, name) != written.end())
+                         file.write_rows<double>(gathered_array(name), entries, 1);
                    });
 }
 
@@ -140,8 +163,7 @@ bool read_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep
     }
     const auto file =
         parallel::collectively(comm, [&] { return std::make_shared<const io::Hdf5Reader>(found->arrays); });
-    const auto shares = read_shares(*file, discrete);
-    if (!shares || !comm.all(at.adjoint().set_gathered(*shares))) {
+    if (!read_gathered(*file, about.at("gathered"), discrete, at.adjoint().gathered())) {
       why = "its checkpoint is of another partition of the mesh";
       return false;
     }

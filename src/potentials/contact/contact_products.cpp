@@ -88,17 +88,26 @@ std::vector<typename Contact<dim>::Point> Contact<dim>::previous_product(double 
 }
 
 template <int dim>
+std::vector<parameters::Quantity> Contact<dim>::quantities() const {
+  namespace by = parameters::quantities;
+  std::vector<parameters::Quantity> result{by::vertices, by::obstacle_vertices};
+  if (parameters_.friction) result.push_back(by::friction);
+  return result;
+}
+
+template <int dim>
 void Contact<dim>::add_parameter_products(double stiffness, double scale, const linalg::Vector& p,
                                           parameters::PhysicalGradient<dim>& g) const {
   const std::vector<Point> values = at_owned(p);
   std::vector<Point> rest(static_cast<std::size_t>(surface_->num_owned()), Point::Zero());
   fem::AreaSum areas{std::vector<double>(rest.size(), 0.0), {}};
-  if (g.wants_shape) add_barrier_shape_products(stiffness, values, rest, areas);
+  auto* by_vertex = g.rest_positions();
+  if (by_vertex) add_barrier_shape_products(stiffness, values, rest, areas);
   if (friction_.vertices()) add_friction_parameter_products(scale, values, rest, areas, g);
-  if (!g.wants_shape) return;
+  if (!by_vertex) return;
   std::vector<Point> field = surface_->area_gradient(areas);
   add_field<dim>(rest, 1, field);
-  surface_->add_to_rest(field, g.vertices, g.obstacle_vertices);
+  surface_->add_to_rest(field, *by_vertex, g.vectors(parameters::quantities::obstacle_vertices));
 }
 
 /// Adds to the derivatives by rest positions of the owned surface vertices and by areas.
@@ -125,11 +134,11 @@ void Contact<dim>::add_friction_parameter_products(double scale, const std::vect
   const std::vector<Point> values = vertices.gather(p);
   const std::vector<ContactPair<dim>>& pairs = friction_.lagged_pairs();
   const std::vector<double> forces = friction_.unit_force_products(barrier_, friction_positions_, values);
-  for (std::size_t k = 0; k < pairs.size(); ++k) {
-    const auto [first, second] = std::minmax(pairs[k].bodies[0], pairs[k].bodies[1]);
-    g.friction[{first, second}] += scale * pairs[k].weight * forces[k];
-  }
-  if (!g.wants_shape) return;
+  auto& by_coefficient = g.numbers(parameters::quantities::friction);
+  for (std::size_t k = 0; k < pairs.size(); ++k)
+    by_coefficient[parameters_.friction.entry(pairs[k].bodies[0], pairs[k].bodies[1])] +=
+        scale * pairs[k].weight * forces[k];
+  if (!g.rest_positions()) return;
   // Sliding does not change with the rest positions; the lagged positions do, as they do with u.
   add_field<dim>(sum_at_owners(vertices, friction_.lag_product(barrier_, friction_positions_, values)), scale,
                  rest);

@@ -79,6 +79,8 @@ public:
   /// lag_product() + start_product(): by the positions at the start of the step, where friction is lagged
   /// there too.
   std::vector<Point> previous_product(double scale, const linalg::Vector& p) const;
+  /// What contact and friction depend on beside the state.
+  std::vector<parameters::Quantity> quantities() const;
   /// g += p' d(stiffness dB/dx + scale dPhi_f/dx)/dq for rest positions and coefficients of friction, at
   /// fixed displacements and stiffnesses.
   void add_parameter_products(double stiffness, double scale, const linalg::Vector& p,

@@ -8,8 +8,15 @@
 
 namespace recoil::potentials {
 
-/// Coefficient of friction between two bodies (numbers as in CollisionSurface and Plane). Symmetric.
-using FrictionCoefficients = std::function<double(std::int32_t, std::int32_t)>;
+/// Coefficients of friction between bodies (numbers as in CollisionSurface and Plane).
+struct FrictionCoefficients {
+  std::vector<double> values;
+  /// Which of `values` two bodies have. Symmetric; null: no friction.
+  std::function<std::size_t(std::int32_t, std::int32_t)> entry;
+
+  explicit operator bool() const { return entry != nullptr; }
+  double operator()(std::int32_t a, std::int32_t b) const { return values[entry(a, b)]; }
+};
 
 /// Terms of friction by their sliding |w|: below eta (sticking), or not.
 struct FrictionCounts {

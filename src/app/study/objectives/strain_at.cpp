@@ -42,8 +42,8 @@ public:
   }
 
   std::string_view name() const override { return "strain_at"; }
-  bool depends_on(objectives::Quantity quantity) const override {
-    return quantity == objectives::Quantity::displacement || quantity == objectives::Quantity::vertices;
+  std::vector<objectives::Quantity> depends_on() const override {
+    return {objectives::quantities::displacement, objectives::quantities::vertices};
   }
   void check_time(double time) const override { track_.at(time); }
 
@@ -67,10 +67,10 @@ public:
       if (nodes[a] < space_->num_owned_nodes())
         fem::node_block<dim>(du, nodes[a]) += by_strain * along_basis_[a] * n;
     }
-    if (!is_owned() || !g.wants_shape) return;
+    if (!is_owned() || !g.rest_positions()) return;
     const auto& vertices = space_->mesh().cells[cell_];
     for (std::size_t b = 0; b <= dim; ++b)
-      g.vertices[vertices[b]] -= by_strain * along_barycentric_[b] * H.transpose() * n;
+      (*g.rest_positions())[vertices[b]] -= by_strain * along_barycentric_[b] * H.transpose() * n;
   }
 
 private:

@@ -38,21 +38,12 @@ void apply_friction(const ParameterField<dim>& field, std::span<const double> va
 template <int dim>
 void add_friction_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
                            std::span<double> gradient) {
-  const ParameterSpec& spec = *field.spec;
-  DiscreteScene<dim>& discrete = products.discrete;
-  const auto& surface = discrete.solver().problem().contact->surface();
-  for (const auto& [pair, value] : products.by.friction) {
-    const auto name = [&](std::int32_t body) {
-      const std::size_t first_plane = discrete.mesh().body_names.size() + discrete.obstacles().names.size();
-      const auto number = static_cast<std::size_t>(body);
-      return number < first_plane ? surface.body_name(body)
-                                  : discrete.scene().planes[number - first_plane].name;
-    };
-    const std::array<std::string, 2> names{name(pair.first), name(pair.second)};
-    if ((names[0] == spec.bodies[0] && names[1] == spec.bodies[1]) ||
-        (names[0] == spec.bodies[1] && names[1] == spec.bodies[0]))
-      gradient[0] += value;
-  }
+  // The coefficients of a scene are those of its pairs in their order, then that of all others.
+  const auto& pairs = products.discrete.scene().contact.friction_pairs;
+  const auto own = std::find_if(pairs.rbegin(), pairs.rend(), [&](const FrictionPair& pair) {
+    return std::ranges::is_permutation(pair.bodies, field.spec->bodies);
+  });
+  gradient[0] += products.by.numbers(parameters::quantities::friction)[pairs.rend() - own - 1];
 }
 
 template <int dim>

@@ -94,22 +94,24 @@ void for_loaded_facets(const ParameterField<dim>& field, const PhysicalProducts<
 template <int dim>
 void add_traction_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
                            std::span<double> gradient) {
+  const auto& tractions = products.by.vectors(parameters::quantities::traction);
   Eigen::Map<Eigen::Matrix<double, dim, 1>> sum(gradient.data());
   for_loaded_facets(field, products, products.discrete.scene().boundary_conditions.neumann,
-                    [&](std::size_t f) { sum += products.by.traction[f]; });
+                    [&](std::size_t f) { sum += tractions[f]; });
 }
 
 template <int dim>
 void add_pressure_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
                            std::span<double> gradient) {
+  const auto& pressures = products.by.numbers(parameters::quantities::pressure);
   for_loaded_facets(field, products, products.discrete.scene().boundary_conditions.pressure,
-                    [&](std::size_t f) { gradient[0] += products.by.pressure[f]; });
+                    [&](std::size_t f) { gradient[0] += pressures[f]; });
 }
 
 template <int dim>
 void add_body_force_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
                              std::span<double> gradient) {
-  const auto& by_cell = products.by.acceleration;
+  const auto& by_cell = products.by.vectors(parameters::quantities::acceleration);
   for (std::size_t cell = 0; cell < by_cell.size(); ++cell)
     field.for_slots_of_cell(products.discrete.mesh(), cell, [&](std::size_t slot, double weight) {
       Eigen::Map<Eigen::Matrix<double, dim, 1>>(gradient.data() + slot * dim) += weight * by_cell[cell];

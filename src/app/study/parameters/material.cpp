@@ -170,35 +170,28 @@ template <int dim>
 void add_material_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
                            std::span<double> gradient) {
   const ParameterKind& quantity = *field.spec->kind;
-  const parameters::PhysicalGradient<dim>& g = products.by;
-  DiscreteScene<dim>& discrete = products.discrete;
-  const bool of_young = quantity.constant == "E" || quantity.constant == "nu";
-  std::vector<std::array<double, 2>> lame;
-  if (of_young)
-    lame =
-        cell_lame_constants(discrete.scene(), discrete.space(), discrete.materials(), discrete.overrides());
-  const auto by = [&](const std::string& name) {
-    const auto found = g.constants.find(name);
-    return found == g.constants.end() ? nullptr : found->second.data();
+  const DiscreteScene<dim>& discrete = products.discrete;
+  const auto add = [&](auto of_cell) {
+    for (LocalIndex cell = 0; cell < discrete.mesh().num_owned_cells; ++cell)
+      field.for_slots_of_cell(discrete.mesh(), cell, [&](std::size_t slot, double weight) {
+        gradient[slot] += weight * of_cell(cell);
+      });
   };
-  const double *by_lambda = by("lambda"), *by_mu = by("mu"), *by_own = by(quantity.constant);
-  const auto of_cell = [&](std::size_t cell) {
-    if (quantity.constant == "psi") return g.viscosity[cell][0];
-    if (quantity.constant == "phi") return g.viscosity[cell][1];
-    if (quantity.constant == "rho") return g.density[cell];
-    if (!of_young) return by_own[cell];
-    const MaterialEntry& entry =
-        discrete.scene().materials[static_cast<std::size_t>(discrete.materials()[cell])];
-    const potentials::LameModel model = lame_model(entry, dim);
+  if (quantity.constant != "E" && quantity.constant != "nu") {
+    const std::vector<double>& by_constant = products.by.numbers(quantity.constant);
+    return add([&](std::size_t cell) { return by_constant[cell]; });
+  }
+  const auto lame =
+      cell_lame_constants(discrete.scene(), discrete.space(), discrete.materials(), discrete.overrides());
+  const auto &by_lambda = products.by.numbers("lambda"), &by_mu = products.by.numbers("mu");
+  const int column = quantity.constant == "E" ? 0 : 1;
+  add([&](std::size_t cell) {
+    const potentials::LameModel model =
+        lame_model(discrete.scene().materials[discrete.materials()[cell]], dim);
     const Eigen::Vector2d young = potentials::young_from_lame(lame[cell][0], lame[cell][1], model).values;
-    const int column = quantity.constant == "E" ? 0 : 1;
     const Eigen::Matrix2d jacobian = potentials::lame_from_young(young[0], young[1], model).jacobian;
     return by_lambda[cell] * jacobian(0, column) + by_mu[cell] * jacobian(1, column);
-  };
-  for (std::size_t cell = 0; cell < g.density.size(); ++cell)
-    field.for_slots_of_cell(discrete.mesh(), cell, [&](std::size_t slot, double weight) {
-      gradient[slot] += weight * of_cell(cell);
-    });
+  });
 }
 
 template <int dim>
