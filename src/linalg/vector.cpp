@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "recoil/base/error.hpp"
+
 namespace recoil::linalg {
 
 namespace {
@@ -66,6 +68,7 @@ void Vector::copy_from(const Vector& other) { std::ranges::copy(other.local(), w
 void Vector::add(double factor, const Vector& other) {
   const std::span<double> values = write_local();
   const std::span<const double> others = other.local();
+  RECOIL_ASSERT(values.size() == others.size());
   for (std::size_t i = 0; i < values.size(); ++i) values[i] += factor * others[i];
 }
 

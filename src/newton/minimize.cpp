@@ -27,8 +27,9 @@ constexpr double unbounded_move = 1e6;
 class Minimizer {
 public:
   Minimizer(Objective& objective, const Manifold& manifold, linalg::Vector& x, const NewtonOptions& options)
-      : objective_(objective), options_(options), caller_x_(x), evaluator_(objective, result_),
-        line_search_(evaluator_, manifold, options), forcing_(options.forcing) {
+      : objective_(objective), manifold_(manifold), options_(options), caller_x_(x),
+        evaluator_(objective, result_), line_search_(evaluator_, manifold, options),
+        forcing_(options.forcing) {
     current_.x = x;
     current_.x.update_ghosts();
     current_.g = linalg::Vector(manifold.tangent_layout(x));
@@ -80,6 +81,7 @@ private:
   }
 
   Objective& objective_;
+  const Manifold& manifold_;
   const NewtonOptions& options_;
   linalg::Vector& caller_x_;
   NewtonResult result_;
@@ -319,8 +321,7 @@ bool Minimizer::take_chord() {
   const double resolution =
       options_.line_search.resolution * objective_.value_resolution(current_.x, current_.value);
   if (!(objective_.max_step(current_.x, d_) >= 1)) return false;
-  trial_.x.copy_from(current_.x);
-  trial_.x.add(1, d_);
+  manifold_.retract(current_.x, d_, 1, trial_.x);
   trial_.x.update_ghosts();
   if (!evaluate_all(trial_) || trial_.value > current_.value + resolution ||
       trial_.gradient_norm > largest_chord_share * current_.gradient_norm)

@@ -27,7 +27,8 @@ inline const Parameters reference{1.3, 40.0, 3.0, 9.81, 0.4, 2.0};
 inline constexpr int num_discs = 5;
 inline constexpr double radius = 0.4, dhat = 0.25, rest_length = 0.15, time_step = 0.05;
 
-inline Vector2d rim(const Vector2d& turn) { return radius * turn; }
+/// Where the spring to the next disc is held. At rest all discs are turned by pi, where angles jump.
+inline Vector2d rim(const Vector2d& turn) { return -radius * turn; }
 inline Vector2d across(const Vector2d& w) { return {-w[1], w[0]}; }
 
 /// (R^2 x S^1)^n: (x, y, cos a, sin a) per disc, and (dx, dy, da) along the tangent.
@@ -145,7 +146,7 @@ public:
       : q_(std::move(q)), plane_(std::make_shared<Plane>(comm)), history_(bdf_order, plane_) {
     VectorXd u(4 * num_discs), v(3 * num_discs);
     for (int i = 0; i < num_discs; ++i) {
-      u.segment<4>(4 * i) << i, radius + 0.2 + 0.02 * i, std::cos(0.3 * i), std::sin(0.3 * i);
+      u.segment<4>(4 * i) << i, radius + 0.2 + 0.02 * i, -std::cos(0.3 * i), -std::sin(0.3 * i);
       v.segment<3>(3 * i) << q_[start_speed] * speed(i);
     }
     stepping::State first{0, Vector(plane_->points), Vector(plane_->tangents)};

@@ -459,7 +459,9 @@ TEST_F(Minimize, OnAManifoldWithAnotherTangentSpace) {
   for (int i = 0; i < n; ++i) start.segment<2>(2 * i) << 1, 0;
   scatter(start, x);
   const Circles circles(even_layout(comm, n));
-  EXPECT_EQ(minimize(toy, circles, x, options()).outcome, NewtonOutcome::converged_gradient);
+  const NewtonResult result = minimize(toy, circles, x, options());
+  EXPECT_EQ(result.outcome, NewtonOutcome::converged_gradient);
+  EXPECT_GT(result.chord_steps, 0) << "they move along the manifold too";
   const VectorXd end = gather(x);
   for (Eigen::Index i = 0; i < n; ++i) {
     EXPECT_NEAR(angle(end, i), target(i), 1e-12);
