@@ -101,10 +101,8 @@ template <int dim>
 class Pressure final : public Potential<dim> {
 public:
   Pressure(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
-           const FacetSelection& facets, std::function<double(double)> pressure,
-           std::function<double(double)> history)
-      : space_(&space), pressure_(std::move(pressure)), history_(std::move(history)),
-        tables_(volume_degrees<dim>()) {
+           const FacetSelection& facets, std::function<double(double)> pressure)
+      : space_(&space), pressure_(std::move(pressure)), tables_(volume_degrees<dim>()) {
     for (std::size_t i = 0; i < space.boundary_facets().size(); ++i) {
       const fem::BoundaryFacet& facet = space.boundary_facets()[i];
       if (!fem::selects(facets.all, facets.ids, facet.id)) continue;
@@ -116,7 +114,7 @@ public:
 
   std::string_view name() const override { return "pressure"; }
   void begin_step(const StepContext& context) override {
-    load_factor_ = context.load_factor * (history_ ? history_(context.time) : 1);
+    load_factor_ = context.load_factor;
     magnitude_ = load_factor_ * pressure_(context.time);
   }
 
@@ -204,7 +202,7 @@ private:
   }
 
   const fem::FunctionSpace<dim>* space_;
-  std::function<double(double)> pressure_, history_;
+  std::function<double(double)> pressure_;
   FacetTables<dim> tables_;
   std::vector<std::size_t> facets_; ///< positions in FunctionSpace::boundary_facets()
   std::vector<FacetElement<dim>> elements_;
@@ -259,8 +257,7 @@ template <int dim>
 std::unique_ptr<Potential<dim>>
 make_pressure(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
               FacetSelection facets, std::function<double(double time)> pressure,
-              std::span<const char> prescribed, const std::string& where,
-              std::function<double(double time)> history) {
+              std::span<const char> prescribed, const std::string& where) {
   std::string rim = free_rim(space, facets, prescribed);
   if (!rim.empty())
     rim = where + ": the surface under pressure is open and its rim is free to move, for example at " + rim +
@@ -268,18 +265,16 @@ make_pressure(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::C
           "dirichlet_boundary, "
           "or use neumann_boundary";
   parallel::agree(space.comm(), static_cast<int>(ExitCode::bad_input), rim);
-  return std::make_unique<Pressure<dim>>(space, *geometry, facets, std::move(pressure), std::move(history));
+  return std::make_unique<Pressure<dim>>(space, *geometry, facets, std::move(pressure));
 }
 
 template std::unique_ptr<Potential<2>> make_pressure(const fem::FunctionSpace<2>&,
                                                      std::shared_ptr<const fem::CellGeometry<2>>,
                                                      FacetSelection, std::function<double(double)>,
-                                                     std::span<const char>, const std::string&,
-                                                     std::function<double(double)>);
+                                                     std::span<const char>, const std::string&);
 template std::unique_ptr<Potential<3>> make_pressure(const fem::FunctionSpace<3>&,
                                                      std::shared_ptr<const fem::CellGeometry<3>>,
                                                      FacetSelection, std::function<double(double)>,
-                                                     std::span<const char>, const std::string&,
-                                                     std::function<double(double)>);
+                                                     std::span<const char>, const std::string&);
 
 } // namespace recoil::potentials

@@ -88,12 +88,12 @@ public:
     const Vector factors = factors_at(context.time);
     facets_.for_points(context.time, nullptr, [&](const FacetPoint<dim>& at) {
       if (!facets_.is_owned(at.facet)) return;
-      const Vector by_traction =
-          factor * at.weight * factors.cwiseProduct(interpolate<dim>(at.element.nodes, at.basis(), p));
+      const Vector by_traction = factor * at.weight * interpolate<dim>(at.element.nodes, at.basis(), p);
       tractions[at.index] += by_traction;
       if (by_vertex)
         add_facet_measure_product<dim>(facets_.space(), at.facet,
-                                       traction_.value(at.position).dot(by_traction), *by_vertex);
+                                       factors.cwiseProduct(traction_.value(at.position)).dot(by_traction),
+                                       *by_vertex);
     });
   }
 

@@ -161,7 +161,8 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
 
   const auto opened =
       open_objectives<dim>({experiment.study(), 0, experiment.scene(), experiment.geometry().mesh});
-  const auto made = std::move(make_objectives(opened, discrete).objectives.at(0));
+  const auto objectives = make_objectives(opened, discrete).objectives;
+  const auto& made = objectives.at(0);
   EXPECT_EQ(made->name(), type);
   const linalg::Vector u = test::rough_field(discrete.space(), 0.003, 1),
                        v = test::rough_field(discrete.space(), 0.7, 2),
@@ -174,7 +175,7 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
   }
 
   linalg::Vector du(discrete.space().layout()), dv(discrete.space().layout());
-  GradientChain<dim> chain(discrete, experiment.fields(), 1);
+  GradientChain<dim> chain(discrete, experiment.fields(), objectives);
   made->add_derivatives(state, 1, du.write_owned(), dv.write_owned(), chain.products().gradients[0]);
   std::vector<double> slopes{value, du.dot(along), dv.dot(along)};
   const auto expect_slope = [&](const std::string& by, double slope, const auto& moved_value) {
@@ -191,7 +192,7 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
     moved.add(h, along);
     return made->value({u.local(), moved.local(), 0.04});
   });
-  const ParameterValues gradient = chain.finish(0);
+  const ParameterValues gradient = chain.finish();
   for (std::size_t k = 0; k < base.size(); ++k) {
     slopes.push_back(experiment.slope(k, gradient[k]));
     expect_slope(experiment.fields()[k].spec->name, slopes.back(), [&](double h) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
@@ -40,9 +41,9 @@ inline const Quantity damping_shear{"psi", Place::cell, false, "Pa s"};
 inline const Quantity damping_bulk{"phi", Place::cell, false, "Pa s"};
 /// A body force per mass, uniform in a cell.
 inline const Quantity acceleration{"acceleration", Place::cell, true, "m/s^2"};
-/// Uniform on a facet.
+/// At the time of the step at hand, uniform on a facet; taken away after every step, as is the pressure.
 inline const Quantity traction{"traction", Place::facet, true, "Pa"};
-/// Of a follower pressure or of a traction along the normal.
+/// Likewise, of a follower pressure or of a traction along the normal.
 inline const Quantity pressure{"pressure", Place::facet, false, "Pa"};
 inline const Quantity friction{"friction", Place::coefficient};
 /// Rest positions.
@@ -105,7 +106,13 @@ public:
     return std::get<std::vector<Point>>(arrays_.at(quantity.name));
   }
 
-  /// act(name, components, entries) for every array, entry by entry.
+  /// Fills the array with zero, where there is one.
+  void clear(const Quantity& quantity) {
+    const auto found = arrays_.find(quantity.name);
+    if (found != arrays_.end())
+      std::visit([](auto& entries) { std::ranges::fill(flat(entries), 0.0); }, found->second);
+  }
+  /// act(name, entries) for every array, its numbers in a row.
   template <class Act>
   void for_each_array(Act act) {
     for (auto& [name, array] : arrays_)

@@ -12,18 +12,16 @@ namespace recoil::potentials {
 /// enclose (up to a constant for a surface whose rim does not move). V is integrated on the curved facets
 /// themselves, exactly.
 ///
-/// Its entries of PhysicalGradient::pressure are the products with the force of each facet's own cone -f
+/// Its derivatives by quantities::pressure are the products with the force of each facet's own cone -f
 /// dV/dx, which is f p n da only in the sum over the facets.
 ///
-/// @param pressure p at a time [Pa], without the factor `history` (empty: 1), which
-/// PhysicalGradient::pressure is by; the same on all facets, or there is no potential.
+/// @param pressure p at a time [Pa]; the same on all facets, or there is no potential.
 /// @throws InputError on every rank, with `where`, if the facets' surface has a rim that `prescribed` (one
 /// flag per local entry) does not hold in all components: there is no potential then. Collective.
 template <int dim>
 std::unique_ptr<Potential<dim>>
 make_pressure(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
               FacetSelection facets, std::function<double(double time)> pressure,
-              std::span<const char> prescribed, const std::string& where,
-              std::function<double(double time)> history = {});
+              std::span<const char> prescribed, const std::string& where);
 
 } // namespace recoil::potentials

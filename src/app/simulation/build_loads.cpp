@@ -80,6 +80,10 @@ double pressure_at(const PressureEntry& entry, const ExpressionPoint& point) {
   return require_finite(entry.evaluate(point), entry.where, "pressure", {}, point);
 }
 
+double history_at(const PressureEntry& entry, double time) {
+  return time_factor(entry.interpolation, 0, time);
+}
+
 std::function<double(double)> uniform_pressure(const PressureEntry& entry) {
   for (const Expression& value : entry.formulas())
     if (value.depends_on_position())
@@ -90,12 +94,8 @@ std::function<double(double)> uniform_pressure(const PressureEntry& entry) {
   return [&entry](double time) {
     ExpressionPoint point;
     point.t = time;
-    return pressure_at(entry, point);
+    return history_at(entry, time) * pressure_at(entry, point);
   };
-}
-
-double history_at(const PressureEntry& entry, double time) {
-  return time_factor(entry.interpolation, 0, time);
 }
 
 } // namespace
@@ -119,8 +119,7 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const C
                                               }));
   for (const PressureEntry& entry : conditions.pressure)
     add(potentials::make_pressure<dim>(space, problem.geometry, facets_of(entry.all, entry.ids),
-                                       uniform_pressure(entry), problem.dirichlet->flags(), entry.where,
-                                       [&entry](double time) { return history_at(entry, time); }));
+                                       uniform_pressure(entry), problem.dirichlet->flags(), entry.where));
 }
 
 template void add_loads(const Scene&, const fem::FunctionSpace<2>&, const CellOverrides&,

@@ -50,6 +50,15 @@ GradientChain<dim>::GradientChain(DiscreteScene<dim>& discrete,
       discrete.obstacles().num_vertices(), contact ? contact->parameters().friction.values.size() : 0);
   for (const auto& field : fields) gradient_.emplace_back(field.size(), 0.0);
   products_.wants_mass = any(&ParameterKind::changes_mass);
+  if (any([](const ParameterKind& kind) { return kind.actions<dim>().add_loads != nullptr; }))
+    products_.loads = [this](std::size_t objective, double time) {
+      auto& g = products_.gradients[objective];
+      for (std::size_t k = 0; k < fields_.size(); ++k)
+        if (const auto add = actions(k).add_loads)
+          add(fields_[k], PhysicalProducts<dim>{discrete_, g, {}}, time, gradient_[k]);
+      g.clear(parameters::quantities::traction);
+      g.clear(parameters::quantities::pressure);
+    };
   if (obstacles)
     products_.obstacles = [this](std::size_t, double time, double load_factor, const auto& y) {
       for (std::size_t k = 0; k < fields_.size(); ++k)

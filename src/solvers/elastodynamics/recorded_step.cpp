@@ -142,6 +142,7 @@ void RecordedStep<dim>::add_parameter_products(std::size_t objective, const lina
   for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
     potential.add_parameter_products(now_->u.local(), p.local(), factor, gradient);
   });
+  if (products_.loads) products_.loads(objective, record_->time);
   if (!problem_.contact) return;
   problem_.contact->add_parameter_products(factor * stiffness_, factor, p, gradient);
   if (products_.obstacles) add_obstacle_products(objective, p, factor);

@@ -17,6 +17,8 @@ struct SweepProducts {
   /// One per objective: material, loads, friction, shape.
   std::vector<parameters::PhysicalGradient<dim>> gradients;
   bool wants_mass = true; ///< false: neither density nor shape is asked for
+  /// Takes from `gradients` what is by loads, which vary in time: after the products of every step.
+  std::function<void(std::size_t objective, double time)> loads;
   /// y' dg/dq of the prescribed displacements of the space at a time; only prescribed entries of y count.
   std::function<void(std::size_t objective, double time, double load_factor, const linalg::Vector& y)>
       prescribed;

@@ -9,21 +9,31 @@ void refuse_replaced_load(const ExperimentScene& at, const ParameterSpec& parame
                           const std::vector<Varying>& in_space, const std::vector<Varying>& in_time,
                           const char* instead) {
   refuse_replaced(at, parameter, in_space, "space; write numbers there");
-  if (!is_static(at.scene)) refuse_replaced(at, parameter, in_time, instead);
+  if (!parameter.per_step && !is_static(at.scene)) refuse_replaced(at, parameter, in_time, instead);
 }
 
-constexpr const char* factor_instead = "time; write numbers there, with an `interpolation`";
+constexpr const char* factor_instead =
+    "time; write \"per_step\": true, or numbers there with an `interpolation`";
 
-/// Derivatives by pressures and by normal tractions are kept together, per facet.
-void refuse_normal_traction(const ExperimentScene& at, const ParameterSpec& parameter,
-                            const PressureEntry& pressure) {
-  for (const PressureEntry& other : at.scene.boundary_conditions.normal_aligned_neumann)
-    if (pressure.all || other.all ||
-        std::ranges::find_first_of(pressure.ids, other.ids) != pressure.ids.end())
+/// Derivatives by all loads of one sort on a facet are gathered together.
+template <class Entry>
+void refuse_shared_facets(const ExperimentScene& at, const ParameterSpec& parameter,
+                          const std::vector<Entry>& entries, const std::vector<Entry>& others) {
+  const auto is_set = [&](const Entry& entry) {
+    return !parameter.boundary || acts_on(entry, *parameter.boundary);
+  };
+  for (const Entry& entry : entries)
+    for (const Entry& other : others) {
+      const bool apart =
+          !entry.all && !other.all && std::ranges::find_first_of(entry.ids, other.ids) == entry.ids.end();
+      const bool set_alike =
+          &entries == &others && is_set(other) && entry.interpolation.empty() && other.interpolation.empty();
+      if (&entry == &other || !is_set(entry) || apart || set_alike) continue;
       at.fail(parameter.where, "quantity",
-              pressure.where + " and " + other.where +
+              entry.where + " and " + other.where +
                   " load the same facets, and their derivatives cannot be told apart; give them facets of "
                   "their own");
+    }
 }
 
 void check_traction(const ExperimentScene& at, const ParameterSpec& parameter) {
@@ -32,6 +42,7 @@ void check_traction(const ExperimentScene& at, const ParameterSpec& parameter) {
                                  "; add an entry with this id, its value may be zero");
   refuse_replaced_load(at, parameter, position_dependence(entry.value, entry.where),
                        time_dependence(entry.value, entry.where), factor_instead);
+  refuse_shared_facets(at, parameter, entries, entries);
   refuse_shared_entries(at, parameter, entries);
 }
 
@@ -44,7 +55,8 @@ void check_pressure(const ExperimentScene& at, const ParameterSpec& parameter) {
       find_entry(at, parameter, conditions.pressure, "boundary_conditions/pressure_boundary", hint);
   refuse_replaced_load(at, parameter, position_dependence(entry.formulas(), entry.where),
                        time_dependence(entry), factor_instead);
-  refuse_normal_traction(at, parameter, entry);
+  refuse_shared_facets(at, parameter, conditions.pressure, conditions.pressure);
+  refuse_shared_facets(at, parameter, conditions.pressure, conditions.normal_aligned_neumann);
   refuse_shared_entries(at, parameter, conditions.pressure);
 }
 
@@ -56,15 +68,32 @@ void check_body_force(const ExperimentScene& at, const ParameterSpec& parameter)
                        "time; write numbers there");
 }
 
+/// Puts values into an entry: `set_values` the value, which is 1 where steps have values of their own.
+template <class Entry>
+void set_load(Entry& entry, const ParameterSpec& spec, const TimeSpec& time, std::span<const double> values,
+              int components, void (*set_value)(Entry&, std::span<const double>)) {
+  if (!spec.per_step) return set_value(entry, values);
+  set_value(entry, std::vector<double>(components, 1.0));
+  entry.interpolation = step_tables(time, values, components);
+}
+
+void set_traction(TractionEntry& entry, std::span<const double> values) {
+  entry.value.clear();
+  for (const double value : values) entry.value.emplace_back(value);
+}
+
+void set_pressure(PressureEntry& entry, std::span<const double> values) {
+  entry.per_time.clear();
+  entry.value = Expression(values[0]);
+}
+
 template <int dim>
 void apply_traction(const ParameterField<dim>& field, std::span<const double> values,
                     const VariantInputs<dim>& to) {
   const auto& boundary = field.spec->boundary;
   for (TractionEntry& entry : to.scene.boundary_conditions.neumann)
-    if (!boundary || acts_on(entry, *boundary)) {
-      entry.value.clear();
-      for (const double value : values) entry.value.emplace_back(value);
-    }
+    if (!boundary || acts_on(entry, *boundary))
+      set_load(entry, *field.spec, to.scene.time, values, dim, set_traction);
 }
 
 template <int dim>
@@ -72,40 +101,46 @@ void apply_pressure(const ParameterField<dim>& field, std::span<const double> va
                     const VariantInputs<dim>& to) {
   const auto& boundary = field.spec->boundary;
   for (PressureEntry& entry : to.scene.boundary_conditions.pressure)
-    if (!boundary || acts_on(entry, *boundary)) {
-      entry.per_time.clear();
-      entry.value = Expression(values[0]);
-    }
+    if (!boundary || acts_on(entry, *boundary))
+      set_load(entry, *field.spec, to.scene.time, values, 1, set_pressure);
 }
 
-/// act(facet) for the facets that an entry of a parameter loads.
-template <int dim, class Entry, class Act>
-void for_loaded_facets(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
-                       const std::vector<Entry>& entries, Act act) {
+/// gradient += share(facet, component) times its factor in time, for the facets that entries of a parameter
+/// load.
+template <int dim, class Entry, class Share>
+void add_load_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
+                       const std::vector<Entry>& entries, double time, int components,
+                       std::span<double> gradient, Share share) {
   const auto& boundary = field.spec->boundary;
   const auto& facets = products.discrete.space().boundary_facets();
-  for (std::size_t f = 0; f < facets.size(); ++f)
-    if (std::ranges::any_of(entries, [&](const Entry& entry) {
-          return acts_on(entry, facets[f].id) && (!boundary || acts_on(entry, *boundary));
-        }))
-      act(f);
+  const auto weights = step_weights(*field.spec, products.discrete.scene().time, time);
+  for (std::size_t f = 0; f < facets.size(); ++f) {
+    const auto entry = std::ranges::find_if(entries, [&](const Entry& one) {
+      return acts_on(one, facets[f].id) && (!boundary || acts_on(one, *boundary));
+    });
+    if (entry == entries.end()) continue;
+    for (int c = 0; c < components; ++c) {
+      const double factor = field.spec->per_step ? 1 : time_factor(entry->interpolation, c, time);
+      for (const auto& [slot, weight] : weights)
+        gradient[slot * components + c] += weight * factor * share(f, c);
+    }
+  }
 }
 
 template <int dim>
 void add_traction_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
-                           std::span<double> gradient) {
+                           double time, std::span<double> gradient) {
   const auto& tractions = products.by.vectors(parameters::quantities::traction);
-  Eigen::Map<Eigen::Matrix<double, dim, 1>> sum(gradient.data());
-  for_loaded_facets(field, products, products.discrete.scene().boundary_conditions.neumann,
-                    [&](std::size_t f) { sum += tractions[f]; });
+  add_load_products(field, products, products.discrete.scene().boundary_conditions.neumann, time, dim,
+                    gradient, [&](std::size_t facet, int c) { return tractions[facet][c]; });
 }
 
 template <int dim>
 void add_pressure_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
-                           std::span<double> gradient) {
+                           double time, std::span<double> gradient) {
   const auto& pressures = products.by.numbers(parameters::quantities::pressure);
-  for_loaded_facets(field, products, products.discrete.scene().boundary_conditions.pressure,
-                    [&](std::size_t f) { gradient[0] += pressures[f]; });
+  add_load_products(field, products, products.discrete.scene().boundary_conditions.pressure, time, 1,
+                    gradient, [&](std::size_t facet, int) { return pressures[facet]; });
 }
 
 template <int dim>
@@ -120,12 +155,14 @@ void add_body_force_products(const ParameterField<dim>& field, const PhysicalPro
 
 template <int dim>
 ParameterActions<dim> traction_actions() {
-  return {.apply = apply_traction<dim>, .add_transposed = add_traction_products<dim>};
+  return {.make_slots = make_step_slots<dim>,
+          .apply = apply_traction<dim>,
+          .add_loads = add_traction_products<dim>};
 }
 
 template <int dim>
 ParameterActions<dim> pressure_actions() {
-  return {.apply = apply_pressure<dim>, .add_transposed = add_pressure_products<dim>};
+  return {.apply = apply_pressure<dim>, .add_loads = add_pressure_products<dim>};
 }
 
 template <int dim>
@@ -142,7 +179,7 @@ std::vector<ParameterKind> load_parameters() {
       {.name = "traction",
        .unit = "Pa",
        .components = Components::vector,
-       .takes = {"boundary"},
+       .takes = {"boundary", "per_step"},
        .doc = "`value` of the `neumann_boundary` with this id (default: the only one).",
        .check = check_traction,
        .in_2d = traction_actions<2>(),

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "app/study/parameters/parameter_kind.hpp"
@@ -137,6 +138,40 @@ void apply_to_cells(const ParameterField<dim>& field, std::span<const double> va
   }
 }
 
+std::size_t num_steps_of(const ParameterSpec& spec, const TimeSpec& time) {
+  return spec.per_step ? time.steps : 1;
+}
+
+template <int dim>
+void make_step_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
+  builder.replicate(field, num_steps_of(*field.spec, builder.scene.time));
+}
+
+std::vector<TimeFactor> step_tables(const TimeSpec& time, std::span<const double> values, int components) {
+  std::vector<TimeFactor> tables(components);
+  for (int c = 0; c < components; ++c) {
+    tables[c].kind = TimeFactor::Kind::piecewise_linear;
+    tables[c].points = {time.t0};
+    tables[c].values = {0.0};
+    for (int n = 1; n <= time.steps; ++n) {
+      tables[c].points.push_back(time.time_of_step(n));
+      tables[c].values.push_back(values[(n - 1) * components + c]);
+    }
+  }
+  return tables;
+}
+
+std::vector<SlotWeight> step_weights(const ParameterSpec& spec, const TimeSpec& time, double now) {
+  if (!spec.per_step || time.kind == TimeKind::statics) return {{0, 1.0}};
+  const double position = (now - time.t0) / time.dt;
+  const int before = std::floor(position + 1e-9);
+  const double share = std::max(position - before, 0.0);
+  std::vector<SlotWeight> weights;
+  if (before > 0) weights.emplace_back(before - 1, share > 1e-9 ? 1 - share : 1);
+  if (share > 1e-9) weights.emplace_back(before, share);
+  return weights;
+}
+
 template <int dim>
 std::vector<double> ParameterField<dim>::start_values() const {
   std::vector<double> values;
@@ -172,6 +207,8 @@ std::vector<ParameterField<dim>> make_parameter_fields(const Study& study, int e
   return fields;
 }
 
+template void make_step_slots(const SlotBuilder<2>&, ParameterField<2>&);
+template void make_step_slots(const SlotBuilder<3>&, ParameterField<3>&);
 template struct ParameterField<2>;
 template struct ParameterField<3>;
 template class SlotBuilder<2>;

@@ -58,6 +58,8 @@ struct ParameterActions {
   void (*apply_to_state)(const Field&, Values, const fem::FunctionSpace<dim>&, stepping::State&) = nullptr;
   /// gradient += (d apply/dq)' products. Collective.
   void (*add_transposed)(const Field&, const PhysicalProducts<dim>&, Gradient) = nullptr;
+  /// gradient += products with the loads at a time, which the sweep has gathered since the step before.
+  void (*add_loads)(const Field&, const PhysicalProducts<dim>&, double time, Gradient) = nullptr;
   /// gradient += y' dg/dq of the prescribed displacements g at a time.
   void (*add_prescribed)(const Field&, DiscreteScene<dim>&, double time, double load_factor,
                          const linalg::Vector& y, Gradient) = nullptr;
@@ -73,6 +75,21 @@ struct ParameterActions {
 template <int dim>
 void apply_to_cells(const ParameterField<dim>& field, std::span<const double> values,
                     const VariantInputs<dim>& to);
+
+/// How many values in time a parameter has.
+std::size_t num_steps_of(const ParameterSpec& spec, const TimeSpec& time);
+/// One slot, or one per step.
+template <int dim>
+void make_step_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field);
+/// Components of values per step as factors of time: the values at the ends of the steps, linear between,
+/// zero at the start.
+std::vector<TimeFactor> step_tables(const TimeSpec& time, std::span<const double> values, int components);
+/// Which values act at a time, and their weights: those of step_tables(), or the only one.
+struct SlotWeight {
+  std::size_t slot;
+  double weight;
+};
+std::vector<SlotWeight> step_weights(const ParameterSpec& spec, const TimeSpec& time, double now);
 
 /// One row of the table of kinds. `takes` and `needs` name the keys of a parameter beside those that
 /// all have (`name`, `quantity`, `experiment`, `initial`, `bounds`, `scale`, `tie`).

@@ -62,38 +62,14 @@ void check_obstacle_motion(const ExperimentScene& at, const ParameterSpec& param
       refuse_replaced_motion(at, parameter, *entry);
 }
 
-/// Value of one component at the ends of the steps, linear between, zero at the start.
-TimeFactor step_table(const TimeSpec& time, std::span<const double> values, int components, int component) {
-  TimeFactor table;
-  table.kind = TimeFactor::Kind::piecewise_linear;
-  table.points = {time.t0};
-  table.values = {0.0};
-  for (int n = 1; n <= time.steps; ++n) {
-    table.points.push_back(time.time_of_step(n));
-    table.values.push_back(values[static_cast<std::size_t>((n - 1) * components + component)]);
-  }
-  return table;
-}
-
 void set_prescribed(DirichletEntry& entry, const ParameterSpec& spec, std::span<const double> values, int dim,
                     const TimeSpec& time) {
-  if (spec.per_step) entry.interpolation.clear();
   for (int c = 0; c < dim; ++c) {
     ComponentValue& component = entry.value[static_cast<std::size_t>(c)];
     component.per_time.clear();
-    component.value = Expression(spec.per_step ? 1.0 : values[static_cast<std::size_t>(c)]);
-    if (spec.per_step) entry.interpolation.push_back(step_table(time, values, dim, c));
+    component.value = Expression(spec.per_step ? 1.0 : values[c]);
   }
-}
-
-template <int dim>
-std::size_t num_prescribed_steps(const SlotBuilder<dim>& builder, const ParameterSpec& spec) {
-  return spec.per_step ? static_cast<std::size_t>(builder.scene.time.steps) : 1;
-}
-
-template <int dim>
-void make_dirichlet_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
-  builder.replicate(field, num_prescribed_steps(builder, *field.spec));
+  if (spec.per_step) entry.interpolation = step_tables(time, values, dim);
 }
 
 /// One slot, one per obstacle, or one per step.
@@ -101,7 +77,7 @@ template <int dim>
 void make_obstacle_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
   const ParameterSpec& spec = *field.spec;
   const auto& obstacles = builder.geometry.obstacles;
-  std::size_t num_slots = num_prescribed_steps(builder, spec);
+  std::size_t num_slots = num_steps_of(spec, builder.scene.time);
   if (spec.per_step && spec.per == Per::body)
     builder.refuse(spec, "per",
                    "obstacles move per step or each on its own, not both; write one parameter per obstacle");
@@ -153,19 +129,6 @@ void apply_obstacle_motion(const ParameterField<dim>& field, std::span<const dou
   }
 }
 
-/// Weights of the values of consecutive steps in a prescribed value at a time: (slot, weight), linear between
-/// the ends of steps as for lists in scenes.
-std::vector<std::pair<std::size_t, double>> step_weights(const TimeSpec& time, double now) {
-  if (time.kind == TimeKind::statics) return {{0, 1.0}};
-  const double position = (now - time.t0) / time.dt;
-  const auto before = static_cast<int>(std::floor(position + 1e-9));
-  const double share = std::max(position - before, 0.0);
-  std::vector<std::pair<std::size_t, double>> weights;
-  if (before > 0) weights.emplace_back(before - 1, share > 1e-9 ? 1 - share : 1);
-  if (share > 1e-9) weights.emplace_back(before, share);
-  return weights;
-}
-
 template <int dim>
 void add_obstacle_products(const ParameterField<dim>& field, DiscreteScene<dim>& discrete, double time,
                            double load_factor, const std::vector<Eigen::Matrix<double, dim, 1>>& y,
@@ -181,10 +144,8 @@ void add_obstacle_products(const ParameterField<dim>& field, DiscreteScene<dim>&
     if (field.slot_of_obstacle[obstacle] < 0) continue;
     const DirichletEntry& entry =
         *find_obstacle_motion(scene.boundary_conditions, obstacles.surface_ids[obstacle]);
-    const auto weights = field.spec->per_step
-                             ? step_weights(scene.time, time)
-                             : std::vector<std::pair<std::size_t, double>>{
-                                   {static_cast<std::size_t>(field.slot_of_obstacle[obstacle]), 1.0}};
+    std::vector<SlotWeight> weights = step_weights(*field.spec, scene.time, time);
+    if (!field.spec->per_step) weights[0].slot = field.slot_of_obstacle[obstacle];
     for (int i = 0; i < dim; ++i) {
       const double factor = field.spec->per_step ? 1 : time_factor(entry.interpolation, i, time);
       for (const auto& [slot, weight] : weights)
@@ -198,8 +159,7 @@ void add_dirichlet_products(const ParameterField<dim>& field, DiscreteScene<dim>
                             double load_factor, const linalg::Vector& y, std::span<double> gradient) {
   const Scene& scene = discrete.scene();
   const ParameterSpec& spec = *field.spec;
-  const auto weights =
-      spec.per_step ? step_weights(scene.time, time) : std::vector<std::pair<std::size_t, double>>{{0, 1.0}};
+  const auto weights = step_weights(spec, scene.time, time);
   discrete.solver().problem().dirichlet->for_each([&](LocalIndex node, int component, std::size_t condition) {
     const DirichletEntry& entry = scene.boundary_conditions.dirichlet[condition];
     if (!acts_on(entry, *spec.boundary)) return;
@@ -213,7 +173,7 @@ void add_dirichlet_products(const ParameterField<dim>& field, DiscreteScene<dim>
 
 template <int dim>
 ParameterActions<dim> dirichlet_actions() {
-  return {.make_slots = make_dirichlet_slots<dim>,
+  return {.make_slots = make_step_slots<dim>,
           .apply = apply_dirichlet<dim>,
           .add_prescribed = add_dirichlet_products<dim>};
 }
