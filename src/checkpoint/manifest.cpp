@@ -74,7 +74,7 @@ Json to_json(const StateEntry& entry) {
   json["time"] = record.time;
   json["dt"] = record.dt;
   json["from"] = record.predecessors();
-  json["a"] = std::span(record.coefficients.a).first(static_cast<std::size_t>(order));
+  json["a"] = std::span(record.coefficients.a).first(order);
   json["b"] = order > 0 ? record.coefficients.b : 0;
   json["kept"] = name_of(keepings, entry.kept);
   if (entry.fields >= 0) json["fields"] = entry.fields;

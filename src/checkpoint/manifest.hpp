@@ -93,7 +93,7 @@ class StateIndex {
 public:
   explicit StateIndex(const Manifest& manifest);
   const std::vector<stepping::StepRecord>& records() const { return records_; }
-  const std::string& extra(GlobalIndex id) const { return extras_[static_cast<std::size_t>(id)]; }
+  const std::string& extra(GlobalIndex id) const { return extras_[id]; }
   /// None where the arrays were not kept.
   const std::optional<StateLocation>& location(GlobalIndex id) const;
 

@@ -22,7 +22,7 @@ std::vector<int> experiments_of(const Item& entry, const Study& study) {
   for (const Experiment& experiment : study.experiments) names.push_back(experiment.name);
   std::vector<int> indices;
   if (!entry.has("experiment")) {
-    for (int i = 0; i < static_cast<int>(names.size()); ++i) indices.push_back(i);
+    for (int i = 0; i < std::ssize(names); ++i) indices.push_back(i);
     return indices;
   }
   distinct_texts(entry["experiment"]);
@@ -211,8 +211,8 @@ void resolve_ties(const std::vector<Item>& entries, const std::vector<std::strin
     std::string chain = names[i];
     std::vector<char> seen(entries.size(), 0);
     seen[i] = 1;
-    auto root = static_cast<std::size_t>(*direct[i]);
-    for (;; root = static_cast<std::size_t>(*direct[root])) {
+    std::size_t root = *direct[i];
+    for (;; root = *direct[root]) {
       chain += " -> " + names[root];
       if (seen[root])
         tie.fail("ties go in a circle: " + chain + "; one parameter must have a value of its own");

@@ -54,7 +54,7 @@ void check_marker_bodies(const Study& study, std::span<const Scene> scenes,
                          std::vector<std::string>& warnings) {
   std::vector<std::size_t> observed;
   for (const auto& objective : study.objectives)
-    if (objective->type->uses_markers) observed.push_back(static_cast<std::size_t>(objective->experiment));
+    if (objective->type->uses_markers) observed.push_back(objective->experiment);
   for (const MarkerSpec& marker : study.markers) {
     if (observed.empty()) {
       warnings.push_back(marker.where.entry + ": no objective of type markers looks at '" + marker.name +
@@ -126,10 +126,9 @@ std::vector<std::string> check_study_against_scenes(const Study& study, std::spa
     experiments.push_back({study, study.experiments[i], static_cast<int>(i), scenes[i]});
   std::vector<std::string> warnings;
   for (const ParameterSpec& parameter : study.parameters)
-    for (const int index : parameter.experiments)
-      parameter.kind->check(experiments[static_cast<std::size_t>(index)], parameter);
+    for (const int index : parameter.experiments) parameter.kind->check(experiments[index], parameter);
   for (const auto& objective : study.objectives)
-    check_objective(experiments[static_cast<std::size_t>(objective->experiment)], *objective);
+    check_objective(experiments[objective->experiment], *objective);
   check_marker_bodies(study, scenes, warnings);
   for (const ExperimentScene& at : experiments) {
     check_friction_passes(at);

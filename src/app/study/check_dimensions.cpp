@@ -7,7 +7,7 @@ namespace recoil::app {
 
 void require_count(std::size_t given, int expected, int dim, const std::string& where,
                    const std::string& what) {
-  if (given != static_cast<std::size_t>(expected))
+  if (std::cmp_not_equal(given, expected))
     throw InputError(where, what + " needs " + std::to_string(expected) +
                                 (expected == 1 ? " component in " : " components in ") + std::to_string(dim) +
                                 "D, has " + std::to_string(given));
@@ -29,8 +29,7 @@ void check_parameter_dimension(const ParameterSpec& parameter, int dim) {
 void check_marker_dimensions(const Study& study, std::span<const int> dims) {
   std::vector<int> observed;
   for (const auto& objective : study.objectives)
-    if (objective->type->uses_markers)
-      observed.push_back(dims[static_cast<std::size_t>(objective->experiment)]);
+    if (objective->type->uses_markers) observed.push_back(dims[objective->experiment]);
   for (const MarkerSpec& marker : study.markers)
     if (!observed.empty() &&
         std::ranges::find(observed, static_cast<int>(marker.rest.size())) == observed.end())
@@ -43,10 +42,8 @@ void check_marker_dimensions(const Study& study, std::span<const int> dims) {
 void check_study_dimensions(const Study& study, std::span<const int> dims) {
   RECOIL_ASSERT(dims.size() == study.experiments.size());
   for (const ParameterSpec& parameter : study.parameters)
-    for (const int index : parameter.experiments)
-      check_parameter_dimension(parameter, dims[static_cast<std::size_t>(index)]);
-  for (const auto& objective : study.objectives)
-    objective->check_dimension(dims[static_cast<std::size_t>(objective->experiment)]);
+    for (const int index : parameter.experiments) check_parameter_dimension(parameter, dims[index]);
+  for (const auto& objective : study.objectives) objective->check_dimension(dims[objective->experiment]);
   check_marker_dimensions(study, dims);
 }
 

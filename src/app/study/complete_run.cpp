@@ -22,8 +22,8 @@ std::optional<double> seconds_of_complete_run(const parallel::Communicator& comm
                                               const ExperimentFolder& folder, GlobalIndex steps) {
   checkpoint::TrajectoryReader reader(comm, folder.trajectory());
   const GlobalIndex newest = reader.restart_point().states.front();
-  if (newest + 1 != static_cast<GlobalIndex>(reader.records().size()) ||
-      !reader.records().back().completes_nominal || reader.records().back().nominal_step != steps)
+  if (newest + 1 != std::ssize(reader.records()) || !reader.records().back().completes_nominal ||
+      reader.records().back().nominal_step != steps)
     return {};
   std::string text;
   parallel::collectively(comm, [&] {

@@ -34,7 +34,7 @@ template <int dim>
 double component_of(const Direction& direction, const ParameterField<dim>& field,
                     const mesh::DistributedMesh<dim>& mesh, const std::vector<double>& values,
                     std::size_t entry) {
-  const auto width = static_cast<std::size_t>(field.components);
+  const std::size_t width = field.components;
   const int owner = field.spec->tie.value_or(field.index);
   if (direction.only >= 0 && owner != direction.only) return 0;
   const GlobalIndex number =

@@ -54,9 +54,7 @@ public:
   int history() const override { return scene().time.kind == TimeKind::dynamic ? scene().time.bdf_order : 1; }
   const parallel::Communicator& comm() const override { return comm_; }
 
-  const std::string& name() const override {
-    return study_.experiments[static_cast<std::size_t>(experiment_)].name;
-  }
+  const std::string& name() const override { return study_.experiments[experiment_].name; }
   const Scene& scene() const override { return loaded_.file.scene; }
   std::vector<int> parameters() const override;
   const ParameterValues& start_values() const override { return start_; }

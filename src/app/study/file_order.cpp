@@ -17,7 +17,7 @@ template <int dim>
 struct OwnedRows {
   OwnedRows(const ParameterField<dim>& field, const mesh::DistributedMesh<dim>& mesh)
       : of_cells(field.extent == ParameterField<dim>::Extent::cells),
-        count(static_cast<std::size_t>(of_cells ? mesh.num_owned_cells : mesh.num_owned_vertices)),
+        count(of_cells ? mesh.num_owned_cells : mesh.num_owned_vertices),
         slots(std::span(of_cells ? field.slot_of_cell : field.slot_of_vertex).first(count)),
         layout(*mesh.comm, std::span(of_cells ? mesh.cell_ids : mesh.vertex_ids).first(count)) {}
 
@@ -52,7 +52,7 @@ double scaled_derivative(const ParameterSpec& spec, double value, double derivat
 template <int dim>
 void write_in_file_order(io::Hdf5Writer& file, const std::string& name, const ParameterField<dim>& field,
                          const mesh::DistributedMesh<dim>& mesh, std::span<const double> values) {
-  const auto width = static_cast<std::size_t>(field.components);
+  const std::size_t width = field.components;
   if (field.extent == ParameterField<dim>::Extent::replicated) {
     file.write_rows<double>(name, mesh.comm->rank() == 0 ? values : std::span<const double>(),
                             field.components);
@@ -62,9 +62,7 @@ void write_in_file_order(io::Hdf5Writer& file, const std::string& name, const Pa
   std::vector<double> owned(rows.count * width, std::numeric_limits<double>::quiet_NaN());
   for (std::size_t row = 0; row < rows.count; ++row)
     if (rows.slots[row] >= 0)
-      std::copy_n(values.begin() +
-                      static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows.slots[row]) * width),
-                  width, owned.begin() + static_cast<std::ptrdiff_t>(row * width));
+      std::copy_n(values.begin() + rows.slots[row] * width, width, owned.begin() + row * width);
   file.write_rows<double>(name, rows.layout.template to_blocks<double>(owned, field.components),
                           field.components);
 }
@@ -73,12 +71,11 @@ template <int dim>
 std::vector<double> read_in_file_order(const io::Hdf5Reader& file, const std::string& name,
                                        const ParameterField<dim>& field,
                                        const mesh::DistributedMesh<dim>& mesh) {
-  const auto width = static_cast<std::size_t>(field.components);
+  const std::size_t width = field.components;
   const bool replicated = field.extent == ParameterField<dim>::Extent::replicated;
   std::optional<OwnedRows<dim>> rows;
   if (!replicated) rows.emplace(field, mesh);
-  const GlobalIndex expected =
-      replicated ? static_cast<GlobalIndex>(field.slot_ids.size()) : rows->layout.global_size();
+  const GlobalIndex expected = replicated ? std::ssize(field.slot_ids) : rows->layout.global_size();
   const std::vector<double> block = parallel::collectively(*mesh.comm, [&] {
     const io::ArrayShape shape = file.shape(name);
     if (shape.rows != expected || shape.columns != field.components)
@@ -91,9 +88,7 @@ std::vector<double> read_in_file_order(const io::Hdf5Reader& file, const std::st
   std::vector<double> values(field.size(), 0.0);
   for (std::size_t row = 0; row < rows->count; ++row)
     if (rows->slots[row] >= 0)
-      std::copy_n(owned.begin() + static_cast<std::ptrdiff_t>(row * width), width,
-                  values.begin() +
-                      static_cast<std::ptrdiff_t>(static_cast<std::size_t>(rows->slots[row]) * width));
+      std::copy_n(owned.begin() + row * width, width, values.begin() + rows->slots[row] * width);
   return values;
 }
 

@@ -92,14 +92,13 @@ void GradientChain<dim>::sum_over_ranks(std::size_t k, std::span<double> gradien
   if (field.extent == ParameterField<dim>::Extent::replicated) {
     mesh.comm->sum(gradient);
   } else if (field.extent == ParameterField<dim>::Extent::vertices) {
-    const auto width = static_cast<std::size_t>(field.components);
+    const std::size_t width = field.components;
     std::vector<double> by_vertex(mesh.vertices.size() * width, 0.0);
     const auto copy = [&](auto act) {
       for (std::size_t v = 0; v < mesh.vertices.size(); ++v)
         if (field.slot_of_vertex[v] >= 0)
           for (std::size_t i = 0; i < width; ++i)
-            act(by_vertex[v * width + i],
-                gradient[static_cast<std::size_t>(field.slot_of_vertex[v]) * width + i]);
+            act(by_vertex[v * width + i], gradient[field.slot_of_vertex[v] * width + i]);
     };
     copy([](double& at_vertex, double share) { at_vertex = share; });
     add_to_vertex_owners(mesh, field.components, by_vertex);

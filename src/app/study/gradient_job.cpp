@@ -170,7 +170,7 @@ ForwardResult Job<dim>::run(const ExperimentFolder& folder) {
     swept_ = std::move(known->sweep);
   } else {
     problem_ = std::make_unique<ExperimentProblem<dim>>(model_, scene(), model_.start_values());
-    observed_.assign(static_cast<std::size_t>(scene().time.steps) + 1, 0);
+    observed_.assign(scene().time.steps + 1, 0);
     ForwardResult result;
     result.failure = run_forward(result, watch);
     if (!result.failure.empty()) return result;
@@ -244,7 +244,7 @@ std::string Job<dim>::run_forward(ForwardResult& result, const Stopwatch& watch)
     }
   const auto see = [this](const stepping::StepRecord& record, const auto& u, const auto& v) {
     problem_->observe(record, u, v);
-    if (record.completes_nominal) observed_[static_cast<std::size_t>(record.nominal_step)] = 1;
+    if (record.completes_nominal) observed_[record.nominal_step] = 1;
   };
   auto& solver = problem_->discrete().solver();
   TrajectoryOutput<dim> output(solver, scene().output.fields);
@@ -273,8 +273,7 @@ void Job<dim>::observe_the_rest() {
                         sweep_settings().stop_if_interrupted)
       .visit(
           [&](const stepping::StepRecord& record) {
-            return problem_->is_observed(record) &&
-                   observed_[static_cast<std::size_t>(record.nominal_step)] == 0;
+            return problem_->is_observed(record) && observed_[record.nominal_step] == 0;
           },
           [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
             interrupts_.stop_if_pending();

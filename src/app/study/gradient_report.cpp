@@ -27,8 +27,7 @@ const char* unit_of(const ParameterSpec& spec) {
 /// Groups of gradient.h5 that belong to a parameter.
 Json groups_of(const Study& study, const ParameterSpec& spec) {
   Json groups = Json::array();
-  for (const int e : spec.experiments)
-    groups.push_back(study.experiments[static_cast<std::size_t>(e)].name + "/" + spec.name);
+  for (const int e : spec.experiments) groups.push_back(study.experiments[e].name + "/" + spec.name);
   return groups;
 }
 
@@ -47,7 +46,7 @@ void add(const std::vector<std::string>& bodies, const std::vector<double>& valu
     if (!bodies.empty()) {
       const std::string& body = bodies[i / width];
       const auto found = std::ranges::find(sum.bodies, body);
-      place = static_cast<std::size_t>(found - sum.bodies.begin()) * width + i % width;
+      place = (found - sum.bodies.begin()) * width + i % width;
       if (found == sum.bodies.end()) sum.bodies.push_back(body);
     }
     if (place >= sum.gradient.size()) {
@@ -67,15 +66,15 @@ Json describe_parameters(const Study& study, const GradientStages& stages) {
     const std::vector<int> parameters = experiment.parameters();
     for (std::size_t k = 0; k < parameters.size(); ++k) {
       if (!experiment.is_replicated(k)) continue;
-      const auto index = static_cast<std::size_t>(parameters[k]);
-      const auto owner = static_cast<std::size_t>(study.parameters[index].tie.value_or(parameters[k]));
+      const std::size_t index = parameters[k];
+      const std::size_t owner = study.parameters[index].tie.value_or(parameters[k]);
       add(bodies_of_values(study, stages.experiments, e, k), experiment.start_values()[k],
           stages.sweeps[e].values[k], sums[owner]);
     }
   }
   for (std::size_t i = 0; i < study.parameters.size(); ++i) {
     const ParameterSpec& spec = study.parameters[i];
-    const auto owner = static_cast<std::size_t>(spec.tie.value_or(static_cast<int>(i)));
+    const std::size_t owner = spec.tie.value_or(static_cast<int>(i));
     const auto& [bodies, values, gradient] = sums[owner];
     if (gradient.empty()) {
       result[spec.name] = {
@@ -101,7 +100,7 @@ nlohmann::ordered_json describe_gradient(const Study& study, const GradientStage
   GlobalIndex newton = 0, linear = 0;
   std::vector<std::size_t> next(stages.experiments.size(), 0);
   for (const auto& spec : study.objectives) {
-    const auto e = static_cast<std::size_t>(spec->experiment);
+    const std::size_t e = spec->experiment;
     json["per_objective"][spec->name] = stages.forward[e].terms[next[e]++];
   }
   for (std::size_t e = 0; e < stages.experiments.size(); ++e) {
@@ -156,7 +155,7 @@ void write_gradient_fields(const parallel::Communicator& comm, const Study& stud
     const std::vector<int> parameters = experiment.parameters();
     for (std::size_t k = 0; k < parameters.size(); ++k) {
       if (experiment.is_replicated(k)) continue;
-      const ParameterSpec& spec = study.parameters[static_cast<std::size_t>(parameters[k])];
+      const ParameterSpec& spec = study.parameters[parameters[k]];
       const std::string group = study.experiments[e].name + "/" + spec.name;
       experiment.write_field(file, group, k, stages.sweeps[e].values);
       file.write_attribute(group, "unit", unit_of(spec));

@@ -28,8 +28,7 @@ std::string warn_of_loose_steps(const Study& study, const GradientStages& stages
     const double sensitivity = stages.experiments[e]->model().sensitivity(sweep.values, k);
     all = std::hypot(all, sensitivity);
     if (!(error > noticeable * sensitivity)) continue;
-    names +=
-        (names.empty() ? "'" : ", '") + study.parameters[static_cast<std::size_t>(parameters[k])].name + "'";
+    names += (names.empty() ? "'" : ", '") + study.parameters[parameters[k]].name + "'";
     worst = std::max(worst, error / sensitivity);
   }
   if (names.empty() || error <= negligible * all) return "";

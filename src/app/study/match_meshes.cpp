@@ -27,7 +27,7 @@ struct PlacedCell {
   Point<dim> centre() const {
     Point<dim> centre{};
     for (int a = 0; a < size(); ++a)
-      for (std::size_t i = 0; i < dim; ++i) centre[i] += positions[static_cast<std::size_t>(a)][i] / size();
+      for (std::size_t i = 0; i < dim; ++i) centre[i] += positions[a][i] / size();
     return centre;
   }
 };
@@ -49,16 +49,15 @@ std::vector<PlacedCell<dim>> place(const parallel::Communicator& comm, const Mes
   std::ranges::sort(wanted);
   wanted.erase(std::unique(wanted.begin(), wanted.end()), wanted.end());
 
-  std::vector<std::vector<GlobalIndex>> questions(static_cast<std::size_t>(comm.size()));
+  std::vector<std::vector<GlobalIndex>> questions(comm.size());
   for (const GlobalIndex node : wanted)
-    questions[static_cast<std::size_t>(io::rank_of_row(node, mesh.num_nodes, comm.size()))].push_back(node);
+    questions[io::rank_of_row(node, mesh.num_nodes, comm.size())].push_back(node);
   const GlobalIndex begin = io::block_begin(mesh.num_nodes, comm.rank(), comm.size());
   std::vector<std::vector<Point<dim>>> answers;
   for (const auto& asked : parallel::exchange(comm, questions)) {
     auto& own = answers.emplace_back();
     for (const GlobalIndex node : asked)
-      std::copy_n(mesh.coordinates.begin() + static_cast<std::ptrdiff_t>((node - begin) * dim), dim,
-                  own.emplace_back().begin());
+      std::copy_n(mesh.coordinates.begin() + (node - begin) * dim, dim, own.emplace_back().begin());
   }
   std::unordered_map<GlobalIndex, Point<dim>> position;
   const auto received = parallel::exchange(comm, answers);
@@ -114,10 +113,9 @@ bool pair_nodes(const PlacedCell<dim>& cell, const PlacedCell<dim>& other, doubl
   std::vector<NodePair> found;
   for (int a = 0; a < cell.size(); ++a)
     for (int b = 0; b < cell.size(); ++b)
-      if (is_near<dim>(cell.positions[static_cast<std::size_t>(a)],
-                       other.positions[static_cast<std::size_t>(b)], tolerance))
-        found.push_back({cell.nodes[static_cast<std::size_t>(a)], other.nodes[static_cast<std::size_t>(b)]});
-  if (static_cast<int>(found.size()) != cell.size()) return false;
+      if (is_near<dim>(cell.positions[a], other.positions[b], tolerance))
+        found.push_back({cell.nodes[a], other.nodes[b]});
+  if (std::ssize(found) != cell.size()) return false;
   pairs.insert(pairs.end(), found.begin(), found.end());
   return true;
 }
@@ -129,7 +127,7 @@ std::optional<std::vector<NodePair>> pairs_of_cells(const parallel::Communicator
                                                     const MeshRows<dim>& mesh, const MeshRows<dim>& other,
                                                     double tolerance) {
   const Buckets<dim> buckets(tolerance);
-  const auto size = static_cast<std::size_t>(comm.size());
+  const std::size_t size = comm.size();
   std::vector<std::vector<PlacedCell<dim>>> sent(size), probes(size);
   for (const auto& cell : place(comm, other)) sent[buckets.of(cell.centre()) % size].push_back(cell);
   for (const auto& cell : place(comm, mesh)) {
@@ -158,16 +156,15 @@ std::optional<std::vector<NodePair>> pairs_of_cells(const parallel::Communicator
 /// other on some rank. Collective.
 std::optional<std::vector<GlobalIndex>> collect(const parallel::Communicator& comm,
                                                 const std::vector<NodePair>& pairs, GlobalIndex num_nodes) {
-  std::vector<std::vector<NodePair>> sent(static_cast<std::size_t>(comm.size()));
-  for (const NodePair& pair : pairs)
-    sent[static_cast<std::size_t>(io::rank_of_row(pair.node, num_nodes, comm.size()))].push_back(pair);
+  std::vector<std::vector<NodePair>> sent(comm.size());
+  for (const NodePair& pair : pairs) sent[io::rank_of_row(pair.node, num_nodes, comm.size())].push_back(pair);
   const GlobalIndex begin = io::block_begin(num_nodes, comm.rank(), comm.size());
   const GlobalIndex end = io::block_begin(num_nodes, comm.rank() + 1, comm.size());
-  std::vector<GlobalIndex> others(static_cast<std::size_t>(end - begin), -1);
+  std::vector<GlobalIndex> others(end - begin, -1);
   bool contradict = false;
   for (const auto& part : parallel::exchange(comm, sent))
     for (const NodePair& pair : part) {
-      GlobalIndex& other = others[static_cast<std::size_t>(pair.node - begin)];
+      GlobalIndex& other = others[pair.node - begin];
       contradict = contradict || (other >= 0 && other != pair.other);
       other = pair.other;
     }

@@ -30,8 +30,8 @@ struct ReferenceMesh {
     const TrajectoryOutput<dim> output(space, geometry);
     std::vector<double> positions;
     for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
-      for (const double x : space.node_positions()[static_cast<std::size_t>(node)]) positions.push_back(x);
-    const auto width = static_cast<std::size_t>(output.width());
+      for (const double x : space.node_positions()[node]) positions.push_back(x);
+    const std::size_t width = output.width();
     const auto connectivity =
         output.cells().template to_blocks<GlobalIndex>(output.connectivity(), output.width());
     rows.num_nodes = output.nodes().global_size();
@@ -39,8 +39,7 @@ struct ReferenceMesh {
     rows.coordinates = output.nodes().template to_blocks<double>(positions, dim);
     for (std::size_t first = 0; first < connectivity.size(); first += width) {
       rows.cells.emplace_back().fill(-1);
-      std::copy_n(connectivity.begin() + static_cast<std::ptrdiff_t>(first), width,
-                  rows.cells.back().begin());
+      std::copy_n(connectivity.begin() + first, width, rows.cells.back().begin());
     }
     first_node = output.nodes().block_begin();
   }

@@ -24,14 +24,14 @@ struct Observation {
   /// Notes the values of the state of `record`, if objectives look at such a state. Collective.
   void see(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
     if (record.completes_nominal)
-      objectives::observe<dim>(terms.objectives, static_cast<std::size_t>(record.nominal_step),
-                               {u.local(), v.local(), record.time}, composition);
+      objectives::observe<dim>(terms.objectives, record.nominal_step, {u.local(), v.local(), record.time},
+                               composition);
   }
   /// Whether see() would evaluate anything.
   bool is_wanted(const stepping::StepRecord& record) const {
     if (!record.completes_nominal) return false;
     for (std::size_t k = 0; k < composition.num_terms(); ++k)
-      if (composition.weight(k, static_cast<std::size_t>(record.nominal_step)) != 0) return true;
+      if (composition.weight(k, record.nominal_step) != 0) return true;
     return false;
   }
   /// Weighted terms in the order of the study.
@@ -55,8 +55,7 @@ public:
            linalg::Vector& du, linalg::Vector& dv) override {
     if (!record.completes_nominal) return;
     parameters::PhysicalGradient<dim>& g = products_.gradients[objective];
-    objectives::add_derivatives<dim>(observation_.terms.objectives,
-                                     static_cast<std::size_t>(record.nominal_step),
+    objectives::add_derivatives<dim>(observation_.terms.objectives, record.nominal_step,
                                      {state.u.local(), state.v.local(), record.time},
                                      observation_.composition, du.write_owned(), dv.write_owned(), g);
     // Where obstacles are at nominal times follows from their motion in full.

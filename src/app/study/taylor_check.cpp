@@ -66,9 +66,8 @@ std::vector<GradientCheck> check_gradient(const Study& study, const GradientJobs
   if (study.parameters.size() > 1)
     for (std::size_t k = 0; k < study.parameters.size(); ++k)
       if (!study.parameters[k].tie)
-        directions.emplace_back(
-            study.parameters[k].name,
-            Direction{study.check.directions + 1 + static_cast<int>(k), static_cast<int>(k)});
+        directions.emplace_back(study.parameters[k].name,
+                                Direction{study.check.directions + 1 + int(k), int(k)});
   double at_start = 0, unsolved = 0;
   for (const ForwardResult& result : forward) at_start += result.objective;
   for (const SweepResult& sweep : sweeps) unsolved += std::abs(sweep.objective_correction);

@@ -19,7 +19,7 @@ std::optional<std::size_t> field_of(const ExperimentModel& experiment, int param
   const std::vector<int> parameters = experiment.parameters();
   const auto found = std::ranges::find(parameters, parameter);
   if (found == parameters.end()) return {};
-  return static_cast<std::size_t>(found - parameters.begin());
+  return found - parameters.begin();
 }
 
 /// The field of parameter `owner` that the values of a tied one in `experiment` belong to: in the same
@@ -37,7 +37,7 @@ Place place_of_owner(const GradientJobs& experiments, std::size_t experiment, in
 std::vector<std::string> bodies_of_values(const Study& study, const GradientJobs& experiments,
                                           std::size_t experiment, std::size_t field) {
   const int parameter = experiments[experiment]->model().parameters()[field];
-  const auto& tie = study.parameters[static_cast<std::size_t>(parameter)].tie;
+  const auto& tie = study.parameters[parameter].tie;
   const Place owner = tie ? place_of_owner(experiments, experiment, *tie) : Place{experiment, field};
   return experiments[owner.experiment]->model().bodies(owner.field);
 }
@@ -46,7 +46,7 @@ void check_ties(const Study& study, const GradientJobs& experiments) {
   for (std::size_t e = 0; e < experiments.size(); ++e) {
     const std::vector<int> parameters = experiments[e]->model().parameters();
     for (std::size_t k = 0; k < parameters.size(); ++k) {
-      const ParameterSpec& spec = study.parameters[static_cast<std::size_t>(parameters[k])];
+      const ParameterSpec& spec = study.parameters[parameters[k]];
       if (!spec.tie) continue;
       const Place owner = place_of_owner(experiments, e, *spec.tie);
       const std::size_t own = experiments[e]->model().start_values()[k].size();
@@ -57,8 +57,7 @@ void check_ties(const Study& study, const GradientJobs& experiments) {
           fmt::format(
               "'{}' has {} values in experiment '{}', '{}' has {} in experiment '{}'; tie values of the "
               "same number of bodies and steps",
-              spec.name, own, study.experiments[e].name,
-              study.parameters[static_cast<std::size_t>(*spec.tie)].name, other,
+              spec.name, own, study.experiments[e].name, study.parameters[*spec.tie].name, other,
               study.experiments[owner.experiment].name));
     }
   }

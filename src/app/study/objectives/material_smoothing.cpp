@@ -20,7 +20,7 @@ public:
     objectives::CellConstants constants{{"lambda", "mu"}, {}, {}};
     parallel::collectively(discrete.space().comm(), [&] {
       for (std::size_t cell = 0; cell < lame.size(); ++cell) {
-        const MaterialEntry& entry = scene.materials[static_cast<std::size_t>(discrete.materials()[cell])];
+        const MaterialEntry& entry = scene.materials[discrete.materials()[cell]];
         if (!entry.law->lame && cells.selects(static_cast<LocalIndex>(cell)))
           throw InputError(where.of("type"),
                            "material_smoothing compares lambda and mu, which the material at " + entry.where +

@@ -49,35 +49,31 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
 template <int dim, class Act>
 void for_node_slots(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space, Act act) {
   const auto& mesh = space.mesh();
-  std::vector<LocalIndex> cell_of_node(static_cast<std::size_t>(space.num_owned_nodes()), -1);
+  std::vector<LocalIndex> cell_of_node(space.num_owned_nodes(), -1);
   std::vector<int> place(cell_of_node.size(), 0);
   for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
-    if (field.slot_of_cell[static_cast<std::size_t>(cell)] < 0) continue;
+    if (field.slot_of_cell[cell] < 0) continue;
     const auto nodes = space.cell_nodes(cell);
     for (std::size_t a = 0; a < nodes.size(); ++a) {
       if (nodes[a] >= space.num_owned_nodes()) continue;
-      LocalIndex& chosen = cell_of_node[static_cast<std::size_t>(nodes[a])];
-      if (chosen >= 0 &&
-          mesh.cell_ids[static_cast<std::size_t>(chosen)] > mesh.cell_ids[static_cast<std::size_t>(cell)])
-        continue;
+      LocalIndex& chosen = cell_of_node[nodes[a]];
+      if (chosen >= 0 && mesh.cell_ids[chosen] > mesh.cell_ids[cell]) continue;
       chosen = cell;
-      place[static_cast<std::size_t>(nodes[a])] = static_cast<int>(a);
+      place[nodes[a]] = a;
     }
   }
   for (std::size_t node = 0; node < cell_of_node.size(); ++node) {
     const LocalIndex cell = cell_of_node[node];
     if (cell < 0) continue;
     if (field.slot_of_vertex.empty()) {
-      act(node, field.slot_of_cell[static_cast<std::size_t>(cell)], 1.0);
+      act(node, field.slot_of_cell[cell], 1.0);
       continue;
     }
     const auto position = space.basis(space.order(cell)).node(place[node]);
-    const auto& vertices = mesh.cells[static_cast<std::size_t>(cell)];
+    const auto& vertices = mesh.cells[cell];
     for (int b = 0; b <= dim; ++b) {
       const double weight = b == 0 ? 1 - position.sum() : position[b - 1];
-      if (weight != 0)
-        act(node, field.slot_of_vertex[static_cast<std::size_t>(vertices[static_cast<std::size_t>(b)])],
-            weight);
+      if (weight != 0) act(node, field.slot_of_vertex[vertices[b]], weight);
     }
   }
 }
@@ -87,12 +83,12 @@ template <int dim>
 void put_into_nodes(const ParameterField<dim>& field, std::span<const double> values,
                     const fem::FunctionSpace<dim>& space, linalg::Vector& vector) {
   auto entries = vector.write_owned();
-  std::vector<char> reached(static_cast<std::size_t>(space.num_owned_nodes()), 0);
+  std::vector<char> reached(space.num_owned_nodes(), 0);
   for_node_slots(field, space, [&](std::size_t node, LocalIndex slot, double weight) {
     for (std::size_t i = 0; i < dim; ++i) {
       double& entry = entries[node * dim + i];
       if (reached[node] == 0) entry = 0;
-      entry += weight * values[static_cast<std::size_t>(slot) * dim + i];
+      entry += weight * values[slot * dim + i];
     }
     reached[node] = 1;
   });
@@ -103,14 +99,13 @@ template <int dim>
 void add_node_products(std::span<const ParameterField<dim>> fields, const fem::FunctionSpace<dim>& space,
                        std::span<const double> values, std::span<double> gradient) {
   // What is put at a node last is all that remains there.
-  std::vector<char> replaced(static_cast<std::size_t>(space.num_owned_nodes()), 0);
+  std::vector<char> replaced(space.num_owned_nodes(), 0);
   for (const ParameterField<dim>& later : fields.subspan(1))
     if (later.spec->kind == fields.front().spec->kind)
       for_node_slots(later, space, [&](std::size_t node, LocalIndex, double) { replaced[node] = 1; });
   for_node_slots(fields.front(), space, [&](std::size_t node, LocalIndex slot, double weight) {
     if (replaced[node] != 0) return;
-    for (std::size_t i = 0; i < dim; ++i)
-      gradient[static_cast<std::size_t>(slot) * dim + i] += weight * values[node * dim + i];
+    for (std::size_t i = 0; i < dim; ++i) gradient[slot * dim + i] += weight * values[node * dim + i];
   });
 }
 
@@ -124,8 +119,7 @@ void apply_spin(const ParameterField<dim>& field, std::span<const double> values
     if (field.slot_of_body[k] < 0) continue;
     AngularVelocity spin;
     spin.region = {{}, {bodies[k]}, field.spec->where.entry};
-    const auto own = values.subspan(static_cast<std::size_t>(field.slot_of_body[k] * field.components),
-                                    static_cast<std::size_t>(field.components));
+    const auto own = values.subspan(field.slot_of_body[k] * field.components, field.components);
     spin.value.assign(own.begin(), own.end());
     const auto turns_it = [&](const AngularVelocity& before) {
       return before.region.bodies == spin.region.bodies;
@@ -149,21 +143,18 @@ void add_spin_products(std::span<const ParameterField<dim>> fields, DiscreteScen
       if (contains(spin.region, discrete.mesh().body_names[body], 0))
         centres[body] = spin_center(spin, discrete.solver().problem());
   const auto& mesh = space.mesh();
-  std::vector<char> done(static_cast<std::size_t>(space.num_owned_nodes()), 0);
+  std::vector<char> done(space.num_owned_nodes(), 0);
   for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
-    const auto index = static_cast<std::size_t>(cell);
+    const std::size_t index = cell;
     if (field.slot_of_cell[index] < 0) continue;
     for (const LocalIndex node : space.cell_nodes(cell)) {
-      if (node >= space.num_owned_nodes() || std::exchange(done[static_cast<std::size_t>(node)], 1) != 0)
-        continue;
-      Eigen::Vector3d arm = -centres[static_cast<std::size_t>(mesh.cell_body[index])],
-                      value = Eigen::Vector3d::Zero();
-      arm.template head<dim>() += space.node_positions()[static_cast<std::size_t>(node)];
-      for (int i = 0; i < dim; ++i) value[i] = z[static_cast<std::size_t>(node * dim + i)];
+      if (node >= space.num_owned_nodes() || std::exchange(done[node], 1) != 0) continue;
+      Eigen::Vector3d arm = -centres[mesh.cell_body[index]], value = Eigen::Vector3d::Zero();
+      arm.template head<dim>() += space.node_positions()[node];
+      for (int i = 0; i < dim; ++i) value[i] = z[node * dim + i];
       // z . (omega x arm) = omega . (arm x z)
       const Eigen::Vector3d by_spin = arm.cross(value);
-      double* slot =
-          gradient.data() + static_cast<std::ptrdiff_t>(field.slot_of_cell[index]) * field.components;
+      double* slot = gradient.data() + field.slot_of_cell[index] * field.components;
       if constexpr (dim == 2)
         slot[0] += by_spin[2];
       else

@@ -149,10 +149,10 @@ void check_material_cells(const SlotBuilder<dim>& builder, const ParameterSpec& 
   std::set<std::pair<int, std::int32_t>> seen;
   for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell) {
     if (!builder.selects(spec, cell)) continue;
-    const std::string& body = mesh.body_names[static_cast<std::size_t>(mesh.cell_body[cell])];
+    const std::string& body = mesh.body_names[mesh.cell_body[cell]];
     const int material = find_material_index(builder.scene, body, mesh.cell_volume_id[cell]);
     if (material >= 0 && seen.emplace(material, mesh.cell_body[cell]).second)
-      check_replaces_material(spec, builder.scene.materials[static_cast<std::size_t>(material)], body);
+      check_replaces_material(spec, builder.scene.materials[material], body);
   }
 }
 

@@ -22,7 +22,7 @@ void SlotBuilder<dim>::replicate(Field& field, std::size_t num_slots) {
 
 template <int dim>
 bool SlotBuilder<dim>::selects(const ParameterSpec& spec, std::size_t cell) const {
-  const std::string& body = geometry.mesh.body_names[static_cast<std::size_t>(geometry.mesh.cell_body[cell])];
+  const std::string& body = geometry.mesh.body_names[geometry.mesh.cell_body[cell]];
   const auto names = [](const auto& list, const auto& item) {
     return list.empty() || std::ranges::find(list, item) != list.end();
   };
@@ -55,7 +55,7 @@ void SlotBuilder<dim>::spread_over_cells(Field& field) const {
   for (std::size_t cell = 0; cell < geometry.mesh.cells.size(); ++cell) {
     if (!selects(spec, cell)) continue;
     ++count;
-    used[static_cast<std::size_t>(geometry.mesh.cell_body[cell])] = 1;
+    used[geometry.mesh.cell_body[cell]] = 1;
   }
   require_cells(spec, count);
   geometry.mesh.comm->sum(used);
@@ -67,20 +67,19 @@ void SlotBuilder<dim>::spread_over_cells(Field& field) const {
         field.slot_of_body[body] = spec.per == Per::body ? num_slots++ : 0;
         if (spec.per == Per::body) field.slot_names.push_back(geometry.mesh.body_names[body]);
       }
-    replicate(field, spec.per == Per::body ? static_cast<std::size_t>(num_slots) : 1);
+    replicate(field, spec.per == Per::body ? num_slots : 1);
   } else {
     field.extent = Field::Extent::cells;
   }
   for (std::size_t cell = 0; cell < geometry.mesh.cells.size(); ++cell) {
     if (!selects(spec, cell)) continue;
     if (spec.per != Per::element) {
-      field.slot_of_cell[cell] = field.slot_of_body[static_cast<std::size_t>(geometry.mesh.cell_body[cell])];
+      field.slot_of_cell[cell] = field.slot_of_body[geometry.mesh.cell_body[cell]];
       continue;
     }
-    field.slot_of_cell[cell] = static_cast<LocalIndex>(field.slot_ids.size());
+    field.slot_of_cell[cell] = std::ssize(field.slot_ids);
     field.slot_ids.push_back(geometry.mesh.cell_ids[cell]);
-    if (static_cast<LocalIndex>(cell) < geometry.mesh.num_owned_cells)
-      field.num_owned_slots = field.slot_ids.size();
+    if (std::cmp_less(cell, geometry.mesh.num_owned_cells)) field.num_owned_slots = field.slot_ids.size();
   }
 }
 
@@ -91,7 +90,7 @@ std::vector<char> SlotBuilder<dim>::selected_vertices(const ParameterSpec& spec)
   for (std::size_t cell = 0; cell < geometry.mesh.cells.size(); ++cell) {
     if (!selects(spec, cell)) continue;
     ++count;
-    for (const LocalIndex vertex : geometry.mesh.cells[cell]) flags[static_cast<std::size_t>(vertex)] = 1;
+    for (const LocalIndex vertex : geometry.mesh.cells[cell]) flags[vertex] = 1;
   }
   require_cells(spec, count);
   return flags;
@@ -103,9 +102,9 @@ void SlotBuilder<dim>::add_vertex_slots(Field& field, const std::vector<char>& f
   field.slot_of_vertex.assign(geometry.mesh.vertices.size(), -1);
   for (std::size_t vertex = 0; vertex < flags.size(); ++vertex) {
     if (flags[vertex] == 0) continue;
-    field.slot_of_vertex[vertex] = static_cast<LocalIndex>(field.slot_ids.size());
+    field.slot_of_vertex[vertex] = std::ssize(field.slot_ids);
     field.slot_ids.push_back(geometry.mesh.vertex_ids[vertex]);
-    if (static_cast<LocalIndex>(vertex) < geometry.mesh.num_owned_vertices)
+    if (std::cmp_less(vertex, geometry.mesh.num_owned_vertices))
       field.num_owned_slots = field.slot_ids.size();
   }
 }
@@ -123,11 +122,10 @@ template <int dim>
 void apply_to_cells(const ParameterField<dim>& field, std::span<const double> values,
                     const VariantInputs<dim>& to) {
   const auto& mesh = to.geometry.mesh;
-  const auto width = static_cast<std::size_t>(field.components);
-  for (std::size_t i = 0; i < width; ++i) {
+  const std::size_t width = field.components;
+  for (int i = 0; i < field.components; ++i) {
     const std::string& constant = field.spec->kind->constant;
-    auto& cells = to.overrides.of_cells(constant.empty() ? acceleration(static_cast<int>(i)) : constant,
-                                        mesh.num_cells());
+    auto& cells = to.overrides.of_cells(constant.empty() ? acceleration(i) : constant, mesh.num_cells());
     for (std::size_t cell = 0; cell < cells.size(); ++cell) {
       if (field.slot_of_cell[cell] < 0) continue;
       cells[cell] = 0;
@@ -176,8 +174,7 @@ template <int dim>
 std::vector<double> ParameterField<dim>::start_values() const {
   std::vector<double> values;
   for (std::size_t slot = 0; slot < slot_ids.size(); ++slot)
-    for (int i = 0; i < components; ++i)
-      values.push_back(spec->initial.empty() ? 0 : spec->initial[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < components; ++i) values.push_back(spec->initial.empty() ? 0 : spec->initial[i]);
   return values;
 }
 
@@ -196,7 +193,7 @@ std::vector<ParameterField<dim>> make_parameter_fields(const Study& study, int e
     if (!spec.acts_in(experiment)) continue;
     ParameterField<dim>& field = fields.emplace_back();
     field.spec = &spec;
-    field.index = static_cast<int>(i);
+    field.index = i;
     if (spec.kind->components != Components::basis)
       field.components = num_components(spec.kind->components, dim);
     if (const auto make = actions(spec).make_slots)

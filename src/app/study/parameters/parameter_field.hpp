@@ -48,13 +48,12 @@ struct ParameterField {
   template <class Act>
   void for_slots_of_cell(const mesh::DistributedMesh<dim>& mesh, std::size_t cell, Act act) const {
     if (slot_of_cell[cell] < 0) return;
-    if (extent != Extent::vertices) return act(static_cast<std::size_t>(slot_of_cell[cell]), 1.0);
-    for (const LocalIndex vertex : mesh.cells[cell])
-      act(static_cast<std::size_t>(slot_of_vertex[static_cast<std::size_t>(vertex)]), 1.0 / (dim + 1));
+    if (extent != Extent::vertices) return act(slot_of_cell[cell], 1.0);
+    for (const LocalIndex vertex : mesh.cells[cell]) act(slot_of_vertex[vertex], 1.0 / (dim + 1));
   }
 
-  std::size_t size() const { return slot_ids.size() * static_cast<std::size_t>(components); }
-  std::size_t owned_size() const { return num_owned_slots * static_cast<std::size_t>(components); }
+  std::size_t size() const { return slot_ids.size() * components; }
+  std::size_t owned_size() const { return num_owned_slots * components; }
   /// The start values of the study; zero for a shape.
   std::vector<double> start_values() const;
 };

@@ -65,7 +65,7 @@ void check_obstacle_motion(const ExperimentScene& at, const ParameterSpec& param
 void set_prescribed(DirichletEntry& entry, const ParameterSpec& spec, std::span<const double> values, int dim,
                     const TimeSpec& time) {
   for (int c = 0; c < dim; ++c) {
-    ComponentValue& component = entry.value[static_cast<std::size_t>(c)];
+    ComponentValue& component = entry.value[c];
     component.per_time.clear();
     component.value = Expression(spec.per_step ? 1.0 : values[c]);
   }
@@ -90,7 +90,7 @@ void make_obstacle_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& f
     }
   if (std::ranges::all_of(field.slot_of_obstacle, [](LocalIndex slot) { return slot < 0; }))
     builder.refuse(spec, "body", "no obstacle with a mesh has such a name");
-  if (spec.per == Per::body) num_slots = static_cast<std::size_t>(count);
+  if (spec.per == Per::body) num_slots = count;
   builder.replicate(field, num_slots);
 }
 
@@ -119,7 +119,7 @@ void apply_obstacle_motion(const ParameterField<dim>& field, std::span<const dou
     if (const DirichletEntry* before =
             find_obstacle_motion(scene.boundary_conditions, obstacles.surface_ids[k]))
       entry.interpolation = before->interpolation;
-    const auto own = static_cast<std::size_t>(field.slot_of_obstacle[k]) * dim;
+    const std::size_t own = field.slot_of_obstacle[k] * dim;
     set_prescribed(entry, *field.spec, field.spec->per_step ? values : values.subspan(own, dim), dim,
                    scene.time);
     constexpr std::int32_t first_free_id = 1 << 30;
@@ -136,11 +136,10 @@ void add_obstacle_products(const ParameterField<dim>& field, DiscreteScene<dim>&
   const Scene& scene = discrete.scene();
   const auto& obstacles = discrete.obstacles();
   const auto& surface = discrete.solver().problem().contact->surface();
-  for (std::size_t v = 0; v < y.size(); ++v) {
-    const LocalIndex vertex = surface.obstacle_vertex(static_cast<LocalIndex>(v));
+  for (LocalIndex v = 0; v < std::ssize(y); ++v) {
+    const LocalIndex vertex = surface.obstacle_vertex(v);
     if (vertex < 0) continue;
-    const auto obstacle =
-        static_cast<std::size_t>(obstacles.vertex_surface[static_cast<std::size_t>(vertex)]);
+    const auto obstacle = obstacles.vertex_surface[vertex];
     if (field.slot_of_obstacle[obstacle] < 0) continue;
     const DirichletEntry& entry =
         *find_obstacle_motion(scene.boundary_conditions, obstacles.surface_ids[obstacle]);
@@ -149,7 +148,7 @@ void add_obstacle_products(const ParameterField<dim>& field, DiscreteScene<dim>&
     for (int i = 0; i < dim; ++i) {
       const double factor = field.spec->per_step ? 1 : time_factor(entry.interpolation, i, time);
       for (const auto& [slot, weight] : weights)
-        gradient[slot * dim + static_cast<std::size_t>(i)] += weight * load_factor * factor * y[v][i];
+        gradient[slot * dim + i] += weight * load_factor * factor * y[v][i];
     }
   }
 }
@@ -165,9 +164,7 @@ void add_dirichlet_products(const ParameterField<dim>& field, DiscreteScene<dim>
     if (!acts_on(entry, *spec.boundary)) return;
     const double factor = spec.per_step ? 1 : time_factor(entry.interpolation, component, time);
     for (const auto& [slot, weight] : weights)
-      gradient[slot * dim + static_cast<std::size_t>(component)] +=
-          weight * load_factor * factor *
-          y.owned()[static_cast<std::size_t>(node) * dim + static_cast<std::size_t>(component)];
+      gradient[slot * dim + component] += weight * load_factor * factor * y.owned()[node * dim + component];
   });
 }
 

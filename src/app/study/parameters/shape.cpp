@@ -69,10 +69,9 @@ std::vector<char> boundary_vertices(const SlotBuilder<dim>& builder, const Param
   linalg::Vector marks(linear.layout());
   auto values = marks.write_local();
   for (const fem::BoundaryFacet& facet : linear.boundary_facets()) {
-    if (!builder.selects(spec, static_cast<std::size_t>(facet.cell))) continue;
+    if (!builder.selects(spec, facet.cell)) continue;
     const auto nodes = linear.cell_nodes(facet.cell);
-    for (const int node : linear.basis(1).facet_nodes(facet.facet))
-      values[static_cast<std::size_t>(nodes[static_cast<std::size_t>(node)]) * dim] = 1;
+    for (const int node : linear.basis(1).facet_nodes(facet.facet)) values[nodes[node] * dim] = 1;
   }
   // Facets of a ghost vertex may lie on cells that only its owner holds.
   marks.update_ghosts();
@@ -92,7 +91,7 @@ void make_box_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
   std::array<int, dim> count;
   std::copy_n(field.spec->basis->box.begin(), dim, count.begin());
   std::size_t num_slots = 1;
-  for (const int n : count) num_slots *= static_cast<std::size_t>(n);
+  for (const int n : count) num_slots *= n;
   builder.replicate(field, num_slots);
   for (std::size_t v = 0; v < selected.size(); ++v) {
     if (selected[v] == 0) continue;
@@ -100,12 +99,12 @@ void make_box_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
       double weight = 1;
       LocalIndex slot = 0;
       for (int i = dim; i-- > 0;) {
-        const double s = (builder.geometry.mesh.vertices[v][i] - box.min()[i]) / box.sizes()[i] *
-                         (count[static_cast<std::size_t>(i)] - 1);
-        const int cell = std::clamp(static_cast<int>(s), 0, count[static_cast<std::size_t>(i)] - 2);
+        const double s =
+            (builder.geometry.mesh.vertices[v][i] - box.min()[i]) / box.sizes()[i] * (count[i] - 1);
+        const int cell = std::clamp(static_cast<int>(s), 0, count[i] - 2);
         const bool upper = (corner >> i & 1) != 0;
         weight *= upper ? s - cell : 1 - (s - cell);
-        slot = slot * count[static_cast<std::size_t>(i)] + cell + (upper ? 1 : 0);
+        slot = slot * count[i] + cell + (upper ? 1 : 0);
       }
       if (weight != 0) field.shape_weights[v].emplace_back(slot, weight);
     }
@@ -146,10 +145,9 @@ std::vector<double> read_modes(const SlotBuilder<dim>& builder, const ParameterS
   for (std::size_t mode = 0; mode < count; ++mode) {
     const linalg::Vector field(linear.layout(), rows.from_blocks<double>(blocks[mode], dim));
     for (std::size_t v = 0; v < selected.size(); ++v) {
-      const auto node = static_cast<std::size_t>(linear.node_of_vertex(static_cast<LocalIndex>(v)));
+      const std::size_t node = linear.node_of_vertex(static_cast<LocalIndex>(v));
       if (selected[v] != 0)
-        std::copy_n(field.local().begin() + static_cast<std::ptrdiff_t>(node * dim), dim,
-                    modes.begin() + static_cast<std::ptrdiff_t>((v * count + mode) * dim));
+        std::copy_n(field.local().begin() + node * dim, dim, modes.begin() + (v * count + mode) * dim);
     }
   }
   return modes;
@@ -204,12 +202,11 @@ void apply_shape(const ParameterField<dim>& field, std::span<const double> value
                  const VariantInputs<dim>& to) {
   auto& mesh = to.geometry.mesh;
   for (std::size_t i = 0; i < field.shape_modes.size(); ++i)
-    mesh.vertices[i / (values.size() * dim)][static_cast<Eigen::Index>(i % dim)] +=
+    mesh.vertices[i / (values.size() * dim)][i % dim] +=
         field.shape_modes[i] * values[i / dim % values.size()];
   for (std::size_t vertex = 0; vertex < field.shape_weights.size(); ++vertex)
     for (const auto& [slot, weight] : field.shape_weights[vertex])
-      for (int i = 0; i < dim; ++i)
-        mesh.vertices[vertex][i] += weight * values[static_cast<std::size_t>(slot * dim + i)];
+      for (int i = 0; i < dim; ++i) mesh.vertices[vertex][i] += weight * values[slot * dim + i];
 }
 
 template <int dim>
@@ -218,13 +215,12 @@ void add_shape_products(const ParameterField<dim>& field, const PhysicalProducts
   const auto& mesh = products.discrete.mesh();
   const auto by_vertex = products.by_vertex;
   // Shares of copies have gone to the owners.
-  for (std::size_t vertex = 0; vertex < static_cast<std::size_t>(mesh.num_owned_vertices); ++vertex)
+  for (LocalIndex vertex = 0; vertex < mesh.num_owned_vertices; ++vertex)
     for (const auto& [slot, weight] : field.shape_weights[vertex])
-      for (std::size_t i = 0; i < dim; ++i)
-        gradient[static_cast<std::size_t>(slot) * dim + i] += weight * by_vertex[vertex * dim + i];
+      for (std::size_t i = 0; i < dim; ++i) gradient[slot * dim + i] += weight * by_vertex[vertex * dim + i];
   if (field.shape_modes.empty()) return;
   const std::size_t num_modes = gradient.size();
-  for (std::size_t i = 0; i < static_cast<std::size_t>(mesh.num_owned_vertices) * num_modes * dim; ++i)
+  for (std::size_t i = 0; i < mesh.num_owned_vertices * num_modes * dim; ++i)
     gradient[i / dim % num_modes] += field.shape_modes[i] * by_vertex[i / (num_modes * dim) * dim + i % dim];
 }
 
