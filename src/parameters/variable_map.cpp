@@ -6,50 +6,23 @@
 
 namespace recoil::parameters {
 
-double Scaling::value(double x) const {
-  switch (kind) {
-  case Kind::factor:
-    return factor * x;
-  case Kind::logarithm:
-    return std::exp(x);
-  case Kind::logit:
-    return low + (high - low) / (1 + std::exp(-x));
-  case Kind::identity:
-    break;
-  }
-  return x;
-}
-
-double Scaling::variable(double q) const {
-  switch (kind) {
-  case Kind::factor:
-    return q / factor;
-  case Kind::logarithm:
-    return std::log(q);
-  case Kind::logit:
-    return std::log((q - low) / (high - q));
-  case Kind::identity:
-    break;
-  }
-  return q;
-}
-
-double Scaling::slope(double x) const {
-  switch (kind) {
-  case Kind::factor:
-    return factor;
-  case Kind::logarithm:
-    return std::exp(x);
-  case Kind::logit: {
-    // Symmetric in x, and free of overflow.
-    const double e = std::exp(-std::abs(x));
-    return (high - low) * e / ((1 + e) * (1 + e));
-  }
-  case Kind::identity:
-    break;
-  }
-  return 1;
-}
+const Scaling::Form Scaling::linear{"linear", [](const Scaling&, double x) { return x; },
+                                    [](const Scaling&, double q) { return q; },
+                                    [](const Scaling&, double) { return 1.0; }};
+const Scaling::Form Scaling::multiple{"factor", [](const Scaling& s, double x) { return s.factor * x; },
+                                      [](const Scaling& s, double q) { return q / s.factor; },
+                                      [](const Scaling& s, double) { return s.factor; }};
+const Scaling::Form Scaling::logarithm{"log", [](const Scaling&, double x) { return std::exp(x); },
+                                       [](const Scaling&, double q) { return std::log(q); },
+                                       [](const Scaling&, double x) { return std::exp(x); }};
+const Scaling::Form Scaling::logit{
+    "logit", [](const Scaling& s, double x) { return s.low + (s.high - s.low) / (1 + std::exp(-x)); },
+    [](const Scaling& s, double q) { return std::log((q - s.low) / (s.high - q)); },
+    [](const Scaling& s, double x) {
+      // Symmetric in x, and free of overflow.
+      const double e = std::exp(-std::abs(x));
+      return (s.high - s.low) * e / ((1 + e) * (1 + e));
+    }};
 
 std::size_t VariableMap::add(const Scaling& scaling, std::size_t count) {
   const std::size_t first = entries_.size();

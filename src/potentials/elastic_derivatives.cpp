@@ -35,7 +35,8 @@ public:
   std::vector<parameters::Quantity> quantities() const override {
     std::vector<parameters::Quantity> result{parameters::quantities::vertices};
     for (const LawParameter& parameter : find_law(Law::name)->parameters)
-      result.push_back({parameter.name, parameters::Place::cell, false, parameter.constant->unit});
+      result.push_back({parameter.name, parameters::Place::cell, false,
+                        parameter.constant->unit ? parameter.constant->unit : ""});
     return result;
   }
 

@@ -28,13 +28,13 @@ TEST(StudyValues, Example) {
   EXPECT_THAT(E.experiments, ElementsAre(0));
   EXPECT_THAT(E.initial, ElementsAre(2e5));
   EXPECT_THAT(E.bounds.value(), ElementsAre(1e4, 1e7));
-  EXPECT_EQ(E.scale.kind, Scale::Kind::logarithm);
+  EXPECT_EQ(E.scale.form, &parameters::Scaling::logarithm);
   EXPECT_EQ(E.per, Per::global);
   EXPECT_EQ(E.where.entry, folder + "example.json:2 (/parameters/0)");
   EXPECT_EQ(E.where.of("initial"), folder + "example.json:2 (/parameters/0/initial)");
   EXPECT_EQ(E.where.of("tie"), E.where.entry);
   EXPECT_THAT(study.parameters[1].bodies, ElementsAre("ball", "floor"));
-  EXPECT_EQ(study.parameters[1].scale.kind, Scale::Kind::linear);
+  EXPECT_EQ(study.parameters[1].scale.form, &parameters::Scaling::linear);
   EXPECT_THAT(study.parameters[2].initial, ElementsAre(1, 0, 0));
   EXPECT_FALSE(study.parameters[2].bounds);
   ASSERT_EQ(study.objectives.size(), 1u);
@@ -58,7 +58,7 @@ TEST(StudyValues, EveryKey) {
   const Study study = read_study(folder + "every_key.json").study;
   const auto& p = study.parameters;
   EXPECT_EQ(p[0].per, Per::body);
-  EXPECT_EQ(p[0].scale.kind, Scale::Kind::factor);
+  EXPECT_EQ(p[0].scale.form, &parameters::Scaling::multiple);
   EXPECT_EQ(p[0].scale.factor, 1e5);
   EXPECT_THAT(p[0].initial, ElementsAre(2e5));
   EXPECT_EQ(p[1].tie, 0);
@@ -69,7 +69,7 @@ TEST(StudyValues, EveryKey) {
   EXPECT_THAT(p[2].regions, ElementsAre(0, 4));
   EXPECT_EQ(p[2].per, Per::element);
   EXPECT_THAT(p[2].experiments, ElementsAre(0, 1));
-  EXPECT_EQ(p[3].scale.kind, Scale::Kind::logit);
+  EXPECT_EQ(p[3].scale.form, &parameters::Scaling::logit);
   EXPECT_EQ(p[4].boundary, 1);
   EXPECT_TRUE(p[4].per_step);
   EXPECT_EQ(p[7].basis->kind, ShapeBasis::Kind::box);

@@ -8,17 +8,15 @@
 namespace recoil::parameters {
 namespace {
 
-using Kind = Scaling::Kind;
-
 /// Two of each kind, then three values tied to earlier variables, one of them with another scaling.
 VariableMap mixed() {
   VariableMap map;
-  map.add({Kind::identity}, 2);
-  map.add({Kind::factor, 1e5}, 2);
-  const std::size_t logs = map.add({Kind::logarithm}, 2);
-  const std::size_t logits = map.add({.kind = Kind::logit, .low = -1, .high = 0.5}, 2);
-  map.add_tied({Kind::logarithm}, logs, 2);
-  map.add_tied({.kind = Kind::logit, .low = 2, .high = 3}, logits + 1, 1);
+  map.add({}, 2);
+  map.add({&Scaling::multiple, 1e5}, 2);
+  const std::size_t logs = map.add({&Scaling::logarithm}, 2);
+  const std::size_t logits = map.add({.form = &Scaling::logit, .low = -1, .high = 0.5}, 2);
+  map.add_tied({&Scaling::logarithm}, logs, 2);
+  map.add_tied({.form = &Scaling::logit, .low = 2, .high = 3}, logits + 1, 1);
   return map;
 }
 
@@ -76,7 +74,7 @@ TEST(VariableMap, TransposedProductIsTheTransposed) {
 }
 
 TEST(Scaling, LogitStaysBetweenItsBounds) {
-  const Scaling scaling{.kind = Kind::logit, .low = -1, .high = 0.5};
+  const Scaling scaling{.form = &Scaling::logit, .low = -1, .high = 0.5};
   for (const double x : {-800.0, -30.0, 0.0, 30.0, 800.0}) {
     EXPECT_GE(scaling.value(x), -1);
     EXPECT_LE(scaling.value(x), 0.5);

@@ -8,22 +8,27 @@ namespace recoil::parameters {
 
 /// How one physical value q depends on what an optimiser sees of it, x.
 struct Scaling {
-  enum class Kind {
-    identity,  ///< q = x
-    factor,    ///< q = factor x
-    logarithm, ///< q = exp(x)
-    logit      ///< q = low + (high - low) / (1 + exp(-x)): between two bounds
+  struct Form {
+    const char* name;
+    double (*value)(const Scaling&, double x);
+    double (*variable)(const Scaling&, double q);
+    double (*slope)(const Scaling&, double x);
   };
-  Kind kind = Kind::identity;
+  static const Form linear;    ///< q = x
+  static const Form multiple;  ///< q = factor x
+  static const Form logarithm; ///< q = exp(x)
+  static const Form logit;     ///< q = low + (high - low) / (1 + exp(-x)): between two bounds
+
+  const Form* form = &linear;
   double factor = 1;
   double low = 0, high = 1;
 
   /// q(x).
-  double value(double x) const;
+  double value(double x) const { return form->value(*this, x); }
   /// x(q), the inverse. @pre q is in the range: positive, strictly between the bounds.
-  double variable(double q) const;
+  double variable(double q) const { return form->variable(*this, q); }
   /// dq/dx at x.
-  double slope(double x) const;
+  double slope(double x) const { return form->slope(*this, x); }
 };
 
 /// The map from the variables of an optimiser to the values of all parameters: every value is a scaling of

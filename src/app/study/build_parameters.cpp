@@ -78,12 +78,12 @@ std::array<double, 2> bounds_of(const Item& item, const ParameterKind& quantity)
   return {given[0], given[1]};
 }
 
-Scale scale_of(const Item& item) {
-  if (item.is_object()) return {Scale::Kind::factor, item["factor"].number()};
-  const auto name = item.text();
-  return {name == "log"     ? Scale::Kind::logarithm
-          : name == "logit" ? Scale::Kind::logit
-                            : Scale::Kind::linear};
+parameters::Scaling scale_of(const Item& item) {
+  using parameters::Scaling;
+  if (item.is_object()) return {&Scaling::multiple, item["factor"].number()};
+  for (const Scaling::Form* form : {&Scaling::logarithm, &Scaling::logit})
+    if (item.text() == form->name) return {form};
+  return {};
 }
 
 ShapeBasis basis_of(const Item& item) {
@@ -112,7 +112,7 @@ ShapeBasis basis_of(const Item& item) {
 void check_values(const Item& entry, const ParameterSpec& parameter) {
   // A shape starts from zero displacement.
   const std::vector<double> start = parameter.initial.empty() ? std::vector<double>{0} : parameter.initial;
-  const bool logit = parameter.scale.kind == Scale::Kind::logit;
+  const bool logit = parameter.scale.form == &parameters::Scaling::logit;
   const std::string shown = entry.has("initial") ? entry["initial"].dump() : "0 (no displacement)";
   if (logit && !parameter.bounds)
     entry["scale"].fail("\"logit\" maps the interval between the bounds: give `bounds`");
@@ -125,7 +125,7 @@ void check_values(const Item& entry, const ParameterSpec& parameter) {
         entry["scale"].fail("\"logit\" is infinite on a bound, and the initial value is " + shown +
                             "; start between the bounds");
     }
-  if (parameter.scale.kind != Scale::Kind::logarithm) return;
+  if (parameter.scale.form != &parameters::Scaling::logarithm) return;
   for (const double value : start)
     if (!(value > 0))
       entry["scale"].fail("\"log\" needs positive values, and the initial value is " + shown +
@@ -152,6 +152,10 @@ void build_start(const Item& entry, const ParameterKind& quantity, ParameterSpec
   if (!shape) parameter.initial = initial_of(entry["initial"], quantity);
   if (entry.has("bounds")) parameter.bounds = bounds_of(entry["bounds"], quantity);
   if (entry.has("scale")) parameter.scale = scale_of(entry["scale"]);
+  if (parameter.bounds) {
+    parameter.scale.low = (*parameter.bounds)[0];
+    parameter.scale.high = (*parameter.bounds)[1];
+  }
   check_values(entry, parameter);
 }
 

@@ -27,26 +27,10 @@ struct OwnedRows {
   io::BlockLayout layout;
 };
 
-parameters::Scaling scaling_of(const ParameterSpec& spec) {
-  using Kind = parameters::Scaling::Kind;
-  switch (spec.scale.kind) {
-  case Scale::Kind::logarithm:
-    return {.kind = Kind::logarithm};
-  case Scale::Kind::logit:
-    return {.kind = Kind::logit, .low = (*spec.bounds)[0], .high = (*spec.bounds)[1]};
-  case Scale::Kind::factor:
-    return {.kind = Kind::factor, .factor = spec.scale.factor};
-  case Scale::Kind::linear:
-    break;
-  }
-  return {};
-}
-
 } // namespace
 
 double scaled_derivative(const ParameterSpec& spec, double value, double derivative) {
-  const parameters::Scaling scaling = scaling_of(spec);
-  return scaling.slope(scaling.variable(value)) * derivative;
+  return spec.scale.slope(spec.scale.variable(value)) * derivative;
 }
 
 template <int dim>

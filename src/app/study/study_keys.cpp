@@ -1,5 +1,7 @@
 #include "app/study/study_keys.hpp"
 
+#include <map>
+
 #include <fmt/format.h>
 
 #include "app/study/objectives/objective_type.hpp"
@@ -21,17 +23,11 @@ std::string code_list(const std::vector<std::string>& names, const std::vector<s
 }
 
 std::string shown_components(Components components) {
-  switch (components) {
-  case Components::one:
-    return "1";
-  case Components::vector:
-    return "d";
-  case Components::spin:
-    return "1 in 2D, 3 in 3D";
-  case Components::basis:
-    break;
-  }
-  return "of the basis";
+  static const std::map<Components, const char*> shown{{Components::one, "1"},
+                                                       {Components::vector, "d"},
+                                                       {Components::spin, "1 in 2D, 3 in 3D"},
+                                                       {Components::basis, "of the basis"}};
+  return shown.at(components);
 }
 
 std::string quantity_table() {

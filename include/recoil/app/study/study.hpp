@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "recoil/objectives/composition.hpp"
+#include "recoil/parameters/variable_map.hpp"
 
 namespace recoil::objectives {
 template <int dim>
@@ -39,18 +40,6 @@ struct Experiment {
   Places where;
 };
 
-/// How the optimiser sees a value q.
-struct Scale {
-  enum class Kind {
-    linear,    ///< q
-    logarithm, ///< ln q
-    logit,     ///< ln((q - low) / (high - q)), between the bounds
-    factor     ///< q / factor
-  };
-  Kind kind = Kind::linear;
-  double factor = 1;
-};
-
 /// What moves the vertices of a shape.
 struct ShapeBasis {
   enum class Kind { vertices, boundary_vertices, affine, box, modes };
@@ -77,7 +66,7 @@ struct ParameterSpec {
   /// starts from the meshes.
   std::vector<double> initial;
   std::optional<std::array<double, 2>> bounds; ///< of every component
-  Scale scale;
+  parameters::Scaling scale; ///< how the optimiser sees a value; a logit is between `bounds`
   /// Index of the parameter whose value this one has, itself not tied; `initial`, `bounds` and `scale` are
   /// then copies of its.
   std::optional<int> tie;

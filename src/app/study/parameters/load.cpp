@@ -162,7 +162,9 @@ ParameterActions<dim> traction_actions() {
 
 template <int dim>
 ParameterActions<dim> pressure_actions() {
-  return {.apply = apply_pressure<dim>, .add_loads = add_pressure_products<dim>};
+  return {.make_slots = make_step_slots<dim>,
+          .apply = apply_pressure<dim>,
+          .add_loads = add_pressure_products<dim>};
 }
 
 template <int dim>
@@ -186,7 +188,7 @@ std::vector<ParameterKind> load_parameters() {
        .in_3d = traction_actions<3>()},
       {.name = "pressure",
        .unit = "Pa",
-       .takes = {"boundary"},
+       .takes = {"boundary", "per_step"},
        .doc = "`value` of the `pressure_boundary` with this id (default: the only one).",
        .check = check_pressure,
        .in_2d = pressure_actions<2>(),

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "app/study/parameters/checks.hpp"
 #include "recoil/base/error.hpp"
@@ -54,17 +55,9 @@ int num_components(Components components, int dim) {
 }
 
 const char* name_of(Per per) {
-  switch (per) {
-  case Per::global:
-    return "global";
-  case Per::body:
-    return "body";
-  case Per::element:
-    return "element";
-  case Per::vertex:
-    break;
-  }
-  return "vertex";
+  static const std::map<Per, const char*> names{
+      {Per::global, "global"}, {Per::body, "body"}, {Per::element, "element"}, {Per::vertex, "vertex"}};
+  return names.at(per);
 }
 
 } // namespace recoil::app

@@ -1,3 +1,4 @@
+#include <map>
 
 #include "app/study/parameters/checks.hpp"
 #include "recoil/app/scene/build.hpp"
@@ -153,48 +154,57 @@ std::vector<double> read_modes(const SlotBuilder<dim>& builder, const ParameterS
   return modes;
 }
 
+/// X' = X + sum_j q_j (X - c)_j / L_j + q_dim, about the centre c of the box of sizes L.
+template <int dim>
+void make_affine_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
+                       const std::vector<char>& selected) {
+  const auto box = box_of(builder, selected);
+  builder.replicate(field, dim + 1);
+  for (std::size_t v = 0; v < selected.size(); ++v) {
+    if (selected[v] == 0) continue;
+    const Eigen::Matrix<double, dim, 1> offset =
+        (builder.geometry.mesh.vertices[v] - box.center()).cwiseQuotient(box.sizes());
+    for (int j = 0; j < dim; ++j) field.shape_weights[v].emplace_back(j, offset[j]);
+    field.shape_weights[v].emplace_back(dim, 1.0);
+  }
+}
+
+/// A slot for each flagged vertex, which moves it.
+template <int dim>
+void make_vertex_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
+                       const std::vector<char>& flags, const std::vector<char>& selected) {
+  builder.add_vertex_slots(field, flags);
+  for (std::size_t v = 0; v < selected.size(); ++v)
+    if (selected[v] != 0 && field.slot_of_vertex[v] >= 0)
+      field.shape_weights[v] = {{field.slot_of_vertex[v], 1.0}};
+}
+
+template <int dim>
+void make_mode_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
+                     const std::vector<char>& selected) {
+  field.components = 1;
+  field.shape_modes = read_modes(builder, *field.spec, selected);
+  builder.replicate(field, field.shape_modes.size() / (builder.geometry.mesh.vertices.size() * dim));
+}
+
 template <int dim>
 void make_shape_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
-  const ParameterSpec& spec = *field.spec;
-  const ShapeBasis& basis = *spec.basis;
-  const std::vector<char> selected = builder.selected_vertices(spec);
+  using Kind = ShapeBasis::Kind;
+  using MakeSlots = void (*)(const SlotBuilder<dim>&, ParameterField<dim>&, const std::vector<char>&);
+  static const std::map<Kind, MakeSlots> makers{
+      {Kind::vertices,
+       [](const auto& of, auto& to, const auto& all) { make_vertex_slots(of, to, all, all); }},
+      {Kind::boundary_vertices,
+       [](const auto& of, auto& to, const auto& all) {
+         make_vertex_slots(of, to, boundary_vertices(of, *to.spec), all);
+       }},
+      {Kind::affine, make_affine_slots<dim>},
+      {Kind::box, make_box_slots<dim>},
+      {Kind::modes, make_mode_slots<dim>}};
+  const std::vector<char> selected = builder.selected_vertices(*field.spec);
   field.components = dim;
   field.shape_weights.resize(builder.geometry.mesh.vertices.size());
-  const auto for_selected = [&](auto act) {
-    for (std::size_t vertex = 0; vertex < selected.size(); ++vertex)
-      if (selected[vertex] != 0) act(vertex);
-  };
-  switch (basis.kind) {
-  case ShapeBasis::Kind::vertices:
-    builder.add_vertex_slots(field, selected);
-    for_selected([&](std::size_t v) { field.shape_weights[v] = {{field.slot_of_vertex[v], 1.0}}; });
-    return;
-  case ShapeBasis::Kind::boundary_vertices:
-    builder.add_vertex_slots(field, boundary_vertices(builder, spec));
-    for_selected([&](std::size_t v) {
-      if (field.slot_of_vertex[v] >= 0) field.shape_weights[v] = {{field.slot_of_vertex[v], 1.0}};
-    });
-    return;
-  case ShapeBasis::Kind::affine: {
-    // X' = X + sum_j q_j (X - c)_j / L_j + q_dim, about the centre c of the box of sizes L.
-    const auto box = box_of(builder, selected);
-    builder.replicate(field, dim + 1);
-    for_selected([&](std::size_t v) {
-      const Eigen::Matrix<double, dim, 1> offset =
-          (builder.geometry.mesh.vertices[v] - box.center()).cwiseQuotient(box.sizes());
-      for (int j = 0; j < dim; ++j) field.shape_weights[v].emplace_back(j, offset[j]);
-      field.shape_weights[v].emplace_back(dim, 1.0);
-    });
-    return;
-  }
-  case ShapeBasis::Kind::box:
-    make_box_slots(builder, field, selected);
-    return;
-  case ShapeBasis::Kind::modes:
-    field.components = 1;
-    field.shape_modes = read_modes(builder, spec, selected);
-    builder.replicate(field, field.shape_modes.size() / (builder.geometry.mesh.vertices.size() * dim));
-  }
+  makers.at(field.spec->basis->kind)(builder, field, selected);
 }
 
 template <int dim>
