@@ -185,16 +185,15 @@ template <int dim>
 double check_entry(MPI_Comm ranks, const ParameterKind& kind, const json& entry) {
   const LawInfo& law = kind.law && !kind.law->lame ? *kind.law : *potentials::find_law("NeoHookean");
   json study{{"objectives", {{{"name", "o"}, {"type", "elastic_energy"}}}}, {"parameters", {entry}}};
-  if (entry.dump().find("modes") != std::string::npos) {
+  const parallel::Communicator comm(ranks);
+  const testing::TemporaryFolder folder(comm);
+  if (entry.contains("basis") && entry["basis"].contains("modes")) {
     const StudiedExperiment<dim> plain(
         ranks, scene<dim>(law),
         {{"objectives", study["objectives"]},
          {"parameters", {{{"name", "q"}, {"quantity", "density"}, {"initial", 1}}}}});
-    static const testing::TemporaryFolder folder{parallel::Communicator(MPI_COMM_WORLD)};
-    const auto path = folder / "modes.h5";
-    if (ranks == MPI_COMM_WORLD)
-      write_modes<dim>(plain.comm(), path, plain.geometry().mesh.num_vertices_global);
-    study["parameters"][0]["basis"]["modes"] = path.string();
+    write_modes<dim>(comm, folder / "modes.h5", plain.geometry().mesh.num_vertices_global);
+    study["parameters"][0]["basis"]["modes"] = (folder / "modes.h5").string();
   }
   const StudiedExperiment<dim> experiment(ranks, scene<dim>(law), study);
   const Variant<dim> variant = experiment.at(experiment.start());
@@ -205,8 +204,10 @@ double check_entry(MPI_Comm ranks, const ParameterKind& kind, const json& entry)
     for (std::size_t i = 0; i < values[0].size(); ++i) values[0][i] += h * experiment.direction(0)[i];
     return Probe<dim>(*experiment.at(values).discrete).value();
   });
-  EXPECT_GT(std::abs(slope), 0) << entry;
-  EXPECT_LE(error, 1e-6 * std::abs(slope)) << entry;
+  // Exponents of Ogden's law hardly matter at these strains.
+  const double rounding = 1e-12 * std::abs(Probe<dim>(*variant.discrete).value());
+  EXPECT_LE(error, 1e-6 * std::abs(slope) + rounding) << entry;
+  EXPECT_GT(std::abs(slope), 1e2 * rounding) << entry;
   return slope;
 }
 
