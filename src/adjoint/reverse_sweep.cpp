@@ -32,7 +32,7 @@ ReverseSweep::ReverseSweep(const std::vector<stepping::StepRecord>& records, Sta
                            StateDerivatives& objectives, stepping::DifferentiableStep& step,
                            SweepOptions options)
     : records_(records), states_(states), objectives_(objectives), step_(step), options_(options),
-      next_(static_cast<GlobalIndex>(records.size()) - 1), pending_(objectives.num_objectives()) {
+      next_(std::ssize(records) - 1), pending_(objectives.num_objectives()) {
   RECOIL_ASSERT(!records.empty());
   for (std::size_t i = 0; i < records.size(); ++i)
     RECOIL_ASSERT(records[i].id == static_cast<GlobalIndex>(i));
@@ -86,8 +86,7 @@ void ReverseSweep::hand_back(std::size_t objective, const stepping::StepRecord& 
 std::string ReverseSweep::advance() {
   RECOIL_ASSERT(next_ >= 0);
   if (next_ > 0)
-    if (const std::string failure = step_back(records_[static_cast<std::size_t>(next_)]); !failure.empty())
-      return failure;
+    if (const std::string failure = step_back(records_[next_]); !failure.empty()) return failure;
   if (next_ == 0) finish();
   --next_;
   return "";

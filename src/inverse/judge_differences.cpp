@@ -66,7 +66,7 @@ DifferenceJudgement judge_differences(Quotients quotients, double derivative, co
   for (std::size_t i = 0; i < quotients.size(); ++i)
     uncertainties.push_back(noise_of(quotients[i], errors.noise) +
                             change_margin * truncation(quotients, i, errors.noise) + kink(quotients, i));
-  const auto best = static_cast<std::size_t>(std::ranges::min_element(uncertainties) - uncertainties.begin());
+  const std::size_t best = std::ranges::min_element(uncertainties) - uncertainties.begin();
   const double uncertainty = uncertainties[best];
   const double scale = std::max(
       {std::abs(derivative), std::abs(quotients[best].value), std::abs(quotients.front().change) / 2});

@@ -32,7 +32,7 @@ void check_order(int order) {
 
 StepCoefficients bdf_coefficients(int order) {
   check_order(order);
-  const Fractions& row = table[static_cast<std::size_t>(order - 1)];
+  const Fractions& row = table[order - 1];
   StepCoefficients coefficients;
   coefficients.order = order;
   for (std::size_t j = 0; j < row.a.size(); ++j)

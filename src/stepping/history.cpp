@@ -9,7 +9,7 @@ namespace recoil::stepping {
 History::History(int max_order, std::shared_ptr<const newton::Manifold> manifold)
     : manifold_(std::move(manifold)), max_order_(max_order) {
   static_cast<void>(bdf_coefficients(max_order)); // refuses orders that do not exist
-  slots_.resize(static_cast<std::size_t>(max_order));
+  slots_.resize(max_order);
 }
 
 void History::push(GlobalIndex id, const linalg::Vector& u, const linalg::Vector& v) {
@@ -51,7 +51,7 @@ StepRecord History::next_record(GlobalIndex id, GlobalIndex nominal_step, double
 void History::predict(const StepCoefficients& coefficients, double dt, linalg::Vector& u_bar,
                       linalg::Vector& u_tilde) const {
   RECOIL_ASSERT(coefficients.order >= 1 && coefficients.order <= size_);
-  const auto order = static_cast<std::size_t>(coefficients.order);
+  const std::size_t order = coefficients.order;
   const double scaled_dt = coefficients.scaled_dt(dt);
   std::array<double, max_bdf_order> weights{};
   std::array<const linalg::Vector*, max_bdf_order> points{};

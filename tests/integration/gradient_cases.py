@@ -105,6 +105,9 @@ def loads(recoil):
         "sweep": {"tolerance": 1e-13},
     }
     agree(recoil, "loads", study, ranks=(1, 3))
+    for parameter in study["parameters"][2:4]:
+        parameter["per_step"] = True
+    agree(recoil, "loads-per-step", study, ranks=(1, 3))
 
 
 def turning(**more):
