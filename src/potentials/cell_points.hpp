@@ -73,7 +73,7 @@ double inner_product(const SquareMatrix<dim>& A, const SquareMatrix<dim>& B) {
 }
 
 /// The change of (P : grad p) dX through the rest mesh is T : grad dX with T = (P : Gp) I - Gp' P - Gu' Z,
-/// Z = Gp : A (spec section 6).
+/// Z = Gp : A.
 template <int dim>
 SquareMatrix<dim> virtual_work_shape_term(const SquareMatrix<dim>& P, const SquareMatrix<dim>& Z,
                                           const SquareMatrix<dim>& Gp, const SquareMatrix<dim>& Gu) {

@@ -16,7 +16,7 @@ template <int dim>
 using VertexProducts = std::span<Eigen::Matrix<double, dim, 1>>;
 
 /// vertices_b += T grad xi^b, xi^b the linear basis: for a cell's share of an integral that changes by
-/// T : grad dX when the rest mesh moves by dX (spec section 6).
+/// T : grad dX when the rest mesh moves by dX.
 template <int dim>
 void add_cell_product(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
                       LocalIndex cell, const Eigen::Matrix<double, dim, dim>& T,

@@ -44,7 +44,7 @@ private:
 
 /// g += factor * p' (dM/dq) a for density and rest positions, with M as built from the same arguments; each
 /// cell is counted by its owner. By the density of a cell (a uniform change of it): int p.a dX; by the
-/// vertices: rho (p.a) grad xi^b (spec section 6), where every quadrature point keeps its density: complete
+/// vertices: rho (p.a) grad xi^b, where every quadrature point keeps its density: complete
 /// if the density does not depend on position inside a cell. p and a have ghosts. Not collective.
 template <int dim>
 void add_mass_parameter_products(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,

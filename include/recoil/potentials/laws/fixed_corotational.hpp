@@ -5,7 +5,7 @@
 
 namespace recoil::potentials {
 
-/// Fixed corotational solid W = mu |F - R|^2 + lambda/2 (J - 1)^2, R the polar rotation of F (spec section 2)
+/// Fixed corotational solid W = mu |F - R|^2 + lambda/2 (J - 1)^2, R the polar rotation of F
 /// [Stomakhin et al. 2012]. R comes from the rotation-variant SVD, so energy, stress and tangent are finite
 /// for inverted F too; R has no derivative where the two singular values smallest in magnitude sum to zero.
 template <int dim>

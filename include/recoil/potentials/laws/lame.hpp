@@ -16,7 +16,7 @@ struct ElasticPair {
   Eigen::Matrix2d jacobian; ///< d values_i / d source_j
 };
 
-/// (lambda, mu) [Pa] from (E [Pa], nu), mu = E/(2(1 + nu)), and d(lambda, mu)/d(E, nu) (spec section 2).
+/// (lambda, mu) [Pa] from (E [Pa], nu), mu = E/(2(1 + nu)), and d(lambda, mu)/d(E, nu).
 /// @pre nu in (-1, 0.5) for `solid`, (-1, 1) for `plane_stress`.
 inline ElasticPair lame_from_young(double E, double nu, LameModel model) {
   const double mu = E / (2.0 * (1.0 + nu));

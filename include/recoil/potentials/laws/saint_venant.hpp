@@ -5,7 +5,7 @@
 namespace recoil::potentials {
 
 /// Saint Venant-Kirchhoff solid W = lambda/2 tr(E)^2 + mu E:E, E = (F^T F - I)/2; P = F S, S = lambda tr(E) I
-/// + 2 mu E (spec section 2). Finite for inverted F and weak in compression.
+/// + 2 mu E. Finite for inverted F and weak in compression.
 template <int dim>
 struct SaintVenant {
   using Matrix = SquareMatrix<dim>;
