@@ -21,7 +21,7 @@ TEST(Error, assertion_aborts_with_the_expression_and_the_place) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   const int two = 2;
   RECOIL_ASSERT(two == 2);
-  EXPECT_DEATH(RECOIL_ASSERT(two + two == 5), "error.cpp:[0-9]+: .*two \\+ two == 5");
+  EXPECT_DEATH(RECOIL_ASSERT(two + two == 5), "error_test.cpp:[0-9]+: .*two \\+ two == 5");
 }
 
 TEST(Version, names_version_and_compiler) {
