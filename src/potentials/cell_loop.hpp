@@ -29,11 +29,7 @@ struct CellKernel {
 
   static Values gather(std::span<const LocalIndex> cell_nodes, std::span<const double> u) {
     Values values;
-    for (int a = 0; a < nodes; ++a) {
-      const double* entry =
-          u.data() + static_cast<std::ptrdiff_t>(dim) * cell_nodes[static_cast<std::size_t>(a)];
-      for (int i = 0; i < dim; ++i) values(a, i) = entry[i];
-    }
+    for (int a = 0; a < nodes; ++a) values.row(a) = fem::node_block<dim>(u, cell_nodes[a]);
     return values;
   }
 
@@ -53,12 +49,8 @@ struct CellKernel {
   /// Adds to the entries of owned nodes.
   static void scatter(std::span<const LocalIndex> cell_nodes, LocalIndex num_owned, const Values& values,
                       std::span<double> g) {
-    for (int a = 0; a < nodes; ++a) {
-      const LocalIndex node = cell_nodes[static_cast<std::size_t>(a)];
-      if (node >= num_owned) continue;
-      double* entry = g.data() + static_cast<std::ptrdiff_t>(dim) * node;
-      for (int i = 0; i < dim; ++i) entry[i] += values(a, i);
-    }
+    for (int a = 0; a < nodes; ++a)
+      if (cell_nodes[a] < num_owned) fem::node_block<dim>(g, cell_nodes[a]) += values.row(a);
   }
 };
 

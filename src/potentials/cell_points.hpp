@@ -22,7 +22,7 @@ struct CellPoints {
 
   /// Quadrature weight on the rest mesh [m^dim].
   double weight(LocalIndex cell, int point) const {
-    return geometry.weight_factor(cell) * table.weights[static_cast<std::size_t>(point)];
+    return geometry.weight_factor(cell) * table.weights[point];
   }
 
   /// (grad v)_ij = dv_i / dX_j of a nodal field with ghosts.
@@ -30,28 +30,24 @@ struct CellPoints {
     const auto nodes = space.cell_nodes(cell);
     const double* reference = table.gradient(point);
     SquareMatrix<dim> sum = SquareMatrix<dim>::Zero();
-    for (std::size_t a = 0; a < nodes.size(); ++a) {
-      const double* entry = v.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a];
-      for (int j = 0; j < dim; ++j)
-        for (int i = 0; i < dim; ++i)
-          sum(i, j) += entry[i] * reference[a * dim + static_cast<std::size_t>(j)];
-    }
-    return sum * geometry.inverse_edges[static_cast<std::size_t>(cell)];
+    for (std::size_t a = 0; a < nodes.size(); ++a)
+      sum += fem::node_block<dim>(v, nodes[a]) * basis_gradient(reference, a);
+    return sum * geometry.inverse_edges[cell];
   }
 
   /// y_a += S grad phi_a for the owned nodes a of the cell.
   void scatter(LocalIndex cell, int point, const SquareMatrix<dim>& S, std::span<double> y) const {
-    const SquareMatrix<dim> pulled_back =
-        S * geometry.inverse_edges[static_cast<std::size_t>(cell)].transpose();
+    const SquareMatrix<dim> pulled_back = S * geometry.inverse_edges[cell].transpose();
     const auto nodes = space.cell_nodes(cell);
     const double* reference = table.gradient(point);
-    for (std::size_t a = 0; a < nodes.size(); ++a) {
-      if (nodes[a] >= space.num_owned_nodes()) continue;
-      double* entry = y.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a];
-      for (int i = 0; i < dim; ++i)
-        for (int j = 0; j < dim; ++j)
-          entry[i] += pulled_back(i, j) * reference[a * dim + static_cast<std::size_t>(j)];
-    }
+    for (std::size_t a = 0; a < nodes.size(); ++a)
+      if (nodes[a] < space.num_owned_nodes())
+        fem::node_block<dim>(y, nodes[a]) += pulled_back * basis_gradient(reference, a).transpose();
+  }
+
+private:
+  static auto basis_gradient(const double* gradients, std::size_t node) {
+    return Eigen::Map<const Eigen::Matrix<double, 1, dim>>(gradients + dim * node);
   }
 };
 

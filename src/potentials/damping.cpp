@@ -88,8 +88,8 @@ private:
       const auto values = Kernel::gather(space_->cell_nodes(cell), u);
       const auto previous = Kernel::gather(space_->cell_nodes(cell), previous_);
       for (int q = 0; q < table_.num_points; ++q) {
-        const auto G = Kernel::gradients(table_, q, geometry_->inverse_edges[static_cast<std::size_t>(cell)]);
-        act(k, q, geometry_->weight_factor(cell) * table_.weights[static_cast<std::size_t>(q)], G,
+        const auto G = Kernel::gradients(table_, q, geometry_->inverse_edges[cell]);
+        act(k, q, geometry_->weight_factor(cell) * table_.weights[q], G,
             Kernel::deformation_gradient(values, G), Kernel::deformation_gradient(previous, G));
       }
     }

@@ -12,7 +12,7 @@ template <int dim>
 DeadLoad<dim>::DeadLoad(std::string name, const fem::FunctionSpace<dim>& space,
                         std::unique_ptr<const NodalForces<dim>> forces, bool changes)
     : name_(std::move(name)), forces_(std::move(forces)), changes_(changes),
-      force_(static_cast<std::size_t>(space.num_owned_nodes()) * dim, 0.0) {}
+      force_(std::size_t{dim} * space.num_owned_nodes(), 0.0) {}
 
 template <int dim>
 void DeadLoad<dim>::begin_step(const StepContext& context) {
@@ -101,7 +101,7 @@ private:
         for (int q = 0; q < table.num_points; ++q) {
           const auto point = fem::expression_point<dim>(
               rest_position<dim>(*space_, space_->cell_nodes(cell), table.value(q)), time);
-          const double weight = geometry_->weight_factor(cell) * table.weights[static_cast<std::size_t>(q)];
+          const double weight = geometry_->weight_factor(cell) * table.weights[q];
           act(cell, table.value(q), weight, density_(cell, point), acceleration_.value(cell, point));
         }
       }

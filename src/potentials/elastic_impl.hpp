@@ -47,7 +47,7 @@ public:
       const double factor = geometry_->weight_factor(cell);
       for (int q = 0; q < table_.num_points; ++q) {
         const Matrix F = Kernel::deformation_gradient(values, gradients(cell, q));
-        sum += factor * table_.weights[static_cast<std::size_t>(q)] * Law::energy_density(F, constants(k, q));
+        sum += factor * table_.weights[q] * Law::energy_density(F, constants(k, q));
       }
     }
     return sum;
@@ -186,10 +186,10 @@ private:
   }
 
   typename Kernel::Gradients gradients(LocalIndex cell, int point) const {
-    return Kernel::gradients(table_, point, geometry_->inverse_edges[static_cast<std::size_t>(cell)]);
+    return Kernel::gradients(table_, point, geometry_->inverse_edges[cell]);
   }
   double weight(LocalIndex cell, int point) const {
-    return geometry_->weight_factor(cell) * table_.weights[static_cast<std::size_t>(point)];
+    return geometry_->weight_factor(cell) * table_.weights[point];
   }
 
   bool is_uninverted(LocalIndex cell, const typename Kernel::Values& u) const {
@@ -201,12 +201,8 @@ private:
     } else {
       typename Kernel::Values positions = u;
       const auto cell_nodes = space_->cell_nodes(cell);
-      for (int a = 0; a < nodes; ++a)
-        positions.row(a) +=
-            space_->node_positions()[static_cast<std::size_t>(cell_nodes[static_cast<std::size_t>(a)])]
-                .transpose();
-      return positivity_.is_positive(positions.data(),
-                                     geometry_->edge_determinant[static_cast<std::size_t>(cell)]);
+      for (int a = 0; a < nodes; ++a) positions.row(a) += space_->node_positions()[cell_nodes[a]].transpose();
+      return positivity_.is_positive(positions.data(), geometry_->edge_determinant[cell]);
     }
   }
 

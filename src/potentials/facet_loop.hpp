@@ -28,9 +28,8 @@ public:
   /// @param degree degree of exactness for each order, [1..4].
   explicit FacetTables(const std::array<int, 5>& degree) {
     for (int order = 1; order <= 4; ++order)
-      tables_[static_cast<std::size_t>(order)] =
-          fem::tabulate(fem::LagrangeBasis<dim - 1>(order),
-                        fem::simplex_quadrature<dim - 1>(degree[static_cast<std::size_t>(order)]));
+      tables_[order] =
+          fem::tabulate(fem::LagrangeBasis<dim - 1>(order), fem::simplex_quadrature<dim - 1>(degree[order]));
   }
 
   /// @param edge_determinant det D of the facet's cell (fem::CellGeometry).
@@ -40,9 +39,8 @@ public:
     const auto cell_nodes = space.cell_nodes(facet.cell);
     FacetElement<dim> element;
     element.cell_nodes = space.basis(order).facet_nodes(facet.facet);
-    for (const int node : element.cell_nodes)
-      element.nodes.push_back(cell_nodes[static_cast<std::size_t>(node)]);
-    element.table = &tables_[static_cast<std::size_t>(order)];
+    for (const int node : element.cell_nodes) element.nodes.push_back(cell_nodes[node]);
+    element.table = &tables_[order];
     element.outward = fem::outward_sign(facet.facet) * (edge_determinant > 0 ? 1.0 : -1.0);
     return element;
   }
@@ -58,8 +56,7 @@ Eigen::Matrix<double, dim, dim - 1> facet_tangents(const FacetElement<dim>& elem
   Eigen::Matrix<double, dim, dim - 1> tangents = Eigen::Matrix<double, dim, dim - 1>::Zero();
   const double* gradients = element.table->gradient(point);
   for (std::size_t a = 0; a < element.nodes.size(); ++a)
-    for (int j = 0; j < dim - 1; ++j)
-      tangents.col(j) += gradients[a * (dim - 1) + static_cast<std::size_t>(j)] * x[a];
+    for (int j = 0; j < dim - 1; ++j) tangents.col(j) += gradients[a * (dim - 1) + j] * x[a];
   return tangents;
 }
 

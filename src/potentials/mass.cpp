@@ -26,10 +26,7 @@ double point_product(std::span<const LocalIndex> nodes, const double* basis, Mas
     return interpolate<dim>(nodes, basis, p).dot(interpolate<dim>(nodes, basis, a));
   double sum = 0;
   for (std::size_t k = 0; k < nodes.size(); ++k)
-    for (int i = 0; i < dim; ++i) {
-      const auto entry = static_cast<std::size_t>(nodes[k] * dim + i);
-      sum += basis[k] * p[entry] * a[entry];
-    }
+    sum += basis[k] * fem::node_block<dim>(p, nodes[k]).dot(fem::node_block<dim>(a, nodes[k]));
   return sum;
 }
 
@@ -44,11 +41,11 @@ MassMatrix<dim>::MassMatrix(const fem::FunctionSpace<dim>& space, const fem::Cel
   entries_.assign(graph.neighbours.size(), 0.0);
   const auto global = [&](LocalIndex node) { return layout.global(node); };
   const auto entry = [&](LocalIndex row, LocalIndex column) -> double& {
-    const auto begin = graph.neighbours.begin() + graph.offsets[static_cast<std::size_t>(row)];
-    const auto end = graph.neighbours.begin() + graph.offsets[static_cast<std::size_t>(row) + 1];
+    const auto begin = graph.neighbours.begin() + graph.offsets[row];
+    const auto end = graph.neighbours.begin() + graph.offsets[row + 1];
     const auto found = std::lower_bound(
         begin, end, global(column), [&](LocalIndex node, GlobalIndex value) { return global(node) < value; });
-    return entries_[static_cast<std::size_t>(found - graph.neighbours.begin())];
+    return entries_[found - graph.neighbours.begin()];
   };
   for (int order = 1; order <= space.max_order(); ++order) {
     if (space.cells_of_order(order).empty()) continue;
@@ -58,7 +55,7 @@ MassMatrix<dim>::MassMatrix(const fem::FunctionSpace<dim>& space, const fem::Cel
       std::vector<double> weights;
       for (int q = 0; q < table.num_points; ++q) {
         const auto position = rest_position<dim>(space, nodes, table.value(q));
-        weights.push_back(geometry.weight_factor(cell) * table.weights[static_cast<std::size_t>(q)] *
+        weights.push_back(geometry.weight_factor(cell) * table.weights[q] *
                           density(cell, fem::expression_point<dim>(position, 0)));
       }
       for (std::size_t a = 0; a < nodes.size(); ++a) {
@@ -66,7 +63,7 @@ MassMatrix<dim>::MassMatrix(const fem::FunctionSpace<dim>& space, const fem::Cel
         for (std::size_t b = 0; b < nodes.size(); ++b) {
           double mass = 0;
           for (int q = 0; q < table.num_points; ++q)
-            mass += weights[static_cast<std::size_t>(q)] * table.value(q)[a] * table.value(q)[b];
+            mass += weights[q] * table.value(q)[a] * table.value(q)[b];
           entry(nodes[a], lumping == MassLumping::row_sum ? nodes[a] : nodes[b]) += mass;
         }
       }
@@ -79,30 +76,24 @@ MassMatrix<dim>::MassMatrix(const fem::FunctionSpace<dim>& space, double diagona
   const linalg::NodeGraph& graph = *space.graph();
   entries_.assign(graph.neighbours.size(), 0.0);
   for (LocalIndex row = 0; row < space.num_owned_nodes(); ++row)
-    for (auto k = graph.offsets[static_cast<std::size_t>(row)];
-         k < graph.offsets[static_cast<std::size_t>(row) + 1]; ++k)
-      if (graph.neighbours[static_cast<std::size_t>(k)] == row)
-        entries_[static_cast<std::size_t>(k)] = diagonal;
+    for (auto k = graph.offsets[row]; k < graph.offsets[row + 1]; ++k)
+      if (graph.neighbours[k] == row) entries_[k] = diagonal;
 }
 
 template <int dim>
 void MassMatrix<dim>::multiply(std::span<const double> x, std::span<double> y) const {
   const linalg::NodeGraph& graph = *space_->graph();
   for (LocalIndex row = 0; row < space_->num_owned_nodes(); ++row) {
-    double sum[dim] = {};
-    for (auto k = graph.offsets[static_cast<std::size_t>(row)];
-         k < graph.offsets[static_cast<std::size_t>(row) + 1]; ++k) {
-      const double* entry =
-          x.data() + static_cast<std::ptrdiff_t>(dim) * graph.neighbours[static_cast<std::size_t>(k)];
-      for (int i = 0; i < dim; ++i) sum[i] += entries_[static_cast<std::size_t>(k)] * entry[i];
-    }
-    for (int i = 0; i < dim; ++i) y[static_cast<std::size_t>(row * dim + i)] = sum[i];
+    Eigen::Matrix<double, dim, 1> sum = Eigen::Matrix<double, dim, 1>::Zero();
+    for (auto k = graph.offsets[row]; k < graph.offsets[row + 1]; ++k)
+      sum += entries_[k] * fem::node_block<dim>(x, graph.neighbours[k]);
+    fem::node_block<dim>(y, row) = sum;
   }
 }
 
 template <int dim>
 double MassMatrix<dim>::product(std::span<const double> x, std::span<const double> y) const {
-  std::vector<double> weighted(static_cast<std::size_t>(space_->num_owned_nodes()) * dim);
+  std::vector<double> weighted(std::size_t{dim} * space_->num_owned_nodes());
   multiply(y, weighted);
   double sum = 0;
   for (std::size_t i = 0; i < weighted.size(); ++i) sum += x[i] * weighted[i];
@@ -125,8 +116,7 @@ void add_mass_parameter_products(const fem::FunctionSpace<dim>& space, const fem
       double by_density = 0, integral = 0;
       for (int q = 0; q < table.num_points; ++q) {
         const auto position = rest_position<dim>(space, nodes, table.value(q));
-        const double weight =
-            factor * geometry.weight_factor(cell) * table.weights[static_cast<std::size_t>(q)];
+        const double weight = factor * geometry.weight_factor(cell) * table.weights[q];
         const double product = weight * point_product<dim>(nodes, table.value(q), lumping, p, a);
         by_density += product;
         integral += density(cell, fem::expression_point<dim>(position, 0)) * product;
@@ -142,25 +132,23 @@ void add_mass_parameter_products(const fem::FunctionSpace<dim>& space, const fem
 template <int dim>
 std::vector<double> lumped_volumes(const fem::FunctionSpace<dim>& space,
                                    const fem::CellGeometry<dim>& geometry) {
-  std::vector<double> volumes(static_cast<std::size_t>(space.num_owned_nodes()), 0.0);
+  std::vector<double> volumes(space.num_owned_nodes(), 0.0);
   for (int order = 1; order <= space.max_order(); ++order) {
     if (space.cells_of_order(order).empty()) continue;
     const fem::Tabulation<dim> table = mass_table<dim>(order);
-    std::vector<double> share(static_cast<std::size_t>(table.num_nodes), 0.0);
+    std::vector<double> share(table.num_nodes, 0.0);
     double total = 0, measure = 0;
     for (int q = 0; q < table.num_points; ++q) {
-      measure += table.weights[static_cast<std::size_t>(q)];
+      measure += table.weights[q];
       for (std::size_t a = 0; a < share.size(); ++a)
-        share[a] += table.weights[static_cast<std::size_t>(q)] * table.value(q)[a] *
-                    (order == 1 ? 1 : table.value(q)[a]);
+        share[a] += table.weights[q] * table.value(q)[a] * (order == 1 ? 1 : table.value(q)[a]);
     }
     for (const double value : share) total += value;
     for (const LocalIndex cell : space.cells_of_order(order)) {
       const auto nodes = space.cell_nodes(cell);
       for (std::size_t a = 0; a < share.size(); ++a)
         if (nodes[a] < space.num_owned_nodes())
-          volumes[static_cast<std::size_t>(nodes[a])] +=
-              geometry.weight_factor(cell) * measure * share[a] / total;
+          volumes[nodes[a]] += geometry.weight_factor(cell) * measure * share[a] / total;
     }
   }
   return volumes;

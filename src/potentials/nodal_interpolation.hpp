@@ -13,8 +13,7 @@ template <int dim>
 Eigen::Matrix<double, dim, 1> interpolate(std::span<const LocalIndex> nodes, const double* basis,
                                           std::span<const double> field) {
   Eigen::Matrix<double, dim, 1> sum = Eigen::Matrix<double, dim, 1>::Zero();
-  for (std::size_t a = 0; a < nodes.size(); ++a)
-    for (int i = 0; i < dim; ++i) sum[i] += basis[a] * field[static_cast<std::size_t>(nodes[a] * dim + i)];
+  for (std::size_t a = 0; a < nodes.size(); ++a) sum += basis[a] * fem::node_block<dim>(field, nodes[a]);
   return sum;
 }
 
@@ -23,8 +22,7 @@ template <int dim>
 Eigen::Matrix<double, dim, 1> rest_position(const fem::FunctionSpace<dim>& space,
                                             std::span<const LocalIndex> nodes, const double* basis) {
   Eigen::Matrix<double, dim, 1> sum = Eigen::Matrix<double, dim, 1>::Zero();
-  for (std::size_t a = 0; a < nodes.size(); ++a)
-    sum += basis[a] * space.node_positions()[static_cast<std::size_t>(nodes[a])];
+  for (std::size_t a = 0; a < nodes.size(); ++a) sum += basis[a] * space.node_positions()[nodes[a]];
   return sum;
 }
 
@@ -33,11 +31,9 @@ template <int dim>
 void add_to_nodes(const fem::FunctionSpace<dim>& space, std::span<const LocalIndex> nodes,
                   const double* basis, const Eigen::Matrix<double, dim, 1>& weighted_value,
                   std::span<double> entries) {
-  for (std::size_t a = 0; a < nodes.size(); ++a) {
-    if (nodes[a] >= space.num_owned_nodes()) continue;
-    for (int i = 0; i < dim; ++i)
-      entries[static_cast<std::size_t>(nodes[a] * dim + i)] += basis[a] * weighted_value[i];
-  }
+  for (std::size_t a = 0; a < nodes.size(); ++a)
+    if (nodes[a] < space.num_owned_nodes())
+      fem::node_block<dim>(entries, nodes[a]) += basis[a] * weighted_value;
 }
 
 } // namespace recoil::potentials

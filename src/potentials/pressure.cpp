@@ -91,8 +91,7 @@ private:
     for (int q = 0; q < element.table->num_points; ++q) {
       Vector<dim> position = Vector<dim>::Zero();
       for (std::size_t a = 0; a < x.size(); ++a) position += element.table->value(q)[a] * x[a];
-      act(q, element.outward * element.table->weights[static_cast<std::size_t>(q)] / dim, position,
-          facet_tangents(element, q, x));
+      act(q, element.outward * element.table->weights[q] / dim, position, facet_tangents(element, q, x));
     }
   }
 };
@@ -107,8 +106,7 @@ public:
       const fem::BoundaryFacet& facet = space.boundary_facets()[i];
       if (!fem::selects(facets.all, facets.ids, facet.id)) continue;
       facets_.push_back(i);
-      elements_.push_back(
-          tables_.element(space, facet, geometry.edge_determinant[static_cast<std::size_t>(facet.cell)]));
+      elements_.push_back(tables_.element(space, facet, geometry.edge_determinant[facet.cell]));
     }
   }
 
@@ -134,8 +132,7 @@ public:
       const auto force = Cone<dim>{element, x}.gradient();
       for (std::size_t a = 0; a < element.nodes.size(); ++a)
         if (element.nodes[a] < space_->num_owned_nodes())
-          for (int i = 0; i < dim; ++i)
-            g[static_cast<std::size_t>(element.nodes[a] * dim + i)] -= factor * magnitude_ * force[a][i];
+          fem::node_block<dim>(g, element.nodes[a]) -= factor * magnitude_ * force[a];
     }
   }
 
@@ -189,15 +186,13 @@ private:
 
   static std::vector<Vector<dim>> values(const FacetElement<dim>& element, std::span<const double> v) {
     std::vector<Vector<dim>> entries;
-    for (const LocalIndex node : element.nodes)
-      entries.push_back(Eigen::Map<const Vector<dim>>(v.data() + static_cast<std::ptrdiff_t>(dim) * node));
+    for (const LocalIndex node : element.nodes) entries.push_back(fem::node_block<dim>(v, node));
     return entries;
   }
 
   std::vector<Vector<dim>> positions(const FacetElement<dim>& element, std::span<const double> u) const {
     std::vector<Vector<dim>> x = values(element, u);
-    for (std::size_t a = 0; a < x.size(); ++a)
-      x[a] += space_->node_positions()[static_cast<std::size_t>(element.nodes[a])];
+    for (std::size_t a = 0; a < x.size(); ++a) x[a] += space_->node_positions()[element.nodes[a]];
     return x;
   }
 
@@ -221,11 +216,10 @@ std::string free_rim(const fem::FunctionSpace<dim>& space, const FacetSelection&
   for (const fem::BoundaryFacet& facet : space.boundary_facets()) {
     if (!fem::selects(facets.all, facets.ids, facet.id)) continue;
     const auto corners = fem::facet_vertices<dim>(facet.facet);
-    const auto& cell = mesh.cells[static_cast<std::size_t>(facet.cell)];
+    const auto& cell = mesh.cells[facet.cell];
     for (std::size_t i = 0; i < dim; ++i)
       for (std::size_t j = i + 1; j < dim; ++j) {
-        const LocalIndex a = cell[static_cast<std::size_t>(corners[i])],
-                         b = cell[static_cast<std::size_t>(corners[j])];
+        const LocalIndex a = cell[corners[i]], b = cell[corners[j]];
         if constexpr (dim == 2) {
           ++ridges[{a, a}];
           ++ridges[{b, b}];
@@ -239,11 +233,10 @@ std::string free_rim(const fem::FunctionSpace<dim>& space, const FacetSelection&
     for (const LocalIndex vertex : ridge) {
       if (ridge[0] >= mesh.num_owned_vertices) continue;
       for (int i = 0; i < dim; ++i)
-        if (prescribed[static_cast<std::size_t>(space.node_of_vertex(vertex) * dim + i)] == 0) {
+        if (prescribed[space.node_of_vertex(vertex) * dim + i] == 0) {
           std::string text = "(";
           for (int axis = 0; axis < dim; ++axis)
-            text += (axis > 0 ? ", " : "") +
-                    std::to_string(mesh.vertices[static_cast<std::size_t>(vertex)][axis]);
+            text += (axis > 0 ? ", " : "") + std::to_string(mesh.vertices[vertex][axis]);
           return text + ")";
         }
     }

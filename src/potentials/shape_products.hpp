@@ -21,13 +21,12 @@ template <int dim>
 void add_cell_product(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
                       LocalIndex cell, const Eigen::Matrix<double, dim, dim>& T,
                       VertexProducts<dim> vertices) {
-  const auto& corners = space.mesh().cells[static_cast<std::size_t>(cell)];
+  const auto& corners = space.mesh().cells[cell];
   // The rows of D^-1 are the gradients of xi^1 .. xi^dim, which sum to -grad xi^0.
-  const Eigen::Matrix<double, dim, dim> products =
-      T * geometry.inverse_edges[static_cast<std::size_t>(cell)].transpose();
+  const Eigen::Matrix<double, dim, dim> products = T * geometry.inverse_edges[cell].transpose();
   for (int b = 0; b < dim; ++b) {
-    vertices[static_cast<std::size_t>(corners[static_cast<std::size_t>(b) + 1])] += products.col(b);
-    vertices[static_cast<std::size_t>(corners[0])] -= products.col(b);
+    vertices[corners[b + 1]] += products.col(b);
+    vertices[corners[0]] -= products.col(b);
   }
 }
 
@@ -38,9 +37,9 @@ void add_node_product(const fem::FunctionSpace<dim>& space, LocalIndex cell, int
                       const Eigen::Matrix<double, dim, 1>& product, VertexProducts<dim> vertices) {
   const int order = space.order(cell);
   const auto& weights = space.basis(order).multi_index(node);
-  const auto& corners = space.mesh().cells[static_cast<std::size_t>(cell)];
+  const auto& corners = space.mesh().cells[cell];
   for (std::size_t b = 0; b < corners.size(); ++b)
-    if (weights[b] != 0) vertices[static_cast<std::size_t>(corners[b])] += weights[b] * product / order;
+    if (weights[b] != 0) vertices[corners[b]] += weights[b] * product / order;
 }
 
 /// d(c . area_vector)/d(tangents).
@@ -62,19 +61,17 @@ Eigen::Matrix<double, dim, dim - 1> area_vector_product(const Eigen::Matrix<doub
 template <int dim>
 void add_facet_measure_product(const fem::FunctionSpace<dim>& space, const fem::BoundaryFacet& facet,
                                double integral, VertexProducts<dim> vertices) {
-  const auto& corners = space.mesh().cells[static_cast<std::size_t>(facet.cell)];
+  const auto& corners = space.mesh().cells[facet.cell];
   std::array<std::size_t, dim> vertex;
   for (std::size_t b = 0; b < dim; ++b)
-    vertex[b] =
-        static_cast<std::size_t>(corners[static_cast<std::size_t>(fem::facet_vertices<dim>(facet.facet)[b])]);
+    vertex[b] = static_cast<std::size_t>(corners[fem::facet_vertices<dim>(facet.facet)[b]]);
   Eigen::Matrix<double, dim, dim - 1> edges;
   for (int j = 0; j < dim - 1; ++j)
-    edges.col(j) =
-        space.mesh().vertices[vertex[static_cast<std::size_t>(j) + 1]] - space.mesh().vertices[vertex[0]];
+    edges.col(j) = space.mesh().vertices[vertex[j + 1]] - space.mesh().vertices[vertex[0]];
   const Eigen::Matrix<double, dim, 1> area = area_vector<dim>(edges);
   const auto products = area_vector_product<dim>(edges, integral / area.squaredNorm() * area);
   for (int j = 0; j < dim - 1; ++j) {
-    vertices[vertex[static_cast<std::size_t>(j) + 1]] += products.col(j);
+    vertices[vertex[j + 1]] += products.col(j);
     vertices[vertex[0]] -= products.col(j);
   }
 }

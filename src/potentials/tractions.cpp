@@ -38,17 +38,14 @@ public:
     const auto& facets = space_->boundary_facets();
     for (std::size_t i = 0; i < facets.size(); ++i) {
       if (!fem::selects(selection_.all, selection_.ids, facets[i].id)) continue;
-      const double determinant =
-          geometry != nullptr ? geometry->edge_determinant[static_cast<std::size_t>(facets[i].cell)] : 1.0;
+      const double determinant = geometry != nullptr ? geometry->edge_determinant[facets[i].cell] : 1.0;
       const FacetElement<dim> element = tables_.element(*space_, facets[i], determinant);
       std::vector<Eigen::Matrix<double, dim, 1>> X;
-      for (const LocalIndex node : element.nodes)
-        X.push_back(space_->node_positions()[static_cast<std::size_t>(node)]);
+      for (const LocalIndex node : element.nodes) X.push_back(space_->node_positions()[node]);
       for (int q = 0; q < element.table->num_points; ++q) {
         const double area = area_vector<dim>(facet_tangents(element, q, X)).norm();
         const auto position = rest_position<dim>(*space_, element.nodes, element.table->value(q));
-        act(FacetPoint<dim>{i, facets[i], element, q,
-                            area * element.table->weights[static_cast<std::size_t>(q)],
+        act(FacetPoint<dim>{i, facets[i], element, q, area * element.table->weights[q],
                             fem::expression_point<dim>(position, time)});
       }
     }
@@ -131,7 +128,7 @@ public:
       for_nodes(at, tangents, p, factor, [&](std::size_t a, const Vector& product) {
         const LocalIndex node = at.element.nodes[a];
         if (node >= facets_.space().num_owned_nodes()) return;
-        for (int i = 0; i < dim; ++i) y[static_cast<std::size_t>(node * dim + i)] += product[i];
+        fem::node_block<dim>(y, node) += product;
       });
     });
   }
@@ -166,9 +163,7 @@ private:
     facets_.for_points(context.time, geometry_.get(), [&](const FacetPoint<dim>& at) {
       std::vector<Vector> x;
       for (const LocalIndex node : at.element.nodes)
-        x.push_back(
-            facets_.space().node_positions()[static_cast<std::size_t>(node)] +
-            Eigen::Map<const Vector>(context.previous.data() + static_cast<std::ptrdiff_t>(dim) * node));
+        x.push_back(facets_.space().node_positions()[node] + fem::node_block<dim>(context.previous, node));
       act(at, facet_tangents(at.element, at.point, x));
     });
   }
@@ -186,8 +181,7 @@ private:
     const double* gradients = at.element.table->gradient(at.point);
     for (std::size_t a = 0; a < at.element.nodes.size(); ++a) {
       Vector product = Vector::Zero();
-      for (int j = 0; j < dim - 1; ++j)
-        product += gradients[a * (dim - 1) + static_cast<std::size_t>(j)] * by_tangents.col(j);
+      for (int j = 0; j < dim - 1; ++j) product += gradients[a * (dim - 1) + j] * by_tangents.col(j);
       act(a, product);
     }
   }

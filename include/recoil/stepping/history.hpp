@@ -41,7 +41,7 @@ public:
 
   /// The states newest first. Pushing them oldest first into an empty history gives the same history, bit for
   /// bit: this is what a restart point holds.
-  std::span<const State> states() const { return std::span(slots_).first(static_cast<std::size_t>(size_)); }
+  std::span<const State> states() const { return std::span(slots_).first(size_); }
   const State& newest() const;
 
   /// Coefficients of the next step: BDF of order min(size(), max_order()). At least one state.

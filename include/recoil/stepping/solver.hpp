@@ -82,7 +82,7 @@ public:
   /// those of that state meanwhile. After failure or interruption the run stays where it was.
   virtual StepOutcome advance(const OnState& on_state, int sub_steps) = 0;
   /// Lets advance() end early: `interrupted` gives the same answer on every rank.
-  virtual void interrupt_when(std::function<bool()> interrupted) { static_cast<void>(interrupted); }
+  virtual void interrupt_when(std::function<bool()> /*interrupted*/) {}
 
   /// Newton iterations of all steps, failed ones included.
   virtual GlobalIndex newton_iterations() const { return 0; }

@@ -33,7 +33,7 @@ struct StepRecord {
   std::array<GlobalIndex, max_bdf_order> predecessor_ids{}; ///< newest first
 
   std::span<const GlobalIndex> predecessors() const {
-    return std::span(predecessor_ids).first(static_cast<std::size_t>(num_predecessors));
+    return std::span(predecessor_ids).first(num_predecessors);
   }
   bool operator==(const StepRecord&) const = default;
 };

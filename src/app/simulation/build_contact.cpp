@@ -21,7 +21,7 @@ std::vector<double> displacement(const std::vector<const DirichletEntry*>& motio
                                  double factor) {
   std::vector<double> displacement(obstacles.vertices.size() * dim, 0.0);
   for (std::size_t v = 0; v < obstacles.vertices.size(); ++v) {
-    const DirichletEntry* motion = motions[static_cast<std::size_t>(obstacles.vertex_surface[v])];
+    const DirichletEntry* motion = motions[obstacles.vertex_surface[v]];
     if (motion == nullptr) continue;
     const ExpressionPoint point = fem::expression_point<dim>(obstacles.vertices[v], time);
     for (int i = 0; i < dim; ++i) {
@@ -29,9 +29,8 @@ std::vector<double> displacement(const std::vector<const DirichletEntry*>& motio
       if (!std::isfinite(value))
         throw InputError(motion->where,
                          fmt::format("the motion of obstacle '{}' is not a finite number at t = {:g}",
-                                     obstacles.names[static_cast<std::size_t>(obstacles.vertex_surface[v])],
-                                     time));
-      displacement[v * dim + static_cast<std::size_t>(i)] = value;
+                                     obstacles.names[obstacles.vertex_surface[v]], time));
+      displacement[v * dim + i] = value;
     }
   }
   return displacement;
@@ -101,8 +100,7 @@ void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat,
   double shortest = std::numeric_limits<double>::infinity();
   for (const auto& edge : surface.edges()) {
     const auto rest = [&](std::size_t k) {
-      return Eigen::Map<const Eigen::Matrix<double, dim, 1>>(
-          surface.vertices()[static_cast<std::size_t>(edge[k])].rest.data());
+      return Eigen::Map<const Eigen::Matrix<double, dim, 1>>(surface.vertices()[edge[k]].rest.data());
     };
     shortest = std::min(shortest, (rest(0) - rest(1)).norm());
   }

@@ -32,16 +32,15 @@ potentials::AccelerationField<dim> acceleration_field(const Scene& scene, const 
   field.value = [&rhs, &gravity, &overrides, where = scene.file.string() + " (/boundary_conditions/rhs)"](
                     LocalIndex cell, const ExpressionPoint& point) {
     Eigen::Matrix<double, dim, 1> value = Eigen::Matrix<double, dim, 1>::Zero();
-    for (std::size_t i = 0; i < dim; ++i) {
-      double& component = value[static_cast<Eigen::Index>(i)];
-      if (const auto given = overrides.find(acceleration(static_cast<int>(i)), cell)) {
+    for (int i = 0; i < dim; ++i) {
+      double& component = value[i];
+      if (const auto given = overrides.find(acceleration(i), cell)) {
         component = *given;
         continue;
       }
-      if (i < gravity.size()) component += gravity[i];
+      if (i < std::ssize(gravity)) component += gravity[i];
       // PolyFEM's sign: the force density is -rho rhs.
-      if (i < rhs.size())
-        component -= require_finite(rhs[i](point), where, "acceleration", static_cast<int>(i), point);
+      if (i < std::ssize(rhs)) component -= require_finite(rhs[i](point), where, "acceleration", i, point);
     }
     return value;
   };
@@ -59,8 +58,7 @@ potentials::LoadField<dim> traction_field(const TractionEntry& entry) {
   traction.value = [&entry](const ExpressionPoint& point) {
     Eigen::Matrix<double, dim, 1> value;
     for (int i = 0; i < dim; ++i)
-      value[i] =
-          require_finite(entry.value[static_cast<std::size_t>(i)](point), entry.where, "traction", i, point);
+      value[i] = require_finite(entry.value[i](point), entry.where, "traction", i, point);
     return value;
   };
   return traction;

@@ -46,9 +46,7 @@ void on_region_nodes(const Region& region, const fem::FunctionSpace<dim>& space,
   std::iota(cells.begin(), cells.end(), std::size_t{0});
   std::sort(cells.begin(), cells.end(), [&](auto a, auto b) { return mesh.cell_ids[a] < mesh.cell_ids[b]; });
   for (const std::size_t cell : cells) {
-    if (!contains(region, mesh.body_names[static_cast<std::size_t>(mesh.cell_body[cell])],
-                  mesh.cell_volume_id[cell]))
-      continue;
+    if (!contains(region, mesh.body_names[mesh.cell_body[cell]], mesh.cell_volume_id[cell])) continue;
     for (const LocalIndex node : space.cell_nodes(static_cast<LocalIndex>(cell)))
       if (node < space.num_owned_nodes()) act(node);
   }
@@ -60,11 +58,10 @@ void sample(const std::vector<InitialField>& fields, const fem::FunctionSpace<di
   auto entries = values.write_owned();
   for (const InitialField& field : fields)
     on_region_nodes(field.region, space, [&](LocalIndex node) {
-      const auto point =
-          fem::expression_point<dim>(space.node_positions()[static_cast<std::size_t>(node)], 0);
-      for (std::size_t i = 0; i < dim; ++i)
-        entries[static_cast<std::size_t>(node) * dim + i] = require_finite(
-            field.value[i](point), field.region.where, "initial value", static_cast<int>(i), point);
+      const auto point = fem::expression_point<dim>(space.node_positions()[node], 0);
+      for (int i = 0; i < dim; ++i)
+        entries[node * dim + i] =
+            require_finite(field.value[i](point), field.region.where, "initial value", i, point);
     });
 }
 
@@ -75,20 +72,15 @@ Eigen::Vector3d centre_of_mass(const Region& region, const fem::FunctionSpace<di
   const auto rule = fem::simplex_quadrature<dim>(2);
   std::array<double, 4> moments{};
   for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
-    const auto index = static_cast<std::size_t>(cell);
-    if (!contains(region, mesh.body_names[static_cast<std::size_t>(mesh.cell_body[index])],
-                  mesh.cell_volume_id[index]))
-      continue;
+    const std::size_t index = cell;
+    if (!contains(region, mesh.body_names[mesh.cell_body[index]], mesh.cell_volume_id[index])) continue;
     const auto& vertices = mesh.cells[index];
     for (std::size_t q = 0; q < rule.weights.size(); ++q) {
-      Eigen::Matrix<double, dim, 1> x =
-          mesh.vertices[static_cast<std::size_t>(vertices[0])] * (1 - rule.points[q].sum());
-      for (std::size_t i = 0; i < dim; ++i)
-        x += rule.points[q][static_cast<Eigen::Index>(i)] *
-             mesh.vertices[static_cast<std::size_t>(vertices[i + 1])];
+      Eigen::Matrix<double, dim, 1> x = mesh.vertices[vertices[0]] * (1 - rule.points[q].sum());
+      for (std::size_t i = 0; i < dim; ++i) x += rule.points[q][i] * mesh.vertices[vertices[i + 1]];
       const double mass =
           geometry.weight_factor(cell) * rule.weights[q] * density(cell, fem::expression_point<dim>(x, 0));
-      for (std::size_t i = 0; i < dim; ++i) moments[i] += mass * x[static_cast<Eigen::Index>(i)];
+      for (std::size_t i = 0; i < dim; ++i) moments[i] += mass * x[i];
       moments[3] += mass;
     }
   }
@@ -104,15 +96,14 @@ void add_spin(const AngularVelocity& spin, const Eigen::Vector3d& centre,
     omega.z() = spin.value[0];
   else
     omega = Eigen::Vector3d(spin.value[0], spin.value[1], spin.value[2]);
-  std::vector<char> done(static_cast<std::size_t>(space.num_owned_nodes()), 0);
+  std::vector<char> done(space.num_owned_nodes(), 0);
   auto entries = velocity.write_owned();
   on_region_nodes(spin.region, space, [&](LocalIndex node) {
-    if (std::exchange(done[static_cast<std::size_t>(node)], 1) != 0) return;
+    if (std::exchange(done[node], 1) != 0) return;
     Eigen::Vector3d arm = -centre;
-    arm.template head<dim>() += space.node_positions()[static_cast<std::size_t>(node)];
+    arm.template head<dim>() += space.node_positions()[node];
     const Eigen::Vector3d v = omega.cross(arm);
-    for (std::size_t i = 0; i < dim; ++i)
-      entries[static_cast<std::size_t>(node) * dim + i] += v[static_cast<Eigen::Index>(i)];
+    fem::node_block<dim>(entries, node) += v.template head<dim>();
   });
 }
 

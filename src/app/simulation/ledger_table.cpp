@@ -59,7 +59,7 @@ std::vector<LedgerRow> ledger_rows(const checkpoint::TrajectoryReader& reader, G
                                    const LedgerRow& like) {
   std::vector<LedgerRow> rows;
   for (GlobalIndex id = 1; id <= last; ++id) {
-    const stepping::StepRecord& record = reader.records()[static_cast<std::size_t>(id)];
+    const stepping::StepRecord& record = reader.records()[id];
     if (!record.completes_nominal) continue;
     const RunState stored = run_state_from_json(reader.extra(id));
     LedgerRow& row = rows.emplace_back(like);

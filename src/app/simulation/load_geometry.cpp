@@ -11,8 +11,7 @@ namespace {
 void read_node_values(const mesh::SimplexMesh& mesh, std::vector<DirichletEntry>& entries) {
   for (DirichletEntry& entry : entries)
     if (!entry.node_file.empty())
-      entry.nodes = mesh::read_node_values(entry.node_file, mesh.dim,
-                                           static_cast<GlobalIndex>(mesh.vertices.size()), entry.where);
+      entry.nodes = mesh::read_node_values(entry.node_file, mesh.dim, std::ssize(mesh.vertices), entry.where);
 }
 
 } // namespace

@@ -16,7 +16,7 @@ MaterialValues<dim>::MaterialValues(const mesh::DistributedMesh<dim>& mesh) : me
   const std::size_t num_bodies = mesh.body_names.size();
   std::vector<double> counts(num_bodies, 0.0);
   for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell) {
-    double& count = counts[static_cast<std::size_t>(mesh.cell_body[cell])];
+    double& count = counts[mesh.cell_body[cell]];
     count = std::max(count, static_cast<double>(mesh.cell_source[cell] + 1));
   }
   const std::vector<double> of_ranks = mesh.comm->all_gather(counts);
@@ -50,14 +50,14 @@ double MaterialValues<dim>::at(const MaterialValue& value, LocalIndex cell, cons
                                const std::string& where) {
   if (const auto* formula = std::get_if<Expression>(&value)) return (*formula)(point);
   const auto& data = std::get<ElementData>(value);
-  const auto index = static_cast<std::size_t>(cell);
+  const std::size_t index = cell;
   const std::int32_t body = mesh_->cell_body[index];
   const std::string key = data.file.string() + "#" + data.dataset;
   auto found = rows_.find({key, body});
   if (found == rows_.end()) found = rows_.emplace(std::pair(key, body), read(data, body, where)).first;
   const Rows& rows = found->second;
   const GlobalIndex row = rows.of_files ? row_in_files(index) : mesh_->cell_ids[index];
-  const double number = rows.values[static_cast<std::size_t>(row - rows.begin)];
+  const double number = rows.values[row - rows.begin];
   require_finite_rows(std::span(&number, 1), 1, row, where, data.file, data.dataset);
   return number;
 }

@@ -37,7 +37,7 @@ private:
   /// The rows that element data must have, for messages.
   std::string describe_rows() const;
   GlobalIndex row_in_files(std::size_t cell) const {
-    return first_in_files_[static_cast<std::size_t>(mesh_->cell_body[cell])] + mesh_->cell_source[cell];
+    return first_in_files_[mesh_->cell_body[cell]] + mesh_->cell_source[cell];
   }
 
   const mesh::DistributedMesh<dim>* mesh_;

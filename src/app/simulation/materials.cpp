@@ -46,7 +46,7 @@ public:
         Eigen::Matrix<double, dim, 1> position = Eigen::Matrix<double, dim, 1>::Zero();
         const auto nodes = space_.cell_nodes(cell);
         for (std::size_t a = 0; a < nodes.size(); ++a)
-          position += table.value(q)[a] * space_.node_positions()[static_cast<std::size_t>(nodes[a])];
+          position += table.value(q)[a] * space_.node_positions()[nodes[a]];
         const ExpressionPoint point = fem::expression_point<dim>(position, 0);
         field.add(evaluate(entry, Reader{*this, entry, cell, point}));
       }
@@ -54,9 +54,7 @@ public:
     return field;
   }
 
-  const MaterialEntry& entry(LocalIndex cell) const {
-    return scene_.materials[static_cast<std::size_t>(materials_[static_cast<std::size_t>(cell)])];
-  }
+  const MaterialEntry& entry(LocalIndex cell) const { return scene_.materials[materials_[cell]]; }
 
 private:
   /// Constants of one point.
@@ -153,8 +151,8 @@ template <int dim>
 std::vector<int> cell_materials(const Scene& scene, const mesh::DistributedMesh<dim>& mesh) {
   std::vector<int> materials;
   for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell)
-    materials.push_back(find_material_index(
-        scene, mesh.body_names[static_cast<std::size_t>(mesh.cell_body[cell])], mesh.cell_volume_id[cell]));
+    materials.push_back(
+        find_material_index(scene, mesh.body_names[mesh.cell_body[cell]], mesh.cell_volume_id[cell]));
   return materials;
 }
 
@@ -226,8 +224,7 @@ cell_lame_constants(const Scene& scene, const fem::FunctionSpace<dim>& space,
       const auto field = constants.field(cells, order, false, [](const MaterialEntry& entry, auto read) {
         return lame_constants<dim>(entry, read);
       });
-      for (std::size_t k = 0; k < cells.size(); ++k)
-        result[static_cast<std::size_t>(cells[k])] = field.template at<2>(k, 0);
+      for (std::size_t k = 0; k < cells.size(); ++k) result[cells[k]] = field.template at<2>(k, 0);
     }
   });
   return result;
@@ -239,8 +236,7 @@ potentials::Density make_density(const Scene& scene, const fem::FunctionSpace<di
   auto values = std::make_shared<MaterialValues<dim>>(space.mesh());
   potentials::Density density = [&scene, &materials, &overrides, values](LocalIndex cell,
                                                                          const ExpressionPoint& point) {
-    const MaterialEntry& entry =
-        scene.materials[static_cast<std::size_t>(materials[static_cast<std::size_t>(cell)])];
+    const MaterialEntry& entry = scene.materials[materials[cell]];
     const auto given = overrides.find("rho", cell);
     const double rho = given ? *given : values->at(entry.rho, cell, point, entry.where);
     require(rho > 0 && std::isfinite(rho), entry, "rho must be positive", rho);

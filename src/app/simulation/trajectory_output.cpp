@@ -27,8 +27,7 @@ std::vector<GlobalIndex> first_drawn_cells(const fem::FunctionSpace<dim>& space,
                                            std::vector<GlobalIndex>& first_cell) {
   const auto& mesh = space.mesh();
   std::vector<double> counts(mesh.body_names.size(), 0);
-  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell)
-    ++counts[static_cast<std::size_t>(mesh.cell_body[static_cast<std::size_t>(cell)])];
+  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) ++counts[mesh.cell_body[cell]];
   space.comm().sum(counts);
   std::vector<GlobalIndex> first_drawn(counts.size(), 0);
   first_cell.assign(counts.size(), 0);
@@ -71,20 +70,17 @@ void TrajectoryOutput<dim>::build_cells() {
     if (order == 2) width_ = fem::num_lagrange_nodes(dim, 2);
   for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
     const int order = space_->order(cell);
-    const auto body = static_cast<std::size_t>(mesh.cell_body[static_cast<std::size_t>(cell)]);
-    const bool mirrored = geometry_->edge_determinant[static_cast<std::size_t>(cell)] < 0;
+    const std::size_t body = mesh.cell_body[cell];
+    const bool mirrored = geometry_->edge_determinant[cell] < 0;
     const auto nodes = space_->cell_nodes(cell);
     const auto add = [&](std::span<const int> local) {
-      for (const int node : local)
-        connectivity_.push_back(
-            space_->canonical_ids()[static_cast<std::size_t>(nodes[static_cast<std::size_t>(node)])]);
+      for (const int node : local) connectivity_.push_back(space_->canonical_ids()[nodes[node]]);
       connectivity_.resize(connectivity_.size() + static_cast<std::size_t>(width_) - local.size(), -1);
       drawn_cell_.push_back(cell);
       shapes_.push_back(shape_of(dim, order));
     };
     const GlobalIndex first =
-        first_drawn[body] +
-        (mesh.cell_ids[static_cast<std::size_t>(cell)] - first_cell[body]) * pieces(dim, order);
+        first_drawn[body] + (mesh.cell_ids[cell] - first_cell[body]) * pieces(dim, order);
     for (int piece = 0; piece < pieces(dim, order); ++piece) ids.push_back(first + piece);
     if (order <= 2) {
       add(fem::vtk_nodes(dim, order, mirrored));
@@ -102,12 +98,11 @@ template <int dim>
 void TrajectoryOutput<dim>::write_mesh(checkpoint::TrajectoryWriter& writer) const {
   std::vector<double> coordinates;
   for (LocalIndex node = 0; node < space_->num_owned_nodes(); ++node)
-    for (int i = 0; i < dim; ++i)
-      coordinates.push_back(space_->node_positions()[static_cast<std::size_t>(node)][i]);
+    for (int i = 0; i < dim; ++i) coordinates.push_back(space_->node_positions()[node][i]);
   std::vector<std::int32_t> body, volume_id;
   for (const LocalIndex cell : drawn_cell_) {
-    body.push_back(space_->mesh().cell_body[static_cast<std::size_t>(cell)]);
-    volume_id.push_back(space_->mesh().cell_volume_id[static_cast<std::size_t>(cell)]);
+    body.push_back(space_->mesh().cell_body[cell]);
+    volume_id.push_back(space_->mesh().cell_volume_id[cell]);
   }
   checkpoint::DrawnMesh drawn;
   drawn.nodes = &nodes_;
@@ -137,13 +132,12 @@ void TrajectoryOutput<dim>::require_mesh_of(checkpoint::TrajectoryReader& reader
     refuse(fmt::format("they have {} nodes, there were {}", space_->num_nodes_global(), rows));
   const std::vector<double> written = reader.template read_static<double>("coordinates", nodes_);
   const auto& positions = space_->node_positions();
-  const auto count = static_cast<std::size_t>(space_->num_owned_nodes());
+  const std::size_t count = space_->num_owned_nodes();
   const std::size_t width = count > 0 ? written.size() / count : 0;
   double farthest = 0;
   for (std::size_t node = 0; node < count; ++node)
     for (std::size_t i = 0; i < dim; ++i)
-      farthest = std::max(
-          farthest, std::abs(written[node * width + i] - positions[node][static_cast<Eigen::Index>(i)]));
+      farthest = std::max(farthest, std::abs(written[node * width + i] - positions[node][i]));
   farthest = space_->comm().max(farthest);
   // Positions inside of cells are computed on the rank that owns them, from vertices in any order.
   const auto& mesh = space_->mesh();
@@ -155,7 +149,7 @@ template <int dim>
 std::vector<double> TrajectoryOutput<dim>::cell_values(std::span<const double> u, OutputField field) const {
   const std::size_t components = field == OutputField::stress ? 9 : 1;
   const auto& mesh = space_->mesh();
-  std::vector<double> of_cell(static_cast<std::size_t>(mesh.num_owned_cells) * components, 0.0);
+  std::vector<double> of_cell(components * mesh.num_owned_cells, 0.0);
   for (const auto& potential : solver_->problem().elastic)
     for (std::size_t k = 0; k < potential->cells().size(); ++k) {
       const LocalIndex cell = potential->cells()[k];
@@ -168,7 +162,7 @@ std::vector<double> TrajectoryOutput<dim>::cell_values(std::span<const double> u
         stress += point.weight * point.cauchy;
       }
       stress /= weight;
-      double* values = of_cell.data() + static_cast<std::size_t>(cell) * components;
+      double* values = of_cell.data() + components * cell;
       switch (field) {
       case OutputField::stress:
         for (int i = 0; i < dim; ++i)
@@ -183,10 +177,7 @@ std::vector<double> TrajectoryOutput<dim>::cell_values(std::span<const double> u
     }
   std::vector<double> drawn;
   for (const LocalIndex cell : drawn_cell_)
-    drawn.insert(drawn.end(),
-                 of_cell.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(cell) * components),
-                 of_cell.begin() +
-                     static_cast<std::ptrdiff_t>((static_cast<std::size_t>(cell) + 1) * components));
+    drawn.insert(drawn.end(), of_cell.begin() + components * cell, of_cell.begin() + components * (cell + 1));
   return drawn;
 }
 

@@ -31,8 +31,7 @@ template <int dim>
 double Approach<dim>::gap_after(const Stencil& stencil, const std::vector<Point>& motion) const {
   double gap = stencil.gap;
   for (int i = 0; i < stencil.num_vertices; ++i)
-    gap += stencil.slope.template segment<dim>(dim * i).dot(
-        motion[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])]);
+    gap += stencil.slope.template segment<dim>(dim * i).dot(motion[stencil.vertices[i]]);
   return gap;
 }
 
@@ -98,8 +97,7 @@ std::vector<typename Approach<dim>::Point> Approach<dim>::gradient(const std::ve
     const double force = stencil.strength * (then.value + then.slope * (gap - stencil.expected) - now.value -
                                              now.slope * (gap - stencil.gap));
     for (int i = 0; i < stencil.num_vertices; ++i)
-      result[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])] -=
-          force * stencil.slope.template segment<dim>(dim * i);
+      result[stencil.vertices[i]] -= force * stencil.slope.template segment<dim>(dim * i);
   }
   return result;
 }
@@ -113,9 +111,8 @@ void Approach<dim>::add_hessian(linalg::StencilMatrix& H) const {
     geometry::StencilMatrix<dim> block = curvature * stencil.slope * stencil.slope.transpose();
     std::array<LocalIndex, 4> vertices = stencil.vertices;
     for (int i = 0; i < stencil.num_vertices; ++i)
-      if (stencil.slope.template segment<dim>(dim * i).isZero(0)) vertices[static_cast<std::size_t>(i)] = -1;
-    add_block<dim>(*vertices_, std::span(vertices).first(static_cast<std::size_t>(stencil.num_vertices)),
-                   block, H);
+      if (stencil.slope.template segment<dim>(dim * i).isZero(0)) vertices[i] = -1;
+    add_block<dim>(*vertices_, std::span(vertices).first(stencil.num_vertices), block, H);
   }
 }
 

@@ -20,7 +20,7 @@ public:
   /// Adds the derivative by the weight of a term.
   void add(const ContactPair<dim>& term, double by_weight) {
     if (term.kind != geometry::StencilKind::edge_edge) {
-      by_vertex_[static_cast<std::size_t>(term.vertices[0])] += term.weight_by_area[0] * by_weight;
+      by_vertex_[term.vertices[0]] += term.weight_by_area[0] * by_weight;
       return;
     }
     for (const std::size_t edge : {0, 1}) {
@@ -37,11 +37,10 @@ public:
                                std::span(by_vertex).first(num_owned));
     for (std::size_t v = 0; v < num_owned; ++v) sum.vertices[v] += by_vertex[v];
     // The owner of an edge is that of its first vertex.
-    std::vector<std::vector<EdgeShare>> shares(static_cast<std::size_t>(comm.size()));
+    std::vector<std::vector<EdgeShare>> shares(comm.size());
     for (const auto& [edge, share] : by_edge_) {
       const fem::VertexAddress& first = (*vertices_)[edge.first].address;
-      shares[static_cast<std::size_t>(first.rank)].push_back(
-          {first.index, (*vertices_)[edge.second].id, share});
+      shares[first.rank].push_back({first.index, (*vertices_)[edge.second].id, share});
     }
     for (const auto& from_rank : parallel::exchange(comm, shares))
       for (const EdgeShare& share : from_rank) sum.edges[{share.first, share.second}] += share.value;

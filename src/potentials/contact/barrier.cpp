@@ -22,7 +22,7 @@ geometry::MollifierScalars mollifier(const ContactCandidate& candidate, const Co
   if constexpr (dim == 3) {
     if (candidate.kind != geometry::StencilKind::edge_edge) return not_mollified;
     geometry::StencilPoints<3> rest;
-    for (int i = 0; i < 4; ++i) rest.col(i) = vertices.rest(candidate.vertices[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < 4; ++i) rest.col(i) = vertices.rest(candidate.vertices[i]);
     return geometry::edge_edge_mollifier_scalars(geometry::edge_cross_squared(points),
                                                  geometry::edge_edge_mollifier_eps(rest));
   }
@@ -37,12 +37,12 @@ Barrier<dim>::pairs_within(double reach, const std::vector<ContactCandidate>& ca
                            const ContactVertices<dim>& vertices, const std::vector<Point>& positions) const {
   std::vector<ContactPair<dim>> pairs;
   const double limit = reach * reach;
-  const auto at = [&](LocalIndex v) -> const Point& { return positions[static_cast<std::size_t>(v)]; };
+  const auto at = [&](LocalIndex v) -> const Point& { return positions[v]; };
   for (const ContactCandidate& candidate : candidates) {
     const int count = geometry::num_points(candidate.kind),
               first = geometry::num_first_points(candidate.kind);
     geometry::StencilPoints<dim> points = geometry::StencilPoints<dim>::Zero();
-    for (int i = 0; i < count; ++i) points.col(i) = at(candidate.vertices[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < count; ++i) points.col(i) = at(candidate.vertices[i]);
     // Boxes of the two primitives that are farther apart along an axis.
     const Point gap = (points.leftCols(first).rowwise().minCoeff() -
                        points.middleCols(first, count - first).rowwise().maxCoeff())
@@ -57,8 +57,7 @@ Barrier<dim>::pairs_within(double reach, const std::vector<ContactCandidate>& ca
                      false,
                      count,
                      candidate.vertices,
-                     {vertices[candidate.vertices[0]].body,
-                      vertices[candidate.vertices[static_cast<std::size_t>(first)]].body},
+                     {vertices[candidate.vertices[0]].body, vertices[candidate.vertices[first]].body},
                      points,
                      closest,
                      weights[0] + weights[1],
@@ -259,8 +258,8 @@ void Barrier<dim>::add_hessian(const std::vector<ContactPair<dim>>& pairs,
       if (!pair.mollifier.is_mollified && std::all_of(terms.begin(), terms.end(), [&](const auto& term) {
             return term.closest.weights[i] == 0;
           }))
-        stencil[static_cast<std::size_t>(i)] = -1;
-    add_block<dim>(vertices, std::span(stencil).first(static_cast<std::size_t>(pair.num_vertices)), block, H);
+        stencil[i] = -1;
+    add_block<dim>(vertices, std::span(stencil).first(pair.num_vertices), block, H);
   }
 }
 

@@ -22,7 +22,7 @@ geometry::StencilPoints<dim> gather(const ContactCandidate& candidate,
                                     const std::vector<Eigen::Matrix<double, dim, 1>>& values) {
   geometry::StencilPoints<dim> points = geometry::StencilPoints<dim>::Zero();
   for (int i = 0; i < geometry::num_points(candidate.kind); ++i)
-    points.col(i) = values[static_cast<std::size_t>(candidate.vertices[static_cast<std::size_t>(i)])];
+    points.col(i) = values[candidate.vertices[i]];
   return points;
 }
 
@@ -40,7 +40,7 @@ Contact<dim>::Contact(std::unique_ptr<const fem::CollisionSurface<dim>> surface,
                       ContactParameters<dim> parameters)
     : surface_(std::move(surface)), parameters_(std::move(parameters)),
       barrier_(parameters_.dhat, parameters_.form, parameters_.planes), search_(*surface_, parameters_.dhat),
-      obstacle_displacement_(static_cast<std::size_t>(surface_->obstacles().num_vertices()) * dim, 0.0),
+      obstacle_displacement_(std::size_t{dim} * surface_->obstacles().num_vertices(), 0.0),
       pairs_(std::make_shared<const std::vector<ContactPair<dim>>>()) {}
 
 template <int dim>
@@ -94,11 +94,10 @@ std::vector<typename Contact<dim>::Point> Contact<dim>::friction_gradient() cons
 
 template <int dim>
 void Contact<dim>::add_to_nodes(const std::vector<Point>& field, double factor, std::span<double> g) const {
-  for (std::size_t v = 0; v < field.size(); ++v) {
-    const LocalIndex node = surface_->node(static_cast<LocalIndex>(v));
+  for (LocalIndex v = 0; v < std::ssize(field); ++v) {
+    const LocalIndex node = surface_->node(v);
     if (node < 0) break; // obstacles follow the nodes
-    for (int i = 0; i < dim; ++i)
-      g[static_cast<std::size_t>(node) * dim + static_cast<std::size_t>(i)] += factor * field[v][i];
+    fem::node_block<dim>(g, node) += factor * field[v];
   }
 }
 
@@ -226,7 +225,7 @@ double Contact<dim>::collision_free(const std::vector<Point>& from, const std::v
       const double approach = -plane.normal.dot(dx[v]);
       const double distance = plane.normal.dot(x[v] - plane.point);
       const double room = distance - std::min(plane_gap * distance, largest_kept);
-      if (vertices[static_cast<LocalIndex>(v)].block >= 0 && room < approach * step) step = room / approach;
+      if (vertices[v].block >= 0 && room < approach * step) step = room / approach;
     }
   return surface_->comm().min(step);
 }
@@ -243,10 +242,10 @@ void Contact<dim>::start_step(const linalg::Vector& u) {
 template <int dim>
 typename Contact<dim>::Work Contact<dim>::work(const std::vector<Point>& field) const {
   std::array<double, 2> sums{};
-  for (std::size_t v = 0; v < field.size(); ++v) {
+  for (LocalIndex v = 0; v < std::ssize(field); ++v) {
     const double share = field[v].dot(known_[v] - start_[v]);
     sums[0] += share;
-    if (surface_->node(static_cast<LocalIndex>(v)) < 0) sums[1] += share;
+    if (surface_->node(v) < 0) sums[1] += share;
   }
   surface_->comm().sum(sums);
   return {sums[0], sums[1]};
@@ -292,8 +291,8 @@ ClosestPair<dim> Contact<dim>::closest_pair() const {
   if (closest != nullptr) {
     distance = std::sqrt(closest->closest.distance_squared);
     const std::span<const LocalIndex> all(closest->vertices);
-    const auto first = static_cast<std::size_t>(geometry::num_first_points(closest->kind));
-    const auto count = static_cast<std::size_t>(closest->num_vertices);
+    const std::size_t first = geometry::num_first_points(closest->kind);
+    const std::size_t count = closest->num_vertices;
     std::ostringstream line;
     line << describe_primitive(*surface_, *vertices_, all.first(first)) << " and "
          << (count > first ? describe_primitive(*surface_, *vertices_, all.subspan(first, count - first))
@@ -312,7 +311,7 @@ ClosestPair<dim> Contact<dim>::closest_pair() const {
 template <int dim>
 Eigen::AlignedBox<double, dim> Contact<dim>::bounding_box() const {
   Eigen::AlignedBox<double, dim> box;
-  for (LocalIndex v = 0; v < surface_->num_owned(); ++v) box.extend(known_[static_cast<std::size_t>(v)]);
+  for (LocalIndex v = 0; v < surface_->num_owned(); ++v) box.extend(known_[v]);
   const auto& comm = surface_->comm();
   Point low = box.min(), high = box.max();
   for (int i = 0; i < dim; ++i) {
@@ -328,7 +327,7 @@ GlobalIndex Contact<dim>::num_intersections(std::vector<std::string>* first) con
   std::string texts;
   for (const Plane<dim>& plane : parameters_.planes)
     for (LocalIndex v = 0; v < surface_->num_owned(); ++v) {
-      const Point& x = known_[static_cast<std::size_t>(v)];
+      const Point& x = known_[v];
       if (surface_->node(v) < 0 || plane.normal.dot(x - plane.point) > 0) continue;
       ++below;
       if (first != nullptr && below <= static_cast<GlobalIndex>(num_described))

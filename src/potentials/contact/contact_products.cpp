@@ -25,7 +25,7 @@ void add_mollifier_products(const Barrier<dim>& barrier, const std::vector<Conta
     for (const ContactPair<dim>& pair : pairs) {
       if (!pair.mollifier.is_mollified) continue;
       geometry::StencilPoints<3> rest;
-      for (int i = 0; i < 4; ++i) rest.col(i) = vertices.rest(pair.vertices[static_cast<std::size_t>(i)]);
+      for (int i = 0; i < 4; ++i) rest.col(i) = vertices.rest(pair.vertices[i]);
       const double by_eps = factor * barrier.mollifier_eps_product(pair, stencil_vector<3>(pair, p));
       add_at_stencil<3>(pair, by_eps * geometry::edge_edge_mollifier_eps_gradient(rest), field);
     }
@@ -57,7 +57,7 @@ std::vector<typename Contact<dim>::Point> Contact<dim>::hessian_product(double s
 template <int dim>
 std::vector<typename Contact<dim>::Point> Contact<dim>::lag_product(double scale,
                                                                     const linalg::Vector& p) const {
-  std::vector<Point> result(static_cast<std::size_t>(surface_->num_owned()), Point::Zero());
+  std::vector<Point> result(surface_->num_owned(), Point::Zero());
   const auto& vertices = friction_.vertices();
   if (!vertices) return result;
   const std::vector<Point> values = vertices->gather(at_owned(p));
@@ -69,7 +69,7 @@ std::vector<typename Contact<dim>::Point> Contact<dim>::lag_product(double scale
 template <int dim>
 std::vector<typename Contact<dim>::Point> Contact<dim>::start_product(double scale,
                                                                       const linalg::Vector& p) const {
-  std::vector<Point> result(static_cast<std::size_t>(surface_->num_owned()), Point::Zero());
+  std::vector<Point> result(surface_->num_owned(), Point::Zero());
   const auto& vertices = friction_.vertices();
   if (!vertices) return result;
   const std::vector<Point> values = vertices->gather(at_owned(p));
@@ -99,7 +99,7 @@ template <int dim>
 void Contact<dim>::add_parameter_products(double stiffness, double scale, const linalg::Vector& p,
                                           parameters::PhysicalGradient<dim>& g) const {
   const std::vector<Point> values = at_owned(p);
-  std::vector<Point> rest(static_cast<std::size_t>(surface_->num_owned()), Point::Zero());
+  std::vector<Point> rest(surface_->num_owned(), Point::Zero());
   fem::AreaSum areas{std::vector<double>(rest.size(), 0.0), {}};
   auto* by_vertex = g.rest_positions();
   if (by_vertex) add_barrier_shape_products(stiffness, values, rest, areas);

@@ -36,9 +36,7 @@ double mean_edge_length(const fem::CollisionSurface<dim>& surface) {
   for (const auto& edge : surface.edges()) {
     double squared = 0;
     for (std::size_t i = 0; i < dim; ++i) {
-      const auto rest = [&](std::size_t k) {
-        return surface.vertices()[static_cast<std::size_t>(edge[k])].rest[i];
-      };
+      const auto rest = [&](std::size_t k) { return surface.vertices()[edge[k]].rest[i]; };
       squared += (rest(0) - rest(1)) * (rest(0) - rest(1));
     }
     sums[0] += std::sqrt(squared);
@@ -102,8 +100,8 @@ bool ContactSearch<dim>::search(const std::vector<Point>& from, const std::vecto
   const double half = 0.5 * reach_;
   for (auto& box : boxes) box = collide::Box<dim>(box.min().array() - half, box.max().array() + half);
 
-  std::vector<std::array<LocalIndex, 1>> points(static_cast<std::size_t>(surface_->num_owned()));
-  for (LocalIndex v = 0; v < surface_->num_owned(); ++v) points[static_cast<std::size_t>(v)] = {v};
+  std::vector<std::array<LocalIndex, 1>> points(surface_->num_owned());
+  for (LocalIndex v = 0; v < surface_->num_owned(); ++v) points[v] = {v};
   const std::array<collide::ItemSet<dim>, 3> sets{items<dim, 1>(*surface_, points, boxes),
                                                   items<dim, 2>(*surface_, surface_->edges(), boxes),
                                                   items<dim, 3>(*surface_, surface_->faces(), boxes)};

@@ -21,10 +21,10 @@ ContactVertices<dim>::ContactVertices(const fem::CollisionSurface<dim>& surface,
       data_(surface.vertices().begin(), surface.vertices().begin() + surface.num_owned()) {
   // Halo orders what it receives by rank, then as asked for.
   std::sort(foreign.begin(), foreign.end());
-  std::vector<std::vector<LocalIndex>> wanted(static_cast<std::size_t>(surface.comm().size()));
+  std::vector<std::vector<LocalIndex>> wanted(surface.comm().size());
   for (const fem::VertexAddress& address : foreign) {
     foreign_[address] = static_cast<LocalIndex>(num_owned_ + foreign_.size());
-    wanted[static_cast<std::size_t>(address.rank)].push_back(address.index);
+    wanted[address.rank].push_back(address.index);
   }
   halo_ = parallel::Halo(surface.comm(), wanted);
   const auto ghosts = halo_.template forward<fem::SurfaceVertex<dim>>(std::span(data_));
@@ -50,7 +50,7 @@ template <int dim>
 void ContactVertices<dim>::add_to_owners(std::vector<Point>& values) const {
   const std::span<double> entries = flat<dim>(values);
   halo_.add_back(entries.subspan(num_owned_ * dim), dim, entries.first(num_owned_ * dim));
-  std::fill(values.begin() + static_cast<std::ptrdiff_t>(num_owned_), values.end(), Point::Zero());
+  std::fill(values.begin() + num_owned_, values.end(), Point::Zero());
 }
 
 template class ContactVertices<2>;

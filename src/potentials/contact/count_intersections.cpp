@@ -21,8 +21,7 @@ GlobalIndex count_intersections(const fem::CollisionSurface<dim>& surface,
       collide::find_candidates<dim>(surface.comm(), sets, which, admits_bodies(surface));
   const RemotePrimitives<dim> remote(surface, found.remote);
   const auto vertices = ContactVertices<dim>(surface, remote.foreign_vertices(found, which));
-  const std::vector<Point> x =
-      vertices.gather(std::span(positions).first(static_cast<std::size_t>(surface.num_owned())));
+  const std::vector<Point> x = vertices.gather(std::span(positions).first(surface.num_owned()));
 
   GlobalIndex count = 0;
   std::string texts;
@@ -35,7 +34,7 @@ GlobalIndex count_intersections(const fem::CollisionSurface<dim>& surface,
     for (const Primitive* primitive : {&a, &b})
       for (std::size_t i = 0; i < primitive->num_vertices; ++i)
         all[num_all++] = vertices.find(primitive->vertices[i]);
-    const auto at = [&](std::size_t i) -> const Point& { return x[static_cast<std::size_t>(all[i])]; };
+    const auto at = [&](std::size_t i) -> const Point& { return x[all[i]]; };
     bool hit = false;
     if constexpr (dim == 2)
       hit = geometry::segments_intersect(at(0), at(1), at(2), at(3));

@@ -29,7 +29,7 @@ typename Friction<dim>::Point Friction<dim>::sliding(const Stencil& stencil,
                                                      const std::vector<Point>& positions) const {
   Point w = Point::Zero();
   for (int i = 0; i < stencil.num_vertices; ++i) {
-    const auto vertex = static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)]);
+    const std::size_t vertex = stencil.vertices[i];
     w += stencil.weights[i] * (positions[vertex] - start_[vertex]);
   }
   return w - stencil.normal.dot(w) * stencil.normal;
@@ -58,9 +58,7 @@ Friction<dim>::gradient(const std::vector<Point>& positions) const {
   for (const Stencil& stencil : stencils_) {
     const Point w = sliding(stencil, positions);
     const Point force = stencil.strength * geometry::friction_f1_over_y(w.norm(), eta_) * w;
-    for (int i = 0; i < stencil.num_vertices; ++i)
-      g[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])] +=
-          stencil.weights[i] * force;
+    for (int i = 0; i < stencil.num_vertices; ++i) g[stencil.vertices[i]] += stencil.weights[i] * force;
   }
   return g;
 }
@@ -89,10 +87,9 @@ void Friction<dim>::add_to(linalg::StencilMatrix& H, const Stencil& stencil,
   for (int i = 0; i < stencil.num_vertices; ++i) {
     for (int j = 0; j < stencil.num_vertices; ++j)
       block.template block<dim, dim>(dim * i, dim * j) = stencil.weights[i] * stencil.weights[j] * A;
-    if (stencil.weights[i] == 0) vertices[static_cast<std::size_t>(i)] = -1;
+    if (stencil.weights[i] == 0) vertices[i] = -1;
   }
-  add_block<dim>(*vertices_, std::span(vertices).first(static_cast<std::size_t>(stencil.num_vertices)), block,
-                 H);
+  add_block<dim>(*vertices_, std::span(vertices).first(stencil.num_vertices), block, H);
 }
 
 template <int dim>
@@ -115,14 +112,11 @@ std::vector<typename Friction<dim>::Point> Friction<dim>::secant_product(const s
   for (const Stencil& stencil : stencils_) {
     if (stencil.strength < 0) continue;
     Point q = Point::Zero();
-    for (int i = 0; i < stencil.num_vertices; ++i)
-      q += stencil.weights[i] * p[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])];
+    for (int i = 0; i < stencil.num_vertices; ++i) q += stencil.weights[i] * p[stencil.vertices[i]];
     const Point force = stencil.strength *
                         geometry::friction_f1_over_y(sliding(stencil, positions).norm(), eta_) *
                         (q - stencil.normal.dot(q) * stencil.normal);
-    for (int i = 0; i < stencil.num_vertices; ++i)
-      result[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])] +=
-          stencil.weights[i] * force;
+    for (int i = 0; i < stencil.num_vertices; ++i) result[stencil.vertices[i]] += stencil.weights[i] * force;
   }
   return result;
 }
@@ -135,15 +129,12 @@ std::vector<typename Friction<dim>::Point> Friction<dim>::hessian_product(const 
     const Point w = sliding(stencil, positions);
     const double y = w.norm();
     Point q = Point::Zero();
-    for (int i = 0; i < stencil.num_vertices; ++i)
-      q += stencil.weights[i] * p[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])];
+    for (int i = 0; i < stencil.num_vertices; ++i) q += stencil.weights[i] * p[stencil.vertices[i]];
     const Point change =
         stencil.strength *
         (geometry::friction_f1_over_y(y, eta_) * (q - stencil.normal.dot(q) * stencil.normal) +
          geometry::friction_f1_over_y_slope_over_y(y, eta_) * w.dot(q) * w);
-    for (int i = 0; i < stencil.num_vertices; ++i)
-      result[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])] +=
-          stencil.weights[i] * change;
+    for (int i = 0; i < stencil.num_vertices; ++i) result[stencil.vertices[i]] += stencil.weights[i] * change;
   }
   return result;
 }

@@ -30,8 +30,7 @@ template <int dim>
 geometry::ClosestPoints<dim> closest_points(const SubStencil& sub,
                                             const geometry::StencilPoints<dim>& points) {
   geometry::StencilPoints<dim> part = geometry::StencilPoints<dim>::Zero();
-  for (int i = 0; i < sub.num_vertices; ++i)
-    part.col(i) = points.col(sub.vertices[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < sub.num_vertices; ++i) part.col(i) = points.col(sub.vertices[i]);
   const auto kind =
       sub.num_vertices == 2 ? geometry::StencilKind::vertex_vertex : geometry::StencilKind::vertex_edge;
   const geometry::ClosestPoints<dim> of_part = geometry::closest_points<dim>(kind, part);
@@ -39,7 +38,7 @@ geometry::ClosestPoints<dim> closest_points(const SubStencil& sub,
   closest.weights.setZero();
   closest.tangents.setZero();
   for (int i = 0; i < sub.num_vertices; ++i) {
-    const int place = sub.vertices[static_cast<std::size_t>(i)];
+    const int place = sub.vertices[i];
     closest.weights[place] = sub.sign * of_part.weights[i];
     closest.tangents.row(place) = sub.sign * of_part.tangents.row(i);
   }
@@ -84,7 +83,7 @@ public:
 
   /// Forgets what has cancelled; the main term stays, for its distance.
   void drop_cancelled() {
-    const auto first = pairs_->begin() + static_cast<std::ptrdiff_t>(main_) + 1;
+    const auto first = pairs_->begin() + main_ + 1;
     pairs_->erase(
         std::remove_if(first, pairs_->end(), [](const ContactPair<dim>& term) { return term.weight == 0; }),
         pairs_->end());
@@ -103,15 +102,14 @@ double surplus(int n) { return static_cast<double>(n - 1) / n; }
 template <int dim>
 const mesh::VertexDegrees& degrees(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
                                    int place) {
-  return vertices[candidate.vertices[static_cast<std::size_t>(place)]].degrees;
+  return vertices[candidate.vertices[place]].degrees;
 }
 
 template <int dim>
 void add_around_face(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
                      Terms<dim>& terms) {
   for (int i = 0; i < 3; ++i)
-    terms.add({3, {0, 1 + i, 1 + (i + 1) % 3}}, 0,
-              -surplus(candidate.edge_faces[static_cast<std::size_t>(i)]));
+    terms.add({3, {0, 1 + i, 1 + (i + 1) % 3}}, 0, -surplus(candidate.edge_faces[i]));
   for (int i = 1; i <= 3; ++i) {
     const mesh::VertexDegrees& at = degrees(candidate, vertices, i);
     terms.add({2, {0, i, -1}}, 0, 1 + at.faces - at.face_edges, at.faces);

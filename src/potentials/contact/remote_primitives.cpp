@@ -21,10 +21,10 @@ RemotePrimitives<dim>::RemotePrimitives(const fem::CollisionSurface<dim>& surfac
     : surface_(&surface) {
   const parallel::Communicator& comm = surface.comm();
   if (comm.size() == 1) return;
-  std::vector<std::vector<Request>> requests(static_cast<std::size_t>(comm.size()));
+  std::vector<std::vector<Request>> requests(comm.size());
   for (std::size_t set = 0; set < remote.size(); ++set)
     for (const collide::RemoteItem& item : remote[set])
-      requests[static_cast<std::size_t>(item.rank)].push_back({static_cast<std::int32_t>(set), item.index});
+      requests[item.rank].push_back({static_cast<std::int32_t>(set), item.index});
   const auto asked = parallel::exchange(comm, requests);
   std::vector<std::vector<Primitive>> answers(asked.size());
   for (std::size_t rank = 0; rank < asked.size(); ++rank)
@@ -34,7 +34,7 @@ RemotePrimitives<dim>::RemotePrimitives(const fem::CollisionSurface<dim>& surfac
   std::vector<std::size_t> next(received.size(), 0);
   for (std::size_t set = 0; set < remote.size(); ++set)
     for (const collide::RemoteItem& item : remote[set]) {
-      const auto rank = static_cast<std::size_t>(item.rank);
+      const std::size_t rank = item.rank;
       fetched_[set].push_back(received[rank][next[rank]++]);
     }
 }
@@ -47,10 +47,10 @@ std::size_t RemotePrimitives<dim>::num_own(int set) const {
 
 template <int dim>
 Primitive RemotePrimitives<dim>::own(int set, std::int32_t index) const {
-  const auto i = static_cast<std::size_t>(index);
+  const std::size_t i = index;
   Primitive result{};
   const auto add = [&](LocalIndex vertex) {
-    result.vertices[result.num_vertices++] = surface_->vertices()[static_cast<std::size_t>(vertex)].address;
+    result.vertices[result.num_vertices++] = surface_->vertices()[vertex].address;
   };
   if (set == 0) {
     add(index);
@@ -66,8 +66,8 @@ Primitive RemotePrimitives<dim>::own(int set, std::int32_t index) const {
 
 template <int dim>
 Primitive RemotePrimitives<dim>::primitive(int set, std::int32_t index) const {
-  const auto i = static_cast<std::size_t>(index);
-  return i < num_own(set) ? own(set, index) : fetched_[static_cast<std::size_t>(set)][i - num_own(set)];
+  const std::size_t i = index;
+  return i < num_own(set) ? own(set, index) : fetched_[set][i - num_own(set)];
 }
 
 template <int dim>

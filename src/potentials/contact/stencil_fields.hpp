@@ -11,8 +11,7 @@ template <int dim>
 geometry::StencilPoints<dim> at_stencil(const ContactPair<dim>& pair,
                                         const std::vector<Eigen::Matrix<double, dim, 1>>& field) {
   geometry::StencilPoints<dim> values = geometry::StencilPoints<dim>::Zero();
-  for (int i = 0; i < pair.num_vertices; ++i)
-    values.col(i) = field[static_cast<std::size_t>(pair.vertices[static_cast<std::size_t>(i)])];
+  for (int i = 0; i < pair.num_vertices; ++i) values.col(i) = field[pair.vertices[i]];
   return values;
 }
 
@@ -29,8 +28,7 @@ template <int dim>
 void add_at_stencil(const ContactPair<dim>& pair, const geometry::StencilVector<dim>& values,
                     std::vector<Eigen::Matrix<double, dim, 1>>& field) {
   for (int i = 0; i < pair.num_vertices; ++i)
-    field[static_cast<std::size_t>(pair.vertices[static_cast<std::size_t>(i)])] +=
-        values.template segment<dim>(dim * i);
+    field[pair.vertices[i]] += values.template segment<dim>(dim * i);
 }
 
 } // namespace recoil::potentials

@@ -42,13 +42,13 @@ collide::ItemSet<dim> items(const fem::CollisionSurface<dim>& surface,
     collide::Box<dim> box;
     std::array<GlobalIndex, 3> labels{-1, -1, -1};
     for (std::size_t i = 0; i < n; ++i) {
-      const auto vertex = static_cast<std::size_t>(primitive[i]);
+      const std::size_t vertex = primitive[i];
       box.extend(vertex_boxes[vertex]);
       labels[i] = surface.vertices()[vertex].id;
     }
     set.boxes.push_back(box);
     set.labels.push_back(labels);
-    set.groups.push_back(surface.vertices()[static_cast<std::size_t>(primitive[0])].body);
+    set.groups.push_back(surface.vertices()[primitive[0]].body);
   }
   return set;
 }

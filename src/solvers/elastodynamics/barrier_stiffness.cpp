@@ -31,7 +31,7 @@ double mean_weight(const potentials::Contact<dim>& contact) {
   const auto& surface = contact.surface();
   std::array<double, 2> sums{0, static_cast<double>(surface.num_owned())};
   for (LocalIndex v = 0; v < surface.num_owned(); ++v)
-    sums[0] += contact.barrier().vertex_weight(surface.vertices()[static_cast<std::size_t>(v)].area);
+    sums[0] += contact.barrier().vertex_weight(surface.vertices()[v].area);
   surface.comm().sum(sums);
   return sums[0] / sums[1];
 }

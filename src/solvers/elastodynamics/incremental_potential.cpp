@@ -168,8 +168,7 @@ void IncrementalPotential<dim>::note_positions(const linalg::Vector& u) {
   if (!linear_solver_.sequence_begins()) return;
   auto positions = positions_.write_owned();
   for (std::size_t i = 0; i < positions.size(); ++i)
-    positions[i] =
-        problem_.space->node_positions()[i / dim][static_cast<Eigen::Index>(i % dim)] + u.local()[i];
+    positions[i] = problem_.space->node_positions()[i / dim][i % dim] + u.local()[i];
 }
 
 template <int dim>

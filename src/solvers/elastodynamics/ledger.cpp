@@ -14,15 +14,12 @@ std::array<double, 6> momenta(const ElastodynamicsProblem<dim>& problem, const l
   problem.mass->multiply(v.local(), p);
   for (LocalIndex node = 0; node < problem.space->num_owned_nodes(); ++node) {
     Eigen::Vector3d x = Eigen::Vector3d::Zero(), momentum = Eigen::Vector3d::Zero();
-    for (int i = 0; i < dim; ++i) {
-      const auto entry = static_cast<std::size_t>(node) * dim + static_cast<std::size_t>(i);
-      x[i] = problem.space->node_positions()[static_cast<std::size_t>(node)][i] + u.local()[entry];
-      momentum[i] = p[entry];
-    }
+    x.head<dim>() = problem.space->node_positions()[node] + fem::node_block<dim>(u.local(), node);
+    momentum.head<dim>() = fem::node_block<dim>(std::span<const double>(p), node);
     const Eigen::Vector3d angular = x.cross(momentum);
-    for (std::size_t i = 0; i < 3; ++i) {
-      result[i] += momentum[static_cast<Eigen::Index>(i)];
-      result[3 + i] += angular[static_cast<Eigen::Index>(i)];
+    for (int i = 0; i < 3; ++i) {
+      result[i] += momentum[i];
+      result[3 + i] += angular[i];
     }
   }
   problem.space->comm().sum(result);

@@ -29,14 +29,13 @@ void for_points(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<di
         Eigen::Matrix<double, dim, 1> value = Eigen::Matrix<double, dim, 1>::Zero();
         Eigen::Matrix<double, dim, dim> gradient = Eigen::Matrix<double, dim, dim>::Zero();
         for (std::size_t a = 0; a < nodes.size(); ++a) {
-          const Eigen::Map<const Eigen::Matrix<double, dim, 1>> nodal(
-              u.data() + static_cast<std::ptrdiff_t>(dim) * nodes[a]);
+          const auto nodal = fem::node_block<dim>(u, nodes[a]);
           const Eigen::Map<const Eigen::Matrix<double, 1, dim>> dphi(table.gradient(q) + a * dim);
           value += table.value(q)[a] * nodal;
           gradient += nodal * dphi;
         }
-        act(cell, geometry.weight_factor(cell) * table.weights[static_cast<std::size_t>(q)], value,
-            gradient * geometry.inverse_edges[static_cast<std::size_t>(cell)]);
+        act(cell, geometry.weight_factor(cell) * table.weights[q], value,
+            gradient * geometry.inverse_edges[cell]);
       }
     }
   }
@@ -73,15 +72,15 @@ std::vector<WorstCell> worst_cells(const fem::FunctionSpace<dim>& space,
                                    const fem::CellGeometry<dim>& geometry, const linalg::Vector& u,
                                    std::size_t count) {
   const auto& mesh = space.mesh();
-  std::vector<WorstCell> cells(static_cast<std::size_t>(mesh.num_owned_cells));
+  std::vector<WorstCell> cells(mesh.num_owned_cells);
   for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-    const auto& position = mesh.vertices[static_cast<std::size_t>(mesh.cells[cell][0])];
+    const auto& position = mesh.vertices[mesh.cells[cell][0]];
     cells[cell] = {mesh.cell_ids[cell],
                    mesh.cell_source[cell],
                    mesh.cell_body[cell],
                    std::numeric_limits<double>::infinity(),
                    {}};
-    for (int i = 0; i < dim; ++i) cells[cell].position[static_cast<std::size_t>(i)] = position[i];
+    for (int i = 0; i < dim; ++i) cells[cell].position[i] = position[i];
   }
   for_points<dim>(
       space, geometry, u.local(), [](int order) { return 2 * order; },
@@ -89,12 +88,12 @@ std::vector<WorstCell> worst_cells(const fem::FunctionSpace<dim>& space,
         Eigen::Matrix<double, dim, dim> F = gradient;
         F += Eigen::Matrix<double, dim, dim>::Identity();
         const double det = F.determinant();
-        double& ratio = cells[static_cast<std::size_t>(cell)].ratio;
+        double& ratio = cells[cell].ratio;
         ratio = std::isnan(det) ? -std::numeric_limits<double>::infinity() : std::min(ratio, det);
       });
   const auto keep_worst = [&] {
     const std::size_t kept = std::min(count, cells.size());
-    std::partial_sort(cells.begin(), cells.begin() + static_cast<std::ptrdiff_t>(kept), cells.end(),
+    std::partial_sort(cells.begin(), cells.begin() + kept, cells.end(),
                       [](const WorstCell& a, const WorstCell& b) {
                         return std::pair(a.ratio, a.cell) < std::pair(b.ratio, b.cell);
                       });
@@ -109,8 +108,8 @@ std::vector<WorstCell> worst_cells(const fem::FunctionSpace<dim>& space,
 
 std::string describe(const WorstCell& worst, const std::vector<std::string>& body_names) {
   std::ostringstream text;
-  text << "element " << worst.source << " of '" << body_names[static_cast<std::size_t>(worst.body)]
-       << "' near (" << worst.position[0] << ", " << worst.position[1] << ", " << worst.position[2] << ")";
+  text << "element " << worst.source << " of '" << body_names[worst.body] << "' near (" << worst.position[0]
+       << ", " << worst.position[1] << ", " << worst.position[2] << ")";
   return text.str();
 }
 

@@ -20,14 +20,14 @@ public:
   /// The values of a constant, to be filled in; NaN = that of the scene.
   std::vector<double>& of_cells(const std::string& constant, LocalIndex num_cells) {
     auto& values = values_[constant];
-    values.resize(static_cast<std::size_t>(num_cells), std::nan(""));
+    values.resize(num_cells, std::nan(""));
     return values;
   }
   bool has(std::string_view constant) const { return values_.contains(constant); }
   std::optional<double> find(std::string_view constant, LocalIndex cell) const {
     const auto values = values_.find(constant);
-    if (values == values_.end() || std::isnan(values->second[static_cast<std::size_t>(cell)])) return {};
-    return values->second[static_cast<std::size_t>(cell)];
+    if (values == values_.end() || std::isnan(values->second[cell])) return {};
+    return values->second[cell];
   }
 
 private:

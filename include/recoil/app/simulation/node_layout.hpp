@@ -11,8 +11,7 @@ namespace recoil::app {
 /// ranks. Collective.
 template <int dim>
 io::BlockLayout node_layout(const fem::FunctionSpace<dim>& space) {
-  return {space.comm(),
-          std::span(space.canonical_ids()).first(static_cast<std::size_t>(space.num_owned_nodes()))};
+  return {space.comm(), std::span(space.canonical_ids()).first(space.num_owned_nodes())};
 }
 
 } // namespace recoil::app

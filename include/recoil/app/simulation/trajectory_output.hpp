@@ -25,10 +25,7 @@ public:
                                const std::string& where) const = 0;
   /// Fields of the state `u` that the solver is just showing, or has started from, beside u and v; valid
   /// until the next call. Collective.
-  virtual std::vector<checkpoint::Field> fields(const linalg::Vector& u) {
-    static_cast<void>(u);
-    return {};
-  }
+  virtual std::vector<checkpoint::Field> fields(const linalg::Vector& /*u*/) { return {}; }
 };
 
 /// The output of finite elements: the nodes in canonical order, the cells as ParaView draws them (orders 1

@@ -22,9 +22,7 @@ public:
 
   std::size_t size() const { return data_.size(); }
   std::size_t num_owned() const { return num_owned_; }
-  const fem::SurfaceVertex<dim>& operator[](LocalIndex vertex) const {
-    return data_[static_cast<std::size_t>(vertex)];
-  }
+  const fem::SurfaceVertex<dim>& operator[](LocalIndex vertex) const { return data_[vertex]; }
   Point rest(LocalIndex vertex) const { return Eigen::Map<const Point>((*this)[vertex].rest.data()); }
   /// Number of the vertex at this address, which must be one of those given.
   LocalIndex find(const fem::VertexAddress& address) const;

@@ -43,10 +43,10 @@ void add_upper_blocks(const Gradients& gradients, Hessian&& K, Block&& block) {
       const auto entry = block(a, b);
       std::array<double, dim * dim> values;
       for (int k = 0; k < dim; ++k)
-        for (int i = 0; i < dim; ++i) values[static_cast<std::size_t>(dim * k + i)] = entry(i, k);
+        for (int i = 0; i < dim; ++i) values[dim * k + i] = entry(i, k);
       for (int k = 0; k < dim; ++k)
         for (int i = 0; i < dim; ++i) {
-          const double value = values[static_cast<std::size_t>(dim * k + i)];
+          const double value = values[dim * k + i];
           if constexpr (requires { K.K; }) {
             K.K(dim * a + i, dim * b + k) = value;
           } else {

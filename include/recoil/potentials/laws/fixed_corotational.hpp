@@ -61,8 +61,8 @@ struct FixedCorotational {
     std::array<NodeVectors<Gradients>, svd.num_twists> twists;
     std::array<double, svd.num_twists> stiffness;
     for (int t = 0; t < svd.num_twists; ++t) {
-      twists[static_cast<std::size_t>(t)] = gradients * svd.twist(t).transpose();
-      stiffness[static_cast<std::size_t>(t)] = mu * svd.twist_stiffness(t);
+      twists[t] = gradients * svd.twist(t).transpose();
+      stiffness[t] = mu * svd.twist_stiffness(t);
     }
     add_upper_blocks(gradients.derived(), K, [&](Eigen::Index a, Eigen::Index b) {
       const double d = mu * gradients.row(a).dot(gradients.row(b));
