@@ -111,7 +111,7 @@ struct Body {
 
   void assemble(const potentials::ElasticPotential<dim>& potential, potentials::Projection projection) {
     assembler.begin();
-    potential.add_hessian(u.local(), 1, projection, assembler);
+    potential.add_hessian(u.local(), 1, projection, {&assembler, nullptr});
     assembler.end();
   }
 };

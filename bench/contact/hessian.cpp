@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "recoil/base/error.hpp"
+#include "recoil/linalg/stencil_matrix.hpp"
 #include "support/processor_time.hpp"
 #include "support/scene_main.hpp"
 #include "support/scene_surface.hpp"
@@ -29,14 +30,17 @@ struct Times {
   double new_pattern = std::numeric_limits<double>::infinity(), same_pattern = new_pattern;
 };
 
-Times assembly_times(const potentials::Contact<3>& contact, newton::Projection projection) {
-  const fem::CollisionSurface<3>& surface = contact.surface();
+Times assembly_times(const potentials::BarrierPotential<3>& barrier, newton::Projection projection) {
+  const fem::CollisionSurface<3>& surface = barrier.state().surface();
   Times times;
   for (int i = 0; i < repeats; ++i) {
     linalg::StencilMatrix H(surface.space().layout());
     const auto seconds = [&] {
-      return bench::slowest_processor_seconds(surface.comm(),
-                                              [&] { contact.assemble_hessian(1, 0, projection, H); });
+      return bench::slowest_processor_seconds(surface.comm(), [&] {
+        H.begin();
+        barrier.add_hessian({}, 1, projection, {nullptr, &H});
+        H.finish();
+      });
     };
     times.new_pattern = std::min(times.new_pattern, seconds());
     times.same_pattern = std::min(times.same_pattern, seconds());
@@ -44,14 +48,14 @@ Times assembly_times(const potentials::Contact<3>& contact, newton::Projection p
   return times;
 }
 
-double gradient_time(const potentials::Contact<3>& contact) {
+double gradient_time(const potentials::BarrierPotential<3>& barrier) {
   return bench::smallest(repeats, [&] {
-    return bench::slowest_processor_seconds(contact.surface().comm(), [&] { contact.barrier_gradient(); });
+    return bench::slowest_processor_seconds(barrier.state().surface().comm(), [&] { barrier.gradient(); });
   });
 }
 
 /// One case. `plain` and `exact` are what its times are compared with.
-void print(const potentials::Contact<3>& contact, newton::Projection projection, const Times& times,
+void print(const potentials::ContactState<3>& contact, newton::Projection projection, const Times& times,
            double gradient, const Times& plain, const Times& exact) {
   const parallel::Communicator& comm = contact.surface().comm();
   const auto pairs = static_cast<double>(contact.num_pairs());
@@ -76,13 +80,14 @@ void run(const parallel::Communicator& comm, const char* path) {
     potentials::ContactParameters<3> parameters;
     parameters.dhat = scene.dhat();
     parameters.form = form;
-    potentials::Contact<3> contact(scene.surface(), parameters);
-    contact.update(at_rest);
+    potentials::ContactState<3> contact(scene.surface(), parameters);
+    const potentials::BarrierPotential<3> barrier(contact);
+    contact.update(at_rest.local());
     if (contact.num_pairs() == 0)
       throw InputError(path, "no pair is closer than dhat where the scene starts");
-    const double gradient = gradient_time(contact);
+    const double gradient = gradient_time(barrier);
     std::array<Times, projections.size()> times;
-    for (std::size_t k = 0; k < projections.size(); ++k) times[k] = assembly_times(contact, projections[k]);
+    for (std::size_t k = 0; k < projections.size(); ++k) times[k] = assembly_times(barrier, projections[k]);
     if (form.squared) plain = times;
     for (std::size_t k = 0; k < projections.size(); ++k)
       print(contact, projections[k], times[k], gradient, plain[k], times[0]);

@@ -105,9 +105,7 @@ void BlockMatrix::finish_filling() {
 
 void BlockMatrix::set_zero() { RECOIL_PETSC(MatZeroEntries(mat_.get())); }
 
-void BlockMatrix::set_scaled_identities(std::span<const double> scalars) {
-  set_zero();
-  begin_filling();
+void BlockMatrix::add_scaled_identities(std::span<const double> scalars, double factor) {
   const PetscInt block = layout_->block_size;
   for (LocalIndex row = 0; row < layout_->num_owned; ++row) {
     // Both parts list a row's columns in the ascending global order of the graph.
@@ -116,10 +114,10 @@ void BlockMatrix::set_scaled_identities(std::span<const double> scalars) {
       const bool owned = graph_->neighbours[k] < layout_->num_owned;
       const PetscInt place = block * (owned ? inside++ : outside++);
       Part& part = owned ? diagonal_ : off_diagonal_;
-      for (PetscInt i = 0; i < block; ++i) part.values[part.rows[row * block + i] + place + i] = scalars[k];
+      for (PetscInt i = 0; i < block; ++i)
+        part.values[part.rows[row * block + i] + place + i] += factor * scalars[k];
     }
   }
-  finish_filling();
 }
 
 void BlockMatrix::choose_identity_rows(std::span<const char> constrained) {

@@ -15,9 +15,9 @@ class ContactForceNorm final : public Objective<dim> {
   using Point = Eigen::Matrix<double, dim, 1>;
 
 public:
-  ContactForceNorm(Region<dim> region, potentials::Contact<dim>& contact, double stiffness,
+  ContactForceNorm(Region<dim> region, potentials::ContactState<dim>& contact, double stiffness,
                    ObstacleMotion obstacles)
-      : region_(std::move(region)), contact_(&contact), stiffness_(stiffness),
+      : region_(std::move(region)), contact_(&contact), barrier_(contact), stiffness_(stiffness),
         obstacles_(std::move(obstacles)) {}
 
   std::string_view name() const override { return "contact_force_norm"; }
@@ -40,26 +40,19 @@ public:
     linalg::Vector p(region_.space->layout());
     contact_->add_to_nodes(forces(), -2 * factor, p.write_owned());
     p.update_ghosts();
-    const std::vector<Point> by_positions = contact_->hessian_product(stiffness_, 0, p);
-    contact_->add_to_nodes(by_positions, 1, du);
-    if (auto* total = g.find_vectors(quantities::obstacle_positions)) {
-      total->resize(by_positions.size(), Point::Zero());
-      for (std::size_t v = 0; v < by_positions.size(); ++v) (*total)[v] += by_positions[v];
-    }
-    contact_->add_parameter_products(stiffness_, 0, p, g);
+    barrier_.add_hessian_product(state.u, p.local(), stiffness_, du);
+    barrier_.add_parameter_products(state.u, p.local(), stiffness_, g);
   }
 
 private:
   void move_to(const ObservedState& state) {
     if (obstacles_) contact_->set_obstacle_displacement(obstacles_(state.time));
-    linalg::Vector u(region_.space->layout());
-    std::copy(state.u.begin(), state.u.end(), u.write_local().begin());
-    contact_->update(u);
+    contact_->update(state.u);
   }
 
   /// At the owned surface vertices; zero on bodies outside of the region and on obstacles.
   std::vector<Point> forces() const {
-    std::vector<Point> field = contact_->barrier_gradient();
+    std::vector<Point> field = barrier_.gradient();
     for (LocalIndex v = 0; v < std::ssize(field); ++v) {
       const auto& vertex = contact_->surface().vertices()[v];
       const bool selected = contact_->surface().node(v) >= 0 &&
@@ -70,7 +63,8 @@ private:
   }
 
   Region<dim> region_;
-  potentials::Contact<dim>* contact_;
+  potentials::ContactState<dim>* contact_;
+  potentials::BarrierPotential<dim> barrier_;
   double stiffness_;
   ObstacleMotion obstacles_;
 };
@@ -78,7 +72,8 @@ private:
 } // namespace
 
 template <int dim>
-std::unique_ptr<Objective<dim>> make_contact_force_norm(Region<dim> region, potentials::Contact<dim>& contact,
+std::unique_ptr<Objective<dim>> make_contact_force_norm(Region<dim> region,
+                                                        potentials::ContactState<dim>& contact,
                                                         double stiffness, ObstacleMotion obstacles) {
   if (!(stiffness > 0) || !std::isfinite(stiffness))
     throw InputError("contact_force_norm: barrier stiffness " + std::to_string(stiffness) +
@@ -86,9 +81,9 @@ std::unique_ptr<Objective<dim>> make_contact_force_norm(Region<dim> region, pote
   return std::make_unique<ContactForceNorm<dim>>(std::move(region), contact, stiffness, std::move(obstacles));
 }
 
-template std::unique_ptr<Objective<2>> make_contact_force_norm(Region<2>, potentials::Contact<2>&, double,
-                                                               ObstacleMotion);
-template std::unique_ptr<Objective<3>> make_contact_force_norm(Region<3>, potentials::Contact<3>&, double,
-                                                               ObstacleMotion);
+template std::unique_ptr<Objective<2>> make_contact_force_norm(Region<2>, potentials::ContactState<2>&,
+                                                               double, ObstacleMotion);
+template std::unique_ptr<Objective<3>> make_contact_force_norm(Region<3>, potentials::ContactState<3>&,
+                                                               double, ObstacleMotion);
 
 } // namespace recoil::objectives

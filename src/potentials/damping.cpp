@@ -13,14 +13,14 @@ namespace recoil::potentials {
 namespace {
 
 template <int dim, int order, class Law>
-class Damping final : public Potential<dim> {
+class Damping final : public ElementPotential<dim> {
   static constexpr int nodes = fem::num_lagrange_nodes(dim, order);
   using Kernel = CellKernel<dim, nodes>;
 
 public:
   Damping(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem::CellGeometry<dim>> geometry,
           std::vector<LocalIndex> cells, parameters::CellField viscosities)
-      : space_(&space), geometry_(std::move(geometry)), cells_(std::move(cells)),
+      : ElementPotential<dim>(space), geometry_(std::move(geometry)), cells_(std::move(cells)),
         viscosities_(std::move(viscosities)),
         table_(
             fem::tabulate(space.basis(order), cell_quadrature(space, order, viscosities_.points_per_cell))) {}
@@ -39,7 +39,7 @@ public:
     double sum = 0;
     for_points(u,
                [&](std::size_t k, int q, double weight, const auto&, const auto& F, const auto& F_previous) {
-                 if (cells_[k] < space_->mesh().num_owned_cells)
+                 if (cells_[k] < this->space().mesh().num_owned_cells)
                    sum += weight * Law::energy_density(F, F_previous, dt_, viscosities_.at<2>(k, q));
                });
     return sum;
@@ -50,12 +50,12 @@ public:
         u, [&](std::size_t k, int q, double weight, const auto& G, const auto& F, const auto& F_previous) {
           const auto P = Law::first_piola(F, F_previous, dt_, viscosities_.at<2>(k, q));
           const typename Kernel::Values force = G * (weight * factor * P).transpose();
-          Kernel::scatter(space_->cell_nodes(cells_[k]), space_->num_owned_nodes(), force, g);
+          Kernel::scatter(this->space().cell_nodes(cells_[k]), this->space().num_owned_nodes(), force, g);
         });
   }
 
   void add_hessian(std::span<const double> u, double factor, Projection projection,
-                   fem::ElementAssembler<dim>& H) const override {
+                   const linalg::HessianSink& H) const override {
     typename Kernel::Hessian K;
     for_points(
         u, [&](std::size_t k, int q, double weight, const auto& G, const auto& F, const auto& F_previous) {
@@ -64,7 +64,7 @@ public:
           Law::tangent(F, F_previous, dt_, viscosities_.at<2>(k, q), A);
           if (projection == Projection::per_element) geometry::project_psd(A);
           add_tangent_hessian(G, factor * weight, A, K);
-          if (q + 1 == table_.num_points) H.template add_upper<nodes>(cells_[k], K.data());
+          if (q + 1 == table_.num_points) H.elements->add_element(cells_[k], K.data());
         });
   }
 
@@ -79,14 +79,14 @@ public:
   }
 
 private:
-  CellPoints<dim> points() const { return {*space_, *geometry_, cells_, table_}; }
+  CellPoints<dim> points() const { return {this->space(), *geometry_, cells_, table_}; }
 
   template <class Act>
   void for_points(std::span<const double> u, Act act) const {
     for (std::size_t k = 0; k < cells_.size(); ++k) {
       const LocalIndex cell = cells_[k];
-      const auto values = Kernel::gather(space_->cell_nodes(cell), u);
-      const auto previous = Kernel::gather(space_->cell_nodes(cell), previous_);
+      const auto values = Kernel::gather(this->space().cell_nodes(cell), u);
+      const auto previous = Kernel::gather(this->space().cell_nodes(cell), previous_);
       for (int q = 0; q < table_.num_points; ++q) {
         const auto G = Kernel::gradients(table_, q, geometry_->inverse_edges[cell]);
         act(k, q, geometry_->weight_factor(cell) * table_.weights[q], G,
@@ -95,7 +95,6 @@ private:
     }
   }
 
-  const fem::FunctionSpace<dim>* space_;
   std::shared_ptr<const fem::CellGeometry<dim>> geometry_;
   std::vector<LocalIndex> cells_;
   parameters::CellField viscosities_;

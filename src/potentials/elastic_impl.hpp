@@ -21,10 +21,11 @@ class ElasticOnCells final : public ElasticPotential<dim> {
 
 public:
   ElasticOnCells(const LawInfo& law, ElasticParts<dim>&& parts)
-      : space_(&parts.space), geometry_(std::move(parts.geometry)), cells_(std::move(parts.cells)),
-        constants_(std::move(parts.constants)), derivatives_(elastic_derivatives<dim>(law)),
-        table_(
-            fem::tabulate(space_->basis(order), cell_quadrature(*space_, order, constants_.points_per_cell))),
+      : ElasticPotential<dim>(parts.space), geometry_(std::move(parts.geometry)),
+        cells_(std::move(parts.cells)), constants_(std::move(parts.constants)),
+        derivatives_(elastic_derivatives<dim>(law)),
+        table_(fem::tabulate(this->space().basis(order),
+                             cell_quadrature(this->space(), order, constants_.points_per_cell))),
         positivity_(order) {
     Tangent<dim> A;
     for (std::size_t k = 0; k < cells_.size(); ++k) {
@@ -40,9 +41,9 @@ public:
     double sum = 0;
     for (std::size_t k = 0; k < cells_.size(); ++k) {
       const LocalIndex cell = cells_[k];
-      const typename Kernel::Values values = Kernel::gather(space_->cell_nodes(cell), u);
+      const typename Kernel::Values values = Kernel::gather(this->space().cell_nodes(cell), u);
       // Ghost cells are looked at by their owners.
-      if (cell >= space_->mesh().num_owned_cells) continue;
+      if (cell >= this->space().mesh().num_owned_cells) continue;
       if (!is_uninverted(cell, values)) return std::numeric_limits<double>::infinity();
       const double factor = geometry_->weight_factor(cell);
       for (int q = 0; q < table_.num_points; ++q) {
@@ -56,7 +57,7 @@ public:
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override {
     for (std::size_t k = 0; k < cells_.size(); ++k) {
       const LocalIndex cell = cells_[k];
-      const auto cell_nodes = space_->cell_nodes(cell);
+      const auto cell_nodes = this->space().cell_nodes(cell);
       const typename Kernel::Values values = Kernel::gather(cell_nodes, u);
       typename Kernel::Values force = Kernel::Values::Zero();
       for (int q = 0; q < table_.num_points; ++q) {
@@ -64,21 +65,21 @@ public:
         const Matrix P = Law::first_piola(Kernel::deformation_gradient(values, G), constants(k, q));
         force.noalias() += G * (weight(cell, q) * factor * P).transpose();
       }
-      Kernel::scatter(cell_nodes, space_->num_owned_nodes(), force, g);
+      Kernel::scatter(cell_nodes, this->space().num_owned_nodes(), force, g);
     }
   }
 
   void add_hessian(std::span<const double> u, double factor, Projection projection,
-                   fem::ElementAssembler<dim>& H) const override {
+                   const linalg::HessianSink& H) const override {
     typename Kernel::Hessian K;
     for (std::size_t k = 0; k < cells_.size(); ++k) {
       const LocalIndex cell = cells_[k];
-      const typename Kernel::Values values = Kernel::gather(space_->cell_nodes(cell), u);
+      const typename Kernel::Values values = Kernel::gather(this->space().cell_nodes(cell), u);
       if (projection == Projection::none)
         exact_hessian(k, values, factor, K);
       else
         projected_hessian(k, values, factor, K);
-      H.template add_upper<nodes>(cell, K.data());
+      H.elements->add_element(cell, K.data());
     }
   }
 
@@ -87,8 +88,8 @@ public:
     // Curved cells are judged at the trial states themselves, by value().
     if constexpr (order == 1 && !Law::small_strain)
       for (const LocalIndex cell : cells_) {
-        if (cell >= space_->mesh().num_owned_cells) continue;
-        const auto cell_nodes = space_->cell_nodes(cell);
+        if (cell >= this->space().mesh().num_owned_cells) continue;
+        const auto cell_nodes = this->space().cell_nodes(cell);
         const typename Kernel::Gradients G = gradients(cell, 0);
         const Matrix F = Kernel::deformation_gradient(Kernel::gather(cell_nodes, u), G);
         const Matrix dF = Kernel::gather(cell_nodes, du).transpose() * G;
@@ -101,9 +102,9 @@ public:
     double sum = 0;
     for (std::size_t k = 0; k < cells_.size(); ++k) {
       const LocalIndex cell = cells_[k];
-      if (cell >= space_->mesh().num_owned_cells) continue;
+      if (cell >= this->space().mesh().num_owned_cells) continue;
       const Matrix F =
-          Kernel::deformation_gradient(Kernel::gather(space_->cell_nodes(cell), u), gradients(cell, 0));
+          Kernel::deformation_gradient(Kernel::gather(this->space().cell_nodes(cell), u), gradients(cell, 0));
       const double size = stiffness_[k] * std::min(1.0, (F - Matrix::Identity()).squaredNorm());
       sum += size * size;
     }
@@ -113,7 +114,7 @@ public:
 
   std::vector<PointStress<dim>> stress(std::span<const double> u, std::size_t index) const override {
     const LocalIndex cell = cells_[index];
-    const typename Kernel::Values values = Kernel::gather(space_->cell_nodes(cell), u);
+    const typename Kernel::Values values = Kernel::gather(this->space().cell_nodes(cell), u);
     std::vector<PointStress<dim>> points;
     for (int q = 0; q < table_.num_points; ++q) {
       const Matrix F = Kernel::deformation_gradient(values, gradients(cell, q));
@@ -149,7 +150,7 @@ public:
   }
 
 private:
-  CellPoints<dim> points() const { return {*space_, *geometry_, cells_, table_}; }
+  CellPoints<dim> points() const { return {this->space(), *geometry_, cells_, table_}; }
   typename Law::Parameters constants(std::size_t k, int point) const {
     return constants_.template at<num_parameters<Law>>(k, point);
   }
@@ -200,13 +201,13 @@ private:
       return determinant<dim>(F, cofactor<dim>(F)) > 0;
     } else {
       typename Kernel::Values positions = u;
-      const auto cell_nodes = space_->cell_nodes(cell);
-      for (int a = 0; a < nodes; ++a) positions.row(a) += space_->node_positions()[cell_nodes[a]].transpose();
+      const auto cell_nodes = this->space().cell_nodes(cell);
+      for (int a = 0; a < nodes; ++a)
+        positions.row(a) += this->space().node_positions()[cell_nodes[a]].transpose();
       return positivity_.is_positive(positions.data(), geometry_->edge_determinant[cell]);
     }
   }
 
-  const fem::FunctionSpace<dim>* space_;
   std::shared_ptr<const fem::CellGeometry<dim>> geometry_;
   std::vector<LocalIndex> cells_;
   parameters::CellField constants_;

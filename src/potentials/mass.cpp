@@ -35,7 +35,7 @@ double point_product(std::span<const LocalIndex> nodes, const double* basis, Mas
 template <int dim>
 MassMatrix<dim>::MassMatrix(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
                             const Density& density, MassLumping lumping)
-    : space_(&space) {
+    : space_(&space), geometry_(&geometry), density_(density), lumping_(lumping) {
   const linalg::NodeGraph& graph = *space.graph();
   const linalg::VectorLayout& layout = *space.layout();
   entries_.assign(graph.neighbours.size(), 0.0);
@@ -81,14 +81,20 @@ MassMatrix<dim>::MassMatrix(const fem::FunctionSpace<dim>& space, double diagona
 }
 
 template <int dim>
-void MassMatrix<dim>::multiply(std::span<const double> x, std::span<double> y) const {
+void MassMatrix<dim>::add_product(std::span<const double> x, double factor, std::span<double> y) const {
   const linalg::NodeGraph& graph = *space_->graph();
   for (LocalIndex row = 0; row < space_->num_owned_nodes(); ++row) {
     Eigen::Matrix<double, dim, 1> sum = Eigen::Matrix<double, dim, 1>::Zero();
     for (auto k = graph.offsets[row]; k < graph.offsets[row + 1]; ++k)
       sum += entries_[k] * fem::node_block<dim>(x, graph.neighbours[k]);
-    fem::node_block<dim>(y, row) = sum;
+    fem::node_block<dim>(y, row) += factor * sum;
   }
+}
+
+template <int dim>
+void MassMatrix<dim>::multiply(std::span<const double> x, std::span<double> y) const {
+  std::ranges::fill(y, 0.0);
+  add_product(x, 1, y);
 }
 
 template <int dim>
@@ -101,10 +107,10 @@ double MassMatrix<dim>::product(std::span<const double> x, std::span<const doubl
 }
 
 template <int dim>
-void add_mass_parameter_products(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
-                                 const Density& density, MassLumping lumping, std::span<const double> p,
-                                 std::span<const double> a, double factor,
-                                 parameters::PhysicalGradient<dim>& g) {
+void MassMatrix<dim>::add_parameter_products(std::span<const double> p, std::span<const double> a,
+                                             double factor, parameters::PhysicalGradient<dim>& g) const {
+  if (!density_) return;
+  const fem::FunctionSpace<dim>& space = *space_;
   auto& densities = g.numbers(parameters::quantities::density);
   auto* by_vertex = g.rest_positions();
   for (int order = 1; order <= space.max_order(); ++order) {
@@ -116,17 +122,48 @@ void add_mass_parameter_products(const fem::FunctionSpace<dim>& space, const fem
       double by_density = 0, integral = 0;
       for (int q = 0; q < table.num_points; ++q) {
         const auto position = rest_position<dim>(space, nodes, table.value(q));
-        const double weight = factor * geometry.weight_factor(cell) * table.weights[q];
-        const double product = weight * point_product<dim>(nodes, table.value(q), lumping, p, a);
+        const double weight = factor * geometry_->weight_factor(cell) * table.weights[q];
+        const double product = weight * point_product<dim>(nodes, table.value(q), lumping_, p, a);
         by_density += product;
-        integral += density(cell, fem::expression_point<dim>(position, 0)) * product;
+        integral += density_(cell, fem::expression_point<dim>(position, 0)) * product;
       }
       densities[cell] += by_density;
       if (by_vertex)
-        add_cell_product<dim>(space, geometry, cell, integral * Eigen::Matrix<double, dim, dim>::Identity(),
+        add_cell_product<dim>(space, *geometry_, cell, integral * Eigen::Matrix<double, dim, dim>::Identity(),
                               *by_vertex);
     }
   }
+}
+
+template <int dim>
+std::vector<double> Inertia<dim>::from_predictor(std::span<const double> u) const {
+  std::vector<double> result(u.begin(), u.end());
+  const auto predictor = predictor_->local();
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] -= predictor[i];
+  return result;
+}
+
+template <int dim>
+double Inertia<dim>::value(std::span<const double> u) const {
+  const std::vector<double> w = from_predictor(u);
+  return 0.5 * mass_->product(w, w);
+}
+
+template <int dim>
+void Inertia<dim>::add_gradient(std::span<const double> u, double factor, std::span<double> g) const {
+  mass_->add_product(from_predictor(u), factor, g);
+}
+
+template <int dim>
+void Inertia<dim>::add_hessian(std::span<const double>, double factor, Projection,
+                               const linalg::HessianSink& H) const {
+  H.elements->add_identities(mass_->entries(), factor);
+}
+
+template <int dim>
+void Inertia<dim>::add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
+                                          parameters::PhysicalGradient<dim>& g) const {
+  mass_->add_parameter_products(p, from_predictor(u), factor, g);
 }
 
 template <int dim>
@@ -156,12 +193,8 @@ std::vector<double> lumped_volumes(const fem::FunctionSpace<dim>& space,
 
 template class MassMatrix<2>;
 template class MassMatrix<3>;
-template void add_mass_parameter_products(const fem::FunctionSpace<2>&, const fem::CellGeometry<2>&,
-                                          const Density&, MassLumping, std::span<const double>,
-                                          std::span<const double>, double, parameters::PhysicalGradient<2>&);
-template void add_mass_parameter_products(const fem::FunctionSpace<3>&, const fem::CellGeometry<3>&,
-                                          const Density&, MassLumping, std::span<const double>,
-                                          std::span<const double>, double, parameters::PhysicalGradient<3>&);
+template class Inertia<2>;
+template class Inertia<3>;
 template std::vector<double> lumped_volumes(const fem::FunctionSpace<2>&, const fem::CellGeometry<2>&);
 template std::vector<double> lumped_volumes(const fem::FunctionSpace<3>&, const fem::CellGeometry<3>&);
 

@@ -97,11 +97,11 @@ private:
 };
 
 template <int dim>
-class Pressure final : public Potential<dim> {
+class Pressure final : public ElementPotential<dim> {
 public:
   Pressure(const fem::FunctionSpace<dim>& space, const fem::CellGeometry<dim>& geometry,
            const FacetSelection& facets, std::function<double(double)> pressure)
-      : space_(&space), pressure_(std::move(pressure)), tables_(volume_degrees<dim>()) {
+      : ElementPotential<dim>(space), pressure_(std::move(pressure)), tables_(volume_degrees<dim>()) {
     for (std::size_t i = 0; i < space.boundary_facets().size(); ++i) {
       const fem::BoundaryFacet& facet = space.boundary_facets()[i];
       if (!fem::selects(facets.all, facets.ids, facet.id)) continue;
@@ -131,7 +131,7 @@ public:
       const auto x = positions(element, u);
       const auto force = Cone<dim>{element, x}.gradient();
       for (std::size_t a = 0; a < element.nodes.size(); ++a)
-        if (element.nodes[a] < space_->num_owned_nodes())
+        if (element.nodes[a] < this->space().num_owned_nodes())
           fem::node_block<dim>(g, element.nodes[a]) -= factor * magnitude_ * force[a];
     }
   }
@@ -139,7 +139,7 @@ public:
   /// Indefinite by nature; with `per_element` projection it is left out, which keeps the sum positive
   /// semi-definite.
   void add_hessian(std::span<const double> u, double factor, Projection projection,
-                   fem::ElementAssembler<dim>& H) const override {
+                   const linalg::HessianSink& H) const override {
     if (projection == Projection::per_element) return;
     for (std::size_t k = 0; k < elements_.size(); ++k) {
       const auto x = positions(elements_[k], u);
@@ -148,7 +148,8 @@ public:
         for (std::size_t b = 0; b < x.size(); ++b) {
           const Eigen::Matrix<double, dim, dim, Eigen::RowMajor> block =
               -factor * magnitude_ * cone.hessian(a, b);
-          H.add_block(cell(k), elements_[k].cell_nodes[a], elements_[k].cell_nodes[b], block.data());
+          H.elements->add_element_block(cell(k), elements_[k].cell_nodes[a], elements_[k].cell_nodes[b],
+                                        block.data());
         }
     }
   }
@@ -174,15 +175,15 @@ public:
       for (std::size_t a = 0; a < x.size(); ++a) {
         Vector<dim> product = Vector<dim>::Zero();
         for (std::size_t b = 0; b < x.size(); ++b) product += cone.hessian(a, b) * p_facet[b];
-        add_node_product<dim>(*space_, cell(k), elements_[k].cell_nodes[a], -factor * magnitude_ * product,
-                              *by_vertex);
+        add_node_product<dim>(this->space(), cell(k), elements_[k].cell_nodes[a],
+                              -factor * magnitude_ * product, *by_vertex);
       }
     }
   }
 
 private:
-  LocalIndex cell(std::size_t k) const { return space_->boundary_facets()[facets_[k]].cell; }
-  bool is_owned(std::size_t k) const { return cell(k) < space_->mesh().num_owned_cells; }
+  LocalIndex cell(std::size_t k) const { return this->space().boundary_facets()[facets_[k]].cell; }
+  bool is_owned(std::size_t k) const { return cell(k) < this->space().mesh().num_owned_cells; }
 
   static std::vector<Vector<dim>> values(const FacetElement<dim>& element, std::span<const double> v) {
     std::vector<Vector<dim>> entries;
@@ -192,11 +193,10 @@ private:
 
   std::vector<Vector<dim>> positions(const FacetElement<dim>& element, std::span<const double> u) const {
     std::vector<Vector<dim>> x = values(element, u);
-    for (std::size_t a = 0; a < x.size(); ++a) x[a] += space_->node_positions()[element.nodes[a]];
+    for (std::size_t a = 0; a < x.size(); ++a) x[a] += this->space().node_positions()[element.nodes[a]];
     return x;
   }
 
-  const fem::FunctionSpace<dim>* space_;
   std::function<double(double)> pressure_;
   FacetTables<dim> tables_;
   std::vector<std::size_t> facets_; ///< positions in FunctionSpace::boundary_facets()

@@ -56,7 +56,7 @@ objectives::Region<dim> region(DiscreteScene<dim>& on, std::vector<std::int32_t>
 template <int dim>
 objectives::ElasticPotentials<dim> elastic(DiscreteScene<dim>& on) {
   objectives::ElasticPotentials<dim> all;
-  for (const auto& potential : on.solver().problem().elastic) all.push_back(potential.get());
+  for (const auto* potential : on.solver().problem().elastic) all.push_back(potential);
   return all;
 }
 

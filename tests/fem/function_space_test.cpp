@@ -152,7 +152,7 @@ TEST(ElementAssembler, RowsAreCompleteOnEveryRank) {
     for (int i = 0; i < 12; ++i)
       for (int j = 0; j < 12; ++j) K(i, j) = 1.0 / (1 + i + j);
     assembler.begin();
-    for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) assembler.add_upper<6>(cell, K.data());
+    for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) assembler.add_element(cell, K.data());
     assembler.end();
     linalg::Vector x(space.layout()), y(space.layout());
     auto values = x.write_owned();

@@ -95,7 +95,9 @@ TYPED_TEST(BlockMatrixTest, ScaledIdentitiesFollowTheGraph) {
     scalars.push_back(this->entry(row, column, 0, 0));
   });
 
-  matrix.set_scaled_identities(scalars);
+  matrix.begin_filling();
+  matrix.add_scaled_identities(scalars);
+  matrix.finish_filling();
 
   std::size_t k = 0;
   this->for_each_block([&](LocalIndex, LocalIndex, GlobalIndex row, GlobalIndex column) {

@@ -369,7 +369,9 @@ TEST(TwoLevelSolver, TakesBlocksThatAreNotOfTheDimension) {
     graph->offsets.push_back(node + 1);
   }
   BlockMatrix inertia(layout, graph);
-  inertia.set_scaled_identities(std::vector<double>(count, 1.0));
+  inertia.begin_filling();
+  inertia.add_scaled_identities(std::vector<double>(count, 1.0));
+  inertia.finish_filling();
   std::vector<Stencil> bonds;
   for (GlobalIndex node = 0; node + 1 < layout->num_global; ++node) {
     Eigen::MatrixXd slopes(2 * size, size);

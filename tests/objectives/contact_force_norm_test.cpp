@@ -16,7 +16,7 @@ struct Touching {
   fem::FunctionSpace<dim> space;
   std::shared_ptr<const fem::CellGeometry<dim>> geometry;
   mesh::DistributedObstacles<dim> obstacles;
-  potentials::Contact<dim> contact;
+  potentials::ContactState<dim> contact;
   linalg::Vector u, v;
 
   explicit Touching(MPI_Comm ranks, Shift shift = {}, potentials::BarrierForm form = {})
@@ -85,9 +85,10 @@ void check_values() {
   EXPECT_NEAR(values[0], values[1] + values[2], 1e-12 * values[0]);
   // Against nodal forces from the contact itself, where the first body ends at x = 0.5.
   scene.contact.set_obstacle_displacement(scene.lifted()(0.4));
-  scene.contact.update(scene.u);
+  scene.contact.update(scene.u.local());
   linalg::Vector force(scene.space.layout());
-  scene.contact.add_to_nodes(scene.contact.barrier_gradient(), stiffness, force.write_owned());
+  potentials::BarrierPotential<dim>(scene.contact)
+      .add_gradient(scene.u.local(), stiffness, force.write_owned());
   double first = 0;
   for (std::size_t i = 0; i < force.owned().size(); ++i)
     if (scene.space.node_positions()[i / dim][0] < 0.75) first += force.owned()[i] * force.owned()[i];

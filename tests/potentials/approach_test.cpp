@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "recoil/potentials/contact/approach.hpp"
 #include "support/contact_scene.hpp"
 
 namespace recoil::potentials {
@@ -13,7 +14,7 @@ TYPED_TEST_SUITE(ApproachOf, Dimensions);
 
 /// The floor of a scene on its way up to the boxes.
 template <int dim>
-std::vector<double> rise(const Contact<dim>& contact, double height) {
+std::vector<double> rise(const ContactState<dim>& contact, double height) {
   std::vector<double> motion(contact.obstacle_displacement().size(), 0.0);
   for (std::size_t i = 1; i < motion.size(); i += dim) motion[i] = height;
   return motion;
@@ -24,8 +25,11 @@ template <int dim>
 linalg::Vector added_product(ContactScene<dim>& scene, const Approach<dim>& approach,
                              const linalg::Vector& p) {
   linalg::StencilMatrix with(scene.space.layout()), without(scene.space.layout());
-  scene.contact.assemble_hessian(approach, stiffness, 0, with);
-  scene.contact.assemble_hessian(stiffness, 0, newton::Projection::per_element, without);
+  with.begin();
+  scene.barrier.add_hessian({}, stiffness, Projection::per_element, {nullptr, &with});
+  approach.add_hessian(0, with);
+  with.finish();
+  scene.assemble_hessian(stiffness, 0, newton::Projection::per_element, without);
   linalg::Vector product(p.shared_layout()), other(p.shared_layout());
   with.multiply(p, product);
   without.multiply(p, other);
@@ -34,10 +38,10 @@ linalg::Vector added_product(ContactScene<dim>& scene, const Approach<dim>& appr
 }
 
 template <int dim>
-linalg::Vector added_gradient(ContactScene<dim>& scene, const Approach<dim>& approach,
-                              const linalg::Vector& motion, const std::vector<double>& obstacles) {
+linalg::Vector added_gradient(const Approach<dim>& approach, const linalg::Vector& motion,
+                              const std::vector<double>& obstacles) {
   linalg::Vector g(motion.shared_layout());
-  scene.contact.add_gradient(approach, 0, motion, obstacles, g.write_owned());
+  approach.add_gradient(0, motion.local(), obstacles, g.write_owned());
   return g;
 }
 
@@ -45,12 +49,12 @@ TYPED_TEST(ApproachOf, AddsNothingWhereNothingComesCloser) {
   constexpr int dim = TypeParam::dim;
   ContactScene<dim> scene(MPI_COMM_WORLD);
   const linalg::Vector u = scene.close_together(), still(scene.space.layout());
-  scene.contact.start_step(u);
+  scene.contact.start_step(u.local());
   const std::vector<double> down = rise(scene.contact, -0.01);
-  Approach<dim> approach = scene.contact.approach(u, still, down, stiffness);
-  EXPECT_EQ(scene.contact.fit(approach, still, down), 0);
-  EXPECT_TRUE(std::isinf(scene.contact.smallest_expected_gap(approach)));
-  EXPECT_EQ(added_gradient(scene, approach, still, down).norm(), 0);
+  Approach<dim> approach(scene.contact, u.local(), still.local(), down, stiffness);
+  EXPECT_EQ(approach.fit(still.local(), down), 0);
+  EXPECT_TRUE(std::isinf(approach.smallest_expected_gap()));
+  EXPECT_EQ(added_gradient(approach, still, down).norm(), 0);
   EXPECT_EQ(added_product(scene, approach, scene.field(1, 4)).norm(), 0);
 }
 
@@ -58,23 +62,23 @@ TYPED_TEST(ApproachOf, GivesPairsThatTheMotionClosesTheForceOfTheGapThatTheyWill
   constexpr int dim = TypeParam::dim;
   ContactScene<dim> scene(MPI_COMM_WORLD);
   const linalg::Vector u = scene.close_together(), still(scene.space.layout());
-  scene.contact.start_step(u);
+  scene.contact.start_step(u.local());
   const std::vector<double> up = rise(scene.contact, 0.08);
-  Approach<dim> approach = scene.contact.approach(u, still, up, stiffness);
-  EXPECT_GT(scene.contact.fit(approach, still, up), 0);
-  const double first = scene.contact.smallest_expected_gap(approach);
+  Approach<dim> approach(scene.contact, u.local(), still.local(), up, stiffness);
+  EXPECT_GT(approach.fit(still.local(), up), 0);
+  const double first = approach.smallest_expected_gap();
   EXPECT_GT(first, 0);
   EXPECT_LE(first, 0.5 * scene.contact.parameters().dhat);
 
   // The floor pushes the boxes away from itself.
-  const linalg::Vector g = added_gradient(scene, approach, still, up);
+  const linalg::Vector g = added_gradient(approach, still, up);
   double force = 0;
   for (std::size_t i = 1; i < g.owned().size(); i += dim) force -= g.owned()[i];
   EXPECT_GT(scene.comm.sum(force), 0);
 
   // Gradients are affine in the motion, with the matrix as their slope.
   linalg::Vector motion = scene.field(0.01, 9);
-  linalg::Vector change = added_gradient(scene, approach, motion, up);
+  linalg::Vector change = added_gradient(approach, motion, up);
   change.add(-1, g);
   const linalg::Vector product = added_product(scene, approach, motion);
   const double size = product.norm();
@@ -83,14 +87,14 @@ TYPED_TEST(ApproachOf, GivesPairsThatTheMotionClosesTheForceOfTheGapThatTheyWill
   EXPECT_LT(change.norm(), 1e-10 * size);
 
   // What the model finds to be pressed harder is expected to come closer.
-  scene.contact.fit(approach, still, up);
-  EXPECT_LT(scene.contact.smallest_expected_gap(approach), first);
+  approach.fit(still.local(), up);
+  EXPECT_LT(approach.smallest_expected_gap(), first);
   // Boxes that go out of the way are pressed no more.
   linalg::Vector away = still;
   for (std::size_t i = 1; i < away.write_owned().size(); i += dim) away.write_owned()[i] = 0.2;
   away.update_ghosts();
-  EXPECT_GT(scene.contact.fit(approach, away, up), 0);
-  EXPECT_TRUE(std::isinf(scene.contact.smallest_expected_gap(approach)));
+  EXPECT_GT(approach.fit(away.local(), up), 0);
+  EXPECT_TRUE(std::isinf(approach.smallest_expected_gap()));
 }
 
 } // namespace

@@ -51,7 +51,7 @@ struct Largest {
 /// One time step of boxes, obstacles and plane in contact, some of which stick and some slip.
 template <int dim>
 struct ContactStep {
-  using Point = typename Contact<dim>::Point;
+  using Point = typename ContactState<dim>::Point;
 
   ContactScene<dim> scene;
   linalg::Vector previous, now, p;
@@ -82,12 +82,12 @@ struct ContactStep {
 
   void take() { take(previous, obstacles_previous); }
   void take(const linalg::Vector& u_previous, const std::vector<double>& previous_obstacles) {
-    Contact<dim>& contact = scene.contact;
+    ContactState<dim>& contact = scene.contact;
     contact.set_obstacle_displacement(previous_obstacles);
-    contact.start_step(u_previous);
+    contact.start_step(u_previous.local());
     contact.lag_friction(lagged_stiffness, dt);
     contact.set_obstacle_displacement(obstacles_now);
-    contact.update(now);
+    contact.update(now.local());
   }
 
   /// Sum of a field times displacements (bodies, obstacles).
@@ -102,18 +102,26 @@ struct ContactStep {
   /// p . dB/dx and p . dPhi_f/dx.
   std::array<double, 2> values() const {
     const std::vector<double> still(obstacles_now.size(), 0.0);
-    return {dot(scene.contact.barrier_gradient(), p, still),
-            dot(scene.contact.friction_gradient(), p, still)};
+    return {dot(scene.barrier.gradient(), p, still), dot(scene.friction.gradient(), p, still)};
+  }
+
+  /// d/dx of stiffness * barrier + scale * friction, both gradients, along p.
+  std::vector<Point> end_product(double stiffness, double scale) const {
+    auto result = scene.barrier.hessian_product(scene.contact.at_owned(p.local()), Projection::none);
+    const auto friction = scene.friction.end_product(p.local());
+    for (std::size_t v = 0; v < result.size(); ++v) result[v] = stiffness * result[v] + scale * friction[v];
+    return result;
   }
 
   parameters::PhysicalGradient<dim> parameter_products(const std::array<double, 2>& factor,
                                                        bool wants_shape = true) const {
-    auto quantities = scene.contact.quantities();
+    auto quantities = scene.friction.quantities();
     if (!wants_shape)
       std::erase_if(quantities, [](const auto& q) { return q.place != parameters::Place::coefficient; });
     parameters::PhysicalGradient<dim> g(scene.space, quantities, scene.obstacles.num_vertices(),
                                         scene.contact.parameters().friction.values.size());
-    scene.contact.add_parameter_products(factor[0], factor[1], p, g);
+    scene.barrier.add_parameter_products(now.local(), p.local(), factor[0], g);
+    scene.friction.add_parameter_products(now.local(), p.local(), factor[1], g);
     return g;
   }
 
@@ -175,7 +183,7 @@ std::array<GlobalIndex, 8> count_kinds(const ContactScene<dim>& scene,
 /// Numbers of lagged terms that stick and slip, over all ranks.
 template <int dim>
 std::array<GlobalIndex, 2> count_sliding(const ContactStep<dim>& step) {
-  const Contact<dim>& contact = step.scene.contact;
+  const ContactState<dim>& contact = step.scene.contact;
   linalg::Vector moved = step.now;
   moved.add(-1, step.previous);
   std::vector<double> obstacles = step.obstacles_now;
@@ -185,7 +193,7 @@ std::array<GlobalIndex, 2> count_sliding(const ContactStep<dim>& step) {
   const auto at = contact.friction().vertices()->gather(field);
   std::array<GlobalIndex, 2> count{};
   for (const auto& stencil : contact.friction().stencils()) {
-    typename Contact<dim>::Point w = Contact<dim>::Point::Zero();
+    typename ContactState<dim>::Point w = ContactState<dim>::Point::Zero();
     for (int i = 0; i < stencil.num_vertices; ++i)
       w += stencil.weights[i] * at[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])];
     w -= stencil.normal.dot(w) * stencil.normal;
@@ -222,19 +230,20 @@ TYPED_TEST(ContactProducts, HessianProductAgreesWithDifferences) {
     for (const int order : {1, 2}) {
       ContactStep<dim> step(order, form);
       step.take();
-      Contact<dim>& contact = step.scene.contact;
+      ContactState<dim>& contact = step.scene.contact;
       const linalg::Vector now = step.now;
       for (const auto& [stiffness, scale] : factors) {
-        contact.update(now);
-        const auto product = contact.hessian_product(stiffness, scale, step.p);
+        contact.update(now.local());
+        const auto product = step.end_product(stiffness, scale);
         double best = std::numeric_limits<double>::infinity();
         for (const double h : {1e-5, 3e-6, 1e-6, 3e-7, 1e-7, 3e-8}) {
-          std::vector<typename Contact<dim>::Point> change(product.size(), Contact<dim>::Point::Zero());
+          std::vector<typename ContactState<dim>::Point> change(product.size(),
+                                                                ContactState<dim>::Point::Zero());
           for (const double sign : {1, -1}) {
             linalg::Vector u = now;
             u.add(sign * h, step.p);
-            contact.update(u);
-            const auto b = contact.barrier_gradient(), f = contact.friction_gradient();
+            contact.update(u.local());
+            const auto b = step.scene.barrier.gradient(), f = step.scene.friction.gradient();
             for (std::size_t v = 0; v < change.size(); ++v)
               change[v] += sign / (2 * h) * (stiffness * b[v] + scale * f[v]);
           }
@@ -259,8 +268,9 @@ TYPED_TEST(ContactProducts, PreviousProductAgreesWithDifferences) {
     for (const int order : {1, 2}) {
       ContactStep<dim> step(order, form);
       step.take();
-      const auto product = step.scene.contact.previous_product(2, step.p);
-      const auto through_end = step.scene.contact.hessian_product(0, 2, step.p);
+      auto product = step.scene.friction.start_product(step.p.local());
+      for (auto& entry : product) entry *= 2;
+      const auto through_end = step.end_product(0, 2);
       const linalg::Vector still(step.scene.space.layout());
       const std::vector<double> obstacles_still(step.obstacles_now.size(), 0.0);
       // Bodies alone, obstacles alone, both.
@@ -341,8 +351,8 @@ TYPED_TEST(ContactProducts, ShapeAgreesWithDifferences) {
         // friction feels the start of the step.
         const linalg::Vector d = step.as_displacement(motion);
         const auto obstacles = step.obstacle_field(motion.obstacles, motion.seed);
-        const double by_barrier = step.dot(step.scene.contact.hessian_product(7, 0, step.p), d, obstacles);
-        const double by_friction = step.dot(step.scene.contact.hessian_product(0, 2, step.p), d, obstacles);
+        const double by_barrier = step.dot(step.end_product(7, 0), d, obstacles);
+        const double by_friction = step.dot(step.end_product(0, 2), d, obstacles);
         if (form.area_weights || (dim == 3 && motion.mesh != 0)) {
           EXPECT_GT(relative_error(by_barrier, found, factors[0]), 1e-5) << motion.seed;
         }

@@ -87,7 +87,7 @@ double curvature(const Body<dim>& body, const Potential<dim>& potential, const l
   linalg::BlockMatrix matrix(body.space.layout(), body.space.graph());
   fem::ElementAssembler<dim> assembler(body.space, matrix);
   assembler.begin();
-  potential.add_hessian(u.local(), 1, projection, assembler);
+  potential.add_hessian(u.local(), 1, projection, {&assembler, nullptr});
   assembler.end();
   linalg::Vector Hd(body.space.layout());
   matrix.multiply(d, Hd);

@@ -158,8 +158,8 @@ TYPED_TEST(InclusionExclusion, CountsPairsNotTerms) {
   ContactScene<TypeParam::dim> with(MPI_COMM_WORLD, 1, BarrierForm::convergent),
       without(MPI_COMM_WORLD, 1, BarrierForm::plain);
   const linalg::Vector u = with.close_together();
-  with.contact.update(u);
-  without.contact.update(u);
+  with.contact.update(u.local());
+  without.contact.update(u.local());
   EXPECT_EQ(with.contact.num_pairs(), without.contact.num_pairs());
   EXPECT_EQ(with.contact.min_distance(), without.contact.min_distance());
   EXPECT_GT(with.comm.sum(static_cast<GlobalIndex>(with.contact.pairs().size())), with.contact.num_pairs());
@@ -170,7 +170,7 @@ template <int dim>
 Eigen::VectorXd spectrum(ContactScene<dim>& scene, double stiffness, double scale,
                          newton::Projection projection) {
   linalg::StencilMatrix H(scene.space.layout());
-  scene.contact.assemble_hessian(stiffness, scale, projection, H);
+  scene.assemble_hessian(stiffness, scale, projection, H);
   const auto size = static_cast<Eigen::Index>(scene.space.num_nodes()) * dim;
   Eigen::MatrixXd dense(size, size);
   linalg::Vector unit(scene.space.layout()), column(scene.space.layout());
@@ -187,10 +187,10 @@ Eigen::VectorXd spectrum(ContactScene<dim>& scene, double stiffness, double scal
 TYPED_TEST(InclusionExclusion, ProjectedHessianIsSemiDefinite) {
   ContactScene<TypeParam::dim> scene(MPI_COMM_SELF, 1, BarrierForm::convergent);
   linalg::Vector u = scene.close_together();
-  scene.contact.start_step(u);
+  scene.contact.start_step(u.local());
   scene.contact.lag_friction(1, 1);
   u.add(1, scene.field(0.0012, 7));
-  scene.contact.update(u);
+  scene.contact.update(u.local());
   for (const auto [barrier, friction] : {std::array{1.0, 0.0}, std::array{0.0, 1.0}}) {
     const auto exact = spectrum(scene, barrier, friction, newton::Projection::none);
     const auto projected = spectrum(scene, barrier, friction, newton::Projection::per_element);
@@ -216,7 +216,7 @@ struct BoxOverPlate {
   mesh::DistributedMesh<dim> mesh;
   fem::FunctionSpace<dim> space;
   mesh::DistributedObstacles<dim> obstacles;
-  Contact<dim> contact;
+  ContactState<dim> contact;
 
   explicit BoxOverPlate(const BarrierForm& form)
       : comm(MPI_COMM_WORLD),
@@ -266,7 +266,7 @@ struct BoxOverPlate {
     linalg::Vector u(space.layout());
     auto values = u.write_local();
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = by[static_cast<Eigen::Index>(i % dim)];
-    contact.update(u);
+    contact.update(u.local());
     positions = contact.surface().positions(u.local(), contact.obstacle_displacement());
   }
   std::vector<Eigen::Matrix<double, dim, 1>> positions;

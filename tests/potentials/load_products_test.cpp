@@ -182,9 +182,8 @@ protected:
     parameters::PhysicalGradient<dim> g(
         body.space, std::array{parameters::quantities::density, parameters::quantities::vertices});
     const linalg::Vector p = body.field(1, 17), a = body.field(1, 2);
-    for (const double factor : {1.5, -0.5})
-      add_mass_parameter_products<dim>(body.space, *body.geometry, rough_density(body, 0), lumping, p.local(),
-                                       a.local(), factor, g);
+    const MassMatrix<dim> mass(body.space, *body.geometry, rough_density(body, 0), lumping);
+    for (const double factor : {1.5, -0.5}) mass.add_parameter_products(p.local(), a.local(), factor, g);
     const std::string what = "mass, order " + std::to_string(order);
     expect_small(relative_error(density_change(body, g), [&](double h) { return product(body, h); }),
                  what + " by density");

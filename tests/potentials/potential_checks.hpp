@@ -73,10 +73,14 @@ void check_derivatives(const Body<dim>& body, const Potential<dim>& potential, c
   linalg::BlockMatrix matrix(body.space.layout(), body.space.graph());
   fem::ElementAssembler<dim> assembler(body.space, matrix);
   assembler.begin();
-  potential.add_hessian(u.local(), 1, Projection::none, assembler);
+  potential.add_hessian(u.local(), 1, Projection::none, {&assembler, nullptr});
   assembler.end();
   linalg::Vector curvature(body.space.layout());
   matrix.multiply(d, curvature);
+  linalg::Vector without_matrix(body.space.layout());
+  potential.add_hessian_product(u.local(), d.local(), 1, without_matrix.write_owned());
+  without_matrix.add(-1, curvature);
+  EXPECT_LE(without_matrix.norm(), 1e-13 * curvature.norm()) << potential.name();
   constexpr std::array steps{1e-3, 1e-4, 1e-5, 1e-6};
   const auto errors = test::derivative_errors(
       [&](const auto& x) { return total_value(body, potential, x); },

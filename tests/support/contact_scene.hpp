@@ -6,7 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "recoil/potentials/contact/contact.hpp"
+#include "recoil/linalg/stencil_matrix.hpp"
+#include "recoil/potentials/contact/contact_potentials.hpp"
 #include "support/box_mesh.hpp"
 #include "support/derivatives.hpp"
 
@@ -40,7 +41,9 @@ struct ContactScene {
   mesh::DistributedMesh<dim> mesh;
   fem::FunctionSpace<dim> space;
   mesh::DistributedObstacles<dim> obstacles;
-  Contact<dim> contact;
+  ContactState<dim> contact;
+  BarrierPotential<dim> barrier{contact};
+  FrictionPotential<dim> friction{contact};
 
   explicit ContactScene(MPI_Comm ranks, int order = 1, BarrierForm form = BarrierForm::plain,
                         std::vector<char> prescribed = {}, const RestMotion& motion = {},
@@ -124,16 +127,25 @@ struct ContactScene {
   }
 
   double energy(const linalg::Vector& u, double stiffness, double scale) {
-    contact.update(u);
-    return comm.sum(stiffness * contact.barrier_value() + scale * contact.friction_value());
+    contact.update(u.local());
+    return comm.sum(stiffness * barrier.value(u.local()) + scale * friction.value(u.local()));
   }
 
   linalg::Vector gradient(const linalg::Vector& u, double stiffness, double scale) {
-    contact.update(u);
+    contact.update(u.local());
     linalg::Vector g(space.layout());
-    contact.add_to_nodes(contact.barrier_gradient(), stiffness, g.write_owned());
-    contact.add_to_nodes(contact.friction_gradient(), scale, g.write_owned());
+    barrier.add_gradient(u.local(), stiffness, g.write_owned());
+    friction.add_gradient(u.local(), scale, g.write_owned());
     return g;
+  }
+
+  /// Of the last update.
+  void assemble_hessian(double stiffness, double scale, Projection projection,
+                        linalg::StencilMatrix& H) const {
+    H.begin();
+    barrier.add_hessian({}, stiffness, projection, {nullptr, &H});
+    friction.add_hessian({}, scale, projection, {nullptr, &H});
+    H.finish();
   }
 };
 
@@ -143,7 +155,7 @@ void check_derivatives(ContactScene<dim>& scene, const linalg::Vector& u, double
   const linalg::Vector d = scene.field(1, 42);
   const double slope = scene.gradient(u, stiffness, scale).dot(d);
   linalg::StencilMatrix H(scene.space.layout());
-  scene.contact.assemble_hessian(stiffness, scale, newton::Projection::none, H);
+  scene.assemble_hessian(stiffness, scale, newton::Projection::none, H);
   linalg::Vector curvature(scene.space.layout());
   H.multiply(d, curvature);
   constexpr std::array steps{1e-4, 1e-5, 1e-6, 1e-7};

@@ -136,15 +136,15 @@ double static_error(int n, int order) {
                                                                potentials::MassLumping::consistent);
   parameters::CellField parameters;
   for (std::size_t k = 0; k < all_cells(space).size(); ++k) parameters.add(test_parameters<Law>());
-  problem.elastic.push_back(potentials::make_elastic<dim>(
-      *potentials::find_law(Law::name), space, problem.geometry, order, all_cells(space), parameters));
-  problem.loads.push_back(potentials::make_body_force<dim>(space, problem.geometry, unit,
-                                                           {[](LocalIndex, const ExpressionPoint& point) {
-                                                              return equilibrium_force<dim, Law>(
-                                                                  position_of<dim>(point));
-                                                            },
-                                                            false}));
-  problem.loads.push_back(potentials::make_traction<dim>(
+  problem.add_elastic(potentials::make_elastic<dim>(*potentials::find_law(Law::name), space, problem.geometry,
+                                                    order, all_cells(space), parameters));
+  problem.add_load(potentials::make_body_force<dim>(space, problem.geometry, unit,
+                                                    {[](LocalIndex, const ExpressionPoint& point) {
+                                                       return equilibrium_force<dim, Law>(
+                                                           position_of<dim>(point));
+                                                     },
+                                                     false}));
+  problem.add_load(potentials::make_traction<dim>(
       space, {false, {3}},
       {[](const ExpressionPoint& point) -> Point<dim> {
          return Law::first_piola(Exact::deformation_gradient(position_of<dim>(point)), test_parameters<Law>())

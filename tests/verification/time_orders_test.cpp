@@ -26,17 +26,17 @@ solvers::ElastodynamicsProblem<2> moving_problem(const fem::FunctionSpace<2>& sp
                                                              potentials::MassLumping::consistent);
   parameters::CellField parameters;
   for (std::size_t k = 0; k < all_cells(space).size(); ++k) parameters.add(test_parameters<Law>());
-  problem.elastic.push_back(potentials::make_elastic<2>(*potentials::find_law(Law::name), space,
-                                                        problem.geometry, 1, all_cells(space), parameters));
-  problem.loads.push_back(potentials::make_body_force<2>(
-      space, problem.geometry, unit,
-      {[](LocalIndex, const ExpressionPoint& p) -> Point<2> {
-         return Motion::acceleration(p.t) * Motion::shape() * position_of<2>(p);
-       },
-       true}));
+  problem.add_elastic(potentials::make_elastic<2>(*potentials::find_law(Law::name), space, problem.geometry,
+                                                  1, all_cells(space), parameters));
+  problem.add_load(potentials::make_body_force<2>(space, problem.geometry, unit,
+                                                  {[](LocalIndex, const ExpressionPoint& p) -> Point<2> {
+                                                     return Motion::acceleration(p.t) * Motion::shape() *
+                                                            position_of<2>(p);
+                                                   },
+                                                   true}));
   // Traction P N on the sides +x and +y; -x and -y are held.
   for (const int side : {3, 4})
-    problem.loads.push_back(potentials::make_traction<2>(
+    problem.add_load(potentials::make_traction<2>(
         space, {false, {side}},
         {[side](const ExpressionPoint& p) -> Point<2> {
            return Law::first_piola(Motion::deformation_gradient(p.t), test_parameters<Law>()).col(side - 3);

@@ -5,6 +5,7 @@
 
 #include "recoil/fem/function_space.hpp"
 #include "recoil/linalg/block_matrix.hpp"
+#include "recoil/linalg/block_sink.hpp"
 
 namespace recoil::fem {
 
@@ -12,7 +13,7 @@ namespace recoil::fem {
 /// per cell)^2 integers per local cell. Rows of nodes owned by other ranks are skipped; their owners hold the
 /// same cell.
 template <int dim>
-class ElementAssembler {
+class ElementAssembler final : public linalg::ElementSink {
 public:
   /// `matrix` must have the graph of `space`; both must outlive the assembler. Not collective.
   ElementAssembler(const FunctionSpace<dim>& space, linalg::BlockMatrix& matrix)
@@ -33,15 +34,11 @@ public:
   void begin() { values_ = matrix_->begin_filling(); }
   void end() { matrix_->finish_filling(); }
 
-  /// Adds the symmetric element matrix of `cell`, of which the blocks (a, b) with a <= b are given: K(dim a +
-  /// i, dim b + j) at K[(dim b + j) * dim * nodes + dim a + i] (column-major). `nodes` is the number of nodes
-  /// of the cell.
-  template <int nodes>
-  void add_upper(LocalIndex cell, const double* K) const {
-    const LocalIndex* cell_nodes = space_->cell_nodes(cell).data();
+  void add_element(LocalIndex cell, const double* K) override {
+    const auto cell_nodes = space_->cell_nodes(cell);
     const std::int32_t* position = &positions_[cell_offsets_[cell]];
     const LocalIndex num_owned = space_->num_owned_nodes();
-    constexpr int size = dim * nodes;
+    const int nodes = static_cast<int>(cell_nodes.size()), size = dim * nodes;
     for (int a = 0; a < nodes; ++a, position += nodes) {
       if (cell_nodes[a] >= num_owned) continue;
       for (int b = 0; b < a; ++b)
@@ -52,13 +49,16 @@ public:
     }
   }
 
-  /// Adds a row-major dim x dim block at the `a`-th and `b`-th node of `cell`.
-  void add_block(LocalIndex cell, int a, int b, const double* block) const {
+  void add_element_block(LocalIndex cell, int a, int b, const double* block) override {
     const auto cell_nodes = space_->cell_nodes(cell);
     const LocalIndex row = cell_nodes[a];
     if (row >= space_->num_owned_nodes()) return;
     const auto place = cell_offsets_[cell] + a * std::ssize(cell_nodes) + b;
     values_.template add<dim>(row, positions_[place], block, dim);
+  }
+
+  void add_identities(std::span<const double> scalars, double factor) override {
+    matrix_->add_scaled_identities(scalars, factor);
   }
 
   const FunctionSpace<dim>& space() const { return *space_; }

@@ -64,8 +64,9 @@ public:
 
   /// All entries zero.
   void set_zero();
-  /// Sets every block (r, c) to scalars[k] times the identity, k counting the graph's entries.
-  void set_scaled_identities(std::span<const double> scalars);
+  /// Adds factor * scalars[k] times the identity to every block, k counting the graph's entries. @pre open
+  /// for filling.
+  void add_scaled_identities(std::span<const double> scalars, double factor = 1);
 
   /// Chooses the rows and columns that set_identity_rows() acts on: `constrained` has one flag per local
   /// entry (node-major with components, ghosts current). Not collective.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "recoil/linalg/block_matrix.hpp"
+#include "recoil/linalg/block_sink.hpp"
 
 namespace recoil::linalg {
 
@@ -18,7 +19,7 @@ namespace recoil::linalg {
 ///     begin();  add(..) ...;  finish();
 ///
 /// Two assemblies of the same blocks give the same bits; which rank adds a block may change the last ones.
-class StencilMatrix {
+class StencilMatrix final : public StencilSink {
 public:
   /// Compressed block rows on this rank; row k belongs to owned node nodes[k].
   struct Rows {
@@ -37,10 +38,7 @@ public:
   /// Forgets all blocks; the matrix of the last finish() stays until the next one, softened() does not. Not
   /// collective.
   void begin();
-  /// Adds the (num_nodes * block_size)^2 column-major symmetric `block` (leading dimension `stride`) on the
-  /// nodes with these global block numbers; entries of nodes < 0 are skipped (they do not move). Any rank may
-  /// give any nodes. Not collective. Cost a copy of the block.
-  void add(std::span<const GlobalIndex> nodes, const double* block, int stride);
+  void add(std::span<const GlobalIndex> nodes, const double* block, int stride) override;
   /// Sends rows to their owners, sums them by rank of origin and then in the order of add(), so that the
   /// result repeats and is symmetric to the last bit, and builds the matrix; keeps the PETSc matrix where its
   /// pattern stays. Collective. Cost O(blocks log(blocks of a row)), plus O(owned nodes) for a new pattern.

@@ -6,7 +6,7 @@
 
 #include "recoil/objectives/objective.hpp"
 #include "recoil/objectives/region.hpp"
-#include "recoil/potentials/contact/contact.hpp"
+#include "recoil/potentials/contact/contact_potentials.hpp"
 
 namespace recoil::objectives {
 
@@ -22,7 +22,8 @@ using ObstacleMotion = std::function<std::vector<double>(double time)>;
 /// @param obstacles null where no obstacle moves. Not collective.
 /// @throws InputError unless stiffness > 0.
 template <int dim>
-std::unique_ptr<Objective<dim>> make_contact_force_norm(Region<dim> region, potentials::Contact<dim>& contact,
+std::unique_ptr<Objective<dim>> make_contact_force_norm(Region<dim> region,
+                                                        potentials::ContactState<dim>& contact,
                                                         double stiffness, ObstacleMotion obstacles = nullptr);
 
 } // namespace recoil::objectives

@@ -51,6 +51,9 @@ inline const Quantity vertices{"vertices", Place::vertex, true, "m"};
 inline const Quantity obstacle_vertices{"obstacle_vertices", Place::obstacle_vertex, true, "m"};
 /// Where obstacles are in the state at hand; taken away after every state.
 inline const Quantity obstacle_positions{"obstacle_positions", Place::surface_vertex, true, "m"};
+/// Where they were at the start of the step.
+inline const Quantity previous_obstacle_positions{"previous_obstacle_positions", Place::surface_vertex, true,
+                                                  "m"};
 } // namespace quantities
 
 /// Derivative of a scalar by physical quantities: what potentials and objectives add to, and what the

@@ -61,7 +61,9 @@ public:
   void begin_step(const StepContext& context) override;
   double value(std::span<const double> u) const override;
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override;
-  void add_hessian(std::span<const double>, double, Projection, fem::ElementAssembler<dim>&) const override {}
+  void add_hessian(std::span<const double>, double, Projection, const linalg::HessianSink&) const override {}
+  void add_hessian_product(std::span<const double>, std::span<const double>, double,
+                           std::span<double>) const override {}
   void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
                             std::span<double> y) const override;
   std::vector<parameters::Quantity> quantities() const override { return forces_->quantities(); }

@@ -6,8 +6,8 @@
 #include "recoil/fem/cell_geometry.hpp"
 #include "recoil/fem/function_space.hpp"
 #include "recoil/parameters/cell_field.hpp"
+#include "recoil/potentials/element_potential.hpp"
 #include "recoil/potentials/laws/law.hpp"
-#include "recoil/potentials/potential.hpp"
 
 namespace recoil::potentials {
 
@@ -44,8 +44,10 @@ public:
 
 /// Elastic energy that can also be looked at point by point.
 template <int dim>
-class ElasticPotential : public Potential<dim> {
+class ElasticPotential : public ElementPotential<dim> {
 public:
+  using ElementPotential<dim>::ElementPotential;
+
   /// The local cells that the potential covers, all of one order.
   virtual const std::vector<LocalIndex>& cells() const = 0;
   /// Stress at every quadrature point of the `index`-th of cells(). @pre u feasible.

@@ -144,7 +144,8 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
   auto surface = std::make_unique<const fem::CollisionSurface<dim>>(*problem.space, obstacles,
                                                                     problem.dirichlet->flags());
   warn_of_short_edges(*surface, parameters.dhat, parameters.form);
-  problem.contact = std::make_unique<potentials::Contact<dim>>(std::move(surface), std::move(parameters));
+  problem.add_contact(
+      std::make_unique<potentials::ContactState<dim>>(std::move(surface), std::move(parameters)));
   problem.obstacle_motion = obstacle_motion<dim>(scene, obstacles, problem.space->comm());
 }
 

@@ -103,7 +103,7 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const C
                solvers::ElastodynamicsProblem<dim>& problem) {
   const BoundaryConditions& conditions = scene.boundary_conditions;
   const auto add = [&](std::unique_ptr<potentials::Potential<dim>> load) {
-    problem.loads.push_back(std::move(load));
+    problem.add_load(std::move(load));
   };
   if (auto field = acceleration_field<dim>(scene, overrides); field.value)
     add(potentials::make_body_force<dim>(space, problem.geometry, problem.density, std::move(field)));

@@ -117,12 +117,12 @@ build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const st
   problem.space = &space;
   problem.geometry = std::make_shared<const fem::CellGeometry<dim>>(space.mesh());
   add_materials(scene, space, materials, overrides, problem);
-  problem.lumping =
+  const auto lumping =
       scene.solver.lump_mass_matrix ? potentials::MassLumping::row_sum : potentials::MassLumping::consistent;
   problem.density = make_density(scene, space, materials, overrides);
   parallel::collectively(space.comm(), [&] {
-    problem.mass = std::make_unique<potentials::MassMatrix<dim>>(space, *problem.geometry, problem.density,
-                                                                 problem.lumping);
+    problem.mass =
+        std::make_unique<potentials::MassMatrix<dim>>(space, *problem.geometry, problem.density, lumping);
   });
   problem.dirichlet = std::make_unique<fem::DirichletDofs<dim>>(space, dirichlet_conditions<dim>(scene));
   add_loads(scene, space, overrides, problem);

@@ -68,7 +68,9 @@ void DiscreteScene<dim>::evaluate_first_step() {
   if (problem.contact) problem.obstacle_motion(time, 1);
   const std::span<const double> u = solver_.history().newest().u.local();
   parallel::collectively(space_.comm(), [&] {
-    for (const auto& load : problem.loads) load->begin_step({time, scene_.time.dt, 1, u});
+    for (const auto& term : problem.terms)
+      if (term.accounting == solvers::Accounting::work)
+        term.potential->begin_step({time, scene_.time.dt, 1, u});
   });
 }
 

@@ -185,8 +185,8 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
               const auto lame = lame_constants<dim>(entry, read);
               return std::vector<double>(lame.begin(), lame.end());
             });
-        problem.elastic.push_back(potentials::make_elastic<dim>(law, space, problem.geometry, order,
-                                                                std::move(cells), std::move(field)));
+        problem.add_elastic(potentials::make_elastic<dim>(law, space, problem.geometry, order,
+                                                          std::move(cells), std::move(field)));
       }
       const auto is_damped = [](const MaterialEntry& entry) {
         const auto is_zero = [](const MaterialValue& value) {
@@ -204,8 +204,8 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
             require(phi >= 0 && std::isfinite(phi), entry, "phi must not be negative", phi);
             return {psi, phi};
           });
-      problem.damping.push_back(potentials::make_damping<dim>(
-          space, problem.geometry, order, std::move(damped), std::move(field), damping_rate(scene)));
+      problem.add_damping(potentials::make_damping<dim>(space, problem.geometry, order, std::move(damped),
+                                                        std::move(field), damping_rate(scene)));
     }
   });
 }

@@ -150,7 +150,7 @@ std::vector<double> TrajectoryOutput<dim>::cell_values(std::span<const double> u
   const std::size_t components = field == OutputField::stress ? 9 : 1;
   const auto& mesh = space_->mesh();
   std::vector<double> of_cell(components * mesh.num_owned_cells, 0.0);
-  for (const auto& potential : solver_->problem().elastic)
+  for (const auto* potential : solver_->problem().elastic)
     for (std::size_t k = 0; k < potential->cells().size(); ++k) {
       const LocalIndex cell = potential->cells()[k];
       if (cell >= mesh.num_owned_cells) continue;

@@ -21,12 +21,11 @@ quantities_of(DiscreteScene<dim>& discrete,
     result.insert(result.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
   };
   const auto& problem = discrete.solver().problem();
-  solvers::for_each_potential(problem, [&](const auto& potential) { add(potential.quantities()); });
-  if (problem.contact) add(problem.contact->quantities());
+  for (const auto& term : problem.terms) add(term.potential->quantities());
   for (const auto& objective : objectives) add(objective->depends_on());
   std::erase_if(result, [&](const parameters::Quantity& quantity) {
     return (!shape && (quantity == by::vertices || quantity == by::obstacle_vertices)) ||
-           (!obstacles && quantity == by::obstacle_positions);
+           (!obstacles && quantity.place == parameters::Place::surface_vertex);
   });
   return result;
 }

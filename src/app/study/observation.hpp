@@ -59,10 +59,7 @@ public:
                                      {state.u.local(), state.v.local(), record.time},
                                      observation_.composition, du.write_owned(), dv.write_owned(), g);
     // Where obstacles are at nominal times follows from their motion in full.
-    auto* by_positions = g.find_vectors(objectives::quantities::obstacle_positions);
-    if (!by_positions || by_positions->empty()) return;
-    products_.obstacles(objective, record.time, 1, *by_positions);
-    by_positions->clear();
+    products_.take_obstacles(objective, objectives::quantities::obstacle_positions, record.time, 1);
   }
 
 private:

@@ -15,9 +15,12 @@ constexpr double gap_tolerance = 1e-3;
 } // namespace
 
 template <int dim>
-Approach<dim>::Approach(const Barrier<dim>& barrier, std::shared_ptr<const ContactVertices<dim>> vertices,
-                        const std::vector<ContactPair<dim>>& pairs, double stiffness)
-    : barrier_(&barrier), vertices_(std::move(vertices)) {
+Approach<dim>::Approach(ContactState<dim>& state, std::span<const double> u, std::span<const double> d,
+                        std::span<const double> obstacle_motion, double stiffness)
+    : state_(&state) {
+  const std::vector<ContactPair<dim>> pairs = state.pairs_on_path(u, d, obstacle_motion);
+  vertices_ = state.vertices();
+  slid_ = state.friction_positions();
   for (const ContactPair<dim>& pair : pairs) {
     const double strength = stiffness * pair.weight * pair.mollifier.value;
     if (pair.continues || !(strength > 0) || !(pair.closest.distance_squared > 0)) continue;
@@ -38,10 +41,10 @@ double Approach<dim>::gap_after(const Stencil& stencil, const std::vector<Point>
 /// Where the barrier of weight 1 exerts `force`, by Newton's method kept within a bracket.
 template <int dim>
 double Approach<dim>::expected_gap(const Stencil& stencil, double force) const {
-  double low = 0, high = std::min(stencil.gap, barrier_->dhat());
+  double low = 0, high = std::min(stencil.gap, barrier().dhat());
   double gap = std::min(stencil.expected, high);
   for (int iteration = 0; iteration < max_gap_iterations && high - low > gap_tolerance * low; ++iteration) {
-    const auto at = barrier_->force_per_weight(gap);
+    const auto at = barrier().force_per_weight(gap);
     const double excess = at.value - force;
     (excess > 0 ? low : high) = gap;
     const double next = gap - excess / at.slope;
@@ -52,25 +55,35 @@ double Approach<dim>::expected_gap(const Stencil& stencil, double force) const {
 }
 
 template <int dim>
-GlobalIndex Approach<dim>::fit(const std::vector<Point>& motion) {
+GlobalIndex Approach<dim>::fit(std::span<const double> d, std::span<const double> obstacle_motion) {
+  const std::vector<Point> motion = vertices_->gather(state_->at_owned(d, obstacle_motion));
   GlobalIndex num_changed = 0;
   for (Stencil& stencil : stencils_) num_changed += fit(stencil, gap_after(stencil, motion)) ? 1 : 0;
-  return num_changed;
+  return state_->surface().comm().sum(num_changed);
+}
+
+template <int dim>
+void Approach<dim>::fit_sliding(std::span<const double> d, std::span<const double> obstacle_motion) {
+  const auto& vertices = state_->friction().vertices();
+  if (!vertices) return;
+  const std::vector<Point> motion = vertices->gather(state_->at_owned(d, obstacle_motion));
+  slid_ = state_->friction_positions();
+  for (std::size_t v = 0; v < slid_.size(); ++v) slid_[v] += motion[v];
 }
 
 /// `gap`: at the end of the motion. True if the expected force has changed.
 template <int dim>
 bool Approach<dim>::fit(Stencil& stencil, double gap) const {
   if (stencil.expected == stencil.gap) {
-    const double range = std::min(stencil.gap, barrier_->dhat());
+    const double range = std::min(stencil.gap, barrier().dhat());
     // Rounding of motions that keep the distance is no approach.
     if (gap >= (1 - gap_tolerance) * range) return false;
     stencil.expected = std::max(gap, first_share * range);
     return true;
   }
-  const auto expected = barrier_->force_per_weight(stencil.expected);
+  const auto expected = barrier().force_per_weight(stencil.expected);
   const double force = expected.value + expected.slope * (gap - stencil.expected);
-  if (force <= barrier_->force_per_weight(stencil.gap).value) {
+  if (force <= barrier().force_per_weight(stencil.gap).value) {
     stencil.expected = stencil.gap;
     return true;
   }
@@ -83,7 +96,7 @@ double Approach<dim>::smallest_expected_gap() const {
   double smallest = std::numeric_limits<double>::infinity();
   for (const Stencil& stencil : stencils_)
     if (stencil.expected != stencil.gap) smallest = std::min(smallest, stencil.expected);
-  return smallest;
+  return state_->surface().comm().min(smallest);
 }
 
 template <int dim>
@@ -92,8 +105,8 @@ std::vector<typename Approach<dim>::Point> Approach<dim>::gradient(const std::ve
   for (const Stencil& stencil : stencils_) {
     if (stencil.expected == stencil.gap) continue;
     const double gap = gap_after(stencil, motion);
-    const auto then = barrier_->force_per_weight(stencil.expected),
-               now = barrier_->force_per_weight(stencil.gap);
+    const auto then = barrier().force_per_weight(stencil.expected),
+               now = barrier().force_per_weight(stencil.gap);
     const double force = stencil.strength * (then.value + then.slope * (gap - stencil.expected) - now.value -
                                              now.slope * (gap - stencil.gap));
     for (int i = 0; i < stencil.num_vertices; ++i)
@@ -103,17 +116,29 @@ std::vector<typename Approach<dim>::Point> Approach<dim>::gradient(const std::ve
 }
 
 template <int dim>
-void Approach<dim>::add_hessian(linalg::StencilMatrix& H) const {
+void Approach<dim>::add_gradient(double scale, std::span<const double> d,
+                                 std::span<const double> obstacle_motion, std::span<double> y) const {
+  const auto motion = state_->at_owned(d, obstacle_motion);
+  state_->add_to_nodes(state_->sum_at_owners(*vertices_, gradient(vertices_->gather(motion))), 1, y);
+  const Friction<dim>& friction = state_->friction();
+  if (!friction.vertices()) return;
+  const auto secants = friction.secant_product(slid_, friction.vertices()->gather(motion));
+  state_->add_to_nodes(state_->sum_at_owners(*friction.vertices(), secants), scale, y);
+}
+
+template <int dim>
+void Approach<dim>::add_hessian(double scale, linalg::StencilSink& H) const {
   for (const Stencil& stencil : stencils_) {
     if (stencil.expected == stencil.gap) continue;
-    const double curvature = stencil.strength * (barrier_->force_per_weight(stencil.gap).slope -
-                                                 barrier_->force_per_weight(stencil.expected).slope);
+    const double curvature = stencil.strength * (barrier().force_per_weight(stencil.gap).slope -
+                                                 barrier().force_per_weight(stencil.expected).slope);
     geometry::StencilMatrix<dim> block = curvature * stencil.slope * stencil.slope.transpose();
     std::array<LocalIndex, 4> vertices = stencil.vertices;
     for (int i = 0; i < stencil.num_vertices; ++i)
       if (stencil.slope.template segment<dim>(dim * i).isZero(0)) vertices[i] = -1;
     add_block<dim>(*vertices_, std::span(vertices).first(stencil.num_vertices), block, H);
   }
+  if (state_->friction().vertices()) state_->friction().add_secants(slid_, scale, H);
 }
 
 template class Approach<2>;

@@ -246,7 +246,7 @@ Barrier<dim>::hessian_product(const std::vector<ContactPair<dim>>& pairs, double
 template <int dim>
 void Barrier<dim>::add_hessian(const std::vector<ContactPair<dim>>& pairs,
                                const ContactVertices<dim>& vertices, double factor,
-                               newton::Projection projection, linalg::StencilMatrix& H) const {
+                               newton::Projection projection, linalg::StencilSink& H) const {
   for (std::span<const ContactPair<dim>> rest(pairs), terms; !rest.empty();
        rest = rest.subspan(terms.size())) {
     terms = first_candidate(rest);
@@ -265,7 +265,7 @@ void Barrier<dim>::add_hessian(const std::vector<ContactPair<dim>>& pairs,
 
 template <int dim>
 void add_block(const ContactVertices<dim>& vertices, std::span<const LocalIndex> stencil,
-               geometry::StencilMatrix<dim>& block, linalg::StencilMatrix& H) {
+               geometry::StencilMatrix<dim>& block, linalg::StencilSink& H) {
   std::array<GlobalIndex, 4> nodes{-1, -1, -1, -1};
   for (std::size_t i = 0; i < stencil.size(); ++i) {
     if (stencil[i] < 0) continue;
@@ -286,8 +286,8 @@ template class Barrier<3>;
 template std::span<const ContactPair<2>> first_candidate(std::span<const ContactPair<2>>);
 template std::span<const ContactPair<3>> first_candidate(std::span<const ContactPair<3>>);
 template void add_block<2>(const ContactVertices<2>&, std::span<const LocalIndex>,
-                           geometry::StencilMatrix<2>&, linalg::StencilMatrix&);
+                           geometry::StencilMatrix<2>&, linalg::StencilSink&);
 template void add_block<3>(const ContactVertices<3>&, std::span<const LocalIndex>,
-                           geometry::StencilMatrix<3>&, linalg::StencilMatrix&);
+                           geometry::StencilMatrix<3>&, linalg::StencilSink&);
 
 } // namespace recoil::potentials

@@ -65,7 +65,7 @@ Friction<dim>::gradient(const std::vector<Point>& positions) const {
 
 template <int dim>
 void Friction<dim>::add_hessian(const std::vector<Point>& positions, double factor,
-                                linalg::StencilMatrix& H) const {
+                                linalg::StencilSink& H) const {
   using Block = Eigen::Matrix<double, dim, dim>;
   for (const Stencil& stencil : stencils_) {
     const Point w = sliding(stencil, positions);
@@ -80,7 +80,7 @@ void Friction<dim>::add_hessian(const std::vector<Point>& positions, double fact
 
 /// H += Gamma' A Gamma of a stencil.
 template <int dim>
-void Friction<dim>::add_to(linalg::StencilMatrix& H, const Stencil& stencil,
+void Friction<dim>::add_to(linalg::StencilSink& H, const Stencil& stencil,
                            const Eigen::Matrix<double, dim, dim>& A) const {
   geometry::StencilMatrix<dim> block = geometry::StencilMatrix<dim>::Zero();
   std::array<LocalIndex, 4> vertices = stencil.vertices;
@@ -94,7 +94,7 @@ void Friction<dim>::add_to(linalg::StencilMatrix& H, const Stencil& stencil,
 
 template <int dim>
 void Friction<dim>::add_secants(const std::vector<Point>& positions, double factor,
-                                linalg::StencilMatrix& H) const {
+                                linalg::StencilSink& H) const {
   using Block = Eigen::Matrix<double, dim, dim>;
   for (const Stencil& stencil : stencils_) {
     if (stencil.strength < 0) continue;

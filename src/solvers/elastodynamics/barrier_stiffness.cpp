@@ -27,7 +27,7 @@ double mean_mass(const ElastodynamicsProblem<dim>& problem) {
 
 /// Of the surface vertices, so that areas do not decide how stiff the convergent barrier is.
 template <int dim>
-double mean_weight(const potentials::Contact<dim>& contact) {
+double mean_weight(const potentials::ContactState<dim>& contact) {
   const auto& surface = contact.surface();
   std::array<double, 2> sums{0, static_cast<double>(surface.num_owned())};
   for (LocalIndex v = 0; v < surface.num_owned(); ++v)
@@ -46,7 +46,7 @@ template <int dim>
 BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<dim>& problem,
                                    const ElastodynamicsOptions& options, double scale,
                                    const linalg::Vector& gradient_without_contact) {
-  const potentials::Contact<dim>& contact = *problem.contact;
+  const potentials::ContactState<dim>& contact = *problem.contact;
   if (options.barrier_stiffness) return {scale * physical_barrier_stiffness(options), 0, 0};
   const double diagonal = contact.bounding_box().diagonal().norm();
   const double dhat = contact.parameters().dhat;
@@ -63,7 +63,7 @@ BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<dim>& problem,
   stiffness.largest = range * least;
   stiffness.tiny_distance = options.dynamics == Dynamics::dynamic ? tiny_distance * diagonal : 0;
 
-  const auto barrier = contact.barrier_gradient();
+  const auto barrier = problem.barrier->gradient();
   std::vector<double> at_nodes(gradient_without_contact.owned().size(), 0.0);
   contact.add_to_nodes(barrier, 1, at_nodes);
   std::array<double, 2> sums{};

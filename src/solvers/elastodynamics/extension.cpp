@@ -22,18 +22,21 @@ void scale_by(double factor, std::vector<double>& values) {
 /// H d_f = -(force + what `approach` adds) for the free entries, with the Hessian of the point that `force`
 /// belongs to. False if the linear solve fails; the motion then stays.
 template <int dim>
-bool IncrementalPotential<dim>::respond(const linalg::Vector& prescribed, std::span<const double> obstacles,
-                                        const linalg::Vector& force,
+bool IncrementalPotential<dim>::respond(const linalg::Vector& u, const linalg::Vector& prescribed,
+                                        std::span<const double> obstacles, const linalg::Vector& force,
                                         const potentials::Approach<dim>* approach, Extension& extension) {
   linalg::Vector rhs = force, response(force.shared_layout());
   if (problem_.contact) {
+    const linalg::HessianSink contact{nullptr, contact_matrix_.get()};
+    contact_matrix_->begin();
+    problem_.barrier->add_hessian(u.local(), stiffness_.value, newton::Projection::per_element, contact);
     if (approach != nullptr) {
-      problem_.contact->assemble_hessian(*approach, stiffness_.value, scale_, *contact_matrix_);
-      problem_.contact->add_gradient(*approach, scale_, prescribed, obstacles, rhs.write_owned());
+      approach->add_hessian(scale_, *contact_matrix_);
+      approach->add_gradient(scale_, prescribed.local(), obstacles, rhs.write_owned());
     } else {
-      problem_.contact->assemble_hessian(stiffness_.value, scale_, newton::Projection::per_element,
-                                         *contact_matrix_);
+      problem_.friction->add_hessian(u.local(), scale_, newton::Projection::per_element, contact);
     }
+    contact_matrix_->finish();
   }
   rhs.scale(-1);
   problem_.dirichlet->clear(rhs.write_owned());
@@ -55,8 +58,8 @@ template <int dim>
 void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg::Vector& prescribed,
                                            std::span<const double> obstacles, const linalg::Vector& force,
                                            const std::function<bool()>& interrupted, Extension& extension) {
-  potentials::Contact<dim>& contact = *problem_.contact;
-  potentials::Approach<dim> approach = contact.approach(u, prescribed, obstacles, stiffness_.value);
+  potentials::ContactState<dim>& contact = *problem_.contact;
+  potentials::Approach<dim> approach(contact, u.local(), prescribed.local(), obstacles, stiffness_.value);
   extension.motion.copy_from(prescribed);
   GlobalIndex first = 0;
   const int least = contact.has_friction() ? least_solves : 1;
@@ -70,17 +73,17 @@ void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg
     return extension.max_step;
   };
   for (int round = 0; round < most_solves; ++round) {
-    const GlobalIndex changed = contact.fit(approach, extension.motion, obstacles);
+    const GlobalIndex changed = approach.fit(extension.motion.local(), obstacles);
     if (round == 0) first = changed;
-    if (round > 0) contact.fit_sliding(approach, extension.motion, obstacles);
+    if (round > 0) approach.fit_sliding(extension.motion.local(), obstacles);
     const bool settled = static_cast<double>(changed) <= settled_share * static_cast<double>(first);
     if (round >= least && (changed == 0 || (settled && round > 1 && search_path() >= 1))) break;
     extension.interrupted = round > 0 && interrupted && interrupted();
     if (extension.interrupted) return;
-    contact.update(u);
-    if (!respond(prescribed, obstacles, force, &approach, extension)) break;
+    contact.update(u.local());
+    if (!respond(u, prescribed, obstacles, force, &approach, extension)) break;
     searched = false;
-    expected_gap = contact.smallest_expected_gap(approach);
+    expected_gap = approach.smallest_expected_gap();
     log_debug("motion " + std::to_string(round + 1), {{"changed_pairs", static_cast<double>(changed)},
                                                       {"way", extension.way},
                                                       {"length", extension.motion.norm_infinity()}});
@@ -100,17 +103,20 @@ Extension IncrementalPotential<dim>::extend(const linalg::Vector& u, const linal
   extension.obstacles.assign(obstacles.begin(), obstacles.end());
   linalg::Vector start(prescribed.shared_layout()), force(prescribed.shared_layout());
   if (problem_.contact) gradient(u, start);
-  assemble_unconstrained(u, newton::Projection::per_element);
+  assemble(u, newton::Projection::per_element, false);
   note_positions(u);
   matrix_.multiply(prescribed, force);
   matrix_.set_identity_rows(1);
   if (problem_.contact)
-    problem_.contact->add_barrier_hessian_product(stiffness_.value, prescribed, obstacles,
-                                                  force.write_owned());
-  const double length = problem_.contact ? problem_.contact->longest_motion(prescribed, obstacles) : 0;
+    problem_.contact->add_to_nodes(
+        problem_.barrier->hessian_product(problem_.contact->at_owned(prescribed.local(), obstacles),
+                                          newton::Projection::per_element),
+        stiffness_.value, force.write_owned());
+  const double length =
+      problem_.contact ? problem_.contact->longest_motion(prescribed.local(), obstacles) : 0;
   const double limit = problem_.contact ? longest_motion * problem_.contact->mean_edge() : 1;
   if (length == 0 || length > limit) {
-    if (!respond(prescribed, obstacles, force, nullptr, extension)) return extension;
+    if (!respond(u, prescribed, obstacles, force, nullptr, extension)) return extension;
     extension.max_step = max_step(u, extension.motion, obstacles);
     if (!problem_.contact || extension.max_step >= 1) return extension;
     extension.way = length > limit ? limit / length : 1;

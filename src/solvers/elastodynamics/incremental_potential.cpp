@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "recoil/base/timer.hpp"
 
@@ -38,8 +37,7 @@ IncrementalPotential<dim>::IncrementalPotential(ElastodynamicsProblem<dim>& prob
     : problem_(problem), matrix_(problem.space->layout(), problem.space->graph()),
       assembler_(*problem.space, matrix_),
       linear_solver_(problem.space->layout(), {.dimension = dim, .method = method, .stiff_name = "contact"}),
-      norm_weights_(norm_weights(problem, norm)), scratch_(problem.space->layout()),
-      positions_(problem.space->layout()) {
+      norm_weights_(norm_weights(problem, norm)), positions_(problem.space->layout()) {
   matrix_.choose_identity_rows(problem.dirichlet->flags());
   if (!problem.contact) return;
   contact_matrix_ = std::make_unique<linalg::StencilMatrix>(problem.space->layout());
@@ -48,18 +46,32 @@ IncrementalPotential<dim>::IncrementalPotential(ElastodynamicsProblem<dim>& prob
 
 template <int dim>
 void IncrementalPotential<dim>::begin_step(const potentials::StepContext& context,
-                                           const potentials::MassMatrix<dim>* quadratic,
-                                           const linalg::Vector* u_tilde, double scale) {
-  quadratic_ = quadratic;
-  u_tilde_ = u_tilde;
+                                           const potentials::MassMatrix<dim>* mass,
+                                           const linalg::Vector& u_tilde, double scale) {
+  static constexpr double one = 1;
   scale_ = scale;
   largest_gradient_norm_ = 0;
   linear_solver_.begin_sequence();
+  inertia_.reset();
+  summands_.clear();
+  if (mass != nullptr) summands_.push_back({&inertia_.emplace(*mass, u_tilde), &one, false});
+  for (const Term<dim>& term : problem_.terms) {
+    const potentials::Potential<dim>* potential = term.potential.get();
+    const bool is_barrier = potential == problem_.barrier;
+    summands_.push_back({term.potential.get(), is_barrier ? &stiffness_.value : &scale_,
+                         is_barrier || potential == problem_.friction});
+  }
   // Formulas of the scene are evaluated here, and may have no value on some ranks.
   parallel::collectively(problem_.space->comm(), [&] {
-    for_each_potential(problem_,
-                       [&](potentials::Potential<dim>& potential) { potential.begin_step(context); });
+    for (const Summand& summand : summands_) summand.potential->begin_step(context);
   });
+}
+
+template <int dim>
+void IncrementalPotential<dim>::drop_inertia() {
+  if (!inertia_) return;
+  summands_.erase(summands_.begin());
+  inertia_.reset();
 }
 
 template <int dim>
@@ -69,34 +81,23 @@ void IncrementalPotential<dim>::set_stiffness(const BarrierStiffness& stiffness)
 }
 
 template <int dim>
-void IncrementalPotential<dim>::update_contact(const linalg::Vector& u) {
-  if (!problem_.contact) return;
+void IncrementalPotential<dim>::update(const linalg::Vector& u) {
   const Stopwatch watch;
-  problem_.contact->update(u);
+  for (const Summand& summand : summands_) summand.potential->update(u.local());
   collision_seconds_ += watch.seconds();
 }
 
 template <int dim>
 double IncrementalPotential<dim>::value(const linalg::Vector& u) {
+  update(u);
   std::array<double, 2> sums{}; // value, magnitude
-  const auto add = [&](double term) {
+  for (const Summand& summand : summands_) {
+    // +infinity must not meet -infinity or NaN made of it.
+    if (!std::isfinite(sums[0])) break;
+    const double term = *summand.factor * summand.potential->value(u.local());
     sums[0] += term;
     sums[1] += std::abs(term);
-  };
-  for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
-    if (std::isfinite(sums[0])) add(scale_ * potential.value(u.local()));
-  });
-  if (quadratic_ != nullptr) {
-    scratch_.copy_from(u);
-    scratch_.add(-1, *u_tilde_);
-    add(0.5 * quadratic_->product(scratch_.local(), scratch_.local()));
   }
-  if (problem_.contact) {
-    update_contact(u);
-    add(stiffness_.value * problem_.contact->barrier_value());
-    add(scale_ * problem_.contact->friction_value());
-  }
-  // +infinity on one rank must not meet -infinity or NaN made of it elsewhere.
   problem_.space->comm().sum(sums);
   last_value_ = sums[0];
   last_magnitude_ = sums[1];
@@ -104,60 +105,46 @@ double IncrementalPotential<dim>::value(const linalg::Vector& u) {
 }
 
 template <int dim>
-void IncrementalPotential<dim>::set_inertia_gradient(const linalg::Vector& u, linalg::Vector& g) {
-  g.fill(0);
-  if (quadratic_ == nullptr) return;
-  scratch_.copy_from(u);
-  scratch_.add(-1, *u_tilde_);
-  quadratic_->multiply(scratch_.local(), g.write_owned());
-}
-
-template <int dim>
 void IncrementalPotential<dim>::gradient_without_contact(const linalg::Vector& u, linalg::Vector& g) {
-  set_inertia_gradient(u, g);
+  g.fill(0);
   auto values = g.write_owned();
-  for (const auto& potential : problem_.elastic) potential->add_gradient(u.local(), scale_, values);
-  for (const auto& potential : problem_.loads) potential->add_gradient(u.local(), scale_, values);
+  if (inertia_) inertia_->add_gradient(u.local(), 1, values);
+  for (const Term<dim>& term : problem_.terms)
+    if (term.accounting != Accounting::dissipation && term.potential.get() != problem_.barrier)
+      term.potential->add_gradient(u.local(), scale_, values);
 }
 
 template <int dim>
 void IncrementalPotential<dim>::gradient(const linalg::Vector& u, linalg::Vector& g) {
-  set_inertia_gradient(u, g);
+  update(u);
+  g.fill(0);
   auto values = g.write_owned();
-  for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
-    potential.add_gradient(u.local(), scale_, values);
-  });
-  if (problem_.contact) {
-    update_contact(u);
-    const potentials::Contact<dim>& contact = *problem_.contact;
-    contact.add_to_nodes(contact.barrier_gradient(), stiffness_.value, values);
-    contact.add_to_nodes(contact.friction_gradient(), scale_, values);
-  }
+  for (const Summand& summand : summands_)
+    summand.potential->add_gradient(u.local(), *summand.factor, values);
   problem_.dirichlet->clear(values);
 }
 
+/// Without identity rows. The matrix of contact stays where contact is left out.
 template <int dim>
-void IncrementalPotential<dim>::assemble_unconstrained(const linalg::Vector& u,
-                                                       newton::Projection projection) {
-  if (quadratic_ != nullptr)
-    matrix_.set_scaled_identities(quadratic_->entries());
-  else
-    matrix_.set_zero();
+void IncrementalPotential<dim>::assemble(const linalg::Vector& u, newton::Projection projection,
+                                         bool with_contact) {
+  with_contact = with_contact && contact_matrix_;
+  matrix_.set_zero();
   assembler_.begin();
-  for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
-    potential.add_hessian(u.local(), scale_, projection, assembler_);
-  });
+  if (with_contact) contact_matrix_->begin();
+  for (const Summand& summand : summands_)
+    if (with_contact || !summand.is_contact)
+      summand.potential->add_hessian(u.local(), *summand.factor, projection,
+                                     {&assembler_, contact_matrix_.get()});
   assembler_.end();
+  if (with_contact) contact_matrix_->finish();
 }
 
 template <int dim>
 void IncrementalPotential<dim>::assemble_hessian(const linalg::Vector& u, newton::Projection projection) {
-  assemble_unconstrained(u, projection);
+  update(u);
+  assemble(u, projection, true);
   matrix_.set_identity_rows(1);
-  if (problem_.contact) {
-    update_contact(u);
-    problem_.contact->assemble_hessian(stiffness_.value, scale_, projection, *contact_matrix_);
-  }
   note_positions(u);
 }
 
@@ -249,17 +236,6 @@ void IncrementalPotential<dim>::multiply_hessian(const linalg::Vector& x, linalg
 }
 
 template <int dim>
-void IncrementalPotential<dim>::stiffness_product(const linalg::Vector& u, const linalg::Vector& x,
-                                                  linalg::Vector& y) {
-  const double scale = std::exchange(scale_, 1);
-  const auto* quadratic = std::exchange(quadratic_, nullptr);
-  assemble_unconstrained(u, newton::Projection::none);
-  scale_ = scale;
-  quadratic_ = quadratic;
-  matrix_.multiply(x, y);
-}
-
-template <int dim>
 double IncrementalPotential<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d) {
   return max_step(u, d, obstacles_at_rest_);
 }
@@ -268,14 +244,13 @@ template <int dim>
 double IncrementalPotential<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d,
                                            std::span<const double> obstacle_motion, double expected_gap) {
   double step = 1;
-  for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
-    step = std::min(step, potential.max_step(u.local(), d.local()));
-  });
+  for (const Summand& summand : summands_)
+    step = std::min(step, summand.potential->max_step(u.local(), d.local()));
   step = problem_.space->comm().min(step);
   if (step < 1) step *= inversion_safety;
   if (!problem_.contact) return step;
   const Stopwatch watch;
-  step = std::min(step, problem_.contact->max_step(u, d, obstacle_motion, expected_gap));
+  step = std::min(step, problem_.contact->max_step(u.local(), d.local(), obstacle_motion, expected_gap));
   collision_seconds_ += watch.seconds();
   return step;
 }
@@ -283,7 +258,7 @@ double IncrementalPotential<dim>::max_step(const linalg::Vector& u, const linalg
 template <int dim>
 bool IncrementalPotential<dim>::accepted(const linalg::Vector& u) {
   if (stiffness_.tiny_distance == 0) return false;
-  update_contact(u);
+  update(u);
   const double distance = problem_.contact->min_distance(), last = last_min_distance_;
   last_min_distance_ = distance;
   const bool pressed =
@@ -304,7 +279,7 @@ double IncrementalPotential<dim>::gradient_norm(const linalg::Vector& g) {
 template <int dim>
 double IncrementalPotential<dim>::value_resolution(const linalg::Vector& u, double value) {
   double squared = 0;
-  for (const auto& potential : problem_.elastic) squared += potential->squared_round_off(u.local());
+  for (const Term<dim>& term : problem_.terms) squared += term.potential->squared_round_off(u.local());
   const double of_terms = scale_ * std::sqrt(problem_.space->comm().sum(squared));
   // Trials may have been evaluated since the point asked for: its own magnitude counts, not theirs.
   if (value == last_value_) start_magnitude_ = last_magnitude_;

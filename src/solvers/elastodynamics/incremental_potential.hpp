@@ -2,12 +2,15 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "recoil/fem/element_assembler.hpp"
 #include "recoil/linalg/linear_solver.hpp"
 #include "recoil/linalg/stencil_matrix.hpp"
 #include "recoil/newton/objective.hpp"
+#include "recoil/potentials/contact/approach.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
 #include "solvers/elastodynamics/barrier_stiffness.hpp"
 
@@ -24,20 +27,20 @@ struct Extension {
   int linear_solves = 0, linear_iterations = 0;
 };
 
-/// E(u) = 1/2 (u - u~)' M (u - u~) + s sum_k Phi_k(u) + K B(u) + s Phi_f(u) of one step, with s =
-/// (b dt)^2, B the contact barrier and Phi_f friction; without inertia the first term is missing (or a weak
+/// E(u) = 1/2 (u - u~)' M (u - u~) + s sum_k Phi_k(u) + K B(u) of one step, with s = (b dt)^2, Phi_k the
+/// terms of the problem but its contact barrier B; without inertia the first term is missing (or a weak
 /// regularisation w/2 |u - u_lag|^2) and s = 1. Prescribed entries of u and the obstacles are constants.
 template <int dim>
 class IncrementalPotential final : public newton::Objective {
 public:
   IncrementalPotential(ElastodynamicsProblem<dim>& problem, linalg::LinearMethod method, GradientNorm norm);
 
-  /// Starts a step: the potentials see `context`, `quadratic` and `u_tilde` (borrowed until the next call;
-  /// null = no first term) make the first term, `scale` is s.
-  void begin_step(const potentials::StepContext& context, const potentials::MassMatrix<dim>* quadratic,
-                  const linalg::Vector* u_tilde, double scale);
+  /// Starts a step: the potentials see `context`, `mass` and `u_tilde` (borrowed until the next call; null =
+  /// no first term) make the first term, `scale` is s.
+  void begin_step(const potentials::StepContext& context, const potentials::MassMatrix<dim>* mass,
+                  const linalg::Vector& u_tilde, double scale);
   /// Leaves the first term out for the rest of the step.
-  void drop_quadratic() { quadratic_ = nullptr; }
+  void drop_inertia();
 
   /// s of this step.
   double scale() const { return scale_; }
@@ -63,9 +66,6 @@ public:
   /// y = A x with the assembled Hessian A, contact included; prescribed rows are those of the identity.
   /// Collective.
   void multiply_hessian(const linalg::Vector& x, linalg::Vector& y) const;
-  /// y = d2/du2 sum_k Phi_k x on owned entries, prescribed ones included, without contact and inertia; the
-  /// assembled Hessian is lost. Collective.
-  void stiffness_product(const linalg::Vector& u, const linalg::Vector& x, linalg::Vector& y);
   bool tries_exact_shifts() const override;
   int longest_projected_run() const override;
   double share_of_last_residual() const override;
@@ -84,12 +84,18 @@ public:
   const linalg::LinearSolver& linear_solver() const { return linear_solver_; }
 
 private:
-  void update_contact(const linalg::Vector& u);
-  void set_inertia_gradient(const linalg::Vector& u, linalg::Vector& g);
-  void assemble_unconstrained(const linalg::Vector& u, newton::Projection projection);
+  /// A potential of the step and its factor.
+  struct Summand {
+    potentials::Potential<dim>* potential;
+    const double* factor;
+    bool is_contact;
+  };
+
+  void update(const linalg::Vector& u);
+  void assemble(const linalg::Vector& u, newton::Projection projection, bool with_contact);
   void note_positions(const linalg::Vector& u);
   void hessian_changed();
-  bool respond(const linalg::Vector& prescribed, std::span<const double> obstacles,
+  bool respond(const linalg::Vector& u, const linalg::Vector& prescribed, std::span<const double> obstacles,
                const linalg::Vector& force, const potentials::Approach<dim>* approach, Extension& extension);
   void close_gaps(const linalg::Vector& u, const linalg::Vector& prescribed,
                   std::span<const double> obstacles, const linalg::Vector& force,
@@ -101,12 +107,11 @@ private:
   fem::ElementAssembler<dim> assembler_;
   linalg::LinearSolver linear_solver_;
   std::vector<double> norm_weights_; ///< of the owned nodes
-  const potentials::MassMatrix<dim>* quadratic_ = nullptr;
-  const linalg::Vector* u_tilde_ = nullptr;
+  std::optional<potentials::Inertia<dim>> inertia_;
+  std::vector<Summand> summands_;
   double scale_ = 1;
   double last_value_ = 0, last_magnitude_ = 0; ///< of value(); sum of the absolute values of its terms
   double start_magnitude_ = 0;                 ///< of the point that a line search starts from
-  linalg::Vector scratch_;                     ///< making a distributed vector is collective and slow
   linalg::Vector positions_;                   ///< where the near null space of the preconditioner is taken
   BarrierStiffness stiffness_;
   double last_min_distance_ = 0;

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "recoil/solvers/elastodynamics/problem.hpp"
+
 namespace recoil::solvers {
 
 namespace {
@@ -26,56 +28,31 @@ std::array<double, 6> momenta(const ElastodynamicsProblem<dim>& problem, const l
   return result;
 }
 
-/// f.w over owned entries, split into prescribed and free ones.
+/// Work of forces over the step, shares of this rank.
 struct Work {
-  double free = 0, prescribed = 0;
-};
-
-Work work(std::span<const double> force, std::span<const double> increment,
-          std::span<const char> prescribed) {
-  Work result;
-  for (std::size_t i = 0; i < force.size(); ++i)
-    (prescribed[i] != 0 ? result.prescribed : result.free) += force[i] * increment[i];
-  return result;
-}
-
-/// Works of contact forces over the step. `prescribed` is this rank's share, the others are sums over ranks.
-struct ContactWork {
-  double barrier = 0, friction = 0; ///< done against them
-  double obstacles = 0;             ///< by what moves obstacles
-  double prescribed = 0;            ///< by what moves prescribed nodes
-  double barrier_energy = 0;
+  double total = 0;      ///< done against them
+  double prescribed = 0; ///< by what moves prescribed nodes
 };
 
 template <int dim>
-ContactWork contact_work(const ElastodynamicsProblem<dim>& problem, std::span<const double> increment,
-                         double stiffness) {
-  const potentials::Contact<dim>& contact = *problem.contact;
-  const auto barrier = contact.barrier_gradient(), friction = contact.friction_gradient();
-  const auto of_barrier = contact.work(barrier), of_friction = contact.work(friction);
-  std::vector<double> force(increment.size(), 0.0);
-  contact.add_to_nodes(barrier, stiffness, force);
-  contact.add_to_nodes(friction, 1, force);
-  ContactWork result;
-  result.barrier = stiffness * of_barrier.total;
-  result.friction = of_friction.total;
-  result.obstacles = stiffness * of_barrier.obstacles + of_friction.obstacles;
-  result.prescribed = work(force, increment, problem.dirichlet->flags()).prescribed;
-  result.barrier_energy = stiffness * problem.space->comm().sum(contact.barrier_value());
-  return result;
+Work work_against(std::span<const double> gradient, std::span<const double> increment,
+                  const ElastodynamicsProblem<dim>& problem) {
+  Work work;
+  const auto prescribed = problem.dirichlet->flags();
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    const double share = gradient[i] * increment[i];
+    work.total += share;
+    if (prescribed[i] != 0) work.prescribed += share;
+  }
+  return work;
 }
 
-} // namespace
-
+/// Kinetic energy and momenta.
 template <int dim>
-Ledger measure_state(const ElastodynamicsProblem<dim>& problem, const linalg::Vector& u,
-                     const linalg::Vector& v) {
-  std::array<double, 2> energies{0.5 * problem.mass->product(v.local(), v.local()), 0};
-  for (const auto& potential : problem.elastic) energies[1] += potential->value(u.local());
-  problem.space->comm().sum(energies);
+Ledger measure_motion(const ElastodynamicsProblem<dim>& problem, const linalg::Vector& u,
+                      const linalg::Vector& v) {
   Ledger ledger;
-  ledger.kinetic = energies[0];
-  ledger.elastic = energies[1];
+  ledger.kinetic = problem.space->comm().sum(0.5 * problem.mass->product(v.local(), v.local()));
   const std::array<double, 6> both = momenta(problem, u, v);
   for (std::size_t i = 0; i < 3; ++i) {
     ledger.linear_momentum[i] = both[i];
@@ -84,44 +61,69 @@ Ledger measure_state(const ElastodynamicsProblem<dim>& problem, const linalg::Ve
   return ledger;
 }
 
+/// What the step adds on this rank: energies at its end, works over it. The entry of the integrator is the
+/// work against inertia and the forces of stored energies.
+template <int dim>
+Ledger shares_of_step(const ElastodynamicsProblem<dim>& problem, const StepForLedger<dim>& step,
+                      double barrier_stiffness) {
+  const auto u = step.u->local();
+  const std::size_t size = step.u->owned().size();
+  std::vector<double> increment(size), gradient(size);
+  for (std::size_t i = 0; i < size; ++i) increment[i] = u[i] - step.u_previous->local()[i];
+  Ledger shares;
+  for (const Term<dim>& term : problem.terms) {
+    const potentials::Potential<dim>& potential = *term.potential;
+    const double factor = &potential == problem.barrier ? barrier_stiffness : 1;
+    gradient.assign(size, 0.0);
+    potential.add_gradient(u, factor, gradient);
+    const double by_obstacles = factor * potential.obstacle_work();
+    Work work = work_against(gradient, increment, problem);
+    work.total += by_obstacles;
+    // On prescribed entries the residual is the force that moves them.
+    shares.external_work += work.prescribed + by_obstacles;
+    if (term.accounting == Accounting::energy) {
+      shares.*term.entry += factor * potential.value(u);
+      shares.dissipated_integrator += work.total;
+    } else {
+      // Gradients of load potentials are minus the forces.
+      shares.*term.entry += term.accounting == Accounting::work ? -work.total : work.total;
+    }
+  }
+  if (step.acceleration != nullptr) {
+    problem.mass->multiply(step.acceleration->local(), gradient);
+    const Work work = work_against(gradient, increment, problem);
+    shares.external_work += work.prescribed;
+    shares.dissipated_integrator += work.total;
+  }
+  return shares;
+}
+
+} // namespace
+
+template <int dim>
+Ledger measure_state(const ElastodynamicsProblem<dim>& problem, const linalg::Vector& u,
+                     const linalg::Vector& v) {
+  Ledger ledger = measure_motion(problem, u, v);
+  double elastic = 0;
+  for (const auto* potential : problem.elastic) elastic += potential->value(u.local());
+  ledger.elastic = problem.space->comm().sum(elastic);
+  return ledger;
+}
+
 template <int dim>
 Ledger close_step(const ElastodynamicsProblem<dim>& problem, const Ledger& before,
                   const StepForLedger<dim>& step, double barrier_stiffness) {
-  Ledger after = measure_state(problem, *step.u, *step.v);
-  const auto u = step.u->local();
-  const std::size_t size = step.u->owned().size();
-  std::vector<double> increment(size), force(size);
-  for (std::size_t i = 0; i < size; ++i) increment[i] = u[i] - step.u_previous->local()[i];
-  const auto flags = problem.dirichlet->flags();
-  const auto work_of = [&](const auto& potentials) {
-    force.assign(size, 0.0);
-    for (const auto& potential : potentials) potential->add_gradient(u, 1, force);
-    return work(force, increment, flags);
-  };
-  const Work elastic = work_of(problem.elastic), damping = work_of(problem.damping),
-             loads = work_of(problem.loads);
-  Work inertia;
-  if (step.acceleration != nullptr) {
-    problem.mass->multiply(step.acceleration->local(), force);
-    inertia = work(force, increment, flags);
-  }
-  ContactWork contact;
-  if (problem.contact) contact = contact_work(problem, increment, barrier_stiffness);
-  // Gradients of load potentials are minus the forces; on prescribed entries the residual is the force that
-  // moves them.
-  std::array<double, 4> sums{-loads.free - loads.prescribed + inertia.prescribed + elastic.prescribed +
-                                 damping.prescribed + loads.prescribed + contact.prescribed,
-                             damping.free + damping.prescribed, inertia.free + inertia.prescribed,
-                             elastic.free + elastic.prescribed};
-  problem.space->comm().sum(sums);
-  after.external_work = before.external_work + sums[0] + contact.obstacles;
-  after.barrier = contact.barrier_energy;
-  after.dissipated_friction = before.dissipated_friction + contact.friction;
-  after.dissipated_damping = before.dissipated_damping + sums[1];
-  const double kinetic_part = step.acceleration != nullptr ? sums[2] - (after.kinetic - before.kinetic) : 0;
-  after.dissipated_integrator = before.dissipated_integrator + kinetic_part + sums[3] -
-                                (after.elastic - before.elastic) + contact.barrier -
-                                (after.barrier - before.barrier);
+  Ledger added = shares_of_step(problem, step, barrier_stiffness);
+  for_each_energy(added, [&](const char*, double& share) { share = problem.space->comm().sum(share); });
+  Ledger after = measure_motion(problem, *step.u, *step.v);
+  after.elastic = added.elastic;
+  after.barrier = added.barrier;
+  after.external_work = before.external_work + added.external_work;
+  after.dissipated_friction = before.dissipated_friction + added.dissipated_friction;
+  after.dissipated_damping = before.dissipated_damping + added.dissipated_damping;
+  double gained = after.elastic - before.elastic + after.barrier - before.barrier;
+  if (step.acceleration != nullptr) gained += after.kinetic - before.kinetic;
+  after.dissipated_integrator = before.dissipated_integrator + added.dissipated_integrator - gained;
   return after;
 }
 

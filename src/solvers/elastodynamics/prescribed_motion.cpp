@@ -40,7 +40,7 @@ double StepSolver<dim>::try_move(double s, const linalg::Vector& motion, const s
                                  linalg::Vector& u) {
   linalg::Vector trial = u;
   trial.add(s, motion);
-  potentials::Contact<dim>* contact = problem_.contact.get();
+  potentials::ContactState<dim>* contact = problem_.contact.get();
   std::vector<double> before;
   if (contact != nullptr) {
     before.assign(contact->obstacle_displacement().begin(), contact->obstacle_displacement().end());
@@ -60,7 +60,7 @@ double StepSolver<dim>::try_move(double s, const linalg::Vector& motion, const s
 template <int dim>
 bool StepSolver<dim>::drags(const Way& way) const {
   return problem_.contact && problem_.contact->has_friction() &&
-         problem_.contact->longest_motion(way.nodes, way.obstacles) > 0;
+         problem_.contact->longest_motion(way.nodes.local(), way.obstacles) > 0;
 }
 
 /// One move along the way that is left: straight if no cell inverts and nothing touches on it, else, or if

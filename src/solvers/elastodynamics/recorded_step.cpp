@@ -1,5 +1,7 @@
 #include "solvers/elastodynamics/recorded_step.hpp"
 
+#include <algorithm>
+
 #include "recoil/base/error.hpp"
 #include "recoil/linalg/nonsymmetric_solve.hpp"
 
@@ -40,7 +42,7 @@ void RecordedStep<dim>::linearize(const stepping::StepRecord& record, const step
   const Moment moment = moment_of(record.id, record.time);
   // The Hessian of the inertial term does not depend on where it is centred; here its gradient is zero.
   objective_.begin_step({moment.time, record.dt, moment.load_factor, previous.u.local()},
-                        inertia ? problem_.mass.get() : nullptr, &now.u, scale);
+                        inertia ? problem_.mass.get() : nullptr, now.u, scale);
   if (problem_.contact) {
     linearize_contact(record.dt);
     objective_.set_stiffness({stiffness_ * scale, stiffness_ * scale, 0});
@@ -55,27 +57,28 @@ double RecordedStep<dim>::gradient_product(const linalg::Vector& p) {
   return p.dot(gradient_) / objective_.scale();
 }
 
+/// In the physical energy of the step.
 template <int dim>
-bool RecordedStep<dim>::is_nonsymmetric() const {
-  return options_.friction_iterations < 0 && problem_.contact && problem_.contact->parameters().friction;
+double RecordedStep<dim>::factor_of(const potentials::Potential<dim>& potential) const {
+  return &potential == problem_.barrier ? stiffness_ : 1;
 }
 
 /// Repeats what the forward step did before its solve: friction lagged at the previous state, or at the
 /// converged one.
 template <int dim>
 void RecordedStep<dim>::linearize_contact(double dt) {
-  potentials::Contact<dim>& contact = *problem_.contact;
+  potentials::ContactState<dim>& contact = *problem_.contact;
   const Moment before = moment_of(record_->predecessors().front(), record_->time - dt),
                after = moment_of(record_->id, record_->time);
   contact.set_obstacle_displacement(problem_.obstacle_motion(before.time, before.load_factor));
   contact.clear_friction();
-  contact.start_step(previous_->u);
+  contact.start_step(previous_->u.local());
   const double length = dt > 0 ? dt : 1;
   if (options_.friction_iterations > 0) contact.lag_friction(stiffness_, length);
   contact.set_obstacle_displacement(problem_.obstacle_motion(after.time, after.load_factor));
   if (options_.friction_iterations >= 0) return;
-  contact.update(now_->u);
-  contact.lag_friction(stiffness_, length);
+  contact.update(now_->u.local());
+  contact.lag_friction(stiffness_, length, potentials::LaggedAt::end);
 }
 
 template <int dim>
@@ -93,9 +96,10 @@ stepping::TransposedSolve RecordedStep<dim>::solve(const linalg::Vector& b, lina
                                                    double relative_tolerance) {
   linalg::Vector rhs = b;
   problem_.dirichlet->clear(rhs.write_owned());
-  const linalg::LinearResult result = is_nonsymmetric()
-                                          ? solve_nonsymmetric(rhs, x, relative_tolerance)
-                                          : objective_.solve_stationary(rhs, x, relative_tolerance);
+  const bool symmetric = std::ranges::none_of(
+      problem_.terms, [](const Term<dim>& term) { return term.potential->has_unsymmetric_part(); });
+  const linalg::LinearResult result = symmetric ? objective_.solve_stationary(rhs, x, relative_tolerance)
+                                                : solve_nonsymmetric(rhs, x, relative_tolerance);
   return {result.outcome == linalg::LinearOutcome::converged, result.iterations, result.relative_residual};
 }
 
@@ -107,8 +111,9 @@ linalg::LinearResult RecordedStep<dim>::solve_nonsymmetric(const linalg::Vector&
   linalg::NonsymmetricSystem system;
   system.multiply = [&](const linalg::Vector& in, linalg::Vector& out) {
     objective_.multiply_hessian(in, out);
-    const potentials::Contact<dim>& contact = *problem_.contact;
-    contact.add_to_nodes(contact.lag_product(scale, in), 1, out.write_owned());
+    for (const Term<dim>& term : problem_.terms)
+      term.potential->add_unsymmetric_product(in.local(), scale * factor_of(*term.potential),
+                                              out.write_owned());
     problem_.dirichlet->clear(out.write_owned());
   };
   system.precondition = [&](const linalg::Vector& in, linalg::Vector& out) {
@@ -119,19 +124,19 @@ linalg::LinearResult RecordedStep<dim>::solve_nonsymmetric(const linalg::Vector&
 
 template <int dim>
 void RecordedStep<dim>::multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) {
-  objective_.stiffness_product(now_->u, x, y);
-  if (problem_.contact) problem_.contact->add_to_nodes(contact_product(x, 1), 1, y.write_owned());
+  y.fill(0);
+  for (const Term<dim>& term : problem_.terms)
+    term.potential->add_hessian_product(now_->u.local(), x.local(), factor_of(*term.potential),
+                                        y.write_owned());
   y.update_ghosts();
 }
 
 template <int dim>
 void RecordedStep<dim>::multiply_previous(const linalg::Vector& x, linalg::Vector& y) {
   y.fill(0);
-  auto entries = y.write_owned();
-  for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
-    potential.add_previous_product(now_->u.local(), x.local(), 1, entries);
-  });
-  if (problem_.contact) problem_.contact->add_to_nodes(contact_start_product(x, 1), 1, entries);
+  for (const Term<dim>& term : problem_.terms)
+    term.potential->add_previous_product(now_->u.local(), x.local(), factor_of(*term.potential),
+                                         y.write_owned());
   y.update_ghosts();
 }
 
@@ -139,50 +144,22 @@ template <int dim>
 void RecordedStep<dim>::add_parameter_products(std::size_t objective, const linalg::Vector& p,
                                                double factor) {
   parameters::PhysicalGradient<dim>& gradient = products_.gradients[objective];
-  for_each_potential(problem_, [&](const potentials::Potential<dim>& potential) {
-    potential.add_parameter_products(now_->u.local(), p.local(), factor, gradient);
-  });
+  for (const Term<dim>& term : problem_.terms)
+    term.potential->add_parameter_products(now_->u.local(), p.local(), factor * factor_of(*term.potential),
+                                           gradient);
   if (products_.loads) products_.loads(objective, record_->time);
-  if (!problem_.contact) return;
-  problem_.contact->add_parameter_products(factor * stiffness_, factor, p, gradient);
-  if (products_.obstacles) add_obstacle_products(objective, p, factor);
-}
-
-/// factor * (dG_c/dx)' p of contact and friction at the owned surface vertices.
-template <int dim>
-std::vector<typename potentials::Contact<dim>::Point>
-RecordedStep<dim>::contact_product(const linalg::Vector& p, double factor) const {
-  auto result = problem_.contact->hessian_product(factor * stiffness_, factor, p);
-  if (!is_nonsymmetric()) return result;
-  const auto lagged = problem_.contact->lag_product(factor, p);
-  for (std::size_t v = 0; v < result.size(); ++v) result[v] += lagged[v];
-  return result;
-}
-
-/// factor * (dG_c/dx_previous)' p: converged friction is not lagged at the start.
-template <int dim>
-std::vector<typename potentials::Contact<dim>::Point>
-RecordedStep<dim>::contact_start_product(const linalg::Vector& p, double factor) const {
-  return is_nonsymmetric() ? problem_.contact->start_product(factor, p)
-                           : problem_.contact->previous_product(factor, p);
-}
-
-/// Obstacles act on the step where they are at its end and where they were when friction was lagged.
-template <int dim>
-void RecordedStep<dim>::add_obstacle_products(std::size_t objective, const linalg::Vector& p, double factor) {
+  namespace by = parameters::quantities;
   const Moment before = moment_of(record_->predecessors().front(), record_->time - record_->dt),
                after = moment_of(record_->id, record_->time);
-  products_.obstacles(objective, after.time, after.load_factor, contact_product(p, factor));
-  products_.obstacles(objective, before.time, before.load_factor, contact_start_product(p, factor));
+  products_.take_obstacles(objective, by::obstacle_positions, after.time, after.load_factor);
+  products_.take_obstacles(objective, by::previous_obstacle_positions, before.time, before.load_factor);
 }
 
 template <int dim>
 void RecordedStep<dim>::add_mass_products(std::size_t objective, const linalg::Vector& p,
                                           const linalg::Vector& x) {
   if (!products_.wants_mass || options_.dynamics != Dynamics::dynamic) return;
-  potentials::add_mass_parameter_products(*problem_.space, *problem_.geometry, problem_.density,
-                                          problem_.lumping, p.local(), x.local(), 1,
-                                          products_.gradients[objective]);
+  problem_.mass->add_parameter_products(p.local(), x.local(), 1, products_.gradients[objective]);
 }
 
 template <int dim>

@@ -42,14 +42,9 @@ private:
   };
   Moment moment_of(GlobalIndex id, double time) const;
   void linearize_contact(double dt);
-  bool is_nonsymmetric() const;
+  double factor_of(const potentials::Potential<dim>& potential) const;
   linalg::LinearResult solve_nonsymmetric(const linalg::Vector& b, linalg::Vector& x,
                                           double relative_tolerance);
-  std::vector<typename potentials::Contact<dim>::Point> contact_product(const linalg::Vector& p,
-                                                                        double factor) const;
-  std::vector<typename potentials::Contact<dim>::Point> contact_start_product(const linalg::Vector& p,
-                                                                              double factor) const;
-  void add_obstacle_products(std::size_t objective, const linalg::Vector& p, double factor);
 
   ElastodynamicsProblem<dim>& problem_;
   const ElastodynamicsOptions& options_;

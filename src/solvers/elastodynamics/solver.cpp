@@ -61,7 +61,7 @@ StepTarget ElastodynamicsSolver<dim>::Implementation::target_of(int part, int pa
 /// What contact looks like in the state just accepted.
 template <int dim>
 void ElastodynamicsSolver<dim>::Implementation::observe(StepReport& report) {
-  const potentials::Contact<dim>& contact = *problem.contact;
+  const potentials::ContactState<dim>& contact = *problem.contact;
   ContactTotals& totals = step_solver.totals().contact;
   report.min_distance = contact.min_distance();
   report.active_pairs = contact.num_pairs();
@@ -259,7 +259,7 @@ template <int dim>
 std::string ElastodynamicsSolver<dim>::check_state(const linalg::Vector& u) const {
   const auto& problem = implementation_->problem;
   double energy = 0;
-  for (const auto& potential : problem.elastic) energy += potential->value(u.local());
+  for (const auto* potential : problem.elastic) energy += potential->value(u.local());
   if (std::isfinite(problem.space->comm().sum(energy))) return describe_intersections(u);
   std::ostringstream text;
   for (const WorstCell& worst : worst_cells(*problem.space, *problem.geometry, u, num_named)) {
@@ -274,8 +274,8 @@ std::string ElastodynamicsSolver<dim>::check_state(const linalg::Vector& u) cons
 template <int dim>
 std::string ElastodynamicsSolver<dim>::describe_intersections(const linalg::Vector& u) const {
   if (!implementation_->problem.contact) return "";
-  potentials::Contact<dim>& contact = *implementation_->problem.contact;
-  contact.update(u);
+  potentials::ContactState<dim>& contact = *implementation_->problem.contact;
+  contact.update(u.local());
   std::vector<std::string> first;
   const GlobalIndex count = contact.num_intersections(&first);
   if (count == 0 && contact.min_distance() > 0) return "";

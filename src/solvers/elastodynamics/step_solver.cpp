@@ -63,7 +63,7 @@ bool StepSolver<dim>::minimize(newton::NewtonOptions options, SolvedStep& solved
 
 template <int dim>
 void StepSolver<dim>::balance_stiffness(const linalg::Vector& u) {
-  problem_.contact->update(u);
+  problem_.contact->update(u.local());
   linalg::Vector g(u.shared_layout());
   objective_.gradient_without_contact(u, g);
   objective_.set_stiffness(barrier_stiffness(problem_, options_, objective_.scale(), g));
@@ -72,9 +72,9 @@ void StepSolver<dim>::balance_stiffness(const linalg::Vector& u) {
 template <int dim>
 void StepSolver<dim>::start_contact(const stepping::History& past, const StepTarget& target) {
   const linalg::Vector& u = past.newest().u;
-  potentials::Contact<dim>& contact = *problem_.contact;
+  potentials::ContactState<dim>& contact = *problem_.contact;
   contact.clear_friction();
-  contact.start_step(u);
+  contact.start_step(u.local());
   balance_stiffness(u);
   if (options_.friction_iterations == 0) return;
   // Before the first solve there is no balance to speak of (PolyFEM's key initial_barrier_stiffness).
@@ -87,8 +87,8 @@ void StepSolver<dim>::start_contact(const stepping::History& past, const StepTar
 /// Norm of the gradient at u with the frames and normal forces of u itself.
 template <int dim>
 double StepSolver<dim>::friction_residual(const linalg::Vector& u, double dt) {
-  potentials::Contact<dim>& contact = *problem_.contact;
-  contact.update(u);
+  potentials::ContactState<dim>& contact = *problem_.contact;
+  contact.update(u.local());
   contact.lag_friction(objective_.stiffness() / objective_.scale(), dt);
   linalg::Vector g(u.shared_layout());
   objective_.gradient(u, g);
@@ -112,7 +112,7 @@ bool StepSolver<dim>::minimize_with_friction(const StepTarget& target, linalg::V
     if (!frictional || limit == 1) return true;
     if (regularization_) {
       u_tilde.copy_from(solved.u);
-      if (pass >= options_.regularization_passes) objective_.drop_quadratic();
+      if (pass >= options_.regularization_passes) objective_.drop_inertia();
     }
     const double residual = friction_residual(solved.u, dt);
     if (residual <= options_.friction_convergence_tol * dt) return true;
@@ -133,13 +133,12 @@ bool StepSolver<dim>::minimize_with_friction(const StepTarget& target, linalg::V
 
 template <int dim>
 void StepSolver<dim>::record_forces(SolvedStep& solved) const {
-  potentials::Contact<dim>& contact = *problem_.contact;
-  contact.update(solved.u);
+  problem_.contact->update(solved.u.local());
   solved.contact_force = linalg::Vector(solved.u.shared_layout());
   solved.friction_force = solved.contact_force;
-  contact.add_to_nodes(contact.barrier_gradient(), -objective_.stiffness() / objective_.scale(),
-                       solved.contact_force.write_owned());
-  contact.add_to_nodes(contact.friction_gradient(), -1, solved.friction_force.write_owned());
+  problem_.barrier->add_gradient(solved.u.local(), -objective_.stiffness() / objective_.scale(),
+                                 solved.contact_force.write_owned());
+  problem_.friction->add_gradient(solved.u.local(), -1, solved.friction_force.write_owned());
 }
 
 template <int dim>
@@ -165,7 +164,7 @@ std::string StepSolver<dim>::describe_state(const linalg::Vector& u) const {
     text << "; most compressed: " << describe(worst, problem_.space->mesh().body_names) << " (volume ratio "
          << worst.ratio << ")";
   if (problem_.contact) {
-    problem_.contact->update(u);
+    problem_.contact->update(u.local());
     const potentials::ClosestPair<dim> closest = problem_.contact->closest_pair();
     if (!closest.description.empty()) text << "; closest pair: " << closest.description;
   }
@@ -182,20 +181,20 @@ void StepSolver<dim>::begin_step(const stepping::History& past, const StepTarget
   u_bar = linalg::Vector(previous.shared_layout());
   u_tilde = u_bar;
   const double B = coefficients.scaled_dt(target.dt);
-  const potentials::MassMatrix<dim>* quadratic = nullptr;
+  const potentials::MassMatrix<dim>* mass = nullptr;
   if (inertia) {
     past.predict(coefficients, target.dt, u_bar, u_tilde);
-    quadratic = problem_.mass.get();
+    mass = problem_.mass.get();
   } else if (regularization_ && options_.regularization_passes > 0) {
     u_tilde = previous;
-    quadratic = regularization_.get();
+    mass = regularization_.get();
   }
   potentials::StepContext context;
   context.time = target.time;
   context.dt = target.dt;
   context.load_factor = target.load_factor;
   context.previous = previous.local();
-  objective_.begin_step(context, quadratic, &u_tilde, inertia ? B * B : 1);
+  objective_.begin_step(context, mass, u_tilde, inertia ? B * B : 1);
 }
 
 template <int dim>
@@ -204,8 +203,8 @@ double StepSolver<dim>::barrier_energy_at_start(const stepping::History& past, c
   linalg::Vector u_bar, u_tilde;
   begin_step(past, target, coefficients, u_bar, u_tilde);
   const linalg::Vector& u = past.newest().u;
-  problem_.contact->update(u);
-  const double unscaled = problem_.space->comm().sum(problem_.contact->barrier_value());
+  problem_.contact->update(u.local());
+  const double unscaled = problem_.space->comm().sum(problem_.barrier->value(u.local()));
   // Starts that touch are refused elsewhere.
   if (unscaled == 0 || !std::isfinite(unscaled)) return 0;
   balance_stiffness(u);

@@ -3,44 +3,41 @@
 #include <memory>
 #include <vector>
 
-#include "recoil/linalg/stencil_matrix.hpp"
-#include "recoil/potentials/contact/barrier.hpp"
+#include "recoil/potentials/contact/contact_state.hpp"
 
 namespace recoil::potentials {
 
-/// What a finite motion adds to the quadratic model of the barrier at the configuration that it starts from.
+/// A quadratic model of contact for a finite motion of nodes and obstacles.
 ///
 /// Each pair's gap is linear in the motion, g = d + n.(J p). Where the motion closes it, the barrier is
 /// expanded about the gap that the pair is expected to end with instead of d, where its curvature is far
 /// smaller or zero. fit() improves these gaps from a motion that was computed with the earlier ones: the new
-/// gap is the one at which the barrier exerts the force that the model found.
+/// gap is the one at which the barrier exerts the force that the model found. Lagged friction is expanded
+/// about the sliding that it is expected to end with. Everything is collective unless it says otherwise.
 template <int dim>
 class Approach {
 public:
   using Point = typename fem::CollisionSurface<dim>::Point;
 
-  /// `pairs` as far apart as the motion may close, at the start of the motion; `barrier` must outlive it.
-  Approach(const Barrier<dim>& barrier, std::shared_ptr<const ContactVertices<dim>> vertices,
-           const std::vector<ContactPair<dim>>& pairs, double stiffness);
+  /// Of the pairs that (d, obstacle_motion) from (u, obstacles) and motions of free vertices that are not
+  /// longer may close; none is expected to close yet. Updates `state`, which must outlive it, to u.
+  Approach(ContactState<dim>& state, std::span<const double> u, std::span<const double> d,
+           std::span<const double> obstacle_motion, double stiffness);
 
-  const ContactVertices<dim>& vertices() const { return *vertices_; }
-
-  /// Fits the expected gaps to a motion of vertices(). Returns for how many pairs on this rank the force has
-  /// come to be another one, by more than a factor of two. Not collective.
-  GlobalIndex fit(const std::vector<Point>& motion);
-
-  /// Smallest gap that a pair on this rank is expected to be closed to; +infinity where none is. Not
-  /// collective.
+  /// Fits the expected gaps to the motion (d, obstacle_motion). Returns for how many pairs, over all ranks,
+  /// the force has come to be another one, by more than a factor of two.
+  GlobalIndex fit(std::span<const double> d, std::span<const double> obstacle_motion);
+  /// The same of the expected sliding; none before the first call.
+  void fit_sliding(std::span<const double> d, std::span<const double> obstacle_motion);
+  /// Smallest gap that a pair is expected to be closed to, over all ranks; +infinity where none is.
   double smallest_expected_gap() const;
 
-  /// Gradient of the addition at `motion`, at all vertices here. Not collective.
-  std::vector<Point> gradient(const std::vector<Point>& motion) const;
-  /// H += its Hessian, without the rows and columns of prescribed components.
-  void add_hessian(linalg::StencilMatrix& H) const;
-
-  /// Where the vertices of lagged friction are expected to end.
-  const std::vector<Point>& slid() const { return slid_; }
-  void expect_slid(std::vector<Point> positions) { slid_ = std::move(positions); }
+  /// H += what the model adds to the projected Hessian of the barrier, and scale times the secants of
+  /// friction. Not collective.
+  void add_hessian(double scale, linalg::StencilSink& H) const;
+  /// y += the gradient that goes with this matrix at the motion (d, obstacle_motion), at owned nodes.
+  void add_gradient(double scale, std::span<const double> d, std::span<const double> obstacle_motion,
+                    std::span<double> y) const;
 
 private:
   struct Stencil {
@@ -50,14 +47,17 @@ private:
     double gap, strength;               ///< d; stiffness times weight
     double expected;                    ///< gap that the barrier is expanded about; d where nothing is added
   };
+  const Barrier<dim>& barrier() const { return state_->barrier(); }
   bool fit(Stencil& stencil, double gap) const;
   double gap_after(const Stencil& stencil, const std::vector<Point>& motion) const;
   double expected_gap(const Stencil& stencil, double force) const;
 
-  const Barrier<dim>* barrier_;
+  std::vector<Point> gradient(const std::vector<Point>& motion) const;
+
+  ContactState<dim>* state_;
   std::shared_ptr<const ContactVertices<dim>> vertices_;
   std::vector<Stencil> stencils_;
-  std::vector<Point> slid_;
+  std::vector<Point> slid_; ///< where the vertices of lagged friction are expected to end
 };
 
 } // namespace recoil::potentials

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "recoil/geometry/barrier.hpp"
-#include "recoil/linalg/stencil_matrix.hpp"
+#include "recoil/linalg/block_sink.hpp"
 #include "recoil/newton/objective.hpp"
 #include "recoil/potentials/contact/contact_pair.hpp"
 #include "recoil/potentials/contact/contact_search.hpp"
@@ -59,7 +59,7 @@ public:
   /// H += factor d2B/dx2, without the rows and columns of prescribed components; with per_element the block
   /// of each candidate, summed over its terms, is projected onto the positive semi-definite matrices.
   void add_hessian(const std::vector<ContactPair<dim>>& pairs, const ContactVertices<dim>& vertices,
-                   double factor, newton::Projection projection, linalg::StencilMatrix& H) const;
+                   double factor, newton::Projection projection, linalg::StencilSink& H) const;
   /// factor * d2B/dx2 p at all vertices here, contributions of this rank's pairs, from p there; with
   /// per_element by the projected blocks of add_hessian. Prescribed components included.
   std::vector<Point> hessian_product(const std::vector<ContactPair<dim>>& pairs, double factor,
@@ -110,6 +110,6 @@ std::span<const ContactPair<dim>> first_candidate(std::span<const ContactPair<di
 /// that the block does not touch), rows and columns of prescribed components zeroed in `block`.
 template <int dim>
 void add_block(const ContactVertices<dim>& vertices, std::span<const LocalIndex> stencil,
-               geometry::StencilMatrix<dim>& block, linalg::StencilMatrix& H);
+               geometry::StencilMatrix<dim>& block, linalg::StencilSink& H);
 
 } // namespace recoil::potentials

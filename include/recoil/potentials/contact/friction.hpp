@@ -62,7 +62,7 @@ public:
   /// dPhi/dx at all vertices() (contributions of this rank's stencils).
   std::vector<Point> gradient(const std::vector<Point>& positions) const;
   /// H += factor d2Phi/dx2, without the rows and columns of prescribed components.
-  void add_hessian(const std::vector<Point>& positions, double factor, linalg::StencilMatrix& H) const;
+  void add_hessian(const std::vector<Point>& positions, double factor, linalg::StencilSink& H) const;
   /// d2Phi/dx2 p at all vertices() (contributions of this rank's stencils) from p there, prescribed
   /// components included.
   std::vector<Point> hessian_product(const std::vector<Point>& positions, const std::vector<Point>& p) const;
@@ -70,7 +70,7 @@ public:
   /// H += factor S, without the rows and columns of prescribed components; S is the secant matrix at
   /// `positions`, with dPhi/dx = S (x - x_start) there, without the stencils of negative strength. The
   /// quadratic function with S, value and gradient of Phi there is nowhere below Phi.
-  void add_secants(const std::vector<Point>& positions, double factor, linalg::StencilMatrix& H) const;
+  void add_secants(const std::vector<Point>& positions, double factor, linalg::StencilSink& H) const;
   /// S p at all vertices() (contributions of this rank's stencils) from p there, prescribed components
   /// included.
   std::vector<Point> secant_product(const std::vector<Point>& positions, const std::vector<Point>& p) const;
@@ -90,8 +90,7 @@ public:
                                  const std::vector<Point>& p) const;
 
 private:
-  void add_to(linalg::StencilMatrix& H, const Stencil& stencil,
-              const Eigen::Matrix<double, dim, dim>& A) const;
+  void add_to(linalg::StencilSink& H, const Stencil& stencil, const Eigen::Matrix<double, dim, dim>& A) const;
   Point sliding(const Stencil& stencil, const std::vector<Point>& positions) const;
   std::vector<Point> since_start(const std::vector<Point>& positions) const;
 

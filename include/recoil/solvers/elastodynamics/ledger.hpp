@@ -3,9 +3,11 @@
 #include <array>
 
 #include "recoil/linalg/vector.hpp"
-#include "recoil/solvers/elastodynamics/problem.hpp"
 
 namespace recoil::solvers {
+
+template <int dim>
+struct ElastodynamicsProblem;
 
 /// Energy and momentum balance of a run [J, kg m/s, kg m^2/s]; works and dissipations are sums over all steps
 /// so far, each computed from its own forces times the displacement increment, never as a remainder: kinetic

@@ -2,18 +2,32 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "recoil/fem/cell_geometry.hpp"
 #include "recoil/fem/dirichlet.hpp"
 #include "recoil/fem/function_space.hpp"
-#include "recoil/potentials/contact/contact.hpp"
+#include "recoil/potentials/contact/contact_potentials.hpp"
 #include "recoil/potentials/elastic.hpp"
 #include "recoil/potentials/mass.hpp"
-#include "recoil/potentials/potential.hpp"
+#include "recoil/solvers/elastodynamics/ledger.hpp"
 
 namespace recoil::solvers {
+
+/// How the balance of energy counts a term.
+enum class Accounting {
+  energy,      ///< its value is stored energy
+  dissipation, ///< the work against its forces is lost
+  work         ///< its forces work from outside
+};
+
+/// A term of the energy beside inertia.
+template <int dim>
+struct Term {
+  std::unique_ptr<potentials::Potential<dim>> potential;
+  Accounting accounting;
+  double Ledger::*entry; ///< where the balance counts it
+};
 
 /// What is simulated: the space, the energies on it, and what is prescribed. Everything refers to `space`,
 /// which lives elsewhere.
@@ -21,24 +35,40 @@ template <int dim>
 struct ElastodynamicsProblem {
   const fem::FunctionSpace<dim>* space = nullptr;
   std::shared_ptr<const fem::CellGeometry<dim>> geometry;
-  std::vector<std::unique_ptr<potentials::ElasticPotential<dim>>> elastic;
-  std::vector<std::unique_ptr<potentials::Potential<dim>>> damping;
-  std::vector<std::unique_ptr<potentials::Potential<dim>>> loads; ///< body forces, tractions, pressure
+  std::vector<Term<dim>> terms;
   std::unique_ptr<potentials::MassMatrix<dim>> mass;
   potentials::Density density; ///< that mass was built with
-  potentials::MassLumping lumping = potentials::MassLumping::consistent;
   std::unique_ptr<fem::DirichletDofs<dim>> dirichlet;
-  std::unique_ptr<potentials::Contact<dim>> contact; ///< null without contact
   /// factor * displacement of the local obstacle vertices at a time, dim entries each [m].
   std::function<std::vector<double>(double time, double factor)> obstacle_motion;
-};
 
-/// Calls act(potential) for elastic energies, damping and loads, in this order.
-template <int dim, class Act>
-void for_each_potential(const ElastodynamicsProblem<dim>& problem, Act act) {
-  for (const auto& potential : problem.elastic) act(*potential);
-  for (const auto& potential : problem.damping) act(*potential);
-  for (const auto& potential : problem.loads) act(*potential);
-}
+  // What some of the terms are; null or empty where there are none.
+  std::vector<const potentials::ElasticPotential<dim>*> elastic;
+  std::unique_ptr<potentials::ContactState<dim>> contact;
+  const potentials::BarrierPotential<dim>* barrier = nullptr;
+  const potentials::FrictionPotential<dim>* friction = nullptr;
+
+  void add_elastic(std::unique_ptr<potentials::ElasticPotential<dim>> potential) {
+    elastic.push_back(potential.get());
+    terms.push_back({std::move(potential), Accounting::energy, &Ledger::elastic});
+  }
+  void add_damping(std::unique_ptr<potentials::Potential<dim>> potential) {
+    terms.push_back({std::move(potential), Accounting::dissipation, &Ledger::dissipated_damping});
+  }
+  /// Body forces, tractions, pressure.
+  void add_load(std::unique_ptr<potentials::Potential<dim>> potential) {
+    terms.push_back({std::move(potential), Accounting::work, &Ledger::external_work});
+  }
+  /// At most once, after all other terms.
+  void add_contact(std::unique_ptr<potentials::ContactState<dim>> state) {
+    contact = std::move(state);
+    auto of_barrier = std::make_unique<potentials::BarrierPotential<dim>>(*contact);
+    auto of_friction = std::make_unique<potentials::FrictionPotential<dim>>(*contact);
+    barrier = of_barrier.get();
+    friction = of_friction.get();
+    terms.push_back({std::move(of_barrier), Accounting::energy, &Ledger::barrier});
+    terms.push_back({std::move(of_friction), Accounting::dissipation, &Ledger::dissipated_friction});
+  }
+};
 
 } // namespace recoil::solvers

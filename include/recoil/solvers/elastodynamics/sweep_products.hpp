@@ -26,6 +26,15 @@ struct SweepProducts {
   /// do not count.
   std::function<void(std::size_t objective, double time, double load_factor, const std::vector<Point>& y)>
       obstacles;
+  /// Hands an array of derivatives by the positions of obstacles at a time to `obstacles`, and empties it.
+  void take_obstacles(std::size_t objective, const parameters::Quantity& positions, double time,
+                      double load_factor) {
+    auto* by_positions = gradients[objective].find_vectors(positions);
+    if (!by_positions || by_positions->empty()) return;
+    obstacles(objective, time, load_factor, *by_positions);
+    by_positions->clear();
+  }
+
   /// y' dg_u/dq + z' dg_v/dq of the initial displacement and velocity. Prescribed entries count: the
   /// initial displacement is given as it is.
   std::function<void(std::size_t objective, const linalg::Vector& y, const linalg::Vector& z)> initial;

@@ -19,7 +19,7 @@ objectives::StressMeasure stress_of(const Item& entry) {
 template <int dim>
 objectives::ElasticPotentials<dim> elastic_potentials(DiscreteScene<dim>& discrete) {
   objectives::ElasticPotentials<dim> elastic;
-  for (const auto& potential : discrete.solver().problem().elastic) elastic.push_back(potential.get());
+  for (const auto* potential : discrete.solver().problem().elastic) elastic.push_back(potential);
   return elastic;
 }
 

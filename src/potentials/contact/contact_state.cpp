@@ -1,4 +1,4 @@
-#include "recoil/potentials/contact/contact.hpp"
+#include "recoil/potentials/contact/contact_state.hpp"
 
 #include <algorithm>
 #include <sstream>
@@ -36,27 +36,38 @@ double longest(const parallel::Communicator& comm, const std::vector<Point>& mot
 } // namespace
 
 template <int dim>
-Contact<dim>::Contact(std::unique_ptr<const fem::CollisionSurface<dim>> surface,
-                      ContactParameters<dim> parameters)
+ContactState<dim>::ContactState(std::unique_ptr<const fem::CollisionSurface<dim>> surface,
+                                ContactParameters<dim> parameters)
     : surface_(std::move(surface)), parameters_(std::move(parameters)),
       barrier_(parameters_.dhat, parameters_.form, parameters_.planes), search_(*surface_, parameters_.dhat),
       obstacle_displacement_(std::size_t{dim} * surface_->obstacles().num_vertices(), 0.0),
       pairs_(std::make_shared<const std::vector<ContactPair<dim>>>()) {}
 
 template <int dim>
-void Contact<dim>::set_obstacle_displacement(std::vector<double> displacement) {
+void ContactState<dim>::set_obstacle_displacement(std::vector<double> displacement) {
   RECOIL_ASSERT(displacement.size() == obstacle_displacement_.size());
   obstacle_displacement_ = std::move(displacement);
 }
 
 template <int dim>
-std::vector<typename Contact<dim>::Point> Contact<dim>::owned(const std::vector<Point>& known) const {
+typename ContactState<dim>::Field ContactState<dim>::owned(const std::vector<Point>& known) const {
   return {known.begin(), known.begin() + surface_->num_owned()};
 }
 
 template <int dim>
-void Contact<dim>::update(const linalg::Vector& u) {
-  std::vector<Point> known = surface_->positions(u.local(), obstacle_displacement_);
+typename ContactState<dim>::Field ContactState<dim>::at_owned(std::span<const double> d,
+                                                              std::span<const double> obstacle_motion) const {
+  return owned(surface_->displacements(d, obstacle_motion));
+}
+
+template <int dim>
+typename ContactState<dim>::Field ContactState<dim>::at_owned(std::span<const double> d) const {
+  return at_owned(d, std::vector<double>(obstacle_displacement_.size(), 0.0));
+}
+
+template <int dim>
+void ContactState<dim>::update(std::span<const double> u) {
+  std::vector<Point> known = surface_->positions(u, obstacle_displacement_);
   if (surface_->comm().all(valid_ && known == known_)) return;
   known_ = std::move(known);
   search_.cover(known_, known_);
@@ -69,31 +80,15 @@ void Contact<dim>::update(const linalg::Vector& u) {
 }
 
 template <int dim>
-double Contact<dim>::friction_value() const {
-  return friction_.vertices() ? friction_.value(friction_positions_) : 0;
-}
-
-template <int dim>
-std::vector<typename Contact<dim>::Point> Contact<dim>::sum_at_owners(const ContactVertices<dim>& vertices,
-                                                                      std::vector<Point> field) const {
+typename ContactState<dim>::Field ContactState<dim>::sum_at_owners(const ContactVertices<dim>& vertices,
+                                                                   std::vector<Point> field) const {
   vertices.add_to_owners(field);
   field.resize(vertices.num_owned());
   return field;
 }
 
 template <int dim>
-std::vector<typename Contact<dim>::Point> Contact<dim>::barrier_gradient() const {
-  return sum_at_owners(*vertices_, barrier_.gradient(*pairs_, vertices_->size()));
-}
-
-template <int dim>
-std::vector<typename Contact<dim>::Point> Contact<dim>::friction_gradient() const {
-  if (!friction_.vertices()) return std::vector<Point>(vertices_->num_owned(), Point::Zero());
-  return sum_at_owners(*friction_.vertices(), friction_.gradient(friction_positions_));
-}
-
-template <int dim>
-void Contact<dim>::add_to_nodes(const std::vector<Point>& field, double factor, std::span<double> g) const {
+void ContactState<dim>::add_to_nodes(const Field& field, double factor, std::span<double> g) const {
   for (LocalIndex v = 0; v < std::ssize(field); ++v) {
     const LocalIndex node = surface_->node(v);
     if (node < 0) break; // obstacles follow the nodes
@@ -102,101 +97,33 @@ void Contact<dim>::add_to_nodes(const std::vector<Point>& field, double factor, 
 }
 
 template <int dim>
-void Contact<dim>::assemble_hessian(double stiffness, double scale, newton::Projection projection,
-                                    linalg::StencilMatrix& H) const {
-  H.begin();
-  barrier_.add_hessian(*pairs_, *vertices_, stiffness, projection, H);
-  if (friction_.vertices()) {
-    // The Hessian, semi-definite as it is, knows nothing of the kink that sliding back would lead across.
-    if (projection == newton::Projection::per_element)
-      friction_.add_secants(friction_positions_, scale, H);
-    else
-      friction_.add_hessian(friction_positions_, scale, H);
-  }
-  H.finish();
+double ContactState<dim>::longest_motion(std::span<const double> d,
+                                         std::span<const double> obstacle_motion) const {
+  return longest(surface_->comm(), surface_->displacements(d, obstacle_motion));
 }
 
 template <int dim>
-void Contact<dim>::assemble_hessian(const Approach<dim>& approach, double stiffness, double scale,
-                                    linalg::StencilMatrix& H) const {
-  H.begin();
-  barrier_.add_hessian(*pairs_, *vertices_, stiffness, newton::Projection::per_element, H);
-  approach.add_hessian(H);
-  if (friction_.vertices()) friction_.add_secants(approach.slid(), scale, H);
-  H.finish();
-}
-
-template <int dim>
-double Contact<dim>::longest_motion(const linalg::Vector& d, std::span<const double> obstacle_motion) const {
-  return longest(surface_->comm(), surface_->displacements(d.local(), obstacle_motion));
-}
-
-template <int dim>
-Approach<dim> Contact<dim>::approach(const linalg::Vector& u, const linalg::Vector& d,
-                                     std::span<const double> obstacle_motion, double stiffness) {
-  const std::vector<Point> from = surface_->positions(u.local(), obstacle_displacement_);
-  const std::vector<Point> motion = surface_->displacements(d.local(), obstacle_motion);
+std::vector<ContactPair<dim>> ContactState<dim>::pairs_on_path(std::span<const double> u,
+                                                               std::span<const double> d,
+                                                               std::span<const double> obstacle_motion) {
+  const std::vector<Point> from = surface_->positions(u, obstacle_displacement_);
+  const std::vector<Point> motion = surface_->displacements(d, obstacle_motion);
   const double length = longest(surface_->comm(), motion);
   std::vector<Point> to = from;
   for (std::size_t v = 0; v < to.size(); ++v) to[v] += motion[v];
   search_.cover(from, to);
   valid_ = valid_ && vertices_ == search_.vertices();
   update(u);
-  Approach<dim> result(
-      barrier_, vertices_,
-      barrier_.pairs_within(parameters_.dhat + 2 * length, search_.candidates(), *vertices_, positions_),
-      stiffness);
-  result.expect_slid(friction_positions_);
-  return result;
+  return barrier_.pairs_within(parameters_.dhat + 2 * length, search_.candidates(), *vertices_, positions_);
 }
 
+/// The search covers the motion piece by piece: most long motions end soon, and the pairs along the whole of
+/// them are many.
 template <int dim>
-GlobalIndex Contact<dim>::fit(Approach<dim>& approach, const linalg::Vector& d,
-                              std::span<const double> obstacle_motion) const {
-  const std::vector<Point> motion = owned(surface_->displacements(d.local(), obstacle_motion));
-  return surface_->comm().sum(approach.fit(approach.vertices().gather(motion)));
-}
-
-template <int dim>
-void Contact<dim>::fit_sliding(Approach<dim>& approach, const linalg::Vector& d,
-                               std::span<const double> obstacle_motion) const {
-  if (!friction_.vertices()) return;
-  const std::vector<Point> motion =
-      friction_.vertices()->gather(owned(surface_->displacements(d.local(), obstacle_motion)));
-  std::vector<Point> slid = friction_positions_;
-  for (std::size_t v = 0; v < slid.size(); ++v) slid[v] += motion[v];
-  approach.expect_slid(std::move(slid));
-}
-
-template <int dim>
-void Contact<dim>::add_gradient(const Approach<dim>& approach, double scale, const linalg::Vector& d,
-                                std::span<const double> obstacle_motion, std::span<double> y) const {
-  const std::vector<Point> motion = owned(surface_->displacements(d.local(), obstacle_motion));
-  add_to_nodes(sum_at_owners(approach.vertices(), approach.gradient(approach.vertices().gather(motion))), 1,
-               y);
-  if (const auto& vertices = friction_.vertices())
-    add_to_nodes(
-        sum_at_owners(*vertices, friction_.secant_product(approach.slid(), vertices->gather(motion))), scale,
-        y);
-}
-
-template <int dim>
-void Contact<dim>::add_barrier_hessian_product(double stiffness, const linalg::Vector& d,
-                                               std::span<const double> obstacle_motion,
-                                               std::span<double> y) const {
-  const std::vector<Point> motion = surface_->displacements(d.local(), obstacle_motion);
-  std::vector<Point> result = barrier_.hessian_product(*pairs_, stiffness, newton::Projection::per_element,
-                                                       vertices_->gather(owned(motion)));
-  add_to_nodes(sum_at_owners(*vertices_, std::move(result)), 1, y);
-}
-
-/// The way is looked at piece by piece: most that lead far end soon, and the pairs that a long way meets are
-/// many.
-template <int dim>
-double Contact<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d,
-                              std::span<const double> obstacle_motion, double expected_gap) {
-  const std::vector<Point> from = surface_->positions(u.local(), obstacle_displacement_);
-  const std::vector<Point> motion = surface_->displacements(d.local(), obstacle_motion);
+double ContactState<dim>::max_step(std::span<const double> u, std::span<const double> d,
+                                   std::span<const double> obstacle_motion, double expected_gap) {
+  const std::vector<Point> from = surface_->positions(u, obstacle_displacement_);
+  const std::vector<Point> motion = surface_->displacements(d, obstacle_motion);
   const double length = longest(surface_->comm(), motion);
   const double first = first_piece * search_.mean_edge();
   for (double share = length > first ? first / length : 1;; share = std::min(1.0, growth_of_pieces * share)) {
@@ -211,8 +138,8 @@ double Contact<dim>::max_step(const linalg::Vector& u, const linalg::Vector& d,
 
 /// The same as max_step for a way of length `longest` that the search covers.
 template <int dim>
-double Contact<dim>::collision_free(const std::vector<Point>& from, const std::vector<Point>& motion,
-                                    double longest, double largest_kept) {
+double ContactState<dim>::collision_free(const std::vector<Point>& from, const std::vector<Point>& motion,
+                                         double longest, double largest_kept) {
   valid_ = valid_ && vertices_ == search_.vertices();
   const auto& vertices = *search_.vertices();
   const std::vector<Point> x = vertices.gather(owned(from)), dx = vertices.gather(owned(motion));
@@ -231,57 +158,54 @@ double Contact<dim>::collision_free(const std::vector<Point>& from, const std::v
 }
 
 template <int dim>
-void Contact<dim>::start_step(const linalg::Vector& u) {
+void ContactState<dim>::start_step(std::span<const double> u) {
   // A restart has no candidates of earlier steps.
   search_.forget();
   valid_ = false;
   update(u);
-  start_ = owned(surface_->positions(u.local(), obstacle_displacement_));
+  start_ = owned(surface_->positions(u, obstacle_displacement_));
 }
 
 template <int dim>
-typename Contact<dim>::Work Contact<dim>::work(const std::vector<Point>& field) const {
-  std::array<double, 2> sums{};
-  for (LocalIndex v = 0; v < std::ssize(field); ++v) {
-    const double share = field[v].dot(known_[v] - start_[v]);
-    sums[0] += share;
-    if (surface_->node(v) < 0) sums[1] += share;
-  }
-  surface_->comm().sum(sums);
-  return {sums[0], sums[1]};
+double ContactState<dim>::obstacle_work(const Field& field) const {
+  double work = 0;
+  for (LocalIndex v = 0; v < std::ssize(field); ++v)
+    if (surface_->node(v) < 0) work += field[v].dot(known_[v] - start_[v]);
+  return work;
 }
 
 template <int dim>
-void Contact<dim>::lag_friction(double stiffness, double dt) {
+void ContactState<dim>::lag_friction(double stiffness, double dt, LaggedAt at) {
   RECOIL_ASSERT(valid_);
   if (!parameters_.friction) return;
   friction_ = Friction<dim>(barrier_, pairs_, vertices_, vertices_->gather(start_), stiffness,
                             parameters_.eps_v * dt, parameters_.friction);
   friction_positions_ = positions_;
+  lagged_at_ = at;
 }
 
 template <int dim>
-GlobalIndex Contact<dim>::num_pairs() const {
+GlobalIndex ContactState<dim>::num_pairs() const {
   return surface_->comm().sum(static_cast<GlobalIndex>(
       std::count_if(pairs_->begin(), pairs_->end(), [](const auto& pair) { return !pair.continues; })));
 }
 
 template <int dim>
-FrictionCounts Contact<dim>::friction_counts() const {
+FrictionCounts ContactState<dim>::friction_counts() const {
   if (!parameters_.friction) return {};
   const FrictionCounts here = friction_.vertices() ? friction_.count(friction_positions_) : FrictionCounts();
   return {surface_->comm().sum(here.sticking), surface_->comm().sum(here.sliding)};
 }
 
 template <int dim>
-double Contact<dim>::min_distance() const {
+double ContactState<dim>::min_distance() const {
   double squared = std::numeric_limits<double>::infinity();
   for (const auto& pair : *pairs_) squared = std::min(squared, pair.closest.distance_squared);
   return std::sqrt(surface_->comm().min(squared));
 }
 
 template <int dim>
-ClosestPair<dim> Contact<dim>::closest_pair() const {
+ClosestPair<dim> ContactState<dim>::closest_pair() const {
   const ContactPair<dim>* closest = nullptr;
   for (const auto& pair : *pairs_)
     if (closest == nullptr || pair.closest.distance_squared < closest->closest.distance_squared)
@@ -309,7 +233,7 @@ ClosestPair<dim> Contact<dim>::closest_pair() const {
 }
 
 template <int dim>
-Eigen::AlignedBox<double, dim> Contact<dim>::bounding_box() const {
+Eigen::AlignedBox<double, dim> ContactState<dim>::bounding_box() const {
   Eigen::AlignedBox<double, dim> box;
   for (LocalIndex v = 0; v < surface_->num_owned(); ++v) box.extend(known_[v]);
   const auto& comm = surface_->comm();
@@ -322,7 +246,7 @@ Eigen::AlignedBox<double, dim> Contact<dim>::bounding_box() const {
 }
 
 template <int dim>
-GlobalIndex Contact<dim>::num_intersections(std::vector<std::string>* first) const {
+GlobalIndex ContactState<dim>::num_intersections(std::vector<std::string>* first) const {
   GlobalIndex below = 0;
   std::string texts;
   for (const Plane<dim>& plane : parameters_.planes)
@@ -339,7 +263,7 @@ GlobalIndex Contact<dim>::num_intersections(std::vector<std::string>* first) con
   return surface_->comm().sum(below) + count_intersections<dim>(*surface_, known_, first);
 }
 
-template class Contact<2>;
-template class Contact<3>;
+template class ContactState<2>;
+template class ContactState<3>;
 
 } // namespace recoil::potentials

@@ -1,0 +1,83 @@
+#pragma once
+
+#include "recoil/potentials/contact/contact_state.hpp"
+#include "recoil/potentials/potential.hpp"
+
+namespace recoil::potentials {
+
+/// The barrier B of contact (Barrier); the caller's factor is its stiffness. Collective but value().
+template <int dim>
+class BarrierPotential final : public Potential<dim> {
+public:
+  using Field = typename ContactState<dim>::Field;
+
+  /// `state` must outlive it.
+  explicit BarrierPotential(ContactState<dim>& state) : state_(&state) {}
+
+  ContactState<dim>& state() const { return *state_; }
+  std::string_view name() const override { return "barrier"; }
+  void update(std::span<const double> u) override { state_->update(u); }
+  double value(std::span<const double> u) const override;
+  void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override;
+  /// With per_element the projected blocks of every candidate pair.
+  void add_hessian(std::span<const double> u, double factor, Projection projection,
+                   const linalg::HessianSink& H) const override;
+  void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
+                           std::span<double> y) const override;
+  double obstacle_work() const override { return state_->obstacle_work(gradient()); }
+  std::vector<parameters::Quantity> quantities() const override;
+  void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
+                              parameters::PhysicalGradient<dim>& g) const override;
+
+  /// dB/dx, and d2B/dx2 times a motion of nodes and obstacles.
+  Field gradient() const;
+  Field hessian_product(const Field& motion, Projection projection) const;
+
+private:
+  ContactState<dim>* state_;
+};
+
+/// Lagged friction (Friction). Collective but value().
+template <int dim>
+class FrictionPotential final : public Potential<dim> {
+public:
+  using Field = typename ContactState<dim>::Field;
+
+  /// `state` must outlive it.
+  explicit FrictionPotential(ContactState<dim>& state) : state_(&state) {}
+
+  std::string_view name() const override { return "friction"; }
+  void update(std::span<const double> u) override { state_->update(u); }
+  double value(std::span<const double> u) const override;
+  void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override;
+  /// With per_element the secants: the Hessian, semi-definite as it is, knows nothing of the kink that
+  /// sliding back would lead across.
+  void add_hessian(std::span<const double> u, double factor, Projection projection,
+                   const linalg::HessianSink& H) const override;
+  /// With the derivative by frames and normal forces where these are lagged at the end.
+  void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
+                           std::span<double> y) const override;
+  bool has_unsymmetric_part() const override;
+  void add_unsymmetric_product(std::span<const double> p, double factor, std::span<double> y) const override;
+  double obstacle_work() const override { return state_->obstacle_work(gradient()); }
+  void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
+                            std::span<double> y) const override;
+  std::vector<parameters::Quantity> quantities() const override;
+  void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
+                              parameters::PhysicalGradient<dim>& g) const override;
+
+  Field gradient() const;
+  /// (dG/dx)' p with the gradient G and the positions x at the end of the step, and (dG/dx_previous)' p.
+  Field end_product(std::span<const double> p) const;
+  Field start_product(std::span<const double> p) const;
+
+private:
+  template <class Product>
+  Field product(std::span<const double> p, Product product) const;
+  Field hessian_product(std::span<const double> p) const;
+  Field lag_product(std::span<const double> p) const;
+
+  ContactState<dim>* state_;
+};
+
+} // namespace recoil::potentials

@@ -1,0 +1,270 @@
+#include "recoil/potentials/contact/contact_potentials.hpp"
+
+#include "potentials/contact/area_products.hpp"
+#include "potentials/contact/stencil_fields.hpp"
+
+namespace recoil::potentials {
+
+namespace {
+
+namespace by = parameters::quantities;
+
+template <class Field>
+void add_field(const Field& field, double factor, Field& result) {
+  for (std::size_t v = 0; v < field.size(); ++v) result[v] += factor * field[v];
+}
+
+/// Adds to the array of `quantity`, if there is one.
+template <int dim>
+void add_to_array(const typename ContactState<dim>::Field& field, double factor,
+                  const parameters::Quantity& quantity, parameters::PhysicalGradient<dim>& g) {
+  auto* array = g.find_vectors(quantity);
+  if (array == nullptr) return;
+  array->resize(field.size(), ContactState<dim>::Point::Zero());
+  add_field(field, factor, *array);
+}
+
+/// A derivative by the rest positions of surface vertices, in parts.
+template <int dim>
+struct ShapeProducts {
+  typename ContactState<dim>::Field rest;
+  fem::AreaSum areas;
+
+  explicit ShapeProducts(const fem::CollisionSurface<dim>& surface)
+      : rest(surface.num_owned(), ContactState<dim>::Point::Zero()), areas{std::vector<double>(rest.size(),
+                                                                                               0.0),
+                                                                           {}} {}
+
+  void add_to(const fem::CollisionSurface<dim>& surface, parameters::PhysicalGradient<dim>& g) const {
+    auto field = surface.area_gradient(areas);
+    add_field(rest, 1, field);
+    surface.add_to_rest(field, *g.rest_positions(), g.vectors(by::obstacle_vertices));
+  }
+};
+
+/// The derivative that comes from the thresholds of the mollifiers, which are made of rest edges, by the rest
+/// positions of `vertices`.
+template <int dim>
+void add_mollifier_products(const ContactState<dim>& state, double factor,
+                            const std::vector<typename ContactState<dim>::Point>& p,
+                            std::vector<typename ContactState<dim>::Point>& field) {
+  if constexpr (dim == 3)
+    for (const ContactPair<dim>& pair : state.pairs()) {
+      if (!pair.mollifier.is_mollified) continue;
+      geometry::StencilPoints<3> rest;
+      for (int i = 0; i < 4; ++i) rest.col(i) = state.vertices()->rest(pair.vertices[i]);
+      const double by_eps = factor * state.barrier().mollifier_eps_product(pair, stencil_vector<3>(pair, p));
+      add_at_stencil<3>(pair, by_eps * geometry::edge_edge_mollifier_eps_gradient(rest), field);
+    }
+}
+
+} // namespace
+
+template <int dim>
+typename BarrierPotential<dim>::Field BarrierPotential<dim>::gradient() const {
+  const ContactVertices<dim>& vertices = *state_->vertices();
+  return state_->sum_at_owners(vertices, state_->barrier().gradient(state_->pairs(), vertices.size()));
+}
+
+template <int dim>
+typename BarrierPotential<dim>::Field BarrierPotential<dim>::hessian_product(const Field& motion,
+                                                                             Projection projection) const {
+  const ContactVertices<dim>& vertices = *state_->vertices();
+  return state_->sum_at_owners(
+      vertices, state_->barrier().hessian_product(state_->pairs(), 1, projection, vertices.gather(motion)));
+}
+
+template <int dim>
+double BarrierPotential<dim>::value(std::span<const double>) const {
+  return state_->barrier().value(state_->pairs());
+}
+
+template <int dim>
+void BarrierPotential<dim>::add_gradient(std::span<const double>, double factor, std::span<double> g) const {
+  state_->add_to_nodes(gradient(), factor, g);
+}
+
+template <int dim>
+void BarrierPotential<dim>::add_hessian(std::span<const double>, double factor, Projection projection,
+                                        const linalg::HessianSink& H) const {
+  state_->barrier().add_hessian(state_->pairs(), *state_->vertices(), factor, projection, *H.stencils);
+}
+
+template <int dim>
+void BarrierPotential<dim>::add_hessian_product(std::span<const double>, std::span<const double> p,
+                                                double factor, std::span<double> y) const {
+  state_->add_to_nodes(hessian_product(state_->at_owned(p), Projection::none), factor, y);
+}
+
+template <int dim>
+std::vector<parameters::Quantity> BarrierPotential<dim>::quantities() const {
+  return {by::vertices, by::obstacle_vertices, by::obstacle_positions};
+}
+
+template <int dim>
+void BarrierPotential<dim>::add_parameter_products(std::span<const double>, std::span<const double> p,
+                                                   double factor,
+                                                   parameters::PhysicalGradient<dim>& g) const {
+  const bool of_obstacles = g.find_vectors(by::obstacle_positions) != nullptr;
+  if (!of_obstacles && !g.rest_positions()) return;
+  const ContactVertices<dim>& vertices = *state_->vertices();
+  const Barrier<dim>& barrier = state_->barrier();
+  const std::vector<ContactPair<dim>>& pairs = state_->pairs();
+  const auto values = vertices.gather(state_->at_owned(p));
+  auto field = barrier.hessian_product(pairs, factor, Projection::none, values);
+  if (of_obstacles) add_to_array<dim>(state_->sum_at_owners(vertices, field), 1, by::obstacle_positions, g);
+  if (!g.rest_positions()) return;
+  // Vertices are at X + u, so that their positions change with X as they do with u.
+  add_mollifier_products<dim>(*state_, factor, values, field);
+  ShapeProducts<dim> shape(state_->surface());
+  add_field(state_->sum_at_owners(vertices, std::move(field)), 1, shape.rest);
+  if (barrier.form().area_weights) {
+    AreaProducts<dim> products(vertices);
+    for (const ContactPair<dim>& pair : pairs)
+      products.add(pair, factor * barrier.gradient_per_weight(pair).dot(stencil_vector<dim>(pair, values)));
+    products.add_to_owners(state_->surface().comm(), shape.areas);
+  }
+  shape.add_to(state_->surface(), g);
+}
+
+/// Sum over ranks of product(friction, positions, p) at the vertices of lagged friction.
+template <int dim>
+template <class Product>
+typename FrictionPotential<dim>::Field FrictionPotential<dim>::product(std::span<const double> p,
+                                                                       Product product) const {
+  const Friction<dim>& friction = state_->friction();
+  const auto& vertices = friction.vertices();
+  if (!vertices) return Field(state_->surface().num_owned(), ContactState<dim>::Point::Zero());
+  return state_->sum_at_owners(
+      *vertices, product(friction, state_->friction_positions(), vertices->gather(state_->at_owned(p))));
+}
+
+template <int dim>
+typename FrictionPotential<dim>::Field FrictionPotential<dim>::gradient() const {
+  const Friction<dim>& friction = state_->friction();
+  if (!friction.vertices()) return Field(state_->surface().num_owned(), ContactState<dim>::Point::Zero());
+  return state_->sum_at_owners(*friction.vertices(), friction.gradient(state_->friction_positions()));
+}
+
+template <int dim>
+typename FrictionPotential<dim>::Field
+FrictionPotential<dim>::hessian_product(std::span<const double> p) const {
+  return product(p, [](const auto& friction, const auto& x, const auto& values) {
+    return friction.hessian_product(x, values);
+  });
+}
+
+/// By the positions that frames and normal forces are taken at, at fixed sliding.
+template <int dim>
+typename FrictionPotential<dim>::Field FrictionPotential<dim>::lag_product(std::span<const double> p) const {
+  return product(p, [this](const auto& friction, const auto& x, const auto& values) {
+    return friction.lag_product(state_->barrier(), x, values);
+  });
+}
+
+template <int dim>
+typename FrictionPotential<dim>::Field FrictionPotential<dim>::end_product(std::span<const double> p) const {
+  Field result = hessian_product(p);
+  if (has_unsymmetric_part()) add_field(lag_product(p), 1, result);
+  return result;
+}
+
+template <int dim>
+typename FrictionPotential<dim>::Field
+FrictionPotential<dim>::start_product(std::span<const double> p) const {
+  Field result(state_->surface().num_owned(), ContactState<dim>::Point::Zero());
+  if (!has_unsymmetric_part()) result = lag_product(p);
+  // What moves the end forth moves the start back.
+  add_field(hessian_product(p), -1, result);
+  return result;
+}
+
+template <int dim>
+double FrictionPotential<dim>::value(std::span<const double>) const {
+  return state_->friction().vertices() ? state_->friction().value(state_->friction_positions()) : 0;
+}
+
+template <int dim>
+void FrictionPotential<dim>::add_gradient(std::span<const double>, double factor, std::span<double> g) const {
+  state_->add_to_nodes(gradient(), factor, g);
+}
+
+template <int dim>
+void FrictionPotential<dim>::add_hessian(std::span<const double>, double factor, Projection projection,
+                                         const linalg::HessianSink& H) const {
+  const Friction<dim>& friction = state_->friction();
+  if (!friction.vertices()) return;
+  if (projection == Projection::per_element)
+    friction.add_secants(state_->friction_positions(), factor, *H.stencils);
+  else
+    friction.add_hessian(state_->friction_positions(), factor, *H.stencils);
+}
+
+template <int dim>
+void FrictionPotential<dim>::add_hessian_product(std::span<const double>, std::span<const double> p,
+                                                 double factor, std::span<double> y) const {
+  state_->add_to_nodes(end_product(p), factor, y);
+}
+
+template <int dim>
+bool FrictionPotential<dim>::has_unsymmetric_part() const {
+  return state_->parameters().friction && state_->friction_lagged_at() == LaggedAt::end;
+}
+
+template <int dim>
+void FrictionPotential<dim>::add_unsymmetric_product(std::span<const double> p, double factor,
+                                                     std::span<double> y) const {
+  if (has_unsymmetric_part()) state_->add_to_nodes(lag_product(p), factor, y);
+}
+
+template <int dim>
+void FrictionPotential<dim>::add_previous_product(std::span<const double>, std::span<const double> p,
+                                                  double factor, std::span<double> y) const {
+  state_->add_to_nodes(start_product(p), factor, y);
+}
+
+template <int dim>
+std::vector<parameters::Quantity> FrictionPotential<dim>::quantities() const {
+  if (!state_->parameters().friction) return {};
+  return {by::friction, by::vertices, by::obstacle_vertices, by::obstacle_positions,
+          by::previous_obstacle_positions};
+}
+
+template <int dim>
+void FrictionPotential<dim>::add_parameter_products(std::span<const double>, std::span<const double> p,
+                                                    double factor,
+                                                    parameters::PhysicalGradient<dim>& g) const {
+  const Friction<dim>& friction = state_->friction();
+  if (!friction.vertices()) return;
+  if (g.find_vectors(by::obstacle_positions)) {
+    add_to_array<dim>(end_product(p), factor, by::obstacle_positions, g);
+    add_to_array<dim>(start_product(p), factor, by::previous_obstacle_positions, g);
+  }
+  const ContactVertices<dim>& vertices = *friction.vertices();
+  const auto values = vertices.gather(state_->at_owned(p));
+  const std::vector<ContactPair<dim>>& pairs = friction.lagged_pairs();
+  const auto forces = friction.unit_force_products(state_->barrier(), state_->friction_positions(), values);
+  auto& by_coefficient = g.numbers(by::friction);
+  const FrictionCoefficients& coefficients = state_->parameters().friction;
+  for (std::size_t k = 0; k < pairs.size(); ++k)
+    by_coefficient[coefficients.entry(pairs[k].bodies[0], pairs[k].bodies[1])] +=
+        factor * pairs[k].weight * forces[k];
+  if (!g.rest_positions()) return;
+  // Sliding does not change with the rest positions; the lagged positions do, as they do with u.
+  ShapeProducts<dim> shape(state_->surface());
+  add_field(lag_product(p), factor, shape.rest);
+  if (state_->barrier().form().area_weights) {
+    AreaProducts<dim> products(vertices);
+    for (std::size_t k = 0; k < pairs.size(); ++k)
+      products.add(pairs[k], factor * friction.coefficient(pairs[k]) * forces[k]);
+    products.add_to_owners(state_->surface().comm(), shape.areas);
+  }
+  shape.add_to(state_->surface(), g);
+}
+
+template class BarrierPotential<2>;
+template class BarrierPotential<3>;
+template class FrictionPotential<2>;
+template class FrictionPotential<3>;
+
+} // namespace recoil::potentials
