@@ -31,12 +31,12 @@ target_link_libraries(recoil_options INTERFACE recoil_abi)
 # operands of its own AVX-512 intrinsics for uninitialised variables.
 set(recoil_little_optimisation "$<$<CONFIG:Release>:-O1>" "$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>")
 
-# recoil_embed_page(NAME): docs/<NAME>.md.in as the text <NAME>_page, in <NAME>_page.cpp of the build folder.
-function(recoil_embed_page name)
-  set(file ${CMAKE_SOURCE_DIR}/docs/${name}.md.in)
+# recoil_embed_text(NAME FILE): the file of the repository as the text <NAME>, in <NAME>.cpp of the build folder.
+function(recoil_embed_text name file)
+  set(file ${CMAKE_SOURCE_DIR}/${file})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-  file(READ ${file} page)
-  configure_file(${CMAKE_SOURCE_DIR}/src/app/scene/page.cpp.in ${name}_page.cpp @ONLY)
+  file(READ ${file} text)
+  configure_file(${CMAKE_SOURCE_DIR}/src/app/scene/text.cpp.in ${name}.cpp @ONLY)
 endfunction()
 
 # recoil_add_folder(NAME SOURCES .. PUBLIC .. PRIVATE ..): the library recoil::<NAME> of src/<NAME>;

@@ -82,8 +82,6 @@ TEST(SceneValues, InheritedBodies) {
   EXPECT_EQ(scene.contact.friction_pairs[0].bodies[1], "ground");
   EXPECT_TRUE(scene.solver.lump_mass_matrix);
   EXPECT_EQ(scene.solver.stop, StopRule::step);
-  EXPECT_EQ(std::get<std::string>(scene.tests.time_steps), "all");
-  EXPECT_TRUE(scene.tests.norms.empty());
   EXPECT_THAT(scene.notes, ::testing::Contains(HasSubstr("(/output/paraview/options/material): ignored")));
 }
 

@@ -1,3 +1,4 @@
+#include "recoil/app/scene/bound_member.hpp"
 #include "recoil/app/scene/scene_keys.hpp"
 
 namespace recoil::app {
@@ -20,24 +21,6 @@ constexpr Key root[] = {
      .implied = "folder of the scene",
      .doc = "Folder (or a file in it) that relative paths start from."},
     {.pattern = "/units", .types = object, .implied = "m, kg, s", .doc = "Only SI base units are accepted."},
-    {.pattern = "/units/length",
-     .types = text,
-     .choices = "[\"m\"]",
-     .mark = Mark::refused,
-     .reason = "values are not converted; write the scene in m, kg, s",
-     .doc = "Unit of length."},
-    {.pattern = "/units/mass",
-     .types = text,
-     .choices = "[\"kg\"]",
-     .mark = Mark::refused,
-     .reason = "values are not converted; write the scene in m, kg, s",
-     .doc = "Unit of mass."},
-    {.pattern = "/units/time",
-     .types = text,
-     .choices = "[\"s\"]",
-     .mark = Mark::refused,
-     .reason = "values are not converted; write the scene in m, kg, s",
-     .doc = "Unit of time."},
     {.pattern = "/conventions",
      .types = text,
      .fallback = "\"recoil\"",
@@ -66,13 +49,6 @@ constexpr Key root[] = {
      .required = true,
      .range = from_to(1, 4),
      .doc = "Order of the Lagrange basis on it."},
-    {.pattern = "/space/basis_type",
-     .types = text,
-     .fallback = "\"Lagrange\"",
-     .choices = "[\"Lagrange\"]",
-     .mark = Mark::refused,
-     .reason = "only Lagrange bases are built",
-     .doc = "Family of bases."},
     {.pattern = "/space/advanced", .types = object, .fallback = "{}", .doc = ""},
     {.pattern = "/space/advanced/quadrature_order",
      .types = integer,
@@ -80,30 +56,12 @@ constexpr Key root[] = {
      .range = from_to(-1, 30),
      .doc = "Degree of the quadrature of elastic and damping energies, stress objectives and norms, for all "
             "orders k; -1 or 0: max(2(k - 1), 1)."},
-    {.pattern = "/space/advanced/n_boundary_samples",
-     .types = integer,
-     .mark = Mark::ignored,
-     .reason = "loads on facets are integrated to degree 2 k, pressures exactly, and Dirichlet values are "
-               "taken at nodes",
-     .doc = "Quadrature of boundary conditions in PolyFEM."},
     {.pattern = "/space/advanced/mass_quadrature_order",
      .types = integer,
      .fallback = "-1",
      .range = from_to(-1, 30),
      .doc = "Quadrature of the mass matrix in PolyFEM. Accepted from 2 k on, the degree to which masses and "
             "body forces are integrated here, exactly where they are constant."},
-    {.pattern = "/input",
-     .types = anything,
-     .choices = "[{}]",
-     .mark = Mark::refused,
-     .reason = "a run is continued with `recoil simulate --restart`",
-     .doc = "Restart data of PolyFEM."},
-    {.pattern = "/constraints",
-     .types = anything,
-     .choices = "[[], {}]",
-     .mark = Mark::refused,
-     .reason = "linear constraints are not built",
-     .doc = "Linear constraints of PolyFEM."},
 };
 
 constexpr Key geometry[] = {
@@ -172,12 +130,6 @@ constexpr Key geometry[] = {
      .choices = "[\"volume\", \"surface\", \"edges\", \"points\"]",
      .doc = "Part of an obstacle's mesh that is kept (`volume` means its surface); deformable bodies: only "
             "`volume`."},
-    {.pattern = "/geometry/*/unit",
-     .types = text,
-     .choices = "[\"\", \"m\"]",
-     .mark = Mark::refused,
-     .reason = "meshes are read in metres; use transformation/scale",
-     .doc = "Unit of the mesh file."},
     {.pattern = "/geometry/*/point",
      .types = list,
      .items = number,
@@ -257,24 +209,6 @@ constexpr Key geometry[] = {
      .types = boolean,
      .fallback = "false",
      .doc = "Before the transformation, moves and scales the mesh into the unit cube, proportions kept."},
-    {.pattern = "/geometry/*/advanced/force_linear_geometry",
-     .types = boolean,
-     .choices = "[false]",
-     .mark = Mark::refused,
-     .reason = "only meshes with straight edges are read",
-     .doc = "Curved meshes of PolyFEM."},
-    {.pattern = "/geometry/*/advanced/min_component",
-     .types = integer,
-     .choices = "[-1]",
-     .mark = Mark::refused,
-     .reason = "components cannot be dropped",
-     .doc = "Smallest component kept by PolyFEM."},
-    {.pattern = "/geometry/*/curve_selection",
-     .types = anything,
-     .choices = "[null]",
-     .mark = Mark::refused,
-     .reason = "curves have no ids",
-     .doc = "Ids of curves."},
 };
 
 #define SELECTION "/geometry/*/{volume_selection,surface_selection,point_selection}"
@@ -366,8 +300,14 @@ constexpr Key selection[] = {
 
 } // namespace
 
-std::span<const Key> root_keys() { return root; }
-std::span<const Key> geometry_keys() { return geometry; }
+std::span<const Key> root_keys() {
+  static const std::vector<Key> all = complete_rows(root, "root");
+  return all;
+}
+std::span<const Key> geometry_keys() {
+  static const std::vector<Key> all = complete_rows(geometry, "geometry");
+  return all;
+}
 std::span<const Key> selection_keys() { return selection; }
 
 } // namespace recoil::app

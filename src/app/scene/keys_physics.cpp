@@ -1,10 +1,11 @@
+
 #include "recoil/app/scene/scene_keys.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 #include <utility>
 
+#include "recoil/app/scene/bound_member.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/potentials/laws/law.hpp"
 
@@ -74,12 +75,6 @@ constexpr Key for_all_laws[] = {
      .choices = "[\"stress\", \"strain\"]",
      .doc = "2D with `E`, `nu`: lambda = E nu/(1-nu^2), or E nu/((1+nu)(1-2nu))."},
 };
-
-/// The text stays where it is.
-const char* keep(std::string text) {
-  static std::deque<std::string> texts;
-  return texts.emplace_back(std::move(text)).c_str();
-}
 
 Key law_type() {
   std::string choices;
@@ -268,19 +263,7 @@ constexpr Key boundary[] = {
      .items = number,
      .length = {1, 1 << 30},
      .doc = "Piecewise forms: factors."},
-    {.pattern = FACTOR "/*/extend",
-     .types = text,
-     .choices = "[\"constant\"]",
-     .mark = Mark::refused,
-     .reason = "outside its points a piecewise factor keeps its end values",
-     .doc = "Continuation of piecewise forms in PolyFEM."},
 #undef FACTOR
-    {.pattern = "/boundary_conditions/{pressure_cavity,periodic_boundary}",
-     .types = anything,
-     .choices = "[[], {}, null]",
-     .mark = Mark::refused,
-     .reason = "not built",
-     .doc = "Cavities and periodic boundaries of PolyFEM."},
 };
 
 constexpr Key initial[] = {
@@ -356,7 +339,7 @@ constexpr Key time[] = {
      .doc = "Exactly two of `tend`, `dt`, `time_steps`. tend and dt: ceil((tend-t0)/dt) steps; tend and "
             "time_steps: dt = "
             "(tend-t0)/time_steps. All three only if they agree to 1e-12."},
-    {.pattern = "/time/t0", .types = number, .fallback = "0", .unit = "s", .doc = "Start."},
+    {.pattern = "/time/t0", .member = &bound<&Scene::time, &TimeSpec::t0>, .unit = "s", .doc = "Start."},
     {.pattern = "/time/tend", .types = number, .unit = "s", .doc = "End; the last step may pass it."},
     {.pattern = "/time/dt", .types = number, .range = positive, .unit = "s", .doc = "Time step."},
     {.pattern = "/time/time_steps",
@@ -375,15 +358,9 @@ constexpr Key time[] = {
      .implied = "1",
      .range = from_to(1, 6),
      .doc = "Order of `BDF`."},
-    {.pattern = "/time/integrator/{beta,gamma}",
-     .types = number,
-     .mark = Mark::refused,
-     .reason = "ImplicitNewmark is not built (and PolyFEM swaps these two numbers)",
-     .doc = "Parameters of ImplicitNewmark in PolyFEM."},
     {.pattern = "/time/quasistatic", .types = boolean, .fallback = "false", .doc = "Drops inertia."},
     {.pattern = "/time/max_retries",
-     .types = integer,
-     .fallback = "6",
+     .member = &bound<&Scene::time, &TimeSpec::max_retries>,
      .range = from_to(0, 20),
      .doc = "A step that fails is repeated as 2, 4, .. equal sub-steps of BDF1, this many times before "
             "giving up. Statics: as 2, 4, .. load steps, up to 6 times."},
@@ -402,8 +379,14 @@ std::span<const Key> material_keys() {
   }();
   return all;
 }
-std::span<const Key> boundary_keys() { return boundary; }
+std::span<const Key> boundary_keys() {
+  static const std::vector<Key> all = complete_rows(boundary, "boundary");
+  return all;
+}
 std::span<const Key> initial_keys() { return initial; }
-std::span<const Key> time_keys() { return time; }
+std::span<const Key> time_keys() {
+  static const std::vector<Key> all = complete_rows(time, "time");
+  return all;
+}
 
 } // namespace recoil::app

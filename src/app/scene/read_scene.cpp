@@ -1,5 +1,6 @@
 #include "recoil/app/scene/read_scene.hpp"
 
+#include "recoil/app/scene/bound_member.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/scene/document.hpp"
 #include "recoil/app/scene/resolve.hpp"
@@ -28,6 +29,7 @@ SceneFile build(Document document) {
   name_bodies(document.root);
   const Item root(document.root, "", document.locations);
   scene.conventions = root["conventions"].text() == "polyfem" ? Conventions::polyfem : Conventions::recoil;
+  set_bound_members(scene_keys(), root, scene);
   build_geometry(root, scene);
   build_materials(root, scene);
   build_time(root, scene);

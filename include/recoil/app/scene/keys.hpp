@@ -53,6 +53,8 @@ inline constexpr Range non_negative{0, std::numeric_limits<double>::infinity(), 
 constexpr Range from_to(double min, double max) { return {min, max, false, false}; }
 constexpr Range at_least(double min) { return {min, std::numeric_limits<double>::infinity(), false, false}; }
 
+struct BoundMember;
+
 /// One row. In lists of values, `range`, `unit` and `choices` speak of the items.
 struct Key {
   const char* pattern; ///< JSON pointer; `*` = any list item, `{a,b}` = any of these names
@@ -60,8 +62,10 @@ struct Key {
   unsigned items = 0;                                               ///< types of the items of a list
   std::array<int, 2> length = {0, std::numeric_limits<int>::max()}; ///< of a list
   bool required = false;
-  const char* fallback = nullptr; ///< default as JSON text, filled in; nullptr = none
-  const char* implied = nullptr;  ///< what absence means, for the documentation, when nothing is filled in
+  const char* fallback = nullptr;      ///< default as JSON text, filled in; nullptr = none
+  const BoundMember* member = nullptr; ///< brings types, default and choices of its own
+  bool filled_in = true;               ///< false: the default of `member` is for the documentation only
+  const char* implied = nullptr; ///< what absence means, for the documentation, when nothing is filled in
   Range range = {};
   const char* unit = nullptr;    ///< SI unit; numbers may be written {"value": v, "unit": "m"}
   const char* unit_by = nullptr; ///< key of the same object whose text decides the unit, by unit_for

@@ -234,13 +234,6 @@ struct OutputSpec {
   std::vector<OutputField> fields;
 };
 
-/// `tests`: reference norms that a scene carries; simulate does not look at them.
-struct TestsSpec {
-  std::vector<std::pair<std::string, double>> norms;
-  std::variant<int, std::string> time_steps = 1; ///< a number, "all" or "static"
-  double margin = 1e-5;
-};
-
 /// Infinite plane obstacle (`type: plane`); solid on the side against the normal.
 struct PlaneObstacle {
   std::string name;
@@ -263,7 +256,6 @@ struct Scene {
   ContactSpec contact;
   SolverSpec solver;
   OutputSpec output;
-  TestsSpec tests;
 
   std::vector<std::string> warnings; ///< accepted, but probably not meant
   std::vector<std::string> notes;    ///< keys that PolyFEM knows and recoil has no use for

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "recoil/app/scene/item.hpp"
+#include "recoil/app/scene/keys.hpp"
+#include "recoil/app/scene/scene.hpp"
+
+namespace recoil::app {
+
+/// A member of the scene that a row of the key table binds: the row has the type of the member, and its
+/// default is what the member is initialised with.
+struct BoundMember {
+  unsigned types;
+  std::string (*initial)(); ///< as JSON text; empty: none
+  std::string (*choices)(); ///< as JSON list; empty: any value of the type
+  void (*set)(Scene&, const Item& value);
+};
+
+/// The names that scenes have for the values of an enum.
+template <class Enum>
+using EnumNames = std::vector<std::pair<std::string, Enum>>;
+const EnumNames<StopRule>& names_of(StopRule);
+const EnumNames<StopNorm>& names_of(StopNorm);
+const EnumNames<OutputField>& names_of(OutputField);
+
+template <class Enum>
+Enum value_of_name(const std::string& name) {
+  for (const auto& [known, value] : names_of(Enum()))
+    if (known == name) return value;
+  throw InputError("", "unknown name '" + name + "'");
+}
+
+namespace detail {
+
+template <class Value>
+constexpr unsigned key_type(const Value&) {
+  if constexpr (std::is_same_v<Value, bool>)
+    return boolean;
+  else if constexpr (std::is_same_v<Value, int>)
+    return integer;
+  else if constexpr (std::is_same_v<Value, double>)
+    return number;
+  else
+    return text;
+}
+template <class Value>
+constexpr unsigned key_type(const std::optional<Value>&) {
+  return key_type(Value());
+}
+
+template <class Value>
+std::string as_json(const Value& value) {
+  if constexpr (std::is_enum_v<Value>) {
+    for (const auto& [name, named] : names_of(value))
+      if (named == value) return '"' + name + '"';
+    return "";
+  } else {
+    return fmt::format("{}", value);
+  }
+}
+template <class Value>
+std::string as_json(const std::optional<Value>&) {
+  return "";
+}
+
+template <class Value>
+std::string choices(const Value& value) {
+  std::string all;
+  if constexpr (std::is_enum_v<Value>) {
+    for (const auto& [name, named] : names_of(value)) all += (all.empty() ? "[" : ", ") + as_json(named);
+    all += "]";
+  }
+  return all;
+}
+
+template <class Value>
+void read(const Item& item, Value& value) {
+  if constexpr (std::is_enum_v<Value>)
+    value = value_of_name<Value>(item.text());
+  else if constexpr (std::is_same_v<Value, bool>)
+    value = item.flag();
+  else if constexpr (std::is_same_v<Value, int>)
+    value = item.integer();
+  else
+    value = item.number();
+}
+template <class Value>
+void read(const Item& item, std::optional<Value>& value) {
+  read(item, value.emplace());
+}
+
+template <auto part>
+using Part = std::remove_cvref_t<decltype(std::declval<Scene&>().*part)>;
+
+} // namespace detail
+
+/// `member` of the part of a scene, as bound<&Scene::contact, &ContactSpec::dhat>.
+template <auto part, auto member>
+inline constexpr BoundMember bound{
+    detail::key_type(detail::Part<part>().*member),
+    [] { return detail::as_json(detail::Part<part>().*member); },
+    [] { return detail::choices(detail::Part<part>().*member); },
+    [](Scene& scene, const Item& value) { detail::read(value, scene.*part.*member); }};
+
+/// The rows with what their members say, and with polyfem_rows().
+std::vector<Key> complete_rows(std::span<const Key> rows, const std::string& section);
+
+/// Rows of what PolyFEM's scenes may hold beside ours, in a section of the documentation.
+std::vector<Key> polyfem_rows(const std::string& section);
+
+/// Sets all bound members of which `root`, checked and with defaults filled in, has values.
+void set_bound_members(const KeyTable& table, const Item& root, Scene& scene);
+
+/// The text stays where it is, for rows that are made up.
+const char* keep(std::string text);
+
+} // namespace recoil::app
