@@ -95,6 +95,7 @@ TYPED_TEST(BlockMatrixTest, ScaledIdentitiesFollowTheGraph) {
     scalars.push_back(this->entry(row, column, 0, 0));
   });
 
+  matrix.set_zero();
   matrix.begin_filling();
   matrix.add_scaled_identities(scalars);
   matrix.finish_filling();

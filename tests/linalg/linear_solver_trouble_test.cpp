@@ -163,6 +163,7 @@ TEST_P(TroubleTest, APivotOfZeroEndsOnEveryRank) {
     for (auto k = box.graph->offsets[static_cast<std::size_t>(row)];
          k < box.graph->offsets[static_cast<std::size_t>(row) + 1]; ++k)
       blocks.push_back(box.graph->neighbours[static_cast<std::size_t>(k)] == row ? 0 : 1e6);
+  matrix.set_zero();
   matrix.begin_filling();
   matrix.add_scaled_identities(blocks);
   matrix.finish_filling();
