@@ -19,19 +19,19 @@ constexpr std::uint64_t largest_product = std::numeric_limits<std::uint64_t>::ma
 double factorial(double a) {
   if (!(a >= 0)) return nan;
   if (a > largest_unsigned) return infinity;
-  const auto n = static_cast<std::uint64_t>(a);
+  const std::uint64_t n = a;
   std::uint64_t result = 1;
   for (std::uint64_t i = 1; i <= n; ++i) {
     if (i > largest_product / result) return infinity;
     result *= i;
   }
-  return static_cast<double>(result);
+  return result;
 }
 
 double combinations(double n, double r) {
   if (!(n >= 0) || !(r >= 0) || n < r) return nan;
   if (n > largest_unsigned || r > largest_unsigned) return infinity;
-  const auto all = static_cast<std::uint64_t>(n);
+  const std::uint64_t all = n;
   auto chosen = static_cast<std::uint64_t>(r);
   if (chosen > all / 2) chosen = all - chosen;
   std::uint64_t result = 1;
@@ -40,7 +40,7 @@ double combinations(double n, double r) {
     if (result > largest_product / factor) return infinity;
     result = result * factor / i;
   }
-  return static_cast<double>(result);
+  return result;
 }
 
 double permutations(double n, double r) { return combinations(n, r) * factorial(r); }

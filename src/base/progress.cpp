@@ -19,7 +19,7 @@ void RemainingTime::step_done(double seconds) {
 double RemainingTime::seconds_left() const {
   if (done_ >= total_) return 0;
   if (weight_ == 0) return -1;
-  return static_cast<double>(total_ - done_) * weighted_seconds_ / weight_;
+  return (total_ - done_) * weighted_seconds_ / weight_;
 }
 
 std::string format_duration(double seconds) {

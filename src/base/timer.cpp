@@ -55,7 +55,7 @@ double peak_memory_mb() {
 #else
   constexpr double unit_in_bytes = 1024;
 #endif
-  return static_cast<double>(usage.ru_maxrss) * unit_in_bytes / 1e6;
+  return usage.ru_maxrss * unit_in_bytes / 1e6;
 }
 
 } // namespace recoil

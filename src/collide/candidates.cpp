@@ -61,7 +61,7 @@ void keep_partners(std::span<const ItemSet<dim>> sets, const ReceivedItems<dim>&
       const int set[] = {which[k].first, which[k].second};
       for (auto& pair : candidates.pairs[k])
         for (const std::size_t side : {0, 1}) {
-          const auto size = static_cast<std::int32_t>(sets[set[side]].boxes.size());
+          const std::int32_t size = sets[set[side]].boxes.size();
           if (pair[side] >= size) work(set[side], size, pair[side]);
         }
     }

@@ -14,12 +14,12 @@ namespace {
 constexpr float float_infinity = std::numeric_limits<float>::infinity();
 
 float round_down(double value) {
-  const float result = static_cast<float>(value);
+  const float result = value;
   return result > value ? std::nextafter(result, -float_infinity) : result;
 }
 
 float round_up(double value) {
-  const float result = static_cast<float>(value);
+  const float result = value;
   return result < value ? std::nextafter(result, float_infinity) : result;
 }
 

@@ -153,7 +153,7 @@ template <int dim>
 std::vector<Regions<dim>> gather_regions(const parallel::Communicator& comm, const Regions<dim>& mine) {
   constexpr std::size_t record = 2 * dim + 1, length = 1 + max_regions * record;
   std::vector<double> packed(length, 0.0);
-  packed[0] = static_cast<double>(mine.size());
+  packed[0] = mine.size();
   for (std::size_t i = 0; i < mine.size(); ++i) {
     const auto end = std::copy(mine[i].bounds.begin(), mine[i].bounds.end(), packed.begin() + 1 + i * record);
     *end = mine[i].count;

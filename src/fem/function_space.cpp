@@ -157,7 +157,7 @@ void FunctionSpace<dim>::number_nodes() {
   std::vector<std::size_t> order;
   for (std::size_t node = 0; node < list.owner.size(); ++node)
     if (list.owner[node] == rank) order.push_back(node);
-  const auto num_owned = static_cast<LocalIndex>(order.size());
+  const LocalIndex num_owned = order.size();
   std::vector<std::uint64_t> codes(list.positions.size());
   for (std::size_t node = 0; node < codes.size(); ++node)
     codes[node] = geometry::morton_code<dim>(list.positions[node], mesh_->min_corner, mesh_->max_corner);

@@ -21,7 +21,7 @@ double noise_level(std::span<const double> values) {
     if (k < first_order) continue;
     double squares = 0;
     for (const double difference : table) squares += difference * difference;
-    level = std::max(level, std::sqrt(squares / static_cast<double>(table.size()) / variance));
+    level = std::max(level, std::sqrt(squares / table.size() / variance));
   }
   return level;
 }

@@ -117,7 +117,7 @@ void StoredStates::start_from_store(GlobalIndex id) {
   while (point > 0 && !is_complete(point)) --point;
   if (point == 0 && !is_complete(0)) throw FileError("the trajectory lacks its initial state");
   RECOIL_ASSERT(num_held() + data.num_states <= budget_);
-  most_held_ = std::max(most_held_, held_.size() + static_cast<std::size_t>(data.num_states));
+  most_held_ = std::max(most_held_, held_.size() + data.num_states);
   stepping::restore(steps_, point, data, [&](GlobalIndex state) { return store_.read(state); });
 }
 

@@ -33,7 +33,7 @@ BlockLayout::BlockLayout(const parallel::Communicator& comm, std::span<const Glo
   std::vector<LocalIndex> next(size, 0);
   LocalIndex total = 0;
   for (int rank = 0; rank < size; ++rank) {
-    const auto count = static_cast<LocalIndex>(outgoing[rank].size());
+    const LocalIndex count = outgoing[rank].size();
     next[rank] = total;
     total += count;
     if (count > 0) sent_.push_back({rank, count});

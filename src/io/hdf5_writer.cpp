@@ -33,7 +33,7 @@ bool share_one_host(const parallel::Communicator& comm) {
   ::gethostname(name, sizeof name - 1);
   std::string boot;
   std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  const auto hash = static_cast<GlobalIndex>(std::hash<std::string>()(std::string(name) + boot) >> 2);
+  const GlobalIndex hash = std::hash<std::string>()(std::string(name) + boot) >> 2;
   return comm.min(hash) == comm.max(hash);
 }
 

@@ -87,7 +87,7 @@ std::int32_t BlockMatrix::position(LocalIndex row, LocalIndex column) const {
   const PetscInt* end = part.columns + part.rows[row * block + 1];
   const PetscInt* found = std::lower_bound(begin, end, block_column * block);
   RECOIL_ASSERT(found != end && *found == block_column * block);
-  const auto place = static_cast<std::int32_t>((found - begin) / block);
+  const std::int32_t place = (found - begin) / block;
   return inside ? place : ~place;
 }
 

@@ -103,7 +103,7 @@ std::vector<idx_t> nested_dissection(const EliminationGraph& graph) {
 double factorization_work(const EliminationGraph& graph, std::span<const idx_t> places, int dim) {
   double sum = 0;
   for (const std::int64_t count : column_counts(lower_rows(graph, places)))
-    sum += static_cast<double>(count) * static_cast<double>(count);
+    sum += static_cast<double>(count) * count;
   return sum * dim * dim * dim;
 }
 

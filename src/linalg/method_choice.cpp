@@ -69,7 +69,7 @@ void MethodChoice::weigh_alone(const NodeGraph& graph) {
   const EliminationGraph whole = gather_graph(*layout_, graph);
   const double work =
       parallel::collectively(*layout_->comm, [&] { return factorization_work(whole, block); });
-  std::array<double, 2> sums{work, static_cast<double>(graph.neighbours.size()) * block * block};
+  std::array<double, 2> sums{work, 1.0 * graph.neighbours.size() * block * block};
   layout_->comm->sum(sums);
   work_ = sums[0];
   multigrid_work_ = work_per_entry * sums[1] / layout_->comm->size();

@@ -31,7 +31,7 @@ NearNullSpace rigid_body_modes(const Vector& positions, std::span<const char> co
   std::array<double, 3> center{};
   for (std::size_t i = 0; i < x.size(); ++i) center[i % dim] += x[i];
   layout.comm->sum(center);
-  for (double& c : center) c /= static_cast<double>(layout.num_global);
+  for (double& c : center) c /= layout.num_global;
 
   return {layout, dim * (dim + 1) / 2, [&](int mode, std::span<double> values) {
             std::array<double, 3> at{};

@@ -107,7 +107,7 @@ void StencilMatrix::finish() {
   rows_ = std::move(rows);
   std::array<double, 2> sums{static_cast<double>(rows_.nodes.size()), same_pattern ? 0.0 : 1.0};
   if (layout_->comm->size() > 1) layout_->comm->sum(sums);
-  num_nodes_ = static_cast<GlobalIndex>(sums[0]);
+  num_nodes_ = sums[0];
   same_pattern = sums[1] == 0;
   if (!same_pattern) create_matrix();
   fill_matrix();

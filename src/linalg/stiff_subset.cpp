@@ -102,8 +102,7 @@ void StiffRows::number_columns(const std::vector<GlobalIndex>& columns) {
   PetscScalar* owned = nullptr;
   RECOIL_PETSC(VecSet(global_.get(), 0));
   RECOIL_PETSC(VecGetArray(global_.get(), &owned));
-  for (std::size_t k = 0; k < nodes_.size(); ++k)
-    owned[dim * nodes_[k]] = static_cast<double>(first_ + k + 1);
+  for (std::size_t k = 0; k < nodes_.size(); ++k) owned[dim * nodes_[k]] = first_ + k + 1;
   RECOIL_PETSC(VecRestoreArray(global_.get(), &owned));
   if (scatter_) {
     RECOIL_PETSC(
@@ -121,7 +120,7 @@ void StiffRows::number_columns(const std::vector<GlobalIndex>& columns) {
       numbers_[k] = static_cast<PetscInt>(inner[dim * columns_[k]]) - 1;
     } else {
       const auto found = std::ranges::lower_bound(ghosts, static_cast<PetscInt>(columns[k]));
-      const auto place = static_cast<LocalIndex>(found - ghosts.begin());
+      const LocalIndex place = found - ghosts.begin();
       columns_[k] = layout_->num_owned + place;
       numbers_[k] = static_cast<PetscInt>(outer[dim * place]) - 1;
     }

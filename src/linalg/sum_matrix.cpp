@@ -83,7 +83,7 @@ void SumMatrix::copy(Mat matrix) {
         const PetscInt* rows = owned ? parts.diagonal_rows : parts.off_diagonal_rows;
         const PetscScalar* block = (owned ? parts.diagonal : parts.off_diagonal) + rows[size * row] +
                                    size * (owned ? inside++ : outside++);
-        const int stride = static_cast<int>(rows[size * row + 1] - rows[size * row]);
+        const int stride = rows[size * row + 1] - rows[size * row];
         values.add(size, row, positions_[k], block, stride);
       }
     }

@@ -12,7 +12,7 @@ Region<dim> make_region(const fem::FunctionSpace<dim>& space,
                         std::shared_ptr<const fem::CellGeometry<dim>> geometry,
                         std::vector<std::int32_t> bodies) {
   const mesh::DistributedMesh<dim>& mesh = space.mesh();
-  const auto num_bodies = static_cast<std::int32_t>(mesh.body_names.size());
+  const std::int32_t num_bodies = mesh.body_names.size();
   if (bodies.empty()) {
     bodies.resize(mesh.body_names.size());
     std::iota(bodies.begin(), bodies.end(), 0);

@@ -115,7 +115,7 @@ std::vector<double> Communicator::all_gather(double value) const { return gather
 
 std::vector<double> Communicator::all_gather(std::span<const double> values) const {
   std::vector<double> result(values.size() * size_);
-  const int count = static_cast<int>(values.size());
+  const int count = values.size();
   RECOIL_MPI(MPI_Allgather(values.data(), count, MPI_DOUBLE, result.data(), count, MPI_DOUBLE, get()));
   return result;
 }
@@ -147,7 +147,7 @@ Communicator Communicator::split(int color, int key) const {
 }
 
 void agree(const Communicator& comm, int code, const std::string& message) {
-  const int first = static_cast<int>(comm.min(GlobalIndex{message.empty() ? comm.size() : comm.rank()}));
+  const int first = comm.min(GlobalIndex{message.empty() ? comm.size() : comm.rank()});
   if (first == comm.size()) return;
   std::string shared_message = message;
   comm.broadcast(shared_message, first);

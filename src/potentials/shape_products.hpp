@@ -63,8 +63,7 @@ void add_facet_measure_product(const fem::FunctionSpace<dim>& space, const fem::
                                double integral, VertexProducts<dim> vertices) {
   const auto& corners = space.mesh().cells[facet.cell];
   std::array<std::size_t, dim> vertex;
-  for (std::size_t b = 0; b < dim; ++b)
-    vertex[b] = static_cast<std::size_t>(corners[fem::facet_vertices<dim>(facet.facet)[b]]);
+  for (std::size_t b = 0; b < dim; ++b) vertex[b] = corners[fem::facet_vertices<dim>(facet.facet)[b]];
   Eigen::Matrix<double, dim, dim - 1> edges;
   for (int j = 0; j < dim - 1; ++j)
     edges.col(j) = space.mesh().vertices[vertex[j + 1]] - space.mesh().vertices[vertex[0]];

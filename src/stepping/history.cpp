@@ -8,7 +8,7 @@ namespace recoil::stepping {
 
 History::History(int max_order, std::shared_ptr<const newton::Manifold> manifold)
     : manifold_(std::move(manifold)), max_order_(max_order) {
-  static_cast<void>(bdf_coefficients(max_order)); // refuses orders that do not exist
+  bdf_coefficients(max_order); // refuses orders that do not exist
   slots_.resize(max_order);
 }
 
@@ -43,7 +43,7 @@ StepRecord History::next_record(GlobalIndex id, GlobalIndex nominal_step, double
   record.dt = dt;
   record.coefficients = coefficients;
   record.num_predecessors = std::max(coefficients.order, 1);
-  for (std::size_t j = 0; j < static_cast<std::size_t>(record.num_predecessors); ++j)
+  for (int j = 0; j < record.num_predecessors; ++j)
     record.predecessor_ids[j] = slots_[j].id;
   return record;
 }

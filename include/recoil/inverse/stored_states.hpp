@@ -20,7 +20,7 @@ public:
   /// @pre has(id). @throws FileError.
   virtual stepping::State read(GlobalIndex id) = 0;
   /// State `id` will be read soon.
-  virtual void prefetch(GlobalIndex id) { static_cast<void>(id); }
+  virtual void prefetch(GlobalIndex /*id*/) {}
   /// Of a state that completes a nominal step. @throws FileError.
   virtual stepping::RestartData restart_data(GlobalIndex id) = 0;
 };
@@ -89,7 +89,7 @@ private:
     stepping::RestartData data;
   };
 
-  const stepping::StepRecord& record(GlobalIndex id) const { return records_[static_cast<std::size_t>(id)]; }
+  const stepping::StepRecord& record(GlobalIndex id) const { return records_[id]; }
   GlobalIndex num_held() const { return std::ssize(held_); }
   void hold(stepping::State state);
   void hold_history();

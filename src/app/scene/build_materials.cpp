@@ -54,7 +54,7 @@ void build_own_constants(const Item& entry, const std::string& type, MaterialEnt
     const Item given = entry[parameter.constant->name];
     if (parameter.constant->max_terms == 0)
       material.constants.push_back({parameter.name, value_of(given)});
-    else if (const auto term = static_cast<std::size_t>(parameter.term); term < terms)
+    else if (const std::size_t term = parameter.term; term < terms)
       material.constants.push_back({parameter.name, value_of(given.items()[term])});
   }
 }

@@ -110,8 +110,7 @@ std::string escape_pointer(const std::string& key) {
 std::pair<int, int> line_and_column(const std::string& text, std::size_t byte) {
   const auto end = text.begin() + static_cast<std::ptrdiff_t>(std::min(byte, text.size()));
   const auto line = 1 + static_cast<int>(std::count(text.begin(), end, '\n'));
-  const auto last =
-      std::string_view(text).substr(0, static_cast<std::size_t>(end - text.begin())).rfind('\n');
+  const auto last = std::string_view(text).substr(0, end - text.begin()).rfind('\n');
   const auto start = last == std::string_view::npos ? 0 : last + 1;
   return {line, 1 + static_cast<int>(static_cast<std::size_t>(end - text.begin()) - start)};
 }

@@ -115,7 +115,7 @@ private:
 
   json resolve_list(const KeyNode& node, json value, const std::string& pointer) {
     const auto [low, high] = node.key->length;
-    const auto size = static_cast<long>(value.size());
+    const long size = value.size();
     if (size < low || size > high) {
       auto what = "must be " + describe_types(*node.key) + ", has " + std::to_string(size) + " entries";
       if (node.key->reason) what += std::string(" (") + node.key->reason + ")";

@@ -48,7 +48,7 @@ double evaluate_list(const Entry& entry, const std::vector<Expression>& per_time
 bool DirichletEntry::is_listed(double t) const { return lists(time_reference, t); }
 
 double DirichletEntry::evaluate(int c, const ExpressionPoint& point) const {
-  const auto& component = value[static_cast<std::size_t>(c)];
+  const auto& component = value[c];
   return time_factor(interpolation, c, point.t) * (component.per_time.empty()
                                                        ? component.value(point)
                                                        : evaluate_list(*this, component.per_time, point));
@@ -87,7 +87,7 @@ std::vector<const MaterialValue*> MaterialEntry::values() const {
 
 const MaterialEntry* find_material(const Scene& scene, const std::string& body, int volume_id) {
   const int index = find_material_index(scene, body, volume_id);
-  return index < 0 ? nullptr : &scene.materials[static_cast<std::size_t>(index)];
+  return index < 0 ? nullptr : &scene.materials[index];
 }
 
 int order_of_body(const Scene& scene, const std::string& body) {

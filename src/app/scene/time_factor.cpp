@@ -28,7 +28,7 @@ double TimeFactor::operator()(double t) const {
 
 double time_factor(const std::vector<TimeFactor>& factors, int c, double t) {
   if (factors.empty()) return 1;
-  return factors.size() == 1 ? factors.front()(t) : factors[static_cast<std::size_t>(c)](t);
+  return factors.size() == 1 ? factors.front()(t) : factors[c](t);
 }
 
 } // namespace recoil::app

@@ -18,7 +18,7 @@ std::string list_ids(const std::set<int>& ids) {
 template <class Component, class IsZero>
 void cut(std::vector<Component>& components, int dim, const std::string& where, const char* what,
          IsZero is_zero) {
-  const auto size = static_cast<int>(components.size());
+  const int size = components.size();
   if (size < dim)
     throw InputError(where, std::string(what) + " needs " + std::to_string(dim) + " components in " +
                                 std::to_string(dim) + "D, has " + std::to_string(size));
@@ -66,10 +66,10 @@ MeshIds collect_ids(const mesh::SimplexMesh& mesh, std::span<const mesh::Surface
   ids.body_surface.resize(mesh.body_names.size());
   ids.body_volume.resize(mesh.body_names.size());
   for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell) {
-    const auto body = static_cast<std::size_t>(mesh.cell_body[cell]);
+    const std::size_t body = mesh.cell_body[cell];
     ids.body_volume[body].insert(mesh.cell_volume_id[cell]);
     for (int i = 0; i <= mesh.dim; ++i) {
-      const int id = mesh.facet_ids[cell][static_cast<std::size_t>(i)];
+      const int id = mesh.facet_ids[cell][i];
       if (id != mesh::interior_facet && id != mesh::unselected_facet) ids.body_surface[body].insert(id);
     }
   }
@@ -178,11 +178,11 @@ void check_orders(const Scene& scene, const mesh::SimplexMesh& mesh) {
   std::vector<int> owner(mesh.vertices.size(), -1);
   for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell)
     for (int i = 0; i <= mesh.dim; ++i) {
-      const auto vertex = static_cast<std::size_t>(mesh.cells[cell][static_cast<std::size_t>(i)]);
+      const std::size_t vertex = mesh.cells[cell][i];
       const int body = mesh.cell_body[cell];
       if (owner[vertex] < 0) owner[vertex] = body;
-      const auto& a = mesh.body_names[static_cast<std::size_t>(owner[vertex])];
-      const auto& b = mesh.body_names[static_cast<std::size_t>(body)];
+      const auto& a = mesh.body_names[owner[vertex]];
+      const auto& b = mesh.body_names[body];
       if (owner[vertex] != body && order_of_body(scene, a) != order_of_body(scene, b))
         throw InputError(scene.file.string() + " (/space/discr_order)",
                          "bodies '" + a + "' and '" + b + "' share vertex " + std::to_string(vertex) +

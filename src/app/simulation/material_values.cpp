@@ -24,7 +24,7 @@ MaterialValues<dim>::MaterialValues(const mesh::DistributedMesh<dim>& mesh) : me
   for (std::size_t body = 0; body < num_bodies; ++body) {
     for (std::size_t i = body; i < of_ranks.size(); i += num_bodies)
       counts[body] = std::max(counts[body], of_ranks[i]);
-    first_in_files_[body + 1] = first_in_files_[body] + static_cast<GlobalIndex>(counts[body]);
+    first_in_files_[body + 1] = first_in_files_[body] + counts[body];
   }
 }
 

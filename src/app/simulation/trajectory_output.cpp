@@ -32,7 +32,7 @@ std::vector<GlobalIndex> first_drawn_cells(const fem::FunctionSpace<dim>& space,
   std::vector<GlobalIndex> first_drawn(counts.size(), 0);
   first_cell.assign(counts.size(), 0);
   for (std::size_t body = 1; body < counts.size(); ++body) {
-    const auto before = static_cast<GlobalIndex>(counts[body - 1]);
+    const GlobalIndex before = counts[body - 1];
     first_cell[body] = first_cell[body - 1] + before;
     first_drawn[body] = first_drawn[body - 1] + before * pieces(dim, space.body_orders()[body - 1]);
   }
@@ -75,7 +75,7 @@ void TrajectoryOutput<dim>::build_cells() {
     const auto nodes = space_->cell_nodes(cell);
     const auto add = [&](std::span<const int> local) {
       for (const int node : local) connectivity_.push_back(space_->canonical_ids()[nodes[node]]);
-      connectivity_.resize(connectivity_.size() + static_cast<std::size_t>(width_) - local.size(), -1);
+      connectivity_.resize(connectivity_.size() + width_ - local.size(), -1);
       drawn_cell_.push_back(cell);
       shapes_.push_back(shape_of(dim, order));
     };

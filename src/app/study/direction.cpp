@@ -16,7 +16,7 @@ double draw(int seed, int parameter, GlobalIndex entry) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
   x ^= x >> 31;
-  return static_cast<double>(x >> 11) * 0x1.0p-52 - 1;
+  return (x >> 11) * 0x1.0p-52 - 1;
 }
 
 } // namespace
@@ -37,8 +37,7 @@ double component_of(const Direction& direction, const ParameterField<dim>& field
   const std::size_t width = field.components;
   const int owner = field.spec->tie.value_or(field.index);
   if (direction.only >= 0 && owner != direction.only) return 0;
-  const GlobalIndex number =
-      field.slot_ids[entry / width] * field.components + static_cast<GlobalIndex>(entry % width);
+  const GlobalIndex number = field.slot_ids[entry / width] * field.components + entry % width;
   const double component = draw(direction.seed, owner, number) * size_of(field, mesh, values[entry]);
   // At a limit there is one side to go to.
   const ParameterKind& quantity = *field.spec->kind;

@@ -49,7 +49,7 @@ void ExperimentProblem<dim>::require_derivatives() const {
   const objectives::Composition& composition = observation_.composition;
   for (std::size_t term = 0; term < composition.num_terms(); ++term)
     for (std::size_t state = 0; state < composition.num_states(); ++state)
-      static_cast<void>(composition.factor(term, state));
+      composition.factor(term, state);
 }
 
 template class ExperimentProblem<2>;

@@ -106,7 +106,7 @@ void Job<dim>::check_start() {
   Scene trial = scene();
   // Whatever a pilot run finds will do as well.
   if (!trial.contact.barrier_stiffness) trial.contact.barrier_stiffness = 1;
-  static_cast<void>(ExperimentProblem<dim>(model_, trial, model_.start_values()));
+  ExperimentProblem<dim>(model_, trial, model_.start_values());
 }
 
 template <int dim>

@@ -81,7 +81,7 @@ public:
   }
 
   void check_interval(const std::array<double, 2>& interval) const override {
-    for (const double time : interval) static_cast<void>(around(time));
+    for (const double time : interval) around(time);
   }
 
   objectives::ReferenceField on(const fem::FunctionSpace<dim>& space) const override {
@@ -115,8 +115,7 @@ private:
   std::vector<GlobalIndex> find_rows(const ReferenceMesh<dim>& mesh, bool other_shape) const;
   double tolerance() const {
     return stored_.size() < 2 ? 1e-12
-                              : 1e-6 * (stored_.back().time - stored_.front().time) /
-                                    static_cast<double>(stored_.size() - 1);
+                              : 1e-6 * (stored_.back().time - stored_.front().time) / (stored_.size() - 1);
   }
   std::pair<Stored, Stored> around(double time) const;
 
@@ -228,7 +227,7 @@ public:
       if (!file.contains("u"))
         throw InputError(where, path.string() + " holds no array 'u', the displacements of the nodes");
       require_nodes<dim>(path, where, mesh, file.shape("u"));
-      const auto end = mesh.first_node + static_cast<GlobalIndex>(mesh.rows.coordinates.size() / dim);
+      const auto end = mesh.first_node + (mesh.rows.coordinates.size() / dim);
       auto u = file.read_rows<double>("u", mesh.first_node, end);
       require_finite_rows(u, dim, mesh.first_node, where, path, "u");
       return u;

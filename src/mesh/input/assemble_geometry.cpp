@@ -95,7 +95,7 @@ void append(SimplexMesh& scene, const GeometrySpec& spec, const Body& body) {
       double(scene.cells.size()) + double(copies) * double(mesh.cells.size()) > limit)
     throw InputError(describe(spec), "makes the scene larger than 32-bit indices can number");
 
-  const auto body_index = static_cast<std::int32_t>(scene.body_names.size());
+  const std::int32_t body_index = scene.body_names.size();
   scene.body_names.push_back(spec.name);
   const auto grow = [](auto& array, std::size_t count) {
     if (array.empty()) array.reserve(count);
@@ -103,7 +103,7 @@ void append(SimplexMesh& scene, const GeometrySpec& spec, const Body& body) {
   grow(scene.vertices, copies * used);
   grow(scene.cells, copies * mesh.cells.size());
   for (const auto& offset : offsets) {
-    const auto first = static_cast<std::int32_t>(scene.vertices.size());
+    const std::int32_t first = scene.vertices.size();
     for (std::size_t v = 0; v < number.size(); ++v)
       if (number[v] >= 0) {
         scene.vertices.push_back(mesh.vertices[v] + offset);

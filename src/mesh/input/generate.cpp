@@ -199,7 +199,7 @@ RawMesh cylinder(const Generator& generator, const Numbers& numbers) {
   numbers.check_total(18 * double(n[0]) * double(n[0]) * double(n[1]),
                       (3 * double(n[0]) * double(n[0] + 1) + 1) * double(n[1] + 1));
   const RawMesh base = disk_of(radius, n[0]);
-  const auto stride = static_cast<std::int32_t>(base.vertices.size());
+  const std::int32_t stride = base.vertices.size();
   RawMesh mesh;
   for (std::int64_t layer = 0; layer <= n[1]; ++layer)
     for (const auto& p : base.vertices)

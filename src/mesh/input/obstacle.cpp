@@ -90,7 +90,7 @@ void split_edges(SurfaceMesh& surface, int levels, const std::string& where) {
     const std::size_t edges = surface.edges.size();
     for (std::size_t e = 0; e < edges; ++e) {
       const auto [a, b] = surface.edges[e];
-      const auto middle = static_cast<std::int32_t>(surface.vertices.size());
+      const std::int32_t middle = surface.vertices.size();
       const Eigen::Vector3d position = 0.5 * (surface.vertices[a] + surface.vertices[b]);
       surface.vertices.push_back(position);
       surface.edges[e] = {a, middle};
@@ -124,7 +124,7 @@ void drop_unused_vertices(SurfaceMesh& surface) {
 void add_copies(SurfaceMesh& surface, const std::vector<Eigen::Vector3d>& offsets) {
   const SurfaceMesh original = surface;
   for (std::size_t c = 1; c < offsets.size(); ++c) {
-    const auto shift = static_cast<std::int32_t>(surface.vertices.size());
+    const std::int32_t shift = surface.vertices.size();
     SurfaceMesh shifted = original;
     for_each_index(shifted, [&](std::int32_t& v) { v += shift; });
     for (const auto& p : original.vertices) surface.vertices.push_back(p + offsets[c]);

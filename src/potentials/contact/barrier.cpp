@@ -67,7 +67,7 @@ Barrier<dim>::pairs_within(double reach, const std::vector<ContactCandidate>& ca
   }
   for (const Plane<dim>& plane : planes_)
     for (std::size_t v = 0; v < vertices.num_owned(); ++v) {
-      const auto vertex = static_cast<LocalIndex>(v);
+      const LocalIndex vertex = v;
       const double distance = plane.normal.dot(positions[v] - plane.point);
       if (distance >= reach || vertices[vertex].block < 0) continue;
       ContactPair<dim> pair{geometry::StencilKind::vertex_vertex,
@@ -273,7 +273,7 @@ void add_block(const ContactVertices<dim>& vertices, std::span<const LocalIndex>
     nodes[i] = vertex.block;
     for (int component = 0; component < dim; ++component)
       if ((vertex.prescribed >> component & 1U) != 0) {
-        const Eigen::Index row = dim * static_cast<Eigen::Index>(i) + component;
+        const Eigen::Index row = dim * i + component;
         block.row(row).setZero();
         block.col(row).setZero();
       }

@@ -69,8 +69,8 @@ double ContactSearch<dim>::cover(const std::vector<Point>& from, const std::vect
   motion = surface_->comm().max(motion);
   const double margin =
       std::max(least_margin_of_reach * reach_, std::min(motion, largest_margin_of_edge * mean_edge_));
-  const auto num_primitives =
-      static_cast<GlobalIndex>(surface_->edges().size() + surface_->faces().size()) + surface_->num_owned();
+  const GlobalIndex num_primitives =
+      surface_->edges().size() + surface_->faces().size() + surface_->num_owned();
   const GlobalIndex most =
       std::max(pairs_at_least, pairs_per_primitive * surface_->comm().max(num_primitives));
   double share = 1;
@@ -82,7 +82,7 @@ double ContactSearch<dim>::cover(const std::vector<Point>& from, const std::vect
   }
   const double limit = surface_->comm().min(memory_limit().bytes);
   const double bearable = std::min(limit / bytes_per_pair, 1e18);
-  if (!search(from, from, least_margin_of_reach * reach_, static_cast<GlobalIndex>(bearable)))
+  if (!search(from, from, least_margin_of_reach * reach_, bearable))
     throw InputError("/contact/dhat", describe_too_many(reach_, bearable, limit));
   return 0;
 }

@@ -17,7 +17,7 @@ std::span<double> flat(std::vector<Eigen::Matrix<double, dim, 1>>& points) {
 template <int dim>
 ContactVertices<dim>::ContactVertices(const fem::CollisionSurface<dim>& surface,
                                       std::vector<fem::VertexAddress> foreign)
-    : rank_(surface.comm().rank()), num_owned_(static_cast<std::size_t>(surface.num_owned())),
+    : rank_(surface.comm().rank()), num_owned_(surface.num_owned()),
       data_(surface.vertices().begin(), surface.vertices().begin() + surface.num_owned()) {
   // Halo orders what it receives by rank, then as asked for.
   std::sort(foreign.begin(), foreign.end());

@@ -41,7 +41,7 @@ RemotePrimitives<dim>::RemotePrimitives(const fem::CollisionSurface<dim>& surfac
 
 template <int dim>
 std::size_t RemotePrimitives<dim>::num_own(int set) const {
-  if (set == 0) return static_cast<std::size_t>(surface_->num_owned());
+  if (set == 0) return surface_->num_owned();
   return set == 1 ? surface_->edges().size() : surface_->faces().size();
 }
 

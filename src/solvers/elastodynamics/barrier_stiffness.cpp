@@ -22,7 +22,7 @@ double mean_mass(const ElastodynamicsProblem<dim>& problem) {
   for (const double entry : problem.mass->entries()) mass += entry;
   const auto num_vertices =
       problem.space->num_nodes_global() + problem.contact->surface().num_obstacle_vertices_global();
-  return problem.space->comm().sum(mass) / static_cast<double>(num_vertices);
+  return problem.space->comm().sum(mass) / num_vertices;
 }
 
 /// Of the surface vertices, so that areas do not decide how stiff the convergent barrier is.

@@ -76,7 +76,7 @@ void IncrementalPotential<dim>::close_gaps(const linalg::Vector& u, const linalg
     const GlobalIndex changed = approach.fit(extension.motion.local(), obstacles);
     if (round == 0) first = changed;
     if (round > 0) approach.fit_sliding(extension.motion.local(), obstacles);
-    const bool settled = static_cast<double>(changed) <= settled_share * static_cast<double>(first);
+    const bool settled = changed <= settled_share * first;
     if (round >= least && (changed == 0 || (settled && round > 1 && search_path() >= 1))) break;
     extension.interrupted = round > 0 && interrupted && interrupted();
     if (extension.interrupted) return;

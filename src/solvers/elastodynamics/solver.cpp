@@ -55,7 +55,7 @@ template <int dim>
 StepTarget ElastodynamicsSolver<dim>::Implementation::target_of(int part, int parts) const {
   const double share = static_cast<double>(part + 1) / parts;
   if (options.dynamics == Dynamics::statics) return {1.0, 0.0, share};
-  return {options.t0 + (static_cast<double>(step) + share) * options.dt, options.dt / parts, 1.0};
+  return {options.t0 + (step + share) * options.dt, options.dt / parts, 1.0};
 }
 
 /// What contact looks like in the state just accepted.
@@ -114,7 +114,7 @@ bool ElastodynamicsSolver<dim>::Implementation::attempt(int parts, std::vector<S
 template <int dim>
 double ElastodynamicsSolver<dim>::Implementation::accepted_time() const {
   if (options.dynamics == Dynamics::statics) return 1;
-  return options.t0 + static_cast<double>(step) * options.dt;
+  return options.t0 + step * options.dt;
 }
 
 template <int dim>

@@ -63,7 +63,7 @@ public:
   Eigen::Vector3d vector() const {
     Eigen::Vector3d result = Eigen::Vector3d::Zero();
     const auto given = numbers();
-    for (std::size_t i = 0; i < given.size() && i < 3; ++i) result[static_cast<Eigen::Index>(i)] = given[i];
+    for (std::size_t i = 0; i < given.size() && i < 3; ++i) result[i] = given[i];
     return result;
   }
   std::string dump() const { return value_->dump(); }

@@ -103,7 +103,7 @@ struct UnconstrainedOgden {
         by_alpha[i] = 2.0 * mu(p, k) * x * x * (phi<1>(y) - phi<2>(y));
       }
       derivatives[max_terms + k] = principal.stress(by_alpha);
-      derivatives[2 * max_terms + k] = -2.0 * static_cast<double>(k + 1) * power / (D(p, k) * D(p, k)) * cof;
+      derivatives[2 * max_terms + k] = -2.0 * (k + 1) * power / (D(p, k) * D(p, k)) * cof;
       power *= principal.excess * principal.excess;
     }
     return derivatives;
@@ -205,7 +205,7 @@ private:
   static double pressure(const Principal& principal, const Parameters& p) {
     double sum = 0.0, power = principal.excess;
     for (std::size_t k = 0; k < max_terms; ++k) {
-      sum += 2.0 * static_cast<double>(k + 1) / D(p, k) * power;
+      sum += 2.0 * (k + 1) / D(p, k) * power;
       power *= principal.excess * principal.excess;
     }
     return sum;
@@ -213,7 +213,7 @@ private:
   static double stiffness(const Principal& principal, const Parameters& p) {
     double sum = 0.0, power = 1.0;
     for (std::size_t k = 0; k < max_terms; ++k) {
-      const double n = 2.0 * static_cast<double>(k + 1);
+      const double n = 2.0 * (k + 1);
       sum += n * (n - 1.0) / D(p, k) * power;
       power *= principal.excess * principal.excess;
     }

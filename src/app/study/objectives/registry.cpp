@@ -281,8 +281,8 @@ std::array<double, 2> observed_interval(const ObjectiveSpec& spec, const TimeSpe
   if (const auto* list = std::get_if<objectives::ChosenTimes>(&times)) {
     // Values between two states come from both.
     const auto position = [&](double t) { return (t - time.t0) / time.dt; };
-    const auto first = static_cast<int>(std::floor(position(list->times.front()) + 1e-6));
-    const auto last = static_cast<int>(std::ceil(position(list->times.back()) - 1e-6));
+    const int first = std::floor(position(list->times.front()) + 1e-6);
+    const int last = std::ceil(position(list->times.back()) - 1e-6);
     return {at(std::max(first, 0)), at(std::min(last, time.steps))};
   }
   return {at(0), at(time.steps)};

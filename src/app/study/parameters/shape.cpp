@@ -78,9 +78,7 @@ std::vector<char> boundary_vertices(const SlotBuilder<dim>& builder, const Param
   marks.update_ghosts();
   std::vector<char> flags(builder.geometry.mesh.vertices.size(), 0);
   for (std::size_t vertex = 0; vertex < flags.size(); ++vertex)
-    flags[vertex] =
-        marks.local()[static_cast<std::size_t>(linear.node_of_vertex(static_cast<LocalIndex>(vertex))) *
-                      dim] != 0;
+    flags[vertex] = marks.local()[linear.node_of_vertex(static_cast<LocalIndex>(vertex)) * dim] != 0;
   return flags;
 }
 
