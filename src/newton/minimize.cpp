@@ -230,14 +230,14 @@ bool Minimizer::find_direction(Direction direction, double shift, bool& indefini
 
 bool Minimizer::solve(double tolerance, bool& indefinite) {
   const Stopwatch watch;
-  const SolveResult solved = objective_.solve(minus_g_, d_, tolerance);
+  const linalg::LinearResult solved = objective_.solve(minus_g_, d_, tolerance);
   result_.linear_solve_seconds += watch.seconds();
   ++result_.linear_solves;
   result_.linear_iterations += solved.iterations;
   report_.linear_iterations += solved.iterations;
-  indefinite = solved.outcome == SolveOutcome::indefinite;
-  const bool usable =
-      solved.outcome == SolveOutcome::converged || solved.outcome == SolveOutcome::not_converged;
+  indefinite = solved.outcome == linalg::LinearOutcome::indefinite;
+  const bool usable = solved.outcome == linalg::LinearOutcome::converged ||
+                      solved.outcome == linalg::LinearOutcome::not_converged;
   any_solve_ = any_solve_ || usable;
   return usable;
 }

@@ -43,8 +43,7 @@ StepRecord History::next_record(GlobalIndex id, GlobalIndex nominal_step, double
   record.dt = dt;
   record.coefficients = coefficients;
   record.num_predecessors = std::max(coefficients.order, 1);
-  for (int j = 0; j < record.num_predecessors; ++j)
-    record.predecessor_ids[j] = slots_[j].id;
+  for (int j = 0; j < record.num_predecessors; ++j) record.predecessor_ids[j] = slots_[j].id;
   return record;
 }
 

@@ -137,7 +137,7 @@ TEST_F(Directions, AscentDirectionsAreNotUsed) {
   // The first solve gives a direction uphill, and calls it converged.
   toy.after_solve = [](int call, VectorXd& d) {
     if (call == 0) d = -d;
-    return SolveResult{SolveOutcome::converged, 3};
+    return linalg::LinearResult{linalg::LinearOutcome::converged, 3};
   };
   linalg::Vector x = distribute(comm, at_rest(4));
   const NewtonResult result = minimize(toy, space, x, options());
@@ -152,7 +152,7 @@ TEST_F(Directions, TruncatedSolvesAreUsed) {
   ToyObjective toy = springs(VectorXd::Ones(4), 1);
   toy.after_solve = [](int, VectorXd& d) {
     d *= 0.9;
-    return SolveResult{SolveOutcome::not_converged, 1};
+    return linalg::LinearResult{linalg::LinearOutcome::not_converged, 1};
   };
   linalg::Vector x = distribute(comm, at_rest(4));
   const NewtonResult result = minimize(toy, space, x, options());
@@ -183,7 +183,8 @@ TEST_F(Directions, ExactHessiansThatFailAreTriedLessOften) {
   toy.after_solve = [&](int, VectorXd& d) {
     d *= 1e-3; // the projected Hessian is far too stiff
     const bool exact = toy.assemblies.back() == Projection::none;
-    return SolveResult{exact ? SolveOutcome::indefinite : SolveOutcome::converged, 1};
+    return linalg::LinearResult{exact ? linalg::LinearOutcome::indefinite : linalg::LinearOutcome::converged,
+                                1};
   };
   toy.limit = [](const VectorXd&, const VectorXd& d) { return std::min(1.0, 1e-3 / d.norm()); };
   NewtonOptions settings = options();
@@ -203,7 +204,8 @@ TEST_F(Directions, ExactHessiansThatFailAreTriedLessOften) {
 TEST_F(Directions, ShiftsAddUpToPowers) {
   ToyObjective toy = springs(VectorXd::Ones(3), 1);
   toy.after_solve = [](int call, VectorXd&) {
-    return SolveResult{call < 8 ? SolveOutcome::indefinite : SolveOutcome::converged, 1};
+    return linalg::LinearResult{
+        call < 8 ? linalg::LinearOutcome::indefinite : linalg::LinearOutcome::converged, 1};
   };
   linalg::Vector x = distribute(comm, at_rest(3));
   const NewtonResult result = minimize(toy, space, x, options());
@@ -248,7 +250,8 @@ TEST_F(Directions, ShiftedNewtonLeavesASaddle) {
 TEST_F(Directions, SteepestDescentUntilTheSolverRecovers) {
   ToyObjective toy = springs(VectorXd::Constant(4, 2), 1);
   toy.after_solve = [](int call, VectorXd&) {
-    return SolveResult{call < 25 ? SolveOutcome::failed : SolveOutcome::converged, 1};
+    return linalg::LinearResult{call < 25 ? linalg::LinearOutcome::failed : linalg::LinearOutcome::converged,
+                                1};
   };
   linalg::Vector x = distribute(comm, at_rest(4));
   const NewtonResult result = minimize(toy, space, x, options());
@@ -260,7 +263,7 @@ TEST_F(Directions, SteepestDescentUntilTheSolverRecovers) {
 
 TEST_F(Directions, SolverThatAlwaysFails) {
   ToyObjective toy = springs(VectorXd::Constant(4, 2), 1);
-  toy.after_solve = [](int, VectorXd&) { return SolveResult{}; };
+  toy.after_solve = [](int, VectorXd&) { return linalg::LinearResult{}; };
   linalg::Vector x = distribute(comm, at_rest(4));
   const double before = toy.f(gather(x));
   const NewtonResult result = minimize(toy, space, x, options());
@@ -275,7 +278,7 @@ TEST_F(Directions, InfiniteDirectionsCountAsFailed) {
     ToyObjective toy = springs(VectorXd::Ones(4), 1);
     toy.after_solve = [entry](int call, VectorXd& d) {
       if (call == 1) d[3] = entry;
-      return SolveResult{SolveOutcome::converged, 1};
+      return linalg::LinearResult{linalg::LinearOutcome::converged, 1};
     };
     linalg::Vector x = distribute(comm, at_rest(4));
     const NewtonResult result = minimize(toy, space, x, options());

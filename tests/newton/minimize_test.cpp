@@ -273,7 +273,7 @@ TEST_F(Minimize, BadChordStepsAreLeftOut) {
     toy.after_solve = [&](int, VectorXd& d) {
       if (toy.assemblies.size() == assemblies) d *= factor;
       assemblies = toy.assemblies.size();
-      return SolveResult{SolveOutcome::converged, 1};
+      return linalg::LinearResult{linalg::LinearOutcome::converged, 1};
     };
     linalg::Vector x = distribute(comm, at_rest(7));
     const NewtonResult result = minimize(toy, space, x, chosen);

@@ -73,22 +73,23 @@ void ToyObjective::shift_hessian(double factor) {
   hessian_ += factor * MatrixXd(diagonal_.asDiagonal());
 }
 
-SolveResult ToyObjective::solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) {
+linalg::LinearResult ToyObjective::solve(const linalg::Vector& rhs, linalg::Vector& d,
+                                         double relative_tolerance) {
   tolerances.push_back(relative_tolerance);
   VectorXd b = gather(rhs);
   if (inexact) b += 0.9 * relative_tolerance * b.norm() * VectorXd::Ones(b.size()).normalized();
   const Eigen::LLT<MatrixXd> factors(hessian_);
   // A singular matrix shows as a pivot at round-off.
   const double smallest = VectorXd(factors.matrixLLT().diagonal()).cwiseAbs2().minCoeff();
-  SolveResult result{SolveOutcome::converged, 1};
+  linalg::LinearResult result{linalg::LinearOutcome::converged, 1};
   VectorXd solution = VectorXd::Zero(b.size());
   if (factors.info() == Eigen::Success && smallest > 1e-13 * hessian_.diagonal().maxCoeff())
     solution = factors.solve(b);
   else
-    result.outcome = SolveOutcome::indefinite;
+    result.outcome = linalg::LinearOutcome::indefinite;
   if (after_solve) {
-    const SolveResult spoilt = after_solve(solves, solution);
-    if (result.outcome == SolveOutcome::converged) result = spoilt;
+    const linalg::LinearResult spoilt = after_solve(solves, solution);
+    if (result.outcome == linalg::LinearOutcome::converged) result = spoilt;
   }
   ++solves;
   scatter(solution, d);

@@ -42,7 +42,7 @@ public:
   std::function<VectorXd(const VectorXd&)> df;
   std::function<MatrixXd(const VectorXd&)> ddf;
   std::function<double(const VectorXd&, const VectorXd&)> limit; ///< max_step; 1 if empty
-  std::function<SolveResult(int call, VectorXd& d)> after_solve;
+  std::function<linalg::LinearResult(int call, VectorXd& d)> after_solve;
   std::function<double(const VectorXd&)> norm;
   std::function<double(double)> resolution;
   std::function<bool(const VectorXd&)> on_accepted;
@@ -57,7 +57,8 @@ public:
   void gradient(const linalg::Vector& x, linalg::Vector& g) override { scatter(df(all(x)), g); }
   void assemble_hessian(const linalg::Vector& x, Projection projection) override;
   void shift_hessian(double factor) override;
-  SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) override;
+  linalg::LinearResult solve(const linalg::Vector& rhs, linalg::Vector& d,
+                             double relative_tolerance) override;
   int longest_projected_run() const override { return most_projected_in_a_row; }
   double max_step(const linalg::Vector& x, const linalg::Vector& d) override {
     const VectorXd along = gather(d);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "recoil/linalg/block_matrix.hpp"
+#include "recoil/linalg/linear_result.hpp"
 #include "recoil/linalg/near_null_space.hpp"
 #include "recoil/linalg/stencil_matrix.hpp"
 
@@ -14,13 +15,6 @@ enum class LinearMethod {
   automatic, ///< direct up to the measured crossover and where matrices fill little; amg elsewhere
   direct,    ///< sparse Cholesky
   amg        ///< conjugate gradients with smoothed-aggregation multigrid
-};
-
-enum class LinearOutcome {
-  converged,
-  indefinite,    ///< the matrix was found not to be positive definite
-  not_converged, ///< iteration limit reached or stagnation
-  failed ///< infinite or undefined numbers in matrix or right-hand side, or the preconditioner broke down
 };
 
 /// How multigrid meets the stiff terms C in A = K + C, which may be 1e8 times as stiff as K.
@@ -44,12 +38,6 @@ struct LinearSolverOptions {
   StiffTerms stiff_terms = StiffTerms::two_level;
   std::string prefix = "recoil_";   ///< of PETSc options
   std::string stiff_name = "stiff"; ///< of the stiff terms, in PETSc options and description()
-};
-
-struct LinearResult {
-  LinearOutcome outcome = LinearOutcome::failed;
-  int iterations = 0;           ///< of conjugate gradients
-  double relative_residual = 0; ///< |b - A x| / |b|, computed afresh after the solve; 0 for b = 0
 };
 
 /// Solver of symmetric positive definite systems A = K + C: K has one sparsity pattern and changing values, C

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "recoil/linalg/linear_result.hpp"
 #include "recoil/linalg/vector.hpp"
 
 namespace recoil::newton {
@@ -11,19 +12,6 @@ namespace recoil::newton {
 enum class Projection {
   none,       ///< the exact Hessian
   per_element ///< each block replaced by a positive semi-definite one: the nearest, or a majorizer's
-};
-
-enum class SolveOutcome {
-  converged,
-  indefinite,    ///< the matrix or its preconditioner turned out not to be positive definite
-  not_converged, ///< out of iterations; the direction may still be of use
-  failed         ///< no usable direction
-};
-
-/// What Objective::solve tells about one linear solve; the same on every rank.
-struct SolveResult {
-  SolveOutcome outcome = SolveOutcome::failed;
-  int iterations = 0;
 };
 
 /// A twice differentiable function of a distributed vector, minimised by newton::minimize: the incremental
@@ -54,7 +42,8 @@ public:
 
   /// Solves H d = rhs with the assembled, shifted Hessian, from d = 0, to a residual below
   /// `relative_tolerance` |rhs|; d = 0 on prescribed dofs. After `failed` the contents of d do not matter.
-  virtual SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) = 0;
+  virtual linalg::LinearResult solve(const linalg::Vector& rhs, linalg::Vector& d,
+                                     double relative_tolerance) = 0;
 
   /// Whether shifts of an indefinite exact Hessian are worth trying before the projected one: where solve()
   /// finds out soon. Default: yes.

@@ -48,8 +48,7 @@ template <int dim>
 void ExperimentProblem<dim>::require_derivatives() const {
   const objectives::Composition& composition = observation_.composition;
   for (std::size_t term = 0; term < composition.num_terms(); ++term)
-    for (std::size_t state = 0; state < composition.num_states(); ++state)
-      composition.factor(term, state);
+    for (std::size_t state = 0; state < composition.num_states(); ++state) composition.factor(term, state);
 }
 
 template class ExperimentProblem<2>;

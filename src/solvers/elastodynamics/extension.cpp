@@ -41,10 +41,10 @@ bool IncrementalPotential<dim>::respond(const linalg::Vector& u, const linalg::V
   rhs.scale(-1);
   problem_.dirichlet->clear(rhs.write_owned());
   hessian_changed();
-  const newton::SolveResult result = solve(rhs, response, extension_tolerance);
+  const linalg::LinearResult result = solve(rhs, response, extension_tolerance);
   ++extension.linear_solves;
   extension.linear_iterations += result.iterations;
-  if (result.outcome != newton::SolveOutcome::converged) return false;
+  if (result.outcome != linalg::LinearOutcome::converged) return false;
   response.update_ghosts();
   extension.motion.copy_from(prescribed);
   extension.motion.add(1, response);

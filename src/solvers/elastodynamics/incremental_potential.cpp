@@ -189,8 +189,8 @@ double IncrementalPotential<dim>::share_of_last_residual() const {
 }
 
 template <int dim>
-newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, linalg::Vector& d,
-                                                     double relative_tolerance) {
+linalg::LinearResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, linalg::Vector& d,
+                                                      double relative_tolerance) {
   linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
   const double norm = gradient_norm(rhs);
   largest_gradient_norm_ = std::max(largest_gradient_norm_, norm);
@@ -201,23 +201,7 @@ newton::SolveResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs, 
       norm <= close_to_saddle * largest_gradient_norm_ &&
       layout.num_global * layout.block_size <= most_unknowns_of_saddle)
     result = linear_solver_.solve_indefinite(rhs, d, std::min(relative_tolerance, saddle_tolerance));
-  newton::SolveResult answer;
-  answer.iterations = result.iterations;
-  switch (result.outcome) {
-  case linalg::LinearOutcome::converged:
-    answer.outcome = newton::SolveOutcome::converged;
-    break;
-  case linalg::LinearOutcome::indefinite:
-    answer.outcome = newton::SolveOutcome::indefinite;
-    break;
-  case linalg::LinearOutcome::not_converged:
-    answer.outcome = newton::SolveOutcome::not_converged;
-    break;
-  case linalg::LinearOutcome::failed:
-    answer.outcome = newton::SolveOutcome::failed;
-    break;
-  }
-  return answer;
+  return result;
 }
 
 template <int dim>

@@ -59,7 +59,8 @@ public:
   /// first. Collective.
   Extension extend(const linalg::Vector& u, const linalg::Vector& prescribed,
                    std::span<const double> obstacles, const std::function<bool()>& interrupted);
-  newton::SolveResult solve(const linalg::Vector& rhs, linalg::Vector& d, double relative_tolerance) override;
+  linalg::LinearResult solve(const linalg::Vector& rhs, linalg::Vector& d,
+                             double relative_tolerance) override;
   /// Solves with the assembled Hessian whether it is positive definite or not. Collective.
   linalg::LinearResult solve_stationary(const linalg::Vector& rhs, linalg::Vector& x,
                                         double relative_tolerance);
