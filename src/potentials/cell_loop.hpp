@@ -4,6 +4,7 @@
 
 #include <Eigen/Core>
 
+#include "recoil/base/error.hpp"
 #include "recoil/fem/cell_geometry.hpp"
 #include "recoil/fem/function_space.hpp"
 #include "recoil/fem/reference/tabulation.hpp"
@@ -18,6 +19,16 @@ fem::QuadratureRule<dim> cell_quadrature(const fem::FunctionSpace<dim>& space, i
                                          int constants_per_cell) {
   const bool uniform = order == 1 && constants_per_cell == 1;
   return fem::simplex_quadrature<dim>(uniform ? 1 : space.stiffness_degree(order));
+}
+
+/// make.operator()<order>(), order from 1 to 4.
+template <class Make>
+auto of_order(int order, Make make) {
+  RECOIL_ASSERT(order >= 1 && order <= 4);
+  if (order == 1) return make.template operator()<1>();
+  if (order == 2) return make.template operator()<2>();
+  if (order == 3) return make.template operator()<3>();
+  return make.template operator()<4>();
 }
 
 /// Gather, differentiate and scatter on cells with a node count known at compile time.

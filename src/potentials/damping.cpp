@@ -111,17 +111,7 @@ make_damping_of(const fem::FunctionSpace<dim>& space, std::shared_ptr<const fem:
     return std::make_unique<Damping<dim, k, Law>>(space, std::move(geometry), std::move(cells),
                                                   std::move(viscosities));
   };
-  switch (order) {
-  case 1:
-    return make.template operator()<1>();
-  case 2:
-    return make.template operator()<2>();
-  case 3:
-    return make.template operator()<3>();
-  default:
-    RECOIL_ASSERT(order == 4);
-    return make.template operator()<4>();
-  }
+  return of_order(order, make);
 }
 
 } // namespace

@@ -222,17 +222,7 @@ std::unique_ptr<ElasticPotential<dim>> make_elastic_by(const LawInfo& law, Elast
   const auto make = [&]<int k>() -> std::unique_ptr<ElasticPotential<dim>> {
     return std::make_unique<ElasticOnCells<dim, Law, k>>(law, std::move(parts));
   };
-  switch (parts.order) {
-  case 1:
-    return make.template operator()<1>();
-  case 2:
-    return make.template operator()<2>();
-  case 3:
-    return make.template operator()<3>();
-  default:
-    RECOIL_ASSERT(parts.order == 4);
-    return make.template operator()<4>();
-  }
+  return of_order(parts.order, make);
 }
 
 template <int dim, int group>
