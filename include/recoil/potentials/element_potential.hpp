@@ -1,6 +1,6 @@
 #pragma once
 
-#include "recoil/fem/element_product.hpp"
+#include "recoil/fem/function_space.hpp"
 #include "recoil/potentials/potential.hpp"
 
 namespace recoil::potentials {
@@ -13,11 +13,9 @@ public:
   explicit ElementPotential(const fem::FunctionSpace<dim>& space) : space_(&space) {}
 
   const fem::FunctionSpace<dim>& space() const { return *space_; }
+  /// Multiplies the element matrices one by one; nothing is assembled.
   void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
-                           std::span<double> y) const override {
-    fem::ElementProduct<dim> product(*space_, p, y);
-    this->add_hessian(u, factor, Projection::none, {&product, nullptr});
-  }
+                           std::span<double> y) const override;
 
 private:
   const fem::FunctionSpace<dim>* space_;

@@ -1,18 +1,14 @@
-#pragma once
+#include "recoil/potentials/element_potential.hpp"
 
-#include <span>
+namespace recoil::potentials {
 
-#include "recoil/fem/function_space.hpp"
-#include "recoil/linalg/block_sink.hpp"
-
-namespace recoil::fem {
+namespace {
 
 /// Multiplies element matrices with a vector instead of storing them: y += K x on owned entries.
 template <int dim>
 class ElementProduct final : public linalg::ElementSink {
 public:
-  /// `x` has ghosts. All arguments must outlive it.
-  ElementProduct(const FunctionSpace<dim>& space, std::span<const double> x, std::span<double> y)
+  ElementProduct(const fem::FunctionSpace<dim>& space, std::span<const double> x, std::span<double> y)
       : space_(space), x_(x), y_(y) {}
 
   void add_element(LocalIndex element, const double* K) override {
@@ -21,7 +17,7 @@ public:
     const Eigen::Map<const Eigen::MatrixXd> upper(K, size, size);
     for (std::size_t b = 0; b < nodes.size(); ++b)
       for (std::size_t a = 0; a <= b; ++a) {
-        const auto block = upper.template block<dim, dim>(dim * a, dim * b);
+        const Eigen::Matrix<double, dim, dim> block = upper.template block<dim, dim>(dim * a, dim * b);
         add(nodes[a], block, nodes[b]);
         if (a != b) add(nodes[b], block.transpose(), nodes[a]);
       }
@@ -34,18 +30,30 @@ public:
     const linalg::NodeGraph& graph = *space_.graph();
     for (LocalIndex row = 0; row < space_.num_owned_nodes(); ++row)
       for (auto k = graph.offsets[row]; k < graph.offsets[row + 1]; ++k)
-        node_block<dim>(y_, row) += factor * scalars[k] * node_block<dim>(x_, graph.neighbours[k]);
+        fem::node_block<dim>(y_, row) += factor * scalars[k] * fem::node_block<dim>(x_, graph.neighbours[k]);
   }
 
 private:
-  template <class Block>
-  void add(LocalIndex row, const Block& block, LocalIndex column) {
-    if (row < space_.num_owned_nodes()) node_block<dim>(y_, row) += block * node_block<dim>(x_, column);
+  void add(LocalIndex row, const Eigen::Matrix<double, dim, dim>& block, LocalIndex column) {
+    if (row < space_.num_owned_nodes())
+      fem::node_block<dim>(y_, row) += block * fem::node_block<dim>(x_, column);
   }
 
-  const FunctionSpace<dim>& space_;
+  const fem::FunctionSpace<dim>& space_;
   std::span<const double> x_;
   std::span<double> y_;
 };
 
-} // namespace recoil::fem
+} // namespace
+
+template <int dim>
+void ElementPotential<dim>::add_hessian_product(std::span<const double> u, std::span<const double> p,
+                                                double factor, std::span<double> y) const {
+  ElementProduct<dim> product(*space_, p, y);
+  this->add_hessian(u, factor, Projection::none, {&product, nullptr});
+}
+
+template class ElementPotential<2>;
+template class ElementPotential<3>;
+
+} // namespace recoil::potentials
