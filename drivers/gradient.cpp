@@ -16,7 +16,7 @@ void add_gradient(CLI::App& app, Run& run) {
   auto* study = command->add_option("study", options.study, "Study file (JSON)");
   auto* output = command->add_option("-o,--output", options.output, "Folder to make");
   auto* restart =
-      command->add_option("--restart", options.restart, "Folder of an earlier gradient, to go on with");
+      command->add_option("--restart", options.restart, "Folder of an earlier gradient, to continue");
   restart->excludes(study)->excludes(output);
   command->add_flag("--check", options.check, "Taylor test and central differences of whole runs");
   add_console_and_petsc(*command, options.console, arguments->petsc);

@@ -39,6 +39,25 @@ std::vector<T> gather(const Communicator& comm, T value) {
   return values;
 }
 
+/// The parts of all ranks, one after the other; `counts` of them.
+template <class T>
+std::vector<T> gather_parts(const Communicator& comm, std::span<const T> own,
+                            const std::vector<GlobalIndex>& counts, MPI_Datatype type) {
+  std::vector<int> sizes, offsets;
+  GlobalIndex total = 0;
+  for (const GlobalIndex count : counts) {
+    if (total + count > INT_MAX)
+      throw LibraryError("gathering " + std::to_string(total + count) + " entries: too many for MPI");
+    sizes.push_back(static_cast<int>(count));
+    offsets.push_back(static_cast<int>(total));
+    total += count;
+  }
+  std::vector<T> all(total);
+  RECOIL_MPI(MPI_Allgatherv(own.data(), static_cast<int>(own.size()), type, all.data(), sizes.data(),
+                            offsets.data(), type, comm.get()));
+  return all;
+}
+
 } // namespace
 
 void check_mpi(int code, const char* call) {
@@ -120,22 +139,19 @@ std::vector<double> Communicator::all_gather(std::span<const double> values) con
   return result;
 }
 
+std::vector<GlobalIndex> Communicator::all_gather_parts(std::span<const GlobalIndex> values) const {
+  return gather_parts<GlobalIndex>(*this, values, all_gather(std::ssize(values)), MPI_INT64_T);
+}
+
 std::vector<std::string> Communicator::all_gather(const std::string& text) const {
   const std::vector<GlobalIndex> lengths = all_gather(std::ssize(text));
-  std::vector<int> counts, offsets;
-  GlobalIndex total = 0;
-  for (const GlobalIndex length : lengths) {
-    counts.push_back(static_cast<int>(length));
-    offsets.push_back(static_cast<int>(total));
-    total += length;
-  }
-  if (total > INT_MAX) throw LibraryError("gathering texts of " + std::to_string(total) + " bytes: too long");
-  std::string joined(total, '\0');
-  RECOIL_MPI(MPI_Allgatherv(text.data(), static_cast<int>(text.size()), MPI_CHAR, joined.data(),
-                            counts.data(), offsets.data(), MPI_CHAR, get()));
+  const std::vector<char> joined = gather_parts<char>(*this, text, lengths, MPI_CHAR);
   std::vector<std::string> texts;
-  for (std::size_t rank = 0; rank < counts.size(); ++rank)
-    texts.push_back(joined.substr(offsets[rank], counts[rank]));
+  auto next = joined.begin();
+  for (const GlobalIndex length : lengths) {
+    texts.emplace_back(next, next + length);
+    next += length;
+  }
   return texts;
 }
 

@@ -71,8 +71,8 @@ def gradient(recoil, ranks, study, name, *arguments, expect=0):
     return folder
 
 
-def start(recoil, ranks, *arguments):
-    return subprocess.Popen(recoil.command(ranks, "gradient", *arguments, "-q"), env=runs.ENVIRONMENT, stdout=subprocess.DEVNULL,
+def start(recoil, ranks, *arguments, command="gradient"):
+    return subprocess.Popen(recoil.command(ranks, command, *arguments, "-q"), env=runs.ENVIRONMENT, stdout=subprocess.DEVNULL,
                             stderr=subprocess.DEVNULL)
 
 

@@ -56,7 +56,7 @@ std::vector<ordered_json> single_forms(const KeyNode& node, unsigned types, cons
   std::vector<ordered_json> forms;
   if (key.choices && types & (text | integer | number | boolean)) {
     forms.push_back(choices_of(key));
-    types &= ~unsigned(text | integer | number | boolean);
+    types &= ~unsigned(key.takes_text_or_number() ? text : text | integer | number | boolean);
   }
   if (types & boolean) forms.push_back({{"type", "boolean"}});
   if (types & integer && !(types & (number | expression))) {

@@ -180,7 +180,7 @@ private:
     if (constant && !std::isfinite(*constant)) problem(pointer, "must be finite, is " + shorten(value));
     if (constant && !key.range.contains(*constant))
       problem(pointer, "must be " + key.range.describe() + ", is " + shorten(value));
-    if (key.choices) check_choices(key, value, pointer);
+    if (key.choices && !(value.is_number() && key.takes_text_or_number())) check_choices(key, value, pointer);
   }
 
   std::string in_formula_folder(const std::string& formula) const {

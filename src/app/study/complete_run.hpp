@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "app/study/gradient_folder.hpp"
+#include "app/study/study_folder.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 
 namespace recoil::app {

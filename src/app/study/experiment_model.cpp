@@ -1,5 +1,6 @@
 #include "app/study/experiment_model.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/study/experiment_problem.hpp"
@@ -44,6 +45,37 @@ ParameterValues ExperimentOnMesh<dim>::values_along(const Direction& direction, 
     for (std::size_t entry = 0; entry < values[k].size(); ++entry)
       values[k][entry] += factor * component_of(direction, fields_[k], mesh(), start_[k], entry);
   return values;
+}
+
+template <int dim>
+FieldSlots ExperimentOnMesh<dim>::slots(std::size_t k) const {
+  const ParameterField<dim>& field = fields_[k];
+  FieldSlots slots{field.index, field.components, is_replicated(k), {}, field.slot_names, 0, {}, {}};
+  const std::size_t count = field.num_owned_slots, width = field.components;
+  if (slots.is_replicated) {
+    slots.ids = field.slot_ids;
+  } else {
+    const auto& mesh = geometry_.mesh;
+    const bool cells = field.extent == ParameterField<dim>::Extent::cells;
+    slots.num_rows = cells ? mesh.num_cells_global : mesh.num_vertices_global;
+    slots.ids = comm_.all_gather_parts(std::span(field.slot_ids).first(count));
+    std::ranges::sort(slots.ids);
+  }
+  slots.start.assign(slots.ids.size() * width, 0.0);
+  slots.sizes = slots.start;
+  for (std::size_t slot = 0; slot < count; ++slot) {
+    const std::size_t at = std::ranges::lower_bound(slots.ids, field.slot_ids[slot]) - slots.ids.begin();
+    for (std::size_t c = 0; c < width; ++c) {
+      const double value = start_[k][slot * width + c];
+      slots.start[at * width + c] = value;
+      slots.sizes[at * width + c] = size_of(field, mesh(), value);
+    }
+  }
+  if (!slots.is_replicated) {
+    comm_.sum(slots.start);
+    comm_.sum(slots.sizes);
+  }
+  return slots;
 }
 
 template <int dim>

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/study/design_space.hpp"
 #include "app/study/direction.hpp"
 #include "app/study/experiment_objectives.hpp"
 #include "recoil/app/simulation/interrupts.hpp"
@@ -29,6 +30,13 @@ public:
   virtual std::vector<std::string> bodies(std::size_t field) const = 0;
   /// Whether all ranks hold all values of a field.
   virtual bool is_replicated(std::size_t field) const = 0;
+
+  /// The values of a field over all ranks. Collective.
+  virtual FieldSlots slots(std::size_t field) const = 0;
+  /// The slots of a field whose values this rank holds, in their order; the first num_owned_slots() are its
+  /// own.
+  virtual std::span<const GlobalIndex> local_slots(std::size_t field) const = 0;
+  virtual std::size_t num_owned_slots(std::size_t field) const = 0;
 
   /// gradient . direction, each value counted once over all ranks. Collective.
   virtual double derivative(const ParameterValues& gradient, const Direction& direction) const = 0;
@@ -63,6 +71,11 @@ public:
   bool is_replicated(std::size_t field) const override {
     return fields_[field].extent == ParameterField<dim>::Extent::replicated;
   }
+  FieldSlots slots(std::size_t field) const override;
+  std::span<const GlobalIndex> local_slots(std::size_t field) const override {
+    return fields_[field].slot_ids;
+  }
+  std::size_t num_owned_slots(std::size_t field) const override { return fields_[field].num_owned_slots; }
   double derivative(const ParameterValues& gradient, const Direction& direction) const override;
   double sensitivity(const ParameterValues& gradient, std::size_t field) const override;
   void write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,

@@ -1,18 +1,14 @@
 #include "recoil/app/study/gradient.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 #include <fmt/format.h>
 
-#include "app/study/gradient_folder.hpp"
 #include "app/study/gradient_report.hpp"
 #include "app/study/gradient_warnings.hpp"
-#include "app/study/input_files.hpp"
-#include "app/study/scene_as_run.hpp"
 #include "app/study/sealed_json.hpp"
 #include "app/study/tied_values.hpp"
-#include "recoil/app/study/read_study.hpp"
+#include "app/study/work_on_study.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/timer.hpp"
 #include "recoil/base/version.hpp"
@@ -21,46 +17,7 @@ namespace recoil::app {
 
 namespace {
 
-StudyFile load_study(const parallel::Communicator& comm, const std::filesystem::path& path) {
-  StudyFile first =
-      parallel::collectively(comm, [&] { return comm.rank() == 0 ? read_study(path) : StudyFile(); });
-  comm.broadcast(first.resolved);
-  comm.broadcast(first.locations);
-  return parallel::collectively(comm,
-                                [&] { return read_resolved_study(first.resolved, first.locations, path); });
-}
-
-/// A study with its scenes, checked against each other.
-struct LoadedStudy {
-  StudyFile file;
-  std::vector<LoadedScene> scenes;
-  std::vector<std::filesystem::path> files; ///< that the runs read
-  std::vector<std::string> warnings;
-};
-
-LoadedStudy load(const parallel::Communicator& comm, const std::filesystem::path& path,
-                 const Interrupts& interrupts) {
-  LoadedStudy loaded{load_study(comm, path), {}, {}, {}};
-  const Study& study = loaded.file.study;
-  std::vector<Scene> scenes;
-  std::vector<int> dims;
-  for (const Experiment& experiment : study.experiments) {
-    loaded.scenes.push_back(load_scene(comm, experiment.scene));
-    scenes.push_back(loaded.scenes.back().file.scene);
-    dims.push_back(loaded.scenes.back().dim);
-    std::ranges::copy(files_of_run(study, static_cast<int>(scenes.size()) - 1, scenes.back()),
-                      std::back_inserter(loaded.files));
-    interrupts.stop_if_pending();
-  }
-  loaded.warnings = study.warnings;
-  parallel::collectively(comm, [&] {
-    check_study_dimensions(study, dims);
-    for (auto& warning : check_study_against_scenes(study, scenes))
-      loaded.warnings.push_back(std::move(warning));
-  });
-  for (LoadedScene& scene : loaded.scenes) set_output_for_sweep(study, scene.file.scene);
-  return loaded;
-}
+const StudyCommand gradient_command{"gradient", "gradient.json", {"gradient.h5"}};
 
 /// All experiments of a study, from scenes to gradients.
 class GradientRun {
@@ -84,7 +41,7 @@ public:
     }
   }
 
-  ExitCode run(const GradientFolder& folder, bool check) {
+  ExitCode run(const StudyFolder& folder, bool check) {
     for (std::size_t e = 0; e < stages_.experiments.size(); ++e)
       if (const std::string failure = run_experiment(e, folder); !failure.empty()) {
         log_error(study_.experiments[e].name + ": " + failure);
@@ -92,7 +49,7 @@ public:
       }
     warnings_ = gradient_warnings(study_, stages_, frozen_);
     for (const std::string& warning : warnings_) log_warning(warning);
-    write_gradient_fields(comm_, study_, stages_, folder.fields());
+    write_gradient_fields(comm_, study_, stages_, folder.root() / "gradient.h5");
     // A check may take longer than the job has; and an earlier process may have made one.
     write_result(folder);
     if (!check) return ExitCode::done;
@@ -107,7 +64,7 @@ public:
 
 private:
   /// Empty, or why there is no gradient.
-  std::string run_experiment(std::size_t e, const GradientFolder& folder) {
+  std::string run_experiment(std::size_t e, const StudyFolder& folder) {
     const std::string& name = study_.experiments[e].name;
     GradientJob& experiment = *stages_.experiments[e];
     const ExperimentFolder own = folder.experiment(name);
@@ -128,7 +85,7 @@ private:
     return "";
   }
 
-  void write_result(const GradientFolder& folder) {
+  void write_result(const StudyFolder& folder) {
     nlohmann::ordered_json result = describe();
     const SealedJson check = read_sealed_json(comm_, folder.check());
     if (check.content && check.content->contains("check"))
@@ -159,13 +116,9 @@ private:
 
 /// Puts the study into a new folder, and finds out whether it can start, unless an earlier process has.
 std::unique_ptr<GradientRun> prepare(const parallel::Communicator& comm, LoadedStudy& loaded,
-                                     GradientFolder& folder, bool continues, const Interrupts& interrupts) {
+                                     StudyFolder& folder, bool continues, const Interrupts& interrupts) {
   const Study& study = loaded.file.study;
-  if (!continues) {
-    std::vector<std::string> scenes;
-    for (const LoadedScene& scene : loaded.scenes) scenes.push_back(scene_as_run(scene.file));
-    folder.begin(comm, study, loaded.file.resolved, scenes, loaded.files);
-  }
+  if (!continues) begin(comm, loaded, folder);
   const bool starts = !continues || !folder.has_states(comm, study);
   auto run = std::make_unique<GradientRun>(comm, study, std::move(loaded.scenes), interrupts);
   if (starts) run->check_start();
@@ -176,39 +129,12 @@ std::unique_ptr<GradientRun> prepare(const parallel::Communicator& comm, LoadedS
 } // namespace
 
 ExitCode gradient(const parallel::Communicator& comm, const GradientOptions& options) {
-  const Interrupts interrupts(comm);
-  const bool continues = !options.restart.empty();
-  std::optional<GradientFolder> folder;
-  if (continues) folder.emplace(GradientFolder::open(comm, options.restart));
-  const bool known = continues && folder->require_inputs(comm);
-  LoadedStudy loaded = load(comm, continues ? folder->study() : options.study, interrupts);
-  const Study& study = loaded.file.study;
-  if (!continues) folder.emplace(GradientFolder::create(comm, options.output, study));
-  start_log(comm, options.console, folder->log());
-  log_info(build_info());
-  for (const std::string& warning : loaded.warnings) log_warning(warning);
-  if (continues && !known) {
-    log_warning(folder->inputs().string() +
-                " is missing: whether study and scenes are those of the beginning is not known");
-    folder->accept_inputs(comm, study, loaded.files);
-  }
-  for (const Experiment& experiment : study.experiments)
-    log_info(fmt::format("experiment '{}': {}", experiment.name, experiment.scene.string()));
-  try {
-    const std::unique_ptr<GradientRun> run = prepare(comm, loaded, *folder, continues, interrupts);
-    return run->run(*folder, options.check);
-  } catch (const Error& error) {
-    if (error.code() == ExitCode::interrupted) {
-      log_warning(error.what());
-      return ExitCode::interrupted;
-    }
-    if (!continues && !folder->is_settled()) {
-      // The corrected study would be refused a folder that is not empty; its log file is closed first.
-      start_log(comm, options.console);
-      folder->discard(comm);
-    }
-    throw;
-  }
+  return work_on_study(comm,
+                       {gradient_command, options.study, options.output, options.restart, options.console},
+                       [&](LoadedStudy& loaded, StudyFolder& folder, const Interrupts& interrupts) {
+                         return prepare(comm, loaded, folder, !options.restart.empty(), interrupts)
+                             ->run(folder, options.check);
+                       });
 }
 
 } // namespace recoil::app

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/study/experiment_model.hpp"
-#include "app/study/gradient_folder.hpp"
+#include "app/study/study_folder.hpp"
 #include "recoil/inverse/reduced_objective.hpp"
 
 namespace recoil::app {
@@ -51,9 +51,11 @@ public:
   /// Sweeps backward through the run of run(), from where an earlier sweep has stopped in its folder; a
   /// finished one is not repeated. Once.
   virtual SweepResult sweep() = 0;
-  /// The objective of the experiment as a function of its parameters, with steps as in run(): for
-  /// differences.
+  /// The objective of the experiment as a function of its parameters, whose runs keep states in memory as the
+  /// study says.
   virtual inverse::ReducedObjective reduced_objective() const = 0;
+  /// The same with steps as in run(), without states: for differences.
+  virtual inverse::ReducedObjective objective_like_run() const = 0;
 };
 
 /// Those of a study, in its order.

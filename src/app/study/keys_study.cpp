@@ -78,6 +78,53 @@ constexpr Key sweep[] = {
      .doc = "Relative sizes of the differences, descending."},
 };
 
+constexpr Key optimizer[] = {
+    {.pattern = "/optimizer", .types = object, .fallback = "{}", .doc = "`recoil optimize`."},
+    {.pattern = "/optimizer/method",
+     .types = text,
+     .fallback = "\"auto\"",
+     .choices = "[\"auto\", \"quasi_newton\", \"conjugate_gradients\"]",
+     .doc =
+         "`quasi_newton`: limited-memory BFGS between bounds (Tao's BQNLS); `conjugate_gradients`: nonlinear "
+         "ones (BNCG); `auto`: quasi-Newton. PETSc options with the prefix `recoil_opt_` choose others."},
+    {.pattern = "/optimizer/max_iterations",
+     .types = integer,
+     .fallback = "100",
+     .range = from_to(0, 2147483647),
+     .doc = "Most iterations."},
+    {.pattern = "/optimizer/gradient_tolerance",
+     .types = number,
+     .fallback = "1e-6",
+     .range = non_negative,
+     .doc =
+         "Ends where the gradient by what the optimiser sees, without what points out of the bounds, is at "
+         "most this many times that at the start."},
+    {.pattern = "/optimizer/step_tolerance",
+     .types = number,
+     .fallback = "1e-8",
+     .range = non_negative,
+     .doc = "Ends where an iteration changes the parameters by no more than this, relative to their sizes at "
+            "the start (`linear`) or as the optimiser sees them (other scales)."},
+    {.pattern = "/optimizer/objective_tolerance",
+     .types = number,
+     .fallback = "0",
+     .doc = "Ends where the objective is at most this."},
+    {.pattern = "/optimizer/groups",
+     .types = integer | text,
+     .fallback = "\"auto\"",
+     .range = one_or_more,
+     .choices = "[\"auto\"]",
+     .doc = "Parts that the ranks are divided into, to run whole experiments side by side; at most one per "
+            "rank. "
+            "`auto`: as many as there are experiments, if there are as many ranks."},
+    {.pattern = "/optimizer/time_budget",
+     .types = number | null,
+     .fallback = "null",
+     .range = positive,
+     .unit = "s",
+     .doc = "Ends after the iteration in which the wall time, that before restarts included, exceeds this."},
+};
+
 } // namespace
 
 std::span<const Key> parameter_keys() {
@@ -187,5 +234,6 @@ std::span<const Key> parameter_keys() {
 std::span<const Key> experiment_keys() { return experiments; }
 std::span<const Key> marker_keys() { return markers; }
 std::span<const Key> sweep_keys() { return sweep; }
+std::span<const Key> optimizer_keys() { return optimizer; }
 
 } // namespace recoil::app

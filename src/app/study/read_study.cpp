@@ -47,6 +47,20 @@ void build_check(const Item& item, CheckSpec& check) {
                             steps.items()[i - 1].dump());
 }
 
+void build_optimizer(const Item& item, OptimizerSpec& optimizer) {
+  static const std::map<std::string, OptimizationMethod> methods{
+      {"auto", OptimizationMethod::automatic},
+      {"quasi_newton", OptimizationMethod::quasi_newton},
+      {"conjugate_gradients", OptimizationMethod::conjugate_gradients}};
+  optimizer.method = methods.at(item["method"].text());
+  optimizer.max_iterations = item["max_iterations"].integer();
+  optimizer.gradient_tolerance = item["gradient_tolerance"].number();
+  optimizer.step_tolerance = item["step_tolerance"].number();
+  optimizer.objective_tolerance = item["objective_tolerance"].number();
+  if (const Item groups = item["groups"]; groups.is_number()) optimizer.groups = groups.integer();
+  if (const Item budget = item["time_budget"]; !budget.is_null()) optimizer.time_budget = budget.number();
+}
+
 StudyFile study_from(Document document) {
   StudyFile result;
   Study& study = result.study;
@@ -63,6 +77,7 @@ StudyFile study_from(Document document) {
   build_objectives(root["objectives"], study);
   build_sweep(root["sweep"], study.sweep);
   build_check(root["check"], study.check);
+  build_optimizer(root["optimizer"], study.optimizer);
   check_study(study);
   result.resolved = document.root.dump(2) + "\n";
   result.locations = document.locations.to_text();

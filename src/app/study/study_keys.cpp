@@ -63,7 +63,7 @@ std::string objective_table() {
 std::span<const KeySection> study_sections() {
   static const KeySection sections[] = {
       {"experiments", experiment_keys()}, {"parameters", parameter_keys()}, {"objectives", objective_keys()},
-      {"markers", marker_keys()},         {"sweep", sweep_keys()},
+      {"markers", marker_keys()},         {"sweep", sweep_keys()},          {"optimizer", optimizer_keys()},
   };
   return sections;
 }

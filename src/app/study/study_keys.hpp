@@ -7,10 +7,11 @@ namespace recoil::app {
 std::span<const Key> parameter_keys();
 /// Of objectives/registry.cpp.
 std::span<const Key> objective_keys();
-/// The rest: experiments, markers, sweep and check.
+/// The rest: experiments, markers, sweep and check, optimizer.
 std::span<const Key> experiment_keys();
 std::span<const Key> marker_keys();
 std::span<const Key> sweep_keys();
+std::span<const Key> optimizer_keys();
 
 /// `["a", "b"]`, the names of some rows as choices.
 template <class Rows>

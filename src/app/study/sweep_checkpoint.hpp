@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/study/gradient_folder.hpp"
+#include "app/study/study_folder.hpp"
 #include "recoil/app/simulation/discrete_scene.hpp"
 #include "recoil/inverse/reduced_objective.hpp"
 #include "recoil/io/block_layout.hpp"

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/study/gradient_folder.hpp"
+#include "app/study/study_folder.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::app {

@@ -16,7 +16,7 @@ inverse::LineSample sample(const GradientJobs& experiments, const Direction& dir
   inverse::LineSample sum;
   for (const auto& experiment : experiments) {
     const inverse::ObjectiveValue result =
-        experiment->reduced_objective().value(experiment->model().values_along(direction, factor));
+        experiment->objective_like_run().value(experiment->model().values_along(direction, factor));
     if (!result.failure.empty()) sum.problem = result.failure;
     if (!result.same_steps) sum.problem = "a run with changed parameters took other (sub-)steps";
     sum.value += result.objective;

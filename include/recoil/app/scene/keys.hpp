@@ -70,10 +70,13 @@ struct Key {
   const char* unit = nullptr;    ///< SI unit; numbers may be written {"value": v, "unit": "m"}
   const char* unit_by = nullptr; ///< key of the same object whose text decides the unit, by unit_for
   const char* (*unit_for)(const std::string& text) = nullptr; ///< nullptr for a number without unit
-  const char* choices = nullptr; ///< JSON list of the values allowed (refused: tolerated)
+  /// JSON list of the values allowed (refused: tolerated); of the texts where numbers may stand, too.
+  const char* choices = nullptr;
   Mark mark = Mark::honoured;
   const char* reason = nullptr; ///< why refused; hint added to messages about a wrong type
   const char* doc = "";
+
+  bool takes_text_or_number() const { return types & text && types & (integer | number); }
 };
 
 /// A group of rows; its table stands in the documentation where the page says @name@.

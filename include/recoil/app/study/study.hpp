@@ -18,7 +18,7 @@ template <int dim>
 class Objective;
 } // namespace recoil::objectives
 
-/// A study as `recoil gradient` uses it: typed, complete, free of JSON; bodies by name,
+/// A study as `recoil gradient` and `recoil optimize` use it: typed, complete, free of JSON; bodies by name,
 /// entries of the study by their index. Names and meaning follow docs/study.md.
 namespace recoil::app {
 
@@ -135,6 +135,18 @@ struct CheckSpec {
   std::vector<double> steps; ///< relative, descending
 };
 
+enum class OptimizationMethod { automatic, quasi_newton, conjugate_gradients };
+
+struct OptimizerSpec {
+  OptimizationMethod method = OptimizationMethod::automatic;
+  int max_iterations = 100;
+  double gradient_tolerance = 1e-6; ///< relative to the gradient at the start
+  double step_tolerance = 1e-8;     ///< of relative changes
+  double objective_tolerance = 0;
+  std::optional<int> groups;         ///< empty: as many as there are experiments and ranks
+  std::optional<double> time_budget; ///< [s]
+};
+
 struct Study {
   std::vector<Experiment> experiments;
   std::vector<ParameterSpec> parameters;
@@ -142,6 +154,7 @@ struct Study {
   std::vector<MarkerSpec> markers;
   SweepSpec sweep;
   CheckSpec check;
+  OptimizerSpec optimizer;
 
   std::vector<std::string> warnings; ///< accepted, but probably not meant
 };

@@ -1,4 +1,4 @@
-#include "app/study/gradient_folder.hpp"
+#include "app/study/study_folder.hpp"
 
 #include <algorithm>
 #include <system_error>
@@ -18,12 +18,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-void refuse_names_of_files(const Study& study) {
+void refuse_names_of_files(const StudyCommand& command, const Study& study) {
+  std::vector<std::string> files{".",          "..",      "study.json",  "inputs.json",
+                                 "check.json", "log.txt", command.result};
+  files.insert(files.end(), command.files.begin(), command.files.end());
   for (const Experiment& experiment : study.experiments) {
-    const bool taken = std::ranges::any_of(
-        std::initializer_list<const char*>{".", "..", "study.json", "inputs.json", "gradient.json",
-                                           "check.json", "gradient.h5", "log.txt"},
-        [&](const char* file) { return experiment.name == file; });
+    const bool taken = std::ranges::find(files, experiment.name) != files.end();
     if (taken || experiment.name.starts_with("recoil.lock") || experiment.name.ends_with(".part"))
       throw InputError(experiment.where.of("name"), "the folder of experiment '" + experiment.name +
                                                         "' would have the name of a file beside it; give "
@@ -54,8 +54,8 @@ bool is_leftover_of_experiment(const fs::directory_entry& entry) {
   return checkpoint::is_leftover_of_run(entry) || checkpoint::is_file_or_part(entry, "pilot.json");
 }
 
-/// Leftovers of a gradient, for which `study` is to be run now.
-bool is_leftover_of_gradient(const fs::directory_entry& entry, const Study& study) {
+/// Leftovers of a command, for which `study` is to be run now.
+bool is_leftover_of_command(const fs::directory_entry& entry, const Study& study) {
   const std::string name = entry.path().filename().string();
   std::error_code error;
   if (!fs::is_directory(entry.symlink_status()))
@@ -72,37 +72,38 @@ bool is_leftover_of_gradient(const fs::directory_entry& entry, const Study& stud
 
 } // namespace
 
-GradientFolder GradientFolder::create(const parallel::Communicator& comm, const fs::path& root,
-                                      const Study& study) {
-  parallel::collectively(comm, [&] { refuse_names_of_files(study); });
-  GradientFolder folder(root);
+StudyFolder StudyFolder::create(const parallel::Communicator& comm, StudyCommand command,
+                                const fs::path& root, const Study& study) {
+  parallel::collectively(comm, [&] { refuse_names_of_files(command, study); });
+  StudyFolder folder(std::move(command), root);
   folder.made_ = std::make_unique<checkpoint::RunFolder>(checkpoint::RunFolder::create(
-      comm, root, [&](const fs::directory_entry& entry) { return is_leftover_of_gradient(entry, study); }));
+      comm, root, [&](const fs::directory_entry& entry) { return is_leftover_of_command(entry, study); }));
   return folder;
 }
 
-GradientFolder GradientFolder::open(const parallel::Communicator& comm, const fs::path& root) {
-  GradientFolder folder(root);
+StudyFolder StudyFolder::open(const parallel::Communicator& comm, StudyCommand command,
+                              const fs::path& root) {
+  StudyFolder folder(std::move(command), root);
+  const std::string given = "give the one that an earlier recoil " + folder.command_.name + " got with -o";
   parallel::collectively(comm, [&] {
     if (comm.rank() != 0) return;
     std::error_code error;
-    if (!fs::is_directory(root, error))
-      throw InputError(root.string(),
-                       "there is no such folder; give the one that an earlier recoil gradient got with -o");
+    if (!fs::is_directory(root, error)) throw InputError(root.string(), "there is no such folder; " + given);
     if (!fs::exists(folder.study(), error))
-      throw InputError(root.string(),
-                       "this is no folder of a gradient, it has no study.json; give the one "
-                       "that an earlier recoil gradient got with -o, or start again in a new folder");
+      throw InputError(root.string(), "this is no folder of recoil " + folder.command_.name +
+                                          ", it has no study.json; " + given +
+                                          ", or start again in a new folder");
     folder.lock_ = std::make_unique<FolderLock>(root);
   });
   return folder;
 }
 
-void GradientFolder::begin(const parallel::Communicator& comm, const Study& study,
-                           const std::string& resolved_study, const std::vector<std::string>& resolved_scenes,
-                           const std::vector<fs::path>& files) {
+void StudyFolder::begin(const parallel::Communicator& comm, const Study& study,
+                        const std::string& resolved_study, const std::vector<std::string>& resolved_scenes,
+                        const std::vector<fs::path>& files) {
   nlohmann::json json = nlohmann::json::parse(resolved_study);
-  nlohmann::ordered_json inputs{{"study", nullptr}, {"scenes", nlohmann::ordered_json::object()}};
+  nlohmann::ordered_json inputs{
+      {"command", command_.name}, {"study", nullptr}, {"scenes", nlohmann::ordered_json::object()}};
   for (std::size_t e = 0; e < study.experiments.size(); ++e) {
     const std::string& name = study.experiments[e].name;
     made_by_begin_.emplace_back(checkpoint::RunFolder::create(comm, experiment(name).root))
@@ -119,13 +120,13 @@ void GradientFolder::begin(const parallel::Communicator& comm, const Study& stud
   });
 }
 
-bool GradientFolder::has_states(const parallel::Communicator& comm, const Study& study) const {
+bool StudyFolder::has_states(const parallel::Communicator& comm, const Study& study) const {
   return std::ranges::any_of(study.experiments, [&](const Experiment& one) {
     return checkpoint::TrajectoryReader::exists(comm, experiment(one.name).trajectory());
   });
 }
 
-void GradientFolder::discard(const parallel::Communicator& comm) {
+void StudyFolder::discard(const parallel::Communicator& comm) {
   std::error_code ignored;
   if (comm.rank() == 0)
     for (const fs::path& file : {study(), inputs()}) fs::remove(file, ignored);
@@ -133,7 +134,7 @@ void GradientFolder::discard(const parallel::Communicator& comm) {
   if (made_) made_->discard();
 }
 
-bool GradientFolder::require_inputs(const parallel::Communicator& comm) const {
+bool StudyFolder::require_inputs(const parallel::Communicator& comm) const {
   const SealedJson sealed = read_sealed_json(comm, inputs());
   if (!sealed.exists) return false;
   if (!sealed.content || !sealed.content->contains("study"))
@@ -142,6 +143,9 @@ bool GradientFolder::require_inputs(const parallel::Communicator& comm) const {
                     "file in its place, or remove it if " +
                     study().string() + " is as it should be");
   const nlohmann::ordered_json& then = *sealed.content;
+  if (const auto made_by = then.value("command", command_.name); made_by != command_.name)
+    throw InputError(root_.string(), "this is a folder of recoil " + made_by + ", not of recoil " +
+                                         command_.name + "; run recoil " + made_by + " --restart with it");
   require_undamaged(comm, study(), then.at("study"), inputs(),
                     "; if it was changed on purpose, remove " + inputs().string() +
                         " and run again with --restart");
@@ -151,9 +155,10 @@ bool GradientFolder::require_inputs(const parallel::Communicator& comm) const {
   return true;
 }
 
-void GradientFolder::accept_inputs(const parallel::Communicator& comm, const Study& study,
-                                   const std::vector<fs::path>& files) const {
-  nlohmann::ordered_json inputs{{"study", digests_of(comm, {this->study()}).front()},
+void StudyFolder::accept_inputs(const parallel::Communicator& comm, const Study& study,
+                                const std::vector<fs::path>& files) const {
+  nlohmann::ordered_json inputs{{"command", command_.name},
+                                {"study", digests_of(comm, {this->study()}).front()},
                                 {"scenes", nlohmann::ordered_json::object()},
                                 {"files", digests_of(comm, files)}};
   for (const Experiment& known : study.experiments)
@@ -161,14 +166,14 @@ void GradientFolder::accept_inputs(const parallel::Communicator& comm, const Stu
   write_sealed_json(comm, this->inputs(), inputs);
 }
 
-void GradientFolder::write_result(const parallel::Communicator& comm,
-                                  const nlohmann::ordered_json& result) const {
+void StudyFolder::write_result(const parallel::Communicator& comm,
+                               const nlohmann::ordered_json& result) const {
   parallel::collectively(comm, [&] {
     if (comm.rank() == 0) write_file_atomically(this->result(), result.dump(1) + "\n");
   });
 }
 
-void GradientFolder::discard_result(const parallel::Communicator& comm) const {
+void StudyFolder::discard_result(const parallel::Communicator& comm) const {
   parallel::collectively(comm, [&] {
     if (comm.rank() != 0) return;
     for (const fs::path& file : {result(), check()}) {

@@ -15,7 +15,7 @@ namespace recoil::app {
 
 /// Where one experiment of a study keeps its run and its sweep.
 struct ExperimentFolder {
-  std::filesystem::path root, study; ///< `study`: the study file of the gradient folder
+  std::filesystem::path root, study; ///< `study`: the study file of the folder around
   /// Digests of the files that study and scene name, by path; what was made from others is not used.
   nlohmann::ordered_json inputs = {};
 
@@ -29,19 +29,27 @@ struct ExperimentFolder {
   std::filesystem::path sweep() const { return root / "sweep.json"; }
 };
 
-/// The folder of `recoil gradient`: study.json, inputs.json with the checksums of what it was begun with,
-/// gradient.json, check.json, gradient.h5, log.txt, and a run folder per experiment. Locked against a second
-/// job as long as this object lives.
-class GradientFolder {
+/// A command that works on a study in a folder.
+struct StudyCommand {
+  std::string name;               ///< "gradient"
+  std::string result;             ///< "gradient.json"
+  std::vector<std::string> files; ///< what else it puts into the folder
+};
+
+/// The folder of a study: study.json, inputs.json with the checksums of what it was begun with, log.txt, a
+/// run folder per experiment, and the files of its command. Locked against a second job as long as this
+/// object lives.
+class StudyFolder {
 public:
-  /// Makes `root` for a new study; removes leftovers of a gradient that was ended before the initial state of
-  /// its first run was complete. @throws InputError where it holds anything else, or an experiment of `study`
-  /// has the name of a file in it; FileError as RunFolder::create(). Collective.
-  static GradientFolder create(const parallel::Communicator& comm, const std::filesystem::path& root,
-                               const Study& study);
-  /// Opens the folder of an earlier gradient. @throws InputError if it is none, FileError if another job
+  /// Makes `root` for a new study; removes leftovers of a command that was ended before settle() had anything
+  /// to keep. @throws InputError where it holds anything else, or an experiment of `study` has the name of a
+  /// file in it; FileError as RunFolder::create(). Collective.
+  static StudyFolder create(const parallel::Communicator& comm, StudyCommand command,
+                            const std::filesystem::path& root, const Study& study);
+  /// Opens the folder of an earlier `command`. @throws InputError if it is none, FileError if another job
   /// holds it. Collective.
-  static GradientFolder open(const parallel::Communicator& comm, const std::filesystem::path& root);
+  static StudyFolder open(const parallel::Communicator& comm, StudyCommand command,
+                          const std::filesystem::path& root);
 
   /// Writes the resolved scenes, one per experiment, the checksums of all inputs, `files` among them, and
   /// then the resolved study, which refers to the scenes: from here on the folder can be continued. The run
@@ -50,8 +58,8 @@ public:
              const std::vector<std::string>& resolved_scenes,
              const std::vector<std::filesystem::path>& files);
   /// Looks whether study, scenes and files are those of begin(). False if their checksums are gone: whoever
-  /// changes the study on purpose removes them. Collective. @throws FileError, or InputError for files, on
-  /// every rank.
+  /// changes the study on purpose removes them. Collective. @throws FileError, or InputError for files and
+  /// for the folder of another command, on every rank.
   bool require_inputs(const parallel::Communicator& comm) const;
   /// Writes checksums of what is there in the place of those that are gone. Collective. @throws FileError on
   /// every rank.
@@ -68,9 +76,9 @@ public:
   bool is_settled() const { return settled_; }
   /// Whether any run has stored its initial state. Collective.
   bool has_states(const parallel::Communicator& comm, const Study& study) const;
-  /// Replaces gradient.json. Collective. @throws FileError on every rank.
+  /// Replaces the result of the command. Collective. @throws FileError on every rank.
   void write_result(const parallel::Communicator& comm, const nlohmann::ordered_json& result) const;
-  /// Removes gradient.json and check.json: what they say does not belong to what comes now. Collective.
+  /// Removes a result and a check: what they say does not belong to what comes now. Collective.
   void discard_result(const parallel::Communicator& comm) const;
 
   const std::filesystem::path& root() const { return root_; }
@@ -79,13 +87,14 @@ public:
   /// What a check has found, sealed, so that a gradient that is written again keeps it.
   std::filesystem::path check() const { return root_ / "check.json"; }
   std::filesystem::path log() const { return root_ / "log.txt"; }
-  std::filesystem::path fields() const { return root_ / "gradient.h5"; }
   ExperimentFolder experiment(const std::string& name) const { return {root_ / name, study()}; }
 
 private:
-  explicit GradientFolder(std::filesystem::path root) : root_(std::move(root)) {}
-  std::filesystem::path result() const { return root_ / "gradient.json"; }
+  StudyFolder(StudyCommand command, std::filesystem::path root)
+      : command_(std::move(command)), root_(std::move(root)) {}
+  std::filesystem::path result() const { return root_ / command_.result; }
 
+  StudyCommand command_;
   std::filesystem::path root_;
   std::unique_ptr<checkpoint::RunFolder> made_;      ///< by create()
   std::vector<checkpoint::RunFolder> made_by_begin_; ///< of the experiments, until settle()

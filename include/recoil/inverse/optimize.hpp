@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "recoil/linalg/minimize_bounded.hpp"
+#include "recoil/parallel/communicator.hpp"
+
+namespace recoil::inverse {
+
+/// A function of design variables, which all ranks hold and evaluate together. Both members are collective
+/// and give the same on every rank; what they throw, they throw on every rank.
+class DesignObjective {
+public:
+  virtual ~DesignObjective() = default;
+  /// J(x); infinite where x has no solution.
+  virtual double value(std::span<const double> x) = 0;
+  /// dJ/dx. @pre value(x) is finite.
+  virtual std::vector<double> gradient(std::span<const double> x) = 0;
+};
+
+/// The variables of an optimisation. An optimiser sees x / unit.
+struct DesignVariables {
+  std::vector<double> start, lower, upper; ///< infinite where there is no bound
+  std::vector<double> unit;                ///< typical sizes of changes
+};
+
+/// Where an optimisation ends, beside where `on_iterate` ends it.
+struct StopRules {
+  int max_iterations = 100;
+  double gradient_tolerance = 1e-6; ///< of the gradient by x / unit, relative to its norm at the start
+  double step_tolerance = 1e-8;     ///< of the change of x / unit in an iteration
+  double objective_tolerance = 0;   ///< of J itself
+};
+
+/// Shown the start and every iterate, with x as DesignObjective has it and the gradient and the step of
+/// x / unit; says why to end there, or nothing. Collective; the answer of the first rank counts.
+using OnIterate = std::function<std::string(const linalg::Iterate&)>;
+
+/// Minimises an objective between bounds, by linalg::minimize_bounded() on the first rank, while the others
+/// wait for what it asks all of them to evaluate: the iterates depend on the values of the objective alone,
+/// whatever the number of ranks. The result is that of every rank. Collective. @throws InputError where the
+/// objective has no value at the start; what its members and `on_iterate` throw.
+linalg::BoundedMinimum optimize(const parallel::Communicator& comm, DesignObjective& objective,
+                                const DesignVariables& variables, linalg::DescentMethod method,
+                                const StopRules& rules, const OnIterate& on_iterate);
+
+} // namespace recoil::inverse

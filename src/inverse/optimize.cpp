@@ -1,0 +1,158 @@
+#include "recoil/inverse/optimize.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "recoil/base/error.hpp"
+
+namespace recoil::inverse {
+
+namespace {
+
+using linalg::BoundedMinimum;
+using linalg::Iterate;
+
+/// What the first rank asks all ranks for.
+enum class Request : int { value, gradient, iterate, end };
+
+/// The work that all ranks do together, as the first one asks for it.
+class SharedWork {
+public:
+  SharedWork(const parallel::Communicator& comm, DesignObjective& objective, const OnIterate& on_iterate)
+      : comm_(comm), objective_(objective), on_iterate_(on_iterate) {}
+
+  /// On the first rank: does `request` with everybody.
+  void ask(Request request, const std::vector<double>& x, Iterate at = {}) {
+    std::vector<double> head{static_cast<double>(request), static_cast<double>(at.iteration), at.value,
+                             at.gradient_norm, at.step};
+    head.insert(head.end(), x.begin(), x.end());
+    comm_.broadcast(head);
+    work(head);
+  }
+  /// On the others: does what the first rank asks for until the end.
+  void serve() {
+    std::vector<double> head;
+    do {
+      comm_.broadcast(head);
+      work(head);
+    } while (static_cast<Request>(head[0]) != Request::end);
+  }
+
+  double value() const { return value_; }
+  const std::vector<double>& gradient() const { return gradient_; }
+  const std::string& reason() const { return reason_; }
+  /// What was thrown last was thrown on every rank.
+  bool has_failed_everywhere() const { return is_at_work_; }
+
+private:
+  void work(std::span<const double> head) {
+    is_at_work_ = true;
+    const std::span<const double> x = head.subspan(5);
+    switch (static_cast<Request>(head[0])) {
+    case Request::value:
+      value_ = objective_.value(x);
+      break;
+    case Request::gradient:
+      gradient_ = objective_.gradient(x);
+      break;
+    case Request::iterate:
+      reason_ = on_iterate_({static_cast<int>(head[1]), x, head[2], head[3], head[4]});
+      break;
+    case Request::end:
+      break;
+    }
+    is_at_work_ = false;
+  }
+
+  const parallel::Communicator& comm_;
+  DesignObjective& objective_;
+  const OnIterate& on_iterate_;
+  double value_ = 0;
+  std::vector<double> gradient_;
+  std::string reason_;
+  bool is_at_work_ = false;
+};
+
+std::vector<double> in_units(std::span<const double> x, const DesignVariables& variables) {
+  std::vector<double> z(x.size());
+  for (std::size_t i = 0; i < z.size(); ++i) z[i] = x[i] / variables.unit[i];
+  return z;
+}
+
+/// The inverse; rounding must not lead out of the bounds.
+std::vector<double> from_units(std::span<const double> z, const DesignVariables& variables) {
+  std::vector<double> x(z.size());
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = std::clamp(z[i] * variables.unit[i], variables.lower[i], variables.upper[i]);
+  return x;
+}
+
+/// Why the rules end the optimisation at an iterate, or nothing.
+std::string apply(const StopRules& rules, const Iterate& at, double first_gradient_norm) {
+  if (at.value <= rules.objective_tolerance)
+    return fmt::format("the objective is at most {:g}", rules.objective_tolerance);
+  if (at.gradient_norm <= rules.gradient_tolerance * first_gradient_norm)
+    return fmt::format("the gradient is at most {:g} of that at the start", rules.gradient_tolerance);
+  if (at.iteration > 0 && at.step <= rules.step_tolerance)
+    return fmt::format("the step is at most {:g}", rules.step_tolerance);
+  if (at.iteration >= rules.max_iterations) return fmt::format("{} iterations are done", at.iteration);
+  return "";
+}
+
+BoundedMinimum lead(SharedWork& work, const DesignVariables& variables, linalg::DescentMethod method,
+                    const StopRules& rules) {
+  const linalg::BoundedFunction function{
+      in_units(variables.lower, variables), in_units(variables.upper, variables),
+      [&](std::span<const double> z) {
+        work.ask(Request::value, from_units(z, variables));
+        return work.value();
+      },
+      [&](std::span<const double> z, std::span<double> gradient) {
+        work.ask(Request::gradient, from_units(z, variables));
+        std::ranges::transform(work.gradient(), variables.unit, gradient.begin(), std::multiplies<>());
+      }};
+  double first_gradient_norm = 0;
+  const auto stop = [&](const Iterate& at) {
+    if (at.iteration == 0) first_gradient_norm = at.gradient_norm;
+    work.ask(Request::iterate, from_units(at.x, variables), at);
+    return work.reason().empty() ? apply(rules, at, first_gradient_norm) : work.reason();
+  };
+  BoundedMinimum found = minimize_bounded(function, in_units(variables.start, variables), method, stop);
+  found.x = from_units(found.x, variables);
+  return found;
+}
+
+} // namespace
+
+BoundedMinimum optimize(const parallel::Communicator& comm, DesignObjective& objective,
+                        const DesignVariables& variables, linalg::DescentMethod method,
+                        const StopRules& rules, const OnIterate& on_iterate) {
+  SharedWork work(comm, objective, on_iterate);
+  BoundedMinimum found;
+  std::exception_ptr own; // of the first rank alone
+  if (comm.rank() != 0) {
+    work.serve();
+  } else {
+    try {
+      found = lead(work, variables, method, rules);
+    } catch (...) {
+      if (work.has_failed_everywhere()) throw;
+      own = std::current_exception();
+    }
+    work.ask(Request::end, {});
+  }
+  parallel::collectively(comm, [&] {
+    if (own) std::rethrow_exception(own);
+  });
+  comm.broadcast(found.x);
+  comm.broadcast(found.reason);
+  std::vector<double> numbers{found.value, found.is_asked ? 1.0 : 0.0};
+  comm.broadcast(numbers);
+  found.value = numbers[0];
+  found.is_asked = numbers[1] != 0;
+  return found;
+}
+
+} // namespace recoil::inverse

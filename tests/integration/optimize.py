@@ -1,0 +1,202 @@
+"""`recoil optimize` as a whole: parameters of three experiments found again from markers, on any number of ranks and groups, and
+from whatever state an interrupted, killed or torn folder is in; no finished experiment is evaluated twice; exit codes."""
+import csv
+import glob
+import json
+import os
+import random
+import shutil
+import signal
+import time
+
+import numpy as np
+
+import runs
+from studies import slide, start
+
+TRUE = {"E": 1.3e5, "friction": 0.25, "damping": 15.0}
+START = {"E": 1e5, "friction": 0.35, "damping": 30.0}
+VELOCITIES = ([0.6, -0.8], [0.4, -1.0], [-0.5, -0.6])
+
+
+def throw(velocity, E, friction, damping):
+    scene = slide(steps=10)
+    scene["materials"] = [{"type": "NeoHookean", "body": name, "E": stiffness, "nu": 0.3, "rho": 1000, "psi": psi, "phi": 10}
+                          for name, stiffness, psi in (("lower", 1e5, 20), ("upper", E, damping))]
+    scene["contact"]["friction_coefficient"] = friction
+    scene["initial_conditions"]["velocity"][0]["value"] = velocity
+    return scene
+
+
+def observe(recoil, name, scene):
+    """Markers on three corners of the upper block, as CSV, and their definition."""
+    folder = recoil.simulate(1, recoil.write_scene(name + "-true", scene), name + "-true")
+    rest = runs.coordinates(folder)
+    corners = [int(np.abs(rest - point).sum(axis=1).argmin()) for point in ([-0.137, 0.304], [0.263, 0.304], [0.263, 0.004])]
+    path = recoil.path(name + ".csv")
+    with open(path, "w") as file:
+        file.write("time,marker,x,y,sd\n")
+        for k, corner in enumerate(corners):
+            for step in range(11):
+                x = rest[corner] + runs.state(folder, step)[corner, :2]
+                file.write("%r,m%d,%r,%r,1e-3\n" % (0.004 * step, k, float(x[0]), float(x[1])))
+    return path, [{"name": "m%d" % k, "body": "upper", "rest": [float(x) for x in rest[corner]]} for k, corner in enumerate(corners)]
+
+
+def study_of(recoil, **optimizer):
+    experiments, objectives = [], []
+    for i, velocity in enumerate(VELOCITIES):
+        name = "throw-%d" % i
+        path, markers = observe(recoil, name, throw(velocity, **TRUE))
+        experiments.append({"name": name, "scene": recoil.write_scene(name, throw(velocity, **START))})
+        objectives.append({"name": "path-%d" % i, "type": "markers", "experiment": name, "target": path, "time": "integral", "weight": 1})
+    return {
+        "experiments": experiments,
+        "parameters": [{"name": "E", "quantity": "young_modulus", "body": "upper", "initial": START["E"], "bounds": [1e4, 1e6], "scale": "log"},
+                       {"name": "friction", "quantity": "friction", "bodies": ["lower", "upper"], "initial": START["friction"], "bounds": [0, 1]},
+                       {"name": "damping", "quantity": "damping_shear", "body": "upper", "initial": START["damping"], "bounds": [0, 100]}],
+        "objectives": objectives, "markers": markers, "sweep": {"tolerance": 1e-12},
+        "optimizer": dict({"gradient_tolerance": 1e-8}, **optimizer),
+    }
+
+
+def optimize(recoil, ranks, study, name, *arguments, expect=0):
+    folder = recoil.path(name)
+    recoil.run(ranks, "optimize", study, "-o", folder, "-q", *arguments, expect=expect)
+    return folder
+
+
+def restart(recoil, ranks, folder, expect=0):
+    return recoil.run(ranks, "optimize", "--restart", folder, "-q", expect=expect)
+
+
+def fit(folder):
+    with open(os.path.join(folder, "fit.json")) as file:
+        return json.load(file)
+
+
+def history(folder):
+    with open(os.path.join(folder, "history.csv")) as file:
+        rows = list(csv.DictReader(file))
+    return {key: np.array([float(row[key]) for row in rows]) for key in rows[0]}
+
+
+def evaluations(folder):
+    """What was evaluated: design, experiment, value or gradient."""
+    found = []
+    for path in glob.glob(os.path.join(folder, "evaluations", "*.jsonl")):
+        with open(path) as file:
+            lines = [json.loads(line[9:]) for line in file]
+        found += [(line["x"], line["experiment"], line["what"]) for line in lines]
+    return found
+
+
+def iterates(folder):
+    columns = history(folder)
+    return np.array([columns[name] for name in TRUE]).T / np.array(list(TRUE.values()))
+
+
+def same_iterates(a, b, tolerance, text):
+    x, y = iterates(a), iterates(b)
+    error = np.abs(x - y).max() if x.shape == y.shape else np.inf
+    runs.check(error <= tolerance, "%s: the same %d iterates to %.1e" % (text, len(x), error))
+
+
+def recovered(folder):
+    found = fit(folder)
+    runs.check(found["status"] == "done" and found["objective"] < 1e-6 * found["initial_objective"],
+               "the objective falls from %.3g to %.3g" % (found["initial_objective"], found["objective"]))
+    for name, value in TRUE.items():
+        error = abs(found["parameters"][name]["value"] / value - 1)
+        runs.check(error < 1e-3, "%s is found again to %.1e" % (name, error))
+    runs.check(abs(sum(found["per_experiment"].values()) - found["objective"]) < 1e-12 * found["initial_objective"],
+               "the experiments add up to the objective")
+    columns = history(folder)
+    runs.check(len(columns["iteration"]) == found["iterations"] + 1 and (np.diff(columns["objective"]) < 0).all(),
+               "history.csv has a falling objective per iteration")
+
+
+def groups(recoil, study, document, whole):
+    for ranks, count in ((2, 2), (3, 3), (4, 2)):
+        name = "groups-%d" % count
+        folder = optimize(recoil, ranks, recoil.write_scene(name, dict(document, optimizer=dict(document["optimizer"], groups=count))),
+                          "fit-%s-%d" % (name, ranks))
+        same_iterates(folder, whole, 1e-8, "%d groups on %d ranks" % (count, ranks))
+        runs.check(fit(folder)["groups"] == count, "fit.json names %d groups" % count)
+
+
+def killed(recoil, study, whole):
+    """kill -9 at random moments, resumed on other ranks."""
+    random.seed(7)
+    folder = recoil.path("killed")
+    process = start(recoil, 2, study, "-o", folder, command="optimize")
+    seconds = fit(whole)["wall_s"]
+    for ranks in (3, 1, 2):
+        time.sleep(random.uniform(0.1, 0.5) * seconds)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        os.system("pkill -9 -f -- '%s'" % folder)
+        process = start(recoil, ranks, "--restart", folder, command="optimize") if os.path.exists(os.path.join(folder, "study.json")) else \
+            start(recoil, ranks, study, "-o", folder, command="optimize")
+    runs.check(process.wait() == 0, "an optimisation that was killed thrice ends")
+    same_iterates(folder, whole, 1e-6, "killed thrice")
+    done = evaluations(folder)
+    runs.check(len(done) == len(set(done)), "none of %d evaluations was repeated" % len(done))
+
+
+def torn(recoil, whole):
+    """A half written line costs one evaluation; a damaged one is refused."""
+    copy = recoil.path("torn")
+    shutil.copytree(whole, copy)
+    path = glob.glob(os.path.join(copy, "evaluations", "*.jsonl"))[0]
+    os.truncate(path, os.path.getsize(path) - 7)
+    restart(recoil, 2, copy)
+    runs.check(np.array_equal(iterates(copy), iterates(whole)) or np.abs(iterates(copy) - iterates(whole)).max() < 1e-6, "a torn line is evaluated again")
+    with open(path, "r+b") as file:
+        file.seek(40)
+        file.write(b"#")
+    code, text = restart(recoil, 1, copy, expect=4)
+    runs.check("damaged" in text, "a damaged line is refused: exit %d" % code)
+
+
+def interrupted(recoil, study, whole):
+    folder = recoil.path("interrupted")
+    process = start(recoil, 1, study, "-o", folder, command="optimize")
+    path = os.path.join(folder, "history.csv")
+    while not os.path.exists(path):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGUSR1)
+    runs.check(process.wait() == 75, "a signal ends it with exit code 75")
+    runs.check(fit(folder)["status"] == "interrupted", "fit.json says that it was interrupted")
+    restart(recoil, 1, folder)
+    same_iterates(folder, whole, 1e-6, "interrupted")
+    code, text = recoil.run(1, "gradient", "--restart", folder, expect=2)
+    runs.check("recoil optimize --restart" in text, "recoil gradient refuses the folder and says why")
+
+
+def unsolvable(recoil, document):
+    """Without a value at the start there is nothing to improve."""
+    scene = throw(VELOCITIES[0], **START)
+    scene["solver"]["nonlinear"] = {"max_iterations": 1, "grad_norm_tol": 1e-16, "rel_grad_norm_tol": 1e-16}
+    bad = dict(document, experiments=[dict(document["experiments"][0], scene=recoil.write_scene("hard", scene))],
+               objectives=document["objectives"][:1])
+    folder = optimize(recoil, 1, recoil.write_scene("hard-study", bad), "hard", expect=3)
+    found = fit(folder)
+    runs.check(found["status"] == "failed" and "throw-0" in found["reason"], "an experiment without a solution is named: " + found["reason"][:120])
+
+
+def main(recoil):
+    document = study_of(recoil, groups=1)
+    study = recoil.write_scene("study", document)
+    whole = optimize(recoil, 1, study, "whole")
+    recovered(whole)
+    same_iterates(optimize(recoil, 2, study, "two"), whole, 1e-6, "2 ranks")
+    groups(recoil, study, document, whole)
+    killed(recoil, study, whole)
+    torn(recoil, whole)
+    interrupted(recoil, study, whole)
+    unsolvable(recoil, document)
+
+
+with runs.Recoil() as recoil:
+    main(recoil)

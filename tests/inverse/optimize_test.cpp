@@ -1,0 +1,119 @@
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "recoil/base/error.hpp"
+#include "recoil/inverse/optimize.hpp"
+
+namespace recoil::inverse {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+using linalg::DescentMethod;
+using linalg::Iterate;
+
+/// sum_i (i + 1) (x_i / unit_i - i - 1)^2 of n variables, each of which another rank looks at; infinite where
+/// x_0 / unit_0 > 3.
+class Paraboloid : public DesignObjective {
+public:
+  Paraboloid(const parallel::Communicator& comm, std::vector<double> unit)
+      : comm_(comm), unit_(std::move(unit)) {}
+
+  double value(std::span<const double> x) override {
+    ++values;
+    if (values == fails_at) throw FileError("a file is full");
+    if (x[0] / unit_[0] > 3) return infinity;
+    double sum = 0;
+    for (std::size_t i = comm_.rank(); i < x.size(); i += comm_.size())
+      sum += (i + 1.0) * std::pow(distance(x, i), 2);
+    return comm_.sum(sum);
+  }
+  std::vector<double> gradient(std::span<const double> x) override {
+    std::vector<double> g(x.size(), 0.0);
+    for (std::size_t i = comm_.rank(); i < x.size(); i += comm_.size())
+      g[i] = 2 * (i + 1.0) * distance(x, i) / unit_[i];
+    comm_.sum(g);
+    return g;
+  }
+
+  int values = 0, fails_at = -1;
+
+private:
+  double distance(std::span<const double> x, std::size_t i) const { return x[i] / unit_[i] - i - 1; }
+  const parallel::Communicator& comm_;
+  std::vector<double> unit_;
+};
+
+class Optimize : public ::testing::Test {
+protected:
+  static DesignVariables variables() {
+    return {{0, 0, 0, 0},
+            std::vector<double>(4, -infinity),
+            {infinity, 1.5e6, infinity, infinity},
+            {1, 1 << 20, 0.25, 1}};
+  }
+  parallel::Communicator comm_{MPI_COMM_WORLD};
+  Paraboloid paraboloid_{comm_, {1, 1 << 20, 0.25, 1}};
+};
+
+TEST_F(Optimize, FindsTheMinimumBetweenBoundsOnEveryRank) {
+  int shown = 0;
+  const auto found =
+      optimize(comm_, paraboloid_, variables(), DescentMethod::quasi_newton, {}, [&](const Iterate& at) {
+        EXPECT_EQ(at.iteration, shown++);
+        EXPECT_EQ(at.x.size(), 4);
+        return std::string();
+      });
+  EXPECT_NEAR(found.x[0], 1, 1e-5);
+  EXPECT_EQ(found.x[1], 1.5e6);
+  EXPECT_NEAR(found.x[2], 0.75, 1e-5);
+  EXPECT_NEAR(found.x[3], 4, 1e-5);
+  EXPECT_NEAR(found.value, 2 * std::pow(2 - 1.5e6 / (1 << 20), 2), 1e-8);
+  EXPECT_NE(found.reason.find("gradient"), std::string::npos) << found.reason;
+  EXPECT_GT(shown, 2);
+}
+
+TEST_F(Optimize, StopsByEachOfItsRules) {
+  const auto end = [&](StopRules rules) {
+    return optimize(comm_, paraboloid_, variables(), DescentMethod::quasi_newton, rules,
+                    [](const Iterate&) { return std::string(); })
+        .reason;
+  };
+  EXPECT_EQ(end({2}), "2 iterations are done");
+  EXPECT_EQ(end({0}), "0 iterations are done");
+  EXPECT_EQ(end({100, 0, 0.1}), "the step is at most 0.1");
+  EXPECT_EQ(end({100, 0, 0, 10}), "the objective is at most 10");
+  EXPECT_EQ(end({100, 0.5}), "the gradient is at most 0.5 of that at the start");
+}
+
+TEST_F(Optimize, EndsWhereItIsTold) {
+  const auto found =
+      optimize(comm_, paraboloid_, variables(), DescentMethod::conjugate_gradients, {},
+               [](const Iterate& at) { return std::string(at.iteration == 1 ? "enough" : ""); });
+  EXPECT_EQ(found.reason, "enough");
+  EXPECT_TRUE(found.is_asked);
+}
+
+TEST_F(Optimize, MakesErrorsThoseOfEveryRank) {
+  const auto go = [&](auto on_iterate) {
+    return optimize(comm_, paraboloid_, variables(), DescentMethod::quasi_newton, {}, on_iterate);
+  };
+  const auto nothing = [](const Iterate&) { return std::string(); };
+  paraboloid_.fails_at = 3;
+  EXPECT_THROW(go(nothing), FileError);
+  paraboloid_.fails_at = -1;
+  EXPECT_THROW(go([](const Iterate& at) -> std::string {
+                 if (at.iteration == 1) throw Error(ExitCode::interrupted, "stop");
+                 return "";
+               }),
+               Error);
+  // Only the first rank sees that there is no value to start from.
+  DesignVariables outside = variables();
+  outside.start[0] = 5;
+  EXPECT_THROW(optimize(comm_, paraboloid_, outside, DescentMethod::quasi_newton, {}, nothing), InputError);
+}
+
+} // namespace
+} // namespace recoil::inverse
