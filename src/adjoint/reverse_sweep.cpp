@@ -115,7 +115,7 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
     if (!std::isfinite(rhs.norm()))
       return at_step(record, "the derivative of the objective is not finite: its values are too large for "
                              "double precision");
-    const stepping::TransposedSolve solve = step_.solve(rhs, column.p, options_.relative_tolerance);
+    const stepping::LinearSolve solve = step_.solve(rhs, column.p, options_.relative_tolerance);
     ++totals_.solves;
     totals_.linear_iterations += solve.iterations;
     totals_.largest_relative_residual = std::max(totals_.largest_relative_residual, solve.relative_residual);

@@ -151,7 +151,7 @@ private:
     scatter(q_[mass] * unit_mass().cwiseProduct(gather(x)), y);
     y.update_ghosts();
   }
-  stepping::TransposedSolve solve(const Vector& b, Vector& x, double) override {
+  stepping::LinearSolve solve(const Vector& b, Vector& x, double) override {
     MatrixXd matrix = B_ * B_ * potentials_->hessian;
     matrix.diagonal() += q_[mass] * unit_mass();
     scatter(matrix.llt().solve(gather(b)), x);

@@ -117,7 +117,7 @@ public:
     y = x;
     y.scale(inertia_ ? q_[mass] : 0);
   }
-  stepping::TransposedSolve solve(const Vector& b, Vector& x, double) override {
+  stepping::LinearSolve solve(const Vector& b, Vector& x, double) override {
     const double B = record_->coefficients.scaled_dt(record_->dt);
     for (std::size_t i = 0; i < 2; ++i)
       x.write_owned()[i] =

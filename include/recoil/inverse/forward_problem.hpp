@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "recoil/adjoint/reverse_sweep.hpp"
+#include "recoil/adjoint/tangent_sweep.hpp"
 #include "recoil/linalg/vector.hpp"
 #include "recoil/stepping/solver.hpp"
 
@@ -36,6 +37,19 @@ public:
   virtual std::vector<GatheredArray> gathered() = 0;
 };
 
+/// The tangent-linear problem of a forward problem: how its residuals change along directions in the space of
+/// its parameters. All members are collective.
+class TangentProblem {
+public:
+  virtual ~TangentProblem() = default;
+  virtual stepping::TangentStep& step() = 0;
+  /// Gathers the changes of the residuals; has to be shown the states that the problem observes, by rising
+  /// id, with all directions of one before the next.
+  virtual adjoint::StateTangents& residuals() = 0;
+  /// dr/dq dq of a direction, in the order of ForwardProblem::residuals(). Once, after the sweep.
+  virtual std::vector<double> change_of_residuals(std::size_t direction) = 0;
+};
+
 /// A forward problem at given values of its parameters, at its start. All members but the accessors are
 /// collective.
 class ForwardProblem {
@@ -57,6 +71,26 @@ public:
   /// The adjoint of a run with `num_records` states, of which the objective has been shown what it observes.
   /// Uses the solver of the run, which may only repeat steps meanwhile.
   virtual std::unique_ptr<AdjointProblem> adjoint(GlobalIndex num_records) = 0;
+
+  // Least squares.
+
+  /// Whether the objective is |r|^2 with residuals r.
+  virtual bool is_least_squares() const { return false; }
+  /// This rank's residuals, after all states have been shown: by rising time, terms in their order. The same
+  /// rows at all values of the parameters. @pre is_least_squares().
+  virtual std::vector<double> residuals() const { return {}; }
+  /// The tangent-linear problem along `directions`, changes of the values of the parameters, of a run with
+  /// `num_records` states. As adjoint(). @pre is_least_squares().
+  virtual std::unique_ptr<TangentProblem> tangent(const std::vector<ParameterValues>& /*directions*/,
+                                                  GlobalIndex /*num_records*/) {
+    return nullptr;
+  }
+  /// The adjoint of y' r instead of the objective, y in the order of residuals(): its gradient is (dr/dq)' y.
+  /// @pre is_least_squares().
+  virtual std::unique_ptr<AdjointProblem> residual_adjoint(std::span<const double> /*y*/,
+                                                           GlobalIndex /*num_records*/) {
+    return nullptr;
+  }
 };
 
 /// Makes forward problems at any values of the parameters: the forward model of an inverse problem.

@@ -37,6 +37,23 @@ public:
   /// Collective.
   virtual void add_derivatives(const ObservedState& state, double factor, std::span<double> du,
                                std::span<double> dv, parameters::PhysicalGradient<dim>& g) = 0;
+
+  // Least squares: J = |r|^2.
+
+  virtual bool is_least_squares() const { return false; }
+  /// This rank's residuals r, the same rows at every state: |r|^2 over all ranks is value(). Collective.
+  virtual std::vector<double> residuals(const ObservedState& /*state*/) { return {}; }
+  /// Their change along du and dv (owned entries, then ghosts) and dq, in the same order. Collective.
+  virtual std::vector<double> residual_tangent(const ObservedState& /*state*/, std::span<const double> /*du*/,
+                                               std::span<const double> /*dv*/,
+                                               const parameters::PhysicalDirection<dim>& /*dq*/) {
+    return {};
+  }
+  /// The transpose: du += (dr/du)' y and so on, as add_derivatives(); y in the order of residuals().
+  /// Collective.
+  virtual void add_residual_products(const ObservedState& /*state*/, std::span<const double> /*y*/,
+                                     std::span<double> /*du*/, std::span<double> /*dv*/,
+                                     parameters::PhysicalGradient<dim>& /*g*/) {}
 };
 
 } // namespace recoil::objectives

@@ -56,24 +56,17 @@ inline const Quantity previous_obstacle_positions{"previous_obstacle_positions",
                                                   "m"};
 } // namespace quantities
 
-/// Derivative of a scalar by physical quantities: what potentials and objectives add to, and what the
-/// parameters of a study are chained from. All entries are this rank's shares, to be summed over ranks where
-/// a Place does not say that they are complete.
+/// An array per physical quantity, by its name.
 template <int dim>
-class PhysicalGradient {
+class PhysicalArrays {
 public:
   using Point = Eigen::Matrix<double, dim, 1>;
 
+  /// How many entries the places have on this rank.
+  using Sizes = std::map<Place, std::size_t>;
+
   /// Zero, with an array for each of `quantities` but those of nodes; the same one may be named repeatedly.
-  /// `num_obstacle_vertices`: local ones, of mesh::DistributedObstacles.
-  PhysicalGradient(const fem::FunctionSpace<dim>& space, std::span<const Quantity> quantities,
-                   LocalIndex num_obstacle_vertices = 0, std::size_t num_friction_coefficients = 0) {
-    const std::map<Place, std::size_t> sizes{{Place::cell, space.mesh().num_owned_cells},
-                                             {Place::facet, space.boundary_facets().size()},
-                                             {Place::vertex, space.mesh().vertices.size()},
-                                             {Place::obstacle_vertex, num_obstacle_vertices},
-                                             {Place::surface_vertex, 0},
-                                             {Place::coefficient, num_friction_coefficients}};
+  PhysicalArrays(const Sizes& sizes, std::span<const Quantity> quantities) {
     for (const Quantity& quantity : quantities) {
       if (quantity.place == Place::node) continue;
       const std::size_t count = sizes.at(quantity.place);
@@ -84,13 +77,13 @@ public:
     }
   }
 
-  /// The array by the rest positions of vertices; nullptr: not wanted, as it costs most. Terms may count on
-  /// the arrays of all other quantities that they name.
-  std::vector<Point>* rest_positions() { return find_vectors(quantities::vertices); }
-  /// nullptr: no derivative by `quantity` is wanted.
+  /// nullptr where there is no array for `quantity`.
   std::vector<Point>* find_vectors(const Quantity& quantity) {
     const auto found = arrays_.find(quantity.name);
     return found == arrays_.end() ? nullptr : &std::get<std::vector<Point>>(found->second);
+  }
+  const std::vector<Point>* find_vectors(const Quantity& quantity) const {
+    return const_cast<PhysicalArrays*>(this)->find_vectors(quantity);
   }
   /// @throws std::out_of_range without an array of this name, std::bad_variant_access for one of vectors.
   std::vector<double>& numbers(const std::string& name) {
@@ -122,6 +115,18 @@ public:
       std::visit([&, &name = name](auto& entries) { act(name, flat(entries)); }, array);
   }
 
+protected:
+  static Sizes sizes_of(const fem::FunctionSpace<dim>& space, std::size_t num_cells,
+                        std::size_t num_surface_vertices, LocalIndex num_obstacle_vertices,
+                        std::size_t num_friction_coefficients) {
+    return {{Place::cell, num_cells},
+            {Place::facet, space.boundary_facets().size()},
+            {Place::vertex, space.mesh().vertices.size()},
+            {Place::obstacle_vertex, num_obstacle_vertices},
+            {Place::surface_vertex, num_surface_vertices},
+            {Place::coefficient, num_friction_coefficients}};
+  }
+
 private:
   static std::span<double> flat(std::vector<double>& numbers) { return numbers; }
   static std::span<double> flat(std::vector<Point>& vectors) {
@@ -129,6 +134,43 @@ private:
   }
 
   std::map<std::string, std::variant<std::vector<double>, std::vector<Point>>> arrays_;
+};
+
+/// Derivative of a scalar by physical quantities: what potentials and objectives add to, and what the
+/// parameters of a study are chained from. All entries are this rank's shares, to be summed over ranks where
+/// a Place does not say that they are complete.
+template <int dim>
+class PhysicalGradient : public PhysicalArrays<dim> {
+public:
+  /// `num_obstacle_vertices`: local ones, of mesh::DistributedObstacles.
+  PhysicalGradient(const fem::FunctionSpace<dim>& space, std::span<const Quantity> quantities,
+                   LocalIndex num_obstacle_vertices = 0, std::size_t num_friction_coefficients = 0)
+      : PhysicalArrays<dim>(this->sizes_of(space, space.mesh().num_owned_cells, 0, num_obstacle_vertices,
+                                           num_friction_coefficients),
+                            quantities) {}
+
+  /// The array by the rest positions of vertices; nullptr: not wanted, as it costs most. Terms may count on
+  /// the arrays of all other quantities that they name.
+  auto* rest_positions() { return this->find_vectors(quantities::vertices); }
+};
+
+/// A change of the physical quantities, in which tangent-linear products are taken. Every rank holds it
+/// complete for what it sees: all local cells, all of FunctionSpace::boundary_facets(), all local vertices
+/// and obstacle vertices, all owned vertices of the collision surface (of which those of nodes do not count).
+/// A quantity without an array does not change.
+template <int dim>
+class PhysicalDirection : public PhysicalArrays<dim> {
+public:
+  /// As PhysicalGradient. `num_surface_vertices`: owned ones of the collision surface.
+  PhysicalDirection(const fem::FunctionSpace<dim>& space, std::span<const Quantity> quantities,
+                    std::size_t num_surface_vertices = 0, LocalIndex num_obstacle_vertices = 0,
+                    std::size_t num_friction_coefficients = 0)
+      : PhysicalArrays<dim>(this->sizes_of(space, space.mesh().num_cells(), num_surface_vertices,
+                                           num_obstacle_vertices, num_friction_coefficients),
+                            quantities) {}
+
+  /// The change of the rest positions of vertices; nullptr: they stay.
+  const auto* rest_positions() const { return this->find_vectors(quantities::vertices); }
 };
 
 } // namespace recoil::parameters

@@ -74,6 +74,20 @@ public:
   /// previous displacement; each cell and facet is counted by the owner of its cell. `p` has ghosts.
   virtual void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                                       parameters::PhysicalGradient<dim>& g) const = 0;
+
+  // The tangent-linear products, of which those above are the transposes: y += factor * .. on owned entries;
+  // `x` has ghosts.
+
+  /// .. d/du_previous dPhi/du x.
+  virtual void add_previous_tangent(std::span<const double> /*u*/, std::span<const double> /*x*/,
+                                    double /*factor*/, std::span<double> /*y*/) const {}
+  /// .. (d/du dPhi/du - H) x, with H of add_hessian().
+  virtual void add_unsymmetric_tangent(std::span<const double> /*x*/, double /*factor*/,
+                                       std::span<double> /*y*/) const {}
+  /// .. d(dPhi/du)/dq dq for all of quantities() that change, at fixed u and previous displacement.
+  virtual void add_parameter_tangent(std::span<const double> /*u*/,
+                                     const parameters::PhysicalDirection<dim>& /*dq*/, double /*factor*/,
+                                     std::span<double> /*y*/) const {}
 };
 
 } // namespace recoil::potentials

@@ -6,8 +6,8 @@
 
 namespace recoil::stepping {
 
-/// How a transposed solve of the reverse sweep went.
-struct TransposedSolve {
+/// How a linear solve of a sweep went.
+struct LinearSolve {
   bool converged = false;
   int iterations = 0;
   double relative_residual = 0;
@@ -28,7 +28,7 @@ public:
   /// y = M x with the mass matrix of the run; not of a step, so it may be called before linearize().
   virtual void multiply_mass(const linalg::Vector& x, linalg::Vector& y) = 0;
   /// Solves [M + B^2 K'] x = b (K' x = b without inertia) on the free entries; x = 0 on prescribed ones.
-  virtual TransposedSolve solve(const linalg::Vector& b, linalg::Vector& x, double relative_tolerance) = 0;
+  virtual LinearSolve solve(const linalg::Vector& b, linalg::Vector& x, double relative_tolerance) = 0;
   /// p' G over the free entries of all ranks, after linearize().
   virtual double gradient_product(const linalg::Vector& p) = 0;
   /// y = K' x on all entries, prescribed ones included. All solves of the step come before the first product.

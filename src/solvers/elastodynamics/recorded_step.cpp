@@ -92,8 +92,8 @@ void RecordedStep<dim>::multiply_mass(const linalg::Vector& x, linalg::Vector& y
 }
 
 template <int dim>
-stepping::TransposedSolve RecordedStep<dim>::solve(const linalg::Vector& b, linalg::Vector& x,
-                                                   double relative_tolerance) {
+stepping::LinearSolve RecordedStep<dim>::solve(const linalg::Vector& b, linalg::Vector& x,
+                                               double relative_tolerance) {
   linalg::Vector rhs = b;
   problem_.dirichlet->clear(rhs.write_owned());
   const bool symmetric = std::ranges::none_of(

@@ -24,8 +24,7 @@ public:
   void linearize(const stepping::StepRecord& record, const stepping::State& now,
                  const stepping::State& previous) override;
   void multiply_mass(const linalg::Vector& x, linalg::Vector& y) override;
-  stepping::TransposedSolve solve(const linalg::Vector& b, linalg::Vector& x,
-                                  double relative_tolerance) override;
+  stepping::LinearSolve solve(const linalg::Vector& b, linalg::Vector& x, double relative_tolerance) override;
   double gradient_product(const linalg::Vector& p) override;
   void multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) override;
   void multiply_previous(const linalg::Vector& x, linalg::Vector& y) override;
