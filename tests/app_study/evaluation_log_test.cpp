@@ -30,15 +30,15 @@ protected:
 TEST_F(EvaluationLogOf, FindsWhatOtherProcessesHaveWritten) {
   fill();
   const EvaluationLog log(folder_);
-  const auto value = log.find_value(here_, 0);
+  const auto value = log.find<ExperimentValue>(here_, 0);
   ASSERT_TRUE(value);
   EXPECT_EQ(value->objective, 1.0 / 3);
   EXPECT_EQ(value->terms, (std::vector<double>{0.1, 0.2}));
   EXPECT_EQ(value->seconds, 2);
-  EXPECT_EQ(log.find_value(here_, 1)->failure, "step 3 fails");
-  EXPECT_EQ(log.find_gradient(here_, 0)->by_values, (std::vector<double>{1e-300, -2.0 / 7}));
-  EXPECT_FALSE(log.find_gradient(here_, 1));
-  EXPECT_FALSE(log.find_value(there_, 0));
+  EXPECT_EQ(log.find<ExperimentValue>(here_, 1)->failure, "step 3 fails");
+  EXPECT_EQ(log.find<ExperimentGradient>(here_, 0)->by_values, (std::vector<double>{1e-300, -2.0 / 7}));
+  EXPECT_FALSE(log.find<ExperimentGradient>(here_, 1));
+  EXPECT_FALSE(log.find<ExperimentValue>(there_, 0));
   EXPECT_EQ(log.wall_seconds(), 7);
 }
 
@@ -46,10 +46,10 @@ TEST_F(EvaluationLogOf, ForgetsALineThatIsHalfWritten) {
   fill();
   std::filesystem::resize_file(file(), std::filesystem::file_size(file()) - 4);
   const EvaluationLog log(folder_);
-  EXPECT_TRUE(log.find_value(here_, 0));
-  EXPECT_FALSE(log.find_gradient(here_, 0));
+  EXPECT_TRUE(log.find<ExperimentValue>(here_, 0));
+  EXPECT_FALSE(log.find<ExperimentGradient>(here_, 0));
   EvaluationWriter(file()).add(here_, 0, ExperimentGradient{{4}, "", 3}, 8);
-  EXPECT_EQ(EvaluationLog(folder_).find_gradient(here_, 0)->by_values, (std::vector<double>{4}));
+  EXPECT_EQ(EvaluationLog(folder_).find<ExperimentGradient>(here_, 0)->by_values, (std::vector<double>{4}));
 }
 
 TEST_F(EvaluationLogOf, RefusesADamagedLine) {

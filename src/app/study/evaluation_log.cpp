@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Line = nlohmann::json;
-const std::string of_value = "value", of_gradient = "gradient";
 
 std::string seal(const std::string& text) {
   return fmt::format("{:08x} {}", crc32(std::as_bytes(std::span(text))), text);
@@ -43,36 +42,18 @@ std::string name_of_design(std::span<const double> x) {
 
 } // namespace
 
-void EvaluationWriter::append(Line line) const {
+void EvaluationWriter::append(std::span<const double> design, int experiment, const char* what, Line line,
+                              double wall_seconds) const {
+  line["x"] = name_of_design(design);
+  line["experiment"] = experiment;
+  line["what"] = what;
+  line["wall_s"] = wall_seconds;
   {
     std::ofstream file(file_, std::ios::binary | std::ios::app);
     file << seal(line.dump()) << '\n' << std::flush;
     if (!file) throw FileError(file_.string() + ": cannot be written: " + std::strerror(errno));
   }
   fsync_file(file_);
-}
-
-void EvaluationWriter::add(std::span<const double> x, int experiment, const ExperimentValue& value,
-                           double wall_seconds) const {
-  append({{"x", name_of_design(x)},
-          {"experiment", experiment},
-          {"what", of_value},
-          {"objective", value.objective},
-          {"terms", value.terms},
-          {"failure", value.failure},
-          {"seconds", value.seconds},
-          {"wall_s", wall_seconds}});
-}
-
-void EvaluationWriter::add(std::span<const double> x, int experiment, const ExperimentGradient& gradient,
-                           double wall_seconds) const {
-  append({{"x", name_of_design(x)},
-          {"experiment", experiment},
-          {"what", of_gradient},
-          {"by_values", gradient.by_values},
-          {"failure", gradient.failure},
-          {"seconds", gradient.seconds},
-          {"wall_s", wall_seconds}});
 }
 
 EvaluationLog::EvaluationLog(fs::path folder) : folder_(std::move(folder)) {
@@ -119,8 +100,9 @@ void EvaluationLog::read_rest(const fs::path& path) {
   if (error) throw FileError(path.string() + ": cannot be shortened: " + error.message());
 }
 
-std::optional<Line> EvaluationLog::find(const Key& key) const {
-  const auto found = places_.find(key);
+std::optional<Line> EvaluationLog::find_line(std::span<const double> design, int experiment,
+                                             const char* what) const {
+  const auto found = places_.find({name_of_design(design), experiment, what});
   if (found == places_.end()) return {};
   const auto& [path, offset] = found->second;
   std::ifstream file(path, std::ios::binary);
@@ -130,24 +112,6 @@ std::optional<Line> EvaluationLog::find(const Key& key) const {
   std::optional<Line> content = unseal(line);
   if (!content) throw FileError(path.string() + ": cannot be read back, or was changed meanwhile");
   return content;
-}
-
-std::optional<ExperimentValue> EvaluationLog::find_value(std::span<const double> x, int experiment) const {
-  const auto line = find({name_of_design(x), experiment, of_value});
-  if (!line) return {};
-  ExperimentValue value{0, {}, line->at("failure"), line->at("seconds")};
-  if (value.failure.empty()) {
-    line->at("objective").get_to(value.objective);
-    line->at("terms").get_to(value.terms);
-  }
-  return value;
-}
-
-std::optional<ExperimentGradient> EvaluationLog::find_gradient(std::span<const double> x,
-                                                               int experiment) const {
-  const auto line = find({name_of_design(x), experiment, of_gradient});
-  if (!line) return {};
-  return ExperimentGradient{line->at("by_values"), line->at("failure"), line->at("seconds")};
 }
 
 } // namespace recoil::app

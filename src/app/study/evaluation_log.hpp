@@ -11,21 +11,38 @@
 
 #include <nlohmann/json.hpp>
 
+#include "recoil/base/types.hpp"
+
 namespace recoil::app {
 
 /// What the forward run of an experiment has come to at a design.
 struct ExperimentValue {
+  static constexpr const char* what = "value";
   double objective = 0;
   std::vector<double> terms; ///< weighted, in the order of the study
   std::string failure;       ///< why there is no value; empty if there is one
   double seconds = 0;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentValue, objective, terms, failure, seconds)
 };
 
 /// What the sweep through that run has come to.
 struct ExperimentGradient {
+  static constexpr const char* what = "gradient";
   std::vector<double> by_values; ///< of DesignSpace
   std::string failure;           ///< why there is none; empty if there is one
   double seconds = 0;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentGradient, by_values, failure, seconds)
+};
+
+/// What tangent-linear sweeps through that run have come to.
+struct ExperimentFactor {
+  static constexpr const char* what = "factor";
+  /// The upper triangular factor of [dr/dx r], r the residuals and x the variables, column by column.
+  std::vector<double> columns;
+  GlobalIndex num_residuals = 0;
+  std::string failure; ///< why there is none; empty if there is one
+  double seconds = 0;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentFactor, columns, num_residuals, failure, seconds)
 };
 
 /// Writes down every evaluation of an experiment when it is finished, in a file of one group of ranks: a line
@@ -33,14 +50,16 @@ struct ExperimentGradient {
 class EvaluationWriter {
 public:
   explicit EvaluationWriter(std::filesystem::path file) : file_(std::move(file)) {}
-  /// @throws FileError where the line cannot be written and forced to the disk.
-  void add(std::span<const double> x, int experiment, const ExperimentValue& value,
-           double wall_seconds) const;
-  void add(std::span<const double> x, int experiment, const ExperimentGradient& gradient,
-           double wall_seconds) const;
+  /// `design`: what the result belongs to. @throws FileError where the line cannot be written and forced to
+  /// the disk.
+  template <class Result>
+  void add(std::span<const double> design, int experiment, const Result& result, double wall_seconds) const {
+    append(design, experiment, Result::what, result, wall_seconds);
+  }
 
 private:
-  void append(nlohmann::json line) const;
+  void append(std::span<const double> design, int experiment, const char* what, nlohmann::json line,
+              double wall_seconds) const;
   std::filesystem::path file_;
 };
 
@@ -55,8 +74,11 @@ public:
   void read();
 
   /// @throws FileError where a line cannot be read again.
-  std::optional<ExperimentValue> find_value(std::span<const double> x, int experiment) const;
-  std::optional<ExperimentGradient> find_gradient(std::span<const double> x, int experiment) const;
+  template <class Result>
+  std::optional<Result> find(std::span<const double> design, int experiment) const {
+    const auto line = find_line(design, experiment, Result::what);
+    return line ? std::optional<Result>(line->template get<Result>()) : std::nullopt;
+  }
 
   static std::filesystem::path file_of_group(const std::filesystem::path& folder, int group);
   /// Wall time of all processes until the last line [s].
@@ -71,7 +93,8 @@ private:
   };
 
   void read_rest(const std::filesystem::path& path);
-  std::optional<nlohmann::json> find(const Key& key) const;
+  std::optional<nlohmann::json> find_line(std::span<const double> design, int experiment,
+                                          const char* what) const;
 
   std::filesystem::path folder_;
   std::map<Key, Place> places_;

@@ -36,21 +36,12 @@ void share(const parallel::Communicator& world, ExperimentSlots& slots, int root
   for (FieldSlots& field : slots) share(world, field, root);
 }
 
-void share(const parallel::Communicator& world, ExperimentValue& value, int root) {
-  std::vector<double> numbers{value.objective, value.seconds};
-  world.broadcast(numbers, root);
-  value.objective = numbers[0];
-  value.seconds = numbers[1];
-  world.broadcast(value.terms, root);
-  world.broadcast(value.failure, root);
-}
-
-void share(const parallel::Communicator& world, ExperimentGradient& gradient, int root) {
-  std::vector<double> numbers{gradient.seconds};
-  world.broadcast(numbers, root);
-  gradient.seconds = numbers[0];
-  world.broadcast(gradient.by_values, root);
-  world.broadcast(gradient.failure, root);
+template <class Result>
+void share(const parallel::Communicator& world, Result& result, int root) {
+  std::string text;
+  if (world.rank() == root) text = nlohmann::json(result).dump();
+  world.broadcast(text, root);
+  if (world.rank() != root) result = nlohmann::json::parse(text).get<Result>();
 }
 
 } // namespace
@@ -77,7 +68,7 @@ std::vector<int> StudyObjective::deal_out_all() const {
 StudyObjective::StudyObjective(const parallel::Communicator& world, const Study& study,
                                const StudyFolder& folder, ExperimentGroups& groups)
     : world_(world), study_(study), folder_(folder), groups_(groups), values_(study.experiments.size()),
-      gradients_(values_.size()), costs_(values_.size(), 1.0), runs_(values_.size(), -1) {
+      sweep_seconds_(values_.size()), costs_(values_.size(), 1.0), runs_(values_.size(), -1) {
   const std::vector<int> group_of = deal_out_all();
   std::vector<ExperimentSlots> slots(costs_.size());
   work_on(group_of, [&](int e) {
@@ -115,20 +106,6 @@ void StudyObjective::keep_in(const std::filesystem::path& folder) {
   earlier_seconds_ = earlier[0];
   if (groups_.comm().rank() == 0)
     writer_ = std::make_unique<EvaluationWriter>(EvaluationLog::file_of_group(folder, groups_.own()));
-}
-
-/// Keeps what has been evaluated, before other experiments of this group are. Collective over the group.
-template <class Result>
-void StudyObjective::write_down(std::span<const double> x, int experiment, const Result& result) const {
-  parallel::collectively(groups_.comm(), [&] {
-    if (writer_) writer_->add(x, experiment, result, wall_seconds());
-  });
-}
-
-void StudyObjective::read_log() {
-  parallel::collectively(world_, [&] {
-    if (log_) log_->read();
-  });
 }
 
 /// The experiment on this group; its meshes are read when it first comes here. Collective over the group.
@@ -179,81 +156,96 @@ inverse::ParameterValues StudyObjective::values_of(Hosted& hosted, int experimen
   return result;
 }
 
-ExperimentValue StudyObjective::run(int experiment, std::span<const double> values) {
-  const Stopwatch watch;
+inverse::ReducedObjective& StudyObjective::reduced(int experiment) {
   Hosted& hosted = host(experiment);
   if (!hosted.objective)
     hosted.objective = std::make_unique<inverse::ReducedObjective>(hosted.job->reduced_objective());
-  const inverse::ObjectiveValue found = hosted.objective->value(values_of(hosted, experiment, values));
-  return {found.objective, found.terms, found.failure, watch.seconds()};
+  return *hosted.objective;
+}
+
+ExperimentValue StudyObjective::run(int experiment, std::span<const double> values) {
+  const Stopwatch watch;
+  inverse::ReducedObjective& objective = reduced(experiment);
+  const inverse::ObjectiveValue found = objective.value(values_of(host(experiment), experiment, values));
+  if (!found.failure.empty()) return {0, {}, found.failure, watch.seconds()};
+  return {found.objective, found.terms, "", watch.seconds()};
 }
 
 ExperimentGradient StudyObjective::sweep(int experiment, std::span<const double> values) {
   const Stopwatch watch;
-  Hosted& hosted = host(experiment);
-  if (!hosted.objective)
-    hosted.objective = std::make_unique<inverse::ReducedObjective>(hosted.job->reduced_objective());
-  const inverse::ObjectiveGradient found = hosted.objective->gradient(values_of(hosted, experiment, values));
+  inverse::ReducedObjective& objective = reduced(experiment);
+  const Hosted& hosted = host(experiment);
+  const inverse::ObjectiveGradient found =
+      objective.gradient(values_of(host(experiment), experiment, values));
   ExperimentGradient result{{}, found.failure, 0};
-  if (found.failure.empty()) {
-    const ExperimentModel& model = hosted.job->model();
-    result.by_values.assign(space_->num_values(), 0.0);
-    for (std::size_t k = 0; k < found.values.size(); ++k) {
-      if (model.is_replicated(k) && groups_.comm().rank() != 0) continue;
-      const std::size_t width =
-          hosted.numbers[k].size() / std::max<std::size_t>(model.local_slots(k).size(), 1);
-      for (std::size_t i = 0; i < model.num_owned_slots(k) * width; ++i)
-        result.by_values[hosted.numbers[k][i]] += found.values[k][i];
-    }
-    groups_.comm().sum(result.by_values);
-  }
+  if (found.failure.empty()) result.by_values = sum_over_group(hosted, found.values);
   result.seconds = watch.seconds();
   return result;
 }
 
-bool StudyObjective::find_value(std::span<const double> x, int experiment) {
-  auto found = log_->find_value(x, experiment);
-  if (found) values_[experiment] = std::move(*found);
-  return found.has_value();
+/// Derivatives by the values of DesignSpace from those by the values of an experiment.
+std::vector<double> StudyObjective::sum_over_group(const Hosted& hosted,
+                                                   const inverse::ParameterValues& gradient) const {
+  const ExperimentModel& model = hosted.job->model();
+  std::vector<double> by_values(space_->num_values(), 0.0);
+  for (std::size_t k = 0; k < gradient.size(); ++k) {
+    if (model.is_replicated(k) && groups_.comm().rank() != 0) continue;
+    const std::size_t width =
+        hosted.numbers[k].size() / std::max<std::size_t>(model.local_slots(k).size(), 1);
+    for (std::size_t i = 0; i < model.num_owned_slots(k) * width; ++i)
+      by_values[hosted.numbers[k][i]] += gradient[k][i];
+  }
+  groups_.comm().sum(by_values);
+  return by_values;
 }
 
-bool StudyObjective::find_gradient(std::span<const double> x, int experiment) {
-  auto found = log_->find_gradient(x, experiment);
-  if (found) gradients_[experiment] = std::move(*found);
-  return found.has_value();
-}
-
-/// Which experiments the log knows; the first rank then has what it says.
-std::vector<char> StudyObjective::find_known(bool (StudyObjective::*find)(std::span<const double>, int),
-                                             std::span<const double> x) {
-  std::vector<char> known(values_.size(), 0);
+/// What the log has of a design, and for the rest what work(e) gives on the group that has the run of
+/// experiment e, if `stays` names one, or on any. Complete on every rank.
+template <class Result, class Work>
+std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std::vector<int>& group_of,
+                                             Work work) {
+  std::vector<Result> results(costs_.size());
+  std::vector<char> known(costs_.size(), 0);
   parallel::collectively(world_, [&] {
     if (!log_) return;
-    for (int e = 0; e < std::ssize(known); ++e) known[e] = (this->*find)(x, e);
+    for (int e = 0; e < std::ssize(known); ++e)
+      if (auto found = log_->find<Result>(design, e)) {
+        results[e] = std::move(*found);
+        known[e] = 1;
+      }
   });
   world_.broadcast(known);
-  return known;
+  std::vector<char> wanted(known.size());
+  for (std::size_t e = 0; e < known.size(); ++e) wanted[e] = known[e] == 0 && group_of[e] < 0;
+  const std::vector<int> dealt = deal_out(costs_, wanted, groups_.count());
+  for (std::size_t e = 0; e < known.size(); ++e)
+    if (wanted[e] != 0 || known[e] != 0) group_of[e] = dealt[e];
+  work_on(group_of, [&](int e) {
+    results[e] = work(e);
+    parallel::collectively(groups_.comm(), [&] {
+      if (writer_) writer_->add(design, e, results[e], wall_seconds());
+    });
+  });
+  parallel::collectively(world_, [&] {
+    if (log_) log_->read();
+  });
+  for (std::size_t e = 0; e < results.size(); ++e)
+    share(world_, results[e], known[e] != 0 ? 0 : groups_.root(group_of[e]));
+  return results;
 }
 
 double StudyObjective::value(std::span<const double> x) {
   const std::vector<double> values = space_->values(x);
-  const std::vector<char> known = find_known(&StudyObjective::find_value, x);
-  std::vector<char> wanted(known.size());
-  std::ranges::transform(known, wanted.begin(), [](char is_known) { return is_known == 0; });
-  const std::vector<int> group_of = deal_out(costs_, wanted, groups_.count());
-  if (!std::ranges::equal(run_at_, x)) std::ranges::fill(runs_, -1);
+  std::vector<int> group_of(costs_.size(), -1);
+  values_ = evaluate<ExperimentValue>(x, group_of, [&](int e) { return run(e, values); });
+  const bool here = std::ranges::equal(run_at_, x);
+  for (std::size_t e = 0; e < runs_.size(); ++e)
+    if (group_of[e] >= 0 || !here) runs_[e] = group_of[e];
   run_at_.assign(x.begin(), x.end());
-  work_on(group_of, [&](int e) {
-    values_[e] = run(e, values);
-    write_down(x, e, values_[e]);
-  });
-  read_log();
   double sum = 0;
-  for (int e = 0; e < std::ssize(values_); ++e) {
-    ExperimentValue& value = values_[e];
-    share(world_, value, known[e] != 0 ? 0 : groups_.root(group_of[e]));
-    if (known[e] == 0) runs_[e] = group_of[e];
-    costs_[e] = value.seconds + gradients_[e].seconds;
+  for (std::size_t e = 0; e < values_.size(); ++e) {
+    const ExperimentValue& value = values_[e];
+    costs_[e] = value.seconds + sweep_seconds_[e];
     totals_.forward_seconds += value.seconds;
     sum += value.failure.empty() ? value.objective : std::numeric_limits<double>::infinity();
   }
@@ -270,35 +262,29 @@ std::string StudyObjective::failure() const {
   return text;
 }
 
+/// evaluate() of what needs the run at a design; counts its cost. @throws Error for a failure.
+template <class Result, class Work>
+std::vector<Result> StudyObjective::differentiate(std::span<const double> x, const char* what, Work work) {
+  std::vector<int> group_of(costs_.size(), -1);
+  if (std::ranges::equal(run_at_, x)) group_of = runs_;
+  std::vector<Result> results = evaluate<Result>(x, group_of, work);
+  for (std::size_t e = 0; e < results.size(); ++e) {
+    sweep_seconds_[e] = results[e].seconds;
+    totals_.sweep_seconds += results[e].seconds;
+    if (!results[e].failure.empty())
+      throw Error(ExitCode::no_solution, fmt::format("experiment '{}' has no {}: {}",
+                                                     study_.experiments[e].name, what, results[e].failure));
+  }
+  ++totals_.gradient_evaluations;
+  return results;
+}
+
 std::vector<double> StudyObjective::gradient(std::span<const double> x) {
   const std::vector<double> values = space_->values(x);
-  const std::vector<char> known = find_known(&StudyObjective::find_gradient, x);
-  // A run that is still there is swept where it is.
-  const bool here = std::ranges::equal(run_at_, x);
-  std::vector<char> wanted(known.size());
-  for (std::size_t e = 0; e < known.size(); ++e) wanted[e] = known[e] == 0 && !(here && runs_[e] >= 0);
-  std::vector<int> group_of = deal_out(costs_, wanted, groups_.count());
-  for (std::size_t e = 0; e < known.size(); ++e)
-    if (known[e] == 0 && group_of[e] < 0) group_of[e] = runs_[e];
-  work_on(group_of, [&](int e) {
-    gradients_[e] = sweep(e, values);
-    write_down(x, e, gradients_[e]);
-  });
-  read_log();
   std::vector<double> by_values(space_->num_values(), 0.0);
-  std::string failure;
-  for (int e = 0; e < std::ssize(gradients_); ++e) {
-    ExperimentGradient& gradient = gradients_[e];
-    share(world_, gradient, known[e] != 0 ? 0 : groups_.root(group_of[e]));
-    if (!gradient.failure.empty())
-      failure =
-          fmt::format("experiment '{}' has no gradient: {}", study_.experiments[e].name, gradient.failure);
-    totals_.sweep_seconds += gradient.seconds;
-    for (std::size_t i = 0; i < gradient.by_values.size(); ++i) by_values[i] += gradient.by_values[i];
-    gradient.by_values = {};
-  }
-  if (!failure.empty()) throw Error(ExitCode::no_solution, failure);
-  ++totals_.gradient_evaluations;
+  for (const auto& gradient :
+       differentiate<ExperimentGradient>(x, "gradient", [&](int e) { return sweep(e, values); }))
+    for (std::size_t i = 0; i < by_values.size(); ++i) by_values[i] += gradient.by_values[i];
   return space_->gradient(x, by_values);
 }
 

@@ -86,17 +86,16 @@ private:
   std::vector<int> deal_out_all() const;
   Hosted& host(int experiment);
   inverse::ParameterValues values_of(Hosted& hosted, int experiment, std::span<const double> values);
+  inverse::ReducedObjective& reduced(int experiment);
   ExperimentValue run(int experiment, std::span<const double> values);
   ExperimentGradient sweep(int experiment, std::span<const double> values);
-  template <class Result>
-  void write_down(std::span<const double> x, int experiment, const Result& result) const;
-  void read_log();
+  std::vector<double> sum_over_group(const Hosted& hosted, const inverse::ParameterValues& gradient) const;
   template <class Work>
   void work_on(const std::vector<int>& group_of, Work work);
-  std::vector<char> find_known(bool (StudyObjective::*find)(std::span<const double>, int),
-                               std::span<const double> x);
-  bool find_value(std::span<const double> x, int experiment);
-  bool find_gradient(std::span<const double> x, int experiment);
+  template <class Result, class Work>
+  std::vector<Result> evaluate(std::span<const double> design, std::vector<int>& group_of, Work work);
+  template <class Result, class Work>
+  std::vector<Result> differentiate(std::span<const double> x, const char* what, Work work);
 
   const parallel::Communicator& world_;
   const Study& study_;
@@ -111,7 +110,7 @@ private:
   double earlier_seconds_ = 0;
 
   std::vector<ExperimentValue> values_;
-  std::vector<ExperimentGradient> gradients_;
+  std::vector<double> sweep_seconds_; ///< of the last sweeps, by experiment
   std::vector<double> costs_;
   std::vector<double> run_at_; ///< the design of the last value()
   std::vector<int> runs_;      ///< the groups that hold the runs there; -1: none
