@@ -39,8 +39,7 @@ MatHandle make_dense(PetscInt n) {
 MatHandle make_shell(PetscInt n, HessianModel& model) {
   MatHandle matrix;
   RECOIL_PETSC(MatCreateShell(PETSC_COMM_SELF, n, n, n, n, &model, matrix.put()));
-  RECOIL_PETSC(
-      MatShellSetOperation(matrix.get(), MATOP_MULT, reinterpret_cast<void (*)()>(multiply_shell)));
+  RECOIL_PETSC(MatShellSetOperation(matrix.get(), MATOP_MULT, reinterpret_cast<void (*)()>(multiply_shell)));
   RECOIL_PETSC(MatSetOption(matrix.get(), MAT_SYMMETRIC, PETSC_TRUE));
   return matrix;
 }

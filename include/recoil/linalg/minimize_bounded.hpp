@@ -51,7 +51,7 @@ struct BoundedMinimum {
 /// other Tao solvers and line searches ("-recoil_opt_tao_type blmvm").
 ///
 /// Gauss-Newton tries the minimum of f + g.d + d.H d / 2 within the free variables, found by Steihaug's
-/// conjugate gradients in a trust region; where f does not fall, a quarter of the radius. It asks for the value
+/// conjugate gradients in a trust region; where f does not fall, half the radius. It asks for the value
 /// alone until a step is accepted. The first step is that of the whole model. With the matrix, lengths in
 /// the trust region are sqrt(d.diag(H) d) (Marquardt), so that the units of the variables do not matter,
 /// and the model is minimised exactly: convergence is quadratic where f falls to zero. With products they are
