@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -15,7 +17,7 @@ using linalg::BoundedMinimum;
 using linalg::Iterate;
 
 /// What the first rank asks all ranks for.
-enum class Request : int { value, gradient, iterate, end };
+enum class Request : int { value, gradient, hessian, hessian_product, iterate, end };
 
 /// The work that all ranks do together, as the first one asks for it.
 class SharedWork {
@@ -41,7 +43,8 @@ public:
   }
 
   double value() const { return value_; }
-  const std::vector<double>& gradient() const { return gradient_; }
+  /// The gradient, the Hessian or its product, whatever was asked for last.
+  const std::vector<double>& derivative() const { return derivative_; }
   const std::string& reason() const { return reason_; }
   /// What was thrown last was thrown on every rank.
   bool has_failed_everywhere() const { return is_at_work_; }
@@ -55,7 +58,13 @@ private:
       value_ = objective_.value(x);
       break;
     case Request::gradient:
-      gradient_ = objective_.gradient(x);
+      derivative_ = objective_.gradient(x);
+      break;
+    case Request::hessian:
+      derivative_ = objective_.hessian(x);
+      break;
+    case Request::hessian_product:
+      derivative_ = objective_.hessian_product(x.first(x.size() / 2), x.subspan(x.size() / 2));
       break;
     case Request::iterate:
       reason_ = on_iterate_({static_cast<int>(head[1]), x, head[2], head[3], head[4]});
@@ -70,10 +79,16 @@ private:
   DesignObjective& objective_;
   const OnIterate& on_iterate_;
   double value_ = 0;
-  std::vector<double> gradient_;
+  std::vector<double> derivative_;
   std::string reason_;
   bool is_at_work_ = false;
 };
+
+std::vector<double> times(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> product(a.size());
+  std::ranges::transform(a, b, product.begin(), std::multiplies<>());
+  return product;
+}
 
 std::vector<double> in_units(std::span<const double> x, const DesignVariables& variables) {
   std::vector<double> z(x.size());
@@ -93,6 +108,8 @@ std::vector<double> from_units(std::span<const double> z, const DesignVariables&
 std::string apply(const StopRules& rules, const Iterate& at, double first_gradient_norm) {
   if (at.value <= rules.objective_tolerance)
     return fmt::format("the objective is at most {:g}", rules.objective_tolerance);
+  if (at.value <= static_cast<double>(rules.data_count))
+    return fmt::format("chi^2 is at most the number of data, {}: what remains is noise", rules.data_count);
   if (at.gradient_norm <= rules.gradient_tolerance * first_gradient_norm)
     return fmt::format("the gradient is at most {:g} of that at the start", rules.gradient_tolerance);
   if (at.iteration > 0 && at.step <= rules.step_tolerance)
@@ -101,18 +118,39 @@ std::string apply(const StopRules& rules, const Iterate& at, double first_gradie
   return "";
 }
 
-BoundedMinimum lead(SharedWork& work, const DesignVariables& variables, linalg::DescentMethod method,
-                    const StopRules& rules) {
-  const linalg::BoundedFunction function{
-      in_units(variables.lower, variables), in_units(variables.upper, variables),
-      [&](std::span<const double> z) {
-        work.ask(Request::value, from_units(z, variables));
-        return work.value();
-      },
-      [&](std::span<const double> z, std::span<double> gradient) {
-        work.ask(Request::gradient, from_units(z, variables));
-        std::ranges::transform(work.gradient(), variables.unit, gradient.begin(), std::multiplies<>());
-      }};
+/// The objective as a function of x / unit.
+linalg::BoundedFunction in_units(SharedWork& work, const DesignVariables& variables, HessianForm form) {
+  const std::vector<double>& unit = variables.unit;
+  linalg::BoundedFunction function{in_units(variables.lower, variables), in_units(variables.upper, variables),
+                                   [&](std::span<const double> z) {
+                                     work.ask(Request::value, from_units(z, variables));
+                                     return work.value();
+                                   },
+                                   [&](std::span<const double> z, std::span<double> gradient) {
+                                     work.ask(Request::gradient, from_units(z, variables));
+                                     std::ranges::copy(times(work.derivative(), unit), gradient.begin());
+                                   }};
+  if (form == HessianForm::matrix)
+    function.hessian = [&](std::span<const double> z) {
+      work.ask(Request::hessian, from_units(z, variables));
+      std::vector<double> H = work.derivative();
+      for (std::size_t i = 0; i < H.size(); ++i) H[i] *= unit[i % z.size()] * unit[i / z.size()];
+      return H;
+    };
+  if (form == HessianForm::products)
+    function.hessian_product = [&](std::span<const double> z, std::span<const double> d,
+                                   std::span<double> product) {
+      std::vector<double> x_and_d = from_units(z, variables);
+      std::ranges::copy(times(d, unit), std::back_inserter(x_and_d));
+      work.ask(Request::hessian_product, x_and_d);
+      std::ranges::copy(times(work.derivative(), unit), product.begin());
+    };
+  return function;
+}
+
+BoundedMinimum lead(SharedWork& work, const DesignVariables& variables, HessianForm form,
+                    linalg::DescentMethod method, const StopRules& rules) {
+  const linalg::BoundedFunction function = in_units(work, variables, form);
   double first_gradient_norm = 0;
   const auto stop = [&](const Iterate& at) {
     if (at.iteration == 0) first_gradient_norm = at.gradient_norm;
@@ -126,6 +164,14 @@ BoundedMinimum lead(SharedWork& work, const DesignVariables& variables, linalg::
 
 } // namespace
 
+std::vector<double> DesignObjective::hessian(std::span<const double>) {
+  throw InputError("this objective has no matrix of second derivatives");
+}
+
+std::vector<double> DesignObjective::hessian_product(std::span<const double>, std::span<const double>) {
+  throw InputError("this objective has no products of its second derivatives");
+}
+
 BoundedMinimum optimize(const parallel::Communicator& comm, DesignObjective& objective,
                         const DesignVariables& variables, linalg::DescentMethod method,
                         const StopRules& rules, const OnIterate& on_iterate) {
@@ -136,7 +182,7 @@ BoundedMinimum optimize(const parallel::Communicator& comm, DesignObjective& obj
     work.serve();
   } else {
     try {
-      found = lead(work, variables, method, rules);
+      found = lead(work, variables, objective.hessian_form(), method, rules);
     } catch (...) {
       if (work.has_failed_everywhere()) throw;
       own = std::current_exception();

@@ -38,7 +38,27 @@ public:
     return g;
   }
 
-  int values = 0, fails_at = -1;
+  HessianForm hessian_form() const override { return form; }
+  std::vector<double> hessian(std::span<const double> x) override {
+    if (form != HessianForm::matrix) return DesignObjective::hessian(x);
+    std::vector<double> H(x.size() * x.size(), 0.0);
+    for (std::size_t i = comm_.rank(); i < x.size(); i += comm_.size())
+      H[i * (x.size() + 1)] = 2 * (i + 1.0) / (unit_[i] * unit_[i]);
+    comm_.sum(H);
+    return H;
+  }
+  std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d) override {
+    ++products;
+    if (products == fails_at_product) throw FileError("a file is full");
+    std::vector<double> product(x.size(), 0.0);
+    for (std::size_t i = comm_.rank(); i < x.size(); i += comm_.size())
+      product[i] = 2 * (i + 1.0) / (unit_[i] * unit_[i]) * d[i];
+    comm_.sum(product);
+    return product;
+  }
+
+  int values = 0, fails_at = -1, products = 0, fails_at_product = -1;
+  HessianForm form = HessianForm::none;
 
 private:
   double distance(std::span<const double> x, std::size_t i) const { return x[i] / unit_[i] - i - 1; }
@@ -86,6 +106,52 @@ TEST_F(Optimize, StopsByEachOfItsRules) {
   EXPECT_EQ(end({100, 0, 0.1}), "the step is at most 0.1");
   EXPECT_EQ(end({100, 0, 0, 10}), "the objective is at most 10");
   EXPECT_EQ(end({100, 0.5}), "the gradient is at most 0.5 of that at the start");
+}
+
+TEST_F(Optimize, StopsAtTheNoiseWhereItIsAskedTo) {
+  StopRules rules;
+  rules.data_count = 12;
+  std::vector<double> values;
+  const auto found =
+      optimize(comm_, paraboloid_, variables(), DescentMethod::quasi_newton, rules, [&](const Iterate& at) {
+        values.push_back(at.value);
+        return std::string();
+      });
+  EXPECT_EQ(found.reason, "chi^2 is at most the number of data, 12: what remains is noise");
+  EXPECT_LE(found.value, 12);
+  EXPECT_GT(values[values.size() - 2], 12);
+}
+
+/// The paraboloid is its own model: the step to the bounds and the one along them.
+TEST_F(Optimize, TakesGaussNewtonStepsOnEveryRank) {
+  for (const HessianForm form : {HessianForm::matrix, HessianForm::products}) {
+    Paraboloid paraboloid(comm_, {1, 1 << 20, 0.25, 1});
+    paraboloid.form = form;
+    int iterations = 0;
+    const auto found =
+        optimize(comm_, paraboloid, variables(), DescentMethod::gauss_newton, {}, [&](const Iterate& at) {
+          iterations = at.iteration;
+          return std::string();
+        });
+    EXPECT_NEAR(found.x[0], 1, 1e-6);
+    EXPECT_EQ(found.x[1], 1.5e6);
+    EXPECT_NEAR(found.x[2], 0.75, 1e-6);
+    EXPECT_NEAR(found.x[3], 4, 1e-6);
+    EXPECT_NE(found.reason.find("gradient"), std::string::npos) << found.reason;
+    EXPECT_LE(iterations, 4);
+    EXPECT_EQ(paraboloid.products > 0, form == HessianForm::products);
+  }
+}
+
+TEST_F(Optimize, MakesErrorsOfTheModelThoseOfEveryRank) {
+  const auto go = [&] {
+    return optimize(comm_, paraboloid_, variables(), DescentMethod::gauss_newton, {},
+                    [](const Iterate&) { return std::string(); });
+  };
+  EXPECT_THROW(go(), InputError); // there is none
+  paraboloid_.form = HessianForm::products;
+  paraboloid_.fails_at_product = 2;
+  EXPECT_THROW(go(), FileError);
 }
 
 TEST_F(Optimize, EndsWhereItIsTold) {

@@ -10,8 +10,15 @@
 
 namespace recoil::inverse {
 
-/// A function of design variables, which all ranks hold and evaluate together. Both members are collective
-/// and give the same on every rank; what they throw, they throw on every rank.
+/// How a least-squares objective J = |r|^2 gives H = 2 J_r'J_r, J_r = dr/dx, to Gauss-Newton.
+enum class HessianForm {
+  none,    ///< not at all
+  matrix,  ///< as a matrix, for few variables
+  products ///< by its products with directions, for fields
+};
+
+/// A function of design variables, which all ranks hold and evaluate together. What they evaluate is
+/// collective and the same on every rank; what it throws, it throws on every rank.
 class DesignObjective {
 public:
   virtual ~DesignObjective() = default;
@@ -19,6 +26,12 @@ public:
   virtual double value(std::span<const double> x) = 0;
   /// dJ/dx. @pre value(x) is finite.
   virtual std::vector<double> gradient(std::span<const double> x) = 0;
+  virtual HessianForm hessian_form() const { return HessianForm::none; }
+  /// H, n x n. @pre hessian_form() is `matrix`; x is the last one that gradient() was asked for at, though
+  /// value() may have been asked for elsewhere since.
+  virtual std::vector<double> hessian(std::span<const double> x);
+  /// H d. @pre as for hessian(), where hessian_form() is `products`.
+  virtual std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d);
 };
 
 /// The variables of an optimisation. An optimiser sees x / unit.
@@ -33,6 +46,9 @@ struct StopRules {
   double gradient_tolerance = 1e-6; ///< of the gradient by x / unit, relative to its norm at the start
   double step_tolerance = 1e-8;     ///< of the change of x / unit in an iteration
   double objective_tolerance = 0;   ///< of J itself
+  /// Where J is chi^2 of so many data, that is |r|^2 in standard deviations, it ends once J is at most
+  /// data_count: what remains is the size of the noise (Morozov's discrepancy principle). 0: it does not.
+  std::size_t data_count = 0;
 };
 
 /// Shown the start and every iterate, with x as DesignObjective has it and the gradient and the step of

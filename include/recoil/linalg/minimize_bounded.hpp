@@ -14,6 +14,12 @@ struct BoundedFunction {
   std::function<double(std::span<const double> x)> value;
   /// Asked for at values of x where value() is finite.
   std::function<void(std::span<const double> x, std::span<double> gradient)> gradient;
+  /// For Gauss-Newton, one of the two: a positive semidefinite model H of the second derivatives, 2 J'J of
+  /// |r|^2 with J = dr/dx, as a matrix of n x n for few variables or by its products H d. Asked for at the x
+  /// that gradient() was asked for last, whatever other x value() has been asked for since.
+  std::function<std::vector<double>(std::span<const double> x)> hessian = nullptr;
+  std::function<void(std::span<const double> x, std::span<const double> d, std::span<double> product)>
+      hessian_product = nullptr;
 };
 
 /// Where a minimisation stands.
@@ -26,8 +32,9 @@ struct Iterate {
 };
 
 enum class DescentMethod {
-  quasi_newton,       ///< limited-memory BFGS (Tao's BQNLS)
-  conjugate_gradients ///< nonlinear ones (Tao's BNCG)
+  quasi_newton,        ///< limited-memory BFGS (Tao's BQNLS)
+  conjugate_gradients, ///< nonlinear ones (Tao's BNCG)
+  gauss_newton         ///< in a trust region (Tao's BNTR), with a model of the second derivatives
 };
 
 /// How a minimisation ended.
@@ -43,9 +50,16 @@ struct BoundedMinimum {
 /// |g| at most, as if f could fall to zero along g. PETSc options with the prefix "recoil_opt_" may choose
 /// other Tao solvers and line searches ("-recoil_opt_tao_type blmvm").
 ///
+/// Gauss-Newton tries the minimum of f + g.d + d.H d / 2 within the free variables, found by Steihaug's
+/// conjugate gradients in a trust region; where f does not fall, half the radius. It asks for the value
+/// alone until a step is accepted. The first step is that of the whole model. With the matrix, lengths in
+/// the trust region are sqrt(d.diag(H) d) (Marquardt), so that the units of the variables do not matter,
+/// and the model is minimised exactly: convergence is quadratic where f falls to zero. With products they are
+/// |d|, and a gradient of 1 % ends the conjugate gradients ("-recoil_opt_tao_bnk_ksp_rtol").
+///
 /// @param stop is shown the start and every iterate after it; says why to end there, or nothing.
-/// @throws InputError where the function is not finite at the start; whatever the functions throw. Not
-/// collective.
+/// @throws InputError where the function is not finite at the start or has not what the method needs;
+/// whatever the functions throw. Not collective.
 BoundedMinimum minimize_bounded(const BoundedFunction& function, std::vector<double> start,
                                 DescentMethod method, const std::function<std::string(const Iterate&)>& stop);
 

@@ -1,0 +1,339 @@
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include <Eigen/Dense>
+#include <gtest/gtest.h>
+
+#include "recoil/base/error.hpp"
+#include "recoil/linalg/minimize_bounded.hpp"
+
+namespace recoil::linalg {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+/// |r(x)|^2 as a BoundedFunction that counts what the optimiser asks for.
+class Squares {
+public:
+  using Residual = std::function<VectorXd(const VectorXd&)>;
+  using Jacobian = std::function<MatrixXd(const VectorXd&)>;
+
+  Squares(std::size_t n, Residual residual, Jacobian jacobian)
+      : residual_(std::move(residual)), jacobian_(std::move(jacobian)) {
+    function.lower.assign(n, -infinity);
+    function.upper.assign(n, infinity);
+    function.value = [this](std::span<const double> x) {
+      ++values;
+      return residual_(map(x)).squaredNorm();
+    };
+    function.gradient = [this](std::span<const double> x, std::span<double> g) {
+      ++gradients;
+      asked_.assign(x.begin(), x.end());
+      const VectorXd at = map(x);
+      Eigen::Map<VectorXd>(g.data(), at.size()) = 2 * jacobian_(at).transpose() * residual_(at);
+    };
+    function.hessian = [this](std::span<const double> x) {
+      expect_asked(x);
+      const MatrixXd J = jacobian_(map(x));
+      const MatrixXd H = 2 * J.transpose() * J;
+      return std::vector<double>(H.data(), H.data() + H.size());
+    };
+  }
+  Squares(const Squares&) = delete;
+
+  void use_products() {
+    function.hessian = nullptr;
+    function.hessian_product = [this](std::span<const double> x, std::span<const double> d,
+                                      std::span<double> product) {
+      ++products;
+      expect_asked(x);
+      const MatrixXd J = jacobian_(map(x));
+      Eigen::Map<VectorXd>(product.data(), std::ssize(product)) = 2 * J.transpose() * (J * map(d));
+    };
+  }
+
+  BoundedFunction function;
+  int values = 0, gradients = 0, products = 0;
+
+private:
+  static VectorXd map(std::span<const double> x) {
+    return Eigen::Map<const VectorXd>(x.data(), std::ssize(x));
+  }
+  void expect_asked(std::span<const double> x) const { EXPECT_TRUE(std::ranges::equal(x, asked_)); }
+  Residual residual_;
+  Jacobian jacobian_;
+  std::vector<double> asked_; ///< where the gradient was last asked for
+};
+
+/// 10 (x_1 - x_0^2), 1 - x_0.
+VectorXd rosenbrock(const VectorXd& x) { return Eigen::Vector2d(10 * (x[1] - x[0] * x[0]), 1 - x[0]); }
+MatrixXd rosenbrock_jacobian(const VectorXd& x) { return MatrixXd{{-20 * x[0], 10}, {-1, 0}}; }
+
+/// a exp(-b t) + c at t = 0, 0.1, .. 4, without what it is for `truth`.
+VectorXd decay(const VectorXd& x) {
+  VectorXd r(41);
+  for (int i = 0; i < 41; ++i) r[i] = x[0] * std::exp(-x[1] * 0.1 * i) + x[2];
+  return r;
+}
+MatrixXd decay_jacobian(const VectorXd& x) {
+  MatrixXd J(41, 3);
+  for (int i = 0; i < 41; ++i) {
+    const double e = std::exp(-x[1] * 0.1 * i);
+    J.row(i) << e, -0.1 * i * x[0] * e, 1;
+  }
+  return J;
+}
+const Eigen::Vector3d truth{5, 1.5, 0.7};
+VectorXd decay_misfit(const VectorXd& x) { return decay(x) - decay(truth); }
+
+BoundedMinimum run(Squares& squares, const std::vector<double>& start, double tolerance,
+                   DescentMethod method = DescentMethod::gauss_newton) {
+  squares.values = squares.gradients = squares.products = 0;
+  return minimize_bounded(squares.function, start, method, [&](const Iterate& at) {
+    if (at.gradient_norm <= tolerance) return "gradient";
+    return at.iteration >= 500 ? "iterations" : "";
+  });
+}
+
+int evaluations(const Squares& squares) { return squares.values + squares.gradients; }
+
+/// Evaluations of Gauss-Newton from all starts by those of quasi-Newton.
+double share_of_quasi_newton(Squares& squares, const std::vector<std::vector<double>>& starts) {
+  int ours = 0, of_quasi_newton = 0;
+  for (const auto& start : starts) {
+    EXPECT_EQ(run(squares, start, 1e-9, DescentMethod::quasi_newton).reason, "gradient");
+    of_quasi_newton += evaluations(squares);
+    EXPECT_EQ(run(squares, start, 1e-9).reason, "gradient");
+    ours += evaluations(squares);
+  }
+  return static_cast<double>(ours) / of_quasi_newton;
+}
+
+TEST(GaussNewton, FindsTheMinimumOfRosenbrocksFunction) {
+  Squares squares(2, rosenbrock, rosenbrock_jacobian);
+  const BoundedMinimum found = run(squares, {-1.2, 1}, 1e-9);
+  EXPECT_EQ(found.reason, "gradient");
+  for (const double x : found.x) EXPECT_NEAR(x, 1, 1e-9);
+  squares.use_products();
+  for (const double x : run(squares, {-1.2, 1}, 1e-9).x) EXPECT_NEAR(x, 1, 1e-9);
+}
+
+TEST(GaussNewton, ConvergesQuadraticallyToAZeroResidual) {
+  Squares squares(3, decay_misfit, decay_jacobian);
+  std::vector<double> distances;
+  minimize_bounded(squares.function, {1, 1, 0}, DescentMethod::gauss_newton, [&](const Iterate& at) {
+    distances.push_back(std::hypot(at.x[0] - truth[0], at.x[1] - truth[1], at.x[2] - truth[2]));
+    return std::string(at.gradient_norm <= 1e-9 ? "gradient" : "");
+  });
+  EXPECT_LT(distances.back(), 1e-10);
+  int quadratic = 0;
+  for (std::size_t i = 0; i + 1 < distances.size(); ++i)
+    if (distances[i] < 1 && distances[i] > 1e-7) {
+      EXPECT_LE(distances[i + 1], distances[i] * distances[i]);
+      ++quadratic;
+    }
+  EXPECT_GE(quadratic, 2);
+}
+
+/// Three decays in a row, of six parameters.
+VectorXd decays(const VectorXd& x) {
+  VectorXd r = VectorXd::Zero(41);
+  for (int k = 0; k < 6; k += 2)
+    for (int i = 0; i < 41; ++i) r[i] += x[k] * std::exp(-x[k + 1] * 0.1 * i);
+  return r;
+}
+MatrixXd decays_jacobian(const VectorXd& x) {
+  MatrixXd J(41, 6);
+  for (int k = 0; k < 6; k += 2)
+    for (int i = 0; i < 41; ++i) {
+      J(i, k) = std::exp(-x[k + 1] * 0.1 * i);
+      J(i, k + 1) = -0.1 * i * x[k] * J(i, k);
+    }
+  return J;
+}
+
+/// The fewer variables there are, the sooner quasi-Newton knows the second derivatives, too.
+TEST(GaussNewton, TakesFarFewerEvaluationsThanQuasiNewton) {
+  Squares valley(2, rosenbrock, rosenbrock_jacobian);
+  EXPECT_LE(share_of_quasi_newton(valley, {{-1.2, 1}}), 1.0 / 3);
+  const VectorXd data = decays(VectorXd{{5, 0.3, 3, 1.5, 2, 6}});
+  Squares three(
+      6, [&](const VectorXd& x) -> VectorXd { return decays(x) - data; }, decays_jacobian);
+  EXPECT_LE(share_of_quasi_newton(three, {{4, 0.2, 4, 1, 1, 4}, {6, 0.5, 2, 2, 3, 8}}), 1.0 / 3);
+  Squares one(3, decay_misfit, decay_jacobian);
+  EXPECT_LE(share_of_quasi_newton(one, {{1, 1, 0}, {1, 0.1, 0}, {1, 4, 0}, {10, 4, 3}, {0.1, 0.1, 3}}), 0.5);
+}
+
+/// With b at most 1 the rest is fitted as linear least squares are.
+TEST(GaussNewton, FindsTheMinimumAtActiveBounds) {
+  Squares squares(3, decay_misfit, decay_jacobian);
+  squares.function.lower = {0, 0, 0};
+  squares.function.upper = {10, 1, 10};
+  const BoundedMinimum found = run(squares, {1, 0.3, 9}, 1e-8);
+  EXPECT_EQ(found.reason, "gradient");
+  EXPECT_EQ(found.x[1], 1);
+  const MatrixXd J = decay_jacobian(Eigen::Vector3d(1, 1, 0))(Eigen::all, {0, 2});
+  const VectorXd rest = J.householderQr().solve(decay(truth));
+  EXPECT_NEAR(found.x[0], rest[0], 1e-8);
+  EXPECT_NEAR(found.x[2], rest[1], 1e-8);
+  EXPECT_LE(squares.values, 20);
+
+  squares.function.lower = {6, 2, 3}; // a corner: no variable stays free
+  const BoundedMinimum corner = [&] {
+    squares.function.upper = {8, 4, 5};
+    return run(squares, {7, 3, 4}, 1e-8);
+  }();
+  EXPECT_EQ(corner.reason, "gradient");
+  EXPECT_EQ(corner.x[0], 6);
+  EXPECT_EQ(corner.x[2], 3);
+}
+
+/// Simulations fail where the rate is above 1.6: infinite or no number at all.
+TEST(GaussNewton, TakesShorterStepsWhereTheFunctionIsNotFinite) {
+  for (const double failure : {infinity, std::nan("")}) {
+    Squares squares(3, decay_misfit, decay_jacobian);
+    int rejected = 0;
+    squares.function.value = [&, value = squares.function.value](std::span<const double> x) {
+      const double finite = value(x);
+      rejected += x[1] > 1.6;
+      return x[1] > 1.6 ? failure : finite;
+    };
+    squares.function.gradient = [gradient = squares.function.gradient](auto x, auto g) {
+      EXPECT_LE(x[1], 1.6);
+      gradient(x, g);
+    };
+    const BoundedMinimum found = run(squares, {1, 0.01, 0}, 1e-9);
+    EXPECT_EQ(found.reason, "gradient");
+    for (int i = 0; i < 3; ++i) EXPECT_NEAR(found.x[i], truth[i], 1e-9);
+    EXPECT_GT(rejected, 0);
+    EXPECT_LT(squares.gradients, squares.values);
+  }
+}
+
+TEST(GaussNewton, DoesNotMindTheUnitsOfTheVariables) {
+  const Eigen::Vector3d unit{1e6, 1e-3, 1};
+  const auto in_units = [&](const VectorXd& x) -> VectorXd { return x.cwiseQuotient(unit); };
+  Squares squares(
+      3, [&](const VectorXd& x) { return decay_misfit(in_units(x)); },
+      [&](const VectorXd& x) -> MatrixXd {
+        return decay_jacobian(in_units(x)) * unit.cwiseInverse().asDiagonal();
+      });
+  const BoundedMinimum found = run(squares, {1e6, 1e-3, 0}, 1e-8);
+  EXPECT_EQ(found.reason, "gradient");
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(found.x[i] / unit[i], truth[i], 1e-7);
+  EXPECT_LE(squares.values, 15);
+}
+
+/// A parameter that changes nothing, and two of which only the sum counts, stay what they are told to be.
+TEST(GaussNewton, GetsOnWithUnidentifiableVariables) {
+  const auto sum = [](const VectorXd& x) { return Eigen::Vector3d(x[0] + x[1], x[2], 0); };
+  Squares squares(
+      4, [&](const VectorXd& x) { return decay_misfit(sum(x) + Eigen::Vector3d(0, 0, 0.7)); },
+      [&](const VectorXd& x) {
+        const MatrixXd J = decay_jacobian(sum(x));
+        MatrixXd whole = MatrixXd::Zero(J.rows(), 4);
+        whole.col(0) = whole.col(1) = J.col(0);
+        whole.col(2) = J.col(1);
+        return whole;
+      });
+  const BoundedMinimum found = run(squares, {1, 0, 1, 8}, 1e-8);
+  EXPECT_EQ(found.reason, "gradient");
+  EXPECT_NEAR(found.x[0] + found.x[1], truth[0], 1e-7);
+  EXPECT_NEAR(found.x[2], truth[1], 1e-7);
+  EXPECT_EQ(found.x[3], 8);
+}
+
+/// r = D A x - b of 1000 variables with A = tridiag(-1, 3, -1) and the half of the variables at least 0.2.
+TEST(GaussNewton, SolvesLargeLinearProblemsByProducts) {
+  constexpr int n = 1000;
+  const auto apply = [](std::span<const double> x, std::span<double> y) {
+    for (int i = 0; i < n; ++i)
+      y[i] = (3 * x[i] - (i > 0 ? x[i - 1] : 0) - (i + 1 < n ? x[i + 1] : 0)) * (1 + i % 3);
+  };
+  const auto transpose = [](std::span<const double> y, std::span<double> x) {
+    for (int i = 0; i < n; ++i) {
+      x[i] = 3 * y[i] * (1 + i % 3);
+      if (i > 0) x[i] -= y[i - 1] * (1 + (i - 1) % 3);
+      if (i + 1 < n) x[i] -= y[i + 1] * (1 + (i + 1) % 3);
+    }
+  };
+  const auto residual = [&](std::span<const double> x) {
+    std::vector<double> r(n);
+    apply(x, r);
+    for (int i = 0; i < n; ++i) r[i] -= std::sin(0.01 * i);
+    return r;
+  };
+  int values = 0, products = 0;
+  BoundedFunction function{std::vector<double>(n, -infinity), std::vector<double>(n, infinity),
+                           [&](std::span<const double> x) {
+                             ++values;
+                             const auto r = residual(x);
+                             return std::inner_product(r.begin(), r.end(), r.begin(), 0.0);
+                           },
+                           [&](std::span<const double> x, std::span<double> g) {
+                             transpose(residual(x), g);
+                             for (double& entry : g) entry *= 2;
+                           }};
+  function.hessian_product = [&](std::span<const double>, std::span<const double> d, std::span<double> hd) {
+    ++products;
+    std::vector<double> Jd(n);
+    apply(d, Jd);
+    transpose(Jd, hd);
+    for (double& entry : hd) entry *= 2;
+  };
+  for (int i = 0; i < n; i += 2) function.lower[i] = 0.2;
+  std::vector<std::vector<double>> found;
+  for (int repetition = 0; repetition < 2; ++repetition) {
+    values = products = 0;
+    const BoundedMinimum minimum = minimize_bounded(
+        function, std::vector<double>(n, 1), DescentMethod::gauss_newton, [](const Iterate& at) {
+          return std::string(at.gradient_norm < 1e-7 ? "gradient" : at.iteration > 100 ? "iterations" : "");
+        });
+    EXPECT_EQ(minimum.reason, "gradient");
+    found.push_back(minimum.x);
+    EXPECT_LE(values, 40);
+    EXPECT_LE(products, 300);
+  }
+  EXPECT_EQ(found[0], found[1]);
+  EXPECT_GT(std::ranges::count(found[0], 0.2), 50);
+  // At the minimum no free variable has a gradient, and every other one points out: checked anew.
+  std::vector<double> g(n);
+  function.gradient(found[0], g);
+  for (int i = 0; i < n; ++i) {
+    if (found[0][i] == 0.2) {
+      EXPECT_GE(g[i], 0);
+    } else {
+      EXPECT_NEAR(g[i], 0, 1e-7);
+    }
+  }
+}
+
+TEST(GaussNewton, HandsOnWhatItsModelThrowsAndNeedsOne) {
+  Squares squares(2, rosenbrock, rosenbrock_jacobian);
+  squares.function.hessian = [](std::span<const double>) -> std::vector<double> {
+    throw FileError("the disk is full");
+  };
+  EXPECT_THROW(run(squares, {-1.2, 1}, 1e-9), FileError);
+  squares.use_products();
+  squares.function.hessian_product = [](auto, auto, auto) { throw FileError("the disk is full"); };
+  EXPECT_THROW(run(squares, {-1.2, 1}, 1e-9), FileError);
+  squares.function.hessian_product = nullptr;
+  EXPECT_THROW(run(squares, {-1.2, 1}, 1e-9), InputError);
+}
+
+/// With a wrong gradient no step makes the function smaller.
+TEST(GaussNewton, SaysWhyItEndsByItself) {
+  Squares squares(2, rosenbrock, [](const VectorXd& x) -> MatrixXd { return -rosenbrock_jacobian(x); });
+  const BoundedMinimum found = run(squares, {-1.2, 1}, 1e-9);
+  EXPECT_FALSE(found.is_asked);
+  EXPECT_EQ(found.reason, "the step has become too small");
+  EXPECT_EQ(found.x[0], -1.2);
+  EXPECT_EQ(squares.gradients, 1);
+  EXPECT_LE(squares.values, 40);
+}
+
+} // namespace
+} // namespace recoil::linalg
