@@ -56,6 +56,7 @@ public:
   /// The block that the values of a parameter, tied or not, are in.
   const Block& block_of(int parameter) const;
   std::size_t num_values() const { return start_.size(); }
+  std::size_t num_variables() const { return map_.num_variables(); }
   const std::vector<double>& start_values() const { return start_; }
   /// Which values the slots `ids` of field `field` of an experiment have, component by component.
   std::vector<std::size_t> numbers(std::size_t experiment, std::size_t field,
@@ -63,6 +64,10 @@ public:
 
   inverse::DesignVariables variables() const;
   std::vector<double> values(std::span<const double> x) const { return map_.values(x); }
+  /// The change of the values along a change of x.
+  std::vector<double> change_of_values(std::span<const double> x, std::span<const double> dx) const {
+    return map_.product(x, dx);
+  }
   /// The derivative by x from that by the values.
   std::vector<double> gradient(std::span<const double> x, std::span<const double> by_values) const {
     return map_.transposed_product(x, by_values);

@@ -45,6 +45,15 @@ struct ExperimentFactor {
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentFactor, columns, num_residuals, failure, seconds)
 };
 
+/// What a tangent-linear and a reverse sweep through that run have come to, of a design and a direction.
+struct ExperimentProduct {
+  static constexpr const char* what = "product";
+  std::vector<double> by_values; ///< J'J d with J = dr/dq, of DesignSpace
+  std::string failure;           ///< why there is none; empty if there is one
+  double seconds = 0;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentProduct, by_values, failure, seconds)
+};
+
 /// Writes down every evaluation of an experiment when it is finished, in a file of one group of ranks: a line
 /// "crc32 json" each. On one rank.
 class EvaluationWriter {

@@ -155,6 +155,11 @@ void ElastodynamicsSolver<dim>::interrupt_when(std::function<bool()> interrupted
 }
 
 template <int dim>
+void ElastodynamicsSolver<dim>::start_near(KnownStates known) {
+  implementation_->step_solver.start_near(std::move(known));
+}
+
+template <int dim>
 stepping::RestartData ElastodynamicsSolver<dim>::restart_data() const {
   stepping::RestartData data{step(), history().size()};
   const auto add = [&](const std::string& name, const auto& value) { data.entries.push_back({name, value}); };

@@ -211,6 +211,26 @@ double StepSolver<dim>::barrier_energy_at_start(const stepping::History& past, c
   return objective_.stiffness() / objective_.scale() * unscaled;
 }
 
+/// Takes the free nodes along as the known states have moved in this step, where nothing is in the way and
+/// the objective falls.
+template <int dim>
+void StepSolver<dim>::move_near_known(const stepping::History& past, const StepTarget& target,
+                                      linalg::Vector& u) {
+  const std::span<const double> after = known_(target.time), before = known_(target.time - target.dt);
+  if (after.empty() || before.empty()) return;
+  linalg::Vector motion = past.newest().u;
+  motion.add(-1, u);
+  const auto entries = motion.write_owned();
+  for (std::size_t i = 0; i < entries.size(); ++i) entries[i] += after[i] - before[i];
+  problem_.dirichlet->clear(entries);
+  motion.update_ghosts();
+  const double at_start = objective_.value(u);
+  if (objective_.max_step(u, motion) < 1) return;
+  linalg::Vector moved = u;
+  moved.add(1, motion);
+  if (objective_.value(moved) < at_start) u.copy_from(moved);
+}
+
 template <int dim>
 SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarget& target,
                                   const stepping::StepCoefficients& coefficients) {
@@ -225,6 +245,7 @@ SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarge
   if (problem_.contact) start_contact(past, target);
   solved.failure = follow_prescribed(target, solved);
   if (!solved.failure.empty()) return solved;
+  if (known_) move_near_known(past, target, solved.u);
   if (!minimize_with_friction(target, u_tilde, solved)) {
     solved.failure = describe_failure(solved.newton, solved.u);
     return solved;

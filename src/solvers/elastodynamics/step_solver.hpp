@@ -46,6 +46,8 @@ public:
 
   /// Every minimisation asks `interrupted` (newton::NewtonOptions).
   void interrupt_when(std::function<bool()> interrupted) { newton_.interrupted = std::move(interrupted); }
+  /// As stepping::Solver::start_near().
+  void start_near(stepping::Solver::KnownStates known) { known_ = std::move(known); }
 
   IncrementalPotential<dim>& objective() { return objective_; }
   const IncrementalPotential<dim>& objective() const { return objective_; }
@@ -68,6 +70,7 @@ private:
                   linalg::Vector& u);
   double move_on(const Way& way, SolvedStep& solved);
   std::string follow_prescribed(const StepTarget& target, SolvedStep& solved);
+  void move_near_known(const stepping::History& past, const StepTarget& target, linalg::Vector& u);
   bool minimize(newton::NewtonOptions options, SolvedStep& solved);
   double friction_residual(const linalg::Vector& u, double dt);
   bool minimize_with_friction(const StepTarget& target, linalg::Vector& u_tilde, SolvedStep& solved);
@@ -80,6 +83,7 @@ private:
   IncrementalPotential<dim> objective_;
   newton::NewtonOptions newton_; ///< those of `options`, fitted to the linear solver
   newton::Euclidean manifold_;
+  stepping::Solver::KnownStates known_;
   std::unique_ptr<potentials::MassMatrix<dim>> regularization_;
   SolverTotals totals_;
 };

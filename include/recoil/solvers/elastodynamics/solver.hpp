@@ -118,6 +118,7 @@ public:
   void continue_from(const stepping::RestartData& data, std::vector<stepping::State> states) override;
   /// `interrupted` is asked within every Newton iteration (newton::NewtonOptions::interrupted).
   void interrupt_when(std::function<bool()> interrupted) override;
+  void start_near(KnownStates known) override;
   stepping::StepOutcome advance(const OnState& on_state, int sub_steps = 1) override;
 
   /// The steps of a run of this problem with `num_records` states, for the reverse sweep. The barrier
