@@ -262,12 +262,16 @@ std::string StudyObjective::failure() const {
   return text;
 }
 
-/// evaluate() of what needs the run at a design; counts its cost. @throws Error for a failure.
+/// evaluate() of what needs the runs at x, along a direction if one is given; counts its cost. @throws Error
+/// for a failure.
 template <class Result, class Work>
-std::vector<Result> StudyObjective::differentiate(std::span<const double> x, const char* what, Work work) {
+std::vector<Result> StudyObjective::differentiate(const char* what, Work work, std::span<const double> x,
+                                                  std::span<const double> direction) {
   std::vector<int> group_of(costs_.size(), -1);
   if (std::ranges::equal(run_at_, x)) group_of = runs_;
-  std::vector<Result> results = evaluate<Result>(x, group_of, work);
+  std::vector<double> design(x.begin(), x.end());
+  design.insert(design.end(), direction.begin(), direction.end());
+  std::vector<Result> results = evaluate<Result>(design, group_of, work);
   for (std::size_t e = 0; e < results.size(); ++e) {
     sweep_seconds_[e] = results[e].seconds;
     totals_.sweep_seconds += results[e].seconds;
@@ -279,11 +283,109 @@ std::vector<Result> StudyObjective::differentiate(std::span<const double> x, con
   return results;
 }
 
+/// The factor of [dr/dx r] of one experiment, without the columns of variables that it does not know.
+ExperimentFactor StudyObjective::factorise(int experiment, std::span<const double> x) {
+  const Stopwatch watch;
+  inverse::ReducedObjective& objective = reduced(experiment);
+  Hosted& hosted = host(experiment);
+  const std::size_t n = space_->num_variables();
+  std::vector<inverse::ParameterValues> directions;
+  std::vector<std::size_t> variables;
+  std::vector<double> dx(n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    dx[i] = 1;
+    auto direction = values_of(hosted, experiment, space_->change_of_values(x, dx));
+    dx[i] = 0;
+    const bool changes = std::ranges::any_of(direction, [](const std::vector<double>& changes_of_one) {
+      return std::ranges::any_of(changes_of_one, [](double change) { return change != 0; });
+    });
+    if (!groups_.comm().any(changes)) continue;
+    directions.push_back(std::move(direction));
+    variables.push_back(i);
+  }
+  const inverse::ParameterValues q = values_of(hosted, experiment, space_->values(x));
+  const inverse::Jacobian found = objective.jacobian(q, directions);
+  ExperimentFactor result{{}, 0, found.failure, 0};
+  if (found.failure.empty()) {
+    const std::vector<double> r = objective.residuals(q);
+    Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(r.size(), n + 1);
+    for (std::size_t k = 0; k < variables.size(); ++k)
+      rows.col(variables[k]) = Eigen::Map<const Eigen::VectorXd>(found.columns[k].data(), r.size());
+    rows.col(n) = Eigen::Map<const Eigen::VectorXd>(r.data(), r.size());
+    const Eigen::MatrixXd factor = inverse::triangular_factor(groups_.comm(), rows);
+    result.columns.assign(factor.data(), factor.data() + factor.size());
+    result.num_residuals = groups_.comm().sum(static_cast<GlobalIndex>(r.size()));
+  }
+  result.seconds = watch.seconds();
+  return result;
+}
+
+const Eigen::MatrixXd& StudyObjective::factor(std::span<const double> x) {
+  if (std::ranges::equal(factor_at_, x)) return factor_;
+  const auto results = differentiate<ExperimentFactor>(
+      "Jacobian", [&](int e) { return factorise(e, x); }, x);
+  const Eigen::Index width = space_->num_variables() + 1;
+  Eigen::MatrixXd rows(width * std::ssize(results), width);
+  num_residuals_ = 0;
+  for (Eigen::Index e = 0; e < std::ssize(results); ++e) {
+    rows.middleRows(e * width, width) =
+        Eigen::Map<const Eigen::MatrixXd>(results[e].columns.data(), width, width);
+    num_residuals_ += results[e].num_residuals;
+  }
+  factor_ = inverse::triangular_factor(rows);
+  factor_at_.assign(x.begin(), x.end());
+  return factor_;
+}
+
+inverse::HessianForm StudyObjective::hessian_form() const {
+  if (!uses_residuals_) return inverse::HessianForm::none;
+  return space_->num_variables() <= most_factored ? inverse::HessianForm::matrix
+                                                  : inverse::HessianForm::products;
+}
+
+std::vector<double> StudyObjective::hessian(std::span<const double> x) {
+  const Eigen::Index n = std::ssize(x);
+  const Eigen::MatrixXd J = factor(x).leftCols(n), H = 2 * J.transpose() * J;
+  return {H.data(), H.data() + H.size()};
+}
+
+/// (dr/dq)' (dr/dq) times a change of the values.
+ExperimentProduct StudyObjective::multiply(int experiment, std::span<const double> values,
+                                           std::span<const double> change) {
+  const Stopwatch watch;
+  inverse::ReducedObjective& objective = reduced(experiment);
+  Hosted& hosted = host(experiment);
+  const inverse::ParameterValues q = values_of(hosted, experiment, values);
+  const inverse::Jacobian forward = objective.jacobian(q, {values_of(hosted, experiment, change)});
+  ExperimentProduct result{{}, forward.failure, 0};
+  if (result.failure.empty()) {
+    const inverse::ObjectiveGradient back = objective.jacobian_transposed(q, forward.columns[0]);
+    result.failure = back.failure;
+    if (result.failure.empty()) result.by_values = sum_over_group(hosted, back.values);
+  }
+  result.seconds = watch.seconds();
+  return result;
+}
+
+std::vector<double> StudyObjective::hessian_product(std::span<const double> x, std::span<const double> d) {
+  const std::vector<double> values = space_->values(x), change = space_->change_of_values(x, d);
+  std::vector<double> by_values(space_->num_values(), 0.0);
+  for (const auto& product : differentiate<ExperimentProduct>(
+           "product with the Hessian", [&](int e) { return multiply(e, values, change); }, x, d))
+    for (std::size_t i = 0; i < by_values.size(); ++i) by_values[i] += 2 * product.by_values[i];
+  return space_->gradient(x, by_values);
+}
+
 std::vector<double> StudyObjective::gradient(std::span<const double> x) {
+  if (hessian_form() == inverse::HessianForm::matrix) {
+    const Eigen::Index n = std::ssize(x);
+    const Eigen::VectorXd g = 2 * factor(x).leftCols(n).transpose() * factor(x).col(n);
+    return {g.begin(), g.end()};
+  }
   const std::vector<double> values = space_->values(x);
   std::vector<double> by_values(space_->num_values(), 0.0);
-  for (const auto& gradient :
-       differentiate<ExperimentGradient>(x, "gradient", [&](int e) { return sweep(e, values); }))
+  for (const auto& gradient : differentiate<ExperimentGradient>(
+           "gradient", [&](int e) { return sweep(e, values); }, x))
     for (std::size_t i = 0; i < by_values.size(); ++i) by_values[i] += gradient.by_values[i];
   return space_->gradient(x, by_values);
 }

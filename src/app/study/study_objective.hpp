@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <Eigen/Core>
+
 #include "app/study/evaluation_log.hpp"
 #include "app/study/gradient_job.hpp"
 #include "recoil/base/timer.hpp"
@@ -62,6 +64,20 @@ public:
 
   double value(std::span<const double> x) override;
   std::vector<double> gradient(std::span<const double> x) override;
+
+  /// From now on gradients come from residuals, and the Hessian is that of Gauss-Newton: as a matrix, from
+  /// the factor(), or for more than most_factored variables by products. @pre is_least_squares().
+  void use_residuals() { uses_residuals_ = true; }
+  /// Why the objective is no sum of squares; empty if it is one.
+  const std::string& why_not_least_squares() const { return not_squares_; }
+  inverse::HessianForm hessian_form() const override;
+  std::vector<double> hessian(std::span<const double> x) override;
+  std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d) override;
+  /// The upper triangular factor of [dr/dx r] over all experiments, (n + 1) x (n + 1).
+  const Eigen::MatrixXd& factor(std::span<const double> x);
+  /// How many residuals there are, once there is a factor.
+  GlobalIndex num_residuals() const { return num_residuals_; }
+  static constexpr std::size_t most_factored = 50;
   /// What the experiments came to in the last value().
   const std::vector<ExperimentValue>& values() const { return values_; }
   /// The experiments that have no value there, and why; empty if all have one.
@@ -89,13 +105,16 @@ private:
   inverse::ReducedObjective& reduced(int experiment);
   ExperimentValue run(int experiment, std::span<const double> values);
   ExperimentGradient sweep(int experiment, std::span<const double> values);
+  ExperimentFactor factorise(int experiment, std::span<const double> x);
+  ExperimentProduct multiply(int experiment, std::span<const double> values, std::span<const double> change);
   std::vector<double> sum_over_group(const Hosted& hosted, const inverse::ParameterValues& gradient) const;
   template <class Work>
   void work_on(const std::vector<int>& group_of, Work work);
   template <class Result, class Work>
   std::vector<Result> evaluate(std::span<const double> design, std::vector<int>& group_of, Work work);
   template <class Result, class Work>
-  std::vector<Result> differentiate(std::span<const double> x, const char* what, Work work);
+  std::vector<Result> differentiate(const char* what, Work work, std::span<const double> x,
+                                    std::span<const double> direction = {});
 
   const parallel::Communicator& world_;
   const Study& study_;
@@ -114,7 +133,11 @@ private:
   std::vector<double> costs_;
   std::vector<double> run_at_; ///< the design of the last value()
   std::vector<int> runs_;      ///< the groups that hold the runs there; -1: none
-  bool is_frozen_ = false;
+  bool is_frozen_ = false, uses_residuals_ = false;
+  std::string not_squares_;
+  Eigen::MatrixXd factor_;
+  std::vector<double> factor_at_; ///< the design of factor_
+  GlobalIndex num_residuals_ = 0;
   Totals totals_;
 };
 

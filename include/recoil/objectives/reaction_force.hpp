@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "recoil/objectives/objective.hpp"
+#include "recoil/objectives/observations.hpp"
+#include "recoil/potentials/contact/contact_potentials.hpp"
+
+namespace recoil::objectives {
+
+/// Displacement of the local obstacle vertices at a time, dim entries each [m].
+using ObstacleMotion = std::function<std::vector<double>(double time)>;
+
+/// What bears a force: R = sum_a d . sum_k c_k dPhi_k/du_a over some nodes a, with a unit vector d.
+template <int dim>
+struct Reaction {
+  struct Summand {
+    potentials::Potential<dim>* potential;
+    double factor;
+  };
+  std::vector<Summand> summands;
+  std::vector<std::unique_ptr<potentials::Potential<dim>>> owned; ///< summands that no problem has
+  std::vector<char> nodes; ///< per owned node: it counts
+  Eigen::Matrix<double, dim, 1> direction;
+  /// Where obstacles are; null where nothing of R depends on them.
+  potentials::ContactState<dim>* contact = nullptr;
+  ObstacleMotion obstacles = nullptr; ///< null where they do not move
+};
+
+/// J = (R - y)^2 / sd^2, R the force [N] (per unit thickness in 2D) that supports exert on the bodies, y and
+/// sd observed. Supports are prescribed nodes, where R balances the forces of the summands, or obstacles,
+/// where the summand is their barrier. Inertia, damping, friction and loads on the nodes themselves are not
+/// part of it; the contact is updated to each state that is evaluated, and left there. `space` and what the
+/// reaction refers to must outlive the objective. Collective.
+template <int dim>
+std::unique_ptr<Objective<dim>> make_reaction_force(const fem::FunctionSpace<dim>& space,
+                                                    Reaction<dim> reaction, Track<1> track);
+
+} // namespace recoil::objectives
