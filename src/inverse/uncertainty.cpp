@@ -1,0 +1,102 @@
+#include "recoil/inverse/uncertainty.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <Eigen/SVD>
+#include <fmt/format.h>
+
+#include "recoil/base/error.hpp"
+#include "recoil/inverse/fit_statistics.hpp"
+
+namespace recoil::inverse {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using Free = std::vector<Index>; ///< numbers of the free variables
+
+Free free_variables(const FitSolution& solution) {
+  Free free;
+  for (Index i = 0; i < solution.factor.cols(); ++i)
+    if (!solution.at_bound[static_cast<std::size_t>(i)]) free.push_back(i);
+  return free;
+}
+
+void estimate_variance(const FitSolution& solution, std::size_t num_free, Uncertainty& result) {
+  const std::size_t m = solution.data_count;
+  result.degrees_of_freedom = m > num_free ? m - num_free : 0;
+  result.quantile = normal_quantile();
+  if (solution.has_deviations) return;
+  if (result.degrees_of_freedom == 0)
+    throw InputError(fmt::format("{} data leave nothing to estimate their deviations from after a fit of {} "
+                                 "variables: state the deviations, or fit fewer variables",
+                                 m, num_free));
+  result.variance = solution.squares / static_cast<double>(result.degrees_of_freedom);
+  result.quantile = student_quantile(result.degrees_of_freedom);
+}
+
+/// Entries of free variables in a matrix of all.
+MatrixXd spread(const MatrixXd& of_free, const Free& free, Index n) {
+  MatrixXd all = MatrixXd::Constant(n, n, std::numeric_limits<double>::quiet_NaN());
+  all(free, free) = of_free;
+  return all;
+}
+
+MatrixXd correlations_of(const MatrixXd& covariance) {
+  const VectorXd inverse = covariance.diagonal().cwiseSqrt().cwiseInverse();
+  MatrixXd correlations = inverse.asDiagonal() * covariance * inverse.asDiagonal();
+  // Rounding must not lead out of what correlations are.
+  correlations = correlations.cwiseMax(-1).cwiseMin(1);
+  correlations.diagonal().setOnes();
+  return correlations;
+}
+
+std::vector<UnidentifiableDirection> find_unidentifiable(const VectorXd& singular, const MatrixXd& V,
+                                                         const Free& free, std::size_t n) {
+  std::vector<UnidentifiableDirection> found;
+  for (Index k = singular.size() - 1; k >= 0 && singular[k] <= unidentifiable_ratio * singular[0]; --k) {
+    UnidentifiableDirection& direction = found.emplace_back();
+    direction.shares.assign(n, 0.0);
+    for (std::size_t i = 0; i < free.size(); ++i)
+      direction.shares[static_cast<std::size_t>(free[i])] = std::pow(V(static_cast<Index>(i), k), 2);
+    direction.deviation_ratio = singular[0] / singular[k];
+  }
+  return found;
+}
+
+} // namespace
+
+Uncertainty estimate_uncertainty(const FitSolution& solution) {
+  const Free free = free_variables(solution);
+  const Index n = solution.factor.cols();
+  Uncertainty result;
+  estimate_variance(solution, free.size(), result);
+  MatrixXd covariance, correlations;
+  if (!free.empty()) {
+    const Eigen::JacobiSVD<MatrixXd> svd(solution.factor(Eigen::all, free), Eigen::ComputeThinV);
+    if (svd.singularValues()[0] == 0)
+      throw InputError("none of the free variables changes a residual: the data say nothing about them");
+    const double rounding = static_cast<double>(free.size()) * std::numeric_limits<double>::epsilon();
+    const VectorXd singular = svd.singularValues().cwiseMax(rounding * svd.singularValues()[0]);
+    const MatrixXd root = svd.matrixV() * singular.cwiseInverse().asDiagonal();
+    covariance = result.variance * root * root.transpose();
+    correlations = correlations_of(covariance);
+    result.unidentifiable = find_unidentifiable(singular, svd.matrixV(), free, static_cast<std::size_t>(n));
+  }
+  result.covariance = spread(covariance, free, n);
+  result.correlations = spread(correlations, free, n);
+  for (Index i = 0; i < n; ++i) result.deviations.push_back(std::sqrt(result.covariance(i, i)));
+  return result;
+}
+
+std::array<double, 2> physical_interval(double z, double deviation, double quantile,
+                                        const std::function<double(double)>& to_physical) {
+  const double low = to_physical(z - quantile * deviation), high = to_physical(z + quantile * deviation);
+  return {std::min(low, high), std::max(low, high)};
+}
+
+} // namespace recoil::inverse
