@@ -118,8 +118,8 @@ double MassMatrix<dim>::product(std::span<const double> x, std::span<const doubl
   return sum;
 }
 
-/// act(cell, nodes, basis, weight on the rest mesh, density) at the quadrature points of all local cells or of
-/// the owned ones.
+/// act(cell, nodes, basis, weight on the rest mesh, density) at the quadrature points of all local cells or
+/// of the owned ones.
 template <int dim>
 template <class Act>
 void MassMatrix<dim>::for_points(bool owned_only, Act act) const {

@@ -133,7 +133,8 @@ protected:
 
 private:
   template <class Entry>
-  static auto find(auto& arrays, const std::string& name) -> decltype(std::get_if<std::vector<Entry>>(&arrays.begin()->second)) {
+  static auto find(auto& arrays, const std::string& name)
+      -> decltype(std::get_if<std::vector<Entry>>(&arrays.begin()->second)) {
     const auto found = arrays.find(name);
     return found == arrays.end() ? nullptr : &std::get<std::vector<Entry>>(found->second);
   }
