@@ -78,15 +78,16 @@ public:
   CenterOfMass(const Region<dim>& region, potentials::Density density, Track<dim> target)
       : OfCenterOfMass<dim>("center_of_mass", region, std::move(density)), target_(std::move(target)) {}
   void check_time(double time) const override { target_.at(time); }
+  std::vector<double> observation_times() const override { return target_.observation_times(); }
 
 private:
   double value(const Point& center, double time) const override {
     const auto target = target_.at(time);
-    return (center - target.position).squaredNorm() / (target.sd * target.sd);
+    return target.inverse_sd.cwiseProduct(center - target.position).squaredNorm();
   }
   Point by_center(const Point& center, double time) const override {
     const auto target = target_.at(time);
-    return 2 / (target.sd * target.sd) * (center - target.position);
+    return 2 * target.inverse_sd.cwiseAbs2().cwiseProduct(center - target.position);
   }
   Track<dim> target_;
 };

@@ -1,11 +1,7 @@
 #include "recoil/objectives/markers.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <sstream>
 #include <unordered_map>
-
-#include <Eigen/LU>
 
 #include "recoil/base/error.hpp"
 
@@ -13,23 +9,7 @@ namespace recoil::objectives {
 
 namespace {
 
-/// How far outside of a cell, in barycentric coordinates, a point may lie and still count as on its boundary.
-constexpr double boundary_tolerance = 1e-9;
-
-template <int dim>
-std::array<double, dim + 1> barycentric(const mesh::DistributedMesh<dim>& mesh, LocalIndex cell,
-                                        const Eigen::Matrix<double, dim, 1>& position) {
-  const auto& vertices = mesh.cells[cell];
-  const auto& origin = mesh.vertices[vertices[0]];
-  Eigen::Matrix<double, dim, dim> edges;
-  for (std::size_t i = 1; i <= dim; ++i) edges.col(i - 1) = mesh.vertices[vertices[i]] - origin;
-  const Eigen::Matrix<double, dim, 1> xi = edges.inverse() * (position - origin);
-  std::array<double, dim + 1> lambda;
-  lambda[0] = 1 - xi.sum();
-  std::copy(xi.begin(), xi.end(), lambda.begin() + 1);
-  return lambda;
-}
-
+/// Observed positions or displacements of material points.
 template <int dim>
 class Markers final : public Objective<dim> {
   using Point = Eigen::Matrix<double, dim, 1>;
@@ -43,8 +23,10 @@ class Markers final : public Objective<dim> {
   };
 
 public:
-  Markers(const fem::FunctionSpace<dim>& space, std::vector<Marker<dim>> markers) : space_(&space) {
-    if (markers.empty()) throw InputError("markers: the list of markers is empty");
+  Markers(std::string_view name, bool sees_positions, const fem::FunctionSpace<dim>& space,
+          std::vector<Marker<dim>> markers)
+      : name_(name), sees_positions_(sees_positions), space_(&space) {
+    if (markers.empty()) throw InputError(std::string(name_) + ": the list of points is empty");
     const mesh::DistributedMesh<dim>& mesh = space.mesh();
     std::unordered_map<GlobalIndex, LocalIndex> local;
     for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) local[mesh.cell_ids[cell]] = cell;
@@ -62,15 +44,28 @@ public:
       markers_.push_back(std::move(marker));
     }
     if (space.comm().sum(owned) != std::ssize(tracks_))
-      throw InputError("markers: a marker lies in a cell that the mesh does not have");
+      throw InputError(std::string(name_) + ": a point lies in a cell that the mesh does not have");
   }
 
-  std::string_view name() const override { return "markers"; }
+  std::string_view name() const override { return name_; }
   std::vector<Quantity> depends_on() const override {
-    return {quantities::displacement, quantities::vertices};
+    std::vector<Quantity> all{quantities::displacement};
+    if (sees_positions_) all.push_back(quantities::vertices);
+    return all;
   }
   void check_time(double time) const override {
     for (const Track<dim>& track : tracks_) track.at(time);
+  }
+  std::vector<double> observation_times() const override {
+    std::vector<double> all;
+    for (const Track<dim>& track : tracks_) {
+      const auto times = track.observation_times();
+      all.insert(all.end(), times.begin(), times.end());
+    }
+    std::ranges::sort(all);
+    const auto repeated = std::ranges::unique(all);
+    all.erase(repeated.begin(), repeated.end());
+    return all;
   }
 
   double value(const ObservedState& state) override {
@@ -84,7 +79,7 @@ public:
   void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double>,
                        parameters::PhysicalGradient<dim>& g) override {
     check_time(state.time);
-    auto* by_vertex = g.rest_positions();
+    auto* by_vertex = sees_positions_ ? g.rest_positions() : nullptr;
     for (const LocalMarker& marker : markers_) {
       const Point by_position = factor * evaluate(marker, state).by_position;
       const auto nodes = space_->cell_nodes(marker.cell);
@@ -110,13 +105,16 @@ private:
     const auto& vertices = space_->mesh().cells[marker.cell];
     const auto nodes = space_->cell_nodes(marker.cell);
     Point r = -target.position;
-    for (std::size_t b = 0; b <= dim; ++b) r += marker.barycentric[b] * space_->mesh().vertices[vertices[b]];
+    for (std::size_t b = 0; sees_positions_ && b <= dim; ++b)
+      r += marker.barycentric[b] * space_->mesh().vertices[vertices[b]];
     for (std::size_t a = 0; a < nodes.size(); ++a)
       r += marker.basis[a] * fem::node_block<dim>(state.u, nodes[a]);
-    const double precision = 1 / (target.sd * target.sd);
-    return {precision * r.squaredNorm(), 2 * precision * r};
+    const Point weighted = target.inverse_sd.cwiseProduct(r);
+    return {weighted.squaredNorm(), 2 * target.inverse_sd.cwiseProduct(weighted)};
   }
 
+  std::string_view name_;
+  bool sees_positions_; ///< else displacements
   const fem::FunctionSpace<dim>* space_;
   std::vector<Track<dim>> tracks_; ///< of all markers, on every rank
   std::vector<LocalMarker> markers_;
@@ -125,41 +123,22 @@ private:
 } // namespace
 
 template <int dim>
-MaterialPoint<dim> locate(const mesh::DistributedMesh<dim>& mesh, std::int32_t body,
-                          const Eigen::Matrix<double, dim, 1>& rest, const std::string& what) {
-  constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
-  MaterialPoint<dim> here{none, {}};
-  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
-    if (mesh.cell_body[cell] != body) continue;
-    const GlobalIndex id = mesh.cell_ids[cell];
-    const auto lambda = barycentric<dim>(mesh, cell, rest);
-    if (id < here.cell && *std::min_element(lambda.begin(), lambda.end()) >= -boundary_tolerance)
-      here = {id, lambda};
-  }
-  MaterialPoint<dim> result{mesh.comm->min(here.cell), {}};
-  if (result.cell == none) {
-    const bool known = body >= 0 && body < std::ssize(mesh.body_names);
-    std::ostringstream text;
-    text << what << ": its rest position (" << rest.transpose() << ") lies outside of body '"
-         << (known ? mesh.body_names[body] : std::to_string(body)) << "'";
-    throw InputError(text.str());
-  }
-  if (here.cell == result.cell) result.barycentric = here.barycentric;
-  mesh.comm->sum(result.barycentric);
-  return result;
+std::unique_ptr<Objective<dim>> make_markers(const fem::FunctionSpace<dim>& space,
+                                             std::vector<Marker<dim>> markers) {
+  return std::make_unique<Markers<dim>>("markers", true, space, std::move(markers));
 }
 
 template <int dim>
-std::unique_ptr<Objective<dim>> make_markers(const fem::FunctionSpace<dim>& space,
-                                             std::vector<Marker<dim>> markers) {
-  return std::make_unique<Markers<dim>>(space, std::move(markers));
+std::unique_ptr<Objective<dim>> make_displacement_field(const fem::FunctionSpace<dim>& space,
+                                                        std::vector<Marker<dim>> points) {
+  return std::make_unique<Markers<dim>>("displacement_field", false, space, std::move(points));
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
-  template MaterialPoint<dim> locate(const mesh::DistributedMesh<dim>&, std::int32_t,                        \
-                                     const Eigen::Matrix<double, dim, 1>&, const std::string&);              \
   template std::unique_ptr<Objective<dim>> make_markers(const fem::FunctionSpace<dim>&,                      \
-                                                        std::vector<Marker<dim>>);
+                                                        std::vector<Marker<dim>>);                           \
+  template std::unique_ptr<Objective<dim>> make_displacement_field(const fem::FunctionSpace<dim>&,           \
+                                                                   std::vector<Marker<dim>>);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

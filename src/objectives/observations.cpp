@@ -1,14 +1,10 @@
 #include "recoil/objectives/observations.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <sstream>
-#include <string_view>
-#include <system_error>
 
+#include "objectives/csv_reader.hpp"
 #include "objectives/time_tolerance.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
@@ -17,122 +13,80 @@ namespace recoil::objectives {
 
 namespace {
 
-std::string read_everywhere(const parallel::Communicator& comm, const std::filesystem::path& path) {
-  std::string text;
-  parallel::collectively(comm, [&] {
-    if (comm.rank() != 0) return;
-    std::error_code error;
-    if (std::filesystem::is_directory(path, error))
-      throw InputError(path.string() + ":1: is a folder, not a CSV file");
-    std::ifstream file(path, std::ios::binary);
-    if (!file) throw InputError(path.string() + ":1: the file does not exist or cannot be read");
-    text.assign(std::istreambuf_iterator<char>(file), {});
-    if (file.bad()) throw InputError(path.string() + ":1: the file cannot be read");
-  });
-  comm.broadcast(text);
-  // Spreadsheets begin UTF-8 with a mark.
-  constexpr std::string_view mark = "\xef\xbb\xbf";
-  return text.starts_with(mark) ? text.substr(mark.size()) : text;
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
-/// A CSV file without quotes, line by line.
-class CsvReader {
-public:
-  CsvReader(std::string text, std::string name) : text_(std::move(text)), name_(std::move(name)) {}
-
-  /// The cells of the next line that is not the empty rest of the file; false at its end.
-  bool next(std::vector<std::string_view>& cells) {
-    cells.clear();
-    if (trimmed_rest_is_empty()) return false;
-    const auto end = std::min(text_.find('\n', position_), text_.size());
-    std::string_view line = std::string_view(text_).substr(position_, end - position_);
-    position_ = std::min(end + 1, text_.size());
-    ++line_;
-    for (;;) {
-      const auto comma = line.find(',');
-      cells.push_back(trimmed(line.substr(0, comma)));
-      if (comma == std::string_view::npos) return true;
-      line.remove_prefix(comma + 1);
-    }
-  }
-
-  double number(std::string_view cell, std::string_view column) const {
-    std::string_view digits = cell;
-    if (digits.starts_with('+') && !digits.starts_with("+-")) digits.remove_prefix(1);
-    double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value))
-      fail("'" + std::string(cell) + "' in column '" + std::string(column) + "' is not a finite number");
-    return value;
-  }
-
-  [[noreturn]] void fail(const std::string& message) const {
-    throw InputError(name_ + ":" + std::to_string(std::max(line_, 1)), message);
-  }
-  const std::string& name() const { return name_; }
-
-private:
-  bool trimmed_rest_is_empty() const { return text_.find_first_not_of(" \t\r\n", position_) == text_.npos; }
-
-  std::string text_, name_;
-  std::size_t position_ = 0;
-  int line_ = 0;
-};
-
-std::string joined(const std::vector<std::string_view>& cells) {
-  std::string text;
-  for (const std::string_view cell : cells) text += (text.empty() ? "" : ",") + std::string(cell);
-  return text;
-}
-
-/// Checks the header; true if it ends with sd.
-template <int dim>
-bool read_header(CsvReader& reader, bool with_marker, const std::array<std::string_view, 3>& observed,
-                 std::vector<std::string_view>& columns) {
-  std::vector<std::string_view> expected{"time"};
-  if (with_marker) expected.push_back("marker");
-  expected.insert(expected.end(), observed.begin(), observed.begin() + dim);
-  std::vector<std::string_view> given;
-  reader.next(given);
-  columns = expected;
-  if (given == expected) return false;
-  columns.push_back("sd");
-  if (given == columns) return true;
-  reader.fail("the header is '" + joined(given) + "' but must be '" + joined(expected) + "' or '" +
-              joined(columns) + "'" + (dim > 1 ? " in " + std::to_string(dim) + "D" : ""));
-}
-
 template <int dim>
 using Sample = typename Track<dim>::Sample;
 
-/// Adds one row to a track; coordinates start at `first`.
+/// The columns of what is observed, and of its time and sd.
 template <int dim>
-void add_row(const CsvReader& reader, const std::vector<std::string_view>& columns,
-             const std::vector<std::string_view>& cells, std::size_t first, bool with_sd, Track<dim>& track) {
-  const double time = reader.number(cells[0], columns[0]);
-  if (!track.times.empty() && !(time > track.times.back()))
-    reader.fail("time " + std::string(cells[0]) + " does not come after the time before it" +
-                (first > 1 ? " of this marker" : "") + "; times must increase");
-  Sample<dim> sample{{}, 1};
-  for (std::size_t i = 0; i < dim; ++i)
-    sample.position[i] = reader.number(cells[first + i], columns[first + i]);
-  if (with_sd) sample.sd = reader.number(cells.back(), columns.back());
-  if (!(sample.sd > 0)) reader.fail("sd is " + std::string(cells.back()) + "; it must be positive");
-  track.times.push_back(time);
-  track.samples.push_back(sample);
+class SampleColumns {
+public:
+  /// Checks the header. @param further columns that the file must have, too.
+  SampleColumns(CsvReader& reader, const std::vector<Column>& further,
+                const std::array<std::string_view, 3>& observed, ColumnKind kind) {
+    std::vector<Column> columns{{"time", ColumnKind::time}}, sds;
+    columns.insert(columns.end(), further.begin(), further.end());
+    for (int i = 0; i < dim; ++i) {
+      columns.push_back({std::string(observed[i]), kind});
+      sds.push_back({"sd_" + std::string(observed[i]), kind});
+    }
+    reader.expect(columns, dim > 1 ? std::vector<std::vector<Column>>{{{"sd", kind}}, sds}
+                                   : std::vector<std::vector<Column>>{{{"sd", kind}}});
+    time_ = reader.find("time");
+    for (int i = 0; i < dim; ++i) {
+      observed_[i] = reader.find(std::string(observed[i]));
+      sd_[i] = reader.find(reader.has("sd") ? "sd" : sds[i].name);
+    }
+    with_sd_ = reader.has("sd") || reader.has(sds[0].name);
+  }
+
+  /// Adds one row to a track. @param whose " of this marker", where a file holds several tracks.
+  void add_row(const CsvReader& reader, const std::string& whose, Track<dim>& track) const {
+    const double time = reader.number(time_);
+    if (!track.times.empty() && !(time > track.times.back()))
+      reader.fail("time " + std::string(reader.text(time_)) + " does not come after the time before it" +
+                  whose + "; times must increase");
+    Sample<dim> sample;
+    for (int i = 0; i < dim; ++i) {
+      const auto seen = reader.number_or_gap(observed_[i]);
+      sample.position[i] = seen.value_or(0);
+      sample.inverse_sd[i] = seen ? 1 / (with_sd_ ? sd(reader, sd_[i]) : 1) : 0;
+    }
+    track.times.push_back(time);
+    track.samples.push_back(sample);
+  }
+
+private:
+  static double sd(const CsvReader& reader, std::size_t column) {
+    const double sd = reader.number(column);
+    if (!(sd > 0)) reader.fail("sd is " + std::string(reader.text(column)) + "; it must be positive");
+    return sd;
+  }
+
+  std::size_t time_;
+  std::array<std::size_t, dim> observed_, sd_;
+  bool with_sd_;
+};
+
+template <int dim>
+bool was_observed(const Sample<dim>& sample) {
+  return !sample.inverse_sd.isZero(0);
 }
 
-void check_width(const CsvReader& reader, const std::vector<std::string_view>& columns,
-                 const std::vector<std::string_view>& cells) {
-  if (cells.size() != columns.size())
-    reader.fail("the row has " + std::to_string(cells.size()) + " columns, the header " +
-                std::to_string(columns.size()));
+template <int dim>
+bool was_ever_observed(const Track<dim>& track) {
+  return std::ranges::any_of(track.samples, was_observed<dim>);
+}
+
+/// Between two samples, `share` of the way.
+template <int dim>
+Sample<dim> between(const Sample<dim>& before, const Sample<dim>& after, double share) {
+  Sample<dim> result{Track<dim>::Point::Zero(), Track<dim>::Point::Zero()};
+  for (int i = 0; i < dim; ++i) {
+    if (before.inverse_sd[i] == 0 || after.inverse_sd[i] == 0) continue;
+    result.position[i] = (1 - share) * before.position[i] + share * after.position[i];
+    result.inverse_sd[i] = 1 / ((1 - share) / before.inverse_sd[i] + share / after.inverse_sd[i]);
+  }
+  return result;
 }
 
 } // namespace
@@ -141,35 +95,38 @@ template <int dim>
 typename Track<dim>::Sample Track<dim>::at(double time) const {
   RECOIL_ASSERT(!samples.empty());
   if (times.empty()) return samples.front();
-  const double first = times.front(), last = times.back();
-  const double tolerance = time_tolerance(times);
-  if (!(time >= first - tolerance && time <= last + tolerance)) {
-    std::ostringstream text;
-    text.precision(12);
-    text << "no observation at time " << time << " s; they run from " << first << " s to " << last << " s";
-    throw InputError(origin, text.str());
-  }
-  const auto after = std::upper_bound(times.begin(), times.end(), time);
-  if (after == times.begin()) return samples.front();
-  if (after == times.end()) return samples.back();
+  const auto after = std::ranges::lower_bound(times, time);
   const std::size_t i = after - times.begin();
-  const double share = (time - times[i - 1]) / (times[i] - times[i - 1]);
-  return {(1 - share) * samples[i - 1].position + share * samples[i].position,
-          (1 - share) * samples[i - 1].sd + share * samples[i].sd};
+  if (!is_interpolated)
+    return after != times.end() && *after == time ? samples[i] : Sample{Point::Zero(), Point::Zero()};
+  const double tolerance = time_tolerance(times);
+  for (const std::size_t near : {i, i - 1})
+    if (near < times.size() && std::abs(times[near] - time) <= tolerance) return samples[near];
+  if (i > 0 && i < times.size())
+    return between<dim>(samples[i - 1], samples[i], (time - times[i - 1]) / (times[i] - times[i - 1]));
+  std::ostringstream text;
+  text.precision(12);
+  text << "no observation at time " << time << " s; they run from " << times.front() << " s to "
+       << times.back() << " s";
+  throw InputError(origin, text.str());
+}
+
+template <int dim>
+std::vector<double> Track<dim>::observation_times() const {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (was_observed<dim>(samples[i])) result.push_back(times[i]);
+  return result;
 }
 
 template <int dim>
 Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem::path& path,
-                      const std::array<std::string_view, 3>& observed) {
-  CsvReader reader(read_everywhere(comm, path), path.string());
-  std::vector<std::string_view> columns, cells;
-  const bool with_sd = read_header<dim>(reader, false, observed, columns);
+                      const std::array<std::string_view, 3>& observed, bool is_strain) {
+  CsvReader reader(comm, path);
+  const SampleColumns<dim> columns(reader, {}, observed, is_strain ? ColumnKind::strain : ColumnKind::length);
   Track<dim> track{reader.name(), {}, {}};
-  while (reader.next(cells)) {
-    check_width(reader, columns, cells);
-    add_row<dim>(reader, columns, cells, 1, with_sd, track);
-  }
-  if (track.times.empty()) reader.fail("no observation follows the header");
+  while (reader.next()) columns.add_row(reader, "", track);
+  if (!was_ever_observed(track)) reader.fail("no observation follows the header");
   return track;
 }
 
@@ -177,33 +134,64 @@ template <int dim>
 std::map<std::string, Track<dim>> read_marker_tracks(const parallel::Communicator& comm,
                                                      const std::filesystem::path& path,
                                                      const std::vector<std::string>& markers) {
-  CsvReader reader(read_everywhere(comm, path), path.string());
-  std::vector<std::string_view> columns, cells;
-  const bool with_sd = read_header<dim>(reader, true, {"x", "y", "z"}, columns);
+  CsvReader reader(comm, path);
+  const SampleColumns<dim> columns(reader, {{"marker", ColumnKind::text}}, {"x", "y", "z"},
+                                   ColumnKind::length);
+  const std::size_t marker_column = reader.find("marker");
   std::map<std::string, Track<dim>> tracks;
   for (const std::string& marker : markers)
     tracks[marker] = Track<dim>{reader.name() + ", marker '" + marker + "'", {}, {}};
-  while (reader.next(cells)) {
-    check_width(reader, columns, cells);
-    const auto found = tracks.find(std::string(cells[1]));
+  while (reader.next()) {
+    const std::string marker(reader.text(marker_column));
+    const auto found = tracks.find(marker);
     if (found == tracks.end())
-      reader.fail("marker '" + std::string(cells[1]) + "' is not defined" + did_you_mean(cells[1], markers));
-    add_row<dim>(reader, columns, cells, 2, with_sd, found->second);
+      reader.fail("marker '" + marker + "' is not defined" + did_you_mean(marker, markers));
+    columns.add_row(reader, " of this marker", found->second);
   }
   for (const std::string& marker : markers)
-    if (tracks[marker].times.empty()) reader.fail("no observation of marker '" + marker + "'");
+    if (!was_ever_observed(tracks[marker])) reader.fail("no observation of marker '" + marker + "'");
   return tracks;
+}
+
+template <int dim>
+std::vector<PointTrack<dim>> read_displacement_field(const parallel::Communicator& comm,
+                                                     const std::filesystem::path& path) {
+  constexpr std::array<const char*, 3> axes{"x", "y", "z"};
+  CsvReader reader(comm, path);
+  std::vector<Column> rest;
+  for (int i = 0; i < dim; ++i) rest.push_back({axes[i], ColumnKind::length});
+  const SampleColumns<dim> columns(reader, rest, {"ux", "uy", "uz"}, ColumnKind::length);
+  std::vector<PointTrack<dim>> points;
+  std::map<std::array<double, dim>, std::size_t> numbers;
+  while (reader.next()) {
+    std::array<double, dim> at;
+    for (int i = 0; i < dim; ++i) at[i] = reader.number(reader.find(axes[i]));
+    const auto [known, fresh] = numbers.emplace(at, points.size());
+    if (fresh) {
+      std::ostringstream place;
+      place << reader.name() << ", point (";
+      for (int i = 0; i < dim; ++i) place << (i > 0 ? ", " : "") << at[i];
+      points.push_back(
+          {Eigen::Map<const typename Track<dim>::Point>(at.data()), {place.str() + ")", {}, {}}});
+    }
+    columns.add_row(reader, " of this point", points[known->second].track);
+  }
+  std::erase_if(points, [](const auto& point) { return !was_ever_observed(point.track); });
+  if (points.empty()) reader.fail("no observation follows the header");
+  return points;
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template struct Track<dim>;                                                                                \
   template Track<dim> read_track(const parallel::Communicator&, const std::filesystem::path&,                \
-                                 const std::array<std::string_view, 3>&);                                    \
+                                 const std::array<std::string_view, 3>&, bool);                              \
   template std::map<std::string, Track<dim>> read_marker_tracks(                                             \
-      const parallel::Communicator&, const std::filesystem::path&, const std::vector<std::string>&);
+      const parallel::Communicator&, const std::filesystem::path&, const std::vector<std::string>&);         \
+  template std::vector<PointTrack<dim>> read_displacement_field(const parallel::Communicator&,               \
+                                                                const std::filesystem::path&);
 template struct Track<1>;
 template Track<1> read_track(const parallel::Communicator&, const std::filesystem::path&,
-                             const std::array<std::string_view, 3>&);
+                             const std::array<std::string_view, 3>&, bool);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

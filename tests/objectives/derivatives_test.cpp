@@ -2,6 +2,7 @@
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
+#include "recoil/objectives/observation_times.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
@@ -78,7 +79,9 @@ TEST(Derivatives, Targets3D) { check_targets<3>(); }
 template <int dim>
 Track<dim> moving_track() {
   using Point = typename Scene<dim>::Point;
-  return {"track", {0, 1}, {{Point::Constant(0.2), 0.5}, {Point::Constant(-0.3), 0.8}}};
+  return {"track",
+          {0, 1},
+          {{Point::Constant(0.2), Point::Constant(2)}, {Point::Constant(-0.3), Point::Constant(1.25)}}};
 }
 
 template <int dim>
@@ -113,9 +116,34 @@ void check_markers() {
   }
   check_objective<dim>([&](const Scene<dim>& scene) { return make_markers<dim>(scene.space, markers); },
                        "markers");
+  for (auto& marker : markers) marker.track.samples[0].inverse_sd[1] = 0;
+  check_objective<dim>([&](const Scene<dim>& scene) { return make_markers<dim>(scene.space, markers); },
+                       "markers with gaps");
+  check_objective<dim>(
+      [&](const Scene<dim>& scene) { return make_displacement_field<dim>(scene.space, markers); },
+      "displacement_field");
 }
 TEST(Derivatives, Markers2D) { check_markers<2>(); }
 TEST(Derivatives, Markers3D) { check_markers<3>(); }
+
+/// Two observations that belong to the state at 0.4 and one to another state.
+template <int dim>
+std::unique_ptr<Objective<dim>> make_counted(const Scene<dim>& scene) {
+  auto track = moving_track<dim>();
+  track.times = {0.35, 0.42, 0.7};
+  track.samples.push_back(track.samples.front());
+  track.is_interpolated = false;
+  const std::vector<double> times{0, 0.2, 0.4, 0.6, 0.8};
+  return count_observations_once<dim>(
+             make_center_of_mass<dim>(scene.region(), scene.density_field(), std::move(track)), times, true)
+      .objective;
+}
+TEST(Derivatives, CountedObservations2D) {
+  check_objective<2>([](auto& on) { return make_counted<2>(on); }, "once");
+}
+TEST(Derivatives, CountedObservations3D) {
+  check_objective<3>([](auto& on) { return make_counted<3>(on); }, "once");
+}
 
 template <int dim>
 void check_regularisers() {

@@ -51,7 +51,7 @@ TEST_F(Observations, TracksAreReadAndInterpolated) {
   const auto sample = track.at(0.25);
   EXPECT_NEAR(sample.position[0], 1.5, 1e-15);
   EXPECT_NEAR(sample.position[1], -1, 1e-15);
-  EXPECT_NEAR(sample.sd, 0.2, 1e-15);
+  EXPECT_NEAR((sample.inverse_sd - Eigen::Vector2d::Constant(5)).norm(), 0, 1e-14);
   EXPECT_EQ(track.at(0.5).position[1], -4);
   EXPECT_EQ(track.at(2).position[1], 4);
   EXPECT_EQ(track.at(2 + 1e-12).position[1], 4);
@@ -62,20 +62,23 @@ TEST_F(Observations, TracksAreReadAndInterpolated) {
 
   const auto spatial = read_track<3>(comm_, file("time,x,y,z\n1,2,3,4"));
   EXPECT_EQ(spatial.at(1).position, Eigen::Vector3d(2, 3, 4));
-  EXPECT_EQ(spatial.at(1).sd, 1);
+  EXPECT_EQ(spatial.at(1).inverse_sd, Eigen::Vector3d::Ones());
   EXPECT_EQ(Track<3>::constant({1, 2, 3}).at(77).position, Eigen::Vector3d(1, 2, 3));
 }
 
 TEST_F(Observations, NumbersHaveColumnsOfTheirOwn) {
   const auto strain = [&](const std::string& content) {
-    return read_track<1>(comm_, file(content), {"strain"});
+    return read_track<1>(comm_, file(content), {"strain"}, true);
   };
   const auto track = strain("time,strain,sd\n0,0.1,0.5\n1,0.3,1\n");
   EXPECT_NEAR(track.at(0.5).position[0], 0.2, 1e-15);
-  EXPECT_NEAR(track.at(0.5).sd, 0.75, 1e-15);
-  EXPECT_EQ(strain("time,strain\n2,-1\n").at(2).sd, 1);
+  EXPECT_NEAR(track.at(0.5).inverse_sd[0], 1 / 0.75, 1e-14);
+  EXPECT_EQ(strain("time,strain\n2,-1\n").at(2).inverse_sd[0], 1);
+  EXPECT_NEAR(strain("time [ms];strain (um/m)\n2;-300\n").at(0.002).position[0], -3e-4, 1e-18);
   EXPECT_THAT(refusal_of([&] { strain("time,x\n0,1\n"); }),
-              HasSubstr("must be 'time,strain' or 'time,strain,sd'"));
+              HasSubstr("the columns are 'time,strain', with or without 'sd'"));
+  EXPECT_THAT(refusal_of([&] { strain("time,strain [mm]\n0,1\n"); }),
+              HasSubstr(":1: 'mm' is no unit of column 'strain'; known here: 1, -, m/m, mm/mm, %, mm/m"));
 }
 
 TEST_F(Observations, MarkersHaveTracksOfTheirOwn) {
@@ -86,40 +89,144 @@ TEST_F(Observations, MarkersHaveTracksOfTheirOwn) {
   EXPECT_THAT(refusal_of([&] { static_cast<void>(tracks.at("tail").at(2)); }), HasSubstr("marker 'tail'"));
 }
 
+TEST_F(Observations, FilesAreThoseThatInstrumentsExport) {
+  const Eigen::Vector2d seen(0.001, -0.25);
+  const auto at_2ms = [&](const std::string& content) {
+    return read_track<2>(comm_, file(content)).at(0.002);
+  };
+  for (const std::string content :
+       {"time [ms], x [mm], y [mm]\n2,1,-250\n", "time (ms);x (mm);y (mm)\r\n2;1;-250\r\n",
+        "\xef\xbb\xbftime [ms]\tx [mm]\ty [mm]\r\n2\t1\t-250",
+        "# camera 1\n\ntime,x,y\n# first\n0.002,0.001,-0.25\n\n",
+        "y [cm],time [us],x [\xc2\xb5m]\n-25,2000,1000\n", "time,x [\xce\xbcm],y [m]\n0.002,1000,-0.25\n",
+        "time,x (\xb5m),y(m)\n0.002,1e3,-.25\n",
+        "\"time\",\"x [mm]\",\"y [mm]\",\n0.002,\"1\",-250,\n,,,\n"}) {
+    const auto sample = at_2ms(content);
+    EXPECT_NEAR((sample.position - seen).norm(), 0, 1e-16) << content;
+    EXPECT_EQ(sample.inverse_sd, Eigen::Vector2d::Ones());
+  }
+  EXPECT_NEAR(
+      (at_2ms("time,x [mm],y [mm],sd [um]\n0.002,1,-250,50\n").inverse_sd - Eigen::Vector2d::Constant(2e4))
+          .norm(),
+      0, 1e-10);
+  EXPECT_NEAR(
+      (at_2ms("time,x,sd_x,y,sd_y\n0.002,1,0.5,-250,0.25\n").inverse_sd - Eigen::Vector2d(2, 4)).norm(), 0,
+      1e-14);
+}
+
+TEST_F(Observations, GapsHaveNoWeight) {
+  const auto track = read_track<2>(
+      comm_,
+      file("time,x,y,sd\n0,1,1,0.5\n1,,2,0.5\n2,NaN,3,0.5\n3,4,4,0.5\n4,nan,,\n5,6,,0.5\n6,7,7,0.5\n"));
+  const auto expect = [&](double time, double x, double weight_x, double y, double weight_y) {
+    const auto sample = track.at(time);
+    EXPECT_NEAR(sample.position[0], x, 1e-14) << time;
+    EXPECT_NEAR(sample.position[1], y, 1e-14) << time;
+    EXPECT_NEAR(sample.inverse_sd[0], weight_x, 1e-14) << time;
+    EXPECT_NEAR(sample.inverse_sd[1], weight_y, 1e-14) << time;
+  };
+  expect(0, 1, 2, 1, 2);
+  expect(0.5, 0, 0, 1.5, 2);
+  expect(2.5, 0, 0, 3.5, 2);
+  // To rounding the sample alone: its neighbour is a gap.
+  expect(3 + 1e-10, 4, 2, 4, 2);
+  expect(3.5, 0, 0, 0, 0);
+  expect(4, 0, 0, 0, 0);
+  expect(5.25, 6.25, 2, 0, 0);
+  expect(6, 7, 2, 7, 2);
+  EXPECT_EQ(track.observation_times(), (std::vector<double>{0, 1, 2, 3, 5, 6}));
+  auto alone = track;
+  alone.is_interpolated = false;
+  EXPECT_EQ(alone.at(0.5).inverse_sd, Eigen::Vector2d::Zero());
+  EXPECT_EQ(alone.at(77).inverse_sd, Eigen::Vector2d::Zero());
+  EXPECT_EQ(alone.at(6).position, Eigen::Vector2d(7, 7));
+}
+
+TEST_F(Observations, FieldsHaveATrackForEachRestPosition) {
+  const auto points = read_displacement_field<2>(
+      comm_, file("time,x [mm],y [mm],ux [um],uy [um],sd [um]\n0,1,2,3,4,10\n0,5,6,7,8,10\n1,5,6,9,,10\n"
+                  "0,9,9,,,10\n1,1,2,5,6,20\n"));
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_NEAR((points[1].rest - Eigen::Vector2d(5e-3, 6e-3)).norm(), 0, 1e-17);
+  EXPECT_NEAR((points[0].track.at(0.5).position - Eigen::Vector2d(4e-6, 5e-6)).norm(), 0, 1e-20);
+  EXPECT_NEAR(points[0].track.at(0.5).inverse_sd[0], 1 / 15e-6, 1e-8);
+  EXPECT_EQ(points[1].track.at(1).inverse_sd[1], 0);
+  const auto wrong = [&](const std::string& content) {
+    return refusal_of([&] { read_displacement_field<2>(comm_, file(content)); });
+  };
+  EXPECT_THAT(wrong("time,x,y,ux,uy\n0,1,2,3,4\n0,1,2,3,4\n"),
+              HasSubstr(":3: time 0 does not come after the time before it of this point"));
+  EXPECT_THAT(
+      wrong("time,x,y,ux,uy\n0,,2,3,4\n"),
+      HasSubstr(":2: '' in column 'x' is not a finite number, and only what is observed may be missing"));
+  EXPECT_THAT(wrong("time,x,y,ux,uy\n0,1,2,,\n"), HasSubstr("no observation"));
+  EXPECT_THAT(wrong("time,x,y,ux,uy,uz\n0,1,2,3,4,5\n"), HasSubstr("no use for column 'uz'"));
+}
+
 TEST_F(Observations, RefusalsNameFileAndLine) {
   EXPECT_THAT(refusal_of([&] { read_track<2>(comm_, folder_ / "none.csv"); }), HasSubstr("none.csv:1: "));
   EXPECT_THAT(refusal_of([&] { read_track<2>(comm_, folder_.path()); }), HasSubstr("folder"));
-  EXPECT_THAT(refusal<2>(""), HasSubstr("points.csv:1: the header is ''"));
+  EXPECT_THAT(refusal<2>(""), HasSubstr("points.csv:1: the file has no header"));
+  EXPECT_THAT(refusal<2>("# time,x,y\n"), HasSubstr("points.csv:1: the file has no header"));
+  EXPECT_THAT(refusal<2>("# time,x,y\n0,1,2\n"),
+              HasSubstr("points.csv:2: there are numbers where the header is expected"));
+  EXPECT_THAT(refusal<2>(std::string("\xff\xfet\0i\0", 6)), HasSubstr("points.csv:1: the file is UTF-16"));
   EXPECT_THAT(refusal<2>("t,x,y\n0,1,2\n"),
-              HasSubstr("points.csv:1: the header is 't,x,y' but must be 'time,x,y'"));
-  EXPECT_THAT(refusal<2>("time,x,y,z\n0,1,2,3\n"), HasSubstr(":1: the header"));
-  EXPECT_THAT(refusal<3>("time,x,y\n0,1,2\n"), HasSubstr("'time,x,y,z,sd' in 3D"));
-  EXPECT_THAT(refusal<2>("time,x,y,sd,w\n0,1,2,1,1\n"), HasSubstr(":1: the header"));
-  EXPECT_THAT(refusal<2>("\ntime,x,y\n0,1,2\n"), HasSubstr(":1: the header"));
+              HasSubstr("points.csv:1: there is no use for column 't'; the columns are 'time,x,y', with or "
+                        "without 'sd' or 'sd_x,sd_y'"));
+  EXPECT_THAT(refusal<2>("Time,x,y\n0,1,2\n"), HasSubstr("did you mean 'time'?"));
+  EXPECT_THAT(refusal<2>("time,x,y,z\n0,1,2,3\n"), HasSubstr(":1: there is no use for column 'z'"));
+  EXPECT_THAT(refusal<3>("time,x,y\n0,1,2\n"), HasSubstr(":1: column 'z' is missing"));
+  EXPECT_THAT(refusal<2>("time,x,y,x\n0,1,2,1\n"), HasSubstr(":1: column 'x' stands there twice"));
+  EXPECT_THAT(refusal<2>("time,x,y,sd_x\n0,1,2,1\n"), HasSubstr(":1: column 'sd_y' is missing"));
+  EXPECT_THAT(refusal<2>("time,x,y,sd,sd_x,sd_y\n0,1,2,1,1,1\n"),
+              HasSubstr(":1: there are two kinds of the same"));
+  EXPECT_THAT(refusal<2>("time,x [furlong],y [m]\n0,1,2\n"),
+              HasSubstr(":1: 'furlong' is no unit of column 'x'; known here: m, cm, mm, um, nm, km and in"));
+  EXPECT_THAT(refusal<2>("time [mm],x,y\n0,1,2\n"), HasSubstr("known here: s, ms, us, ns and min"));
+  EXPECT_THAT(refusal<2>("time,x [mm,y\n0,1,2\n"),
+              HasSubstr(":1: 'x [mm' is no column; write 'name', 'name [unit]'"));
+  EXPECT_THAT(refusal<2>("time,x [mm],y\n0,1,2\n"),
+              HasSubstr(":1: column 'x' has the unit 'mm' and column 'y' none; write the unit of both"));
+  EXPECT_THAT(refusal<2>("time,x [mm],y [mm],sd\n0,1,2,3\n"), HasSubstr("and column 'sd' none"));
   EXPECT_THAT(refusal<2>("time,x,y\n"), HasSubstr("no observation"));
+  EXPECT_THAT(refusal<2>("time,x,y\n0,,\n1,nan,NaN\n"), HasSubstr("no observation"));
   EXPECT_THAT(refusal<2>("time,x,y\n0,1,2\n1,2\n"),
               HasSubstr("points.csv:3: the row has 2 columns, the header 3"));
-  EXPECT_THAT(refusal<2>("time,x,y\n0,1,2,3\n"), HasSubstr(":2: the row has 4 columns"));
-  EXPECT_THAT(refusal<2>("time,x,y\n0,1,2\n\n1,2,3\n"), HasSubstr(":3: the row has 1 columns"));
-  EXPECT_THAT(refusal<2>("time,x,y\n0,1,2\n0,2,3\n"), HasSubstr(":3: time 0 does not come after"));
+  EXPECT_THAT(refusal<2>("time,x,y\n0,1,5,2,5\n"),
+              HasSubstr(":2: the row has 5 columns, the header 3; numbers are written with a decimal point"));
+  EXPECT_THAT(refusal<2>("time;x;y\n0;1,5;2,5\n"),
+              HasSubstr(":2: '1,5' in column 'x' is not a finite number; write a decimal point"));
+  EXPECT_THAT(refusal<2>("time,x,y\n0,1,2\n\n1,2\n"), HasSubstr(":4: the row has 2 columns"));
+  EXPECT_THAT(refusal<2>("time,x,y\n0,1,2\n# a remark\n0,2,3\n"),
+              HasSubstr(":4: time 0 does not come after"));
   EXPECT_THAT(refusal<2>("time,x,y\n1,1,2\n0.5,2,3\n"), HasSubstr("times must increase"));
-  for (const char* word : {"one", "1x", "", "nan", "inf", "1e999", "0x10", "1 2", "+-1"})
+  EXPECT_THAT(
+      refusal<2>("time,x,y\n,1,2\n"),
+      HasSubstr(":2: '' in column 'time' is not a finite number, and only what is observed may be missing"));
+  for (const char* word : {"one", "1x", "inf", "1e999", "0x10", "1 2", "+-1"})
     EXPECT_THAT(refusal<2>("time,x,y\n0,1,2\n1," + std::string(word) + ",2\n"),
                 HasSubstr(":3: '" + std::string(word) + "' in column 'x' is not a finite number"));
   EXPECT_THAT(refusal<2>("time,x,y,sd\n0,1,2,0\n"), HasSubstr(":2: sd is 0; it must be positive"));
   EXPECT_THAT(refusal<2>("time,x,y,sd\n0,1,2,-1\n"), HasSubstr(":2: sd"));
+  EXPECT_THAT(refusal<2>("time,x,y,sd\n0,1,2,\n"), HasSubstr(":2: '' in column 'sd' is not a finite number"));
 }
 
 TEST_F(Observations, MarkerRefusalsNameFileAndLine) {
   const std::string header = "time,marker,x,y\n", both = header + "0,nose,1,2\n0,tail,1,2\n";
   EXPECT_EQ(marker_refusal(both), "accepted");
-  EXPECT_THAT(marker_refusal("time,x,y\n0,1,2\n"), HasSubstr("must be 'time,marker,x,y'"));
+  EXPECT_THAT(marker_refusal("time,x,y\n0,1,2\n"),
+              HasSubstr(":1: column 'marker' is missing; the columns are 'time,marker,x,y'"));
   EXPECT_THAT(marker_refusal(both + "1,noze,1,2\n"),
               HasSubstr(":4: marker 'noze' is not defined; did you mean 'nose'?"));
   EXPECT_THAT(marker_refusal(header + "0,nose,1,2\n"), HasSubstr("no observation of marker 'tail'"));
   EXPECT_THAT(marker_refusal(both + "0,nose,1,2\n"),
               HasSubstr(":4: time 0 does not come after the time before it of this marker"));
   EXPECT_THAT(marker_refusal(both + "1,nose,1\n"), HasSubstr(":4: the row has 3 columns"));
+  EXPECT_THAT(marker_refusal(header + "0,nose,1,2\n0,tail,,\n"),
+              HasSubstr("no observation of marker 'tail'"));
+  EXPECT_THAT(marker_refusal("time,marker [m],x,y\n0,nose,1,2\n"),
+              HasSubstr(":1: column 'marker' holds no numbers and has no unit"));
 }
 
 } // namespace

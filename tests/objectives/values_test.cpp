@@ -147,7 +147,8 @@ TYPED_TEST(ObjectiveValues, CenterOfMassAndHeight) {
   };
   const auto moved = [&](const Point& X) { return Point(X + a + B * X); };
   const Point both = moved(0.25 * center<dim>(0) + 0.75 * center<dim>(1)), second = moved(center<dim>(1));
-  const Track<dim> target{"t", {0, 1}, {{Point::Zero(), 0.1}, {Point::Constant(1), 0.3}}};
+  const Track<dim> target{
+      "t", {0, 1}, {{Point::Zero(), Point::Constant(10)}, {Point::Constant(1), Point::Constant(1 / 0.3)}}};
   const Point at_quarter = Point::Constant(0.25);
   const double weight = 1 / (0.15 * 0.15);
   EXPECT_NEAR(make_center_of_mass<dim>(scene.region(), density, target)->value(scene.state(0.25)),
@@ -167,6 +168,19 @@ TYPED_TEST(ObjectiveValues, CenterOfMassAndHeight) {
   EXPECT_THROW(make_center_of_mass<dim>(
                    scene.region(), [](LocalIndex, const ExpressionPoint&) { return 0.0; }, target),
                InputError);
+}
+
+/// The rest position of a material point, on every rank.
+template <int dim>
+Eigen::Matrix<double, dim, 1> rest_of(const fem::FunctionSpace<dim>& space, const MaterialPoint<dim>& point) {
+  const auto& mesh = space.mesh();
+  Eigen::Matrix<double, dim, 1> rest = Eigen::Matrix<double, dim, 1>::Zero();
+  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell)
+    if (mesh.cell_ids[cell] == point.cell)
+      for (std::size_t b = 0; b <= dim; ++b)
+        rest += point.barycentric[b] * mesh.vertices[mesh.cells[cell][b]];
+  space.comm().sum(std::span<double>(rest.data(), dim));
+  return rest;
 }
 
 TYPED_TEST(ObjectiveValues, MarkersMoveWithTheirMaterial) {
@@ -194,6 +208,15 @@ TYPED_TEST(ObjectiveValues, MarkersMoveWithTheirMaterial) {
     expected += (rest + a + B * rest - seen).squaredNorm() / std::pow(0.2 + std::abs(place), 2);
   }
   EXPECT_NEAR(make_markers<dim>(scene.space, markers)->value(scene.state()), expected, 1e-12 * expected);
+  // As displacements, of which one component was not seen.
+  double field = 0;
+  for (auto& [point, track] : markers) {
+    auto& [seen, inverse_sd] = track.samples.front();
+    inverse_sd[0] = 0;
+    const Point rest = rest_of<dim>(scene.space, point);
+    field += inverse_sd.cwiseProduct(Point(a + B * rest - seen)).squaredNorm();
+  }
+  EXPECT_NEAR(make_displacement_field<dim>(scene.space, markers)->value(scene.state()), field, 1e-12 * field);
 
   const auto message = [&](int body, const Point& rest) -> std::string {
     try {
@@ -208,6 +231,36 @@ TYPED_TEST(ObjectiveValues, MarkersMoveWithTheirMaterial) {
   EXPECT_THROW(make_markers<dim>(scene.space, {}), InputError);
   markers[0].point.cell = scene.mesh.num_cells_global;
   EXPECT_THROW(make_markers<dim>(scene.space, markers), InputError);
+}
+
+// Many at once are those found one by one; those outside are not found.
+TYPED_TEST(ObjectiveValues, PointsAreLocatedTogether) {
+  constexpr int dim = TypeParam::dim;
+  using Point = Eigen::Matrix<double, dim, 1>;
+  const Scene<dim> scene(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  std::vector<Point> rests;
+  for (int i = 0; i < 300; ++i) {
+    Point rest;
+    for (int k = 0; k < dim; ++k) rest[k] = 0.55 * direction(i, k);
+    rests.push_back(rest);
+  }
+  // Where cells meet.
+  rests.insert(rests.end(),
+               {Point::Zero(), Point::Constant(0.5), Point::Constant(-0.5), 0.5 * Point::UnitX()});
+  const auto points = locate_all<dim>(scene.space.mesh(), 0, rests);
+  const auto once = locate_all<dim>(alone.space.mesh(), 0, rests);
+  ASSERT_EQ(points.size(), rests.size());
+  int inside = 0;
+  for (std::size_t i = 0; i < rests.size(); ++i) {
+    ASSERT_EQ(points[i].has_value(), rests[i].cwiseAbs().maxCoeff() <= 0.5) << rests[i].transpose();
+    if (!points[i]) continue;
+    ++inside;
+    EXPECT_EQ(points[i]->cell, once[i]->cell);
+    EXPECT_NEAR((rest_of<dim>(scene.space, *points[i]) - rests[i]).norm(), 0, 1e-14);
+  }
+  EXPECT_GT(inside, 50);
+  EXPECT_LT(inside, 280);
+  EXPECT_TRUE(locate_all<dim>(scene.space.mesh(), 0, std::span<const Point>()).empty());
 }
 
 /// The mesh of two_boxes() in one piece.

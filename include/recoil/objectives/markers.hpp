@@ -1,30 +1,14 @@
 #pragma once
 
-#include <array>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "recoil/fem/function_space.hpp"
+#include "recoil/objectives/material_point.hpp"
 #include "recoil/objectives/objective.hpp"
 #include "recoil/objectives/observations.hpp"
 
 namespace recoil::objectives {
-
-/// A point that moves with the material, the same on all ranks and for any number of them.
-template <int dim>
-struct MaterialPoint {
-  GlobalIndex cell;                        ///< input id
-  std::array<double, dim + 1> barycentric; ///< by the vertices of the cell, ascending in input id
-};
-
-/// The material point of `body` (number in mesh.body_names) at a rest position; of several cells that meet
-/// there the one with the smallest id. In a study of the shape it is located once, on the first mesh, and
-/// then moves with the vertices. Cost: every owned cell of the body is looked at. Collective.
-/// @param what named in errors: "marker 'tip'".
-/// @throws InputError on every rank where the position lies outside of the body.
-template <int dim>
-MaterialPoint<dim> locate(const mesh::DistributedMesh<dim>& mesh, std::int32_t body,
-                          const Eigen::Matrix<double, dim, 1>& rest, const std::string& what);
 
 /// A material point and where it was seen.
 template <int dim>
@@ -39,5 +23,12 @@ struct Marker {
 template <int dim>
 std::unique_ptr<Objective<dim>> make_markers(const fem::FunctionSpace<dim>& space,
                                              std::vector<Marker<dim>> markers);
+
+/// J = sum_p |u(X_p) - y_p(time)|^2 / sd_p(time)^2 with displacements y_p in place of positions, such as
+/// those of a digital image correlation: the tracks hold displacements. Otherwise as make_markers.
+/// Collective.
+template <int dim>
+std::unique_ptr<Objective<dim>> make_displacement_field(const fem::FunctionSpace<dim>& space,
+                                                        std::vector<Marker<dim>> points);
 
 } // namespace recoil::objectives

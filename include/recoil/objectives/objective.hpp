@@ -31,6 +31,9 @@ public:
   /// What can be known before anything is solved: whether J has a value at `time`. @throws InputError, for
   /// example where observations end before. Not collective, the same on all ranks.
   virtual void check_time(double) const {}
+  /// Times of what it compares states with [s], ascending; empty where it compares with nothing in time. Not
+  /// collective, the same on all ranks.
+  virtual std::vector<double> observation_times() const { return {}; }
   /// J, the same on all ranks. Collective.
   virtual double value(const ObservedState& state) = 0;
   /// du += factor dJ/du and dv += factor dJ/dv on owned entries, g += factor dJ/dq at fixed u and v.

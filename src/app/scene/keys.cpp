@@ -42,6 +42,11 @@ KeyNode& descend(KeyNode& root, const std::string& pattern) {
   return *node;
 }
 
+/// Else they are of the text that may stand in place of a list.
+bool has_choices_of_items(const Key& key) {
+  return key.mark != Mark::refused && (!(key.types & text) || key.items & text);
+}
+
 /// Gives a row to the items of every list that has none, from what the row of the list says of them.
 void complete_items(KeyNode& node) {
   if (node.key && node.is_list()) {
@@ -53,7 +58,7 @@ void complete_items(KeyNode& node) {
                                    .unit = node.key->unit,
                                    .unit_by = node.key->unit_by,
                                    .unit_for = node.key->unit_for,
-                                   .choices = node.key->mark == Mark::refused ? nullptr : node.key->choices,
+                                   .choices = has_choices_of_items(*node.key) ? node.key->choices : nullptr,
                                    .reason = node.key->reason};
       node.item->key = &node.item->scalar_item;
     }

@@ -22,6 +22,11 @@ void require_ascending(const Item& list, const std::vector<Value>& values) {
                            list.items()[i - 1].dump());
 }
 
+/// {"times": "data"}
+bool asks_for_observations(const Item& time) {
+  return time.is_object() && time.has("times") && time["times"].is_text();
+}
+
 objectives::TimeSelection times_from(const Item& item) {
   if (item.is_text() && item.text() == "final") return objectives::FinalState{};
   if (item.is_text()) return objectives::WholeTime{};
@@ -45,7 +50,13 @@ std::shared_ptr<const ObjectiveSpec> objective_from(const Item& entry, const Stu
   check_keys(entry, type.name, {"name", "type", "experiment", "weight", "power"}, type.takes(), type.needs());
   const int experiment = experiment_of(entry, study);
   std::optional<objectives::TimeSelection> time;
-  if (entry.has("time")) time = times_from(entry["time"]);
+  const bool once = entry.has("time") && asks_for_observations(entry["time"]);
+  if (once && !type.observes)
+    entry["time"].fail(
+        std::string(type.name) +
+        " is not compared with a CSV file, whose times \"data\" stands for; take \"integral\", "
+        "\"final\", {\"steps\": [..]} or {\"times\": [..]}");
+  if (entry.has("time") && !once) time = times_from(entry["time"]);
   std::unique_ptr<ObjectiveSpec> objective = type.read(entry);
   objective->type = &type;
   objective->name = entry["name"].text();
@@ -55,6 +66,7 @@ std::shared_ptr<const ObjectiveSpec> objective_from(const Item& entry, const Stu
   objective->weight = entry["weight"].number();
   objective->power = entry["power"].number();
   objective->time = std::move(time);
+  objective->once_per_observation = once;
   if (type.uses_markers && study.markers.empty())
     entry.fail("the study has no `markers`; say where each marker of the CSV file sits: {\"name\": .., "
                "\"body\": .., \"rest\": [x, y, z]}");

@@ -75,6 +75,8 @@ void check_times(const ExperimentScene& at, const ObjectiveSpec& objective) {
   using namespace objectives;
   const TimeSpec& time = at.scene.time;
   const bool is_static = time.kind == TimeKind::statics;
+  if (is_static && objective.once_per_observation)
+    at.fail(objective.where, "time", "a static scene has one state; write \"final\", or leave it out");
   if (!objective.time) return;
   if (is_static && (std::holds_alternative<WholeTime>(*objective.time) ||
                     std::holds_alternative<ChosenTimes>(*objective.time)))

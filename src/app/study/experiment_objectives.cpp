@@ -1,25 +1,39 @@
 #include "app/study/experiment_objectives.hpp"
 
 #include "recoil/base/error.hpp"
+#include "recoil/objectives/observation_times.hpp"
 
 namespace recoil::app {
 
 namespace {
 
+/// An objective and the states that it looks at.
+template <int dim>
+struct Timed {
+  std::unique_ptr<objectives::Objective<dim>> objective;
+  objectives::TimeSelection time;
+};
+
 /// @throws InputError on every rank also where the objective has no value at a time at which it is needed.
 template <int dim>
-std::unique_ptr<objectives::Objective<dim>> make_checked(const OpenObjective<dim>& opened,
-                                                         DiscreteScene<dim>& discrete) {
+Timed<dim> make_checked(const OpenObjective<dim>& opened, DiscreteScene<dim>& discrete) {
   const ObjectiveSpec& spec = *opened.spec;
+  const TimeSpec& time = discrete.scene().time;
+  const bool is_static = time.kind == TimeKind::statics;
   auto objective = opened.make(discrete);
-  if (!spec.type->takes_time()) return objective;
   try {
-    for (const double time : observed_interval(spec, discrete.scene().time)) objective->check_time(time);
+    if (counts_observations_once(spec, is_static)) {
+      auto counted = objectives::count_observations_once(std::move(objective), observed_state_times(time),
+                                                         time.kind == TimeKind::dynamic);
+      return {std::move(counted.objective), std::move(counted.states)};
+    }
+    if (spec.type->takes_time())
+      for (const double end : observed_interval(spec, time)) objective->check_time(end);
   } catch (const InputError& missing) {
     throw InputError(spec.where.of("target"),
                      std::string(missing.what()) + "; add observations, or look at other states with `time`");
   }
-  return objective;
+  return {std::move(objective), observed_times(spec, is_static)};
 }
 
 } // namespace
@@ -34,13 +48,12 @@ OpenObjectives<dim> open_objectives(const ExperimentMesh<dim>& at) {
 
 template <int dim>
 ExperimentObjectives<dim> make_objectives(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete) {
-  const bool is_static = discrete.scene().time.kind == TimeKind::statics;
   ExperimentObjectives<dim> result;
   for (const OpenObjective<dim>& one : opened) {
     const ObjectiveSpec& spec = *one.spec;
-    result.objectives.push_back(make_checked(one, discrete));
-    result.terms.push_back(
-        {spec.where.of("power"), spec.weight, spec.power, observed_times(spec, is_static)});
+    Timed<dim> made = make_checked(one, discrete);
+    result.objectives.push_back(std::move(made.objective));
+    result.terms.push_back({spec.where.of("power"), spec.weight, spec.power, std::move(made.time)});
   }
   return result;
 }

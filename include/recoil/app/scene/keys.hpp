@@ -70,7 +70,8 @@ struct Key {
   const char* unit = nullptr;    ///< SI unit; numbers may be written {"value": v, "unit": "m"}
   const char* unit_by = nullptr; ///< key of the same object whose text decides the unit, by unit_for
   const char* (*unit_for)(const std::string& text) = nullptr; ///< nullptr for a number without unit
-  /// JSON list of the values allowed (refused: tolerated); of the texts where numbers may stand, too.
+  /// JSON list of the values allowed (refused: tolerated); of the texts where numbers or lists of numbers may
+  /// stand, too.
   const char* choices = nullptr;
   Mark mark = Mark::honoured;
   const char* reason = nullptr; ///< why refused; hint added to messages about a wrong type

@@ -98,6 +98,7 @@ public:
   std::vector<std::string> bodies;               ///< empty: all deformable ones
   double weight = 1, power = 1;                  ///< weight * (sum over time)^power
   std::optional<objectives::TimeSelection> time; ///< empty: not written; see observed_times()
+  bool once_per_observation = false;             ///< {"times": "data"}, in place of `time`
   Places where;
 
   virtual ~ObjectiveSpec() = default;
@@ -115,6 +116,8 @@ public:
 
 /// The states that an objective looks at: what it says, else the integral, in statics the final state.
 objectives::TimeSelection observed_times(const ObjectiveSpec& objective, bool is_static);
+/// Whether it looks at each observation once, in place of these.
+bool counts_observations_once(const ObjectiveSpec& objective, bool is_static);
 
 /// A point of a body that is observed.
 struct MarkerSpec {

@@ -14,7 +14,8 @@ public:
   auto make(DiscreteScene<dim>& discrete) const {
     return objectives::make_center_of_mass<dim>(
         region_of(*this, discrete), discrete.solver().problem().density,
-        objectives::read_track<dim>(discrete.space().comm(), target_));
+        as_observed(*this, discrete.scene().time,
+                    objectives::read_track<dim>(discrete.space().comm(), target_)));
   }
 
 private:
@@ -44,6 +45,7 @@ ObjectiveType center_of_mass_objective() {
           .doc = "|c - y|^2 / sd^2, c the centre of mass, y and sd from a CSV file.",
           .keys = {body_key(), time_key(), observations_key()},
           .read = CenterOfMass::read,
+          .observes = true,
           .weighs = true};
 }
 

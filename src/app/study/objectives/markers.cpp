@@ -41,7 +41,8 @@ public:
       auto tracks = objectives::read_marker_tracks<dim>(discrete.space().comm(), target_, names);
       std::vector<objectives::Marker<dim>> markers;
       for (std::size_t i = 0; i < names.size(); ++i)
-        markers.push_back({points[i], std::move(tracks.at(names[i]))});
+        markers.push_back(
+            {points[i], as_observed(*this, discrete.scene().time, std::move(tracks.at(names[i])))});
       return objectives::make_markers<dim>(discrete.space(), std::move(markers));
     };
   }
@@ -57,6 +58,7 @@ ObjectiveType markers_objective() {
           .doc = "sum over the markers of |x - y|^2 / sd^2, y and sd from a CSV file.",
           .keys = {time_key(), observations_key()},
           .read = Markers::read,
+          .observes = true,
           .uses_markers = true};
 }
 

@@ -21,6 +21,8 @@ struct ObjectiveType {
   std::vector<Key> keys;
   /// Reads the values of these keys from an entry that has been checked against them.
   std::unique_ptr<ObjectiveSpec> (*read)(const Item& entry);
+  bool observes = false;           ///< is compared with a CSV file of observations
+  bool is_sampled = false;         ///< each of which counts once, where `time` is not written
   bool uses_markers = false;       ///< of the study
   bool weighs = false;             ///< depends on the density, whether there is inertia or not
   bool compares_materials = false; ///< of those without `time`: depends on the law, otherwise on the shape
@@ -67,6 +69,14 @@ objectives::MaterialPoint<dim> locate_at_rest(const mesh::DistributedMesh<dim>& 
 /// The bodies of an objective. Collective. @throws InputError on every rank for an unknown one.
 template <int dim>
 objectives::Region<dim> region_of(const ObjectiveSpec& spec, DiscreteScene<dim>& discrete);
+
+/// A track as an objective looks at it: between its observations or not.
+template <int dim>
+objectives::Track<dim> as_observed(const ObjectiveSpec& spec, const TimeSpec& time,
+                                   objectives::Track<dim> track) {
+  track.is_interpolated = !counts_observations_once(spec, time.kind == TimeKind::statics);
+  return track;
+}
 
 /// Times of the first and the last state that an objective looks at [s].
 std::array<double, 2> observed_interval(const ObjectiveSpec& spec, const TimeSpec& time);

@@ -14,6 +14,7 @@
   ROW(target_displacement)                                                                                   \
   ROW(target_position)                                                                                       \
   ROW(markers)                                                                                               \
+  ROW(displacement_field)                                                                                    \
   ROW(center_of_mass)                                                                                        \
   ROW(height)                                                                                                \
   ROW(volume_bound)                                                                                          \
@@ -87,12 +88,14 @@ std::vector<Key> shared_objective_keys() {
        .range = Range{0, 2147483647, false, false},
        .doc = "Numbers of steps, ascending; 0 is the initial state."},
       {.pattern = "/objectives/*/time/times",
-       .types = list,
+       .types = list | text,
        .items = number,
        .length = {1, 1 << 30},
        .unit = "s",
+       .choices = "[\"data\"]",
        .doc = "Times, ascending; the value of the objective there is linear between those of the two states "
-              "around each."},
+              "around each. `data`: each observation of the CSV file within the run counts once, see "
+              "[below](#observations)."},
   };
 }
 
@@ -267,6 +270,10 @@ objectives::TimeSelection observed_times(const ObjectiveSpec& objective, bool is
   if (objective.time) return *objective.time;
   if (is_static || !objective.type->takes_time()) return objectives::FinalState{};
   return objectives::WholeTime{};
+}
+
+bool counts_observations_once(const ObjectiveSpec& objective, bool is_static) {
+  return objective.once_per_observation || (objective.type->is_sampled && !objective.time && !is_static);
 }
 
 std::array<double, 2> observed_interval(const ObjectiveSpec& spec, const TimeSpec& time) {

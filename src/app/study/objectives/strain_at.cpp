@@ -46,18 +46,20 @@ public:
     return {objectives::quantities::displacement, objectives::quantities::vertices};
   }
   void check_time(double time) const override { track_.at(time); }
+  std::vector<double> observation_times() const override { return track_.observation_times(); }
 
   double value(const objectives::ObservedState& state) override {
     const auto target = track_.at(state.time);
     const double misfit = is_owned() ? strain(state.u) - target.position[0] : 0;
-    return space_->comm().sum(misfit * misfit) / (target.sd * target.sd);
+    return space_->comm().sum(misfit * misfit) * target.inverse_sd.squaredNorm();
   }
 
   void add_derivatives(const objectives::ObservedState& state, double factor, std::span<double> du,
                        std::span<double>, parameters::PhysicalGradient<dim>& g) override {
     const auto target = track_.at(state.time);
     if (cell_ < 0) return;
-    const double by_strain = 2 * factor * (strain(state.u) - target.position[0]) / (target.sd * target.sd);
+    const double by_strain =
+        2 * factor * (strain(state.u) - target.position[0]) * target.inverse_sd.squaredNorm();
     const Point n = deformed_direction(state.u).normalized();
     const auto nodes = space_->cell_nodes(cell_);
     Eigen::Matrix<double, dim, dim> H = Eigen::Matrix<double, dim, dim>::Zero();
@@ -116,7 +118,8 @@ public:
     return [this, point](DiscreteScene<dim>& discrete) {
       return std::make_unique<StrainGauge<dim>>(
           discrete.space(), point, Eigen::Map<const Eigen::Matrix<double, dim, 1>>(direction_.data()),
-          objectives::read_track<1>(discrete.space().comm(), target_, {"strain"}));
+          as_observed(*this, discrete.scene().time,
+                      objectives::read_track<1>(discrete.space().comm(), target_, {"strain"}, true)));
     };
   }
 
@@ -147,10 +150,11 @@ ObjectiveType strain_at_objective() {
       .doc =
           "(e - y)^2 / sd^2, e = |F d| - 1 the engineering strain along `direction` at a point of one body, "
           "y "
-          "and sd from a CSV file with the header `time,strain[,sd]`. Between elements that of the one with "
+          "and sd from a CSV file with the columns `time,strain[,sd]`. Between elements that of the one with "
           "the smallest number counts.",
       .keys = {required(body_key()), time_key(), observations_key(), rest_key, direction_key},
-      .read = StrainAt::read};
+      .read = StrainAt::read,
+      .observes = true};
 }
 
 } // namespace recoil::app
