@@ -22,6 +22,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from drawing import obstacles, raster, surface
 from drawing.trajectory import Trajectory
+from recoil_run import FolderError
 
 GREY = (0.35, 0.38, 0.42)
 OF_OBSTACLES = (0.8, 0.82, 0.84)
@@ -65,7 +66,7 @@ def chosen_states(arguments, states):
 def vertical_axis(arguments, trajectory):
     if arguments.up:
         return {"y": 1, "z": 2}[arguments.up]
-    scene = trajectory.json("scene.json")
+    scene = trajectory.scene
     rhs = (scene.get("boundary_conditions") or {}).get("rhs")
     for direction in (scene.get("gravity"), rhs):
         if isinstance(direction, list) and len(direction) == 3 and all(isinstance(g, (int, float)) for g in direction):
@@ -88,11 +89,11 @@ class Picture3d:
         used = np.unique(self.triangles)
         axes = raster.view_axes(*arguments.view, vertical_axis(arguments, trajectory))
         clouds = [p[used] for p in positions] + ([rest[used]] if self.rest_shown else [])
-        self.obstacles = obstacles.meshes(trajectory.json("scene.json"))
+        self.obstacles = obstacles.meshes(trajectory.scene)
         clouds += [obstacle.at(time) for obstacle in self.obstacles for time in times]
         everything = np.concatenate(clouds)
         self.planes = [(corners, normal) for corners, normal
-                       in obstacles.planes(trajectory.json("scene.json"), everything.min(0), everything.max(0))
+                       in obstacles.planes(trajectory.scene, everything.min(0), everything.max(0))
                        if normal @ axes[2] > 0]  # others would hide the bodies
         clouds += [corners for corners, _ in self.planes]
         self.axes, self.clouds, self.camera = axes, clouds, None
@@ -134,7 +135,7 @@ class Picture2d:
         self.rest, self.rest_shown = trajectory.points[:, :2], not arguments.no_rest
         self.triangles, self.sides = surface.boundary(np.pad(self.rest, ((0, 0), (0, 1))), trajectory.cells)
         self.outline = surface.outline_2d(self.triangles)
-        scene = trajectory.json("scene.json")
+        scene = trajectory.scene
         self.obstacles = obstacles.meshes(scene)
         clouds = np.concatenate([p[:, :2] for p in positions] + ([self.rest] if self.rest_shown else [])
                                 + [obstacle.at(time)[:, :2] for obstacle in self.obstacles for time in times])
@@ -240,7 +241,7 @@ def main():
     arguments = parse_arguments()
     trajectory = Trajectory(arguments.run)
     chosen = [trajectory.states[i] for i in chosen_states(arguments, trajectory.states)]
-    positions = [trajectory.points + arguments.scale * trajectory.displacement(state) for state in chosen]
+    positions = [trajectory.points + arguments.scale * state.u for state in chosen]
     values = [trajectory.nodal(state, arguments.field) for state in chosen]
     low, high = arguments.range or (min(v.min() for v in values), max(v.max() for v in values))
     norm = matplotlib.colors.Normalize(low, high if high > low else low + max(1e-12, abs(low) * 1e-6))
@@ -258,8 +259,11 @@ def main():
     plt.close("all")
     print(f"drawn: {output}")
     if arguments.summary:
-        print_summary(trajectory.json("summary.json"))
+        print_summary(trajectory.summary)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except FolderError as error:
+        sys.exit(str(error))

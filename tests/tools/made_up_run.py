@@ -1,20 +1,11 @@
 """Writes a small run folder by hand, in the form that recoil stores, for tests of the drawing scripts."""
 
 import json
+import zlib
 from pathlib import Path
 
 import h5py
 import numpy as np
-
-HEAD = '<?xml version="1.0"?>\n<Xdmf Version="3.0"><Domain><Grid Name="run" GridType="Collection" CollectionType="Temporal">\n'
-TAIL = "</Grid></Domain></Xdmf>\n"
-
-
-def item(file, name, array):
-    shape = " ".join(str(n) for n in array.shape)
-    number = "Int" if array.dtype.kind == "i" else "Float"
-    return f'<DataItem Format="HDF" Dimensions="{shape}" NumberType="{number}" Precision="8">{file}:{name}</DataItem>'
-
 
 def box(divisions, size):
     """Points and tetrahedra (six per cell, around the diagonal) of a box centred at the origin."""
@@ -32,31 +23,41 @@ def box(divisions, size):
     return grid.reshape(-1, 3), np.concatenate(cells).astype(np.int64)
 
 
+CODES = {"Tetrahedron": 6, "Triangle": 4, "Tetrahedron_10": 38, "Triangle_6": 36}
+
+
+def described(path, **more):
+    """An entry of a manifest: name, size and CRC-32 of a file."""
+    content = path.read_bytes()
+    return dict({"name": path.name, "bytes": len(content), "crc32": f"{zlib.crc32(content):08x}"}, **more)
+
+
+def write_manifest(folder, manifest):
+    text = json.dumps(manifest)[1:]
+    (folder / "manifest.json").write_text(f'{{"crc32": "{zlib.crc32(text.encode()):08x}",\n{text}')
+
+
 def write(root, points, cells, topology, displacements, mixed=False):
     """`displacements`: one (n, dim) array per state, at times 0, 1, 2, .. ."""
     folder = Path(root) / "trajectory"
     folder.mkdir(parents=True)
-    if mixed:
-        code = {"Tetrahedron": 6, "Triangle": 4}[topology]
-        stream = np.concatenate([np.full((len(cells), 1), code), cells], 1).reshape(-1, 1)
-        topology = "Mixed"
-    else:
-        stream = cells
+    code, dim = CODES[topology], points.shape[1]
+    stream = np.concatenate([np.full((len(cells), 1), code), cells], 1).reshape(-1, 1) if mixed else cells
     with h5py.File(folder / "mesh.h5", "w") as file:
-        file["coordinates"], file["topology"] = points, stream
-    kind = "XYZ" if points.shape[1] == 3 else "XY"
-    text = HEAD
-    with h5py.File(folder / "states.h5", "w") as file:
+        file["coordinates"], file["connectivity"] = points, stream
+    with h5py.File(folder / "states_00000.h5", "w") as file:
         for k, u in enumerate(displacements):
-            file[f"states/{k}/u"] = u
-            file[f"states/{k}/energy"] = np.arange(len(cells), dtype=float)
-            text += (f'<Grid Name="{k}"><Time Value="{k}"/>'
-                     f'<Topology TopologyType="{topology}" NumberOfElements="{len(cells)}">{item("mesh.h5", "/topology", stream)}</Topology>'
-                     f'<Geometry GeometryType="{kind}">{item("mesh.h5", "/coordinates", points)}</Geometry>'
-                     f'<Attribute Name="u" AttributeType="Vector" Center="Node">{item("states.h5", f"/states/{k}/u", u)}</Attribute>'
-                     f'<Attribute Name="energy" AttributeType="Scalar" Center="Cell">'
-                     f'{item("states.h5", f"/states/{k}/energy", np.zeros(len(cells)))}</Attribute></Grid>\n')
-    (folder / "trajectory.xdmf").write_text(text + TAIL)
+            # In the plane recoil stores a third component, 0.
+            file[f"states/{k}/u"] = np.pad(u, ((0, 0), (0, 3 - dim)))
+            file[f"states/{k}/energy"] = np.arange(len(cells), dtype=float)[:, None]
+    mesh = described(folder / "mesh.h5", cells=len(cells), arrays=[{"name": "coordinates"}, {"name": "connectivity"}])
+    if not mixed:
+        mesh["shape"] = code
+    states = [{"id": k, "step": k, "time": float(k), "kept": "stored", "fields": 0} for k in range(len(displacements))]
+    write_manifest(folder, {
+        "format": "recoil trajectory", "version": 2, "metadata": {"dim": dim}, "mesh": mesh,
+        "field_lists": [[{"name": "u", "components": dim, "centre": "node"}, {"name": "energy", "components": 1, "centre": "cell"}]],
+        "files": [described(folder / "states_00000.h5", states=states)]})
     (Path(root) / "summary.json").write_text(json.dumps({"status": "done", "steps": len(displacements) - 1, "time": 1.0}))
 
 
