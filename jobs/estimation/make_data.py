@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Makes the observations of the jobs from runs of their scenes, which hold the true values.
+
+    jobs/estimation/make_data.py --recoil build/release/recoil [--ranks 2] [names]
+
+Every experiment of a study is simulated into <job>/truth/<experiment>, which objectives with a `reference` read; files of
+markers and centres of mass are taken from these runs without noise, at all steps.
+"""
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import h5py
+import numpy as np
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(FOLDER))
+sys.path.insert(0, os.path.join(ROOT, "bench", "physics"))
+from tools import Bodies, runs, states  # noqa: E402
+
+
+def load(*path):
+    with open(os.path.join(*path)) as file:
+        return json.load(file)
+
+
+def call(recoil, ranks, *arguments):
+    """Runs recoil; what it says if it fails ends the program."""
+    command = [os.path.abspath(recoil), *arguments]
+    if ranks > 1:
+        command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] + command
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=runs.ENVIRONMENT, text=True)
+    if done.returncode:
+        raise SystemExit("%s\n%s" % (" ".join(command), done.stdout))
+
+
+def simulate(recoil, ranks, scene, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    call(recoil, ranks, "simulate", scene, "-o", folder, "-q")
+
+
+def bodies_of(scene):
+    """Names of the deformable bodies, in order."""
+    entries = scene["geometry"] if isinstance(scene["geometry"], list) else [scene["geometry"]]
+    return [entry["name"] for entry in entries if not entry.get("is_obstacle")]
+
+
+def write_rows(path, header, rows):
+    with open(path, "w") as file:
+        file.write(header + "\n")
+        file.writelines(",".join(value if isinstance(value, str) else "%.17g" % value for value in row) + "\n" for row in rows)
+
+
+def write_centres(folder, body, path):
+    bodies = Bodies(folder)
+    rows = [(time, *bodies.centres(u)[body]) for time, u in states(folder)]
+    write_rows(path, "time," + ",".join("xyz"[:len(rows[0]) - 1]), rows)
+
+
+def write_markers(folder, markers, path):
+    """The nodes at which the markers are at rest."""
+    dim = len(markers[0]["rest"])
+    rest = runs.coordinates(folder)[:, :dim]
+    nodes = {marker["name"]: int(np.abs(rest - marker["rest"]).sum(axis=1).argmin()) for marker in markers}
+    rows = [(time, name, *(rest[k] + u[k, :dim])) for time, u in states(folder) for name, k in nodes.items()]
+    write_rows(path, "time,marker," + ",".join("xyz"[:dim]), rows)
+
+
+def write_sine(folder, path):
+    """Displacements that bring the rows of the bar onto 0.7 sin(x), whose length shrinks by a quarter."""
+    x = runs.coordinates(folder)[:, 0]
+    with h5py.File(path, "w") as file:
+        file["u"] = np.stack([-0.25 * x, 0.7 * np.sin(0.75 * x)], axis=1)
+
+
+def write_target(folder, scene, study, objective, path):
+    if objective["type"] == "center_of_mass":
+        write_centres(folder, bodies_of(scene).index(objective["body"]), path)
+    elif objective["type"] == "markers":
+        write_markers(folder, study["markers"], path)
+    else:
+        write_sine(folder, path)
+
+
+def sources(study):
+    """(objective, path below the job) of everything that objectives read."""
+    return [(objective, objective[key]) for objective in study["objectives"] for key in ("target", "reference")
+            if isinstance(objective.get(key), str)]
+
+
+def missing(name):
+    return [path for _, path in sources(load(FOLDER, name, "study.json")) if not os.path.exists(os.path.join(FOLDER, name, path))]
+
+
+def make(name, recoil, ranks):
+    at = os.path.join(FOLDER, name)
+    study = load(at, "study.json")
+    for experiment in study["experiments"]:
+        simulate(recoil, ranks, os.path.join(at, experiment["scene"]), os.path.join(at, "truth", experiment["name"]))
+    for objective, path in sources(study):
+        experiment = next(e for e in study["experiments"] if e["name"] == objective.get("experiment", e["name"]))
+        if not os.path.isdir(os.path.join(at, path)):
+            write_target(os.path.join(at, "truth", experiment["name"]), load(at, experiment["scene"]), study, objective,
+                         os.path.join(at, path))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--recoil", required=True)
+    parser.add_argument("--ranks", type=int, default=1)
+    parser.add_argument("names", nargs="*", metavar="name", help="jobs (default: all)")
+    arguments = parser.parse_args()
+    every = sorted(name for name in os.listdir(FOLDER) if os.path.exists(os.path.join(FOLDER, name, "study.json")))
+    for name in arguments.names or every:
+        make(name, arguments.recoil, arguments.ranks)
+        print("made: " + name, flush=True)
+
+
+if __name__ == "__main__":
+    main()
