@@ -28,7 +28,9 @@ const std::vector<Unit>& units_of(ColumnKind kind) {
       {ColumnKind::length,
        {{"m", 1}, {"cm", 1e-2}, {"mm", 1e-3}, {"um", 1e-6}, {"nm", 1e-9}, {"km", 1e3}, {"in", 0.0254}}},
       {ColumnKind::strain,
-       {{"1", 1}, {"-", 1}, {"m/m", 1}, {"mm/mm", 1}, {"%", 1e-2}, {"mm/m", 1e-3}, {"um/m", 1e-6}}}};
+       {{"1", 1}, {"-", 1}, {"m/m", 1}, {"mm/mm", 1}, {"%", 1e-2}, {"mm/m", 1e-3}, {"um/m", 1e-6}}},
+      {ColumnKind::force,
+       {{"N", 1}, {"mN", 1e-3}, {"uN", 1e-6}, {"kN", 1e3}, {"MN", 1e6}, {"lbf", 4.4482216152605}}}};
   return all.at(kind);
 }
 

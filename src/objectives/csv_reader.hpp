@@ -11,7 +11,7 @@
 namespace recoil::objectives {
 
 /// What the numbers of a column are, which decides the units that it may have.
-enum class ColumnKind { text, time, length, strain };
+enum class ColumnKind { text, time, length, strain, force };
 
 /// A column that a file may have.
 struct Column {

@@ -89,6 +89,11 @@ Sample<dim> between(const Sample<dim>& before, const Sample<dim>& after, double 
   return result;
 }
 
+ColumnKind kind_of(Measured measured) {
+  if (measured == Measured::force) return ColumnKind::force;
+  return measured == Measured::strain ? ColumnKind::strain : ColumnKind::length;
+}
+
 } // namespace
 
 template <int dim>
@@ -121,9 +126,9 @@ std::vector<double> Track<dim>::observation_times() const {
 
 template <int dim>
 Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem::path& path,
-                      const std::array<std::string_view, 3>& observed, bool is_strain) {
+                      const std::array<std::string_view, 3>& observed, Measured measured) {
   CsvReader reader(comm, path);
-  const SampleColumns<dim> columns(reader, {}, observed, is_strain ? ColumnKind::strain : ColumnKind::length);
+  const SampleColumns<dim> columns(reader, {}, observed, kind_of(measured));
   Track<dim> track{reader.name(), {}, {}};
   while (reader.next()) columns.add_row(reader, "", track);
   if (!was_ever_observed(track)) reader.fail("no observation follows the header");
@@ -184,14 +189,14 @@ std::vector<PointTrack<dim>> read_displacement_field(const parallel::Communicato
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template struct Track<dim>;                                                                                \
   template Track<dim> read_track(const parallel::Communicator&, const std::filesystem::path&,                \
-                                 const std::array<std::string_view, 3>&, bool);                              \
+                                 const std::array<std::string_view, 3>&, Measured);                          \
   template std::map<std::string, Track<dim>> read_marker_tracks(                                             \
       const parallel::Communicator&, const std::filesystem::path&, const std::vector<std::string>&);         \
   template std::vector<PointTrack<dim>> read_displacement_field(const parallel::Communicator&,               \
                                                                 const std::filesystem::path&);
 template struct Track<1>;
 template Track<1> read_track(const parallel::Communicator&, const std::filesystem::path&,
-                             const std::array<std::string_view, 3>&, bool);
+                             const std::array<std::string_view, 3>&, Measured);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

@@ -59,8 +59,7 @@ public:
   void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
                              std::span<double>, parameters::PhysicalGradient<dim>& g) override {
     move_to(state);
-    const double weight =
-        space_->comm().sum(y.empty() ? 0.0 : y[0]) * track_.at(state.time).inverse_sd[0];
+    const double weight = space_->comm().sum(y.empty() ? 0.0 : y[0]) * track_.at(state.time).inverse_sd[0];
     for (const auto& [potential, factor] : reaction_.summands) {
       potential->add_hessian_product(state.u, direction_.local(), weight * factor, du);
       potential->add_parameter_products(state.u, direction_.local(), weight * factor, g);

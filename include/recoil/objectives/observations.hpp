@@ -13,6 +13,9 @@
 
 namespace recoil::objectives {
 
+/// What was measured, which decides the units that a file may have.
+enum class Measured { length, strain, force };
+
 /// A point observed over time, or with dim = 1 a number.
 template <int dim>
 struct Track {
@@ -46,14 +49,14 @@ struct Track {
 /// row per observation, times strictly increasing, sd > 0. Separators, comments and units as docs/study.md
 /// says. Components that are empty or NaN were not observed. Collective; only rank 0 touches the file.
 /// @param columns what is observed; the first `dim` count.
-/// @param is_strain its units are those of a strain, else of a length.
+/// @param measured is the length [m], strain or force [N] that was observed.
 /// @throws InputError "file:line: .." on every rank: no such file, another header, a row of another number of
 /// columns, what is not a finite number, times that do not increase, an observation without its sd, nothing
 /// observed at all.
 template <int dim>
 Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem::path& path,
                       const std::array<std::string_view, 3>& columns = {"x", "y", "z"},
-                      bool is_strain = false);
+                      Measured measured = Measured::length);
 
 /// The same with a column `marker`: one track per name in `markers`, in any order of rows, times strictly
 /// increasing for each marker. Collective.

@@ -22,7 +22,7 @@ struct Reaction {
   };
   std::vector<Summand> summands;
   std::vector<std::unique_ptr<potentials::Potential<dim>>> owned; ///< summands that no problem has
-  std::vector<char> nodes; ///< per owned node: it counts
+  std::vector<char> nodes;                                        ///< per owned node: it counts
   Eigen::Matrix<double, dim, 1> direction;
   /// Where obstacles are; null where nothing of R depends on them.
   potentials::ContactState<dim>* contact = nullptr;

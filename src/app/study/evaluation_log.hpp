@@ -20,9 +20,10 @@ struct ExperimentValue {
   static constexpr const char* what = "value";
   double objective = 0;
   std::vector<double> terms; ///< weighted, in the order of the study
+  GlobalIndex data = 0;      ///< residuals of a sum of squares that are not zero
   std::string failure;       ///< why there is no value; empty if there is one
   double seconds = 0;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentValue, objective, terms, failure, seconds)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentValue, objective, terms, data, failure, seconds)
 };
 
 /// What the sweep through that run has come to.
@@ -39,10 +40,9 @@ struct ExperimentFactor {
   static constexpr const char* what = "factor";
   /// The upper triangular factor of [dr/dx r], r the residuals and x the variables, column by column.
   std::vector<double> columns;
-  GlobalIndex num_residuals = 0;
   std::string failure; ///< why there is none; empty if there is one
   double seconds = 0;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentFactor, columns, num_residuals, failure, seconds)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentFactor, columns, failure, seconds)
 };
 
 /// What a tangent-linear and a reverse sweep through that run have come to, of a design and a direction.

@@ -68,7 +68,8 @@ std::vector<int> StudyObjective::deal_out_all() const {
 StudyObjective::StudyObjective(const parallel::Communicator& world, const Study& study,
                                const StudyFolder& folder, ExperimentGroups& groups)
     : world_(world), study_(study), folder_(folder), groups_(groups), values_(study.experiments.size()),
-      sweep_seconds_(values_.size()), costs_(values_.size(), 1.0), runs_(values_.size(), -1) {
+      sweep_seconds_(values_.size()), costs_(values_.size(), 1.0), runs_(values_.size(), -1),
+      dropped_(values_.size(), 0) {
   const std::vector<int> group_of = deal_out_all();
   std::vector<ExperimentSlots> slots(costs_.size());
   work_on(group_of, [&](int e) {
@@ -167,8 +168,12 @@ ExperimentValue StudyObjective::run(int experiment, std::span<const double> valu
   const Stopwatch watch;
   inverse::ReducedObjective& objective = reduced(experiment);
   const inverse::ObjectiveValue found = objective.value(values_of(host(experiment), experiment, values));
-  if (!found.failure.empty()) return {0, {}, found.failure, watch.seconds()};
-  return {found.objective, found.terms, "", watch.seconds()};
+  if (!found.failure.empty()) return {0, {}, 0, found.failure, watch.seconds()};
+  GlobalIndex data = 0;
+  if (not_squares_.empty())
+    data = std::ranges::count_if(objective.residuals(values_of(host(experiment), experiment, values)),
+                                 [](double r) { return r != 0; });
+  return {found.objective, found.terms, groups_.comm().sum(data), "", watch.seconds()};
 }
 
 ExperimentGradient StudyObjective::sweep(int experiment, std::span<const double> values) {
@@ -205,11 +210,11 @@ template <class Result, class Work>
 std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std::vector<int>& group_of,
                                              Work work) {
   std::vector<Result> results(costs_.size());
-  std::vector<char> known(costs_.size(), 0);
+  std::vector<char> known = dropped_;
   parallel::collectively(world_, [&] {
     if (!log_) return;
     for (int e = 0; e < std::ssize(known); ++e)
-      if (auto found = log_->find<Result>(design, e)) {
+      if (auto found = known[e] == 0 ? log_->find<Result>(design, e) : std::nullopt; found) {
         results[e] = std::move(*found);
         known[e] = 1;
       }
@@ -251,6 +256,18 @@ double StudyObjective::value(std::span<const double> x) {
   }
   ++totals_.evaluations;
   return sum;
+}
+
+GlobalIndex StudyObjective::num_data() const {
+  GlobalIndex sum = 0;
+  for (const ExperimentValue& value : values_) sum += value.data;
+  return sum;
+}
+
+void StudyObjective::drop_failed() {
+  for (std::size_t e = 0; e < values_.size(); ++e) dropped_[e] |= values_[e].failure.empty() ? 0 : 1;
+  if (std::ranges::find(dropped_, 0) == dropped_.end())
+    throw Error(ExitCode::no_solution, "no experiment has an objective: " + failure());
 }
 
 std::string StudyObjective::failure() const {
@@ -305,7 +322,7 @@ ExperimentFactor StudyObjective::factorise(int experiment, std::span<const doubl
   }
   const inverse::ParameterValues q = values_of(hosted, experiment, space_->values(x));
   const inverse::Jacobian found = objective.jacobian(q, directions);
-  ExperimentFactor result{{}, 0, found.failure, 0};
+  ExperimentFactor result{{}, found.failure, 0};
   if (found.failure.empty()) {
     const std::vector<double> r = objective.residuals(q);
     Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(r.size(), n + 1);
@@ -314,7 +331,6 @@ ExperimentFactor StudyObjective::factorise(int experiment, std::span<const doubl
     rows.col(n) = Eigen::Map<const Eigen::VectorXd>(r.data(), r.size());
     const Eigen::MatrixXd factor = inverse::triangular_factor(groups_.comm(), rows);
     result.columns.assign(factor.data(), factor.data() + factor.size());
-    result.num_residuals = groups_.comm().sum(static_cast<GlobalIndex>(r.size()));
   }
   result.seconds = watch.seconds();
   return result;
@@ -325,13 +341,11 @@ const Eigen::MatrixXd& StudyObjective::factor(std::span<const double> x) {
   const auto results = differentiate<ExperimentFactor>(
       "Jacobian", [&](int e) { return factorise(e, x); }, x);
   const Eigen::Index width = space_->num_variables() + 1;
-  Eigen::MatrixXd rows(width * std::ssize(results), width);
-  num_residuals_ = 0;
-  for (Eigen::Index e = 0; e < std::ssize(results); ++e) {
-    rows.middleRows(e * width, width) =
-        Eigen::Map<const Eigen::MatrixXd>(results[e].columns.data(), width, width);
-    num_residuals_ += results[e].num_residuals;
-  }
+  Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(width * std::ssize(results), width);
+  for (Eigen::Index e = 0; e < std::ssize(results); ++e)
+    if (dropped_[e] == 0)
+      rows.middleRows(e * width, width) =
+          Eigen::Map<const Eigen::MatrixXd>(results[e].columns.data(), width, width);
   factor_ = inverse::triangular_factor(rows);
   factor_at_.assign(x.begin(), x.end());
   return factor_;

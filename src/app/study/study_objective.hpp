@@ -75,8 +75,12 @@ public:
   std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d) override;
   /// The upper triangular factor of [dr/dx r] over all experiments, (n + 1) x (n + 1).
   const Eigen::MatrixXd& factor(std::span<const double> x);
-  /// How many residuals there are, once there is a factor.
-  GlobalIndex num_residuals() const { return num_residuals_; }
+  /// How many data the sum of squares of the last value() has, priors included.
+  GlobalIndex num_data() const;
+  /// From now on leaves out the experiments that had no value in the last value(). @throws Error if none is
+  /// left.
+  void drop_failed();
+  const std::vector<char>& dropped() const { return dropped_; }
   static constexpr std::size_t most_factored = 50;
   /// What the experiments came to in the last value().
   const std::vector<ExperimentValue>& values() const { return values_; }
@@ -137,7 +141,7 @@ private:
   std::string not_squares_;
   Eigen::MatrixXd factor_;
   std::vector<double> factor_at_; ///< the design of factor_
-  GlobalIndex num_residuals_ = 0;
+  std::vector<char> dropped_;     ///< by experiment
   Totals totals_;
 };
 

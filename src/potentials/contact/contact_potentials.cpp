@@ -1,5 +1,8 @@
 #include "recoil/potentials/contact/contact_potentials.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "potentials/contact/area_products.hpp"
 #include "potentials/contact/stencil_fields.hpp"
 
@@ -52,11 +55,11 @@ geometry::StencilVector<3> mollifier_eps_gradient(const ContactState<3>& state, 
 /// The derivative that comes from the thresholds of the mollifiers, which are made of rest edges, by the rest
 /// positions of `vertices`.
 template <int dim>
-void add_mollifier_products(const ContactState<dim>& state, double factor,
-                            const std::vector<typename ContactState<dim>::Point>& p,
+void add_mollifier_products(const ContactState<dim>& state, const std::vector<ContactPair<dim>>& pairs,
+                            double factor, const std::vector<typename ContactState<dim>::Point>& p,
                             std::vector<typename ContactState<dim>::Point>& field) {
   if constexpr (dim == 3)
-    for (const ContactPair<dim>& pair : state.pairs()) {
+    for (const ContactPair<dim>& pair : pairs) {
       if (!pair.mollifier.is_mollified) continue;
       const double by_eps =
           factor * state.barrier().gradient_by_mollifier_eps(pair).dot(stencil_vector<3>(pair, p));
@@ -67,11 +70,11 @@ void add_mollifier_products(const ContactState<dim>& state, double factor,
 /// The transpose: what a change `rest` of the rest positions of `vertices` adds to the forces through the
 /// mollifiers.
 template <int dim>
-void add_mollifier_tangent(const ContactState<dim>& state,
+void add_mollifier_tangent(const ContactState<dim>& state, const std::vector<ContactPair<dim>>& pairs,
                            const std::vector<typename ContactState<dim>::Point>& rest,
                            std::vector<typename ContactState<dim>::Point>& field) {
   if constexpr (dim == 3)
-    for (const ContactPair<dim>& pair : state.pairs()) {
+    for (const ContactPair<dim>& pair : pairs) {
       if (!pair.mollifier.is_mollified) continue;
       const double eps = mollifier_eps_gradient(state, pair).dot(stencil_vector<3>(pair, rest));
       add_at_stencil<3>(pair, eps * state.barrier().gradient_by_mollifier_eps(pair), field);
@@ -111,9 +114,19 @@ private:
 } // namespace
 
 template <int dim>
+std::shared_ptr<const std::vector<ContactPair<dim>>> BarrierPotential<dim>::pairs() const {
+  if (!body_) return state_->shared_pairs();
+  std::vector<ContactPair<dim>> selected;
+  std::ranges::copy_if(state_->pairs(), std::back_inserter(selected), [this](const ContactPair<dim>& pair) {
+    return pair.bodies[0] == *body_ || pair.bodies[1] == *body_;
+  });
+  return std::make_shared<const std::vector<ContactPair<dim>>>(std::move(selected));
+}
+
+template <int dim>
 typename BarrierPotential<dim>::Field BarrierPotential<dim>::gradient() const {
   const ContactVertices<dim>& vertices = *state_->vertices();
-  return state_->sum_at_owners(vertices, state_->barrier().gradient(state_->pairs(), vertices.size()));
+  return state_->sum_at_owners(vertices, state_->barrier().gradient(*pairs(), vertices.size()));
 }
 
 template <int dim>
@@ -121,12 +134,12 @@ typename BarrierPotential<dim>::Field BarrierPotential<dim>::hessian_product(con
                                                                              Projection projection) const {
   const ContactVertices<dim>& vertices = *state_->vertices();
   return state_->sum_at_owners(
-      vertices, state_->barrier().hessian_product(state_->pairs(), 1, projection, vertices.gather(motion)));
+      vertices, state_->barrier().hessian_product(*pairs(), 1, projection, vertices.gather(motion)));
 }
 
 template <int dim>
 double BarrierPotential<dim>::value(std::span<const double>) const {
-  return state_->barrier().value(state_->pairs());
+  return state_->barrier().value(*pairs());
 }
 
 template <int dim>
@@ -137,7 +150,7 @@ void BarrierPotential<dim>::add_gradient(std::span<const double>, double factor,
 template <int dim>
 void BarrierPotential<dim>::add_hessian(std::span<const double>, double factor, Projection projection,
                                         const linalg::HessianSink& H) const {
-  state_->barrier().add_hessian(state_->pairs(), *state_->vertices(), factor, projection, *H.stencils);
+  state_->barrier().add_hessian(*pairs(), *state_->vertices(), factor, projection, *H.stencils);
 }
 
 template <int dim>
@@ -159,13 +172,14 @@ void BarrierPotential<dim>::add_parameter_products(std::span<const double>, std:
   if (!of_obstacles && !g.rest_positions()) return;
   const ContactVertices<dim>& vertices = *state_->vertices();
   const Barrier<dim>& barrier = state_->barrier();
-  const std::vector<ContactPair<dim>>& pairs = state_->pairs();
+  const auto own = pairs();
+  const std::vector<ContactPair<dim>>& pairs = *own;
   const auto values = vertices.gather(state_->at_owned(p));
   auto field = barrier.hessian_product(pairs, factor, Projection::none, values);
   if (of_obstacles) add_to_array<dim>(state_->sum_at_owners(vertices, field), 1, by::obstacle_positions, g);
   if (!g.rest_positions()) return;
   // Vertices are at X + u, so that their positions change with X as they do with u.
-  add_mollifier_products<dim>(*state_, factor, values, field);
+  add_mollifier_products<dim>(*state_, pairs, factor, values, field);
   ShapeProducts<dim> shape(state_->surface());
   add_field(state_->sum_at_owners(vertices, std::move(field)), 1, shape.rest);
   if (barrier.form().area_weights) {
@@ -184,13 +198,14 @@ void BarrierPotential<dim>::add_parameter_tangent(std::span<const double>,
   const SurfaceChanges<dim> changes(state_->surface(), dq);
   const ContactVertices<dim>& vertices = *state_->vertices();
   const Barrier<dim>& barrier = state_->barrier();
-  const std::vector<ContactPair<dim>>& pairs = state_->pairs();
+  const auto own = pairs();
+  const std::vector<ContactPair<dim>>& pairs = *own;
   // Vertices are at X + u.
   Field motion = changes.rest;
   add_field(changes.obstacles_now, 1, motion);
   auto field = barrier.hessian_product(pairs, 1, Projection::none, vertices.gather(motion));
   if (changes.has_rest) {
-    add_mollifier_tangent<dim>(*state_, vertices.gather(changes.rest), field);
+    add_mollifier_tangent<dim>(*state_, pairs, vertices.gather(changes.rest), field);
     if (barrier.form().area_weights) {
       const AreaChanges<dim> areas(state_->surface().comm(), vertices, pairs,
                                    state_->surface().area_changes(changes.known_rest));

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "recoil/potentials/contact/contact_state.hpp"
 #include "recoil/potentials/potential.hpp"
 
@@ -11,8 +13,9 @@ class BarrierPotential final : public Potential<dim> {
 public:
   using Field = typename ContactState<dim>::Field;
 
-  /// `state` must outlive it.
-  explicit BarrierPotential(ContactState<dim>& state) : state_(&state) {}
+  /// `state` must outlive it. With `body` only of the pairs with this body, obstacle or plane.
+  explicit BarrierPotential(ContactState<dim>& state, std::optional<std::int32_t> body = {})
+      : state_(&state), body_(body) {}
 
   ContactState<dim>& state() const { return *state_; }
   std::string_view name() const override { return "barrier"; }
@@ -36,7 +39,11 @@ public:
   Field hessian_product(const Field& motion, Projection projection) const;
 
 private:
+  /// Those that count.
+  std::shared_ptr<const std::vector<ContactPair<dim>>> pairs() const;
+
   ContactState<dim>* state_;
+  std::optional<std::int32_t> body_;
 };
 
 /// Lagged friction (Friction). Collective but value().

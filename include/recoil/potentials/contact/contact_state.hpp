@@ -79,6 +79,7 @@ public:
 
   /// The terms of the barrier on this rank, and the vertices that they refer to.
   const std::vector<ContactPair<dim>>& pairs() const { return *pairs_; }
+  const std::shared_ptr<const std::vector<ContactPair<dim>>>& shared_pairs() const { return pairs_; }
   const std::shared_ptr<const ContactVertices<dim>>& vertices() const { return vertices_; }
   const Friction<dim>& friction() const { return friction_; }
   LaggedAt friction_lagged_at() const { return lagged_at_; }

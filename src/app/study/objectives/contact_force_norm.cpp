@@ -1,7 +1,6 @@
 #include "recoil/objectives/contact_force_norm.hpp"
 
 #include "app/study/objectives/objective_type.hpp"
-#include "recoil/app/simulation/conventions.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -26,10 +25,8 @@ public:
   auto make(DiscreteScene<dim>& discrete) const {
     const auto& problem = discrete.solver().problem();
     if (!problem.contact) throw InputError(where.of("type"), "the scene has no contact");
-    const Scene& scene = discrete.scene();
-    const double unit = stiffness_unit(scene, problem.contact->parameters().dhat);
     return objectives::make_contact_force_norm<dim>(
-        region_of(*this, discrete), *problem.contact, *scene.contact.barrier_stiffness / unit,
+        region_of(*this, discrete), *problem.contact, barrier_stiffness(discrete),
         [motion = &problem.obstacle_motion](double at) { return (*motion)(at, 1); });
   }
 };

@@ -43,6 +43,8 @@ Key body_key();
 Key time_key();
 Key exponent_key();
 Key limit_key(const char* unit);
+/// A direction in space, at rest; its length does not count.
+Key direction_key();
 /// A CSV file of observations.
 Key observations_key();
 Key required(Key key);
@@ -77,6 +79,10 @@ objectives::Track<dim> as_observed(const ObjectiveSpec& spec, const TimeSpec& ti
   track.is_interpolated = !counts_observations_once(spec, time.kind == TimeKind::statics);
   return track;
 }
+
+/// What the barrier is multiplied by in the energy. @pre the scene has contact of a given stiffness.
+template <int dim>
+double barrier_stiffness(DiscreteScene<dim>& discrete);
 
 /// Times of the first and the last state that an objective looks at [s].
 std::array<double, 2> observed_interval(const ObjectiveSpec& spec, const TimeSpec& time);

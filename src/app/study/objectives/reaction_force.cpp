@@ -2,8 +2,8 @@
 
 #include "app/study/objectives/objective_type.hpp"
 #include "recoil/app/scene/build.hpp"
-#include "recoil/base/suggest.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
 namespace {
@@ -26,8 +26,9 @@ public:
   explicit ReactionForce(const Item& entry)
       : target_(observations_of(entry)), direction_(entry["direction"].numbers()) {
     if (entry.has("boundary") == entry.has("obstacle"))
-      entry.fail("needs one of `boundary` (the id of a boundary with prescribed displacements) and `obstacle` "
-                 "(the name of an obstacle): whose force is observed");
+      entry.fail(
+          "needs one of `boundary` (the id of a boundary with prescribed displacements) and `obstacle` "
+          "(the name of an obstacle): whose force is observed");
     if (entry.has("boundary")) boundary_ = entry["boundary"].integer();
     if (entry.has("obstacle")) obstacle_ = entry["obstacle"].text();
     if (std::ranges::all_of(direction_, [](double component) { return component == 0; }))
@@ -45,8 +46,7 @@ public:
   auto make(DiscreteScene<dim>& discrete) const {
     const auto& problem = discrete.solver().problem();
     objectives::Reaction<dim> reaction;
-    reaction.direction =
-        Eigen::Map<const Eigen::Matrix<double, dim, 1>>(direction_.data()).normalized();
+    reaction.direction = Eigen::Map<const Eigen::Matrix<double, dim, 1>>(direction_.data()).normalized();
     if (problem.contact) {
       reaction.contact = problem.contact.get();
       reaction.obstacles = [motion = &problem.obstacle_motion](double at) { return (*motion)(at, 1); };
@@ -54,13 +54,16 @@ public:
     boundary_ ? add_boundary(discrete, reaction) : add_obstacle(discrete, reaction);
     return objectives::make_reaction_force<dim>(
         discrete.space(), std::move(reaction),
-        objectives::read_track<1>(discrete.space().comm(), target_, {"force"}, objectives::Observed::force));
+        as_observed(*this, discrete.scene().time,
+                    objectives::read_track<1>(discrete.space().comm(), target_, {"force"},
+                                              objectives::Measured::force)));
   }
 
 private:
   void check_boundary(const ExperimentScene& at) const {
     const auto& conditions = at.scene.boundary_conditions.dirichlet;
-    if (std::ranges::any_of(conditions, [&](const auto& entry) { return acts_on(entry, *boundary_); })) return;
+    if (std::ranges::any_of(conditions, [&](const auto& entry) { return acts_on(entry, *boundary_); }))
+      return;
     at.fail(where, "boundary",
             "no displacement is prescribed on boundary " + std::to_string(*boundary_) +
                 ", so that nothing there bears a force; name an id of "
@@ -74,7 +77,8 @@ private:
     const std::vector<std::string> names = obstacle_names(at.scene);
     if (std::ranges::find(names, *obstacle_) == names.end())
       at.fail(where, "obstacle",
-              "'" + *obstacle_ + "' is no obstacle of this experiment; there are " + list_names(names, "and"));
+              "'" + *obstacle_ + "' is no obstacle of this experiment; there are " +
+                  list_names(names, "and"));
   }
 
   template <int dim>
@@ -94,8 +98,8 @@ private:
     const auto& problem = discrete.solver().problem();
     if (!problem.contact) throw InputError(where.of("obstacle"), "the scene has no contact");
     reaction.nodes.assign(discrete.space().num_owned_nodes(), 1);
-    reaction.owned.push_back(std::make_unique<potentials::BarrierPotential<dim>>(
-        *problem.contact, number_of_obstacle(discrete)));
+    reaction.owned.push_back(
+        std::make_unique<potentials::BarrierPotential<dim>>(*problem.contact, number_of_obstacle(discrete)));
     reaction.summands.push_back({reaction.owned.back().get(), -barrier_stiffness(discrete)});
   }
   /// As contact counts them: bodies, meshes, planes.
@@ -129,7 +133,8 @@ ObjectiveType reaction_force_objective() {
                  "`time,force[,sd]`. It balances elastic and contact forces; inertia, damping, friction and "
                  "loads on the boundary itself are not part of it.",
           .keys = {boundary_key, obstacle_key, direction_key(), time_key(), observations_key()},
-          .read = ReactionForce::read};
+          .read = ReactionForce::read,
+          .observes = true};
 }
 
 } // namespace recoil::app

@@ -4,6 +4,7 @@
 
 #include "app/study/objectives/objective_type.hpp"
 #include "app/study/study_keys.hpp"
+#include "recoil/app/simulation/conventions.hpp"
 #include "recoil/base/error.hpp"
 
 /// All types of objectives in the order of docs/study.md: ROW(name) for name_objective() of a source of this
@@ -23,7 +24,8 @@
   ROW(velocity)                                                                                              \
   ROW(boundary_smoothing)                                                                                    \
   ROW(material_smoothing)                                                                                    \
-  ROW(strain_at)
+  ROW(strain_at)                                                                                             \
+  ROW(reaction_force)
 
 namespace recoil::app {
 
@@ -222,6 +224,15 @@ Key limit_key(const char* unit) {
           .doc = "What is not to be exceeded [Pa] or [m^3]."};
 }
 
+Key direction_key() {
+  return {.pattern = "/objectives/*/direction",
+          .types = list,
+          .items = number,
+          .length = {2, 3},
+          .required = true,
+          .doc = "Direction at rest; its length does not count."};
+}
+
 Key observations_key() {
   return {.pattern = "/objectives/*/target", .types = path, .required = true, .doc = "CSV file."};
 }
@@ -251,6 +262,14 @@ objectives::MaterialPoint<dim> locate_at_rest(const mesh::DistributedMesh<dim>& 
     throw InputError(where, outside.what());
   }
 }
+
+template <int dim>
+double barrier_stiffness(DiscreteScene<dim>& discrete) {
+  const double dhat = discrete.solver().problem().contact->parameters().dhat;
+  return *discrete.scene().contact.barrier_stiffness / stiffness_unit(discrete.scene(), dhat);
+}
+template double barrier_stiffness(DiscreteScene<2>&);
+template double barrier_stiffness(DiscreteScene<3>&);
 
 template <int dim>
 objectives::Region<dim> region_of(const ObjectiveSpec& spec, DiscreteScene<dim>& discrete) {

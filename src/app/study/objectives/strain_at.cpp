@@ -119,7 +119,8 @@ public:
       return std::make_unique<StrainGauge<dim>>(
           discrete.space(), point, Eigen::Map<const Eigen::Matrix<double, dim, 1>>(direction_.data()),
           as_observed(*this, discrete.scene().time,
-                      objectives::read_track<1>(discrete.space().comm(), target_, {"strain"}, true)));
+                      objectives::read_track<1>(discrete.space().comm(), target_, {"strain"},
+                                                objectives::Measured::strain)));
     };
   }
 
@@ -139,12 +140,6 @@ ObjectiveType strain_at_objective() {
       .required = true,
       .unit = "m",
       .doc = "Position at rest of a point that moves with the body, before a shape has moved anything."};
-  const Key direction_key{.pattern = "/objectives/*/direction",
-                          .types = list,
-                          .items = number,
-                          .length = {2, 3},
-                          .required = true,
-                          .doc = "Direction at rest; its length does not count."};
   return {
       .name = "strain_at",
       .doc =
@@ -152,7 +147,7 @@ ObjectiveType strain_at_objective() {
           "y "
           "and sd from a CSV file with the columns `time,strain[,sd]`. Between elements that of the one with "
           "the smallest number counts.",
-      .keys = {required(body_key()), time_key(), observations_key(), rest_key, direction_key},
+      .keys = {required(body_key()), time_key(), observations_key(), rest_key, direction_key()},
       .read = StrainAt::read,
       .observes = true};
 }
