@@ -324,6 +324,19 @@ class Fit(_StudyFolder):
         return read_table(self.folder / "history.csv")
 
     @property
+    def evaluations(self):
+        """What was evaluated of an experiment: dictionaries with `experiment` (its number), `what` ("value" or "gradient"), `seconds`,
+        `objective`. A line that a killed run left half written is passed by."""
+        found = []
+        for path in sorted(self.folder.glob("evaluations/*.jsonl")):
+            lines = _read_bytes(path).split(b"\n")
+            for number, line in enumerate(lines[:-1], 1):
+                if line[:8] != b"%08x" % zlib.crc32(line[9:]):
+                    raise FolderError(f"{path}:{number}: damaged, its CRC-32 differs")
+                found.append(json.loads(line[9:]))
+        return found
+
+    @property
     def fields(self):
         """Arrays of fit.h5 by parameter, in file order."""
         return self._arrays("fit.h5")

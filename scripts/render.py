@@ -28,7 +28,7 @@ GREY = (0.35, 0.38, 0.42)
 OF_OBSTACLES = (0.8, 0.82, 0.84)
 
 
-def parse_arguments():
+def parse_arguments(given=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="run folder")
     parser.add_argument("-o", "--output", type=Path, help="picture (default: picture.png in the run folder)")
@@ -46,7 +46,7 @@ def parse_arguments():
     parser.add_argument("--width", type=int, default=1600, help="of the picture [pixels]")
     parser.add_argument("--no-rest", action="store_true", help="without the outline of the shape at rest")
     parser.add_argument("--summary", action="store_true", help="print the main figures of the run")
-    return parser.parse_args()
+    return parser.parse_args(given)
 
 
 def chosen_states(arguments, states):

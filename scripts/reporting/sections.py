@@ -1,0 +1,162 @@
+"""Sections of the report that need no runs: outcome, convergence, parameters, what is tied together, cost, provenance."""
+
+import numpy as np
+
+from reporting import page, plots
+from recoil_run import FolderError, as_list, file_crc32
+
+MOST_CURVES, MOST_NAMES, MOST_MEMBERS = 12, 40, 6
+
+
+def _counted(count, noun):
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def outcome(fit):
+    result, study = fit.result, fit.study
+    parts = [f"<h1>Fit of {page.escape(', '.join(entry['name'] for entry in study['parameters']))}</h1>"]
+    text = (f"{_counted(len(study['parameters']), 'parameter')} from {_counted(len(study['experiments']), 'experiment')} and "
+            f"{_counted(len(study['objectives']), 'objective')}: {result.get('status', 'no result yet')}")
+    if result.get("reason"):
+        text += f" - {result['reason']}"
+    parts.append(page.paragraph(text + ".", "lead" if result.get("status") == "done" else "lead warn"))
+    if "objective" in result:
+        text = (f"The objective went from {page.number(result['initial_objective'])} to {page.number(result['objective'])} in "
+                f"{_counted(result['iterations'], 'iteration')}: {_counted(result['evaluations'], 'evaluation')} and "
+                f"{_counted(result['gradient_evaluations'], 'gradient')} in {page.number(result['wall_s'], 4)} s on "
+                f"{_counted(result['ranks'], 'rank')}.")
+        if "chi_squared" in result:
+            text += f" Chi squared is {page.number(result['chi_squared'])} for {result.get('data', 'an unknown number of')} data."
+        parts.append(page.paragraph(text))
+    return parts
+
+
+def convergence(fit):
+    try:
+        history = fit.history
+    except FolderError as error:
+        return [page.heading("Convergence"), page.paragraph(str(error), "soft")]
+    parts = [page.figure(plots.history_curve(history, name, title), "", title) for name, title in
+             (("objective", "objective"), ("gradient_norm", "gradient norm, as the optimiser sees it")) if name in history]
+    specs = {entry["name"]: entry for entry in fit.study["parameters"]}
+    columns = [name for name in list(history)[list(history).index("sweep_s") + 1:] if not isinstance(history[name], list)]
+    for column in columns[:MOST_CURVES]:
+        name = column if column in specs else column.rpartition("[")[0]
+        spec = specs.get(name, {})
+        unit = fit.result.get("parameters", {}).get(name, {}).get("unit", "1")
+        uri = plots.parameter_curve(history, column, column, unit, spec.get("bounds"), spec.get("scale") == "log")
+        parts.append(page.figure(uri, "", column))
+    note = [page.paragraph(f"{len(columns) - MOST_CURVES} more values are in history.csv.", "soft")] if len(columns) > MOST_CURVES else []
+    return [page.heading("Convergence"), page.figures(parts), *note]
+
+
+def _rows(name, entry):
+    """A row per value: [name, start, value, unit, sd, low, high, at bound]."""
+    values, count = as_list(entry["value"]), len(as_list(entry["value"]))
+
+    def of(key):
+        given = entry.get(key)
+        return as_list(given) if given is not None else [None] * count
+
+    intervals = entry.get("interval")
+    intervals = [None] * count if intervals is None else [intervals] if count == 1 and not isinstance(intervals[0], list) else intervals
+    labels = entry.get("bodies") or range(count)
+    for label, value, start, sd, interval, bound in zip(labels, values, of("initial"), of("sd"), intervals, of("at_bound")):
+        low, high = interval or (None, None)
+        yield [name if count == 1 else f"{name}[{label}]", start, value, "" if entry["unit"] == "1" else entry["unit"], sd, low, high,
+               "yes" if bound else ""]
+
+
+def parameters(fit):
+    entries = fit.result.get("parameters", {})
+    rows = [row for name, entry in entries.items() if "value" in entry for row in _rows(name, entry)]
+    parts = [page.heading("Parameters")]
+    header = ["parameter", "start", "value", "unit", "sd", "95 % low", "95 % high", "at bound"]
+    kept = [j for j in range(len(header)) if j in (0, 1, 2, 3, 7) or any(row[j] is not None for row in rows)]
+    if rows:
+        parts.append(page.table([header[j] for j in kept], [[row[j] for j in kept] for row in rows],
+                                marked=[i for i, row in enumerate(rows) if row[-1]]))
+        if any(row[-1] for row in rows):
+            parts.append(page.paragraph("A value at a bound is where the bound holds it: the data would move it further.", "soft"))
+    if not any("sd" in entry for entry in entries.values()):
+        parts.append(page.paragraph("fit.json holds no standard deviations: how well the values are known is not told here.", "soft"))
+    fields = [name for name, entry in entries.items() if "value" not in entry]
+    if fields:
+        parts.append(page.paragraph(f"Fields, shown below: {', '.join(fields)}."))
+    return parts
+
+
+def _in_words(entry):
+    """A direction as a sentence: who grows, who falls."""
+    shares = sorted(entry["direction"].items(), key=lambda item: -abs(item[1]))
+    shares = [(name, share) for name, share in shares if abs(share) > 0.05 * abs(shares[0][1])]
+    sign = np.sign(shares[0][1])
+    up = [f"{name} ({abs(share):.2g})" for name, share in shares[:MOST_MEMBERS] if share * sign > 0]
+    down = [f"{name} ({abs(share):.2g})" for name, share in shares[:MOST_MEMBERS] if share * sign < 0]
+    text = "raising " + ", ".join(up) + (" while lowering " + ", ".join(down) if down else "")
+    more = f" and {len(shares) - MOST_MEMBERS} more" if len(shares) > MOST_MEMBERS else ""
+    ratio = f"; ratio of the standard deviations {page.number(entry['sd_ratio'], 3)}" if entry.get("sd_ratio") is not None else ""
+    return f"{text}{more}: hardly changes what the experiments show{ratio}."
+
+
+def ties(fit):
+    """Correlations, and the combinations of parameters that the data leave open."""
+    parts = []
+    found = fit.result.get("correlations")
+    if found and found.get("names"):
+        names, matrix = found["names"], np.array(found["matrix"], dtype=float)
+        parts.append(page.heading("Correlations"))
+        if len(names) > MOST_NAMES:
+            parts.append(page.paragraph(f"The first {MOST_NAMES} of {len(names)}.", "soft"))
+        uri = plots.correlations(names[:MOST_NAMES], matrix[:MOST_NAMES, :MOST_NAMES])
+        parts.append(page.figures([page.figure(uri, "Near 1 or -1, the data know two parameters only together.")]))
+    if "unidentifiable" in fit.result:
+        parts.append(page.heading("What the data leave open"))
+        directions = as_list(fit.result["unidentifiable"])
+        parts.append(page.bullets(map(_in_words, directions)) if directions else
+                     page.paragraph("Nothing: every combination of the parameters shows in the data."))
+    return parts
+
+
+def starts(fit):
+    found = fit.result.get("starts")
+    if not isinstance(found, list) or not found or not isinstance(found[0], dict):
+        return []
+    header = [key for key in found[0] if not isinstance(found[0][key], (dict, list))]
+    return [page.heading("Starts"), page.table(header, [[entry.get(key) for key in header] for entry in found])]
+
+
+def cost(fit):
+    names, result = [entry["name"] for entry in fit.study["experiments"]], fit.result
+    rows = []
+    for number, name in enumerate(names):
+        of_value, of_gradient = ([entry["seconds"] for entry in fit.evaluations if entry["experiment"] == number and entry["what"] == what]
+                                 for what in ("value", "gradient"))
+        rows.append([name, result.get("per_experiment", {}).get(name), len(of_value), sum(of_value), len(of_gradient), sum(of_gradient)])
+    parts = [page.heading("Experiments and cost"),
+             page.table(["experiment", "objective", "runs", "runs [s]", "gradients", "sweeps [s]"], rows)]
+    terms = result.get("per_objective", {})
+    if len(terms) > 1:
+        parts.append(page.table(["objective", "value"], list(terms.items())))
+    return parts
+
+
+def provenance(fit):
+    result, log = fit.result, fit.folder / "log.txt"
+    lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
+    begun = [line for line in lines if " info: recoil " in line]
+    rows = [["program", begun[-1].partition("info: ")[2] if begun else f"recoil {result.get('version', '')}"],
+            ["command", f"recoil optimize, in {_counted(max(len(begun), 1), 'session')}"],
+            ["ranks, groups", f"{result.get('ranks', '?')}, {result.get('groups', '?')}"]]
+    if lines:
+        rows += [["begun", lines[0][:19]], ["last line of the log", lines[-1][:19]]]
+    rows += [[line.partition("info: experiment ")[2].partition(": ")[0].strip("'"), line.rpartition(": ")[2]] for line in lines
+             if "info: experiment " in line]
+    sums = [["study.json", fit.inputs.get("study")]] + [[f"{name}/scene.json", crc] for name, crc in fit.inputs.get("scenes", {}).items()]
+    sums += [[name, crc] for name, crc in fit.inputs.get("files", {}).items()]
+    for objective in fit.study["objectives"]:
+        target = objective.get("target")
+        if isinstance(target, str) and (fit.folder / target).is_file():
+            sums.append([f"{target} (now)", file_crc32(fit.folder / target)])
+    return [page.heading("Provenance"), page.table(["", ""], rows, texts=(1,)),
+            page.table(["input", "CRC-32"], [[name, f"{crc:08x}" if isinstance(crc, int) else "not noted"] for name, crc in sums], texts=(0,))]
