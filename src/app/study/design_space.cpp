@@ -157,4 +157,22 @@ inverse::DesignVariables DesignSpace::variables() const {
   return variables;
 }
 
+std::vector<double> DesignSpace::between_bounds(std::span<const double> shares) const {
+  const inverse::DesignVariables range = variables();
+  std::vector<double> x;
+  for (const Block& block : blocks_) {
+    const ParameterSpec& spec = study_.parameters[block.parameter];
+    if (!spec.bounds)
+      throw InputError(spec.where.of("bounds"),
+                       "several starts lie between the bounds of the parameters, and '" + spec.name +
+                           "' has none; give it `bounds`, or take one start");
+    for (std::size_t i = block.first; i < block.first + block.size(); ++i)
+      // A logit maps its bounds to infinity.
+      x.push_back(spec.scale.form == &parameters::Scaling::logit
+                      ? spec.scale.variable(std::lerp((*spec.bounds)[0], (*spec.bounds)[1], shares[i]))
+                      : std::lerp(range.lower[i], range.upper[i], shares[i]));
+  }
+  return x;
+}
+
 } // namespace recoil::app

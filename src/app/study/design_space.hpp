@@ -63,6 +63,9 @@ public:
                                    std::span<const GlobalIndex> ids) const;
 
   inverse::DesignVariables variables() const;
+  /// The variables that divide the ranges between the bounds as `shares` in (0, 1) say. @throws InputError
+  /// where a parameter has no bounds.
+  std::vector<double> between_bounds(std::span<const double> shares) const;
   std::vector<double> values(std::span<const double> x) const { return map_.values(x); }
   /// The change of the values along a change of x.
   std::vector<double> change_of_values(std::span<const double> x, std::span<const double> dx) const {

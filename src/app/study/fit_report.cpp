@@ -88,7 +88,7 @@ void write_fitted_fields(const parallel::Communicator& world, const Study& study
 }
 
 FitHistory::FitHistory(const Study& study, const DesignSpace& space, std::filesystem::path path)
-    : space_(space), path_(std::move(path)), text_("iteration,objective,gradient_norm,step,evaluations,"
+    : space_(space), path_(std::move(path)), text_("start,iteration,objective,gradient_norm,step,evaluations,"
                                                    "gradient_evaluations,wall_s,forward_s,sweep_s") {
   for (const Block& block : space.blocks())
     for (std::size_t i = 0; block.is_replicated && i < block.size(); ++i)
@@ -96,11 +96,11 @@ FitHistory::FitHistory(const Study& study, const DesignSpace& space, std::filesy
   text_ += "\n";
 }
 
-void FitHistory::add(const linalg::Iterate& at, const StudyObjective& objective) {
+void FitHistory::add(std::int64_t start, const linalg::Iterate& at, const StudyObjective& objective) {
   const StudyObjective::Totals& totals = objective.totals();
-  text_ += fmt::format("{},{},{},{},{},{},{:.3f},{:.3f},{:.3f}", at.iteration, at.value, at.gradient_norm,
-                       at.step, totals.evaluations, totals.gradient_evaluations, objective.wall_seconds(),
-                       totals.forward_seconds, totals.sweep_seconds);
+  text_ += fmt::format("{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f}", start, at.iteration, at.value,
+                       at.gradient_norm, at.step, totals.evaluations, totals.gradient_evaluations,
+                       objective.wall_seconds(), totals.forward_seconds, totals.sweep_seconds);
   const std::vector<double> values = space_.values(at.x);
   for (const Block& block : space_.blocks())
     for (std::size_t i = 0; block.is_replicated && i < block.size(); ++i)

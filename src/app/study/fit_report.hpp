@@ -21,12 +21,12 @@ nlohmann::ordered_json describe_fitted_parameters(const Study& study, const Desi
 void write_fitted_fields(const parallel::Communicator& world, const Study& study, const DesignSpace& space,
                          std::span<const double> x, const std::filesystem::path& path);
 
-/// history.csv: a row per iteration.
+/// history.csv: a row per iteration of each start.
 class FitHistory {
 public:
   FitHistory(const Study& study, const DesignSpace& space, std::filesystem::path path);
-  /// Adds a row, and replaces the file. On one rank. @throws FileError.
-  void add(const linalg::Iterate& at, const StudyObjective& objective);
+  /// Adds a row, and replaces the file; starts count from 1. On one rank. @throws FileError.
+  void add(std::int64_t start, const linalg::Iterate& at, const StudyObjective& objective);
 
 private:
   const DesignSpace& space_;

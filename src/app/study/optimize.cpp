@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "app/study/fit_report.hpp"
+#include "app/study/fit_uncertainty.hpp"
 #include "app/study/study_objective.hpp"
 #include "app/study/work_on_study.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/progress.hpp"
 #include "recoil/base/version.hpp"
+#include "recoil/inverse/sobol.hpp"
 
 namespace recoil::app {
 
@@ -20,15 +23,58 @@ namespace {
 const StudyCommand optimize_command{
     "optimize", "fit.json", {"fit.h5", "history.csv", "evaluations", "scenes"}};
 
-linalg::DescentMethod descent_method(const OptimizerSpec& spec) {
-  return spec.method == OptimizationMethod::conjugate_gradients ? linalg::DescentMethod::conjugate_gradients
-                                                                : linalg::DescentMethod::quasi_newton;
+/// Gauss-Newton where the objective is a sum of squares of few variables. @throws InputError.
+linalg::DescentMethod choose_method(const OptimizerSpec& spec, const StudyObjective& objective) {
+  const std::string& why_not = objective.why_not_least_squares();
+  const bool few = objective.space().num_variables() <= StudyObjective::most_factored;
+  switch (spec.method) {
+  case OptimizationMethod::conjugate_gradients:
+    return linalg::DescentMethod::conjugate_gradients;
+  case OptimizationMethod::quasi_newton:
+    return linalg::DescentMethod::quasi_newton;
+  case OptimizationMethod::gauss_newton:
+    if (!why_not.empty())
+      throw InputError(spec.where.of("method"), "gauss_newton needs a sum of squares: " + why_not +
+                                                    "; take \"quasi_newton\" or \"auto\"");
+    return linalg::DescentMethod::gauss_newton;
+  case OptimizationMethod::automatic:
+    break;
+  }
+  return why_not.empty() && few ? linalg::DescentMethod::gauss_newton : linalg::DescentMethod::quasi_newton;
+}
+
+const char* name_of(linalg::DescentMethod method) {
+  if (method == linalg::DescentMethod::gauss_newton) return "gauss_newton";
+  return method == linalg::DescentMethod::quasi_newton ? "quasi_newton" : "conjugate_gradients";
+}
+
+/// The start of the study, then Sobol points between the bounds.
+std::vector<std::vector<double>> start_points(const Study& study, const DesignSpace& space) {
+  std::vector<std::vector<double>> points{space.variables().start};
+  const int more = study.optimizer.starts - 1;
+  if (more > 0)
+    for (const std::vector<double>& shares :
+         inverse::sobol_points(more, space.num_variables(), study.optimizer.seed))
+      points.push_back(space.between_bounds(shares));
+  return points;
 }
 
 int num_groups(const parallel::Communicator& comm, const Study& study) {
   const int most = std::min<int>(comm.size(), static_cast<int>(study.experiments.size()));
   return std::min(study.optimizer.groups.value_or(most), most);
 }
+
+/// One descent of a fit.
+struct Descent {
+  std::vector<double> x;
+  double initial_objective = 0, objective = std::numeric_limits<double>::infinity();
+  std::vector<ExperimentValue> values; ///< at x
+  int iterations = 0;
+  std::string reason; ///< of the end
+};
+
+/// Steps below this share of the standard deviations change nothing that the data could tell.
+constexpr double negligible_step = 1e-2;
 
 /// The optimisation of a study, from its folder to its result.
 class Fit {
@@ -37,10 +83,12 @@ public:
       const Interrupts& interrupts)
       : comm_(comm), study_(study), folder_(folder), interrupts_(interrupts),
         groups_(comm, num_groups(comm, study)), objective_(comm, study, folder, groups_),
+        method_(choose_method(study.optimizer, objective_)), starts_(start_points(study, objective_.space())),
         history_(study, objective_.space(), folder.root() / "history.csv") {
-    log_info(fmt::format("{} values of {} parameters, {} experiments in {} groups of ranks",
+    if (method_ == linalg::DescentMethod::gauss_newton) objective_.use_residuals();
+    log_info(fmt::format("{} values of {} parameters, {} experiments in {} groups of ranks, {}",
                          objective_.space().num_values(), study.parameters.size(), study.experiments.size(),
-                         groups_.count()));
+                         groups_.count(), name_of(method_)));
   }
 
   ExitCode run() {
@@ -49,81 +97,150 @@ public:
       log_info(
           fmt::format("{}: barrier stiffness frozen at {:g}, the largest of a pilot run", name, stiffness));
     objective_.keep_in(folder_.root() / "evaluations");
-    const inverse::DesignVariables variables = objective_.space().variables();
-    const double at_start = objective_.value(variables.start);
-    if (std::isinf(at_start))
-      return fail(variables.start, "no objective at the start: " + objective_.failure());
-    initial_objective_ = at_start;
-    const OptimizerSpec& spec = study_.optimizer;
-    linalg::BoundedMinimum found;
     try {
-      found = inverse::optimize(
-          comm_, objective_, variables, descent_method(spec),
-          {spec.max_iterations, spec.gradient_tolerance, spec.step_tolerance, spec.objective_tolerance},
-          [this](const linalg::Iterate& at) { return show(at); });
+      for (std::size_t start = 0; start < starts_.size(); ++start) descend(start);
+      const Descent& best = this->best();
+      if (std::isinf(best.objective)) return fail(best.reason);
+      log_info("the optimisation ends: " + best.reason);
+      add_statistics(best);
+      write_result("done", best.reason);
+      return ExitCode::done;
     } catch (const Error& error) {
       if (error.code() == ExitCode::interrupted) write_result("interrupted", error.what());
-      if (error.code() == ExitCode::no_solution) return fail(iterate_, error.what());
+      if (error.code() == ExitCode::no_solution) return fail(error.what());
       throw;
     }
-    log_info("the optimisation ends: " + found.reason);
-    write_result("done", found.reason);
-    return ExitCode::done;
   }
 
 private:
-  ExitCode fail(const std::vector<double>& x, const std::string& reason) {
+  const Descent& best() const { return *std::ranges::min_element(descents_, {}, &Descent::objective); }
+
+  ExitCode fail(const std::string& reason) {
     log_error(reason);
-    iterate_ = x;
     write_result("failed", reason);
     return ExitCode::no_solution;
   }
 
+  /// Minimises from one of the starts; one without a value there has an infinite objective.
+  void descend(std::size_t start) {
+    const OptimizerSpec& spec = study_.optimizer;
+    inverse::DesignVariables variables = objective_.space().variables();
+    variables.start = starts_[start];
+    Descent& descent = descents_.emplace_back();
+    descent.x = variables.start;
+    if (starts_.size() > 1) log_info(fmt::format("start {} of {}", start + 1, starts_.size()));
+    double at_start = objective_.value(variables.start);
+    if (std::isinf(at_start) && spec.drops_failed && start == 0) {
+      log_warning("left out: " + objective_.failure());
+      objective_.drop_failed();
+      at_start = objective_.value(variables.start);
+    }
+    if (std::isinf(at_start)) {
+      descent.reason = "no objective at the start: " + objective_.failure();
+      if (starts_.size() > 1) log_warning(descent.reason);
+      return;
+    }
+    descent.initial_objective = at_start;
+    inverse::StopRules rules{spec.max_iterations, spec.gradient_tolerance, spec.step_tolerance,
+                             spec.objective_tolerance};
+    if (spec.stop_at_noise && objective_.is_chi_squared() &&
+        objective_.hessian_form() != inverse::HessianForm::matrix)
+      rules.data_count = objective_.num_data();
+    const linalg::BoundedMinimum found = inverse::optimize(
+        comm_, objective_, variables, method_, rules, [this](const linalg::Iterate& at) { return show(at); });
+    descent.reason = found.reason;
+  }
+
   /// Shows an iterate, and says why to end there, if so.
   std::string show(const linalg::Iterate& at) {
-    iterate_.assign(at.x.begin(), at.x.end());
-    iterations_ = at.iteration;
-    values_ = objective_.values();
-    iterate_value_ = at.value;
+    Descent& descent = descents_.back();
+    descent.x.assign(at.x.begin(), at.x.end());
+    descent.objective = at.value;
+    descent.values = objective_.values();
+    descent.iterations = at.iteration;
     const std::optional<double> budget = study_.optimizer.time_budget;
     const double left = budget.value_or(0) - objective_.wall_seconds();
     log_info(fmt::format("iteration {}: objective {:.9g}, gradient {:.3e}, step {:.3e}{}", at.iteration,
                          at.value, at.gradient_norm, at.step,
                          budget ? fmt::format(", {} left", format_duration(std::max(left, 0.0))) : ""));
     parallel::collectively(comm_, [&] {
-      if (comm_.rank() == 0) history_.add(at, objective_);
+      if (comm_.rank() == 0) history_.add(std::ssize(descents_), at, objective_);
     });
     interrupts_.stop_if_pending();
-    return budget && left < 0 ? fmt::format("the time budget of {:g} s is used up", *budget) : "";
+    if (budget && left < 0) return fmt::format("the time budget of {:g} s is used up", *budget);
+    return is_at_noise(at.x) ? fmt::format("the next step is less than {:g} standard deviations of the "
+                                           "parameters",
+                                           negligible_step)
+                             : "";
+  }
+
+  /// The component of the residuals that a Gauss-Newton step takes away is that step in deviations.
+  bool is_at_noise(std::span<const double> x) {
+    if (!study_.optimizer.stop_at_noise || !objective_.is_chi_squared() ||
+        objective_.hessian_form() != inverse::HessianForm::matrix)
+      return false;
+    const Eigen::Index n = std::ssize(x);
+    return objective_.factor(x).col(n).head(n).norm() <= negligible_step;
+  }
+
+  /// Those of a sum of squares of few variables.
+  void add_statistics(const Descent& fit) {
+    const DesignSpace& space = objective_.space();
+    if (!study_.uncertainty.intervals || !objective_.why_not_least_squares().empty() ||
+        space.num_variables() > StudyObjective::most_factored)
+      return;
+    GlobalIndex data = 0;
+    for (const ExperimentValue& value : fit.values) data += value.data;
+    fitted_ = FittedDesign{fit.x, objective_.factor(fit.x), fit.objective, data};
+    try {
+      uncertainty_ = uncertainty_of(space, *fitted_, objective_.is_chi_squared());
+    } catch (const InputError& error) {
+      log_warning(std::string("no intervals: ") + error.what());
+    }
   }
 
   void write_result(const std::string& status, const std::string& reason) {
-    nlohmann::ordered_json json{{"status", status}, {"reason", reason}};
-    if (iterations_ >= 0) {
-      json["objective"] = iterate_value_;
-      json["initial_objective"] = initial_objective_;
-      std::vector<std::size_t> next(values_.size(), 0);
-      for (const auto& spec : study_.objectives)
-        json["per_objective"][spec->name] = values_[spec->experiment].terms[next[spec->experiment]++];
-      for (std::size_t e = 0; e < values_.size(); ++e)
-        json["per_experiment"][study_.experiments[e].name] = values_[e].objective;
-      json["iterations"] = iterations_;
-    }
+    nlohmann::ordered_json json{{"status", status}, {"reason", reason}, {"method", name_of(method_)}};
+    if (!descents_.empty()) describe(best(), json);
+    if (starts_.size() > 1)
+      for (const Descent& descent : descents_) {
+        nlohmann::ordered_json entry{{"reason", descent.reason}, {"iterations", descent.iterations}};
+        if (std::isfinite(descent.objective)) entry["objective"] = descent.objective;
+        entry["parameters"] = describe_fitted_parameters(study_, objective_.space(), descent.x);
+        json["starts"].push_back(std::move(entry));
+      }
+    if (uncertainty_) add_uncertainty(study_, objective_.space(), *fitted_, *uncertainty_, json);
     const StudyObjective::Totals& totals = objective_.totals();
     json["evaluations"] = totals.evaluations;
     json["gradient_evaluations"] = totals.gradient_evaluations;
-    if (!iterate_.empty()) {
-      json["parameters"] = describe_fitted_parameters(study_, objective_.space(), iterate_);
-      write_fitted_fields(comm_, study_, objective_.space(), iterate_, folder_.root() / "fit.h5");
-    }
     json["wall_s"] = objective_.wall_seconds();
     json["forward_s"] = totals.forward_seconds;
     json["sweep_s"] = totals.sweep_seconds;
     if (!objective_.frozen().empty()) json["barrier_stiffness"] = objective_.frozen();
+    for (std::size_t e = 0; e < objective_.dropped().size(); ++e)
+      if (objective_.dropped()[e] != 0) json["dropped"].push_back(study_.experiments[e].name);
     json["ranks"] = comm_.size();
     json["groups"] = groups_.count();
     json["version"] = version();
     folder_.write_result(comm_, json);
+  }
+
+  void describe(const Descent& fit, nlohmann::ordered_json& json) const {
+    if (!fit.values.empty()) {
+      json["objective"] = fit.objective;
+      json["initial_objective"] = fit.initial_objective;
+      std::vector<std::size_t> next(fit.values.size(), 0);
+      for (const auto& spec : study_.objectives) {
+        const std::size_t e = spec->experiment;
+        if (objective_.dropped()[e] == 0) json["per_objective"][spec->name] = fit.values[e].terms[next[e]++];
+      }
+      for (std::size_t e = 0; e < fit.values.size(); ++e)
+        if (objective_.dropped()[e] == 0)
+          json["per_experiment"][study_.experiments[e].name] = fit.values[e].objective;
+    }
+    json["iterations"] = fit.iterations;
+    json["parameters"] = describe_fitted_parameters(study_, objective_.space(), fit.x);
+    write_fitted_fields(comm_, study_, objective_.space(), fit.x, folder_.root() / "fit.h5");
   }
 
   const parallel::Communicator& comm_;
@@ -132,11 +249,12 @@ private:
   const Interrupts& interrupts_;
   ExperimentGroups groups_;
   StudyObjective objective_;
+  linalg::DescentMethod method_;
+  std::vector<std::vector<double>> starts_;
   FitHistory history_;
-  int iterations_ = -1;
-  double initial_objective_ = 0, iterate_value_ = 0;
-  std::vector<double> iterate_;
-  std::vector<ExperimentValue> values_; ///< at the iterate
+  std::vector<Descent> descents_; ///< from the starts so far
+  std::optional<FittedDesign> fitted_;
+  std::optional<inverse::Uncertainty> uncertainty_;
 };
 
 } // namespace
