@@ -99,9 +99,9 @@ class Runs:
 def observed_section(fit, runs):
     parts = []
     for objective in observations.with_observations(fit.study):
-        name = objective["name"]
-        parts.append(page.subheading(f"{name} ({objective['type']}, experiment {objective['experiment']})"))
-        series, missing = observations.series_of(objective, fit.study, fit.observed[name], runs.of(objective["experiment"]))
+        name, experiment = objective["name"], observations.experiment_of(objective, fit.study)
+        parts.append(page.subheading(f"{name} ({objective['type']}, experiment {experiment})"))
+        series, missing = observations.series_of(objective, fit.study, fit.observed[name], runs.of(experiment))
         parts += [page.paragraph(text, "warn") for text in missing]
         shown = sorted(series, key=lambda one: -misfit(one))[:MOST_SERIES] if len(series) > MOST_SERIES else series
         if len(shown) < len(series):

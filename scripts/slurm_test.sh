@@ -28,9 +28,12 @@ chmod 755 "$work"
 export SLURM_CONF=$work/slurm.conf
 daemons=()
 stop() {
+  # Steps of jobs outlive slurmd.
+  scancel --state=RUNNING --user=root 2>/dev/null && sleep 8
   for ((i = ${#daemons[@]} - 1; i >= 0; --i)); do
     kill "${daemons[i]}" 2>/dev/null && wait "${daemons[i]}" 2>/dev/null || true
   done
+  rm -rf "$work"
 }
 trap stop EXIT
 
@@ -83,10 +86,12 @@ daemons+=($!)
 for ((i = 0; i < 60; ++i)); do [[ $(sinfo -h -o %t 2>/dev/null) == idle ]] && break || sleep 1; done
 show sinfo
 
-# wait_for JOB: until no task of it is waiting or running.
+# wait_for JOB: until no task of it is waiting or running. Slurm lets a job that goes back into the queue wait for two minutes; here it
+# need not.
 wait_for() {
   for ((i = 0; i < 1500; ++i)); do
     [[ -z $(squeue -h -j "$1" -t PENDING,RUNNING,COMPLETING,CONFIGURING,SUSPENDED,REQUEUED 2>/dev/null) ]] && return
+    [[ $(squeue -h -j "$1" -o %r) == BeginTime ]] && scontrol update JobId="$1" StartTime=now
     sleep 1
   done
   echo "job $1 does not end" >&2
@@ -104,10 +109,11 @@ result() { python3 -c "import json, sys; print(json.load(open(sys.argv[1]))[sys.
 
 step "an optimisation that is longer than its time limit"
 cp -r "$root/jobs/study" study
-sed -i 's/"divisions": .8, 5./"divisions": [36, 22]/' study/throw.json # long enough for a limit in minutes
+cp -r study long
+sed -i 's/"divisions": .8, 5./"divisions": [36, 22]/' long/throw.json # long enough for a limit in minutes
 limits=(--nodes=1 --ntasks-per-node=1 --ntasks=1 --time=1 --signal=B:USR1@40)
-printf '$ sbatch %s jobs/slurm_template.sh optimize study/study.json fit\n' "${limits[*]}"
-job=$(sbatch --parsable "${limits[@]}" --output=fit.log "$root/jobs/slurm_template.sh" optimize study/study.json fit)
+printf '$ sbatch %s jobs/slurm_template.sh optimize long/study.json fit\n' "${limits[*]}"
+job=$(sbatch --parsable "${limits[@]}" --output=fit.log "$root/jobs/slurm_template.sh" optimize long/study.json fit)
 wait_for "$job"
 show grep -E "checkpointed|optimisation ends" fit.log
 printf '$ scontrol show job %s\n' "$job"
@@ -115,7 +121,7 @@ scontrol show job "$job" | grep -oE "JobState=\S+|Restarts=\S+|ExitCode=\S+|Time
 expect "it went back into the queue at least once" '(($(scontrol show job "$job" | grep -oP "Restarts=\K\d+") >= 1))'
 expect "and ended" '[[ $(result fit/fit.json status) == done ]]'
 step "the same without Slurm"
-"$recoil" optimize study/study.json -o alone -q
+"$recoil" optimize long/study.json -o alone -q
 expect "the values are those of one left alone" 'python3 - <<END
 import json
 a, b = (json.load(open(f + "/fit.json")) for f in ("fit", "alone"))

@@ -9,20 +9,23 @@ from drawing.trajectory import Trajectory
 from reporting.plots import as_uri
 
 WIDTH = 900
+NOT_AT_WORK = "#d5d9de"  # where a parameter has no value
 
 
 def _drawn(trajectory, arguments, panels, low, high):
-    norm = Normalize(low, high if high > low else low + max(1e-12, abs(low) * 1e-6))
+    high = high if high > low else low + max(1e-12, abs(low) * 1e-6)
+    norm = Normalize(low, high)
+    panels = [(time, positions, np.nan_to_num(values, nan=low - 1e3 * (high - low))) for time, positions, values in panels]
     kind = render.Picture3d if trajectory.dim == 3 else render.Picture2d
     picture = kind(trajectory, [positions for _, positions, _ in panels], [time for time, _, _ in panels], arguments)
-    return as_uri(render.figure_of(picture, arguments, panels, norm, plt.get_cmap(arguments.cmap)), "png")
+    return as_uri(render.figure_of(picture, arguments, panels, norm, plt.get_cmap(arguments.cmap).with_extremes(under=NOT_AT_WORK)), "png")
 
 
 def motion(folders):
-    """{name: picture} of runs {name: folder}: three states each, coloured by |u| with one scale for all."""
+    """{name: picture} of runs {name: folder}: four states each, coloured by |u| with one scale for all."""
     panels, trajectories = {}, {name: Trajectory(folder) for name, folder in folders.items()}
     for name, trajectory in trajectories.items():
-        chosen = [trajectory.states[i] for i in sorted({round(i) for i in np.linspace(0, len(trajectory.states) - 1, 3)})]
+        chosen = [trajectory.states[i] for i in sorted({round(i) for i in np.linspace(0, len(trajectory.states) - 1, 4)})]
         panels[name] = [(state.time, trajectory.points + state.u, trajectory.nodal(state, "u")) for state in chosen]
     high = max(values.max() for of_run in panels.values() for _, _, values in of_run)
     return {name: _drawn(trajectory, render.parse_arguments([str(folders[name]), "--width", str(WIDTH)]), panels[name], 0, high)
@@ -47,12 +50,11 @@ def _per_node(trajectory, rows):
 
 
 def field(folder, rows, label):
-    """A picture of a field at rest, or None where its rows belong to neither nodes nor elements. rows: (n,), nan where it has no value."""
+    """A picture of a field at rest, or None where its rows belong to neither nodes nor elements. rows: (n,), nan where it has no value: grey."""
     trajectory = Trajectory(folder)
     values = _per_node(trajectory, rows)
     if values is None or np.isnan(values).all():
         return None
     low, high = np.nanmin(values), np.nanmax(values)
     arguments = render.parse_arguments([str(folder), "--width", str(WIDTH), "--no-rest", "--field", label])
-    # Elsewhere the parameter is not at work: the colour of the lower end.
-    return _drawn(trajectory, arguments, [(trajectory.states[0].time, trajectory.points, np.nan_to_num(values, nan=low))], low, high)
+    return _drawn(trajectory, arguments, [(trajectory.states[0].time, trajectory.points, values)], low, high)

@@ -35,6 +35,10 @@ def with_observations(study):
     return [entry for entry in study["objectives"] if isinstance(entry.get("target"), str)]
 
 
+def experiment_of(objective, study):
+    return objective.get("experiment", study["experiments"][0]["name"])
+
+
 def series_of(objective, study, table, runs):
     """All Series of an objective. runs: {"start" or "fit": Run}. Returns them and what could not be evaluated."""
     columns = [name for name in ("x", "y", "z", "strain") if name in table]

@@ -10,18 +10,18 @@ body { margin: 0 auto; padding: 1.2rem; max-width: 72rem; color: var(--ink); bac
 h1 { font-size: 1.6rem; margin: 0 0 .3rem; } h2 { font-size: 1.2rem; margin: 2.2rem 0 .6rem; border-bottom: 1px solid var(--line); }
 h3 { font-size: 1rem; margin: 1.2rem 0 .3rem; }
 p.lead { font-size: 1.05rem; } .soft { color: var(--soft); } .warn { border-left: 4px solid #c0392b; padding-left: .7rem; }
-.table { overflow-x: auto; }
+.table { overflow-x: auto; margin-bottom: .8rem; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: .3rem .7rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; } td.text { text-align: left; white-space: normal; overflow-wrap: anywhere; }
 tr.bound td { background: #fdf0ee; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 21rem), 1fr)); gap: 1rem; align-items: start; }
-.figures.wide { grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 1rem; align-items: start; }
+.figures.wide { grid-template-columns: repeat(auto-fill, minmax(min(100%, 30rem), 1fr)); }
 figure { margin: 0; break-inside: avoid; } img { width: 100%; height: auto; max-width: 56rem; }
 figcaption { font-size: .85rem; color: var(--soft); }
 @media (max-width: 40rem) { body { padding: .8rem; font-size: 15px; } th, td { padding: .25rem .45rem; } }
-@media print { body { max-width: none; padding: 0; font-size: 10pt; } h2 { break-after: avoid; } .table { overflow: visible; }
-  .figures { grid-template-columns: 1fr 1fr; } .figures.wide { grid-template-columns: 1fr; } th, td { padding: .15rem .4rem; }
+@media print { body { max-width: none; padding: 0; font-size: 10pt; } h2, h3, h3 + p { break-after: avoid; } .table { overflow: visible; }
+  .figures, .figures.wide { grid-template-columns: 1fr 1fr; } th, td { padding: .15rem .4rem; }
   tr { break-inside: avoid; } @page { margin: 15mm; } }
 """
 

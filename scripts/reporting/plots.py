@@ -45,7 +45,7 @@ def parameter_curve(history, column, title, unit, bounds, logarithmic):
     low, high = values.min(), values.max()
     for bound in bounds or []:
         # Bounds far off would leave a flat line.
-        if low - (high - low) <= bound <= high + (high - low):
+        if low - 0.5 * (high - low) <= bound <= high + 0.5 * (high - low):
             area.axhline(bound, ls="--", lw=1, color="#c0392b")
     if logarithmic and low > 0 and high > 5 * low:
         area.set_yscale("log")

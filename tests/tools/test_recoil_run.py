@@ -118,6 +118,17 @@ class Studies(InFolder):
         self.assertEqual(list(fit.observed), ["path"])
         self.assertEqual(fit.observed["path"]["marker"], ["a", "a"])
 
+    def test_evaluations(self):
+        folder = self.folder / "evaluations"
+        folder.mkdir()
+        line = b'{"experiment":0,"what":"value"}'
+        whole = b"%08x %s\n" % (zlib.crc32(line), line)
+        (folder / "0.jsonl").write_bytes(whole + whole[:20])
+        self.assertEqual(Fit(self.folder).evaluations, [{"experiment": 0, "what": "value"}])
+        (folder / "0.jsonl").write_bytes(whole + whole.replace(b"value", b"valve"))
+        with self.assertRaisesRegex(FolderError, "0.jsonl:2: damaged"):
+            Fit(self.folder).evaluations
+
     def test_gradient_fields_are_paths(self):
         self.inputs["command"] = "gradient"
         write_sealed(self.folder / "inputs.json", self.inputs)
