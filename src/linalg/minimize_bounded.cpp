@@ -63,8 +63,8 @@ public:
   }
 
   double scale() const { return scale_; }
-  /// The last step was not lost in rounding.
-  bool has_moved() const { return has_moved_; }
+  /// The last step of a trust region has been accepted although the value, but for rounding, stays.
+  bool is_lost() const { return is_lost_; }
 
   double value_at(std::span<const double> x) {
     move_to(x);
@@ -90,8 +90,8 @@ public:
     double squares = 0;
     for (std::size_t i = 0; i < x.size(); ++i) squares += (x[i] - iterate_[i]) * (x[i] - iterate_[i]);
     iterate_.assign(x.begin(), x.end());
+    is_lost_ = method_ == DescentMethod::gauss_newton && iteration > 0 && value_ >= iterate_value_;
     iterate_value_ = value_;
-    has_moved_ = iteration == 0 || squares > 0;
     reason_ = stop_(
         {iteration, iterate_, value_, projected_norm(function_, iterate_, gradient_), std::sqrt(squares)});
     return !reason_.empty();
@@ -144,7 +144,7 @@ private:
   bool has_gradient_ = false;
   std::vector<double> iterate_;
   double iterate_value_ = 0;
-  bool has_moved_ = true;
+  bool is_lost_ = false;
   std::string reason_;
   std::exception_ptr thrown_;
 };
@@ -191,8 +191,8 @@ PetscErrorCode test_convergence(Tao tao, void* context) {
     bool stop = false;
     with_entries(x, [&](auto entries) { stop = at.is_to_stop(static_cast<int>(iteration), entries); });
     if (stop) RECOIL_PETSC(TaoSetConvergedReason(tao, TAO_CONVERGED_USER));
-    // A trust region would accept such steps for ever.
-    if (!stop && !at.has_moved()) RECOIL_PETSC(TaoSetConvergedReason(tao, TAO_CONVERGED_STEPTOL));
+    // It would accept such steps for ever.
+    if (!stop && at.is_lost()) RECOIL_PETSC(TaoSetConvergedReason(tao, TAO_CONVERGED_STEPTOL));
   });
 }
 
