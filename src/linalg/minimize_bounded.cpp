@@ -63,6 +63,8 @@ public:
   }
 
   double scale() const { return scale_; }
+  /// The last step of a trust region has been accepted although the value, but for rounding, stays.
+  bool is_lost() const { return is_lost_; }
 
   double value_at(std::span<const double> x) {
     move_to(x);
@@ -88,6 +90,7 @@ public:
     double squares = 0;
     for (std::size_t i = 0; i < x.size(); ++i) squares += (x[i] - iterate_[i]) * (x[i] - iterate_[i]);
     iterate_.assign(x.begin(), x.end());
+    is_lost_ = method_ == DescentMethod::gauss_newton && iteration > 0 && value_ >= iterate_value_;
     iterate_value_ = value_;
     reason_ = stop_(
         {iteration, iterate_, value_, projected_norm(function_, iterate_, gradient_), std::sqrt(squares)});
@@ -141,6 +144,7 @@ private:
   bool has_gradient_ = false;
   std::vector<double> iterate_;
   double iterate_value_ = 0;
+  bool is_lost_ = false;
   std::string reason_;
   std::exception_ptr thrown_;
 };
@@ -187,6 +191,8 @@ PetscErrorCode test_convergence(Tao tao, void* context) {
     bool stop = false;
     with_entries(x, [&](auto entries) { stop = at.is_to_stop(static_cast<int>(iteration), entries); });
     if (stop) RECOIL_PETSC(TaoSetConvergedReason(tao, TAO_CONVERGED_USER));
+    // It would accept such steps for ever.
+    if (!stop && at.is_lost()) RECOIL_PETSC(TaoSetConvergedReason(tao, TAO_CONVERGED_STEPTOL));
   });
 }
 
@@ -212,10 +218,12 @@ PetscErrorCode evaluate_hessian(Tao, Vec x, Mat, Mat, void* context) {
 /// What Tao has no functions for. Trials that measure a first radius cost evaluations; the model gives one.
 /// A variable is active where it is at its bound and no sooner: with all of them active, this Tao takes a
 /// step it has never computed. A change of f below `epsilon` is taken for what the model has predicted. With
-/// half the radius after a rejected step Rosenbrock's function takes half the evaluations of Tao's quarter.
+/// half the radius after a rejected step Rosenbrock's function takes half the evaluations of Tao's quarter. A
+/// radius of 1e-8 changes f by so little that noise hides it: smaller ones would waste evaluations.
 const OptionList trust_region_options{{"recoil_opt_tao_bnk_init_type", "direction"},
                                       {"recoil_opt_tao_bnk_as_type", "none"},
                                       {"recoil_opt_tao_bnk_alpha1", "0.5"},
+                                      {"recoil_opt_tao_bnk_min_radius", "1e-8"},
                                       {"recoil_opt_tao_bnk_epsilon", "1e-15"}};
 
 void set_up_trust_region(Tao tao, HessianModel& model) {

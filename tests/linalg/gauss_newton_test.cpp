@@ -324,6 +324,40 @@ TEST(GaussNewton, HandsOnWhatItsModelThrowsAndNeedsOne) {
   EXPECT_THROW(run(squares, {-1.2, 1}, 1e-9), InputError);
 }
 
+/// Simulations repeat their values, but those nearby are off by what their iterations leave.
+TEST(GaussNewton, EndsSoonWhereNoiseHidesTheDescent) {
+  std::vector<std::vector<double>> found_at;
+  for (const double noise : {0.0, 1e-10, 1e-6, 1e-3}) {
+    Squares squares(
+        3,
+        [](const VectorXd& x) {
+          VectorXd r = decay_misfit(x);
+          for (int i = 0; i < r.size(); ++i) r[i] += 0.1 * std::sin(i * i);
+          return r;
+        },
+        decay_jacobian);
+    squares.function.value = [&, value = squares.function.value](std::span<const double> x) {
+      return value(x) * (1 + noise * std::sin(1e9 * x[0]));
+    };
+    const BoundedMinimum found = run(squares, {1, 1, 0}, 0);
+    EXPECT_FALSE(found.is_asked);
+    EXPECT_EQ(found.reason, "the step has become too small");
+    EXPECT_LE(squares.values, 20);
+    found_at.push_back(found.x);
+  }
+  for (const auto& x : found_at)
+    for (int i = 0; i < 3; ++i) EXPECT_NEAR(x[i], found_at[0][i], 1e-3);
+}
+
+/// The residual falls to zero, and no further.
+TEST(GaussNewton, EndsWhereStepsAreLostInRounding) {
+  Squares squares(3, decay_misfit, decay_jacobian);
+  const BoundedMinimum found = run(squares, {1, 1, 0}, 0);
+  EXPECT_TRUE(found.reason == "the step has become too small" || found.reason == "gradient") << found.reason;
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(found.x[i], truth[i], 1e-12);
+  EXPECT_LE(squares.values, 40);
+}
+
 /// With a wrong gradient no step makes the function smaller.
 TEST(GaussNewton, SaysWhyItEndsByItself) {
   Squares squares(2, rosenbrock, [](const VectorXd& x) -> MatrixXd { return -rosenbrock_jacobian(x); });
