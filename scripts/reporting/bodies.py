@@ -6,6 +6,7 @@ from matplotlib.colors import Normalize
 
 import render
 from drawing.trajectory import Trajectory
+from reporting.elements import elements_of
 from reporting.plots import as_uri
 
 WIDTH = 900
@@ -37,7 +38,15 @@ def _per_node(trajectory, rows):
     mesh = trajectory.run.mesh
     if len(rows) == len(trajectory.points):
         return rows
-    parts = np.array([order ** mesh.dim if order and order > 2 else 1 for order in mesh.order])[mesh.body]
+    if None in mesh.order:
+        return None
+    of_bodies = [elements_of(mesh, body) for body in range(len(mesh.bodies))]
+    if len(rows) == len(np.unique(np.concatenate([one.vertices.ravel() for one in of_bodies]))):
+        values = np.full(len(trajectory.points), np.nan)
+        for one in of_bodies:
+            one.spread(rows, values)
+        return values
+    parts = np.array([order ** mesh.dim if order > 2 else 1 for order in mesh.order])[mesh.body]
     # Cells of an element lie one after the other.
     element = np.cumsum(1 / parts) - 1e-9
     if len(rows) == round(element[-1] + 1e-9):

@@ -1,5 +1,6 @@
 """Lagrange elements of a stored mesh: points, centres of mass and strains as exact functionals of the nodal positions."""
 
+from functools import lru_cache
 from itertools import product
 from math import factorial
 
@@ -32,7 +33,8 @@ class Elements:
             raise Unknown(f"the order of the elements of '{name}': the run has no scene.json")
         nodes, self.cells = _nodes_of_elements(mesh, body, self.order)
         # The vertices are numbered before all other nodes.
-        corners = mesh.points[nodes[:, :mesh.dim + 1]]
+        self.vertices = nodes[:, :mesh.dim + 1]
+        corners = mesh.points[self.vertices]
         self.to_bary = np.linalg.inv(np.swapaxes(corners[:, 1:] - corners[:, :1], 1, 2))
         self.origin = corners[:, 0]
         self.volume = 1 / np.abs(np.linalg.det(self.to_bary)) / factorial(mesh.dim)
@@ -42,8 +44,9 @@ class Elements:
         lattice = np.take_along_axis(lattice, sequence[:, :, None], 1)
         if not (lattice == lattice[0]).all():
             raise Unknown(f"the nodes of the elements of '{name}': not those of order {self.order}")
+        self.lattice = lattice[0] / self.order
         self.exponents = np.array([e for e in product(range(self.order + 1), repeat=mesh.dim) if sum(e) <= self.order])
-        self.coefficients = np.linalg.inv(self._monomials(lattice[0] / self.order))
+        self.coefficients = np.linalg.inv(self._monomials(self.lattice))
 
     def barycentric(self, points):
         """Coordinates 1 to d in every element: points (m, .., d) or (d,)."""
@@ -60,6 +63,11 @@ class Elements:
         inside = np.flatnonzero(least > -1e-9)
         element = inside[0] if len(inside) else int(least.argmax())
         return element, bary[element]
+
+    def spread(self, rows, values):
+        """Writes to `values`, one per node, what is linear between `rows`, one per vertex of the mesh."""
+        weights = np.concatenate([1 - self.lattice.sum(1, keepdims=True), self.lattice], axis=1)
+        values[self.nodes] = rows[self.vertices] @ weights.T
 
     def at(self, element, bary):
         return Probe(self.nodes[element], self._monomials(bary) @ self.coefficients)
@@ -90,11 +98,16 @@ def _nodes_of_elements(mesh, body, order):
     cells, rows = mesh.cells.get(shape, np.zeros((0, 1), int))[own], rows[own]
     parts = order ** mesh.dim if order > 2 else 1
     count = factorial(order + mesh.dim) // factorial(order) // factorial(mesh.dim)
-    every = np.sort(cells.reshape(-1, parts * cells.shape[1]), axis=1) if len(cells) % parts == 0 else []
-    first = [np.unique(nodes) for nodes in every]
-    if not first or any(len(nodes) != count for nodes in first):
+    every = np.sort(cells.reshape(-1, parts * cells.shape[1]) if len(cells) % parts == 0 else np.zeros((0, 1), int), axis=1)
+    first = np.diff(every, axis=1, prepend=-1) != 0
+    if not len(every) or (first.sum(1) != count).any():
         raise Unknown(f"the elements of '{mesh.bodies[body]}': its cells are not those of order {order}")
-    return np.array(first), rows[::parts]
+    return every[first].reshape(-1, count), rows[::parts]
+
+
+@lru_cache(maxsize=64)
+def elements_of(mesh, body):
+    return Elements(mesh, body)
 
 
 def bodies_of(mesh, names):
@@ -125,7 +138,7 @@ def center_of_mass(scene, mesh, names):
     """A Probe."""
     density, nodes, weights = densities(scene, mesh), [], []
     for body in bodies_of(mesh, names):
-        elements = Elements(mesh, body)
+        elements = elements_of(mesh, body)
         own = density[elements.cells]
         if np.isnan(own).any():
             raise Unknown("the centre of mass: the density is given by a formula or file")

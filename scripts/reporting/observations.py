@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from reporting import elements
-from reporting.elements import Elements, Unknown
+from reporting.elements import Unknown, elements_of
 
 
 @dataclass
@@ -96,6 +96,6 @@ def _probe(objective, study, marker, run, reference):
 def _place(entry, run, reference):
     """A point that a shape takes along stays at its place inside its element, which `rest` tells on the meshes at the start."""
     body = elements.bodies_of(run.mesh, entry["body"])[0]
-    found = Elements(reference.mesh, body)
+    found = elements_of(reference.mesh, body)
     element, bary = found.locate(entry["rest"])
-    return Elements(run.mesh, body), element, bary
+    return elements_of(run.mesh, body), element, bary

@@ -141,6 +141,16 @@ def cost(fit):
     return parts
 
 
+def _scenes(lines):
+    """Where the scenes came from; restarts log the copies in the folder."""
+    found = {}
+    for line in lines:
+        name, separator, path = line.partition("info: experiment ")[2].partition(": ")
+        if separator:
+            found.setdefault(name.strip("'"), path)
+    return [[f"scene of {name}", path] for name, path in found.items()]
+
+
 def provenance(fit):
     result, log = fit.result, fit.folder / "log.txt"
     lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
@@ -150,8 +160,7 @@ def provenance(fit):
             ["ranks, groups", f"{result.get('ranks', '?')}, {result.get('groups', '?')}"]]
     if lines:
         rows += [["begun", lines[0][:19]], ["last line of the log", lines[-1][:19]]]
-    rows += [[line.partition("info: experiment ")[2].partition(": ")[0].strip("'"), line.rpartition(": ")[2]] for line in lines
-             if "info: experiment " in line]
+    rows += _scenes(lines)
     sums = [["study.json", fit.inputs.get("study")]] + [[f"{name}/scene.json", crc] for name, crc in fit.inputs.get("scenes", {}).items()]
     sums += [[name, crc] for name, crc in fit.inputs.get("files", {}).items()]
     for objective in fit.study["objectives"]:

@@ -69,7 +69,12 @@ def same_misfit(recoil, order):
         runs.check(not missing and error < 1e-9, "order %d: the curves of %s have the misfit %.6g to %.1e" % (order, objective["name"], value, error))
     mesh = found.run("slide").mesh
     runs.check(mesh.order == [1, order], "order %d is known from the run" % order)
-    volume = elements.Elements(mesh, 1).volume.sum()
+    body = elements.Elements(mesh, 1)
+    linear, values = 3 * mesh.points[:, 0] - mesh.points[:, 1], np.full(len(mesh.points), np.nan)
+    body.spread(linear[:body.vertices.max() + 1], values)
+    own = np.unique(body.nodes)
+    runs.check(np.abs(values - linear)[own].max() < 1e-14, "order %d: values at vertices are spread to its nodes" % order)
+    volume = body.volume.sum()
     runs.check(abs(volume - 0.12) < 1e-12, "the elements of order %d fill the body to %.1e" % (order, abs(volume - 0.12)))
 
 
