@@ -184,6 +184,10 @@ protected:
       linalg::Vector y(body.space.layout());
       for (const double factor : {-0.5, 1.5})
         potential.add_parameter_tangent(fields.u.local(), dq, factor, y.write_owned());
+      if (dim == 2 && names(quantities) == " c2") {
+        EXPECT_EQ(y.norm(), 0) << "I2 does not change in two dimensions";
+        continue;
+      }
       double change = 0;
       for (const auto& quantity : quantities) change += derivative_along(g, dq, quantity);
       expect_equal(y.dot(fields.p), body.comm.sum(change),
