@@ -119,7 +119,7 @@ def wavy_floor(path):
 
 
 MESHES = {"bridge": (1200, bridge, (0.05, 1)), "puzzle": (370, puzzle, (0.005, 0.05)), "kangaroo": (231, kangaroo, (0.02, 0.2)),
-          "microstructure": (1300, microstructure, (0.005, 0.05)), "tentacles": (700, tentacles, (0.04, 0.3))}
+          "microstructure": (1300, microstructure, (0.005, 0.05)), "tentacles": (450, tentacles, (0.04, 0.3))}
 
 
 def main():

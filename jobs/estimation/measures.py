@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 from make_data import load, runs, states
-from tools import G, Bodies
+from tools import G, Bodies, plt
 
 
 def fitted_run(job):
@@ -35,7 +35,44 @@ def sliding(job, fit):
     return {"way/(v^2/(2 g mu)) - 1": abs(way / (speed ** 2 / (2 * G * fit["parameters"]["friction"]["value"])) - 1)}
 
 
-MEASURES = {"throw": throw, "sine": sine, "sliding": sliding}
+def lateral_stretch(stretch, poisson):
+    """Of a Neo-Hookean bar that is free at its sides: the root of mu (t - 1/t) + lambda ln(stretch t^2)/t = 0."""
+    per_mu = 2 * poisson / (1 - 2 * poisson)
+    t = stretch ** -poisson
+    for _ in range(60):
+        value = t * t - 1 + per_mu * np.log(stretch * t * t)
+        t -= value / (2 * t + 2 * per_mu / t)
+    return t
+
+
+def thickness(job, name):
+    """Stretch of the bar and of its thickness in the middle at every step of a scene."""
+    run = job.simulate(dict(load(job.folder, name + ".json"), root_path=job.folder), name)
+    rest = runs.coordinates(run)[:, :3]
+    right, left = (np.argmin(np.abs(rest - (x, 0, 0)).sum(axis=1)) for x in (0.08, -0.08))
+    top, bottom = (np.argmin(np.abs(rest - (0, 0, z)).sum(axis=1)) for z in (0.04, -0.04))
+    return np.array([(1 + (u[right, 0] - u[left, 0]) / 0.16, 1 + (u[top, 2] - u[bottom, 2]) / 0.08) for _, u in states(run)])
+
+
+def tensile(job, fit):
+    """The thickness against the analytic one where the sides are free; where the ends are clamped, it is drawn and named."""
+    free, clamped = thickness(job, "uniaxial"), thickness(job, "clamped")
+    poisson = load(job.folder, "scene.json")["materials"]["nu"]
+    analytic = lateral_stretch(free[:, 0], poisson)
+    figure, area = plt.subplots(figsize=(6, 4), constrained_layout=True)
+    area.plot(100 * (free[:, 0] - 1), 100 * analytic, color="0.5", label="uniaxial Neo-Hookean")
+    area.plot(100 * (free[:, 0] - 1), 100 * free[:, 1], "o", mfc="none", label="ends free to thin")
+    area.plot(100 * (clamped[:, 0] - 1), 100 * clamped[:, 1], "s", ms=4, label="ends clamped")
+    area.set_xlabel("strain [%]")
+    area.set_ylabel("thickness [%]")
+    area.legend(frameon=False)
+    figure.savefig(os.path.join(job.out, "thickness.png"), dpi=120)
+    plt.close(figure)
+    return {"thickness against uniaxial Neo-Hookean": float(np.abs(free[:, 1] / analytic - 1).max()),
+            "thickness at 300 %": free[-1, 1], "thickness at 300 %, clamped": clamped[-1, 1]}
+
+
+MEASURES = {"throw": throw, "sine": sine, "sliding": sliding, "tensile": tensile}
 
 
 def of(job, fit):

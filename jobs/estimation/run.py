@@ -2,7 +2,7 @@
 """Runs the estimations: makes the observations if they are missing, optimises from the start values, compares with expected.json.
 
     jobs/estimation/run.py --recoil build/release/recoil --ranks 2                     # all
-    jobs/estimation/run.py --recoil build/release/recoil kangaroo bridge --no-pictures # some
+    jobs/estimation/run.py --recoil build/release/recoil kangaroo bridge --no-pictures  # some
 
 Results go to a folder per job below --out: start/ and fitted/ (runs and pictures at the first and the last values), fit/ (of
 `recoil optimize`). A job passes if every parameter is within the tolerance and every other measure below its limit; the exit
@@ -16,12 +16,14 @@ import subprocess
 import sys
 
 import numpy as np
+from checks import difference_checks
 from make_data import FOLDER, ROOT, call, load, make, missing, runs, simulate
 from variant import fitted_values, start_values, with_values
 
 import measures
 
 JOBS = ("throw", "puzzle", "tentacles", "sine", "bridge", "cube", "microstructure", "kangaroo", "sliding", "ball", "tensile")
+CHECKS = "difference_checks"
 HEADER = ("job", "figure", "dofs", "paper's", "iterations", "paper's", "evaluations", "Newton", "forward s", "sweep s", "error or limit")
 
 
@@ -125,28 +127,37 @@ def parse_arguments():
     parser.add_argument("--out", default=os.path.join(FOLDER, "runs"), help="default: runs/ beside this script")
     parser.add_argument("--no-pictures", action="store_true")
     parser.add_argument("--record", action="store_true", help="write the figures to expected.json")
-    parser.add_argument("names", nargs="*", metavar="name", help="of %s (default: all)" % ", ".join(JOBS))
+    parser.add_argument("names", nargs="*", metavar="name", help="of %s (default: all)" % ", ".join((*JOBS, CHECKS)))
     arguments = parser.parse_args()
-    unknown = set(arguments.names) - set(JOBS)
+    unknown = set(arguments.names) - {*JOBS, CHECKS}
     if unknown:
         parser.error("no such job: " + ", ".join(sorted(unknown)))
     return arguments
 
 
+def estimate(name, arguments):
+    """The row of one job, and whether it passes."""
+    if missing(name):
+        make(name, arguments.recoil, arguments.ranks)
+    job = Job(name, arguments)
+    found = conduct(job)
+    print("%s: %s; objective %.3g -> %.3g in %.0f s" % (name, found["reason"], *found["objective"], found["wall_s"]), flush=True)
+    if arguments.record:
+        write(os.path.join(FOLDER, name, "expected.json"), dict(job.expected, ours=found))
+    return row(job, found), all(holds for _, holds in judged(job.expected, found))
+
+
 def main():
     arguments = parse_arguments()
-    rows, good = [HEADER], True
-    for name in arguments.names or JOBS:
-        if missing(name):
-            make(name, arguments.recoil, arguments.ranks)
-        job = Job(name, arguments)
-        found = conduct(job)
-        rows.append(row(job, found))
-        good &= all(holds for _, holds in judged(job.expected, found))
-        print("%s: %s; objective %.3g -> %.3g in %.0f s" % (name, found["reason"], *found["objective"], found["wall_s"]), flush=True)
-        if arguments.record:
-            write(os.path.join(FOLDER, name, "expected.json"), dict(job.expected, ours=found))
-    print(table(rows))
+    names = arguments.names or [*JOBS, CHECKS]
+    results = [estimate(name, arguments) for name in names if name != CHECKS]
+    good = all(passed for _, passed in results)
+    if results:
+        print(table([HEADER] + [line for line, _ in results]))
+    if CHECKS in names:
+        rows, passed = difference_checks(arguments)
+        print(table(rows))
+        good &= passed
     return 0 if good else 1
 
 
