@@ -100,6 +100,8 @@ std::map<std::string, Entry<dim>> entries() {
                                 }};
   all["target_position"] = {{{"reference", "reference.h5"}, {"body", "upper"}}, nullptr};
   all["markers"] = {{{"target", "markers.csv"}}, nullptr};
+  // Observations at and next to the state, one of them of a point that is nowhere.
+  all["displacement_field"] = {{{"body", "lower"}, {"target", "field.csv"}, {"outside", "drop"}}, nullptr};
   all["center_of_mass"] = {
       {{"target", "center.csv"}},
       [=](Scene& on) { return make_center_of_mass<dim>(region(on), on.solver().problem().density, track); }};
@@ -127,10 +129,20 @@ std::map<std::string, Entry<dim>> entries() {
 }
 
 template <int dim>
+std::string field_row(double x, int milliseconds) {
+  const std::string number = std::to_string(x);
+  return std::to_string(milliseconds) + "," + number + ",-0.07" + (dim == 3 ? ",0.05" : "") +
+         ",0.003,-0.002" + (dim == 3 ? ",0.001" : "") + ",0.01\n";
+}
+
+template <int dim>
 std::map<std::string, std::string> observations() {
   const std::string z = dim == 3 ? ",z" : "", at = dim == 3 ? ",0.05" : "";
   return {{"reference.h5", ""},
           {"strain.csv", "time,strain,sd\n0,0.01,0.02\n1,0.01,0.02\n"},
+          {"field.csv", "time [ms],x,y" + z + ",ux,uy" + (dim == 3 ? ",uz" : "") + ",sd\n" +
+                            field_row<dim>(0.31, 37) + field_row<dim>(0.31, 40) + field_row<dim>(-0.2, 40) +
+                            field_row<dim>(1.7, 40)},
           {"center.csv", "time,x,y" + z + ",sd\n0,0.3,-0.2" + at + ",0.5\n1,0.3,-0.2" + at + ",0.5\n"},
           {"markers.csv", "time,marker,x,y" + z + "\n0,tip,0.3,-0.2" + at + "\n1,tip,0.3,-0.2" + at + "\n"}};
 }

@@ -74,7 +74,7 @@ TEST(StudyDocumentation, TablesNameKeysAndUnitsThatExist) {
 
 /// Keys that no row takes could never be written.
 TEST(StudyDocumentation, EveryKeyIsTaken) {
-  std::set<std::string> taken{"name", "quantity", "experiment", "initial", "bounds", "scale", "tie"};
+  std::set<std::string> taken{"name", "quantity", "experiment", "initial", "bounds", "scale", "prior", "tie"};
   for (const ParameterKind& row : parameter_kinds()) taken.insert(row.takes.begin(), row.takes.end());
   for (const auto* child : study_keys().tree.children.at("parameters")->item->ordered)
     EXPECT_TRUE(taken.contains(child->name)) << child->name;

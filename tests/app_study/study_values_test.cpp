@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,6 +46,11 @@ TEST(StudyValues, Example) {
   EXPECT_TRUE(std::holds_alternative<objectives::WholeTime>(path.time.value()));
   EXPECT_EQ(path.weight, 1);
   EXPECT_EQ(study.sweep.tolerance, 1e-10);
+  EXPECT_EQ(study.optimizer.method, OptimizationMethod::automatic);
+  EXPECT_TRUE(study.optimizer.stop_at_noise);
+  EXPECT_EQ(study.optimizer.on_failure, FailedRun::reject);
+  EXPECT_TRUE(study.uncertainty.intervals);
+  EXPECT_THAT(study.uncertainty.profile, IsEmpty());
   EXPECT_FALSE(study.sweep.state_budget);
   EXPECT_THAT(study.check.steps, ElementsAre(1e-3, 1e-4, 1e-5, 1e-6, 1e-7));
   EXPECT_THAT(study.warnings, IsEmpty());
@@ -66,6 +73,15 @@ TEST(StudyValues, EveryKey) {
   EXPECT_THAT(p[1].bounds.value(), ElementsAre(1e4, 1e7));
   EXPECT_EQ(p[1].scale.factor, 1e5);
   EXPECT_THAT(p[1].experiments, ElementsAre(1));
+  EXPECT_EQ(p[0].prior->of_variable(p[0].scale, 0).mean, 1);
+  EXPECT_EQ(p[0].prior->of_variable(p[0].scale, 0).sd, 0.5);
+  EXPECT_FALSE(p[1].prior);
+  EXPECT_EQ(p[2].initial_file->file, fs::path(folder + "observed.csv").lexically_normal());
+  EXPECT_EQ(p[2].initial_file->dataset, "k");
+  EXPECT_THAT(p[2].initial, IsEmpty());
+  EXPECT_NEAR(p[2].prior->of_variable(p[2].scale, 0).mean, std::log(1e6), 1e-14);
+  EXPECT_NEAR(p[2].prior->of_variable(p[2].scale, 0).sd, 0.2, 1e-14);
+  EXPECT_EQ(p[8].initial_file->parameter, "stretch");
   EXPECT_THAT(p[2].regions, ElementsAre(0, 4));
   EXPECT_EQ(p[2].per, Per::element);
   EXPECT_THAT(p[2].experiments, ElementsAre(0, 1));
@@ -87,6 +103,17 @@ TEST(StudyValues, EveryKey) {
   EXPECT_EQ(o[4]->weight, -2);
   EXPECT_THAT(o[5]->bodies, ElementsAre("ball", "plinth"));
   EXPECT_THAT(o[6]->files(), IsEmpty());
+  EXPECT_TRUE(counts_observations_once(*o[8], false));
+  EXPECT_FALSE(counts_observations_once(*o[8], true));
+  EXPECT_TRUE(counts_observations_once(*o[9], false));
+  EXPECT_FALSE(counts_observations_once(*o[2], false));
+  EXPECT_EQ(study.optimizer.method, OptimizationMethod::gauss_newton);
+  EXPECT_FALSE(study.optimizer.stop_at_noise);
+  EXPECT_EQ(study.optimizer.starts, 1);
+  EXPECT_EQ(study.optimizer.seed, 5);
+  EXPECT_EQ(study.optimizer.on_failure, FailedRun::drop);
+  EXPECT_FALSE(study.uncertainty.intervals);
+  EXPECT_THAT(study.uncertainty.profile, ElementsAre(0, 3));
   EXPECT_THAT(study.markers[0].rest, ElementsAre(0, 0, 2.5));
   EXPECT_EQ(study.sweep.store_every, 4);
   EXPECT_EQ(study.sweep.state_budget, 8);

@@ -52,8 +52,12 @@ std::string possible_values(const ParameterKind& quantity) {
   return text + (quantity.min_open ? " must be > " : " must be >= ") + short_number(quantity.min);
 }
 
+std::vector<double> numbers_of(const Item& item) {
+  return item.is_list() ? item.numbers() : std::vector<double>{item.number()};
+}
+
 std::vector<double> initial_of(const Item& item, const ParameterKind& quantity) {
-  const std::vector<double> initial = item.is_list() ? item.numbers() : std::vector<double>{item.number()};
+  const std::vector<double> initial = numbers_of(item);
   const bool fits = quantity.components == Components::one      ? initial.size() == 1
                     : quantity.components == Components::vector ? initial.size() > 1
                                                                 : initial.size() != 2;
@@ -108,10 +112,50 @@ ShapeBasis basis_of(const Item& item) {
   return basis;
 }
 
+StartFile start_file_of(const Item& item, const std::string& parameter) {
+  StartFile start{item["file"].text(), "", parameter};
+  const bool fit = start.file.extension() == ".json";
+  if (fit && item.has("dataset"))
+    item["dataset"].fail("a fit.json gives the value of the parameter '" + parameter +
+                         "'; leave `dataset` out, or name its fit.h5");
+  if (!fit && !item.has("dataset"))
+    item.fail("needs `dataset`, the array of " + start.file.string() + ", such as \"" + parameter +
+              "\" of a fit.h5 or \"experiment/" + parameter + "/value\" of a gradient.h5");
+  if (!fit) start.dataset = item["dataset"].text();
+  return start;
+}
+
+PriorSpec prior_of(const Item& item, const ParameterKind& quantity, const ParameterSpec& parameter) {
+  using parameters::Scaling;
+  PriorSpec prior{numbers_of(item["mean"]), numbers_of(item["sd"])};
+  const bool shape = quantity.components == Components::basis;
+  for (const char* key : {"mean", "sd"})
+    if (const std::size_t count = numbers_of(item[key]).size(); count > 1) {
+      if (shape || quantity.components == Components::one)
+        item[key].fail("one number is needed, which counts for every value; here are " +
+                       std::to_string(count));
+    }
+  if (prior.mean.size() > 1 && prior.sd.size() > 1 && prior.mean.size() != prior.sd.size())
+    item["sd"].fail("has " + std::to_string(prior.sd.size()) + " components, `mean` has " +
+                    std::to_string(prior.mean.size()));
+  for (const double mean : prior.mean) {
+    if (!quantity.is_possible(mean))
+      item["mean"].fail(possible_values(quantity) + ", is " + item["mean"].dump());
+    if (parameter.scale.form == &Scaling::logarithm && !(mean > 0))
+      item["mean"].fail("must be positive where the scale is \"log\", is " + item["mean"].dump());
+    if (parameter.scale.form == &Scaling::logit &&
+        !(mean > parameter.scale.low && mean < parameter.scale.high))
+      item["mean"].fail("must lie between the bounds where the scale is \"logit\", is " +
+                        item["mean"].dump());
+  }
+  return prior;
+}
+
 /// A start value that the optimiser cannot reach or whose scaled value does not exist.
 void check_values(const Item& entry, const ParameterSpec& parameter) {
   // A shape starts from zero displacement.
-  const std::vector<double> start = parameter.initial.empty() ? std::vector<double>{0} : parameter.initial;
+  std::vector<double> start = parameter.initial.empty() ? std::vector<double>{0} : parameter.initial;
+  if (parameter.initial_file) start.clear(); // they are checked when they are read
   const bool logit = parameter.scale.form == &parameters::Scaling::logit;
   const std::string shown = entry.has("initial") ? entry["initial"].dump() : "0 (no displacement)";
   if (logit && !parameter.bounds)
@@ -137,19 +181,24 @@ void check_values(const Item& entry, const ParameterSpec& parameter) {
 
 void build_start(const Item& entry, const ParameterKind& quantity, ParameterSpec& parameter) {
   if (entry.has("tie")) {
-    for (const char* name : {"initial", "bounds", "scale"})
+    for (const char* name : {"initial", "bounds", "scale", "prior"})
       if (entry.has(name))
         entry[name].fail("a tied parameter has the `" + std::string(name) + "` of '" + entry["tie"].text() +
                          "'; leave it out here");
     return;
   }
   const bool shape = quantity.components == Components::basis;
-  if (shape && entry.has("initial"))
-    entry["initial"].fail("a shape starts from the meshes of the scene; leave it out");
+  const bool from_file = entry.has("initial") && entry["initial"].is_object();
+  if (shape && entry.has("initial") && !from_file)
+    entry["initial"].fail(
+        "a shape starts from the meshes of the scene, or from values in a file; leave it out");
   if (!shape && !entry.has("initial"))
     entry.fail("needs `initial`, the value to start from" +
                std::string(quantity.unit ? " [" + std::string(quantity.unit) + "]" : ""));
-  if (!shape) parameter.initial = initial_of(entry["initial"], quantity);
+  if (from_file)
+    parameter.initial_file = start_file_of(entry["initial"], parameter.name);
+  else if (!shape)
+    parameter.initial = initial_of(entry["initial"], quantity);
   if (entry.has("bounds")) parameter.bounds = bounds_of(entry["bounds"], quantity);
   if (entry.has("scale")) parameter.scale = scale_of(entry["scale"]);
   if (parameter.bounds) {
@@ -157,12 +206,14 @@ void build_start(const Item& entry, const ParameterKind& quantity, ParameterSpec
     parameter.scale.high = (*parameter.bounds)[1];
   }
   check_values(entry, parameter);
+  if (entry.has("prior")) parameter.prior = prior_of(entry["prior"], quantity, parameter);
 }
 
 ParameterSpec parameter_from(const Item& entry, const Study& study) {
   const ParameterKind& quantity = *find_parameter_kind(entry["quantity"].text());
-  check_keys(entry, quantity.name, {"name", "quantity", "experiment", "initial", "bounds", "scale", "tie"},
-             quantity.takes, quantity.needs);
+  check_keys(entry, quantity.name,
+             {"name", "quantity", "experiment", "initial", "bounds", "scale", "prior", "tie"}, quantity.takes,
+             quantity.needs);
   ParameterSpec parameter;
   parameter.name = entry["name"].text();
   parameter.kind = &quantity;
@@ -243,6 +294,7 @@ void resolve_ties(const std::vector<Item>& entries, const std::vector<std::strin
         tie.fail(possible_values(quantity) + ", but '" + other.name + "' may be " + short_number(value));
     tied.tie = static_cast<int>(root);
     tied.initial = other.initial;
+    tied.initial_file = other.initial_file;
     tied.bounds = other.bounds;
     tied.scale = other.scale;
   }

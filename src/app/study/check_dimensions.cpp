@@ -17,10 +17,15 @@ namespace {
 
 void check_parameter_dimension(const ParameterSpec& parameter, int dim) {
   const ParameterKind& quantity = *parameter.kind;
-  if (quantity.components != Components::basis)
+  if (quantity.components != Components::basis && !parameter.initial_file)
     require_count(parameter.initial.size(), num_components(quantity.components, dim), dim,
                   parameter.where.of(parameter.tie ? "tie" : "initial"),
                   std::string("the initial value of ") + quantity.name);
+  if (parameter.prior)
+    for (const auto* list : {&parameter.prior->mean, &parameter.prior->sd})
+      if (list->size() > 1)
+        require_count(list->size(), num_components(quantity.components, dim), dim,
+                      parameter.where.of("prior"), std::string("the prior of ") + quantity.name);
   if (parameter.basis && parameter.basis->kind == ShapeBasis::Kind::box)
     require_count(parameter.basis->box.size(), dim, dim, parameter.where.of("basis"), "a box");
 }

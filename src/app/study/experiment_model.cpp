@@ -5,6 +5,7 @@
 
 #include "app/study/experiment_problem.hpp"
 #include "app/study/file_order.hpp"
+#include "app/study/start_values.hpp"
 
 namespace recoil::app {
 
@@ -16,7 +17,7 @@ ExperimentOnMesh<dim>::ExperimentOnMesh(const parallel::Communicator& comm, cons
       fields_(make_parameter_fields(study, experiment, loaded_.file.scene, geometry_)),
       objectives_(open_objectives<dim>({study, experiment, loaded_.file.scene, geometry_.mesh})),
       interrupts_(interrupts) {
-  for (const auto& field : fields_) start_.push_back(field.start_values());
+  for (const auto& field : fields_) start_.push_back(read_start_values(field, geometry_.mesh));
 }
 
 template <int dim>

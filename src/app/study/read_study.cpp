@@ -51,14 +51,48 @@ void build_optimizer(const Item& item, OptimizerSpec& optimizer) {
   static const std::map<std::string, OptimizationMethod> methods{
       {"auto", OptimizationMethod::automatic},
       {"quasi_newton", OptimizationMethod::quasi_newton},
+      {"gauss_newton", OptimizationMethod::gauss_newton},
       {"conjugate_gradients", OptimizationMethod::conjugate_gradients}};
   optimizer.method = methods.at(item["method"].text());
+  optimizer.where_method = item["method"].where();
   optimizer.max_iterations = item["max_iterations"].integer();
   optimizer.gradient_tolerance = item["gradient_tolerance"].number();
   optimizer.step_tolerance = item["step_tolerance"].number();
   optimizer.objective_tolerance = item["objective_tolerance"].number();
+  optimizer.stop_at_noise = item["stop_at_noise"].flag();
+  optimizer.starts = item["starts"].integer();
+  optimizer.seed = item["seed"].integer();
+  if (item["on_failure"].text() == "drop") optimizer.on_failure = FailedRun::drop;
   if (const Item groups = item["groups"]; groups.is_number()) optimizer.groups = groups.integer();
   if (const Item budget = item["time_budget"]; !budget.is_null()) optimizer.time_budget = budget.number();
+}
+
+/// Start points are spread over an interval of every value.
+void require_bounds_of_starts(const Item& optimizer, const Study& study) {
+  if (study.optimizer.starts == 1) return;
+  for (const ParameterSpec& parameter : study.parameters)
+    if (!parameter.bounds)
+      optimizer["starts"].fail("the starts after the first lie between the bounds of all parameters, and '" +
+                               parameter.name + "' has none; give it `bounds`");
+}
+
+void build_uncertainty(const Item& item, const Study& study, UncertaintySpec& uncertainty) {
+  uncertainty.intervals = item["intervals"].flag();
+  std::vector<std::string> names;
+  for (const ParameterSpec& parameter : study.parameters) names.push_back(parameter.name);
+  for (const Item& name : item["profile"].items()) {
+    const int index = index_of(name, names, "parameter");
+    const ParameterSpec& parameter = study.parameters[index];
+    if (std::ranges::find(uncertainty.profile, index) != uncertainty.profile.end())
+      name.fail("'" + parameter.name + "' stands here twice; keep one");
+    if (parameter.tie)
+      name.fail("'" + parameter.name + "' has the value of '" + names[*parameter.tie] + "'; name that one");
+    if (parameter.per == Per::element || parameter.per == Per::vertex || parameter.per_step ||
+        parameter.basis)
+      name.fail("a profile takes a fit for every point of every value, and '" + parameter.name +
+                "' has values per element, vertex or step; name parameters with few values");
+    uncertainty.profile.push_back(index);
+  }
 }
 
 StudyFile study_from(Document document) {
@@ -78,6 +112,8 @@ StudyFile study_from(Document document) {
   build_sweep(root["sweep"], study.sweep);
   build_check(root["check"], study.check);
   build_optimizer(root["optimizer"], study.optimizer);
+  require_bounds_of_starts(root["optimizer"], study);
+  build_uncertainty(root["uncertainty"], study, study.uncertainty);
   check_study(study);
   result.resolved = document.root.dump(2) + "\n";
   result.locations = document.locations.to_text();

@@ -50,6 +50,28 @@ struct ShapeBasis {
 
 struct ParameterKind;
 
+/// Where start values stand that are no numbers of the study.
+struct StartFile {
+  std::filesystem::path file;
+  std::string dataset;   ///< of an HDF5 file; empty: of a fit.json
+  std::string parameter; ///< whose value a fit.json gives
+};
+
+/// A normal distribution that is known beforehand, of each component or of all of them alike.
+struct PriorSpec {
+  struct Normal {
+    double mean, sd;
+  };
+  std::vector<double> mean, sd; ///< of the physical value
+
+  /// That of what the optimiser sees of a component: around the variable of `mean`, with `sd` carried over to
+  /// first order, sd / (dq/dx). So it is sd / mean where the scale is log.
+  Normal of_variable(const parameters::Scaling& scale, std::size_t component) const {
+    const double x = scale.variable(mean[std::min(component, mean.size() - 1)]);
+    return {x, sd[std::min(component, sd.size() - 1)] / scale.slope(x)};
+  }
+};
+
 /// Over what a parameter has one value (with all its components) each.
 enum class Per { global, body, element, vertex };
 
@@ -65,6 +87,8 @@ struct ParameterSpec {
   /// Components of the start value, the same wherever there is one (`per`, `per_step`). Empty for a shape: it
   /// starts from the meshes.
   std::vector<double> initial;
+  std::optional<StartFile> initial_file;       ///< in place of `initial`
+  std::optional<PriorSpec> prior;              ///< of every value
   std::optional<std::array<double, 2>> bounds; ///< of every component
   parameters::Scaling scale; ///< how the optimiser sees a value; a logit is between `bounds`
   /// Index of the parameter whose value this one has, itself not tied; `initial`, `bounds` and `scale` are
@@ -138,16 +162,33 @@ struct CheckSpec {
   std::vector<double> steps; ///< relative, descending
 };
 
-enum class OptimizationMethod { automatic, quasi_newton, conjugate_gradients };
+enum class OptimizationMethod { automatic, quasi_newton, gauss_newton, conjugate_gradients };
+
+/// What becomes of values at which an experiment fails.
+enum class FailedRun {
+  reject, ///< they have no objective, as if it were infinite
+  drop    ///< the experiment has no part in the objective any more
+};
 
 struct OptimizerSpec {
   OptimizationMethod method = OptimizationMethod::automatic;
+  std::string where_method; ///< place of `method`
   int max_iterations = 100;
   double gradient_tolerance = 1e-6; ///< relative to the gradient at the start
   double step_tolerance = 1e-8;     ///< of relative changes
   double objective_tolerance = 0;
+  bool stop_at_noise = true; ///< of the objective
+  int starts = 1;            ///< the first from the start values, the others between the bounds
+  int seed = 1;              ///< of the others
+  FailedRun on_failure = FailedRun::reject;
   std::optional<int> groups;         ///< empty: as many as there are experiments and ranks
   std::optional<double> time_budget; ///< [s]
+};
+
+/// What is asked about the accuracy of what has been fitted.
+struct UncertaintySpec {
+  bool intervals = true;
+  std::vector<int> profile; ///< indices in Study::parameters
 };
 
 struct Study {
@@ -158,6 +199,7 @@ struct Study {
   SweepSpec sweep;
   CheckSpec check;
   OptimizerSpec optimizer;
+  UncertaintySpec uncertainty;
 
   std::vector<std::string> warnings; ///< accepted, but probably not meant
 };

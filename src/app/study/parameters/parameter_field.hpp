@@ -54,7 +54,7 @@ struct ParameterField {
 
   std::size_t size() const { return slot_ids.size() * components; }
   std::size_t owned_size() const { return num_owned_slots * components; }
-  /// The start values of the study; zero for a shape.
+  /// The start values of the study where they are numbers; zero for a shape.
   std::vector<double> start_values() const;
 };
 

@@ -104,7 +104,7 @@ struct SlotWeight {
 std::vector<SlotWeight> step_weights(const ParameterSpec& spec, const TimeSpec& time, double now);
 
 /// One row of the table of kinds. `takes` and `needs` name the keys of a parameter beside those that
-/// all have (`name`, `quantity`, `experiment`, `initial`, `bounds`, `scale`, `tie`).
+/// all have (`name`, `quantity`, `experiment`, `initial`, `bounds`, `scale`, `prior`, `tie`).
 struct ParameterKind {
   const char* name;
   const char* unit = nullptr; ///< nullptr: none
