@@ -1,10 +1,4 @@
-#include <array>
-#include <cmath>
-#include <vector>
-
-#include <gtest/gtest.h>
-
-#include "support/contact_scene.hpp"
+#include "potentials/contact_step.hpp"
 
 namespace recoil::potentials {
 namespace {
@@ -12,7 +6,6 @@ namespace {
 constexpr double tolerance = 1e-7;
 /// Contact stiffness at the end of the step and factor of friction; of barrier alone, friction alone, both.
 constexpr std::array<std::array<double, 2>, 3> factors{{{7, 0}, {0, 2}, {7, 2}}};
-constexpr double lagged_stiffness = 3, dt = 1;
 
 /// What a derivative is compared with: central differences, with several steps, of p . dB/dx and of
 /// p . dPhi_f/dx.
@@ -48,116 +41,9 @@ struct Largest {
   ~Largest() { ::testing::Test::RecordProperty("largest_error", std::to_string(-std::log10(value))); }
 };
 
-/// One time step of boxes, obstacles and plane in contact, some of which stick and some slip.
-template <int dim>
-struct ContactStep {
-  using Point = typename ContactState<dim>::Point;
-
-  ContactScene<dim> scene;
-  linalg::Vector previous, now, p;
-  std::vector<double> obstacles_previous, obstacles_now;
-
-  explicit ContactStep(int order, BarrierForm form, const RestMotion& motion = {},
-                       std::vector<double> friction = ContactScene<dim>::usual_friction())
-      : scene(MPI_COMM_WORLD, order, form, {}, motion, std::move(friction)), previous(scene.close_together()),
-        p(scene.field(1, 23)), obstacles_previous(obstacle_field(0.002, 3)),
-        obstacles_now(obstacle_field(0.001, 5)) {
-    // Features that lie exactly opposite to each other are at the border between closest features.
-    auto values = previous.write_local();
-    for (LocalIndex node = 0; node < scene.space.num_nodes(); ++node)
-      if (scene.space.node_positions()[static_cast<std::size_t>(node)][0] > 0.75)
-        for (std::size_t i = 1; i < dim; ++i)
-          values[static_cast<std::size_t>(node) * dim + i] += i == 1 ? 0.031 : 0.083;
-    now = previous;
-    now.add(1, scene.field(0.0012, 7));
-    for (std::size_t i = 0; i < obstacles_now.size(); ++i) obstacles_now[i] += obstacles_previous[i];
-  }
-
-  std::vector<double> obstacle_field(double amplitude, double seed) const {
-    std::vector<double> field;
-    for (const GlobalIndex id : scene.obstacles.vertex_ids)
-      for (int i = 0; i < dim; ++i) field.push_back(amplitude * RestMotion::direction<dim>(id, seed)[i]);
-    return field;
-  }
-
-  void take() { take(previous, obstacles_previous); }
-  void take(const linalg::Vector& u_previous, const std::vector<double>& previous_obstacles) {
-    ContactState<dim>& contact = scene.contact;
-    contact.set_obstacle_displacement(previous_obstacles);
-    contact.start_step(u_previous.local());
-    contact.lag_friction(lagged_stiffness, dt);
-    contact.set_obstacle_displacement(obstacles_now);
-    contact.update(now.local());
-  }
-
-  /// Sum of a field times displacements (bodies, obstacles).
-  double dot(const std::vector<Point>& field, const linalg::Vector& u,
-             const std::vector<double>& obstacle) const {
-    const auto d = scene.contact.surface().displacements(u.local(), obstacle);
-    double sum = 0;
-    for (std::size_t v = 0; v < field.size(); ++v) sum += field[v].dot(d[v]);
-    return scene.comm.sum(sum);
-  }
-
-  /// p . dB/dx and p . dPhi_f/dx.
-  std::array<double, 2> values() const {
-    const std::vector<double> still(obstacles_now.size(), 0.0);
-    return {dot(scene.barrier.gradient(), p, still), dot(scene.friction.gradient(), p, still)};
-  }
-
-  /// d/dx of stiffness * barrier + scale * friction, both gradients, along p.
-  std::vector<Point> end_product(double stiffness, double scale) const {
-    auto result = scene.barrier.hessian_product(scene.contact.at_owned(p.local()), Projection::none);
-    const auto friction = scene.friction.end_product(p.local());
-    for (std::size_t v = 0; v < result.size(); ++v) result[v] = stiffness * result[v] + scale * friction[v];
-    return result;
-  }
-
-  parameters::PhysicalGradient<dim> parameter_products(const std::array<double, 2>& factor,
-                                                       bool wants_shape = true) const {
-    auto quantities = scene.friction.quantities();
-    if (!wants_shape)
-      std::erase_if(quantities, [](const auto& q) { return q.place != parameters::Place::coefficient; });
-    parameters::PhysicalGradient<dim> g(scene.space, quantities, scene.obstacles.num_vertices(),
-                                        scene.contact.parameters().friction.values.size());
-    scene.barrier.add_parameter_products(now.local(), p.local(), factor[0], g);
-    scene.friction.add_parameter_products(now.local(), p.local(), factor[1], g);
-    return g;
-  }
-
-  /// Derivative along a motion of the rest vertices by one.
-  double along(const parameters::PhysicalGradient<dim>& g, const RestMotion& motion) const {
-    double sum = 0;
-    const auto& by_vertex = g.vectors(parameters::quantities::vertices);
-    const auto& by_obstacle = g.vectors(parameters::quantities::obstacle_vertices);
-    for (std::size_t v = 0; v < by_vertex.size(); ++v)
-      sum +=
-          motion.mesh * by_vertex[v].dot(RestMotion::direction<dim>(scene.mesh.vertex_ids[v], motion.seed));
-    for (std::size_t v = 0; v < by_obstacle.size(); ++v)
-      sum += motion.obstacles *
-             by_obstacle[v].dot(RestMotion::direction<dim>(scene.obstacles.vertex_ids[v], motion.seed));
-    return scene.comm.sum(sum);
-  }
-
-  /// The same motion as a displacement of the nodes, which are vertices.
-  linalg::Vector as_displacement(const RestMotion& motion) const {
-    linalg::Vector u(scene.space.layout());
-    auto values = u.write_local();
-    for (LocalIndex v = 0; v < scene.mesh.num_vertices(); ++v)
-      for (int i = 0; i < dim; ++i)
-        values[static_cast<std::size_t>(scene.space.node_of_vertex(v)) * dim + static_cast<std::size_t>(i)] =
-            motion.mesh *
-            RestMotion::direction<dim>(scene.mesh.vertex_ids[static_cast<std::size_t>(v)], motion.seed)[i];
-    return u;
-  }
-};
-
 template <class T>
 class ContactProducts : public ::testing::Test {};
 TYPED_TEST_SUITE(ContactProducts, Dimensions);
-
-const std::array forms{BarrierForm::plain, BarrierForm::convergent, BarrierForm{false, true, false},
-                       BarrierForm{true, true, true}};
 
 /// Kinds of terms, over all ranks.
 enum Kind { plane, vertex_vertex, vertex_edge, vertex_face, edge_edge, mollified, negative, of_obstacle };
@@ -197,7 +83,7 @@ std::array<GlobalIndex, 2> count_sliding(const ContactStep<dim>& step) {
     for (int i = 0; i < stencil.num_vertices; ++i)
       w += stencil.weights[i] * at[static_cast<std::size_t>(stencil.vertices[static_cast<std::size_t>(i)])];
     w -= stencil.normal.dot(w) * stencil.normal;
-    ++count[w.norm() < contact.parameters().eps_v * dt ? 0 : 1];
+    ++count[w.norm() < contact.parameters().eps_v * ContactStep<dim>::dt ? 0 : 1];
   }
   return {step.scene.comm.sum(count[0]), step.scene.comm.sum(count[1])};
 }

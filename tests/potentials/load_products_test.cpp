@@ -9,12 +9,6 @@ namespace {
 template <int dim>
 using Vector = Eigen::Matrix<double, dim, 1>;
 
-/// A number of a boundary facet that does not depend on the partition.
-template <int dim>
-GlobalIndex facet_id(const Body<dim>& body, const fem::BoundaryFacet& facet) {
-  return (dim + 1) * body.mesh.cell_ids[static_cast<std::size_t>(facet.cell)] + facet.facet;
-}
-
 /// Barycentric coordinates of a point in a cell.
 template <int dim>
 Eigen::Matrix<double, dim + 1, 1> barycentric(const Body<dim>& body, LocalIndex cell,
@@ -35,7 +29,7 @@ GlobalIndex facet_at(const Body<dim>& body, const ExpressionPoint& point) {
     auto lambda = barycentric(body, facet.cell, point);
     if (std::abs(lambda[facet.facet]) > 1e-9) continue;
     lambda[facet.facet] = 1;
-    if (lambda.minCoeff() > 0) return facet_id(body, facet);
+    if (lambda.minCoeff() > 0) return facet_id(body.space, facet);
   }
   throw std::logic_error("no facet here");
 }
@@ -121,7 +115,7 @@ protected:
             by_traction.array() *= history(StepFields<dim>(body).context.time).array();
           expect_owned_facets_only<dim>(body, tractions);
           return vector_change<dim>(body, tractions, [&](std::size_t i) {
-            return facet_id(body, body.space.boundary_facets()[i]);
+            return facet_id(body.space, body.space.boundary_facets()[i]);
           });
         },
         "traction");
@@ -143,7 +137,7 @@ protected:
           expect_owned_facets_only<dim>(body, pressures);
           double change = 0;
           for (std::size_t i = 0; i < pressures.size(); ++i)
-            change += pressures[i] * rough(facet_id(body, body.space.boundary_facets()[i]), 0, 9);
+            change += pressures[i] * rough(facet_id(body.space, body.space.boundary_facets()[i]), 0, 9);
           return body.comm.sum(change);
         },
         "magnitude");
@@ -190,6 +184,18 @@ protected:
     expect_small(relative_error(vertex_change(body, g),
                                 [&](double h) { return product(distorted_body<dim>(order, h), 0); }),
                  what + " by vertices");
+    for (const auto& quantities : alone_and_together(Inertia<dim>(mass, a).quantities())) {
+      parameters::PhysicalDirection<dim> dq(body.space, quantities);
+      fill_roughly(dq, quantities, entry_ids(body.space));
+      linalg::Vector y(body.space.layout());
+      for (const double factor : {1.5, -0.5})
+        mass.add_parameter_tangent(a.local(), dq, factor, y.write_owned());
+      double change = 0;
+      for (const auto& quantity : quantities) change += derivative_along(g, dq, quantity);
+      expect_equal(y.dot(p), body.comm.sum(change), what + " by" + names(quantities));
+    }
+    Inertia<dim> inertia(mass, a);
+    check_tangent<dim>(body, inertia);
   }
 };
 

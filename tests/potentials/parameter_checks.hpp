@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string>
 
+#include "potentials/directions.hpp"
 #include "potentials/potential_checks.hpp"
 #include "recoil/parameters/cell_field.hpp"
 #include "recoil/potentials/laws/law.hpp"
@@ -11,18 +12,6 @@
 /// Products with derivatives by parameters against central differences, on distorted boxes. Every direction
 /// is a rough function of ids that no partition changes.
 namespace recoil::potentials {
-
-/// A number in [-1, 1] for the component of something with an id.
-inline double rough(GlobalIndex id, std::size_t component, double seed) {
-  return std::sin(12.9898 * static_cast<double>(id) + 78.233 * static_cast<double>(component) + seed);
-}
-
-template <int dim>
-Eigen::Matrix<double, dim, 1> rough_vector(GlobalIndex id, double seed) {
-  Eigen::Matrix<double, dim, 1> v;
-  for (int i = 0; i < dim; ++i) v[i] = rough(id, static_cast<std::size_t>(i), seed);
-  return v;
-}
 
 /// In which direction the rest vertices move.
 template <int dim>
@@ -154,10 +143,16 @@ protected:
     EXPECT_LT(error, 1e-8) << what;
     largest_ = std::max(largest_, error);
   }
+  /// Transposed products, whose numbers differ by rounding errors only.
+  void expect_equal(double a, double b, const std::string& what) {
+    EXPECT_NE(b, 0) << what;
+    const double difference = std::abs(a - b) / std::abs(b);
+    EXPECT_LT(difference, 1e-12) << what;
+    largest_difference_ = std::max(largest_difference_, difference);
+  }
   void TearDown() override {
-    std::ostringstream text;
-    text << largest_;
-    RecordProperty("largest_relative_error", text.str());
+    record("largest_relative_error", largest_);
+    record("largest_difference_of_transposed_products", largest_difference_);
   }
 
   /// Derivative by the rest vertices. `make(body)` builds the potential on a body.
@@ -173,6 +168,59 @@ protected:
                                 }),
                  std::string(potential->name()) + " by vertices, order " + std::to_string(order));
     EXPECT_NO_THROW(products<dim>(body, *potential, false)) << "rest positions are not wanted";
+    check_tangent<dim>(body, *potential);
+    if (order <= 2) check_shape_tangent<dim>(order, make);
+  }
+
+  /// p . (tangent-linear product) = (transposed product) . dq.
+  template <int dim>
+  void check_tangent(const Body<dim>& body, Potential<dim>& potential) {
+    const auto g = products<dim>(body, potential);
+    const StepFields<dim> fields(body);
+    potential.begin_step(fields.context);
+    for (const auto& quantities : alone_and_together(potential.quantities())) {
+      parameters::PhysicalDirection<dim> dq(body.space, quantities);
+      fill_roughly(dq, quantities, entry_ids(body.space));
+      linalg::Vector y(body.space.layout());
+      for (const double factor : {-0.5, 1.5})
+        potential.add_parameter_tangent(fields.u.local(), dq, factor, y.write_owned());
+      double change = 0;
+      for (const auto& quantity : quantities) change += derivative_along(g, dq, quantity);
+      expect_equal(y.dot(fields.p), body.comm.sum(change),
+                   std::string(potential.name()) + " by" + names(quantities));
+    }
+  }
+
+  /// Change of dPhi/du with the rest vertices against differences.
+  template <int dim, class Make>
+  void check_shape_tangent(int order, Make make) {
+    const Body<dim> body = distorted_body<dim>(order, 0, stiffness_degree);
+    const StepFields<dim> fields(body);
+    const auto potential = make(body);
+    potential->begin_step(fields.context);
+    parameters::PhysicalDirection<dim> dq(body.space, std::array{parameters::quantities::vertices});
+    auto& vertices = dq.vectors(parameters::quantities::vertices);
+    for (std::size_t v = 0; v < vertices.size(); ++v)
+      vertices[v] = vertex_direction<dim>(body.mesh.vertex_ids[v]);
+    linalg::Vector y(body.space.layout());
+    potential->add_parameter_tangent(fields.u.local(), dq, 1, y.write_owned());
+    const auto gradient = [&](double h) {
+      const Body<dim> moved = distorted_body<dim>(order, h, stiffness_degree);
+      const StepFields<dim> moved_fields(moved);
+      const auto moved_potential = make(moved);
+      moved_potential->begin_step(moved_fields.context);
+      return owned_entries(total_gradient(moved, *moved_potential, moved_fields.u));
+    };
+    double error = std::numeric_limits<double>::infinity();
+    for (const double h : {1e-2, 2e-3, 4e-4, 8e-5}) {
+      const auto far = gradient(2 * h), near = gradient(h), back = gradient(-h), far_back = gradient(-2 * h);
+      std::vector<double> change(near.size());
+      for (std::size_t i = 0; i < change.size(); ++i)
+        change[i] = (8 * (near[i] - back[i]) - (far[i] - far_back[i])) / (12 * h);
+      error = std::min(error, relative_difference(body.comm, change, owned_entries(y)));
+    }
+    expect_small(error,
+                 std::string(potential->name()) + " tangent by vertices, order " + std::to_string(order));
   }
 
   /// Derivative by constants. `make(body, h)` builds the potential with changed constants, `change(body, g)`
@@ -198,6 +246,11 @@ protected:
     linalg::Vector y(body.space.layout());
     potential->add_previous_product(fields.u.local(), fields.p.local(), -0.5, y.write_owned());
     potential->add_previous_product(fields.u.local(), fields.p.local(), 1.5, y.write_owned());
+    linalg::Vector tangent(body.space.layout());
+    for (const double factor : {-0.5, 1.5})
+      potential->add_previous_tangent(fields.u.local(), d.local(), factor, tangent.write_owned());
+    expect_equal(tangent.dot(fields.p), y.dot(d),
+                 std::string(potential->name()) + " by previous displacement");
     expect_small(relative_error(y.dot(d),
                                 [&](double h) {
                                   fields.previous.copy_from(previous);
@@ -210,7 +263,13 @@ protected:
   }
 
 private:
-  double largest_ = 0;
+  static void record(const std::string& name, double value) {
+    std::ostringstream text;
+    text << value;
+    RecordProperty(name, text.str());
+  }
+
+  double largest_ = 0, largest_difference_ = 0;
 };
 
 } // namespace recoil::potentials

@@ -205,7 +205,7 @@ std::vector<typename Friction<dim>::Point> Friction<dim>::lag_product(const Barr
                                                                       const std::vector<Point>& positions,
                                                                       const std::vector<Point>& p) const {
   return lag_derivative(barrier, positions, p, [](const auto& A, const auto& at_pair) {
-    return geometry::StencilVector<dim>(A.transpose() * at_pair);
+    return geometry::StencilVector<dim>(geometry::StencilMatrix<dim>(A.transpose()) * at_pair);
   });
 }
 
