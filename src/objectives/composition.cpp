@@ -137,6 +137,11 @@ std::string Composition::obstacle_to_squares(std::size_t term) const {
   return "";
 }
 
+bool Composition::counts_once(std::size_t term) const {
+  return terms_[term].weight == 1 && terms_[term].power == 1 &&
+         std::ranges::all_of(weights_[term], [](double w) { return w == 0 || w == 1; });
+}
+
 double Composition::residual_factor(std::size_t term, std::size_t state) const {
   return std::sqrt(terms_[term].weight * weights_[term][state]);
 }

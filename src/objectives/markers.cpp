@@ -55,6 +55,9 @@ public:
   void check_time(double time) const override {
     for (const Track<dim>& track : tracks_) track.at(time);
   }
+  bool has_deviations() const override {
+    return std::ranges::all_of(tracks_, [](const Track<dim>& track) { return track.has_sd; });
+  }
   std::vector<double> observation_times() const override {
     std::vector<double> all;
     for (const Track<dim>& track : tracks_) {

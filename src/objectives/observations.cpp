@@ -51,6 +51,7 @@ public:
       sample.position[i] = seen.value_or(0);
       sample.inverse_sd[i] = seen ? 1 / (with_sd_ ? sd(reader, sd_[i]) : 1) : 0;
     }
+    track.has_sd = with_sd_;
     track.times.push_back(time);
     track.samples.push_back(sample);
   }

@@ -29,6 +29,7 @@ public:
     return result;
   }
   void check_time(double time) const override { track_.at(time); }
+  bool has_deviations() const override { return track_.has_sd; }
   std::vector<double> observation_times() const override { return track_.observation_times(); }
 
   std::size_t num_residuals() const override { return space_->comm().rank() == 0 ? 1 : 0; }

@@ -44,6 +44,8 @@ public:
   // Least squares: J = |r|^2.
 
   virtual bool is_least_squares() const { return false; }
+  /// Whether the residuals are misfits of data in their standard deviations.
+  virtual bool has_deviations() const { return false; }
   /// How many of the residuals are this rank's, at every state. Not collective.
   virtual std::size_t num_residuals() const { return 0; }
   /// This rank's residuals r, the same rows at every state: |r|^2 over all ranks is value(). Collective.

@@ -29,6 +29,7 @@ struct Track {
   std::vector<double> times;   ///< strictly increasing [s]
   std::vector<Sample> samples; ///< one per time; without times the one sample holds for ever
   bool is_interpolated = true; ///< else nothing is observed but at the very `times`
+  bool has_sd = false;         ///< the deviations are those of the data
 
   /// The same position at all times.
   static Track constant(const Point& position, double sd = 1) {

@@ -44,6 +44,15 @@ std::string why_not_least_squares(const std::vector<std::unique_ptr<Objective<di
   return "";
 }
 
+/// Whether |r|^2 is the chi^2 of data. Not collective.
+template <int dim>
+bool is_chi_squared(const std::vector<std::unique_ptr<Objective<dim>>>& objectives,
+                    const Composition& composition) {
+  for (std::size_t k = 0; k < objectives.size(); ++k)
+    if (!objectives[k]->has_deviations() || !composition.counts_once(k)) return false;
+  return true;
+}
+
 /// act(objective, factor) for all terms with residuals at state i, which are factor times those of the
 /// objective; in their order.
 template <int dim, class Act>

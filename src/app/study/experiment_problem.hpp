@@ -29,6 +29,7 @@ public:
   std::vector<std::string> places_of_terms() const override;
   std::unique_ptr<inverse::AdjointProblem> adjoint(GlobalIndex num_records) override;
 
+  const Observation<dim>& observation() const { return observation_; }
   bool is_least_squares() const override { return observation_.is_least_squares(); }
   std::vector<double> residuals() const override { return observation_.residuals; }
   std::unique_ptr<inverse::TangentProblem> tangent(const std::vector<ParameterValues>& directions,

@@ -39,7 +39,7 @@ public:
   }
 
   const ExperimentModel& model() const override { return model_; }
-  void check_start() override;
+  ObjectiveKind check_start() override;
   std::optional<double> freeze_stiffness(const ExperimentFolder& folder) override;
   ForwardResult run(const ExperimentFolder& folder) override;
   SweepResult sweep() override;
@@ -105,11 +105,15 @@ void Job<dim>::require_budget() const {
 }
 
 template <int dim>
-void Job<dim>::check_start() {
+ObjectiveKind Job<dim>::check_start() {
   Scene trial = scene();
   // Whatever a pilot run finds will do as well.
   if (!trial.contact.barrier_stiffness) trial.contact.barrier_stiffness = 1;
-  ExperimentProblem<dim>(model_, trial, model_.start_values());
+  const ExperimentProblem<dim> problem(model_, trial, model_.start_values());
+  const auto& [objectives, places] = problem.observation().terms;
+  const auto& composition = problem.observation().composition;
+  return {objectives::why_not_least_squares<dim>(objectives, composition),
+          objectives::is_chi_squared<dim>(objectives, composition)};
 }
 
 template <int dim>

@@ -18,6 +18,12 @@ struct ForwardResult : inverse::ObjectiveValue {
   bool is_swept = false; ///< the sweep of this run is finished, too
 };
 
+/// What kind of objective an experiment has.
+struct ObjectiveKind {
+  std::string why_not_least_squares; ///< empty: it is a sum of squares
+  bool is_chi_squared = false;       ///< of data in their standard deviations
+};
+
 /// The result of its reverse sweep.
 struct SweepResult : inverse::ObjectiveGradient {
   double seconds = 0;
@@ -40,7 +46,7 @@ public:
   virtual const ExperimentModel& model() const = 0;
   /// Builds the problem and its objectives once, for what is only found wrong there. @throws as
   /// ForwardModel::at().
-  virtual void check_start() = 0;
+  virtual ObjectiveKind check_start() = 0;
   /// Freezes the barrier stiffness where it is adaptive: a pilot run, whose largest one is taken and written
   /// to pilot.json and scene.json, or what an earlier pilot run has left in `folder`. The result is that
   /// value, if there was a pilot run. @throws Error where it fails.

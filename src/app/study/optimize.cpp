@@ -34,8 +34,8 @@ linalg::DescentMethod choose_method(const OptimizerSpec& spec, const StudyObject
     return linalg::DescentMethod::quasi_newton;
   case OptimizationMethod::gauss_newton:
     if (!why_not.empty())
-      throw InputError(spec.where.of("method"), "gauss_newton needs a sum of squares: " + why_not +
-                                                    "; take \"quasi_newton\" or \"auto\"");
+      throw InputError(spec.where_method, "gauss_newton needs a sum of squares: " + why_not +
+                                              "; take \"quasi_newton\" or \"auto\"");
     return linalg::DescentMethod::gauss_newton;
   case OptimizationMethod::automatic:
     break;
@@ -130,7 +130,7 @@ private:
     descent.x = variables.start;
     if (starts_.size() > 1) log_info(fmt::format("start {} of {}", start + 1, starts_.size()));
     double at_start = objective_.value(variables.start);
-    if (std::isinf(at_start) && spec.drops_failed && start == 0) {
+    if (std::isinf(at_start) && spec.on_failure == FailedRun::drop && start == 0) {
       log_warning("left out: " + objective_.failure());
       objective_.drop_failed();
       at_start = objective_.value(variables.start);

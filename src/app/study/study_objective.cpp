@@ -4,10 +4,12 @@
 #include <limits>
 #include <numeric>
 
+#include <Eigen/QR>
 #include <fmt/format.h>
 
 #include "app/study/scene_as_run.hpp"
 #include "recoil/base/log.hpp"
+#include "recoil/inverse/residual_factor.hpp"
 
 namespace recoil::app {
 
@@ -72,13 +74,24 @@ StudyObjective::StudyObjective(const parallel::Communicator& world, const Study&
       dropped_(values_.size(), 0) {
   const std::vector<int> group_of = deal_out_all();
   std::vector<ExperimentSlots> slots(costs_.size());
+  std::vector<std::string> why_not(costs_.size());
+  std::vector<char> is_chi_squared(costs_.size(), 0);
   work_on(group_of, [&](int e) {
     Hosted& hosted = host(e);
-    hosted.job->check_start();
+    const ObjectiveKind kind = hosted.job->check_start();
+    why_not[e] = kind.why_not_least_squares;
+    is_chi_squared[e] = kind.is_chi_squared ? 1 : 0;
     for (std::size_t k = 0; k < hosted.job->model().parameters().size(); ++k)
       slots[e].push_back(hosted.job->model().slots(k));
   });
-  for (std::size_t e = 0; e < slots.size(); ++e) share(world_, slots[e], groups.root(group_of[e]));
+  for (std::size_t e = 0; e < slots.size(); ++e) {
+    const int root = groups.root(group_of[e]);
+    share(world_, slots[e], root);
+    share(world_, why_not[e], root);
+    share(world_, is_chi_squared[e], root);
+    if (not_squares_.empty()) not_squares_ = why_not[e];
+    is_chi_squared_ = is_chi_squared_ && is_chi_squared[e] != 0;
+  }
   space_ = std::make_unique<DesignSpace>(study, std::move(slots));
 }
 
@@ -321,15 +334,14 @@ ExperimentFactor StudyObjective::factorise(int experiment, std::span<const doubl
     variables.push_back(i);
   }
   const inverse::ParameterValues q = values_of(hosted, experiment, space_->values(x));
-  const inverse::Jacobian found = objective.jacobian(q, directions);
+  const inverse::ResidualChanges found = objective.jacobian(q, directions);
   ExperimentFactor result{{}, found.failure, 0};
   if (found.failure.empty()) {
     const std::vector<double> r = objective.residuals(q);
-    Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(r.size(), n + 1);
-    for (std::size_t k = 0; k < variables.size(); ++k)
-      rows.col(variables[k]) = Eigen::Map<const Eigen::VectorXd>(found.columns[k].data(), r.size());
-    rows.col(n) = Eigen::Map<const Eigen::VectorXd>(r.data(), r.size());
-    const Eigen::MatrixXd factor = inverse::triangular_factor(groups_.comm(), rows);
+    const Eigen::MatrixXd own = inverse::triangular_factor(groups_.comm(), found.columns, r);
+    variables.push_back(n); // the residuals themselves
+    Eigen::MatrixXd factor = Eigen::MatrixXd::Zero(n + 1, n + 1);
+    for (std::size_t k = 0; k < variables.size(); ++k) factor.col(variables[k]).head(own.rows()) = own.col(k);
     result.columns.assign(factor.data(), factor.data() + factor.size());
   }
   result.seconds = watch.seconds();
@@ -346,7 +358,7 @@ const Eigen::MatrixXd& StudyObjective::factor(std::span<const double> x) {
     if (dropped_[e] == 0)
       rows.middleRows(e * width, width) =
           Eigen::Map<const Eigen::MatrixXd>(results[e].columns.data(), width, width);
-  factor_ = inverse::triangular_factor(rows);
+  factor_ = Eigen::MatrixXd(rows.householderQr().matrixQR().topRows(width).triangularView<Eigen::Upper>());
   factor_at_.assign(x.begin(), x.end());
   return factor_;
 }
@@ -370,7 +382,7 @@ ExperimentProduct StudyObjective::multiply(int experiment, std::span<const doubl
   inverse::ReducedObjective& objective = reduced(experiment);
   Hosted& hosted = host(experiment);
   const inverse::ParameterValues q = values_of(hosted, experiment, values);
-  const inverse::Jacobian forward = objective.jacobian(q, {values_of(hosted, experiment, change)});
+  const inverse::ResidualChanges forward = objective.jacobian(q, {values_of(hosted, experiment, change)});
   ExperimentProduct result{{}, forward.failure, 0};
   if (result.failure.empty()) {
     const inverse::ObjectiveGradient back = objective.jacobian_transposed(q, forward.columns[0]);

@@ -70,6 +70,8 @@ public:
   void use_residuals() { uses_residuals_ = true; }
   /// Why the objective is no sum of squares; empty if it is one.
   const std::string& why_not_least_squares() const { return not_squares_; }
+  /// Whether it is the chi^2 of data, in their standard deviations, each of which counts once.
+  bool is_chi_squared() const { return is_chi_squared_; }
   inverse::HessianForm hessian_form() const override;
   std::vector<double> hessian(std::span<const double> x) override;
   std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d) override;
@@ -137,7 +139,7 @@ private:
   std::vector<double> costs_;
   std::vector<double> run_at_; ///< the design of the last value()
   std::vector<int> runs_;      ///< the groups that hold the runs there; -1: none
-  bool is_frozen_ = false, uses_residuals_ = false;
+  bool is_frozen_ = false, uses_residuals_ = false, is_chi_squared_ = true;
   std::string not_squares_;
   Eigen::MatrixXd factor_;
   std::vector<double> factor_at_; ///< the design of factor_

@@ -49,6 +49,7 @@ public:
     return {objectives::quantities::displacement, objectives::quantities::vertices};
   }
   void check_time(double time) const override { track_.at(time); }
+  bool has_deviations() const override { return track_.has_sd; }
   std::vector<double> observation_times() const override { return track_.observation_times(); }
 
   /// One row, on the owner of the cell.
