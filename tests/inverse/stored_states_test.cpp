@@ -112,7 +112,7 @@ std::vector<double> sweep_forward(const Model& model, const Case& at, Stored& ru
                  EXPECT_EQ(sweep.advance(record, u, v), "");
                });
   EXPECT_EQ(sweep.totals().steps, std::ssize(run.records) - 1);
-  EXPECT_EQ(states.most_states_held(), std::size_t(at.every == 1 ? 0 : history));
+  EXPECT_LE(states.most_states_held(), std::size_t(at.every == 1 ? 0 : history));
   return tangents.entries;
 }
 
