@@ -7,11 +7,13 @@
 
 namespace recoil::adjoint {
 
-/// Names the step of `record` before `what` has happened there.
+/// Names the nominal step and the time of `record` before `what` has happened there, as all messages of
+/// sweeps do.
 std::string at_step(const stepping::StepRecord& record, const std::string& what);
 
-/// Adds `solve` to `totals`. Empty, or where it has not converged the message that `unknown` cannot be
-/// solved for in the step of `record`.
+/// Adds `solve`, one of the step of `record`, to `totals`. Empty, or where it has not converged the message
+/// that `unknown` cannot be solved there to the tolerance of `options`: to users of a sweep that is a result,
+/// as states where no derivative exists are found in this way. The same on all ranks.
 std::string count_solve(const stepping::LinearSolve& solve, const stepping::StepRecord& record,
                         const std::string& unknown, const SweepOptions& options, SolveTotals& totals);
 

@@ -10,7 +10,10 @@ struct SweepOptions {
 
 /// What the linear solves of a sweep have come to, one per step and objective or direction.
 struct SolveTotals {
-  GlobalIndex steps = 0, solves = 0, linear_iterations = 0;
+  GlobalIndex steps = 0; ///< linearised
+  GlobalIndex solves = 0;
+  GlobalIndex linear_iterations = 0;
+  /// |b - A x| / |b| over all solves, failed ones included.
   double largest_relative_residual = 0;
 };
 
