@@ -120,25 +120,6 @@ public:
     center_.add_products(state.u, by_center, du, g);
   }
 
-  /// dim rows on the first rank.
-  std::size_t num_residuals() const override { return center_.comm().rank() == 0 ? dim : 0; }
-  std::vector<double> residuals(const ObservedState& state) override {
-    const auto target = target_.at(state.time);
-    return rows((center_.at(state.u) - target.position).cwiseProduct(target.inverse_sd));
-  }
-  std::vector<double> residual_tangent(const ObservedState& state, std::span<const double> du,
-                                       std::span<const double>,
-                                       const parameters::PhysicalDirection<dim>& dq) override {
-    return rows(center_.tangent(state.u, du, dq).cwiseProduct(target_.at(state.time).inverse_sd));
-  }
-  void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
-                             std::span<double>, parameters::PhysicalGradient<dim>& g) override {
-    Point by_center = Point::Zero();
-    for (std::size_t i = 0; i < y.size(); ++i) by_center[i] = y[i] * target_.at(state.time).inverse_sd[i];
-    center_.comm().sum(std::span<double>(by_center.data(), dim));
-    center_.add_products(state.u, by_center, du, g);
-  }
-
 private:
   std::vector<double> rows(const Point& r) const { return {r.begin(), r.begin() + num_residuals()}; }
 
