@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -56,6 +57,14 @@ inline const Quantity previous_obstacle_positions{"previous_obstacle_positions",
                                                   "m"};
 } // namespace quantities
 
+/// The components of vectors in a row.
+template <class Vectors>
+auto components(Vectors& vectors) {
+  using Component = std::remove_pointer_t<decltype(vectors.data()->data())>;
+  return vectors.empty() ? std::span<Component>()
+                         : std::span(vectors.front().data(), vectors.size() * vectors.front().size());
+}
+
 /// An array per physical quantity, by its name.
 template <int dim>
 class PhysicalArrays {
@@ -106,11 +115,13 @@ public:
     return std::get<std::vector<Point>>(arrays_.at(quantity.name));
   }
 
+  /// The numbers of an array in a row. @throws std::out_of_range without one.
+  std::span<double> entries(const Quantity& quantity) {
+    return std::visit([](auto& entries) { return flat(entries); }, arrays_.at(quantity.name));
+  }
   /// Fills the array with zero, where there is one.
   void clear(const Quantity& quantity) {
-    const auto found = arrays_.find(quantity.name);
-    if (found != arrays_.end())
-      std::visit([](auto& entries) { std::ranges::fill(flat(entries), 0.0); }, found->second);
+    if (arrays_.contains(quantity.name)) std::ranges::fill(entries(quantity), 0.0);
   }
   /// act(name, entries) for every array, its numbers in a row.
   template <class Act>
@@ -139,9 +150,7 @@ private:
     return found == arrays.end() ? nullptr : &std::get<std::vector<Entry>>(found->second);
   }
   static std::span<double> flat(std::vector<double>& numbers) { return numbers; }
-  static std::span<double> flat(std::vector<Point>& vectors) {
-    return vectors.empty() ? std::span<double>() : std::span(vectors.front().data(), vectors.size() * dim);
-  }
+  static std::span<double> flat(std::vector<Point>& vectors) { return components(vectors); }
 
   std::map<std::string, std::variant<std::vector<double>, std::vector<Point>>> arrays_;
 };

@@ -61,7 +61,7 @@ void warn_of_constant_terms(Study& study) {
     const bool material = objective->type->compares_materials;
     const bool moved = std::ranges::any_of(study.parameters, [&](const ParameterSpec& parameter) {
       if (!parameter.acts_in(objective->experiment)) return false;
-      if (!material) return parameter.kind->changes_shape;
+      if (!material) return parameter.kind->changes(parameters::quantities::vertices);
       return parameter.kind->is_elastic && parameter.per != Per::global;
     });
     if (!moved)

@@ -1,7 +1,6 @@
 #include "app/study/gradient_chain.hpp"
 
 #include <algorithm>
-#include <functional>
 
 #include "app/study/vertex_sums.hpp"
 
@@ -36,58 +35,46 @@ template <int dim>
 GradientChain<dim>::GradientChain(DiscreteScene<dim>& discrete,
                                   const std::vector<ParameterField<dim>>& fields,
                                   const std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives)
-    : discrete_(discrete), fields_(fields) {
-  const auto any = [&](auto has) {
-    return std::ranges::any_of(fields,
-                               [&](const auto& field) { return std::invoke(has, *field.spec->kind); });
-  };
-  const bool obstacles =
-      any([](const ParameterKind& kind) { return kind.actions<dim>().add_obstacles != nullptr; });
+    : weights_(discrete, fields) {
+  namespace by = parameters::quantities;
+  const bool obstacles = weights_.any_enters(Enters::obstacles);
   const auto& contact = discrete.solver().problem().contact;
   products_.gradients.emplace_back(
-      discrete.space(), quantities_of(discrete, objectives, any(&ParameterKind::changes_shape), obstacles),
+      discrete.space(), quantities_of(discrete, objectives, weights_.changes(by::vertices), obstacles),
       discrete.obstacles().num_vertices(), contact ? contact->parameters().friction.values.size() : 0);
   for (const auto& field : fields) gradient_.emplace_back(field.size(), 0.0);
-  products_.wants_mass = any(&ParameterKind::changes_mass);
-  if (any([](const ParameterKind& kind) { return kind.actions<dim>().add_loads != nullptr; }))
-    products_.loads = [this](std::size_t objective, double time) {
+  products_.wants_mass = weights_.changes_mass();
+  const auto add = [this](Enters where, const Moment& at, auto entries) {
+    weights_.add_transposed(where, at, entries, gradient_);
+  };
+  if (weights_.any_enters(Enters::loads))
+    products_.loads = [this, add](std::size_t objective, double time) {
       auto& g = products_.gradients[objective];
-      for (std::size_t k = 0; k < fields_.size(); ++k)
-        if (const auto add = actions(k).add_loads)
-          add(fields_[k], PhysicalProducts<dim>{discrete_, g, {}}, time, gradient_[k]);
-      g.clear(parameters::quantities::traction);
-      g.clear(parameters::quantities::pressure);
+      add(Enters::loads, {time}, [&](const auto& quantity) { return g.entries(quantity); });
+      g.clear(by::traction);
+      g.clear(by::pressure);
     };
   if (obstacles)
-    products_.obstacles = [this](std::size_t, double time, double load_factor, const auto& y) {
-      for (std::size_t k = 0; k < fields_.size(); ++k)
-        if (const auto add = actions(k).add_obstacles)
-          add(fields_[k], discrete_, time, load_factor, y, gradient_[k]);
+    products_.obstacles = [add](std::size_t, double time, double load_factor, const auto& y) {
+      add(Enters::obstacles, {time, load_factor}, [&](const auto&) { return parameters::components(y); });
     };
-  if (any([](const ParameterKind& kind) { return kind.actions<dim>().add_prescribed != nullptr; }))
-    products_.prescribed = [this](std::size_t, double time, double load_factor, const linalg::Vector& y) {
-      for (std::size_t k = 0; k < fields_.size(); ++k)
-        if (const auto add = actions(k).add_prescribed)
-          add(fields_[k], discrete_, time, load_factor, y, gradient_[k]);
+  if (weights_.any_enters(Enters::prescribed))
+    products_.prescribed = [add](std::size_t, double time, double load_factor, const linalg::Vector& y) {
+      add(Enters::prescribed, {time, load_factor}, [&](const auto&) { return y.owned(); });
     };
-  if (any([](const ParameterKind& kind) { return kind.actions<dim>().add_initial != nullptr; }))
-    products_.initial = [this](std::size_t, const linalg::Vector& y, const linalg::Vector& z) {
-      for (std::size_t k = 0; k < fields_.size(); ++k)
-        if (const auto add = actions(k).add_initial)
-          add(std::span(fields_).subspan(k), discrete_, y, z, gradient_[k]);
+  if (weights_.any_enters(Enters::initial))
+    products_.initial = [add](std::size_t, const linalg::Vector& y, const linalg::Vector& z) {
+      add(Enters::initial, {}, [&](const auto& quantity) {
+        return quantity == by::displacement ? y.owned() : z.owned();
+      });
     };
-}
-
-template <int dim>
-const ParameterActions<dim>& GradientChain<dim>::actions(std::size_t k) const {
-  return fields_[k].spec->kind->template actions<dim>();
 }
 
 /// Completes the shares of the ranks.
 template <int dim>
 void GradientChain<dim>::sum_over_ranks(std::size_t k, std::span<double> gradient) const {
-  const ParameterField<dim>& field = fields_[k];
-  const auto& mesh = discrete_.mesh();
+  const ParameterField<dim>& field = weights_.fields()[k];
+  const auto& mesh = weights_.discrete().mesh();
   if (field.extent == ParameterField<dim>::Extent::replicated) {
     mesh.comm->sum(gradient);
   } else if (field.extent == ParameterField<dim>::Extent::vertices) {
@@ -108,16 +95,11 @@ void GradientChain<dim>::sum_over_ranks(std::size_t k, std::span<double> gradien
 template <int dim>
 ParameterValues GradientChain<dim>::finish() {
   parameters::PhysicalGradient<dim>& g = products_.gradients[0];
-  std::vector<double> by_vertex;
-  if (const auto* shares = g.rest_positions()) {
-    for (const auto& share : *shares) by_vertex.insert(by_vertex.end(), share.begin(), share.end());
-    add_to_vertex_owners(discrete_.mesh(), dim, by_vertex);
-  }
-  for (std::size_t k = 0; k < fields_.size(); ++k) {
-    if (const auto add = actions(k).add_transposed)
-      add(fields_[k], PhysicalProducts<dim>{discrete_, g, by_vertex}, gradient_[k]);
-    sum_over_ranks(k, gradient_[k]);
-  }
+  if (g.rest_positions())
+    add_to_vertex_owners(weights_.discrete().mesh(), dim, g.entries(parameters::quantities::vertices));
+  weights_.add_transposed(Enters::terms, {}, [&](const auto& quantity) { return g.entries(quantity); },
+                          gradient_);
+  for (std::size_t k = 0; k < gradient_.size(); ++k) sum_over_ranks(k, gradient_[k]);
   return std::move(gradient_);
 }
 

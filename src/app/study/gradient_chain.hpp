@@ -1,7 +1,6 @@
 #pragma once
 
-#include "app/study/apply_parameters.hpp"
-#include "app/study/parameters/parameter_kind.hpp"
+#include "app/study/parameters/parameter_weights.hpp"
 #include "recoil/inverse/forward_problem.hpp"
 #include "recoil/objectives/objective.hpp"
 #include "recoil/solvers/elastodynamics/sweep_products.hpp"
@@ -30,11 +29,9 @@ public:
   std::vector<inverse::GatheredArray> gathered();
 
 private:
-  const ParameterActions<dim>& actions(std::size_t k) const;
   void sum_over_ranks(std::size_t k, std::span<double> gradient) const;
 
-  DiscreteScene<dim>& discrete_;
-  const std::vector<ParameterField<dim>>& fields_;
+  ParameterWeights<dim> weights_;
   solvers::SweepProducts<dim> products_;
   ParameterValues gradient_;
 };

@@ -34,7 +34,7 @@ public:
   template <int dim>
   ObjectiveMaker<dim> open_in(const ExperimentMesh<dim>& at) const {
     const bool shape = std::ranges::any_of(at.study.parameters, [&](const ParameterSpec& parameter) {
-      return parameter.kind->changes_shape && parameter.acts_in(at.experiment);
+      return parameter.kind->changes(parameters::quantities::vertices) && parameter.acts_in(at.experiment);
     });
     const std::shared_ptr<const NodalReference<dim>> reference = open_reference<dim>(
         reference_, where.of("reference"), at.scene, at.mesh, positions_, positions_ && shape);

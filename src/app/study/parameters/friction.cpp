@@ -35,20 +35,19 @@ void apply_friction(const ParameterField<dim>& field, std::span<const double> va
   to.scene.contact.friction_pairs.push_back({{bodies[0], bodies[1]}, values[0]});
 }
 
+/// The coefficients of a scene are those of its pairs in their order, then that of all others.
 template <int dim>
-void add_friction_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
-                           std::span<double> gradient) {
-  // The coefficients of a scene are those of its pairs in their order, then that of all others.
-  const auto& pairs = products.discrete.scene().contact.friction_pairs;
+void friction_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
+  const auto& pairs = of.discrete.scene().contact.friction_pairs;
   const auto own = std::find_if(pairs.rbegin(), pairs.rend(), [&](const FrictionPair& pair) {
-    return std::ranges::is_permutation(pair.bodies, field.spec->bodies);
+    return std::ranges::is_permutation(pair.bodies, of.fields.front().spec->bodies);
   });
-  gradient[0] += products.by.numbers(parameters::quantities::friction)[pairs.rend() - own - 1];
+  take(0, pairs.rend() - own - 1, 1);
 }
 
 template <int dim>
 ParameterActions<dim> friction_actions() {
-  return {.apply = apply_friction<dim>, .add_transposed = add_friction_products<dim>};
+  return {.apply = apply_friction<dim>, .weights = friction_weights<dim>};
 }
 
 } // namespace
@@ -60,6 +59,7 @@ std::vector<ParameterKind> friction_parameters() {
            .min = 0,
            .min_open = false,
            .doc = "Coulomb coefficient of a pair of bodies.",
+           .quantities = {parameters::quantities::friction},
            .check = check_friction,
            .in_2d = friction_actions<2>(),
            .in_3d = friction_actions<3>()}};

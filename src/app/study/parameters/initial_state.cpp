@@ -94,18 +94,18 @@ void put_into_nodes(const ParameterField<dim>& field, std::span<const double> va
   });
 }
 
-/// gradient += values' d(nodes)/dq of put_into_nodes().
+/// What is put at a node last is all that remains there.
 template <int dim>
-void add_node_products(std::span<const ParameterField<dim>> fields, const fem::FunctionSpace<dim>& space,
-                       std::span<const double> values, std::span<double> gradient) {
-  // What is put at a node last is all that remains there.
+void node_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
+  const ParameterField<dim>& field = of.fields.front();
+  const auto& space = of.discrete.space();
   std::vector<char> replaced(space.num_owned_nodes(), 0);
-  for (const ParameterField<dim>& later : fields.subspan(1))
-    if (later.spec->kind == fields.front().spec->kind)
+  for (const ParameterField<dim>& later : of.fields.subspan(1))
+    if (later.spec->kind == field.spec->kind)
       for_node_slots(later, space, [&](std::size_t node, LocalIndex, double) { replaced[node] = 1; });
-  for_node_slots(fields.front(), space, [&](std::size_t node, LocalIndex slot, double weight) {
+  for_node_slots(field, space, [&](std::size_t node, LocalIndex slot, double weight) {
     if (replaced[node] != 0) return;
-    for (std::size_t i = 0; i < dim; ++i) gradient[slot * dim + i] += weight * values[node * dim + i];
+    for (std::size_t i = 0; i < dim; ++i) take(slot * dim + i, node * dim + i, weight);
   });
 }
 
@@ -131,34 +131,31 @@ void apply_spin(const ParameterField<dim>& field, std::span<const double> values
   }
 }
 
+/// v = omega x (X - centre).
 template <int dim>
-void add_spin_products(std::span<const ParameterField<dim>> fields, DiscreteScene<dim>& discrete,
-                       const linalg::Vector&, const linalg::Vector& by_velocity, std::span<double> gradient) {
-  const ParameterField<dim>& field = fields.front();
-  const auto& space = discrete.space();
-  const auto z = by_velocity.owned();
-  std::vector<Eigen::Vector3d> centres(discrete.mesh().body_names.size(), Eigen::Vector3d::Zero());
-  for (const AngularVelocity& spin : discrete.scene().initial_conditions.angular_velocity)
-    for (std::size_t body = 0; body < centres.size(); ++body)
-      if (contains(spin.region, discrete.mesh().body_names[body], 0))
-        centres[body] = spin_center(spin, discrete.solver().problem());
+void spin_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
+  const ParameterField<dim>& field = of.fields.front();
+  const auto& space = of.discrete.space();
   const auto& mesh = space.mesh();
+  std::vector<Eigen::Vector3d> centres(mesh.body_names.size(), Eigen::Vector3d::Zero());
+  for (const AngularVelocity& spin : of.discrete.scene().initial_conditions.angular_velocity)
+    for (std::size_t body = 0; body < centres.size(); ++body)
+      if (contains(spin.region, mesh.body_names[body], 0))
+        centres[body] = spin_center(spin, of.discrete.solver().problem());
   std::vector<char> done(space.num_owned_nodes(), 0);
   for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
     const std::size_t index = cell;
     if (field.slot_of_cell[index] < 0) continue;
     for (const LocalIndex node : space.cell_nodes(cell)) {
       if (node >= space.num_owned_nodes() || std::exchange(done[node], 1) != 0) continue;
-      Eigen::Vector3d arm = -centres[mesh.cell_body[index]], value = Eigen::Vector3d::Zero();
+      Eigen::Vector3d arm = -centres[mesh.cell_body[index]];
       arm.template head<dim>() += space.node_positions()[node];
-      for (int i = 0; i < dim; ++i) value[i] = z[node * dim + i];
-      // z . (omega x arm) = omega . (arm x z)
-      const Eigen::Vector3d by_spin = arm.cross(value);
-      double* slot = gradient.data() + field.slot_of_cell[index] * field.components;
-      if constexpr (dim == 2)
-        slot[0] += by_spin[2];
-      else
-        for (int i = 0; i < 3; ++i) slot[i] += by_spin[i];
+      for (int c = 0; c < field.components; ++c) {
+        const Eigen::Vector3d axis = Eigen::Vector3d::Unit(dim == 2 ? 2 : c), velocity = axis.cross(arm);
+        for (int i = 0; i < dim; ++i)
+          if (velocity[i] != 0)
+            take(field.slot_of_cell[index] * field.components + c, node * dim + i, velocity[i]);
+      }
     }
   }
 }
@@ -168,34 +165,21 @@ void make_initial_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& fi
   builder.spread(field);
 }
 
-template <int dim>
-ParameterActions<dim> velocity_actions() {
+template <int dim, linalg::Vector stepping::State::*member>
+ParameterActions<dim> field_actions() {
   return {.make_slots = make_initial_slots<dim>,
           .apply_to_state = [](const auto& field, std::span<const double> values, const auto& space,
-                               stepping::State& state) { put_into_nodes(field, values, space, state.v); },
-          .add_initial =
-              [](std::span<const ParameterField<dim>> fields, DiscreteScene<dim>& discrete,
-                 const linalg::Vector&, const linalg::Vector& z, std::span<double> gradient) {
-                add_node_products(fields, discrete.space(), z.owned(), gradient);
-              }};
-}
-
-template <int dim>
-ParameterActions<dim> displacement_actions() {
-  return {.make_slots = make_initial_slots<dim>,
-          .apply_to_state = [](const auto& field, std::span<const double> values, const auto& space,
-                               stepping::State& state) { put_into_nodes(field, values, space, state.u); },
-          .add_initial =
-              [](std::span<const ParameterField<dim>> fields, DiscreteScene<dim>& discrete,
-                 const linalg::Vector& y, const linalg::Vector&, std::span<double> gradient) {
-                add_node_products(fields, discrete.space(), y.owned(), gradient);
-              }};
+                               stepping::State& state) { put_into_nodes(field, values, space, state.*member); },
+          .enters = Enters::initial,
+          .weights = node_weights<dim>};
 }
 
 template <int dim>
 ParameterActions<dim> spin_actions() {
-  return {
-      .make_slots = make_initial_slots<dim>, .apply = apply_spin<dim>, .add_initial = add_spin_products<dim>};
+  return {.make_slots = make_initial_slots<dim>,
+          .apply = apply_spin<dim>,
+          .enters = Enters::initial,
+          .weights = spin_weights<dim>};
 }
 
 } // namespace
@@ -209,9 +193,10 @@ std::vector<ParameterKind> initial_state_parameters() {
        .per = {Per::global, Per::body, Per::vertex},
        .doc =
            "`velocity` of `initial_conditions`; nodes between two regions have that of the later parameter.",
+       .quantities = {parameters::quantities::velocity},
        .check = check_initial,
-       .in_2d = velocity_actions<2>(),
-       .in_3d = velocity_actions<3>()},
+       .in_2d = field_actions<2, &stepping::State::v>(),
+       .in_3d = field_actions<3, &stepping::State::v>()},
       {.name = "initial_angular_velocity",
        .unit = "rad/s",
        .components = Components::spin,
@@ -219,6 +204,7 @@ std::vector<ParameterKind> initial_state_parameters() {
        .per = {Per::global, Per::body},
        .doc =
            "`angular_velocity` of `initial_conditions`, about the centre given there or the centre of mass.",
+       .quantities = {parameters::quantities::velocity},
        .turns_bodies = true,
        .check = check_initial,
        .in_2d = spin_actions<2>(),
@@ -230,9 +216,10 @@ std::vector<ParameterKind> initial_state_parameters() {
        .per = {Per::global, Per::body, Per::vertex},
        .doc =
            "`solution` of `initial_conditions`; nodes between two regions have that of the later parameter.",
+       .quantities = {parameters::quantities::displacement},
        .check = check_initial,
-       .in_2d = displacement_actions<2>(),
-       .in_3d = displacement_actions<3>()},
+       .in_2d = field_actions<2, &stepping::State::u>(),
+       .in_3d = field_actions<3, &stepping::State::u>()},
   };
 }
 

@@ -105,73 +105,54 @@ void apply_pressure(const ParameterField<dim>& field, std::span<const double> va
       set_load(entry, *field.spec, to.scene.time, values, 1, set_pressure);
 }
 
-/// gradient += share(facet, component) times its factor in time, for the facets that entries of a parameter
-/// load.
-template <int dim, class Entry, class Share>
-void add_load_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
-                       const std::vector<Entry>& entries, double time, int components,
-                       std::span<double> gradient, Share share) {
-  const auto& boundary = field.spec->boundary;
-  const auto& facets = products.discrete.space().boundary_facets();
-  const auto weights = step_weights(*field.spec, products.discrete.scene().time, time);
+const std::vector<TractionEntry>& entries_of(const BoundaryConditions& conditions, const TractionEntry*) {
+  return conditions.neumann;
+}
+const std::vector<PressureEntry>& entries_of(const BoundaryConditions& conditions, const PressureEntry*) {
+  return conditions.pressure;
+}
+
+template <int dim, class Entry>
+void load_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
+  const ParameterField<dim>& field = of.fields.front();
+  const ParameterSpec& spec = *field.spec;
+  const auto& entries = entries_of(of.discrete.scene().boundary_conditions, static_cast<Entry*>(nullptr));
+  const auto& facets = of.discrete.space().boundary_facets();
+  const auto weights = step_weights(spec, of.discrete.scene().time, of.at.time);
+  const std::size_t width = field.components;
   for (std::size_t f = 0; f < facets.size(); ++f) {
     const auto entry = std::ranges::find_if(entries, [&](const Entry& one) {
-      return acts_on(one, facets[f].id) && (!boundary || acts_on(one, *boundary));
+      return acts_on(one, facets[f].id) && (!spec.boundary || acts_on(one, *spec.boundary));
     });
     if (entry == entries.end()) continue;
-    for (int c = 0; c < components; ++c) {
-      const double factor = field.spec->per_step ? 1 : time_factor(entry->interpolation, c, time);
-      for (const auto& [slot, weight] : weights)
-        gradient[slot * components + c] += weight * factor * share(f, c);
+    for (std::size_t c = 0; c < width; ++c) {
+      const double factor = spec.per_step ? 1 : time_factor(entry->interpolation, c, of.at.time);
+      for (const auto& [slot, weight] : weights) take(slot * width + c, f * width + c, weight * factor);
     }
   }
-}
-
-template <int dim>
-void add_traction_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
-                           double time, std::span<double> gradient) {
-  const auto& tractions = products.by.vectors(parameters::quantities::traction);
-  add_load_products(field, products, products.discrete.scene().boundary_conditions.neumann, time, dim,
-                    gradient, [&](std::size_t facet, int c) { return tractions[facet][c]; });
-}
-
-template <int dim>
-void add_pressure_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
-                           double time, std::span<double> gradient) {
-  const auto& pressures = products.by.numbers(parameters::quantities::pressure);
-  add_load_products(field, products, products.discrete.scene().boundary_conditions.pressure, time, 1,
-                    gradient, [&](std::size_t facet, int) { return pressures[facet]; });
-}
-
-template <int dim>
-void add_body_force_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
-                             std::span<double> gradient) {
-  const auto& by_cell = products.by.vectors(parameters::quantities::acceleration);
-  for (std::size_t cell = 0; cell < by_cell.size(); ++cell)
-    field.for_slots_of_cell(products.discrete.mesh(), cell, [&](std::size_t slot, double weight) {
-      Eigen::Map<Eigen::Matrix<double, dim, 1>>(gradient.data() + slot * dim) += weight * by_cell[cell];
-    });
 }
 
 template <int dim>
 ParameterActions<dim> traction_actions() {
   return {.make_slots = make_step_slots<dim>,
           .apply = apply_traction<dim>,
-          .add_loads = add_traction_products<dim>};
+          .enters = Enters::loads,
+          .weights = load_weights<dim, TractionEntry>};
 }
 
 template <int dim>
 ParameterActions<dim> pressure_actions() {
   return {.make_slots = make_step_slots<dim>,
           .apply = apply_pressure<dim>,
-          .add_loads = add_pressure_products<dim>};
+          .enters = Enters::loads,
+          .weights = load_weights<dim, PressureEntry>};
 }
 
 template <int dim>
 ParameterActions<dim> body_force_actions() {
   return {.make_slots = [](const SlotBuilder<dim>& builder, auto& field) { builder.spread(field); },
           .apply = apply_to_cells<dim>,
-          .add_transposed = add_body_force_products<dim>};
+          .weights = cell_weights<dim>};
 }
 
 } // namespace
@@ -183,6 +164,7 @@ std::vector<ParameterKind> load_parameters() {
        .components = Components::vector,
        .takes = {"boundary", "per_step"},
        .doc = "`value` of the `neumann_boundary` with this id (default: the only one).",
+       .quantities = {parameters::quantities::traction},
        .check = check_traction,
        .in_2d = traction_actions<2>(),
        .in_3d = traction_actions<3>()},
@@ -190,6 +172,7 @@ std::vector<ParameterKind> load_parameters() {
        .unit = "Pa",
        .takes = {"boundary", "per_step"},
        .doc = "`value` of the `pressure_boundary` with this id (default: the only one).",
+       .quantities = {parameters::quantities::pressure},
        .check = check_pressure,
        .in_2d = pressure_actions<2>(),
        .in_3d = pressure_actions<3>()},
@@ -199,6 +182,7 @@ std::vector<ParameterKind> load_parameters() {
        .takes = cell_keys(),
        .per = {Per::global, Per::body, Per::element},
        .doc = "Acceleration `gravity` - `boundary_conditions/rhs`, with its natural sign.",
+       .quantities = {parameters::quantities::acceleration},
        .check = check_body_force,
        .in_2d = body_force_actions<2>(),
        .in_3d = body_force_actions<3>()},

@@ -166,44 +166,39 @@ void make_material_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& f
   builder.spread(field);
 }
 
+/// E and nu act through lambda and mu, with those of a cell.
 template <int dim>
-void add_material_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
-                           std::span<double> gradient) {
-  const ParameterKind& quantity = *field.spec->kind;
-  const DiscreteScene<dim>& discrete = products.discrete;
-  const auto add = [&](auto of_cell) {
-    for (LocalIndex cell = 0; cell < discrete.mesh().num_owned_cells; ++cell)
-      field.for_slots_of_cell(discrete.mesh(), cell, [&](std::size_t slot, double weight) {
-        gradient[slot] += weight * of_cell(cell);
-      });
-  };
-  if (quantity.constant != "E" && quantity.constant != "nu") {
-    const std::vector<double>& by_constant = products.by.numbers(quantity.constant);
-    return add([&](std::size_t cell) { return by_constant[cell]; });
-  }
+void young_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
+  const DiscreteScene<dim>& discrete = of.discrete;
   const auto lame =
       cell_lame_constants(discrete.scene(), discrete.space(), discrete.materials(), discrete.overrides());
-  const auto &by_lambda = products.by.numbers("lambda"), &by_mu = products.by.numbers("mu");
-  const int column = quantity.constant == "E" ? 0 : 1;
-  add([&](std::size_t cell) {
+  const int row = of.quantity.name == "lambda" ? 0 : 1,
+            column = of.fields.front().spec->kind->constant == "E" ? 0 : 1;
+  cell_weights<dim>(of, [&](std::size_t value, std::size_t cell, double weight) {
     const potentials::LameModel model =
         lame_model(discrete.scene().materials[discrete.materials()[cell]], dim);
     const Eigen::Vector2d young = potentials::young_from_lame(lame[cell][0], lame[cell][1], model).values;
     const Eigen::Matrix2d jacobian = potentials::lame_from_young(young[0], young[1], model).jacobian;
-    return by_lambda[cell] * jacobian(0, column) + by_mu[cell] * jacobian(1, column);
+    take(value, cell, weight * jacobian(row, column));
   });
 }
 
 template <int dim>
-ParameterActions<dim> material_actions() {
+ParameterActions<dim> material_actions(bool of_young) {
   return {.make_slots = make_material_slots<dim>,
           .check_cells = check_material_cells<dim>,
           .apply = apply_to_cells<dim>,
-          .add_transposed = add_material_products<dim>};
+          .weights = of_young ? young_weights<dim> : cell_weights<dim>};
 }
 
 ParameterKind material_constant(const char* name, const char* unit, double min, bool min_open, double max,
                                 std::string doc, std::string stands_for) {
+  const auto of_cells = [](std::string constant) {
+    return parameters::Quantity{std::move(constant), parameters::Place::cell};
+  };
+  const bool of_young = stands_for == "E" || stands_for == "nu";
+  std::vector<parameters::Quantity> quantities{of_cells(of_young ? "lambda" : stands_for)};
+  if (of_young) quantities.push_back(of_cells("mu"));
   return {.name = name,
           .unit = unit,
           .takes = cell_keys(),
@@ -213,9 +208,10 @@ ParameterKind material_constant(const char* name, const char* unit, double min, 
           .min_open = min_open,
           .doc = std::move(doc),
           .constant = std::move(stands_for),
+          .quantities = std::move(quantities),
           .check = check_material,
-          .in_2d = material_actions<2>(),
-          .in_3d = material_actions<3>()};
+          .in_2d = material_actions<2>(of_young),
+          .in_3d = material_actions<3>(of_young)};
 }
 
 ParameterKind elastic_constant(const char* name, const char* unit, double min, double max, std::string doc,
@@ -265,7 +261,6 @@ std::vector<ParameterKind> material_parameters() {
       rows.back().parameter = &parameter;
     }
   rows.push_back(material_constant("density", "kg/m^3", 0, true, infinite, "`rho`.", "rho"));
-  rows.back().changes_mass = true;
   rows.push_back(material_constant("damping_shear", "Pa s", 0, false, infinite,
                                    "`psi`, where `phi` or `psi` is positive in the scene.", "psi"));
   rows.push_back(material_constant("damping_bulk", "Pa s", 0, false, infinite,

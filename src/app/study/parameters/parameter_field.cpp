@@ -118,22 +118,37 @@ void SlotBuilder<dim>::spread(Field& field) const {
     if (selects(*field.spec, cell)) field.slot_of_cell[cell] = 0;
 }
 
+/// take(value, entry, weight) for the numbers of all local cells.
+template <int dim, class Take>
+void for_cell_weights(const ParameterField<dim>& field, const mesh::DistributedMesh<dim>& mesh, Take take) {
+  const std::size_t width = field.components;
+  for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell)
+    field.for_slots_of_cell(mesh, cell, [&](std::size_t slot, double weight) {
+      for (std::size_t i = 0; i < width; ++i) take(slot * width + i, cell * width + i, weight);
+    });
+}
+
 template <int dim>
 void apply_to_cells(const ParameterField<dim>& field, std::span<const double> values,
                     const VariantInputs<dim>& to) {
   const auto& mesh = to.geometry.mesh;
-  const std::size_t width = field.components;
+  const std::string& constant = field.spec->kind->constant;
+  std::vector<std::span<double>> components;
   for (int i = 0; i < field.components; ++i) {
-    const std::string& constant = field.spec->kind->constant;
-    auto& cells = to.overrides.of_cells(constant.empty() ? acceleration(i) : constant, mesh.num_cells());
-    for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-      if (field.slot_of_cell[cell] < 0) continue;
-      cells[cell] = 0;
-      field.for_slots_of_cell(mesh, cell, [&](std::size_t slot, double weight) {
-        cells[cell] += weight * values[slot * width + i];
-      });
-    }
+    components.emplace_back(
+        to.overrides.of_cells(constant.empty() ? acceleration(i) : constant, mesh.num_cells()));
+    for (std::size_t cell = 0; cell < field.slot_of_cell.size(); ++cell)
+      if (field.slot_of_cell[cell] >= 0) components.back()[cell] = 0;
   }
+  const std::size_t width = components.size();
+  for_cell_weights(field, mesh, [&](std::size_t value, std::size_t entry, double weight) {
+    components[entry % width][entry / width] += weight * values[value];
+  });
+}
+
+template <int dim>
+void cell_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
+  for_cell_weights(of.fields.front(), of.discrete.mesh(), take);
 }
 
 std::size_t num_steps_of(const ParameterSpec& spec, const TimeSpec& time) {
@@ -212,6 +227,8 @@ template class SlotBuilder<2>;
 template class SlotBuilder<3>;
 template void apply_to_cells(const ParameterField<2>&, std::span<const double>, const VariantInputs<2>&);
 template void apply_to_cells(const ParameterField<3>&, std::span<const double>, const VariantInputs<3>&);
+template void cell_weights(const WeightsOf<2>&, const TakeWeight&);
+template void cell_weights(const WeightsOf<3>&, const TakeWeight&);
 template std::vector<ParameterField<2>> make_parameter_fields(const Study&, int, const Scene&,
                                                               const DistributedGeometry<2>&);
 template std::vector<ParameterField<3>> make_parameter_fields(const Study&, int, const Scene&,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -30,22 +32,39 @@ struct VariantInputs {
   CellOverrides& overrides;
 };
 
-/// Derivatives of one objective by physical quantities, complete after the sweep.
-template <int dim>
-struct PhysicalProducts {
-  DiscreteScene<dim>& discrete;
-  const parameters::PhysicalGradient<dim>& by;
-  std::span<const double> by_vertex; ///< by rest vertices, complete on their owners; empty: not wanted
+/// The equations that values enter, each with its own functions in the sweeps.
+enum class Enters {
+  terms,      ///< potentials, mass and objectives
+  loads,      ///< potentials, by what varies in time
+  prescribed, ///< prescribed displacements of the space at a time
+  obstacles,  ///< those of obstacles at a time
+  initial     ///< initial displacement and velocity
 };
 
-/// How the values of a field act on a discrete scene, and the transposed products. Each function adds
-/// this rank's shares; null: nothing to do at this place.
+/// When a derivative is wanted, and of which part of prescribed displacements.
+struct Moment {
+  double time = 0, load_factor = 1;
+};
+
+/// Which derivatives are wanted: those of `quantity` by the values of the first of `fields`; the others are
+/// put into the initial state later.
+template <int dim>
+struct WeightsOf {
+  const parameters::Quantity& quantity;
+  std::span<const ParameterField<dim>> fields;
+  DiscreteScene<dim>& discrete;
+  Moment at;
+};
+
+/// Takes d entry / d value. Both count single numbers, those of vectors one by one.
+using TakeWeight = std::function<void(std::size_t value, std::size_t entry, double weight)>;
+
+/// How the values of a field act on a discrete scene, and the derivative of that; null: nothing to do at this
+/// place.
 template <int dim>
 struct ParameterActions {
   using Field = ParameterField<dim>;
   using Values = std::span<const double>;
-  using Gradient = std::span<double>;
-  using Point = Eigen::Matrix<double, dim, 1>;
 
   /// Makes the slots of the field, whose `components` are set but for a basis; null: one slot. Collective.
   /// @throws InputError on every rank.
@@ -56,25 +75,18 @@ struct ParameterActions {
   void (*apply)(const Field&, Values, const VariantInputs<dim>&) = nullptr;
   /// Puts values into the initial state.
   void (*apply_to_state)(const Field&, Values, const fem::FunctionSpace<dim>&, stepping::State&) = nullptr;
-  /// gradient += (d apply/dq)' products. Collective.
-  void (*add_transposed)(const Field&, const PhysicalProducts<dim>&, Gradient) = nullptr;
-  /// gradient += products with the loads at a time, which the sweep has gathered since the step before.
-  void (*add_loads)(const Field&, const PhysicalProducts<dim>&, double time, Gradient) = nullptr;
-  /// gradient += y' dg/dq of the prescribed displacements g at a time.
-  void (*add_prescribed)(const Field&, DiscreteScene<dim>&, double time, double load_factor,
-                         const linalg::Vector& y, Gradient) = nullptr;
-  /// The same of the obstacles, as solvers::SweepProducts::obstacles.
-  void (*add_obstacles)(const Field&, DiscreteScene<dim>&, double time, double load_factor,
-                        const std::vector<Point>& y, Gradient) = nullptr;
-  /// gradient += y' du_0/dq + z' dv_0/dq of the first of `fields`; the others are put into the state later.
-  void (*add_initial)(std::span<const Field> fields, DiscreteScene<dim>&, const linalg::Vector& y,
-                      const linalg::Vector& z, Gradient) = nullptr;
+  Enters enters = Enters::terms;
+  /// Gives all derivatives that are not zero, of ParameterKind::quantities at the places of a
+  /// PhysicalDirection, and of owned nodes. Collective.
+  void (*weights)(const WeightsOf<dim>&, const TakeWeight&) = nullptr;
 };
 
-/// The action on constants of a material and body forces.
+/// The action on constants of a material and body forces, and its weights.
 template <int dim>
 void apply_to_cells(const ParameterField<dim>& field, std::span<const double> values,
                     const VariantInputs<dim>& to);
+template <int dim>
+void cell_weights(const WeightsOf<dim>& of, const TakeWeight& take);
 
 /// How many values in time a parameter has.
 std::size_t num_steps_of(const ParameterSpec& spec, const TimeSpec& time);
@@ -105,10 +117,10 @@ struct ParameterKind {
   std::string doc;
   /// The constant of a material that it stands for, by its name in a scene; empty for other kinds.
   std::string constant = {};
-  bool is_elastic = false;    ///< a constant of a law
-  bool changes_mass = false;  ///< of cells
-  bool changes_shape = false; ///< moves rest vertices
-  bool turns_bodies = false;  ///< at the start
+  /// The physical quantities that its values change.
+  std::vector<parameters::Quantity> quantities = {};
+  bool is_elastic = false;   ///< a constant of a law
+  bool turns_bodies = false; ///< at the start
   /// The law that brings this constant along, and what it is there; nullptr for other kinds.
   const potentials::LawInfo* law = nullptr;
   const potentials::LawParameter* parameter = nullptr;
@@ -124,6 +136,9 @@ struct ParameterKind {
       return in_2d;
     else
       return in_3d;
+  }
+  bool changes(const parameters::Quantity& quantity) const {
+    return std::ranges::find(quantities, quantity) != quantities.end();
   }
   bool is_possible(double value) const;
   bool takes_key(const std::string& key) const;

@@ -129,57 +129,58 @@ void apply_obstacle_motion(const ParameterField<dim>& field, std::span<const dou
   }
 }
 
+/// take() for a component of a displacement that `entry` prescribes, as parts of the steps or as a whole by
+/// `slot`.
 template <int dim>
-void add_obstacle_products(const ParameterField<dim>& field, DiscreteScene<dim>& discrete, double time,
-                           double load_factor, const std::vector<Eigen::Matrix<double, dim, 1>>& y,
-                           std::span<double> gradient) {
-  const Scene& scene = discrete.scene();
-  const auto& obstacles = discrete.obstacles();
-  const auto& surface = discrete.solver().problem().contact->surface();
-  for (LocalIndex v = 0; v < std::ssize(y); ++v) {
+void take_prescribed(const WeightsOf<dim>& of, const DirichletEntry& entry, std::size_t slot,
+                     std::size_t vector, int component, const TakeWeight& take) {
+  const ParameterSpec& spec = *of.fields.front().spec;
+  const double factor = spec.per_step ? 1 : time_factor(entry.interpolation, component, of.at.time);
+  for (const auto& [step, weight] : step_weights(spec, of.discrete.scene().time, of.at.time))
+    take((step + slot) * dim + component, vector * dim + component, weight * of.at.load_factor * factor);
+}
+
+template <int dim>
+void obstacle_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
+  const ParameterField<dim>& field = of.fields.front();
+  const auto& obstacles = of.discrete.obstacles();
+  const auto& surface = of.discrete.solver().problem().contact->surface();
+  for (LocalIndex v = 0; v < surface.num_owned(); ++v) {
     const LocalIndex vertex = surface.obstacle_vertex(v);
     if (vertex < 0) continue;
     const auto obstacle = obstacles.vertex_surface[vertex];
-    if (field.slot_of_obstacle[obstacle] < 0) continue;
-    const DirichletEntry& entry =
-        *find_obstacle_motion(scene.boundary_conditions, obstacles.surface_ids[obstacle]);
-    std::vector<SlotWeight> weights = step_weights(*field.spec, scene.time, time);
-    if (!field.spec->per_step) weights[0].slot = field.slot_of_obstacle[obstacle];
-    for (int i = 0; i < dim; ++i) {
-      const double factor = field.spec->per_step ? 1 : time_factor(entry.interpolation, i, time);
-      for (const auto& [slot, weight] : weights)
-        gradient[slot * dim + i] += weight * load_factor * factor * y[v][i];
-    }
+    const LocalIndex slot = field.slot_of_obstacle[obstacle];
+    if (slot < 0) continue;
+    const DirichletEntry& entry = *find_obstacle_motion(of.discrete.scene().boundary_conditions,
+                                                        obstacles.surface_ids[obstacle]);
+    for (int i = 0; i < dim; ++i) take_prescribed(of, entry, slot, v, i, take);
   }
 }
 
 template <int dim>
-void add_dirichlet_products(const ParameterField<dim>& field, DiscreteScene<dim>& discrete, double time,
-                            double load_factor, const linalg::Vector& y, std::span<double> gradient) {
-  const Scene& scene = discrete.scene();
-  const ParameterSpec& spec = *field.spec;
-  const auto weights = step_weights(spec, scene.time, time);
-  discrete.solver().problem().dirichlet->for_each([&](LocalIndex node, int component, std::size_t condition) {
-    const DirichletEntry& entry = scene.boundary_conditions.dirichlet[condition];
-    if (!acts_on(entry, *spec.boundary)) return;
-    const double factor = spec.per_step ? 1 : time_factor(entry.interpolation, component, time);
-    for (const auto& [slot, weight] : weights)
-      gradient[slot * dim + component] += weight * load_factor * factor * y.owned()[node * dim + component];
-  });
+void dirichlet_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
+  const auto& entries = of.discrete.scene().boundary_conditions.dirichlet;
+  of.discrete.solver().problem().dirichlet->for_each(
+      [&](LocalIndex node, int component, std::size_t condition) {
+        if (acts_on(entries[condition], *of.fields.front().spec->boundary))
+          take_prescribed(of, entries[condition], 0, node, component, take);
+      });
 }
 
 template <int dim>
 ParameterActions<dim> dirichlet_actions() {
   return {.make_slots = make_step_slots<dim>,
           .apply = apply_dirichlet<dim>,
-          .add_prescribed = add_dirichlet_products<dim>};
+          .enters = Enters::prescribed,
+          .weights = dirichlet_weights<dim>};
 }
 
 template <int dim>
 ParameterActions<dim> obstacle_actions() {
   return {.make_slots = make_obstacle_slots<dim>,
           .apply = apply_obstacle_motion<dim>,
-          .add_obstacles = add_obstacle_products<dim>};
+          .enters = Enters::obstacles,
+          .weights = obstacle_weights<dim>};
 }
 
 } // namespace
@@ -192,6 +193,7 @@ std::vector<ParameterKind> prescribed_motion_parameters() {
        .takes = {"boundary", "per_step"},
        .needs = {"boundary"},
        .doc = "`value` of the `dirichlet_boundary` with this id; an `interpolation` stays a factor on it.",
+       .quantities = {parameters::quantities::displacement},
        .check = check_dirichlet,
        .in_2d = dirichlet_actions<2>(),
        .in_3d = dirichlet_actions<3>()},
@@ -203,6 +205,7 @@ std::vector<ParameterKind> prescribed_motion_parameters() {
        .doc =
            "Total displacement of obstacles (`body`: names of obstacles, default all that have a mesh); an "
            "`interpolation` stays a factor on it.",
+       .quantities = {parameters::quantities::obstacle_positions},
        .check = check_obstacle_motion,
        .in_2d = obstacle_actions<2>(),
        .in_3d = obstacle_actions<3>()},

@@ -205,38 +205,34 @@ void make_shape_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& fiel
   makers.at(field.spec->basis->kind)(builder, field, selected);
 }
 
-template <int dim>
-void apply_shape(const ParameterField<dim>& field, std::span<const double> values,
-                 const VariantInputs<dim>& to) {
-  auto& mesh = to.geometry.mesh;
+/// take(value, entry, weight) for the coordinates of all local vertices.
+template <int dim, class Take>
+void for_shape_weights(const ParameterField<dim>& field, Take take) {
+  const std::size_t num_modes = field.shape_modes.empty() ? 0 : field.size();
   for (std::size_t i = 0; i < field.shape_modes.size(); ++i)
-    mesh.vertices[i / (values.size() * dim)][i % dim] +=
-        field.shape_modes[i] * values[i / dim % values.size()];
+    take(i / dim % num_modes, i / (num_modes * dim) * dim + i % dim, field.shape_modes[i]);
   for (std::size_t vertex = 0; vertex < field.shape_weights.size(); ++vertex)
     for (const auto& [slot, weight] : field.shape_weights[vertex])
-      for (int i = 0; i < dim; ++i) mesh.vertices[vertex][i] += weight * values[slot * dim + i];
+      for (std::size_t i = 0; i < dim; ++i) take(slot * dim + i, vertex * dim + i, weight);
 }
 
 template <int dim>
-void add_shape_products(const ParameterField<dim>& field, const PhysicalProducts<dim>& products,
-                        std::span<double> gradient) {
-  const auto& mesh = products.discrete.mesh();
-  const auto by_vertex = products.by_vertex;
-  // Shares of copies have gone to the owners.
-  for (LocalIndex vertex = 0; vertex < mesh.num_owned_vertices; ++vertex)
-    for (const auto& [slot, weight] : field.shape_weights[vertex])
-      for (std::size_t i = 0; i < dim; ++i) gradient[slot * dim + i] += weight * by_vertex[vertex * dim + i];
-  if (field.shape_modes.empty()) return;
-  const std::size_t num_modes = gradient.size();
-  for (std::size_t i = 0; i < mesh.num_owned_vertices * num_modes * dim; ++i)
-    gradient[i / dim % num_modes] += field.shape_modes[i] * by_vertex[i / (num_modes * dim) * dim + i % dim];
+void apply_shape(const ParameterField<dim>& field, std::span<const double> values,
+                 const VariantInputs<dim>& to) {
+  auto& vertices = to.geometry.mesh.vertices;
+  for_shape_weights(field, [&](std::size_t value, std::size_t entry, double weight) {
+    vertices[entry / dim][entry % dim] += weight * values[value];
+  });
+}
+
+template <int dim>
+void shape_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
+  for_shape_weights(of.fields.front(), take);
 }
 
 template <int dim>
 ParameterActions<dim> shape_actions() {
-  return {.make_slots = make_shape_slots<dim>,
-          .apply = apply_shape<dim>,
-          .add_transposed = add_shape_products<dim>};
+  return {.make_slots = make_shape_slots<dim>, .apply = apply_shape<dim>, .weights = shape_weights<dim>};
 }
 
 } // namespace
@@ -248,8 +244,7 @@ std::vector<ParameterKind> shape_parameters() {
            .takes = {"body", "basis"},
            .needs = {"basis"},
            .doc = "Displacement of the rest vertices of deformable bodies from the meshes of the scene.",
-           .changes_mass = true,
-           .changes_shape = true,
+           .quantities = {parameters::quantities::vertices},
            .check = check_shape,
            .in_2d = shape_actions<2>(),
            .in_3d = shape_actions<3>()}};
