@@ -1,4 +1,7 @@
+#include <random>
+
 #include "app/study/parameters/parameter_kind.hpp"
+#include "app/study/tangent_chain.hpp"
 #include "app_experiment/experiment.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
@@ -166,6 +169,75 @@ struct Probe {
   }
 };
 
+/// y' W w and w' W' y with a random y of this rank, where W takes a change w of the values to changes of all
+/// that the sweeps see.
+template <int dim>
+class ChainProducts {
+public:
+  ChainProducts(const StudiedExperiment<dim>& experiment, DiscreteScene<dim>& discrete)
+      : discrete_(discrete), kind_(*experiment.fields()[0].spec->kind),
+        random_(17 + experiment.comm().rank()),
+        tangent_(discrete, experiment.fields(), {{experiment.direction(0)}}),
+        transposed_(discrete, experiment.fields(), {}) {
+    take_arrays();
+    take_functions();
+    forward = experiment.comm().sum(forward);
+    size = experiment.comm().sum(size);
+    backward = experiment.slope(0, transposed_.finish()[0]);
+  }
+
+  double forward = 0, backward = 0, size = 0; ///< of the sum of absolute values
+
+private:
+  double draw() { return std::uniform_real_distribution(-1.0, 1.0)(random_); }
+  void take(std::span<double> y, std::span<const double> change) {
+    ASSERT_LE(y.size(), change.size());
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      y[i] = draw();
+      forward += y[i] * change[i];
+      size += std::abs(y[i] * change[i]);
+    }
+  }
+  void take_arrays() {
+    if (tangent_.directions().loads) tangent_.directions().loads(0, time);
+    parameters::PhysicalGradient<dim>& g = transposed_.products().gradients[0];
+    for (const parameters::Quantity& quantity : kind_.quantities)
+      if (quantity.place != parameters::Place::node && quantity.place != parameters::Place::surface_vertex)
+        take(g.entries(quantity), tangent_.directions().changes[0].entries(quantity));
+    if (transposed_.products().loads) transposed_.products().loads(0, time);
+  }
+  void take_functions() {
+    auto& directions = tangent_.directions();
+    auto& products = transposed_.products();
+    linalg::Vector y(discrete_.space().layout()), change(y), z(y), other(y);
+    if (directions.prescribed) {
+      directions.prescribed(0, time, 0.7, change);
+      take(y.write_owned(), change.owned());
+      products.prescribed(0, time, 0.7, y);
+    }
+    if (directions.initial) {
+      directions.initial(0, change, other);
+      take(y.write_owned(), change.owned());
+      take(z.write_owned(), other.owned());
+      products.initial(0, y, z);
+    }
+    if (directions.obstacles) {
+      std::vector<Eigen::Matrix<double, dim, 1>> moves;
+      directions.obstacles(0, time, 0.7, moves);
+      auto by_moves = moves;
+      take(parameters::components(by_moves), parameters::components(moves));
+      products.obstacles(0, time, 0.7, by_moves);
+    }
+  }
+
+  static constexpr double time = 0.0103; ///< between the ends of two steps
+  DiscreteScene<dim>& discrete_;
+  const ParameterKind& kind_;
+  std::mt19937 random_;
+  TangentChain<dim> tangent_;
+  GradientChain<dim> transposed_;
+};
+
 /// The rows of two modes of a shape.
 template <int dim>
 void write_modes(const parallel::Communicator& comm, const std::filesystem::path& path,
@@ -199,6 +271,9 @@ double check_entry(MPI_Comm ranks, const ParameterKind& kind, const json& entry)
   const Variant<dim> variant = experiment.at(experiment.start());
   const ParameterValues gradient = Probe<dim>(*variant.discrete).gradient(experiment.fields());
   const double slope = experiment.slope(0, gradient[0]);
+  const ChainProducts<dim> products(experiment, *variant.discrete);
+  EXPECT_LE(std::abs(products.forward - products.backward), 1e-12 * products.size) << entry;
+  EXPECT_GT(std::abs(products.forward), 1e-6 * products.size) << entry;
   const double error = difference_error(slope, [&](double h) {
     ParameterValues values = experiment.start();
     for (std::size_t i = 0; i < values[0].size(); ++i) values[0][i] += h * experiment.direction(0)[i];
@@ -215,6 +290,7 @@ template <int dim>
 void check_registry() {
   for (const ParameterKind& kind : parameter_kinds()) {
     if (kind.parameter && kind.parameter->constant->min_dimension > dim) continue;
+    ASSERT_FALSE(kind.quantities.empty() || !kind.actions<dim>().weights) << kind.name;
     // Terms of a list are alike.
     if (kind.parameter && kind.parameter->term > 1) continue;
     for (const json& entry : entries<dim>(kind)) {
@@ -224,8 +300,8 @@ void check_registry() {
     }
   }
 }
-TEST(ParameterKinds, HaveTheTransposedProductsOfWhatTheyApply2D) { check_registry<2>(); }
-TEST(ParameterKinds, HaveTheTransposedProductsOfWhatTheyApply3D) { check_registry<3>(); }
+TEST(ParameterKinds, HaveBothProductsOfWhatTheyApply2D) { check_registry<2>(); }
+TEST(ParameterKinds, HaveBothProductsOfWhatTheyApply3D) { check_registry<3>(); }
 
 } // namespace
 } // namespace recoil::app

@@ -64,9 +64,8 @@ GradientChain<dim>::GradientChain(DiscreteScene<dim>& discrete,
     };
   if (weights_.any_enters(Enters::initial))
     products_.initial = [add](std::size_t, const linalg::Vector& y, const linalg::Vector& z) {
-      add(Enters::initial, {}, [&](const auto& quantity) {
-        return quantity == by::displacement ? y.owned() : z.owned();
-      });
+      add(Enters::initial, {},
+          [&](const auto& quantity) { return quantity == by::displacement ? y.owned() : z.owned(); });
     };
 }
 
@@ -97,8 +96,8 @@ ParameterValues GradientChain<dim>::finish() {
   parameters::PhysicalGradient<dim>& g = products_.gradients[0];
   if (g.rest_positions())
     add_to_vertex_owners(weights_.discrete().mesh(), dim, g.entries(parameters::quantities::vertices));
-  weights_.add_transposed(Enters::terms, {}, [&](const auto& quantity) { return g.entries(quantity); },
-                          gradient_);
+  weights_.add_transposed(
+      Enters::terms, {}, [&](const auto& quantity) { return g.entries(quantity); }, gradient_);
   for (std::size_t k = 0; k < gradient_.size(); ++k) sum_over_ranks(k, gradient_[k]);
   return std::move(gradient_);
 }

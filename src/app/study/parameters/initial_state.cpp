@@ -167,11 +167,12 @@ void make_initial_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& fi
 
 template <int dim, linalg::Vector stepping::State::*member>
 ParameterActions<dim> field_actions() {
-  return {.make_slots = make_initial_slots<dim>,
-          .apply_to_state = [](const auto& field, std::span<const double> values, const auto& space,
-                               stepping::State& state) { put_into_nodes(field, values, space, state.*member); },
-          .enters = Enters::initial,
-          .weights = node_weights<dim>};
+  return {
+      .make_slots = make_initial_slots<dim>,
+      .apply_to_state = [](const auto& field, std::span<const double> values, const auto& space,
+                           stepping::State& state) { put_into_nodes(field, values, space, state.*member); },
+      .enters = Enters::initial,
+      .weights = node_weights<dim>};
 }
 
 template <int dim>

@@ -13,9 +13,8 @@ bool ParameterWeights<dim>::any_enters(Enters where) const {
 
 template <int dim>
 bool ParameterWeights<dim>::changes(const parameters::Quantity& quantity) const {
-  return std::ranges::any_of(fields_, [&](const ParameterField<dim>& field) {
-    return field.spec->kind->changes(quantity);
-  });
+  return std::ranges::any_of(
+      fields_, [&](const ParameterField<dim>& field) { return field.spec->kind->changes(quantity); });
 }
 
 template <int dim>

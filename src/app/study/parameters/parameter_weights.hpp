@@ -38,8 +38,8 @@ public:
   template <class Entries>
   void add_transposed(Enters where, const Moment& at, Entries entries, ParameterValues& values) const {
     walk(where, at, [&](std::size_t k, const parameters::Quantity& quantity) -> TakeWeight {
-      return [from = std::span<const double>(entries(quantity)), to = std::span(values[k])](
-                 std::size_t value, std::size_t entry, double weight) {
+      return [from = std::span<const double>(entries(quantity)),
+              to = std::span(values[k])](std::size_t value, std::size_t entry, double weight) {
         if (entry < from.size()) to[value] += weight * from[entry];
       };
     });

@@ -151,8 +151,8 @@ void obstacle_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
     const auto obstacle = obstacles.vertex_surface[vertex];
     const LocalIndex slot = field.slot_of_obstacle[obstacle];
     if (slot < 0) continue;
-    const DirichletEntry& entry = *find_obstacle_motion(of.discrete.scene().boundary_conditions,
-                                                        obstacles.surface_ids[obstacle]);
+    const DirichletEntry& entry =
+        *find_obstacle_motion(of.discrete.scene().boundary_conditions, obstacles.surface_ids[obstacle]);
     for (int i = 0; i < dim; ++i) take_prescribed(of, entry, slot, v, i, take);
   }
 }
