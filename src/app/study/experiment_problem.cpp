@@ -1,6 +1,7 @@
 #include "app/study/experiment_problem.hpp"
 
 #include "app/study/gradient_chain.hpp"
+#include "app/study/tangent_chain.hpp"
 
 namespace recoil::app {
 
@@ -9,9 +10,12 @@ namespace {
 template <int dim>
 class ExperimentAdjoint final : public inverse::AdjointProblem {
 public:
+  /// Of the objective, or of y' r.
   ExperimentAdjoint(DiscreteScene<dim>& discrete, const std::vector<ParameterField<dim>>& fields,
-                    const Observation<dim>& observation, GlobalIndex num_records)
-      : chain_(discrete, fields, observation.terms.objectives), derivatives_(observation, chain_.products()),
+                    const Observation<dim>& observation, GlobalIndex num_records,
+                    std::optional<std::vector<double>> y = {})
+      : chain_(discrete, fields, observation.terms.objectives),
+        derivatives_(observation, std::move(y), chain_.products()),
         step_(discrete.solver().recorded_step(num_records, chain_.products())) {}
 
   adjoint::StateDerivatives& objective() override { return derivatives_; }
@@ -21,8 +25,29 @@ public:
 
 private:
   GradientChain<dim> chain_;
-  ComposedDerivatives<dim> derivatives_;
+  ObservedDerivatives<dim> derivatives_;
   std::unique_ptr<stepping::DifferentiableStep> step_;
+};
+
+template <int dim>
+class ExperimentTangent final : public inverse::TangentProblem {
+public:
+  ExperimentTangent(DiscreteScene<dim>& discrete, const std::vector<ParameterField<dim>>& fields,
+                    const Observation<dim>& observation, const std::vector<ParameterValues>& directions,
+                    GlobalIndex num_records)
+      : chain_(discrete, fields, directions), residuals_(observation, chain_.directions()),
+        step_(discrete.solver().tangent_step(num_records, chain_.directions())) {}
+
+  stepping::TangentStep& step() override { return *step_; }
+  adjoint::StateTangents& residuals() override { return residuals_; }
+  std::vector<double> change_of_residuals(std::size_t direction) override {
+    return residuals_.take(direction);
+  }
+
+private:
+  TangentChain<dim> chain_;
+  ResidualTangents<dim> residuals_;
+  std::unique_ptr<stepping::TangentStep> step_;
 };
 
 } // namespace
@@ -42,6 +67,20 @@ std::vector<std::string> ExperimentProblem<dim>::places_of_terms() const {
 template <int dim>
 std::unique_ptr<inverse::AdjointProblem> ExperimentProblem<dim>::adjoint(GlobalIndex num_records) {
   return std::make_unique<ExperimentAdjoint<dim>>(discrete(), model_.fields(), observation_, num_records);
+}
+
+template <int dim>
+std::unique_ptr<inverse::TangentProblem>
+ExperimentProblem<dim>::tangent(const std::vector<ParameterValues>& directions, GlobalIndex num_records) {
+  return std::make_unique<ExperimentTangent<dim>>(discrete(), model_.fields(), observation_, directions,
+                                                  num_records);
+}
+
+template <int dim>
+std::unique_ptr<inverse::AdjointProblem> ExperimentProblem<dim>::residual_adjoint(std::span<const double> y,
+                                                                                  GlobalIndex num_records) {
+  return std::make_unique<ExperimentAdjoint<dim>>(discrete(), model_.fields(), observation_, num_records,
+                                                  std::vector(y.begin(), y.end()));
 }
 
 template <int dim>

@@ -29,6 +29,13 @@ public:
   std::vector<std::string> places_of_terms() const override;
   std::unique_ptr<inverse::AdjointProblem> adjoint(GlobalIndex num_records) override;
 
+  bool is_least_squares() const override { return observation_.is_least_squares(); }
+  std::vector<double> residuals() const override { return observation_.residuals; }
+  std::unique_ptr<inverse::TangentProblem> tangent(const std::vector<ParameterValues>& directions,
+                                                   GlobalIndex num_records) override;
+  std::unique_ptr<inverse::AdjointProblem> residual_adjoint(std::span<const double> y,
+                                                            GlobalIndex num_records) override;
+
   /// @throws InputError where a term of the objective has no derivative, after all states have been shown.
   void require_derivatives() const;
   DiscreteScene<dim>& discrete() { return *variant_.discrete; }

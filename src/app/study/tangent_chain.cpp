@@ -68,15 +68,6 @@ void TangentChain<dim>::add_functions() {
     };
 }
 
-template <int dim>
-const parameters::PhysicalDirection<dim>& TangentChain<dim>::at(std::size_t direction, double time) {
-  parameters::PhysicalDirection<dim>& change = directions_.changes[direction];
-  // Where obstacles are at nominal times follows from their motion in full.
-  if (directions_.obstacles)
-    directions_.obstacles(direction, time, 1, change.vectors(by::obstacle_positions));
-  return change;
-}
-
 template class TangentChain<2>;
 template class TangentChain<3>;
 

@@ -20,10 +20,6 @@ public:
   /// What the sweep asks for; objectives may look at the changes too.
   solvers::SweepDirections<dim>& directions() { return directions_; }
 
-  /// The changes of a direction with obstacles as they are at `time`, which the next call takes away.
-  /// Collective.
-  const parameters::PhysicalDirection<dim>& at(std::size_t direction, double time);
-
 private:
   void add(Enters where, std::size_t direction, const Moment& at, const auto& entries) const {
     weights_.add_product(where, at, changes_[direction], entries);
