@@ -1,7 +1,7 @@
 #include <random>
 
-#include "app/study/parameters/parameter_kind.hpp"
 #include "app/study/tangent_chain.hpp"
+#include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
@@ -9,113 +9,7 @@ namespace recoil::app {
 namespace {
 
 using nlohmann::json;
-using potentials::LawInfo;
-
-template <int dim>
-json vector(double x, double y, double z) {
-  return dim == 2 ? json::array({x, y}) : json::array({x, y, z});
-}
-
-template <int dim>
-json box(const std::string& name, json size, json divisions, json position) {
-  for (json* list : {&size, &divisions, &position})
-    if (dim == 2) list->erase(2);
-  return {{"name", name},
-          {"generator", {{"type", dim == 2 ? "rectangle" : "box"}, {"size", size}, {"divisions", divisions}}},
-          {"transformation", {{"translation", position}}}};
-}
-
-/// A start value by its unit.
-double typical(const std::string& unit) {
-  const std::map<std::string, double> values{{"", 0.3},      {"m", 0.001},   {"m/s", 0.5},
-                                             {"m/s^2", 9.0}, {"rad/s", 3.0}, {"Pa", 4e4},
-                                             {"1/Pa", 1e-5}, {"Pa s", 20.0}, {"kg/m^3", 900}};
-  return values.at(unit);
-}
-
-/// The constants of a law, two terms of those that are lists.
-json material(const LawInfo& law) {
-  json result{{"type", law.name}, {"rho", 800}, {"psi", 10}, {"phi", 5}};
-  for (const potentials::LawConstant& constant : law.constants) {
-    const double value = constant.unit ? typical(constant.unit) : 1.5;
-    result[constant.name] = constant.max_terms > 0 ? json::array({value, 0.7 * value}) : json(value);
-  }
-  return result;
-}
-
-/// Two bodies in contact with each other and with an obstacle, beside one under pressure: a scene in which
-/// every kind of parameter has an effect. The upper one is of `law`, the others of Neo-Hooke.
-template <int dim>
-json scene(const LawInfo& law) {
-  json lower = box<dim>("lower", {1, 0.4, 0.4}, {4, 2, 1}, {0, -0.2, 0}),
-       upper = box<dim>("upper", {0.4, 0.3, 0.3}, {2, 2, 1}, {0.063, 0.154, 0.017}),
-       balloon = box<dim>("balloon", {0.3, 0.3, 0.3}, {2, 2, 1}, {2, 0, 0}),
-       pusher = box<dim>("pusher", {0.1, 0.2, 0.2}, {1, 1, 1}, {-0.195, 0.154, 0.011});
-  lower["surface_selection"] = {{{"id", 1}, {"axis", "-y"}, {"position", -0.399}},
-                                {{"id", 3}, {"axis", "x"}, {"position", 0.499}}};
-  balloon["surface_selection"] = 5;
-  pusher.update({{"is_obstacle", true}, {"surface_selection", 7}});
-  json result = json::parse(R"({
-    "contact": {"enabled": true, "dhat": 0.01, "epsv": 0.2, "friction_coefficient": 0.3},
-    "solver": {"contact": {"barrier_stiffness": 1e7}},
-    "time": {"dt": 0.004, "time_steps": 4}})");
-  result["geometry"] = {lower, upper, balloon, pusher};
-  result["materials"] = json::array();
-  for (const char* body : {"lower", "upper", "balloon"}) {
-    json of_body = material(body == std::string("upper") ? law : *potentials::find_law("NeoHookean"));
-    of_body["body"] = body;
-    result["materials"].push_back(of_body);
-  }
-  result["gravity"] = vector<dim>(0.5, -9.81, 0.3);
-  result["boundary_conditions"] = {
-      {"dirichlet_boundary", {{{"id", 1}, {"value", vector<dim>(0.001, 0.002, 0)}}}},
-      {"neumann_boundary", {{{"id", 3}, {"value", vector<dim>(2000, 500, 300)}}}},
-      {"pressure_boundary", {{{"id", 5}, {"value", 20000}}}},
-      {"obstacle_displacements", {{{"id", 7}, {"value", vector<dim>(0.001, 0.001, 0)}}}}};
-  return result;
-}
-
-/// The entry of a parameter, but for what its slots are.
-template <int dim>
-json entry(const ParameterKind& kind) {
-  json result{{"name", "q"}, {"quantity", kind.name}};
-  if (kind.law && !kind.law->lame) result["body"] = "upper";
-  if (kind.takes_key("bodies")) result["bodies"] = {"lower", "upper"};
-  if (kind.takes_key("boundary"))
-    result["boundary"] = kind.name == std::string("dirichlet_value") ? 1
-                         : kind.name == std::string("traction")      ? 3
-                                                                     : 5;
-  if (kind.components == Components::basis) return result;
-  const double value = typical(kind.unit ? kind.unit : "");
-  const int count = num_components(kind.components, dim);
-  if (count == 1)
-    result["initial"] = value;
-  else
-    for (int i = 0; i < count; ++i) result["initial"].push_back(value * (1 - 0.4 * i));
-  return result;
-}
-
-/// The entries with all slots that the kind has.
-template <int dim>
-std::vector<json> entries(const ParameterKind& kind) {
-  std::vector<json> all;
-  const auto add = [&](const char* key, const json& value) {
-    all.push_back(entry<dim>(kind));
-    all.back()[key] = value;
-  };
-  if (kind.components == Components::basis) {
-    for (const char* basis : {"vertices", "boundary_vertices", "affine"}) add("basis", basis);
-    add("basis", {{"box", dim == 2 ? json::array({3, 2}) : json::array({3, 2, 2})}});
-    add("basis", {{"modes", "modes.h5"}});
-    return all;
-  }
-  if (kind.takes_key("per"))
-    for (const Per per : kind.per) add("per", name_of(per));
-  else
-    all.push_back(entry<dim>(kind));
-  if (kind.takes_key("per_step")) add("per_step", true);
-  return all;
-}
+using namespace every_kind;
 
 /// Fields on the space of a variant, the same wherever it is, and the products with them of what the
 /// parameters act on.
@@ -255,7 +149,7 @@ void write_modes(const parallel::Communicator& comm, const std::filesystem::path
 /// Derivative along a direction of all values, which differences agree with.
 template <int dim>
 double check_entry(MPI_Comm ranks, const ParameterKind& kind, const json& entry) {
-  const LawInfo& law = kind.law && !kind.law->lame ? *kind.law : *potentials::find_law("NeoHookean");
+  const potentials::LawInfo& law = law_for(kind);
   json study{{"objectives", {{{"name", "o"}, {"type", "elastic_energy"}}}}, {"parameters", {entry}}};
   const parallel::Communicator comm(ranks);
   const testing::TemporaryFolder folder(comm);
@@ -288,17 +182,14 @@ double check_entry(MPI_Comm ranks, const ParameterKind& kind, const json& entry)
 
 template <int dim>
 void check_registry() {
-  for (const ParameterKind& kind : parameter_kinds()) {
-    if (kind.parameter && kind.parameter->constant->min_dimension > dim) continue;
+  for_each_kind<dim>([](const ParameterKind& kind) {
     ASSERT_FALSE(kind.quantities.empty() || !kind.actions<dim>().weights) << kind.name;
-    // Terms of a list are alike.
-    if (kind.parameter && kind.parameter->term > 1) continue;
     for (const json& entry : entries<dim>(kind)) {
       const double shared = check_entry<dim>(MPI_COMM_WORLD, kind, entry),
                    alone = check_entry<dim>(MPI_COMM_SELF, kind, entry);
       EXPECT_NEAR(shared, alone, 1e-9 * std::abs(alone)) << entry;
     }
-  }
+  });
 }
 TEST(ParameterKinds, HaveBothProductsOfWhatTheyApply2D) { check_registry<2>(); }
 TEST(ParameterKinds, HaveBothProductsOfWhatTheyApply3D) { check_registry<3>(); }
