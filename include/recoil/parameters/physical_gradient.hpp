@@ -89,11 +89,6 @@ public:
   const std::vector<double>* find_numbers(const Quantity& quantity) const {
     return find_numbers(quantity.name);
   }
-  /// The same for a quantity of numbers.
-  const std::vector<double>* find_numbers(const Quantity& quantity) const {
-    const auto found = arrays_.find(quantity.name);
-    return found == arrays_.end() ? nullptr : &std::get<std::vector<double>>(found->second);
-  }
   /// @throws std::out_of_range without an array of this name, std::bad_variant_access for one of vectors.
   std::vector<double>& numbers(const std::string& name) {
     return std::get<std::vector<double>>(arrays_.at(name));
