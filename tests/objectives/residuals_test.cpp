@@ -139,7 +139,9 @@ template <int dim>
 void check_regularisers() {
   check_residuals<dim>([](const auto& scene) { return make_volume_bound<dim>(scene.region({1}), 0.8); },
                        "volume_bound");
-  for (const double p : {2.0, 3.5})
+  // Residuals of other powers have no third derivative at vertices in the middle of their neighbours, of
+  // which boxes have many: differences are inexact there.
+  for (const double p : {2.0, 6.0})
     check_residuals<dim>([p](const auto& scene) { return make_boundary_smoothing<dim>(scene.region(), p); },
                          "boundary_smoothing p=" + std::to_string(p).substr(0, 3));
   check_residuals<dim>(
