@@ -1,23 +1,12 @@
 #include "recoil/adjoint/reverse_sweep.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <utility>
 
+#include "adjoint/count_solve.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::adjoint {
-
-namespace {
-
-std::string at_step(const stepping::StepRecord& record, const std::string& what) {
-  std::ostringstream text;
-  text << "step " << record.nominal_step << " (t = " << record.time << "): " << what;
-  return text.str();
-}
-
-} // namespace
 
 /// The adjoint of one objective within one step.
 struct ReverseSweep::Column {
@@ -115,17 +104,9 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
     if (!std::isfinite(rhs.norm()))
       return at_step(record, "the derivative of the objective is not finite: its values are too large for "
                              "double precision");
-    const stepping::LinearSolve solve = step_.solve(rhs, column.p, options_.relative_tolerance);
-    ++totals_.solves;
-    totals_.linear_iterations += solve.iterations;
-    totals_.largest_relative_residual = std::max(totals_.largest_relative_residual, solve.relative_residual);
-    if (!solve.converged) {
-      std::ostringstream text;
-      text << "the adjoint cannot be solved: relative residual " << solve.relative_residual << " after "
-           << solve.iterations << " iterations, " << options_.relative_tolerance
-           << " is asked for; the state may be a saddle or a fold, where gradients do not exist";
-      return at_step(record, text.str());
-    }
+    const std::string failure = count_solve(step_.solve(rhs, column.p, options_.relative_tolerance), record,
+                                            "the adjoint", options_, totals_);
+    if (!failure.empty()) return failure;
   }
 
   for (std::size_t k = 0; k < columns.size(); ++k) {

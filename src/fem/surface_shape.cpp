@@ -1,3 +1,5 @@
+#include <utility>
+
 #include <Eigen/Geometry>
 
 #include "recoil/base/error.hpp"
@@ -8,14 +10,20 @@ namespace recoil::fem {
 
 namespace {
 
-/// Asks the owner of a vertex for its coefficient in an AreaSum (`other` = -1) or for that of the edge from
+/// Asks the owner of a vertex for its coefficient in an AreaField (`other` = -1) or for that of the edge from
 /// it to the vertex with the id `other`.
 struct AreaQuestion {
   GlobalIndex other;
   LocalIndex vertex;
 };
 
-double area_coefficient(const AreaSum& sum, const AreaQuestion& question) {
+/// Tells the owner how much an area changes.
+struct AreaChange {
+  AreaQuestion area;
+  double value;
+};
+
+double area_coefficient(const AreaField& sum, const AreaQuestion& question) {
   if (question.other < 0) return sum.vertices[question.vertex];
   const auto found = sum.edges.find({question.vertex, question.other});
   return found == sum.edges.end() ? 0 : found->second;
@@ -51,20 +59,34 @@ Eigen::Matrix3d measure_gradient(const Eigen::Matrix3d& corners) {
   return gradient;
 }
 
+template <int dim>
+Eigen::Matrix<double, dim, dim> rest_corners(const std::vector<SurfaceVertex<dim>>& vertices,
+                                             const std::array<LocalIndex, dim>& facet) {
+  Eigen::Matrix<double, dim, dim> corners;
+  for (std::size_t i = 0; i < dim; ++i)
+    corners.col(i) = Eigen::Map<const Eigen::Matrix<double, dim, 1>>(vertices[facet[i]].rest.data());
+  return corners;
+}
+
+/// The primitives whose measures the areas are made of.
+template <int dim>
+const std::vector<std::array<LocalIndex, dim>>& primitives_with_area(const CollisionSurface<dim>& surface) {
+  if constexpr (dim == 2)
+    return surface.edges();
+  else
+    return surface.faces();
+}
+
 } // namespace
 
 template <int dim>
 std::vector<typename CollisionSurface<dim>::Point>
-CollisionSurface<dim>::area_gradient(const AreaSum& sum) const {
+CollisionSurface<dim>::area_gradient(const AreaField& sum) const {
   RECOIL_ASSERT(std::ssize(sum.vertices) == num_owned_);
-  const std::vector<std::array<LocalIndex, dim>>* facets;
-  if constexpr (dim == 2)
-    facets = &edges_;
-  else
-    facets = &faces_;
+  const auto& facets = primitives_with_area(*this);
   const int own = comm().rank();
   std::vector<std::vector<AreaQuestion>> questions(comm().size());
-  for (const auto& facet : *facets)
+  for (const auto& facet : facets)
     for_each_area_of<dim>(facet, vertices_, [&](int rank, const AreaQuestion& question) {
       if (rank != own) questions[rank].push_back(question);
     });
@@ -76,52 +98,101 @@ CollisionSurface<dim>::area_gradient(const AreaSum& sum) const {
 
   std::vector<Point> gradient(vertices_.size(), Point::Zero());
   std::vector<std::size_t> next(answers.size(), 0);
-  for (const auto& facet : *facets) {
+  for (const auto& facet : facets) {
     double coefficient = 0;
     for_each_area_of<dim>(facet, vertices_, [&](int rank, const AreaQuestion& question) {
       const std::size_t r = rank;
       coefficient += rank == own ? area_coefficient(sum, question) : answers[r][next[r]++];
     });
     if (coefficient == 0) continue;
-    Eigen::Matrix<double, dim, dim> corners;
-    for (std::size_t i = 0; i < dim; ++i)
-      corners.col(i) = Eigen::Map<const Point>(vertices_[facet[i]].rest.data());
-    const Eigen::Matrix<double, dim, dim> of_facet = coefficient / dim * measure_gradient(corners);
+    const Eigen::Matrix<double, dim, dim> of_facet =
+        coefficient / dim * measure_gradient(rest_corners<dim>(vertices_, facet));
     for (std::size_t i = 0; i < dim; ++i) gradient[facet[i]] += of_facet.col(i);
   }
   return gradient;
 }
 
 template <int dim>
-void CollisionSurface<dim>::add_to_rest(const std::vector<Point>& field, std::span<Point> mesh_vertices,
-                                        std::span<Point> obstacle_vertices) const {
+AreaField CollisionSurface<dim>::area_changes(const std::vector<Point>& field) const {
   RECOIL_ASSERT(field.size() == vertices_.size());
-  std::vector<const Point*> of_node(space_->num_nodes(), nullptr);
-  for (std::size_t v = 0; v < field.size(); ++v)
-    if (nodes_[v] >= 0)
-      of_node[nodes_[v]] = &field[v];
-    else
-      obstacle_vertices[obstacle_vertices_[v]] += field[v];
+  const int own = comm().rank();
+  AreaField changes{std::vector<double>(num_owned_, 0.0), {}};
+  const auto add = [&](const AreaChange& change) {
+    const auto& [other, vertex] = change.area;
+    (other < 0 ? changes.vertices[vertex] : changes.edges[{vertex, other}]) += change.value;
+  };
+  std::vector<std::vector<AreaChange>> elsewhere(comm().size());
+  for (const auto& facet : primitives_with_area(*this)) {
+    Eigen::Matrix<double, dim, dim> motion;
+    for (std::size_t i = 0; i < dim; ++i) motion.col(i) = field[facet[i]];
+    const double value =
+        measure_gradient(rest_corners<dim>(vertices_, facet)).cwiseProduct(motion).sum() / dim;
+    for_each_area_of<dim>(facet, vertices_, [&](int rank, const AreaQuestion& area) {
+      if (rank == own)
+        add({area, value});
+      else
+        elsewhere[rank].push_back({area, value});
+    });
+  }
+  for (const auto& from_rank : parallel::exchange(comm(), elsewhere))
+    for (const AreaChange& change : from_rank) add(change);
+  return changes;
+}
+
+template <int dim>
+template <class Act>
+void CollisionSurface<dim>::for_each_carrier(Act act) const {
+  std::vector<LocalIndex> of_node(space_->num_nodes(), -1);
+  for (LocalIndex v = 0; v < num_vertices(); ++v)
+    if (nodes_[v] >= 0) of_node[nodes_[v]] = v;
   for (const BoundaryFacet& facet : space_->boundary_facets()) {
     const LagrangeBasis<dim>& basis = space_->basis(space_->order(facet.cell));
     const auto& cell = space_->mesh().cells[facet.cell];
     for (const int node : basis.facet_nodes(facet.facet)) {
       const LocalIndex local = space_->cell_nodes(facet.cell)[node];
       // Every node once, in whichever cell comes first.
-      const Point* value = std::exchange(of_node[local], nullptr);
-      if (value == nullptr) continue;
-      for (std::size_t i = 0; i <= dim; ++i)
-        mesh_vertices[cell[i]] += static_cast<double>(basis.multi_index(node)[i]) / basis.order() * *value;
+      const LocalIndex vertex = std::exchange(of_node[local], -1);
+      for (std::size_t i = 0; vertex >= 0 && i <= dim; ++i)
+        act(vertex, cell[i], static_cast<double>(basis.multi_index(node)[i]) / basis.order());
     }
   }
 }
 
+template <int dim>
+void CollisionSurface<dim>::add_to_rest(const std::vector<Point>& field, std::span<Point> mesh_vertices,
+                                        std::span<Point> obstacle_vertices) const {
+  RECOIL_ASSERT(field.size() == vertices_.size());
+  for (std::size_t v = 0; v < field.size(); ++v)
+    if (nodes_[v] < 0) obstacle_vertices[obstacle_vertices_[v]] += field[v];
+  for_each_carrier([&](LocalIndex vertex, LocalIndex carrier, double share) {
+    mesh_vertices[carrier] += share * field[vertex];
+  });
+}
+
+template <int dim>
+std::vector<typename CollisionSurface<dim>::Point>
+CollisionSurface<dim>::rest_changes(std::span<const Point> mesh_vertices,
+                                    std::span<const Point> obstacle_vertices) const {
+  std::vector<Point> field(vertices_.size(), Point::Zero());
+  for (std::size_t v = 0; v < field.size() && !obstacle_vertices.empty(); ++v)
+    if (nodes_[v] < 0) field[v] = obstacle_vertices[obstacle_vertices_[v]];
+  if (!mesh_vertices.empty())
+    for_each_carrier([&](LocalIndex vertex, LocalIndex carrier, double share) {
+      field[vertex] += share * mesh_vertices[carrier];
+    });
+  return field;
+}
+
 #define RECOIL_INSTANTIATE(dim)                                                                              \
-  template std::vector<Eigen::Matrix<double, dim, 1>> CollisionSurface<dim>::area_gradient(const AreaSum&)   \
+  template std::vector<Eigen::Matrix<double, dim, 1>> CollisionSurface<dim>::area_gradient(const AreaField&) \
       const;                                                                                                 \
   template void CollisionSurface<dim>::add_to_rest(const std::vector<Eigen::Matrix<double, dim, 1>>&,        \
                                                    std::span<Eigen::Matrix<double, dim, 1>>,                 \
-                                                   std::span<Eigen::Matrix<double, dim, 1>>) const;
+                                                   std::span<Eigen::Matrix<double, dim, 1>>) const;          \
+  template AreaField CollisionSurface<dim>::area_changes(const std::vector<Eigen::Matrix<double, dim, 1>>&)  \
+      const;                                                                                                 \
+  template std::vector<Eigen::Matrix<double, dim, 1>> CollisionSurface<dim>::rest_changes(                   \
+      std::span<const Eigen::Matrix<double, dim, 1>>, std::span<const Eigen::Matrix<double, dim, 1>>) const;
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

@@ -24,10 +24,14 @@ ObjectiveValue evaluate_terms(const ForwardProblem& problem) {
   return result;
 }
 
+static bool is_finite(const std::vector<double>& values) {
+  return std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+}
+
 std::string find_not_finite(const ForwardModel& model, const ParameterValues& gradient) {
   std::string found;
   for (std::size_t k = 0; k < gradient.size(); ++k)
-    if (model.comm().any(!std::ranges::all_of(gradient[k], [](double g) { return std::isfinite(g); })))
+    if (model.comm().any(!is_finite(gradient[k])))
       found = fmt::format("the derivative by '{}' is not finite: the objective is too large for double "
                           "precision, or not differentiable here",
                           model.parameter_name(k));
@@ -36,18 +40,24 @@ std::string find_not_finite(const ForwardModel& model, const ParameterValues& gr
 
 ProblemSweep::ProblemSweep(ForwardProblem& problem, const std::vector<stepping::StepRecord>& records,
                            StateStore& store, int history, const SweepSettings& settings)
+    : ProblemSweep(problem, problem.adjoint(std::ssize(records)), records, store, history, settings) {}
+
+ProblemSweep::ProblemSweep(ForwardProblem& problem, std::unique_ptr<AdjointProblem> adjoint,
+                           const std::vector<stepping::StepRecord>& records, StateStore& store, int history,
+                           const SweepSettings& settings)
     : states_(records, store, problem.solver(), history, settings.state_budget, settings.stop_if_interrupted),
-      adjoint_(problem.adjoint(std::ssize(records))),
+      adjoint_(std::move(adjoint)),
       sweep_(records, states_, adjoint_->objective(), adjoint_->step(), {settings.tolerance}) {}
 
 /// The last run and what is known of it.
 struct ReducedObjective::Run {
   ParameterValues values;
-  std::unique_ptr<ForwardProblem> problem; ///< null once it has been swept
+  std::unique_ptr<ForwardProblem> problem; ///< null once gradient() has swept it
   StatesInMemory states{1};
   bool has_states = false;
   std::vector<stepping::StepRecord> records;
   ObjectiveValue value;
+  std::vector<double> residuals; ///< of a least-squares problem
   std::optional<ObjectiveGradient> gradient;
 };
 
@@ -57,24 +67,58 @@ ReducedObjective::ReducedObjective(const ForwardModel& model, Options options)
 ReducedObjective::ReducedObjective(ReducedObjective&&) noexcept = default;
 ReducedObjective::~ReducedObjective() = default;
 
+bool ReducedObjective::is_at(const ParameterValues& q) const {
+  return run_ && model_.comm().all(run_->values == q);
+}
+
 ObjectiveValue ReducedObjective::value(const ParameterValues& q) {
-  if (!run_ || !model_.comm().all(run_->values == q)) run(q, options_.store_every);
+  if (!is_at(q)) run(q, options_.store_every);
   return run_->value;
 }
 
 ObjectiveGradient ReducedObjective::gradient(const ParameterValues& q) {
-  const bool is_at = run_ && model_.comm().all(run_->values == q);
-  if (is_at && run_->gradient) return *run_->gradient;
-  if (!is_at || !run_->has_states) run(q, std::max(options_.store_every, 1));
+  if (is_at(q) && run_->gradient) return *run_->gradient;
+  run_with_states(q);
   run_->gradient.emplace().failure = run_->value.failure;
   if (run_->value.failure.empty()) try {
-      run_->gradient = sweep_back();
+      run_->gradient = sweep_back(run_->problem->adjoint(std::ssize(run_->records)));
     } catch (const InputError& error) {
       run_->gradient->failure = error.what(); // a term that has no derivative here
     }
   run_->problem.reset();
   run_->states = StatesInMemory(1);
+  run_->has_states = false;
   return *run_->gradient;
+}
+
+std::vector<double> ReducedObjective::residuals(const ParameterValues& q) {
+  value(q);
+  return run_->residuals;
+}
+
+ResidualChanges ReducedObjective::jacobian(const ParameterValues& q,
+                                           const std::vector<ParameterValues>& directions) {
+  run_with_states(q);
+  ResidualChanges result;
+  result.failure = run_->value.failure;
+  if (result.failure.empty()) try {
+      result = sweep_forward(*run_->problem->tangent(directions, std::ssize(run_->records)));
+    } catch (const InputError& error) {
+      result.failure = error.what(); // a parameter that has no tangent
+    }
+  return result;
+}
+
+ObjectiveGradient ReducedObjective::jacobian_transposed(const ParameterValues& q, std::span<const double> y) {
+  run_with_states(q);
+  ObjectiveGradient result;
+  result.failure = run_->value.failure;
+  if (result.failure.empty()) try {
+      result = sweep_back(run_->problem->residual_adjoint(y, std::ssize(run_->records)));
+    } catch (const InputError& error) {
+      result.failure = error.what();
+    }
+  return result;
 }
 
 /// Runs forward with `q`, and keeps the states after every `store_every` steps, if any.
@@ -94,6 +138,11 @@ void ReducedObjective::run(const ParameterValues& q, int store_every) {
     throw;
   }
   if (!run_->has_states) run_->problem.reset();
+}
+
+/// Sees to it that the states at `q` are there, if there are any.
+void ReducedObjective::run_with_states(const ParameterValues& q) {
+  if (!is_at(q) || !run_->has_states) run(q, std::max(options_.store_every, 1));
 }
 
 void ReducedObjective::take_steps() {
@@ -119,12 +168,14 @@ void ReducedObjective::take_steps() {
     if (run_->has_states) run_->states.see_end_of_step(steps);
   }
   run_->value = evaluate_terms(problem);
+  if (problem.is_least_squares()) run_->residuals = problem.residuals();
   run_->value.same_steps = like_ == nullptr || std::ranges::equal(run_->records, *like_);
 }
 
-ObjectiveGradient ReducedObjective::sweep_back() {
+ObjectiveGradient ReducedObjective::sweep_back(std::unique_ptr<AdjointProblem> adjoint) {
   ObjectiveGradient result;
-  ProblemSweep at(*run_->problem, run_->records, run_->states, model_.history(), options_.sweep);
+  ProblemSweep at(*run_->problem, std::move(adjoint), run_->records, run_->states, model_.history(),
+                  options_.sweep);
   while (at.sweep().next() >= 0) {
     options_.sweep.stop_if_interrupted();
     result.failure = at.sweep().advance();
@@ -136,6 +187,30 @@ ObjectiveGradient ReducedObjective::sweep_back() {
   result.objective_correction = totals.objective_correction;
   result.values = at.adjoint().gradient();
   result.failure = find_not_finite(model_, result.values);
+  return result;
+}
+
+ResidualChanges ReducedObjective::sweep_forward(TangentProblem& tangent) {
+  ResidualChanges result;
+  adjoint::TangentSweep sweep(tangent.step(), tangent.residuals(), model_.history(),
+                              {options_.sweep.tolerance});
+  StoredStates states(run_->records, run_->states, run_->problem->solver(), model_.history(),
+                      options_.sweep.state_budget, options_.sweep.stop_if_interrupted);
+  states.visit([](const stepping::StepRecord&) { return true; },
+               [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
+                 options_.sweep.stop_if_interrupted();
+                 if (result.failure.empty()) result.failure = sweep.advance(record, u, v);
+               });
+  result.linear_iterations = sweep.totals().linear_iterations;
+  result.largest_relative_residual = sweep.totals().largest_relative_residual;
+  for (std::size_t k = 0; result.failure.empty() && k < tangent.step().num_directions(); ++k) {
+    result.columns.push_back(tangent.change_of_residuals(k));
+    if (model_.comm().any(!is_finite(result.columns.back())))
+      result.failure =
+          fmt::format("the change of the residuals along direction {} is not finite: they are too "
+                      "large for double precision, or not differentiable here",
+                      k + 1);
+  }
   return result;
 }
 

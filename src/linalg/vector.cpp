@@ -61,6 +61,12 @@ void Vector::update_ghosts() {
   RECOIL_PETSC(VecGhostUpdateEnd(vec_.get(), INSERT_VALUES, SCATTER_FORWARD));
 }
 
+void Vector::add_ghosts_to_owners() {
+  RECOIL_PETSC(VecGhostUpdateBegin(vec_.get(), ADD_VALUES, SCATTER_REVERSE));
+  RECOIL_PETSC(VecGhostUpdateEnd(vec_.get(), ADD_VALUES, SCATTER_REVERSE));
+  std::ranges::fill(write_local().subspan(owned_size()), 0.0);
+}
+
 void Vector::fill(double value) { std::ranges::fill(write_local(), value); }
 
 void Vector::copy_from(const Vector& other) { std::ranges::copy(other.local(), write_local().begin()); }

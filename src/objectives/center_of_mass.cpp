@@ -3,67 +3,83 @@
 #include "objectives/integration_points.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/fem/dirichlet.hpp"
+#include "recoil/objectives/least_squares.hpp"
 
 namespace recoil::objectives {
 
 namespace {
 
-/// A function of the centre of mass.
+/// The centre of mass of a region and its derivatives.
 template <int dim>
-class OfCenterOfMass : public Objective<dim> {
-protected:
+class MassCenter {
+public:
   using Point = Eigen::Matrix<double, dim, 1>;
 
-public:
-  OfCenterOfMass(std::string_view name, const Region<dim>& region, potentials::Density density)
-      : name_(name), space_(region.space), points_(region), density_(std::move(density)) {
+  /// @param name of the objective, for messages. Collective.
+  MassCenter(std::string_view name, const Region<dim>& region, potentials::Density density)
+      : space_(region.space), points_(region), density_(std::move(density)) {
     double mass = 0;
     points_.visit(false, [&](const auto& point) { mass += point.weight * density_at(point); });
     mass_ = space_->comm().sum(mass);
-    if (!(mass_ > 0)) throw InputError(std::string(name_) + ": the bodies of the objective have no mass");
+    if (!(mass_ > 0)) throw InputError(std::string(name) + ": the bodies of the objective have no mass");
   }
 
-  std::string_view name() const override { return name_; }
-  std::vector<Quantity> depends_on() const override {
+  static std::vector<Quantity> depends_on() {
     return {quantities::displacement, quantities::density, quantities::vertices};
   }
-  double value(const ObservedState& state) override { return value(center(state.u), state.time); }
+  const parallel::Communicator& comm() const { return space_->comm(); }
 
-  void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double>,
-                       parameters::PhysicalGradient<dim>& g) override {
-    const Point c = center(state.u);
-    const Point by_moment = by_center(c, state.time) / mass_;
+  /// c. Collective.
+  Point at(std::span<const double> u) const {
+    Point moment = Point::Zero();
+    points_.visit(false, [&](const auto& point) {
+      moment += point.weight * density_at(point) * (point.rest + point.interpolate(u));
+    });
+    comm().sum(std::span<double>(moment.data(), dim));
+    return moment / mass_;
+  }
+
+  /// dc along changes of u, density and rest positions. Collective.
+  Point tangent(std::span<const double> u, std::span<const double> du,
+                const parameters::PhysicalDirection<dim>& dq) const {
+    const Point c = at(u);
+    const auto* by_density = dq.find_numbers(quantities::density);
+    const auto* moved = dq.rest_positions();
+    Point sum = Point::Zero();
+    points_.visit(false, [&](const auto& point) {
+      const double rho = density_at(point);
+      // d(moment / mass): the moment about the centre itself.
+      const Point arm = point.rest + point.interpolate(u) - c;
+      Point change = rho * point.interpolate(du);
+      if (by_density) change += (*by_density)[point.cell] * arm;
+      if (moved) change += rho * (point.interpolate_vertices(*moved) + point.divergence(*moved) * arm);
+      sum += point.weight * change;
+    });
+    comm().sum(std::span<double>(sum.data(), dim));
+    return sum / mass_;
+  }
+
+  /// The transpose, for `by_center` that all ranks have. Collective.
+  void add_products(std::span<const double> u, const Point& by_center, std::span<double> du,
+                    parameters::PhysicalGradient<dim>& g) const {
+    const Point c = at(u), by_moment = by_center / mass_;
     auto& by_density = g.numbers(quantities::density);
     auto* by_vertex = g.rest_positions();
     points_.visit(true, [&](const auto& point) {
       const double rho = density_at(point);
-      point.add_to_nodes(factor * point.weight * rho * by_moment, space_->num_owned_nodes(), du);
+      point.add_to_nodes(point.weight * rho * by_moment, space_->num_owned_nodes(), du);
       if (!point.owned) return;
-      // d(moment / mass): the moment about the centre itself.
-      const double share = by_moment.dot(point.rest + point.interpolate(state.u) - c);
-      by_density[point.cell] += factor * point.weight * share;
-      if (by_vertex) point.add_to_vertices(factor, rho * share, rho * by_moment, *by_vertex);
+      const double share = by_moment.dot(point.rest + point.interpolate(u) - c);
+      by_density[point.cell] += point.weight * share;
+      if (by_vertex) point.add_to_vertices(1, rho * share, rho * by_moment, *by_vertex);
     });
   }
-
-protected:
-  virtual double value(const Point& center, double time) const = 0;
-  virtual Point by_center(const Point& center, double time) const = 0;
 
 private:
   double density_at(const IntegrationPoint<dim>& point) const {
     return density_(point.cell, fem::expression_point<dim>(point.rest, 0));
   }
-  Point center(std::span<const double> u) const {
-    Point moment = Point::Zero();
-    points_.visit(false, [&](const auto& point) {
-      moment += point.weight * density_at(point) * (point.rest + point.interpolate(u));
-    });
-    space_->comm().sum(std::span<double>(moment.data(), dim));
-    return moment / mass_;
-  }
 
-  std::string_view name_;
   const fem::FunctionSpace<dim>* space_;
   IntegrationPoints<dim> points_;
   potentials::Density density_;
@@ -71,38 +87,67 @@ private:
 };
 
 template <int dim>
-class CenterOfMass final : public OfCenterOfMass<dim> {
-  using typename OfCenterOfMass<dim>::Point;
+class CenterOfMass final : public LeastSquaresObjective<dim> {
+  using Point = Eigen::Matrix<double, dim, 1>;
 
 public:
   CenterOfMass(const Region<dim>& region, potentials::Density density, Track<dim> target)
-      : OfCenterOfMass<dim>("center_of_mass", region, std::move(density)), target_(std::move(target)) {}
+      : LeastSquaresObjective<dim>(region.comm()), center_("center_of_mass", region, std::move(density)),
+        target_(std::move(target)) {}
+
+  std::string_view name() const override { return "center_of_mass"; }
+  std::vector<Quantity> depends_on() const override { return center_.depends_on(); }
   void check_time(double time) const override { target_.at(time); }
   std::vector<double> observation_times() const override { return target_.observation_times(); }
 
+  /// dim rows on the first rank.
+  std::size_t num_residuals() const override { return center_.comm().rank() == 0 ? dim : 0; }
+  std::size_t num_data(double time) const override {
+    return num_residuals() > 0 ? (target_.at(time).inverse_sd.array() != 0).count() : 0;
+  }
+  std::vector<double> residuals(const ObservedState& state) override {
+    const auto target = target_.at(state.time);
+    return rows(target.inverse_sd.cwiseProduct(center_.at(state.u) - target.position));
+  }
+  std::vector<double> residual_tangent(const ObservedState& state, std::span<const double> du,
+                                       std::span<const double>,
+                                       const parameters::PhysicalDirection<dim>& dq) override {
+    return rows(target_.at(state.time).inverse_sd.cwiseProduct(center_.tangent(state.u, du, dq)));
+  }
+  void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
+                             std::span<double>, parameters::PhysicalGradient<dim>& g) override {
+    const Point inverse_sd = target_.at(state.time).inverse_sd;
+    Point by_center = Point::Zero();
+    for (std::size_t i = 0; i < y.size(); ++i) by_center[i] = y[i] * inverse_sd[i];
+    center_.comm().sum(std::span<double>(by_center.data(), dim));
+    center_.add_products(state.u, by_center, du, g);
+  }
+
 private:
-  double value(const Point& center, double time) const override {
-    const auto target = target_.at(time);
-    return target.inverse_sd.cwiseProduct(center - target.position).squaredNorm();
-  }
-  Point by_center(const Point& center, double time) const override {
-    const auto target = target_.at(time);
-    return 2 * target.inverse_sd.cwiseAbs2().cwiseProduct(center - target.position);
-  }
+  std::vector<double> rows(const Point& r) const { return {r.begin(), r.begin() + num_residuals()}; }
+
+  MassCenter<dim> center_;
   Track<dim> target_;
 };
 
 template <int dim>
-class Height final : public OfCenterOfMass<dim> {
-  using typename OfCenterOfMass<dim>::Point;
+class Height final : public Objective<dim> {
+  using Point = Eigen::Matrix<double, dim, 1>;
 
 public:
   Height(const Region<dim>& region, potentials::Density density, int axis)
-      : OfCenterOfMass<dim>("height", region, std::move(density)), axis_(axis) {}
+      : center_("height", region, std::move(density)), axis_(axis) {}
+
+  std::string_view name() const override { return "height"; }
+  std::vector<Quantity> depends_on() const override { return center_.depends_on(); }
+  double value(const ObservedState& state) override { return -center_.at(state.u)[axis_]; }
+  void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double>,
+                       parameters::PhysicalGradient<dim>& g) override {
+    center_.add_products(state.u, -factor * Point::Unit(axis_), du, g);
+  }
 
 private:
-  double value(const Point& center, double) const override { return -center[axis_]; }
-  Point by_center(const Point&, double) const override { return -Point::Unit(axis_); }
+  MassCenter<dim> center_;
   int axis_;
 };
 

@@ -130,4 +130,15 @@ double Composition::factor(std::size_t term, std::size_t state) const {
   return linear * t.power * std::pow(sum, t.power - 1);
 }
 
+std::string Composition::obstacle_to_squares(std::size_t term) const {
+  const Term& t = terms_[term];
+  if (t.power != 1) return "its sum over time is raised to the power " + shown(t.power);
+  if (t.weight < 0) return "its weight is negative, " + shown(t.weight);
+  return "";
+}
+
+double Composition::residual_factor(std::size_t term, std::size_t state) const {
+  return std::sqrt(terms_[term].weight * weights_[term][state]);
+}
+
 } // namespace recoil::objectives

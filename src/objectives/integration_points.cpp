@@ -44,6 +44,15 @@ GlobalIndex IntegrationPoints<dim>::num_owned() const {
 }
 
 template <int dim>
+std::size_t IntegrationPoints<dim>::num_owned_points() const {
+  std::size_t count = 0;
+  for (const Element& element : elements_)
+    if (element.cell < space_->mesh().num_owned_cells)
+      count += tables_[space_->order(element.cell)].num_points;
+  return count;
+}
+
+template <int dim>
 std::vector<LocalIndex> IntegrationPoints<dim>::element_nodes(const Element& element) const {
   const auto cell_nodes = space_->cell_nodes(element.cell);
   if (element.facet < 0) return {cell_nodes.begin(), cell_nodes.end()};

@@ -33,10 +33,22 @@ struct IntegrationPoint {
     for (std::size_t a = 0; a < nodes.size(); ++a) sum += basis[a] * fem::node_block<dim>(field, nodes[a]);
     return sum;
   }
-  /// Adds phi_a * by_value to the owned entries of a nodal field.
-  void add_to_nodes(const Point& by_value, LocalIndex num_owned_nodes, std::span<double> field) const {
+  /// A field with a value per local vertex here.
+  Point interpolate_vertices(const std::vector<Point>& field) const {
+    Point sum = Point::Zero();
+    for (std::size_t b = 0; b < vertices.size(); ++b) sum += barycentric[b] * field[vertices[b]];
+    return sum;
+  }
+  /// Its divergence along the cell or facet: the relative change of the weight where the vertices move so.
+  double divergence(const std::vector<Point>& field) const {
+    double sum = 0;
+    for (std::size_t b = 0; b < vertices.size(); ++b) sum += gradients[b].dot(field[vertices[b]]);
+    return sum;
+  }
+  /// Adds phi_a * by_value to the first `num_nodes` entries of a nodal field.
+  void add_to_nodes(const Point& by_value, LocalIndex num_nodes, std::span<double> field) const {
     for (std::size_t a = 0; a < nodes.size(); ++a)
-      if (nodes[a] < num_owned_nodes) fem::node_block<dim>(field, nodes[a]) += basis[a] * by_value;
+      if (nodes[a] < num_nodes) fem::node_block<dim>(field, nodes[a]) += basis[a] * by_value;
   }
   /// Derivative of factor * weight * j(rest position) by the vertices: through the position (j_X) and the
   /// measure (j) [Huang et al. 2024, section 8].
@@ -59,6 +71,8 @@ public:
 
   /// Cells or facets of owned cells, on this rank.
   GlobalIndex num_owned() const;
+  /// Their quadrature points.
+  std::size_t num_owned_points() const;
 
   /// act(point) at every point; those of ghost cells too where `with_ghosts`, which complete sums at owned
   /// nodes.

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "recoil/base/error.hpp"
+#include "recoil/objectives/least_squares.hpp"
 
 namespace recoil::objectives {
 
@@ -11,11 +12,11 @@ namespace {
 
 /// Observed positions or displacements of material points.
 template <int dim>
-class Markers final : public Objective<dim> {
+class Markers final : public LeastSquaresObjective<dim> {
   using Point = Eigen::Matrix<double, dim, 1>;
 
-  /// A marker in a local cell.
-  struct LocalMarker {
+  /// A marker in an owned cell.
+  struct OwnedMarker {
     std::size_t number; ///< in tracks_
     LocalIndex cell;
     std::array<double, dim + 1> barycentric;
@@ -25,25 +26,23 @@ class Markers final : public Objective<dim> {
 public:
   Markers(std::string_view name, bool sees_positions, const fem::FunctionSpace<dim>& space,
           std::vector<Marker<dim>> markers)
-      : name_(name), sees_positions_(sees_positions), space_(&space) {
+      : LeastSquaresObjective<dim>(space.comm()), name_(name), sees_positions_(sees_positions),
+        space_(&space) {
     if (markers.empty()) throw InputError(std::string(name_) + ": the list of points is empty");
     const mesh::DistributedMesh<dim>& mesh = space.mesh();
-    std::unordered_map<GlobalIndex, LocalIndex> local;
-    for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) local[mesh.cell_ids[cell]] = cell;
-    GlobalIndex owned = 0;
+    std::unordered_map<GlobalIndex, LocalIndex> owned;
+    for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) owned[mesh.cell_ids[cell]] = cell;
     for (std::size_t m = 0; m < markers.size(); ++m) {
       tracks_.push_back(std::move(markers[m].track));
       const MaterialPoint<dim>& point = markers[m].point;
-      const auto found = local.find(point.cell);
-      if (found == local.end()) continue;
-      const LocalIndex cell = found->second;
-      owned += is_owned(cell) ? 1 : 0;
-      const auto& basis = space.basis(space.order(cell));
-      LocalMarker marker{m, cell, point.barycentric, std::vector<double>(basis.num_nodes())};
+      const auto found = owned.find(point.cell);
+      if (found == owned.end()) continue;
+      const auto& basis = space.basis(space.order(found->second));
+      OwnedMarker marker{m, found->second, point.barycentric, std::vector<double>(basis.num_nodes())};
       basis.values(Eigen::Map<const Point>(point.barycentric.data() + 1), marker.basis);
       markers_.push_back(std::move(marker));
     }
-    if (space.comm().sum(owned) != std::ssize(tracks_))
+    if (space.comm().sum(GlobalIndex{std::ssize(markers_)}) != std::ssize(tracks_))
       throw InputError(std::string(name_) + ": a point lies in a cell that the mesh does not have");
   }
 
@@ -68,56 +67,86 @@ public:
     return all;
   }
 
-  double value(const ObservedState& state) override {
-    check_time(state.time);
-    double sum = 0;
-    for (const LocalMarker& marker : markers_)
-      if (is_owned(marker.cell)) sum += evaluate(marker, state).value;
-    return space_->comm().sum(sum);
+  /// dim rows per marker.
+  std::size_t num_residuals() const override { return dim * markers_.size(); }
+  std::size_t num_data(double time) const override {
+    std::size_t count = 0;
+    for (const OwnedMarker& marker : markers_)
+      count += (tracks_[marker.number].at(time).inverse_sd.array() != 0).count();
+    return count;
   }
 
-  void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double>,
-                       parameters::PhysicalGradient<dim>& g) override {
+  std::vector<double> residuals(const ObservedState& state) override {
+    check_time(state.time); // on all ranks, not where the marker is
+    std::vector<double> rows;
+    for (const OwnedMarker& marker : markers_) {
+      const auto target = target_of(marker, state);
+      Point r = at_nodes(marker, state.u) - target.position;
+      if (sees_positions_) r += at_vertices(marker, space_->mesh().vertices);
+      r = r.cwiseProduct(target.inverse_sd).eval();
+      rows.insert(rows.end(), r.begin(), r.end());
+    }
+    return rows;
+  }
+
+  std::vector<double> residual_tangent(const ObservedState& state, std::span<const double> du,
+                                       std::span<const double>,
+                                       const parameters::PhysicalDirection<dim>& dq) override {
+    check_time(state.time);
+    std::vector<double> rows;
+    for (const OwnedMarker& marker : markers_) {
+      Point dr = at_nodes(marker, du);
+      if (const auto* moved = dq.rest_positions(); moved && sees_positions_)
+        dr += at_vertices(marker, *moved);
+      dr = dr.cwiseProduct(target_of(marker, state).inverse_sd).eval();
+      rows.insert(rows.end(), dr.begin(), dr.end());
+    }
+    return rows;
+  }
+
+  void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
+                             std::span<double>, parameters::PhysicalGradient<dim>& g) override {
     check_time(state.time);
     auto* by_vertex = sees_positions_ ? g.rest_positions() : nullptr;
-    for (const LocalMarker& marker : markers_) {
-      const Point by_position = factor * evaluate(marker, state).by_position;
+    linalg::Vector by_node(space_->layout());
+    const std::span<double> field = by_node.write_local();
+    for (std::size_t m = 0; m < markers_.size(); ++m) {
+      const OwnedMarker& marker = markers_[m];
+      const Point by_position =
+          target_of(marker, state).inverse_sd.cwiseProduct(Eigen::Map<const Point>(&y[dim * m]));
       const auto nodes = space_->cell_nodes(marker.cell);
-      // Ghost cells complete the sums at owned nodes.
       for (std::size_t a = 0; a < nodes.size(); ++a)
-        if (nodes[a] < space_->num_owned_nodes())
-          fem::node_block<dim>(du, nodes[a]) += marker.basis[a] * by_position;
-      if (!is_owned(marker.cell) || !by_vertex) continue;
+        fem::node_block<dim>(field, nodes[a]) += marker.basis[a] * by_position;
+      if (!by_vertex) continue;
       const auto& vertices = space_->mesh().cells[marker.cell];
       for (std::size_t b = 0; b <= dim; ++b) (*by_vertex)[vertices[b]] += marker.barycentric[b] * by_position;
     }
+    add_to_owned(by_node, du);
   }
 
 private:
-  struct Evaluation {
-    double value;
-    Point by_position;
-  };
-  bool is_owned(LocalIndex cell) const { return cell < space_->mesh().num_owned_cells; }
-
-  Evaluation evaluate(const LocalMarker& marker, const ObservedState& state) const {
-    const auto target = tracks_[marker.number].at(state.time);
+  auto target_of(const OwnedMarker& marker, const ObservedState& state) const {
+    return tracks_[marker.number].at(state.time);
+  }
+  Point at_vertices(const OwnedMarker& marker, const std::vector<Point>& values) const {
+    Point sum = Point::Zero();
     const auto& vertices = space_->mesh().cells[marker.cell];
+    for (std::size_t b = 0; b <= dim; ++b) sum += marker.barycentric[b] * values[vertices[b]];
+    return sum;
+  }
+  Point at_nodes(const OwnedMarker& marker, std::span<const double> field) const {
+    Point sum = Point::Zero();
     const auto nodes = space_->cell_nodes(marker.cell);
-    Point r = -target.position;
-    for (std::size_t b = 0; sees_positions_ && b <= dim; ++b)
-      r += marker.barycentric[b] * space_->mesh().vertices[vertices[b]];
     for (std::size_t a = 0; a < nodes.size(); ++a)
-      r += marker.basis[a] * fem::node_block<dim>(state.u, nodes[a]);
-    const Point weighted = target.inverse_sd.cwiseProduct(r);
-    return {weighted.squaredNorm(), 2 * target.inverse_sd.cwiseProduct(weighted)};
+      sum += marker.basis[a] * fem::node_block<dim>(field, nodes[a]);
+    return sum;
   }
 
   std::string_view name_;
   bool sees_positions_; ///< else displacements
   const fem::FunctionSpace<dim>* space_;
   std::vector<Track<dim>> tracks_; ///< of all markers, on every rank
-  std::vector<LocalMarker> markers_;
+  std::vector<OwnedMarker> markers_;
 };
 
 } // namespace

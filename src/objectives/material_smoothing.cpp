@@ -7,6 +7,7 @@
 #include "objectives/ghost_cells.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/fem/reference/lagrange.hpp"
+#include "recoil/objectives/least_squares.hpp"
 #include "recoil/parallel/communicator.hpp"
 
 namespace recoil::objectives {
@@ -38,11 +39,11 @@ std::vector<CellPair> neighbours_across_faces(const Region<dim>& region) {
 }
 
 template <int dim>
-class MaterialSmoothing final : public Objective<dim> {
+class MaterialSmoothing final : public LeastSquaresObjective<dim> {
 public:
   MaterialSmoothing(Region<dim> region, CellConstants constants)
-      : region_(std::move(region)), constants_(std::move(constants)),
-        ghosts_(find_ghost_cells(region_.mesh())) {
+      : LeastSquaresObjective<dim>(region.comm()), region_(std::move(region)),
+        constants_(std::move(constants)), ghosts_(find_ghost_cells(region_.mesh())) {
     parallel::collectively(region_.comm(), [&] { check(); });
     for (const CellPair& pair : neighbours_across_faces(region_))
       if (law_of(pair[0]) == law_of(pair[1])) pairs_.push_back(pair);
@@ -55,25 +56,36 @@ public:
     return result;
   }
 
-  double value(const ObservedState&) override {
-    double sum = 0;
-    for (const auto& [one, other] : pairs_)
-      for (std::size_t k = 0; k < count(); ++k) {
-        const double a = constants_.values[entry(one, k)], b = constants_.values[entry(other, k)];
-        sum += (1 - b / a) * (1 - b / a) + (1 - a / b) * (1 - a / b);
-      }
-    return region_.comm().sum(sum);
+  /// Two rows per pair and constant.
+  std::size_t num_residuals() const override { return 2 * pairs_.size() * count(); }
+
+  std::vector<double> residuals(const ObservedState&) override {
+    std::vector<double> rows;
+    for_each_ratio([&](const auto& ratio) { rows.push_back(1 - ratio.b / ratio.a); });
+    return rows;
   }
 
-  void add_derivatives(const ObservedState&, double factor, std::span<double>, std::span<double>,
-                       parameters::PhysicalGradient<dim>& g) override {
+  std::vector<double> residual_tangent(const ObservedState&, std::span<const double>, std::span<const double>,
+                                       const parameters::PhysicalDirection<dim>& dq) override {
+    std::vector<double> rows;
+    for_each_ratio([&](const auto& ratio) {
+      const Quantity constant{constants_.names[ratio.k], parameters::Place::cell};
+      const std::vector<double>* change = dq.find_numbers(constant);
+      rows.push_back(change ? ratio.by_a() * (*change)[ratio.cell_a] + ratio.by_b() * (*change)[ratio.cell_b]
+                            : 0);
+    });
+    return rows;
+  }
+
+  void add_residual_products(const ObservedState&, std::span<const double> y, std::span<double>,
+                             std::span<double>, parameters::PhysicalGradient<dim>& g) override {
     std::vector<double> by_constants(constants_.values.size());
-    for (const auto& [one, other] : pairs_)
-      for (std::size_t k = 0; k < count(); ++k) {
-        const double a = constants_.values[entry(one, k)], b = constants_.values[entry(other, k)];
-        by_constants[entry(one, k)] += factor * derivative(a, b);
-        by_constants[entry(other, k)] += factor * derivative(b, a);
-      }
+    const double* next = y.data();
+    for_each_ratio([&](const auto& ratio) {
+      by_constants[entry(ratio.cell_a, ratio.k)] += ratio.by_a() * *next;
+      by_constants[entry(ratio.cell_b, ratio.k)] += ratio.by_b() * *next;
+      ++next;
+    });
     // What this rank found for cells of others goes to them.
     const std::size_t num_owned = region_.mesh().num_owned_cells;
     std::vector<double> ghosts, owned(num_owned * count(), 0.0);
@@ -108,8 +120,23 @@ private:
     }
   }
 
-  /// By a, of both terms of a pair with the constants a and b.
-  static double derivative(double a, double b) { return 2 * ((a / b - 1) / b + (1 - b / a) * b / (a * a)); }
+  /// Constant k of two cells in 1 - b / a, and its derivatives.
+  struct Ratio {
+    LocalIndex cell_a, cell_b;
+    std::size_t k;
+    double a, b;
+    double by_a() const { return b / (a * a); }
+    double by_b() const { return -1 / a; }
+  };
+  template <class Act>
+  void for_each_ratio(Act act) const {
+    const auto& value = constants_.values;
+    for (const auto& [one, other] : pairs_)
+      for (std::size_t k = 0; k < count(); ++k) {
+        act(Ratio{one, other, k, value[entry(one, k)], value[entry(other, k)]});
+        act(Ratio{other, one, k, value[entry(other, k)], value[entry(one, k)]});
+      }
+  }
 
   Region<dim> region_;
   CellConstants constants_;

@@ -7,6 +7,7 @@
 
 #include "recoil/base/error.hpp"
 #include "recoil/fem/reference/lagrange.hpp"
+#include "recoil/objectives/least_squares.hpp"
 
 namespace recoil::objectives {
 
@@ -14,9 +15,10 @@ namespace {
 
 /// An objective of the rest shape alone.
 template <int dim>
-class OfShape : public Objective<dim> {
+class OfShape : public LeastSquaresObjective<dim> {
 public:
-  explicit OfShape(Region<dim> region) : region_(std::move(region)) {}
+  explicit OfShape(Region<dim> region)
+      : LeastSquaresObjective<dim>(region.comm()), region_(std::move(region)) {}
   std::vector<Quantity> depends_on() const override { return {quantities::vertices}; }
 
 protected:
@@ -31,32 +33,46 @@ public:
 
   std::string_view name() const override { return "volume_bound"; }
 
-  double value(const ObservedState&) override {
-    const double excess = this->excess();
-    return excess * excess;
+  /// The excess, on the first rank. At the limit itself its derivative is taken as zero.
+  std::size_t num_residuals() const override { return this->region_.comm().rank() == 0 ? 1 : 0; }
+  std::vector<double> residuals(const ObservedState&) override {
+    return std::vector<double>(num_residuals(), excess());
   }
 
-  void add_derivatives(const ObservedState&, double factor, std::span<double>, std::span<double>,
-                       parameters::PhysicalGradient<dim>& g) override {
+  std::vector<double> residual_tangent(const ObservedState&, std::span<const double>, std::span<const double>,
+                                       const parameters::PhysicalDirection<dim>& dq) override {
+    double change = 0;
+    if (const auto* moved = dq.rest_positions())
+      for_each_share([&](LocalIndex vertex, const Point& share) { change += share.dot((*moved)[vertex]); });
+    change = this->region_.comm().sum(change);
+    return std::vector<double>(num_residuals(), excess() > 0 ? change : 0);
+  }
+
+  void add_residual_products(const ObservedState&, std::span<const double> y, std::span<double>,
+                             std::span<double>, parameters::PhysicalGradient<dim>& g) override {
     auto* by_vertex = g.rest_positions();
-    if (!by_vertex) return;
-    const double by_volume = 2 * factor * excess();
-    const mesh::DistributedMesh<dim>& mesh = this->region_.mesh();
-    for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
-      if (!this->region_.selects(cell)) continue;
-      // dV/dX_b = V grad xi^b.
-      const auto& inverse_edges = this->region_.geometry->inverse_edges[cell];
-      const auto& vertices = mesh.cells[cell];
-      const double weight = by_volume * measure(cell);
-      for (int i = 0; i < dim; ++i) {
-        const typename OfShape<dim>::Point share = weight * inverse_edges.row(i).transpose();
-        (*by_vertex)[vertices[i + 1]] += share;
-        (*by_vertex)[vertices[0]] -= share;
-      }
-    }
+    const double by_volume = this->region_.comm().sum(y.empty() ? 0.0 : y[0]);
+    if (excess() == 0 || !by_vertex) return;
+    for_each_share([&](LocalIndex vertex, const Point& share) { (*by_vertex)[vertex] += by_volume * share; });
   }
 
 private:
+  using typename OfShape<dim>::Point;
+
+  /// act(vertex, share) for all shares of owned cells in dV/dX: V grad xi^b.
+  template <class Act>
+  void for_each_share(Act act) const {
+    const mesh::DistributedMesh<dim>& mesh = this->region_.mesh();
+    for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
+      if (!this->region_.selects(cell)) continue;
+      const auto& inverse_edges = this->region_.geometry->inverse_edges[cell];
+      for (int i = 0; i < dim; ++i) {
+        const Point share = measure(cell) * inverse_edges.row(i).transpose();
+        act(mesh.cells[cell][i + 1], share);
+        act(mesh.cells[cell][0], -share);
+      }
+    }
+  }
   double measure(LocalIndex cell) const {
     return this->region_.geometry->weight_factor(cell) / (dim == 2 ? 2 : 6);
   }
@@ -112,25 +128,41 @@ public:
 
   std::string_view name() const override { return "boundary_smoothing"; }
 
-  double value(const ObservedState&) override {
-    double sum = 0;
+  /// Below p = 2 the residuals have no derivative where s = 0, although J has.
+  bool is_least_squares() const override { return p_ >= 2; }
+  /// |s|^(p/2 - 1) s, dim rows per vertex.
+  std::size_t num_residuals() const override { return dim * boundary_.size(); }
+
+  std::vector<double> residuals(const ObservedState&) override {
+    std::vector<double> rows;
     for (const BoundaryVertex& vertex : boundary_) {
       const Star star(*this, vertex);
-      sum += std::pow((star.D / star.L).norm(), p_);
+      const Point r = star.norm() > 0 ? Point(std::pow(star.norm(), p_ / 2 - 1) * star.s()) : star.s();
+      rows.insert(rows.end(), r.begin(), r.end());
     }
-    return this->region_.comm().sum(sum);
+    return rows;
   }
 
-  void add_derivatives(const ObservedState&, double factor, std::span<double>, std::span<double>,
-                       parameters::PhysicalGradient<dim>& g) override {
+  std::vector<double> residual_tangent(const ObservedState&, std::span<const double>, std::span<const double>,
+                                       const parameters::PhysicalDirection<dim>& dq) override {
+    std::vector<double> rows;
+    const auto* moved = dq.rest_positions();
+    for (const BoundaryVertex& vertex : boundary_) {
+      Point dr = Point::Zero();
+      if (moved) dr = power_derivative(Star(*this, vertex), star_tangent(vertex, *moved));
+      rows.insert(rows.end(), dr.begin(), dr.end());
+    }
+    return rows;
+  }
+
+  void add_residual_products(const ObservedState&, std::span<const double> rows, std::span<double>,
+                             std::span<double>, parameters::PhysicalGradient<dim>& g) override {
     auto* by_vertex = g.rest_positions();
     if (!by_vertex) return;
-    for (const BoundaryVertex& vertex : boundary_) {
+    for (std::size_t i = 0; i < boundary_.size(); ++i) {
+      const BoundaryVertex& vertex = boundary_[i];
       const Star star(*this, vertex);
-      const Point s = star.D / star.L;
-      const double norm = s.norm();
-      if (norm == 0) continue;
-      const Point y = factor * p_ * std::pow(norm, p_ - 2) * s;
+      const Point y = power_derivative(star, Eigen::Map<const Point>(&rows[dim * i]));
       const double stretch = y.dot(star.D) / (star.L * star.L);
       for (const LocalIndex neighbour : vertex.neighbours) {
         const Point by_edge = y / star.L - stretch * star.edge(*this, vertex, neighbour).normalized();
@@ -153,9 +185,32 @@ private:
       const auto& X = of.region_.mesh().vertices;
       return X[vertex.vertex] - X[neighbour];
     }
+    Point s() const { return D / L; }
+    double norm() const { return s().norm(); }
+
     Point D = Point::Zero();
     double L = 0;
   };
+
+  /// The derivative of |s|^(p/2 - 1) s, a symmetric matrix, times x; that of least norm where it has none.
+  Point power_derivative(const Star& star, const Point& x) const {
+    if (p_ == 2) return x;
+    if (star.norm() == 0) return Point::Zero();
+    const Point n = star.s() / star.norm();
+    return std::pow(star.norm(), p_ / 2 - 1) * (x + (p_ / 2 - 1) * n.dot(x) * n);
+  }
+  /// ds where vertices move.
+  Point star_tangent(const BoundaryVertex& vertex, const std::vector<Point>& moved) const {
+    const Star star(*this, vertex);
+    Point dD = Point::Zero();
+    double dL = 0;
+    for (const LocalIndex neighbour : vertex.neighbours) {
+      const Point de = moved[vertex.vertex] - moved[neighbour];
+      dD += de;
+      dL += star.edge(*this, vertex, neighbour).normalized().dot(de);
+    }
+    return (dD - dL * star.s()) / star.L;
+  }
 
   double p_;
   std::vector<BoundaryVertex> boundary_;

@@ -1,7 +1,10 @@
 #include "recoil/objectives/target.hpp"
 
+#include <cmath>
+
 #include "objectives/integration_points.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/objectives/least_squares.hpp"
 
 namespace recoil::objectives {
 
@@ -10,16 +13,17 @@ namespace {
 /// What is compared with the target.
 enum class Observed { displacement, position, velocity };
 
-/// J = int |r|^2, r = the observed field minus the reference.
+/// J = int |f|^2, f = the observed field minus the reference, with the residuals r = sqrt(weight) f at the
+/// quadrature points.
 template <int dim>
-class Misfit final : public Objective<dim> {
+class Misfit final : public LeastSquaresObjective<dim> {
   using Point = Eigen::Matrix<double, dim, 1>;
 
 public:
   Misfit(std::string_view name, const fem::FunctionSpace<dim>& space, IntegrationPoints<dim> points,
          Observed observed, ReferenceField reference)
-      : name_(name), space_(&space), points_(std::move(points)), observed_(observed),
-        reference_(std::move(reference)) {
+      : LeastSquaresObjective<dim>(space.comm()), name_(name), space_(&space), points_(std::move(points)),
+        observed_(observed), reference_(std::move(reference)) {
     if (space_->comm().sum(points_.num_owned()) == 0)
       throw InputError(std::string(name_) + ": no boundary facet of the bodies is selected");
   }
@@ -30,28 +34,54 @@ public:
             quantities::vertices};
   }
 
-  double value(const ObservedState& state) override {
+  /// dim rows per quadrature point.
+  std::size_t num_residuals() const override { return dim * points_.num_owned_points(); }
+
+  std::vector<double> residuals(const ObservedState& state) override {
     const auto reference = reference_at(state.time);
-    double sum = 0;
+    std::vector<double> rows;
     points_.visit(false, [&](const auto& point) {
-      sum += point.weight * residual(point, state, reference).squaredNorm();
+      const Point r = std::sqrt(point.weight) * misfit(point, state, reference);
+      rows.insert(rows.end(), r.begin(), r.end());
     });
-    return space_->comm().sum(sum);
+    return rows;
   }
 
-  void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double> dv,
-                       parameters::PhysicalGradient<dim>& g) override {
+  std::vector<double> residual_tangent(const ObservedState& state, std::span<const double> du,
+                                       std::span<const double> dv,
+                                       const parameters::PhysicalDirection<dim>& dq) override {
+    const auto reference = reference_at(state.time);
+    const auto* moved = dq.rest_positions();
+    std::vector<double> rows;
+    points_.visit(false, [&](const auto& point) {
+      Point df = point.interpolate(observed_ == Observed::velocity ? dv : du);
+      if (moved) {
+        if (observed_ == Observed::position) df += point.interpolate_vertices(*moved);
+        df += 0.5 * point.divergence(*moved) * misfit(point, state, reference);
+      }
+      df *= std::sqrt(point.weight);
+      rows.insert(rows.end(), df.begin(), df.end());
+    });
+    return rows;
+  }
+
+  void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
+                             std::span<double> dv, parameters::PhysicalGradient<dim>& g) override {
     const auto reference = reference_at(state.time);
     auto* by_vertex = g.rest_positions();
-    points_.visit(true, [&](const auto& point) {
-      const Point r = residual(point, state, reference);
-      point.add_to_nodes(2 * factor * point.weight * r, space_->num_owned_nodes(),
-                         observed_ == Observed::velocity ? dv : du);
-      if (point.owned && by_vertex)
-        point.add_to_vertices(factor, r.squaredNorm(),
-                              observed_ == Observed::position ? Point(2 * r) : Point(Point::Zero()),
-                              *by_vertex);
+    linalg::Vector by_node(space_->layout());
+    const std::span<double> field = by_node.write_local();
+    const double* next = y.data();
+    points_.visit(false, [&](const auto& point) {
+      const Point row = Eigen::Map<const Point>(next);
+      next += dim;
+      const double root = std::sqrt(point.weight);
+      point.add_to_nodes(root * row, space_->num_nodes(), field);
+      if (by_vertex)
+        point.add_to_vertices(1 / root, 0.5 * row.dot(misfit(point, state, reference)),
+                              observed_ == Observed::position ? row : Point(Point::Zero()), *by_vertex);
     });
+    add_to_owned(by_node, observed_ == Observed::velocity ? dv : du);
   }
 
 private:
@@ -60,12 +90,12 @@ private:
     RECOIL_ASSERT(std::ssize(values) == space_->num_nodes() * dim);
     return values;
   }
-  Point residual(const IntegrationPoint<dim>& point, const ObservedState& state,
-                 std::span<const double> reference) const {
-    Point r =
+  Point misfit(const IntegrationPoint<dim>& point, const ObservedState& state,
+               std::span<const double> reference) const {
+    Point f =
         point.interpolate(observed_ == Observed::velocity ? state.v : state.u) - point.interpolate(reference);
-    if (observed_ == Observed::position) r += point.rest;
-    return r;
+    if (observed_ == Observed::position) f += point.rest;
+    return f;
   }
 
   std::string_view name_;

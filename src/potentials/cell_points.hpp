@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <span>
+#include <vector>
 
 #include "potentials/shape_products.hpp"
 #include "recoil/fem/reference/tabulation.hpp"
@@ -62,6 +64,12 @@ SquareMatrix<dim> contract(const SquareMatrix<dim>& G, const Tangent<dim>& A) {
   return Z;
 }
 
+/// (A : G)_ij = A_ijkl G_kl.
+template <int dim>
+SquareMatrix<dim> contract(const Tangent<dim>& A, const SquareMatrix<dim>& G) {
+  return contract<dim>(G, Tangent<dim>(A.transpose()));
+}
+
 /// A : B = A_ij B_ij.
 template <int dim>
 double inner_product(const SquareMatrix<dim>& A, const SquareMatrix<dim>& B) {
@@ -74,6 +82,27 @@ template <int dim>
 SquareMatrix<dim> virtual_work_shape_term(const SquareMatrix<dim>& P, const SquareMatrix<dim>& Z,
                                           const SquareMatrix<dim>& Gp, const SquareMatrix<dim>& Gu) {
   return inner_product<dim>(P, Gp) * SquareMatrix<dim>::Identity() - Gp.transpose() * P - Gu.transpose() * Z;
+}
+
+/// The same as S : Gp, of D = grad dX: S = tr(D) P - P D' - A : (Gu D).
+template <int dim>
+SquareMatrix<dim> stress_shape_term(const SquareMatrix<dim>& P, const Tangent<dim>& A,
+                                    const SquareMatrix<dim>& Gu, const SquareMatrix<dim>& D) {
+  return D.trace() * P - P * D.transpose() - contract<dim>(A, SquareMatrix<dim>(Gu * D));
+}
+
+/// Arrays of what changes in cells; nullptr where something does not.
+template <std::size_t count>
+using CellChanges = std::array<const std::vector<double>*, count>;
+
+/// sum_i dq_i dP/dq_i in a cell.
+template <int dim, std::size_t count>
+SquareMatrix<dim> stress_change(const std::array<SquareMatrix<dim>, count>& stress_derivatives,
+                                const CellChanges<count>& changes, LocalIndex cell) {
+  SquareMatrix<dim> change = SquareMatrix<dim>::Zero();
+  for (std::size_t i = 0; i < count; ++i)
+    if (changes[i]) change += (*changes[i])[cell] * stress_derivatives[i];
+  return change;
 }
 
 } // namespace recoil::potentials

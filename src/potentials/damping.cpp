@@ -78,6 +78,16 @@ public:
     add_damping_parameter_products<Law>(points(), {viscosities_, u, previous_, dt_}, p, factor, g);
   }
 
+  void add_previous_tangent(std::span<const double> u, std::span<const double> x, double factor,
+                            std::span<double> y) const override {
+    add_damping_previous_tangent<Law>(points(), {viscosities_, u, previous_, dt_}, x, factor, y);
+  }
+
+  void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
+                             double factor, std::span<double> y) const override {
+    add_damping_parameter_tangent<Law>(points(), {viscosities_, u, previous_, dt_}, dq, factor, y);
+  }
+
 private:
   CellPoints<dim> points() const { return {this->space(), *geometry_, cells_, table_}; }
 

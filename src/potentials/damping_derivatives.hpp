@@ -21,11 +21,21 @@ template <class Law, int dim = Law::dimension>
 void add_damping_previous_product(const CellPoints<dim>& points, const DampingStep<dim>& step,
                                   std::span<const double> p, double factor, std::span<double> y);
 
+/// y_a += factor * (A' : Gx) grad phi_a.
+template <class Law, int dim = Law::dimension>
+void add_damping_previous_tangent(const CellPoints<dim>& points, const DampingStep<dim>& step,
+                                  std::span<const double> x, double factor, std::span<double> y);
+
 /// See Potential::add_parameter_products. F_previous changes with the rest mesh too: its term in the shape
 /// derivative is -Gu_previous' (Gp : A').
 template <class Law, int dim = Law::dimension>
 void add_damping_parameter_products(const CellPoints<dim>& points, const DampingStep<dim>& step,
                                     std::span<const double> p, double factor,
                                     parameters::PhysicalGradient<dim>& g);
+/// See Potential::add_parameter_tangent.
+template <class Law, int dim = Law::dimension>
+void add_damping_parameter_tangent(const CellPoints<dim>& points, const DampingStep<dim>& step,
+                                   const parameters::PhysicalDirection<dim>& dq, double factor,
+                                   std::span<double> y);
 
 } // namespace recoil::potentials

@@ -47,6 +47,19 @@ void DeadLoad<dim>::add_parameter_products(std::span<const double>, std::span<co
   forces_->add_parameter_products(context_, p, -factor * context_.load_factor, g);
 }
 
+template <int dim>
+void DeadLoad<dim>::add_previous_tangent(std::span<const double>, std::span<const double> x, double factor,
+                                         std::span<double> y) const {
+  forces_->add_previous_tangent(context_, x, -factor * context_.load_factor, y);
+}
+
+template <int dim>
+void DeadLoad<dim>::add_parameter_tangent(std::span<const double>,
+                                          const parameters::PhysicalDirection<dim>& dq, double factor,
+                                          std::span<double> y) const {
+  forces_->add_parameter_tangent(context_, dq, -factor * context_.load_factor, y);
+}
+
 namespace {
 
 template <int dim>
@@ -85,6 +98,23 @@ public:
           if (by_vertex)
             add_cell_product<dim>(*space_, *geometry_, cell,
                                   density * work * Eigen::Matrix<double, dim, dim>::Identity(), *by_vertex);
+        });
+  }
+
+  void add_parameter_tangent(const StepContext& context, const parameters::PhysicalDirection<dim>& dq,
+                             double factor, std::span<double> y) const override {
+    const auto* accelerations = dq.find_vectors(parameters::quantities::acceleration);
+    const auto* densities = dq.find_numbers(parameters::quantities::density);
+    const auto* vertices = dq.rest_positions();
+    if (!accelerations && !densities && !vertices) return;
+    for_points(
+        context.time, false,
+        [&](LocalIndex cell, const double* basis, double weight, double density, const auto& acceleration) {
+          double mass = densities ? (*densities)[cell] : 0;
+          if (vertices) mass += density * cell_gradient<dim>(*space_, *geometry_, cell, *vertices).trace();
+          Eigen::Matrix<double, dim, 1> force = mass * acceleration;
+          if (accelerations) force += density * (*accelerations)[cell];
+          add_to_nodes<dim>(*space_, space_->cell_nodes(cell), basis, factor * weight * force, y);
         });
   }
 

@@ -66,6 +66,28 @@ public:
     }
   }
 
+  void add_parameter_tangent(const CellPoints<dim>& points, const Constants& constants,
+                             std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
+                             double factor, std::span<double> y) const override {
+    const auto changes = changes_in(dq);
+    const auto* vertices = dq.rest_positions();
+    for (std::size_t k = 0; k < points.cells.size(); ++k) {
+      const LocalIndex cell = points.cells[k];
+      for (int q = 0; q < points.table.num_points; ++q) {
+        const Matrix Gu = points.gradient(cell, q, u), F = Matrix::Identity() + Gu;
+        const auto at = parameters_at(constants, k, q);
+        Matrix S = stress_change<dim>(Law::stress_derivatives(F, at), changes, cell);
+        if (vertices) {
+          Tangent<dim> A;
+          Law::tangent(F, at, A);
+          S += stress_shape_term<dim>(Law::first_piola(F, at), A, Gu,
+                                      cell_gradient<dim>(points.space, points.geometry, cell, *vertices));
+        }
+        points.scatter(cell, q, factor * points.weight(cell, q) * S, y);
+      }
+    }
+  }
+
   double integrate(const CellPoints<dim>& points, const Constants& constants, std::span<const double> u,
                    const PointFunction<dim>& j, std::span<const char> selected) const override {
     double sum = 0;
@@ -134,6 +156,13 @@ private:
     const LawInfo& law = *find_law(Law::name);
     for (std::size_t i = 0; i < arrays.size(); ++i) arrays[i] = &g.numbers(law.parameters[i].name);
     return arrays;
+  }
+  /// How the parameters of the law change.
+  static CellChanges<num_parameters<Law>> changes_in(const parameters::PhysicalDirection<dim>& dq) {
+    CellChanges<num_parameters<Law>> changes;
+    const LawInfo& law = *find_law(Law::name);
+    for (std::size_t i = 0; i < changes.size(); ++i) changes[i] = dq.find_numbers(law.parameters[i].name);
+    return changes;
   }
   static typename Law::Parameters parameters_at(const Constants& constants, std::size_t k, int point) {
     return constants.template at<num_parameters<Law>>(k, point);

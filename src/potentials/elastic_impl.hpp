@@ -132,6 +132,11 @@ public:
     derivatives_.add_parameter_products(points(), constants_, u, p, factor, g);
   }
 
+  void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
+                             double factor, std::span<double> y) const override {
+    derivatives_.add_parameter_tangent(points(), constants_, u, dq, factor, y);
+  }
+
   double integrate(std::span<const double> u, const PointFunction<dim>& j,
                    std::span<const char> selected) const override {
     return derivatives_.integrate(points(), constants_, u, j, selected);

@@ -36,6 +36,10 @@ public:
   virtual void add_parameter_products(const CellPoints<dim>& points, const Constants& constants,
                                       std::span<const double> u, std::span<const double> p, double factor,
                                       parameters::PhysicalGradient<dim>& g) const = 0;
+  /// See Potential::add_parameter_tangent.
+  virtual void add_parameter_tangent(const CellPoints<dim>& points, const Constants& constants,
+                                     std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
+                                     double factor, std::span<double> y) const = 0;
   /// See ElasticPotential::integrate.
   virtual double integrate(const CellPoints<dim>& points, const Constants& constants,
                            std::span<const double> u, const PointFunction<dim>& j,

@@ -30,6 +30,18 @@ double point_product(std::span<const LocalIndex> nodes, const double* basis, Mas
   return sum;
 }
 
+/// y += mass * (d point_product / dp) of x for the owned nodes.
+template <int dim>
+void add_point_mass(const fem::FunctionSpace<dim>& space, std::span<const LocalIndex> nodes,
+                    const double* basis, MassLumping lumping, double mass, std::span<const double> x,
+                    std::span<double> y) {
+  if (lumping == MassLumping::consistent)
+    return add_to_nodes<dim>(space, nodes, basis, mass * interpolate<dim>(nodes, basis, x), y);
+  for (std::size_t k = 0; k < nodes.size(); ++k)
+    if (nodes[k] < space.num_owned_nodes())
+      fem::node_block<dim>(y, nodes[k]) += mass * basis[k] * fem::node_block<dim>(x, nodes[k]);
+}
+
 } // namespace
 
 template <int dim>
@@ -106,33 +118,55 @@ double MassMatrix<dim>::product(std::span<const double> x, std::span<const doubl
   return sum;
 }
 
+/// act(cell, nodes, basis, weight on the rest mesh, density) at the quadrature points of all local cells or
+/// of the owned ones.
 template <int dim>
-void MassMatrix<dim>::add_parameter_products(std::span<const double> p, std::span<const double> a,
-                                             double factor, parameters::PhysicalGradient<dim>& g) const {
+template <class Act>
+void MassMatrix<dim>::for_points(bool owned_only, Act act) const {
   if (!density_) return;
   const fem::FunctionSpace<dim>& space = *space_;
-  auto& densities = g.numbers(parameters::quantities::density);
-  auto* by_vertex = g.rest_positions();
   for (int order = 1; order <= space.max_order(); ++order) {
     if (space.cells_of_order(order).empty()) continue;
     const fem::Tabulation<dim> table = mass_table<dim>(order);
     for (const LocalIndex cell : space.cells_of_order(order)) {
-      if (cell >= space.mesh().num_owned_cells) continue;
+      if (owned_only && cell >= space.mesh().num_owned_cells) continue;
       const auto nodes = space.cell_nodes(cell);
-      double by_density = 0, integral = 0;
       for (int q = 0; q < table.num_points; ++q) {
         const auto position = rest_position<dim>(space, nodes, table.value(q));
-        const double weight = factor * geometry_->weight_factor(cell) * table.weights[q];
-        const double product = weight * point_product<dim>(nodes, table.value(q), lumping_, p, a);
-        by_density += product;
-        integral += density_(cell, fem::expression_point<dim>(position, 0)) * product;
+        act(cell, nodes, table.value(q), geometry_->weight_factor(cell) * table.weights[q],
+            density_(cell, fem::expression_point<dim>(position, 0)));
       }
-      densities[cell] += by_density;
-      if (by_vertex)
-        add_cell_product<dim>(space, *geometry_, cell, integral * Eigen::Matrix<double, dim, dim>::Identity(),
-                              *by_vertex);
     }
   }
+}
+
+template <int dim>
+void MassMatrix<dim>::add_parameter_products(std::span<const double> p, std::span<const double> a,
+                                             double factor, parameters::PhysicalGradient<dim>& g) const {
+  if (!density_) return;
+  auto& densities = g.numbers(parameters::quantities::density);
+  auto* by_vertex = g.rest_positions();
+  for_points(true, [&](LocalIndex cell, auto nodes, const double* basis, double weight, double density) {
+    const double product = factor * weight * point_product<dim>(nodes, basis, lumping_, p, a);
+    densities[cell] += product;
+    if (by_vertex)
+      add_cell_product<dim>(*space_, *geometry_, cell,
+                            density * product * Eigen::Matrix<double, dim, dim>::Identity(), *by_vertex);
+  });
+}
+
+template <int dim>
+void MassMatrix<dim>::add_parameter_tangent(std::span<const double> x,
+                                            const parameters::PhysicalDirection<dim>& dq, double factor,
+                                            std::span<double> y) const {
+  const auto* densities = dq.find_numbers(parameters::quantities::density);
+  const auto* vertices = dq.rest_positions();
+  if (!densities && !vertices) return;
+  for_points(false, [&](LocalIndex cell, auto nodes, const double* basis, double weight, double density) {
+    double change = densities ? (*densities)[cell] : 0;
+    if (vertices) change += density * cell_gradient<dim>(*space_, *geometry_, cell, *vertices).trace();
+    add_point_mass<dim>(*space_, nodes, basis, lumping_, factor * weight * change, x, y);
+  });
 }
 
 template <int dim>
@@ -164,6 +198,13 @@ template <int dim>
 void Inertia<dim>::add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                                           parameters::PhysicalGradient<dim>& g) const {
   mass_->add_parameter_products(p, from_predictor(u), factor, g);
+}
+
+template <int dim>
+void Inertia<dim>::add_parameter_tangent(std::span<const double> u,
+                                         const parameters::PhysicalDirection<dim>& dq, double factor,
+                                         std::span<double> y) const {
+  mass_->add_parameter_tangent(from_predictor(u), dq, factor, y);
 }
 
 template <int dim>

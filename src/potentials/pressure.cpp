@@ -181,6 +181,28 @@ public:
     }
   }
 
+  void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
+                             double factor, std::span<double> y) const override {
+    const auto* pressures = dq.find_numbers(parameters::quantities::pressure);
+    const auto* vertices = dq.rest_positions();
+    if (!pressures && !vertices) return;
+    for (std::size_t k = 0; k < elements_.size(); ++k) {
+      const FacetElement<dim>& element = elements_[k];
+      const auto x = positions(element, u);
+      const Cone<dim> cone{element, x};
+      auto change = cone.gradient();
+      for (auto& force : change) force *= pressures ? load_factor_ * (*pressures)[facets_[k]] : 0;
+      for (std::size_t b = 0; vertices && b < x.size(); ++b) {
+        const Vector<dim> motion =
+            magnitude_ * node_change<dim>(this->space(), cell(k), element.cell_nodes[b], *vertices);
+        for (std::size_t a = 0; a < x.size(); ++a) change[a] += cone.hessian(a, b) * motion;
+      }
+      for (std::size_t a = 0; a < x.size(); ++a)
+        if (element.nodes[a] < this->space().num_owned_nodes())
+          fem::node_block<dim>(y, element.nodes[a]) -= factor * change[a];
+    }
+  }
+
 private:
   LocalIndex cell(std::size_t k) const { return this->space().boundary_facets()[facets_[k]].cell; }
   bool is_owned(std::size_t k) const { return cell(k) < this->space().mesh().num_owned_cells; }

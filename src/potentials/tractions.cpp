@@ -94,6 +94,22 @@ public:
     });
   }
 
+  void add_parameter_tangent(const StepContext& context, const parameters::PhysicalDirection<dim>& dq,
+                             double factor, std::span<double> y) const override {
+    const auto* tractions = dq.find_vectors(parameters::quantities::traction);
+    const auto* vertices = dq.rest_positions();
+    if (!tractions && !vertices) return;
+    const Vector factors = factors_at(context.time);
+    facets_.for_points(context.time, nullptr, [&](const FacetPoint<dim>& at) {
+      Vector change = Vector::Zero();
+      if (tractions) change = (*tractions)[at.index];
+      if (vertices)
+        change += facet_measure_change<dim>(facets_.space(), at.facet, *vertices) *
+                  factors.cwiseProduct(traction_.value(at.position));
+      add_to_nodes<dim>(facets_.space(), at.element.nodes, at.basis(), factor * at.weight * change, y);
+    });
+  }
+
 private:
   Vector factors_at(double time) const { return history_ ? history_(time) : Vector::Ones(); }
 
@@ -156,6 +172,35 @@ public:
     });
   }
 
+  void add_previous_tangent(const StepContext& context, std::span<const double> x, double factor,
+                            std::span<double> y) const override {
+    for_points(context, [&](const FacetPoint<dim>& at, const auto& tangents) {
+      const Vector change = by_positions(at, tangents, [&](std::size_t a) -> Vector {
+        return fem::node_block<dim>(x, at.element.nodes[a]);
+      });
+      add_to_nodes<dim>(facets_.space(), at.element.nodes, at.basis(), factor * at.weight * change, y);
+    });
+  }
+
+  void add_parameter_tangent(const StepContext& context, const parameters::PhysicalDirection<dim>& dq,
+                             double factor, std::span<double> y) const override {
+    const auto* pressures = dq.find_numbers(parameters::quantities::pressure);
+    const auto* vertices = dq.rest_positions();
+    if (!pressures && !vertices) return;
+    for_points(context, [&](const FacetPoint<dim>& at, const auto& tangents) {
+      const fem::FunctionSpace<dim>& space = facets_.space();
+      double magnitude = pressures ? (*pressures)[at.index] : 0;
+      if (vertices)
+        magnitude += magnitude_(at.position) * facet_measure_change<dim>(space, at.facet, *vertices);
+      Vector change = magnitude * at.element.outward * area_vector<dim>(tangents).normalized();
+      if (vertices)
+        change += by_positions(at, tangents, [&](std::size_t a) {
+          return node_change<dim>(space, at.facet.cell, at.element.cell_nodes[a], *vertices);
+        });
+      add_to_nodes<dim>(space, at.element.nodes, at.basis(), factor * at.weight * change, y);
+    });
+  }
+
 private:
   /// act(FacetPoint, tangents of the shape at the start of the step).
   template <class Act>
@@ -184,6 +229,18 @@ private:
       for (int j = 0; j < dim - 1; ++j) product += gradients[a * (dim - 1) + j] * by_tangents.col(j);
       act(a, product);
     }
+  }
+
+  /// Change of s n where the nodes of the facet move by motion(a).
+  template <class Motion>
+  Vector by_positions(const FacetPoint<dim>& at, const Eigen::Matrix<double, dim, dim - 1>& tangents,
+                      Motion motion) const {
+    std::vector<Vector> motions;
+    for (std::size_t a = 0; a < at.element.nodes.size(); ++a) motions.push_back(motion(a));
+    const Vector area = area_vector<dim>(tangents), normal = area.normalized();
+    const Vector change = area_vector_change<dim>(tangents, facet_tangents(at.element, at.point, motions));
+    return magnitude_(at.position) * at.element.outward / area.norm() *
+           (change - normal.dot(change) * normal);
   }
 
   LoadedFacets<dim> facets_;

@@ -10,6 +10,7 @@
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
+#include "support/residual_identity.hpp"
 
 namespace recoil::app {
 namespace {
@@ -186,6 +187,9 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
     EXPECT_NEAR(value, entry.expected(discrete)->value(state), 1e-12 * std::abs(value)) << type;
   }
 
+  if (made->is_least_squares()) {
+    EXPECT_LT(test::transposed_error<dim>(discrete.space(), *made, state), 1e-12) << type;
+  }
   linalg::Vector du(discrete.space().layout()), dv(discrete.space().layout());
   GradientChain<dim> chain(discrete, experiment.fields(), objectives);
   made->add_derivatives(state, 1, du.write_owned(), dv.write_owned(), chain.products().gradients[0]);

@@ -127,10 +127,14 @@ struct Sums final : public adjoint::StateDerivatives {
   }
 };
 
-/// All ranks hold the whole gradient.
-class DiscAdjoint final : public inverse::AdjointProblem, stepping::DifferentiableStep {
+/// All ranks hold the whole gradient, and the changes of parameters along directions. K and K_- are
+/// symmetric.
+class DiscAdjoint final : public inverse::AdjointProblem,
+                          public stepping::DifferentiableStep,
+                          public stepping::TangentStep {
 public:
-  explicit DiscAdjoint(const Parameters& q) : q_(q) {}
+  explicit DiscAdjoint(const Parameters& q, std::vector<Parameters> directions = {})
+      : q_(q), directions_(std::move(directions)) {}
   adjoint::StateDerivatives& objective() override { return sums_; }
   stepping::DifferentiableStep& step() override { return *this; }
   inverse::ParameterValues gradient() override { return {gradient_}; }
@@ -148,20 +152,16 @@ private:
     by_previous_ = -q_[drag] / record.dt;
   }
   void multiply_mass(const Vector& x, Vector& y) override {
-    scatter(q_[mass] * unit_mass().cwiseProduct(gather(x)), y);
-    y.update_ghosts();
+    set(q_[mass] * unit_mass().cwiseProduct(gather(x)), y);
   }
   stepping::LinearSolve solve(const Vector& b, Vector& x, double) override {
     MatrixXd matrix = B_ * B_ * potentials_->hessian;
     matrix.diagonal() += q_[mass] * unit_mass();
-    scatter(matrix.llt().solve(gather(b)), x);
-    x.update_ghosts();
+    set(matrix.llt().solve(gather(b)), x);
     return {true, 1, 0};
   }
   double gradient_product(const Vector& p) override { return gather(p).dot(potentials_->gradient); }
-  void multiply_stiffness(const Vector& x, Vector& y) override {
-    scatter(potentials_->hessian * gather(x), y);
-  }
+  void multiply_stiffness(const Vector& x, Vector& y) override { set(potentials_->hessian * gather(x), y); }
   void multiply_previous(const Vector& x, Vector& y) override {
     y.copy_from(x);
     y.scale(by_previous_);
@@ -179,11 +179,34 @@ private:
     for (int i = 0; i < num_discs; ++i)
       gradient_[start_speed] += by_v.segment<3>(3 * i).dot(DiscSolver::speed(i));
   }
+  std::size_t num_directions() const override { return directions_.size(); }
+  void parameter_tangent(std::size_t direction, Vector& y) override {
+    set(potentials_->by_parameter * change(direction), y);
+  }
+  void mass_tangent(std::size_t direction, const Vector& x, Vector& y) override {
+    set(change(direction)[mass] * unit_mass().cwiseProduct(gather(x)), y);
+  }
+  void prescribed_tangent(std::size_t, Vector& y) override { y.fill(0); }
+  void initial_tangent(std::size_t direction, Vector& y, Vector& z) override {
+    y.fill(0);
+    VectorXd v(3 * num_discs);
+    for (int i = 0; i < num_discs; ++i)
+      v.segment<3>(3 * i) = change(direction)[start_speed] * DiscSolver::speed(i);
+    set(v, z);
+  }
+  Eigen::Map<const VectorXd> change(std::size_t direction) const {
+    return {directions_[direction].data(), num_parameters};
+  }
+  static void set(const VectorXd& all, Vector& y) {
+    scatter(all, y);
+    y.update_ghosts();
+  }
   void add(const VectorXd& share) {
     for (std::size_t k = 0; k < num_parameters; ++k) gradient_[k] += share[Eigen::Index(k)];
   }
 
   Parameters q_;
+  std::vector<Parameters> directions_;
   Sums sums_;
   std::unique_ptr<Potentials> potentials_;
   double B_ = 0, by_previous_ = 0;
@@ -245,6 +268,73 @@ TEST(Discs, GradientsAgreeWithDifferences) {
           (8 * (value(h) - value(-h)) - (value(2 * h) - value(-2 * h))) / (12 * h * reference[k]);
       EXPECT_NEAR(gradient.values[0][k], difference, 1e-6 * std::abs(difference))
           << "parameter " << k << ", BDF" << order;
+    }
+  }
+}
+
+/// The changes of the states of a run along directions: the slopes of Sums, and the last of them.
+struct DiscTangents final : adjoint::StateTangents {
+  explicit DiscTangents(std::size_t directions) : slopes(directions), sizes(directions), last(directions) {}
+  void see(std::size_t direction, const stepping::StepRecord& record, const stepping::State& state,
+           const Vector& du, const Vector& dv) override {
+    Vector by_u(du.shared_layout()), by_v(dv.shared_layout());
+    Sums().add(0, record, state, by_u, by_v);
+    slopes[direction] += by_u.dot(du) + by_v.dot(dv);
+    sizes[direction] += std::abs(by_u.dot(du)) + std::abs(by_v.dot(dv));
+    last[direction] = gather(du);
+    newton::testing::expect_current_ghosts(du, gather(du));
+    newton::testing::expect_current_ghosts(dv, gather(dv));
+  }
+  std::vector<double> slopes, sizes;
+  std::vector<VectorXd> last; ///< du
+};
+
+/// One parameter each, in units of its value, and all of them.
+std::vector<Parameters> disc_directions() {
+  std::vector<Parameters> result(num_parameters, Parameters(num_parameters));
+  for (std::size_t k = 0; k < num_parameters; ++k) result[k][k] = reference[k];
+  result.push_back({0.3, -7.0, 1.1, 2.0, -0.1, 0.9});
+  return result;
+}
+
+VectorXd last_positions(const parallel::Communicator& comm, const Parameters& q, int order) {
+  DiscSolver solver(comm, q, order);
+  while (solver.step() < num_steps) EXPECT_TRUE(solver.advance([](const auto&...) {}, 1).accepted);
+  return gather(solver.history().newest().u);
+}
+
+TEST(Discs, TangentsAreTheTransposeOfGradientsAndAgreeWithDifferences) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  for (const int order : {1, 2}) {
+    const inverse::ObjectiveGradient gradient =
+        inverse::ReducedObjective(DiscModel(comm, order), {1, {}}).gradient({reference});
+    ASSERT_EQ(gradient.failure, "");
+    const std::vector<Parameters> directions = disc_directions();
+    DiscSolver solver(comm, reference, order);
+    DiscAdjoint step(reference, directions);
+    DiscTangents tangents(directions.size());
+    adjoint::TangentSweep sweep(step, tangents, order, {});
+    const auto take = [&](const stepping::StepRecord& record, const Vector& u, const Vector& v) {
+      EXPECT_EQ(sweep.advance(record, u, v), "");
+    };
+    take({}, solver.history().newest().u, solver.history().newest().v);
+    while (solver.step() < num_steps) ASSERT_TRUE(solver.advance(take, 1).accepted);
+    for (std::size_t k = 0; k < directions.size(); ++k) {
+      double slope = 0;
+      for (std::size_t j = 0; j < num_parameters; ++j) slope += gradient.values[0][j] * directions[k][j];
+      EXPECT_NEAR(tangents.slopes[k], slope, 1e-12 * tangents.sizes[k])
+          << "direction " << k << ", BDF" << order;
+      const auto at = [&](double by) {
+        Parameters q = reference;
+        for (std::size_t j = 0; j < num_parameters; ++j) q[j] += by * directions[k][j];
+        return last_positions(comm, q, order);
+      };
+      // Of fourth order.
+      const double h = 1e-3;
+      const VectorXd change =
+          (8 * Plane::difference(at(-h), at(h)) - Plane::difference(at(-2 * h), at(2 * h))) / (12 * h);
+      EXPECT_LT((tangents.last[k] - change).norm(), 1e-6 * change.norm())
+          << "direction " << k << ", BDF" << order;
     }
   }
 }

@@ -1,7 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "recoil/base/error.hpp"
@@ -66,7 +70,8 @@ private:
   GlobalIndex step_ = 0;
 };
 
-/// J = sum over the ends of nominal steps of w_i (u^2 / 2 + u v + u^4), w_i uneven, all entries.
+/// J = |r|^2 with r = sqrt(w_i) (u + v / 2) and sqrt(w_i) u^2 of all entries at the ends of nominal steps,
+/// w_i uneven.
 class OscillatorProblem final : public ForwardProblem {
 public:
   OscillatorProblem(const oscillators::Model& model, const oscillators::Parameters& q, int bdf_order,
@@ -80,42 +85,71 @@ public:
   void observe(const stepping::StepRecord& record, const linalg::Vector& u,
                const linalg::Vector& v) override {
     if (!record.completes_nominal) return;
-    double sum = 0;
+    Rows& rows = rows_[record.nominal_step];
     for (std::size_t i = 0; i < 2; ++i) {
       const double x = u.owned()[i], y = v.owned()[i];
-      sum += weight(record) * (x * x / 2 + x * y + x * x * x * x);
+      rows[2 * i] = root(record) * (x + y / 2);
+      rows[2 * i + 1] = root(record) * x * x;
     }
-    sum_ += model_.comm.sum(sum);
   }
-  std::vector<double> terms() const override { return {sum_}; }
+  std::vector<double> terms() const override {
+    double sum = 0;
+    for (const double r : residuals()) sum += r * r;
+    return {model_.comm.sum(sum)};
+  }
   std::vector<std::string> places_of_terms() const override { return {"the sum"}; }
-  std::unique_ptr<AdjointProblem> adjoint(GlobalIndex) override {
-    return std::make_unique<Adjoint>(model_, q_, inertia_);
+  std::unique_ptr<AdjointProblem> adjoint(GlobalIndex num_records) override {
+    std::vector<double> y = residuals();
+    for (double& entry : y) entry *= 2;
+    return residual_adjoint(y, num_records);
   }
-  static double weight(const stepping::StepRecord& record) {
-    return 0.3 + 0.1 * static_cast<double>(record.nominal_step % 3);
+
+  bool is_least_squares() const override { return true; }
+  std::vector<double> residuals() const override {
+    std::vector<double> all;
+    for (const auto& [step, rows] : rows_) all.insert(all.end(), rows.begin(), rows.end());
+    return all;
+  }
+  std::unique_ptr<TangentProblem> tangent(const std::vector<ParameterValues>& directions,
+                                          GlobalIndex) override {
+    return std::make_unique<Tangent>(model_, q_, inertia_, directions);
+  }
+  std::unique_ptr<AdjointProblem> residual_adjoint(std::span<const double> y, GlobalIndex) override {
+    return std::make_unique<Adjoint>(model_, q_, inertia_, std::vector<double>(y.begin(), y.end()));
   }
 
 private:
+  /// At one state: two of each entry of this rank.
+  using Rows = std::array<double, 4>;
+
+  static double root(const stepping::StepRecord& record) {
+    return std::sqrt(0.3 + 0.1 * static_cast<double>(record.nominal_step % 3));
+  }
+
+  /// Of y' r.
   class Derivatives final : public adjoint::StateDerivatives {
   public:
+    explicit Derivatives(std::vector<double> y) : y_(std::move(y)) {}
     std::size_t num_objectives() const override { return 1; }
     void add(std::size_t, const stepping::StepRecord& record, const stepping::State& state,
              linalg::Vector& du, linalg::Vector& dv) override {
       if (!record.completes_nominal) return;
-      const double w = weight(record);
+      const double* y = &y_[4 * static_cast<std::size_t>(record.nominal_step)];
       for (std::size_t i = 0; i < 2; ++i) {
-        const double x = state.u.owned()[i], y = state.v.owned()[i];
-        du.write_owned()[i] += w * (x + y + 4 * x * x * x);
-        dv.write_owned()[i] += w * x;
+        du.write_owned()[i] += root(record) * (y[2 * i] + 2 * state.u.owned()[i] * y[2 * i + 1]);
+        dv.write_owned()[i] += root(record) * y[2 * i] / 2;
       }
     }
+
+  private:
+    std::vector<double> y_;
   };
 
   class Adjoint final : public AdjointProblem {
   public:
-    Adjoint(const oscillators::Model& model, const oscillators::Parameters& q, bool inertia)
-        : model_(model), step_(model, q, inertia) {}
+    Adjoint(const oscillators::Model& model, const oscillators::Parameters& q, bool inertia,
+            std::vector<double> y)
+        : model_(model), step_(model, q, inertia), derivatives_(std::move(y)) {}
     adjoint::StateDerivatives& objective() override { return derivatives_; }
     stepping::DifferentiableStep& step() override { return step_; }
     ParameterValues gradient() override {
@@ -131,12 +165,42 @@ private:
     Derivatives derivatives_;
   };
 
+  class Tangent final : public TangentProblem, public adjoint::StateTangents {
+  public:
+    Tangent(const oscillators::Model& model, const oscillators::Parameters& q, bool inertia,
+            const std::vector<ParameterValues>& directions)
+        : step_(model, q, inertia, parameters_of(directions)), changes_(directions.size()) {}
+    stepping::TangentStep& step() override { return step_; }
+    adjoint::StateTangents& residuals() override { return *this; }
+    std::vector<double> change_of_residuals(std::size_t direction) override { return changes_[direction]; }
+    void see(std::size_t direction, const stepping::StepRecord& record, const stepping::State& state,
+             const linalg::Vector& du, const linalg::Vector& dv) override {
+      if (!record.completes_nominal) return;
+      for (std::size_t i = 0; i < 2; ++i) {
+        changes_[direction].push_back(root(record) * (du.owned()[i] + dv.owned()[i] / 2));
+        changes_[direction].push_back(root(record) * 2 * state.u.owned()[i] * du.owned()[i]);
+      }
+    }
+
+  private:
+    static std::vector<oscillators::Parameters>
+    parameters_of(const std::vector<ParameterValues>& directions) {
+      std::vector<oscillators::Parameters> result(directions.size());
+      for (std::size_t k = 0; k < directions.size(); ++k)
+        std::ranges::copy(directions[k][0], result[k].begin());
+      return result;
+    }
+
+    oscillators::ModelStep step_;
+    std::vector<std::vector<double>> changes_; ///< per direction
+  };
+
   const oscillators::Model& model_;
   oscillators::Parameters q_;
   bool inertia_;
   GlobalIndex num_steps_;
   OscillatorSteps steps_;
-  double sum_ = 0;
+  std::map<GlobalIndex, Rows> rows_; ///< by nominal step
 };
 
 class OscillatorModel final : public ForwardModel {

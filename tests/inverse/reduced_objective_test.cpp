@@ -68,6 +68,70 @@ TEST_P(ReducedObjectiveOf, RepeatsItsBitsInAnyOrder) {
   EXPECT_EQ(objective.gradient(there).values, gradient_there) << "asked for twice";
 }
 
+double rough(std::size_t i) { return std::sin(3.7 * static_cast<double>(i) + 0.4); }
+
+TEST_P(ReducedObjectiveOf, HasTheJacobianOfDifferences) {
+  ReducedObjective objective(model_, options());
+  const ParameterValues here = values(reference);
+  std::vector<ParameterValues> directions;
+  for (std::size_t j = 0; j < num_parameters; ++j) {
+    directions.push_back(values({}));
+    directions[j][0][j] = 1;
+  }
+  const ResidualChanges changes = objective.jacobian(here, directions);
+  ASSERT_EQ(changes.failure, "");
+  ASSERT_EQ(changes.columns.size(), num_parameters);
+  double square = 0;
+  for (const double r : objective.residuals(here)) square += r * r;
+  const double value = objective.value(here).objective;
+  EXPECT_NEAR(model_.comm().sum(square), value, 1e-14 * value);
+  const std::vector<double> r = objective.residuals(here);
+  const ObjectiveGradient gradient = objective.gradient(here);
+  for (std::size_t j = 0; j < num_parameters; ++j) {
+    const auto at = [&](double by) {
+      ParameterValues moved = here;
+      moved[0][j] += by;
+      return objective.residuals(moved);
+    };
+    const double h = 1e-3;
+    const std::vector<double> a = at(-2 * h), b = at(-h), c = at(h), d = at(2 * h);
+    double product = 0, error = 0, size = 0;
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      const double dr = changes.columns[j][i];
+      error = std::max(error, std::abs((a[i] - 8 * b[i] + 8 * c[i] - d[i]) / (12 * h) - dr));
+      size = std::max(size, std::abs(dr));
+      product += 2 * r[i] * dr;
+    }
+    EXPECT_LE(error, 1e-7 * std::max(1.0, size)) << j;
+    EXPECT_NEAR(model_.comm().sum(product), gradient.values[0][j], 1e-11 * std::abs(gradient.values[0][j]))
+        << j;
+  }
+}
+
+TEST_P(ReducedObjectiveOf, HasTheTransposedJacobian) {
+  ReducedObjective objective(model_, options());
+  const ParameterValues here = values(reference);
+  ParameterValues w = values({});
+  for (std::size_t j = 0; j < num_parameters; ++j) w[0][j] = rough(j);
+  std::vector<double> y(objective.residuals(here).size());
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = rough(i + static_cast<std::size_t>(model_.comm().rank()));
+  const ResidualChanges changes = objective.jacobian(here, {w});
+  const ObjectiveGradient transposed = objective.jacobian_transposed(here, y);
+  ASSERT_EQ(changes.failure, "");
+  ASSERT_EQ(transposed.failure, "");
+  double sum = 0, scale = 0, other = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    sum += y[i] * changes.columns[0][i];
+    scale += std::abs(y[i] * changes.columns[0][i]);
+  }
+  for (std::size_t j = 0; j < num_parameters; ++j) other += w[0][j] * transposed.values[0][j];
+  EXPECT_GT(scale, 0.1);
+  EXPECT_NEAR(model_.comm().sum(sum), other, 1e-12 * model_.comm().sum(scale));
+  EXPECT_EQ(objective.jacobian(here, {w}).columns, changes.columns) << "again";
+  EXPECT_EQ(objective.jacobian_transposed(here, y).values, transposed.values) << "again";
+  EXPECT_EQ(model_.problems_made(), std::get<1>(GetParam()) == 0 ? 2 : 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Storage, ReducedObjectiveOf,
                          ::testing::Values(std::tuple(0, 1, std::nullopt), std::tuple(1, 1, std::nullopt),
                                            std::tuple(3, 1, std::nullopt), std::tuple(2, 0, std::nullopt),
@@ -95,6 +159,9 @@ TEST(ReducedObjective, SaysWhyThereIsNoValue) {
   q[mass] = -1; // OscillatorModel has no problem there
   EXPECT_NE(objective.value(values(q)).failure.find("mass"), std::string::npos);
   EXPECT_NE(objective.gradient(values(q)).failure.find("mass"), std::string::npos);
+  EXPECT_NE(objective.jacobian(values(q), {values(reference)}).failure.find("mass"), std::string::npos);
+  EXPECT_NE(objective.jacobian_transposed(values(q), {}).failure.find("mass"), std::string::npos);
+  EXPECT_EQ(objective.residuals(values(q)).size(), 0U);
   q = reference;
   q[start_u] = 1e200;
   EXPECT_NE(objective.value(values(q)).failure, "");

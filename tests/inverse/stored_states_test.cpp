@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "inverse/oscillator_problem.hpp"
+#include "recoil/adjoint/tangent_sweep.hpp"
 #include "recoil/inverse/stored_states.hpp"
 
 namespace recoil::inverse {
@@ -88,6 +89,37 @@ TEST_P(StoredStatesOf, VisitWhatIsWantedForward) {
   for (const auto& record : run.records)
     if (record.nominal_step % 3 == 2) wanted.push_back(record.id);
   EXPECT_EQ(visited, wanted);
+}
+
+/// Owned entries of du and dv of all states, direction by direction.
+struct TangentsInARow final : adjoint::StateTangents {
+  std::vector<double> entries;
+  void see(std::size_t, const stepping::StepRecord&, const stepping::State&, const linalg::Vector& du,
+           const linalg::Vector& dv) override {
+    entries.insert(entries.end(), du.owned().begin(), du.owned().end());
+    entries.insert(entries.end(), dv.owned().begin(), dv.owned().end());
+  }
+};
+
+std::vector<double> sweep_forward(const Model& model, const Case& at, Stored& run) {
+  const int history = std::max(at.bdf_order, 1);
+  StoredStates states(run.records, run.store, run.steps, history, at.budget, [] {});
+  ModelStep step(model, reference, at.bdf_order > 0, {Parameters{1, 2, 3, 4, 5, 6}, Parameters{0, 0, 1}});
+  TangentsInARow tangents;
+  adjoint::TangentSweep sweep(step, tangents, history, {});
+  states.visit([](const auto&) { return true; },
+               [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
+                 EXPECT_EQ(sweep.advance(record, u, v), "");
+               });
+  EXPECT_EQ(sweep.totals().steps, std::ssize(run.records) - 1);
+  EXPECT_EQ(states.most_states_held(), std::size_t(at.every == 1 ? 0 : history));
+  return tangents.entries;
+}
+
+TEST_P(StoredStatesOf, GiveATangentSweepTheSameBits) {
+  const Model model(MPI_COMM_WORLD);
+  Stored run(model, GetParam().bdf_order, GetParam().every), all(model, GetParam().bdf_order, 1);
+  EXPECT_EQ(sweep_forward(model, GetParam(), run), sweep_forward(model, {GetParam().bdf_order, 1, {}}, all));
 }
 
 INSTANTIATE_TEST_SUITE_P(Schemes, StoredStatesOf,

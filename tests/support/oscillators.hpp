@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,6 +11,7 @@
 #include "recoil/parallel/communicator.hpp"
 #include "recoil/stepping/differentiable_step.hpp"
 #include "recoil/stepping/history.hpp"
+#include "recoil/stepping/tangent_step.hpp"
 
 namespace recoil::oscillators {
 
@@ -101,11 +103,13 @@ inline State initial_state(const Model& model, const Parameters& q, bool inertia
   return first;
 }
 
-/// The equations of a step, and the derivatives of as many objectives as asked for.
-class ModelStep final : public stepping::DifferentiableStep {
+/// The equations of a step, the derivatives of as many objectives as asked for, and the changes along
+/// `directions`. Entries are not coupled: K and K_- are their own transposes.
+class ModelStep final : public stepping::DifferentiableStep, public stepping::TangentStep {
 public:
-  ModelStep(const Model& model, const Parameters& q, bool inertia)
-      : model_(model), q_(q), inertia_(inertia), gradients(2, Parameters{}) {}
+  ModelStep(const Model& model, const Parameters& q, bool inertia, std::vector<Parameters> directions = {})
+      : model_(model), q_(q), inertia_(inertia), directions_(std::move(directions)),
+        gradients(2, Parameters{}) {}
 
   void linearize(const StepRecord& record, const State& now, const State& previous) override {
     record_ = &record;
@@ -122,7 +126,7 @@ public:
     for (std::size_t i = 0; i < 2; ++i)
       x.write_owned()[i] =
           Model::is_prescribed(i) ? 0 : b.owned()[i] / ((inertia_ ? q_[mass] : 0) + B * B * force(i).by_u);
-    return {true, 1, 0};
+    return {converges, 1, 0};
   }
   double gradient_product(const Vector& p) override {
     double sum = 0;
@@ -156,6 +160,27 @@ public:
     for (std::size_t i = 0; i < 2; ++i) gradients[k][start_v] += z.owned()[i] * model_.factor(i);
   }
 
+  std::size_t num_directions() const override { return directions_.size(); }
+  void parameter_tangent(std::size_t k, Vector& y) override {
+    const Parameters& dq = directions_[k];
+    for (std::size_t i = 0; i < 2; ++i)
+      y.write_owned()[i] = dq[stiffness] * force(i).by_k + dq[damping] * force(i).by_d;
+  }
+  void mass_tangent(std::size_t k, const Vector& x, Vector& y) override {
+    y = x;
+    y.scale(inertia_ ? directions_[k][mass] : 0);
+  }
+  void prescribed_tangent(std::size_t k, Vector& y) override {
+    y.fill(0);
+    y.write_owned()[0] = directions_[k][amplitude] * Model::prescribed(record_->time);
+  }
+  void initial_tangent(std::size_t k, Vector& y, Vector& z) override {
+    const Parameters& dq = directions_[k];
+    y.write_owned()[0] = dq[amplitude] * Model::prescribed(0);
+    y.write_owned()[1] = dq[start_u] * model_.factor(1);
+    for (std::size_t i = 0; i < 2; ++i) z.write_owned()[i] = inertia_ ? dq[start_v] * model_.factor(i) : 0;
+  }
+
 private:
   Force force(std::size_t i) const {
     return {q_, model_.factor(i), now_->u.owned()[i], previous_->u.owned()[i], record_->dt};
@@ -164,10 +189,12 @@ private:
   const Model& model_;
   Parameters q_;
   bool inertia_;
+  std::vector<Parameters> directions_;
   const StepRecord* record_ = nullptr;
   const State *now_ = nullptr, *previous_ = nullptr;
 
 public:
+  bool converges = true;             ///< what solves report
   std::vector<Parameters> gradients; ///< shares of this rank
 };
 

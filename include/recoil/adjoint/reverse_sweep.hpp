@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "recoil/adjoint/sweep_totals.hpp"
 #include "recoil/stepping/differentiable_step.hpp"
 
 namespace recoil::adjoint {
@@ -29,13 +30,7 @@ public:
                    linalg::Vector& du, linalg::Vector& dv) = 0;
 };
 
-struct SweepOptions {
-  double relative_tolerance = 1e-10; ///< of the transposed solves
-};
-
-struct SweepTotals {
-  GlobalIndex steps = 0, solves = 0, linear_iterations = 0;
-  double largest_relative_residual = 0;
+struct SweepTotals : SolveTotals {
   /// Sum over the steps of p_i' (M (v_i + sum_j a_j v_{p_j}) + B_i G_i), over all objectives: adjoint times
   /// residual, to first order the change of the objectives if the states were solved exactly.
   double objective_correction = 0;

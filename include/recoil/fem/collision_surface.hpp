@@ -35,11 +35,12 @@ struct SurfaceVertex {
   mesh::VertexDegrees degrees;
 };
 
-/// A sum of rest areas of a surface, sum_v a_v A_v + sum_e a_e A_e, by its coefficients.
-struct AreaSum {
+/// A number per rest area of a surface: the coefficients of a sum sum_v a_v A_v + sum_e a_e A_e, or changes
+/// of the areas.
+struct AreaField {
   std::vector<double> vertices; ///< a_v of the owned vertices
-  /// a_e of owned edges, by the first vertex of the edge, owned here, and the id of the second; edges that
-  /// are not here have none.
+  /// a_e of owned edges (3D), by the first vertex of the edge, owned here, and the id of the second; edges
+  /// that are not here have none.
   std::map<std::pair<LocalIndex, GlobalIndex>, double> edges;
 };
 
@@ -97,15 +98,25 @@ public:
   /// Derivative of a sum of areas (SurfaceVertex::area, edge_areas) by the rest positions of all vertices
   /// known here: this rank's shares [m^(dim-2)]. Primitives of measure zero have none, and what has no face
   /// counts as fixed in 3D. Collective.
-  std::vector<Point> area_gradient(const AreaSum& sum) const;
+  std::vector<Point> area_gradient(const AreaField& sum) const;
+  /// The transpose: changes of the areas of owned vertices and edges where the rest positions of all vertices
+  /// known here change by `field`. Collective.
+  AreaField area_changes(const std::vector<Point>& field) const;
   /// Takes a derivative by the rest positions of all vertices known here to what they follow: adds it to the
   /// local mesh vertices - a node on an edge or face moves with the vertices around it by its barycentric
   /// coordinates - and to the local obstacle vertices. Not collective.
   void add_to_rest(const std::vector<Point>& field, std::span<Point> mesh_vertices,
                    std::span<Point> obstacle_vertices) const;
+  /// The transpose: changes of the rest positions of all vertices known here, with those of the local mesh
+  /// and obstacle vertices; what has an empty list does not move. Not collective.
+  std::vector<Point> rest_changes(std::span<const Point> mesh_vertices,
+                                  std::span<const Point> obstacle_vertices) const;
 
 private:
   struct Builder;
+  /// act(vertex, mesh vertex, share) for the mesh vertices that carry the nodes on the surface.
+  template <class Act>
+  void for_each_carrier(Act act) const;
 
   const FunctionSpace<dim>* space_;
   const mesh::DistributedObstacles<dim>* obstacles_;

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,14 @@ struct ObjectiveGradient {
   std::string failure;             ///< why there is none; empty if there is one
 };
 
+/// How its residuals change there along directions.
+struct ResidualChanges {
+  std::vector<std::vector<double>> columns; ///< dr/dq dq of every direction: this rank's rows
+  GlobalIndex linear_iterations = 0;
+  double largest_relative_residual = 0;
+  std::string failure; ///< why there are none; empty if there are
+};
+
 /// Evaluates the objective of a run all of whose observed states have been shown. @throws InputError as
 /// ForwardProblem::terms(). Collective.
 ObjectiveValue evaluate_terms(const ForwardProblem& problem);
@@ -48,6 +57,10 @@ public:
   /// `records`: of all states of the run; `store` has them. Everything must outlive it. Collective.
   ProblemSweep(ForwardProblem& problem, const std::vector<stepping::StepRecord>& records, StateStore& store,
                int history, const SweepSettings& settings);
+  /// Of another adjoint problem than that of the objective.
+  ProblemSweep(ForwardProblem& problem, std::unique_ptr<AdjointProblem> adjoint,
+               const std::vector<stepping::StepRecord>& records, StateStore& store, int history,
+               const SweepSettings& settings);
 
   adjoint::ReverseSweep& sweep() { return sweep_; }
   AdjointProblem& adjoint() { return *adjoint_; }
@@ -83,14 +96,30 @@ public:
   /// J(q). Values that have no problem or no solution give a failure. @throws what stop_if_interrupted
   /// throws.
   ObjectiveValue value(const ParameterValues& q);
-  /// dJ/dq; runs forward only if q are not the values of the call before. @throws as value().
+  /// dJ/dq; runs forward only if q are not the values of the call before. The states of the run go with it.
+  /// @throws as value().
   ObjectiveGradient gradient(const ParameterValues& q);
+
+  // Least squares: @pre ForwardProblem::is_least_squares(). Repeated calls at q use the run that is there,
+  // the states of which stay until a call at other values, or gradient().
+
+  /// This rank's rows of r(q), in the order of ForwardProblem::residuals(); none where value(q) has failed.
+  /// @throws as value().
+  std::vector<double> residuals(const ParameterValues& q);
+  /// dr/dq dq along `directions` by one tangent-linear sweep, which repeats the steps whose states are not
+  /// stored. @throws as value().
+  ResidualChanges jacobian(const ParameterValues& q, const std::vector<ParameterValues>& directions);
+  /// (dr/dq)' y by a reverse sweep, y in the order of residuals(). @throws as value().
+  ObjectiveGradient jacobian_transposed(const ParameterValues& q, std::span<const double> y);
 
 private:
   struct Run;
+  bool is_at(const ParameterValues& q) const;
   void run(const ParameterValues& q, int store_every);
+  void run_with_states(const ParameterValues& q);
   void take_steps();
-  ObjectiveGradient sweep_back();
+  ObjectiveGradient sweep_back(std::unique_ptr<AdjointProblem> adjoint);
+  ResidualChanges sweep_forward(TangentProblem& tangent);
 
   const ForwardModel& model_;
   Options options_;

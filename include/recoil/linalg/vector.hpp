@@ -66,6 +66,9 @@ public:
 
   /// Copies owned entries to the ghosts on other ranks. Collective.
   void update_ghosts();
+  /// The transpose: adds the ghosts to the owned entries that they are copies of, and leaves zeros there.
+  /// Collective.
+  void add_ghosts_to_owners();
   /// Sets owned and ghost entries.
   void fill(double value);
   /// Copies owned and ghost entries of a vector with the same layout.

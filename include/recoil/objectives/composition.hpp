@@ -61,6 +61,13 @@ public:
   /// @throws InputError where the power has no derivative: a sum of zero and power < 1.
   double factor(std::size_t term, std::size_t state) const;
 
+  /// What keeps a term from being a sum of squares where its objective is one: a power, a negative weight;
+  /// empty if nothing does.
+  std::string obstacle_to_squares(std::size_t term) const;
+  /// sqrt(weight w_i), the factor of the residuals of a term at a state: value(term) is the sum of the
+  /// squares of all. @pre nothing keeps the term from that.
+  double residual_factor(std::size_t term, std::size_t state) const;
+
 private:
   double sum(std::size_t term) const;
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "recoil/objectives/composition.hpp"
@@ -26,6 +27,83 @@ void add_derivatives(const std::vector<std::unique_ptr<Objective<dim>>>& objecti
   for (std::size_t k = 0; k < objectives.size(); ++k)
     if (const double factor = composition.factor(k, i); factor != 0)
       objectives[k]->add_derivatives(state, factor, du, dv, g);
+}
+
+/// Why the terms together are not |r|^2, with the place of the first that is no sum of squares; empty if they
+/// are. Not collective.
+template <int dim>
+std::string why_not_least_squares(const std::vector<std::unique_ptr<Objective<dim>>>& objectives,
+                                  const Composition& composition) {
+  for (std::size_t k = 0; k < objectives.size(); ++k) {
+    const std::string obstacle =
+        objectives[k]->is_least_squares()
+            ? composition.obstacle_to_squares(k)
+            : "an objective of type " + std::string(objectives[k]->name()) + " is not a sum of squares";
+    if (!obstacle.empty()) return composition.term(k).where + ": " + obstacle;
+  }
+  return "";
+}
+
+/// act(objective, factor) for all terms with residuals at state i, which are factor times those of the
+/// objective; in their order.
+template <int dim, class Act>
+void for_each_residual_term(const std::vector<std::unique_ptr<Objective<dim>>>& objectives, std::size_t i,
+                            const Composition& composition, Act act) {
+  for (std::size_t k = 0; k < objectives.size(); ++k)
+    if (const double factor = composition.residual_factor(k, i); factor != 0) act(*objectives[k], factor);
+}
+
+/// How many residuals this rank has at state i. Not collective.
+/// @pre why_not_least_squares() says nothing; here and below.
+template <int dim>
+std::size_t num_residuals(const std::vector<std::unique_ptr<Objective<dim>>>& objectives, std::size_t i,
+                          const Composition& composition) {
+  std::size_t count = 0;
+  for_each_residual_term<dim>(objectives, i, composition, [&](const Objective<dim>& objective, double) {
+    count += objective.num_residuals();
+  });
+  return count;
+}
+
+/// The residuals of this rank at state i, whose squares sum up to composition.value() over all states and
+/// ranks: sqrt(weight w_i) r, terms in their order. Collective.
+template <int dim>
+std::vector<double> residuals(const std::vector<std::unique_ptr<Objective<dim>>>& objectives, std::size_t i,
+                              const ObservedState& state, const Composition& composition) {
+  std::vector<double> rows;
+  for_each_residual_term<dim>(objectives, i, composition, [&](Objective<dim>& objective, double factor) {
+    for (const double r : objective.residuals(state)) rows.push_back(factor * r);
+  });
+  return rows;
+}
+
+/// Their change along du and dv (owned entries, then ghosts) and dq. Collective.
+template <int dim>
+std::vector<double>
+residual_tangent(const std::vector<std::unique_ptr<Objective<dim>>>& objectives, std::size_t i,
+                 const ObservedState& state, const Composition& composition, std::span<const double> du,
+                 std::span<const double> dv, const parameters::PhysicalDirection<dim>& dq) {
+  std::vector<double> rows;
+  for_each_residual_term<dim>(objectives, i, composition, [&](Objective<dim>& objective, double factor) {
+    for (const double dr : objective.residual_tangent(state, du, dv, dq)) rows.push_back(factor * dr);
+  });
+  return rows;
+}
+
+/// The transpose, for the rows `y` of this state: as add_derivatives() of y' r. Collective.
+template <int dim>
+void add_residual_products(const std::vector<std::unique_ptr<Objective<dim>>>& objectives, std::size_t i,
+                           const ObservedState& state, const Composition& composition,
+                           std::span<const double> y, std::span<double> du, std::span<double> dv,
+                           parameters::PhysicalGradient<dim>& g) {
+  std::size_t begin = 0;
+  for_each_residual_term<dim>(objectives, i, composition, [&](Objective<dim>& objective, double factor) {
+    const auto part = y.subspan(begin, objective.num_residuals());
+    std::vector<double> scaled(part.begin(), part.end());
+    for (double& entry : scaled) entry *= factor;
+    objective.add_residual_products(state, scaled, du, dv, g);
+    begin += scaled.size();
+  });
 }
 
 } // namespace recoil::objectives

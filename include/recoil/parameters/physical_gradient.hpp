@@ -78,12 +78,16 @@ public:
   }
 
   /// nullptr where there is no array for `quantity`.
-  std::vector<Point>* find_vectors(const Quantity& quantity) {
-    const auto found = arrays_.find(quantity.name);
-    return found == arrays_.end() ? nullptr : &std::get<std::vector<Point>>(found->second);
-  }
+  std::vector<Point>* find_vectors(const Quantity& quantity) { return find<Point>(arrays_, quantity.name); }
   const std::vector<Point>* find_vectors(const Quantity& quantity) const {
-    return const_cast<PhysicalArrays*>(this)->find_vectors(quantity);
+    return find<Point>(arrays_, quantity.name);
+  }
+  /// As find_vectors(), of a quantity of numbers.
+  const std::vector<double>* find_numbers(const std::string& name) const {
+    return find<double>(arrays_, name);
+  }
+  const std::vector<double>* find_numbers(const Quantity& quantity) const {
+    return find_numbers(quantity.name);
   }
   /// @throws std::out_of_range without an array of this name, std::bad_variant_access for one of vectors.
   std::vector<double>& numbers(const std::string& name) {
@@ -128,6 +132,12 @@ protected:
   }
 
 private:
+  template <class Entry>
+  static auto find(auto& arrays, const std::string& name)
+      -> decltype(std::get_if<std::vector<Entry>>(&arrays.begin()->second)) {
+    const auto found = arrays.find(name);
+    return found == arrays.end() ? nullptr : &std::get<std::vector<Entry>>(found->second);
+  }
   static std::span<double> flat(std::vector<double>& numbers) { return numbers; }
   static std::span<double> flat(std::vector<Point>& vectors) {
     return vectors.empty() ? std::span<double>() : std::span(vectors.front().data(), vectors.size() * dim);

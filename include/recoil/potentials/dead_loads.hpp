@@ -47,6 +47,13 @@ public:
   /// g += factor * p' dF/dq, as Potential::add_parameter_products.
   virtual void add_parameter_products(const StepContext& context, std::span<const double> p, double factor,
                                       parameters::PhysicalGradient<dim>& g) const = 0;
+  // The transposes: y += factor * .. on owned entries; x has ghosts.
+  /// .. dF/du_previous x.
+  virtual void add_previous_tangent(const StepContext&, std::span<const double> /*x*/, double /*factor*/,
+                                    std::span<double> /*y*/) const {}
+  /// .. dF/dq dq.
+  virtual void add_parameter_tangent(const StepContext& context, const parameters::PhysicalDirection<dim>& dq,
+                                     double factor, std::span<double> y) const = 0;
 };
 
 /// Loads whose nodal forces do not depend on the displacement: Phi = -f F(t).u with the load factor f.
@@ -69,6 +76,10 @@ public:
   std::vector<parameters::Quantity> quantities() const override { return forces_->quantities(); }
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override;
+  void add_previous_tangent(std::span<const double> u, std::span<const double> x, double factor,
+                            std::span<double> y) const override;
+  void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
+                             double factor, std::span<double> y) const override;
 
 private:
   std::string name_;

@@ -45,11 +45,17 @@ public:
   /// cell. p and a have ghosts. Not collective.
   void add_parameter_products(std::span<const double> p, std::span<const double> a, double factor,
                               parameters::PhysicalGradient<dim>& g) const;
+  /// The transpose: y += factor * (dM/dq dq) x on owned entries; x has ghosts. Not collective.
+  void add_parameter_tangent(std::span<const double> x, const parameters::PhysicalDirection<dim>& dq,
+                             double factor, std::span<double> y) const;
 
   const fem::FunctionSpace<dim>& space() const { return *space_; }
   const Density& density() const { return density_; }
 
 private:
+  template <class Act>
+  void for_points(bool owned_only, Act act) const;
+
   const fem::FunctionSpace<dim>* space_;
   const fem::CellGeometry<dim>* geometry_ = nullptr;
   Density density_; ///< empty: the entries depend on no parameter
@@ -76,6 +82,8 @@ public:
   }
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override;
+  void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
+                             double factor, std::span<double> y) const override;
 
 private:
   std::vector<double> from_predictor(std::span<const double> u) const;

@@ -85,9 +85,8 @@ public:
   virtual void add_unsymmetric_tangent(std::span<const double> /*x*/, double /*factor*/,
                                        std::span<double> /*y*/) const {}
   /// .. d(dPhi/du)/dq dq for all of quantities() that change, at fixed u and previous displacement.
-  virtual void add_parameter_tangent(std::span<const double> /*u*/,
-                                     const parameters::PhysicalDirection<dim>& /*dq*/, double /*factor*/,
-                                     std::span<double> /*y*/) const {}
+  virtual void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
+                                     double factor, std::span<double> y) const = 0;
 };
 
 } // namespace recoil::potentials

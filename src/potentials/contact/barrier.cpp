@@ -169,17 +169,15 @@ geometry::StencilVector<dim> Barrier<dim>::gradient_per_weight(const ContactPair
 }
 
 template <int dim>
-double Barrier<dim>::mollifier_eps_product(const ContactPair<dim>& pair,
-                                           const geometry::StencilVector<dim>& p) const {
+geometry::StencilVector<dim> Barrier<dim>::gradient_by_mollifier_eps(const ContactPair<dim>& pair) const {
   if constexpr (dim == 3)
     if (pair.mollifier.is_mollified) {
       const geometry::BarrierValue b = of_squared_distance(pair.closest.distance_squared);
-      return pair.weight * (pair.mollifier.value_by_eps * b.first *
-                                geometry::distance_squared_gradient<dim>(pair.closest).dot(p) +
-                            pair.mollifier.first_by_eps * b.value *
-                                geometry::edge_cross_squared_gradient(pair.points).dot(p));
+      return pair.weight *
+             (pair.mollifier.value_by_eps * b.first * geometry::distance_squared_gradient<dim>(pair.closest) +
+              pair.mollifier.first_by_eps * b.value * geometry::edge_cross_squared_gradient(pair.points));
     }
-  return 0;
+  return geometry::StencilVector<dim>::Zero();
 }
 
 template <int dim>

@@ -28,7 +28,7 @@ void add_to_array(const typename ContactState<dim>::Field& field, double factor,
 template <int dim>
 struct ShapeProducts {
   typename ContactState<dim>::Field rest;
-  fem::AreaSum areas;
+  fem::AreaField areas;
 
   explicit ShapeProducts(const fem::CollisionSurface<dim>& surface)
       : rest(surface.num_owned(), ContactState<dim>::Point::Zero()), areas{std::vector<double>(rest.size(),
@@ -42,6 +42,13 @@ struct ShapeProducts {
   }
 };
 
+/// Derivative of the threshold of a mollifier by the rest positions.
+geometry::StencilVector<3> mollifier_eps_gradient(const ContactState<3>& state, const ContactPair<3>& pair) {
+  geometry::StencilPoints<3> rest;
+  for (int i = 0; i < 4; ++i) rest.col(i) = state.vertices()->rest(pair.vertices[i]);
+  return geometry::edge_edge_mollifier_eps_gradient(rest);
+}
+
 /// The derivative that comes from the thresholds of the mollifiers, which are made of rest edges, by the rest
 /// positions of `vertices`.
 template <int dim>
@@ -51,12 +58,55 @@ void add_mollifier_products(const ContactState<dim>& state, double factor,
   if constexpr (dim == 3)
     for (const ContactPair<dim>& pair : state.pairs()) {
       if (!pair.mollifier.is_mollified) continue;
-      geometry::StencilPoints<3> rest;
-      for (int i = 0; i < 4; ++i) rest.col(i) = state.vertices()->rest(pair.vertices[i]);
-      const double by_eps = factor * state.barrier().mollifier_eps_product(pair, stencil_vector<3>(pair, p));
-      add_at_stencil<3>(pair, by_eps * geometry::edge_edge_mollifier_eps_gradient(rest), field);
+      const double by_eps =
+          factor * state.barrier().gradient_by_mollifier_eps(pair).dot(stencil_vector<3>(pair, p));
+      add_at_stencil<3>(pair, by_eps * mollifier_eps_gradient(state, pair), field);
     }
 }
+
+/// The transpose: what a change `rest` of the rest positions of `vertices` adds to the forces through the
+/// mollifiers.
+template <int dim>
+void add_mollifier_tangent(const ContactState<dim>& state,
+                           const std::vector<typename ContactState<dim>::Point>& rest,
+                           std::vector<typename ContactState<dim>::Point>& field) {
+  if constexpr (dim == 3)
+    for (const ContactPair<dim>& pair : state.pairs()) {
+      if (!pair.mollifier.is_mollified) continue;
+      const double eps = mollifier_eps_gradient(state, pair).dot(stencil_vector<3>(pair, rest));
+      add_at_stencil<3>(pair, eps * state.barrier().gradient_by_mollifier_eps(pair), field);
+    }
+}
+
+/// How the surface moves with what `dq` changes.
+template <int dim>
+struct SurfaceChanges {
+  using Field = typename ContactState<dim>::Field;
+
+  bool has_rest;                         ///< rest positions change
+  Field known_rest, rest;                ///< of all vertices known here, of the owned ones
+  Field obstacles_now, obstacles_before; ///< relative to rest, at the ends of the step
+
+  SurfaceChanges(const fem::CollisionSurface<dim>& surface, const parameters::PhysicalDirection<dim>& dq)
+      : has_rest(dq.rest_positions() || dq.find_vectors(by::obstacle_vertices)),
+        known_rest(surface.rest_changes(entries(dq.rest_positions()),
+                                        entries(dq.find_vectors(by::obstacle_vertices)))),
+        rest(known_rest.begin(), known_rest.begin() + surface.num_owned()),
+        obstacles_now(at_obstacles(surface, dq.find_vectors(by::obstacle_positions))),
+        obstacles_before(at_obstacles(surface, dq.find_vectors(by::previous_obstacle_positions))) {}
+
+private:
+  static std::span<const typename ContactState<dim>::Point> entries(const Field* array) {
+    if (array == nullptr) return {};
+    return *array;
+  }
+  static Field at_obstacles(const fem::CollisionSurface<dim>& surface, const Field* array) {
+    Field field(surface.num_owned(), ContactState<dim>::Point::Zero());
+    for (LocalIndex v = 0; array != nullptr && v < surface.num_owned(); ++v)
+      if (surface.node(v) < 0) field[v] = (*array)[v];
+    return field;
+  }
+};
 
 } // namespace
 
@@ -127,6 +177,30 @@ void BarrierPotential<dim>::add_parameter_products(std::span<const double>, std:
   shape.add_to(state_->surface(), g);
 }
 
+template <int dim>
+void BarrierPotential<dim>::add_parameter_tangent(std::span<const double>,
+                                                  const parameters::PhysicalDirection<dim>& dq, double factor,
+                                                  std::span<double> y) const {
+  const SurfaceChanges<dim> changes(state_->surface(), dq);
+  const ContactVertices<dim>& vertices = *state_->vertices();
+  const Barrier<dim>& barrier = state_->barrier();
+  const std::vector<ContactPair<dim>>& pairs = state_->pairs();
+  // Vertices are at X + u.
+  Field motion = changes.rest;
+  add_field(changes.obstacles_now, 1, motion);
+  auto field = barrier.hessian_product(pairs, 1, Projection::none, vertices.gather(motion));
+  if (changes.has_rest) {
+    add_mollifier_tangent<dim>(*state_, vertices.gather(changes.rest), field);
+    if (barrier.form().area_weights) {
+      const AreaChanges<dim> areas(state_->surface().comm(), vertices, pairs,
+                                   state_->surface().area_changes(changes.known_rest));
+      for (const ContactPair<dim>& pair : pairs)
+        add_at_stencil<dim>(pair, areas.of_weight(pair) * barrier.gradient_per_weight(pair), field);
+    }
+  }
+  state_->add_to_nodes(state_->sum_at_owners(vertices, std::move(field)), factor, y);
+}
+
 /// Sum over ranks of product(friction, positions, p) at the vertices of lagged friction.
 template <int dim>
 template <class Product>
@@ -159,6 +233,13 @@ template <int dim>
 typename FrictionPotential<dim>::Field FrictionPotential<dim>::lag_product(std::span<const double> p) const {
   return product(p, [this](const auto& friction, const auto& x, const auto& values) {
     return friction.lag_product(state_->barrier(), x, values);
+  });
+}
+
+template <int dim>
+typename FrictionPotential<dim>::Field FrictionPotential<dim>::lag_tangent(std::span<const double> x) const {
+  return product(x, [this](const auto& friction, const auto& positions, const auto& values) {
+    return friction.lag_tangent(state_->barrier(), positions, values);
   });
 }
 
@@ -260,6 +341,52 @@ void FrictionPotential<dim>::add_parameter_products(std::span<const double>, std
     products.add_to_owners(state_->surface().comm(), shape.areas);
   }
   shape.add_to(state_->surface(), g);
+}
+
+template <int dim>
+void FrictionPotential<dim>::add_unsymmetric_tangent(std::span<const double> x, double factor,
+                                                     std::span<double> y) const {
+  if (has_unsymmetric_part()) state_->add_to_nodes(lag_tangent(x), factor, y);
+}
+
+template <int dim>
+void FrictionPotential<dim>::add_previous_tangent(std::span<const double>, std::span<const double> x,
+                                                  double factor, std::span<double> y) const {
+  state_->add_to_nodes(hessian_product(x), -factor, y);
+  if (!has_unsymmetric_part()) state_->add_to_nodes(lag_tangent(x), factor, y);
+}
+
+template <int dim>
+void FrictionPotential<dim>::add_parameter_tangent(std::span<const double>,
+                                                   const parameters::PhysicalDirection<dim>& dq,
+                                                   double factor, std::span<double> y) const {
+  const Friction<dim>& friction = state_->friction();
+  if (!friction.vertices()) return;
+  const SurfaceChanges<dim> changes(state_->surface(), dq);
+  const ContactVertices<dim>& vertices = *friction.vertices();
+  const Field& positions = state_->friction_positions();
+  // Sliding does not change with the rest positions; the lagged positions do, as they do with u.
+  Field sliding = changes.obstacles_now, lagged = changes.rest;
+  add_field(changes.obstacles_before, -1, sliding);
+  add_field(has_unsymmetric_part() ? changes.obstacles_now : changes.obstacles_before, 1, lagged);
+  Field field = friction.hessian_product(positions, vertices.gather(sliding));
+  add_field(friction.lag_tangent(state_->barrier(), positions, vertices.gather(lagged)), 1, field);
+
+  const std::vector<ContactPair<dim>>& pairs = friction.lagged_pairs();
+  std::vector<double> strengths(pairs.size(), 0.0); // coefficient times weight
+  if (const auto* coefficients = dq.find_numbers(by::friction))
+    for (std::size_t k = 0; k < pairs.size(); ++k)
+      strengths[k] +=
+          (*coefficients)[state_->parameters().friction.entry(pairs[k].bodies[0], pairs[k].bodies[1])] *
+          pairs[k].weight;
+  if (changes.has_rest && state_->barrier().form().area_weights) {
+    const AreaChanges<dim> areas(state_->surface().comm(), vertices, pairs,
+                                 state_->surface().area_changes(changes.known_rest));
+    for (std::size_t k = 0; k < pairs.size(); ++k)
+      strengths[k] += friction.coefficient(pairs[k]) * areas.of_weight(pairs[k]);
+  }
+  add_field(friction.unit_forces(state_->barrier(), positions, strengths), 1, field);
+  state_->add_to_nodes(state_->sum_at_owners(vertices, std::move(field)), factor, y);
 }
 
 template class BarrierPotential<2>;

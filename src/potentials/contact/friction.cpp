@@ -158,8 +158,44 @@ std::vector<double> Friction<dim>::unit_force_products(const Barrier<dim>& barri
     result.push_back(0);
     if (pair.mollifier.is_mollified) continue;
     const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), eta_);
-    result.back() =
-        stiffness_ * barrier.force_per_weight(pair).value * term.force_product(at_stencil<dim>(pair, p));
+    result.back() = stiffness_ * barrier.force_per_weight(pair).value *
+                    term.force().cwiseProduct(at_stencil<dim>(pair, p)).sum();
+  }
+  return result;
+}
+
+template <int dim>
+std::vector<typename Friction<dim>::Point>
+Friction<dim>::unit_forces(const Barrier<dim>& barrier, const std::vector<Point>& positions,
+                           const std::vector<double>& factors) const {
+  const std::vector<Point> moved = since_start(positions);
+  std::vector<Point> result(positions.size(), Point::Zero());
+  for (std::size_t k = 0; k < lagged_->size(); ++k) {
+    const ContactPair<dim>& pair = (*lagged_)[k];
+    if (pair.mollifier.is_mollified || factors[k] == 0) continue;
+    const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), eta_);
+    const geometry::StencilPoints<dim> force =
+        factors[k] * stiffness_ * barrier.force_per_weight(pair).value * term.force();
+    add_at_stencil<dim>(pair, Eigen::Map<const geometry::StencilVector<dim>>(force.data()), result);
+  }
+  return result;
+}
+
+template <int dim>
+template <class Product>
+std::vector<typename Friction<dim>::Point>
+Friction<dim>::lag_derivative(const Barrier<dim>& barrier, const std::vector<Point>& positions,
+                              const std::vector<Point>& x, Product product) const {
+  const std::vector<Point> moved = since_start(positions);
+  std::vector<Point> result(positions.size(), Point::Zero());
+  for (const auto& pair : *lagged_) {
+    const double factor = coefficient(pair) * stiffness_ * pair.weight;
+    if (pair.mollifier.is_mollified || factor == 0) continue;
+    const auto force = barrier.force_per_weight(pair);
+    const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), eta_);
+    const geometry::StencilMatrix<dim> A =
+        term.by_lagged_positions(factor * force.value, factor * force.slope);
+    add_at_stencil<dim>(pair, product(A, stencil_vector<dim>(pair, x)), result);
   }
   return result;
 }
@@ -168,17 +204,18 @@ template <int dim>
 std::vector<typename Friction<dim>::Point> Friction<dim>::lag_product(const Barrier<dim>& barrier,
                                                                       const std::vector<Point>& positions,
                                                                       const std::vector<Point>& p) const {
-  const std::vector<Point> moved = since_start(positions);
-  std::vector<Point> result(positions.size(), Point::Zero());
-  for (const auto& pair : *lagged_) {
-    const double factor = coefficient(pair) * stiffness_ * pair.weight;
-    if (pair.mollifier.is_mollified || factor == 0) continue;
-    const auto force = barrier.force_per_weight(pair);
-    const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), eta_);
-    add_at_stencil<dim>(
-        pair, term.lag_product(at_stencil<dim>(pair, p), factor * force.value, factor * force.slope), result);
-  }
-  return result;
+  return lag_derivative(barrier, positions, p, [](const auto& A, const auto& at_pair) {
+    return geometry::StencilVector<dim>(A.transpose() * at_pair);
+  });
+}
+
+template <int dim>
+std::vector<typename Friction<dim>::Point> Friction<dim>::lag_tangent(const Barrier<dim>& barrier,
+                                                                      const std::vector<Point>& positions,
+                                                                      const std::vector<Point>& x) const {
+  return lag_derivative(barrier, positions, x, [](const auto& A, const auto& at_pair) {
+    return geometry::StencilVector<dim>(A * at_pair);
+  });
 }
 
 template class Friction<2>;

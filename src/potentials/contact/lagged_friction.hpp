@@ -19,37 +19,44 @@ public:
         f1_over_y_(geometry::friction_f1_over_y(tangential_.norm(), eta)),
         slope_over_y_(geometry::friction_f1_over_y_slope_over_y(tangential_.norm(), eta)) {}
 
-  /// p . dPhi/dx with N = 1.
-  double force_product(const geometry::StencilPoints<dim>& p) const {
-    return f1_over_y_ * tangential_.dot(p * lagged_->closest.weights);
+  /// dPhi/dx with N = 1, a column per vertex.
+  geometry::StencilPoints<dim> force() const {
+    return f1_over_y_ * tangential_ * lagged_->closest.weights.transpose();
   }
 
-  /// Derivative of p . dPhi/dx by the lagged positions at fixed sliding: through the normal force N, whose
-  /// derivative by the distance is `slope`, the closest points and the normal.
-  geometry::StencilVector<dim> lag_product(const geometry::StencilPoints<dim>& p, double N,
-                                           double slope) const {
+  /// Derivative of dPhi/dx (rows) by the lagged positions (columns) at fixed sliding: through the normal
+  /// force N, whose derivative by the distance is `slope`, the closest points and the normal.
+  geometry::StencilMatrix<dim> by_lagged_positions(double N, double slope) const {
+    using Block = Eigen::Matrix<double, dim, dim>;
     const geometry::ClosestPoints<dim>& closest = lagged_->closest;
-    const Point q = p * closest.weights;
-    // p . dPhi/dx = N s(|w|) w.q has the derivatives by Gamma s, q and n:
-    const double along = N * slope_over_y_ * tangential_.dot(q);
-    const Point by_sliding = along * tangential_ + N * f1_over_y_ * tangential_part(q);
-    const Point by_q = N * f1_over_y_ * tangential_;
-    const Point by_normal = -normal_.dot(sliding_) * (along * tangential_ + N * f1_over_y_ * q) -
-                            N * f1_over_y_ * normal_.dot(q) * sliding_;
-    // dd = n.dc and dn = (I - n n') dc / d with c = Gamma z; a plane does not turn.
-    Point by_separation = slope * force_product(p) * normal_;
-    if (lagged_->num_vertices > 1)
-      by_separation += tangential_part(by_normal) / std::sqrt(closest.distance_squared);
-
-    geometry::StencilVector<dim> result;
-    for (int i = 0; i < 4; ++i) result.template segment<dim>(dim * i) = closest.weights[i] * by_separation;
+    // f = N s(|w|) w is shared among the vertices by Gamma. Its derivatives by Gamma s and c = Gamma z, with
+    // dd = n.dc and dn = (I - n n') dc / d; a plane does not turn.
+    const Point f = N * f1_over_y_ * tangential_;
+    const Block T = Block::Identity() - normal_ * normal_.transpose();
+    const Block by_tangential =
+        N * (f1_over_y_ * Block::Identity() + slope_over_y_ * tangential_ * tangential_.transpose());
+    Block by_separation = slope * f1_over_y_ * tangential_ * normal_.transpose();
+    if (lagged_->num_vertices > 1) {
+      const Block by_normal =
+          -normal_.dot(sliding_) * by_tangential - N * f1_over_y_ * normal_ * sliding_.transpose();
+      by_separation += by_normal * T / std::sqrt(closest.distance_squared);
+    }
+    geometry::StencilMatrix<dim> result;
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j)
+        result.template block<dim, dim>(dim * i, dim * j) =
+            closest.weights[i] * closest.weights[j] * by_separation;
     if (closest.num_free == 0) return result;
+    // Gamma changes with the parameters of the closest points.
     const auto parameters = geometry::closest_parameter_derivatives<dim>(closest, lagged_->points);
     for (int r = 0; r < closest.num_free; ++r) {
       const Eigen::Vector4d tangent = closest.tangents.col(r);
-      const double by_parameter = by_sliding.dot(vertex_sliding_ * tangent) + by_q.dot(p * tangent) +
-                                  by_separation.dot(lagged_->points * tangent);
-      result += by_parameter * parameters.row(r).transpose();
+      const Point by_parameter =
+          by_tangential * (T * (vertex_sliding_ * tangent)) + by_separation * (lagged_->points * tangent);
+      geometry::StencilVector<dim> forces;
+      for (int i = 0; i < 4; ++i)
+        forces.template segment<dim>(dim * i) = closest.weights[i] * by_parameter + tangent[i] * f;
+      result += forces * parameters.row(r);
     }
     return result;
   }

@@ -8,6 +8,7 @@
 
 #include "recoil/solvers/elastodynamics/norms.hpp"
 #include "solvers/elastodynamics/recorded_step.hpp"
+#include "solvers/elastodynamics/recorded_tangent_step.hpp"
 #include "solvers/elastodynamics/step_solver.hpp"
 
 namespace recoil::solvers {
@@ -29,6 +30,9 @@ struct ElastodynamicsSolver<dim>::Implementation {
   stepping::StepCoefficients coefficients_for(const stepping::History& past, int parts) const;
   StepTarget target_of(int part, int parts) const;
   void observe(StepReport& report);
+  LinearizedStep<dim> linearized_step(GlobalIndex num_records) {
+    return {problem, options, step_solver.objective(), num_records};
+  }
   /// Time and load factor of the newest nominal state.
   double accepted_time() const;
   double accepted_load_factor() const;
@@ -225,9 +229,14 @@ stepping::StepOutcome ElastodynamicsSolver<dim>::advance(const OnState& on_state
 template <int dim>
 std::unique_ptr<stepping::DifferentiableStep>
 ElastodynamicsSolver<dim>::recorded_step(GlobalIndex num_records, SweepProducts<dim>& products) {
-  Implementation& self = *implementation_;
-  return std::make_unique<RecordedStep<dim>>(self.problem, self.options, self.step_solver.objective(),
-                                             num_records, products);
+  return std::make_unique<RecordedStep<dim>>(implementation_->linearized_step(num_records), products);
+}
+
+template <int dim>
+std::unique_ptr<stepping::TangentStep>
+ElastodynamicsSolver<dim>::tangent_step(GlobalIndex num_records, SweepDirections<dim>& directions) {
+  return std::make_unique<RecordedTangentStep<dim>>(implementation_->linearized_step(num_records),
+                                                    directions);
 }
 
 template <int dim>

@@ -69,9 +69,9 @@ public:
 
   /// Derivative by x of a term of the weight 1.
   geometry::StencilVector<dim> gradient_per_weight(const ContactPair<dim>& pair) const;
-  /// p' d(dB/dx)/d eps of a term, eps the threshold of its mollifier (edge_edge_mollifier_eps of the rest
-  /// positions of its vertices), with p at those; zero for what is not mollified.
-  double mollifier_eps_product(const ContactPair<dim>& pair, const geometry::StencilVector<dim>& p) const;
+  /// d(dB/dx)/d eps of a term, eps the threshold of its mollifier (edge_edge_mollifier_eps of the rest
+  /// positions of its vertices); zero for what is not mollified.
+  geometry::StencilVector<dim> gradient_by_mollifier_eps(const ContactPair<dim>& pair) const;
 
   /// The weight of a pair whose vertex has `area` [m^(dim-1)]; 1 without area weights.
   double vertex_weight(double area) const;

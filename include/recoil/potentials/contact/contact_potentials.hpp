@@ -28,6 +28,8 @@ public:
   std::vector<parameters::Quantity> quantities() const override;
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override;
+  void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
+                             double factor, std::span<double> y) const override;
 
   /// dB/dx, and d2B/dx2 times a motion of nodes and obstacles.
   Field gradient() const;
@@ -65,6 +67,11 @@ public:
   std::vector<parameters::Quantity> quantities() const override;
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override;
+  void add_unsymmetric_tangent(std::span<const double> x, double factor, std::span<double> y) const override;
+  void add_previous_tangent(std::span<const double> u, std::span<const double> x, double factor,
+                            std::span<double> y) const override;
+  void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
+                             double factor, std::span<double> y) const override;
 
   Field gradient() const;
   /// (dG/dx)' p with the gradient G and the positions x at the end of the step, and (dG/dx_previous)' p.
@@ -76,6 +83,7 @@ private:
   Field product(std::span<const double> p, Product product) const;
   Field hessian_product(std::span<const double> p) const;
   Field lag_product(std::span<const double> p) const;
+  Field lag_tangent(std::span<const double> x) const;
 
   ContactState<dim>* state_;
 };

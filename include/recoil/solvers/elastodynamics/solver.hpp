@@ -11,9 +11,11 @@
 #include "recoil/newton/minimize.hpp"
 #include "recoil/solvers/elastodynamics/ledger.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
+#include "recoil/solvers/elastodynamics/sweep_directions.hpp"
 #include "recoil/solvers/elastodynamics/sweep_products.hpp"
 #include "recoil/stepping/differentiable_step.hpp"
 #include "recoil/stepping/solver.hpp"
+#include "recoil/stepping/tangent_step.hpp"
 
 namespace recoil::solvers {
 
@@ -125,6 +127,9 @@ public:
   /// outlive it and not advance meanwhile; so must `products`.
   std::unique_ptr<stepping::DifferentiableStep> recorded_step(GlobalIndex num_records,
                                                               SweepProducts<dim>& products);
+  /// The same for the tangent-linear sweep. A run may advance between its steps.
+  std::unique_ptr<stepping::TangentStep> tangent_step(GlobalIndex num_records,
+                                                      SweepDirections<dim>& directions);
 
   GlobalIndex step() const override;
   double time() const override;

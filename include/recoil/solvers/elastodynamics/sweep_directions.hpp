@@ -24,6 +24,13 @@ struct SweepDirections {
   /// The same of the obstacles, per owned vertex of the collision surface.
   std::function<void(std::size_t direction, double time, double load_factor, std::vector<Point>& y)>
       obstacles;
+  /// Puts the change of the positions of obstacles at a time into `changes`, where these move at all.
+  void put_obstacles(std::size_t direction, const parameters::Quantity& positions, double time,
+                     double load_factor) {
+    auto* of_positions = changes[direction].find_vectors(positions);
+    if (obstacles && of_positions) obstacles(direction, time, load_factor, *of_positions);
+  }
+
   /// y = dg_u/dq dq and z = dg_v/dq dq of the initial displacement and velocity.
   std::function<void(std::size_t direction, linalg::Vector& y, linalg::Vector& z)> initial;
 };

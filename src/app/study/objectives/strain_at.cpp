@@ -2,6 +2,7 @@
 
 #include "app/study/objectives/objective_type.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/objectives/least_squares.hpp"
 
 namespace recoil::app {
 namespace {
@@ -15,18 +16,20 @@ namespace {
 /// where the second moves the vertices X_b at fixed barycentric coordinates of the point and fixed d:
 /// gradients on the moved shape are (I + G)^-T grad, G = sum_b dX_b grad xi^b'.
 template <int dim>
-class StrainGauge final : public objectives::Objective<dim> {
+class StrainGauge final : public objectives::LeastSquaresObjective<dim> {
   using Point = Eigen::Matrix<double, dim, 1>;
 
 public:
   /// Collective.
   StrainGauge(const fem::FunctionSpace<dim>& space, const objectives::MaterialPoint<dim>& point,
               const Point& direction, objectives::Track<1> track)
-      : space_(&space), direction_(direction.normalized()), track_(std::move(track)) {
+      : objectives::LeastSquaresObjective<dim>(space.comm()), space_(&space),
+        direction_(direction.normalized()), track_(std::move(track)) {
     const mesh::DistributedMesh<dim>& mesh = space.mesh();
-    const auto found = std::ranges::find(mesh.cell_ids, point.cell);
-    if (found == mesh.cell_ids.end()) return;
-    cell_ = static_cast<LocalIndex>(found - mesh.cell_ids.begin());
+    const auto owned = std::span(mesh.cell_ids).first(mesh.num_owned_cells);
+    const auto found = std::ranges::find(owned, point.cell);
+    if (found == owned.end()) return;
+    cell_ = static_cast<LocalIndex>(found - owned.begin());
     const auto& vertices = mesh.cells[cell_];
     const auto X = [&](std::size_t b) -> const Point& { return mesh.vertices[vertices[b]]; };
     Eigen::Matrix<double, dim, dim> edges;
@@ -48,48 +51,75 @@ public:
   void check_time(double time) const override { track_.at(time); }
   std::vector<double> observation_times() const override { return track_.observation_times(); }
 
-  double value(const objectives::ObservedState& state) override {
-    const auto target = track_.at(state.time);
-    const double misfit = is_owned() ? strain(state.u) - target.position[0] : 0;
-    return space_->comm().sum(misfit * misfit) * target.inverse_sd.squaredNorm();
+  /// One row, on the owner of the cell.
+  std::size_t num_residuals() const override { return cell_ >= 0 ? 1 : 0; }
+  std::size_t num_data(double time) const override {
+    return cell_ >= 0 && track_.at(time).inverse_sd[0] != 0 ? 1 : 0;
   }
 
-  void add_derivatives(const objectives::ObservedState& state, double factor, std::span<double> du,
-                       std::span<double>, parameters::PhysicalGradient<dim>& g) override {
+  std::vector<double> residuals(const objectives::ObservedState& state) override {
     const auto target = track_.at(state.time);
-    if (cell_ < 0) return;
-    const double by_strain =
-        2 * factor * (strain(state.u) - target.position[0]) * target.inverse_sd.squaredNorm();
+    if (cell_ < 0) return {};
+    return {(deformed_direction(state.u).norm() - 1 - target.position[0]) * target.inverse_sd[0]};
+  }
+
+  std::vector<double> residual_tangent(const objectives::ObservedState& state, std::span<const double> du,
+                                       std::span<const double>,
+                                       const parameters::PhysicalDirection<dim>& dq) override {
+    const double inverse_sd = track_.at(state.time).inverse_sd[0];
+    if (cell_ < 0) return {};
     const Point n = deformed_direction(state.u).normalized();
-    const auto nodes = space_->cell_nodes(cell_);
-    Eigen::Matrix<double, dim, dim> H = Eigen::Matrix<double, dim, dim>::Zero();
-    for (std::size_t a = 0; a < nodes.size(); ++a) {
-      H += fem::node_block<dim>(state.u, nodes[a]) * gradients_.row(a);
-      // Ghost cells complete the sums at owned nodes.
-      if (nodes[a] < space_->num_owned_nodes())
-        fem::node_block<dim>(du, nodes[a]) += by_strain * along_basis_[a] * n;
+    double change = n.dot(along(du));
+    if (const auto* moved = dq.rest_positions())
+      for_each_vertex(state, n, [&](LocalIndex v, const Point& share) { change += share.dot((*moved)[v]); });
+    return {change * inverse_sd};
+  }
+
+  void add_residual_products(const objectives::ObservedState& state, std::span<const double> y,
+                             std::span<double> du, std::span<double>,
+                             parameters::PhysicalGradient<dim>& g) override {
+    const double inverse_sd = track_.at(state.time).inverse_sd[0];
+    linalg::Vector by_node(space_->layout());
+    if (cell_ >= 0) {
+      const double by_strain = y[0] * inverse_sd;
+      const Point n = deformed_direction(state.u).normalized();
+      const std::span<double> field = by_node.write_local();
+      const auto nodes = space_->cell_nodes(cell_);
+      for (std::size_t a = 0; a < nodes.size(); ++a)
+        fem::node_block<dim>(field, nodes[a]) += by_strain * along_basis_[a] * n;
+      if (auto* by_vertex = g.rest_positions())
+        for_each_vertex(state, n,
+                        [&](LocalIndex v, const Point& share) { (*by_vertex)[v] += by_strain * share; });
     }
-    if (!is_owned() || !g.rest_positions()) return;
-    const auto& vertices = space_->mesh().cells[cell_];
-    for (std::size_t b = 0; b <= dim; ++b)
-      (*g.rest_positions())[vertices[b]] -= by_strain * along_barycentric_[b] * H.transpose() * n;
+    objectives::add_to_owned(by_node, du);
   }
 
 private:
-  bool is_owned() const { return cell_ >= 0 && cell_ < space_->mesh().num_owned_cells; }
-  /// F d.
-  Point deformed_direction(std::span<const double> u) const {
-    Point sum = direction_;
+  /// act(vertex, de/dX) for the vertices of the cell.
+  template <class Act>
+  void for_each_vertex(const objectives::ObservedState& state, const Point& n, Act act) const {
     const auto nodes = space_->cell_nodes(cell_);
-    for (std::size_t a = 0; a < nodes.size(); ++a) sum += along_basis_[a] * fem::node_block<dim>(u, nodes[a]);
+    Eigen::Matrix<double, dim, dim> H = Eigen::Matrix<double, dim, dim>::Zero();
+    for (std::size_t a = 0; a < nodes.size(); ++a)
+      H += fem::node_block<dim>(state.u, nodes[a]) * gradients_.row(a);
+    const auto& vertices = space_->mesh().cells[cell_];
+    for (std::size_t b = 0; b <= dim; ++b) act(vertices[b], -along_barycentric_[b] * H.transpose() * n);
+  }
+  /// The derivative of a nodal field along d.
+  Point along(std::span<const double> field) const {
+    Point sum = Point::Zero();
+    const auto nodes = space_->cell_nodes(cell_);
+    for (std::size_t a = 0; a < nodes.size(); ++a)
+      sum += along_basis_[a] * fem::node_block<dim>(field, nodes[a]);
     return sum;
   }
-  double strain(std::span<const double> u) const { return deformed_direction(u).norm() - 1; }
+  /// F d.
+  Point deformed_direction(std::span<const double> u) const { return direction_ + along(u); }
 
   const fem::FunctionSpace<dim>* space_;
   Point direction_;
   objectives::Track<1> track_;
-  LocalIndex cell_ = -1;                                 ///< -1: on other ranks
+  LocalIndex cell_ = -1;                                 ///< -1: of another rank
   Eigen::Matrix<double, dim + 1, 1> along_barycentric_;  ///< grad xi^b . d
   Eigen::VectorXd along_basis_;                          ///< grad phi_a . d
   Eigen::Matrix<double, Eigen::Dynamic, dim> gradients_; ///< grad phi_a

@@ -1,0 +1,48 @@
+#include "recoil/inverse/residual_factor.hpp"
+
+#include <algorithm>
+
+#include <Eigen/QR>
+
+#include "recoil/base/error.hpp"
+
+namespace recoil::inverse {
+
+namespace {
+
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// R, filled up with rows of zeros where there are fewer rows than columns.
+RowMajor upper_factor(const Eigen::MatrixXd& rows) {
+  RowMajor R = RowMajor::Zero(rows.cols(), rows.cols());
+  if (rows.rows() == 0) return R;
+  const Eigen::Index count = std::min(rows.rows(), rows.cols());
+  R.topRows(count) = Eigen::HouseholderQR<Eigen::MatrixXd>(rows).matrixQR().topRows(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    R.row(i).head(i).setZero();
+    if (R(i, i) < 0) R.row(i) = -R.row(i);
+  }
+  return R;
+}
+
+} // namespace
+
+Eigen::MatrixXd triangular_factor(const parallel::Communicator& comm,
+                                  const std::vector<std::vector<double>>& columns,
+                                  std::span<const double> residuals) {
+  const Eigen::Index num_rows = std::ssize(residuals), n = std::ssize(columns);
+  Eigen::MatrixXd rows(num_rows, n + 1);
+  for (Eigen::Index j = 0; j < n; ++j) {
+    RECOIL_ASSERT(std::ssize(columns[j]) == num_rows);
+    rows.col(j) = Eigen::Map<const Eigen::VectorXd>(columns[j].data(), num_rows);
+  }
+  rows.col(n) = Eigen::Map<const Eigen::VectorXd>(residuals.data(), num_rows);
+  RowMajor R = upper_factor(rows);
+  const std::vector<double> all = comm.all_gather(std::span<const double>(R.data(), R.size()));
+  R = upper_factor(Eigen::Map<const RowMajor>(all.data(), comm.size() * (n + 1), n + 1));
+  // Processors of different kinds round differently.
+  comm.broadcast(std::as_writable_bytes(std::span(R.data(), R.size())));
+  return R;
+}
+
+} // namespace recoil::inverse

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "recoil/objectives/objective.hpp"
+#include "support/derivatives.hpp"
+
+namespace recoil::test {
+
+/// Numbers without a pattern, the same for an id on any rank.
+inline double rough_number(GlobalIndex id, int component) {
+  return std::sin(3.17 * static_cast<double>(id) + 29.3 * component + 0.7);
+}
+
+/// Changes of all quantities that live on cells and vertices.
+template <int dim>
+parameters::PhysicalDirection<dim> rough_direction(const fem::FunctionSpace<dim>& space,
+                                                   const std::vector<parameters::Quantity>& quantities) {
+  using parameters::Place;
+  parameters::PhysicalDirection<dim> dq(space, quantities);
+  for (const parameters::Quantity& quantity : quantities) {
+    if (quantity.place == Place::node) continue;
+    const auto& ids = quantity.place == Place::cell ? space.mesh().cell_ids : space.mesh().vertex_ids;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      if (quantity.place == Place::cell)
+        dq.numbers(quantity)[i] = rough_number(ids[i], static_cast<int>(quantity.name.size()));
+      else
+        for (int k = 0; k < dim; ++k) dq.vectors(quantity)[i][k] = rough_number(ids[i], k);
+  }
+  return dq;
+}
+
+/// |y' dr - (products of y) . (du, dv, dq)| for rough y and directions, relative to sum |y| |dr|; `tangent`
+/// and `add_products` as those of Objective. Collective.
+template <int dim, class Tangent, class AddProducts>
+double transposed_error(const fem::FunctionSpace<dim>& space,
+                        const std::vector<parameters::Quantity>& quantities, const Tangent& tangent,
+                        const AddProducts& add_products) {
+  using parameters::Place;
+  const linalg::Vector du = rough_field(space, 1, 31), dv = rough_field(space, 1, 32);
+  const auto dq = rough_direction<dim>(space, quantities);
+  const std::vector<double> dr = tangent(du.local(), dv.local(), dq);
+  std::vector<double> y(dr.size());
+  double direct = 0, scale = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    y[i] = rough_number(static_cast<GlobalIndex>(i), space.comm().rank());
+    direct += y[i] * dr[i];
+    scale += std::abs(y[i] * dr[i]);
+  }
+  linalg::Vector by_u(space.layout()), by_v(space.layout());
+  parameters::PhysicalGradient<dim> g(space, quantities);
+  add_products(y, by_u.write_owned(), by_v.write_owned(), g);
+  double transposed = 0;
+  for (const parameters::Quantity& quantity : quantities)
+    if (quantity.place == Place::cell)
+      for (std::size_t i = 0; i < g.numbers(quantity).size(); ++i)
+        transposed += g.numbers(quantity)[i] * dq.numbers(quantity)[i];
+    else if (quantity.place == Place::vertex)
+      for (std::size_t i = 0; i < g.vectors(quantity).size(); ++i)
+        transposed += g.vectors(quantity)[i].dot(dq.vectors(quantity)[i]);
+  transposed = space.comm().sum(transposed) + by_u.dot(du) + by_v.dot(dv);
+  scale = space.comm().sum(scale);
+  EXPECT_GT(scale, 0) << "vacuous";
+  return std::abs(space.comm().sum(direct) - transposed) / scale;
+}
+
+/// The same of one objective at a state.
+template <int dim>
+double transposed_error(const fem::FunctionSpace<dim>& space, objectives::Objective<dim>& objective,
+                        const objectives::ObservedState& state) {
+  return transposed_error<dim>(
+      space, objective.depends_on(),
+      [&](auto... direction) { return objective.residual_tangent(state, direction...); },
+      [&](std::span<const double> y, std::span<double> du, std::span<double> dv, auto& g) {
+        objective.add_residual_products(state, y, du, dv, g);
+      });
+}
+
+} // namespace recoil::test
