@@ -81,7 +81,7 @@ const WrongStudy inputs[] = {
     wrong_in(
         statics, "data_of_statics",
         R"({"name": "a", "type": "center_of_mass", "target": "observed.csv", "time": {"times": "data"}})",
-        {"(/objectives/0/time)", "a static scene has one state"}),
+        {"(/objectives/time)", "a static scene has one state"}),
     wrong(
         "field_of_two_bodies",
         R"({"name": "a", "type": "displacement_field", "body": ["ball", "plinth"], "target": "observed.csv"})",

@@ -43,7 +43,7 @@ const WrongStudy inputs[] = {
           R"({"name": "rho", "quantity": "density", "initial": {"value": 2, "unit": "Pa"}})",
           {"(/parameters/0/initial)", "\"unit\": \"kg/m^3\""}),
     wrong("initial_of_a_text", R"({"name": "E", "quantity": "young_modulus", "initial": "1e5"})",
-          {"(/parameters/0/initial)", "must be number or list", "one value per component"}),
+          {"(/parameters/0/initial)", "must be number or object or list", "one value per component"}),
     wrong("start_file_missing",
           R"({"name": "E", "quantity": "young_modulus", "initial": {"file": "fit.json"}})",
           {"(/parameters/0/initial/file)", "no such file"}),

@@ -79,7 +79,7 @@ const WrongStudy inputs[] = {
     {"stop_at_noise",
      R"({"optimizer": {"stop_at_noise": 1}})",
      "{}",
-     {"(/optimizer/stop_at_noise)", "must be boolean"}},
+     {"(/optimizer/stop_at_noise)", "must be true or false"}},
     {"profile_of_nothing",
      R"({"uncertainty": {"profile": ["e"]}})",
      "{}",
