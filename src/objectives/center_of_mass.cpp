@@ -103,19 +103,23 @@ public:
 
   /// dim rows on the first rank.
   std::size_t num_residuals() const override { return center_.comm().rank() == 0 ? dim : 0; }
+  std::size_t num_data(double time) const override {
+    return num_residuals() > 0 ? (target_.at(time).inverse_sd.array() != 0).count() : 0;
+  }
   std::vector<double> residuals(const ObservedState& state) override {
     const auto target = target_.at(state.time);
-    return rows((center_.at(state.u) - target.position).cwiseProduct(target.inverse_sd));
+    return rows(target.inverse_sd.cwiseProduct(center_.at(state.u) - target.position));
   }
   std::vector<double> residual_tangent(const ObservedState& state, std::span<const double> du,
                                        std::span<const double>,
                                        const parameters::PhysicalDirection<dim>& dq) override {
-    return rows(center_.tangent(state.u, du, dq).cwiseProduct(target_.at(state.time).inverse_sd));
+    return rows(target_.at(state.time).inverse_sd.cwiseProduct(center_.tangent(state.u, du, dq)));
   }
   void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
                              std::span<double>, parameters::PhysicalGradient<dim>& g) override {
+    const Point inverse_sd = target_.at(state.time).inverse_sd;
     Point by_center = Point::Zero();
-    for (std::size_t i = 0; i < y.size(); ++i) by_center[i] = y[i] * target_.at(state.time).inverse_sd[i];
+    for (std::size_t i = 0; i < y.size(); ++i) by_center[i] = y[i] * inverse_sd[i];
     center_.comm().sum(std::span<double>(by_center.data(), dim));
     center_.add_products(state.u, by_center, du, g);
   }

@@ -72,15 +72,21 @@ public:
 
   /// dim rows per marker.
   std::size_t num_residuals() const override { return dim * markers_.size(); }
+  std::size_t num_data(double time) const override {
+    std::size_t count = 0;
+    for (const OwnedMarker& marker : markers_)
+      count += (tracks_[marker.number].at(time).inverse_sd.array() != 0).count();
+    return count;
+  }
 
   std::vector<double> residuals(const ObservedState& state) override {
     check_time(state.time); // on all ranks, not where the marker is
     std::vector<double> rows;
     for (const OwnedMarker& marker : markers_) {
       const auto target = target_of(marker, state);
-      Point x = at_nodes(marker, state.u);
-      if (sees_positions_) x += at_vertices(marker, space_->mesh().vertices);
-      const Point r = (x - target.position).cwiseProduct(target.inverse_sd);
+      Point r = at_nodes(marker, state.u) - target.position;
+      if (sees_positions_) r += at_vertices(marker, space_->mesh().vertices);
+      r = r.cwiseProduct(target.inverse_sd).eval();
       rows.insert(rows.end(), r.begin(), r.end());
     }
     return rows;
@@ -95,7 +101,7 @@ public:
       Point dr = at_nodes(marker, du);
       if (const auto* moved = dq.rest_positions(); moved && sees_positions_)
         dr += at_vertices(marker, *moved);
-      dr.array() *= target_of(marker, state).inverse_sd.array();
+      dr = dr.cwiseProduct(target_of(marker, state).inverse_sd).eval();
       rows.insert(rows.end(), dr.begin(), dr.end());
     }
     return rows;
@@ -110,7 +116,7 @@ public:
     for (std::size_t m = 0; m < markers_.size(); ++m) {
       const OwnedMarker& marker = markers_[m];
       const Point by_position =
-          Eigen::Map<const Point>(&y[dim * m]).cwiseProduct(target_of(marker, state).inverse_sd);
+          target_of(marker, state).inverse_sd.cwiseProduct(Eigen::Map<const Point>(&y[dim * m]));
       const auto nodes = space_->cell_nodes(marker.cell);
       for (std::size_t a = 0; a < nodes.size(); ++a)
         fem::node_block<dim>(field, nodes[a]) += marker.basis[a] * by_position;

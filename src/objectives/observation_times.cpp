@@ -40,13 +40,13 @@ public:
 
   double value(const ObservedState& state) override {
     double sum = 0;
-    for (const double time : times_at(state)) sum += objective_->value(moved(state, time));
+    for (const double time : times_at(state.time)) sum += objective_->value(moved(state, time));
     return sum;
   }
 
   void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double> dv,
                        parameters::PhysicalGradient<dim>& g) override {
-    for (const double time : times_at(state)) {
+    for (const double time : times_at(state.time)) {
       std::vector<double> by_u(du.size(), 0.0);
       objective_->add_derivatives(moved(state, time), factor, by_u, dv, g);
       add_transposed(by_u, delay(state, time), du, dv);
@@ -54,31 +54,41 @@ public:
   }
 
   bool is_least_squares() const override { return objective_->is_least_squares(); }
+  std::size_t num_residuals() const override { return most_ * objective_->num_residuals(); }
+  std::size_t num_data(double time) const override {
+    std::size_t count = 0;
+    for (const double observed : times_at(time)) count += objective_->num_data(observed);
+    return count;
+  }
+
+  bool has_deviations() const override { return objective_->has_deviations(); }
 
   /// Those of one observation time after the other; 0 for what other states have more of.
   std::vector<double> residuals(const ObservedState& state) override {
     std::vector<double> all;
-    for (const double time : times_at(state)) append(all, objective_->residuals(moved(state, time)));
-    return filled_up(state, std::move(all));
+    for (const double time : times_at(state.time)) append(all, objective_->residuals(moved(state, time)));
+    all.resize(num_residuals(), 0.0);
+    return all;
   }
 
   std::vector<double> residual_tangent(const ObservedState& state, std::span<const double> du,
                                        std::span<const double> dv,
                                        const parameters::PhysicalDirection<dim>& dq) override {
     std::vector<double> all;
-    for (const double time : times_at(state)) {
+    for (const double time : times_at(state.time)) {
       const ObservedState at = moved(state, time);
       const std::vector<double> du_then = combined(du, delay(state, time), dv);
       append(all, objective_->residual_tangent(at, du_then, dv, dq));
     }
-    return filled_up(state, std::move(all));
+    all.resize(num_residuals(), 0.0);
+    return all;
   }
 
   void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
                              std::span<double> dv, parameters::PhysicalGradient<dim>& g) override {
     std::size_t first = 0;
-    const std::size_t rows = y.size() / most_;
-    for (const double time : times_at(state)) {
+    const std::size_t rows = objective_->num_residuals();
+    for (const double time : times_at(state.time)) {
       std::vector<double> by_u(du.size(), 0.0);
       objective_->add_residual_products(moved(state, time), y.subspan(first, rows), by_u, dv, g);
       add_transposed(by_u, delay(state, time), du, dv);
@@ -87,9 +97,9 @@ public:
   }
 
 private:
-  const std::vector<double>& times_at(const ObservedState& state) const {
+  const std::vector<double>& times_at(double state_time) const {
     static const std::vector<double> none;
-    const auto found = times_.find(nearest(state_times_, state.time));
+    const auto found = times_.find(nearest(state_times_, state_time));
     return found == times_.end() ? none : found->second;
   }
 
@@ -116,13 +126,6 @@ private:
 
   static void append(std::vector<double>& all, const std::vector<double>& more) {
     all.insert(all.end(), more.begin(), more.end());
-  }
-
-  std::vector<double> filled_up(const ObservedState& state, std::vector<double> rows) {
-    const std::size_t count = times_at(state).size();
-    const std::size_t each = count > 0 ? rows.size() / count : objective_->residuals(state).size();
-    rows.resize(most_ * each, 0.0);
-    return rows;
   }
 
   /// From the state until `time`, 0 where that is the same but for rounding.

@@ -55,6 +55,13 @@ TEST_F(ObservationTimes, EachObservationCountsOnce) {
   EXPECT_NEAR(counted.objective->value(moved(0.2)), 2 * 1.7 * 1.7 + 2.1 * 2.1, 1e-12);
   EXPECT_NEAR(counted.objective->value(moved(0.3)), 9, 1e-12);
   EXPECT_EQ(counted.objective->value(moved(0)), 0);
+  // Two components of each; rows of all states are as many as those of the one with the most times.
+  const auto of_all_ranks = [&](std::size_t count) {
+    return scene_.comm.sum(static_cast<GlobalIndex>(count));
+  };
+  for (const auto& [time, data] : {std::pair(0.0, 0), {0.1, 2}, {0.2, 6}, {0.3, 2}})
+    EXPECT_EQ(of_all_ranks(counted.objective->num_data(time)), data) << time;
+  EXPECT_EQ(of_all_ranks(counted.objective->num_residuals()), 2 * 2 * 2);
 }
 
 TEST_F(ObservationTimes, BetweenStatesThereMustBeVelocities) {

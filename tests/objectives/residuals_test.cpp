@@ -2,6 +2,7 @@
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
+#include "recoil/objectives/observation_times.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
@@ -89,7 +90,9 @@ void check_residuals(const Make<dim>& make, const std::string& what) {
 template <int dim>
 Track<dim> moving_track() {
   using Point = typename Scene<dim>::Point;
-  return {"track", {0, 1}, {{Point::Constant(0.2), 0.5}, {Point::Constant(-0.3), 0.8}}};
+  return {"track",
+          {0, 1},
+          {{Point::Constant(0.2), Point::Constant(2)}, {Point::Constant(-0.3), Point::Constant(1.25)}}};
 }
 
 template <int dim>
@@ -131,6 +134,21 @@ void check_states() {
         {locate<dim>(rest.space.mesh(), place > 0.75 ? 1 : 0, position, "m"), moving_track<dim>()});
   }
   check_residuals<dim>([&](const auto& scene) { return make_markers<dim>(scene.space, markers); }, "markers");
+  for (auto& marker : markers) marker.track.samples[1].inverse_sd[0] = 0;
+  check_residuals<dim>([&](const auto& scene) { return make_displacement_field<dim>(scene.space, markers); },
+                       "displacement_field with gaps");
+  // Two observations that belong to the state at 0.4 and one to another one.
+  for (auto& marker : markers) {
+    marker.track.times = {0.35, 0.42, 0.7};
+    marker.track.samples.push_back(marker.track.samples.front());
+    marker.track.is_interpolated = false;
+  }
+  check_residuals<dim>(
+      [&](const auto& scene) {
+        const std::vector<double> states{0, 0.2, 0.4, 0.6, 0.8};
+        return count_observations_once<dim>(make_markers<dim>(scene.space, markers), states, true).objective;
+      },
+      "markers, each observation once");
 }
 TEST(Residuals, OfStates2D) { check_states<2>(); }
 TEST(Residuals, OfStates3D) { check_states<3>(); }

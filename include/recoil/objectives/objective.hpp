@@ -48,6 +48,8 @@ public:
   virtual bool has_deviations() const { return false; }
   /// How many of the residuals are this rank's, at every state. Not collective.
   virtual std::size_t num_residuals() const { return 0; }
+  /// How many of them are data at `time`; the others are 0 whatever the state is. Not collective.
+  virtual std::size_t num_data(double /*time*/) const { return num_residuals(); }
   /// This rank's residuals r, the same rows at every state: |r|^2 over all ranks is value(). Collective.
   virtual std::vector<double> residuals(const ObservedState& /*state*/) { return {}; }
   /// Their change along du and dv (owned entries, then ghosts) and dq, in the same order. Collective.

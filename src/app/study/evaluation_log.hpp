@@ -20,10 +20,9 @@ struct ExperimentValue {
   static constexpr const char* what = "value";
   double objective = 0;
   std::vector<double> terms; ///< weighted, in the order of the study
-  GlobalIndex data = 0;      ///< residuals of a sum of squares that are not zero
   std::string failure;       ///< why there is no value; empty if there is one
   double seconds = 0;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentValue, objective, terms, data, failure, seconds)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentValue, objective, terms, failure, seconds)
 };
 
 /// What the sweep through that run has come to.

@@ -58,22 +58,6 @@ ExperimentObjectives<dim> make_objectives(const OpenObjectives<dim>& opened, Dis
   return result;
 }
 
-template <int dim>
-void require_least_squares(const OpenObjectives<dim>& opened, const ExperimentObjectives<dim>& made,
-                           const std::string& what) {
-  for (std::size_t i = 0; i < opened.size(); ++i) {
-    const ObjectiveSpec& spec = *opened[i].spec;
-    const std::string cure = "; take another `method`, or leave '" + spec.name + "' out";
-    if (!made.objectives[i]->is_least_squares())
-      throw InputError(spec.where.of("type"),
-                       what + " fits sums of squares, and " + spec.type->name + " is none" + cure);
-    if (spec.power != 1)
-      throw InputError(spec.where.of("power"), what + " fits sums of squares, not powers of them" + cure);
-    if (spec.weight < 0)
-      throw InputError(spec.where.of("weight"), what + " cannot fit a negative weight" + cure);
-  }
-}
-
 std::vector<double> observed_state_times(const TimeSpec& time) {
   if (time.kind == TimeKind::statics) return {0, 1};
   std::vector<double> times;
@@ -83,9 +67,7 @@ std::vector<double> observed_state_times(const TimeSpec& time) {
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template OpenObjectives<dim> open_objectives(const ExperimentMesh<dim>&);                                  \
-  template ExperimentObjectives<dim> make_objectives(const OpenObjectives<dim>&, DiscreteScene<dim>&);       \
-  template void require_least_squares(const OpenObjectives<dim>&, const ExperimentObjectives<dim>&,          \
-                                      const std::string&);
+  template ExperimentObjectives<dim> make_objectives(const OpenObjectives<dim>&, DiscreteScene<dim>&);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
 #undef RECOIL_INSTANTIATE

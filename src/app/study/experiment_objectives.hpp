@@ -35,14 +35,6 @@ struct ExperimentObjectives {
 template <int dim>
 ExperimentObjectives<dim> make_objectives(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete);
 
-/// Refuses what has no residuals, for a method that fits sums of squares; `what` names it: "gauss_newton".
-/// Not collective, the same on all ranks.
-/// @throws InputError, at the objective's place, for an objective that is no sum of squares, a power other
-/// than 1 and a negative weight.
-template <int dim>
-void require_least_squares(const OpenObjectives<dim>& opened, const ExperimentObjectives<dim>& made,
-                           const std::string& what);
-
 /// Times of the states that objectives see: the start and the end of every nominal step [s].
 std::vector<double> observed_state_times(const TimeSpec& time);
 

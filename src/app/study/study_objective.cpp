@@ -71,7 +71,7 @@ StudyObjective::StudyObjective(const parallel::Communicator& world, const Study&
                                const StudyFolder& folder, ExperimentGroups& groups)
     : world_(world), study_(study), folder_(folder), groups_(groups), values_(study.experiments.size()),
       sweep_seconds_(values_.size()), costs_(values_.size(), 1.0), runs_(values_.size(), -1),
-      dropped_(values_.size(), 0) {
+      dropped_(values_.size(), 0), data_(values_.size(), 0) {
   const std::vector<int> group_of = deal_out_all();
   std::vector<ExperimentSlots> slots(costs_.size());
   std::vector<std::string> why_not(costs_.size());
@@ -81,6 +81,7 @@ StudyObjective::StudyObjective(const parallel::Communicator& world, const Study&
     const ObjectiveKind kind = hosted.job->check_start();
     why_not[e] = kind.why_not_least_squares;
     is_chi_squared[e] = kind.is_chi_squared ? 1 : 0;
+    data_[e] = kind.num_data;
     for (std::size_t k = 0; k < hosted.job->model().parameters().size(); ++k)
       slots[e].push_back(hosted.job->model().slots(k));
   });
@@ -89,6 +90,7 @@ StudyObjective::StudyObjective(const parallel::Communicator& world, const Study&
     share(world_, slots[e], root);
     share(world_, why_not[e], root);
     share(world_, is_chi_squared[e], root);
+    share(world_, data_[e], root);
     if (not_squares_.empty()) not_squares_ = why_not[e];
     is_chi_squared_ = is_chi_squared_ && is_chi_squared[e] != 0;
   }
@@ -181,12 +183,8 @@ ExperimentValue StudyObjective::run(int experiment, std::span<const double> valu
   const Stopwatch watch;
   inverse::ReducedObjective& objective = reduced(experiment);
   const inverse::ObjectiveValue found = objective.value(values_of(host(experiment), experiment, values));
-  if (!found.failure.empty()) return {0, {}, 0, found.failure, watch.seconds()};
-  GlobalIndex data = 0;
-  if (not_squares_.empty())
-    data = std::ranges::count_if(objective.residuals(values_of(host(experiment), experiment, values)),
-                                 [](double r) { return r != 0; });
-  return {found.objective, found.terms, groups_.comm().sum(data), "", watch.seconds()};
+  if (!found.failure.empty()) return {0, {}, found.failure, watch.seconds()};
+  return {found.objective, found.terms, "", watch.seconds()};
 }
 
 ExperimentGradient StudyObjective::sweep(int experiment, std::span<const double> values) {
@@ -273,7 +271,7 @@ double StudyObjective::value(std::span<const double> x) {
 
 GlobalIndex StudyObjective::num_data() const {
   GlobalIndex sum = 0;
-  for (const ExperimentValue& value : values_) sum += value.data;
+  for (std::size_t e = 0; e < data_.size(); ++e) sum += dropped_[e] == 0 ? data_[e] : 0;
   return sum;
 }
 

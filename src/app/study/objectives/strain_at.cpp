@@ -54,6 +54,9 @@ public:
 
   /// One row, on the owner of the cell.
   std::size_t num_residuals() const override { return cell_ >= 0 ? 1 : 0; }
+  std::size_t num_data(double time) const override {
+    return cell_ >= 0 && track_.at(time).inverse_sd[0] != 0 ? 1 : 0;
+  }
 
   std::vector<double> residuals(const objectives::ObservedState& state) override {
     const auto target = track_.at(state.time);
