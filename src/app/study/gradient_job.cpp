@@ -113,7 +113,8 @@ ObjectiveKind Job<dim>::check_start() {
   const auto& [objectives, places] = problem.observation().terms;
   const auto& composition = problem.observation().composition;
   return {objectives::why_not_least_squares<dim>(objectives, composition),
-          objectives::is_chi_squared<dim>(objectives, composition)};
+          objectives::is_chi_squared<dim>(objectives, composition),
+          comm_.sum(problem.observation().num_data(scene().time))};
 }
 
 template <int dim>

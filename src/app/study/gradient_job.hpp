@@ -22,6 +22,7 @@ struct ForwardResult : inverse::ObjectiveValue {
 struct ObjectiveKind {
   std::string why_not_least_squares; ///< empty: it is a sum of squares
   bool is_chi_squared = false;       ///< of data in their standard deviations
+  GlobalIndex num_data = 0;          ///< of a sum of squares
 };
 
 /// The result of its reverse sweep.

@@ -36,6 +36,17 @@ struct Observation {
     residuals.resize(first_residual.back());
   }
 
+  /// How many data this rank has.
+  GlobalIndex num_data(const TimeSpec& time) const {
+    GlobalIndex count = 0;
+    const std::vector<double> times = observed_state_times(time);
+    for (std::size_t state = 0; is_least_squares() && state < times.size(); ++state)
+      objectives::for_each_residual_term<dim>(
+          terms.objectives, state, composition,
+          [&](const auto& objective, double) { count += objective.num_data(times[state]); });
+    return count;
+  }
+
   bool is_least_squares() const { return !first_residual.empty(); }
   /// Those of `rows`, in the order of all residuals, that belong to a state.
   template <class Row>

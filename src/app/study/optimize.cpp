@@ -189,9 +189,7 @@ private:
     if (!study_.uncertainty.intervals || !objective_.why_not_least_squares().empty() ||
         space.num_variables() > StudyObjective::most_factored)
       return;
-    GlobalIndex data = 0;
-    for (const ExperimentValue& value : fit.values) data += value.data;
-    fitted_ = FittedDesign{fit.x, objective_.factor(fit.x), fit.objective, data};
+    fitted_ = FittedDesign{fit.x, objective_.factor(fit.x), fit.objective, objective_.num_data()};
     try {
       uncertainty_ = uncertainty_of(space, *fitted_, objective_.is_chi_squared());
     } catch (const InputError& error) {

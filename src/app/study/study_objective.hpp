@@ -77,7 +77,7 @@ public:
   std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d) override;
   /// The upper triangular factor of [dr/dx r] over all experiments, (n + 1) x (n + 1).
   const Eigen::MatrixXd& factor(std::span<const double> x);
-  /// How many data the sum of squares of the last value() has, priors included.
+  /// How many data the sum of squares has.
   GlobalIndex num_data() const;
   /// From now on leaves out the experiments that had no value in the last value(). @throws Error if none is
   /// left.
@@ -144,6 +144,7 @@ private:
   Eigen::MatrixXd factor_;
   std::vector<double> factor_at_; ///< the design of factor_
   std::vector<char> dropped_;     ///< by experiment
+  std::vector<GlobalIndex> data_; ///< by experiment
   Totals totals_;
 };
 
