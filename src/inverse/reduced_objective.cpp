@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -61,6 +62,19 @@ struct ReducedObjective::Run {
   std::optional<ObjectiveGradient> gradient;
 };
 
+/// The displacements of a run, by time.
+struct ReducedObjective::KnownRun {
+  std::map<double, std::vector<double>> u;
+
+  /// Those at a time, to rounding.
+  std::span<const double> at(double time) const {
+    const double tolerance = 1e-9 * std::max(std::abs(u.begin()->first), std::abs(u.rbegin()->first));
+    const auto found = u.lower_bound(time - tolerance);
+    if (found == u.end() || found->first > time + tolerance) return {};
+    return found->second;
+  }
+};
+
 ReducedObjective::ReducedObjective(const ForwardModel& model, Options options)
     : model_(model), options_(std::move(options)) {}
 
@@ -85,6 +99,9 @@ ObjectiveGradient ReducedObjective::gradient(const ParameterValues& q) {
     } catch (const InputError& error) {
       run_->gradient->failure = error.what(); // a term that has no derivative here
     }
+  // Products with the Jacobian at q may follow.
+  if (run_->problem && run_->problem->is_least_squares()) return *run_->gradient;
+  remember_run();
   run_->problem.reset();
   run_->states = StatesInMemory(1);
   run_->has_states = false;
@@ -121,8 +138,21 @@ ObjectiveGradient ReducedObjective::jacobian_transposed(const ParameterValues& q
   return result;
 }
 
+/// Keeps what the next run may start near.
+void ReducedObjective::remember_run() {
+  if (!options_.starts_near_last_run || !run_ || !run_->has_states || !run_->value.failure.empty()) return;
+  auto known = std::make_unique<KnownRun>();
+  for (const stepping::StepRecord& record : run_->records) {
+    if (!run_->states.has(record.id)) return;
+    const stepping::State state = run_->states.read(record.id);
+    known->u[record.time].assign(state.u.local().begin(), state.u.local().end());
+  }
+  known_ = std::move(known);
+}
+
 /// Runs forward with `q`, and keeps the states after every `store_every` steps, if any.
 void ReducedObjective::run(const ParameterValues& q, int store_every) {
+  remember_run();
   run_.reset(); // before the memory of the next one is needed
   run_ = std::make_unique<Run>();
   run_->values = q;
@@ -130,6 +160,7 @@ void ReducedObjective::run(const ParameterValues& q, int store_every) {
   run_->states = StatesInMemory(std::max(store_every, 1));
   try {
     run_->problem = model_.at(q);
+    if (known_) run_->problem->solver().start_near([this](double time) { return known_->at(time); });
     take_steps();
   } catch (const InputError& error) {
     run_->value.failure = error.what();

@@ -81,6 +81,9 @@ public:
     /// States of a run are kept in memory after every so many steps, and the ones between are computed again
     /// for the gradient; 0: value() keeps none, and gradient() runs again with all of them.
     int store_every = 1;
+    /// Each run starts its solves near the states of the last one that has kept all of its own: the same
+    /// values then give the same numbers up to the tolerances of the solves only.
+    bool starts_near_last_run = false;
     SweepSettings sweep;
   };
 
@@ -114,6 +117,8 @@ public:
 
 private:
   struct Run;
+  struct KnownRun;
+  void remember_run();
   bool is_at(const ParameterValues& q) const;
   void run(const ParameterValues& q, int store_every);
   void run_with_states(const ParameterValues& q);
@@ -125,6 +130,7 @@ private:
   Options options_;
   const std::vector<stepping::StepRecord>* like_ = nullptr;
   std::unique_ptr<Run> run_; ///< of the last call
+  std::unique_ptr<KnownRun> known_;
 };
 
 } // namespace recoil::inverse

@@ -157,6 +157,18 @@ inverse::DesignVariables DesignSpace::variables() const {
   return variables;
 }
 
+std::vector<inverse::Prior> DesignSpace::priors() const {
+  std::vector<inverse::Prior> priors;
+  for (const Block& block : blocks_) {
+    const ParameterSpec& spec = study_.parameters[block.parameter];
+    for (std::size_t i = 0; spec.prior && i < block.size(); ++i) {
+      const PriorSpec::Normal normal = spec.prior->of_variable(spec.scale, i % block.components);
+      priors.push_back({block.first + i, normal.mean, normal.sd});
+    }
+  }
+  return priors;
+}
+
 std::vector<double> DesignSpace::between_bounds(std::span<const double> shares) const {
   const inverse::DesignVariables range = variables();
   std::vector<double> x;

@@ -7,6 +7,7 @@
 #include "recoil/app/study/study.hpp"
 #include "recoil/base/types.hpp"
 #include "recoil/inverse/optimize.hpp"
+#include "recoil/inverse/priors.hpp"
 
 namespace recoil::app {
 
@@ -63,6 +64,8 @@ public:
                                    std::span<const GlobalIndex> ids) const;
 
   inverse::DesignVariables variables() const;
+  /// What is known of the variables beforehand.
+  std::vector<inverse::Prior> priors() const;
   /// The variables that divide the ranges between the bounds as `shares` in (0, 1) say. @throws InputError
   /// where a parameter has no bounds.
   std::vector<double> between_bounds(std::span<const double> shares) const;

@@ -132,6 +132,12 @@ constexpr Key optimizer[] = {
      .doc =
          "Where the run of an experiment fails: take other values, or go on without the experiment, with a "
          "warning."},
+    {.pattern = "/optimizer/warm_start",
+     .types = boolean,
+     .fallback = "true",
+     .doc =
+         "Runs start the solves of their steps near the states of the last run of their experiment. Without, "
+         "a fit that is continued on as many ranks repeats the same bits."},
     {.pattern = "/optimizer/groups",
      .types = integer | text,
      .fallback = "\"auto\"",

@@ -62,6 +62,7 @@ void build_optimizer(const Item& item, OptimizerSpec& optimizer) {
   optimizer.stop_at_noise = item["stop_at_noise"].flag();
   optimizer.starts = item["starts"].integer();
   optimizer.seed = item["seed"].integer();
+  optimizer.warm_start = item["warm_start"].flag();
   if (item["on_failure"].text() == "drop") optimizer.on_failure = FailedRun::drop;
   if (const Item groups = item["groups"]; groups.is_number()) optimizer.groups = groups.integer();
   if (const Item budget = item["time_budget"]; !budget.is_null()) optimizer.time_budget = budget.number();

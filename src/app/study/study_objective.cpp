@@ -95,6 +95,7 @@ StudyObjective::StudyObjective(const parallel::Communicator& world, const Study&
     is_chi_squared_ = is_chi_squared_ && is_chi_squared[e] != 0;
   }
   space_ = std::make_unique<DesignSpace>(study, std::move(slots));
+  priors_ = space_->priors();
 }
 
 void StudyObjective::freeze_stiffness() {
@@ -266,11 +267,12 @@ double StudyObjective::value(std::span<const double> x) {
     sum += value.failure.empty() ? value.objective : std::numeric_limits<double>::infinity();
   }
   ++totals_.evaluations;
+  for (const double r : inverse::prior_residuals(x, priors_)) sum += r * r;
   return sum;
 }
 
 GlobalIndex StudyObjective::num_data() const {
-  GlobalIndex sum = 0;
+  GlobalIndex sum = std::ssize(priors_);
   for (std::size_t e = 0; e < data_.size(); ++e) sum += dropped_[e] == 0 ? data_[e] : 0;
   return sum;
 }
@@ -351,11 +353,17 @@ const Eigen::MatrixXd& StudyObjective::factor(std::span<const double> x) {
   const auto results = differentiate<ExperimentFactor>(
       "Jacobian", [&](int e) { return factorise(e, x); }, x);
   const Eigen::Index width = space_->num_variables() + 1;
-  Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(width * std::ssize(results), width);
+  const Eigen::Index of_data = width * std::ssize(results);
+  Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(of_data + std::ssize(priors_), width);
   for (Eigen::Index e = 0; e < std::ssize(results); ++e)
     if (dropped_[e] == 0)
       rows.middleRows(e * width, width) =
           Eigen::Map<const Eigen::MatrixXd>(results[e].columns.data(), width, width);
+  const std::vector<double> beyond = inverse::prior_residuals(x, priors_);
+  for (std::size_t k = 0; k < priors_.size(); ++k) {
+    rows(of_data + k, priors_[k].parameter) = 1 / priors_[k].deviation;
+    rows(of_data + k, width - 1) = beyond[k];
+  }
   factor_ = Eigen::MatrixXd(rows.householderQr().matrixQR().topRows(width).triangularView<Eigen::Upper>());
   factor_at_.assign(x.begin(), x.end());
   return factor_;
@@ -397,7 +405,10 @@ std::vector<double> StudyObjective::hessian_product(std::span<const double> x, s
   for (const auto& product : differentiate<ExperimentProduct>(
            "product with the Hessian", [&](int e) { return multiply(e, values, change); }, x, d))
     for (std::size_t i = 0; i < by_values.size(); ++i) by_values[i] += 2 * product.by_values[i];
-  return space_->gradient(x, by_values);
+  std::vector<double> result = space_->gradient(x, by_values);
+  for (const inverse::Prior& prior : priors_)
+    result[prior.parameter] += 2 * d[prior.parameter] / (prior.deviation * prior.deviation);
+  return result;
 }
 
 std::vector<double> StudyObjective::gradient(std::span<const double> x) {
@@ -411,7 +422,11 @@ std::vector<double> StudyObjective::gradient(std::span<const double> x) {
   for (const auto& gradient : differentiate<ExperimentGradient>(
            "gradient", [&](int e) { return sweep(e, values); }, x))
     for (std::size_t i = 0; i < by_values.size(); ++i) by_values[i] += gradient.by_values[i];
-  return space_->gradient(x, by_values);
+  std::vector<double> result = space_->gradient(x, by_values);
+  const std::vector<double> beyond = inverse::prior_residuals(x, priors_);
+  for (std::size_t k = 0; k < priors_.size(); ++k)
+    result[priors_[k].parameter] += 2 * beyond[k] / priors_[k].deviation;
+  return result;
 }
 
 } // namespace recoil::app

@@ -145,6 +145,7 @@ private:
   std::vector<double> factor_at_; ///< the design of factor_
   std::vector<char> dropped_;     ///< by experiment
   std::vector<GlobalIndex> data_; ///< by experiment
+  std::vector<inverse::Prior> priors_;
   Totals totals_;
 };
 

@@ -181,6 +181,7 @@ struct OptimizerSpec {
   int starts = 1;            ///< the first from the start values, the others between the bounds
   int seed = 1;              ///< of the others
   FailedRun on_failure = FailedRun::reject;
+  bool warm_start = true;            ///< runs start their solves near the states of the last one
   std::optional<int> groups;         ///< empty: as many as there are experiments and ranks
   std::optional<double> time_budget; ///< [s]
 };
