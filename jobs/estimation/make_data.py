@@ -95,7 +95,8 @@ def sources(study):
 def made_from(name, study):
     """Checksum of the scenes and meshes of a job, to see whether its observations are those of other scenes."""
     at = os.path.join(FOLDER, name)
-    files = [experiment["scene"] for experiment in study["experiments"]] + [f for f in os.listdir(at) if f.endswith((".msh", ".obj"))]
+    files = [experiment["scene"] for experiment in study["experiments"]]
+    files += [file for file in os.listdir(at) if file.endswith((".msh", ".obj"))]
     checksum = 0
     for file in sorted(files):
         with open(os.path.join(at, file), "rb") as content:
