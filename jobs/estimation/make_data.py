@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import zlib
 
 import h5py
 import numpy as np
@@ -91,8 +92,26 @@ def sources(study):
             if isinstance(objective.get(key), str)]
 
 
+def made_from(name, study):
+    """Checksum of the scenes and meshes of a job, to see whether its observations are those of other scenes."""
+    at = os.path.join(FOLDER, name)
+    files = [experiment["scene"] for experiment in study["experiments"]]
+    files += [file for file in os.listdir(at) if file.endswith((".msh", ".obj"))]
+    checksum = 0
+    for file in sorted(files):
+        with open(os.path.join(at, file), "rb") as content:
+            checksum = zlib.crc32(content.read(), checksum)
+    return "%08x\n" % checksum
+
+
 def missing(name):
-    return [path for _, path in sources(load(FOLDER, name, "study.json")) if not os.path.exists(os.path.join(FOLDER, name, path))]
+    """Whether the observations of a job have to be made: some are not there, or its scenes have changed."""
+    at, study = os.path.join(FOLDER, name), load(FOLDER, name, "study.json")
+    record = os.path.join(at, "made_from.crc32")
+    if not os.path.exists(record) or not all(os.path.exists(os.path.join(at, path)) for _, path in sources(study)):
+        return True
+    with open(record) as file:
+        return file.read() != made_from(name, study)
 
 
 def make(name, recoil, ranks):
@@ -105,6 +124,8 @@ def make(name, recoil, ranks):
         if not os.path.isdir(os.path.join(at, path)):
             write_target(os.path.join(at, "truth", experiment["name"]), load(at, experiment["scene"]), study, objective,
                          os.path.join(at, path))
+    with open(os.path.join(at, "made_from.crc32"), "w") as file:
+        file.write(made_from(name, study))
 
 
 def main():

@@ -23,7 +23,7 @@ def sine(job, fit):
     _, u = list(states(run))[-1]
     x = (rest + u[:, :2])[np.abs(rest[:, 1]) < 1e-9]
     off = x[:, 1] - 0.7 * np.sin(x[:, 0])
-    return {"largest offset/amplitude": float(np.abs(off).max() / 0.7), "rms offset/amplitude": float(np.sqrt((off ** 2).mean()) / 0.7)}
+    return {"largest offset/amplitude": np.abs(off).max() / 0.7, "rms offset/amplitude": np.sqrt((off ** 2).mean()) / 0.7}
 
 
 def sliding(job, fit):

@@ -24,7 +24,8 @@ import measures
 
 JOBS = ("throw", "puzzle", "tentacles", "sine", "bridge", "cube", "microstructure", "kangaroo", "sliding", "ball", "tensile")
 CHECKS = "difference_checks"
-HEADER = ("job", "figure", "dofs", "paper's", "iterations", "paper's", "evaluations", "Newton", "forward s", "sweep s", "error or limit")
+HEADER = ("job", "figure", "dofs", "paper's", "iterations", "paper's", "evaluations", "Newton", "forward s", "sweep s",
+          "error or limit")
 
 
 class Job:

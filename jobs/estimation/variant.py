@@ -1,7 +1,8 @@
 """Scenes with the values of a study in place of the true ones, to simulate and draw them."""
 import os
 
-MATERIAL = {"young_modulus": "E", "poisson_ratio": "nu", "lambda": "lambda", "mu_lame": "mu", "damping_shear": "psi", "damping_bulk": "phi"}
+MATERIAL = {"young_modulus": "E", "poisson_ratio": "nu", "lambda": "lambda", "mu_lame": "mu",
+            "damping_shear": "psi", "damping_bulk": "phi"}
 
 
 def entries(value):
