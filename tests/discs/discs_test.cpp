@@ -307,7 +307,7 @@ TEST(Discs, TangentsAreTheTransposeOfGradientsAndAgreeWithDifferences) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   for (const int order : {1, 2}) {
     const inverse::ObjectiveGradient gradient =
-        inverse::ReducedObjective(DiscModel(comm, order), {1, false, {}}).gradient({reference});
+        inverse::ReducedObjective(DiscModel(comm, order), {1, {}}).gradient({reference});
     ASSERT_EQ(gradient.failure, "");
     const std::vector<Parameters> directions = disc_directions();
     DiscSolver solver(comm, reference, order);

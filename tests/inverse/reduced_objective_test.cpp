@@ -30,7 +30,7 @@ protected:
   static ReducedObjective::Options options() {
     SweepSettings sweep;
     sweep.state_budget = std::get<2>(GetParam());
-    return {std::get<1>(GetParam()), false, sweep};
+    return {std::get<1>(GetParam()), sweep};
   }
   Model oscillators_{MPI_COMM_WORLD};
   OscillatorModel model_{oscillators_, std::get<0>(GetParam()), parts};

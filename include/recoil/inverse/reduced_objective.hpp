@@ -81,10 +81,10 @@ public:
     /// States of a run are kept in memory after every so many steps, and the ones between are computed again
     /// for the gradient; 0: value() keeps none, and gradient() runs again with all of them.
     int store_every = 1;
+    SweepSettings sweep;
     /// Each run starts its solves near the states of the last one that has kept all of its own: the same
     /// values then give the same numbers up to the tolerances of the solves only.
     bool starts_near_last_run = false;
-    SweepSettings sweep;
   };
 
   /// `model` must outlive it.

@@ -44,10 +44,10 @@ public:
   ForwardResult run(const ExperimentFolder& folder) override;
   SweepResult sweep() override;
   inverse::ReducedObjective reduced_objective() const override {
-    return {model_, {study_.sweep.store_every, study_.optimizer.warm_start, sweep_settings()}};
+    return {model_, {study_.sweep.store_every, sweep_settings(), study_.optimizer.warm_start}};
   }
   inverse::ReducedObjective objective_like_run() const override {
-    inverse::ReducedObjective result(model_, {0, false, sweep_settings()});
+    inverse::ReducedObjective result(model_, {0, sweep_settings()});
     result.compare_with(records_);
     return result;
   }
