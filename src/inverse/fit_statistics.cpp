@@ -51,10 +51,16 @@ double student_quantile(std::size_t degrees_of_freedom) {
 }
 
 double chi_squared_p_value(double chi_squared, std::size_t degrees_of_freedom) {
-  const boost::math::chi_squared distribution(static_cast<double>(degrees_of_freedom));
-  const double below = boost::math::cdf(distribution, chi_squared);
-  const double above = boost::math::cdf(boost::math::complement(distribution, chi_squared));
-  return 2 * std::min(below, above);
+  // Far tails overflow in intermediate results; their probability is zero.
+  namespace policies = boost::math::policies;
+  using Policy = policies::policy<policies::overflow_error<policies::ignore_error>,
+                                  policies::evaluation_error<policies::ignore_error>>;
+  const boost::math::chi_squared_distribution<double, Policy> distribution(
+      static_cast<double>(degrees_of_freedom));
+  const double below = boost::math::cdf(distribution, chi_squared),
+               above = boost::math::cdf(boost::math::complement(distribution, chi_squared));
+  const double tail = std::min(below, above);
+  return std::isfinite(tail) ? std::min(1.0, 2 * tail) : 0;
 }
 
 RunsTest runs_test(std::span<const double> residuals) {

@@ -94,5 +94,13 @@ TEST(RunsTest, TellsSystematicResidualsFromNoise) {
   EXPECT_GE(rejected, 25);
 }
 
+TEST(ChiSquared, HasFarTails) {
+  for (const std::size_t degrees : {10, 5000, 2000000}) {
+    EXPECT_LT(chi_squared_p_value(1e-25, degrees), 1e-100) << degrees;
+    EXPECT_EQ(chi_squared_p_value(1e12, degrees), 0) << degrees;
+    EXPECT_NEAR(chi_squared_p_value(static_cast<double>(degrees), degrees), 1, 0.3) << degrees;
+  }
+}
+
 } // namespace
 } // namespace recoil::inverse
