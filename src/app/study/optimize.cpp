@@ -146,13 +146,29 @@ private:
     if (spec.stop_at_noise && objective_.is_chi_squared() &&
         objective_.hessian_form() != inverse::HessianForm::matrix)
       rules.data_count = objective_.num_data();
-    const linalg::BoundedMinimum found = inverse::optimize(
-        comm_, objective_, variables, method_, rules, [this](const linalg::Iterate& at) { return show(at); });
+    linalg::BoundedMinimum found = minimize(variables, method_, rules);
+    if (!found.is_asked && method_ == linalg::DescentMethod::gauss_newton &&
+        spec.method == OptimizationMethod::automatic) {
+      log_info("Gauss-Newton ends: " + found.reason + "; quasi-Newton continues");
+      first_iteration_ = descent.iterations;
+      rules.max_iterations -= first_iteration_;
+      variables.start = found.x;
+      found = minimize(variables, linalg::DescentMethod::quasi_newton, rules);
+      first_iteration_ = 0;
+    }
     descent.reason = found.reason;
   }
 
+  linalg::BoundedMinimum minimize(const inverse::DesignVariables& variables, linalg::DescentMethod method,
+                                  const inverse::StopRules& rules) {
+    return inverse::optimize(comm_, objective_, variables, method, rules,
+                             [this](const linalg::Iterate& at) { return show(at); });
+  }
+
   /// Shows an iterate, and says why to end there, if so.
-  std::string show(const linalg::Iterate& at) {
+  std::string show(linalg::Iterate at) {
+    if (first_iteration_ > 0 && at.iteration == 0) return ""; // where the method before has ended
+    at.iteration += first_iteration_;
     Descent& descent = descents_.back();
     descent.x.assign(at.x.begin(), at.x.end());
     descent.objective = at.value;
@@ -251,6 +267,7 @@ private:
   std::vector<std::vector<double>> starts_;
   FitHistory history_;
   std::vector<Descent> descents_; ///< from the starts so far
+  int first_iteration_ = 0;       ///< of a method that continues another one's descent
   std::optional<FittedDesign> fitted_;
   std::optional<inverse::Uncertainty> uncertainty_;
 };
