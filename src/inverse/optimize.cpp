@@ -1,9 +1,12 @@
 #include "recoil/inverse/optimize.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <functional>
 #include <iterator>
+#include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -118,11 +121,35 @@ std::string apply(const StopRules& rules, const Iterate& at, double first_gradie
   return "";
 }
 
-/// The objective as a function of x / unit.
-linalg::BoundedFunction in_units(SharedWork& work, const DesignVariables& variables, HessianForm form) {
+/// How far a step of Gauss-Newton may go: where its linear model knows least about a variable its steps are
+/// longest. A unit at first, then twice as far as the step before.
+class Reach {
+public:
+  explicit Reach(std::vector<double> start) : iterate_(std::move(start)) {}
+  bool includes(std::span<const double> z) const { return distance(z) <= reach_; }
+  void move_to(std::span<const double> z) {
+    reach_ = std::max(1.0, 2 * distance(z));
+    iterate_.assign(z.begin(), z.end());
+  }
+
+private:
+  double distance(std::span<const double> z) const {
+    double largest = 0;
+    for (std::size_t i = 0; i < z.size(); ++i) largest = std::max(largest, std::abs(z[i] - iterate_[i]));
+    return largest;
+  }
+  std::vector<double> iterate_;
+  double reach_ = 1;
+};
+
+/// The objective as a function of x / unit; infinite beyond `reach`, if there is one.
+linalg::BoundedFunction in_units(SharedWork& work, const DesignVariables& variables, HessianForm form,
+                                 const std::optional<Reach>& reach) {
   const std::vector<double>& unit = variables.unit;
   linalg::BoundedFunction function{in_units(variables.lower, variables), in_units(variables.upper, variables),
                                    [&](std::span<const double> z) {
+                                     if (reach && !reach->includes(z))
+                                       return std::numeric_limits<double>::infinity();
                                      work.ask(Request::value, from_units(z, variables));
                                      return work.value();
                                    },
@@ -150,10 +177,13 @@ linalg::BoundedFunction in_units(SharedWork& work, const DesignVariables& variab
 
 BoundedMinimum lead(SharedWork& work, const DesignVariables& variables, HessianForm form,
                     linalg::DescentMethod method, const StopRules& rules) {
-  const linalg::BoundedFunction function = in_units(work, variables, form);
+  std::optional<Reach> reach;
+  if (method == linalg::DescentMethod::gauss_newton) reach.emplace(in_units(variables.start, variables));
+  const linalg::BoundedFunction function = in_units(work, variables, form, reach);
   double first_gradient_norm = 0;
   const auto stop = [&](const Iterate& at) {
     if (at.iteration == 0) first_gradient_norm = at.gradient_norm;
+    if (reach) reach->move_to(at.x);
     work.ask(Request::iterate, from_units(at.x, variables), at);
     return work.reason().empty() ? apply(rules, at, first_gradient_norm) : work.reason();
   };

@@ -67,14 +67,13 @@ public:
   bool is_lost() const { return is_lost_; }
 
   double value_at(std::span<const double> x) {
-    if (method_ == DescentMethod::gauss_newton && is_far(x)) return not_accepted;
     move_to(x);
     if (std::isfinite(value_)) return scale_ * value_;
     // The line search of quasi-Newton takes infinite values; conjugate gradients need finite ones near those
     // of the iterate, from which they then rise as the square of the distance to twice its value; the trust
     // region needs finite ones that no step is accepted with.
     if (method_ == DescentMethod::conjugate_gradients) return scale_ * (iterate_value_ + rise());
-    return method_ == DescentMethod::gauss_newton ? not_accepted : std::numeric_limits<double>::infinity();
+    return method_ == DescentMethod::gauss_newton ? 1e300 : std::numeric_limits<double>::infinity();
   }
 
   void gradient_at(std::span<const double> x, std::span<double> result) {
@@ -115,17 +114,6 @@ public:
   BoundedMinimum result() const { return {iterate_, iterate_value_, reason_, !reason_.empty()}; }
 
 private:
-  /// What no step of a trust region is accepted with, and finite.
-  static constexpr double not_accepted = 1e300;
-  /// A linear model says nothing so many units away: where it knows least about a variable its steps are
-  /// longest.
-  static constexpr double longest_change = 4;
-
-  bool is_far(std::span<const double> x) const {
-    for (std::size_t i = 0; i < x.size(); ++i)
-      if (std::abs(x[i] - iterate_[i]) > longest_change * (1 + std::abs(iterate_[i]))) return true;
-    return false;
-  }
   /// Tolerances of the trust region are those of values about 1.
   double first_scale(double norm) const {
     if (method_ == DescentMethod::gauss_newton) return value_ != 0 ? 1 / std::abs(value_) : 1;

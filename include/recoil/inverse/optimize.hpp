@@ -55,7 +55,8 @@ struct StopRules {
 /// x / unit; says why to end there, or nothing. Collective; the answer of the first rank counts.
 using OnIterate = std::function<std::string(const linalg::Iterate&)>;
 
-/// Minimises an objective between bounds, by linalg::minimize_bounded() on the first rank, while the others
+/// Minimises an objective between bounds, by linalg::minimize_bounded() on the first rank (Gauss-Newton with
+/// steps of one unit at first, then no more than twice as long as the step before), while the others
 /// wait for what it asks all of them to evaluate: the iterates depend on the values of the objective alone,
 /// whatever the number of ranks. The result is that of every rank. Collective. @throws InputError where the
 /// objective has no value at the start; what its members and `on_iterate` throw.
