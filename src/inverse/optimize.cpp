@@ -122,13 +122,13 @@ std::string apply(const StopRules& rules, const Iterate& at, double first_gradie
 }
 
 /// How far a step of Gauss-Newton may go: where its linear model knows least about a variable its steps are
-/// longest. A unit at first, then twice as far as the step before.
+/// longest. Two units at first, then twice as far as the step before.
 class Reach {
 public:
   explicit Reach(std::vector<double> start) : iterate_(std::move(start)) {}
   bool includes(std::span<const double> z) const { return distance(z) <= reach_; }
   void move_to(std::span<const double> z) {
-    reach_ = std::max(1.0, 2 * distance(z));
+    reach_ = std::max(2.0, 2 * distance(z));
     iterate_.assign(z.begin(), z.end());
   }
 
@@ -139,7 +139,7 @@ private:
     return largest;
   }
   std::vector<double> iterate_;
-  double reach_ = 1;
+  double reach_ = 2;
 };
 
 /// The objective as a function of x / unit; infinite beyond `reach`, if there is one.

@@ -56,7 +56,7 @@ struct StopRules {
 using OnIterate = std::function<std::string(const linalg::Iterate&)>;
 
 /// Minimises an objective between bounds, by linalg::minimize_bounded() on the first rank (Gauss-Newton with
-/// steps of one unit at first, then no more than twice as long as the step before), while the others
+/// steps of two units at first, then no more than twice as long as the step before), while the others
 /// wait for what it asks all of them to evaluate: the iterates depend on the values of the objective alone,
 /// whatever the number of ranks. The result is that of every rank. Collective. @throws InputError where the
 /// objective has no value at the start; what its members and `on_iterate` throw.
