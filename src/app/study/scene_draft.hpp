@@ -40,6 +40,10 @@ void write_element_data_again(SceneDraft<dim>& to);
 template <int dim>
 void write_body_force(SceneDraft<dim>& to);
 
+/// The meshes of bodies, empty: of all deformable ones, as they are now, with their ids.
+template <int dim>
+void write_meshes(const std::vector<std::string>& bodies, SceneDraft<dim>& to);
+
 /// Entries of a list of a scene that is as long as `values`.
 nlohmann::json to_json(const std::vector<TimeFactor>& factors);
 /// Puts numbers and factors of time into an entry of the boundary conditions. Components beyond those of the
