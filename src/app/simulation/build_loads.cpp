@@ -26,8 +26,8 @@ bool depends_on_time(const std::vector<Value>& values) {
 
 /// gravity - rhs, or what stands in for it; empty value if it is zero everywhere.
 template <int dim>
-potentials::AccelerationField<dim> acceleration_field(const Scene& scene, const fem::FunctionSpace<dim>& space,
-                                                      const CellOverrides& overrides) {
+potentials::AccelerationField<dim>
+acceleration_field(const Scene& scene, const fem::FunctionSpace<dim>& space, const CellOverrides& overrides) {
   const auto& rhs = scene.boundary_conditions.rhs;
   const auto& gravity = scene.gravity;
   const auto is_zero = [](const MaterialValue& value) {
@@ -41,8 +41,9 @@ potentials::AccelerationField<dim> acceleration_field(const Scene& scene, const 
     return field;
   field.time_dependent = depends_on_time(rhs);
   auto values = std::make_shared<MaterialValues<dim>>(space.mesh());
-  field.value = [&rhs, &gravity, &overrides, values, where = scene.file.string() + " (/boundary_conditions/rhs)"](
-                    LocalIndex cell, const ExpressionPoint& point) {
+  field.value = [&rhs, &gravity, &overrides, values,
+                 where = scene.file.string() + " (/boundary_conditions/rhs)"](LocalIndex cell,
+                                                                              const ExpressionPoint& point) {
     Eigen::Matrix<double, dim, 1> value = Eigen::Matrix<double, dim, 1>::Zero();
     for (int i = 0; i < dim; ++i) {
       double& component = value[i];
@@ -52,7 +53,8 @@ potentials::AccelerationField<dim> acceleration_field(const Scene& scene, const 
       }
       if (i < std::ssize(gravity)) component += gravity[i];
       // PolyFEM's sign: the force density is -rho rhs.
-      if (i < std::ssize(rhs)) component -= require_finite(values->at(rhs[i], cell, point, where), where, "acceleration", i, point);
+      if (i < std::ssize(rhs))
+        component -= require_finite(values->at(rhs[i], cell, point, where), where, "acceleration", i, point);
     }
     return value;
   };

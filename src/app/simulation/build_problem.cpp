@@ -54,7 +54,8 @@ void on_region_nodes(const Region& region, const fem::FunctionSpace<dim>& space,
 }
 
 template <int dim>
-void sample_formulas(const InitialField& field, const fem::FunctionSpace<dim>& space, linalg::Vector& values) {
+void sample_formulas(const InitialField& field, const fem::FunctionSpace<dim>& space,
+                     linalg::Vector& values) {
   auto entries = values.write_owned();
   parallel::collectively(space.comm(), [&] {
     on_region_nodes(field.region, space, [&](LocalIndex node) {

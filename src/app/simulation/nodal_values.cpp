@@ -17,11 +17,11 @@ namespace {
 void require_shape(const io::ArrayShape& shape, GlobalIndex rows, int columns, const NodalData& data,
                    const std::string& where) {
   if (shape.rows == rows && shape.columns == columns && shape.type == io::ElementType::float64) return;
-  throw InputError(where, fmt::format("dataset '{}' of {} has {} x {} {}; it needs {} x {} doubles, a row per "
-                                      "node of all deformable bodies",
-                                      data.dataset, data.file.string(), shape.rows, shape.columns,
-                                      shape.type == io::ElementType::float64 ? "values" : "integers", rows,
-                                      columns));
+  throw InputError(
+      where, fmt::format("dataset '{}' of {} has {} x {} {}; it needs {} x {} doubles, a row per "
+                         "node of all deformable bodies",
+                         data.dataset, data.file.string(), shape.rows, shape.columns,
+                         shape.type == io::ElementType::float64 ? "values" : "integers", rows, columns));
 }
 
 } // namespace

@@ -6,7 +6,8 @@ template <int dim>
 void apply_parameters(const std::vector<ParameterField<dim>>& fields, const ParameterValues& values,
                       const VariantInputs<dim>& to) {
   for (std::size_t k = 0; k < fields.size(); ++k)
-    if (const auto apply = fields[k].spec->kind->template actions<dim>().apply) apply(fields[k], values[k], to);
+    if (const auto apply = fields[k].spec->kind->template actions<dim>().apply)
+      apply(fields[k], values[k], to);
 }
 
 template <int dim>

@@ -64,8 +64,7 @@ public:
   bool is_replaced(std::size_t i, const std::string& name) const {
     bool found = false;
     for (LocalIndex cell = 0; cell < mesh_.num_owned_cells; ++cell)
-      found = found || (entry_of_cell_[cell] == static_cast<int>(i) &&
-                        draft_.overrides.find(name, cell));
+      found = found || (entry_of_cell_[cell] == static_cast<int>(i) && draft_.overrides.find(name, cell));
     return mesh_.comm->any(found);
   }
 
@@ -170,8 +169,7 @@ void write_material_constant(const ParameterField<dim>& field, SceneDraft<dim>& 
   for (std::size_t i = 0; i < materials.size(); ++i) {
     if (!materials.is_replaced(i, name)) continue;
     if (is_lame && of_young != materials.material(i)->given_by_young())
-      materials.put_converted(
-          i, of_young ? std::array{"E", "nu"} : std::array{"lambda", "mu"}, of_young);
+      materials.put_converted(i, of_young ? std::array{"E", "nu"} : std::array{"lambda", "mu"}, of_young);
     else
       materials.put_replaced(i, name);
   }
@@ -191,7 +189,8 @@ void write_element_data_again(SceneDraft<dim>& to) {
         materials.put_replaced(i, name);
   }
   const auto& rhs = to.scene.boundary_conditions.rhs;
-  if (std::ranges::any_of(rhs, [](const MaterialValue& value) { return std::holds_alternative<ElementData>(value); }))
+  if (std::ranges::any_of(
+          rhs, [](const MaterialValue& value) { return std::holds_alternative<ElementData>(value); }))
     write_body_force(to);
 }
 

@@ -83,9 +83,9 @@ void write_meshes(const std::vector<std::string>& bodies, SceneDraft<dim>& to) {
     std::string text;
     if (comm.rank() == 0) {
       part = part_of(mesh, static_cast<std::int32_t>(k));
-      text = mesh::gmsh_text(
-          std::span(vertices).subspan(part.first_vertex, part.end_vertex - part.first_vertex), part.cells,
-          part.volume_ids);
+      text =
+          mesh::gmsh_text(std::span(vertices).subspan(part.first_vertex, part.end_vertex - part.first_vertex),
+                          part.cells, part.volume_ids);
     }
     json& entry = to.body(names[k]);
     json moved{{"name", names[k]}};

@@ -11,9 +11,9 @@
 
 namespace recoil::app {
 
-/// A scene and the files that it names, on their way to a folder: `<name>.json`, and `<name>-data` with arrays,
-/// meshes and ids. They are written aside and replace earlier ones in commit(), so that a scene that is there
-/// is complete. All members are collective and throw FileError on every rank.
+/// A scene and the files that it names, on their way to a folder: `<name>.json`, and `<name>-data` with
+/// arrays, meshes and ids. They are written aside and replace earlier ones in commit(), so that a scene that
+/// is there is complete. All members are collective and throw FileError on every rank.
 class SceneData {
 public:
   /// `comm` must outlive it; `folder` must exist.

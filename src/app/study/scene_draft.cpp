@@ -31,7 +31,8 @@ nlohmann::json SceneDraft<dim>::per_element(const std::string& dataset, const st
 }
 
 template <int dim>
-nlohmann::json SceneDraft<dim>::number_or_per_element(const std::string& dataset, const std::vector<double>& values) {
+nlohmann::json SceneDraft<dim>::number_or_per_element(const std::string& dataset,
+                                                      const std::vector<double>& values) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   for (LocalIndex cell = 0; cell < geometry.mesh.num_owned_cells; ++cell) {
     if (std::isnan(values[cell])) continue;
@@ -73,7 +74,8 @@ void write_values_in_time(const std::vector<double>& values, const std::vector<T
   entry.erase("interpolation");
   if (factors.empty()) return;
   json list = to_json(factors);
-  while (list.size() > 1 && value.is_array() && list.size() < value.size()) list.push_back({{"type", "none"}});
+  while (list.size() > 1 && value.is_array() && list.size() < value.size())
+    list.push_back({{"type", "none"}});
   entry["interpolation"] = std::move(list);
 }
 

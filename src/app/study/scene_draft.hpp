@@ -32,8 +32,8 @@ struct SceneDraft {
 /// The values of a constant that parameters replace, in all materials that they act in.
 template <int dim>
 void write_material_constant(const ParameterField<dim>& field, SceneDraft<dim>& to);
-/// Gives material constants and body forces with values per element of the mesh files a row per element of the
-/// mesh that is solved on, which a file with a new mesh holds.
+/// Gives material constants and body forces with values per element of the mesh files a row per element of
+/// the mesh that is solved on, which a file with a new mesh holds.
 template <int dim>
 void write_element_data_again(SceneDraft<dim>& to);
 /// Gravity less `rhs`, with what stands in for it.

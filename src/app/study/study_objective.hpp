@@ -141,8 +141,8 @@ private:
   std::vector<ExperimentValue> values_;
   std::vector<double> sweep_seconds_; ///< of the last sweeps, by experiment
   std::vector<double> costs_;
-  std::vector<double> run_at_; ///< the design of the last value()
-  std::vector<int> runs_;      ///< the groups that hold the runs there; -1: none
+  std::vector<double> run_at_;    ///< the design of the last value()
+  std::vector<int> runs_;         ///< the groups that hold the runs there; -1: none
   std::vector<int> first_groups_; ///< that have read the meshes of the experiments
   bool is_frozen_ = false, uses_residuals_ = false, is_chi_squared_ = true;
   std::string not_squares_;

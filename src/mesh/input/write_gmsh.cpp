@@ -24,7 +24,8 @@ std::string gmsh_text(std::span<const Eigen::Vector3d> vertices,
                       std::span<const std::array<std::int32_t, 4>> cells,
                       std::span<const std::int32_t> tags) {
   RECOIL_ASSERT(cells.size() == tags.size());
-  std::string text = "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" + std::to_string(vertices.size()) + "\n";
+  std::string text =
+      "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n" + std::to_string(vertices.size()) + "\n";
   for (std::size_t v = 0; v < vertices.size(); ++v) {
     append(text, v + 1);
     for (const double coordinate : vertices[v]) append(text += ' ', coordinate);

@@ -152,7 +152,8 @@ struct Region {
   std::string where;
 };
 
-/// One value of d components per node, read from an HDF5 dataset with a row per node of all deformable bodies.
+/// One value of d components per node, read from an HDF5 dataset with a row per node of all deformable
+/// bodies.
 struct NodalData {
   std::filesystem::path file;
   std::string dataset;

@@ -44,10 +44,10 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
     if (parameter.per != Per::vertex &&
         may_overlap(field.region, at.scene, parameter.bodies, parameter.regions))
       refuse_replaced(at, parameter,
-                      field.nodes ? std::vector<Varying>{{field.nodes->file.string() + ", " +
-                                                              field.nodes->dataset,
-                                                          field.region.where}}
-                                  : position_dependence(field.value, field.region.where),
+                      field.nodes
+                          ? std::vector<Varying>{{field.nodes->file.string() + ", " + field.nodes->dataset,
+                                                  field.region.where}}
+                          : position_dependence(field.value, field.region.where),
                       "space; write numbers there, or give the parameter one value per vertex");
 }
 

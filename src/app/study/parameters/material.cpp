@@ -189,7 +189,8 @@ ParameterActions<dim> material_actions(bool of_young) {
   return {.make_slots = make_material_slots<dim>,
           .check_cells = check_material_cells<dim>,
           .apply = apply_to_cells<dim>,
-          .write = [](const auto& field, std::span<const double>, auto& to) { write_material_constant(field, to); },
+          .write = [](const auto& field, std::span<const double>,
+                      auto& to) { write_material_constant(field, to); },
           .weights = of_young ? young_weights<dim> : cell_weights<dim>};
 }
 
