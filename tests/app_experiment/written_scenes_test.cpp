@@ -179,8 +179,8 @@ TEST(WrittenScenes, ConvertElasticConstantsAsTheParametersDo) {
 }
 
 TEST(WrittenScenes, KeepTheValuesPerElementOfRefinedBodiesWithNewMeshes) {
-  const testing::TemporaryFolder folder(parallel::Communicator(MPI_COMM_WORLD));
   const parallel::Communicator comm(MPI_COMM_WORLD);
+  const testing::TemporaryFolder folder(comm);
   json scene = two_bodies();
   std::vector<double> rows;
   for (int i = 0; comm.rank() == 0 && i < 20; ++i) rows.push_back(700 + 10 * i);
