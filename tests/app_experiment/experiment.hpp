@@ -46,6 +46,7 @@ public:
   const std::filesystem::path& folder() const { return folder_.path(); }
   const Study& study() const { return study_; }
   const Scene& scene() const { return loaded_.file.scene; }
+  const std::string& resolved() const { return loaded_.file.resolved; }
   const DistributedGeometry<dim>& geometry() const { return *geometry_; }
   const std::vector<ParameterField<dim>>& fields() const { return fields_; }
   const ParameterValues& start() const { return start_; }

@@ -144,6 +144,25 @@ def killed(recoil, study, whole):
     runs.check(len(done) == len(set(done)), "none of %d evaluations was repeated" % len(done))
 
 
+def scenes(recoil, whole):
+    """What is left for `recoil simulate` runs as the study at the fitted values, also after an interruption."""
+    with open(os.path.join(whole, "study.json")) as file:
+        study = json.load(file)
+    for experiment in study["experiments"]:
+        experiment["scene"] = os.path.join(whole, experiment["scene"])
+    for parameter in study["parameters"]:
+        parameter["initial"] = {"file": os.path.join(whole, "fit.json")}
+    folder = recoil.path("at-the-fit")
+    recoil.run(1, "gradient", recoil.write_scene("at-the-fit-study", study), "-o", folder, "-q", expect=0)
+    for i in range(len(VELOCITIES)):
+        name = "throw-%d" % i
+        again = recoil.simulate(1, os.path.join(whole, "scenes", name + ".json"), "again-" + name)
+        for step in (1, 10):
+            expected = runs.state(os.path.join(folder, name), step)
+            error = np.abs(runs.state(again, step) - expected).max() / np.abs(expected).max()
+            runs.check(error < 1e-10, "%s, step %d: the fitted scene runs as the study to %.1e" % (name, step, error))
+
+
 def torn(recoil, whole):
     """A half written line costs one evaluation; a damaged one is refused."""
     copy = recoil.path("torn")
@@ -194,6 +213,7 @@ def main(recoil):
     groups(recoil, study, document, whole)
     killed(recoil, study, whole)
     torn(recoil, whole)
+    scenes(recoil, whole)
     interrupted(recoil, study, whole)
     unsolvable(recoil, document)
 

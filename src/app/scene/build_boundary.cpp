@@ -165,8 +165,15 @@ Region build_region(const Item& entry) {
 
 std::vector<InitialField> build_fields(const Item& list) {
   std::vector<InitialField> fields;
-  for (const auto& entry : list.items())
-    fields.push_back({build_region(entry), entry["value"].expressions()});
+  for (const auto& entry : list.items()) {
+    const auto value = entry["value"];
+    InitialField& field = fields.emplace_back();
+    field.region = build_region(entry);
+    if (value.is_object())
+      field.nodes = NodalData{value["file"].text(), value["dataset"].text()};
+    else
+      field.value = value.expressions();
+  }
   return fields;
 }
 
@@ -175,7 +182,11 @@ std::vector<InitialField> build_fields(const Item& list) {
 void build_boundary_conditions(const Item& root, Scene& scene) {
   const auto given = root["boundary_conditions"];
   auto& conditions = scene.boundary_conditions;
-  conditions.rhs = given["rhs"].expressions();
+  for (const auto& component : given["rhs"].items())
+    if (component.is_object())
+      conditions.rhs.emplace_back(ElementData{component["file"].text(), component["dataset"].text()});
+    else
+      conditions.rhs.emplace_back(component.expression());
   conditions.dirichlet = build_prescribed_list(given["dirichlet_boundary"], false, scene);
   conditions.obstacle_displacements = build_prescribed_list(given["obstacle_displacements"], true, scene);
   std::map<int, std::string> seen;

@@ -67,10 +67,11 @@ std::vector<ordered_json> single_forms(const KeyNode& node, unsigned types, cons
     forms.push_back(value);
     forms.push_back(quantity(key, value));
   }
-  // Only material constants may be element data, and these do not change in time.
+  // Material constants do not change in time.
+  const bool is_constant = std::string_view(key.pattern).starts_with("/materials");
   if (types & expression)
-    forms.push_back({{"type", "string"},
-                     {"description", types & element_data ? "formula of x, y, z" : "formula of x, y, z, t"}});
+    forms.push_back(
+        {{"type", "string"}, {"description", is_constant ? "formula of x, y, z" : "formula of x, y, z, t"}});
   if (types & (text | path | folder)) forms.push_back({{"type", "string"}});
   if (types & element_data)
     forms.push_back({{"type", "object"},

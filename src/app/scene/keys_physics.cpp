@@ -127,13 +127,13 @@ constexpr Key boundary[] = {
      .doc = "Values are numbers or formulas of the rest position x, y, z and the time t (statics: t = 1)."},
     {.pattern = "/boundary_conditions/rhs",
      .types = list,
-     .items = expression,
+     .items = expression | element_data,
      .length = {2, 3},
      .fallback = "[0, 0, 0]",
      .unit = "m/s^2",
      .reason = per_component,
      .doc = "Acceleration with reversed sign: the force density is -rho*rhs, so [0, 9.81] pulls down. See "
-            "`gravity`."},
+            "`gravity`. A component may be one value per element, as a constant of a material."},
     {.pattern = "/boundary_conditions/dirichlet_boundary",
      .types = one_or_list,
      .items = object | path,
@@ -276,7 +276,10 @@ constexpr Key initial[] = {
      .items = object,
      .fallback = "[]",
      .doc = "Nodal values [m/s], [m], [m/s^2]; formulas of the rest position at t = 0. `solution` acts in "
-            "transient scenes only; `acceleration` must be zero."},
+            "transient scenes only; `acceleration` must be zero. A value {\"file\": \"f.h5\", \"dataset\": "
+            "\"/v\"} is an array of doubles with a row of d components per node of all deformable bodies, in "
+            "the order of `coordinates` in `mesh.h5` of a trajectory; rows of NaN leave a node as it is. At "
+            "nodes of several entries the last one counts."},
     {.pattern = "/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/id",
      .types = one_or_list,
      .items = integer,
@@ -286,7 +289,7 @@ constexpr Key initial[] = {
      .items = text,
      .doc = "Body names instead of `id`."},
     {.pattern = "/initial_conditions/velocity/*/value",
-     .types = list,
+     .types = list | element_data,
      .items = expression,
      .length = {2, 3},
      .required = true,
@@ -294,7 +297,7 @@ constexpr Key initial[] = {
      .reason = per_component,
      .doc = "Velocity."},
     {.pattern = "/initial_conditions/solution/*/value",
-     .types = list,
+     .types = list | element_data,
      .items = expression,
      .length = {2, 3},
      .required = true,

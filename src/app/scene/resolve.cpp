@@ -231,7 +231,7 @@ private:
   json resolve_element_data(json value, const std::string& pointer) {
     if (value.size() != 2 || !value.contains("file") || !value.contains("dataset") ||
         !value["file"].is_string() || !value["dataset"].is_string()) {
-      problem(pointer, "values per element are written {\"file\": \"f.h5\", \"dataset\": \"/E\"}, is " +
+      problem(pointer, "values from a file are written {\"file\": \"f.h5\", \"dataset\": \"/E\"}, is " +
                            shorten(value));
       return value;
     }

@@ -31,6 +31,10 @@ void cut(std::vector<Component>& components, int dim, const std::string& where, 
 }
 
 bool is_zero(const Expression& value) { return value.is_constant() && value({}) == 0; }
+bool is_zero_value(const MaterialValue& value) {
+  const auto* formula = std::get_if<Expression>(&value);
+  return formula != nullptr && is_zero(*formula);
+}
 bool is_zero_number(double value) { return value == 0; }
 bool is_zero_component(const ComponentValue& value) {
   const auto zero =
@@ -39,9 +43,9 @@ bool is_zero_component(const ComponentValue& value) {
 }
 
 void cut_initial_conditions(InitialConditions& initial, int dim) {
-  for (auto& field : initial.velocity) cut(field.value, dim, field.region.where, "`value`", is_zero);
-  for (auto& field : initial.solution) cut(field.value, dim, field.region.where, "`value`", is_zero);
-  for (auto& field : initial.acceleration) cut(field.value, dim, field.region.where, "`value`", is_zero);
+  for (auto* fields : {&initial.velocity, &initial.solution, &initial.acceleration})
+    for (auto& field : *fields)
+      if (!field.nodes) cut(field.value, dim, field.region.where, "`value`", is_zero);
   for (const auto& spin : initial.angular_velocity) {
     const std::size_t expected = dim == 2 ? 1 : 3;
     if (spin.value.size() != expected)
@@ -196,7 +200,7 @@ void check_orders(const Scene& scene, const mesh::SimplexMesh& mesh) {
 void set_dimension(Scene& scene, int dim) {
   auto& conditions = scene.boundary_conditions;
   const auto root = scene.file.string();
-  cut(conditions.rhs, dim, root + " (/boundary_conditions/rhs)", "`rhs`", is_zero);
+  cut(conditions.rhs, dim, root + " (/boundary_conditions/rhs)", "`rhs`", is_zero_value);
   cut(scene.gravity, dim, root + " (/gravity)", "`gravity`", is_zero_number);
   for (auto* list : {&conditions.dirichlet, &conditions.obstacle_displacements})
     for (auto& entry : *list)

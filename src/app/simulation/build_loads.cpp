@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/simulation/material_values.hpp"
 #include "recoil/app/simulation/materials.hpp"
 #include "recoil/app/simulation/require_finite.hpp"
 #include "recoil/base/error.hpp"
@@ -12,25 +13,37 @@ namespace recoil::app {
 
 namespace {
 
-bool depends_on_time(const std::vector<Expression>& values) {
-  return std::any_of(values.begin(), values.end(),
-                     [](const Expression& value) { return value.depends_on_time(); });
+bool depends_on_time(const Expression& value) { return value.depends_on_time(); }
+bool depends_on_time(const MaterialValue& value) {
+  const auto* formula = std::get_if<Expression>(&value);
+  return formula != nullptr && formula->depends_on_time();
+}
+
+template <class Value>
+bool depends_on_time(const std::vector<Value>& values) {
+  return std::any_of(values.begin(), values.end(), [](const Value& value) { return depends_on_time(value); });
 }
 
 /// gravity - rhs, or what stands in for it; empty value if it is zero everywhere.
 template <int dim>
-potentials::AccelerationField<dim> acceleration_field(const Scene& scene, const CellOverrides& overrides) {
+potentials::AccelerationField<dim>
+acceleration_field(const Scene& scene, const fem::FunctionSpace<dim>& space, const CellOverrides& overrides) {
   const auto& rhs = scene.boundary_conditions.rhs;
   const auto& gravity = scene.gravity;
-  const auto is_zero = [](const Expression& value) { return value.is_constant() && value({}) == 0; };
+  const auto is_zero = [](const MaterialValue& value) {
+    const auto* formula = std::get_if<Expression>(&value);
+    return formula != nullptr && formula->is_constant() && (*formula)({}) == 0;
+  };
   potentials::AccelerationField<dim> field;
   if (std::all_of(rhs.begin(), rhs.end(), is_zero) &&
       std::all_of(gravity.begin(), gravity.end(), [](double g) { return g == 0; }) &&
       !overrides.has(acceleration(0)))
     return field;
   field.time_dependent = depends_on_time(rhs);
-  field.value = [&rhs, &gravity, &overrides, where = scene.file.string() + " (/boundary_conditions/rhs)"](
-                    LocalIndex cell, const ExpressionPoint& point) {
+  auto values = std::make_shared<MaterialValues<dim>>(space.mesh());
+  field.value = [&rhs, &gravity, &overrides, values,
+                 where = scene.file.string() + " (/boundary_conditions/rhs)"](LocalIndex cell,
+                                                                              const ExpressionPoint& point) {
     Eigen::Matrix<double, dim, 1> value = Eigen::Matrix<double, dim, 1>::Zero();
     for (int i = 0; i < dim; ++i) {
       double& component = value[i];
@@ -40,7 +53,8 @@ potentials::AccelerationField<dim> acceleration_field(const Scene& scene, const 
       }
       if (i < std::ssize(gravity)) component += gravity[i];
       // PolyFEM's sign: the force density is -rho rhs.
-      if (i < std::ssize(rhs)) component -= require_finite(rhs[i](point), where, "acceleration", i, point);
+      if (i < std::ssize(rhs))
+        component -= require_finite(values->at(rhs[i], cell, point, where), where, "acceleration", i, point);
     }
     return value;
   };
@@ -105,7 +119,7 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const C
   const auto add = [&](std::unique_ptr<potentials::Potential<dim>> load) {
     problem.add_load(std::move(load));
   };
-  if (auto field = acceleration_field<dim>(scene, overrides); field.value)
+  if (auto field = acceleration_field<dim>(scene, space, overrides); field.value)
     add(potentials::make_body_force<dim>(space, problem.geometry, problem.density, std::move(field)));
   for (const TractionEntry& entry : conditions.neumann)
     add(potentials::make_traction<dim>(space, facets_of(entry.all, entry.ids), traction_field<dim>(entry),

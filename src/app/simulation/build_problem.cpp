@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "app/simulation/build_loads.hpp"
+#include "app/simulation/nodal_values.hpp"
 #include "recoil/app/simulation/build_contact.hpp"
 #include "recoil/app/simulation/conventions.hpp"
 #include "recoil/app/simulation/materials.hpp"
@@ -53,16 +54,34 @@ void on_region_nodes(const Region& region, const fem::FunctionSpace<dim>& space,
 }
 
 template <int dim>
-void sample(const std::vector<InitialField>& fields, const fem::FunctionSpace<dim>& space,
-            linalg::Vector& values) {
+void sample_formulas(const InitialField& field, const fem::FunctionSpace<dim>& space,
+                     linalg::Vector& values) {
   auto entries = values.write_owned();
-  for (const InitialField& field : fields)
+  parallel::collectively(space.comm(), [&] {
     on_region_nodes(field.region, space, [&](LocalIndex node) {
       const auto point = fem::expression_point<dim>(space.node_positions()[node], 0);
       for (int i = 0; i < dim; ++i)
         entries[node * dim + i] =
             require_finite(field.value[i](point), field.region.where, "initial value", i, point);
     });
+  });
+}
+
+template <int dim>
+void sample(const std::vector<InitialField>& fields, const fem::FunctionSpace<dim>& space,
+            linalg::Vector& values) {
+  for (const InitialField& field : fields) {
+    if (!field.nodes) {
+      sample_formulas(field, space, values);
+      continue;
+    }
+    const std::vector<double> rows = read_nodal_values(*field.nodes, field.region.where, space);
+    auto entries = values.write_owned();
+    on_region_nodes(field.region, space, [&](LocalIndex node) {
+      const auto row = std::span(rows).subspan(std::size_t(node) * dim, dim);
+      if (!std::isnan(row[0])) std::ranges::copy(row, entries.begin() + std::ptrdiff_t(node) * dim);
+    });
+  }
 }
 
 template <int dim>
@@ -138,10 +157,8 @@ stepping::State initial_state(const Scene& scene, const solvers::ElastodynamicsP
   state.u = linalg::Vector(space.layout());
   state.v = linalg::Vector(space.layout());
   if (scene.time.kind == TimeKind::statics) return state;
-  parallel::collectively(space.comm(), [&] {
-    sample(scene.initial_conditions.solution, space, state.u);
-    sample(scene.initial_conditions.velocity, space, state.v);
-  });
+  sample(scene.initial_conditions.solution, space, state.u);
+  sample(scene.initial_conditions.velocity, space, state.v);
   if (adjust) adjust(state);
   for (const AngularVelocity& spin : scene.initial_conditions.angular_velocity)
     add_spin(spin, spin_center(spin, problem), space, state.v);

@@ -41,9 +41,15 @@ std::vector<fs::path> input_files(const Scene& scene) {
       add_selections(files, *list);
   }
   for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) add(files, entry.node_file);
+  const auto add_data = [&](const MaterialValue& value) {
+    if (const auto* data = std::get_if<ElementData>(&value)) add(files, data->file);
+  };
   for (const MaterialEntry& entry : scene.materials)
-    for (const MaterialValue* value : entry.values())
-      if (const auto* data = std::get_if<ElementData>(value)) add(files, data->file);
+    for (const MaterialValue* value : entry.values()) add_data(*value);
+  for (const MaterialValue& value : scene.boundary_conditions.rhs) add_data(value);
+  for (const auto* fields : {&scene.initial_conditions.velocity, &scene.initial_conditions.solution})
+    for (const InitialField& field : *fields)
+      if (field.nodes) add(files, field.nodes->file);
   return files;
 }
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "app/study/parameters/parameter_field.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
 #include "recoil/inverse/forward_problem.hpp"
 
 namespace recoil::app {
@@ -15,6 +15,11 @@ struct Variant {
   std::unique_ptr<Scene> scene; ///< stays where it is: the problem refers to it
   std::unique_ptr<DiscreteScene<dim>> discrete;
 };
+
+/// Puts values into what the problem of an experiment is built from.
+template <int dim>
+void apply_parameters(const std::vector<ParameterField<dim>>& fields, const ParameterValues& values,
+                      const VariantInputs<dim>& to);
 
 /// Builds the problem of an experiment with the given values and puts its solver at the start.
 /// @param scene of the experiment, with a fixed barrier stiffness.

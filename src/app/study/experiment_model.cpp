@@ -5,6 +5,8 @@
 
 #include "app/study/experiment_problem.hpp"
 #include "app/study/file_order.hpp"
+#include "app/study/scene_as_run.hpp"
+#include "app/study/scene_draft.hpp"
 #include "app/study/start_values.hpp"
 
 namespace recoil::app {
@@ -98,6 +100,12 @@ double ExperimentOnMesh<dim>::sensitivity(const ParameterValues& gradient, std::
     squares += change * change;
   }
   return std::sqrt(is_replicated(field) ? squares : comm_.sum(squares));
+}
+
+template <int dim>
+void ExperimentOnMesh<dim>::write_scene(const ParameterValues& values,
+                                        const std::filesystem::path& folder) const {
+  write_scene_with_values(scene_as_run(loaded_.file), scene(), geometry_, fields_, values, folder, name());
 }
 
 template <int dim>

@@ -43,6 +43,9 @@ public:
   /// Norm of the derivatives by the values of a field, each times the size of its value: what the objective
   /// changes by where these change by their size. Collective.
   virtual double sensitivity(const ParameterValues& gradient, std::size_t field) const = 0;
+  /// Writes the scene with values of the parameters, as write_scene_with_values(). Collective. @throws
+  /// FileError on every rank.
+  virtual void write_scene(const ParameterValues& values, const std::filesystem::path& folder) const = 0;
   /// Writes the arrays value, gradient and gradient_scaled of a field into the group `group`. Collective.
   virtual void write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
                            const ParameterValues& gradient) const = 0;
@@ -78,6 +81,7 @@ public:
   std::size_t num_owned_slots(std::size_t field) const override { return fields_[field].num_owned_slots; }
   double derivative(const ParameterValues& gradient, const Direction& direction) const override;
   double sensitivity(const ParameterValues& gradient, std::size_t field) const override;
+  void write_scene(const ParameterValues& values, const std::filesystem::path& folder) const override;
   void write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
                    const ParameterValues& gradient) const override;
 

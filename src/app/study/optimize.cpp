@@ -236,6 +236,8 @@ private:
     json["ranks"] = comm_.size();
     json["groups"] = groups_.count();
     json["version"] = version();
+    if (!descents_.empty() && std::isfinite(best().objective))
+      objective_.write_scenes(best().x, folder_.root() / "scenes");
     folder_.write_result(comm_, json);
   }
 

@@ -49,7 +49,8 @@ std::vector<Varying> position_dependence_of_loads(const Scene& scene, const Know
   const auto acts = [&](const auto& entry) {
     return entry.all || std::ranges::any_of(entry.ids, [&](int id) { return facets.may_hold(id); });
   };
-  auto found = position_dependence(conditions.rhs, scene.file.string() + " (/boundary_conditions/rhs)");
+  auto found =
+      position_dependence(formulas_of(conditions.rhs), scene.file.string() + " (/boundary_conditions/rhs)");
   for (const TractionEntry& entry : conditions.neumann)
     if (acts(entry)) append(found, position_dependence(entry.value, entry.where));
   for (const auto* list : {&conditions.normal_aligned_neumann, &conditions.pressure})
@@ -172,7 +173,7 @@ bool is_zero(const MaterialValue& value) {
 
 bool has_body_force(const Scene& scene) {
   return std::ranges::any_of(scene.gravity, [](double g) { return g != 0; }) ||
-         !std::ranges::all_of(scene.boundary_conditions.rhs, is_zero_formula);
+         !std::ranges::all_of(scene.boundary_conditions.rhs, is_zero);
 }
 
 bool has_damping(const Scene& scene) {
@@ -184,6 +185,13 @@ bool has_friction(const Scene& scene) {
   const ContactSpec& contact = scene.contact;
   return contact.enabled && contact.friction_iterations != 0 &&
          (contact.friction_coefficient != 0 || !contact.friction_pairs.empty());
+}
+
+std::vector<Expression> formulas_of(const std::vector<MaterialValue>& values) {
+  std::vector<Expression> formulas;
+  for (const MaterialValue& value : values)
+    if (const auto* formula = std::get_if<Expression>(&value)) formulas.push_back(*formula);
+  return formulas;
 }
 
 std::vector<Varying> position_dependence(const std::vector<Expression>& value, const std::string& where) {

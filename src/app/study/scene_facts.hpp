@@ -57,6 +57,8 @@ struct Varying {
 std::vector<Varying> position_dependence(const DirichletEntry& entry);
 std::vector<Varying> time_dependence(const DirichletEntry& entry);
 std::vector<Varying> time_dependence(const PressureEntry& entry);
+/// Those that are no values per element.
+std::vector<Expression> formulas_of(const std::vector<MaterialValue>& values);
 std::vector<Varying> position_dependence(const std::vector<Expression>& value, const std::string& where);
 std::vector<Varying> time_dependence(const std::vector<Expression>& value, const std::string& where);
 /// What depends on where the vertices of some deformable bodies are: formulas that may act on them.

@@ -72,7 +72,8 @@ StudyObjective::StudyObjective(const parallel::Communicator& world, const Study&
     : world_(world), study_(study), folder_(folder), groups_(groups), values_(study.experiments.size()),
       sweep_seconds_(values_.size()), costs_(values_.size(), 1.0), runs_(values_.size(), -1),
       dropped_(values_.size(), 0), data_(values_.size(), 0) {
-  const std::vector<int> group_of = deal_out_all();
+  first_groups_ = deal_out_all();
+  const std::vector<int>& group_of = first_groups_;
   std::vector<ExperimentSlots> slots(costs_.size());
   std::vector<std::string> why_not(costs_.size());
   std::vector<char> is_chi_squared(costs_.size(), 0);
@@ -140,13 +141,13 @@ StudyObjective::Hosted& StudyObjective::host(int experiment) {
 
 /// Does work(e) for the experiments of this group, and makes what a group throws an error of all ranks.
 template <class Work>
-void StudyObjective::work_on(const std::vector<int>& group_of, Work work) {
+void StudyObjective::work_on(const std::vector<int>& group_of, Work work, AfterSignal after_signal) {
   int code = 0;
   std::string message;
   try {
     for (int e = 0; e < std::ssize(group_of); ++e)
       if (group_of[e] == groups_.own()) {
-        groups_.interrupts().stop_if_pending();
+        if (after_signal == AfterSignal::stops) groups_.interrupts().stop_if_pending();
         work(e);
       }
   } catch (const LibraryError& error) {
@@ -158,6 +159,21 @@ void StudyObjective::work_on(const std::vector<int>& group_of, Work work) {
     message = error.what();
   }
   parallel::agree(world_, code, message);
+}
+
+void StudyObjective::write_scenes(std::span<const double> x, const std::filesystem::path& folder) {
+  parallel::collectively(world_, [&] {
+    std::error_code error;
+    if (world_.rank() != 0 || std::filesystem::is_directory(folder, error)) return;
+    if (!std::filesystem::create_directory(folder, error) && error)
+      throw FileError(folder.string() + ": cannot be made: " + error.message());
+  });
+  const std::vector<double> values = space_->values(x);
+  const auto write = [&](int e) {
+    Hosted& hosted = host(e);
+    hosted.job->model().write_scene(values_of(hosted, e, values), folder);
+  };
+  work_on(first_groups_, write, AfterSignal::goes_on);
 }
 
 inverse::ParameterValues StudyObjective::values_of(Hosted& hosted, int experiment,

@@ -62,6 +62,9 @@ public:
   /// From now on looks up evaluations in the log in `folder`, and adds to it. @throws FileError.
   void keep_in(const std::filesystem::path& folder);
 
+  /// Writes the scenes of all experiments at x into `folder`, also after a signal. @throws FileError.
+  void write_scenes(std::span<const double> x, const std::filesystem::path& folder);
+
   double value(std::span<const double> x) override;
   std::vector<double> gradient(std::span<const double> x) override;
 
@@ -114,8 +117,9 @@ private:
   ExperimentFactor factorise(int experiment, std::span<const double> x);
   ExperimentProduct multiply(int experiment, std::span<const double> values, std::span<const double> change);
   std::vector<double> sum_over_group(const Hosted& hosted, const inverse::ParameterValues& gradient) const;
+  enum class AfterSignal { stops, goes_on };
   template <class Work>
-  void work_on(const std::vector<int>& group_of, Work work);
+  void work_on(const std::vector<int>& group_of, Work work, AfterSignal after_signal = AfterSignal::stops);
   template <class Result, class Work>
   std::vector<Result> evaluate(std::span<const double> design, std::vector<int>& group_of, Work work);
   template <class Result, class Work>
@@ -137,8 +141,9 @@ private:
   std::vector<ExperimentValue> values_;
   std::vector<double> sweep_seconds_; ///< of the last sweeps, by experiment
   std::vector<double> costs_;
-  std::vector<double> run_at_; ///< the design of the last value()
-  std::vector<int> runs_;      ///< the groups that hold the runs there; -1: none
+  std::vector<double> run_at_;    ///< the design of the last value()
+  std::vector<int> runs_;         ///< the groups that hold the runs there; -1: none
+  std::vector<int> first_groups_; ///< that have read the meshes of the experiments
   bool is_frozen_ = false, uses_residuals_ = false, is_chi_squared_ = true;
   std::string not_squares_;
   Eigen::MatrixXd factor_;

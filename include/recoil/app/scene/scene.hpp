@@ -129,7 +129,9 @@ struct PressureEntry {
 };
 
 struct BoundaryConditions {
-  std::vector<Expression> rhs; ///< [m/s^2] with reversed sign: the force density is -rho rhs
+  /// [m/s^2] with reversed sign: the force density is -rho rhs. Formulas of position and time, or values per
+  /// element.
+  std::vector<MaterialValue> rhs;
   std::vector<DirichletEntry> dirichlet;
   std::vector<DirichletEntry> obstacle_displacements;
   std::vector<TractionEntry> neumann;
@@ -150,11 +152,19 @@ struct Region {
   std::string where;
 };
 
+/// One value of d components per node, read from an HDF5 dataset with a row per node of all deformable
+/// bodies.
+struct NodalData {
+  std::filesystem::path file;
+  std::string dataset;
+};
+
 /// One entry of `initial_conditions/{velocity, solution, acceleration}`, formulas of the rest position at t =
-/// 0.
+/// 0, or values per node.
 struct InitialField {
   Region region;
-  std::vector<Expression> value;
+  std::vector<Expression> value;  ///< empty where there are values per node
+  std::optional<NodalData> nodes; ///< rows of NaN leave a node as it is
 };
 
 /// One entry of `initial_conditions/angular_velocity`: rigid spin added to the velocity.

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <ranges>
+#include <set>
 
 #include "app/study/parameters/checks.hpp"
+#include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/base/suggest.hpp"
 
@@ -35,6 +38,16 @@ void apply_friction(const ParameterField<dim>& field, std::span<const double> va
   to.scene.contact.friction_pairs.push_back({{bodies[0], bodies[1]}, values[0]});
 }
 
+/// The last coefficient of a pair counts, and a scene may give one only.
+template <int dim>
+void write_friction(const ParameterField<dim>&, std::span<const double>, SceneDraft<dim>& to) {
+  nlohmann::json& list = to.json["contact"]["friction_pairs"] = nlohmann::json::array();
+  std::set<std::set<std::string>> seen;
+  for (const FrictionPair& pair : std::views::reverse(to.scene.contact.friction_pairs))
+    if (seen.insert({pair.bodies[0], pair.bodies[1]}).second)
+      list.push_back({{"bodies", pair.bodies}, {"coefficient", pair.coefficient}});
+}
+
 /// The coefficients of a scene are those of its pairs in their order, then that of all others.
 template <int dim>
 void friction_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
@@ -47,7 +60,7 @@ void friction_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
 
 template <int dim>
 ParameterActions<dim> friction_actions() {
-  return {.apply = apply_friction<dim>, .weights = friction_weights<dim>};
+  return {.apply = apply_friction<dim>, .write = write_friction<dim>, .weights = friction_weights<dim>};
 }
 
 } // namespace

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "app/study/parameters/checks.hpp"
+#include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/build_problem.hpp"
+#include "recoil/app/simulation/node_layout.hpp"
 
 namespace recoil::app {
 namespace {
@@ -40,7 +43,11 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
   for (const InitialField& field : displacement ? initial.solution : initial.velocity)
     if (parameter.per != Per::vertex &&
         may_overlap(field.region, at.scene, parameter.bodies, parameter.regions))
-      refuse_replaced(at, parameter, position_dependence(field.value, field.region.where),
+      refuse_replaced(at, parameter,
+                      field.nodes
+                          ? std::vector<Varying>{{field.nodes->file.string() + ", " + field.nodes->dataset,
+                                                  field.region.where}}
+                          : position_dependence(field.value, field.region.where),
                       "space; write numbers there, or give the parameter one value per vertex");
 }
 
@@ -109,6 +116,59 @@ void node_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
   });
 }
 
+/// An entry with an array of the values of nodes, NaN where there is none.
+template <int dim>
+nlohmann::json nodal_entry(const ParameterField<dim>& field, std::span<const double> values,
+                           SceneDraft<dim>& to) {
+  const auto& mesh = to.geometry.mesh;
+  const fem::FunctionSpace<dim> space(mesh, body_orders(to.scene, mesh.body_names));
+  std::vector<double> nodes(space.num_owned_nodes() * dim, std::nan(""));
+  linalg::Vector sums(space.layout());
+  put_into_nodes(field, values, space, sums);
+  for_node_slots(field, space, [&](std::size_t node, LocalIndex, double) {
+    std::copy_n(sums.owned().begin() + node * dim, dim, nodes.begin() + node * dim);
+  });
+  const std::vector<double> rows = node_layout(space).template to_blocks<double>(nodes, dim);
+  return {{"body", mesh.body_names},
+          {"value", to.data.add_array("parameters/" + std::to_string(field.index), rows, dim)}};
+}
+
+/// Adds entries, of which the last counts. A scene names bodies or volume ids; both together, and values per
+/// vertex, are an array.
+template <int dim>
+void write_initial(const ParameterField<dim>& field, std::span<const double> values, SceneDraft<dim>& to,
+                   const char* list) {
+  const ParameterSpec& spec = *field.spec;
+  nlohmann::json& entries = to.json["initial_conditions"][list];
+  const auto add = [&](const char* key, const auto& region, std::size_t slot) {
+    const auto value = values.subspan(slot * dim, dim);
+    entries.push_back({{key, region}, {"value", std::vector<double>(value.begin(), value.end())}});
+  };
+  const bool one_region = spec.regions.empty() || (spec.bodies.empty() && spec.per != Per::body);
+  if (spec.per == Per::vertex || !one_region) {
+    entries.push_back(nodal_entry(field, values, to));
+    return;
+  }
+  if (!spec.regions.empty()) return add("id", spec.regions, 0);
+  const auto& bodies = to.geometry.mesh.body_names;
+  for (std::size_t k = 0; k < bodies.size(); ++k)
+    if (field.slot_of_body[k] >= 0) add("body", std::vector{bodies[k]}, field.slot_of_body[k]);
+}
+
+template <int dim>
+void write_spins(const ParameterField<dim>&, std::span<const double>, SceneDraft<dim>& to) {
+  nlohmann::json& list = to.json["initial_conditions"]["angular_velocity"] = nlohmann::json::array();
+  for (const AngularVelocity& spin : to.scene.initial_conditions.angular_velocity) {
+    nlohmann::json& entry = list.emplace_back();
+    if (spin.region.bodies.empty())
+      entry["id"] = spin.region.ids;
+    else
+      entry["body"] = spin.region.bodies;
+    entry["value"] = spin.value;
+    if (spin.center) entry["center"] = std::vector<double>(spin.center->data(), spin.center->data() + dim);
+  }
+}
+
 /// Replaces the spins of the bodies that the parameter acts on; a body keeps the centre of the one it has.
 template <int dim>
 void apply_spin(const ParameterField<dim>& field, std::span<const double> values,
@@ -167,8 +227,11 @@ void make_initial_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& fi
 
 template <int dim, linalg::Vector stepping::State::*member>
 ParameterActions<dim> field_actions() {
+  constexpr bool of_velocity = member == &stepping::State::v;
   return {
       .make_slots = make_initial_slots<dim>,
+      .write = [](const auto& field, std::span<const double> values,
+                  auto& to) { write_initial(field, values, to, of_velocity ? "velocity" : "solution"); },
       .apply_to_state = [](const auto& field, std::span<const double> values, const auto& space,
                            stepping::State& state) { put_into_nodes(field, values, space, state.*member); },
       .enters = Enters::initial,
@@ -179,6 +242,7 @@ template <int dim>
 ParameterActions<dim> spin_actions() {
   return {.make_slots = make_initial_slots<dim>,
           .apply = apply_spin<dim>,
+          .write = write_spins<dim>,
           .enters = Enters::initial,
           .weights = spin_weights<dim>};
 }

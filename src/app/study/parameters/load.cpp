@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/study/parameters/checks.hpp"
+#include "app/study/scene_draft.hpp"
 
 namespace recoil::app {
 namespace {
@@ -64,8 +65,12 @@ void check_body_force(const ExperimentScene& at, const ParameterSpec& parameter)
   require_bodies_and_regions(at, parameter);
   const auto& rhs = at.scene.boundary_conditions.rhs;
   const std::string where = at.scene.file.string() + " (/boundary_conditions/rhs)";
-  refuse_replaced_load(at, parameter, position_dependence(rhs, where), time_dependence(rhs, where),
-                       "time; write numbers there");
+  refuse_replaced_load(at, parameter, position_dependence(formulas_of(rhs), where),
+                       time_dependence(formulas_of(rhs), where), "time; write numbers there");
+  for (const MaterialValue& value : rhs)
+    if (const auto* data = std::get_if<ElementData>(&value); data && parameter.per != Per::element)
+      refuse_replaced(at, parameter, {{data->file.string() + ", " + data->dataset, where}},
+                      "space, one value per element; write \"per\": \"element\", or numbers there");
 }
 
 /// Puts values into an entry: `set_values` the value, which is 1 where steps have values of their own.
@@ -105,6 +110,21 @@ void apply_pressure(const ParameterField<dim>& field, std::span<const double> va
       set_load(entry, *field.spec, to.scene.time, values, 1, set_pressure);
 }
 
+std::vector<double> numbers_of(const TractionEntry& entry) {
+  std::vector<double> numbers;
+  for (const Expression& value : entry.value) numbers.push_back(value({}));
+  return numbers;
+}
+std::vector<double> numbers_of(const PressureEntry& entry) { return {entry.value({})}; }
+
+/// Those of the entries `list` of the boundary conditions that a parameter sets.
+template <class Entry>
+void write_loads(const ParameterSpec& spec, const std::vector<Entry>& entries, nlohmann::json& list) {
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (!spec.boundary || acts_on(entries[i], *spec.boundary))
+      write_values_in_time(numbers_of(entries[i]), entries[i].interpolation, list[i]);
+}
+
 const std::vector<TractionEntry>& entries_of(const BoundaryConditions& conditions, const TractionEntry*) {
   return conditions.neumann;
 }
@@ -136,6 +156,11 @@ template <int dim>
 ParameterActions<dim> traction_actions() {
   return {.make_slots = make_step_slots<dim>,
           .apply = apply_traction<dim>,
+          .write =
+              [](const auto& field, std::span<const double>, auto& to) {
+                write_loads(*field.spec, to.scene.boundary_conditions.neumann,
+                            to.json["boundary_conditions"]["neumann_boundary"]);
+              },
           .enters = Enters::loads,
           .weights = load_weights<dim, TractionEntry>};
 }
@@ -144,6 +169,11 @@ template <int dim>
 ParameterActions<dim> pressure_actions() {
   return {.make_slots = make_step_slots<dim>,
           .apply = apply_pressure<dim>,
+          .write =
+              [](const auto& field, std::span<const double>, auto& to) {
+                write_loads(*field.spec, to.scene.boundary_conditions.pressure,
+                            to.json["boundary_conditions"]["pressure_boundary"]);
+              },
           .enters = Enters::loads,
           .weights = load_weights<dim, PressureEntry>};
 }
@@ -152,6 +182,7 @@ template <int dim>
 ParameterActions<dim> body_force_actions() {
   return {.make_slots = [](const SlotBuilder<dim>& builder, auto& field) { builder.spread(field); },
           .apply = apply_to_cells<dim>,
+          .write = [](const auto&, std::span<const double>, auto& to) { write_body_force(to); },
           .weights = cell_weights<dim>};
 }
 

@@ -5,6 +5,7 @@
 
 #include "app/study/objectives/objective_type.hpp"
 #include "app/study/parameters/checks.hpp"
+#include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/materials.hpp"
 #include "recoil/base/suggest.hpp"
@@ -188,6 +189,8 @@ ParameterActions<dim> material_actions(bool of_young) {
   return {.make_slots = make_material_slots<dim>,
           .check_cells = check_material_cells<dim>,
           .apply = apply_to_cells<dim>,
+          .write = [](const auto& field, std::span<const double>,
+                      auto& to) { write_material_constant(field, to); },
           .weights = of_young ? young_weights<dim> : cell_weights<dim>};
 }
 

@@ -16,6 +16,8 @@
 namespace recoil::app {
 
 struct ExperimentScene;
+template <int dim>
+struct SceneDraft;
 
 enum class Components {
   one,    ///< a number
@@ -73,6 +75,8 @@ struct ParameterActions {
   void (*check_cells)(const SlotBuilder<dim>&, const ParameterSpec&) = nullptr;
   /// Puts values into what the problem is built from.
   void (*apply)(const Field&, Values, const VariantInputs<dim>&) = nullptr;
+  /// Says in a scene that is to be written what apply() or apply_to_state() change. Collective.
+  void (*write)(const Field&, Values, SceneDraft<dim>&) = nullptr;
   /// Puts values into the initial state.
   void (*apply_to_state)(const Field&, Values, const fem::FunctionSpace<dim>&, stepping::State&) = nullptr;
   Enters enters = Enters::terms;

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "app/study/parameters/checks.hpp"
+#include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/build_contact.hpp"
 #include "recoil/base/suggest.hpp"
@@ -129,6 +131,67 @@ void apply_obstacle_motion(const ParameterField<dim>& field, std::span<const dou
   }
 }
 
+std::vector<double> numbers_of(const DirichletEntry& entry) {
+  std::vector<double> numbers;
+  for (const ComponentValue& component : entry.value) numbers.push_back(component.value({}));
+  return numbers;
+}
+
+template <int dim>
+void write_dirichlet(const ParameterField<dim>& field, std::span<const double>, SceneDraft<dim>& to) {
+  const auto& entries = to.scene.boundary_conditions.dirichlet;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (acts_on(entries[i], *field.spec->boundary))
+      write_values_in_time(numbers_of(entries[i]), entries[i].interpolation,
+                           to.json["boundary_conditions"]["dirichlet_boundary"][i]);
+}
+
+/// Takes `id` out of the motions of a scene, in which no id may come twice and "all" must be alone.
+void remove_motion(int id, const std::set<int>& others, nlohmann::json& motions) {
+  nlohmann::json kept = nlohmann::json::array();
+  for (nlohmann::json& entry : motions) {
+    std::set<int> ids = others;
+    if (entry["id"].is_number())
+      ids = {entry["id"].get<int>()};
+    else if (entry["id"].is_array())
+      ids = entry["id"].get<std::set<int>>();
+    ids.erase(id);
+    entry["id"] = ids;
+    if (!ids.empty()) kept.push_back(std::move(entry));
+  }
+  motions = std::move(kept);
+}
+
+/// Ids of the obstacles of a scene, as often as they are given.
+std::multiset<int> obstacle_ids(const nlohmann::json& geometry) {
+  std::multiset<int> ids;
+  for (const nlohmann::json& entry : geometry)
+    if (entry.value("is_obstacle", false) && entry.contains("surface_selection"))
+      ids.insert(entry["surface_selection"].get<int>());
+  return ids;
+}
+
+/// An obstacle that shares its id, or has none, gets one of its own.
+template <int dim>
+void write_obstacle_motion(const ParameterField<dim>& field, std::span<const double>, SceneDraft<dim>& to) {
+  const auto& obstacles = to.geometry.obstacles;
+  nlohmann::json& motions = to.json["boundary_conditions"]["obstacle_displacements"];
+  for (std::size_t k = 0; k < obstacles.names.size(); ++k) {
+    if (field.slot_of_obstacle[k] < 0) continue;
+    const DirichletEntry& motion =
+        *find_obstacle_motion(to.scene.boundary_conditions, obstacles.surface_ids[k]);
+    nlohmann::json& body = to.body(obstacles.names[k]);
+    const std::multiset<int> ids = obstacle_ids(to.json["geometry"]);
+    int id = body.contains("surface_selection") ? body["surface_selection"].get<int>() : -1;
+    if (ids.count(id) != 1) id = obstacles.surface_ids[k];
+    body["surface_selection"] = id;
+    remove_motion(id, {ids.begin(), ids.end()}, motions);
+    nlohmann::json entry{{"id", {id}}, {"value", nlohmann::json::array()}};
+    write_values_in_time(numbers_of(motion), motion.interpolation, entry);
+    motions.push_back(std::move(entry));
+  }
+}
+
 /// take() for a component of a displacement that `entry` prescribes, as parts of the steps or as a whole by
 /// `slot`.
 template <int dim>
@@ -171,6 +234,7 @@ template <int dim>
 ParameterActions<dim> dirichlet_actions() {
   return {.make_slots = make_step_slots<dim>,
           .apply = apply_dirichlet<dim>,
+          .write = write_dirichlet<dim>,
           .enters = Enters::prescribed,
           .weights = dirichlet_weights<dim>};
 }
@@ -179,6 +243,7 @@ template <int dim>
 ParameterActions<dim> obstacle_actions() {
   return {.make_slots = make_obstacle_slots<dim>,
           .apply = apply_obstacle_motion<dim>,
+          .write = write_obstacle_motion<dim>,
           .enters = Enters::obstacles,
           .weights = obstacle_weights<dim>};
 }

@@ -1,6 +1,7 @@
 #include <map>
 
 #include "app/study/parameters/checks.hpp"
+#include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/node_layout.hpp"
 #include "recoil/app/simulation/require_finite.hpp"
@@ -232,7 +233,11 @@ void shape_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
 
 template <int dim>
 ParameterActions<dim> shape_actions() {
-  return {.make_slots = make_shape_slots<dim>, .apply = apply_shape<dim>, .weights = shape_weights<dim>};
+  return {.make_slots = make_shape_slots<dim>,
+          .apply = apply_shape<dim>,
+          .write = [](const auto& field, std::span<const double>,
+                      auto& to) { write_meshes(field.spec->bodies, to); },
+          .weights = shape_weights<dim>};
 }
 
 } // namespace
