@@ -54,6 +54,7 @@ public:
   }
 
   bool is_least_squares() const override { return objective_->is_least_squares(); }
+  bool has_deviations() const override { return objective_->has_deviations(); }
 
   /// Those of one observation time after the other; 0 for what other states have more of.
   std::vector<double> residuals(const ObservedState& state) override {

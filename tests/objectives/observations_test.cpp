@@ -68,7 +68,7 @@ TEST_F(Observations, TracksAreReadAndInterpolated) {
 
 TEST_F(Observations, NumbersHaveColumnsOfTheirOwn) {
   const auto strain = [&](const std::string& content) {
-    return read_track<1>(comm_, file(content), {"strain"}, true);
+    return read_track<1>(comm_, file(content), {"strain"}, Measured::strain);
   };
   const auto track = strain("time,strain,sd\n0,0.1,0.5\n1,0.3,1\n");
   EXPECT_NEAR(track.at(0.5).position[0], 0.2, 1e-15);

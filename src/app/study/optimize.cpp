@@ -191,9 +191,10 @@ private:
       return;
     GlobalIndex data = 0;
     for (const ExperimentValue& value : fit.values) data += value.data;
-    fitted_ = FittedDesign{fit.x, objective_.factor(fit.x), fit.objective, data};
+    fitted_ = FittedDesign{fit.x, objective_.factor(fit.x), fit.objective, data,
+                           objective_.is_chi_squared()};
     try {
-      uncertainty_ = uncertainty_of(space, *fitted_, objective_.is_chi_squared());
+      uncertainty_ = uncertainty_of(space, *fitted_);
     } catch (const InputError& error) {
       log_warning(std::string("no intervals: ") + error.what());
     }
