@@ -21,9 +21,11 @@ template <int dim>
 class SampleColumns {
 public:
   /// Checks the header. @param further columns that the file must have, too.
+  /// @param abscissa what rows increase in.
   SampleColumns(CsvReader& reader, const std::vector<Column>& further,
-                const std::array<std::string_view, 3>& observed, ColumnKind kind) {
-    std::vector<Column> columns{{"time", ColumnKind::time}}, sds;
+                const std::array<std::string_view, 3>& observed, ColumnKind kind,
+                const Column& abscissa = {"time", ColumnKind::time}) {
+    std::vector<Column> columns{abscissa}, sds;
     columns.insert(columns.end(), further.begin(), further.end());
     for (int i = 0; i < dim; ++i) {
       columns.push_back({std::string(observed[i]), kind});
@@ -31,7 +33,8 @@ public:
     }
     reader.expect(columns, dim > 1 ? std::vector<std::vector<Column>>{{{"sd", kind}}, sds}
                                    : std::vector<std::vector<Column>>{{{"sd", kind}}});
-    time_ = reader.find("time");
+    abscissa_ = abscissa.name;
+    time_ = reader.find(abscissa_);
     for (int i = 0; i < dim; ++i) {
       observed_[i] = reader.find(std::string(observed[i]));
       sd_[i] = reader.find(reader.has("sd") ? "sd" : sds[i].name);
@@ -42,9 +45,7 @@ public:
   /// Adds one row to a track. @param whose " of this marker", where a file holds several tracks.
   void add_row(const CsvReader& reader, const std::string& whose, Track<dim>& track) const {
     const double time = reader.number(time_);
-    if (!track.times.empty() && !(time > track.times.back()))
-      reader.fail("time " + std::string(reader.text(time_)) + " does not come after the time before it" +
-                  whose + "; times must increase");
+    if (!track.times.empty()) require_order(reader, whose, track.times, time);
     Sample<dim> sample;
     for (int i = 0; i < dim; ++i) {
       const auto seen = reader.number_or_gap(observed_[i]);
@@ -57,12 +58,26 @@ public:
   }
 
 private:
+  void require_order(const CsvReader& reader, const std::string& whose, const std::vector<double>& before,
+                     double time) const {
+    const bool is_second = before.size() == 1;
+    const bool may_rise = is_second || before[1] > before[0];
+    const bool may_fall = abscissa_ == "displacement" && (is_second || before[1] < before[0]);
+    if ((may_rise && time > before.back()) || (may_fall && time < before.back())) return;
+    const std::string text(reader.text(time_));
+    if (abscissa_ == "time")
+      reader.fail("time " + text + " does not come after the time before it" + whose +
+                  "; times must increase");
+    reader.fail("displacement " + text + " does not continue in the direction of those before it; " +
+                "displacements must increase, or decrease, from row to row");
+  }
   static double sd(const CsvReader& reader, std::size_t column) {
     const double sd = reader.number(column);
     if (!(sd > 0)) reader.fail("sd is " + std::string(reader.text(column)) + "; it must be positive");
     return sd;
   }
 
+  std::string abscissa_;
   std::size_t time_;
   std::array<std::size_t, dim> observed_, sd_;
   bool with_sd_;
@@ -112,8 +127,9 @@ typename Track<dim>::Sample Track<dim>::at(double time) const {
     return between<dim>(samples[i - 1], samples[i], (time - times[i - 1]) / (times[i] - times[i - 1]));
   std::ostringstream text;
   text.precision(12);
-  text << "no observation at time " << time << " s; they run from " << times.front() << " s to "
-       << times.back() << " s";
+  const char* unit = is_load_curve ? " m" : " s";
+  text << "no observation at " << (is_load_curve ? "displacement " : "time ") << time << unit
+       << "; they run from " << times.front() << unit << " to " << times.back() << unit;
   throw InputError(origin, text.str());
 }
 
@@ -133,6 +149,23 @@ Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem:
   Track<dim> track{reader.name(), {}, {}};
   while (reader.next()) columns.add_row(reader, "", track);
   if (!was_ever_observed(track)) reader.fail("no observation follows the header");
+  return track;
+}
+
+Track<1> read_forces(const parallel::Communicator& comm, const std::filesystem::path& path) {
+  CsvReader reader(comm, path);
+  const bool is_load_curve = reader.has("displacement") && !reader.has("time");
+  const SampleColumns<1> columns(reader, {}, {"force"}, ColumnKind::force,
+                                 is_load_curve ? Column{"displacement", ColumnKind::length}
+                                               : Column{"time", ColumnKind::time});
+  Track<1> track{reader.name(), {}, {}};
+  while (reader.next()) columns.add_row(reader, "", track);
+  if (!was_ever_observed(track)) reader.fail("no observation follows the header");
+  track.is_load_curve = is_load_curve;
+  if (track.times.front() > track.times.back()) {
+    std::ranges::reverse(track.times);
+    std::ranges::reverse(track.samples);
+  }
   return track;
 }
 

@@ -26,10 +26,11 @@ struct Track {
   };
 
   std::string origin;          ///< for messages: file, and marker if there are several
-  std::vector<double> times;   ///< strictly increasing [s]
+  std::vector<double> times;   ///< strictly increasing [s]; displacements [m] of a load curve
   std::vector<Sample> samples; ///< one per time; without times the one sample holds for ever
   bool is_interpolated = true; ///< else nothing is observed but at the very `times`
   bool has_sd = false;         ///< the deviations are those of the data
+  bool is_load_curve = false;  ///< over a displacement instead of time
 
   /// The same position at all times.
   static Track constant(const Point& position, double sd = 1) {
@@ -58,6 +59,10 @@ template <int dim>
 Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem::path& path,
                       const std::array<std::string_view, 3>& columns = {"x", "y", "z"},
                       Measured measured = Measured::length);
+
+/// Forces, in the column `force`, over `time` or over `displacement`, which increases or decreases strictly;
+/// else as read_track(). Collective. @throws InputError as read_track().
+Track<1> read_forces(const parallel::Communicator& comm, const std::filesystem::path& path);
 
 /// The same with a column `marker`: one track per name in `markers`, in any order of rows, times strictly
 /// increasing for each marker. Collective.

@@ -29,13 +29,18 @@ struct Reaction {
   ObstacleMotion obstacles = nullptr; ///< null where they do not move
 };
 
+/// Displacement of what bears a force along the direction of the force at the time of a state [m].
+using Travel = std::function<double(double time)>;
+
 /// J = (R - y)^2 / sd^2, R the force [N] (per unit thickness in 2D) that supports exert on the bodies, y and
 /// sd observed. Supports are prescribed nodes, where R balances the forces of the summands, or obstacles,
 /// where the summand is their barrier. Inertia, damping, friction and loads on the nodes themselves are not
 /// part of it; the contact is updated to each state that is evaluated, and left there. `space` and what the
 /// reaction refers to must outlive the objective. Collective.
+/// @param travel null but for a load curve, which is looked at where the support is.
 template <int dim>
 std::unique_ptr<Objective<dim>> make_reaction_force(const fem::FunctionSpace<dim>& space,
-                                                    Reaction<dim> reaction, Track<1> track);
+                                                    Reaction<dim> reaction, Track<1> track,
+                                                    Travel travel = nullptr);
 
 } // namespace recoil::objectives

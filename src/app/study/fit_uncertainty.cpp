@@ -59,7 +59,7 @@ std::vector<std::string> names_of_variables(const Study& study, const DesignSpac
   return names;
 }
 
-inverse::Uncertainty uncertainty_of(const DesignSpace& space, const FittedDesign& fit, bool has_deviations) {
+inverse::Uncertainty uncertainty_of(const DesignSpace& space, const FittedDesign& fit) {
   const inverse::DesignVariables variables = space.variables();
   const Eigen::Index n = std::ssize(fit.x);
   const Eigen::Map<const Eigen::VectorXd> unit(variables.unit.data(), n);
@@ -67,7 +67,7 @@ inverse::Uncertainty uncertainty_of(const DesignSpace& space, const FittedDesign
   solution.factor = fit.factor.topLeftCorner(n, n) * unit.asDiagonal();
   solution.squares = fit.squares;
   solution.data_count = fit.data;
-  solution.has_deviations = has_deviations;
+  solution.has_deviations = fit.is_chi_squared;
   for (Eigen::Index i = 0; i < n; ++i)
     solution.at_bound.push_back(fit.x[i] <= variables.lower[i] || fit.x[i] >= variables.upper[i]);
   return inverse::estimate_uncertainty(solution);
@@ -79,7 +79,7 @@ void add_uncertainty(const Study& study, const DesignSpace& space, const FittedD
   const std::vector<std::string> names = names_of_variables(study, space);
   result["chi_squared"] = fit.squares;
   result["data"] = fit.data;
-  if (uncertainty.degrees_of_freedom > 0)
+  if (fit.is_chi_squared && uncertainty.degrees_of_freedom > 0)
     result["p_value"] = inverse::chi_squared_p_value(fit.squares, uncertainty.degrees_of_freedom);
   for (int p = 0; p < std::ssize(study.parameters); ++p) {
     const DesignSpace::Block& block = space.block_of(p);

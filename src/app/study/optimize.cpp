@@ -205,9 +205,10 @@ private:
     if (!study_.uncertainty.intervals || !objective_.why_not_least_squares().empty() ||
         space.num_variables() > StudyObjective::most_factored)
       return;
-    fitted_ = FittedDesign{fit.x, objective_.factor(fit.x), fit.objective, objective_.num_data()};
+    fitted_ = FittedDesign{fit.x, objective_.factor(fit.x), fit.objective, objective_.num_data(),
+                           objective_.is_chi_squared()};
     try {
-      uncertainty_ = uncertainty_of(space, *fitted_, objective_.is_chi_squared());
+      uncertainty_ = uncertainty_of(space, *fitted_);
     } catch (const InputError& error) {
       log_warning(std::string("no intervals: ") + error.what());
     }

@@ -1,6 +1,10 @@
 #include "recoil/objectives/reaction_force.hpp"
 
+#include <cmath>
+
+#include "app/study/experiment_objectives.hpp"
 #include "app/study/objectives/objective_type.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
@@ -43,7 +47,17 @@ public:
   }
 
   template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
+  ObjectiveMaker<dim> open_in(const ExperimentMesh<dim>& at) const {
+    const objectives::Track<1> track = objectives::read_forces(*at.mesh.comm, target_);
+    track.is_load_curve ? check_load_curve(at) : check_observed_times(at.scene.time, track);
+    return [this, track = as_observed(*this, at.scene.time, track)](DiscreteScene<dim>& discrete) {
+      return make(discrete, track);
+    };
+  }
+
+private:
+  template <int dim>
+  auto make(DiscreteScene<dim>& discrete, const objectives::Track<1>& track) const {
     const auto& problem = discrete.solver().problem();
     objectives::Reaction<dim> reaction;
     reaction.direction = Eigen::Map<const Eigen::Matrix<double, dim, 1>>(direction_.data()).normalized();
@@ -52,14 +66,126 @@ public:
       reaction.obstacles = [motion = &problem.obstacle_motion](double at) { return (*motion)(at, 1); };
     }
     boundary_ ? add_boundary(discrete, reaction) : add_obstacle(discrete, reaction);
-    return objectives::make_reaction_force<dim>(
-        discrete.space(), std::move(reaction),
-        as_observed(*this, discrete.scene().time,
-                    objectives::read_track<1>(discrete.space().comm(), target_, {"force"},
-                                              objectives::Measured::force)));
+    objectives::Travel travel;
+    if (track.is_load_curve) {
+      travel = travel_of(discrete, reaction);
+      check_reach(discrete.scene().time, track, travel);
+    }
+    return objectives::make_reaction_force<dim>(discrete.space(), std::move(reaction), track,
+                                                std::move(travel));
   }
 
-private:
+  /// The observed force at a displacement has a derivative by it that the objective does not know.
+  template <int dim>
+  void check_load_curve(const ExperimentMesh<dim>& at) const {
+    for (const ParameterSpec& parameter : at.study.parameters) {
+      const Enters enters = parameter.kind->template actions<dim>().enters;
+      if (parameter.acts_in(at.experiment) && (enters == Enters::prescribed || enters == Enters::obstacles))
+        throw InputError(
+            where.of("target"),
+            "forces are given over the displacement, which has no derivative by the parameter '" +
+                parameter.name + "' (" + parameter.kind->name +
+                "); give them over `time`, or leave the parameter out of this experiment");
+    }
+    if (counts_observations_once(*this, at.scene.time.kind == TimeKind::statics))
+      throw InputError(where.of("time"),
+                       "a load-displacement curve has no times; take {\"steps\": [..]} with the steps whose "
+                       "forces count");
+    if (obstacle_ &&
+        std::ranges::find(at.scene.planes, *obstacle_, &PlaneObstacle::name) != at.scene.planes.end())
+      throw InputError(where.of("obstacle"), "'" + *obstacle_ +
+                                                 "' is a plane, which does not move; give the forces over "
+                                                 "`time`, or take an obstacle with a mesh");
+  }
+
+  /// The force between two states would be that of bodies on a straight way, which contact forbids.
+  void check_observed_times(const TimeSpec& time, const objectives::Track<1>& track) const {
+    if (!counts_observations_once(*this, time.kind == TimeKind::statics)) return;
+    const std::vector<double> states = observed_state_times(time);
+    const double slack = 1e-9 * std::max(std::abs(states.front()), std::abs(states.back()));
+    for (const double t : track.observation_times()) {
+      if (t < states.front() - slack || t > states.back() + slack) continue;
+      const double step = (t - time.t0) / time.dt;
+      if (std::abs(std::round(step) - step) * time.dt > slack)
+        throw InputError(where.of("target"),
+                         "there is an observation at " + nlohmann::json(t).dump() +
+                             " s, between two states, and forces are known at states only; "
+                             "choose steps that end at the observations");
+    }
+  }
+
+  /// @throws InputError where a state that counts is beyond the curve.
+  void check_reach(const TimeSpec& time, const objectives::Track<1>& track,
+                   const objectives::Travel& travel) const {
+    const auto [first, last] = observed_interval(*this, time);
+    for (const double t : observed_state_times(time))
+      if (t >= first && t <= last) try {
+          track.at(travel(t));
+        } catch (const InputError& missing) {
+          throw InputError(where.of("target"),
+                           std::string(missing.what()) + ", and the support is there at " +
+                               nlohmann::json(t).dump() +
+                               " s; add observations, or look at other states with `time`");
+        }
+  }
+
+  /// Where the support is at the states.
+  template <int dim>
+  objectives::Travel travel_of(DiscreteScene<dim>& discrete,
+                               const objectives::Reaction<dim>& reaction) const {
+    const TimeSpec& time = discrete.scene().time;
+    std::map<double, double> at_states;
+    for (const double t : observed_state_times(time))
+      at_states[t] = time.kind == TimeKind::statics && t == 0 ? 0
+                     : boundary_                              ? travel_of_boundary(discrete, reaction, t)
+                                                              : travel_of_obstacle(discrete, reaction, t);
+    return [at_states](double t) {
+      const auto after = at_states.lower_bound(t);
+      if (after == at_states.begin()) return after->second;
+      if (after == at_states.end()) return std::prev(after)->second;
+      const auto before = std::prev(after);
+      const double share = (t - before->first) / (after->first - before->first);
+      return (1 - share) * before->second + share * after->second;
+    };
+  }
+  template <int dim>
+  double travel_of_boundary(DiscreteScene<dim>& discrete, const objectives::Reaction<dim>& reaction,
+                            double time) const {
+    const auto& problem = discrete.solver().problem();
+    linalg::Vector u(discrete.space().layout());
+    problem.dirichlet->set_values(time, 1, u);
+    std::array<double, 2> sum{};
+    bool is_free = false;
+    for (LocalIndex node = 0; node < std::ssize(reaction.nodes); ++node) {
+      if (reaction.nodes[node] == 0) continue;
+      for (int i = 0; i < dim; ++i)
+        is_free |= reaction.direction[i] != 0 && problem.dirichlet->flags()[node * dim + i] == 0;
+      sum[0] += reaction.direction.dot(fem::node_block<dim>(u.owned(), node));
+      sum[1] += 1;
+    }
+    if (discrete.space().comm().any(is_free))
+      throw InputError(where.of("direction"),
+                       "forces are given over the displacement, and the displacement of boundary " +
+                           std::to_string(*boundary_) + " along this direction is not prescribed");
+    discrete.space().comm().sum(sum);
+    return sum[0] / sum[1];
+  }
+  template <int dim>
+  double travel_of_obstacle(DiscreteScene<dim>& discrete, const objectives::Reaction<dim>& reaction,
+                            double time) const {
+    const mesh::DistributedObstacles<dim>& obstacles = discrete.obstacles();
+    const auto number = std::ranges::find(obstacles.names, *obstacle_) - obstacles.names.begin();
+    const std::vector<double> motion = discrete.solver().problem().obstacle_motion(time, 1);
+    std::array<double, 2> sum{};
+    for (LocalIndex v = 0; v < obstacles.num_owned_vertices; ++v)
+      if (obstacles.vertex_surface[v] == number) {
+        sum[0] += reaction.direction.dot(Eigen::Map<const Eigen::Matrix<double, dim, 1>>(&motion[v * dim]));
+        sum[1] += 1;
+      }
+    discrete.space().comm().sum(sum);
+    return sum[0] / sum[1];
+  }
+
   void check_boundary(const ExperimentScene& at) const {
     const auto& conditions = at.scene.boundary_conditions.dirichlet;
     if (std::ranges::any_of(conditions, [&](const auto& entry) { return acts_on(entry, *boundary_); }))
@@ -130,7 +256,9 @@ ObjectiveType reaction_force_objective() {
   return {.name = "reaction_force",
           .doc = "(R - y)^2 / sd^2, R the force along `direction` that the clamps of a `boundary`, or an "
                  "`obstacle`, exert on the bodies, y and sd from a CSV file with the columns "
-                 "`time,force[,sd]`. It balances elastic and contact forces; inertia, damping, friction and "
+                 "`time,force[,sd]`, or `displacement,force[,sd]` for the force at the displacement of the "
+                 "boundary or obstacle along `direction` (the mean over its vertices). It balances elastic "
+                 "and contact forces; inertia, damping, friction and "
                  "loads on the boundary itself are not part of it.",
           .keys = {boundary_key, obstacle_key, direction_key(), time_key(), observations_key()},
           .read = ReactionForce::read,
