@@ -40,8 +40,10 @@ void SceneData::make_folder() {
 nlohmann::json SceneData::add_array(const std::string& dataset, std::span<const double> rows, int columns) {
   make_folder();
   if (!arrays_) arrays_ = std::make_unique<io::Hdf5Writer>(comm_, aside_ / arrays_file);
-  arrays_->write_rows<double>(dataset, rows, columns);
-  return {{"file", (data_ / arrays_file).string()}, {"dataset", "/" + dataset}};
+  const int before = times_[dataset]++;
+  const std::string name = before == 0 ? dataset : dataset + "-" + std::to_string(before + 1);
+  arrays_->write_rows<double>(name, rows, columns);
+  return {{"file", (data_ / arrays_file).string()}, {"dataset", "/" + name}};
 }
 
 std::string SceneData::add_text(const std::string& file, const std::string& text) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,7 +20,8 @@ public:
   /// `comm` must outlive it; `folder` must exist.
   SceneData(const parallel::Communicator& comm, const std::filesystem::path& folder, const std::string& name);
 
-  /// Adds an array of which this rank holds `rows`, in rank order; the result is how a scene names it.
+  /// Adds an array of which this rank holds `rows`, in rank order; the result is how a scene names it. A name
+  /// that was taken before gets a number.
   nlohmann::json add_array(const std::string& dataset, std::span<const double> rows, int columns);
   /// Adds a file with the text of the first rank; the result is how a scene names it.
   std::string add_text(const std::string& file, const std::string& text);
@@ -32,6 +34,7 @@ private:
   const parallel::Communicator& comm_;
   std::filesystem::path scene_, data_, aside_;
   bool has_folder_ = false;
+  std::map<std::string, int> times_; ///< that names of arrays were taken
   std::unique_ptr<io::Hdf5Writer> arrays_;
 };
 
