@@ -89,7 +89,7 @@ void check_residuals(const Make<dim>& make, const std::string& what) {
 template <int dim>
 Track<dim> moving_track() {
   using Point = typename Scene<dim>::Point;
-  return {"track", {0, 1}, {{Point::Constant(0.2), 0.5}, {Point::Constant(-0.3), 0.8}}};
+  return {"track", {0, 1}, {{Point::Constant(0.2), Point::Constant(0.5)}, {Point::Constant(-0.3), Point::Constant(0.8)}}};
 }
 
 template <int dim>
