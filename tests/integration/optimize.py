@@ -56,7 +56,7 @@ def study_of(recoil, **optimizer):
                        {"name": "friction", "quantity": "friction", "bodies": ["lower", "upper"], "initial": START["friction"], "bounds": [0, 1]},
                        {"name": "damping", "quantity": "damping_shear", "body": "upper", "initial": START["damping"], "bounds": [0, 100]}],
         "objectives": objectives, "markers": markers, "sweep": {"tolerance": 1e-12},
-        "optimizer": dict({"gradient_tolerance": 1e-8}, **optimizer),
+        "optimizer": dict({"gradient_tolerance": 1e-6}, **optimizer),
     }
 
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "app/simulation/material_values.hpp"
+#include "recoil/app/simulation/material_values.hpp"
 #include "recoil/app/simulation/materials.hpp"
 #include "recoil/app/simulation/require_finite.hpp"
 #include "recoil/base/error.hpp"

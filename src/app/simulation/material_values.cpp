@@ -1,4 +1,4 @@
-#include "app/simulation/material_values.hpp"
+#include "recoil/app/simulation/material_values.hpp"
 
 #include <algorithm>
 #include <limits>

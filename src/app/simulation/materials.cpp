@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "app/simulation/material_values.hpp"
 #include "recoil/app/simulation/conventions.hpp"
+#include "recoil/app/simulation/material_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/fem/reference/tabulation.hpp"
 #include "recoil/potentials/damping.hpp"

@@ -2,9 +2,9 @@
 #include <cmath>
 #include <set>
 
-#include "app/simulation/material_values.hpp"
 #include "app/study/parameters/parameter_kind.hpp"
 #include "app/study/scene_draft.hpp"
+#include "recoil/app/simulation/material_values.hpp"
 #include "recoil/app/simulation/materials.hpp"
 #include "recoil/fem/function_space.hpp"
 
