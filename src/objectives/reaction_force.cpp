@@ -26,7 +26,8 @@ public:
   std::vector<Quantity> depends_on() const override {
     std::vector<Quantity> result{quantities::displacement, quantities::vertices};
     for (const auto& summand : reaction_.summands)
-      for (Quantity& quantity : summand.potential->quantities()) result.push_back(std::move(quantity));
+      for (Quantity& quantity : summand.potential->quantities())
+        if (std::ranges::find(result, quantity) == result.end()) result.push_back(std::move(quantity));
     return result;
   }
   void check_time(double time) const override { observed(time); }
