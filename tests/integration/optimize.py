@@ -56,7 +56,8 @@ def study_of(recoil, **optimizer):
                        {"name": "friction", "quantity": "friction", "bodies": ["lower", "upper"], "initial": START["friction"], "bounds": [0, 1]},
                        {"name": "damping", "quantity": "damping_shear", "body": "upper", "initial": START["damping"], "bounds": [0, 100]}],
         "objectives": objectives, "markers": markers, "sweep": {"tolerance": 1e-12},
-        "optimizer": dict({"gradient_tolerance": 1e-6}, **optimizer),
+        # Without noise the last steps are so large that no rounding decides which of them reaches this.
+        "optimizer": dict({"gradient_tolerance": 1e-7}, **optimizer),
     }
 
 
@@ -82,7 +83,7 @@ def history(folder):
 
 
 def evaluations(folder):
-    """What was evaluated: design, experiment, value or gradient."""
+    """What was evaluated: design, experiment, value or derivatives (`factor` of Gauss-Newton, else `gradient`)."""
     found = []
     for path in glob.glob(os.path.join(folder, "evaluations", "*.jsonl")):
         with open(path) as file:
@@ -141,26 +142,8 @@ def killed(recoil, study, whole):
     runs.check(process.wait() == 0, "an optimisation that was killed thrice ends")
     same_iterates(folder, whole, 1e-6, "killed thrice")
     done = evaluations(folder)
+    runs.check({what for _, _, what in done} == {"value", "factor"}, "values and factors of Gauss-Newton were written down")
     runs.check(len(done) == len(set(done)), "none of %d evaluations was repeated" % len(done))
-
-
-def scenes(recoil, whole):
-    """What is left for `recoil simulate` runs as the study at the fitted values, also after an interruption."""
-    with open(os.path.join(whole, "study.json")) as file:
-        study = json.load(file)
-    for experiment in study["experiments"]:
-        experiment["scene"] = os.path.join(whole, experiment["scene"])
-    for parameter in study["parameters"]:
-        parameter["initial"] = {"file": os.path.join(whole, "fit.json")}
-    folder = recoil.path("at-the-fit")
-    recoil.run(1, "gradient", recoil.write_scene("at-the-fit-study", study), "-o", folder, "-q", expect=0)
-    for i in range(len(VELOCITIES)):
-        name = "throw-%d" % i
-        again = recoil.simulate(1, os.path.join(whole, "scenes", name + ".json"), "again-" + name)
-        for step in (1, 10):
-            expected = runs.state(os.path.join(folder, name), step)
-            error = np.abs(runs.state(again, step) - expected).max() / np.abs(expected).max()
-            runs.check(error < 1e-10, "%s, step %d: the fitted scene runs as the study to %.1e" % (name, step, error))
 
 
 def torn(recoil, whole):
@@ -208,12 +191,12 @@ def main(recoil):
     document = study_of(recoil, groups=1)
     study = recoil.write_scene("study", document)
     whole = optimize(recoil, 1, study, "whole")
+    runs.check(fit(whole)["method"] == "gauss_newton", "a sum of squares is minimised by Gauss-Newton")
     recovered(whole)
     same_iterates(optimize(recoil, 2, study, "two"), whole, 1e-6, "2 ranks")
     groups(recoil, study, document, whole)
     killed(recoil, study, whole)
     torn(recoil, whole)
-    scenes(recoil, whole)
     interrupted(recoil, study, whole)
     unsolvable(recoil, document)
 
