@@ -129,6 +129,11 @@ def evaluations_to(folder, goal):
     return np.inf
 
 
+def num_evaluations(folder):
+    """Values and derivatives that were computed: what an optimiser asks for again comes from the log."""
+    return len({(design, what) for design, _, what in experiments.evaluations(folder)})
+
+
 def compare_methods(coverage, rows):
     """The same data by quasi-Newton, which must not stop before it has got as far: evaluations of whole fits, and to the same chi^2."""
     ratios = []
@@ -136,7 +141,7 @@ def compare_methods(coverage, rows):
         folder, seconds = coverage.fit(repetition, method="quasi_newton", stop_at_noise=False, max_iterations=300)
         found = read(folder)
         goal = min(row["least"], found["objective"]) + NEAR_LEAST
-        own, other = row["evaluations"] + row["gradient_evaluations"], found["evaluations"] + found["gradient_evaluations"]
+        own, other = num_evaluations(row["folder"]), num_evaluations(folder)
         print("      repetition %d: chi^2 %.4f after %d evaluations; quasi-Newton %.4f after %d in %d iterations and %.0f s (%s); %g and %g "
               "to within %g of the least" % (repetition, row["least"], own, found["objective"], other, found["iterations"], seconds,
                                              found["reason"], evaluations_to(row["folder"], goal), evaluations_to(folder, goal), NEAR_LEAST))

@@ -2,6 +2,8 @@
 
 Known loads fix the scale of forces, without which E, damping, density and pressure could only be told up to a factor.
 """
+import glob
+import json
 import math
 import os
 import sys
@@ -141,3 +143,13 @@ def observe(path, displacements, noise, rng):
         for step, positions in enumerate(seen, start=1):
             for (name, rest), u in zip(MARKERS.items(), positions):
                 file.write("%r,%s,%r,%r,%r\n" % (step * DT, name, float(rest[0] + u[0]), float(rest[1] + u[1]), float(sd)))
+
+
+def evaluations(folder):
+    """What was evaluated: design, experiment, value or factor."""
+    found = []
+    for path in glob.glob(os.path.join(folder, "evaluations", "*.jsonl")):
+        with open(path) as file:
+            lines = [json.loads(line[9:]) for line in file if line.endswith("\n")]
+        found += [(line["x"], line["experiment"], line["what"]) for line in lines]
+    return found

@@ -58,16 +58,6 @@ def iterates(folder):
     return np.array([[float(row[name]) for name in names] for row in rows]) / np.abs(true)
 
 
-def evaluations(folder):
-    """What was evaluated: design, experiment, value or factor."""
-    found = []
-    for path in glob.glob(os.path.join(folder, "evaluations", "*.jsonl")):
-        with open(path) as file:
-            lines = [json.loads(line[9:]) for line in file if line.endswith("\n")]
-        found += [(line["x"], line["experiment"], line["what"]) for line in lines]
-    return found
-
-
 def set_groups(folder, count):
     path = os.path.join(folder, "study.json")
     with open(path) as file:
@@ -111,7 +101,7 @@ def kill(process):
 def judge(folder, whole, text):
     error = np.abs(iterates(folder)[-1] - iterates(whole)[-1]).max()
     runs.check(read(folder)["status"] == "done" and error <= 1e-6, "%s: the same parameters to %.1e" % (text, error))
-    done = evaluations(folder)
+    done = experiments.evaluations(folder)
     runs.check(len(done) == len(set(done)), "%s: %d evaluations, none twice" % (text, len(done)))
 
 
@@ -122,7 +112,7 @@ def killed(recoil, document, whole, wanted):
     while kills < wanted:
         folder, fits = recoil.path("killed-%d" % fits), fits + 1
         study = recoil.write_scene("study-%d" % fits, document)
-        process, last = launch(recoil, rng.randint(1, 4), study, "-o", folder), None
+        process, last, is_begun = launch(recoil, rng.randint(1, 4), study, "-o", folder), None, False
         while kills < wanted:
             try:
                 process.wait(timeout=rng.uniform(0.1, 0.5) * seconds + 0.3)
@@ -131,14 +121,17 @@ def killed(recoil, document, whole, wanted):
                 kill(process)
                 kills += 1
             ranks, groups = rng.randint(1, 4), rng.randint(1, 4)
-            if os.path.exists(os.path.join(folder, "inputs.json")):
+            # Written when all is there to continue with, and removed by set_groups().
+            is_begun = is_begun or os.path.exists(os.path.join(folder, "inputs.json"))
+            if is_begun:
                 set_groups(folder, groups)
                 changes += last not in (None, (ranks, groups))
                 process = launch(recoil, ranks, "--restart", folder)
             else:
                 process = launch(recoil, ranks, study, "-o", folder)
             last = ranks, groups
-        runs.check(process.wait() == 0, "a chain of fits ends after %d kills" % kills)
+        code = process.wait()
+        runs.check(code == 0, "a chain of fits ends with exit code %d after %d kills" % (code, kills))
         judge(folder, whole, "killed, fit %d" % fits)
     print("      %d kills in %d fits, %d continued on other ranks and groups" % (kills, fits, changes))
 
