@@ -226,6 +226,16 @@ TEST(WrittenScenes, KeepWhatIsBesideTheFittedLoads) {
                      {parameter("traction", {900, 200}, {{"per_step", true}}),
                       parameter("dirichlet_value", {0.002, 0.001}, {{"boundary", 1}, {"per_step", true}}),
                       parameter("body_force", {1, -9}, {{"region", 4}})});
+  scene.erase("time");
+  scene["materials"].erase("psi");
+  scene.erase("initial_conditions");
+  scene["geometry"].erase(1);
+  scene["boundary_conditions"]["rhs"] = {"0.1*t", 0};
+  scene["gravity"] = {0.3, -0.5, 0};
+  scene["boundary_conditions"]["dirichlet_boundary"][0]["value"] = {0, 0};
+  scene["boundary_conditions"]["dirichlet_boundary"].erase(1);
+  compare_two_bodies(
+      scene, {parameter("body_force", {0.2, -0.9}, {{"region", 4}}), parameter("traction", {900, 200}, {})});
 }
 
 /// Obstacles that share an id, have none, or move by the same entry.
