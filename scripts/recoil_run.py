@@ -23,6 +23,7 @@ raises FolderError; `unfinished=True` takes what an interrupted or failed one ho
 
 import csv
 import json
+import re
 import zlib
 from pathlib import Path
 
@@ -59,6 +60,29 @@ def read_table(path):
     if short is not None or not header:
         raise FolderError(f"{path}: damaged, line {(short or 0) + 2} is cut off")
     return {name: _column([row[i] for row in rows]) for i, name in enumerate(header)}
+
+
+# Units of observations [SI per unit], as src/objectives/csv_reader.cpp has them.
+_UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60,
+          "m": 1, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "nm": 1e-9, "km": 1e3, "in": 0.0254,
+          "1": 1, "-": 1, "m/m": 1, "mm/mm": 1, "%": 1e-2, "mm/m": 1e-3, "um/m": 1e-6,
+          "N": 1, "mN": 1e-3, "uN": 1e-6, "kN": 1e3, "MN": 1e6, "lbf": 4.4482216152605}
+
+
+def read_observations(path):
+    """Columns of a file of observations in SI units: comma, semicolon or tab between the cells, lines that begin with # passed by, units
+    in brackets or parentheses behind the names."""
+    lines = [line for line in _read_bytes(path).decode("utf-8-sig").splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    if not lines:
+        raise FolderError(f"{path}: empty")
+    separator = max(",;\t", key=lines[0].count)
+    header, *rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=separator)]
+    table = {}
+    for i, cell in enumerate(header):
+        name, unit = re.fullmatch(r"(.*?)\s*(?:[\[(](.*)[\])])?", cell).groups()
+        column = _column([row[i] for row in rows])
+        table[name] = column if isinstance(column, list) else column * _UNITS.get((unit or "1").replace("\u00b5", "u").replace("\u03bc", "u"), 1)
+    return table
 
 
 def _column(texts):
@@ -285,7 +309,7 @@ class _StudyFolder:
 
     @property
     def observed(self):
-        return {entry["name"]: read_table(self.folder / entry["target"]) for entry in self.study["objectives"]
+        return {entry["name"]: read_observations(self.folder / entry["target"]) for entry in self.study["objectives"]
                 if isinstance(entry.get("target"), str)}
 
     def _arrays(self, name):
@@ -325,7 +349,7 @@ class Fit(_StudyFolder):
 
     @property
     def evaluations(self):
-        """What was evaluated of an experiment: dictionaries with `experiment` (its number), `what` ("value" or "gradient"), `seconds`,
+        """What was evaluated of an experiment: dictionaries with `experiment` (its number), `what` ("value", "gradient", "factor" of the Jacobian, "product" with it), `seconds`,
         `objective`. A line that a killed run left half written is passed by."""
         found = []
         for path in sorted(self.folder.glob("evaluations/*.jsonl")):

@@ -130,8 +130,8 @@ def cost(fit):
     names, result = [entry["name"] for entry in fit.study["experiments"]], fit.result
     rows = []
     for number, name in enumerate(names):
-        of_value, of_gradient = ([entry["seconds"] for entry in fit.evaluations if entry["experiment"] == number and entry["what"] == what]
-                                 for what in ("value", "gradient"))
+        of_value, of_gradient = ([entry["seconds"] for entry in fit.evaluations if entry["experiment"] == number and entry["what"] in what]
+                                 for what in (("value",), ("gradient", "factor", "product")))
         rows.append([name, result.get("per_experiment", {}).get(name), len(of_value), sum(of_value), len(of_gradient), sum(of_gradient)])
     parts = [page.heading("Experiments and cost"),
              page.table(["experiment", "objective", "runs", "runs [s]", "gradients", "sweeps [s]"], rows)]

@@ -195,7 +195,8 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
         };
         return !is_zero(entry.psi) || !is_zero(entry.phi);
       };
-      if (std::ranges::none_of(scene.materials, is_damped)) continue;
+      // Without time there are no rates.
+      if (scene.time.kind == TimeKind::statics || std::ranges::none_of(scene.materials, is_damped)) continue;
       auto damped = select(order, is_damped);
       auto field = constants.field(
           damped, order, damping_varies, [](const MaterialEntry& entry, auto read) -> std::array<double, 2> {
