@@ -53,12 +53,18 @@ def _read_json(path, hint=""):
         raise FolderError(f"{path}: damaged, it is no JSON: {error}") from None
 
 
+def _table(path, lines, separator=","):
+    """Header and rows of a CSV file, of which (number, text) of the lines are given."""
+    header, *rows = [[cell.strip() for cell in row] for row in csv.reader((text for _, text in lines), delimiter=separator)] or [[]]
+    short = next((number for (number, _), row in zip(lines[1:], rows) if len(row) != len(header)), None)
+    if short is not None or not header:
+        raise FolderError(f"{path}: damaged, line {short or 1} is cut off")
+    return header, rows
+
+
 def read_table(path):
     """Columns of a CSV file with a header: arrays of numbers, nan where a field is empty, or lists of texts."""
-    header, *rows = list(csv.reader(_read_bytes(path).decode().splitlines())) or [[]]
-    short = next((i for i, row in enumerate(rows) if len(row) != len(header)), None)
-    if short is not None or not header:
-        raise FolderError(f"{path}: damaged, line {(short or 0) + 2} is cut off")
+    header, rows = _table(path, list(enumerate(_read_bytes(path).decode().splitlines(), 1)))
     return {name: _column([row[i] for row in rows]) for i, name in enumerate(header)}
 
 
@@ -72,11 +78,9 @@ _UNITS = {"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60,
 def read_observations(path):
     """Columns of a file of observations in SI units: comma, semicolon or tab between the cells, lines that begin with # passed by, units
     in brackets or parentheses behind the names."""
-    lines = [line for line in _read_bytes(path).decode("utf-8-sig").splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    if not lines:
-        raise FolderError(f"{path}: empty")
-    separator = max(",;\t", key=lines[0].count)
-    header, *rows = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=separator)]
+    lines = [(number, text) for number, text in enumerate(_read_bytes(path).decode("utf-8-sig").splitlines(), 1)
+             if text.strip() and not text.lstrip().startswith("#")]
+    header, rows = _table(path, lines, max(",;\t", key=lines[0][1].count) if lines else ",")
     table = {}
     for i, cell in enumerate(header):
         name, unit = re.fullmatch(r"(.*?)\s*(?:[\[(](.*)[\])])?", cell).groups()
