@@ -20,7 +20,14 @@ void add_validate(CLI::App& app, Run& run);
 void add_schema(CLI::App& app, Run& run);
 void add_info(CLI::App& app, Run& run);
 
-/// Flags of commands that run for long: what the console shows, and options for PETSc.
-void add_console_and_petsc(CLI::App& command, app::ConsoleOptions& console, std::string& petsc);
+/// What must hold before MPI starts: files that reach `ulimit -f` give an error instead of a signal, and
+/// exceptions that nobody may catch still end with a sentence. Ends the process where `ulimit -v` or `ulimit
+/// -f` leave too little to start at all.
+void prepare_process();
+
+/// Runs a command, and ends with one of the exit codes and a sentence, whatever is thrown. An error that all
+/// ranks share is told by rank 0; one that the others cannot know of is told by its rank and ends all of
+/// them. Collective.
+int run_command(const parallel::Communicator& comm, const Run& run);
 
 } // namespace recoil::drivers

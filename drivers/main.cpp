@@ -1,7 +1,7 @@
+#include "commands.hpp"
 #include "recoil/base/signals.hpp"
 #include "recoil/base/version.hpp"
 #include "recoil/linalg/petsc.hpp"
-#include "run_command.hpp"
 
 namespace {
 
@@ -18,7 +18,7 @@ int parse(CLI::App& app, int argc, char** argv, bool speaks) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return speaks ? app.exit(error) : 0;
     if (speaks) app.exit(error);
-    return static_cast<int>(ExitCode::bad_input);
+    return recoil::exit_status(ExitCode::bad_input);
   }
 }
 

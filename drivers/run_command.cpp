@@ -1,5 +1,3 @@
-#include "run_command.hpp"
-
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +5,7 @@
 
 #include <sys/resource.h>
 
+#include "commands.hpp"
 #include "recoil/base/memory.hpp"
 #include "recoil/parallel/environment.hpp"
 
@@ -15,7 +14,7 @@ namespace recoil::drivers {
 namespace {
 
 /// Given back before the message about memory that ran out is made.
-char* reserve = nullptr;
+void* reserve = nullptr;
 constexpr std::size_t reserve_bytes = std::size_t(1) << 20;
 
 /// Of MPI_COMM_WORLD, for a handler that cannot ask.
@@ -61,7 +60,7 @@ bool is_short_of_memory(const std::exception& error) {
 void prepare_process() {
   std::signal(SIGXFSZ, SIG_IGN);
   std::set_terminate(&end_on_escaped_exception);
-  reserve = static_cast<char*>(std::calloc(reserve_bytes, 1));
+  reserve = std::calloc(reserve_bytes, 1);
   const MemoryLimit limit = memory_limit();
   if (limit.bytes < least_bytes)
     refuse_to_start(ExitCode::bad_input,

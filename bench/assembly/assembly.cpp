@@ -15,7 +15,7 @@
 
 #include "recoil/fem/element_assembler.hpp"
 #include "recoil/fem/reference/quadrature.hpp"
-#include "recoil/mesh/input/generate.hpp"
+#include "recoil/mesh/input/raw_mesh.hpp"
 #include "recoil/potentials/elastic.hpp"
 #include "recoil/potentials/laws/all.hpp"
 #include "reference_assembly.hpp"

@@ -1,33 +1,18 @@
 #pragma once
 
 #include <cstdio>
-#include <mutex>
-#include <string>
 #include <string_view>
-
-namespace recoil {
 
 /// The terminal of the process, shared by log lines and the progress line at its foot: a line is written
 /// where the progress line stood, which is then drawn again below. Thread safe.
-class Console {
-public:
-  static Console& instance();
+namespace recoil::console {
 
-  /// Writes `line` and a line end to `stream` (stdout or stderr) at once.
-  void write_line(std::FILE* stream, std::string_view line);
-  /// Replaces the progress line; empty wipes it. Nothing happens unless shows_status().
-  void set_status(std::string_view status);
-  /// Lets the progress line appear where standard output is a terminal, also through mpirun.
-  void allow_status(bool allowed);
-  bool shows_status();
+/// Writes `line` and a line end to `stream` (stdout or stderr) at once.
+void write_line(std::FILE* stream, std::string_view line);
+/// Replaces the progress line; empty wipes it. Nothing happens unless shows_status().
+void set_status(std::string_view status);
+/// Lets the progress line appear where standard output is a terminal, also through mpirun.
+void allow_status(bool allowed);
+bool shows_status();
 
-private:
-  void wipe();
-  void draw();
-
-  std::mutex mutex_;
-  bool allowed_ = true;
-  std::string status_;
-};
-
-} // namespace recoil
+} // namespace recoil::console

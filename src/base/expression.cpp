@@ -1,7 +1,11 @@
 #include "recoil/base/expression.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
+#include <limits>
+#include <numbers>
 
 #include "base/expression_program.hpp"
 
@@ -9,48 +13,102 @@ namespace recoil {
 
 namespace expression {
 
-int operand_count(const Instruction& instruction) {
-  switch (instruction.operation) {
-  case Operation::push:
-  case Operation::push_x:
-  case Operation::push_y:
-  case Operation::push_z:
-  case Operation::push_t:
-    return 0;
-  case Operation::negate:
-    return 1;
-  case Operation::call:
-    return instruction.function->arity;
-  default:
-    return 2;
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double largest_unsigned = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t largest_product = std::numeric_limits<std::uint64_t>::max();
+
+// Factorials and binomials truncate their arguments and are infinite once they no longer fit 64 bits.
+double factorial(double a) {
+  if (!(a >= 0)) return nan;
+  if (a > largest_unsigned) return infinity;
+  const std::uint64_t n = a;
+  std::uint64_t result = 1;
+  for (std::uint64_t i = 1; i <= n; ++i) {
+    if (i > largest_product / result) return infinity;
+    result *= i;
   }
+  return result;
 }
 
-double apply(const Instruction& instruction, const double* top) {
-  switch (instruction.operation) {
-  case Operation::negate:
-    return -top[-1];
-  case Operation::add:
-    return top[-2] + top[-1];
-  case Operation::subtract:
-    return top[-2] - top[-1];
-  case Operation::multiply:
-    return top[-2] * top[-1];
-  case Operation::divide:
-    return top[-2] / top[-1];
-  case Operation::modulo:
-    return std::fmod(top[-2], top[-1]);
-  case Operation::power:
-    return std::pow(top[-2], top[-1]);
-  case Operation::call: {
-    const Function& function = *instruction.function;
-    if (function.arity == 1) return function.of_one(top[-1]);
-    if (function.arity == 2) return function.of_two(top[-2], top[-1]);
-    return function.of_three(top[-3], top[-2], top[-1]);
+double combinations(double n, double r) {
+  if (!(n >= 0) || !(r >= 0) || n < r) return nan;
+  if (n > largest_unsigned || r > largest_unsigned) return infinity;
+  const std::uint64_t all = n;
+  auto chosen = static_cast<std::uint64_t>(r);
+  if (chosen > all / 2) chosen = all - chosen;
+  std::uint64_t result = 1;
+  for (std::uint64_t i = 1; i <= chosen; ++i) {
+    const std::uint64_t factor = all - chosen + i;
+    if (result > largest_product / factor) return infinity;
+    result = result * factor / i;
   }
-  default:
-    return instruction.value;
-  }
+  return result;
+}
+
+double permutations(double n, double r) { return combinations(n, r) * factorial(r); }
+
+double smoothstep(double a) {
+  const double s = std::clamp(a, 0.0, 1.0);
+  return std::isnan(a) ? a : s * s * (3 - 2 * s);
+}
+
+const std::vector<Function>& functions() {
+  static const std::vector<Function> table = {
+      {"abs", std::fabs},
+      {"acos", std::acos},
+      {"asin", std::asin},
+      {"atan", std::atan},
+      {"atan2", std::atan2},
+      {"ceil", std::ceil},
+      {"cos", std::cos},
+      {"cosh", std::cosh},
+      {"exp", std::exp},
+      {"fac", factorial},
+      {"floor", std::floor},
+      {"ln", std::log},
+      {"log", std::log10},
+      {"log10", std::log10},
+      {"ncr", combinations},
+      {"npr", permutations},
+      {"pow", std::pow},
+      {"sin", std::sin},
+      {"sinh", std::sinh},
+      {"sqrt", std::sqrt},
+      {"tan", std::tan},
+      {"tanh", std::tanh},
+      {"min", +[](double a, double b) { return a < b ? a : b; }},
+      {"max", +[](double a, double b) { return a > b ? a : b; }},
+      {"sign", +[](double a) { return double((a > 0) - (a < 0)); }},
+      {"deg2rad", +[](double a) { return a * std::numbers::pi / 180; }},
+      {"smoothstep", smoothstep},
+      {"half_smoothstep", +[](double a) { return 2 * smoothstep((a + 1) / 2) - 1; }},
+      {"smooth_abs", +[](double a, double k) { return a * std::tanh(k * a); }},
+      {"rotate_2D_x", +[](double x, double y, double th) { return x * std::cos(th) - y * std::sin(th); }},
+      {"rotate_2D_y", +[](double x, double y, double th) { return x * std::sin(th) + y * std::cos(th); }},
+      {"compare", +[](double a, double b) { return a < b ? 1.0 : 0.0; }},
+      {"if", +[](double c, double a, double b) { return c >= 0 ? a : b; }},
+  };
+  return table;
+}
+
+} // namespace
+
+const Function* find_function(std::string_view name) {
+  for (const Function& function : functions())
+    if (function.name == name) return &function;
+  return nullptr;
+}
+
+const std::vector<std::string>& known_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> result{"x", "y", "z", "t", "pi", "e"};
+    for (const Function& function : functions()) result.emplace_back(function.name);
+    return result;
+  }();
+  return names;
 }
 
 } // namespace expression
@@ -97,9 +155,9 @@ double Expression::operator()(const ExpressionPoint& point) const {
     case Operation::push_t:
       *top++ = point.t;
       break;
-    default: {
-      const double result = expression::apply(instruction, top);
-      top -= expression::operand_count(instruction);
+    case Operation::call: {
+      const double result = (*instruction.function)(top);
+      top -= instruction.function->arity;
       *top++ = result;
     }
     }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numbers>
 
 #include "base/expression_program.hpp"
@@ -11,6 +12,14 @@ namespace recoil::expression {
 namespace {
 
 constexpr int max_nesting = 200;
+
+constexpr Function negate{"-", +[](double a) { return -a; }};
+constexpr Function add{"+", +[](double a, double b) { return a + b; }};
+constexpr Function subtract{"-", +[](double a, double b) { return a - b; }};
+constexpr Function multiply{"*", +[](double a, double b) { return a * b; }};
+constexpr Function divide{"/", +[](double a, double b) { return a / b; }};
+constexpr Function modulo{"%", std::fmod};
+constexpr Function power{"^", std::pow};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -56,7 +65,7 @@ private:
     for (char sign = peek(); sign == '+' || sign == '-'; sign = peek()) {
       advance();
       parse_product();
-      emit(sign == '+' ? Operation::add : Operation::subtract);
+      call(sign == '+' ? add : subtract);
     }
   }
 
@@ -65,7 +74,7 @@ private:
     for (char sign = peek(); sign == '*' || sign == '/' || sign == '%'; sign = peek()) {
       advance();
       parse_power();
-      emit(sign == '*' ? Operation::multiply : sign == '/' ? Operation::divide : Operation::modulo);
+      call(sign == '*' ? multiply : sign == '/' ? divide : modulo);
     }
   }
 
@@ -74,7 +83,7 @@ private:
     while (peek() == '^') {
       advance();
       parse_signed();
-      emit(Operation::power);
+      call(power);
     }
   }
 
@@ -82,7 +91,7 @@ private:
     bool negative = false;
     for (; peek() == '+' || peek() == '-'; advance()) negative ^= peek() == '-';
     parse_operand();
-    if (negative) emit(Operation::negate);
+    if (negative) call(negate);
   }
 
   void parse_operand() {
@@ -162,9 +171,7 @@ private:
       if (peek() == ',') fail(position_, usage + ", not more");
       close(open);
     }
-    Instruction call{Operation::call, {}};
-    call.function = &function;
-    emit(call);
+    call(function);
   }
 
   void close(std::size_t open) {
@@ -181,20 +188,24 @@ private:
                                 : name == 'z' ? Operation::push_z
                                               : Operation::push_t;
     (name == 't' ? code_.uses_time : code_.uses_position) = true;
-    emit(operation);
+    emit({operation, {}});
   }
 
-  void emit(Operation operation) { emit(Instruction{operation, {}}); }
+  void call(const Function& function) {
+    Instruction instruction{Operation::call, {}};
+    instruction.function = &function;
+    emit(instruction);
+  }
 
   // Appends an instruction; one whose operands are all constants is carried out now.
   void emit(const Instruction& instruction) {
     auto& program = code_.instructions;
-    const int operands = operand_count(instruction);
+    const int operands = instruction.operands();
     stack_ += 1 - operands;
     if (stack_ > max_stack)
       fail(position_, "needs more than " + std::to_string(max_stack) + " intermediate values; simplify it");
     const bool foldable =
-        operands > 0 && program.size() >= static_cast<std::size_t>(operands) &&
+        operands > 0 && std::ssize(program) >= operands &&
         std::all_of(program.end() - operands, program.end(),
                     [](const Instruction& operand) { return operand.operation == Operation::push; });
     if (!foldable) {
@@ -205,7 +216,7 @@ private:
     std::transform(program.end() - operands, program.end(), values,
                    [](const Instruction& operand) { return operand.value; });
     program.resize(program.size() - operands, Instruction{Operation::push, {}});
-    program.push_back({Operation::push, {apply(instruction, values + operands)}});
+    program.push_back({Operation::push, {(*instruction.function)(values + operands)}});
   }
 
   bool at_end() const { return position_ >= text_.size(); }

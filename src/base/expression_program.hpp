@@ -1,27 +1,39 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
-
-#include "base/expression_functions.hpp"
 
 namespace recoil::expression {
 
-enum class Operation : unsigned char {
-  push,
-  push_x,
-  push_y,
-  push_z,
-  push_t,
-  negate,
-  add,
-  subtract,
-  multiply,
-  divide,
-  modulo,
-  power,
-  call
+/// An operator or a function with 1 to 3 arguments.
+struct Function {
+  std::string_view name;
+  int arity;
+  union {
+    double (*of_one)(double);
+    double (*of_two)(double, double);
+    double (*of_three)(double, double, double);
+  };
+  constexpr Function(std::string_view n, double (*f)(double)) : name(n), arity(1), of_one(f) {}
+  constexpr Function(std::string_view n, double (*f)(double, double)) : name(n), arity(2), of_two(f) {}
+  constexpr Function(std::string_view n, double (*f)(double, double, double))
+      : name(n), arity(3), of_three(f) {}
+
+  /// Of the arguments `top[-arity] .. top[-1]`.
+  double operator()(const double* top) const {
+    if (arity == 1) return of_one(top[-1]);
+    return arity == 2 ? of_two(top[-2], top[-1]) : of_three(top[-3], top[-2], top[-1]);
+  }
 };
+
+/// The function that formulas call `name`, or null.
+const Function* find_function(std::string_view name);
+
+/// Names of all functions, constants and variables, for suggestions.
+const std::vector<std::string>& known_names();
+
+enum class Operation : unsigned char { push, push_x, push_y, push_z, push_t, call };
 
 /// One step of a postfix program: pushes a value or replaces the topmost ones by a result.
 struct Instruction {
@@ -30,6 +42,8 @@ struct Instruction {
     double value;
     const Function* function;
   };
+  /// Number of values that it takes from the stack.
+  int operands() const { return operation == Operation::call ? function->arity : 0; }
 };
 
 /// The stack of an evaluation has room for this many values; the parser refuses what needs more.
@@ -39,12 +53,6 @@ struct Code {
   std::vector<Instruction> instructions;
   bool uses_time = false, uses_position = false;
 };
-
-/// Number of values that `instruction` takes from the stack.
-int operand_count(const Instruction& instruction);
-
-/// Result of an instruction that takes operands from `top[-count] .. top[-1]`; pushes read nothing.
-double apply(const Instruction& instruction, const double* top);
 
 /// Compiles `text`, constant parts folded. @throws InputError with column, token and the nearest known name.
 Code parse(const std::string& text);

@@ -24,32 +24,15 @@ namespace {
 
 namespace level = spdlog::level;
 
-level::level_enum to_spdlog(LogLevel log_level) {
-  switch (log_level) {
-  case LogLevel::debug:
-    return level::debug;
-  case LogLevel::info:
-    return level::info;
-  case LogLevel::warning:
-    return level::warn;
-  case LogLevel::error:
-    return level::err;
-  }
-  return level::err;
-}
+struct LevelName {
+  level::level_enum spdlog_level;
+  const char* name;
+};
+/// In the order of LogLevel.
+constexpr LevelName levels[] = {
+    {level::debug, "debug"}, {level::info, "info"}, {level::warn, "warning"}, {level::err, "error"}};
 
-const char* name(level::level_enum spdlog_level) {
-  switch (spdlog_level) {
-  case level::debug:
-    return "debug";
-  case level::info:
-    return "info";
-  case level::warn:
-    return "warning";
-  default:
-    return "error";
-  }
-}
+const LevelName& level_of(LogLevel level) { return levels[static_cast<std::size_t>(level)]; }
 
 // A sink's own level decides; lines come from spdlog without line ends and go to the shared console.
 class ConsoleSink : public spdlog::sinks::base_sink<std::mutex> {
@@ -58,11 +41,10 @@ public:
 
 private:
   void sink_it_(const spdlog::details::log_msg& message) override {
-    std::string line;
-    if (!one_stream_ && message.level >= level::warn) line.append(name(message.level)).append(": ");
-    line.append(message.payload.data(), message.payload.size());
     const bool serious = !one_stream_ && message.level >= level::warn;
-    Console::instance().write_line(serious ? stderr : stdout, line);
+    std::string line = !serious ? "" : message.level == level::warn ? "warning: " : "error: ";
+    line.append(message.payload.data(), message.payload.size());
+    console::write_line(serious ? stderr : stdout, line);
   }
   void flush_() override {}
 
@@ -92,8 +74,8 @@ private:
       std::clearerr(file_);
       return;
     }
-    Console::instance().write_line(stderr, "warning: cannot write the log file '" + path_.string() + "': " +
-                                               std::strerror(errno) + "; the run continues without it");
+    console::write_line(stderr, "warning: cannot write the log file '" + path_.string() +
+                                    "': " + std::strerror(errno) + "; the run continues without it");
     warned_ = true;
     std::clearerr(file_);
   }
@@ -114,6 +96,10 @@ std::shared_ptr<spdlog::logger> make_logger(std::shared_ptr<spdlog::sinks::sink>
   auto logger = std::make_shared<spdlog::logger>("recoil", std::move(sink));
   logger->set_level(lowest);
   return logger;
+}
+
+bool takes(const std::shared_ptr<spdlog::logger>& logger, level::level_enum message_level) {
+  return logger && logger->should_log(message_level);
 }
 
 std::shared_ptr<const State>& state_slot() {
@@ -187,12 +173,11 @@ std::string plain_line(std::string_view message, LogFields fields) {
   return line;
 }
 
-std::string json_line(level::level_enum spdlog_level, std::string_view message, LogFields fields) {
+std::string json_line(const char* level_name, std::string_view message, LogFields fields) {
   const auto now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   char time[32];
   std::snprintf(time, sizeof time, "%.3f", now);
-  std::string line =
-      "{\"time\":" + std::string(time) + ",\"level\":\"" + name(spdlog_level) + "\",\"message\":";
+  std::string line = "{\"time\":" + std::string(time) + ",\"level\":\"" + level_name + "\",\"message\":";
   append_json_string(line, message);
   for (const LogField& field : fields) {
     line += ',';
@@ -214,9 +199,9 @@ std::string json_line(level::level_enum spdlog_level, std::string_view message, 
 void initialize_log(const LogOptions& options) {
   auto state = std::make_shared<State>();
   state->json_lines = options.json_lines;
-  Console::instance().allow_status(options.rank == 0 && !options.quiet && !options.json_lines);
+  console::allow_status(options.rank == 0 && !options.quiet && !options.json_lines);
   if (options.rank == 0) {
-    const auto lowest = to_spdlog(options.level);
+    const auto lowest = level_of(options.level).spdlog_level;
     state->console = make_logger(std::make_shared<ConsoleSink>(options.json_lines),
                                  options.quiet ? std::max(lowest, level::warn) : lowest);
     if (!options.file.empty()) state->file = make_logger(std::make_shared<FileSink>(options.file), lowest);
@@ -226,27 +211,17 @@ void initialize_log(const LogOptions& options) {
 
 void log_message(LogLevel log_level, std::string_view message, LogFields fields) {
   const auto state = current_state();
-  const auto spdlog_level = to_spdlog(log_level);
-  if (state->console && state->console->should_log(spdlog_level))
-    state->console->log(spdlog_level,
-                        spdlog::string_view_t(state->json_lines ? json_line(spdlog_level, message, fields)
-                                                                : plain_line(message, fields)));
-  if (state->file && state->file->should_log(spdlog_level))
-    state->file->log(spdlog_level, spdlog::string_view_t(plain_line(message, fields)));
+  const auto& [level, name] = level_of(log_level);
+  if (takes(state->console, level))
+    state->console->log(level, spdlog::string_view_t(state->json_lines ? json_line(name, message, fields)
+                                                                       : plain_line(message, fields)));
+  if (takes(state->file, level)) state->file->log(level, spdlog::string_view_t(plain_line(message, fields)));
 }
-
-void log_debug(std::string_view message, LogFields fields) { log_message(LogLevel::debug, message, fields); }
-void log_info(std::string_view message, LogFields fields) { log_message(LogLevel::info, message, fields); }
-void log_warning(std::string_view message, LogFields fields) {
-  log_message(LogLevel::warning, message, fields);
-}
-void log_error(std::string_view message, LogFields fields) { log_message(LogLevel::error, message, fields); }
 
 bool log_shows(LogLevel log_level) {
   const auto state = current_state();
-  const auto spdlog_level = to_spdlog(log_level);
-  return (state->console && state->console->should_log(spdlog_level)) ||
-         (state->file && state->file->should_log(spdlog_level));
+  const auto level = level_of(log_level).spdlog_level;
+  return takes(state->console, level) || takes(state->file, level);
 }
 
 } // namespace recoil

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "recoil/base/error.hpp"
+#include "recoil/base/timer.hpp"
 
 namespace recoil {
 
@@ -74,6 +75,17 @@ MemoryLimit memory_limit(int processes) {
 }
 
 bool memory_is_short() { return memory_limit().bytes < 64e6; }
+
+double peak_memory_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+#ifdef __APPLE__
+  constexpr double unit_in_bytes = 1;
+#else
+  constexpr double unit_in_bytes = 1024;
+#endif
+  return usage.ru_maxrss * unit_in_bytes / 1e6;
+}
 
 std::string describe_bytes(double bytes) {
   constexpr std::array units{"bytes", "kB", "MB", "GB", "TB", "PB"};

@@ -179,12 +179,6 @@ Manifest manifest_from(const Json& json) {
 
 } // namespace
 
-const StaticEntry* MeshFile::find(const std::string& array) const {
-  const auto found =
-      std::find_if(arrays.begin(), arrays.end(), [&](const auto& entry) { return entry.name == array; });
-  return found == arrays.end() ? nullptr : &*found;
-}
-
 std::string Manifest::to_text() const {
   Json lists = Json::array();
   for (const auto& list : field_lists) {
@@ -237,12 +231,9 @@ Manifest Manifest::parse(const std::string& text, const std::filesystem::path& p
 }
 
 int Manifest::field_list(const std::vector<FieldEntry>& list) {
-  const auto found = std::find(field_lists.begin(), field_lists.end(), list);
-  if (found == field_lists.end()) {
-    field_lists.push_back(list);
-    return static_cast<int>(field_lists.size()) - 1;
-  }
-  return static_cast<int>(found - field_lists.begin());
+  const int index = std::ranges::find(field_lists, list) - field_lists.begin();
+  if (index == std::ssize(field_lists)) field_lists.push_back(list);
+  return index;
 }
 
 StateIndex::StateIndex(const Manifest& manifest) {
@@ -266,9 +257,9 @@ const std::optional<StateLocation>& StateIndex::location(GlobalIndex id) const {
 }
 
 std::string state_file_name(std::size_t number) {
-  std::string digits = std::to_string(number);
-  if (digits.size() < 5) digits.insert(0, 5 - digits.size(), '0');
-  return "states_" + digits + ".h5";
+  char name[40];
+  std::snprintf(name, sizeof name, "states_%05zu.h5", number);
+  return name;
 }
 
 std::string state_group(GlobalIndex id, StateEntry::Kept kept) {

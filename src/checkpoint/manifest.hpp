@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -61,8 +62,11 @@ struct MeshFile : FileEntry {
   GlobalIndex cells = 0;
   std::optional<io::CellShape> shape;
   std::vector<StaticEntry> arrays;
-  const StaticEntry* find(const std::string& array) const;
 };
+
+/// Writes coordinates, cells and further arrays in the order of their ids; the entry still lacks name and
+/// digest. Collective.
+MeshFile write_mesh_arrays(io::Hdf5Writer& file, const DrawnMesh& mesh, std::span<const StaticArray> arrays);
 
 /// What a trajectory consists of; read first, renamed into place last.
 struct Manifest {

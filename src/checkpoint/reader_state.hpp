@@ -4,7 +4,8 @@
 #include <set>
 #include <string>
 
-#include "checkpoint/trajectory_folder.hpp"
+#include "checkpoint/manifest.hpp"
+#include "recoil/checkpoint/trajectory_reader.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::checkpoint {

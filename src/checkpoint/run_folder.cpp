@@ -12,7 +12,6 @@
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/base/folder_lock.hpp"
 #include "recoil/base/read_file.hpp"
 
 namespace recoil::checkpoint {
@@ -89,20 +88,9 @@ bool is_leftover_of_run(const fs::directory_entry& entry) {
   return fs::is_regular_file(entry.symlink_status()) && (is_lock(name) || name == log_name);
 }
 
-struct RunFolder::Lock {
-  std::optional<FolderLock> lock; // first rank only
-  bool made_folder = false;
-};
-
-RunFolder::RunFolder(fs::path root, std::unique_ptr<Lock> lock)
-    : root_(std::move(root)), lock_(std::move(lock)) {}
-RunFolder::RunFolder(RunFolder&&) noexcept = default;
-RunFolder& RunFolder::operator=(RunFolder&&) noexcept = default;
-RunFolder::~RunFolder() = default;
-
 RunFolder RunFolder::create(const parallel::Communicator& comm, const fs::path& root,
                             const IsLeftover& is_leftover) {
-  auto lock = std::make_unique<Lock>();
+  RunFolder folder(root);
   parallel::collectively(comm, [&] {
     if (comm.rank() != 0) return;
     std::error_code error;
@@ -121,22 +109,22 @@ RunFolder RunFolder::create(const parallel::Communicator& comm, const fs::path& 
                              "'; choose a new folder, or continue the run in it with --restart " +
                              root.string());
     };
-    lock->made_folder = !fs::exists(status);
+    folder.made_folder_ = !fs::exists(status);
     if (fs::exists(status)) refuse_used();
     fs::create_directories(root, error);
     if (error) throw FileError(root.string() + ": cannot make the output folder: " + error.message());
-    lock->lock.emplace(root);
+    folder.lock_.emplace(root);
     // Another job may have used the folder between the look and the lock.
     refuse_used();
     remove_contents(root, error);
     if (error)
       throw FileError(root.string() + ": cannot remove what an earlier run left: " + error.message());
   });
-  return RunFolder(root, std::move(lock));
+  return folder;
 }
 
 RunFolder RunFolder::open(const parallel::Communicator& comm, const fs::path& root) {
-  auto lock = std::make_unique<Lock>();
+  RunFolder folder(root);
   parallel::collectively(comm, [&] {
     if (comm.rank() != 0) return;
     std::error_code error;
@@ -147,9 +135,9 @@ RunFolder RunFolder::open(const parallel::Communicator& comm, const fs::path& ro
       throw InputError(root.string(),
                        "this is no run folder, it has no scene.json; give the folder that an earlier "
                        "run got with -o, or start the run again in a new folder");
-    lock->lock.emplace(root);
+    folder.lock_.emplace(root);
   });
-  return RunFolder(root, std::move(lock));
+  return folder;
 }
 
 void RunFolder::begin(const parallel::Communicator& comm, const std::string& resolved_scene) const {
@@ -196,14 +184,14 @@ bool RunFolder::has_states(const parallel::Communicator& comm) const {
 }
 
 void RunFolder::discard() {
-  if (!lock_->lock) return;
+  if (!lock_) return;
   std::error_code ignored;
   fs::remove(scene(), ignored);
   fs::remove(log(), ignored);
   fs::remove(trajectory() / scene_crc_name, ignored);
   fs::remove(trajectory(), ignored); // only if it is empty
-  lock_->lock.reset();
-  if (lock_->made_folder) fs::remove(root_, ignored);
+  lock_.reset();
+  if (made_folder_) fs::remove(root_, ignored);
 }
 
 } // namespace recoil::checkpoint

@@ -7,7 +7,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "checkpoint/drawn_mesh.hpp"
 #include "checkpoint/reader_state.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
@@ -145,22 +144,26 @@ struct TrajectoryWriter::Impl {
     if (std::ssize(recent) > options.history) recent.pop_back();
   }
 
+  /// Writes the arrays of a state to the file of the current states.
+  void write_arrays(StateEntry& entry, StateEntry::Kept kept, std::span<const Field> fields) {
+    entry.kept = kept;
+    const std::string group = state_group(entry.record.id, kept);
+    io::Hdf5Writer& target = open_aside(state_file_name(manifest.files.size()));
+    std::vector<FieldEntry> list;
+    for (const Field& field : fields) {
+      write_field(target, group, field);
+      list.push_back(entry_of(field));
+    }
+    entry.fields = manifest.field_list(list);
+  }
+
   /// Puts the recent states that no file has into the current one.
   void write_history() {
     for (Recent& state : recent) {
       current.restart.push_back(state.id);
       if (state.fields.empty()) continue;
       const GlobalIndex first = current.states.front().record.id;
-      StateEntry& entry = current.states.at(state.id - first);
-      entry.kept = StateEntry::Kept::history;
-      const std::string group = state_group(state.id, entry.kept);
-      std::vector<FieldEntry> list;
-      io::Hdf5Writer& target = open_aside(state_file_name(manifest.files.size()));
-      for (const Field& field : state.fields) {
-        write_field(target, group, field);
-        list.push_back(entry_of(field));
-      }
-      entry.fields = manifest.field_list(list);
+      write_arrays(current.states.at(state.id - first), StateEntry::Kept::history, state.fields);
       state.fields.clear();
       state.values.clear();
     }
@@ -226,15 +229,7 @@ void TrajectoryWriter::append(const stepping::StepRecord& record, std::span<cons
   RECOIL_ASSERT(nlohmann::json::accept(extra));
   StateEntry entry{record, extra, StateEntry::Kept::no, -1};
   if (stored) {
-    entry.kept = StateEntry::Kept::stored;
-    const std::string group = state_group(record.id, entry.kept);
-    io::Hdf5Writer& file = impl_->open_aside(state_file_name(impl_->manifest.files.size()));
-    std::vector<FieldEntry> list;
-    for (const Field& field : fields) {
-      write_field(file, group, field);
-      list.push_back(entry_of(field));
-    }
-    entry.fields = impl_->manifest.field_list(list);
+    impl_->write_arrays(entry, StateEntry::Kept::stored, fields);
     ++impl_->stored_in_current;
   }
   impl_->current.states.push_back(std::move(entry));

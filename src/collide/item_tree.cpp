@@ -71,7 +71,7 @@ public:
     if (!c.allFinite()) return 0; // an infinite box is everywhere
     std::uint64_t key = 0;
     for (int k = 0; k < dim; ++k) {
-      const double cell = std::clamp((c[k] - low_[k]) * scale_, 0.0, static_cast<double>(cells - 1));
+      const double cell = std::clamp((c[k] - low_[k]) * scale_, 0.0, double(cells - 1));
       key |= spread<dim>(static_cast<std::uint64_t>(cell)) << k;
     }
     return key;
@@ -137,7 +137,7 @@ std::int32_t split(std::span<const std::uint64_t> keys, std::int32_t first, std:
   const std::uint64_t bit = std::bit_floor(different);
   const auto middle = std::partition_point(keys.begin() + first, keys.begin() + end,
                                            [&](std::uint64_t key) { return (key & bit) == 0; });
-  return static_cast<std::int32_t>(middle - keys.begin());
+  return middle - keys.begin();
 }
 
 } // namespace
@@ -166,7 +166,7 @@ ItemTree<dim>::ItemTree(const ItemSet<dim>& set, GroupTable& groups) {
   for (auto& values : corners_) values.resize(items.size() + leaf_size, 0.0);
   nodes_.reserve(items.size());
   if (!items.empty()) build(keys, 0, num_items());
-  num_nodes_ = static_cast<std::int32_t>(nodes_.size());
+  num_nodes_ = nodes_.size();
   nodes_.push_back({{}, num_nodes_, num_items(), mixed});
 }
 
@@ -186,7 +186,7 @@ void ItemTree<dim>::build(std::span<const std::uint64_t> keys, std::int32_t firs
     extend(nodes_[me].bounds, nodes_[right].bounds);
     nodes_[me].group = nodes_[me + 1].group == nodes_[right].group ? nodes_[right].group : mixed;
   }
-  nodes_[me].skip = static_cast<std::int32_t>(nodes_.size());
+  nodes_[me].skip = nodes_.size();
 }
 
 template <int dim>

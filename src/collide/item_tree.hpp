@@ -3,9 +3,9 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
-#include "collide/group_table.hpp"
 #include "recoil/collide/candidates.hpp"
 
 namespace recoil::collide {
@@ -31,14 +31,49 @@ inline void extend(std::array<Real, n>& a, const std::array<Real, n>& b) {
   }
 }
 
+/// Gives groups small numbers and remembers what the filter says about them: it is asked about each pair of
+/// groups once, and so cheap enough to prune whole branches of a search.
+class GroupTable {
+public:
+  explicit GroupTable(const GroupFilter& filter) : filter_(filter) {}
+
+  /// The number of `group`, counted from 0 in the order of first appearance.
+  std::int32_t number(std::int32_t group) {
+    // Neighbours in a set mostly belong to one body.
+    if (last_number_ >= 0 && groups_[last_number_] == group) return last_number_;
+    const auto [entry, is_new] = numbers_.try_emplace(group, std::ssize(groups_));
+    if (is_new) groups_.push_back(group);
+    return last_number_ = entry->second;
+  }
+  /// Whether items of the groups with these numbers may pair up.
+  bool admits(std::int32_t a, std::int32_t b) {
+    if (!filter_) return true;
+    if (a >= remembered || b >= remembered) return ask(a, b);
+    std::int8_t& answer = answers_[a * remembered + b];
+    if (answer < 0) answer = ask(a, b);
+    return answer != 0;
+  }
+
+private:
+  // A table of all pairs of groups would grow with the square of the bodies; beyond this the filter is asked.
+  static constexpr std::int32_t remembered = 256;
+
+  bool ask(std::int32_t a, std::int32_t b) const { return filter_(groups_[a], groups_[b]); }
+
+  const GroupFilter& filter_;
+  std::vector<std::int32_t> groups_; // by number
+  std::unordered_map<std::int32_t, std::int32_t> numbers_;
+  std::vector<std::int8_t> answers_ = std::vector<std::int8_t>(std::size_t(remembered) * remembered, -1);
+  std::int32_t last_number_ = -1;
+};
+
 /// A bounding-volume hierarchy over the boxes of an item set; empty boxes are left out.
 ///
 /// Items are sorted along a Morton curve of their centres, and ranges of them split where the highest bit
 /// differs. (Sorting by size first was measured: large boxes in a branch of their own cost up to four times
-/// the comparisons.) Nodes lie in
-/// depth-first order: the left child of node i is i + 1, and what follows its subtree is node skip. A
-/// traversal is a loop that goes to i + 1 or to skip; it needs no stack, and started at a leaf it meets all
-/// that comes after that leaf and nothing before.
+/// the comparisons.) Nodes lie in depth-first order: the left child of node i is i + 1, and what follows its
+/// subtree is node skip. A traversal is a loop that goes to i + 1 or to skip; it needs no stack, and started
+/// at a leaf it meets all that comes after that leaf and nothing before.
 template <int dim>
 class ItemTree {
 public:
@@ -57,7 +92,7 @@ public:
   ItemTree(const ItemSet<dim>& set, GroupTable& groups);
 
   /// Number of non-empty boxes.
-  std::int32_t num_items() const { return static_cast<std::int32_t>(index_.size()); }
+  std::int32_t num_items() const { return index_.size(); }
   /// Number of nodes; nodes() has one more, which ends the items of the last one.
   std::int32_t num_nodes() const { return num_nodes_; }
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -65,23 +100,20 @@ public:
   // Of the item at a position in the order of the tree:
   Bounds<double, dim> bounds(std::int32_t position) const {
     Bounds<double, dim> result;
-    for (std::size_t k = 0; k < 2 * dim; ++k) result[k] = corners_[k][std::size_t(position)];
+    for (std::size_t k = 0; k < 2 * dim; ++k) result[k] = corners_[k][position];
     return result;
   }
-  std::int32_t group(std::int32_t position) const { return group_[std::size_t(position)]; }
-  const std::array<GlobalIndex, 3>& labels(std::int32_t position) const {
-    return labels_[std::size_t(position)];
-  }
+  std::int32_t group(std::int32_t position) const { return group_[position]; }
+  const std::array<GlobalIndex, 3>& labels(std::int32_t position) const { return labels_[position]; }
   /// Index in the set.
-  std::int32_t index(std::int32_t position) const { return index_[std::size_t(position)]; }
+  std::int32_t index(std::int32_t position) const { return index_[position]; }
 
   /// Marks which of the `leaf_size` items from position `first` on overlap `box`; marks beyond the end of a
   /// leaf mean nothing.
   template <class Real>
-  std::array<std::int64_t, std::size_t(leaf_size)> marks(const std::array<Real, 2 * dim>& box,
-                                                         std::int32_t first) const {
+  std::array<std::int64_t, leaf_size> marks(const std::array<Real, 2 * dim>& box, std::int32_t first) const {
     // Lanes of equal width without branches: compilers turn this into a few vector comparisons.
-    std::array<std::int64_t, std::size_t(leaf_size)> result;
+    std::array<std::int64_t, leaf_size> result;
     result.fill(1);
     for (std::size_t k = 0; k < dim; ++k) {
       const double* low = corners_[k].data() + first;

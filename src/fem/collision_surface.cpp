@@ -5,7 +5,6 @@
 
 #include <Eigen/Geometry>
 
-#include "recoil/fem/reference/subdivision.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "recoil/parallel/halo.hpp"
 
@@ -219,8 +218,7 @@ template <int dim>
 CollisionSurface<dim>::CollisionSurface(const FunctionSpace<dim>& space,
                                         const mesh::DistributedObstacles<dim>& obstacles,
                                         std::span<const char> prescribed)
-    : space_(&space), obstacles_(&obstacles),
-      num_bodies_(static_cast<std::int32_t>(space.mesh().body_names.size())) {
+    : space_(&space), obstacles_(&obstacles), num_bodies_(space.mesh().body_names.size()) {
   Builder builder{*this, prescribed};
   builder.add_vertices();
   builder.add_areas();

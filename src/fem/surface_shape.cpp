@@ -153,7 +153,7 @@ void CollisionSurface<dim>::for_each_carrier(Act act) const {
       // Every node once, in whichever cell comes first.
       const LocalIndex vertex = std::exchange(of_node[local], -1);
       for (std::size_t i = 0; vertex >= 0 && i <= dim; ++i)
-        act(vertex, cell[i], static_cast<double>(basis.multi_index(node)[i]) / basis.order());
+        act(vertex, cell[i], basis.multi_index(node)[i] / double(basis.order()));
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <span>
 
 #include <Eigen/Geometry>
 
@@ -26,7 +27,7 @@ struct Features {
 /// C = [q1 q2] R of the edge vectors that the free parameters slide along, by Gram-Schmidt done twice.
 template <int dim>
 struct TangentFactor {
-  Vector<dim> first, second; ///< C_1, and the part of C_2 orthogonal to it
+  Vector<dim> second; ///< the part of C_2 orthogonal to C_1
   double first_squared = 0.0, second_squared = 0.0;
   double overlap = 0.0; ///< second = C_2 - overlap C_1
 
@@ -37,7 +38,6 @@ struct TangentFactor {
 template <int dim>
 TangentFactor<dim> factorise(const Vector<dim>& C1, const Vector<dim>* C2) {
   TangentFactor<dim> factor;
-  factor.first = C1;
   factor.first_squared = C1.squaredNorm();
   if (!C2) return factor;
   factor.second = *C2;
@@ -99,29 +99,21 @@ Solution<dim> solve(const Features& f, const StencilPoints<dim>& z) {
   return solution;
 }
 
-Features between_vertices(int first, int second) { return {first, second, 0, {}, {}}; }
-/// Vertex of the first primitive and edge (e0, e1) of the second.
-Features first_vertex_edge(int vertex, int e0, int e1) { return {vertex, e0, 1, {e0, 0}, {e1, 0}}; }
-/// Edge (e0, e1) of the first primitive and vertex of the second.
-Features second_vertex_edge(int vertex, int e0, int e1) { return {e0, vertex, 1, {e1, 0}, {e0, 0}}; }
+// The points of the first primitive come first in a stencil: the smaller numbers are its own.
+Features between_vertices(int i, int j) { return {std::min(i, j), std::max(i, j), 0, {}, {}}; }
+Features vertex_edge(int vertex, int e0, int e1) {
+  if (vertex < e0) return {vertex, e0, 1, {e0, 0}, {e1, 0}};
+  return {e0, vertex, 1, {e1, 0}, {e0, 0}};
+}
 Features vertex_face_interior() { return {0, 1, 2, {1, 1}, {2, 3}}; }
 Features edge_edge_interior() { return {0, 2, 2, {1, 2}, {0, 3}}; }
 
-/// The part of edge (e0, e1) that is closest to the vertex: an end (0, 1) or the inside (2).
 template <int dim>
-int nearest_part(const StencilPoints<dim>& z, int vertex, int e0, int e1) {
+Features classify_vertex_edge(const StencilPoints<dim>& z, int vertex, int e0, int e1) {
   const Vector<dim> e = z.col(e1) - z.col(e0);
-  if (!(e.dot(z.col(vertex) - z.col(e0)) > 0.0)) return 0;
-  return e.dot(z.col(e1) - z.col(vertex)) > 0.0 ? 2 : 1;
-}
-
-template <int dim>
-Features classify_vertex_edge(const StencilPoints<dim>& z, int vertex, int e0, int e1, bool vertex_is_first) {
-  const int part = nearest_part<dim>(z, vertex, e0, e1);
-  if (part == 2)
-    return vertex_is_first ? first_vertex_edge(vertex, e0, e1) : second_vertex_edge(vertex, e0, e1);
-  const int end = part == 0 ? e0 : e1;
-  return vertex_is_first ? between_vertices(vertex, end) : between_vertices(end, vertex);
+  if (!(e.dot(z.col(vertex) - z.col(e0)) > 0.0)) return between_vertices(vertex, e0);
+  if (!(e.dot(z.col(e1) - z.col(vertex)) > 0.0)) return between_vertices(vertex, e1);
+  return vertex_edge(vertex, e0, e1);
 }
 
 /// Below this squared sine of an angle a classification is not trusted alone.
@@ -148,12 +140,11 @@ Features classify_vertex_face(const StencilPoints<3>& z) {
     along[i] = e.dot(p);
     length[i] = e.squaredNorm();
     const double a = along[i];
-    if (a > 0.0 && a < length[i] && e.cross(normal).dot(p) >= 0.0) return first_vertex_edge(0, from, to);
+    if (a > 0.0 && a < length[i] && e.cross(normal).dot(p) >= 0.0) return vertex_edge(0, from, to);
   }
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::size_t before = (i + 2) % 3;
-    if (along[i] <= 0.0 && along[before] >= length[before])
-      return between_vertices(0, 1 + static_cast<int>(i));
+  for (int i = 0; i < 3; ++i) {
+    const int before = (i + 2) % 3;
+    if (along[i] <= 0.0 && along[before] >= length[before]) return between_vertices(0, 1 + i);
   }
   return vertex_face_interior();
 }
@@ -162,8 +153,8 @@ constexpr int inside = 2; ///< the third part of an edge, beside its ends 0 and 
 
 /// Features from the part of each edge that the closest points lie on.
 Features edge_edge_features(int part_a, int part_b) {
-  if (part_a == inside) return part_b == inside ? edge_edge_interior() : second_vertex_edge(2 + part_b, 0, 1);
-  return part_b == inside ? first_vertex_edge(part_a, 2, 3) : between_vertices(part_a, 2 + part_b);
+  if (part_a == inside) return part_b == inside ? edge_edge_interior() : vertex_edge(2 + part_b, 0, 1);
+  return part_b == inside ? vertex_edge(part_a, 2, 3) : between_vertices(part_a, 2 + part_b);
 }
 
 /// Overlap of b0 and b1 with a on their common direction.
@@ -238,15 +229,13 @@ bool is_optimal(StencilKind kind, const ClosestPoints<3>& closest, const Stencil
 /// The best of all pairs of sub-features, `best` if none is better. The inside of both primitives has to be
 /// better by more than rounding: its derivatives are the worse the nearer it is to degenerate.
 ClosestPoints<3> best_of_all(StencilKind kind, const StencilPoints<3>& z, ClosestPoints<3> best) {
-  // Vertex, edge, and whether the vertex belongs to the first primitive.
-  static constexpr std::array<std::array<int, 4>, 3> face_edges{{{0, 1, 2, 1}, {0, 2, 3, 1}, {0, 3, 1, 1}}};
-  static constexpr std::array<std::array<int, 4>, 4> edge_edges{
-      {{0, 2, 3, 1}, {1, 2, 3, 1}, {2, 0, 1, 0}, {3, 0, 1, 0}}};
+  using VertexEdge = std::array<int, 3>;
+  static constexpr VertexEdge face_edges[] = {{0, 1, 2}, {0, 2, 3}, {0, 3, 1}};
+  static constexpr VertexEdge edge_edges[] = {{0, 2, 3}, {1, 2, 3}, {2, 0, 1}, {3, 0, 1}};
   const bool is_face = kind == StencilKind::vertex_face;
-  for (std::size_t k = 0; k < (is_face ? face_edges.size() : edge_edges.size()); ++k) {
-    const auto& [vertex, e0, e1, vertex_is_first] = is_face ? face_edges[k] : edge_edges[k];
-    const auto candidate =
-        solve<3>(classify_vertex_edge<3>(z, vertex, e0, e1, vertex_is_first != 0), z).closest;
+  for (const auto& [vertex, e0, e1] :
+       is_face ? std::span<const VertexEdge>(face_edges) : std::span<const VertexEdge>(edge_edges)) {
+    const auto candidate = solve<3>(classify_vertex_edge<3>(z, vertex, e0, e1), z).closest;
     if (candidate.distance_squared < best.distance_squared) best = candidate;
   }
   const Solution<3> interior = solve<3>(is_face ? vertex_face_interior() : edge_edge_interior(), z);
@@ -263,18 +252,8 @@ ClosestPoints<3> closest_points_checked(StencilKind kind, const StencilPoints<3>
   const bool degenerate = is_face ? is_needle(z) : are_nearly_parallel(z);
   if (inside_both && !degenerate && is_optimal(kind, solution.closest, z)) return solution.closest;
   const bool usable = inside_both && !(degenerate && solution.closest.num_free == 2);
-  const int second = kind == StencilKind::vertex_face ? 1 : 2;
-  return best_of_all(kind, z, usable ? solution.closest : solve<3>(between_vertices(0, second), z).closest);
-}
-
-template <int dim>
-ClosestPoints<dim> closest_points_any(StencilKind kind, const StencilPoints<dim>& z) {
-  if (kind == StencilKind::vertex_vertex) return solve<dim>(between_vertices(0, 1), z).closest;
-  if (kind == StencilKind::vertex_edge)
-    return solve<dim>(classify_vertex_edge<dim>(z, 0, 1, 2, true), z).closest;
-  if constexpr (dim == 3) return closest_points_checked(kind, z);
-  RECOIL_ASSERT(dim == 3 && "vertex_face and edge_edge are 3D stencils");
-  return {};
+  const Features any = between_vertices(0, is_face ? 1 : 2);
+  return best_of_all(kind, z, usable ? solution.closest : solve<3>(any, z).closest);
 }
 
 /// C_r: each tangent has one entry 1 and one entry -1.
@@ -313,7 +292,12 @@ SlidingTerms<dim> sliding_terms(const ClosestPoints<dim>& closest, const Stencil
 
 template <int dim>
 ClosestPoints<dim> closest_points(StencilKind kind, const StencilPoints<dim>& points) {
-  return closest_points_any<dim>(kind, points);
+  if (kind == StencilKind::vertex_vertex) return solve<dim>(between_vertices(0, 1), points).closest;
+  if (kind == StencilKind::vertex_edge)
+    return solve<dim>(classify_vertex_edge<dim>(points, 0, 1, 2), points).closest;
+  if constexpr (dim == 3) return closest_points_checked(kind, points);
+  RECOIL_ASSERT(dim == 3 && "vertex_face and edge_edge are 3D stencils");
+  return {};
 }
 
 template <int dim>

@@ -78,21 +78,4 @@ StencilMatrix<3> edge_cross_squared_hessian(const StencilPoints<3>& points) {
   return hessian;
 }
 
-StencilVector<3> edge_edge_mollifier_gradient(const StencilPoints<3>& points, double eps) {
-  const MollifierScalars m = edge_edge_mollifier_scalars(edge_cross_squared(points), eps);
-  if (!m.is_mollified) return StencilVector<3>::Zero();
-  return m.first * edge_cross_squared_gradient(points);
-}
-
-StencilMatrix<3> edge_edge_mollifier_hessian(const StencilPoints<3>& points, double eps) {
-  const MollifierScalars m = edge_edge_mollifier_scalars(edge_cross_squared(points), eps);
-  if (!m.is_mollified) return StencilMatrix<3>::Zero();
-  const StencilVector<3> gradient = edge_cross_squared_gradient(points);
-  StencilMatrix<3> hessian = m.first * edge_cross_squared_hessian(points);
-  // Entry by entry, so that the result is symmetric to the last bit.
-  for (int j = 0; j < 12; ++j)
-    for (int i = 0; i < 12; ++i) hessian(i, j) += m.second * (gradient[i] * gradient[j]);
-  return hessian;
-}
-
 } // namespace recoil::geometry

@@ -137,6 +137,18 @@ bool intervals_overlap(const Point& p, const Point& q, const Point& a, const Poi
   return true;
 }
 
+/// Whether none of three orientations contradicts the others.
+bool agree(int ab, int bc, int ca) {
+  return (ab >= 0 && bc >= 0 && ca >= 0) || (ab <= 0 && bc <= 0 && ca <= 0);
+}
+
+/// Whether p lies in the closed triangle abc of either orientation, degenerate ones included.
+bool point_in_triangle(const Point2& p, const Point2& a, const Point2& b, const Point2& c) {
+  if (orientation(a, b, c) == 0)
+    return point_on_segment(p, a, b) || point_on_segment(p, b, c) || point_on_segment(p, c, a);
+  return agree(orientation(a, b, p), orientation(b, c, p), orientation(c, a, p));
+}
+
 } // namespace
 
 int orientation(const Point2& a, const Point2& b, const Point2& c) {
@@ -164,13 +176,6 @@ bool point_on_segment(const Point2& p, const Point2& a, const Point2& b) {
   return orientation(a, b, p) == 0 && intervals_overlap(p, p, a, b);
 }
 
-bool point_in_triangle(const Point2& p, const Point2& a, const Point2& b, const Point2& c) {
-  if (orientation(a, b, c) == 0)
-    return point_on_segment(p, a, b) || point_on_segment(p, b, c) || point_on_segment(p, c, a);
-  const int ab = orientation(a, b, p), bc = orientation(b, c, p), ca = orientation(c, a, p);
-  return (ab >= 0 && bc >= 0 && ca >= 0) || (ab <= 0 && bc <= 0 && ca <= 0);
-}
-
 bool segments_intersect(const Point2& p, const Point2& q, const Point2& a, const Point2& b) {
   if (!intervals_overlap(p, q, a, b)) return false;
   return orientation(a, b, p) * orientation(a, b, q) <= 0 && orientation(p, q, a) * orientation(p, q, b) <= 0;
@@ -194,8 +199,7 @@ bool segment_triangle_intersect(const Point3& p, const Point3& q, const Point3& 
       return true;
     return segments_intersect(p, q, a, b) || segments_intersect(p, q, b, c) || segments_intersect(p, q, c, a);
   }
-  const int ab = orientation(p, q, a, b), bc = orientation(p, q, b, c), ca = orientation(p, q, c, a);
-  return (ab >= 0 && bc >= 0 && ca >= 0) || (ab <= 0 && bc <= 0 && ca <= 0);
+  return agree(orientation(p, q, a, b), orientation(p, q, b, c), orientation(p, q, c, a));
 }
 
 } // namespace recoil::geometry

@@ -61,23 +61,9 @@ RotationSvd<dim> rotation_svd(const Eigen::Matrix<double, dim, dim>& F) {
   return decompose(F);
 }
 
-template <int dim>
-Eigen::Matrix<double, dim * dim, dim * dim> rotation_derivative(const RotationSvd<dim>& svd) {
-  Eigen::Matrix<double, dim * dim, dim * dim> D;
-  D.setZero();
-  for (int t = 0; t < RotationSvd<dim>::num_twists; ++t) {
-    const Eigen::Matrix<double, dim, dim> transposed = svd.twist(t).transpose();
-    const Eigen::Matrix<double, dim * dim, 1> T = transposed.reshaped();
-    D.noalias() += svd.twist_stiffness(t) * T * T.transpose();
-  }
-  return D;
-}
-
 template struct RotationSvd<2>;
 template struct RotationSvd<3>;
 template RotationSvd<2> rotation_svd<2>(const Eigen::Matrix2d&);
 template RotationSvd<3> rotation_svd<3>(const Eigen::Matrix3d&);
-template Eigen::Matrix<double, 4, 4> rotation_derivative<2>(const RotationSvd<2>&);
-template Eigen::Matrix<double, 9, 9> rotation_derivative<3>(const RotationSvd<3>&);
 
 } // namespace recoil::geometry

@@ -69,9 +69,8 @@ std::vector<T> BlockLayout::to_blocks(std::span<const T> owned, int components) 
   const T* from = packed.data();
   for (const Neighbour& neighbour : sent_) {
     const std::size_t count = neighbour.rows * width;
-    parallel::Message message{neighbour.rank, std::vector<std::byte>(count * sizeof(T))};
-    std::memcpy(message.bytes.data(), from, count * sizeof(T));
-    messages.push_back(std::move(message));
+    const auto bytes = std::as_bytes(std::span(from, count));
+    messages.push_back({neighbour.rank, {bytes.begin(), bytes.end()}});
     from += count;
   }
   packed = {};

@@ -1,8 +1,12 @@
 #include <algorithm>
+#include <string>
+#include <system_error>
 
 #include "io/hdf5_support.hpp"
+#include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/memory.hpp"
+#include "recoil/io/block_layout.hpp"
 
 namespace recoil::io {
 
@@ -98,7 +102,7 @@ std::vector<T> Hdf5Reader::read_rows(const std::string& name, GlobalIndex begin,
   const QuietHdf quiet;
   const auto& path = impl_->path;
   const ArrayShape array_shape = shape(name);
-  if (array_shape.type != HdfElement<T>::type)
+  if (array_shape.type != element_type<T>)
     throw FileError(path.string() + ": the array '" + name + "' has another element type than expected");
   if (begin < 0 || end < begin || end > array_shape.rows)
     throw FileError(path.string() + ": the array '" + name + "' has " + std::to_string(array_shape.rows) +
@@ -139,6 +143,27 @@ std::string Hdf5Reader::read_attribute(const std::string& object, const std::str
   check_hdf(H5Aread(attribute.get(), type.get(), text.data()), path, what);
   text.resize(text.find_last_not_of('\0') + 1);
   return text;
+}
+
+FileDigest digest(const parallel::Communicator& comm, const std::filesystem::path& path) {
+  const GlobalIndex bytes = parallel::collectively(comm, [&] {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(path, error);
+    if (error) throw FileError(path.string() + ": cannot read the file: " + error.message());
+    return size;
+  });
+  // A file that changes while it is read has no digest, but the ranks must agree on how it is divided.
+  const GlobalIndex size = comm.min(bytes);
+  const auto begin = [&](int rank) { return block_begin(size, rank, comm.size()); };
+  const GlobalIndex mine = begin(comm.rank() + 1) - begin(comm.rank());
+  const std::uint32_t part =
+      parallel::collectively(comm, [&] { return file_crc32(path, begin(comm.rank()), mine); });
+  const auto parts = comm.all_gather(GlobalIndex{part});
+  FileDigest result{static_cast<std::uint64_t>(size), static_cast<std::uint32_t>(parts[0])};
+  for (int rank = 1; rank < comm.size(); ++rank)
+    result.crc32 =
+        crc32_combine(result.crc32, static_cast<std::uint32_t>(parts[rank]), begin(rank + 1) - begin(rank));
+  return result;
 }
 
 } // namespace recoil::io

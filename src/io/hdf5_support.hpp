@@ -60,23 +60,34 @@ Result check_hdf(Result result, const std::filesystem::path& path, const std::st
 /// Access properties of every file: serial driver, format v110, no file locks (the run folder has its own).
 HdfProperties access_properties(const std::filesystem::path& path);
 
+/// What happened to the writes of a file that HDF5 has open through the tolerant driver.
+struct DriverStatus {
+  /// errno of the first write that failed; 0 if none did.
+  int error = 0;
+  /// While set, the bytes of chunks are not written: HDF5 only finds place for them in the file.
+  bool place_only = false;
+};
+
+/// Makes files opened with `access` use a POSIX driver whose writes never fail as far as HDF5 can see. HDF5
+/// cannot close a file whose metadata it cannot write, and then crashes when the program ends; here the first
+/// error is noted in `status` instead, HDF5 closes a file that is known to be broken, and the caller reports
+/// it. The file must exist; it is emptied. `status` must outlive the open file.
+void use_tolerant_driver(hid_t access, DriverStatus& status);
+
 template <class T>
 struct HdfElement;
 template <>
 struct HdfElement<double> {
-  static constexpr ElementType type = ElementType::float64;
   static hid_t memory() { return H5T_NATIVE_DOUBLE; }
   static hid_t file() { return H5T_IEEE_F64LE; }
 };
 template <>
 struct HdfElement<std::int32_t> {
-  static constexpr ElementType type = ElementType::int32;
   static hid_t memory() { return H5T_NATIVE_INT32; }
   static hid_t file() { return H5T_STD_I32LE; }
 };
 template <>
 struct HdfElement<std::int64_t> {
-  static constexpr ElementType type = ElementType::int64;
   static hid_t memory() { return H5T_NATIVE_INT64; }
   static hid_t file() { return H5T_STD_I64LE; }
 };

@@ -7,9 +7,7 @@
 #include <fstream>
 #include <functional>
 
-#include "io/fletcher32.hpp"
 #include "io/hdf5_support.hpp"
-#include "io/tolerant_driver.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/exchange.hpp"
@@ -75,6 +73,29 @@ std::vector<T> align_with_chunks(const parallel::Communicator& comm, const Chunk
     std::memcpy(aligned.data() + before, message.bytes.data(), message.bytes.size());
   }
   return aligned;
+}
+
+/// Fletcher's checksum of 16-bit words as HDF5's filter of that name computes it: words are read most
+/// significant byte first, sums are kept modulo 65535 and never folded to 0. An even number of bytes.
+std::uint32_t fletcher32(std::span<const std::byte> bytes) {
+  const auto fold = [](std::uint32_t sum) { return (sum & 0xffffu) + (sum >> 16); };
+  const auto* word = reinterpret_cast<const unsigned char*>(bytes.data());
+  std::size_t left = bytes.size() / 2;
+  std::uint32_t first = 0, second = 0;
+  while (left > 0) {
+    // 360 words is the longest run after which the second sum still fits in 32 bits.
+    std::size_t run = std::min<std::size_t>(left, 360);
+    left -= run;
+    for (; run > 0; --run, word += 2) {
+      first += static_cast<std::uint32_t>(word[0] << 8 | word[1]);
+      second += first;
+    }
+    first = fold(first);
+    second = fold(second);
+  }
+  first = fold(first);
+  second = fold(second);
+  return second << 16 | first;
 }
 
 void write_at(int descriptor, std::span<const std::byte> bytes, std::uint64_t offset,

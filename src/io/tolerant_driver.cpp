@@ -1,4 +1,4 @@
-#include "io/tolerant_driver.hpp"
+#include "io/hdf5_support.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -1,9 +1,12 @@
 #include "recoil/io/xdmf.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "recoil/base/atomic_file.hpp"
@@ -14,24 +17,34 @@ namespace {
 
 constexpr const char* closing_tags = "    </Grid>\n  </Domain>\n</Xdmf>\n";
 
+struct ShapeRow {
+  CellShape shape;
+  int nodes;
+  const char* topology;
+};
+constexpr ShapeRow shapes[] = {{CellShape::vertex, 1, "Polyvertex\" NodesPerElement=\"1"},
+                               {CellShape::segment, 2, "Polyline\" NodesPerElement=\"2"},
+                               {CellShape::triangle, 3, "Triangle"},
+                               {CellShape::tetrahedron, 4, "Tetrahedron"},
+                               {CellShape::segment_3, 3, "Edge_3"},
+                               {CellShape::triangle_6, 6, "Triangle_6"},
+                               {CellShape::tetrahedron_10, 10, "Tetrahedron_10"}};
+
+const ShapeRow& row_of(CellShape shape) {
+  const auto* row = std::ranges::find(shapes, shape, &ShapeRow::shape);
+  RECOIL_ASSERT(row != std::end(shapes));
+  return *row;
+}
+
 std::string escape(const std::string& text) {
+  constexpr std::string_view special = "&<>\"";
+  constexpr const char* entities[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
   std::string escaped;
-  for (const char c : text) switch (c) {
-    case '&':
-      escaped += "&amp;";
-      break;
-    case '<':
-      escaped += "&lt;";
-      break;
-    case '>':
-      escaped += "&gt;";
-      break;
-    case '"':
-      escaped += "&quot;";
-      break;
-    default:
+  for (const char c : text)
+    if (const auto which = special.find(c); which != std::string_view::npos)
+      escaped += entities[which];
+    else
       escaped += c;
-    }
   return escaped;
 }
 
@@ -48,18 +61,10 @@ std::string data_item(const XdmfArray& array) {
 }
 
 const char* attribute_type(int columns) {
-  switch (columns) {
-  case 1:
-    return "Scalar";
-  case 3:
-    return "Vector";
-  case 6:
-    return "Tensor6";
-  case 9:
-    return "Tensor";
-  default:
-    return "Matrix";
-  }
+  if (columns == 1) return "Scalar";
+  if (columns == 3) return "Vector";
+  if (columns == 6) return "Tensor6";
+  return columns == 9 ? "Tensor" : "Matrix";
 }
 
 std::string attribute(const XdmfAttribute& field) {
@@ -73,30 +78,7 @@ std::string attribute(const XdmfAttribute& field) {
 }
 
 std::string topology(const XdmfMesh& mesh) {
-  std::string type = "Mixed";
-  if (mesh.shape) switch (*mesh.shape) {
-    case CellShape::vertex:
-      type = "Polyvertex\" NodesPerElement=\"1";
-      break;
-    case CellShape::segment:
-      type = "Polyline\" NodesPerElement=\"2";
-      break;
-    case CellShape::triangle:
-      type = "Triangle";
-      break;
-    case CellShape::tetrahedron:
-      type = "Tetrahedron";
-      break;
-    case CellShape::segment_3:
-      type = "Edge_3";
-      break;
-    case CellShape::triangle_6:
-      type = "Triangle_6";
-      break;
-    case CellShape::tetrahedron_10:
-      type = "Tetrahedron_10";
-      break;
-    }
+  const char* type = mesh.shape ? row_of(*mesh.shape).topology : "Mixed";
   std::string text = "        <Topology TopologyType=\"";
   text.append(type).append("\" NumberOfElements=\"").append(std::to_string(mesh.cells)).append("\">");
   return text.append(data_item(mesh.topology)).append("</Topology>\n");
@@ -122,25 +104,7 @@ std::string grid(const XdmfMesh& mesh, const XdmfState& state) {
 
 } // namespace
 
-int node_count(CellShape shape) {
-  switch (shape) {
-  case CellShape::vertex:
-    return 1;
-  case CellShape::segment:
-    return 2;
-  case CellShape::triangle:
-  case CellShape::segment_3:
-    return 3;
-  case CellShape::tetrahedron:
-    return 4;
-  case CellShape::triangle_6:
-    return 6;
-  case CellShape::tetrahedron_10:
-    return 10;
-  }
-  RECOIL_ASSERT(!"known cell shape");
-  return 0;
-}
+int node_count(CellShape shape) { return row_of(shape).nodes; }
 
 XdmfWriter::XdmfWriter(std::filesystem::path path, XdmfMesh mesh, const std::vector<XdmfState>& states)
     : path_(std::move(path)), mesh_(std::move(mesh)) {

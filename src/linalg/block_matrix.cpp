@@ -17,15 +17,15 @@ MatHandle create_matrix(const VectorLayout& layout, const NodeGraph& graph) {
     const std::size_t end = graph.offsets[node + 1];
     for (PetscInt i = 0; i < block; ++i) {
       for (std::size_t k = begin; k < end; ++k) {
-        const auto first = static_cast<PetscInt>(layout.global(graph.neighbours[k])) * block;
+        const PetscInt first = petsc_int(layout.global(graph.neighbours[k]) * block);
         for (PetscInt j = 0; j < block; ++j) columns.push_back(first + j);
       }
-      rows[node * block + i + 1] = static_cast<PetscInt>(columns.size());
+      rows[node * block + i + 1] = petsc_int(columns.size());
     }
   }
   MatHandle mat;
   RECOIL_PETSC(MatCreate(layout.comm->get(), mat.put()));
-  const auto num_global = static_cast<PetscInt>(layout.num_global) * block;
+  const PetscInt num_global = petsc_int(layout.num_global * block);
   RECOIL_PETSC(MatSetSizes(mat.get(), num_rows, num_rows, num_global, num_global));
   RECOIL_PETSC(MatSetType(mat.get(), MATAIJ));
   RECOIL_PETSC(MatSetBlockSize(mat.get(), block));
@@ -71,7 +71,7 @@ void BlockMatrix::find_parts() {
   RECOIL_PETSC(MatGetSize(off_diagonal_.mat, nullptr, &num_columns));
   const PetscInt block = layout_->block_size;
   for (std::size_t ghost = 0; ghost < layout_->ghosts.size(); ++ghost) {
-    const auto column = static_cast<PetscInt>(layout_->ghosts[ghost]) * block;
+    const PetscInt column = petsc_int(layout_->ghosts[ghost] * block);
     const PetscInt* found = std::lower_bound(ghost_columns, ghost_columns + num_columns, column);
     if (found != ghost_columns + num_columns && *found == column)
       column_of_ghost_[ghost] = static_cast<LocalIndex>((found - ghost_columns) / block);

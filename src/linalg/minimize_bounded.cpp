@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include <petsctao.h>
 
-#include "linalg/hessian_model.hpp"
 #include "linalg/solver_options.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/linalg/petsc.hpp"
@@ -24,11 +23,9 @@ constexpr PetscInt history_size = 40;
 
 using Stop = std::function<std::string(const Iterate&)>;
 
-std::span<const double> view(const double* values, std::size_t size) { return {values, size}; }
-
 VecHandle vector_of(std::span<const double> values) {
   VecHandle vector;
-  RECOIL_PETSC(VecCreateSeq(PETSC_COMM_SELF, static_cast<PetscInt>(values.size()), vector.put()));
+  RECOIL_PETSC(VecCreateSeq(PETSC_COMM_SELF, petsc_int(values.size()), vector.put()));
   double* entries = nullptr;
   RECOIL_PETSC(VecGetArrayWrite(vector.get(), &entries));
   std::ranges::copy(values, entries);
@@ -50,6 +47,8 @@ double projected_norm(const BoundedFunction& function, std::span<const double> x
 /// What Tao's callbacks see. Tao minimises `scale` times the function.
 class Context {
 public:
+  CallbackGuard guard;
+
   Context(const BoundedFunction& function, const Stop& stop, std::vector<double> start, DescentMethod method)
       : function_(function), stop_(stop), method_(method), x_(std::move(start)), gradient_(x_.size()) {
     value_ = function_.value(x_);
@@ -84,7 +83,7 @@ public:
     std::ranges::transform(gradient_, result.begin(), [this](double g) { return scale_ * g; });
   }
 
-  bool is_to_stop(int iteration, std::span<const double> x) {
+  bool is_to_stop(PetscInt iteration, std::span<const double> x) {
     std::vector<double> scaled(x.size());
     gradient_at(x, scaled);
     double squares = 0;
@@ -92,25 +91,11 @@ public:
     iterate_.assign(x.begin(), x.end());
     is_lost_ = method_ == DescentMethod::gauss_newton && iteration > 0 && value_ >= iterate_value_;
     iterate_value_ = value_;
-    reason_ = stop_(
-        {iteration, iterate_, value_, projected_norm(function_, iterate_, gradient_), std::sqrt(squares)});
+    reason_ = stop_({static_cast<int>(iteration), iterate_, value_,
+                     projected_norm(function_, iterate_, gradient_), std::sqrt(squares)});
     return !reason_.empty();
   }
 
-  /// Runs a callback; what it throws must not pass through Tao.
-  template <class Work>
-  PetscErrorCode guarded(Work work) {
-    try {
-      work();
-      return 0;
-    } catch (...) {
-      thrown_ = std::current_exception();
-      return PETSC_ERR_USER;
-    }
-  }
-  void rethrow() const {
-    if (thrown_) std::rethrow_exception(thrown_);
-  }
   BoundedMinimum result() const { return {iterate_, iterate_value_, reason_, !reason_.empty()}; }
 
 private:
@@ -146,41 +131,131 @@ private:
   double iterate_value_ = 0;
   bool is_lost_ = false;
   std::string reason_;
-  std::exception_ptr thrown_;
 };
-
-std::size_t size_of(Vec x) {
-  PetscInt size = 0;
-  RECOIL_PETSC(VecGetLocalSize(x, &size));
-  return static_cast<std::size_t>(size);
-}
 
 template <class Act>
 void with_entries(Vec x, Act act) {
   const double* entries = nullptr;
+  PetscInt size = 0;
+  RECOIL_PETSC(VecGetLocalSize(x, &size));
   RECOIL_PETSC(VecGetArrayRead(x, &entries));
-  act(view(entries, size_of(x)));
+  act(std::span<const double>(entries, size));
   RECOIL_PETSC(VecRestoreArrayRead(x, &entries));
 }
 
-PetscErrorCode evaluate_value(Tao, Vec x, PetscReal* value, void* context) {
+/// Has act(entries, result) write the entries of `result`.
+template <class Act>
+void map_entries(Vec x, Vec result, Act act) {
+  double* written = nullptr;
+  RECOIL_PETSC(VecGetArrayWrite(result, &written));
+  with_entries(x, [&](std::span<const double> entries) { act(entries, std::span(written, entries.size())); });
+  RECOIL_PETSC(VecRestoreArrayWrite(result, &written));
+}
+
+/// Relative to the diagonal: keeps a semidefinite model definite under rounding, and changes a step by far
+/// less than the model itself is wrong by.
+constexpr double diagonal_shift = 1e-12;
+
+/// The Hessian model of a function as PETSc sees it, times a factor: a dense matrix where the function has
+/// one, products elsewhere. Not collective.
+class HessianModel {
+public:
+  /// @param function, guard must outlive the model
+  HessianModel(const BoundedFunction& function, double scale, CallbackGuard& guard)
+      : function_(function), scale_(scale), guard_(guard) {
+    if (!function.hessian && !function.hessian_product)
+      throw InputError("Gauss-Newton needs a model of the second derivatives, which only objectives that are "
+                       "sums of squares have: choose quasi-Newton or conjugate gradients");
+    const PetscInt n = petsc_int(function.lower.size());
+    if (is_dense()) {
+      RECOIL_PETSC(MatCreateSeqDense(PETSC_COMM_SELF, n, n, nullptr, matrix_.put()));
+      return;
+    }
+    RECOIL_PETSC(MatCreateShell(PETSC_COMM_SELF, n, n, n, n, this, matrix_.put()));
+    RECOIL_PETSC(
+        MatShellSetOperation(matrix_.get(), MATOP_MULT, reinterpret_cast<void (*)()>(&multiply_shell)));
+    RECOIL_PETSC(MatSetOption(matrix_.get(), MAT_SYMMETRIC, PETSC_TRUE));
+  }
+  HessianModel(const HessianModel&) = delete;
+  HessianModel& operator=(const HessianModel&) = delete;
+
+  Mat matrix() const { return matrix_.get(); }
+  bool is_dense() const { return function_.hessian != nullptr; }
+
+  /// Makes `model`, a HessianModel, that at x.
+  static PetscErrorCode evaluate(Tao, Vec x, Mat, Mat, void* model) {
+    auto& self = *static_cast<HessianModel*>(model);
+    return self.guard_.run([&] { with_entries(x, [&](auto entries) { self.move_to(entries); }); });
+  }
+
+private:
+  static PetscErrorCode multiply_shell(Mat shell, Vec d, Vec result) {
+    HessianModel* self = nullptr;
+    if (const PetscErrorCode code = MatShellGetContext(shell, &self)) return code;
+    return self->guard_.run([&] {
+      map_entries(d, result, [&](auto entries, auto product) { self->multiply(entries, product); });
+    });
+  }
+
+  void move_to(std::span<const double> x) {
+    x_.assign(x.begin(), x.end());
+    products_.clear();
+    if (is_dense()) fill();
+    RECOIL_PETSC(MatAssemblyBegin(matrix_.get(), MAT_FINAL_ASSEMBLY));
+    RECOIL_PETSC(MatAssemblyEnd(matrix_.get(), MAT_FINAL_ASSEMBLY));
+  }
+
+  void fill() {
+    const std::vector<double> values = function_.hessian(x_);
+    double* entries = nullptr;
+    RECOIL_PETSC(MatDenseGetArrayWrite(matrix_.get(), &entries));
+    std::ranges::transform(values, entries, [this](double value) { return scale_ * value; });
+    for (std::size_t i = 0; i < x_.size(); ++i) entries[i * (x_.size() + 1)] *= 1 + diagonal_shift;
+    RECOIL_PETSC(MatDenseRestoreArrayWrite(matrix_.get(), &entries));
+  }
+
+  /// scale H d.
+  void multiply(std::span<const double> d, std::span<double> result) {
+    auto known =
+        std::ranges::find_if(products_, [&](const auto& p) { return std::ranges::equal(p.first, d); });
+    if (known == products_.end()) {
+      std::vector<double> product(d.size());
+      function_.hessian_product(x_, d, product);
+      known = products_.emplace(known, std::vector<double>(d.begin(), d.end()), std::move(product));
+    }
+    std::ranges::transform(known->second, result.begin(), [this](double value) { return scale_ * value; });
+  }
+
+  const BoundedFunction& function_;
+  double scale_;
+  CallbackGuard& guard_;
+  MatHandle matrix_;
+  std::vector<double> x_;
+  /// Conjugate gradients start with the same directions again when the trust region has become smaller; a
+  /// product costs as much as simulations do.
+  std::vector<std::pair<std::vector<double>, std::vector<double>>> products_;
+};
+
+/// Runs work(context), a callback whose context is a Context.
+template <class Work>
+PetscErrorCode run_in(void* context, Work work) {
   auto& at = *static_cast<Context*>(context);
-  return at.guarded([&] { with_entries(x, [&](auto entries) { *value = at.value_at(entries); }); });
+  return at.guard.run([&] { work(at); });
+}
+
+PetscErrorCode evaluate_value(Tao, Vec x, PetscReal* value, void* context) {
+  return run_in(context,
+                [&](Context& at) { with_entries(x, [&](auto entries) { *value = at.value_at(entries); }); });
 }
 
 PetscErrorCode evaluate_gradient(Tao, Vec x, Vec gradient, void* context) {
-  auto& at = *static_cast<Context*>(context);
-  return at.guarded([&] {
-    double* result = nullptr;
-    RECOIL_PETSC(VecGetArrayWrite(gradient, &result));
-    with_entries(x, [&](auto entries) { at.gradient_at(entries, {result, entries.size()}); });
-    RECOIL_PETSC(VecRestoreArrayWrite(gradient, &result));
+  return run_in(context, [&](Context& at) {
+    map_entries(x, gradient, [&](auto entries, auto result) { at.gradient_at(entries, result); });
   });
 }
 
 PetscErrorCode test_convergence(Tao tao, void* context) {
-  auto& at = *static_cast<Context*>(context);
-  return at.guarded([&] {
+  return run_in(context, [&](Context& at) {
     PetscInt iteration = 0;
     Vec x = nullptr;
     TaoConvergedReason reason = TAO_CONTINUE_ITERATING;
@@ -189,7 +264,7 @@ PetscErrorCode test_convergence(Tao tao, void* context) {
     RECOIL_PETSC(TaoGetIterationNumber(tao, &iteration));
     RECOIL_PETSC(TaoGetSolution(tao, &x));
     bool stop = false;
-    with_entries(x, [&](auto entries) { stop = at.is_to_stop(static_cast<int>(iteration), entries); });
+    with_entries(x, [&](auto entries) { stop = at.is_to_stop(iteration, entries); });
     if (stop) RECOIL_PETSC(TaoSetConvergedReason(tao, TAO_CONVERGED_USER));
     // It would accept such steps for ever.
     if (!stop && at.is_lost()) RECOIL_PETSC(TaoSetConvergedReason(tao, TAO_CONVERGED_STEPTOL));
@@ -210,11 +285,6 @@ std::string describe(TaoConvergedReason reason) {
   }
 }
 
-PetscErrorCode evaluate_hessian(Tao, Vec x, Mat, Mat, void* context) {
-  auto& model = *static_cast<HessianModel*>(context);
-  return model.guarded([&] { with_entries(x, [&](auto entries) { model.move_to(entries); }); });
-}
-
 /// What Tao has no functions for. Trials that measure a first radius cost evaluations; the model gives one.
 /// A variable is active where it is at its bound and no sooner: with all of them active, this Tao takes a
 /// step it has never computed. A change of f below `epsilon` is taken for what the model has predicted. With
@@ -227,7 +297,7 @@ const OptionList trust_region_options{{"recoil_opt_tao_bnk_init_type", "directio
                                       {"recoil_opt_tao_bnk_epsilon", "1e-15"}};
 
 void set_up_trust_region(Tao tao, HessianModel& model) {
-  RECOIL_PETSC(TaoSetHessian(tao, model.matrix(), model.matrix(), evaluate_hessian, &model));
+  RECOIL_PETSC(TaoSetHessian(tao, model.matrix(), model.matrix(), &HessianModel::evaluate, &model));
   KSP ksp = nullptr;
   PC pc = nullptr;
   RECOIL_PETSC(TaoGetKSP(tao, &ksp));
@@ -278,7 +348,7 @@ BoundedMinimum minimize_bounded(const BoundedFunction& function, std::vector<dou
   const VecHandle lower = vector_of(function.lower), upper = vector_of(function.upper), x = vector_of(start);
   Context context(function, stop, std::move(start), method);
   std::optional<HessianModel> model;
-  if (method == DescentMethod::gauss_newton) model.emplace(function, context.scale());
+  if (method == DescentMethod::gauss_newton) model.emplace(function, context.scale(), context.guard);
   const TaoHandle tao = make_tao(method, context, model ? &*model : nullptr);
   RECOIL_PETSC(TaoSetVariableBounds(tao.get(), lower.get(), upper.get()));
   RECOIL_PETSC(TaoSetSolution(tao.get(), x.get()));
@@ -286,8 +356,7 @@ BoundedMinimum minimize_bounded(const BoundedFunction& function, std::vector<dou
     const QuietErrors quiet;
     return TaoSolve(tao.get());
   }();
-  context.rethrow();
-  if (model) model->rethrow();
+  context.guard.rethrow();
   RECOIL_PETSC(code);
   BoundedMinimum result = context.result();
   if (!result.is_asked) {

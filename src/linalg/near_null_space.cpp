@@ -34,12 +34,11 @@ NearNullSpace rigid_body_modes(const Vector& positions, std::span<const char> co
   for (double& c : center) c /= layout.num_global;
 
   return {layout, dim * (dim + 1) / 2, [&](int mode, std::span<double> values) {
-            std::array<double, 3> at{};
-            for (std::size_t i = 0; i < x.size(); ++i) {
-              const std::size_t component = i % dim;
-              if (component == 0)
-                for (int d = 0; d < dim; ++d) at[d] = x[i + d] - center[d];
-              values[i] = constrained[i] ? 0 : rigid_mode(dim, mode, static_cast<int>(component), at);
+            for (std::size_t i = 0; i < x.size(); i += dim) {
+              std::array<double, 3> at{};
+              for (int d = 0; d < dim; ++d) at[d] = x[i + d] - center[d];
+              for (int d = 0; d < dim; ++d)
+                values[i + d] = constrained[i + d] ? 0 : rigid_mode(dim, mode, d, at);
             }
           }};
 }
@@ -66,9 +65,9 @@ NearNullSpace::NearNullSpace(const VectorLayout& layout, int num_modes, const Fi
     for (int sweep = 0; sweep < 2; ++sweep) {
       if (kept.empty()) break;
       std::vector<PetscScalar> overlaps(kept.size());
-      RECOIL_PETSC(VecMDot(vec, static_cast<PetscInt>(kept.size()), kept.data(), overlaps.data()));
+      RECOIL_PETSC(VecMDot(vec, petsc_int(kept.size()), kept.data(), overlaps.data()));
       for (PetscScalar& overlap : overlaps) overlap = -overlap;
-      RECOIL_PETSC(VecMAXPY(vec, static_cast<PetscInt>(kept.size()), overlaps.data(), kept.data()));
+      RECOIL_PETSC(VecMAXPY(vec, petsc_int(kept.size()), overlaps.data(), kept.data()));
     }
     RECOIL_PETSC(VecNorm(vec, NORM_2, &remainder));
     constexpr double dependent = 1e-6;

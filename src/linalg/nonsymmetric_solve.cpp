@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 
 #include "linalg/solver_options.hpp"
 
@@ -10,7 +9,7 @@ namespace recoil::linalg {
 
 namespace {
 
-/// Between PETSc's vectors and ours; holds what a function has thrown until PETSc's frames are left.
+/// Between PETSc's vectors and ours.
 class Bridge {
 public:
   Bridge(const NonsymmetricSystem& system, std::shared_ptr<const VectorLayout> layout)
@@ -26,9 +25,7 @@ public:
     PetscCall(PCShellGetContext(shell, &self));
     return self->call(self->system_.precondition, x, y);
   }
-  void rethrow() const {
-    if (thrown_) std::rethrow_exception(thrown_);
-  }
+  void rethrow() const { guard_.rethrow(); }
 
 private:
   PetscErrorCode call(const std::function<void(const Vector&, Vector&)>& function, Vec x, Vec y) {
@@ -37,13 +34,10 @@ private:
     auto entries = in_.write_owned();
     std::copy_n(from, entries.size(), entries.begin());
     PetscCall(VecRestoreArrayRead(x, &from));
-    try {
+    PetscCall(guard_.run([&] {
       in_.update_ghosts();
       function(in_, out_);
-    } catch (...) {
-      thrown_ = std::current_exception();
-      return PETSC_ERR_USER;
-    }
+    }));
     PetscScalar* to = nullptr;
     PetscCall(VecGetArrayWrite(y, &to));
     std::copy(out_.owned().begin(), out_.owned().end(), to);
@@ -52,7 +46,7 @@ private:
 
   const NonsymmetricSystem& system_;
   Vector in_, out_;
-  std::exception_ptr thrown_;
+  CallbackGuard guard_;
 };
 
 /// Krylov vectors kept before a restart.
@@ -94,13 +88,10 @@ LinearResult solve_nonsymmetric(const NonsymmetricSystem& system, const Vector& 
   const PetscErrorCode code = KSPSolve(ksp.get(), b.get(), x.get());
   bridge.rethrow();
   RECOIL_PETSC(code);
-  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  PetscInt iterations = 0;
+  const auto [reason, iterations] = end_of(ksp.get());
   PetscReal residual = 0;
-  RECOIL_PETSC(KSPGetConvergedReason(ksp.get(), &reason));
-  RECOIL_PETSC(KSPGetIterationNumber(ksp.get(), &iterations));
   RECOIL_PETSC(KSPGetResidualNorm(ksp.get(), &residual));
-  result.iterations = static_cast<int>(iterations);
+  result.iterations = iterations;
   result.relative_residual = residual / size;
   result.outcome = reason > 0 ? LinearOutcome::converged : LinearOutcome::not_converged;
   x.update_ghosts();

@@ -7,8 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "linalg/collective_set_up.hpp"
-#include "linalg/upper_cholesky.hpp"
+#include "linalg/factorization.hpp"
 #include "recoil/base/signals.hpp"
 
 namespace recoil::linalg {
@@ -248,11 +247,8 @@ LinearResult PreconditionedSolver::solve(const Vector& b, Vector& x, double rela
     result.outcome = LinearOutcome::failed;
     return result;
   }
-  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  PetscInt iterations = 0;
-  RECOIL_PETSC(KSPGetConvergedReason(ksp_.get(), &reason));
-  RECOIL_PETSC(KSPGetIterationNumber(ksp_.get(), &iterations));
-  result.iterations = static_cast<int>(iterations);
+  const auto [reason, iterations] = end_of(ksp_.get());
+  result.iterations = iterations;
   result.outcome = outcome_of(reason);
   judge(b, x, tolerance, result);
   if (result.outcome == LinearOutcome::converged || result.outcome == LinearOutcome::not_converged)
@@ -301,12 +297,9 @@ PetscErrorCode PreconditionedSolver::run_indefinite(Vec b, Vec x, double relativ
                              max_indefinite_iterations));
   if (const PetscErrorCode code = agree(comm, set_up_factorization(ksp.get())); code != 0) return code;
   PetscCall(KSPSolve(ksp.get(), b, x));
-  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-  PetscInt iterations = 0;
-  PetscCall(KSPGetConvergedReason(ksp.get(), &reason));
-  PetscCall(KSPGetIterationNumber(ksp.get(), &iterations));
+  const auto [reason, iterations] = end_of(ksp.get());
   result.outcome = outcome_of(reason);
-  result.iterations = static_cast<int>(iterations);
+  result.iterations = iterations;
   return 0;
 }
 

@@ -83,4 +83,9 @@ private:
   double matrix_norm_ = 0;
 };
 
+/// Conjugate gradients for A = K + C, which is not assembled, preconditioned by multigrid of K with softened
+/// stiff terms between exact solves on the nodes of C (StiffSubset). Without stiff terms, or where PETSc's
+/// options ask for a factorisation in the place of multigrid, like PreconditionedSolver. Collective.
+std::unique_ptr<PreconditionedSolver> make_two_level_solver(const PreconditionedSolver::Settings& settings);
+
 } // namespace recoil::linalg

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "linalg/upper_cholesky.hpp"
+#include "linalg/factorization.hpp"
 
 namespace recoil::linalg {
 
@@ -35,6 +35,14 @@ OptionList whole_factorization_options(const std::string& prefix, const OptionLi
   return options;
 }
 
+/// Has a preconditioner with `options` work on all rows, gathered on one rank.
+OptionList telescoped(OptionList options, const std::string& prefix, int num_ranks) {
+  options.emplace_back(prefix + "pc_type", "telescope");
+  options.emplace_back(prefix + "pc_telescope_reduction_factor", std::to_string(num_ranks));
+  options.emplace_back(prefix + "telescope_ksp_type", "preonly");
+  return options;
+}
+
 } // namespace
 
 OptionList factorization_options(const std::string& prefix) {
@@ -56,11 +64,7 @@ OptionList indefinite_options(const std::string& prefix, int num_ranks) {
   OptionList options = factorization_options(inner);
   for (auto& [name, value] : options)
     if (name == inner + "mat_cholmod_factor") value = "simplicial";
-  if (num_ranks == 1) return options;
-  options.emplace_back(prefix + "pc_type", "telescope");
-  options.emplace_back(prefix + "pc_telescope_reduction_factor", std::to_string(num_ranks));
-  options.emplace_back(prefix + "telescope_ksp_type", "preonly");
-  return options;
+  return num_ranks == 1 ? options : telescoped(std::move(options), prefix, num_ranks);
 }
 
 OptionList default_options(LinearMethod method, const std::string& prefix, int num_ranks,
@@ -68,11 +72,7 @@ OptionList default_options(LinearMethod method, const std::string& prefix, int n
   if (method == LinearMethod::direct) {
     if (num_ranks == 1) return whole_factorization_options(prefix, of_user);
     // All rows on one rank: a factor on every rank would cost its memory and its bandwidth as often.
-    OptionList options = whole_factorization_options(prefix + "telescope_", of_user);
-    options.emplace_back(prefix + "pc_type", "telescope");
-    options.emplace_back(prefix + "pc_telescope_reduction_factor", std::to_string(num_ranks));
-    options.emplace_back(prefix + "telescope_ksp_type", "preonly");
-    return options;
+    return telescoped(whole_factorization_options(prefix + "telescope_", of_user), prefix, num_ranks);
   }
   OptionList options{
       {prefix + "pc_type", "gamg"},

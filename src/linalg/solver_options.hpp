@@ -1,5 +1,6 @@
 #pragma once
 
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,37 @@ public:
   QuietErrors& operator=(const QuietErrors&) = delete;
   ~QuietErrors() { PetscPopErrorHandler(); }
 };
+
+/// Runs what PETSc calls back: exceptions must not pass through PETSc's frames, and wait here until those are
+/// left.
+class CallbackGuard {
+public:
+  template <class Work>
+  PetscErrorCode run(Work work) {
+    try {
+      work();
+      return 0;
+    } catch (...) {
+      thrown_ = std::current_exception();
+      return PETSC_ERR_USER;
+    }
+  }
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+private:
+  std::exception_ptr thrown_;
+};
+
+/// How a solve has ended, and after how many iterations.
+inline std::pair<KSPConvergedReason, int> end_of(KSP ksp) {
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  PetscInt iterations = 0;
+  RECOIL_PETSC(KSPGetConvergedReason(ksp, &reason));
+  RECOIL_PETSC(KSPGetIterationNumber(ksp, &iterations));
+  return {reason, static_cast<int>(iterations)};
+}
 
 /// A sequential sparse Cholesky factorisation that notices indefinite matrices.
 OptionList factorization_options(const std::string& prefix);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "linalg/coupled_graph.hpp"
+#include "linalg/sum_matrix.hpp"
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::linalg {
@@ -105,7 +105,7 @@ void StencilMatrix::finish() {
   Rows rows = merge(nullptr);
   bool same_pattern = rows.same_pattern(rows_);
   rows_ = std::move(rows);
-  std::array<double, 2> sums{static_cast<double>(rows_.nodes.size()), same_pattern ? 0.0 : 1.0};
+  std::array<double, 2> sums{1.0 * rows_.nodes.size(), same_pattern ? 0.0 : 1.0};
   if (layout_->comm->size() > 1) layout_->comm->sum(sums);
   num_nodes_ = sums[0];
   same_pattern = sums[1] == 0;
@@ -167,11 +167,11 @@ StencilMatrix::Rows StencilMatrix::merge(const PerRank<double>* factors) const {
     }
   Rows rows;
   rows.offsets.assign(1, 0);
-  for (std::size_t node = 0; node + 1 < row_begin.size(); ++node) {
+  for (LocalIndex node = 0; node < layout_->num_owned; ++node) {
     const std::size_t size = row_begin[node + 1] - row_begin[node];
     if (size == 0) continue;
     merge_row(std::span(items).subspan(row_begin[node], size), rows);
-    rows.nodes.push_back(static_cast<LocalIndex>(node));
+    rows.nodes.push_back(node);
     rows.offsets.push_back(rows.columns.size());
   }
   return rows;

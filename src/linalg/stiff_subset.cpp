@@ -4,8 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "linalg/collective_set_up.hpp"
-#include "linalg/coupled_graph.hpp"
+#include "linalg/factorization.hpp"
 #include "linalg/sum_matrix.hpp"
 #include "recoil/base/signals.hpp"
 #include "recoil/parallel/exchange.hpp"
@@ -84,11 +83,11 @@ void StiffRows::number_columns(const std::vector<GlobalIndex>& columns) {
   const auto is_owned = [&](GlobalIndex node) { return node >= layout_->offset && node < end; };
   std::vector<PetscInt> ghosts;
   for (const GlobalIndex column : columns)
-    if (!is_owned(column)) ghosts.push_back(static_cast<PetscInt>(column));
+    if (!is_owned(column)) ghosts.push_back(petsc_int(column));
   std::ranges::sort(ghosts);
   ghosts.erase(std::ranges::unique(ghosts).begin(), ghosts.end());
 
-  const PetscInt dim = layout_->block_size, num_ghosts = static_cast<PetscInt>(ghosts.size());
+  const PetscInt dim = layout_->block_size, num_ghosts = petsc_int(ghosts.size());
   RECOIL_PETSC(VecCreateSeq(PETSC_COMM_SELF, dim * num_ghosts, ghosts_.put()));
   scatter_.reset();
   if (layout_->comm->size() > 1) {
@@ -119,7 +118,7 @@ void StiffRows::number_columns(const std::vector<GlobalIndex>& columns) {
       columns_[k] = static_cast<LocalIndex>(columns[k] - layout_->offset);
       numbers_[k] = static_cast<PetscInt>(inner[dim * columns_[k]]) - 1;
     } else {
-      const auto found = std::ranges::lower_bound(ghosts, static_cast<PetscInt>(columns[k]));
+      const auto found = std::ranges::lower_bound(ghosts, columns[k]);
       const LocalIndex place = found - ghosts.begin();
       columns_[k] = layout_->num_owned + place;
       numbers_[k] = static_cast<PetscInt>(outer[dim * place]) - 1;
@@ -158,7 +157,7 @@ void StiffRows::take_values(Mat matrix, const StencilMatrix::Rows& rows) {
 template <class Act>
 void StiffRows::for_each_upper(Act act) const {
   const PetscInt dim = layout_->block_size;
-  PetscInt own = static_cast<PetscInt>(first_);
+  PetscInt own = petsc_int(first_);
   for (PetscInt k = 0; k < num_nodes(); ++k, ++own)
     for (PetscInt i = 0; i < dim; ++i)
       for (std::size_t entry = offsets_[k]; entry < offsets_[k + 1]; ++entry) {
@@ -244,11 +243,11 @@ PetscErrorCode StiffSubset::set_up(const std::shared_ptr<const NodeGraph>& graph
 void StiffSubset::build() {
   const parallel::Communicator& comm = *layout_->comm;
   const std::vector<GlobalIndex> counts = comm.all_gather(GlobalIndex{rows_.num_nodes()});
-  host_ = static_cast<int>(std::ranges::max_element(counts) - counts.begin());
+  host_ = std::ranges::max_element(counts) - counts.begin();
   build_matrix();
 
   const PetscInt dim = layout_->block_size;
-  const PetscInt num_whole = is_host() ? dim * static_cast<PetscInt>(rows_.num_global()) : 0;
+  const PetscInt num_whole = is_host() ? petsc_int(dim * rows_.num_global()) : 0;
   RECOIL_PETSC(VecCreate(comm.get(), local_.put()));
   RECOIL_PETSC(VecSetSizes(local_.get(), dim * rows_.num_nodes(), PETSC_DETERMINE));
   RECOIL_PETSC(VecSetType(local_.get(), VECSTANDARD));
@@ -276,7 +275,7 @@ void StiffSubset::build_matrix() {
   starts_.insert(starts_.begin(), 0);
   for (std::size_t row = 1; row < starts_.size(); ++row) starts_[row] += starts_[row - 1];
   values_.assign(columns_.size(), 0);
-  const auto size = static_cast<PetscInt>(starts_.size()) - 1;
+  const PetscInt size = petsc_int(starts_.size()) - 1;
   RECOIL_PETSC(MatCreateSeqSBAIJWithArrays(PETSC_COMM_SELF, 1, size, size, starts_.data(), columns_.data(),
                                            values_.data(), matrix_.put()));
 }

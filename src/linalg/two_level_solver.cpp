@@ -1,126 +1,146 @@
-#include "linalg/two_level_solver.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <memory>
+#include <vector>
 
-#include "linalg/collective_set_up.hpp"
+#include "linalg/factorization.hpp"
+#include "linalg/preconditioned_solver.hpp"
+#include "linalg/stiff_subset.hpp"
 
 namespace recoil::linalg {
 
-PetscErrorCode TwoLevelSolver::take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern,
-                                          Renewal what) {
-  stiff_ = stiff == nullptr ? MatHandle() : share<MatHandle>(stiff->get());
-  has_two_levels_ = stiff != nullptr && !is_factorization();
-  if (!has_two_levels_) {
-    softened_ = {{}, {0}, {}, {}};
-    return PreconditionedSolver::take_terms(stiff, pattern, what);
+namespace {
+
+class TwoLevelSolver final : public PreconditionedSolver {
+public:
+  explicit TwoLevelSolver(const Settings& settings) : PreconditionedSolver(settings, LinearMethod::amg) {}
+
+private:
+  PetscErrorCode take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what) override {
+    stiff_ = stiff == nullptr ? MatHandle() : share<MatHandle>(stiff->get());
+    has_two_levels_ = stiff != nullptr && !is_factorization();
+    if (!has_two_levels_) {
+      softened_ = {{}, {0}, {}, {}};
+      return PreconditionedSolver::take_terms(stiff, pattern, what);
+    }
+    if (!subset_)
+      subset_ =
+          std::make_unique<StiffSubset>(settings().layout, settings().prefix + settings().stiff_name + "_");
+    if (const PetscErrorCode code = subset_->set_up(graph_, matrix_.get(), *stiff); code != 0) return code;
+    choose_softened(*stiff, what);
+    return 0;
   }
-  if (!subset_)
-    subset_ =
-        std::make_unique<StiffSubset>(settings().layout, settings().prefix + settings().stiff_name + "_");
-  if (const PetscErrorCode code = subset_->set_up(graph_, matrix_.get(), *stiff); code != 0) return code;
-  choose_softened(*stiff, what);
-  return 0;
-}
 
-/// The matrix of multigrid: K + C with the stencils of C no stiffer than K. With K alone the coarse levels
-/// would let bodies in contact pass through each other, and the exact solve would correct that within one
-/// layer of elements, at the price of iterations that grow with the refinement. The softened stencils stay
-/// those that the interpolation was built with, so that the pattern stays too, until other nodes are stiff.
-void TwoLevelSolver::choose_softened(const StencilMatrix& stiff, Renewal what) {
-  if (policy_.has_interpolation() && has_moved(stiff.nodes())) create();
-  if (policy_.has_interpolation() && what == Renewal::stiff_terms) return;
-  if (!policy_.has_interpolation()) softened_ = stiff.softened(softness_limits());
-  take_sum(softened_, SumMatrix::Pattern::minimal);
-}
-
-/// Whether many of the stiff nodes are other ones than when the hierarchy was built.
-bool TwoLevelSolver::has_moved(std::span<const LocalIndex> stiff_nodes) const {
-  std::vector<LocalIndex> other;
-  std::ranges::set_symmetric_difference(stiff_nodes, softened_.nodes, std::back_inserter(other));
-  std::array<double, 2> counts{static_cast<double>(other.size()), static_cast<double>(stiff_nodes.size())};
-  layout().comm->sum(counts);
-  return RefreshPolicy::has_moved(counts[0], counts[1]);
-}
-
-/// Per owned node the mean diagonal entry of K.
-std::vector<double> TwoLevelSolver::softness_limits() const {
-  VecHandle diagonal;
-  RECOIL_PETSC(MatCreateVecs(matrix_.get(), nullptr, diagonal.put()));
-  RECOIL_PETSC(MatGetDiagonal(matrix_.get(), diagonal.get()));
-  const PetscScalar* values = nullptr;
-  RECOIL_PETSC(VecGetArrayRead(diagonal.get(), &values));
-  const int size = layout().block_size;
-  std::vector<double> limits(layout().num_owned, 0);
-  for (std::size_t i = 0; i < limits.size() * size; ++i) limits[i / size] += std::abs(values[i]) / size;
-  RECOIL_PETSC(VecRestoreArrayRead(diagonal.get(), &values));
-  return limits;
-}
-
-void TwoLevelSolver::create_shells() {
-  MPI_Comm comm = layout().comm->get();
-  const auto size = layout().num_owned * layout().block_size;
-  RECOIL_PETSC(MatCreateShell(comm, size, size, PETSC_DETERMINE, PETSC_DETERMINE, this, sum_shell_.put()));
-  RECOIL_PETSC(MatShellSetOperation(sum_shell_.get(), MATOP_MULT,
-                                    reinterpret_cast<void (*)(void)>(&TwoLevelSolver::multiply)));
-  RECOIL_PETSC(PCCreate(comm, shell_.put()));
-  RECOIL_PETSC(PCSetType(shell_.get(), PCSHELL));
-  RECOIL_PETSC(PCShellSetContext(shell_.get(), this));
-  const std::string name = "exact solves on " + settings().stiff_name + " nodes around";
-  RECOIL_PETSC(PCShellSetName(shell_.get(), name.c_str()));
-  RECOIL_PETSC(PCShellSetApply(shell_.get(), &TwoLevelSolver::apply));
-  RECOIL_PETSC(PCShellSetView(shell_.get(), &TwoLevelSolver::view));
-}
-
-void TwoLevelSolver::connect() {
-  if (!has_two_levels_) {
-    PreconditionedSolver::connect();
-    return;
+  /// The matrix of multigrid: K + C with the stencils of C no stiffer than K. With K alone the coarse levels
+  /// would let bodies in contact pass through each other, and the exact solve would correct that within one
+  /// layer of elements, at the price of iterations that grow with the refinement. The softened stencils stay
+  /// those that the interpolation was built with, so that the pattern stays too, until other nodes are stiff.
+  void choose_softened(const StencilMatrix& stiff, Renewal what) {
+    if (policy_.has_interpolation() && has_moved(stiff.nodes())) create();
+    if (policy_.has_interpolation() && what == Renewal::stiff_terms) return;
+    if (!policy_.has_interpolation()) softened_ = stiff.softened(softness_limits());
+    take_sum(softened_, SumMatrix::Pattern::minimal);
   }
-  if (!sum_shell_) create_shells();
-  RECOIL_PETSC(PCSetOperators(preconditioner_.get(), operator_.get(), operator_.get()));
-  RECOIL_PETSC(KSPSetPC(ksp_.get(), shell_.get()));
-  RECOIL_PETSC(KSPSetOperators(ksp_.get(), sum_shell_.get(), sum_shell_.get()));
-  // The exact solves count on residuals that are zero at the stiff nodes (see StiffSubset).
-  RECOIL_PETSC(KSPSetInitialGuessNonzero(ksp_.get(), PETSC_TRUE));
-}
 
-PetscErrorCode TwoLevelSolver::multiply(Mat shell, Vec x, Vec y) {
-  TwoLevelSolver* self = nullptr;
-  PetscCall(MatShellGetContext(shell, &self));
-  PetscCall(MatMult(self->matrix_.get(), x, y));
-  return MatMultAdd(self->stiff_.get(), x, y, y);
-}
+  /// Whether many of the stiff nodes are other ones than when the hierarchy was built.
+  bool has_moved(std::span<const LocalIndex> stiff_nodes) const {
+    std::vector<LocalIndex> other;
+    std::ranges::set_symmetric_difference(stiff_nodes, softened_.nodes, std::back_inserter(other));
+    std::array<double, 2> counts{1.0 * other.size(), 1.0 * stiff_nodes.size()};
+    layout().comm->sum(counts);
+    return RefreshPolicy::has_moved(counts[0], counts[1]);
+  }
 
-PetscErrorCode TwoLevelSolver::apply(PC shell, Vec r, Vec z) {
-  TwoLevelSolver* self = nullptr;
-  PetscCall(PCShellGetContext(shell, &self));
-  return self->subset_->apply(self->preconditioner_.get(), r, z);
-}
+  /// Per owned node the mean diagonal entry of K.
+  std::vector<double> softness_limits() const {
+    VecHandle diagonal;
+    RECOIL_PETSC(MatCreateVecs(matrix_.get(), nullptr, diagonal.put()));
+    RECOIL_PETSC(MatGetDiagonal(matrix_.get(), diagonal.get()));
+    const PetscScalar* values = nullptr;
+    RECOIL_PETSC(VecGetArrayRead(diagonal.get(), &values));
+    const int size = layout().block_size;
+    std::vector<double> limits(layout().num_owned, 0);
+    for (std::size_t i = 0; i < limits.size() * size; ++i) limits[i / size] += std::abs(values[i]) / size;
+    RECOIL_PETSC(VecRestoreArrayRead(diagonal.get(), &values));
+    return limits;
+  }
 
-PetscErrorCode TwoLevelSolver::view(PC shell, PetscViewer viewer) {
-  TwoLevelSolver* self = nullptr;
-  PetscCall(PCShellGetContext(shell, &self));
-  return PCView(self->preconditioner_.get(), viewer);
-}
+  void create_shells() {
+    MPI_Comm comm = layout().comm->get();
+    const auto size = layout().num_owned * layout().block_size;
+    RECOIL_PETSC(MatCreateShell(comm, size, size, PETSC_DETERMINE, PETSC_DETERMINE, this, sum_shell_.put()));
+    RECOIL_PETSC(
+        MatShellSetOperation(sum_shell_.get(), MATOP_MULT, reinterpret_cast<void (*)(void)>(&multiply)));
+    RECOIL_PETSC(PCCreate(comm, shell_.put()));
+    RECOIL_PETSC(PCSetType(shell_.get(), PCSHELL));
+    RECOIL_PETSC(PCShellSetContext(shell_.get(), this));
+    const std::string name = "exact solves on " + settings().stiff_name + " nodes around";
+    RECOIL_PETSC(PCShellSetName(shell_.get(), name.c_str()));
+    RECOIL_PETSC(PCShellSetApply(shell_.get(), &apply));
+    RECOIL_PETSC(PCShellSetView(shell_.get(), &view));
+  }
 
-PetscErrorCode TwoLevelSolver::set_up_parts() const {
-  if (!has_two_levels_) return PreconditionedSolver::set_up_parts();
-  const auto object = reinterpret_cast<PetscObject>(preconditioner_.get());
-  if (const PetscErrorCode code = alone_without_memory(object, PCSetUp(preconditioner_.get())); code != 0)
-    return code;
-  if (const PetscErrorCode code = KSPSetUp(ksp_.get()); code != 0) return code;
-  return PCSetUpOnBlocks(preconditioner_.get());
-}
+  void connect() override {
+    if (!has_two_levels_) {
+      PreconditionedSolver::connect();
+      return;
+    }
+    if (!sum_shell_) create_shells();
+    RECOIL_PETSC(PCSetOperators(preconditioner_.get(), operator_.get(), operator_.get()));
+    RECOIL_PETSC(KSPSetPC(ksp_.get(), shell_.get()));
+    RECOIL_PETSC(KSPSetOperators(ksp_.get(), sum_shell_.get(), sum_shell_.get()));
+    // The exact solves count on residuals that are zero at the stiff nodes (see StiffSubset).
+    RECOIL_PETSC(KSPSetInitialGuessNonzero(ksp_.get(), PETSC_TRUE));
+  }
 
-PetscErrorCode TwoLevelSolver::start(Vec b, Vec x) const {
-  return has_two_levels_ ? subset_->start(b, x) : 0;
-}
+  static PetscErrorCode multiply(Mat shell, Vec x, Vec y) {
+    TwoLevelSolver* self = nullptr;
+    PetscCall(MatShellGetContext(shell, &self));
+    PetscCall(MatMult(self->matrix_.get(), x, y));
+    return MatMultAdd(self->stiff_.get(), x, y, y);
+  }
 
-bool TwoLevelSolver::is_found_indefinite() const {
-  return !has_two_levels_ && PreconditionedSolver::is_found_indefinite();
+  static PetscErrorCode apply(PC shell, Vec r, Vec z) {
+    TwoLevelSolver* self = nullptr;
+    PetscCall(PCShellGetContext(shell, &self));
+    return self->subset_->apply(self->preconditioner_.get(), r, z);
+  }
+
+  static PetscErrorCode view(PC shell, PetscViewer viewer) {
+    TwoLevelSolver* self = nullptr;
+    PetscCall(PCShellGetContext(shell, &self));
+    return PCView(self->preconditioner_.get(), viewer);
+  }
+
+  PetscErrorCode set_up_parts() const override {
+    if (!has_two_levels_) return PreconditionedSolver::set_up_parts();
+    const auto object = reinterpret_cast<PetscObject>(preconditioner_.get());
+    if (const PetscErrorCode code = alone_without_memory(object, PCSetUp(preconditioner_.get())); code != 0)
+      return code;
+    if (const PetscErrorCode code = KSPSetUp(ksp_.get()); code != 0) return code;
+    return PCSetUpOnBlocks(preconditioner_.get());
+  }
+
+  PetscErrorCode start(Vec b, Vec x) const override { return has_two_levels_ ? subset_->start(b, x) : 0; }
+
+  bool is_found_indefinite() const override {
+    return !has_two_levels_ && PreconditionedSolver::is_found_indefinite();
+  }
+
+  bool has_two_levels_ = false;                   ///< for the present terms
+  MatHandle stiff_;                               ///< C, a reference of our own
+  StencilMatrix::Rows softened_{{}, {0}, {}, {}}; ///< part of operator_
+  std::unique_ptr<StiffSubset> subset_;
+  MatHandle sum_shell_; ///< K + C
+  PcHandle shell_;      ///< subset_ around preconditioner_
+};
+
+} // namespace
+
+std::unique_ptr<PreconditionedSolver> make_two_level_solver(const PreconditionedSolver::Settings& settings) {
+  return std::make_unique<TwoLevelSolver>(settings);
 }
 
 } // namespace recoil::linalg

@@ -13,8 +13,8 @@ Vec prototype_of(const VectorLayout& layout) {
   const std::vector<PetscInt> ghosts(layout.ghosts.begin(), layout.ghosts.end());
   RECOIL_PETSC(VecCreateGhostBlock(layout.comm->get(), layout.block_size,
                                    layout.num_owned * layout.block_size,
-                                   static_cast<PetscInt>(layout.num_global * layout.block_size),
-                                   static_cast<PetscInt>(ghosts.size()), ghosts.data(), prototype.put()));
+                                   petsc_int(layout.num_global * layout.block_size), petsc_int(ghosts.size()),
+                                   ghosts.data(), prototype.put()));
   return prototype.get();
 }
 } // namespace

@@ -3,18 +3,128 @@
 #include <span>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
-#include "mesh/broadcast_names.hpp"
+#include <Eigen/Geometry>
+#include <petscdmplex.h>
+
 #include "mesh/partition.hpp"
-#include "mesh/plex.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/morton.hpp"
+#include "recoil/linalg/petsc.hpp"
 #include "recoil/mesh/distributed_mesh.hpp"
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::mesh {
 
 namespace {
+
+/// One rank's cells and vertices after distribution with one layer of ghost cells, in input ids.
+struct PlexPart {
+  std::vector<GlobalIndex> cell_ids;
+  std::vector<int> cell_owner;
+  std::vector<GlobalIndex> cell_vertices; ///< (num cells, dim + 1) input vertex ids
+  std::vector<GlobalIndex> vertex_ids;
+  std::vector<int> vertex_owner;
+};
+
+using DmHandle = UniqueHandle<linalg::PetscTraits<DM, DMDestroy>>;
+
+DmHandle create_plex(const parallel::Communicator& comm, const SimplexMesh& mesh) {
+  const PetscInt dim = mesh.dim, corners = dim + 1;
+  const bool root = comm.rank() == 0;
+  const PetscInt num_cells = root ? std::ssize(mesh.cells) : 0;
+  const PetscInt num_vertices = root ? std::ssize(mesh.vertices) : 0;
+  std::vector<PetscInt> cells(num_cells * corners);
+  for (PetscInt cell = 0; cell < num_cells; ++cell)
+    for (PetscInt i = 0; i < corners; ++i) cells[cell * corners + i] = mesh.cells[cell][i];
+  // Positions travel by input id (add_vertices); Plex only sees the topology but insists on an array.
+  std::vector<PetscReal> no_positions(num_vertices * dim, 0.0);
+  DmHandle plex;
+  linalg::StarForestHandle vertices;
+  RECOIL_PETSC(DMPlexCreateFromCellListParallelPetsc(
+      comm.get(), dim, num_cells, num_vertices, PETSC_DECIDE, corners, PETSC_FALSE, cells.data(), dim,
+      no_positions.data(), vertices.put(), nullptr, plex.put()));
+  return plex;
+}
+
+void set_parts(const parallel::Communicator& comm, DM plex, std::span<const int> parts) {
+  std::vector<PetscInt> sizes(comm.size(), 0), points(parts.size());
+  for (const int part : parts) ++sizes[part];
+  std::vector<PetscInt> next(sizes.size(), 0);
+  for (std::size_t part = 1; part < sizes.size(); ++part) next[part] = next[part - 1] + sizes[part - 1];
+  for (PetscInt cell = 0; cell < std::ssize(parts); ++cell) points[next[parts[cell]]++] = cell;
+  PetscPartitioner partitioner = nullptr;
+  RECOIL_PETSC(DMPlexGetPartitioner(plex, &partitioner));
+  RECOIL_PETSC(PetscPartitionerSetType(partitioner, PETSCPARTITIONERSHELL));
+  RECOIL_PETSC(PetscPartitionerShellSetPartition(partitioner, comm.size(), sizes.data(), points.data()));
+}
+
+/// Carries a number per point of `from` along `migration` to the points of `to`.
+std::vector<PetscInt> carry(DM to, PetscSF migration, const std::vector<PetscInt>& numbers) {
+  PetscInt begin = 0, end = 0;
+  RECOIL_PETSC(DMPlexGetChart(to, &begin, &end));
+  std::vector<PetscInt> carried(end, -1);
+  RECOIL_PETSC(PetscSFBcastBegin(migration, MPIU_INT, numbers.data(), carried.data(), MPI_REPLACE));
+  RECOIL_PETSC(PetscSFBcastEnd(migration, MPIU_INT, numbers.data(), carried.data(), MPI_REPLACE));
+  return carried;
+}
+
+PlexPart read_part(const parallel::Communicator& comm, DM plex, const std::vector<PetscInt>& input_ids) {
+  PetscInt cells_begin = 0, cells_end = 0, vertices_begin = 0, vertices_end = 0;
+  RECOIL_PETSC(DMPlexGetHeightStratum(plex, 0, &cells_begin, &cells_end));
+  RECOIL_PETSC(DMPlexGetDepthStratum(plex, 0, &vertices_begin, &vertices_end));
+  PetscSF ownership = nullptr;
+  RECOIL_PETSC(DMGetPointSF(plex, &ownership));
+  PetscInt num_roots = 0, num_leaves = 0;
+  const PetscInt* leaves = nullptr;
+  const PetscSFNode* roots = nullptr;
+  RECOIL_PETSC(PetscSFGetGraph(ownership, &num_roots, &num_leaves, &leaves, &roots));
+  std::vector<int> owner(input_ids.size(), comm.rank());
+  for (PetscInt i = 0; i < num_leaves; ++i) owner[leaves != nullptr ? leaves[i] : i] = roots[i].rank;
+
+  PlexPart part;
+  for (PetscInt vertex = vertices_begin; vertex < vertices_end; ++vertex) {
+    part.vertex_ids.push_back(input_ids[vertex]);
+    part.vertex_owner.push_back(owner[vertex]);
+  }
+  for (PetscInt cell = cells_begin; cell < cells_end; ++cell) {
+    part.cell_ids.push_back(input_ids[cell]);
+    part.cell_owner.push_back(owner[cell]);
+    const PetscInt* cone = nullptr;
+    PetscInt size = 0;
+    RECOIL_PETSC(DMPlexGetConeSize(plex, cell, &size));
+    RECOIL_PETSC(DMPlexGetCone(plex, cell, &cone));
+    for (PetscInt i = 0; i < size; ++i) part.cell_vertices.push_back(input_ids[cone[i]]);
+  }
+  return part;
+}
+
+/// Distributes `mesh` (read on rank 0) with DMPlex by the given parts (on rank 0) and adds every cell around
+/// a shared vertex as ghost. Collective.
+PlexPart distribute_with_plex(const parallel::Communicator& comm, const SimplexMesh& mesh,
+                              std::span<const int> parts) {
+  DmHandle plex = create_plex(comm, mesh);
+  PetscInt begin = 0, end = 0;
+  RECOIL_PETSC(DMPlexGetChart(plex.get(), &begin, &end));
+  std::vector<PetscInt> input_ids(end);
+  const PetscInt num_cells = comm.rank() == 0 ? std::ssize(mesh.cells) : 0;
+  for (PetscInt point = 0; point < end; ++point)
+    input_ids[point] = point < num_cells ? point : point - num_cells;
+  if (comm.size() > 1) {
+    set_parts(comm, plex.get(), parts);
+    DmHandle distributed, overlapping;
+    linalg::StarForestHandle migration, ghost_migration;
+    RECOIL_PETSC(DMPlexDistribute(plex.get(), 0, migration.put(), distributed.put()));
+    input_ids = carry(distributed.get(), migration.get(), input_ids);
+    // Neighbours through vertices: a rank needs every cell around its vertices, not only across its facets.
+    RECOIL_PETSC(DMSetBasicAdjacency(distributed.get(), PETSC_FALSE, PETSC_TRUE));
+    RECOIL_PETSC(DMPlexDistributeOverlap(distributed.get(), 1, ghost_migration.put(), overlapping.put()));
+    input_ids = carry(overlapping.get(), ghost_migration.get(), input_ids);
+    plex = std::move(overlapping);
+  }
+  return read_part(comm, plex.get(), input_ids);
+}
 
 struct VertexData {
   std::array<double, 3> position; ///< plain, so that it can travel as bytes
@@ -56,23 +166,21 @@ std::vector<int> parts_on_root(const parallel::Communicator& comm, const Simplex
 /// Ghost cells without an owned vertex contribute to no owned row.
 template <int dim>
 void drop_needless_cells(const parallel::Communicator& comm, PlexPart& part) {
-  std::unordered_map<GlobalIndex, bool> owned;
+  std::unordered_set<GlobalIndex> owned, used;
   for (std::size_t i = 0; i < part.vertex_ids.size(); ++i)
-    owned[part.vertex_ids[i]] = part.vertex_owner[i] == comm.rank();
-  std::unordered_map<GlobalIndex, bool> used;
+    if (part.vertex_owner[i] == comm.rank()) owned.insert(part.vertex_ids[i]);
   PlexPart kept;
   for (std::size_t cell = 0; cell < part.cell_ids.size(); ++cell) {
     const std::span<const GlobalIndex> vertices(&part.cell_vertices[cell * (dim + 1)], dim + 1);
-    const bool needed =
-        part.cell_owner[cell] == comm.rank() ||
-        std::any_of(vertices.begin(), vertices.end(), [&](GlobalIndex v) { return owned[v]; });
+    const bool needed = part.cell_owner[cell] == comm.rank() ||
+                        std::ranges::any_of(vertices, [&](GlobalIndex v) { return owned.contains(v); });
     if (!needed) continue;
     kept.cell_ids.push_back(part.cell_ids[cell]);
     kept.cell_owner.push_back(part.cell_owner[cell]);
-    for (const GlobalIndex v : vertices) used[v] = true;
+    used.insert(vertices.begin(), vertices.end());
   }
   for (std::size_t i = 0; i < part.vertex_ids.size(); ++i)
-    if (used.count(part.vertex_ids[i]) != 0) {
+    if (used.contains(part.vertex_ids[i])) {
       kept.vertex_ids.push_back(part.vertex_ids[i]);
       kept.vertex_owner.push_back(part.vertex_owner[i]);
     }
@@ -94,20 +202,13 @@ std::vector<std::size_t> local_order(const parallel::Communicator& comm, const s
 
 template <int dim>
 void bounding_box(const parallel::Communicator& comm, const SimplexMesh& mesh, DistributedMesh<dim>& result) {
-  std::array<double, 2 * dim> box{};
+  Eigen::AlignedBox<double, dim> box;
   if (comm.rank() == 0)
-    for (int axis = 0; axis < dim; ++axis) {
-      const auto [low, high] =
-          std::minmax_element(mesh.vertices.begin(), mesh.vertices.end(),
-                              [axis](const auto& a, const auto& b) { return a[axis] < b[axis]; });
-      box[axis] = (*low)[axis];
-      box[dim + axis] = (*high)[axis];
-    }
-  comm.broadcast(std::as_writable_bytes(std::span(box)));
-  for (int axis = 0; axis < dim; ++axis) {
-    result.min_corner[axis] = box[axis];
-    result.max_corner[axis] = box[dim + axis];
-  }
+    for (const Eigen::Vector3d& vertex : mesh.vertices) box.extend(vertex.head<dim>());
+  result.min_corner = box.min();
+  result.max_corner = box.max();
+  for (auto* corner : {&result.min_corner, &result.max_corner})
+    comm.broadcast(std::as_writable_bytes(std::span<double>(corner->data(), dim)));
 }
 
 template <int dim>
@@ -184,7 +285,7 @@ DistributedMesh<dim> distribute(const parallel::Communicator& comm, const Simple
   if (result.num_cells_global == 0)
     throw InputError("geometry", "no deformable body: there is nothing to simulate");
   result.body_names = mesh.body_names;
-  broadcast_names(comm, result.body_names);
+  comm.broadcast(result.body_names);
   bounding_box(comm, mesh, result);
 
   SimplexMesh topology;

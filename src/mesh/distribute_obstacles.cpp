@@ -9,7 +9,6 @@
 
 #include <Eigen/Geometry>
 
-#include "mesh/broadcast_names.hpp"
 #include "recoil/geometry/morton.hpp"
 #include "recoil/parallel/exchange.hpp"
 
@@ -197,7 +196,7 @@ DistributedObstacles<dim> distribute_obstacles(const parallel::Communicator& com
     }
   }
   share.num_vertices_global = comm.sum(share.num_vertices_global);
-  broadcast_names(comm, share.names);
+  comm.broadcast(share.names);
   comm.broadcast(share.surface_ids);
 
   const auto vertices = parallel::exchange(comm, parcels.vertices);

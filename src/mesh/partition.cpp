@@ -124,7 +124,7 @@ Graph linked(const SimplexMesh& mesh, const DualGraph& dual, const std::vector<i
       graph.neighbours.push_back((*link)[1]);
       graph.weights.push_back(link_weight);
     }
-    graph.offsets.push_back(static_cast<idx_t>(graph.neighbours.size()));
+    graph.offsets.push_back(std::ssize(graph.neighbours));
   }
   return graph;
 }
@@ -137,8 +137,7 @@ std::vector<int> partition_cells(const SimplexMesh& mesh, int num_parts, std::sp
   if (std::ssize(mesh.cells) * corners > std::numeric_limits<idx_t>::max())
     throw InputError("mesh",
                      "too many cells for the integers of this METIS; build METIS with IDXTYPEWIDTH 64");
-  idx_t num_cells = static_cast<idx_t>(mesh.cells.size()),
-        num_vertices = static_cast<idx_t>(mesh.vertices.size());
+  idx_t num_cells = mesh.cells.size(), num_vertices = mesh.vertices.size();
   std::vector<idx_t> cell_offsets(mesh.cells.size() + 1), cell_vertices(mesh.cells.size() * corners);
   for (idx_t cell = 0; cell < num_cells; ++cell) {
     cell_offsets[cell + 1] = (cell + 1) * corners;

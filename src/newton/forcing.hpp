@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "recoil/newton/minimize.hpp"
 
 namespace recoil::newton {
@@ -13,9 +16,29 @@ public:
   /// one where the solve may be the last: where it and what Newton's quadratic convergence leaves would come
   /// near `stop`, or where `last_expected`. Such solves but the first may leave a residual of `share` times
   /// `stop` instead, if that is looser, where they are not `last_expected`.
-  double next(double norm, double stop, bool last_expected, double share = 0);
+  double next(double norm, double stop, bool last_expected, double share = 0) {
+    const bool is_first = previous_norm_ == 0;
+    double tolerance = terms_.first, nonlinear = 0;
+    if (previous_norm_ > 0) {
+      nonlinear = tolerance = terms_.gamma * std::pow(norm / previous_norm_, terms_.alpha);
+      const double safeguard = terms_.gamma * std::pow(previous_, terms_.alpha);
+      if (safeguard > safeguard_threshold) tolerance = std::max(tolerance, safeguard);
+    }
+    tolerance = std::clamp(tolerance, terms_.smallest, std::max(terms_.smallest, terms_.largest));
+    previous_norm_ = norm;
+    previous_ = tolerance;
+    const double left = std::max(tolerance, nonlinear) * norm;
+    if (!last_expected && left > last_margin * stop) return tolerance;
+    const double enough = last_expected || is_first ? 0 : share * stop / norm;
+    return std::clamp(enough, terms_.smallest, std::max(terms_.smallest, terms_.largest));
+  }
 
 private:
+  /// A solve may leave its residual this much below its tolerance, and so end the iterations unexpectedly.
+  static constexpr double last_margin = 10;
+  /// The safeguard against a sudden drop holds while the sequence has not become small.
+  static constexpr double safeguard_threshold = 0.1;
+
   ForcingTerms terms_;
   double previous_norm_ = 0, previous_ = 0; // zero before the first solve
 };

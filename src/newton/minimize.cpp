@@ -1,7 +1,9 @@
 #include "recoil/newton/minimize.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "newton/forcing.hpp"
@@ -62,6 +64,7 @@ private:
   Attempt attempt_exact();
   Attempt attempt(Direction direction, double shift = 0);
   bool find_direction(Direction direction, double shift, bool& indefinite);
+  bool is_descent();
   bool solve(double tolerance, bool& indefinite);
   bool is_stalled(double step);
   bool evaluate_all(Point& point);
@@ -179,19 +182,12 @@ Minimizer::Attempt Minimizer::attempt(Direction direction, double shift) {
   const SearchResult found = line_search_.search(current_, d_, slope_, direction, trial_);
   result_.line_search_seconds += watch.seconds();
   tried.over = found.outcome != SearchOutcome::failed;
-  switch (found.outcome) {
-  case SearchOutcome::accepted:
+  if (found.outcome == SearchOutcome::accepted)
     tried.outcome = accept(found);
-    break;
-  case SearchOutcome::failed:
-    break;
-  case SearchOutcome::round_off:
+  else if (found.outcome == SearchOutcome::round_off)
     tried.outcome = gradient_is_small() ? NewtonOutcome::converged_gradient : NewtonOutcome::round_off;
-    break;
-  case SearchOutcome::not_finite:
+  else if (found.outcome == SearchOutcome::not_finite)
     tried.outcome = NewtonOutcome::not_finite;
-    break;
-  }
   return tried;
 }
 
@@ -220,11 +216,17 @@ bool Minimizer::find_direction(Direction direction, double shift, bool& indefini
     result_.assembly_seconds += watch.seconds();
     if (!solve(report_.linear_tolerance, indefinite)) return false;
   }
-  d_.update_ghosts();
-  // A direction with infinite or undefined entries gives no finite slope or length.
-  slope_ = current_.g.dot(d_);
+  const bool descends = is_descent();
   report_.slope = slope_;
   report_.direction_norm = d_.norm_infinity();
+  return descends;
+}
+
+// Completes d_ and sets its slope. A direction with infinite or undefined entries gives no finite slope or
+// length.
+bool Minimizer::is_descent() {
+  d_.update_ghosts();
+  slope_ = current_.g.dot(d_);
   return std::isfinite(slope_) && slope_ < 0 && std::isfinite(d_.norm());
 }
 
@@ -310,10 +312,7 @@ bool Minimizer::find_chord(double tolerance) {
   minus_g_.scale(-1);
   tolerance = std::clamp(tolerance, options_.forcing.smallest, options_.forcing.largest);
   bool indefinite = false;
-  if (!solve(tolerance, indefinite)) return false;
-  d_.update_ghosts();
-  slope_ = current_.g.dot(d_);
-  return std::isfinite(slope_) && slope_ < 0 && std::isfinite(d_.norm());
+  return solve(tolerance, indefinite) && is_descent();
 }
 
 // The full step along d_ or none.
@@ -363,47 +362,29 @@ bool Minimizer::step_rule_expected() const {
 } // namespace
 
 std::string_view name(NewtonOutcome outcome) {
-  switch (outcome) {
-  case NewtonOutcome::converged_gradient:
-    return "converged_gradient";
-  case NewtonOutcome::converged_step:
-    return "converged_step";
-  case NewtonOutcome::round_off:
-    return "round_off";
-  case NewtonOutcome::max_iterations:
-    return "max_iterations";
-  case NewtonOutcome::unbounded:
-    return "unbounded";
-  case NewtonOutcome::stalled:
-    return "stalled";
-  case NewtonOutcome::line_search_failed:
-    return "line_search_failed";
-  case NewtonOutcome::linear_solve_failed:
-    return "linear_solve_failed";
-  case NewtonOutcome::infeasible_start:
-    return "infeasible_start";
-  case NewtonOutcome::interrupted:
-    return "interrupted";
-  case NewtonOutcome::not_finite:
-    return "not_finite";
-  }
-  return "unknown";
+  using enum NewtonOutcome;
+  using Row = std::pair<NewtonOutcome, std::string_view>;
+  constexpr std::array names{Row{converged_gradient, "converged_gradient"},
+                             Row{converged_step, "converged_step"},
+                             Row{round_off, "round_off"},
+                             Row{max_iterations, "max_iterations"},
+                             Row{unbounded, "unbounded"},
+                             Row{stalled, "stalled"},
+                             Row{line_search_failed, "line_search_failed"},
+                             Row{linear_solve_failed, "linear_solve_failed"},
+                             Row{infeasible_start, "infeasible_start"},
+                             Row{interrupted, "interrupted"},
+                             Row{not_finite, "not_finite"}};
+  return std::ranges::find(names, outcome, &Row::first)->second;
 }
 
 std::string_view name(Direction direction) {
-  switch (direction) {
-  case Direction::newton:
-    return "newton";
-  case Direction::shifted_newton:
-    return "shifted_newton";
-  case Direction::projected:
-    return "projected";
-  case Direction::shifted:
-    return "shifted";
-  case Direction::steepest_descent:
-    return "steepest_descent";
-  }
-  return "unknown";
+  using enum Direction;
+  using Row = std::pair<Direction, std::string_view>;
+  constexpr std::array names{Row{newton, "newton"}, Row{shifted_newton, "shifted_newton"},
+                             Row{projected, "projected"}, Row{shifted, "shifted"},
+                             Row{steepest_descent, "steepest_descent"}};
+  return std::ranges::find(names, direction, &Row::first)->second;
 }
 
 NewtonResult minimize(Objective& objective, const Manifold& manifold, linalg::Vector& x,

@@ -3,7 +3,6 @@
 #include "objectives/integration_points.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/fem/dirichlet.hpp"
-#include "recoil/objectives/least_squares.hpp"
 
 namespace recoil::objectives {
 

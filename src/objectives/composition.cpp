@@ -3,23 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
-#include "objectives/time_tolerance.hpp"
+#include <fmt/format.h>
+
 #include "recoil/base/error.hpp"
 
 namespace recoil::objectives {
 
 namespace {
 
-std::string shown(double value) {
-  std::ostringstream text;
-  text.precision(12);
-  text << value;
-  return text.str();
-}
-
-std::string in_seconds(double time) { return shown(time) + " s"; }
+std::string shown(double value) { return fmt::format("{:.12g}", value); }
 
 std::vector<double> weights_of(const WholeTime&, std::span<const double> times) {
   if (times.size() < 2)
@@ -58,8 +51,9 @@ std::vector<double> weights_of(const ChosenTimes& chosen, std::span<const double
   for (const double time : chosen.times) {
     const auto after = std::upper_bound(times.begin(), times.end(), time);
     if (!(time >= times.front() - tolerance && time <= times.back() + tolerance))
-      throw InputError("time " + in_seconds(time) + " lies outside of the simulated interval, " +
-                       in_seconds(times.front()) + " to " + in_seconds(times.back()));
+      throw InputError(
+          fmt::format("time {:.12g} s lies outside of the simulated interval, {:.12g} s to {:.12g} s", time,
+                      times.front(), times.back()));
     // On a state, to rounding, it is that state alone: its neighbour may lie where nothing was observed.
     const auto near = std::find_if(times.begin(), times.end(),
                                    [&](double state) { return std::abs(state - time) <= tolerance; });

@@ -72,7 +72,7 @@ std::string_view without_quotes(std::string_view cell) {
 }
 
 bool is_nan(std::string_view cell) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  const auto lower = [](char c) -> char { return c >= 'A' && c <= 'Z' ? c + 32 : c; };
   return std::ranges::equal(cell, std::string_view("nan"), {}, lower);
 }
 

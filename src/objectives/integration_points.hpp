@@ -7,7 +7,7 @@
 #include "recoil/fem/reference/tabulation.hpp"
 #include "recoil/objectives/region.hpp"
 #include "recoil/parameters/physical_gradient.hpp"
-#include "recoil/potentials/dead_loads.hpp"
+#include "recoil/potentials/loads.hpp"
 
 namespace recoil::objectives {
 

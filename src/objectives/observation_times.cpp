@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <sstream>
 
-#include "objectives/time_tolerance.hpp"
+#include <fmt/format.h>
+
 #include "recoil/base/error.hpp"
 
 namespace recoil::objectives {
@@ -154,25 +154,21 @@ CountedOnce<dim> count_observations_once(std::unique_ptr<Objective<dim>> objecti
     if (time < state_times.front() - tolerance || time > state_times.back() + tolerance) continue;
     const std::size_t state = nearest(state_times, time);
     if (!is_dynamic && std::abs(time - state_times[state]) > tolerance) {
-      std::ostringstream text;
-      text.precision(12);
-      text << "there is an observation at " << time << " s, between the states at " << state_times[state]
-           << " s and next to it, and without inertia nothing says how bodies move there; choose steps that "
-              "end at the observations";
-      throw InputError(text.str());
+      throw InputError(fmt::format(
+          "there is an observation at {:.12g} s, between the states at {:.12g} s and next to it, and without "
+          "inertia nothing says how bodies move there; choose steps that end at the observations",
+          time, state_times[state]));
     }
     times[state].push_back(time);
   }
   if (times.empty()) {
-    std::ostringstream text;
-    text.precision(12);
-    text << "no observation lies within the run, " << state_times.front() << " s to " << state_times.back()
-         << " s";
+    std::string text = fmt::format("no observation lies within the run, {:.12g} s to {:.12g} s",
+                                   state_times.front(), state_times.back());
     if (!observed.empty())
-      text << "; they run from " << observed.front() << " s to " << observed.back() << " s";
-    throw InputError(text.str());
+      text += fmt::format("; they run from {:.12g} s to {:.12g} s", observed.front(), observed.back());
+    throw InputError(text);
   }
-  for (const auto& [state, list] : times) states.steps.push_back(static_cast<GlobalIndex>(state));
+  for (const auto& [state, list] : times) states.steps.push_back(state);
   return {std::make_unique<AtObservationTimes<dim>>(std::move(objective), state_times, std::move(times)),
           std::move(states)};
 }

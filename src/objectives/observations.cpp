@@ -4,10 +4,12 @@
 #include <cmath>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "objectives/csv_reader.hpp"
-#include "objectives/time_tolerance.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
+#include "recoil/objectives/composition.hpp"
 
 namespace recoil::objectives {
 
@@ -105,6 +107,15 @@ Sample<dim> between(const Sample<dim>& before, const Sample<dim>& after, double 
   return result;
 }
 
+/// All rows, as observations of one thing.
+template <int dim>
+Track<dim> read_rows(CsvReader& reader, const SampleColumns<dim>& columns) {
+  Track<dim> track{reader.name(), {}, {}};
+  while (reader.next()) columns.add_row(reader, "", track);
+  if (!was_ever_observed(track)) reader.fail("no observation follows the header");
+  return track;
+}
+
 ColumnKind kind_of(Measured measured) {
   if (measured == Measured::force) return ColumnKind::force;
   return measured == Measured::strain ? ColumnKind::strain : ColumnKind::length;
@@ -125,12 +136,10 @@ typename Track<dim>::Sample Track<dim>::at(double time) const {
     if (near < times.size() && std::abs(times[near] - time) <= tolerance) return samples[near];
   if (i > 0 && i < times.size())
     return between<dim>(samples[i - 1], samples[i], (time - times[i - 1]) / (times[i] - times[i - 1]));
-  std::ostringstream text;
-  text.precision(12);
-  const char* unit = is_load_curve ? " m" : " s";
-  text << "no observation at " << (is_load_curve ? "displacement " : "time ") << time << unit
-       << "; they run from " << times.front() << unit << " to " << times.back() << unit;
-  throw InputError(origin, text.str());
+  throw InputError(
+      origin, fmt::format("no observation at {0} {2:.12g} {1}; they run from {3:.12g} {1} to {4:.12g} {1}",
+                          is_load_curve ? "displacement" : "time", is_load_curve ? "m" : "s", time,
+                          times.front(), times.back()));
 }
 
 template <int dim>
@@ -145,11 +154,7 @@ template <int dim>
 Track<dim> read_track(const parallel::Communicator& comm, const std::filesystem::path& path,
                       const std::array<std::string_view, 3>& observed, Measured measured) {
   CsvReader reader(comm, path);
-  const SampleColumns<dim> columns(reader, {}, observed, kind_of(measured));
-  Track<dim> track{reader.name(), {}, {}};
-  while (reader.next()) columns.add_row(reader, "", track);
-  if (!was_ever_observed(track)) reader.fail("no observation follows the header");
-  return track;
+  return read_rows(reader, SampleColumns<dim>(reader, {}, observed, kind_of(measured)));
 }
 
 Track<1> read_forces(const parallel::Communicator& comm, const std::filesystem::path& path) {
@@ -158,9 +163,7 @@ Track<1> read_forces(const parallel::Communicator& comm, const std::filesystem::
   const SampleColumns<1> columns(reader, {}, {"force"}, ColumnKind::force,
                                  is_load_curve ? Column{"displacement", ColumnKind::length}
                                                : Column{"time", ColumnKind::time});
-  Track<1> track{reader.name(), {}, {}};
-  while (reader.next()) columns.add_row(reader, "", track);
-  if (!was_ever_observed(track)) reader.fail("no observation follows the header");
+  Track<1> track = read_rows(reader, columns);
   track.is_load_curve = is_load_curve;
   if (track.times.front() > track.times.back()) {
     std::ranges::reverse(track.times);

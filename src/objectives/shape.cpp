@@ -7,34 +7,24 @@
 
 #include "recoil/base/error.hpp"
 #include "recoil/fem/reference/lagrange.hpp"
-#include "recoil/objectives/least_squares.hpp"
 
 namespace recoil::objectives {
 
 namespace {
 
-/// An objective of the rest shape alone.
 template <int dim>
-class OfShape : public LeastSquaresObjective<dim> {
-public:
-  explicit OfShape(Region<dim> region)
-      : LeastSquaresObjective<dim>(region.comm()), region_(std::move(region)) {}
-  std::vector<Quantity> depends_on() const override { return {quantities::vertices}; }
-
-protected:
+class VolumeBound final : public LeastSquaresObjective<dim> {
   using Point = Eigen::Matrix<double, dim, 1>;
-  Region<dim> region_;
-};
 
-template <int dim>
-class VolumeBound final : public OfShape<dim> {
 public:
-  VolumeBound(Region<dim> region, double limit) : OfShape<dim>(std::move(region)), limit_(limit) {}
+  VolumeBound(Region<dim> region, double limit)
+      : LeastSquaresObjective<dim>(region.comm()), region_(std::move(region)), limit_(limit) {}
 
   std::string_view name() const override { return "volume_bound"; }
+  std::vector<Quantity> depends_on() const override { return {quantities::vertices}; }
 
   /// The excess, on the first rank. At the limit itself its derivative is taken as zero.
-  std::size_t num_residuals() const override { return this->region_.comm().rank() == 0 ? 1 : 0; }
+  std::size_t num_residuals() const override { return region_.comm().rank() == 0 ? 1 : 0; }
   std::vector<double> residuals(const ObservedState&) override {
     return std::vector<double>(num_residuals(), excess());
   }
@@ -44,28 +34,26 @@ public:
     double change = 0;
     if (const auto* moved = dq.rest_positions())
       for_each_share([&](LocalIndex vertex, const Point& share) { change += share.dot((*moved)[vertex]); });
-    change = this->region_.comm().sum(change);
+    change = region_.comm().sum(change);
     return std::vector<double>(num_residuals(), excess() > 0 ? change : 0);
   }
 
   void add_residual_products(const ObservedState&, std::span<const double> y, std::span<double>,
                              std::span<double>, parameters::PhysicalGradient<dim>& g) override {
     auto* by_vertex = g.rest_positions();
-    const double by_volume = this->region_.comm().sum(y.empty() ? 0.0 : y[0]);
+    const double by_volume = region_.comm().sum(y.empty() ? 0.0 : y[0]);
     if (excess() == 0 || !by_vertex) return;
     for_each_share([&](LocalIndex vertex, const Point& share) { (*by_vertex)[vertex] += by_volume * share; });
   }
 
 private:
-  using typename OfShape<dim>::Point;
-
   /// act(vertex, share) for all shares of owned cells in dV/dX: V grad xi^b.
   template <class Act>
   void for_each_share(Act act) const {
-    const mesh::DistributedMesh<dim>& mesh = this->region_.mesh();
+    const mesh::DistributedMesh<dim>& mesh = region_.mesh();
     for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
-      if (!this->region_.selects(cell)) continue;
-      const auto& inverse_edges = this->region_.geometry->inverse_edges[cell];
+      if (!region_.selects(cell)) continue;
+      const auto& inverse_edges = region_.geometry->inverse_edges[cell];
       for (int i = 0; i < dim; ++i) {
         const Point share = measure(cell) * inverse_edges.row(i).transpose();
         act(mesh.cells[cell][i + 1], share);
@@ -73,17 +61,16 @@ private:
       }
     }
   }
-  double measure(LocalIndex cell) const {
-    return this->region_.geometry->weight_factor(cell) / (dim == 2 ? 2 : 6);
-  }
+  double measure(LocalIndex cell) const { return region_.geometry->weight_factor(cell) / (dim == 2 ? 2 : 6); }
   /// How far the volume lies beyond its limit.
   double excess() const {
     double volume = 0;
-    for (LocalIndex cell = 0; cell < this->region_.mesh().num_owned_cells; ++cell)
-      if (this->region_.selects(cell)) volume += measure(cell);
-    return std::max(this->region_.comm().sum(volume) - limit_, 0.0);
+    for (LocalIndex cell = 0; cell < region_.mesh().num_owned_cells; ++cell)
+      if (region_.selects(cell)) volume += measure(cell);
+    return std::max(region_.comm().sum(volume) - limit_, 0.0);
   }
 
+  Region<dim> region_;
   double limit_;
 };
 
@@ -119,14 +106,16 @@ std::vector<BoundaryVertex> boundary_vertices(const Region<dim>& region) {
 }
 
 template <int dim>
-class BoundarySmoothing final : public OfShape<dim> {
-  using typename OfShape<dim>::Point;
+class BoundarySmoothing final : public LeastSquaresObjective<dim> {
+  using Point = Eigen::Matrix<double, dim, 1>;
 
 public:
   BoundarySmoothing(Region<dim> region, double p)
-      : OfShape<dim>(std::move(region)), p_(p), boundary_(boundary_vertices(this->region_)) {}
+      : LeastSquaresObjective<dim>(region.comm()), region_(std::move(region)), p_(p),
+        boundary_(boundary_vertices(region_)) {}
 
   std::string_view name() const override { return "boundary_smoothing"; }
+  std::vector<Quantity> depends_on() const override { return {quantities::vertices}; }
 
   /// Below p = 2 the residuals have no derivative where s = 0, although J has.
   bool is_least_squares() const override { return p_ >= 2; }
@@ -212,6 +201,7 @@ private:
     return (dD - dL * star.s()) / star.L;
   }
 
+  Region<dim> region_;
   double p_;
   std::vector<BoundaryVertex> boundary_;
 };

@@ -1,6 +1,7 @@
 #include "recoil/objectives/stress.hpp"
 
 #include <cmath>
+#include <functional>
 #include <string>
 
 #include "recoil/base/error.hpp"
@@ -15,28 +16,21 @@ using potentials::PointState;
 
 /// A function of the Frobenius norm of a stress.
 struct NormFunction {
-  virtual ~NormFunction() = default;
-  virtual double value(double norm) const = 0;
-  /// value'(norm) / norm; finite where the norm vanishes.
-  virtual double slope_over_norm(double norm) const = 0;
+  std::function<double(double norm)> value;
+  std::function<double(double norm)> slope_over_norm; ///< value'(norm) / norm; finite where the norm vanishes
 };
 
 /// (norm / unit)^p.
-struct Power final : NormFunction {
-  Power(double exponent, double unit) : p(exponent), one(unit) {}
-  double value(double norm) const override { return std::pow(norm / one, p); }
-  double slope_over_norm(double norm) const override {
-    return norm > 0 ? p * std::pow(norm / one, p - 2) / (one * one) : 0;
-  }
-  double p, one;
-};
+NormFunction power_of_norm(double p, double unit) {
+  return {[=](double norm) { return std::pow(norm / unit, p); },
+          [=](double norm) { return norm > 0 ? p * std::pow(norm / unit, p - 2) / (unit * unit) : 0.0; }};
+}
 
-struct SquaredExcess final : NormFunction {
-  explicit SquaredExcess(double bound) : limit(bound) {}
-  double value(double norm) const override { return norm > limit ? (norm - limit) * (norm - limit) : 0; }
-  double slope_over_norm(double norm) const override { return norm > limit ? 2 * (norm - limit) / norm : 0; }
-  double limit;
-};
+/// max(norm - limit, 0)^2.
+NormFunction squared_excess(double limit) {
+  return {[=](double norm) { return norm > limit ? (norm - limit) * (norm - limit) : 0.0; },
+          [=](double norm) { return norm > limit ? 2 * (norm - limit) / norm : 0.0; }};
+}
 
 template <int dim>
 class OfStress final : public PointFunction<dim> {
@@ -44,14 +38,13 @@ class OfStress final : public PointFunction<dim> {
   using typename PointFunction<dim>::Derivatives;
 
 public:
-  OfStress(std::unique_ptr<const NormFunction> j, StressMeasure measure)
-      : j_(std::move(j)), measure_(measure) {}
+  OfStress(NormFunction j, StressMeasure measure) : j_(std::move(j)), measure_(measure) {}
 
-  double value(const PointState<dim>& point) const override { return j_->value(stress(point).norm()); }
+  double value(const PointState<dim>& point) const override { return j_.value(stress(point).norm()); }
 
   Derivatives derivatives(const PointState<dim>& point) const override {
     const Matrix S = stress(point);
-    const Matrix by_S = j_->slope_over_norm(S.norm()) * S;
+    const Matrix by_S = j_.slope_over_norm(S.norm()) * S;
     Derivatives result;
     if (is_first_piola(point)) {
       result.by_P = by_S;
@@ -73,7 +66,7 @@ private:
     return is_first_piola(point) ? point.P : potentials::cauchy_stress<dim>(point.F, point.P);
   }
 
-  std::unique_ptr<const NormFunction> j_;
+  NormFunction j_;
   StressMeasure measure_;
 };
 
@@ -171,9 +164,7 @@ public:
   }
 
 private:
-  OfStress<dim> power(double p, double unit) const {
-    return OfStress<dim>(std::make_unique<Power>(p, unit), measure_);
-  }
+  OfStress<dim> power(double p, double unit) const { return {power_of_norm(p, unit), measure_}; }
   double typical(const ObservedState& state) const { return std::sqrt(this->integral(state, power(2, 1))); }
   double sum(const ObservedState& state, double unit) const {
     const double sum = this->integral(state, power(p_, unit));
@@ -204,7 +195,7 @@ std::unique_ptr<Objective<dim>> make_stress_bound(Region<dim> region, ElasticPot
     throw InputError("stress_bound: limit = " + std::to_string(limit) + " Pa; it must not be negative");
   return std::make_unique<PointIntegral<dim>>(
       "stress_bound", std::move(region), std::move(elastic),
-      std::make_unique<OfStress<dim>>(std::make_unique<SquaredExcess>(limit), measure));
+      std::make_unique<OfStress<dim>>(squared_excess(limit), measure));
 }
 
 template <int dim>

@@ -4,7 +4,6 @@
 
 #include "objectives/integration_points.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/objectives/least_squares.hpp"
 
 namespace recoil::objectives {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <climits>
+#include <numeric>
 
-#include "parallel/check.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/environment.hpp"
 
@@ -14,28 +14,20 @@ namespace {
 // Counts of MPI calls are ints: longer arrays go in parts of this many entries.
 constexpr std::size_t max_count = std::size_t(1) << 30;
 
-template <class T>
-struct MpiType;
-template <>
-struct MpiType<double> {
-  static MPI_Datatype get() { return MPI_DOUBLE; }
-};
-template <>
-struct MpiType<GlobalIndex> {
-  static MPI_Datatype get() { return MPI_INT64_T; }
-};
+MPI_Datatype type_of(double) { return MPI_DOUBLE; }
+MPI_Datatype type_of(GlobalIndex) { return MPI_INT64_T; }
 
 template <class T>
 T reduce(const Communicator& comm, T value, MPI_Op operation) {
   T result{};
-  RECOIL_MPI(MPI_Allreduce(&value, &result, 1, MpiType<T>::get(), operation, comm.get()));
+  RECOIL_MPI(MPI_Allreduce(&value, &result, 1, type_of(value), operation, comm.get()));
   return result;
 }
 
 template <class T>
 std::vector<T> gather(const Communicator& comm, T value) {
   std::vector<T> values(comm.size());
-  RECOIL_MPI(MPI_Allgather(&value, 1, MpiType<T>::get(), values.data(), 1, MpiType<T>::get(), comm.get()));
+  RECOIL_MPI(MPI_Allgather(&value, 1, type_of(value), values.data(), 1, type_of(value), comm.get()));
   return values;
 }
 
@@ -43,30 +35,19 @@ std::vector<T> gather(const Communicator& comm, T value) {
 template <class T>
 std::vector<T> gather_parts(const Communicator& comm, std::span<const T> own,
                             const std::vector<GlobalIndex>& counts, MPI_Datatype type) {
-  std::vector<int> sizes, offsets;
-  GlobalIndex total = 0;
-  for (const GlobalIndex count : counts) {
-    if (total + count > INT_MAX)
-      throw LibraryError("gathering " + std::to_string(total + count) + " entries: too many for MPI");
-    sizes.push_back(static_cast<int>(count));
-    offsets.push_back(static_cast<int>(total));
-    total += count;
-  }
+  const GlobalIndex total = std::accumulate(counts.begin(), counts.end(), GlobalIndex{0});
+  if (total > INT_MAX)
+    throw LibraryError("gathering " + std::to_string(total) + " entries: too many for MPI");
+  const std::vector<int> sizes(counts.begin(), counts.end());
+  std::vector<int> offsets(sizes.size());
+  std::exclusive_scan(sizes.begin(), sizes.end(), offsets.begin(), 0);
   std::vector<T> all(total);
-  RECOIL_MPI(MPI_Allgatherv(own.data(), static_cast<int>(own.size()), type, all.data(), sizes.data(),
-                            offsets.data(), type, comm.get()));
+  RECOIL_MPI(MPI_Allgatherv(own.data(), sizes[comm.rank()], type, all.data(), sizes.data(), offsets.data(),
+                            type, comm.get()));
   return all;
 }
 
 } // namespace
-
-void check_mpi(int code, const char* call) {
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw LibraryError("MPI: " + std::string(call) + " failed: " + std::string(text, length));
-}
 
 void CommunicatorTraits::release(Handle& comm) noexcept {
   // Objects that live until the end of main may go after MPI_Finalize, which has freed everything.
@@ -96,9 +77,8 @@ GlobalIndex Communicator::max(GlobalIndex value) const { return reduce(*this, va
 
 void Communicator::sum(std::span<double> values) const {
   for (std::size_t begin = 0; begin < values.size(); begin += max_count) {
-    const auto part = values.subspan(begin, std::min(max_count, values.size() - begin));
-    RECOIL_MPI(
-        MPI_Allreduce(MPI_IN_PLACE, part.data(), static_cast<int>(part.size()), MPI_DOUBLE, MPI_SUM, get()));
+    const int count = std::min(max_count, values.size() - begin);
+    RECOIL_MPI(MPI_Allreduce(MPI_IN_PLACE, &values[begin], count, MPI_DOUBLE, MPI_SUM, get()));
   }
 }
 
@@ -114,14 +94,25 @@ void Communicator::barrier() const { RECOIL_MPI(MPI_Barrier(get())); }
 
 void Communicator::broadcast(std::span<std::byte> bytes, int root) const {
   for (std::size_t begin = 0; begin < bytes.size(); begin += max_count) {
-    const auto part = bytes.subspan(begin, std::min(max_count, bytes.size() - begin));
-    RECOIL_MPI(MPI_Bcast(part.data(), static_cast<int>(part.size()), MPI_BYTE, root, get()));
+    const int count = std::min(max_count, bytes.size() - begin);
+    RECOIL_MPI(MPI_Bcast(&bytes[begin], count, MPI_BYTE, root, get()));
   }
 }
 
 void Communicator::broadcast(std::string& text, int root) const {
   text.resize(agreed_size(std::ssize(text), root));
   broadcast(std::as_writable_bytes(std::span(text.data(), text.size())), root);
+}
+
+void Communicator::broadcast(std::vector<std::string>& names, int root) const {
+  std::string joined;
+  for (const std::string& name : names) joined += name + '\n';
+  broadcast(joined, root);
+  names.clear();
+  for (std::size_t begin = 0, end; begin < joined.size(); begin = end + 1) {
+    end = joined.find('\n', begin);
+    names.push_back(joined.substr(begin, end - begin));
+  }
 }
 
 GlobalIndex Communicator::agreed_size(GlobalIndex size, int root) const {
@@ -167,9 +158,8 @@ void agree(const Communicator& comm, int code, const std::string& message) {
   if (first == comm.size()) return;
   std::string shared_message = message;
   comm.broadcast(shared_message, first);
-  std::vector<int> shared_code{code};
-  comm.broadcast(shared_code, first);
-  const auto agreed = static_cast<ExitCode>(shared_code[0]);
+  comm.broadcast(std::as_writable_bytes(std::span(&code, 1)), first);
+  const ExitCode agreed{code};
   switch (agreed) {
   case ExitCode::bad_input:
     throw InputError(shared_message);

@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "parallel/check.hpp"
+#include "recoil/base/error.hpp"
 
 namespace recoil::parallel {
 
@@ -37,6 +37,14 @@ bool mpi_is_active() noexcept {
 void abort_all(int code) noexcept {
   if (mpi_is_active()) MPI_Abort(MPI_COMM_WORLD, code);
   std::_Exit(code);
+}
+
+void check_mpi(int code, const char* call) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  MPI_Error_string(code, text, &length);
+  throw LibraryError("MPI: " + std::string(call) + " failed: " + std::string(text, length));
 }
 
 } // namespace recoil::parallel

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "parallel/check.hpp"
-#include "parallel/exchange_parts.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/parallel/environment.hpp"
 
 namespace recoil::parallel {
 
@@ -33,8 +32,8 @@ void receive(MPI_Message& message, MPI_Status& status, std::size_t part_bytes,
 
 } // namespace
 
-std::vector<Message> exchange_in_parts(const Communicator& comm, std::vector<Message> outgoing,
-                                       std::size_t part_bytes) {
+std::vector<Message> exchange_bytes(const Communicator& comm, std::vector<Message> outgoing,
+                                    std::size_t part_bytes) {
   const int tag = comm.next_exchange_tag();
   std::map<int, Inbox> inboxes;
   std::vector<MPI_Request> sends;
@@ -50,8 +49,8 @@ std::vector<Message> exchange_in_parts(const Communicator& comm, std::vector<Mes
     do {
       count = std::min(part_bytes, message.bytes.size() - begin);
       sends.emplace_back();
-      RECOIL_MPI(MPI_Issend(message.bytes.data() + begin, static_cast<int>(count), MPI_BYTE, message.rank,
-                            tag, comm.get(), &sends.back()));
+      RECOIL_MPI(MPI_Issend(message.bytes.data() + begin, count, MPI_BYTE, message.rank, tag, comm.get(),
+                            &sends.back()));
       begin += count;
     } while (count == part_bytes);
   }
@@ -71,7 +70,7 @@ std::vector<Message> exchange_in_parts(const Communicator& comm, std::vector<Mes
       RECOIL_MPI(MPI_Test(&barrier, &done, MPI_STATUS_IGNORE));
     } else {
       int sent = 0;
-      RECOIL_MPI(MPI_Testall(static_cast<int>(sends.size()), sends.data(), &sent, MPI_STATUSES_IGNORE));
+      RECOIL_MPI(MPI_Testall(sends.size(), sends.data(), &sent, MPI_STATUSES_IGNORE));
       if (sent) {
         RECOIL_MPI(MPI_Ibarrier(comm.get(), &barrier));
         in_barrier = true;
@@ -83,10 +82,6 @@ std::vector<Message> exchange_in_parts(const Communicator& comm, std::vector<Mes
   for (auto& [rank, inbox] : inboxes)
     for (auto& bytes : inbox.messages) incoming.push_back({rank, std::move(bytes)});
   return incoming;
-}
-
-std::vector<Message> exchange_bytes(const Communicator& comm, std::vector<Message> outgoing) {
-  return exchange_in_parts(comm, std::move(outgoing), std::size_t(1) << 30);
 }
 
 } // namespace recoil::parallel

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <set>
 
-#include "parallel/check.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/parallel/environment.hpp"
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::parallel {
@@ -23,7 +23,7 @@ constexpr std::size_t part_bytes = std::size_t(1) << 30;
 template <class Byte, class Work>
 void for_parts(Byte* begin, std::size_t size, Work&& work) {
   for (std::size_t done = 0; done < size; done += part_bytes)
-    work(begin + done, static_cast<int>(std::min(part_bytes, size - done)));
+    work(begin + done, std::min(part_bytes, size - done));
 }
 
 } // namespace
@@ -31,13 +31,12 @@ void for_parts(Byte* begin, std::size_t size, Work&& work) {
 Halo::Halo(const Communicator& comm, const std::vector<std::vector<LocalIndex>>& wanted) : comm_(comm.get()) {
   RECOIL_ASSERT(std::ssize(wanted) == comm.size());
   RECOIL_ASSERT(wanted[comm.rank()].empty());
-  std::size_t num_ghosts = 0;
   for (int rank = 0; rank < comm.size(); ++rank) {
     if (wanted[rank].empty()) continue;
-    ghost_parts_.push_back({rank, num_ghosts, num_ghosts + wanted[rank].size()});
-    num_ghosts += wanted[rank].size();
+    const std::size_t begin = num_ghosts_, end = begin + wanted[rank].size();
+    ghost_parts_.push_back({rank, begin, end});
+    num_ghosts_ = end;
   }
-  num_ghosts_ = static_cast<LocalIndex>(num_ghosts);
 
   const auto requests = exchange(comm, wanted);
   for (int rank = 0; rank < comm.size(); ++rank) {
@@ -55,7 +54,7 @@ int Halo::num_neighbours() const {
   std::set<int> ranks;
   for (const auto& parts : {ghost_parts_, sent_parts_})
     for (const Part& part : parts) ranks.insert(part.rank);
-  return static_cast<int>(ranks.size());
+  return ranks.size();
 }
 
 void Halo::transfer(const std::vector<Part>& from, const std::byte* outgoing, const std::vector<Part>& to,
@@ -73,7 +72,7 @@ void Halo::transfer(const std::vector<Part>& from, const std::byte* outgoing, co
                 RECOIL_MPI(
                     MPI_Isend(bytes, count, MPI_BYTE, part.rank, tag, comm_, &requests.emplace_back()));
               });
-  RECOIL_MPI(MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
+  RECOIL_MPI(MPI_Waitall(requests.size(), requests.data(), MPI_STATUSES_IGNORE));
 }
 
 void Halo::forward_bytes(std::span<const std::byte> owned, std::size_t entry_bytes,

@@ -24,50 +24,32 @@ const Scaling::Form Scaling::logit{
       return (s.high - s.low) * e / ((1 + e) * (1 + e));
     }};
 
-std::size_t VariableMap::add(const Scaling& scaling, std::size_t count) {
-  const std::size_t first = entries_.size();
-  for (std::size_t i = 0; i < count; ++i) entries_.push_back({scaling, num_variables_++});
-  return first;
-}
-
-std::size_t VariableMap::add_tied(const Scaling& scaling, std::size_t first, std::size_t count) {
-  RECOIL_ASSERT(first + count <= entries_.size());
-  const std::size_t number = entries_.size();
-  for (std::size_t i = 0; i < count; ++i) entries_.push_back({scaling, entries_[first + i].variable});
-  return number;
-}
-
 std::vector<double> VariableMap::values(std::span<const double> x) const {
-  RECOIL_ASSERT(x.size() == num_variables_);
-  std::vector<double> q;
-  q.reserve(entries_.size());
-  for (const Entry& entry : entries_) q.push_back(entry.scaling.value(x[entry.variable]));
+  RECOIL_ASSERT(x.size() == scalings_.size());
+  std::vector<double> q(x.size());
+  for (std::size_t i = 0; i < q.size(); ++i) q[i] = scalings_[i].value(x[i]);
   return q;
 }
 
 std::vector<double> VariableMap::variables(std::span<const double> q) const {
-  RECOIL_ASSERT(q.size() == entries_.size());
-  std::vector<double> x(num_variables_);
-  for (std::size_t i = entries_.size(); i-- > 0;)
-    x[entries_[i].variable] = entries_[i].scaling.variable(q[i]);
+  RECOIL_ASSERT(q.size() == scalings_.size());
+  std::vector<double> x(q.size());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = scalings_[i].variable(q[i]);
   return x;
 }
 
 std::vector<double> VariableMap::product(std::span<const double> x, std::span<const double> dx) const {
-  RECOIL_ASSERT(x.size() == num_variables_ && dx.size() == num_variables_);
-  std::vector<double> dq;
-  dq.reserve(entries_.size());
-  for (const Entry& entry : entries_)
-    dq.push_back(entry.scaling.slope(x[entry.variable]) * dx[entry.variable]);
+  RECOIL_ASSERT(x.size() == scalings_.size() && dx.size() == scalings_.size());
+  std::vector<double> dq(x.size());
+  for (std::size_t i = 0; i < dq.size(); ++i) dq[i] = scalings_[i].slope(x[i]) * dx[i];
   return dq;
 }
 
 std::vector<double> VariableMap::transposed_product(std::span<const double> x,
                                                     std::span<const double> g) const {
-  RECOIL_ASSERT(x.size() == num_variables_ && g.size() == entries_.size());
-  std::vector<double> result(num_variables_, 0.0);
-  for (std::size_t i = 0; i < entries_.size(); ++i)
-    result[entries_[i].variable] += entries_[i].scaling.slope(x[entries_[i].variable]) * g[i];
+  std::vector<double> result = product(x, g);
+  // Of zeros the positive one, as in a sum.
+  for (double& value : result) value += 0.0;
   return result;
 }
 

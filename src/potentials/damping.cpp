@@ -1,16 +1,109 @@
 #include "recoil/potentials/damping.hpp"
 
 #include "potentials/cell_loop.hpp"
-#include "potentials/damping_derivatives.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/psd_projection.hpp"
-#include "recoil/potentials/elastic.hpp"
-#include "recoil/potentials/laws/endpoint_rate_damping.hpp"
-#include "recoil/potentials/laws/strain_rate_damping.hpp"
+#include "recoil/potentials/laws/damping.hpp"
+#include "recoil/potentials/laws/element_hessian.hpp"
 
 namespace recoil::potentials {
 
 namespace {
+
+// The derivatives by parameters and by the start of the step are compiled once per law, as those of the
+// elastic laws.
+
+/// The two ends of a step with damping.
+template <int dim>
+struct DampingStep {
+  std::span<const double> u, previous;
+  double dt;
+};
+
+/// y_a += factor * product(grad x, A') grad phi_a with A' = dP/dF_previous.
+template <class Law, int dim, class Product>
+void add_damping_previous(const CellPoints<dim>& points, const DampingStep<dim>& step,
+                          std::span<const double> x, double factor, std::span<double> y, Product product) {
+  using Matrix = SquareMatrix<dim>;
+  for (std::size_t k = 0; k < points.cells.size(); ++k) {
+    const LocalIndex cell = points.cells[k];
+    for (int q = 0; q < points.table.num_points; ++q) {
+      const Matrix F = Matrix::Identity() + points.gradient(cell, q, step.u);
+      const Matrix F_previous = Matrix::Identity() + points.gradient(cell, q, step.previous);
+      Tangent<dim> A;
+      Law::tangent_previous(F, F_previous, step.dt, points.constants.template at<2>(k, q), A);
+      const Matrix S = product(points.gradient(cell, q, x), A);
+      points.scatter(cell, q, factor * points.weight(cell, q) * S, y);
+    }
+  }
+}
+
+/// See Potential::add_parameter_products. F_previous changes with the rest mesh too: its term in the shape
+/// derivative is -Gu_previous' (Gp : A').
+template <class Law, int dim>
+void add_damping_parameter_products(const CellPoints<dim>& points, const DampingStep<dim>& step,
+                                    std::span<const double> p, double factor,
+                                    parameters::PhysicalGradient<dim>& g) {
+  using Matrix = SquareMatrix<dim>;
+  const std::array by_viscosity{&g.numbers(parameters::quantities::damping_shear),
+                                &g.numbers(parameters::quantities::damping_bulk)};
+  auto* by_vertex = g.rest_positions();
+  for (std::size_t k = 0; k < points.cells.size(); ++k) {
+    const LocalIndex cell = points.cells[k];
+    if (!points.is_owned(cell)) continue;
+    Matrix shape = Matrix::Zero();
+    for (int q = 0; q < points.table.num_points; ++q) {
+      const Matrix Gu = points.gradient(cell, q, step.u), F = Matrix::Identity() + Gu;
+      const Matrix Gu_previous = points.gradient(cell, q, step.previous),
+                   F_previous = Matrix::Identity() + Gu_previous;
+      const Matrix Gp = points.gradient(cell, q, p);
+      const auto viscosities = points.constants.template at<2>(k, q);
+      const double weight = factor * points.weight(cell, q);
+      const auto stresses = Law::stress_derivatives(F, F_previous, step.dt, viscosities);
+      for (std::size_t i = 0; i < stresses.size(); ++i)
+        (*by_viscosity[i])[cell] += weight * inner_product<dim>(stresses[i], Gp);
+      if (!by_vertex) continue;
+      const Matrix P = Law::first_piola(F, F_previous, step.dt, viscosities);
+      Tangent<dim> A;
+      Law::tangent(F, F_previous, step.dt, viscosities, A);
+      shape += weight * virtual_work_shape_term<dim>(P, contract<dim>(Gp, A), Gp, Gu);
+      Law::tangent_previous(F, F_previous, step.dt, viscosities, A);
+      shape -= weight * (Gu_previous.transpose() * contract<dim>(Gp, A));
+    }
+    if (by_vertex) add_cell_product<dim>(points.space, points.geometry, cell, shape, *by_vertex);
+  }
+}
+
+/// See Potential::add_parameter_tangent.
+template <class Law, int dim>
+void add_damping_parameter_tangent(const CellPoints<dim>& points, const DampingStep<dim>& step,
+                                   const parameters::PhysicalDirection<dim>& dq, double factor,
+                                   std::span<double> y) {
+  using Matrix = SquareMatrix<dim>;
+  const CellChanges<2> viscosity_changes{dq.find_numbers(parameters::quantities::damping_shear),
+                                         dq.find_numbers(parameters::quantities::damping_bulk)};
+  const auto* vertices = dq.rest_positions();
+  for (std::size_t k = 0; k < points.cells.size(); ++k) {
+    const LocalIndex cell = points.cells[k];
+    for (int q = 0; q < points.table.num_points; ++q) {
+      const Matrix Gu = points.gradient(cell, q, step.u), F = Matrix::Identity() + Gu;
+      const Matrix Gu_previous = points.gradient(cell, q, step.previous),
+                   F_previous = Matrix::Identity() + Gu_previous;
+      const auto viscosities = points.constants.template at<2>(k, q);
+      Matrix S = stress_change<dim>(Law::stress_derivatives(F, F_previous, step.dt, viscosities),
+                                    viscosity_changes, cell);
+      if (vertices) {
+        const Matrix D = cell_gradient<dim>(points.space, points.geometry, cell, *vertices);
+        Tangent<dim> A;
+        Law::tangent(F, F_previous, step.dt, viscosities, A);
+        S += stress_shape_term<dim>(Law::first_piola(F, F_previous, step.dt, viscosities), A, Gu, D);
+        Law::tangent_previous(F, F_previous, step.dt, viscosities, A);
+        S -= contract<dim>(A, Matrix(Gu_previous * D));
+      }
+      points.scatter(cell, q, factor * points.weight(cell, q) * S, y);
+    }
+  }
+}
 
 template <int dim, int order, class Law>
 class Damping final : public ElementPotential<dim> {
@@ -70,26 +163,29 @@ public:
 
   void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
                             std::span<double> y) const override {
-    add_damping_previous_product<Law>(points(), {viscosities_, u, previous_, dt_}, p, factor, y);
+    add_damping_previous<Law>(points(), step(u), p, factor, y,
+                              [](const auto& Gp, const auto& A) { return contract<dim>(Gp, A); });
   }
 
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
-    add_damping_parameter_products<Law>(points(), {viscosities_, u, previous_, dt_}, p, factor, g);
+    add_damping_parameter_products<Law>(points(), step(u), p, factor, g);
   }
 
   void add_previous_tangent(std::span<const double> u, std::span<const double> x, double factor,
                             std::span<double> y) const override {
-    add_damping_previous_tangent<Law>(points(), {viscosities_, u, previous_, dt_}, x, factor, y);
+    add_damping_previous<Law>(points(), step(u), x, factor, y,
+                              [](const auto& Gx, const auto& A) { return contract<dim>(A, Gx); });
   }
 
   void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
                              double factor, std::span<double> y) const override {
-    add_damping_parameter_tangent<Law>(points(), {viscosities_, u, previous_, dt_}, dq, factor, y);
+    add_damping_parameter_tangent<Law>(points(), step(u), dq, factor, y);
   }
 
 private:
-  CellPoints<dim> points() const { return {this->space(), *geometry_, cells_, table_}; }
+  CellPoints<dim> points() const { return {this->space(), *geometry_, cells_, table_, viscosities_}; }
+  DampingStep<dim> step(std::span<const double> u) const { return {u, previous_, dt_}; }
 
   template <class Act>
   void for_points(std::span<const double> u, Act act) const {

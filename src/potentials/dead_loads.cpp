@@ -1,10 +1,8 @@
-#include "recoil/potentials/dead_loads.hpp"
+#include "recoil/potentials/loads.hpp"
 
 #include <utility>
 
-#include "potentials/nodal_interpolation.hpp"
 #include "potentials/shape_products.hpp"
-#include "recoil/fem/reference/tabulation.hpp"
 
 namespace recoil::potentials {
 
@@ -71,11 +69,11 @@ public:
         acceleration_(std::move(acceleration)) {}
 
   void add(const StepContext& context, std::span<double> force) const override {
-    for_points(
-        context.time, false,
-        [&](LocalIndex cell, const double* basis, double weight, double density, const auto& acceleration) {
-          add_to_nodes<dim>(*space_, space_->cell_nodes(cell), basis, weight * density * acceleration, force);
-        });
+    const auto act = [&](LocalIndex cell, auto nodes, const double* basis, double weight, const auto& at) {
+      const double density = density_(cell, at);
+      add_to_nodes<dim>(*space_, nodes, basis, weight * density * acceleration_.value(cell, at), force);
+    };
+    for_mass_points(*space_, *geometry_, context.time, false, act);
   }
 
   std::vector<parameters::Quantity> quantities() const override {
@@ -88,17 +86,17 @@ public:
     auto& by_acceleration = g.vectors(parameters::quantities::acceleration);
     auto& by_density = g.numbers(parameters::quantities::density);
     auto* by_vertex = g.rest_positions();
-    for_points(
-        context.time, true,
-        [&](LocalIndex cell, const double* basis, double weight, double density, const auto& acceleration) {
-          const auto p_point = interpolate<dim>(space_->cell_nodes(cell), basis, p);
-          const double work = factor * weight * acceleration.dot(p_point);
-          by_acceleration[cell] += factor * weight * density * p_point;
-          by_density[cell] += work;
-          if (by_vertex)
-            add_cell_product<dim>(*space_, *geometry_, cell,
-                                  density * work * Eigen::Matrix<double, dim, dim>::Identity(), *by_vertex);
-        });
+    const auto act = [&](LocalIndex cell, auto nodes, const double* basis, double weight, const auto& at) {
+      const double density = density_(cell, at);
+      const Eigen::Matrix<double, dim, 1> p_point = interpolate<dim>(nodes, basis, p);
+      const double work = factor * weight * acceleration_.value(cell, at).dot(p_point);
+      by_acceleration[cell] += factor * weight * density * p_point;
+      by_density[cell] += work;
+      if (by_vertex)
+        add_cell_product<dim>(*space_, *geometry_, cell,
+                              density * work * Eigen::Matrix<double, dim, dim>::Identity(), *by_vertex);
+    };
+    for_mass_points(*space_, *geometry_, context.time, true, act);
   }
 
   void add_parameter_tangent(const StepContext& context, const parameters::PhysicalDirection<dim>& dq,
@@ -107,37 +105,18 @@ public:
     const auto* densities = dq.find_numbers(parameters::quantities::density);
     const auto* vertices = dq.rest_positions();
     if (!accelerations && !densities && !vertices) return;
-    for_points(
-        context.time, false,
-        [&](LocalIndex cell, const double* basis, double weight, double density, const auto& acceleration) {
-          double mass = densities ? (*densities)[cell] : 0;
-          if (vertices) mass += density * cell_gradient<dim>(*space_, *geometry_, cell, *vertices).trace();
-          Eigen::Matrix<double, dim, 1> force = mass * acceleration;
-          if (accelerations) force += density * (*accelerations)[cell];
-          add_to_nodes<dim>(*space_, space_->cell_nodes(cell), basis, factor * weight * force, y);
-        });
+    const auto act = [&](LocalIndex cell, auto nodes, const double* basis, double weight, const auto& at) {
+      const double density = density_(cell, at);
+      double mass = densities ? (*densities)[cell] : 0;
+      if (vertices) mass += density * cell_gradient<dim>(*space_, *geometry_, cell, *vertices).trace();
+      Eigen::Matrix<double, dim, 1> force = mass * acceleration_.value(cell, at);
+      if (accelerations) force += density * (*accelerations)[cell];
+      add_to_nodes<dim>(*space_, nodes, basis, factor * weight * force, y);
+    };
+    for_mass_points(*space_, *geometry_, context.time, false, act);
   }
 
 private:
-  /// act(cell, basis, weight on the rest mesh, density, acceleration) at the quadrature points of all local
-  /// cells or of the owned ones.
-  template <class Act>
-  void for_points(double time, bool owned_only, Act act) const {
-    for (int order = 1; order <= space_->max_order(); ++order) {
-      if (space_->cells_of_order(order).empty()) continue;
-      const auto table = fem::tabulate(space_->basis(order), fem::simplex_quadrature<dim>(2 * order));
-      for (const LocalIndex cell : space_->cells_of_order(order)) {
-        if (owned_only && cell >= space_->mesh().num_owned_cells) continue;
-        for (int q = 0; q < table.num_points; ++q) {
-          const auto point = fem::expression_point<dim>(
-              rest_position<dim>(*space_, space_->cell_nodes(cell), table.value(q)), time);
-          const double weight = geometry_->weight_factor(cell) * table.weights[q];
-          act(cell, table.value(q), weight, density_(cell, point), acceleration_.value(cell, point));
-        }
-      }
-    }
-  }
-
   const fem::FunctionSpace<dim>* space_;
   std::shared_ptr<const fem::CellGeometry<dim>> geometry_;
   Density density_;

@@ -51,7 +51,7 @@ std::unique_ptr<ElasticPotential<dim>> make_elastic(const LawInfo& law, const fe
   ElasticParts<dim> parts{space, std::move(geometry), order, std::move(cells), std::move(constants)};
   std::unique_ptr<ElasticPotential<dim>> made;
   [&]<int... group>(std::integer_sequence<int, group...>) {
-    static_cast<void>(((made = make_elastic_of_group<dim, group>(law, parts)) || ...));
+    return ((made = make_elastic_of_group<dim, group>(law, parts)) || ...);
   }
   (std::make_integer_sequence<int, num_law_groups>());
   RECOIL_ASSERT(made != nullptr);

@@ -29,7 +29,6 @@ template <class Law>
 class DerivativesOf final : public ElasticDerivatives<Law::dimension> {
   static constexpr int dim = Law::dimension;
   using Matrix = SquareMatrix<dim>;
-  using Constants = typename ElasticDerivatives<dim>::Constants;
 
 public:
   std::vector<parameters::Quantity> quantities() const override {
@@ -40,8 +39,8 @@ public:
     return result;
   }
 
-  void add_parameter_products(const CellPoints<dim>& points, const Constants& constants,
-                              std::span<const double> u, std::span<const double> p, double factor,
+  void add_parameter_products(const CellPoints<dim>& points, std::span<const double> u,
+                              std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
     const auto by_parameters = arrays_of(g);
     auto* by_vertex = g.rest_positions();
@@ -53,29 +52,29 @@ public:
         const Matrix Gu = points.gradient(cell, q, u), Gp = points.gradient(cell, q, p);
         const Matrix F = Matrix::Identity() + Gu;
         const double weight = factor * points.weight(cell, q);
-        const auto stresses = Law::stress_derivatives(F, parameters_at(constants, k, q));
+        const auto stresses = Law::stress_derivatives(F, parameters_at(points, k, q));
         for (std::size_t i = 0; i < stresses.size(); ++i)
           (*by_parameters[i])[cell] += weight * inner_product<dim>(stresses[i], Gp);
         if (!by_vertex) continue;
         Tangent<dim> A;
-        Law::tangent(F, parameters_at(constants, k, q), A);
-        shape += weight * virtual_work_shape_term<dim>(Law::first_piola(F, parameters_at(constants, k, q)),
+        Law::tangent(F, parameters_at(points, k, q), A);
+        shape += weight * virtual_work_shape_term<dim>(Law::first_piola(F, parameters_at(points, k, q)),
                                                        contract<dim>(Gp, A), Gp, Gu);
       }
       if (by_vertex) add_cell_product<dim>(points.space, points.geometry, cell, shape, *by_vertex);
     }
   }
 
-  void add_parameter_tangent(const CellPoints<dim>& points, const Constants& constants,
-                             std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
-                             double factor, std::span<double> y) const override {
+  void add_parameter_tangent(const CellPoints<dim>& points, std::span<const double> u,
+                             const parameters::PhysicalDirection<dim>& dq, double factor,
+                             std::span<double> y) const override {
     const auto changes = changes_in(dq);
     const auto* vertices = dq.rest_positions();
     for (std::size_t k = 0; k < points.cells.size(); ++k) {
       const LocalIndex cell = points.cells[k];
       for (int q = 0; q < points.table.num_points; ++q) {
         const Matrix Gu = points.gradient(cell, q, u), F = Matrix::Identity() + Gu;
-        const auto at = parameters_at(constants, k, q);
+        const auto at = parameters_at(points, k, q);
         Matrix S = stress_change<dim>(Law::stress_derivatives(F, at), changes, cell);
         if (vertices) {
           Tangent<dim> A;
@@ -88,41 +87,38 @@ public:
     }
   }
 
-  double integrate(const CellPoints<dim>& points, const Constants& constants, std::span<const double> u,
-                   const PointFunction<dim>& j, std::span<const char> selected) const override {
+  double integrate(const CellPoints<dim>& points, std::span<const double> u, const PointFunction<dim>& j,
+                   std::span<const char> selected) const override {
     double sum = 0;
     for (std::size_t k = 0; k < points.cells.size(); ++k) {
       const LocalIndex cell = points.cells[k];
       if (!points.is_owned(cell) || !is_selected(selected, cell)) continue;
       for (int q = 0; q < points.table.num_points; ++q) {
         const Matrix F = Matrix::Identity() + points.gradient(cell, q, u);
-        sum += points.weight(cell, q) * j.value(point_state<Law>(F, parameters_at(constants, k, q)));
+        sum += points.weight(cell, q) * j.value(point_state<Law>(F, parameters_at(points, k, q)));
       }
     }
     return sum;
   }
 
-  void add_integral_gradient(const CellPoints<dim>& points, const Constants& constants,
-                             std::span<const double> u, const PointFunction<dim>& j,
-                             std::span<const char> selected, double factor,
+  void add_integral_gradient(const CellPoints<dim>& points, std::span<const double> u,
+                             const PointFunction<dim>& j, std::span<const char> selected, double factor,
                              std::span<double> g) const override {
     for (std::size_t k = 0; k < points.cells.size(); ++k) {
       const LocalIndex cell = points.cells[k];
       if (!is_selected(selected, cell)) continue;
       for (int q = 0; q < points.table.num_points; ++q) {
         const Matrix F = Matrix::Identity() + points.gradient(cell, q, u);
-        const PointState<dim> point = point_state<Law>(F, parameters_at(constants, k, q));
-        const Matrix by_F =
-            total_derivative<Law>(point, j.derivatives(point), parameters_at(constants, k, q));
+        const PointState<dim> point = point_state<Law>(F, parameters_at(points, k, q));
+        const Matrix by_F = total_derivative<Law>(point, j.derivatives(point), parameters_at(points, k, q));
         points.scatter(cell, q, factor * points.weight(cell, q) * by_F, g);
       }
     }
   }
 
-  void add_integral_parameter_products(const CellPoints<dim>& points, const Constants& constants,
-                                       std::span<const double> u, const PointFunction<dim>& j,
-                                       std::span<const char> selected, double factor,
-                                       parameters::PhysicalGradient<dim>& g) const override {
+  void add_integral_parameter_products(const CellPoints<dim>& points, std::span<const double> u,
+                                       const PointFunction<dim>& j, std::span<const char> selected,
+                                       double factor, parameters::PhysicalGradient<dim>& g) const override {
     const auto by_parameters = arrays_of(g);
     auto* by_vertex = g.rest_positions();
     for (std::size_t k = 0; k < points.cells.size(); ++k) {
@@ -132,17 +128,17 @@ public:
       for (int q = 0; q < points.table.num_points; ++q) {
         const Matrix Gu = points.gradient(cell, q, u), F = Matrix::Identity() + Gu;
         const double weight = factor * points.weight(cell, q);
-        const PointState<dim> point = point_state<Law>(F, parameters_at(constants, k, q));
+        const PointState<dim> point = point_state<Law>(F, parameters_at(points, k, q));
         const auto derivatives = j.derivatives(point);
-        const auto stresses = Law::stress_derivatives(F, parameters_at(constants, k, q));
-        const auto energies = energy_derivatives<Law>(F, parameters_at(constants, k, q));
+        const auto stresses = Law::stress_derivatives(F, parameters_at(points, k, q));
+        const auto energies = energy_derivatives<Law>(F, parameters_at(points, k, q));
         for (std::size_t i = 0; i < stresses.size(); ++i)
           (*by_parameters[i])[cell] +=
               weight * (inner_product<dim>(derivatives.by_P, stresses[i]) + derivatives.by_W * energies[i]);
         if (!by_vertex) continue;
         shape += weight *
                  (j.value(point) * Matrix::Identity() -
-                  Gu.transpose() * total_derivative<Law>(point, derivatives, parameters_at(constants, k, q)));
+                  Gu.transpose() * total_derivative<Law>(point, derivatives, parameters_at(points, k, q)));
       }
       if (by_vertex) add_cell_product<dim>(points.space, points.geometry, cell, shape, *by_vertex);
     }
@@ -164,8 +160,8 @@ private:
     for (std::size_t i = 0; i < changes.size(); ++i) changes[i] = dq.find_numbers(law.parameters[i].name);
     return changes;
   }
-  static typename Law::Parameters parameters_at(const Constants& constants, std::size_t k, int point) {
-    return constants.template at<num_parameters<Law>>(k, point);
+  static typename Law::Parameters parameters_at(const CellPoints<dim>& points, std::size_t k, int point) {
+    return points.constants.template at<num_parameters<Law>>(k, point);
   }
 };
 

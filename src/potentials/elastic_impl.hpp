@@ -2,11 +2,8 @@
 
 #include <limits>
 
-#include "potentials/cell_loop.hpp"
 #include "potentials/elastic_units.hpp"
-#include "recoil/base/error.hpp"
 #include "recoil/geometry/inversion.hpp"
-#include "recoil/geometry/jacobian_positivity.hpp"
 #include "recoil/potentials/laws/all.hpp"
 #include "recoil/potentials/laws/projected_tangent.hpp"
 #include "recoil/potentials/laws/stress.hpp"
@@ -129,33 +126,33 @@ public:
 
   void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
                               parameters::PhysicalGradient<dim>& g) const override {
-    derivatives_.add_parameter_products(points(), constants_, u, p, factor, g);
+    derivatives_.add_parameter_products(points(), u, p, factor, g);
   }
 
   void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
                              double factor, std::span<double> y) const override {
-    derivatives_.add_parameter_tangent(points(), constants_, u, dq, factor, y);
+    derivatives_.add_parameter_tangent(points(), u, dq, factor, y);
   }
 
   double integrate(std::span<const double> u, const PointFunction<dim>& j,
                    std::span<const char> selected) const override {
-    return derivatives_.integrate(points(), constants_, u, j, selected);
+    return derivatives_.integrate(points(), u, j, selected);
   }
 
   void add_integral_gradient(std::span<const double> u, const PointFunction<dim>& j,
                              std::span<const char> selected, double factor,
                              std::span<double> g) const override {
-    derivatives_.add_integral_gradient(points(), constants_, u, j, selected, factor, g);
+    derivatives_.add_integral_gradient(points(), u, j, selected, factor, g);
   }
 
   void add_integral_parameter_products(std::span<const double> u, const PointFunction<dim>& j,
                                        std::span<const char> selected, double factor,
                                        parameters::PhysicalGradient<dim>& g) const override {
-    derivatives_.add_integral_parameter_products(points(), constants_, u, j, selected, factor, g);
+    derivatives_.add_integral_parameter_products(points(), u, j, selected, factor, g);
   }
 
 private:
-  CellPoints<dim> points() const { return {this->space(), *geometry_, cells_, table_}; }
+  CellPoints<dim> points() const { return {this->space(), *geometry_, cells_, table_, constants_}; }
   typename Law::Parameters constants(std::size_t k, int point) const {
     return constants_.template at<num_parameters<Law>>(k, point);
   }

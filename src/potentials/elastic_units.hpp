@@ -1,6 +1,6 @@
 #pragma once
 
-#include "potentials/cell_points.hpp"
+#include "potentials/cell_loop.hpp"
 #include "recoil/potentials/elastic.hpp"
 
 /// What the translation units of the elastic laws know of each other. Newton's loops compile in
@@ -28,33 +28,29 @@ std::unique_ptr<ElasticPotential<dim>> make_elastic_of_group(const LawInfo& law,
 template <int dim>
 class ElasticDerivatives {
 public:
-  using Constants = parameters::CellField;
   virtual ~ElasticDerivatives() = default;
   /// See Potential::quantities.
   virtual std::vector<parameters::Quantity> quantities() const = 0;
   /// See Potential::add_parameter_products.
-  virtual void add_parameter_products(const CellPoints<dim>& points, const Constants& constants,
-                                      std::span<const double> u, std::span<const double> p, double factor,
+  virtual void add_parameter_products(const CellPoints<dim>& points, std::span<const double> u,
+                                      std::span<const double> p, double factor,
                                       parameters::PhysicalGradient<dim>& g) const = 0;
   /// See Potential::add_parameter_tangent.
-  virtual void add_parameter_tangent(const CellPoints<dim>& points, const Constants& constants,
-                                     std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
-                                     double factor, std::span<double> y) const = 0;
+  virtual void add_parameter_tangent(const CellPoints<dim>& points, std::span<const double> u,
+                                     const parameters::PhysicalDirection<dim>& dq, double factor,
+                                     std::span<double> y) const = 0;
   /// See ElasticPotential::integrate.
-  virtual double integrate(const CellPoints<dim>& points, const Constants& constants,
-                           std::span<const double> u, const PointFunction<dim>& j,
-                           std::span<const char> selected) const = 0;
+  virtual double integrate(const CellPoints<dim>& points, std::span<const double> u,
+                           const PointFunction<dim>& j, std::span<const char> selected) const = 0;
   /// See ElasticPotential::add_integral_gradient.
-  virtual void add_integral_gradient(const CellPoints<dim>& points, const Constants& constants,
-                                     std::span<const double> u, const PointFunction<dim>& j,
-                                     std::span<const char> selected, double factor,
-                                     std::span<double> g) const = 0;
+  virtual void add_integral_gradient(const CellPoints<dim>& points, std::span<const double> u,
+                                     const PointFunction<dim>& j, std::span<const char> selected,
+                                     double factor, std::span<double> g) const = 0;
   /// See ElasticPotential::add_integral_parameter_products. The change of j dX through the rest mesh is
   /// (j I - Gu' dj/dF) : grad dX.
-  virtual void add_integral_parameter_products(const CellPoints<dim>& points, const Constants& constants,
-                                               std::span<const double> u, const PointFunction<dim>& j,
-                                               std::span<const char> selected, double factor,
-                                               parameters::PhysicalGradient<dim>& g) const = 0;
+  virtual void add_integral_parameter_products(const CellPoints<dim>& points, std::span<const double> u,
+                                               const PointFunction<dim>& j, std::span<const char> selected,
+                                               double factor, parameters::PhysicalGradient<dim>& g) const = 0;
 };
 
 template <int dim>

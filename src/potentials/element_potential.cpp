@@ -1,4 +1,4 @@
-#include "recoil/potentials/element_potential.hpp"
+#include "recoil/potentials/potential.hpp"
 
 namespace recoil::potentials {
 

@@ -2,20 +2,12 @@
 
 #include <algorithm>
 
-#include "potentials/nodal_interpolation.hpp"
 #include "potentials/shape_products.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/fem/dirichlet.hpp"
-#include "recoil/fem/reference/tabulation.hpp"
 
 namespace recoil::potentials {
 
 namespace {
-
-template <int dim>
-fem::Tabulation<dim> mass_table(int order) {
-  return fem::tabulate(fem::FunctionSpace<dim>::basis(order), fem::simplex_quadrature<dim>(2 * order));
-}
 
 /// p . a at a quadrature point: of the interpolated fields, or the interpolated product where the mass is
 /// lumped.
@@ -118,41 +110,21 @@ double MassMatrix<dim>::product(std::span<const double> x, std::span<const doubl
   return sum;
 }
 
-/// act(cell, nodes, basis, weight on the rest mesh, density) at the quadrature points of all local cells or
-/// of the owned ones.
-template <int dim>
-template <class Act>
-void MassMatrix<dim>::for_points(bool owned_only, Act act) const {
-  if (!density_) return;
-  const fem::FunctionSpace<dim>& space = *space_;
-  for (int order = 1; order <= space.max_order(); ++order) {
-    if (space.cells_of_order(order).empty()) continue;
-    const fem::Tabulation<dim> table = mass_table<dim>(order);
-    for (const LocalIndex cell : space.cells_of_order(order)) {
-      if (owned_only && cell >= space.mesh().num_owned_cells) continue;
-      const auto nodes = space.cell_nodes(cell);
-      for (int q = 0; q < table.num_points; ++q) {
-        const auto position = rest_position<dim>(space, nodes, table.value(q));
-        act(cell, nodes, table.value(q), geometry_->weight_factor(cell) * table.weights[q],
-            density_(cell, fem::expression_point<dim>(position, 0)));
-      }
-    }
-  }
-}
-
 template <int dim>
 void MassMatrix<dim>::add_parameter_products(std::span<const double> p, std::span<const double> a,
                                              double factor, parameters::PhysicalGradient<dim>& g) const {
   if (!density_) return;
   auto& densities = g.numbers(parameters::quantities::density);
   auto* by_vertex = g.rest_positions();
-  for_points(true, [&](LocalIndex cell, auto nodes, const double* basis, double weight, double density) {
+  const auto act = [&](LocalIndex cell, auto nodes, const double* basis, double weight, const auto& at) {
+    const double density = density_(cell, at);
     const double product = factor * weight * point_product<dim>(nodes, basis, lumping_, p, a);
     densities[cell] += product;
     if (by_vertex)
       add_cell_product<dim>(*space_, *geometry_, cell,
                             density * product * Eigen::Matrix<double, dim, dim>::Identity(), *by_vertex);
-  });
+  };
+  for_mass_points(*space_, *geometry_, 0, true, act);
 }
 
 template <int dim>
@@ -161,12 +133,14 @@ void MassMatrix<dim>::add_parameter_tangent(std::span<const double> x,
                                             std::span<double> y) const {
   const auto* densities = dq.find_numbers(parameters::quantities::density);
   const auto* vertices = dq.rest_positions();
-  if (!densities && !vertices) return;
-  for_points(false, [&](LocalIndex cell, auto nodes, const double* basis, double weight, double density) {
+  if (!density_ || (!densities && !vertices)) return;
+  const auto act = [&](LocalIndex cell, auto nodes, const double* basis, double weight, const auto& at) {
+    const double density = density_(cell, at);
     double change = densities ? (*densities)[cell] : 0;
     if (vertices) change += density * cell_gradient<dim>(*space_, *geometry_, cell, *vertices).trace();
     add_point_mass<dim>(*space_, nodes, basis, lumping_, factor * weight * change, x, y);
-  });
+  };
+  for_mass_points(*space_, *geometry_, 0, false, act);
 }
 
 template <int dim>

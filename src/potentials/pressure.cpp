@@ -1,10 +1,9 @@
-#include "recoil/potentials/pressure.hpp"
+#include "recoil/potentials/loads.hpp"
 
 #include <algorithm>
 #include <array>
 #include <map>
 
-#include "potentials/facet_loop.hpp"
 #include "potentials/shape_products.hpp"
 #include "recoil/base/error.hpp"
 

@@ -1,12 +1,6 @@
 #pragma once
 
-#include <span>
-
-#include <Eigen/Core>
-
-#include "potentials/facet_loop.hpp"
-#include "recoil/fem/cell_geometry.hpp"
-#include "recoil/fem/function_space.hpp"
+#include "potentials/quadrature_points.hpp"
 
 /// Derivatives by the rest positions of the vertices, from those by what moves with them, and the other way
 /// round: how things change when the vertices move. `vertices`: one per local mesh vertex, ghosts included.

@@ -1,8 +1,7 @@
 #include <utility>
 
-#include "potentials/nodal_interpolation.hpp"
 #include "potentials/shape_products.hpp"
-#include "recoil/potentials/dead_loads.hpp"
+#include "recoil/potentials/loads.hpp"
 
 namespace recoil::potentials {
 

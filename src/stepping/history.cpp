@@ -1,10 +1,41 @@
 #include "recoil/stepping/history.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "recoil/base/error.hpp"
 
 namespace recoil::stepping {
+
+namespace {
+
+// BDF-m over a common denominator: [Hairer, Wanner, Solving ODEs II, section V.1], scaled so that u_i has
+// coefficient 1.
+struct Fractions {
+  std::array<double, max_bdf_order> a;
+  double b, denominator;
+};
+constexpr std::array<Fractions, max_bdf_order> table{{
+    {{-1, 0, 0, 0, 0, 0}, 1, 1},
+    {{-4, 1, 0, 0, 0, 0}, 2, 3},
+    {{-18, 9, -2, 0, 0, 0}, 6, 11},
+    {{-48, 36, -16, 3, 0, 0}, 12, 25},
+    {{-300, 300, -200, 75, -12, 0}, 60, 137},
+    {{-360, 450, -400, 225, -72, 10}, 60, 147},
+}};
+
+} // namespace
+
+StepCoefficients bdf_coefficients(int order) {
+  if (order < 1 || order > max_bdf_order)
+    throw InputError("BDF order " + std::to_string(order) + " does not exist; use 1 to 6");
+  const Fractions& row = table[order - 1];
+  StepCoefficients coefficients;
+  coefficients.order = order;
+  for (std::size_t j = 0; j < row.a.size(); ++j) coefficients.a[j] = row.a[j] / row.denominator;
+  coefficients.b = row.b / row.denominator;
+  return coefficients;
+}
 
 History::History(int max_order, std::shared_ptr<const newton::Manifold> manifold)
     : manifold_(std::move(manifold)), max_order_(max_order) {
@@ -29,9 +60,7 @@ const State& History::newest() const {
   return slots_.front();
 }
 
-StepCoefficients History::next_coefficients() const {
-  return bdf_coefficients(ramp_order(max_order_, size_));
-}
+StepCoefficients History::next_coefficients() const { return bdf_coefficients(size_); }
 
 StepRecord History::next_record(GlobalIndex id, GlobalIndex nominal_step, double time, double dt,
                                 const StepCoefficients& coefficients) const {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "recoil/adjoint/reverse_sweep.hpp"
+#include "recoil/adjoint/sweeps.hpp"
 #include "support/oscillators.hpp"
 
 /// Runs of the oscillators whose sweeps are tested.

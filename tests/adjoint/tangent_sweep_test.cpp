@@ -1,4 +1,4 @@
-#include "recoil/adjoint/tangent_sweep.hpp"
+#include "recoil/adjoint/sweeps.hpp"
 
 #include <algorithm>
 #include <array>

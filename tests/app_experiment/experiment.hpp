@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/study/gradient_chain.hpp"
+#include "app/study/parameters/parameter_chains.hpp"
 #include "recoil/app/study/read_study.hpp"
 #include "support/derivatives.hpp"
 #include "support/temporary_folder.hpp"
@@ -39,7 +39,7 @@ public:
     check_study_dimensions(study_, dims);
     geometry_ = std::make_unique<DistributedGeometry<dim>>(distribute_geometry<dim>(comm_, loaded_));
     fields_ = make_parameter_fields(study_, 0, this->scene(), *geometry_);
-    for (const auto& field : fields_) start_.push_back(field.start_values());
+    for (const auto& field : fields_) start_.push_back(read_start_values(field, geometry_->mesh));
   }
 
   const parallel::Communicator& comm() const { return comm_; }

@@ -5,7 +5,7 @@
 #include "recoil/app/simulation/node_layout.hpp"
 #include "recoil/io/hdf5_file.hpp"
 #include "recoil/objectives/center_of_mass.hpp"
-#include "recoil/objectives/contact_force_norm.hpp"
+#include "recoil/objectives/forces.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
@@ -180,7 +180,7 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
 
   const auto opened =
       open_objectives<dim>({experiment.study(), 0, experiment.scene(), experiment.geometry().mesh});
-  const auto objectives = make_objectives(opened, discrete).objectives;
+  const auto objectives = Observation<dim>(opened, discrete).objectives;
   const auto& made = objectives.at(0);
   EXPECT_EQ(made->name(), type);
   const linalg::Vector u = test::rough_field(discrete.space(), 0.003, 1),
@@ -224,7 +224,7 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
       ParameterValues values = base;
       for (std::size_t i = 0; i < values[k].size(); ++i) values[k][i] += h * experiment.direction(k)[i];
       const Variant<dim> other = experiment.at(values);
-      return make_objectives(opened, *other.discrete).objectives.at(0)->value(state);
+      return Observation<dim>(opened, *other.discrete).objectives.at(0)->value(state);
     });
   }
   EXPECT_GT(std::abs(slopes[1]) + std::abs(slopes[2]) + std::abs(slopes[3]) + std::abs(slopes[5]), 0) << type;
@@ -260,7 +260,7 @@ void check_strain_gauge() {
   DiscreteScene<dim>& discrete = *variant.discrete;
   const auto opened =
       open_objectives<dim>({experiment.study(), 0, experiment.scene(), experiment.geometry().mesh});
-  const auto gauge = std::move(make_objectives(opened, discrete).objectives.at(0));
+  const auto gauge = std::move(Observation<dim>(opened, discrete).objectives.at(0));
   using Matrix = Eigen::Matrix<double, dim, dim>;
   Matrix stretch = Matrix::Identity(), turn = Matrix::Identity();
   stretch.template topLeftCorner<2, 2>() << 1.3, 0.1, 0.1, 0.8;

@@ -1,6 +1,5 @@
 #include <random>
 
-#include "app/study/tangent_chain.hpp"
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
 #include "recoil/io/hdf5_file.hpp"

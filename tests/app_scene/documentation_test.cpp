@@ -4,9 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "recoil/app/scene/scene_documentation.hpp"
 #include "recoil/app/scene/scene_keys.hpp"
-#include "recoil/app/scene/unit.hpp"
 
 namespace recoil::app {
 namespace {
@@ -22,7 +20,7 @@ TEST(Documentation, CommittedFileIsWhatTheTableSays) {
 }
 
 TEST(Documentation, EveryKeyIsExplained) {
-  for (const auto& section : scene_key_sections())
+  for (const auto& section : scene_keys().sections)
     for (const auto& key : section.keys) {
       EXPECT_FALSE(describe_types(key).empty()) << key.pattern;
       EXPECT_TRUE(key.types & (object | boolean) || *key.doc) << key.pattern;
@@ -31,7 +29,7 @@ TEST(Documentation, EveryKeyIsExplained) {
 }
 
 TEST(Documentation, DefaultsAreAllowed) {
-  for (const auto& section : scene_key_sections())
+  for (const auto& section : scene_keys().sections)
     for (const auto& key : section.keys) {
       if (!key.fallback) continue;
       const auto value = json::parse(key.fallback);
@@ -46,7 +44,7 @@ TEST(Documentation, DefaultsAreAllowed) {
 }
 
 TEST(Documentation, UnitsAreSi) {
-  for (const auto& section : scene_key_sections())
+  for (const auto& section : scene_keys().sections)
     for (const auto& key : section.keys)
       if (key.unit) {
         EXPECT_TRUE(is_si_unit(key.unit, key.unit)) << key.pattern;

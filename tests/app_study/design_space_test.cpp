@@ -23,6 +23,9 @@ Study study() {
   study.parameters = {
       parameter("E", parameters::Scaling::logarithm), parameter("friction", parameters::Scaling::linear),
       parameter("field", parameters::Scaling::multiple), parameter("nu", parameters::Scaling::linear)};
+  study.parameters[0].experiments = study.parameters[2].experiments = {0, 1};
+  study.parameters[1].experiments = {0};
+  study.parameters[3].experiments = {1};
   study.parameters[0].bounds = {10, 1000};
   study.parameters[1].bounds = {0, 1};
   study.parameters[2].scale.factor = 5;

@@ -15,11 +15,11 @@ protected:
   ~EvaluationLogOf() override { std::filesystem::remove_all(folder_); }
   void fill() {
     EvaluationLog log(folder_);
-    const EvaluationWriter first(EvaluationLog::file_of_group(folder_, 0)),
-        second(EvaluationLog::file_of_group(folder_, 1));
-    first.add(here_, 0, ExperimentValue{1.0 / 3, {0.1, 0.2}, "", 2}, 5);
-    second.add(here_, 1, ExperimentValue{0, {}, "step 3 fails", 1}, 6);
-    first.add(here_, 0, ExperimentGradient{{1e-300, -2.0 / 7}, "", 3}, 7);
+    const auto second = EvaluationLog::file_of_group(folder_, 1);
+    add_evaluation(file(), here_, 0, ExperimentValue::what, ExperimentValue{1.0 / 3, {0.1, 0.2}, "", 2}, 5);
+    add_evaluation(second, here_, 1, ExperimentValue::what, ExperimentValue{0, {}, "step 3 fails", 1}, 6);
+    add_evaluation(file(), here_, 0, ExperimentGradient::what, ExperimentGradient{{1e-300, -2.0 / 7}, "", 3},
+                   7);
   }
   std::filesystem::path file() const { return EvaluationLog::file_of_group(folder_, 0); }
 
@@ -48,7 +48,7 @@ TEST_F(EvaluationLogOf, ForgetsALineThatIsHalfWritten) {
   const EvaluationLog log(folder_);
   EXPECT_TRUE(log.find<ExperimentValue>(here_, 0));
   EXPECT_FALSE(log.find<ExperimentGradient>(here_, 0));
-  EvaluationWriter(file()).add(here_, 0, ExperimentGradient{{4}, "", 3}, 8);
+  add_evaluation(file(), here_, 0, ExperimentGradient::what, ExperimentGradient{{4}, "", 3}, 8);
   EXPECT_EQ(EvaluationLog(folder_).find<ExperimentGradient>(here_, 0)->by_values, (std::vector<double>{4}));
 }
 

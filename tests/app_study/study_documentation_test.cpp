@@ -8,8 +8,7 @@
 #include "app/study/objectives/objective_type.hpp"
 #include "app/study/parameters/parameter_kind.hpp"
 #include "app/study/study_keys.hpp"
-#include "recoil/app/scene/unit.hpp"
-#include "recoil/app/study/study_documentation.hpp"
+#include "recoil/app/study/read_study.hpp"
 
 namespace recoil::app {
 namespace {

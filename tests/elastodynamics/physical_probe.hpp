@@ -7,7 +7,6 @@
 
 #include "potentials/directions.hpp"
 #include "recoil/app/simulation/discrete_scene.hpp"
-#include "recoil/solvers/elastodynamics/sweep_directions.hpp"
 #include "recoil/solvers/elastodynamics/sweep_products.hpp"
 #include "support/derivatives.hpp"
 

@@ -8,8 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "elastodynamics/physical_probe.hpp"
-#include "recoil/adjoint/reverse_sweep.hpp"
-#include "recoil/adjoint/tangent_sweep.hpp"
+#include "recoil/adjoint/sweeps.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::app {

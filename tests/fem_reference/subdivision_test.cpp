@@ -1,5 +1,3 @@
-#include "recoil/fem/reference/subdivision.hpp"
-
 #include <algorithm>
 #include <map>
 #include <set>

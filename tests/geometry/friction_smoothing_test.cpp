@@ -1,5 +1,6 @@
 #include "recoil/geometry/friction_smoothing.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
@@ -9,6 +10,17 @@ using namespace recoil::geometry;
 namespace {
 
 constexpr double eta = 2.5e-4;
+
+/// f1 = f0': 1 for y >= eta, (2 - y/eta) y/eta below.
+double friction_f1(double y, double transition) {
+  const double ratio = std::min(y / transition, 1.0);
+  return (2.0 - ratio) * ratio;
+}
+
+/// f2 = f1'.
+double friction_f2(double y, double transition) {
+  return y >= transition ? 0.0 : 2.0 * (1.0 - y / transition) / transition;
+}
 
 double difference(double (*f)(double, double), double y) {
   const double h = 1e-4 * y;

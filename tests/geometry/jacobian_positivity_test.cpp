@@ -1,4 +1,4 @@
-#include "recoil/geometry/jacobian_positivity.hpp"
+#include "recoil/geometry/inversion.hpp"
 
 #include <algorithm>
 #include <cmath>

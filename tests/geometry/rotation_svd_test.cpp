@@ -11,6 +11,19 @@ using namespace recoil::geometry;
 
 namespace {
 
+/// dR_ij / dF_kl of the polar rotation at [dim * i + j, dim * k + l]; symmetric.
+template <int dim>
+Eigen::Matrix<double, dim * dim, dim * dim> rotation_derivative(const RotationSvd<dim>& svd) {
+  Eigen::Matrix<double, dim * dim, dim * dim> D;
+  D.setZero();
+  for (int t = 0; t < RotationSvd<dim>::num_twists; ++t) {
+    const Eigen::Matrix<double, dim, dim> transposed = svd.twist(t).transpose();
+    const Eigen::Matrix<double, dim * dim, 1> T = transposed.reshaped();
+    D.noalias() += svd.twist_stiffness(t) * T * T.transpose();
+  }
+  return D;
+}
+
 template <int dim>
 using Matrix = Eigen::Matrix<double, dim, dim>;
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recoil/inverse/binomial_schedule.hpp"
+#include "recoil/inverse/stored_states.hpp"
 
 namespace recoil::inverse {
 namespace {

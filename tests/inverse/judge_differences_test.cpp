@@ -6,8 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "recoil/inverse/judge_differences.hpp"
-#include "recoil/inverse/objective_noise.hpp"
+#include "recoil/inverse/difference_check.hpp"
 
 namespace recoil::inverse {
 namespace {

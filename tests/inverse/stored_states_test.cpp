@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "inverse/oscillator_problem.hpp"
-#include "recoil/adjoint/tangent_sweep.hpp"
+#include "recoil/adjoint/sweeps.hpp"
 #include "recoil/inverse/stored_states.hpp"
 
 namespace recoil::inverse {

@@ -4,7 +4,6 @@
 
 #include "laws/samples.hpp"
 #include "recoil/potentials/laws/all.hpp"
-#include "recoil/potentials/laws/strain_rate_damping.hpp"
 
 using namespace recoil::potentials;
 using namespace recoil::testing;
@@ -24,6 +23,15 @@ Eigen::MatrixXd contracted(const Tangent<dim>& A, const Eigen::MatrixXd& gradien
               K(dim * a + i, dim * b + k) +=
                   weight * gradients(a, j) * A(dim * i + j, dim * k + l) * gradients(b, l);
   return K;
+}
+
+/// Copies the blocks above the diagonal, transposed, below it.
+template <int dim, class Hessian>
+void mirror_blocks(Hessian&& K) {
+  const Eigen::Index num_nodes = K.rows() / dim;
+  for (Eigen::Index b = 1; b < num_nodes; ++b)
+    for (Eigen::Index a = 0; a < b; ++a)
+      K.template block<dim, dim>(dim * b, dim * a) = K.template block<dim, dim>(dim * a, dim * b).transpose();
 }
 
 // The kernel adds the upper blocks only, to what is there, and mirror_blocks completes them.
@@ -83,20 +91,4 @@ TEST(ElementHessian, EveryLaw2D) {
 
 TEST(ElementHessian, EveryLaw3D) {
   for_each_law<3>([]<class Law>() { check_law<Law>(); });
-}
-
-TEST(ElementHessian, StrainRateDamping) {
-  const auto check = [](auto dimension) {
-    constexpr int dim = decltype(dimension)::value;
-    std::mt19937 generator(3);
-    const Matrix<dim> F = Matrix<dim>::Identity() + 0.3 * random_matrix<dim>(generator);
-    const Matrix<dim> previous = F + 0.1 * random_matrix<dim>(generator);
-    Tangent<dim> A;
-    StrainRateDamping<dim>::tangent(F, previous, 0.05, {0.7, 1.3}, A);
-    check_kernel<dim>(A, [&](const auto& gradients, double weight, auto& K) {
-      StrainRateDamping<dim>::add_hessian(gradients, weight, F, previous, 0.05, {0.7, 1.3}, K);
-    });
-  };
-  check(std::integral_constant<int, 2>());
-  check(std::integral_constant<int, 3>());
 }

@@ -1,4 +1,4 @@
-#include "recoil/potentials/laws/strain_rate_damping.hpp"
+#include "recoil/potentials/laws/damping.hpp"
 
 #include <cstdio>
 #include <string>
@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "laws/samples.hpp"
-#include "recoil/potentials/laws/endpoint_rate_damping.hpp"
 #include "support/finite_difference.hpp"
 
 using namespace recoil::potentials;

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "linalg/factorization_work.hpp"
 #include "linalg/method_choice.hpp"
 
 namespace recoil {

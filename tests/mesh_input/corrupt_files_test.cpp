@@ -1,7 +1,7 @@
 #include <random>
 
 #include "mesh_input/support.hpp"
-#include "recoil/mesh/input/generate.hpp"
+#include "recoil/mesh/input/raw_mesh.hpp"
 
 namespace recoil::mesh {
 namespace {

@@ -1,7 +1,7 @@
 #include <numbers>
 
 #include "mesh_input/support.hpp"
-#include "recoil/mesh/input/generate.hpp"
+#include "recoil/mesh/input/raw_mesh.hpp"
 #include "recoil/mesh/input/transform.hpp"
 
 namespace recoil::mesh {

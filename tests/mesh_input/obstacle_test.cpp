@@ -1,5 +1,5 @@
 #include "mesh_input/support.hpp"
-#include "recoil/mesh/input/obstacle.hpp"
+#include "recoil/mesh/input/assemble_geometry.hpp"
 
 namespace recoil::mesh {
 namespace {

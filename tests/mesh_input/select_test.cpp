@@ -1,7 +1,7 @@
 #include <set>
 
 #include "mesh_input/support.hpp"
-#include "recoil/mesh/input/generate.hpp"
+#include "recoil/mesh/input/raw_mesh.hpp"
 #include "recoil/mesh/input/select.hpp"
 #include "recoil/mesh/input/transform.hpp"
 

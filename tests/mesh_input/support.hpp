@@ -12,7 +12,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/body_mesh.hpp"
 #include "recoil/mesh/input/quality.hpp"
-#include "recoil/mesh/input/read_mesh.hpp"
+#include "recoil/mesh/input/raw_mesh.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::mesh {

@@ -1,4 +1,4 @@
-#include "recoil/objectives/contact_force_norm.hpp"
+#include "recoil/objectives/forces.hpp"
 
 #include "objectives/touching.hpp"
 #include "recoil/base/error.hpp"

@@ -1,4 +1,4 @@
-#include "recoil/objectives/reaction_force.hpp"
+#include "recoil/objectives/forces.hpp"
 
 #include "objectives/touching.hpp"
 #include "recoil/base/error.hpp"

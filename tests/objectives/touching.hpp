@@ -1,7 +1,7 @@
 #pragma once
 
 #include "objectives/objective_checks.hpp"
-#include "recoil/objectives/contact_force_norm.hpp"
+#include "recoil/objectives/forces.hpp"
 
 namespace recoil::objectives {
 

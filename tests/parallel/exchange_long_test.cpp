@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "parallel/exchange_parts.hpp"
-
 namespace recoil::parallel {
 namespace {
 

@@ -5,8 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "parallel/exchange_parts.hpp"
-
 using namespace recoil;
 using namespace recoil::parallel;
 
@@ -50,7 +48,7 @@ protected:
         ++index;
       }
     }
-    const auto incoming = exchange_in_parts(comm, std::move(outgoing), part);
+    const auto incoming = exchange_bytes(comm, std::move(outgoing), part);
     std::size_t next = 0;
     for (int from = 0; from < comm.size(); ++from) {
       int index = 0;
@@ -121,7 +119,7 @@ TEST_F(Exchange, many_small_and_few_large_messages) {
   const std::size_t large = 20'000'000;
   std::vector<Message> one;
   one.push_back({next, payload(1, comm.rank(), next, 0, large)});
-  const auto received = exchange_in_parts(comm, std::move(one), 1 << 20);
+  const auto received = exchange_bytes(comm, std::move(one), 1 << 20);
   ASSERT_EQ(received.size(), 1u);
   EXPECT_TRUE(received[0].bytes == payload(1, previous, comm.rank(), 0, large));
 }

@@ -1,7 +1,6 @@
 #include "potentials/parameter_checks.hpp"
-#include "recoil/potentials/dead_loads.hpp"
+#include "recoil/potentials/loads.hpp"
 #include "recoil/potentials/mass.hpp"
-#include "recoil/potentials/pressure.hpp"
 
 namespace recoil::potentials {
 namespace {

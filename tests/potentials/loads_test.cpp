@@ -1,8 +1,7 @@
-#include "recoil/potentials/dead_loads.hpp"
+#include "recoil/potentials/loads.hpp"
 
 #include "potentials/potential_checks.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/potentials/pressure.hpp"
 
 namespace recoil::potentials {
 namespace {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "recoil/base/error.hpp"
-#include "recoil/stepping/bdf.hpp"
+#include "recoil/stepping/step_record.hpp"
 
 namespace recoil::stepping {
 namespace {
@@ -62,19 +62,8 @@ TEST(Bdf, ZeroStability) {
   }
 }
 
-TEST(Bdf, Ramp) {
-  EXPECT_EQ(ramp_order(3, 1), 1);
-  EXPECT_EQ(ramp_order(3, 2), 2);
-  EXPECT_EQ(ramp_order(3, 3), 3);
-  EXPECT_EQ(ramp_order(3, 9), 3);
-}
-
 TEST(Bdf, WrongOrders) {
-  for (const int order : {-1, 0, 7}) {
-    EXPECT_THROW(bdf_coefficients(order), InputError);
-    EXPECT_THROW(ramp_order(order, 1), InputError);
-  }
-  EXPECT_THROW(ramp_order(2, 0), InputError);
+  for (const int order : {-1, 0, 7}) EXPECT_THROW(bdf_coefficients(order), InputError);
   try {
     bdf_coefficients(7);
   } catch (const InputError& error) {

@@ -226,6 +226,8 @@ TEST_F(Oscillators, RestartAndClear) {
   history.push(3, exact_u(0), exact_v(0));
   history.push(4, exact_u(1), exact_v(1));
   EXPECT_EQ(history.next_coefficients().order, 2);
+  history.push(5, exact_u(1), exact_v(1));
+  EXPECT_EQ(history.next_coefficients().order, 2);
   history.restart();
   EXPECT_EQ(history.size(), 1);
   EXPECT_TRUE(equal_bits(history.newest().u, exact_u(1)));

@@ -11,7 +11,6 @@
 #include "recoil/parallel/communicator.hpp"
 #include "recoil/stepping/differentiable_step.hpp"
 #include "recoil/stepping/history.hpp"
-#include "recoil/stepping/tangent_step.hpp"
 
 namespace recoil::oscillators {
 

@@ -7,12 +7,12 @@
 #include <gtest/gtest.h>
 
 #include "recoil/fem/reference/tabulation.hpp"
-#include "recoil/potentials/dead_loads.hpp"
 #include "recoil/potentials/laws/fixed_corotational.hpp"
 #include "recoil/potentials/laws/linear_elasticity.hpp"
 #include "recoil/potentials/laws/mooney_rivlin.hpp"
 #include "recoil/potentials/laws/neo_hookean.hpp"
 #include "recoil/potentials/laws/saint_venant.hpp"
+#include "recoil/potentials/loads.hpp"
 #include "recoil/solvers/elastodynamics/solver.hpp"
 #include "support/box_mesh.hpp"
 

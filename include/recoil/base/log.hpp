@@ -54,10 +54,18 @@ void initialize_log(const LogOptions& options);
 
 /// One message of `level`, formatted by the caller (fmt::format, std::to_string). Not collective.
 void log_message(LogLevel level, std::string_view message, LogFields fields = {});
-void log_debug(std::string_view message, LogFields fields = {});
-void log_info(std::string_view message, LogFields fields = {});
-void log_warning(std::string_view message, LogFields fields = {});
-void log_error(std::string_view message, LogFields fields = {});
+inline void log_debug(std::string_view message, LogFields fields = {}) {
+  log_message(LogLevel::debug, message, fields);
+}
+inline void log_info(std::string_view message, LogFields fields = {}) {
+  log_message(LogLevel::info, message, fields);
+}
+inline void log_warning(std::string_view message, LogFields fields = {}) {
+  log_message(LogLevel::warning, message, fields);
+}
+inline void log_error(std::string_view message, LogFields fields = {}) {
+  log_message(LogLevel::error, message, fields);
+}
 
 /// True where a message of `level` would go somewhere: guards messages that are costly to format.
 bool log_shows(LogLevel level);

@@ -2,9 +2,11 @@
 
 #include <filesystem>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "recoil/base/folder_lock.hpp"
 #include "recoil/parallel/communicator.hpp"
 
 namespace recoil::checkpoint {
@@ -34,9 +36,6 @@ public:
   /// Opens the folder of an earlier run to continue it. @throws InputError if it is none, FileError if
   /// another job holds it. Collective.
   static RunFolder open(const parallel::Communicator& comm, const std::filesystem::path& root);
-  RunFolder(RunFolder&&) noexcept;
-  RunFolder& operator=(RunFolder&&) noexcept;
-  ~RunFolder();
 
   /// Writes the resolved scene of a new run and its checksum: from here on the folder can be continued.
   /// Collective. @throws FileError on every rank.
@@ -63,10 +62,11 @@ public:
   std::filesystem::path trajectory() const { return root_ / "trajectory"; }
 
 private:
-  struct Lock;
-  RunFolder(std::filesystem::path root, std::unique_ptr<Lock> lock);
+  explicit RunFolder(std::filesystem::path root) : root_(std::move(root)) {}
+
   std::filesystem::path root_;
-  std::unique_ptr<Lock> lock_;
+  std::optional<FolderLock> lock_; ///< on the first rank
+  bool made_folder_ = false;
 };
 
 } // namespace recoil::checkpoint

@@ -63,7 +63,7 @@ public:
   const parallel::Communicator& comm() const { return space_->comm(); }
 
   LocalIndex num_owned() const { return num_owned_; }
-  LocalIndex num_vertices() const { return static_cast<LocalIndex>(vertices_.size()); }
+  LocalIndex num_vertices() const { return vertices_.size(); }
   GlobalIndex num_obstacle_vertices_global() const { return obstacles_->num_vertices_global; }
   /// Owned vertices - first those of nodes, then those of obstacles -, then ghosts.
   const std::vector<SurfaceVertex<dim>>& vertices() const { return vertices_; }

@@ -38,7 +38,7 @@ public:
     const auto cell_nodes = space_->cell_nodes(cell);
     const std::int32_t* position = &positions_[cell_offsets_[cell]];
     const LocalIndex num_owned = space_->num_owned_nodes();
-    const int nodes = static_cast<int>(cell_nodes.size()), size = dim * nodes;
+    const int nodes = cell_nodes.size(), size = dim * nodes;
     for (int a = 0; a < nodes; ++a, position += nodes) {
       if (cell_nodes[a] >= num_owned) continue;
       for (int b = 0; b < a; ++b)

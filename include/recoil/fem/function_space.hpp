@@ -69,8 +69,6 @@ public:
     const std::size_t end = offsets_[cell + 1];
     return std::span(cell_nodes_).subspan(begin, end - begin);
   }
-  /// First entry of a cell in the concatenation of all cells' nodes.
-  std::int64_t cell_offset(LocalIndex cell) const { return offsets_[cell]; }
 
   LocalIndex num_owned_nodes() const { return layout_->num_owned; }
   LocalIndex num_nodes() const { return layout_->num_local(); }

@@ -37,10 +37,4 @@ double edge_cross_squared(const StencilPoints<3>& points);
 StencilVector<3> edge_cross_squared_gradient(const StencilPoints<3>& points);
 StencilMatrix<3> edge_cross_squared_hessian(const StencilPoints<3>& points);
 
-/// dm/dz = m' dx/dz.
-StencilVector<3> edge_edge_mollifier_gradient(const StencilPoints<3>& points, double eps);
-
-/// d2m/dz2 = m'' dx/dz (dx/dz)^T + m' d2x/dz2.
-StencilMatrix<3> edge_edge_mollifier_hessian(const StencilPoints<3>& points, double eps);
-
 } // namespace recoil::geometry

@@ -12,17 +12,7 @@ inline double friction_f0(double y, double eta) {
   return y * y * (1.0 - y / (3.0 * eta)) / eta + eta / 3.0;
 }
 
-/// f1 = f0': 1 for y >= eta, (2 - y/eta) y/eta below.
-inline double friction_f1(double y, double eta) {
-  if (y >= eta) return 1.0;
-  const double ratio = y / eta;
-  return (2.0 - ratio) * ratio;
-}
-
-/// f2 = f1': 0 for y >= eta, 2 (1 - y/eta)/eta below.
-inline double friction_f2(double y, double eta) { return y >= eta ? 0.0 : 2.0 * (1.0 - y / eta) / eta; }
-
-/// s(y) = f1(y)/y, finite everywhere: 1/y for y >= eta, (2 - y/eta)/eta below; s(0) = 2/eta.
+/// s(y) = f0'(y)/y, finite everywhere: 1/y for y >= eta, (2 - y/eta)/eta below; s(0) = 2/eta.
 inline double friction_f1_over_y(double y, double eta) { return y >= eta ? 1.0 / y : (2.0 - y / eta) / eta; }
 
 /// s'(y)/y: -1/y^3 for y >= eta, -1/(eta^2 y) below. It only ever multiplies w w^T with |w| = y, whose

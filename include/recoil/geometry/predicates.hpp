@@ -19,9 +19,6 @@ int orientation(const Eigen::Vector3d& a, const Eigen::Vector3d& b, const Eigen:
 
 /// Whether p lies on the closed segment ab.
 bool point_on_segment(const Eigen::Vector2d& p, const Eigen::Vector2d& a, const Eigen::Vector2d& b);
-/// Whether p lies in the closed triangle abc of either orientation, degenerate ones included.
-bool point_in_triangle(const Eigen::Vector2d& p, const Eigen::Vector2d& a, const Eigen::Vector2d& b,
-                       const Eigen::Vector2d& c);
 
 /// Whether the closed segments pq and ab have a common point; touching counts, lengths may be zero.
 bool segments_intersect(const Eigen::Vector2d& p, const Eigen::Vector2d& q, const Eigen::Vector2d& a,

@@ -26,8 +26,4 @@ struct RotationSvd {
 template <int dim>
 RotationSvd<dim> rotation_svd(const Eigen::Matrix<double, dim, dim>& F);
 
-/// dR_ij / dF_kl of the polar rotation at [dim * i + j, dim * k + l]; symmetric.
-template <int dim>
-Eigen::Matrix<double, dim * dim, dim * dim> rotation_derivative(const RotationSvd<dim>& svd);
-
 } // namespace recoil::geometry

@@ -23,7 +23,7 @@ public:
   explicit SimplexLattice(int order);
 
   int order() const { return order_; }
-  int size() const { return static_cast<int>(multi_indices_.size()); }
+  int size() const { return multi_indices_.size(); }
   const MultiIndex& multi_index(int point) const { return multi_indices_[point]; }
   /// The point with the multi-index `alpha`, whose entries must sum to the order.
   int index(const MultiIndex& alpha) const { return lookup_[key(alpha)]; }

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "recoil/adjoint/reverse_sweep.hpp"
-#include "recoil/adjoint/tangent_sweep.hpp"
+#include "recoil/adjoint/sweeps.hpp"
 #include "recoil/linalg/vector.hpp"
 #include "recoil/stepping/solver.hpp"
 

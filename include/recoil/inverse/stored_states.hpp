@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "recoil/adjoint/reverse_sweep.hpp"
+#include "recoil/adjoint/sweeps.hpp"
 #include "recoil/inverse/forward_problem.hpp"
 
 namespace recoil::inverse {
@@ -47,6 +47,13 @@ private:
 
 /// In how many parts a run with these records took a nominal step.
 int num_sub_steps(const std::vector<stepping::StepRecord>& records, GlobalIndex step);
+
+/// Where the next snapshot belongs when the `steps` >= 2 states after a given one are needed newest first and
+/// `snapshots` >= 1 further ones can be held: after how many steps (1 .. steps - 1), such that the number of
+/// steps repeated in all is the least [Griewank, Walther, ACM TOMS 26 (2000), algorithm 799]: with c
+/// snapshots r (steps + 1) - binomial(c + 1 + r, r - 1), r the least number with binomial(c + 1 + r, r) >
+/// steps.
+GlobalIndex binomial_split(GlobalIndex steps, GlobalIndex snapshots);
 
 /// The states of a run for its reverse sweep. What the store has is read when it is asked for, the state
 /// before ahead of time; what it has not is computed again from the last restart point before it, by the

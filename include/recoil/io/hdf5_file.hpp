@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "recoil/base/types.hpp"
@@ -20,6 +21,12 @@
 namespace recoil::io {
 
 enum class ElementType { float64, int32, int64 };
+
+/// That of double, std::int32_t or std::int64_t.
+template <class T>
+constexpr ElementType element_type = std::is_same_v<T, double>         ? ElementType::float64
+                                     : std::is_same_v<T, std::int32_t> ? ElementType::int32
+                                                                       : ElementType::int64;
 
 /// What an array in a file looks like.
 struct ArrayShape {

@@ -45,7 +45,7 @@ public:
       const PetscInt* rows = inside ? diagonal_rows : off_diagonal_rows;
       PetscScalar* values = inside ? diagonal : off_diagonal;
       const PetscInt first = rows[size * row], length = rows[size * row + 1] - first;
-      PetscScalar* target = values + first + size * static_cast<PetscInt>(inside ? position : ~position);
+      PetscScalar* target = values + first + size * PetscInt{inside ? position : ~position};
       for (int i = 0; i < size; ++i)
         for (int j = 0; j < size; ++j) target[i * length + j] += block[i * row_stride + j * column_stride];
     }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <concepts>
 #include <string>
+#include <utility>
 
 #include <petscksp.h>
 #include <petscsf.h>
@@ -35,6 +37,16 @@ using IsHandle = UniqueHandle<PetscTraits<IS, ISDestroy>>;
 using NullSpaceHandle = UniqueHandle<PetscTraits<MatNullSpace, MatNullSpaceDestroy>>;
 using ScatterHandle = UniqueHandle<PetscTraits<VecScatter, VecScatterDestroy>>;
 using StarForestHandle = UniqueHandle<PetscTraits<PetscSF, PetscSFDestroy>>;
+
+/// A size or an index as PETSc counts. @throws LibraryError where PETSc was built with indices that are too
+/// narrow for it. Not collective.
+template <std::integral Integer>
+PetscInt petsc_int(Integer number) {
+  if (!std::in_range<PetscInt>(number))
+    throw LibraryError("PETSc cannot count to " + std::to_string(number) +
+                       ": use more ranks, or a PETSc with 64-bit indices (--with-64-bit-indices)");
+  return static_cast<PetscInt>(number);
+}
 
 /// A handle of its own on an object that another one keeps too. Not collective.
 template <class Handle>

@@ -42,8 +42,8 @@ struct DistributedMesh {
   std::vector<std::string> body_names;
   Eigen::Matrix<double, dim, 1> min_corner, max_corner; ///< bounding box of all vertices [m]
 
-  LocalIndex num_cells() const { return static_cast<LocalIndex>(cells.size()); }
-  LocalIndex num_vertices() const { return static_cast<LocalIndex>(vertices.size()); }
+  LocalIndex num_cells() const { return cells.size(); }
+  LocalIndex num_vertices() const { return vertices.size(); }
 };
 
 /// How distribute() cuts the mesh.

@@ -48,7 +48,7 @@ struct DistributedObstacles {
   std::vector<std::string> names;
   std::vector<std::int32_t> surface_ids; ///< of each surface, -1 = never moves
 
-  LocalIndex num_vertices() const { return static_cast<LocalIndex>(vertices.size()); }
+  LocalIndex num_vertices() const { return vertices.size(); }
 };
 
 /// Gives every rank its share of `surfaces`, which are read on rank 0 only. Collective.

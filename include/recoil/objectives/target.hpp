@@ -8,7 +8,7 @@
 
 #include "recoil/objectives/objective.hpp"
 #include "recoil/objectives/region.hpp"
-#include "recoil/potentials/dead_loads.hpp"
+#include "recoil/potentials/loads.hpp"
 
 namespace recoil::objectives {
 

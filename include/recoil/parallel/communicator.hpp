@@ -1,13 +1,17 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <mpi.h>
 
+#include "recoil/base/error.hpp"
 #include "recoil/base/types.hpp"
 #include "recoil/base/unique_handle.hpp"
 
@@ -47,6 +51,8 @@ public:
   void barrier() const;
   void broadcast(std::span<std::byte> bytes, int root = 0) const;
   void broadcast(std::string& text, int root = 0) const;
+  /// Names without line breaks, any number.
+  void broadcast(std::vector<std::string>& names, int root = 0) const;
   /// Resizes `values` to the root's size and copies the root's entries.
   template <class T>
   void broadcast(std::vector<T>& values, int root = 0) const {
@@ -92,8 +98,25 @@ void agree(const Communicator& comm, int code, const std::string& message);
 /// returns what `work` returns. `work` must not communicate after the point where it may throw on one rank
 /// only. Collective.
 template <class Work>
-std::invoke_result_t<Work> collectively(const Communicator& comm, Work&& work);
+std::invoke_result_t<Work> collectively(const Communicator& comm, Work&& work) {
+  using Result = std::invoke_result_t<Work>;
+  static_assert(!std::is_reference_v<Result>, "return a value or a pointer");
+  constexpr bool returns_nothing = std::is_void_v<Result>;
+  std::conditional_t<returns_nothing, int, std::optional<Result>> result{};
+  int code = 0;
+  std::string message;
+  try {
+    if constexpr (returns_nothing)
+      std::forward<Work>(work)();
+    else
+      result.emplace(std::forward<Work>(work)());
+  } catch (const std::exception& error) {
+    const Failure failure = describe_failure(error, comm.rank());
+    code = static_cast<int>(failure.code);
+    message = failure.message.empty() ? "unknown error" : failure.message;
+  }
+  agree(comm, code, message);
+  if constexpr (!returns_nothing) return std::move(*result);
+}
 
 } // namespace recoil::parallel
-
-#include "recoil/parallel/detail/collectively.hpp"

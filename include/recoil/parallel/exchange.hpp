@@ -17,9 +17,10 @@ struct Message {
 
 /// Sends `outgoing` to the ranks named in it and returns what others sent here, sorted by sender: sparse
 /// neighbour exchange by the NBX algorithm [Hoefler, Siebert, Lumsdaine 2010], cost independent of the number
-/// of ranks not concerned. A rank may send to itself. Messages larger than 2 GiB are split inside.
-/// Collective.
-std::vector<Message> exchange_bytes(const Communicator& comm, std::vector<Message> outgoing);
+/// of ranks not concerned. A rank may send to itself. Messages travel in parts of `part_bytes` (> 0, at most
+/// INT_MAX, the same on all ranks). Collective.
+std::vector<Message> exchange_bytes(const Communicator& comm, std::vector<Message> outgoing,
+                                    std::size_t part_bytes = std::size_t(1) << 30);
 
 /// Typed form: `outgoing[r]` goes to rank r (size() entries; empty ones cost nothing). Returns one vector per
 /// rank. Collective.
@@ -27,9 +28,9 @@ template <class T>
 std::vector<std::vector<T>> exchange(const Communicator& comm, const std::vector<std::vector<T>>& outgoing) {
   static_assert(std::is_trivially_copyable_v<T>);
   std::vector<Message> messages;
-  for (std::size_t rank = 0; rank < outgoing.size(); ++rank) {
+  for (int rank = 0; rank < std::ssize(outgoing); ++rank) {
     if (outgoing[rank].empty()) continue;
-    Message message{static_cast<int>(rank), std::vector<std::byte>(outgoing[rank].size() * sizeof(T))};
+    Message message{rank, std::vector<std::byte>(outgoing[rank].size() * sizeof(T))};
     std::memcpy(message.bytes.data(), outgoing[rank].data(), message.bytes.size());
     messages.push_back(std::move(message));
   }

@@ -31,22 +31,18 @@ struct Scaling {
   double slope(double x) const { return form->slope(*this, x); }
 };
 
-/// The map from the variables of an optimiser to the values of all parameters: every value is a scaling of
-/// one variable, and several values may share one (tied parameters). Not collective.
+/// The map from the variables of an optimiser to the values of all parameters: every value is a scaling of a
+/// variable of its own. Not collective.
 class VariableMap {
 public:
-  /// Adds `count` values of their own variables with the same scaling; returns the number of the first value.
-  std::size_t add(const Scaling& scaling, std::size_t count);
-  /// Adds `count` values that share the variables of the values from `first` on, with their own scaling.
-  /// @pre those values exist.
-  std::size_t add_tied(const Scaling& scaling, std::size_t first, std::size_t count);
+  /// Adds `count` values with the same scaling.
+  void add(const Scaling& scaling, std::size_t count) { scalings_.resize(scalings_.size() + count, scaling); }
 
-  std::size_t num_variables() const { return num_variables_; }
-  std::size_t num_values() const { return entries_.size(); }
+  std::size_t num_variables() const { return scalings_.size(); }
 
   /// Values at the variables x.
   std::vector<double> values(std::span<const double> x) const;
-  /// Variables that give the values q; of values that share a variable the first one counts.
+  /// Variables that give the values q.
   std::vector<double> variables(std::span<const double> q) const;
   /// (dq/dx) dx at x.
   std::vector<double> product(std::span<const double> x, std::span<const double> dx) const;
@@ -54,12 +50,7 @@ public:
   std::vector<double> transposed_product(std::span<const double> x, std::span<const double> g) const;
 
 private:
-  struct Entry {
-    Scaling scaling;
-    std::size_t variable;
-  };
-  std::vector<Entry> entries_;
-  std::size_t num_variables_ = 0;
+  std::vector<Scaling> scalings_;
 };
 
 } // namespace recoil::parameters

@@ -11,8 +11,8 @@ namespace recoil::potentials {
 
 /// How strain-rate damping measures the rate over a step.
 enum class DampingRate {
-  green_difference, ///< from the difference of Green strains (laws/strain_rate_damping.hpp)
-  endpoint          ///< at the end of the step, as in PolyFEM (laws/endpoint_rate_damping.hpp)
+  green_difference, ///< from the difference of Green strains (StrainRateDamping)
+  endpoint          ///< at the end of the step, as in PolyFEM (EndpointRateDamping)
 };
 
 /// Strain-rate proportional damping over the step, sum_q w_q W_d(F, F_previous), on cells of one order with

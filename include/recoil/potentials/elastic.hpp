@@ -4,10 +4,9 @@
 #include <vector>
 
 #include "recoil/fem/cell_geometry.hpp"
-#include "recoil/fem/function_space.hpp"
 #include "recoil/parameters/cell_field.hpp"
-#include "recoil/potentials/element_potential.hpp"
 #include "recoil/potentials/laws/law.hpp"
+#include "recoil/potentials/potential.hpp"
 
 namespace recoil::potentials {
 

@@ -6,9 +6,8 @@
 
 #include "recoil/base/expression.hpp"
 #include "recoil/fem/cell_geometry.hpp"
-#include "recoil/fem/function_space.hpp"
 #include "recoil/linalg/block_matrix.hpp"
-#include "recoil/potentials/element_potential.hpp"
+#include "recoil/potentials/potential.hpp"
 
 namespace recoil::potentials {
 
@@ -53,9 +52,6 @@ public:
   const Density& density() const { return density_; }
 
 private:
-  template <class Act>
-  void for_points(bool owned_only, Act act) const;
-
   const fem::FunctionSpace<dim>* space_;
   const fem::CellGeometry<dim>* geometry_ = nullptr;
   Density density_; ///< empty: the entries depend on no parameter

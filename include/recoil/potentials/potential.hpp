@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "recoil/fem/function_space.hpp"
 #include "recoil/linalg/block_sink.hpp"
 #include "recoil/newton/objective.hpp"
 #include "recoil/parameters/physical_gradient.hpp"
@@ -87,6 +88,22 @@ public:
   /// .. d(dPhi/du)/dq dq for all of quantities() that change, at fixed u and previous displacement.
   virtual void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<dim>& dq,
                                      double factor, std::span<double> y) const = 0;
+};
+
+/// A potential whose Hessian consists of element matrices of a space.
+template <int dim>
+class ElementPotential : public Potential<dim> {
+public:
+  /// `space` must outlive it.
+  explicit ElementPotential(const fem::FunctionSpace<dim>& space) : space_(&space) {}
+
+  const fem::FunctionSpace<dim>& space() const { return *space_; }
+  /// Multiplies the element matrices one by one; nothing is assembled.
+  void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
+                           std::span<double> y) const override;
+
+private:
+  const fem::FunctionSpace<dim>* space_;
 };
 
 } // namespace recoil::potentials

@@ -13,13 +13,14 @@ struct LinearSolve {
   double relative_residual = 0;
 };
 
-/// The equations of one recorded step (StepRecord), linearised at its states: all that the reverse sweep asks
-/// of a solver. G is the gradient of the potentials of the step, K = dG/du_i at the converged state, not
-/// projected, K_- = dG/du_{p_1}. Several objectives may be swept together: the products by parameters say to
-/// whose gradient they belong. Arguments have current ghosts; results have too. Everything is collective.
-class DifferentiableStep {
+/// The equations of one recorded step (StepRecord), linearised at its states: what sweeps in both directions
+/// ask of a solver. G is the gradient of the potentials of the step, K = dG/du_i at the converged state, not
+/// projected, K_- = dG/du_{p_1}; a reverse sweep is given the products with their transposes, a
+/// tangent-linear one those with K and K_- themselves. Arguments have current ghosts; results have too.
+/// Everything is collective.
+class StepEquations {
 public:
-  virtual ~DifferentiableStep() = default;
+  virtual ~StepEquations() = default;
 
   /// Takes the step of `record` from `previous` (the state of its first predecessor) to `now`; both must live
   /// until the next call.
@@ -27,15 +28,21 @@ public:
 
   /// y = M x with the mass matrix of the run; not of a step, so it may be called before linearize().
   virtual void multiply_mass(const linalg::Vector& x, linalg::Vector& y) = 0;
-  /// Solves [M + B^2 K'] x = b (K' x = b without inertia) on the free entries; x = 0 on prescribed ones.
+  /// Solves [M + B^2 K] x = b (K x = b without inertia) on the free entries; x = 0 on prescribed ones.
   virtual LinearSolve solve(const linalg::Vector& b, linalg::Vector& x, double relative_tolerance) = 0;
+  /// y = K x on all entries, prescribed ones included.
+  virtual void multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) = 0;
+  /// y = K_- x on all entries.
+  virtual void multiply_previous(const linalg::Vector& x, linalg::Vector& y) = 0;
+};
+
+/// What the reverse sweep asks for, with K' and K_-' for K and K_-. Several objectives may be swept together:
+/// the products by parameters say to whose gradient they belong. All solves of a step come before the first
+/// product.
+class DifferentiableStep : public StepEquations {
+public:
   /// p' G over the free entries of all ranks, after linearize().
   virtual double gradient_product(const linalg::Vector& p) = 0;
-  /// y = K' x on all entries, prescribed ones included. All solves of the step come before the first product.
-  virtual void multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) = 0;
-  /// y = K_-' x on all entries.
-  virtual void multiply_previous(const linalg::Vector& x, linalg::Vector& y) = 0;
-
   /// Whether some parameter moves prescribed displacements; if not, the sweep saves their multipliers.
   virtual bool wants_prescribed_products() const = 0;
   /// Gradient of `objective` += factor * p' dG/dq at fixed states.
@@ -47,6 +54,22 @@ public:
   /// += y' dg_u/dq + z' dg_v/dq for the initial displacement and velocity.
   virtual void add_initial_products(std::size_t objective, const linalg::Vector& y,
                                     const linalg::Vector& z) = 0;
+};
+
+/// What a tangent-linear sweep asks for: the transpose of what DifferentiableStep gives. Several directions
+/// dq in the space of parameters are swept together. Products and solves come in any order: the right-hand
+/// sides need products.
+class TangentStep : public StepEquations {
+public:
+  virtual std::size_t num_directions() const = 0;
+  /// y = dG/dq dq at fixed states, on all entries.
+  virtual void parameter_tangent(std::size_t direction, linalg::Vector& y) = 0;
+  /// y = (dM/dq dq) x; not of a step.
+  virtual void mass_tangent(std::size_t direction, const linalg::Vector& x, linalg::Vector& y) = 0;
+  /// y = dg/dq dq on the prescribed entries, for the prescribed displacements g of the step; 0 elsewhere.
+  virtual void prescribed_tangent(std::size_t direction, linalg::Vector& y) = 0;
+  /// y = dg_u/dq dq and z = dg_v/dq dq of the initial displacement and velocity.
+  virtual void initial_tangent(std::size_t direction, linalg::Vector& y, linalg::Vector& z) = 0;
 };
 
 } // namespace recoil::stepping

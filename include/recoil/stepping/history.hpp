@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "recoil/newton/manifold.hpp"
-#include "recoil/stepping/bdf.hpp"
 #include "recoil/stepping/step_record.hpp"
 
 namespace recoil::stepping {
@@ -44,7 +43,9 @@ public:
   std::span<const State> states() const { return std::span(slots_).first(size_); }
   const State& newest() const;
 
-  /// Coefficients of the next step: BDF of order min(size(), max_order()). At least one state.
+  /// Coefficients of the next step: BDF of order min(size(), max_order()), which grows by one per step from a
+  /// start or restart. Starting values that are exact count as states, and so skip the ramp. @throws
+  /// InputError without a state.
   StepCoefficients next_coefficients() const;
 
   /// The record of the step that leads from here to state `id` with `coefficients`: predecessors from here,

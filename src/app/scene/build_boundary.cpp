@@ -213,11 +213,11 @@ void build_initial_conditions(const Item& root, Scene& scene) {
   conditions.acceleration = build_fields(given["acceleration"]);
   for (std::size_t i = 0; i < conditions.acceleration.size(); ++i)
     for (const Expression& component : conditions.acceleration[i].value)
-      if (!component.is_constant() || component({}) != 0)
-        given["acceleration"].items()[i]["value"].fail("must be zero: only ImplicitNewmark starts from an "
-                                                       "acceleration, and it is not built; BDF starts from "
-                                                       "`solution` and `velocity` (in PolyFEM too). Leave it "
-                                                       "out, or write a force as `gravity`, `rhs` or a load");
+      if (constant_of(component) != 0)
+        given["acceleration"].items()[i]["value"].fail(
+            "must be zero: only ImplicitNewmark starts from an acceleration, and it is not built; BDF starts "
+            "from `solution` and `velocity` (in PolyFEM too). Leave it out, or write a force as `gravity`, "
+            "`rhs` or a load");
   for (const auto& entry : given["angular_velocity"].items()) {
     AngularVelocity spin{build_region(entry), entry["value"].numbers(), std::nullopt};
     if (spin.value.size() == 2) entry["value"].fail("needs one number in 2D, three in 3D, has 2");

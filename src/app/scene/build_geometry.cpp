@@ -98,8 +98,8 @@ mesh::Generator build_generator(const Item& item) {
 void refuse_mesh_settings(const Item& plane) {
   const auto refuse_unless = [](bool is_default, const Item& item) {
     if (!is_default)
-      item.fail("has no effect on a plane, which is given by `point` and `normal`; leave it out and change "
-                "those");
+      item.fail(
+          "has no effect on a plane, which is given by `point` and `normal`; leave it out and change those");
   };
   const auto transformation = plane["transformation"];
   const auto refuse_other_than = [&](double wanted, const Item& item) {

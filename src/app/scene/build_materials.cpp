@@ -16,11 +16,6 @@ MaterialValue value_of(const Item& item) {
   return formula;
 }
 
-double constant_or(const MaterialValue& value, double otherwise) {
-  const auto* formula = std::get_if<Expression>(&value);
-  return formula && formula->is_constant() ? (*formula)({}) : otherwise;
-}
-
 /// Refuses the constants of other laws.
 void refuse_constants(const Item& entry, const std::string& type, const potentials::LawInfo& law) {
   const auto refuse = [&](const char* name) {
@@ -70,8 +65,8 @@ void build_elastic_pair(const Item& entry, const std::string& type, MaterialEntr
   for (const char* name : young ? std::array{"E", "nu"} : std::array{"lambda", "mu"})
     material.constants.push_back({name, value_of(entry[name])});
   if (young) return;
-  const double lambda = constant_or(material.constants[0].value, 1),
-               mu = constant_or(material.constants[1].value, 1e300);
+  const double lambda = constant_of(material.constants[0].value).value_or(1),
+               mu = constant_of(material.constants[1].value).value_or(1e300);
   if (!(lambda + 2 * mu / 3 > 0))
     entry["lambda"].fail("lambda + 2 mu/3 must be positive, is " + std::to_string(lambda + 2 * mu / 3));
 }

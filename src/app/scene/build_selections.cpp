@@ -24,11 +24,6 @@ const std::vector<Form>& forms() {
   return all;
 }
 
-bool belongs(const Form& form, const char* name) {
-  return std::any_of(form.keys.begin(), form.keys.end(),
-                     [&](const char* key) { return std::string(key) == name; });
-}
-
 /// The shape that an entry describes, or nullptr for a plain id. A shape is recognised by its first key.
 const Form* form_of(const Item& entry) {
   for (const auto& form : forms()) {
@@ -43,7 +38,7 @@ const Form* form_of(const Item& entry) {
 void warn_of_unused(const Item& entry, const Form* used, Scene& scene) {
   for (const char* name :
        {"threshold", "center", "radius", "p1", "p2", "axis", "position", "normal", "point", "file"})
-    if (entry.has(name) && !(used && belongs(*used, name))) {
+    if (entry.has(name) && !(used && std::ranges::count(used->keys, std::string_view(name)) > 0)) {
       if (!used) entry.fail(std::string("`") + name + "` does not make a shape by itself");
       scene.warnings.push_back(entry[name].where() + ": not looked at, the " + used->name +
                                " of this entry decides");

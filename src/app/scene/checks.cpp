@@ -1,19 +1,14 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "recoil/app/scene/build.hpp"
+#include "recoil/app/scene/read_scene.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
 namespace {
-
-template <class Value>
-bool holds(const std::vector<Value>& values, const Value& value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
 
 void check_names(const Scene& scene) {
   std::map<std::string, std::string> seen;
@@ -30,13 +25,8 @@ void check_names(const Scene& scene) {
 void check_bodies(const Scene& scene) {
   for (const auto& material : scene.materials)
     for (const auto& body : material.bodies) check_body(scene, body, material.where);
-  const auto check_region = [&](const Region& region) {
-    for (const auto& body : region.bodies) check_body(scene, body, region.where);
-  };
-  const auto& initial = scene.initial_conditions;
-  for (const auto* fields : {&initial.velocity, &initial.solution, &initial.acceleration})
-    for (const auto& field : *fields) check_region(field.region);
-  for (const auto& spin : initial.angular_velocity) check_region(spin.region);
+  for (const Region* region : scene.initial_conditions.regions())
+    for (const auto& body : region->bodies) check_body(scene, body, region->where);
 }
 
 std::set<int> obstacle_ids(const Scene& scene) {
@@ -62,13 +52,9 @@ void check_boundary_ids(const Scene& scene) {
       if (!obstacles.contains(id))
         throw InputError(entry.where, "no obstacle has the id " + std::to_string(id) +
                                           "; an obstacle gets its id from an integer `surface_selection`");
-  for (const auto& entry : conditions.neumann)
-    for (const int id : entry.ids)
-      if (id <= 0) carries_none(id, entry.where);
-  for (const auto* list : {&conditions.normal_aligned_neumann, &conditions.pressure})
-    for (const auto& entry : *list)
-      for (const int id : entry.ids)
-        if (id <= 0) carries_none(id, entry.where);
+  for (const IdUse& load : loads_on_ids(scene))
+    for (const int id : load.ids)
+      if (id <= 0) carries_none(id, load.where);
 }
 
 template <class Entry>
@@ -92,27 +78,18 @@ void check_time_reference(const Scene& scene) {
 
 /// PolyFEM has one pair of damping constants, the last that it reads, and drops it unless both are positive.
 void check_polyfem_damping(const Scene& scene) {
-  struct Pair {
-    double phi, psi;
-  };
-  const auto constant = [](const MaterialEntry& entry, const MaterialValue& value) {
-    const auto* formula = std::get_if<Expression>(&value);
-    if (formula == nullptr || !formula->is_constant())
-      throw InputError(entry.where, "with \"conventions\": \"polyfem\" `phi` and `psi` must be numbers");
-    return (*formula)({});
-  };
-  std::optional<Pair> first;
+  std::optional<std::pair<double, double>> first;
   for (const MaterialEntry& entry : scene.materials) {
-    const Pair pair{constant(entry, entry.phi), constant(entry, entry.psi)};
-    if ((pair.phi > 0) != (pair.psi > 0))
-      throw InputError(entry.where,
-                       "PolyFEM leaves damping out unless `phi` and `psi` are both positive; with "
-                       "\"conventions\": \"polyfem\" write both or neither");
-    if (!first) first = pair;
-    if (pair.phi != first->phi || pair.psi != first->psi)
-      throw InputError(entry.where,
-                       "PolyFEM has one `phi` and one `psi` for all bodies; with \"conventions\": "
-                       "\"polyfem\" write the same in every material");
+    const auto phi = constant_of(entry.phi), psi = constant_of(entry.psi);
+    if (!phi || !psi)
+      throw InputError(entry.where, "with \"conventions\": \"polyfem\" `phi` and `psi` must be numbers");
+    if ((*phi > 0) != (*psi > 0))
+      throw InputError(entry.where, "PolyFEM leaves damping out unless `phi` and `psi` are both positive; "
+                                    "with \"conventions\": \"polyfem\" write both or neither");
+    if (!first) first = {*phi, *psi};
+    if (first != std::pair(*phi, *psi))
+      throw InputError(entry.where, "PolyFEM has one `phi` and one `psi` for all bodies; with "
+                                    "\"conventions\": \"polyfem\" write the same in every material");
   }
 }
 
@@ -120,10 +97,19 @@ void check_polyfem_damping(const Scene& scene) {
 
 void check_body(const Scene& scene, const std::string& body, const std::string& where) {
   const auto bodies = deformable_names(scene);
-  if (holds(bodies, body)) return;
-  if (holds(obstacle_names(scene), body))
+  if (std::ranges::count(bodies, body) > 0) return;
+  if (std::ranges::count(obstacle_names(scene), body) > 0)
     throw InputError(where, "'" + body + "' is an obstacle, here a deformable body is meant");
   throw InputError(where, "there is no body '" + body + "'" + did_you_mean(body, bodies));
+}
+
+std::vector<IdUse> loads_on_ids(const Scene& scene) {
+  const BoundaryConditions& conditions = scene.boundary_conditions;
+  std::vector<IdUse> uses;
+  for (const TractionEntry& entry : conditions.neumann) uses.push_back({entry.ids, entry.where});
+  for (const auto* list : {&conditions.normal_aligned_neumann, &conditions.pressure})
+    for (const PressureEntry& entry : *list) uses.push_back({entry.ids, entry.where});
+  return uses;
 }
 
 void check_scene(const Scene& scene) {
@@ -146,6 +132,14 @@ void check_scene(const Scene& scene) {
             file + " (/solver/advanced/lump_mass_matrix)",
             "needs order 1, body '" + body + "' has order " + std::to_string(order_of_body(scene, body)) +
                 " (row sums of higher orders are zero or negative); set it to false or discr_order to 1");
+}
+
+void check_output_fields(const Scene& scene) {
+  if (scene.contact.enabled) return;
+  for (const auto field : scene.output.fields)
+    if (field == OutputField::contact_force || field == OutputField::friction_force)
+      throw InputError(scene.file.string() + " (/output/fields)",
+                       "contact_force and friction_force need contact: set contact/enabled to true");
 }
 
 } // namespace recoil::app

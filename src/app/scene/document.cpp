@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "app/scene/json_patch.hpp"
-#include "app/scene/parse_json.hpp"
-#include "recoil/app/scene/json_lines.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -26,12 +25,144 @@ std::string read_text(const fs::path& file, const std::string& where) {
   return text.str();
 }
 
+/// The parser's own words without its name, its numbers and what it was doing.
+std::string reason_of(const json::exception& error) {
+  std::string text = error.what();
+  if (const auto dash = text.find(" - "); dash != std::string::npos)
+    text.erase(0, dash + 3);
+  else if (const auto bracket = text.find("] "); bracket != std::string::npos)
+    text.erase(0, bracket + 2);
+  return text.size() > 160 ? text.substr(0, 160) + " .." : text;
+}
+
+/// Line and column (from 1) of a byte of a text.
+std::pair<long, long> line_and_column(const std::string& text, std::size_t byte) {
+  const std::string before = text.substr(0, byte);
+  return {1 + std::ranges::count(before, '\n'), before.size() - (before.rfind('\n') + 1) + 1};
+}
+
+/// Walks through a text once before anything is built from it; knows where it is.
+class Checker : public nlohmann::json_sax<json> {
+public:
+  /// @param name of the file, @param kind "scene" or "study", for messages.
+  Checker(const std::string& text, const std::string& name, const std::string& kind, Locations& locations)
+      : text_(text), name_(name), kind_(kind), locations_(locations) {}
+
+  /// Notes where every value stands: the line of its key, or in lists its own.
+  /// @throws InputError with file:line:column (and JSON pointer where a value is the trouble) if the text is
+  /// not valid JSON, holds a number that double precision does not, has a key twice in an object, or is
+  /// nested deeper than max_json_depth.
+  void run() {
+    counted_ = last_read_ = text_.data();
+    json::sax_parse(Reading{text_.data(), &last_read_}, Reading{text_.data() + text_.size(), nullptr}, this);
+  }
+
+  bool null() override { return value(); }
+  bool boolean(bool) override { return value(); }
+  bool number_integer(number_integer_t) override { return value(); }
+  bool number_unsigned(number_unsigned_t) override { return value(); }
+  bool number_float(number_float_t, const string_t&) override { return value(); }
+  bool string(string_t&) override { return value(); }
+  bool binary(binary_t&) override { return value(); }
+  bool start_object(std::size_t) override { return enter({"", -1}); }
+  bool end_object() override { return leave(); }
+  bool start_array(std::size_t) override { return enter({"", 0}); }
+  bool end_array() override { return leave(); }
+
+  bool key(string_t& name) override {
+    path_.back().key = name;
+    const std::string place = pointer();
+    locations_.set(place, name_, line());
+    if (!keys_.insert(place).second)
+      throw InputError(locations_.describe(place), "this key occurs twice in its object; keep one");
+    return true;
+  }
+
+  bool parse_error(std::size_t position, const std::string& token, const json::exception& error) override {
+    // The parser stands behind what it has read last.
+    const bool is_number = dynamic_cast<const json::out_of_range*>(&error) != nullptr;
+    const std::size_t read = is_number ? token.size() : 1;
+    const auto [line, column] = line_and_column(text_, position > read ? position - read : 0);
+    const std::string place = name_ + ":" + std::to_string(line) + ":" + std::to_string(column);
+    if (is_number)
+      throw InputError(place + " (" + described() + ")",
+                       "not valid JSON here: the number " + token.substr(0, 40) +
+                           (token.size() > 40 ? ".." : "") +
+                           " is too large for double precision; give one below 1.8e308");
+    throw InputError(place, "not valid JSON: " + reason_of(error));
+  }
+
+private:
+  /// The characters of the text for the parser, which does not tell how far it has come.
+  struct Reading {
+    using iterator_category = std::input_iterator_tag;
+    using value_type = char;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const char*;
+    using reference = const char&;
+    const char* at;
+    const char** last_read;
+
+    reference operator*() const { return *at; }
+    Reading& operator++() {
+      *last_read = at++;
+      return *this;
+    }
+    bool operator==(const Reading& other) const { return at == other.at; }
+  };
+  struct Level {
+    std::string key;
+    long index; ///< -1 in an object
+  };
+
+  std::string pointer() const {
+    std::string pointer;
+    for (const Level& level : path_)
+      pointer += "/" + (level.index < 0 ? escape_pointer(level.key) : std::to_string(level.index));
+    return pointer;
+  }
+  std::string described() const { return path_.empty() ? "the whole file" : pointer(); }
+  /// That of what was read last; the parser reads one character beyond a number.
+  int line() {
+    line_ += std::count(counted_, last_read_, '\n');
+    counted_ = last_read_;
+    return line_;
+  }
+  void note_place() {
+    if (path_.empty() || path_.back().index >= 0) locations_.set(pointer(), name_, line());
+  }
+  bool value() {
+    note_place();
+    return next();
+  }
+  bool next() {
+    if (!path_.empty() && path_.back().index >= 0) ++path_.back().index;
+    return true;
+  }
+  bool enter(Level level) {
+    if (std::ssize(path_) >= max_json_depth)
+      throw InputError(name_ + " (" + described() + ")", "nested deeper than any " + kind_);
+    note_place();
+    path_.push_back(std::move(level));
+    return true;
+  }
+  bool leave() {
+    path_.pop_back();
+    return next();
+  }
+
+  const std::string &text_, &name_;
+  std::string kind_;
+  Locations& locations_;
+  std::vector<Level> path_;
+  std::set<std::string> keys_;
+  const char *counted_ = nullptr, *last_read_ = nullptr;
+  int line_ = 1;
+};
+
 json parse(const std::string& text, const std::string& name, const KeyTable& table, Locations& locations) {
-  json root = parse_json(text, name, table.kind);
-  const auto scan = scan_json_lines(text);
-  for (const auto& [pointer, line] : scan.lines) locations.set(pointer, name, line);
-  if (!scan.duplicate.empty())
-    throw InputError(locations.describe(scan.duplicate), "this key occurs twice in its object; keep one");
+  Checker(text, name, table.kind, locations).run();
+  json root = json::parse(text);
   if (!root.is_object()) throw InputError(name, std::string("a ") + table.kind + " is a JSON object {..}");
   return root;
 }

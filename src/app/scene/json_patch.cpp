@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "app/scene/parse_json.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -136,7 +135,7 @@ private:
     if (parent.is_object())
       parent.erase(pointer.back());
     else
-      parent.erase(static_cast<std::size_t>(std::stoul(pointer.back())));
+      parent.erase(json::size_type{std::stoul(pointer.back())});
   }
   void transfer(json& root) const {
     const Pointer from = pointer("from");

@@ -6,6 +6,9 @@
 
 namespace recoil::app {
 
+/// Deepest nesting of a file of ours.
+constexpr int max_json_depth = 64;
+
 /// Applies the operations of a JSON Patch (RFC 6902) to `root`.
 /// @param places of the operations, below /patch.
 /// @throws InputError that names the operation and what is wrong with it: its form, a pointer to nothing, a

@@ -8,10 +8,8 @@ constexpr Key root[] = {
     {.pattern = "/common",
      .types = text,
      .doc = "Another scene, relative to this file, which this one is merged onto (RFC 7396: objects merge "
-            "key by key, lists "
-            "and scalars are replaced whole, null deletes). May be nested. Relative paths in it are resolved "
-            "against the "
-            "folder of the scene that is run."},
+            "key by key, lists and scalars are replaced whole, null deletes). May be nested. Relative paths "
+            "in it are resolved against the folder of the scene that is run."},
     {.pattern = "/patch",
      .types = list,
      .items = anything,
@@ -41,8 +39,7 @@ constexpr Key root[] = {
      .fallback = "1",
      .range = from_to(1, 4),
      .doc = "Order of the Lagrange basis for all bodies, or a list of orders per body (bodies not listed: "
-            "1). Bodies that "
-            "share a vertex need the same order."},
+            "1). Bodies that share a vertex need the same order."},
     {.pattern = "/space/discr_order/*/body", .types = text, .required = true, .doc = "Name of the body."},
     {.pattern = "/space/discr_order/*/order",
      .types = integer,
@@ -145,8 +142,7 @@ constexpr Key geometry[] = {
      .types = object,
      .fallback = "{}",
      .doc = "p' = R S p + t: scale, then rotation about the origin of the file, then translation. In 2D "
-            "third entries are "
-            "dropped."},
+            "third entries are dropped."},
     {.pattern = "/geometry/*/transformation/translation",
      .types = list,
      .items = number,
@@ -166,8 +162,7 @@ constexpr Key geometry[] = {
      .length = {0, 3},
      .unit = "m",
      .doc = "Size of the unrotated mesh per axis, instead of `scale`; missing entries are 0. A single number "
-            "has no effect "
-            "(as in PolyFEM)."},
+            "has no effect (as in PolyFEM)."},
     {.pattern = "/geometry/*/transformation/rotation",
      .types = one_or_list,
      .items = number,
@@ -179,9 +174,8 @@ constexpr Key geometry[] = {
      .types = text,
      .fallback = "\"xyz\"",
      .doc = "Axis letters: rotations about the fixed axes in the order written, entry 0 always being the x "
-            "angle; "
-            "`axis_angle` [angle, ax, ay, az]; `rotation_vector`; `quaternion` [x, y, z, w]. Case does not "
-            "matter."},
+            "angle; `axis_angle` [angle, ax, ay, az]; `rotation_vector`; `quaternion` [x, y, z, w]. Case "
+            "does not matter."},
     {.pattern = "/geometry/*/n_refs",
      .types = integer,
      .fallback = "0",
@@ -216,17 +210,13 @@ constexpr Key selection[] = {
     {.pattern = SELECTION,
      .types = integer | path | one_or_list,
      .items = object,
-     .doc =
-         "Ids of elements, boundary facets and boundary vertices: one id for all, a file, or a list of "
-         "shapes of which the "
-         "first that matches gives the id. Facets and elements are tested by their barycentre, in "
-         "transformed, refined, "
-         "undeformed coordinates. Without selection: volume ids are the physical tags of the file, facets "
-         "and vertices have "
-         "no id. Facet ids of deformable bodies must be positive to carry a boundary condition. An "
-         "entry that selects nothing is refused where a condition, a load or a material uses its id and no "
-         "other entry gives it, and a warning otherwise. An obstacle takes "
-         "one integer: its id."},
+     .doc = "Ids of elements, boundary facets and boundary vertices: one id for all, a file, or a list of "
+            "shapes of which the first that matches gives the id. Facets and elements are tested by their "
+            "barycentre, in transformed, refined, undeformed coordinates. Without selection: volume ids are "
+            "the physical tags of the file, facets and vertices have no id. Facet ids of deformable bodies "
+            "must be positive to carry a boundary condition. An entry that selects nothing is refused where "
+            "a condition, a load or a material uses its id and no other entry gives it, and a warning "
+            "otherwise. An obstacle takes one integer: its id."},
     {.pattern = SELECTION "/*/id",
      .types = integer,
      .doc = "The id that this entry gives; alone: everywhere."},
@@ -245,8 +235,7 @@ constexpr Key selection[] = {
      .types = number,
      .range = non_negative,
      .doc = "Sides of the bounding box get the ids 1 left, 2 bottom, 3 right, 4 top, 5 back, 6 front, 7 "
-            "rest, plus "
-            "`id_offset`."},
+            "rest, plus `id_offset`."},
     {.pattern = SELECTION "/*/id_offset",
      .types = integer,
      .doc = "With `threshold`: added to the ids. Alone in `volume_selection`: added to the ids of the file."},
@@ -300,14 +289,9 @@ constexpr Key selection[] = {
 
 } // namespace
 
-std::span<const Key> root_keys() {
-  static const std::vector<Key> all = complete_rows(root, "root");
-  return all;
+std::vector<KeySection> geometry_sections() {
+  return {complete_section("root", root), complete_section("geometry", geometry),
+          complete_section("selections", selection)};
 }
-std::span<const Key> geometry_keys() {
-  static const std::vector<Key> all = complete_rows(geometry, "geometry");
-  return all;
-}
-std::span<const Key> selection_keys() { return selection; }
 
 } // namespace recoil::app

@@ -1,4 +1,3 @@
-
 #include "recoil/app/scene/scene_keys.hpp"
 
 #include <algorithm>
@@ -20,9 +19,8 @@ constexpr Key materials[] = {
      .items = object,
      .fallback = "[]",
      .doc = "One object: the material of all elements (its `id` is not looked at). A list: by volume id or "
-            "body; the last "
-            "entry that names an element's body or id wins, and none may name one twice. Every deformable "
-            "element needs one."},
+            "body; the last entry that names an element's body or id wins, and none may name one twice. "
+            "Every deformable element needs one."},
     {.pattern = "/materials/*/id",
      .types = one_or_list,
      .items = integer,
@@ -138,17 +136,15 @@ constexpr Key boundary[] = {
      .types = one_or_list,
      .items = object | path,
      .fallback = "[]",
-     .doc =
-         "Total displacement from rest at the end of the step. A file name: rows of a vertex, by its number "
-         "from 0 in the meshes of all bodies one after the other, and its displacement [m] at all times; "
-         "components `nan` are free. Single points decide over files, files over facets."},
+     .doc = "Total displacement from rest at the end of the step. A file name: rows of a vertex, by its "
+            "number from 0 in the meshes of all bodies one after the other, and its displacement [m] at all "
+            "times; components `nan` are free. Single points decide over files, files over facets."},
     {.pattern = "/boundary_conditions/obstacle_displacements",
      .types = one_or_list,
      .items = object,
      .fallback = "[]",
-     .doc =
-         "The same for obstacles. One without an entry here moves by the `dirichlet_boundary` with its id, "
-         "else it rests."},
+     .doc = "The same for obstacles. One without an entry here moves by the `dirichlet_boundary` with its "
+            "id, else it rests."},
 #define PRESCRIBED "/boundary_conditions/{dirichlet_boundary,obstacle_displacements}"
     {.pattern = PRESCRIBED "/*/id",
      .types = integer | text | list,
@@ -191,8 +187,7 @@ constexpr Key boundary[] = {
      .items = object,
      .fallback = "[]",
      .doc = "Loads: traction per rest area, dead; normal traction per rest area; follower pressure per "
-            "deformed area (on closed "
-            "surfaces or surfaces with a fixed rim)."},
+            "deformed area (on closed surfaces or surfaces with a fixed rim)."},
     {.pattern =
          "/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,pressure_boundary}/*/id",
      .types = integer | list,
@@ -239,8 +234,7 @@ constexpr Key boundary[] = {
      .length = {0, 3},
      .implied = "factor 1",
      .doc = "Factor f(t) on the value: one for all components or one per component. A name alone stands for "
-            "an object with "
-            "this `type`."},
+            "an object with this `type`."},
     {.pattern = FACTOR "/*/type",
      .types = text,
      .required = true,
@@ -312,8 +306,8 @@ constexpr Key initial[] = {
      .unit = "m/s^2",
      .reason = per_component,
      .doc = "Must be zero: the first step of ImplicitEuler and BDFk is BDF1, which knows the initial "
-            "displacement and "
-            "velocity only. PolyFEM reads the key for ImplicitNewmark alone, which is not built."},
+            "displacement and velocity only. PolyFEM reads the key for ImplicitNewmark alone, which is not "
+            "built."},
     {.pattern = "/initial_conditions/angular_velocity",
      .types = one_or_list,
      .items = object,
@@ -340,8 +334,7 @@ constexpr Key time[] = {
      .types = object,
      .implied = "static: one solve, t = 1",
      .doc = "Exactly two of `tend`, `dt`, `time_steps`. tend and dt: ceil((tend-t0)/dt) steps; tend and "
-            "time_steps: dt = "
-            "(tend-t0)/time_steps. All three only if they agree to 1e-12."},
+            "time_steps: dt = (tend-t0)/time_steps. All three only if they agree to 1e-12."},
     {.pattern = "/time/t0", .member = &bound<&Scene::time, &TimeSpec::t0>, .unit = "s", .doc = "Start."},
     {.pattern = "/time/tend", .types = number, .unit = "s", .doc = "End; the last step may pass it."},
     {.pattern = "/time/dt", .types = number, .range = positive, .unit = "s", .doc = "Time step."},
@@ -353,8 +346,7 @@ constexpr Key time[] = {
      .types = text | object,
      .fallback = "\"ImplicitEuler\"",
      .doc = "`ImplicitEuler`, `BDF1` .. `BDF6` (`BDF` = `BDF1`), or {\"type\": \"BDF\", \"steps\": k}. The "
-            "order grows by one per "
-            "step at the start."},
+            "order grows by one per step at the start."},
     {.pattern = "/time/integrator/type", .types = text, .required = true, .doc = "As above."},
     {.pattern = "/time/integrator/steps",
      .types = integer,
@@ -369,27 +361,20 @@ constexpr Key time[] = {
             "giving up. Statics: as 2, 4, .. load steps, up to 6 times."},
 };
 
+std::vector<Key> material_rows() {
+  std::vector<Key> rows(std::begin(materials), std::end(materials));
+  rows.push_back(law_type());
+  rows.insert(rows.end(), std::begin(elastic_pairs), std::end(elastic_pairs));
+  std::ranges::copy(own_constants(), std::back_inserter(rows));
+  rows.insert(rows.end(), std::begin(for_all_laws), std::end(for_all_laws));
+  return rows;
+}
+
 } // namespace
 
-std::span<const Key> material_keys() {
-  static const std::vector<Key> all = [] {
-    std::vector<Key> rows(std::begin(materials), std::end(materials));
-    rows.push_back(law_type());
-    rows.insert(rows.end(), std::begin(elastic_pairs), std::end(elastic_pairs));
-    for (const Key& row : own_constants()) rows.push_back(row);
-    rows.insert(rows.end(), std::begin(for_all_laws), std::end(for_all_laws));
-    return rows;
-  }();
-  return all;
-}
-std::span<const Key> boundary_keys() {
-  static const std::vector<Key> all = complete_rows(boundary, "boundary");
-  return all;
-}
-std::span<const Key> initial_keys() { return initial; }
-std::span<const Key> time_keys() {
-  static const std::vector<Key> all = complete_rows(time, "time");
-  return all;
+std::vector<KeySection> physics_sections() {
+  return {complete_section("materials", material_rows()), complete_section("boundary_conditions", boundary),
+          complete_section("initial_conditions", initial), complete_section("time", time)};
 }
 
 } // namespace recoil::app

@@ -4,9 +4,6 @@
 namespace recoil::app {
 namespace {
 
-constexpr const char* search_only = "chosen by recoil; does not change the converged answer";
-constexpr const char* own_output = "recoil writes its own trajectory; see output/every, chunk and fields";
-
 constexpr Key contact[] = {
     {.pattern = "/contact",
      .types = object,
@@ -50,9 +47,8 @@ constexpr Key contact[] = {
      .doc = "Sliding velocity below which friction is smoothed (statics: displacement)."},
     {.pattern = "/contact/use_convergent_formulation",
      .member = &bound<&Scene::contact, &ContactSpec::use_convergent_formulation>,
-     .doc =
-         "The barrier in d instead of d^2 (`conventions` \"polyfem\": in d^2), with the three parts below; "
-         "they have no effect without it."},
+     .doc = "The barrier in d instead of d^2 (`conventions` \"polyfem\": in d^2), with the three parts "
+            "below; they have no effect without it."},
     {.pattern = "/contact/use_area_weighting",
      .member = &bound<&Scene::contact, &ContactSpec::use_area_weighting>,
      .doc = "Weighs every term with the rest area (2D: length) around its vertex or its edges. The adaptive "
@@ -94,9 +90,7 @@ constexpr Key solver[] = {
      .member = &bound<&Scene::solver, &SolverSpec::step_tolerance>,
      .range = positive,
      .doc = "`step`: stop when max|direction|/dt falls below this times the diagonal of the rest bounding "
-            "box, per "
-            "second (statics: dt = "
-            "1)."},
+            "box, per second (statics: dt = 1)."},
     {.pattern = "/solver/nonlinear/norm_type",
      .member = &bound<&Scene::solver, &SolverSpec::norm>,
      .doc = "Norm of the gradient: as in `grad_norm_tol`, or sqrt(g' g) < tol F0 L^d."},
@@ -171,8 +165,7 @@ constexpr Key output[] = {
      .doc = "Written beside displacement and velocity."},
     {.pattern = "/tests",
      .types = object,
-     .doc = "Norms of the displacement that a regression run compares with; not used "
-            "by the simulation."},
+     .doc = "Norms of the displacement that a regression run compares with; not used by the simulation."},
     {.pattern = "/tests/{err_l2,err_lp,err_linf,err_h1,err_h1_semi,err_linf_grad}",
      .types = number,
      .range = non_negative,
@@ -192,17 +185,9 @@ constexpr Key output[] = {
 
 } // namespace
 
-std::span<const Key> contact_keys() {
-  static const std::vector<Key> all = complete_rows(contact, "contact");
-  return all;
-}
-std::span<const Key> solver_keys() {
-  static const std::vector<Key> all = complete_rows(solver, "solver");
-  return all;
-}
-std::span<const Key> output_keys() {
-  static const std::vector<Key> all = complete_rows(output, "output");
-  return all;
+std::vector<KeySection> solver_sections() {
+  return {complete_section("contact", contact), complete_section("solver", solver),
+          complete_section("output", output)};
 }
 
 } // namespace recoil::app

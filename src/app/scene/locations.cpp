@@ -4,6 +4,19 @@
 
 namespace recoil::app {
 
+std::string escape_pointer(const std::string& key) {
+  std::string escaped;
+  for (const char c : key) {
+    if (c == '~')
+      escaped += "~0";
+    else if (c == '/')
+      escaped += "~1";
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
 void Locations::erase(const std::string& pointer) {
   places_.erase(pointer);
   const auto below = pointer + "/";
@@ -48,11 +61,6 @@ std::string Locations::describe(const std::string& pointer) const {
   const auto* place = nearest(written);
   const auto shown = written.empty() ? "the whole file" : written;
   return place ? place->file + ":" + std::to_string(place->line) + " (" + shown + ")" : shown;
-}
-
-std::string Locations::file_of(const std::string& pointer) const {
-  const auto* place = nearest(as_written(pointer));
-  return place ? place->file : "";
 }
 
 std::string Locations::to_text() const {

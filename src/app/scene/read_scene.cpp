@@ -3,7 +3,6 @@
 #include "recoil/app/scene/bound_member.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/scene/document.hpp"
-#include "recoil/app/scene/resolve.hpp"
 #include "recoil/app/scene/scene_keys.hpp"
 #include "recoil/base/error.hpp"
 

@@ -1,11 +1,8 @@
-#include "recoil/app/scene/resolve.hpp"
-
 #include <cmath>
 #include <cstdint>
 #include <optional>
 
-#include "recoil/app/scene/json_lines.hpp"
-#include "recoil/app/scene/unit.hpp"
+#include "recoil/app/scene/document.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/expression.hpp"
 #include "recoil/base/suggest.hpp"

@@ -45,6 +45,31 @@ double evaluate_list(const Entry& entry, const std::vector<Expression>& per_time
 
 } // namespace
 
+double TimeFactor::operator()(double t) const {
+  switch (kind) {
+  case Kind::none:
+    return 1;
+  case Kind::linear:
+    return t;
+  case Kind::linear_ramp:
+    return std::min(std::max(t - from, 0.0), to - from);
+  case Kind::piecewise_constant:
+  case Kind::piecewise_linear:
+    break;
+  }
+  if (t < points.front()) return values.front();
+  if (t >= points.back()) return values.back();
+  const std::size_t next = std::ranges::upper_bound(points, t) - points.begin(), last = next - 1;
+  if (kind == Kind::piecewise_constant) return values[last];
+  const double part = (t - points[last]) / (points[next] - points[last]);
+  return values[last] + part * (values[next] - values[last]);
+}
+
+double time_factor(const std::vector<TimeFactor>& factors, int c, double t) {
+  if (factors.empty()) return 1;
+  return factors.size() == 1 ? factors.front()(t) : factors[c](t);
+}
+
 bool DirichletEntry::is_listed(double t) const { return lists(time_reference, t); }
 
 double DirichletEntry::evaluate(int c, const ExpressionPoint& point) const {
@@ -64,13 +89,26 @@ std::vector<Expression> PressureEntry::formulas() const {
   return per_time.empty() ? std::vector<Expression>{value} : per_time;
 }
 
+std::optional<double> constant_of(const MaterialValue& value) {
+  const auto* formula = std::get_if<Expression>(&value);
+  return formula && formula->is_constant() ? std::optional((*formula)({})) : std::nullopt;
+}
+
+std::vector<const Region*> InitialConditions::regions() const {
+  std::vector<const Region*> all;
+  for (const auto* fields : {&velocity, &solution, &acceleration})
+    for (const InitialField& field : *fields) all.push_back(&field.region);
+  for (const AngularVelocity& spin : angular_velocity) all.push_back(&spin.region);
+  return all;
+}
+
 int find_material_index(const Scene& scene, const std::string& body, int volume_id) {
-  for (std::size_t i = scene.materials.size(); i-- > 0;) {
-    const auto& material = scene.materials[i];
-    if (material.everywhere || holds(material.ids, volume_id) || holds(material.bodies, body))
-      return static_cast<int>(i);
+  int index = scene.materials.size();
+  while (--index >= 0) {
+    const MaterialEntry& material = scene.materials[index];
+    if (material.everywhere || holds(material.ids, volume_id) || holds(material.bodies, body)) break;
   }
-  return -1;
+  return index;
 }
 
 const MaterialValue* MaterialEntry::find(std::string_view name) const {

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "recoil/app/scene/build.hpp"
 #include "recoil/app/scene/read_scene.hpp"
 #include "recoil/base/error.hpp"
 
@@ -18,11 +19,10 @@ std::string list_ids(const std::set<int>& ids) {
 template <class Component, class IsZero>
 void cut(std::vector<Component>& components, int dim, const std::string& where, const char* what,
          IsZero is_zero) {
-  const int size = components.size();
-  if (size < dim)
+  if (std::ssize(components) < dim)
     throw InputError(where, std::string(what) + " needs " + std::to_string(dim) + " components in " +
-                                std::to_string(dim) + "D, has " + std::to_string(size));
-  while (static_cast<int>(components.size()) > dim) {
+                                std::to_string(dim) + "D, has " + std::to_string(components.size()));
+  while (std::ssize(components) > dim) {
     if (!is_zero(components.back()))
       throw InputError(where,
                        std::string(what) + " has a third component that is not zero, but the mesh is 2D");
@@ -30,22 +30,16 @@ void cut(std::vector<Component>& components, int dim, const std::string& where, 
   }
 }
 
-bool is_zero(const Expression& value) { return value.is_constant() && value({}) == 0; }
-bool is_zero_value(const MaterialValue& value) {
-  const auto* formula = std::get_if<Expression>(&value);
-  return formula != nullptr && is_zero(*formula);
-}
-bool is_zero_number(double value) { return value == 0; }
-bool is_zero_component(const ComponentValue& value) {
-  const auto zero =
-      std::all_of(value.per_time.begin(), value.per_time.end(), is_zero) && is_zero(value.value);
-  return zero || !value.constrained;
+bool is_zero_value(const MaterialValue& value) { return constant_of(value) == 0; }
+bool is_zero_component(const ComponentValue& component) {
+  return !component.constrained ||
+         (std::ranges::all_of(component.per_time, is_zero_value) && is_zero_value(component.value));
 }
 
 void cut_initial_conditions(InitialConditions& initial, int dim) {
   for (auto* fields : {&initial.velocity, &initial.solution, &initial.acceleration})
     for (auto& field : *fields)
-      if (!field.nodes) cut(field.value, dim, field.region.where, "`value`", is_zero);
+      if (!field.nodes) cut(field.value, dim, field.region.where, "`value`", is_zero_value);
   for (const auto& spin : initial.angular_velocity) {
     const std::size_t expected = dim == 2 ? 1 : 3;
     if (spin.value.size() != expected)
@@ -96,57 +90,57 @@ void check_materials(const Scene& scene, const mesh::SimplexMesh& mesh, const Me
                              " have no material; add an entry with this `id` or with `body`");
 }
 
-void check_surface_ids(const std::vector<int>& wanted, const std::string& where, const MeshIds& ids,
-                       bool points) {
-  for (const int id : wanted) {
+void check_surface_ids(const IdUse& use, const MeshIds& ids, bool points) {
+  for (const int id : use.ids) {
     if (ids.surface.contains(id) || (points && (ids.point.contains(id) || ids.obstacle.contains(id))))
       continue;
-    throw InputError(where, "no facet has the surface id " + std::to_string(id) + "; ids in this scene: " +
-                                list_ids(ids.surface) + ". A `surface_selection` gives ids");
+    throw InputError(use.where, "no facet has the surface id " + std::to_string(id) +
+                                    "; ids in this scene: " + list_ids(ids.surface) +
+                                    ". A `surface_selection` gives ids");
   }
 }
 
-/// Where the scene uses a surface id (or a point id) of deformable bodies; empty if nowhere.
-std::string user_of_surface_id(const Scene& scene, int id, bool points) {
-  const auto& conditions = scene.boundary_conditions;
-  const auto uses = [id](const auto& entry) { return std::ranges::count(entry.ids, id) > 0; };
-  for (const auto& entry : conditions.dirichlet)
-    if (uses(entry)) return entry.where;
-  if (points) return "";
-  for (const auto& entry : conditions.neumann)
-    if (uses(entry)) return entry.where;
-  for (const auto* list : {&conditions.normal_aligned_neumann, &conditions.pressure})
-    for (const auto& entry : *list)
-      if (uses(entry)) return entry.where;
-  return "";
+std::vector<IdUse> prescribed_on_ids(const Scene& scene) {
+  std::vector<IdUse> uses;
+  for (const auto& entry : scene.boundary_conditions.dirichlet) uses.push_back({entry.ids, entry.where});
+  return uses;
 }
 
-std::string user_of_volume_id(const Scene& scene, int id) {
-  const auto uses = [id](const auto& entry) { return std::ranges::count(entry.ids, id) > 0; };
-  for (const auto& material : scene.materials)
-    if (uses(material)) return material.where;
-  const auto& initial = scene.initial_conditions;
-  for (const auto* fields : {&initial.velocity, &initial.solution, &initial.acceleration})
-    for (const auto& field : *fields)
-      if (uses(field.region)) return field.region.where;
-  for (const auto& spin : initial.angular_velocity)
-    if (uses(spin.region)) return spin.region.where;
-  return "";
+/// Of volume ids.
+std::vector<IdUse> regions_by_ids(const Scene& scene) {
+  std::vector<IdUse> uses;
+  for (const Region* region : scene.initial_conditions.regions())
+    uses.push_back({region->ids, region->where});
+  return uses;
+}
+
+/// Where the scene uses an id that a selection of this kind gives; empty if nowhere.
+std::string user_of_id(const Scene& scene, int id, mesh::EmptySelection::Kind kind) {
+  using Kind = mesh::EmptySelection::Kind;
+  std::vector<IdUse> uses;
+  if (kind == Kind::volume) {
+    for (const MaterialEntry& material : scene.materials) uses.push_back({material.ids, material.where});
+    std::ranges::copy(regions_by_ids(scene), std::back_inserter(uses));
+  } else {
+    std::ranges::copy(prescribed_on_ids(scene), std::back_inserter(uses));
+    if (kind != Kind::point) std::ranges::copy(loads_on_ids(scene), std::back_inserter(uses));
+  }
+  const auto found =
+      std::ranges::find_if(uses, [id](const IdUse& use) { return std::ranges::count(use.ids, id) > 0; });
+  return found == uses.end() ? "" : found->where;
 }
 
 /// A selection of nothing is a mistake where something uses its id and no other gives it.
 void check_empty_selections(Scene& scene, const MeshIds& ids,
                             std::span<const mesh::EmptySelection> selections) {
-  using Kind = mesh::EmptySelection::Kind;
   for (const mesh::EmptySelection& selection : selections) {
     for (const int id : selection.ids) {
-      const bool volume = selection.kind == Kind::volume;
       const bool given =
-          volume ? ids.volume.contains(id)
-                 : ids.surface.contains(id) || ids.point.contains(id) || ids.obstacle.contains(id);
+          selection.kind == mesh::EmptySelection::Kind::volume
+              ? ids.volume.contains(id)
+              : ids.surface.contains(id) || ids.point.contains(id) || ids.obstacle.contains(id);
       if (given) continue;
-      const std::string user = volume ? user_of_volume_id(scene, id)
-                                      : user_of_surface_id(scene, id, selection.kind == Kind::point);
+      const std::string user = user_of_id(scene, id, selection.kind);
       if (!user.empty())
         throw InputError(selection.where,
                          selection.message + "; " + user + " uses its id " + std::to_string(id));
@@ -155,26 +149,11 @@ void check_empty_selections(Scene& scene, const MeshIds& ids,
   }
 }
 
-void check_boundary_ids(const Scene& scene, const MeshIds& ids) {
-  const auto& conditions = scene.boundary_conditions;
-  for (const auto& entry : conditions.dirichlet) check_surface_ids(entry.ids, entry.where, ids, true);
-  for (const auto& entry : conditions.neumann) check_surface_ids(entry.ids, entry.where, ids, false);
-  for (const auto& entry : conditions.normal_aligned_neumann)
-    check_surface_ids(entry.ids, entry.where, ids, false);
-  for (const auto& entry : conditions.pressure) check_surface_ids(entry.ids, entry.where, ids, false);
-}
-
-void check_volume_ids(const Scene& scene, const MeshIds& ids) {
-  const auto check = [&](const Region& region) {
-    for (const int id : region.ids)
-      if (!ids.volume.contains(id))
-        throw InputError(region.where, "no element has the volume id " + std::to_string(id) +
-                                           "; ids in this scene: " + list_ids(ids.volume));
-  };
-  const auto& initial = scene.initial_conditions;
-  for (const auto* fields : {&initial.velocity, &initial.solution, &initial.acceleration})
-    for (const auto& field : *fields) check(field.region);
-  for (const auto& spin : initial.angular_velocity) check(spin.region);
+void check_volume_ids(const IdUse& use, const MeshIds& ids) {
+  for (const int id : use.ids)
+    if (!ids.volume.contains(id))
+      throw InputError(use.where, "no element has the volume id " + std::to_string(id) +
+                                      "; ids in this scene: " + list_ids(ids.volume));
 }
 
 void check_orders(const Scene& scene, const mesh::SimplexMesh& mesh) {
@@ -201,11 +180,11 @@ void set_dimension(Scene& scene, int dim) {
   auto& conditions = scene.boundary_conditions;
   const auto root = scene.file.string();
   cut(conditions.rhs, dim, root + " (/boundary_conditions/rhs)", "`rhs`", is_zero_value);
-  cut(scene.gravity, dim, root + " (/gravity)", "`gravity`", is_zero_number);
+  cut(scene.gravity, dim, root + " (/gravity)", "`gravity`", is_zero_value);
   for (auto* list : {&conditions.dirichlet, &conditions.obstacle_displacements})
     for (auto& entry : *list)
       if (entry.node_file.empty()) cut(entry.value, dim, entry.where, "`value`", is_zero_component);
-  for (auto& entry : conditions.neumann) cut(entry.value, dim, entry.where, "`value`", is_zero);
+  for (auto& entry : conditions.neumann) cut(entry.value, dim, entry.where, "`value`", is_zero_value);
   cut_initial_conditions(scene.initial_conditions, dim);
 }
 
@@ -216,8 +195,9 @@ void validate_against_mesh(Scene& scene, const mesh::SimplexMesh& mesh,
   const auto ids = collect_ids(mesh, obstacles);
   check_empty_selections(scene, ids, empty_selections);
   check_materials(scene, mesh, ids);
-  check_boundary_ids(scene, ids);
-  check_volume_ids(scene, ids);
+  for (const IdUse& use : prescribed_on_ids(scene)) check_surface_ids(use, ids, true);
+  for (const IdUse& use : loads_on_ids(scene)) check_surface_ids(use, ids, false);
+  for (const IdUse& use : regions_by_ids(scene)) check_volume_ids(use, ids);
   check_orders(scene, mesh);
 }
 

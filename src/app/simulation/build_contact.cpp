@@ -53,7 +53,8 @@ std::map<std::string, std::int32_t> body_numbers(const Scene& scene, const std::
                                                  const std::vector<std::string>& obstacles) {
   std::map<std::string, std::int32_t> numbers;
   const auto add = [&](const std::string& name) {
-    numbers.emplace(name, static_cast<std::int32_t>(numbers.size()));
+    const std::int32_t number = numbers.size();
+    numbers.emplace(name, number);
   };
   for (const std::string& name : bodies) add(name);
   for (const std::string& name : obstacles) add(name);
@@ -106,13 +107,12 @@ void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat,
   }
   shortest = surface.comm().min(shortest);
   if (shortest < dhat)
-    log_warning(
-        fmt::format("contact/dhat is {:g} m, more than the shortest edge of the surface ({:g} m): parts "
-                    "of one body may press on each other at rest{}",
-                    dhat, shortest,
-                    dim == 3 && form.inclusion_exclusion
-                        ? "; use_improved_max_operator may take away more than edges push"
-                        : ""));
+    log_warning(fmt::format("contact/dhat is {:g} m, more than the shortest edge of the surface ({:g} m): "
+                            "parts of one body may press on each other at rest{}",
+                            dhat, shortest,
+                            dim == 3 && form.inclusion_exclusion
+                                ? "; use_improved_max_operator may take away more than edges push"
+                                : ""));
 }
 
 } // namespace

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include "app/simulation/build_loads.hpp"
-#include "app/simulation/nodal_values.hpp"
 #include "recoil/app/simulation/build_contact.hpp"
 #include "recoil/app/simulation/conventions.hpp"
 #include "recoil/app/simulation/materials.hpp"
-#include "recoil/app/simulation/require_finite.hpp"
-#include "recoil/fem/reference/quadrature.hpp"
+#include "recoil/app/simulation/scene_values.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/potentials/loads.hpp"
 
 namespace recoil::app {
 
@@ -38,92 +36,109 @@ std::vector<fem::DirichletCondition> dirichlet_conditions(const Scene& scene) {
 /// brings eight digits: the tolerances of the scene are met by this factor better.
 constexpr double tighter = 1e-1;
 
-/// Calls act(node) for the owned nodes of the region's cells, cells by ascending input id (so the last one
-/// decides).
-template <int dim, class Act>
-void on_region_nodes(const Region& region, const fem::FunctionSpace<dim>& space, Act act) {
-  const auto& mesh = space.mesh();
-  std::vector<std::size_t> cells(mesh.cells.size());
-  std::iota(cells.begin(), cells.end(), std::size_t{0});
-  std::sort(cells.begin(), cells.end(), [&](auto a, auto b) { return mesh.cell_ids[a] < mesh.cell_ids[b]; });
-  for (const std::size_t cell : cells) {
-    if (!contains(region, mesh.body_names[mesh.cell_body[cell]], mesh.cell_volume_id[cell])) continue;
-    for (const LocalIndex node : space.cell_nodes(static_cast<LocalIndex>(cell)))
-      if (node < space.num_owned_nodes()) act(node);
-  }
+bool depends_on_time(const MaterialValue& value) {
+  const auto* formula = std::get_if<Expression>(&value);
+  return formula != nullptr && formula->depends_on_time();
 }
 
+/// gravity - rhs, or what stands in for it; empty value if it is zero everywhere.
 template <int dim>
-void sample_formulas(const InitialField& field, const fem::FunctionSpace<dim>& space,
-                     linalg::Vector& values) {
-  auto entries = values.write_owned();
-  parallel::collectively(space.comm(), [&] {
-    on_region_nodes(field.region, space, [&](LocalIndex node) {
-      const auto point = fem::expression_point<dim>(space.node_positions()[node], 0);
-      for (int i = 0; i < dim; ++i)
-        entries[node * dim + i] =
-            require_finite(field.value[i](point), field.region.where, "initial value", i, point);
-    });
-  });
-}
-
-template <int dim>
-void sample(const std::vector<InitialField>& fields, const fem::FunctionSpace<dim>& space,
-            linalg::Vector& values) {
-  for (const InitialField& field : fields) {
-    if (!field.nodes) {
-      sample_formulas(field, space, values);
-      continue;
+potentials::AccelerationField<dim>
+acceleration_field(const Scene& scene, const fem::FunctionSpace<dim>& space, const CellOverrides& overrides) {
+  const auto& rhs = scene.boundary_conditions.rhs;
+  const auto& gravity = scene.gravity;
+  potentials::AccelerationField<dim> field;
+  if (std::ranges::all_of(rhs, [](const MaterialValue& value) { return constant_of(value) == 0; }) &&
+      std::ranges::all_of(gravity, [](double g) { return g == 0; }) && !overrides.has(acceleration(0)))
+    return field;
+  field.time_dependent = std::ranges::any_of(rhs, depends_on_time);
+  auto values = std::make_shared<MaterialValues<dim>>(space.mesh());
+  field.value = [&rhs, &gravity, &overrides, values,
+                 where = scene.file.string() + " (/boundary_conditions/rhs)"](LocalIndex cell,
+                                                                              const ExpressionPoint& point) {
+    Eigen::Matrix<double, dim, 1> value = Eigen::Matrix<double, dim, 1>::Zero();
+    for (int i = 0; i < dim; ++i) {
+      double& component = value[i];
+      if (const auto given = overrides.find(acceleration(i), cell)) {
+        component = *given;
+        continue;
+      }
+      if (i < std::ssize(gravity)) component += gravity[i];
+      // PolyFEM's sign: the force density is -rho rhs.
+      if (i < std::ssize(rhs))
+        component -= require_finite(values->at(rhs[i], cell, point, where), where, "acceleration", i, point);
     }
-    const std::vector<double> rows = read_nodal_values(*field.nodes, field.region.where, space);
-    auto entries = values.write_owned();
-    on_region_nodes(field.region, space, [&](LocalIndex node) {
-      const auto row = std::span(rows).subspan(std::size_t(node) * dim, dim);
-      if (!std::isnan(row[0])) std::ranges::copy(row, entries.begin() + std::ptrdiff_t(node) * dim);
-    });
-  }
+    return value;
+  };
+  return field;
+}
+
+potentials::FacetSelection facets_of(bool all, const std::vector<int>& ids) {
+  return {all, std::vector<std::int32_t>(ids.begin(), ids.end())};
 }
 
 template <int dim>
-Eigen::Vector3d centre_of_mass(const Region& region, const fem::FunctionSpace<dim>& space,
-                               const fem::CellGeometry<dim>& geometry, const potentials::Density& density) {
-  const auto& mesh = space.mesh();
-  const auto rule = fem::simplex_quadrature<dim>(2);
-  std::array<double, 4> moments{};
-  for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
-    const std::size_t index = cell;
-    if (!contains(region, mesh.body_names[mesh.cell_body[index]], mesh.cell_volume_id[index])) continue;
-    const auto& vertices = mesh.cells[index];
-    for (std::size_t q = 0; q < rule.weights.size(); ++q) {
-      Eigen::Matrix<double, dim, 1> x = mesh.vertices[vertices[0]] * (1 - rule.points[q].sum());
-      for (std::size_t i = 0; i < dim; ++i) x += rule.points[q][i] * mesh.vertices[vertices[i + 1]];
-      const double mass =
-          geometry.weight_factor(cell) * rule.weights[q] * density(cell, fem::expression_point<dim>(x, 0));
-      for (std::size_t i = 0; i < dim; ++i) moments[i] += mass * x[i];
-      moments[3] += mass;
-    }
-  }
-  space.comm().sum(moments);
-  return Eigen::Vector3d(moments[0], moments[1], moments[2]) / moments[3];
+potentials::LoadField<dim> traction_field(const TractionEntry& entry) {
+  potentials::LoadField<dim> traction;
+  traction.time_dependent = std::ranges::any_of(entry.value, depends_on_time);
+  traction.value = [&entry](const ExpressionPoint& point) {
+    Eigen::Matrix<double, dim, 1> value;
+    for (int i = 0; i < dim; ++i)
+      value[i] = require_finite(entry.value[i](point), entry.where, "traction", i, point);
+    return value;
+  };
+  return traction;
 }
 
 template <int dim>
-void add_spin(const AngularVelocity& spin, const Eigen::Vector3d& centre,
-              const fem::FunctionSpace<dim>& space, linalg::Vector& velocity) {
-  Eigen::Vector3d omega = Eigen::Vector3d::Zero();
-  if constexpr (dim == 2)
-    omega.z() = spin.value[0];
-  else
-    omega = Eigen::Vector3d(spin.value[0], spin.value[1], spin.value[2]);
-  std::vector<char> done(space.num_owned_nodes(), 0);
-  auto entries = velocity.write_owned();
-  on_region_nodes(spin.region, space, [&](LocalIndex node) {
-    if (std::exchange(done[node], 1) != 0) return;
-    Eigen::Vector3d arm = -centre;
-    arm.template head<dim>() += space.node_positions()[node];
-    const Eigen::Vector3d v = omega.cross(arm);
-    fem::node_block<dim>(entries, node) += v.template head<dim>();
-  });
+potentials::LoadHistory<dim> history_of(const TractionEntry& entry) {
+  if (entry.interpolation.empty()) return {};
+  return [&entry](double time) {
+    Eigen::Matrix<double, dim, 1> factors;
+    for (int i = 0; i < dim; ++i) factors[i] = time_factor(entry.interpolation, i, time);
+    return factors;
+  };
+}
+
+double pressure_at(const PressureEntry& entry, const ExpressionPoint& point) {
+  return time_factor(entry.interpolation, 0, point.t) *
+         require_finite(entry.evaluate(point), entry.where, "pressure", {}, point);
+}
+
+std::function<double(double)> uniform_pressure(const PressureEntry& entry) {
+  for (const Expression& value : entry.formulas())
+    if (value.depends_on_position())
+      throw InputError(entry.where, "the pressure '" + value.text() +
+                                        "' depends on position; a follower pressure has a potential only if "
+                                        "it is uniform. Use a formula of t alone");
+  return [&entry](double time) {
+    ExpressionPoint point;
+    point.t = time;
+    return pressure_at(entry, point);
+  };
+}
+
+/// Adds body forces, tractions and pressures of a scene to a problem that has its geometry and Dirichlet
+/// conditions, density and mass. Their begin_step throws an InputError on the ranks where a formula has no
+/// finite value. Collective. @throws InputError on every rank for a pressure without a potential.
+template <int dim>
+void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const CellOverrides& overrides,
+               solvers::ElastodynamicsProblem<dim>& problem) {
+  const BoundaryConditions& conditions = scene.boundary_conditions;
+  if (auto field = acceleration_field<dim>(scene, space, overrides); field.value)
+    problem.add_load(
+        potentials::make_body_force<dim>(space, problem.geometry, problem.density, std::move(field)));
+  for (const TractionEntry& entry : conditions.neumann)
+    problem.add_load(potentials::make_traction<dim>(space, facets_of(entry.all, entry.ids),
+                                                    traction_field<dim>(entry), history_of<dim>(entry)));
+  for (const PressureEntry& entry : conditions.normal_aligned_neumann)
+    problem.add_load(potentials::make_normal_traction<dim>(
+        space, problem.geometry, facets_of(entry.all, entry.ids),
+        [&entry](const ExpressionPoint& point) { return pressure_at(entry, point); }));
+  for (const PressureEntry& entry : conditions.pressure)
+    problem.add_load(potentials::make_pressure<dim>(space, problem.geometry, facets_of(entry.all, entry.ids),
+                                                    uniform_pressure(entry), problem.dirichlet->flags(),
+                                                    entry.where));
 }
 
 } // namespace
@@ -149,43 +164,12 @@ build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const st
   return problem;
 }
 
-template <int dim>
-stepping::State initial_state(const Scene& scene, const solvers::ElastodynamicsProblem<dim>& problem,
-                              const std::function<void(stepping::State&)>& adjust) {
-  const fem::FunctionSpace<dim>& space = *problem.space;
-  stepping::State state;
-  state.u = linalg::Vector(space.layout());
-  state.v = linalg::Vector(space.layout());
-  if (scene.time.kind == TimeKind::statics) return state;
-  sample(scene.initial_conditions.solution, space, state.u);
-  sample(scene.initial_conditions.velocity, space, state.v);
-  if (adjust) adjust(state);
-  for (const AngularVelocity& spin : scene.initial_conditions.angular_velocity)
-    add_spin(spin, spin_center(spin, problem), space, state.v);
-  state.u.update_ghosts();
-  state.v.update_ghosts();
-  return state;
-}
-
-template <int dim>
-Eigen::Vector3d spin_center(const AngularVelocity& spin, const solvers::ElastodynamicsProblem<dim>& problem) {
-  return spin.center ? *spin.center
-                     : centre_of_mass(spin.region, *problem.space, *problem.geometry, problem.density);
-}
-
 solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, double diagonal) {
   solvers::ElastodynamicsOptions options;
-  switch (scene.time.kind) {
-  case TimeKind::statics:
-    options.dynamics = solvers::Dynamics::statics;
-    break;
-  case TimeKind::quasistatic:
-    options.dynamics = solvers::Dynamics::quasistatic;
-    break;
-  case TimeKind::dynamic:
-    options.dynamics = solvers::Dynamics::dynamic;
-    break;
-  }
+  const bool is_static = scene.time.kind == TimeKind::statics;
+  options.dynamics = is_static                                  ? solvers::Dynamics::statics
+                     : scene.time.kind == TimeKind::quasistatic ? solvers::Dynamics::quasistatic
+                                                                : solvers::Dynamics::dynamic;
   options.t0 = scene.time.t0;
   options.dt = scene.time.dt;
   options.bdf_order = scene.time.bdf_order;
@@ -211,20 +195,16 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   options.friction_iterations = scene.contact.friction_iterations;
   options.friction_convergence_tol = scene.contact.friction_convergence_tol;
   if (scene.solver.stop == StopRule::step)
-    newton.step_rule = newton::StepRule{scene.solver.step_tolerance,
-                                        scene.time.kind == TimeKind::statics ? 1.0 : scene.time.dt, diagonal};
+    newton.step_rule =
+        newton::StepRule{scene.solver.step_tolerance, is_static ? 1.0 : scene.time.dt, diagonal};
   return options;
 }
 
-#define RECOIL_INSTANTIATE(dim)                                                                              \
-  template solvers::ElastodynamicsProblem<dim> build_problem(const Scene&, const fem::FunctionSpace<dim>&,   \
-                                                             const std::vector<int>&, const CellOverrides&,  \
-                                                             const mesh::DistributedObstacles<dim>&);        \
-  template stepping::State initial_state(const Scene&, const solvers::ElastodynamicsProblem<dim>&,           \
-                                         const std::function<void(stepping::State&)>&);                      \
-  template Eigen::Vector3d spin_center(const AngularVelocity&, const solvers::ElastodynamicsProblem<dim>&);
-RECOIL_INSTANTIATE(2)
-RECOIL_INSTANTIATE(3)
-#undef RECOIL_INSTANTIATE
+template solvers::ElastodynamicsProblem<2> build_problem(const Scene&, const fem::FunctionSpace<2>&,
+                                                         const std::vector<int>&, const CellOverrides&,
+                                                         const mesh::DistributedObstacles<2>&);
+template solvers::ElastodynamicsProblem<3> build_problem(const Scene&, const fem::FunctionSpace<3>&,
+                                                         const std::vector<int>&, const CellOverrides&,
+                                                         const mesh::DistributedObstacles<3>&);
 
 } // namespace recoil::app

@@ -1,5 +1,8 @@
 #include "recoil/app/simulation/forward_run.hpp"
 
+#include <cmath>
+#include <fstream>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +12,94 @@
 #include "recoil/base/version.hpp"
 
 namespace recoil::app {
+
+/// What ledger.csv, a convenience beside the trajectory, says of a nominal step.
+struct LedgerRow {
+  GlobalIndex step = 0;
+  double time = 0;
+  stepping::Balance balance;
+  stepping::Entries counts;
+};
+
+namespace {
+
+std::string head(const LedgerRow& row) {
+  std::string line = "step,time";
+  for (const stepping::Entry& energy : row.balance.energies) line += fmt::format(",{}", energy.name);
+  for (const stepping::Entry& momentum : row.balance.momenta)
+    line += fmt::format(",{0}_x,{0}_y,{0}_z", momentum.name);
+  for (const stepping::Entry& count : row.counts) line += fmt::format(",{}", count.name);
+  return line + "\n";
+}
+
+/// Puts values into a row.
+struct Cells {
+  std::string& line;
+  int digits;
+  void operator()(GlobalIndex value) const { line += fmt::format(",{}", value); }
+  void operator()(double value) const {
+    line += std::isfinite(value) ? fmt::format(",{:.{}g}", value, digits) : ",";
+  }
+  void operator()(const std::array<double, 3>& value) const {
+    for (const double component : value) (*this)(component);
+  }
+  void operator()(const std::string& value) const { line += "," + value; }
+};
+
+std::string line_of(const LedgerRow& row) {
+  std::string line = fmt::format("{},{:.17g}", row.step, row.time);
+  for (const stepping::Entry& energy : row.balance.energies) std::visit(Cells{line, 17}, energy.value);
+  for (const stepping::Entry& momentum : row.balance.momenta) std::visit(Cells{line, 9}, momentum.value);
+  for (const stepping::Entry& count : row.counts) std::visit(Cells{line, 9}, count.value);
+  return line + "\n";
+}
+
+/// Gives `entry` the value that `stored` has for `name`.
+void set(stepping::Entry& entry, const stepping::Entries& stored, const std::string& name) {
+  const auto take = [&]<class Value>(Value& value) { value = stepping::value_of<Value>(stored, name); };
+  std::visit(take, entry.value);
+}
+
+/// That of the step that `solver` has just taken. Collective.
+LedgerRow ledger_row(const stepping::Solver& solver) {
+  return {solver.step(), solver.time(), solver.balance(), solver.counts()};
+}
+
+/// The rows, with the columns of `like`, of a run that has come to state `last` of a trajectory. @throws
+/// FileError if they are not those of such a run.
+std::vector<LedgerRow> ledger_rows(const checkpoint::TrajectoryReader& reader, GlobalIndex last,
+                                   const LedgerRow& like) {
+  std::vector<LedgerRow> rows;
+  for (GlobalIndex id = 1; id <= last; ++id) {
+    const stepping::StepRecord& record = reader.records()[id];
+    if (!record.completes_nominal) continue;
+    const RunState stored = run_state_from_json(reader.extra(id));
+    LedgerRow& row = rows.emplace_back(like);
+    row.step = record.nominal_step;
+    row.time = record.time;
+    for (stepping::Entry& energy : row.balance.energies) set(energy, stored.restart.entries, energy.name);
+    for (stepping::Entry& momentum : row.balance.momenta)
+      set(momentum, stored.restart.entries, stepping::momentum_name(momentum.name));
+    for (stepping::Entry& count : row.counts) set(count, stored.counts, count.name);
+  }
+  return rows;
+}
+
+/// Writes the table with these rows, which have the columns of `like`, in the place of any other.
+void write_ledger(const std::filesystem::path& file, const LedgerRow& like,
+                  const std::vector<LedgerRow>& rows) {
+  std::string text = head(like);
+  for (const LedgerRow& row : rows) text += line_of(row);
+  write_file_atomically(file, text);
+}
+
+void add_to_ledger(const std::filesystem::path& file, const LedgerRow& row) {
+  std::ofstream out(file, std::ios::app);
+  out << line_of(row);
+  if (!out.flush()) throw FileError(file.string() + ": cannot add a row; is the disk full?");
+}
+
+} // namespace
 
 RunOptions run_options(const Scene& scene) {
   return {scene.time.steps, scene.output.every, scene.output.chunk};
@@ -25,23 +116,22 @@ ForwardRun::ForwardRun(const parallel::Communicator& comm, stepping::Solver& sol
 ExitCode ForwardRun::start(const std::string& metadata, std::optional<std::int64_t> steps) {
   log_start();
   write_start(metadata);
-  return go_on(steps);
+  return go_on({}, steps);
 }
 
 ExitCode ForwardRun::restart(std::optional<std::int64_t> steps) {
   log_start();
-  read_restart_point();
-  return go_on(steps);
+  return go_on(read_restart_point(), steps);
 }
 
-ExitCode ForwardRun::go_on(std::optional<std::int64_t> steps) {
+ExitCode ForwardRun::go_on(const std::vector<LedgerRow>& rows, std::optional<std::int64_t> steps) {
   ExitCode code = ExitCode::done;
   std::string failure;
   const GlobalIndex last = std::min<GlobalIndex>(options_.steps, steps.value_or(options_.steps));
   timed_io([&] {
     const LedgerRow like = ledger_row(solver_);
     parallel::collectively(comm_, [&] {
-      if (comm_.rank() == 0) table_ = std::make_unique<LedgerTable>(folder_.ledger(), like, rows_);
+      if (comm_.rank() == 0) write_ledger(folder_.ledger(), like, rows);
     });
   });
   RemainingTime remaining(last);
@@ -63,7 +153,7 @@ ExitCode ForwardRun::go_on(std::optional<std::int64_t> steps) {
     timed_io([&] {
       const LedgerRow row = ledger_row(solver_);
       parallel::collectively(comm_, [&] {
-        if (table_) table_->add(row);
+        if (comm_.rank() == 0) add_to_ledger(folder_.ledger(), row);
       });
     });
     log_info(fmt::format("step {}/{}  t = {:g}  {}  {:.2f} s  left {}", solver_.step(), last, solver_.time(),
@@ -109,7 +199,8 @@ void ForwardRun::write_start(const std::string& metadata) {
   if (observe_) observe_(record, first.u, first.v);
 }
 
-void ForwardRun::read_restart_point() {
+std::vector<LedgerRow> ForwardRun::read_restart_point() {
+  std::vector<LedgerRow> rows;
   timed_io([&] {
     checkpoint::TrajectoryReader reader(comm_, folder_.trajectory());
     const checkpoint::RestartPoint point = reader.restart_point();
@@ -122,10 +213,11 @@ void ForwardRun::read_restart_point() {
                       "last file of states there and run again with --restart");
     stepping::restore(solver_, newest, run_state_from_json(reader.extra(newest)).restart,
                       [&](GlobalIndex id) { return read_state(reader, id, solver_, output_.nodes()); });
-    rows_ = ledger_rows(reader, newest, ledger_row(solver_));
+    rows = ledger_rows(reader, newest, ledger_row(solver_));
     writer_ = std::make_unique<checkpoint::TrajectoryWriter>(comm_, reader, point, writer_options());
     log_info(fmt::format("restarting after step {} at t = {:g}", solver_.step(), solver_.time()));
   });
+  return rows;
 }
 
 void ForwardRun::append(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,

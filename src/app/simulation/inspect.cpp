@@ -5,16 +5,39 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "recoil/app/simulation/discrete_scene.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/log.hpp"
 #include "recoil/base/read_file.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
+#include "recoil/mesh/input/quality.hpp"
 
 namespace recoil::app {
 
 namespace {
 
 namespace fs = std::filesystem;
+
+std::string describe_scene(const LoadedScene& loaded) {
+  const Scene& scene = loaded.file.scene;
+  const mesh::AssembledGeometry& geometry = loaded.geometry;
+  std::string report =
+      fmt::format("{}: valid, {}D, {} vertices, {} cells, {} obstacle(s)\n", scene.file.string(), loaded.dim,
+                  geometry.deformable.vertices.size(), geometry.deformable.cells.size(),
+                  geometry.obstacles.size() + scene.planes.size());
+  for (const mesh::BodyQuality& body : mesh::body_quality(geometry.deformable))
+    report += fmt::format("  {}: order {}, {} cells, volume {:g}, scaled Jacobian {:.3g} at least, {:.3g} on "
+                          "average, edges {:.3g} to {:.3g}\n",
+                          body.name, order_of_body(scene, body.name), body.cells, body.volume,
+                          body.min_scaled_jacobian, body.mean_scaled_jacobian, body.min_edge, body.max_edge);
+  for (const mesh::SurfaceMesh& obstacle : geometry.obstacles)
+    report += fmt::format("  {}: obstacle, {} vertices, {} triangles, {} edges, {} points\n", obstacle.name,
+                          obstacle.vertices.size(), obstacle.triangles.size(), obstacle.edges.size(),
+                          obstacle.points.size());
+  for (const std::string& warning : scene.warnings) report += "  warning: " + warning + "\n";
+  return report;
+}
 
 bool is_there(const fs::path& path) {
   std::error_code error;
@@ -39,9 +62,9 @@ void require_run_folder(const fs::path& folder) {
   if (const std::string runs = runs_of_study(folder); !runs.empty())
     throw InputError(folder.string(), "holds the results of a study; its runs are in " + runs);
   if (!is_there(folder / "scene.json"))
-    throw InputError(folder.string(),
-                     "is not a run folder (it holds no scene.json); give the folder named by "
-                     "`recoil simulate -o`");
+    throw InputError(
+        folder.string(),
+        "is not a run folder (it holds no scene.json); give the folder named by `recoil simulate -o`");
 }
 
 RunReport describe_trajectory(const parallel::Communicator& comm, const fs::path& folder) {
@@ -81,6 +104,21 @@ RunReport describe_summary(const fs::path& folder) {
 }
 
 } // namespace
+
+std::string validate_scene(const parallel::Communicator& comm, const std::filesystem::path& path) {
+  LogOptions log;
+  log.rank = comm.rank();
+  log.level = LogLevel::warning;
+  initialize_log(log);
+  LoadedScene loaded = load_scene(comm, path);
+  std::string report =
+      parallel::collectively(comm, [&] { return comm.rank() == 0 ? describe_scene(loaded) : std::string(); });
+  if (loaded.dim == 2)
+    DiscreteScene<2>(loaded.file.scene, distribute_geometry<2>(comm, loaded)).start();
+  else
+    DiscreteScene<3>(loaded.file.scene, distribute_geometry<3>(comm, loaded)).start();
+  return report;
+}
 
 RunReport describe_run(const parallel::Communicator& comm, const fs::path& folder) {
   parallel::collectively(comm, [&] {

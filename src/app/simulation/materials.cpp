@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "recoil/app/simulation/conventions.hpp"
-#include "recoil/app/simulation/material_values.hpp"
+#include "recoil/app/simulation/scene_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/fem/reference/tabulation.hpp"
 #include "recoil/potentials/damping.hpp"
@@ -189,11 +189,7 @@ void add_materials(const Scene& scene, const fem::FunctionSpace<dim>& space,
                                                           std::move(cells), std::move(field)));
       }
       const auto is_damped = [](const MaterialEntry& entry) {
-        const auto is_zero = [](const MaterialValue& value) {
-          const auto* formula = std::get_if<Expression>(&value);
-          return formula != nullptr && formula->is_constant() && (*formula)({}) == 0;
-        };
-        return !is_zero(entry.psi) || !is_zero(entry.phi);
+        return constant_of(entry.psi) != 0 || constant_of(entry.phi) != 0;
       };
       // Without time there are no rates.
       if (scene.time.kind == TimeKind::statics || std::ranges::none_of(scene.materials, is_damped)) continue;

@@ -71,10 +71,9 @@ void require_unchanged(const parallel::Communicator& comm, const Json& digests, 
   const Json now = digests_of(comm, files);
   for (const auto& [file, digest] : digests.items())
     if (now.at(file) != digest)
-      throw InputError(file, std::string(now.at(file).is_null() ? "is not there any more" : "has changed") +
-                                 "; " + whose +
-                                 " was begun with it: put the file of then back, or start again in a new "
-                                 "folder");
+      throw InputError(
+          file, std::string(now.at(file).is_null() ? "is not there any more" : "has changed") + "; " + whose +
+                    " was begun with it: put the file of then back, or start again in a new folder");
 }
 
 void require_undamaged(const parallel::Communicator& comm, const fs::path& file, const Json& digest,

@@ -48,9 +48,8 @@ ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options,
 void require_same_inputs(const parallel::Communicator& comm, const checkpoint::RunFolder& folder) {
   if (!folder.has_states(comm)) return;
   if (require_run_inputs(comm, folder.scene(), folder.trajectory()))
-    throw InputError(folder.root().string(),
-                     "is the run of a study, with values of its own; continue it with "
-                     "recoil gradient --restart and the folder of the study");
+    throw InputError(folder.root().string(), "is the run of a study, with values of its own; continue it "
+                                             "with recoil gradient --restart and the folder of the study");
 }
 
 } // namespace

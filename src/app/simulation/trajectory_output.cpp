@@ -8,7 +8,7 @@
 #include "recoil/app/simulation/node_layout.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
-#include "recoil/fem/reference/subdivision.hpp"
+#include "recoil/fem/reference/lagrange.hpp"
 #include "recoil/potentials/laws/stress.hpp"
 
 namespace recoil::app {

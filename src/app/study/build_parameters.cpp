@@ -10,16 +10,14 @@ namespace {
 std::vector<std::string> distinct_texts(const Item& list) {
   std::vector<std::string> texts;
   for (const Item& entry : list.items()) {
-    if (std::ranges::find(texts, entry.text()) != texts.end())
-      entry.fail("'" + entry.text() + "' stands here twice; keep one");
+    if (holds(texts, entry.text())) entry.fail("'" + entry.text() + "' stands here twice; keep one");
     texts.push_back(entry.text());
   }
   return texts;
 }
 
 std::vector<int> experiments_of(const Item& entry, const Study& study) {
-  std::vector<std::string> names;
-  for (const Experiment& experiment : study.experiments) names.push_back(experiment.name);
+  const std::vector<std::string> names = names_of(study.experiments);
   std::vector<int> indices;
   if (!entry.has("experiment")) {
     for (int i = 0; i < std::ssize(names); ++i) indices.push_back(i);
@@ -44,31 +42,21 @@ Per per_of(const Item& entry, const ParameterKind& quantity) {
 
 std::string short_number(double value) { return nlohmann::json(value).dump(); }
 
-std::string possible_values(const ParameterKind& quantity) {
-  std::string text(quantity.name);
-  if (quantity.min_open && quantity.max < 1e300)
-    return text + " must lie between " + short_number(quantity.min) + " and " + short_number(quantity.max) +
-           " (both excluded)";
-  return text + (quantity.min_open ? " must be > " : " must be >= ") + short_number(quantity.min);
-}
-
 std::vector<double> numbers_of(const Item& item) {
   return item.is_list() ? item.numbers() : std::vector<double>{item.number()};
 }
 
 std::vector<double> initial_of(const Item& item, const ParameterKind& quantity) {
   const std::vector<double> initial = numbers_of(item);
-  const bool fits = quantity.components == Components::one      ? initial.size() == 1
-                    : quantity.components == Components::vector ? initial.size() > 1
-                                                                : initial.size() != 2;
-  if (!fits)
+  const auto needs = [&](int dim) { return num_components(quantity.components, dim); };
+  if (std::ssize(initial) != needs(2) && std::ssize(initial) != needs(3))
     item.fail(std::string(quantity.name) + " has " +
               (quantity.components == Components::one      ? "one component"
                : quantity.components == Components::vector ? "one component per space dimension, 2 or 3"
                                                            : "one component in 2D, three in 3D") +
               ", here are " + std::to_string(initial.size()));
   for (const double value : initial)
-    if (!quantity.is_possible(value)) item.fail(possible_values(quantity) + ", is " + item.dump());
+    if (!quantity.range.contains(value)) item.fail(quantity.possible_values() + ", is " + item.dump());
   return initial;
 }
 
@@ -77,8 +65,8 @@ std::array<double, 2> bounds_of(const Item& item, const ParameterKind& quantity)
   if (!(given[0] < given[1]))
     item.fail("the lowest value comes first and must be smaller than the highest: " + item.dump());
   for (const double value : given)
-    if (!quantity.is_possible(value))
-      item.fail("may not let the value become " + short_number(value) + ": " + possible_values(quantity));
+    if (!quantity.range.contains(value))
+      item.fail("may not let the value become " + short_number(value) + ": " + quantity.possible_values());
   return {given[0], given[1]};
 }
 
@@ -139,8 +127,8 @@ PriorSpec prior_of(const Item& item, const ParameterKind& quantity, const Parame
     item["sd"].fail("has " + std::to_string(prior.sd.size()) + " components, `mean` has " +
                     std::to_string(prior.mean.size()));
   for (const double mean : prior.mean) {
-    if (!quantity.is_possible(mean))
-      item["mean"].fail(possible_values(quantity) + ", is " + item["mean"].dump());
+    if (!quantity.range.contains(mean))
+      item["mean"].fail(quantity.possible_values() + ", is " + item["mean"].dump());
     if (parameter.scale.form == &Scaling::logarithm && !(mean > 0))
       item["mean"].fail("must be positive where the scale is \"log\", is " + item["mean"].dump());
     if (parameter.scale.form == &Scaling::logit &&
@@ -256,23 +244,22 @@ bool have_one_form(const ParameterSpec& a, const ParameterSpec& b) {
 }
 
 void resolve_ties(const std::vector<Item>& entries, const std::vector<std::string>& names, Study& study) {
-  std::vector<std::optional<int>> direct;
+  std::vector<int> direct; // -1: none
   for (const Item& entry : entries)
-    direct.push_back(entry.has("tie") ? std::optional(index_of(entry["tie"], names, "parameter"))
-                                      : std::nullopt);
+    direct.push_back(entry.has("tie") ? index_of(entry["tie"], names, "parameter") : -1);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (!direct[i]) continue;
+    if (direct[i] < 0) continue;
     const Item tie = entries[i]["tie"];
     std::string chain = names[i];
     std::vector<char> seen(entries.size(), 0);
     seen[i] = 1;
-    std::size_t root = *direct[i];
-    for (;; root = *direct[root]) {
+    int root = direct[i];
+    for (;; root = direct[root]) {
       chain += " -> " + names[root];
       if (seen[root])
         tie.fail("ties go in a circle: " + chain + "; one parameter must have a value of its own");
       seen[root] = 1;
-      if (!direct[root]) break;
+      if (direct[root] < 0) break;
     }
     ParameterSpec& tied = study.parameters[i];
     const ParameterSpec& other = study.parameters[root];
@@ -290,9 +277,9 @@ void resolve_ties(const std::vector<Item>& entries, const std::vector<std::strin
     std::vector<double> reached = other.initial;
     if (other.bounds) reached.insert(reached.end(), other.bounds->begin(), other.bounds->end());
     for (const double value : reached)
-      if (!quantity.is_possible(value))
-        tie.fail(possible_values(quantity) + ", but '" + other.name + "' may be " + short_number(value));
-    tied.tie = static_cast<int>(root);
+      if (!quantity.range.contains(value))
+        tie.fail(quantity.possible_values() + ", but '" + other.name + "' may be " + short_number(value));
+    tied.tie = root;
     tied.initial = other.initial;
     tied.initial_file = other.initial_file;
     tied.bounds = other.bounds;

@@ -21,7 +21,6 @@ void check_keys(const Item& entry, const std::string& owner, const std::vector<s
                 const std::vector<std::string>& takes, const std::vector<std::string>& needs);
 
 void build_parameters(const Item& list, Study& study);
-void build_objectives(const Item& list, Study& study);
 
 /// Checks between the parts that need no scene.
 void check_study(Study& study);

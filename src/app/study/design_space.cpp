@@ -33,40 +33,31 @@ DesignSpace::DesignSpace(const Study& study, std::vector<ExperimentSlots> experi
   require_ties();
 }
 
-const FieldSlots* DesignSpace::find_field(std::size_t experiment, int parameter) const {
-  const auto found = std::ranges::find(experiments_[experiment], parameter, &FieldSlots::parameter);
-  return found == experiments_[experiment].end() ? nullptr : &*found;
+const FieldSlots& DesignSpace::field_of(std::size_t experiment, int parameter) const {
+  return *std::ranges::find(experiments_[experiment], parameter, &FieldSlots::parameter);
 }
 
 /// The field of parameter `owner` that the values of a tied one in `experiment` belong to: in the same
 /// experiment, or in the first one where it acts.
 const FieldSlots& DesignSpace::field_of_owner(std::size_t experiment, int owner) const {
-  if (const FieldSlots* field = find_field(experiment, owner)) return *field;
-  for (std::size_t e = 0; e < experiments_.size(); ++e)
-    if (const FieldSlots* field = find_field(e, owner)) return *field;
-  RECOIL_ASSERT(false);
-  return experiments_.front().front();
+  const ParameterSpec& spec = study_.parameters[owner];
+  return field_of(spec.acts_in(experiment) ? experiment : spec.experiments.front(), owner);
 }
 
 void DesignSpace::require_same_slots(int parameter) const {
-  const FieldSlots* first = nullptr;
-  std::size_t of_first = 0;
-  for (std::size_t e = 0; e < experiments_.size(); ++e) {
-    const FieldSlots* field = find_field(e, parameter);
-    if (field == nullptr) continue;
-    if (first == nullptr) {
-      first = field;
-      of_first = e;
-    }
-    if (field->is_replicated || (field->ids == first->ids && field->num_rows == first->num_rows)) continue;
-    const ParameterSpec& spec = study_.parameters[parameter];
+  const ParameterSpec& spec = study_.parameters[parameter];
+  const FieldSlots& first = field_of(spec.experiments.front(), parameter);
+  for (const int e : spec.experiments) {
+    const FieldSlots& field = field_of(e, parameter);
+    if (field.is_replicated || (field.ids == first.ids && field.num_rows == first.num_rows)) continue;
     throw InputError(
         spec.where.of("experiment"),
         fmt::format("'{}' has values for {} of {} elements or vertices in experiment '{}' and for "
                     "{} of {}, or for others, in '{}'; experiments on different meshes need a "
                     "parameter each, with its own `experiment`",
-                    spec.name, first->ids.size(), first->num_rows, study_.experiments[of_first].name,
-                    field->ids.size(), field->num_rows, study_.experiments[e].name));
+                    spec.name, first.ids.size(), first.num_rows,
+                    study_.experiments[spec.experiments.front()].name, field.ids.size(), field.num_rows,
+                    study_.experiments[e].name));
   }
 }
 
@@ -74,20 +65,19 @@ void DesignSpace::add_block(int parameter) {
   require_same_slots(parameter);
   const ParameterSpec& spec = study_.parameters[parameter];
   Block block{parameter, 1, true, {}, {}, 0, start_.size()};
-  for (std::size_t e = 0; e < experiments_.size(); ++e) {
-    const FieldSlots* field = find_field(e, parameter);
-    if (field == nullptr) continue;
-    block.components = field->components;
-    block.is_replicated = field->is_replicated;
-    block.num_rows = field->num_rows;
-    for (std::size_t slot = 0; slot < field->ids.size(); ++slot) {
-      if (slot_in_block(block, *field, slot) < block.ids.size()) continue;
-      block.ids.push_back(field->names.empty() ? field->ids[slot] : std::ssize(block.ids));
-      if (!field->names.empty() && slot % field->slots_per_name() == 0)
-        block.names.push_back(field->names[slot / field->slots_per_name()]);
+  for (const int e : spec.experiments) {
+    const FieldSlots& field = field_of(e, parameter);
+    block.components = field.components;
+    block.is_replicated = field.is_replicated;
+    block.num_rows = field.num_rows;
+    for (std::size_t slot = 0; slot < field.ids.size(); ++slot) {
+      if (slot_in_block(block, field, slot) < block.ids.size()) continue;
+      block.ids.push_back(field.names.empty() ? field.ids[slot] : std::ssize(block.ids));
+      if (!field.names.empty() && slot % field.slots_per_name() == 0)
+        block.names.push_back(field.names[slot / field.slots_per_name()]);
       for (int c = 0; c < block.components; ++c) {
-        start_.push_back(field->start[slot * block.components + c]);
-        sizes_.push_back(field->sizes[slot * block.components + c]);
+        start_.push_back(field.start[slot * block.components + c]);
+        sizes_.push_back(field.sizes[slot * block.components + c]);
       }
     }
   }

@@ -82,7 +82,7 @@ public:
 private:
   void add_block(int parameter);
   std::size_t slot_in_block(const Block& block, const FieldSlots& field, std::size_t slot) const;
-  const FieldSlots* find_field(std::size_t experiment, int parameter) const;
+  const FieldSlots& field_of(std::size_t experiment, int parameter) const;
   const FieldSlots& field_of_owner(std::size_t experiment, int owner) const;
   void require_same_slots(int parameter) const;
   void require_ties() const;

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <utility>
 
 #include "app/study/parameters/parameter_kind.hpp"
 #include "app/study/scene_draft.hpp"
-#include "recoil/app/simulation/material_values.hpp"
 #include "recoil/app/simulation/materials.hpp"
+#include "recoil/app/simulation/scene_values.hpp"
 #include "recoil/fem/function_space.hpp"
 
 namespace recoil::app {
@@ -15,8 +15,7 @@ using nlohmann::json;
 namespace {
 
 bool is_among(const json& one_or_list, const json& value) {
-  return one_or_list.is_array() ? std::ranges::find(one_or_list, value) != one_or_list.end()
-                                : one_or_list == value;
+  return one_or_list.is_array() ? holds(one_or_list, value) : one_or_list == value;
 }
 
 /// The place in `materials` of the last entry that names a body or volume id.
@@ -64,7 +63,7 @@ public:
   bool is_replaced(std::size_t i, const std::string& name) const {
     bool found = false;
     for (LocalIndex cell = 0; cell < mesh_.num_owned_cells; ++cell)
-      found = found || (entry_of_cell_[cell] == static_cast<int>(i) && draft_.overrides.find(name, cell));
+      found = found || (std::cmp_equal(entry_of_cell_[cell], i) && draft_.overrides.find(name, cell));
     return mesh_.comm->any(found);
   }
 
@@ -94,7 +93,7 @@ public:
     std::vector<double> values(mesh_.cells.size(), std::nan(""));
     parallel::collectively(*mesh_.comm, [&] {
       for (LocalIndex cell = 0; cell < mesh_.num_cells(); ++cell)
-        if (entry_of_cell_[cell] == static_cast<int>(i)) values[cell] = of(cell);
+        if (std::cmp_equal(entry_of_cell_[cell], i)) values[cell] = of(cell);
     });
     return values;
   }
@@ -113,7 +112,22 @@ public:
         }));
   }
   /// E and nu in the place of lambda and mu, or the other way.
-  void put_converted(std::size_t i, const std::array<const char*, 2>& names, bool to_young);
+  void put_converted(std::size_t i, const std::array<const char*, 2>& names, bool to_young) {
+    const MaterialEntry& of = *material(i);
+    const potentials::LameModel model = lame_model(of, dim);
+    std::array<std::vector<double>, 2> values;
+    for (int k = 0; k < 2; ++k)
+      values[k] = of_cells(i, [&](LocalIndex cell) {
+        if (const auto replaced = draft_.overrides.find(names[k], cell)) return *replaced;
+        const double first = of_scene(of.constants[0].value, cell),
+                     second = of_scene(of.constants[1].value, cell);
+        return (to_young ? potentials::young_from_lame(first, second, model)
+                         : potentials::lame_from_young(first, second, model))
+            .values[k];
+      });
+    for (const char* name : {"E", "nu", "lambda", "mu"}) entry(i).erase(name);
+    for (int k = 0; k < 2; ++k) put(i, names[k], values[k]);
+  }
 
 private:
   json& json_list() const { return draft_.json["materials"]; }
@@ -138,24 +152,6 @@ private:
   MaterialValues<dim> values_;
   std::vector<int> entry_of_cell_, material_;
 };
-
-template <int dim>
-void Materials<dim>::put_converted(std::size_t i, const std::array<const char*, 2>& names, bool to_young) {
-  const MaterialEntry& of = *material(i);
-  const potentials::LameModel model = lame_model(of, dim);
-  std::array<std::vector<double>, 2> values;
-  for (int k = 0; k < 2; ++k)
-    values[k] = of_cells(i, [&](LocalIndex cell) {
-      if (const auto replaced = draft_.overrides.find(names[k], cell)) return *replaced;
-      const double first = of_scene(of.constants[0].value, cell),
-                   second = of_scene(of.constants[1].value, cell);
-      return (to_young ? potentials::young_from_lame(first, second, model)
-                       : potentials::lame_from_young(first, second, model))
-          .values[k];
-    });
-  for (const char* name : {"E", "nu", "lambda", "mu"}) entry(i).erase(name);
-  for (int k = 0; k < 2; ++k) put(i, names[k], values[k]);
-}
 
 } // namespace
 

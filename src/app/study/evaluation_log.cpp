@@ -42,18 +42,18 @@ std::string name_of_design(std::span<const double> x) {
 
 } // namespace
 
-void EvaluationWriter::append(std::span<const double> design, int experiment, const char* what, Line line,
-                              double wall_seconds) const {
+void add_evaluation(const fs::path& path, std::span<const double> design, int experiment, const char* what,
+                    Line line, double wall_seconds) {
   line["x"] = name_of_design(design);
   line["experiment"] = experiment;
   line["what"] = what;
   line["wall_s"] = wall_seconds;
   {
-    std::ofstream file(file_, std::ios::binary | std::ios::app);
+    std::ofstream file(path, std::ios::binary | std::ios::app);
     file << seal(line.dump()) << '\n' << std::flush;
-    if (!file) throw FileError(file_.string() + ": cannot be written: " + std::strerror(errno));
+    if (!file) throw FileError(path.string() + ": cannot be written: " + std::strerror(errno));
   }
-  fsync_file(file_);
+  fsync_file(path);
 }
 
 EvaluationLog::EvaluationLog(fs::path folder) : folder_(std::move(folder)) {
@@ -77,7 +77,7 @@ void EvaluationLog::read() {
 void EvaluationLog::read_rest(const fs::path& path) {
   std::uintmax_t& size = sizes_[path];
   std::ifstream file(path, std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(size));
+  file.seekg(size);
   std::string line;
   while (std::getline(file, line)) {
     const std::optional<Line> content = file.eof() ? std::nullopt : unseal(line);
@@ -106,7 +106,7 @@ std::optional<Line> EvaluationLog::find_line(std::span<const double> design, int
   if (found == places_.end()) return {};
   const auto& [path, offset] = found->second;
   std::ifstream file(path, std::ios::binary);
-  file.seekg(static_cast<std::streamoff>(offset));
+  file.seekg(offset);
   std::string line;
   std::getline(file, line);
   std::optional<Line> content = unseal(line);

@@ -34,6 +34,12 @@ struct ExperimentGradient {
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentGradient, by_values, failure, seconds)
 };
 
+/// What a tangent-linear and a reverse sweep through it have come to, of a design and a direction: J'J d with
+/// J = dr/dq.
+struct ExperimentProduct : ExperimentGradient {
+  static constexpr const char* what = "product";
+};
+
 /// What tangent-linear sweeps through that run have come to.
 struct ExperimentFactor {
   static constexpr const char* what = "factor";
@@ -44,32 +50,11 @@ struct ExperimentFactor {
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentFactor, columns, failure, seconds)
 };
 
-/// What a tangent-linear and a reverse sweep through that run have come to, of a design and a direction.
-struct ExperimentProduct {
-  static constexpr const char* what = "product";
-  std::vector<double> by_values; ///< J'J d with J = dr/dq, of DesignSpace
-  std::string failure;           ///< why there is none; empty if there is one
-  double seconds = 0;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentProduct, by_values, failure, seconds)
-};
-
-/// Writes down every evaluation of an experiment when it is finished, in a file of one group of ranks: a line
-/// "crc32 json" each. On one rank.
-class EvaluationWriter {
-public:
-  explicit EvaluationWriter(std::filesystem::path file) : file_(std::move(file)) {}
-  /// `design`: what the result belongs to. @throws FileError where the line cannot be written and forced to
-  /// the disk.
-  template <class Result>
-  void add(std::span<const double> design, int experiment, const Result& result, double wall_seconds) const {
-    append(design, experiment, Result::what, result, wall_seconds);
-  }
-
-private:
-  void append(std::span<const double> design, int experiment, const char* what, nlohmann::json line,
-              double wall_seconds) const;
-  std::filesystem::path file_;
-};
+/// Adds a line "crc32 json" to the file of a group of ranks, which holds every evaluation of an experiment
+/// that it has finished; `design`: what the result belongs to. On one rank. @throws FileError where the line
+/// cannot be written and forced to the disk.
+void add_evaluation(const std::filesystem::path& file, std::span<const double> design, int experiment,
+                    const char* what, nlohmann::json result, double wall_seconds);
 
 /// What the files of all groups in a folder hold, those of earlier processes among them, so that an
 /// optimisation that continues repeats nothing. Designs are known by their bits. On one rank.

@@ -2,24 +2,122 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
-#include "app/study/experiment_problem.hpp"
-#include "app/study/file_order.hpp"
-#include "app/study/scene_as_run.hpp"
+#include <fmt/format.h>
+
 #include "app/study/scene_draft.hpp"
-#include "app/study/start_values.hpp"
+#include "app/study/written_values.hpp"
+#include "recoil/app/simulation/conventions.hpp"
+#include "recoil/app/simulation/run_inputs.hpp"
 
 namespace recoil::app {
+
+void set_output_for_sweep(const Study& study, Scene& scene) {
+  OutputSpec& output = scene.output;
+  output.every = study.sweep.store_every;
+  // Restart points are what closes a file.
+  if (study.sweep.store_every > 1) output.chunk = 1;
+  output.fields.clear();
+}
+
+std::string scene_as_run(const SceneFile& file) {
+  nlohmann::json json = nlohmann::json::parse(file.resolved);
+  nlohmann::json& output = json["output"];
+  output["every"] = file.scene.output.every;
+  output["chunk"] = file.scene.output.chunk;
+  output["fields"] = nlohmann::json::array();
+  if (file.scene.contact.enabled && file.scene.contact.barrier_stiffness)
+    json["solver"]["contact"]["barrier_stiffness"] = *file.scene.contact.barrier_stiffness;
+  return json.dump(2) + "\n";
+}
+
+std::vector<std::filesystem::path> files_of_run(const Study& study, int experiment, const Scene& scene) {
+  std::vector<std::filesystem::path> files = input_files(scene);
+  for (const ParameterSpec& parameter : study.parameters) {
+    if (parameter.initial_file && parameter.acts_in(experiment))
+      std::ranges::copy(files_of_start(*parameter.initial_file), std::back_inserter(files));
+    if (parameter.basis && !parameter.basis->modes.empty() && parameter.acts_in(experiment))
+      files.push_back(parameter.basis->modes);
+  }
+  return files;
+}
+
+std::vector<std::filesystem::path> input_files(const Study& study, int experiment, const Scene& scene) {
+  std::vector<std::filesystem::path> files = files_of_run(study, experiment, scene);
+  for (const auto& objective : study.objectives)
+    if (objective->experiment == experiment)
+      for (auto& file : objective->files()) files.push_back(std::move(file));
+  return files;
+}
+
+std::unique_ptr<ExperimentModel> ExperimentModel::create(const parallel::Communicator& comm,
+                                                         const Study& study, int experiment,
+                                                         LoadedScene loaded, const Interrupts& interrupts) {
+  if (loaded.dim == 2)
+    return std::make_unique<ExperimentOnMesh<2>>(comm, study, experiment, std::move(loaded), interrupts);
+  return std::make_unique<ExperimentOnMesh<3>>(comm, study, experiment, std::move(loaded), interrupts);
+}
+
+inverse::SweepSettings ExperimentModel::sweep_settings() const {
+  return {study_.sweep.tolerance, study_.sweep.state_budget, [this] { interrupts_.stop_if_pending(); }};
+}
+
+void ExperimentModel::require_budget() const {
+  if (!study_.sweep.state_budget) return;
+  const bool all_stored = study_.sweep.store_every == 1;
+  const int smallest = inverse::StoredStates::smallest_budget(all_stored, history());
+  if (*study_.sweep.state_budget >= smallest) return;
+  throw InputError(
+      study_.sweep.where_budget,
+      fmt::format("must be at least {} for experiment '{}' ({}), is {}", smallest, name(),
+                  all_stored
+                      ? "a step and the one before it"
+                      : fmt::format("a restart point of {} state{} and the step that the sweep stands at",
+                                    history(), history() > 1 ? "s" : ""),
+                  *study_.sweep.state_budget));
+}
+
+std::optional<double> ExperimentModel::freeze_stiffness(const ExperimentFolder& folder) {
+  ContactSpec& contact = loaded_.file.scene.contact;
+  if (!contact.enabled) return {};
+  const SealedJson pilot = read_sealed_json(comm_, folder.pilot());
+  if (!pilot.exists && contact.barrier_stiffness) return {};
+  const auto digest = [&] { return checksum_of(scene_as_run(loaded_.file)); };
+  if (!pilot.exists) {
+    contact.barrier_stiffness = run_pilot();
+    write_sealed_json(comm_, folder.pilot(),
+                      {{"barrier_stiffness", *contact.barrier_stiffness}, {"scene", digest()}});
+  } else {
+    const auto refuse = [&](const char* what) {
+      throw FileError(folder.pilot().string() + ": the barrier stiffness of the run " + what +
+                      ". Put a sound copy of this file in its place, or start again in a new folder");
+    };
+    if (!pilot.content || !pilot.content->contains("barrier_stiffness") || !pilot.content->contains("scene"))
+      refuse("is damaged");
+    const double stiffness = pilot.content->at("barrier_stiffness").get<double>();
+    const bool is_in_scene = contact.barrier_stiffness == stiffness;
+    contact.barrier_stiffness = stiffness;
+    if (pilot.content->at("scene") != digest()) refuse("is not that of its scene");
+    if (is_in_scene) return stiffness;
+  }
+  checkpoint::RunFolder::open(comm_, folder.root).drop_scene_checksum(comm_);
+  write_on_first(comm_, folder.scene(), scene_as_run(loaded_.file));
+  return contact.barrier_stiffness;
+}
 
 template <int dim>
 ExperimentOnMesh<dim>::ExperimentOnMesh(const parallel::Communicator& comm, const Study& study,
                                         int experiment, LoadedScene loaded, const Interrupts& interrupts)
-    : comm_(comm), study_(study), experiment_(experiment), loaded_(std::move(loaded)),
+    : ExperimentModel(comm, study, experiment, std::move(loaded), interrupts),
       geometry_(distribute_geometry<dim>(comm, loaded_)),
-      fields_(make_parameter_fields(study, experiment, loaded_.file.scene, geometry_)),
-      objectives_(open_objectives<dim>({study, experiment, loaded_.file.scene, geometry_.mesh})),
-      interrupts_(interrupts) {
-  for (const auto& field : fields_) start_.push_back(read_start_values(field, geometry_.mesh));
+      fields_(make_parameter_fields(study, experiment, scene(), geometry_)),
+      objectives_(open_objectives<dim>({study, experiment, scene(), geometry_.mesh})) {
+  for (const auto& field : fields_) {
+    parameters_.push_back(field.index);
+    start_.push_back(read_start_values(field, geometry_.mesh));
+  }
+  require_budget();
 }
 
 template <int dim>
@@ -35,10 +133,27 @@ std::unique_ptr<inverse::ForwardProblem> ExperimentOnMesh<dim>::at(const Paramet
 }
 
 template <int dim>
-std::vector<int> ExperimentOnMesh<dim>::parameters() const {
-  std::vector<int> result;
-  for (const auto& field : fields_) result.push_back(field.index);
-  return result;
+ObjectiveKind ExperimentOnMesh<dim>::check_start() const {
+  Scene trial = scene();
+  // Whatever a pilot run finds will do as well.
+  if (!trial.contact.barrier_stiffness) trial.contact.barrier_stiffness = 1;
+  return ExperimentProblem<dim>(*this, trial, start_).observation().kind();
+}
+
+template <int dim>
+double ExperimentOnMesh<dim>::run_pilot() const {
+  Variant<dim> pilot = variant(scene(), start_);
+  auto& solver = pilot.discrete->solver();
+  while (solver.step() < scene().time.steps) {
+    const stepping::StepOutcome outcome = solver.advance([](const auto&...) {});
+    interrupts_.stop_if_pending();
+    if (!outcome.accepted)
+      throw Error(ExitCode::no_solution,
+                  fmt::format("{}: the pilot run that finds the barrier stiffness fails in step {}: {}",
+                              name(), solver.step() + 1, outcome.failure));
+  }
+  return solver.totals().largest_barrier_stiffness *
+         stiffness_unit(scene(), solver.problem().contact->parameters().dhat);
 }
 
 template <int dim>

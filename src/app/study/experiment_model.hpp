@@ -1,42 +1,81 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/study/design_space.hpp"
-#include "app/study/direction.hpp"
 #include "app/study/experiment_objectives.hpp"
+#include "app/study/parameters/parameter_values.hpp"
+#include "app/study/study_folder.hpp"
 #include "recoil/app/simulation/interrupts.hpp"
 #include "recoil/app/simulation/load_geometry.hpp"
-#include "recoil/app/study/study.hpp"
-#include "recoil/inverse/forward_problem.hpp"
+#include "recoil/inverse/reduced_objective.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::app {
+
+/// Replaces the output of a scene by what the sweep of `study` needs.
+void set_output_for_sweep(const Study& study, Scene& scene);
+
+/// The resolved scene of `file` with the output and the barrier stiffness that its `scene` has now; the
+/// values of parameters are not in it.
+std::string scene_as_run(const SceneFile& file);
+
+/// The files beside study and scene that the forward run of an experiment depends on: meshes, material data
+/// and modes.
+std::vector<std::filesystem::path> files_of_run(const Study& study, int experiment, const Scene& scene);
+
+/// Those that its gradient depends on: also observations and references; of a run folder its manifest, which
+/// holds the digests of the rest.
+std::vector<std::filesystem::path> input_files(const Study& study, int experiment, const Scene& scene);
 
 /// One experiment of a study as a forward model: a scene on its mesh, and the parameters of the study that
 /// act in it, in the study's order, as fields of values.
 class ExperimentModel : public inverse::ForwardModel {
 public:
-  virtual const std::string& name() const = 0;
-  virtual const Scene& scene() const = 0;
+  /// Takes the meshes of `loaded`, whose output is that of set_output_for_sweep(); `study` and `interrupts`
+  /// must outlive it, and a step of a problem ends early where a signal comes. Collective. @throws InputError
+  /// on every rank, also for a state budget that one step does not fit in.
+  static std::unique_ptr<ExperimentModel> create(const parallel::Communicator& comm, const Study& study,
+                                                 int experiment, LoadedScene loaded,
+                                                 const Interrupts& interrupts);
+
+  std::string parameter_name(std::size_t k) const override { return study_.parameters[parameters_[k]].name; }
+  int history() const override { return scene().time.kind == TimeKind::dynamic ? scene().time.bdf_order : 1; }
+  const parallel::Communicator& comm() const override { return comm_; }
+
+  const Study& study() const { return study_; }
+  int experiment() const { return experiment_; }
+  const std::string& name() const { return study_.experiments[experiment_].name; }
+  const Scene& scene() const { return loaded_.file.scene; }
+  /// How the study sweeps through runs.
+  inverse::SweepSettings sweep_settings() const;
   /// The parameters of the study that the fields belong to.
-  virtual std::vector<int> parameters() const = 0;
-  virtual const ParameterValues& start_values() const = 0;
+  const std::vector<int>& parameters() const { return parameters_; }
+  const ParameterValues& start_values() const { return start_; }
   /// start values + factor * direction.
   virtual ParameterValues values_along(const Direction& direction, double factor) const = 0;
   /// Names of the bodies or obstacles that the values of a field belong to; empty where it has none per body.
-  virtual std::vector<std::string> bodies(std::size_t field) const = 0;
+  virtual const std::vector<std::string>& bodies(std::size_t field) const = 0;
   /// Whether all ranks hold all values of a field.
   virtual bool is_replicated(std::size_t field) const = 0;
 
   /// The values of a field over all ranks. Collective.
   virtual FieldSlots slots(std::size_t field) const = 0;
-  /// The slots of a field whose values this rank holds, in their order; the first num_owned_slots() are its
+  /// The slots of a field whose values this rank holds, in their order; the first owned_size() values are its
   /// own.
   virtual std::span<const GlobalIndex> local_slots(std::size_t field) const = 0;
-  virtual std::size_t num_owned_slots(std::size_t field) const = 0;
+  virtual std::size_t owned_size(std::size_t field) const = 0;
+
+  /// Builds the problem and its objectives once, for what is only found wrong there. Collective. @throws as
+  /// at().
+  virtual ObjectiveKind check_start() const = 0;
+  /// Freezes the barrier stiffness where it is adaptive: a pilot run, whose largest one is taken and written
+  /// to pilot.json and scene.json, or what an earlier pilot run has left in `folder`. The result is that
+  /// value, if there was a pilot run. Collective. @throws Error where it fails or a signal comes.
+  std::optional<double> freeze_stiffness(const ExperimentFolder& folder);
 
   /// gradient . direction, each value counted once over all ranks. Collective.
   virtual double derivative(const ParameterValues& gradient, const Direction& direction) const = 0;
@@ -49,46 +88,49 @@ public:
   /// Writes the arrays value, gradient and gradient_scaled of a field into the group `group`. Collective.
   virtual void write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
                            const ParameterValues& gradient) const = 0;
+
+protected:
+  ExperimentModel(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
+                  const Interrupts& interrupts)
+      : comm_(comm), study_(study), experiment_(experiment), loaded_(std::move(loaded)),
+        interrupts_(interrupts) {}
+  void require_budget() const;
+  /// The largest stiffness of a run.
+  virtual double run_pilot() const = 0;
+
+  const parallel::Communicator& comm_;
+  const Study& study_;
+  int experiment_;
+  LoadedScene loaded_; ///< with the scene as it was resolved; a pilot run gives it its barrier stiffness
+  const Interrupts& interrupts_;
+  std::vector<int> parameters_;
+  ParameterValues start_;
 };
 
 /// That of a scene of `dim` dimensions.
 template <int dim>
 class ExperimentOnMesh final : public ExperimentModel {
 public:
-  /// Takes the meshes of `loaded`; `study` and `interrupts` must outlive it, and a step of a problem ends
-  /// early where a signal comes. @throws InputError on every rank.
+  /// As create().
   ExperimentOnMesh(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
                    const Interrupts& interrupts);
 
   std::unique_ptr<inverse::ForwardProblem> at(const ParameterValues& values) const override;
-  std::string parameter_name(std::size_t k) const override { return fields_[k].spec->name; }
-  int history() const override { return scene().time.kind == TimeKind::dynamic ? scene().time.bdf_order : 1; }
-  const parallel::Communicator& comm() const override { return comm_; }
-
-  const std::string& name() const override { return study_.experiments[experiment_].name; }
-  const Scene& scene() const override { return loaded_.file.scene; }
-  std::vector<int> parameters() const override;
-  const ParameterValues& start_values() const override { return start_; }
   ParameterValues values_along(const Direction& direction, double factor) const override;
-  std::vector<std::string> bodies(std::size_t field) const override { return fields_[field].slot_names; }
+  const std::vector<std::string>& bodies(std::size_t k) const override { return fields_[k].slot_names; }
   bool is_replicated(std::size_t field) const override {
     return fields_[field].extent == ParameterField<dim>::Extent::replicated;
   }
   FieldSlots slots(std::size_t field) const override;
-  std::span<const GlobalIndex> local_slots(std::size_t field) const override {
-    return fields_[field].slot_ids;
-  }
-  std::size_t num_owned_slots(std::size_t field) const override { return fields_[field].num_owned_slots; }
+  std::span<const GlobalIndex> local_slots(std::size_t k) const override { return fields_[k].slot_ids; }
+  std::size_t owned_size(std::size_t field) const override { return fields_[field].owned_size(); }
+  ObjectiveKind check_start() const override;
   double derivative(const ParameterValues& gradient, const Direction& direction) const override;
   double sensitivity(const ParameterValues& gradient, std::size_t field) const override;
   void write_scene(const ParameterValues& values, const std::filesystem::path& folder) const override;
   void write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
                    const ParameterValues& gradient) const override;
 
-  const Study& study() const { return study_; }
-  int experiment() const { return experiment_; }
-  /// With the scene as it was resolved; a pilot run gives it its barrier stiffness.
-  SceneFile& scene_file() { return loaded_.file; }
   const mesh::DistributedMesh<dim>& mesh() const { return geometry_.mesh; }
   const std::vector<ParameterField<dim>>& fields() const { return fields_; }
   const OpenObjectives<dim>& objectives() const { return objectives_; }
@@ -96,15 +138,51 @@ public:
   Variant<dim> variant(const Scene& scene, const ParameterValues& values) const;
 
 private:
-  const parallel::Communicator& comm_;
-  const Study& study_;
-  int experiment_;
-  LoadedScene loaded_;
+  double run_pilot() const override;
+
   DistributedGeometry<dim> geometry_;
   std::vector<ParameterField<dim>> fields_;
   OpenObjectives<dim> objectives_;
-  const Interrupts& interrupts_;
-  ParameterValues start_;
+};
+
+/// An experiment at some values of its parameters.
+template <int dim>
+class ExperimentProblem final : public inverse::ForwardProblem {
+public:
+  /// `model` must outlive it; `scene` is that of the model, or one that differs in constants. Collective.
+  /// @throws InputError on every rank.
+  ExperimentProblem(const ExperimentOnMesh<dim>& model, const Scene& scene, const ParameterValues& values);
+
+  stepping::Solver& solver() override { return discrete().solver(); }
+  GlobalIndex num_steps() const override { return discrete().scene().time.steps; }
+  void observe(const stepping::StepRecord& record, const linalg::Vector& u,
+               const linalg::Vector& v) override {
+    observation_.see(record, u, v);
+  }
+  bool is_observed(const stepping::StepRecord& record) const override {
+    return observation_.is_wanted(record);
+  }
+  std::vector<double> terms() const override { return observation_.values(); }
+  std::vector<std::string> places_of_terms() const override;
+  std::unique_ptr<inverse::AdjointProblem> adjoint(GlobalIndex num_records) override;
+
+  const Observation<dim>& observation() const { return observation_; }
+  bool is_least_squares() const override { return observation_.is_least_squares(); }
+  std::vector<double> residuals() const override { return observation_.residuals; }
+  std::unique_ptr<inverse::TangentProblem> tangent(const std::vector<ParameterValues>& directions,
+                                                   GlobalIndex num_records) override;
+  std::unique_ptr<inverse::AdjointProblem> residual_adjoint(std::span<const double> y,
+                                                            GlobalIndex num_records) override;
+
+  /// @throws InputError where a term of the objective has no derivative, after all states have been shown.
+  void require_derivatives() const;
+  DiscreteScene<dim>& discrete() { return *variant_.discrete; }
+  const DiscreteScene<dim>& discrete() const { return *variant_.discrete; }
+
+private:
+  const ExperimentOnMesh<dim>& model_;
+  Variant<dim> variant_;
+  Observation<dim> observation_;
 };
 
 } // namespace recoil::app

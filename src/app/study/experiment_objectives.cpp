@@ -8,15 +8,10 @@ namespace recoil::app {
 namespace {
 
 /// An objective and the states that it looks at.
-template <int dim>
-struct Timed {
-  std::unique_ptr<objectives::Objective<dim>> objective;
-  objectives::TimeSelection time;
-};
-
 /// @throws InputError on every rank also where the objective has no value at a time at which it is needed.
 template <int dim>
-Timed<dim> make_checked(const OpenObjective<dim>& opened, DiscreteScene<dim>& discrete) {
+std::pair<std::unique_ptr<objectives::Objective<dim>>, objectives::TimeSelection>
+make_checked(const OpenObjective<dim>& opened, DiscreteScene<dim>& discrete) {
   const ObjectiveSpec& spec = *opened.spec;
   const TimeSpec& time = discrete.scene().time;
   const bool is_static = time.kind == TimeKind::statics;
@@ -36,6 +31,21 @@ Timed<dim> make_checked(const OpenObjective<dim>& opened, DiscreteScene<dim>& di
   return {std::move(objective), observed_times(spec, is_static)};
 }
 
+/// The terms of the objective, whose values `objectives` will give.
+template <int dim>
+std::vector<objectives::Term>
+make_terms(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete,
+           std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives) {
+  std::vector<objectives::Term> terms;
+  for (const OpenObjective<dim>& one : opened) {
+    const ObjectiveSpec& spec = *one.spec;
+    auto [objective, time] = make_checked(one, discrete);
+    objectives.push_back(std::move(objective));
+    terms.push_back({spec.where.of("power"), spec.weight, spec.power, std::move(time)});
+  }
+  return terms;
+}
+
 } // namespace
 
 template <int dim>
@@ -46,18 +56,6 @@ OpenObjectives<dim> open_objectives(const ExperimentMesh<dim>& at) {
   return opened;
 }
 
-template <int dim>
-ExperimentObjectives<dim> make_objectives(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete) {
-  ExperimentObjectives<dim> result;
-  for (const OpenObjective<dim>& one : opened) {
-    const ObjectiveSpec& spec = *one.spec;
-    Timed<dim> made = make_checked(one, discrete);
-    result.objectives.push_back(std::move(made.objective));
-    result.terms.push_back({spec.where.of("power"), spec.weight, spec.power, std::move(made.time)});
-  }
-  return result;
-}
-
 std::vector<double> observed_state_times(const TimeSpec& time) {
   if (time.kind == TimeKind::statics) return {0, 1};
   std::vector<double> times;
@@ -65,11 +63,68 @@ std::vector<double> observed_state_times(const TimeSpec& time) {
   return times;
 }
 
-#define RECOIL_INSTANTIATE(dim)                                                                              \
-  template OpenObjectives<dim> open_objectives(const ExperimentMesh<dim>&);                                  \
-  template ExperimentObjectives<dim> make_objectives(const OpenObjectives<dim>&, DiscreteScene<dim>&);
-RECOIL_INSTANTIATE(2)
-RECOIL_INSTANTIATE(3)
-#undef RECOIL_INSTANTIATE
+template <int dim>
+Observation<dim>::Observation(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete)
+    : composition(make_terms(opened, discrete, objectives), observed_state_times(discrete.scene().time)),
+      discrete_(discrete) {
+  if (!objectives::why_not_least_squares<dim>(objectives, composition).empty()) return;
+  first_residual = {0};
+  for (std::size_t state = 0; state < composition.num_states(); ++state)
+    first_residual.push_back(first_residual.back() +
+                             objectives::num_residuals<dim>(objectives, state, composition));
+  residuals.resize(first_residual.back());
+}
+
+template <int dim>
+ObjectiveKind Observation<dim>::kind() const {
+  GlobalIndex data = 0;
+  const std::vector<double> times = observed_state_times(discrete_.scene().time);
+  for (std::size_t state = 0; is_least_squares() && state < times.size(); ++state)
+    objectives::for_each_residual_term<dim>(
+        objectives, state, composition,
+        [&](const auto& objective, double) { data += objective.num_data(times[state]); });
+  return {objectives::why_not_least_squares<dim>(objectives, composition),
+          objectives::is_chi_squared<dim>(objectives, composition), discrete_.space().comm().sum(data)};
+}
+
+template <int dim>
+void Observation<dim>::see(const stepping::StepRecord& record, const linalg::Vector& u,
+                           const linalg::Vector& v) {
+  if (!is_wanted(record)) return;
+  const std::size_t state = record.nominal_step;
+  const objectives::ObservedState seen{u.local(), v.local(), record.time};
+  if (!is_least_squares()) return objectives::observe<dim>(objectives, state, seen, composition);
+  auto row = residuals.begin() + first_residual[state];
+  for (std::size_t k = 0; k < objectives.size(); ++k) {
+    if (composition.weight(k, state) == 0) continue;
+    // They give the value, too.
+    const std::vector<double> of_term = objectives[k]->residuals(seen);
+    double squares = 0;
+    for (const double r : of_term) squares += r * r;
+    composition.set(k, state, discrete_.space().comm().sum(squares));
+    if (const double factor = composition.residual_factor(k, state); factor != 0)
+      for (const double r : of_term) *row++ = factor * r;
+  }
+}
+
+template <int dim>
+bool Observation<dim>::is_wanted(const stepping::StepRecord& record) const {
+  if (!record.completes_nominal) return false;
+  for (std::size_t k = 0; k < composition.num_terms(); ++k)
+    if (composition.weight(k, record.nominal_step) != 0) return true;
+  return false;
+}
+
+template <int dim>
+std::vector<double> Observation<dim>::values() const {
+  std::vector<double> values;
+  for (std::size_t k = 0; k < composition.num_terms(); ++k) values.push_back(composition.value(k));
+  return values;
+}
+
+template OpenObjectives<2> open_objectives(const ExperimentMesh<2>&);
+template OpenObjectives<3> open_objectives(const ExperimentMesh<3>&);
+template struct Observation<2>;
+template struct Observation<3>;
 
 } // namespace recoil::app

@@ -1,10 +1,15 @@
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "app/study/objectives/objective_type.hpp"
-#include "recoil/objectives/composition.hpp"
+#include "recoil/objectives/trajectory_objective.hpp"
+#include "recoil/stepping/solver.hpp"
 
 namespace recoil::app {
 
@@ -22,20 +27,48 @@ using OpenObjectives = std::vector<OpenObjective<dim>>;
 template <int dim>
 OpenObjectives<dim> open_objectives(const ExperimentMesh<dim>& at);
 
-/// The objectives of one experiment of a study on a discrete scene, term by term; `discrete` must outlive
-/// them.
-template <int dim>
-struct ExperimentObjectives {
-  std::vector<std::unique_ptr<objectives::Objective<dim>>> objectives;
-  std::vector<objectives::Term> terms;
-};
-
-/// `opened` must outlive the objectives, too. Collective.
-/// @throws InputError on every rank, at the objective's place.
-template <int dim>
-ExperimentObjectives<dim> make_objectives(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete);
-
 /// Times of the states that objectives see: the start and the end of every nominal step [s].
 std::vector<double> observed_state_times(const TimeSpec& time);
+
+/// What kind of objective an experiment has.
+struct ObjectiveKind {
+  std::string why_not_least_squares; ///< empty: it is a sum of squares
+  bool is_chi_squared = false;       ///< of data in their standard deviations
+  GlobalIndex num_data = 0;          ///< of a sum of squares
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ObjectiveKind, why_not_least_squares, is_chi_squared, num_data)
+};
+
+/// The objectives of one experiment of a study on a discrete scene, and what they have seen of its run.
+template <int dim>
+struct Observation {
+  std::vector<std::unique_ptr<objectives::Objective<dim>>> objectives;
+  objectives::Composition composition; ///< a term per objective
+  /// Of least squares: those of all states by rising time, and where those of a state begin.
+  std::vector<double> residuals;
+  std::vector<std::size_t> first_residual;
+
+  /// Both must outlive it. Collective. @throws InputError on every rank, at the objective's place, also where
+  /// one has no value at a time at which it is needed.
+  Observation(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete);
+
+  /// Collective.
+  ObjectiveKind kind() const;
+  bool is_least_squares() const { return !first_residual.empty(); }
+  /// Those of `rows`, in the order of all residuals, that belong to a state.
+  template <class Row>
+  std::span<Row> rows_of(std::size_t state, std::span<Row> rows) const {
+    return rows.subspan(first_residual[state], first_residual[state + 1] - first_residual[state]);
+  }
+
+  /// Notes the values of the state of `record`, if objectives look at such a state. Collective.
+  void see(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v);
+  /// Whether see() would evaluate anything.
+  bool is_wanted(const stepping::StepRecord& record) const;
+  /// Weighted terms in the order of the study.
+  std::vector<double> values() const;
+
+private:
+  const DiscreteScene<dim>& discrete_;
+};
 
 } // namespace recoil::app

@@ -1,53 +1,91 @@
-#include "app/study/experiment_problem.hpp"
+#include "app/study/experiment_model.hpp"
 
-#include "app/study/gradient_chain.hpp"
-#include "app/study/tangent_chain.hpp"
+#include <algorithm>
+#include <optional>
+
+#include "app/study/parameters/parameter_chains.hpp"
 
 namespace recoil::app {
 
 namespace {
 
+/// The adjoint of the objective of one experiment, or of y' r.
 template <int dim>
-class ExperimentAdjoint final : public inverse::AdjointProblem {
+class ExperimentAdjoint final : public inverse::AdjointProblem, adjoint::StateDerivatives {
 public:
-  /// Of the objective, or of y' r.
+  /// Arguments must outlive it. `y` in the order of the residuals; none: of the objective.
   ExperimentAdjoint(DiscreteScene<dim>& discrete, const std::vector<ParameterField<dim>>& fields,
-                    const Observation<dim>& observation, GlobalIndex num_records,
+                    const Observation<dim>& seen, GlobalIndex num_records,
                     std::optional<std::vector<double>> y = {})
-      : chain_(discrete, fields, observation.terms.objectives),
-        derivatives_(observation, std::move(y), chain_.products()),
+      : chain_(discrete, fields, seen.objectives), seen_(seen), y_(std::move(y)),
         step_(discrete.solver().recorded_step(num_records, chain_.products())) {}
 
-  adjoint::StateDerivatives& objective() override { return derivatives_; }
+  adjoint::StateDerivatives& objective() override { return *this; }
   stepping::DifferentiableStep& step() override { return *step_; }
   ParameterValues gradient() override { return chain_.finish(); }
   std::vector<inverse::GatheredArray> gathered() override { return chain_.gathered(); }
 
 private:
+  std::size_t num_objectives() const override { return 1; }
+  void add(std::size_t objective, const stepping::StepRecord& record, const stepping::State& state,
+           linalg::Vector& du, linalg::Vector& dv) override {
+    if (!record.completes_nominal) return;
+    const std::size_t i = record.nominal_step;
+    const objectives::ObservedState at{state.u.local(), state.v.local(), record.time};
+    parameters::PhysicalGradient<dim>& g = chain_.products().gradients[objective];
+    if (y_)
+      objectives::add_residual_products<dim>(seen_.objectives, i, at, seen_.composition,
+                                             seen_.rows_of(i, std::span<const double>(*y_)), du.write_owned(),
+                                             dv.write_owned(), g);
+    else
+      objectives::add_derivatives<dim>(seen_.objectives, i, at, seen_.composition, du.write_owned(),
+                                       dv.write_owned(), g);
+    // Where obstacles are at nominal times follows from their motion in full.
+    chain_.products().take_obstacles(objective, objectives::quantities::obstacle_positions, record.time, 1);
+  }
+
   GradientChain<dim> chain_;
-  ObservedDerivatives<dim> derivatives_;
+  const Observation<dim>& seen_;
+  std::optional<std::vector<double>> y_;
   std::unique_ptr<stepping::DifferentiableStep> step_;
 };
 
+/// Gathers how the residuals of one experiment change along directions.
 template <int dim>
-class ExperimentTangent final : public inverse::TangentProblem {
+class ExperimentTangent final : public inverse::TangentProblem, adjoint::StateTangents {
 public:
+  /// Arguments must outlive it.
   ExperimentTangent(DiscreteScene<dim>& discrete, const std::vector<ParameterField<dim>>& fields,
-                    const Observation<dim>& observation, const std::vector<ParameterValues>& directions,
+                    const Observation<dim>& seen, const std::vector<ParameterValues>& directions,
                     GlobalIndex num_records)
-      : chain_(discrete, fields, directions), residuals_(observation, chain_.directions()),
-        step_(discrete.solver().tangent_step(num_records, chain_.directions())) {}
+      : chain_(discrete, fields, directions), seen_(seen),
+        step_(discrete.solver().tangent_step(num_records, chain_.directions())),
+        changes_(directions.size(), std::vector<double>(seen.residuals.size())) {}
 
   stepping::TangentStep& step() override { return *step_; }
-  adjoint::StateTangents& residuals() override { return residuals_; }
+  adjoint::StateTangents& residuals() override { return *this; }
   std::vector<double> change_of_residuals(std::size_t direction) override {
-    return residuals_.take(direction);
+    return std::move(changes_[direction]);
   }
 
 private:
+  void see(std::size_t direction, const stepping::StepRecord& record, const stepping::State& state,
+           const linalg::Vector& du, const linalg::Vector& dv) override {
+    if (!seen_.is_wanted(record)) return;
+    const std::size_t i = record.nominal_step;
+    const objectives::ObservedState at{state.u.local(), state.v.local(), record.time};
+    auto& directions = chain_.directions();
+    directions.put_obstacles(direction, objectives::quantities::obstacle_positions, record.time, 1);
+    std::ranges::copy(objectives::residual_tangent<dim>(seen_.objectives, i, at, seen_.composition,
+                                                        du.local(), dv.local(),
+                                                        directions.changes[direction]),
+                      seen_.rows_of(i, std::span(changes_[direction])).begin());
+  }
+
   TangentChain<dim> chain_;
-  ResidualTangents<dim> residuals_;
+  const Observation<dim>& seen_;
   std::unique_ptr<stepping::TangentStep> step_;
+  std::vector<std::vector<double>> changes_; ///< per direction
 };
 
 } // namespace

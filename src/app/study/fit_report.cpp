@@ -1,38 +1,81 @@
 #include "app/study/fit_report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
-#include "app/study/parameters/parameter_kind.hpp"
+#include "app/study/written_values.hpp"
 #include "recoil/base/atomic_file.hpp"
+#include "recoil/inverse/fit_statistics.hpp"
+#include "recoil/inverse/uncertainty.hpp"
 
 namespace recoil::app {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Block = DesignSpace::Block;
-
-template <class T>
-Json value_or_list(const std::vector<T>& values) {
-  if (values.size() == 1) return values.front();
-  return values;
-}
 
 std::vector<double> part(const Block& block, std::span<const double> values) {
   const auto of_block = values.subspan(block.first, block.size());
   return {of_block.begin(), of_block.end()};
 }
 
-/// The only value, or the i-th of several, of a parameter in a table.
-std::string column_name(const std::string& name, std::size_t i, std::size_t count) {
-  const std::string column = count == 1 ? name : fmt::format("{}[{}]", name, i);
-  if (column.find_first_of(",\"") == std::string::npos) return column;
-  std::string quoted = "\"";
-  for (const char c : column) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
+/// The only value, or the i-th of several, of the parameter of a block.
+std::string name_of_value(const Study& study, const Block& block, std::size_t i) {
+  const std::string& name = study.parameters[block.parameter].name;
+  return block.size() == 1 ? name : fmt::format("{}[{}]", name, i);
+}
+
+/// In a table.
+std::string quoted(const std::string& name) {
+  if (name.find_first_of(",\"") == std::string::npos) return name;
+  std::string result = "\"";
+  for (const char c : name) result += c == '"' ? "\"\"" : std::string(1, c);
+  return result + "\"";
+}
+
+/// NaN has no place in JSON.
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+Json rows_of(const Eigen::MatrixXd& matrix) {
+  Json rows = Json::array();
+  for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
+    Json& row = rows.emplace_back(Json::array());
+    for (Eigen::Index j = 0; j < matrix.cols(); ++j) row.push_back(number_or_null(matrix(i, j)));
+  }
+  return rows;
+}
+
+/// Deviation and interval of the values of a parameter.
+void add_intervals(const ParameterSpec& spec, const Block& block, const FittedDesign& fit,
+                   const std::vector<double>& unit, const inverse::Uncertainty& uncertainty, Json& entry) {
+  std::vector<Json> deviations, intervals;
+  for (std::size_t i = block.first; i < block.first + block.size(); ++i) {
+    const double deviation = uncertainty.deviations[i] * unit[i];
+    const auto interval = inverse::physical_interval(fit.x[i], deviation, uncertainty.quantile,
+                                                     [&](double z) { return spec.scale.value(z); });
+    deviations.push_back(number_or_null(std::abs(spec.scale.slope(fit.x[i])) * deviation));
+    intervals.push_back(Json::array({number_or_null(interval[0]), number_or_null(interval[1])}));
+  }
+  entry["sd"] = value_or_list(deviations);
+  entry["interval"] = value_or_list(intervals);
+}
+
+/// In units of the variables, x / unit.
+inverse::Uncertainty uncertainty_of(const DesignSpace& space, const FittedDesign& fit) {
+  const inverse::DesignVariables variables = space.variables();
+  const Eigen::Index n = std::ssize(fit.x);
+  const Eigen::Map<const Eigen::VectorXd> unit(variables.unit.data(), n);
+  inverse::FitSolution solution;
+  solution.factor = fit.factor.topLeftCorner(n, n) * unit.asDiagonal();
+  solution.squares = fit.squares;
+  solution.data_count = fit.data;
+  solution.has_deviations = fit.is_chi_squared;
+  for (Eigen::Index i = 0; i < n; ++i)
+    solution.at_bound.push_back(fit.x[i] <= variables.lower[i] || fit.x[i] >= variables.upper[i]);
+  return inverse::estimate_uncertainty(solution);
 }
 
 } // namespace
@@ -45,7 +88,7 @@ Json describe_fitted_parameters(const Study& study, const DesignSpace& space, st
     const ParameterSpec& spec = study.parameters[p];
     const Block& block = space.block_of(p);
     Json& entry = result[spec.name];
-    entry["unit"] = spec.kind->unit != nullptr ? spec.kind->unit : "1";
+    entry["unit"] = unit_of(spec);
     if (!block.is_replicated) {
       entry["file"] = "fit.h5";
       entry["dataset"] = study.parameters[block.parameter].name;
@@ -67,10 +110,7 @@ void write_fitted_fields(const parallel::Communicator& world, const Study& study
   if (std::ranges::all_of(space.blocks(), &Block::is_replicated)) return;
   const parallel::Communicator alone = world.split(world.rank());
   const std::vector<double> values = space.values(x);
-  parallel::collectively(world, [&] {
-    if (world.rank() != 0) return;
-    const std::filesystem::path aside = path.string() + ".part";
-    io::Hdf5Writer file(alone, aside);
+  const auto write = [&](io::Hdf5Writer& file) {
     for (const Block& block : space.blocks()) {
       if (block.is_replicated) continue;
       const std::size_t width = block.components;
@@ -80,10 +120,11 @@ void write_fitted_fields(const parallel::Communicator& world, const Study& study
                     rows.begin() + block.ids[slot] * width);
       const ParameterSpec& spec = study.parameters[block.parameter];
       file.write_rows<double>(spec.name, rows, block.components);
-      file.write_attribute(spec.name, "unit", spec.kind->unit != nullptr ? spec.kind->unit : "1");
+      file.write_attribute(spec.name, "unit", unit_of(spec));
     }
-    file.close();
-    rename_durably(aside, path);
+  };
+  parallel::collectively(world, [&] {
+    if (world.rank() == 0) write_arrays_aside(alone, path, write);
   });
 }
 
@@ -92,7 +133,7 @@ FitHistory::FitHistory(const Study& study, const DesignSpace& space, std::filesy
                                                    "gradient_evaluations,wall_s,forward_s,sweep_s") {
   for (const Block& block : space.blocks())
     for (std::size_t i = 0; block.is_replicated && i < block.size(); ++i)
-      text_ += "," + column_name(study.parameters[block.parameter].name, i, block.size());
+      text_ += "," + quoted(name_of_value(study, block, i));
   text_ += "\n";
 }
 
@@ -107,6 +148,33 @@ void FitHistory::add(std::int64_t start, const linalg::Iterate& at, const StudyO
       text_ += fmt::format(",{}", values[block.first + i]);
   text_ += "\n";
   write_file_atomically(path_, text_);
+}
+
+void add_uncertainty(const Study& study, const DesignSpace& space, const FittedDesign& fit, Json& result) {
+  const inverse::Uncertainty uncertainty = uncertainty_of(space, fit);
+  const std::vector<double> unit = space.variables().unit;
+  std::vector<std::string> names;
+  for (const Block& block : space.blocks())
+    for (std::size_t i = 0; i < block.size(); ++i) names.push_back(name_of_value(study, block, i));
+  result["chi_squared"] = fit.squares;
+  result["data"] = fit.data;
+  if (fit.is_chi_squared && uncertainty.degrees_of_freedom > 0)
+    result["p_value"] = inverse::chi_squared_p_value(fit.squares, uncertainty.degrees_of_freedom);
+  for (int p = 0; p < std::ssize(study.parameters); ++p) {
+    const Block& block = space.block_of(p);
+    const ParameterSpec& owner = study.parameters[block.parameter];
+    if (block.is_replicated)
+      add_intervals(owner, block, fit, unit, uncertainty, result["parameters"][study.parameters[p].name]);
+  }
+  result["correlations"] = {{"names", names}, {"matrix", rows_of(uncertainty.correlations)}};
+  result["unidentifiable"] = Json::array();
+  for (const inverse::UnidentifiableDirection& direction : uncertainty.unidentifiable) {
+    Json shares;
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (direction.shares[i] > 0.01) shares[names[i]] = direction.shares[i];
+    result["unidentifiable"].push_back(
+        {{"direction", shares}, {"sd_ratio", number_or_null(direction.deviation_ratio)}});
+  }
 }
 
 } // namespace recoil::app

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include <nlohmann/json.hpp>
+#include <Eigen/Core>
 
 #include "app/study/study_objective.hpp"
 
@@ -12,8 +12,7 @@ namespace recoil::app {
 
 /// Values of all parameters, in physical units, beside those at the start: the member `parameters` of
 /// fit.json; of fields the array in fit.h5. Not collective.
-nlohmann::ordered_json describe_fitted_parameters(const Study& study, const DesignSpace& space,
-                                                  std::span<const double> x);
+Json describe_fitted_parameters(const Study& study, const DesignSpace& space, std::span<const double> x);
 
 /// Writes fit.h5 aside, then in its place: an array named after each parameter with one value per element or
 /// vertex, a row per element or vertex of all bodies in file order, NaN where it has no value. No effect
@@ -33,5 +32,20 @@ private:
   std::filesystem::path path_;
   std::string text_;
 };
+
+/// Where a least-squares fit of a study has ended, as statistics see it.
+struct FittedDesign {
+  std::vector<double> x;       ///< variables of DesignSpace
+  Eigen::MatrixXd factor;      ///< of [dr/dx r], (n + 1) x (n + 1), priors included
+  double squares = 0;          ///< |r|^2, priors included
+  GlobalIndex data = 0;        ///< number of residuals, priors included
+  bool is_chi_squared = false; ///< |r|^2 is the chi^2 of data in their standard deviations
+};
+
+/// The statistics of a fit in physical units: adds `chi_squared`, `data`, `p_value` where it is known,
+/// `correlations` and `unidentifiable` to fit.json, and `sd` and `interval` to its parameters. A variable has
+/// the name of its parameter, with an index where that has several. Not collective. @throws InputError as
+/// inverse::estimate_uncertainty(), before it adds anything.
+void add_uncertainty(const Study& study, const DesignSpace& space, const FittedDesign& fit, Json& result);
 
 } // namespace recoil::app

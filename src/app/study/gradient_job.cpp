@@ -1,53 +1,86 @@
 #include "app/study/gradient_job.hpp"
 
 #include <algorithm>
-#include <span>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "app/study/complete_run.hpp"
-#include "app/study/experiment_problem.hpp"
-#include "app/study/experiment_result.hpp"
-#include "app/study/input_files.hpp"
-#include "app/study/scene_as_run.hpp"
-#include "app/study/sealed_json.hpp"
-#include "app/study/sweep_checkpoint.hpp"
-#include "app/study/trajectory_states.hpp"
-#include "recoil/app/simulation/conventions.hpp"
+#include "app/study/sweep_files.hpp"
 #include "recoil/app/simulation/forward_run.hpp"
 #include "recoil/app/simulation/node_layout.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
-#include "recoil/base/atomic_file.hpp"
-#include "recoil/base/crc32.hpp"
+#include "recoil/app/simulation/run_state.hpp"
 #include "recoil/base/log.hpp"
-#include "recoil/base/read_file.hpp"
 #include "recoil/base/timer.hpp"
 
 namespace recoil::app {
 
 namespace {
 
+/// The states of a run folder.
+class TrajectoryStates final : public inverse::StateStore {
+public:
+  /// `solver`: of the run, must outlive this; `nodes`: as they lie in the trajectory.
+  TrajectoryStates(checkpoint::TrajectoryReader reader, const stepping::Solver& solver, io::BlockLayout nodes)
+      : reader_(std::move(reader)), solver_(solver), nodes_(std::move(nodes)) {}
+
+  bool has(GlobalIndex id) const override { return reader_.has_arrays(id); }
+  stepping::State read(GlobalIndex id) override { return read_state(reader_, id, solver_, nodes_); }
+  void prefetch(GlobalIndex id) override { reader_.prefetch(id); }
+  stepping::RestartData restart_data(GlobalIndex id) override {
+    return run_state_from_json(reader_.extra(id)).restart;
+  }
+  const io::BlockLayout& nodes() const { return nodes_; }
+
+private:
+  checkpoint::TrajectoryReader reader_;
+  const stepping::Solver& solver_;
+  io::BlockLayout nodes_;
+};
+
+/// Newton iterations of all steps of a run, whichever process did them. @throws FileError if the trajectory
+/// is not that of a run.
+GlobalIndex newton_iterations_of(const checkpoint::TrajectoryReader& reader) {
+  GlobalIndex sum = 0;
+  for (const stepping::StepRecord& record : reader.records())
+    if (record.id > 0 && record.completes_nominal)
+      sum += stepping::value_of<GlobalIndex>(run_state_from_json(reader.extra(record.id)).counts, "newton");
+  return sum;
+}
+
+/// Seconds of the process that completed the run in a folder with a trajectory; none if the run has not done
+/// all `steps` or anything is missing, summary.json included. Collective. @throws FileError on every rank for
+/// damaged files.
+std::optional<double> seconds_of_complete_run(const parallel::Communicator& comm,
+                                              const ExperimentFolder& folder, GlobalIndex steps) {
+  checkpoint::TrajectoryReader reader(comm, folder.trajectory());
+  const stepping::StepRecord& last = reader.records().back();
+  if (reader.restart_point().states.front() + 1 != std::ssize(reader.records()) || !last.completes_nominal ||
+      last.nominal_step != steps)
+    return {};
+  try {
+    const Json summary = Json::parse(read_if_there(comm, folder.summary()).value_or(""));
+    if (summary.at("status") == "done") return summary.at("wall_s").get<double>();
+  } catch (const nlohmann::json::exception&) {
+    // Absent or damaged: the run will write another one.
+  }
+  return {};
+}
+
 template <int dim>
 class Job final : public GradientJob {
 public:
   Job(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
       const Interrupts& interrupts)
-      : comm_(comm), study_(study), model_(comm, study, experiment, std::move(loaded), interrupts),
-        interrupts_(interrupts) {
-    require_budget();
+      : comm_(comm), model_(comm, study, experiment, std::move(loaded), interrupts), interrupts_(interrupts) {
   }
 
-  const ExperimentModel& model() const override { return model_; }
-  ObjectiveKind check_start() override;
-  std::optional<double> freeze_stiffness(const ExperimentFolder& folder) override;
-  ForwardResult run(const ExperimentFolder& folder) override;
-  SweepResult sweep() override;
-  inverse::ReducedObjective reduced_objective() const override {
-    return {model_, {study_.sweep.store_every, sweep_settings(), study_.optimizer.warm_start}};
-  }
+  ExperimentModel& model() override { return model_; }
+  const ForwardResult& run(const ExperimentFolder& folder) override;
+  const SweepResult& sweep() override;
   inverse::ReducedObjective objective_like_run() const override {
-    inverse::ReducedObjective result(model_, {0, sweep_settings()});
+    inverse::ReducedObjective result(model_, {0, model_.sweep_settings()});
     result.compare_with(records_);
     return result;
   }
@@ -55,24 +88,18 @@ public:
 private:
   const std::string& name() const { return model_.name(); }
   const Scene& scene() const { return model_.scene(); }
-  inverse::SweepSettings sweep_settings() const {
-    return {study_.sweep.tolerance, study_.sweep.state_budget, [this] { interrupts_.stop_if_pending(); }};
-  }
-  void require_budget() const;
-  double run_pilot();
   std::uint32_t digest_of_values() const;
   void hold_to_inputs() const;
-  std::string run_forward(ForwardResult& result, const Stopwatch& watch);
+  std::string run_forward(const Stopwatch& watch);
   void evaluate_run();
   void observe_the_rest();
-  void sweep_back(SweepResult& result);
+  void sweep_back();
   std::unique_ptr<inverse::ProblemSweep> begin_sweep() {
     return std::make_unique<inverse::ProblemSweep>(*problem_, records_, *states_, model_.history(),
-                                                   sweep_settings());
+                                                   model_.sweep_settings());
   }
 
   const parallel::Communicator& comm_;
-  const Study& study_;
   ExperimentOnMesh<dim> model_;
   const Interrupts& interrupts_;
 
@@ -82,114 +109,28 @@ private:
   std::vector<char> observed_; ///< per nominal step
   std::unique_ptr<TrajectoryStates> states_;
 
-  // Of run() and sweep(), for what comes after.
-  std::vector<stepping::StepRecord> records_;
-  ForwardResult forward_;
-  std::optional<SweepResult> swept_;
+  std::vector<stepping::StepRecord> records_; ///< of run(), for what comes after
 };
 
 template <int dim>
-void Job<dim>::require_budget() const {
-  if (!study_.sweep.state_budget) return;
-  const bool all_stored = study_.sweep.store_every == 1;
-  const int smallest = inverse::StoredStates::smallest_budget(all_stored, model_.history());
-  if (*study_.sweep.state_budget >= smallest) return;
-  throw InputError(
-      study_.sweep.where_budget,
-      fmt::format("must be at least {} for experiment '{}' ({}), is {}", smallest, name(),
-                  all_stored
-                      ? "a step and the one before it"
-                      : fmt::format("a restart point of {} state{} and the step that the sweep stands at",
-                                    model_.history(), model_.history() > 1 ? "s" : ""),
-                  *study_.sweep.state_budget));
-}
-
-template <int dim>
-ObjectiveKind Job<dim>::check_start() {
-  Scene trial = scene();
-  // Whatever a pilot run finds will do as well.
-  if (!trial.contact.barrier_stiffness) trial.contact.barrier_stiffness = 1;
-  const ExperimentProblem<dim> problem(model_, trial, model_.start_values());
-  const auto& [objectives, places] = problem.observation().terms;
-  const auto& composition = problem.observation().composition;
-  return {objectives::why_not_least_squares<dim>(objectives, composition),
-          objectives::is_chi_squared<dim>(objectives, composition),
-          comm_.sum(problem.observation().num_data(scene().time))};
-}
-
-template <int dim>
-std::optional<double> Job<dim>::freeze_stiffness(const ExperimentFolder& folder) {
-  ContactSpec& contact = model_.scene_file().scene.contact;
-  if (!contact.enabled) return {};
-  const SealedJson pilot = read_sealed_json(comm_, folder.pilot());
-  if (!pilot.exists && contact.barrier_stiffness) return {};
-  const auto scene_and_digest = [&] {
-    const std::string text = scene_as_run(model_.scene_file());
-    return std::pair(text, crc32(std::as_bytes(std::span(text))));
-  };
-  if (!pilot.exists) {
-    contact.barrier_stiffness = run_pilot();
-    write_sealed_json(
-        comm_, folder.pilot(),
-        {{"barrier_stiffness", *contact.barrier_stiffness}, {"scene", scene_and_digest().second}});
-  } else {
-    const auto refuse = [&](const char* what) {
-      throw FileError(folder.pilot().string() + ": the barrier stiffness of the run " + what +
-                      ". Put a sound copy of this file in its place, or start again in a new folder");
-    };
-    if (!pilot.content || !pilot.content->contains("barrier_stiffness") || !pilot.content->contains("scene"))
-      refuse("is damaged");
-    const double stiffness = pilot.content->at("barrier_stiffness").template get<double>();
-    const bool is_in_scene = contact.barrier_stiffness == stiffness;
-    contact.barrier_stiffness = stiffness;
-    if (pilot.content->at("scene") != scene_and_digest().second) refuse("is not that of its scene");
-    if (is_in_scene) return stiffness;
-  }
-  checkpoint::RunFolder::open(comm_, folder.root).drop_scene_checksum(comm_);
-  parallel::collectively(comm_, [&] {
-    if (comm_.rank() == 0) write_file_atomically(folder.scene(), scene_and_digest().first);
-  });
-  return contact.barrier_stiffness;
-}
-
-template <int dim>
-double Job<dim>::run_pilot() {
-  Variant<dim> pilot = model_.variant(scene(), model_.start_values());
-  auto& solver = pilot.discrete->solver();
-  while (solver.step() < scene().time.steps) {
-    const stepping::StepOutcome outcome = solver.advance([](const auto&...) {});
-    interrupts_.stop_if_pending();
-    if (!outcome.accepted)
-      throw Error(ExitCode::no_solution,
-                  fmt::format("{}: the pilot run that finds the barrier stiffness fails in step {}: {}",
-                              name(), solver.step() + 1, outcome.failure));
-  }
-  return solver.totals().largest_barrier_stiffness *
-         stiffness_unit(scene(), solver.problem().contact->parameters().dhat);
-}
-
-template <int dim>
-ForwardResult Job<dim>::run(const ExperimentFolder& folder) {
+const ForwardResult& Job<dim>::run(const ExperimentFolder& folder) {
   const Stopwatch watch;
   folder_ = folder;
-  folder_.inputs = digests_of(comm_, input_files(study_, model_.experiment(), scene()));
-  if (auto known = read_experiment_result(comm_, folder_, model_.fields(), model_.mesh(), name())) {
-    forward_ = std::move(known->forward);
-    swept_ = std::move(known->sweep);
+  folder_.inputs = digests_of(comm_, input_files(model_.study(), model_.experiment(), scene()));
+  if (auto known = read_sweep_result(folder_, model_)) {
+    std::tie(forward_, sweep_) = std::move(*known);
   } else {
     problem_ = std::make_unique<ExperimentProblem<dim>>(model_, scene(), model_.start_values());
     observed_.assign(scene().time.steps + 1, 0);
-    ForwardResult result;
-    result.failure = run_forward(result, watch);
-    if (!result.failure.empty()) return result;
+    forward_.failure = run_forward(watch);
+    if (!forward_.failure.empty()) return forward_;
     // A run does not look for signals after its last step.
     interrupts_.stop_if_pending();
-    forward_ = result;
   }
   checkpoint::TrajectoryReader reader(comm_, folder.trajectory());
   forward_.newton_iterations = newton_iterations_of(reader);
   records_ = reader.records();
-  if (!swept_) {
+  if (!forward_.is_swept) {
     states_ = std::make_unique<TrajectoryStates>(std::move(reader), problem_->solver(),
                                                  node_layout(problem_->discrete().space()));
     observe_the_rest();
@@ -203,7 +144,7 @@ template <int dim>
 void Job<dim>::evaluate_run() {
   try {
     problem_->require_derivatives();
-    static_cast<inverse::ObjectiveValue&>(forward_) = inverse::evaluate_terms(*problem_);
+    forward_ = {inverse::evaluate_terms(*problem_), forward_.newton_iterations, forward_.seconds};
   } catch (const InputError& wrong) {
     throw InputError(fmt::format("{} in {}, remove inputs.json beside it, and continue with --restart",
                                  wrong.what(), folder_.study.string()));
@@ -213,17 +154,12 @@ void Job<dim>::evaluate_run() {
 /// Checksum of the parameters in the study file: their start values take the place of those of the scene.
 template <int dim>
 std::uint32_t Job<dim>::digest_of_values() const {
-  std::string parameters;
-  parallel::collectively(comm_, [&] {
-    if (comm_.rank() != 0) return;
-    try {
-      parameters = nlohmann::json::parse(read_file(folder_.study)).at("parameters").dump();
-    } catch (const nlohmann::json::exception&) {
-      throw FileError(folder_.study.string() + ": has become damaged");
-    }
-  });
-  comm_.broadcast(parameters);
-  return crc32(std::as_bytes(std::span(parameters)));
+  try {
+    const auto study = nlohmann::json::parse(read_if_there(comm_, folder_.study).value_or(""));
+    return checksum_of(study.at("parameters").dump());
+  } catch (const nlohmann::json::exception&) {
+    throw FileError(folder_.study.string() + ": has become damaged");
+  }
 }
 
 /// Refuses to continue with other values, another scene or other files than the run was begun with.
@@ -240,14 +176,14 @@ void Job<dim>::hold_to_inputs() const {
 
 /// Begins the run, continues it, or leaves a complete one alone.
 template <int dim>
-std::string Job<dim>::run_forward(ForwardResult& result, const Stopwatch& watch) {
+std::string Job<dim>::run_forward(const Stopwatch& watch) {
   const auto run = checkpoint::RunFolder::open(comm_, folder_.root);
   const bool begun = run.has_states(comm_);
   if (begun) hold_to_inputs();
   if (begun)
     if (const auto seconds = seconds_of_complete_run(comm_, folder_, scene().time.steps)) {
       log_info(name() + ": the forward run is complete");
-      result.seconds = *seconds;
+      forward_.seconds = *seconds;
       return "";
     }
   const auto see = [this](const stepping::StepRecord& record, const auto& u, const auto& v) {
@@ -258,13 +194,13 @@ std::string Job<dim>::run_forward(ForwardResult& result, const Stopwatch& watch)
   TrajectoryOutput<dim> output(solver, scene().output.fields);
   ForwardRun forward(comm_, solver, output, run_options(scene()), run, interrupts_, watch, see);
   const auto inputs = [&] {
-    return run_inputs(comm_, folder_.scene(), files_of_run(study_, model_.experiment(), scene()),
+    return run_inputs(comm_, folder_.scene(), files_of_run(model_.study(), model_.experiment(), scene()),
                       digest_of_values());
   };
   const ExitCode code = begun ? forward.restart() : forward.start(run_metadata(scene(), dim, inputs()));
   if (code == ExitCode::interrupted)
     throw Error(code, name() + ": the forward run is interrupted; run again with --restart to continue");
-  result.seconds = watch.seconds();
+  forward_.seconds = watch.seconds();
   const solvers::SolverTotals& totals = solver.totals();
   if (totals.rough_friction > 0)
     log_warning(
@@ -277,8 +213,9 @@ std::string Job<dim>::run_forward(ForwardResult& result, const Stopwatch& watch)
 /// Shows the objectives what an earlier process has stored.
 template <int dim>
 void Job<dim>::observe_the_rest() {
-  inverse::StoredStates(records_, *states_, problem_->solver(), model_.history(), study_.sweep.state_budget,
-                        sweep_settings().stop_if_interrupted)
+  const inverse::SweepSettings settings = model_.sweep_settings();
+  inverse::StoredStates(records_, *states_, problem_->solver(), model_.history(), settings.state_budget,
+                        settings.stop_if_interrupted)
       .visit(
           [&](const stepping::StepRecord& record) {
             return problem_->is_observed(record) && observed_[record.nominal_step] == 0;
@@ -290,27 +227,25 @@ void Job<dim>::observe_the_rest() {
 }
 
 template <int dim>
-SweepResult Job<dim>::sweep() {
-  if (swept_) {
+const SweepResult& Job<dim>::sweep() {
+  if (forward_.is_swept) {
     log_info(name() + ": the sweep is finished");
-    return *swept_;
+    return sweep_;
   }
-  SweepResult result;
-  sweep_back(result);
-  if (result.failure.empty())
-    write_experiment_result(comm_, folder_, model_.fields(), model_.mesh(), forward_, result);
+  sweep_back();
+  if (sweep_.failure.empty()) write_sweep_result(folder_, model_, forward_, sweep_);
   // Other experiments need the memory.
   states_.reset();
   problem_.reset();
-  return result;
+  return sweep_;
 }
 
 template <int dim>
-void Job<dim>::sweep_back(SweepResult& result) {
+void Job<dim>::sweep_back() {
   const Stopwatch watch;
   const DiscreteScene<dim>& discrete = problem_->discrete();
   auto at = begin_sweep();
-  SweepProgress before;
+  SweepResult before;
   std::string why;
   if (read_sweep_checkpoint(folder_, *at, discrete, states_->nodes(), before, why)) {
     log_info(fmt::format("{}: the sweep continues at state {}", name(), at->sweep().next()));
@@ -319,14 +254,18 @@ void Job<dim>::sweep_back(SweepResult& result) {
     at.reset();
     at = begin_sweep();
   }
-  const auto progress = [&] {
+  const auto add_costs = [&] {
     const adjoint::SweepTotals& totals = at->sweep().totals();
-    return SweepProgress{before.linear_iterations + totals.linear_iterations,
-                         std::max(before.largest_relative_residual, totals.largest_relative_residual),
-                         before.objective_correction + totals.objective_correction,
-                         before.seconds + watch.seconds()};
+    sweep_.linear_iterations = before.linear_iterations + totals.linear_iterations;
+    sweep_.largest_relative_residual =
+        std::max(before.largest_relative_residual, totals.largest_relative_residual);
+    sweep_.objective_correction = before.objective_correction + totals.objective_correction;
+    sweep_.seconds = before.seconds + watch.seconds();
   };
-  const auto save = [&] { write_sweep_checkpoint(folder_, *at, discrete, states_->nodes(), progress()); };
+  const auto save = [&] {
+    add_costs();
+    write_sweep_checkpoint(folder_, *at, discrete, states_->nodes(), sweep_);
+  };
   const auto advance = [&] {
     try {
       return at->sweep().advance();
@@ -339,8 +278,8 @@ void Job<dim>::sweep_back(SweepResult& result) {
   // As often as the run closed a file.
   const GlobalIndex interval = GlobalIndex{scene().output.chunk} * scene().output.every;
   for (GlobalIndex since = 1; at->sweep().next() >= 0; ++since) {
-    result.failure = advance();
-    if (!result.failure.empty()) return;
+    sweep_.failure = advance();
+    if (!sweep_.failure.empty()) return;
     if (at->sweep().next() < 0) break;
     const bool stop = interrupts_.pending();
     if (stop || since >= interval) {
@@ -353,14 +292,10 @@ void Job<dim>::sweep_back(SweepResult& result) {
           fmt::format("{}: the sweep is interrupted before state {}; run again with --restart to continue",
                       name(), at->sweep().next()));
   }
-  result.values = at->adjoint().gradient();
-  result.failure = inverse::find_not_finite(model_, result.values);
-  if (!result.failure.empty()) return;
-  const SweepProgress all = progress();
-  result.linear_iterations = all.linear_iterations;
-  result.largest_relative_residual = all.largest_relative_residual;
-  result.objective_correction = all.objective_correction;
-  result.seconds = all.seconds;
+  sweep_.values = at->adjoint().gradient();
+  sweep_.failure = inverse::find_not_finite(model_, sweep_.values);
+  if (!sweep_.failure.empty()) return;
+  add_costs();
   log_info(fmt::format("{}: the sweep held {} states at most and repeated {} steps", name(),
                        at->states().most_states_held(), at->states().steps_repeated()));
 }

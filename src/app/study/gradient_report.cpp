@@ -1,28 +1,16 @@
 #include "app/study/gradient_report.hpp"
-#include "app/study/parameters/parameter_kind.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "app/study/file_order.hpp"
+#include <fmt/format.h>
+
 #include "app/study/tied_values.hpp"
-#include "recoil/base/atomic_file.hpp"
+#include "app/study/written_values.hpp"
 
 namespace recoil::app {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json number_or_list(const std::vector<double>& values) {
-  if (values.size() == 1) return values.front();
-  return values;
-}
-
-const char* unit_of(const ParameterSpec& spec) {
-  const char* unit = spec.kind->unit;
-  return unit != nullptr ? unit : "1";
-}
 
 /// Groups of gradient.h5 that belong to a parameter.
 Json groups_of(const Study& study, const ParameterSpec& spec) {
@@ -58,24 +46,21 @@ void add(const std::vector<std::string>& bodies, const std::vector<double>& valu
   }
 }
 
-Json describe_parameters(const Study& study, const GradientStages& stages) {
+Json describe_parameters(const Study& study, const GradientJobs& experiments) {
   Json result;
   std::vector<Summed> sums(study.parameters.size());
-  for (std::size_t e = 0; e < stages.experiments.size(); ++e) {
-    const ExperimentModel& experiment = stages.experiments[e]->model();
-    const std::vector<int> parameters = experiment.parameters();
-    for (std::size_t k = 0; k < parameters.size(); ++k) {
-      if (!experiment.is_replicated(k)) continue;
-      const std::size_t index = parameters[k];
-      const std::size_t owner = study.parameters[index].tie.value_or(parameters[k]);
-      add(bodies_of_values(study, stages.experiments, e, k), experiment.start_values()[k],
-          stages.sweeps[e].values[k], sums[owner]);
+  for (std::size_t e = 0; e < experiments.size(); ++e) {
+    const ExperimentModel& model = experiments[e]->model();
+    for (std::size_t k = 0; k < model.parameters().size(); ++k) {
+      if (!model.is_replicated(k)) continue;
+      const int parameter = model.parameters()[k];
+      add(bodies_of_values(study, experiments, e, k), model.start_values()[k],
+          experiments[e]->swept().values[k], sums[study.parameters[parameter].tie.value_or(parameter)]);
     }
   }
-  for (std::size_t i = 0; i < study.parameters.size(); ++i) {
+  for (int i = 0; i < std::ssize(study.parameters); ++i) {
     const ParameterSpec& spec = study.parameters[i];
-    const std::size_t owner = spec.tie.value_or(static_cast<int>(i));
-    const auto& [bodies, values, gradient] = sums[owner];
+    const auto& [bodies, values, gradient] = sums[spec.tie.value_or(i)];
     if (gradient.empty()) {
       result[spec.name] = {
           {"unit", unit_of(spec)}, {"file", "gradient.h5"}, {"groups", groups_of(study, spec)}};
@@ -83,37 +68,69 @@ Json describe_parameters(const Study& study, const GradientStages& stages) {
     }
     std::vector<double> scaled = gradient;
     for (std::size_t k = 0; k < scaled.size(); ++k) scaled[k] = scaled_derivative(spec, values[k], scaled[k]);
-    result[spec.name] = {{"value", number_or_list(values)},
+    result[spec.name] = {{"value", value_or_list(values)},
                          {"unit", unit_of(spec)},
-                         {"gradient", number_or_list(gradient)},
-                         {"gradient_scaled", number_or_list(scaled)}};
+                         {"gradient", value_or_list(gradient)},
+                         {"gradient_scaled", value_or_list(scaled)}};
     if (!bodies.empty()) result[spec.name]["bodies"] = bodies;
   }
   return result;
 }
 
+/// Relative error of a derivative that is worth a warning.
+constexpr double noticeable = 1e-3;
+/// Below this share of all derivatives the estimate is of other bodies or of rounding rather than of one of
+/// them.
+constexpr double negligible = 1e-7;
+
+/// Empty if the steps of an experiment are solved well enough. The error of the objective changes with the
+/// parameters as much as it has of its own size, so that over the derivative by relative changes it is about
+/// the relative error of that.
+std::string warn_of_loose_steps(GradientJob& experiment) {
+  const ExperimentModel& model = experiment.model();
+  const SweepResult& sweep = experiment.swept();
+  const double error = std::abs(sweep.objective_correction);
+  std::string names;
+  double worst = 0, all = 0;
+  for (std::size_t k = 0; k < model.parameters().size(); ++k) {
+    const double sensitivity = model.sensitivity(sweep.values, k);
+    all = std::hypot(all, sensitivity);
+    if (!(error > noticeable * sensitivity)) continue;
+    names += (names.empty() ? "'" : ", '") + model.parameter_name(k) + "'";
+    worst = std::max(worst, error / sensitivity);
+  }
+  if (names.empty() || error <= negligible * all) return "";
+  return fmt::format(
+      "{}: the gradient is that of loosely solved steps: to solve them exactly would change the "
+      "objective by {:.1e}, and derivatives (by {}) by up to about {:.1g} of their size; tighten "
+      "solver/nonlinear/grad_norm_tol and rel_grad_norm_tol",
+      model.name(), sweep.objective_correction, names, worst);
+}
+
 } // namespace
 
-nlohmann::ordered_json describe_gradient(const Study& study, const GradientStages& stages) {
+Json describe_gradient(const Study& study, const GradientJobs& experiments) {
   Json json;
   double objective = 0, forward_seconds = 0, sweep_seconds = 0, residual = 0, objective_error = 0;
   GlobalIndex newton = 0, linear = 0;
-  std::vector<std::size_t> next(stages.experiments.size(), 0);
+  std::vector<std::size_t> next(experiments.size(), 0);
   for (const auto& spec : study.objectives) {
     const std::size_t e = spec->experiment;
-    json["per_objective"][spec->name] = stages.forward[e].terms[next[e]++];
+    json["per_objective"][spec->name] = experiments[e]->forward().terms[next[e]++];
   }
-  for (std::size_t e = 0; e < stages.experiments.size(); ++e) {
-    objective += stages.forward[e].objective;
-    forward_seconds += stages.forward[e].seconds;
-    sweep_seconds += stages.sweeps[e].seconds;
-    newton += stages.forward[e].newton_iterations;
-    linear += stages.sweeps[e].linear_iterations;
-    residual = std::max(residual, stages.sweeps[e].largest_relative_residual);
-    objective_error += std::abs(stages.sweeps[e].objective_correction);
+  for (const auto& experiment : experiments) {
+    const ForwardResult& forward = experiment->forward();
+    const SweepResult& sweep = experiment->swept();
+    objective += forward.objective;
+    forward_seconds += forward.seconds;
+    sweep_seconds += sweep.seconds;
+    newton += forward.newton_iterations;
+    linear += sweep.linear_iterations;
+    residual = std::max(residual, sweep.largest_relative_residual);
+    objective_error += std::abs(sweep.objective_correction);
   }
   json["objective"] = objective;
-  json["parameters"] = describe_parameters(study, stages);
+  json["parameters"] = describe_parameters(study, experiments);
   json["forward_s"] = forward_seconds;
   json["sweep_s"] = sweep_seconds;
   json["newton_iterations"] = newton;
@@ -123,47 +140,34 @@ nlohmann::ordered_json describe_gradient(const Study& study, const GradientStage
   return json;
 }
 
-nlohmann::ordered_json describe_check(const std::vector<GradientCheck>& checks) {
-  Json result;
-  for (const GradientCheck& check : checks)
-    result[check.name] = {{"slope", std::isnan(check.slope) ? Json() : Json(check.slope)},
-                          {"relative_error", check.relative_error},
-                          {"verdict", check.verdict},
-                          {"derivative", check.derivative},
-                          {"difference", check.difference},
-                          {"noise", check.errors.noise},
-                          {"steps", check.steps},
-                          {"differences", check.differences},
-                          {"relative_errors", check.relative_errors},
-                          {"uncertainties", check.uncertainties},
-                          {"remainders", check.remainders}};
-  return result;
+std::vector<std::string> gradient_warnings(const GradientJobs& experiments, const Json& frozen) {
+  std::vector<std::string> warnings;
+  for (const auto& [name, stiffness] : frozen.items())
+    warnings.push_back(fmt::format("{}: the gradient is that of the frozen barrier stiffness {:g}; where it "
+                                   "adapts to the parameters, runs have "
+                                   "another one, and differences of them another value (8 % were seen). Give "
+                                   "solver/contact/barrier_stiffness in the scene to run with the same",
+                                   name, stiffness.get<double>()));
+  for (const auto& experiment : experiments)
+    if (std::string warning = warn_of_loose_steps(*experiment); !warning.empty())
+      warnings.push_back(std::move(warning));
+  return warnings;
 }
 
 void write_gradient_fields(const parallel::Communicator& comm, const Study& study,
-                           const GradientStages& stages, const std::filesystem::path& path) {
-  const bool any = std::ranges::any_of(stages.experiments, [](const auto& experiment) {
+                           const GradientJobs& experiments, const std::filesystem::path& path) {
+  std::vector<std::pair<GradientJob*, std::size_t>> fields;
+  for (const auto& experiment : experiments)
     for (std::size_t k = 0; k < experiment->model().parameters().size(); ++k)
-      if (!experiment->model().is_replicated(k)) return true;
-    return false;
-  });
-  if (!any) return;
-  const std::filesystem::path aside = path.string() + ".part";
-  io::Hdf5Writer file(comm, aside);
-  for (std::size_t e = 0; e < stages.experiments.size(); ++e) {
-    const ExperimentModel& experiment = stages.experiments[e]->model();
-    const std::vector<int> parameters = experiment.parameters();
-    for (std::size_t k = 0; k < parameters.size(); ++k) {
-      if (experiment.is_replicated(k)) continue;
-      const ParameterSpec& spec = study.parameters[parameters[k]];
-      const std::string group = study.experiments[e].name + "/" + spec.name;
-      experiment.write_field(file, group, k, stages.sweeps[e].values);
-      file.write_attribute(group, "unit", unit_of(spec));
+      if (!experiment->model().is_replicated(k)) fields.emplace_back(experiment.get(), k);
+  if (fields.empty()) return;
+  write_arrays_aside(comm, path, [&](io::Hdf5Writer& file) {
+    for (const auto& [experiment, k] : fields) {
+      const ExperimentModel& model = experiment->model();
+      const std::string group = model.name() + "/" + model.parameter_name(k);
+      model.write_field(file, group, k, experiment->swept().values);
+      file.write_attribute(group, "unit", unit_of(study.parameters[model.parameters()[k]]));
     }
-  }
-  file.close();
-  parallel::collectively(comm, [&] {
-    if (comm.rank() == 0) rename_durably(aside, path);
   });
 }
 

@@ -82,8 +82,7 @@ public:
   std::uint64_t of(const Point<dim>& centre) const {
     std::uint64_t code = 0;
     for (const double x : centre)
-      code = (code ^ static_cast<std::uint64_t>(static_cast<std::int64_t>(std::floor(x / width_)))) *
-             0x9e3779b97f4a7c15ULL;
+      code = (code ^ static_cast<std::int64_t>(std::floor(x / width_))) * 0x9e3779b97f4a7c15ULL;
     return code ^ (code >> 32);
   }
   /// All that may hold the centre of the same cell.

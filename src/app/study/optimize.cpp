@@ -1,5 +1,3 @@
-#include "recoil/app/study/optimize.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -8,8 +6,6 @@
 #include <fmt/format.h>
 
 #include "app/study/fit_report.hpp"
-#include "app/study/fit_uncertainty.hpp"
-#include "app/study/study_objective.hpp"
 #include "app/study/work_on_study.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/progress.hpp"
@@ -25,22 +21,16 @@ const StudyCommand optimize_command{
 
 /// Gauss-Newton where the objective is a sum of squares of few variables. @throws InputError.
 linalg::DescentMethod choose_method(const OptimizerSpec& spec, const StudyObjective& objective) {
+  using enum OptimizationMethod;
   const std::string& why_not = objective.why_not_least_squares();
   const bool few = objective.space().num_variables() <= StudyObjective::most_factored;
-  switch (spec.method) {
-  case OptimizationMethod::conjugate_gradients:
-    return linalg::DescentMethod::conjugate_gradients;
-  case OptimizationMethod::quasi_newton:
-    return linalg::DescentMethod::quasi_newton;
-  case OptimizationMethod::gauss_newton:
-    if (!why_not.empty())
-      throw InputError(spec.where_method, "gauss_newton needs a sum of squares: " + why_not +
-                                              "; take \"quasi_newton\" or \"auto\"");
+  if (spec.method == gauss_newton && !why_not.empty())
+    throw InputError(spec.where_method, "gauss_newton needs a sum of squares: " + why_not +
+                                            "; take \"quasi_newton\" or \"auto\"");
+  if (spec.method == gauss_newton || (spec.method == automatic && why_not.empty() && few))
     return linalg::DescentMethod::gauss_newton;
-  case OptimizationMethod::automatic:
-    break;
-  }
-  return why_not.empty() && few ? linalg::DescentMethod::gauss_newton : linalg::DescentMethod::quasi_newton;
+  return spec.method == conjugate_gradients ? linalg::DescentMethod::conjugate_gradients
+                                            : linalg::DescentMethod::quasi_newton;
 }
 
 const char* name_of(linalg::DescentMethod method) {
@@ -60,7 +50,7 @@ std::vector<std::vector<double>> start_points(const Study& study, const DesignSp
 }
 
 int num_groups(const parallel::Communicator& comm, const Study& study) {
-  const int most = std::min<int>(comm.size(), static_cast<int>(study.experiments.size()));
+  const int most = std::min<int>(comm.size(), std::ssize(study.experiments));
   return std::min(study.optimizer.groups.value_or(most), most);
 }
 
@@ -82,7 +72,7 @@ public:
   Fit(const parallel::Communicator& comm, const Study& study, const StudyFolder& folder,
       const Interrupts& interrupts)
       : comm_(comm), study_(study), folder_(folder), interrupts_(interrupts),
-        groups_(comm, num_groups(comm, study)), objective_(comm, study, folder, groups_),
+        groups_(comm, num_groups(comm, study)), objective_(study, folder, groups_),
         method_(choose_method(study.optimizer, objective_)), starts_(start_points(study, objective_.space())),
         history_(study, objective_.space(), folder.root() / "history.csv") {
     if (method_ == linalg::DescentMethod::gauss_newton) objective_.use_residuals();
@@ -102,7 +92,6 @@ public:
       const Descent& best = this->best();
       if (std::isinf(best.objective)) return fail(best.reason);
       log_info("the optimisation ends: " + best.reason);
-      add_statistics(best);
       write_result("done", best.reason);
       return ExitCode::done;
     } catch (const Error& error) {
@@ -200,31 +189,31 @@ private:
   }
 
   /// Those of a sum of squares of few variables.
-  void add_statistics(const Descent& fit) {
+  void add_statistics(const Descent& fit, Json& json) {
     const DesignSpace& space = objective_.space();
     if (!study_.uncertainty.intervals || !objective_.why_not_least_squares().empty() ||
         space.num_variables() > StudyObjective::most_factored)
       return;
-    fitted_ = FittedDesign{fit.x, objective_.factor(fit.x), fit.objective, objective_.num_data(),
-                           objective_.is_chi_squared()};
+    const FittedDesign design{fit.x, objective_.factor(fit.x), fit.objective, objective_.num_data(),
+                              objective_.is_chi_squared()};
     try {
-      uncertainty_ = uncertainty_of(space, *fitted_);
+      add_uncertainty(study_, space, design, json);
     } catch (const InputError& error) {
       log_warning(std::string("no intervals: ") + error.what());
     }
   }
 
   void write_result(const std::string& status, const std::string& reason) {
-    nlohmann::ordered_json json{{"status", status}, {"reason", reason}, {"method", name_of(method_)}};
+    Json json{{"status", status}, {"reason", reason}, {"method", name_of(method_)}};
     if (!descents_.empty()) describe(best(), json);
     if (starts_.size() > 1)
       for (const Descent& descent : descents_) {
-        nlohmann::ordered_json entry{{"reason", descent.reason}, {"iterations", descent.iterations}};
+        Json entry{{"reason", descent.reason}, {"iterations", descent.iterations}};
         if (std::isfinite(descent.objective)) entry["objective"] = descent.objective;
         entry["parameters"] = describe_fitted_parameters(study_, objective_.space(), descent.x);
         json["starts"].push_back(std::move(entry));
       }
-    if (uncertainty_) add_uncertainty(study_, objective_.space(), *fitted_, *uncertainty_, json);
+    if (status == "done") add_statistics(best(), json);
     const StudyObjective::Totals& totals = objective_.totals();
     json["evaluations"] = totals.evaluations;
     json["gradient_evaluations"] = totals.gradient_evaluations;
@@ -242,7 +231,7 @@ private:
     folder_.write_result(comm_, json);
   }
 
-  void describe(const Descent& fit, nlohmann::ordered_json& json) const {
+  void describe(const Descent& fit, Json& json) const {
     if (!fit.values.empty()) {
       json["objective"] = fit.objective;
       json["initial_objective"] = fit.initial_objective;
@@ -271,22 +260,18 @@ private:
   FitHistory history_;
   std::vector<Descent> descents_; ///< from the starts so far
   int first_iteration_ = 0;       ///< of a method that continues another one's descent
-  std::optional<FittedDesign> fitted_;
-  std::optional<inverse::Uncertainty> uncertainty_;
 };
 
 } // namespace
 
-ExitCode optimize(const parallel::Communicator& comm, const OptimizeOptions& options) {
-  return work_on_study(comm,
-                       {optimize_command, options.study, options.output, options.restart, options.console},
-                       [&](LoadedStudy& loaded, StudyFolder& folder, const Interrupts& interrupts) {
-                         if (options.restart.empty()) begin(comm, loaded, folder);
-                         loaded.scenes.clear(); // each group reads its own
-                         Fit fit(comm, loaded.file.study, folder, interrupts);
-                         folder.settle();
-                         return fit.run();
-                       });
+ExitCode optimize(const parallel::Communicator& comm, const StudyOptions& options) {
+  const auto work = [&](LoadedStudy& loaded, StudyFolder& folder, const Interrupts& interrupts) {
+    loaded.scenes.clear(); // each group reads its own
+    Fit fit(comm, loaded.file.study, folder, interrupts);
+    folder.settle();
+    return fit.run();
+  };
+  return work_on_study(comm, optimize_command, options, work);
 }
 
 } // namespace recoil::app

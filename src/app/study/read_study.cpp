@@ -1,17 +1,30 @@
 #include "recoil/app/study/read_study.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "app/study/build_study.hpp"
+#include "app/study/objectives/objective_type.hpp"
 #include "app/study/study_keys.hpp"
 #include "recoil/app/scene/document.hpp"
-#include "recoil/app/scene/resolve.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
 namespace {
+
+/// Each value compares with the next one.
+template <class Value, class Compare>
+void require_sorted(const Item& list, const std::vector<Value>& values, Compare compare, const char* how) {
+  for (std::size_t i = 1; i < values.size(); ++i)
+    if (!compare(values[i - 1], values[i]))
+      list.items()[i].fail(fmt::format("must be {}: {} comes after {}", how, list.items()[i].dump(),
+                                       list.items()[i - 1].dump()));
+}
 
 void build_experiments(const Item& list, Study& study) {
   const auto entries = list.items();
@@ -39,12 +52,8 @@ void build_sweep(const Item& item, SweepSpec& sweep) {
 
 void build_check(const Item& item, CheckSpec& check) {
   check.directions = item["directions"].integer();
-  const Item steps = item["steps"];
-  check.steps = steps.numbers();
-  for (std::size_t i = 1; i < check.steps.size(); ++i)
-    if (!(check.steps[i] < check.steps[i - 1]))
-      steps.items()[i].fail("must be descending: " + steps.items()[i].dump() + " comes after " +
-                            steps.items()[i - 1].dump());
+  check.steps = item["steps"].numbers();
+  require_sorted(item["steps"], check.steps, std::greater(), "descending");
 }
 
 void build_optimizer(const Item& item, OptimizerSpec& optimizer) {
@@ -79,13 +88,11 @@ void require_bounds_of_starts(const Item& optimizer, const Study& study) {
 
 void build_uncertainty(const Item& item, const Study& study, UncertaintySpec& uncertainty) {
   uncertainty.intervals = item["intervals"].flag();
-  std::vector<std::string> names;
-  for (const ParameterSpec& parameter : study.parameters) names.push_back(parameter.name);
+  const std::vector<std::string> names = names_of(study.parameters);
   for (const Item& name : item["profile"].items()) {
     const int index = index_of(name, names, "parameter");
     const ParameterSpec& parameter = study.parameters[index];
-    if (std::ranges::find(uncertainty.profile, index) != uncertainty.profile.end())
-      name.fail("'" + parameter.name + "' stands here twice; keep one");
+    if (holds(uncertainty.profile, index)) name.fail("'" + parameter.name + "' stands here twice; keep one");
     if (parameter.tie)
       name.fail("'" + parameter.name + "' has the value of '" + names[*parameter.tie] + "'; name that one");
     if (parameter.per == Per::element || parameter.per == Per::vertex || parameter.per_step ||
@@ -94,6 +101,72 @@ void build_uncertainty(const Item& item, const Study& study, UncertaintySpec& un
                 "' has values per element, vertex or step; name parameters with few values");
     uncertainty.profile.push_back(index);
   }
+}
+
+int experiment_of(const Item& entry, const Study& study) {
+  const std::vector<std::string> names = names_of(study.experiments);
+  if (entry.has("experiment")) return index_of(entry["experiment"], names, "experiment");
+  if (names.size() > 1)
+    entry.fail("needs `experiment`: the study has " + std::to_string(names.size()) + ", from '" +
+               names.front() + "' to '" + names.back() + "'");
+  return 0;
+}
+
+/// {"times": "data"}
+bool asks_for_observations(const Item& time) {
+  return time.is_object() && time.has("times") && time["times"].is_text();
+}
+
+objectives::TimeSelection times_from(const Item& item) {
+  if (item.is_text() && item.text() == "final") return objectives::FinalState{};
+  if (item.is_text()) return objectives::WholeTime{};
+  if (item.has("steps") == item.has("times"))
+    item.fail("needs one of {\"steps\": [..]} and {\"times\": [..]}");
+  if (item.has("steps")) {
+    const std::vector<int> steps = item["steps"].integers();
+    require_sorted(item["steps"], steps, std::less(), "ascending");
+    return objectives::ChosenSteps{{steps.begin(), steps.end()}};
+  }
+  objectives::ChosenTimes list{item["times"].numbers()};
+  require_sorted(item["times"], list.times, std::less(), "ascending");
+  return list;
+}
+
+std::shared_ptr<const ObjectiveSpec> objective_from(const Item& entry, const Study& study) {
+  const ObjectiveType& type = *find_objective_type(entry["type"].text());
+  if (entry.has("time") && !type.takes_time())
+    entry["time"].fail(std::string(type.name) +
+                       " is one of rest shapes and materials, which do not change in time; leave `time` out");
+  check_keys(entry, type.name, {"name", "type", "experiment", "weight", "power"}, type.takes(), type.needs());
+  const int experiment = experiment_of(entry, study);
+  std::optional<objectives::TimeSelection> time;
+  const bool once = entry.has("time") && asks_for_observations(entry["time"]);
+  if (once && !type.observes)
+    entry["time"].fail(
+        std::string(type.name) +
+        " is not compared with a CSV file, whose times \"data\" stands for; take \"integral\", "
+        "\"final\", {\"steps\": [..]} or {\"times\": [..]}");
+  if (entry.has("time") && !once) time = times_from(entry["time"]);
+  std::unique_ptr<ObjectiveSpec> objective = type.read(entry);
+  objective->type = &type;
+  objective->name = entry["name"].text();
+  objective->where = places_of(entry);
+  objective->experiment = experiment;
+  if (entry.has("body")) objective->bodies = entry["body"].texts();
+  objective->weight = entry["weight"].number();
+  objective->power = entry["power"].number();
+  objective->time = std::move(time);
+  objective->once_per_observation = once;
+  if (type.uses_markers && study.markers.empty())
+    entry.fail("the study has no `markers`; say where each marker of the CSV file sits: {\"name\": .., "
+               "\"body\": .., \"rest\": [x, y, z]}");
+  return objective;
+}
+
+void build_objectives(const Item& list, Study& study) {
+  const auto entries = list.items();
+  unique_names(entries, "objective");
+  for (const Item& entry : entries) study.objectives.push_back(objective_from(entry, study));
 }
 
 StudyFile study_from(Document document) {
@@ -136,13 +209,10 @@ Places places_of(const Item& entry) {
 }
 
 int index_of(const Item& name, const std::vector<std::string>& names, const char* what) {
-  const auto found = std::ranges::find(names, name.text());
-  if (found != names.end()) return static_cast<int>(found - names.begin());
-  std::string all;
-  for (const std::string& known : names) all += (all.empty() ? "" : ", ") + known;
+  if (const int index = place_in(names, name.text()); index >= 0) return index;
   const std::string hint = did_you_mean(name.text(), names);
-  name.fail("there is no " + std::string(what) + " '" + name.text() + "'" +
-            (hint.empty() ? "; there are: " + all : hint));
+  name.fail(fmt::format("there is no {} '{}'{}", what, name.text(),
+                        hint.empty() ? fmt::format("; there are: {}", fmt::join(names, ", ")) : hint));
 }
 
 std::vector<std::string> unique_names(const std::vector<Item>& entries, const char* what) {
@@ -165,15 +235,11 @@ std::vector<std::string> unique_names(const std::vector<Item>& entries, const ch
 
 void check_keys(const Item& entry, const std::string& owner, const std::vector<std::string>& common,
                 const std::vector<std::string>& takes, const std::vector<std::string>& needs) {
-  const auto holds = [](const std::vector<std::string>& list, const std::string& name) {
-    return std::ranges::find(list, name) != list.end();
-  };
-  std::string all;
-  for (const std::string& name : takes) all += (all.empty() ? "`" : ", `") + name + "`";
   for (const std::string& name : entry.names())
     if (!holds(common, name) && !holds(takes, name))
-      entry[name.c_str()].fail("`" + name + "` does not go with " + owner + ", which takes " +
-                               (all.empty() ? "no keys of its own" : all) + "; leave it out");
+      entry[name.c_str()].fail(
+          fmt::format("`{}` does not go with {}, which takes {}; leave it out", name, owner,
+                      takes.empty() ? "no keys of its own" : fmt::format("`{}`", fmt::join(takes, "`, `"))));
   for (const std::string& name : needs)
     if (!entry.has(name.c_str())) entry.fail(owner + " needs `" + name + "`");
 }

@@ -4,44 +4,84 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <system_error>
 
-#include "app/study/apply_parameters.hpp"
-#include "app/study/parameters/parameter_kind.hpp"
+#include "app/study/parameters/parameter_values.hpp"
+#include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/block_layout.hpp"
+#include "recoil/mesh/input/assemble_geometry.hpp"
+#include "recoil/mesh/input/raw_mesh.hpp"
 
 namespace recoil::app {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
-template <int dim>
-nlohmann::json& SceneDraft<dim>::body(const std::string& name) {
-  nlohmann::json& bodies = json["geometry"];
-  const auto found = std::ranges::find_if(bodies, [&](const auto& entry) { return entry["name"] == name; });
-  RECOIL_ASSERT(found != bodies.end());
-  return *found;
+namespace {
+
+constexpr const char* arrays_file = "values.h5";
+
+void discard(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) throw FileError(path.string() + ": cannot be removed: " + error.message());
 }
 
+/// The vertices of all bodies in the order of the mesh files, on every rank.
 template <int dim>
-nlohmann::json SceneDraft<dim>::per_element(const std::string& dataset, const std::vector<double>& values) {
-  const auto& mesh = geometry.mesh;
-  const std::size_t count = mesh.num_owned_cells;
-  const io::BlockLayout rows(*mesh.comm, std::span(mesh.cell_ids).first(count));
-  return data.add_array(dataset, rows.to_blocks<double>(std::span(values).first(count), 1), 1);
+std::vector<Eigen::Vector3d> gather_vertices(const mesh::DistributedMesh<dim>& mesh) {
+  std::vector<double> coordinates(mesh.num_vertices_global * 3, 0.0);
+  for (LocalIndex v = 0; v < mesh.num_owned_vertices; ++v)
+    for (int i = 0; i < dim; ++i) coordinates[mesh.vertex_ids[v] * 3 + i] = mesh.vertices[v][i];
+  mesh.comm->sum(coordinates);
+  std::vector<Eigen::Vector3d> vertices(mesh.num_vertices_global);
+  for (std::size_t v = 0; v < vertices.size(); ++v)
+    vertices[v] = Eigen::Map<const Eigen::Vector3d>(coordinates.data() + 3 * v);
+  return vertices;
 }
 
-template <int dim>
-nlohmann::json SceneDraft<dim>::number_or_per_element(const std::string& dataset,
-                                                      const std::vector<double>& values) {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
-  for (LocalIndex cell = 0; cell < geometry.mesh.num_owned_cells; ++cell) {
-    if (std::isnan(values[cell])) continue;
-    low = std::min(low, values[cell]);
-    high = std::max(high, values[cell]);
+std::string row_of(std::int32_t id, std::span<const std::int32_t> vertices) {
+  std::string row = std::to_string(id);
+  for (const std::int32_t vertex : vertices) row += " " + std::to_string(vertex);
+  return row + "\n";
+}
+
+/// The part of a mesh that one body is, with vertices numbered from its own first one.
+struct BodyPart {
+  std::vector<std::array<std::int32_t, 4>> cells;
+  std::vector<std::int32_t> volume_ids;
+  std::string facets, points; ///< rows of files of ids
+  std::int32_t first_vertex = 0, end_vertex = 0;
+};
+
+BodyPart part_of(const mesh::SimplexMesh& mesh, std::int32_t body) {
+  BodyPart part;
+  const auto first = std::ranges::find(mesh.cell_body, body) - mesh.cell_body.begin();
+  const auto end = first + std::ranges::count(mesh.cell_body, body);
+  const int corners = mesh.dim + 1;
+  part.first_vertex = mesh.cells[first][0];
+  for (auto cell = first; cell < end; ++cell)
+    for (int i = 0; i < corners; ++i) {
+      part.first_vertex = std::min(part.first_vertex, mesh.cells[cell][i]);
+      part.end_vertex = std::max(part.end_vertex, mesh.cells[cell][i] + 1);
+    }
+  for (auto cell = first; cell < end; ++cell) {
+    auto& own = part.cells.emplace_back(mesh.cells[cell]);
+    for (int i = 0; i < corners; ++i) own[i] -= part.first_vertex;
+    part.volume_ids.push_back(mesh.cell_volume_id[cell]);
+    for (int i = 0; i < corners; ++i) {
+      const std::int32_t id = mesh.facet_ids[cell][i];
+      if (id == mesh::interior_facet || id == mesh::unselected_facet) continue;
+      std::vector<std::int32_t> facet(own.begin(), own.begin() + corners);
+      facet.erase(facet.begin() + i);
+      part.facets += row_of(id, facet);
+    }
   }
-  low = geometry.mesh.comm->min(low);
-  if (low == geometry.mesh.comm->max(high)) return low;
-  return per_element(dataset, values);
+  for (std::int32_t v = part.first_vertex; v < part.end_vertex; ++v)
+    if (const std::int32_t id = mesh.vertex_point_id[v]; id != 0)
+      part.points += row_of(id, std::array{v - part.first_vertex});
+  return part;
 }
 
 json to_json(const std::vector<TimeFactor>& factors) {
@@ -59,6 +99,77 @@ json to_json(const std::vector<TimeFactor>& factors) {
     list.push_back(std::move(entry));
   }
   return list;
+}
+
+} // namespace
+
+SceneData::SceneData(const parallel::Communicator& comm, const fs::path& folder, const std::string& name)
+    : comm_(comm), scene_(fs::absolute(folder / (name + ".json")).lexically_normal()),
+      data_(fs::absolute(folder / (name + "-data")).lexically_normal()), aside_(data_.string() + ".part") {}
+
+void SceneData::make_folder() {
+  if (has_folder_) return;
+  has_folder_ = true;
+  parallel::collectively(comm_, [&] {
+    if (comm_.rank() != 0) return;
+    discard(aside_);
+    std::error_code error;
+    fs::create_directory(aside_, error);
+    if (error) throw FileError(aside_.string() + ": cannot be made: " + error.message());
+  });
+}
+
+nlohmann::json SceneData::add_array(const std::string& dataset, std::span<const double> rows, int columns) {
+  make_folder();
+  if (!arrays_) arrays_ = std::make_unique<io::Hdf5Writer>(comm_, aside_ / arrays_file);
+  const int before = times_[dataset]++;
+  const std::string name = before == 0 ? dataset : dataset + "-" + std::to_string(before + 1);
+  arrays_->write_rows<double>(name, rows, columns);
+  return {{"file", (data_ / arrays_file).string()}, {"dataset", "/" + name}};
+}
+
+std::string SceneData::add_text(const std::string& file, const std::string& text) {
+  make_folder();
+  parallel::collectively(comm_, [&] {
+    if (comm_.rank() == 0) write_file_atomically(aside_ / file, text);
+  });
+  return (data_ / file).string();
+}
+
+void SceneData::commit(const nlohmann::json& scene) {
+  if (arrays_) arrays_->close();
+  parallel::collectively(comm_, [&] {
+    if (comm_.rank() != 0) return;
+    // Without its scene, data of one moment can never be read with the values of another.
+    discard(scene_);
+    discard(data_);
+    if (has_folder_) rename_durably(aside_, data_);
+    write_file_atomically(scene_, scene.dump(2) + "\n");
+  });
+}
+
+template <int dim>
+nlohmann::json& SceneDraft<dim>::body(const std::string& name) {
+  nlohmann::json& bodies = json["geometry"];
+  const auto found = std::ranges::find_if(bodies, [&](const auto& entry) { return entry["name"] == name; });
+  RECOIL_ASSERT(found != bodies.end());
+  return *found;
+}
+
+template <int dim>
+nlohmann::json SceneDraft<dim>::number_or_per_element(const std::string& dataset,
+                                                      const std::vector<double>& values) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (LocalIndex cell = 0; cell < geometry.mesh.num_owned_cells; ++cell) {
+    if (std::isnan(values[cell])) continue;
+    low = std::min(low, values[cell]);
+    high = std::max(high, values[cell]);
+  }
+  low = geometry.mesh.comm->min(low);
+  if (low == geometry.mesh.comm->max(high)) return low;
+  const std::size_t count = geometry.mesh.num_owned_cells;
+  const io::BlockLayout rows(*geometry.mesh.comm, std::span(geometry.mesh.cell_ids).first(count));
+  return data.add_array(dataset, rows.to_blocks<double>(std::span(values).first(count), 1), 1);
 }
 
 void write_values_in_time(const std::vector<double>& values, const std::vector<TimeFactor>& factors,
@@ -81,9 +192,9 @@ void write_values_in_time(const std::vector<double>& values, const std::vector<T
 
 template <int dim>
 void write_scene_with_values(const std::string& resolved, const Scene& scene,
-                             const DistributedGeometry<dim>& geometry,
-                             const std::vector<ParameterField<dim>>& fields, const ParameterValues& values,
-                             const std::filesystem::path& folder, const std::string& name) {
+                             const DistributedGeometry<dim>& geometry, const ParameterFields<dim>& fields,
+                             const ParameterValues& values, const std::filesystem::path& folder,
+                             const std::string& name) {
   Scene with_values = scene;
   DistributedGeometry<dim> shape = geometry;
   CellOverrides overrides;
@@ -95,13 +206,53 @@ void write_scene_with_values(const std::string& resolved, const Scene& scene,
   data.commit(draft.json);
 }
 
+template <int dim>
+void write_meshes(const std::vector<std::string>& bodies, SceneDraft<dim>& to) {
+  const parallel::Communicator& comm = *to.geometry.mesh.comm;
+  const std::vector<Eigen::Vector3d> vertices = gather_vertices(to.geometry.mesh);
+  mesh::SimplexMesh mesh;
+  parallel::collectively(comm, [&] {
+    if (comm.rank() == 0) mesh = mesh::assemble_geometry(to.scene.geometry, dim).deformable;
+  });
+  const auto& names = to.geometry.mesh.body_names;
+  for (int k = 0; k < std::ssize(names); ++k) {
+    if (!bodies.empty() && !holds(bodies, names[k])) continue;
+    BodyPart part;
+    std::string text;
+    if (comm.rank() == 0) {
+      part = part_of(mesh, k);
+      text =
+          mesh::gmsh_text(std::span(vertices).subspan(part.first_vertex, part.end_vertex - part.first_vertex),
+                          part.cells, part.volume_ids);
+    }
+    json& entry = to.body(names[k]);
+    json moved{{"name", names[k]}};
+    const std::string file = "body-" + std::to_string(k);
+    moved["mesh"] = to.data.add_text(file + ".msh", text);
+    const auto add_ids = [&](const char* selection, const char* ending, const std::string& rows) {
+      if (!comm.any(!rows.empty())) return;
+      moved[selection] = {{{"file", to.data.add_text(file + ending, rows)}, {"boundary_only", false}}};
+    };
+    add_ids("surface_selection", "-facets.txt", part.facets);
+    add_ids("point_selection", "-points.txt", part.points);
+    entry = std::move(moved);
+  }
+  write_element_data_again(to);
+  const auto& box = to.geometry.mesh;
+  // Tolerances of a study are those of the shape that it starts from.
+  if (!to.scene.solver.characteristic_length)
+    to.json["solver"]["advanced"]["characteristic_length"] = (box.max_corner - box.min_corner).norm();
+}
+
 template struct SceneDraft<2>;
 template struct SceneDraft<3>;
 template void write_scene_with_values(const std::string&, const Scene&, const DistributedGeometry<2>&,
-                                      const std::vector<ParameterField<2>>&, const ParameterValues&,
+                                      const ParameterFields<2>&, const ParameterValues&,
                                       const std::filesystem::path&, const std::string&);
 template void write_scene_with_values(const std::string&, const Scene&, const DistributedGeometry<3>&,
-                                      const std::vector<ParameterField<3>>&, const ParameterValues&,
+                                      const ParameterFields<3>&, const ParameterValues&,
                                       const std::filesystem::path&, const std::string&);
+template void write_meshes(const std::vector<std::string>&, SceneDraft<2>&);
+template void write_meshes(const std::vector<std::string>&, SceneDraft<3>&);
 
 } // namespace recoil::app

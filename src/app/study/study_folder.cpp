@@ -3,18 +3,54 @@
 #include <algorithm>
 #include <system_error>
 
-#include <nlohmann/json.hpp>
-
-#include "app/study/sealed_json.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/read_file.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 
 namespace recoil::app {
 
 namespace fs = std::filesystem;
+
+std::uint32_t checksum_of(const std::string& text) { return crc32(std::as_bytes(std::span(text))); }
+
+std::optional<std::string> read_if_there(const parallel::Communicator& comm, const fs::path& path) {
+  std::optional<std::string> text;
+  parallel::collectively(comm, [&] {
+    std::error_code error;
+    if (comm.rank() == 0 && fs::status(path, error).type() != fs::file_type::not_found)
+      text = read_file(path);
+  });
+  if (!comm.any(text.has_value())) return {};
+  if (!text) text.emplace();
+  comm.broadcast(*text);
+  return text;
+}
+
+void write_on_first(const parallel::Communicator& comm, const fs::path& path, const std::string& text) {
+  parallel::collectively(comm, [&] {
+    if (comm.rank() == 0) write_file_atomically(path, text);
+  });
+}
+
+void write_sealed_json(const parallel::Communicator& comm, const fs::path& path, const Json& content) {
+  const Json sealed{{"crc32", checksum_of(content.dump())}, {"content", content}};
+  write_on_first(comm, path, sealed.dump(1) + "\n");
+}
+
+SealedJson read_sealed_json(const parallel::Communicator& comm, const fs::path& path) {
+  const std::optional<std::string> text = read_if_there(comm, path);
+  SealedJson result{text.has_value(), {}};
+  try {
+    const Json sealed = Json::parse(text.value_or(""));
+    if (sealed.at("crc32") == checksum_of(sealed.at("content").dump())) result.content = sealed.at("content");
+  } catch (const nlohmann::json::exception&) {
+    result.content.reset();
+  }
+  return result;
+}
 
 namespace {
 
@@ -31,14 +67,10 @@ void refuse_names_of_files(const StudyCommand& command, const Study& study) {
   }
 }
 
-nlohmann::ordered_json digest_of_text(const std::string& text) {
-  return crc32(std::as_bytes(std::span(text)));
-}
-
 /// A scene may have got a barrier stiffness from a pilot run since `digest` was taken.
-void require_scene(const parallel::Communicator& comm, const ExperimentFolder& folder,
-                   const nlohmann::ordered_json& digest, const fs::path& inputs) {
-  const nlohmann::ordered_json now = digests_of(comm, {folder.scene()}).front();
+void require_scene(const parallel::Communicator& comm, const ExperimentFolder& folder, const Json& digest,
+                   const fs::path& inputs) {
+  const Json now = digests_of(comm, {folder.scene()}).front();
   if (now == digest) return;
   const SealedJson pilot = read_sealed_json(comm, folder.pilot());
   if (pilot.content && pilot.content->contains("scene") && pilot.content->at("scene") == now) return;
@@ -102,22 +134,19 @@ void StudyFolder::begin(const parallel::Communicator& comm, const Study& study,
                         const std::string& resolved_study, const std::vector<std::string>& resolved_scenes,
                         const std::vector<fs::path>& files) {
   nlohmann::json json = nlohmann::json::parse(resolved_study);
-  nlohmann::ordered_json inputs{
-      {"command", command_.name}, {"study", nullptr}, {"scenes", nlohmann::ordered_json::object()}};
+  Json inputs{{"command", command_.name}, {"study", nullptr}, {"scenes", Json::object()}};
   for (std::size_t e = 0; e < study.experiments.size(); ++e) {
     const std::string& name = study.experiments[e].name;
     made_by_begin_.emplace_back(checkpoint::RunFolder::create(comm, experiment(name).root))
         .begin(comm, resolved_scenes[e]);
     json["experiments"][e]["scene"] = name + "/scene.json";
-    inputs["scenes"][name] = digest_of_text(resolved_scenes[e]);
+    inputs["scenes"][name] = checksum_of(resolved_scenes[e]);
   }
   const std::string text = json.dump(2) + "\n";
-  inputs["study"] = digest_of_text(text);
+  inputs["study"] = checksum_of(text);
   inputs["files"] = digests_of(comm, files);
   write_sealed_json(comm, this->inputs(), inputs);
-  parallel::collectively(comm, [&] {
-    if (comm.rank() == 0) write_file_atomically(this->study(), text);
-  });
+  write_on_first(comm, this->study(), text);
 }
 
 bool StudyFolder::has_states(const parallel::Communicator& comm, const Study& study) const {
@@ -142,7 +171,7 @@ bool StudyFolder::require_inputs(const parallel::Communicator& comm) const {
                     ": the checksums of the study are damaged. Put a sound copy of this "
                     "file in its place, or remove it if " +
                     study().string() + " is as it should be");
-  const nlohmann::ordered_json& then = *sealed.content;
+  const Json& then = *sealed.content;
   if (const auto made_by = then.value("command", command_.name); made_by != command_.name)
     throw InputError(root_.string(), "this is a folder of recoil " + made_by + ", not of recoil " +
                                          command_.name + "; run recoil " + made_by + " --restart with it");
@@ -157,20 +186,17 @@ bool StudyFolder::require_inputs(const parallel::Communicator& comm) const {
 
 void StudyFolder::accept_inputs(const parallel::Communicator& comm, const Study& study,
                                 const std::vector<fs::path>& files) const {
-  nlohmann::ordered_json inputs{{"command", command_.name},
-                                {"study", digests_of(comm, {this->study()}).front()},
-                                {"scenes", nlohmann::ordered_json::object()},
-                                {"files", digests_of(comm, files)}};
+  Json inputs{{"command", command_.name},
+              {"study", digests_of(comm, {this->study()}).front()},
+              {"scenes", Json::object()},
+              {"files", digests_of(comm, files)}};
   for (const Experiment& known : study.experiments)
     inputs["scenes"][known.name] = digests_of(comm, {experiment(known.name).scene()}).front();
   write_sealed_json(comm, this->inputs(), inputs);
 }
 
-void StudyFolder::write_result(const parallel::Communicator& comm,
-                               const nlohmann::ordered_json& result) const {
-  parallel::collectively(comm, [&] {
-    if (comm.rank() == 0) write_file_atomically(this->result(), result.dump(1) + "\n");
-  });
+void StudyFolder::write_result(const parallel::Communicator& comm, const Json& result) const {
+  write_on_first(comm, this->result(), result.dump(1) + "\n");
 }
 
 void StudyFolder::discard_result(const parallel::Communicator& comm) const {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,15 +14,41 @@
 
 namespace recoil::app {
 
+using Json = nlohmann::ordered_json;
+
+/// CRC-32 of a text.
+std::uint32_t checksum_of(const std::string& text);
+
+/// The text of a file on every rank; none where there is no such file. Collective; rank 0 reads.
+/// @throws FileError on every rank for a file that is there and cannot be read.
+std::optional<std::string> read_if_there(const parallel::Communicator& comm,
+                                         const std::filesystem::path& path);
+
+/// Replaces `path` atomically. Collective; rank 0 writes. @throws FileError on every rank.
+void write_on_first(const parallel::Communicator& comm, const std::filesystem::path& path,
+                    const std::string& text);
+
+/// Replaces `path` atomically by {"crc32": .., "content": `content`}. As write_on_first().
+void write_sealed_json(const parallel::Communicator& comm, const std::filesystem::path& path,
+                       const Json& content);
+
+/// What a sealed file holds, on every rank; `exists` tells an absent file from a damaged one.
+struct SealedJson {
+  bool exists = false;
+  std::optional<Json> content; ///< none where it is absent or its checksum does not hold
+};
+
+/// As read_if_there().
+SealedJson read_sealed_json(const parallel::Communicator& comm, const std::filesystem::path& path);
+
 /// Where one experiment of a study keeps its run and its sweep.
 struct ExperimentFolder {
   std::filesystem::path root, study; ///< `study`: the study file of the folder around
   /// Digests of the files that study and scene name, by path; what was made from others is not used.
-  nlohmann::ordered_json inputs = {};
+  Json inputs = {};
 
   std::filesystem::path scene() const { return root / "scene.json"; }
   std::filesystem::path summary() const { return root / "summary.json"; }
-  std::filesystem::path ledger() const { return root / "ledger.csv"; }
   std::filesystem::path trajectory() const { return root / "trajectory"; }
   /// The barrier stiffness that a pilot run has found, and the checksum of the scene with it.
   std::filesystem::path pilot() const { return root / "pilot.json"; }
@@ -77,7 +104,7 @@ public:
   /// Whether any run has stored its initial state. Collective.
   bool has_states(const parallel::Communicator& comm, const Study& study) const;
   /// Replaces the result of the command. Collective. @throws FileError on every rank.
-  void write_result(const parallel::Communicator& comm, const nlohmann::ordered_json& result) const;
+  void write_result(const parallel::Communicator& comm, const Json& result) const;
   /// Removes a result and a check: what they say does not belong to what comes now. Collective.
   void discard_result(const parallel::Communicator& comm) const;
 

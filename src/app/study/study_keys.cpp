@@ -2,15 +2,289 @@
 
 #include <map>
 
-#include <fmt/format.h>
-
 #include "app/study/objectives/objective_type.hpp"
 #include "app/study/parameters/parameter_kind.hpp"
-#include "recoil/app/scene/key_documentation.hpp"
-#include "recoil/app/study/study_documentation.hpp"
+#include "recoil/app/study/read_study.hpp"
 
 namespace recoil::app {
 namespace {
+
+constexpr Range one_or_more = from_to(1, 2147483647);
+
+const char* unit_of_quantity(const std::string& name) {
+  const ParameterKind* row = find_parameter_kind(name);
+  return row ? row->unit : nullptr;
+}
+
+/// A number or flag with a default.
+constexpr Key setting(const char* pattern, unsigned types, const char* fallback, Range range,
+                      const char* doc) {
+  return {.pattern = pattern, .types = types, .fallback = fallback, .range = range, .doc = doc};
+}
+
+constexpr Key experiments[] = {
+    {.pattern = "/experiments",
+     .types = one_or_list,
+     .items = object,
+     .length = {1, 1 << 30},
+     .required = true,
+     .doc = "The scenes that are run."},
+    {.pattern = "/experiments/*/name", .types = text, .required = true, .doc = "Unique name."},
+    {.pattern = "/experiments/*/scene", .types = path, .required = true, .doc = "Scene file."},
+};
+
+constexpr Key markers[] = {
+    {.pattern = "/markers",
+     .types = one_or_list,
+     .items = object,
+     .fallback = "[]",
+     .doc =
+         "Points that move with a body, for the objective `markers`. A `shape` takes them along: they stay "
+         "at their place inside their element, which `rest` tells on the meshes of the scene."},
+    {.pattern = "/markers/*/name",
+     .types = text,
+     .required = true,
+     .doc = "Unique name, as in the column `marker` of the CSV file."},
+    {.pattern = "/markers/*/body", .types = text, .required = true, .doc = "Deformable body."},
+    {.pattern = "/markers/*/rest",
+     .types = list,
+     .items = number,
+     .length = {2, 3},
+     .required = true,
+     .unit = "m",
+     .doc = "Position at rest, before a shape has moved anything."},
+};
+
+constexpr Key sweep[] = {
+    {.pattern = "/sweep", .types = object, .fallback = "{}", .doc = "The sweep backward through time."},
+    setting("/sweep/store_every", integer, "1", one_or_more,
+            "Steps between stored states; those between are computed again."),
+    setting("/sweep/state_budget", integer | null, "null", from_to(2, 2147483647),
+            "Most states held in memory at a time, with `store_every` > 1 at least the BDF order + 1; null: "
+            "no limit."),
+    setting("/sweep/tolerance", number, "1e-10", Range{0, 1e-2, true, false},
+            "Relative residual of the linear solves; the error of the gradient is proportional to it."),
+    {.pattern = "/check", .types = object, .fallback = "{}", .doc = "`recoil gradient --check`."},
+    setting("/check/directions", integer, "3", one_or_more,
+            "Random directions in which central differences are taken."),
+    {.pattern = "/check/steps",
+     .types = list,
+     .items = number,
+     .length = {2, 1 << 30},
+     .fallback = "[1e-3, 1e-4, 1e-5, 1e-6, 1e-7]",
+     .range = positive,
+     .reason = "a slope needs two",
+     .doc = "Relative sizes of the differences, descending."},
+};
+
+constexpr Key optimizer[] = {
+    {.pattern = "/optimizer", .types = object, .fallback = "{}", .doc = "`recoil optimize`."},
+    {.pattern = "/optimizer/method",
+     .types = text,
+     .fallback = "\"auto\"",
+     .choices = "[\"auto\", \"quasi_newton\", \"gauss_newton\", \"conjugate_gradients\"]",
+     .doc = "`quasi_newton`: limited-memory BFGS between bounds (Tao's BQNLS); `gauss_newton`: for sums of "
+            "squares only; `conjugate_gradients`: nonlinear ones (BNCG); `auto`: the one that fits. PETSc "
+            "options with the prefix `recoil_opt_` choose others."},
+    setting("/optimizer/max_iterations", integer, "100", from_to(0, 2147483647), "Most iterations."),
+    setting(
+        "/optimizer/gradient_tolerance", number, "1e-6", non_negative,
+        "Ends where the gradient by what the optimiser sees, without what points out of the bounds, is at "
+        "most this many times that at the start."),
+    setting("/optimizer/step_tolerance", number, "1e-8", non_negative,
+            "Ends where an iteration changes the parameters by no more than this, relative to their sizes at "
+            "the start (`linear`) or as the optimiser sees them (other scales)."),
+    setting("/optimizer/objective_tolerance", number, "0", {}, "Ends where the objective is at most this."),
+    setting("/optimizer/stop_at_noise", boolean, "true", {},
+            "Ends where iterations change the objective by no more than its noise."),
+    setting(
+        "/optimizer/starts", integer, "1", one_or_more,
+        "Optimisations, the first from the start values, the others from points spread between the bounds, "
+        "which all parameters then need; the best one counts."),
+    setting("/optimizer/seed", integer, "1", from_to(0, 2147483647), "Chooses these points."),
+    {.pattern = "/optimizer/on_failure",
+     .types = text,
+     .fallback = "\"reject\"",
+     .choices = "[\"reject\", \"drop\"]",
+     .doc =
+         "Where the run of an experiment fails: take other values, or go on without the experiment, with a "
+         "warning."},
+    setting(
+        "/optimizer/warm_start", boolean, "true", {},
+        "Runs start the solves of their steps near the states of the last run of their experiment. Without, "
+        "a fit that is continued on as many ranks repeats the same bits."),
+    {.pattern = "/optimizer/groups",
+     .types = integer | text,
+     .fallback = "\"auto\"",
+     .range = one_or_more,
+     .choices = "[\"auto\"]",
+     .doc = "Parts that the ranks are divided into, to run whole experiments side by side; at most one per "
+            "rank. "
+            "`auto`: as many as there are experiments, if there are as many ranks."},
+    {.pattern = "/optimizer/time_budget",
+     .types = number | null,
+     .fallback = "null",
+     .range = positive,
+     .unit = "s",
+     .doc = "Ends after the iteration in which the wall time, that before restarts included, exceeds this."},
+    {.pattern = "/uncertainty",
+     .types = object,
+     .fallback = "{}",
+     .doc = "How well the data determine what has been fitted, where the objective is a sum of squares."},
+    setting("/uncertainty/intervals", boolean, "true", {},
+            "Standard deviations, 95 % intervals and correlations, of the objective to second order."),
+    {.pattern = "/uncertainty/profile",
+     .types = list,
+     .items = text,
+     .fallback = "[]",
+     .doc = "Parameters whose intervals are also found by fits of the others at fixed values."},
+};
+
+/// Numbers in the unit of the quantity, one for all components or one for each.
+Key per_component(const char* pattern, Range range, const char* doc) {
+  return {.pattern = pattern,
+          .types = number | list,
+          .items = number,
+          .length = {1, 3},
+          .required = true,
+          .range = range,
+          .unit_by = "quantity",
+          .unit_for = unit_of_quantity,
+          .reason = "one value per component",
+          .doc = doc};
+}
+
+std::span<const Key> parameter_keys() {
+  static const std::string names = names_as_json(parameter_kinds());
+  static const Key keys[] = {
+      {.pattern = "/parameters",
+       .types = one_or_list,
+       .items = object,
+       .length = {1, 1 << 30},
+       .required = true,
+       .doc = "What the objective is differentiated by."},
+      {.pattern = "/parameters/*/name", .types = text, .required = true, .doc = "Unique name."},
+      {.pattern = "/parameters/*/quantity",
+       .types = text,
+       .required = true,
+       .choices = names.c_str(),
+       .doc = "See the table above."},
+      {.pattern = "/parameters/*/body",
+       .types = one_or_list,
+       .items = text,
+       .length = {1, 1 << 30},
+       .implied = "all bodies",
+       .doc = "Name or list of names."},
+      {.pattern = "/parameters/*/region",
+       .types = one_or_list,
+       .items = integer,
+       .length = {1, 1 << 30},
+       .implied = "all",
+       .doc = "Volume ids."},
+      {.pattern = "/parameters/*/bodies",
+       .types = list,
+       .items = text,
+       .length = {2, 2},
+       .reason = "the two bodies that slide on each other; twice the same for self-contact",
+       .doc = "`friction`: the pair; twice the same for self-contact."},
+      {.pattern = "/parameters/*/boundary", .types = integer, .doc = "Surface id."},
+      {.pattern = "/parameters/*/per",
+       .types = text,
+       .implied = "`global`",
+       .choices = "[\"global\", \"body\", \"element\", \"vertex\"]",
+       .doc = "One value for all, per body, element or mesh vertex."},
+      {.pattern = "/parameters/*/per_step",
+       .types = boolean,
+       .implied = "false",
+       .doc = "One value per time step, instead of the scene's formula of t, list of values per time and "
+              "`interpolation`."},
+      {.pattern = "/parameters/*/experiment",
+       .types = one_or_list,
+       .items = text,
+       .length = {1, 1 << 30},
+       .implied = "all",
+       .doc = "Experiments in which the parameter acts."},
+      {.pattern = "/parameters/*/initial",
+       .types = number | list | object,
+       .items = number,
+       .length = {1, 3},
+       .unit_by = "quantity",
+       .unit_for = unit_of_quantity,
+       .reason = "one value per component",
+       .doc = "Start value, in place of that of the scene: a number or one per component; the same wherever "
+              "there is one; or values of a file, see [below](#start-values-from-files). Needed unless the "
+              "parameter is tied or a shape, which starts from the meshes."},
+      {.pattern = "/parameters/*/initial/file",
+       .types = path,
+       .required = true,
+       .doc =
+           "HDF5 file, or `fit.json` of `recoil optimize`: the value there of the parameter of this name."},
+      {.pattern = "/parameters/*/initial/dataset", .types = text, .doc = "Array of the HDF5 file."},
+      {.pattern = "/parameters/*/prior",
+       .types = object,
+       .implied = "none",
+       .doc =
+           "What is known of each value beforehand, a normal distribution: a datum of least squares each."},
+      per_component("/parameters/*/prior/mean", {}, "A number or one per component."),
+      per_component(
+          "/parameters/*/prior/sd", positive,
+          "Standard deviation. It is that of q; what the optimiser sees of q is normally distributed around "
+          "that of `mean`, with `sd` carried over to first order: where the scale is `log`, ln q around ln "
+          "mean with sd / mean."),
+      {.pattern = "/parameters/*/bounds",
+       .types = list,
+       .items = number,
+       .length = {2, 2},
+       .implied = "none",
+       .unit_by = "quantity",
+       .unit_for = unit_of_quantity,
+       .reason = "[lowest, highest]",
+       .doc = "[lowest, highest] value of every component."},
+      {.pattern = "/parameters/*/scale",
+       .types = text | object,
+       .implied = "`linear`",
+       .choices = "[\"linear\", \"log\", \"logit\"]",
+       .doc = "What the optimiser sees: q, ln q, ln((q - low) / (high - q)), or q / factor."},
+      {.pattern = "/parameters/*/scale/factor",
+       .types = number,
+       .required = true,
+       .range = positive,
+       .unit_by = "quantity",
+       .unit_for = unit_of_quantity,
+       .doc = "Typical size of q."},
+      {.pattern = "/parameters/*/tie",
+       .types = text,
+       .doc = "Name of another parameter of the same unit, components and `per` (not of fields), whose value "
+              "this one "
+              "has; both show the gradient by the common value."},
+      {.pattern = "/parameters/*/basis",
+       .types = text | object,
+       .choices = "[\"vertices\", \"boundary_vertices\", \"affine\"]",
+       .doc = "`shape`: what moves the vertices. All of them, those of the boundary (the others stay), an "
+              "affine map, or one of the forms below; see [below](#values-of-a-shape)."},
+      {.pattern = "/parameters/*/basis/box",
+       .types = list,
+       .items = integer,
+       .length = {2, 3},
+       .range = from_to(2, 10000),
+       .doc = "Control points per axis of a lattice over the bounding box."},
+      {.pattern = "/parameters/*/basis/modes",
+       .types = path,
+       .doc = "HDF5 file with an array per mode in its root, taken in the order of their names: a row of d "
+              "numbers [m] per vertex of all bodies in [file order](#file-order)."},
+  };
+  return keys;
+}
+
+std::span<const KeySection> study_sections() {
+  static const KeySection sections[] = {{"experiments", experiments},
+                                        {"parameters", parameter_keys()},
+                                        {"objectives", objective_keys()},
+                                        {"markers", markers},
+                                        {"sweep", sweep},
+                                        {"optimizer", optimizer}};
+  return sections;
+}
 
 std::string code_list(const std::vector<std::string>& names, const std::vector<std::string>& needed) {
   std::string list;
@@ -44,9 +318,8 @@ std::string quantity_table() {
     }
     std::vector<std::string> per;
     for (const Per one : row.per) per.push_back(name_of(one));
-    const Range range{row.min, row.max, row.min_open, row.max_open};
     text += "| " + name + " | " + (row.unit ? row.unit : "") + " | " + shown_components(row.components) +
-            " | " + range.describe() + " | " + code_list(row.takes, row.needs) + " | " +
+            " | " + row.range.describe() + " | " + code_list(row.takes, row.needs) + " | " +
             (per.size() > 1 ? code_list(per, {}) : "") + " | " + table_cell(row.doc) + " |\n";
   }
   return text;
@@ -58,14 +331,6 @@ std::string objective_table() {
     text += "| `" + std::string(row.name) + "` | " + code_list(row.takes(), row.needs()) + " | " +
             table_cell(row.doc) + " |\n";
   return text;
-}
-
-std::span<const KeySection> study_sections() {
-  static const KeySection sections[] = {
-      {"experiments", experiment_keys()}, {"parameters", parameter_keys()}, {"objectives", objective_keys()},
-      {"markers", marker_keys()},         {"sweep", sweep_keys()},          {"optimizer", optimizer_keys()},
-  };
-  return sections;
 }
 
 } // namespace

@@ -1,24 +1,20 @@
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "recoil/app/scene/keys.hpp"
+#include "recoil/app/study/study.hpp"
 
 namespace recoil::app {
 
-std::span<const Key> parameter_keys();
 /// Of objectives/registry.cpp.
 std::span<const Key> objective_keys();
-/// The rest: experiments, markers, sweep and check, optimizer.
-std::span<const Key> experiment_keys();
-std::span<const Key> marker_keys();
-std::span<const Key> sweep_keys();
-std::span<const Key> optimizer_keys();
 
 /// `["a", "b"]`, the names of some rows as choices.
 template <class Rows>
 std::string names_as_json(const Rows& rows) {
-  std::string list = "[";
-  for (const auto& row : rows) list += (list.size() == 1 ? "\"" : ", \"") + std::string(row.name) + "\"";
-  return list + "]";
+  return fmt::format("[\"{}\"]", fmt::join(names_of(rows), "\", \""));
 }
 
 /// What a study may hold; built once.

@@ -2,42 +2,19 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+#include <tuple>
 
 #include <Eigen/QR>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
-#include "app/study/scene_as_run.hpp"
-#include "recoil/base/log.hpp"
-#include "recoil/inverse/residual_factor.hpp"
+#include "recoil/base/error.hpp"
 
 namespace recoil::app {
 
 namespace {
 
 /// Gives all ranks what rank `root` has.
-void share(const parallel::Communicator& world, FieldSlots& field, int root) {
-  std::vector<GlobalIndex> numbers{field.parameter, field.components, field.is_replicated, field.num_rows,
-                                   std::ssize(field.names)};
-  world.broadcast(numbers, root);
-  field.parameter = static_cast<int>(numbers[0]);
-  field.components = static_cast<int>(numbers[1]);
-  field.is_replicated = numbers[2] != 0;
-  field.num_rows = numbers[3];
-  field.names.resize(numbers[4]);
-  for (std::string& name : field.names) world.broadcast(name, root);
-  world.broadcast(field.ids, root);
-  world.broadcast(field.start, root);
-  world.broadcast(field.sizes, root);
-}
-
-void share(const parallel::Communicator& world, ExperimentSlots& slots, int root) {
-  std::vector<GlobalIndex> count{std::ssize(slots)};
-  world.broadcast(count, root);
-  slots.resize(count[0]);
-  for (FieldSlots& field : slots) share(world, field, root);
-}
-
 template <class Result>
 void share(const parallel::Communicator& world, Result& result, int root) {
   std::string text;
@@ -46,119 +23,73 @@ void share(const parallel::Communicator& world, Result& result, int root) {
   if (world.rank() != root) result = nlohmann::json::parse(text).get<Result>();
 }
 
+void share(const parallel::Communicator& world, ExperimentSlots& slots, int root) {
+  std::size_t count = slots.size();
+  share(world, count, root);
+  slots.resize(count);
+  for (FieldSlots& field : slots) {
+    std::tuple about{field.parameter, field.components, field.is_replicated, field.num_rows, field.names};
+    share(world, about, root);
+    std::tie(field.parameter, field.components, field.is_replicated, field.num_rows, field.names) = about;
+    world.broadcast(field.ids, root);
+    world.broadcast(field.start, root);
+    world.broadcast(field.sizes, root);
+  }
+}
+
 } // namespace
 
-std::vector<int> deal_out(const std::vector<double>& costs, const std::vector<char>& is_wanted, int groups) {
-  std::vector<std::size_t> order(costs.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t e) { return costs[e]; });
-  std::vector<double> load(groups, 0.0);
-  std::vector<int> group_of(costs.size(), -1);
-  for (const std::size_t e : order) {
-    if (is_wanted[e] == 0) continue;
-    const auto least = std::ranges::min_element(load);
-    *least += costs[e];
-    group_of[e] = static_cast<int>(least - load.begin());
-  }
-  return group_of;
-}
-
-std::vector<int> StudyObjective::deal_out_all() const {
-  return deal_out(costs_, std::vector<char>(costs_.size(), 1), groups_.count());
-}
-
-StudyObjective::StudyObjective(const parallel::Communicator& world, const Study& study,
-                               const StudyFolder& folder, ExperimentGroups& groups)
-    : world_(world), study_(study), folder_(folder), groups_(groups), values_(study.experiments.size()),
-      sweep_seconds_(values_.size()), costs_(values_.size(), 1.0), runs_(values_.size(), -1),
-      dropped_(values_.size(), 0), data_(values_.size(), 0) {
-  first_groups_ = deal_out_all();
-  const std::vector<int>& group_of = first_groups_;
+StudyObjective::StudyObjective(const Study& study, const StudyFolder& folder, const ExperimentGroups& groups)
+    : world_(groups.world()), study_(study), folder_(folder), groups_(groups),
+      values_(study.experiments.size()), sweep_seconds_(values_.size()), costs_(values_.size(), 1.0),
+      runs_(values_.size(), -1),
+      first_groups_(deal_out(costs_, std::vector<char>(values_.size(), 1), groups.count())),
+      kinds_(values_.size()), dropped_(values_.size(), 0) {
   std::vector<ExperimentSlots> slots(costs_.size());
-  std::vector<std::string> why_not(costs_.size());
-  std::vector<char> is_chi_squared(costs_.size(), 0);
-  work_on(group_of, [&](int e) {
-    Hosted& hosted = host(e);
-    const ObjectiveKind kind = hosted.job->check_start();
-    why_not[e] = kind.why_not_least_squares;
-    is_chi_squared[e] = kind.is_chi_squared ? 1 : 0;
-    data_[e] = kind.num_data;
-    for (std::size_t k = 0; k < hosted.job->model().parameters().size(); ++k)
-      slots[e].push_back(hosted.job->model().slots(k));
+  groups_.work_on(first_groups_, [&](int e) {
+    ExperimentModel& model = host(e).model();
+    kinds_[e] = model.check_start();
+    for (std::size_t k = 0; k < model.parameters().size(); ++k) slots[e].push_back(model.slots(k));
   });
   for (std::size_t e = 0; e < slots.size(); ++e) {
-    const int root = groups.root(group_of[e]);
+    const int root = groups.root(first_groups_[e]);
     share(world_, slots[e], root);
-    share(world_, why_not[e], root);
-    share(world_, is_chi_squared[e], root);
-    share(world_, data_[e], root);
-    if (not_squares_.empty()) not_squares_ = why_not[e];
-    is_chi_squared_ = is_chi_squared_ && is_chi_squared[e] != 0;
+    share(world_, kinds_[e], root);
+    if (not_squares_.empty()) not_squares_ = kinds_[e].why_not_least_squares;
   }
   space_ = std::make_unique<DesignSpace>(study, std::move(slots));
   priors_ = space_->priors();
 }
 
 void StudyObjective::freeze_stiffness() {
-  const std::vector<int> group_of = deal_out_all();
   std::vector<double> stiffness(costs_.size(), 0.0);
-  work_on(group_of, [&](int e) {
-    stiffness[e] = host(e).job->freeze_stiffness(folder_.experiment(study_.experiments[e].name)).value_or(0);
+  groups_.work_on(first_groups_, [&](int e) {
+    const ExperimentFolder folder = folder_.experiment(study_.experiments[e].name);
+    stiffness[e] = host(e).model().freeze_stiffness(folder).value_or(0);
   });
   is_frozen_ = true;
-  for (std::size_t e = 0; e < group_of.size(); ++e) {
-    std::vector<double> found{stiffness[e]};
-    world_.broadcast(found, groups_.root(group_of[e]));
-    if (found[0] > 0) frozen_[study_.experiments[e].name] = found[0];
+  for (std::size_t e = 0; e < stiffness.size(); ++e) {
+    share(world_, stiffness[e], groups_.root(first_groups_[e]));
+    if (stiffness[e] > 0) frozen_[study_.experiments[e].name] = stiffness[e];
   }
 }
 
 void StudyObjective::keep_in(const std::filesystem::path& folder) {
-  std::vector<double> earlier(1);
   parallel::collectively(world_, [&] {
     if (world_.rank() != 0) return;
     log_ = std::make_unique<EvaluationLog>(folder);
-    earlier[0] = log_->wall_seconds();
+    earlier_seconds_ = log_->wall_seconds();
   });
-  world_.broadcast(earlier);
-  earlier_seconds_ = earlier[0];
-  if (groups_.comm().rank() == 0)
-    writer_ = std::make_unique<EvaluationWriter>(EvaluationLog::file_of_group(folder, groups_.own()));
+  share(world_, earlier_seconds_, 0);
+  added_to_ = EvaluationLog::file_of_group(folder, groups_.own());
 }
 
 /// The experiment on this group; its meshes are read when it first comes here. Collective over the group.
-StudyObjective::Hosted& StudyObjective::host(int experiment) {
-  Hosted& hosted = hosted_[experiment];
-  if (hosted.job) return hosted;
+HostedExperiment& StudyObjective::host(int experiment) {
   const ExperimentFolder folder = folder_.experiment(study_.experiments[experiment].name);
-  LoadedScene scene = load_scene(groups_.comm(), folder.scene());
-  set_output_for_sweep(study_, scene.file.scene);
-  hosted.job =
-      GradientJob::create(groups_.comm(), study_, experiment, std::move(scene), groups_.interrupts());
-  if (is_frozen_) hosted.job->freeze_stiffness(folder);
-  return hosted;
-}
-
-/// Does work(e) for the experiments of this group, and makes what a group throws an error of all ranks.
-template <class Work>
-void StudyObjective::work_on(const std::vector<int>& group_of, Work work, AfterSignal after_signal) {
-  int code = 0;
-  std::string message;
-  try {
-    for (int e = 0; e < std::ssize(group_of); ++e)
-      if (group_of[e] == groups_.own()) {
-        if (after_signal == AfterSignal::stops) groups_.interrupts().stop_if_pending();
-        work(e);
-      }
-  } catch (const LibraryError& error) {
-    if (!error.agreed()) throw;
-    code = static_cast<int>(error.code());
-    message = error.what();
-  } catch (const Error& error) {
-    code = static_cast<int>(error.code());
-    message = error.what();
-  }
-  parallel::agree(world_, code, message);
+  const auto [hosted, is_new] = hosted_.try_emplace(experiment, groups_, study_, experiment, folder);
+  if (is_new && is_frozen_) hosted->second.model().freeze_stiffness(folder);
+  return hosted->second;
 }
 
 void StudyObjective::write_scenes(std::span<const double> x, const std::filesystem::path& folder) {
@@ -170,70 +101,14 @@ void StudyObjective::write_scenes(std::span<const double> x, const std::filesyst
   });
   const std::vector<double> values = space_->values(x);
   const auto write = [&](int e) {
-    Hosted& hosted = host(e);
-    hosted.job->model().write_scene(values_of(hosted, e, values), folder);
+    HostedExperiment& hosted = host(e);
+    hosted.model().write_scene(hosted.values_of(*space_, values), folder);
   };
-  work_on(first_groups_, write, AfterSignal::goes_on);
+  groups_.work_on(first_groups_, write, ExperimentGroups::AfterSignal::goes_on);
 }
 
-inverse::ParameterValues StudyObjective::values_of(Hosted& hosted, int experiment,
-                                                   std::span<const double> values) {
-  const ExperimentModel& model = hosted.job->model();
-  const std::size_t count = model.parameters().size();
-  if (hosted.numbers.empty())
-    for (std::size_t k = 0; k < count; ++k)
-      hosted.numbers.push_back(space_->numbers(experiment, k, model.local_slots(k)));
-  inverse::ParameterValues result(count);
-  for (std::size_t k = 0; k < count; ++k)
-    for (const std::size_t number : hosted.numbers[k]) result[k].push_back(values[number]);
-  return result;
-}
-
-inverse::ReducedObjective& StudyObjective::reduced(int experiment) {
-  Hosted& hosted = host(experiment);
-  if (!hosted.objective)
-    hosted.objective = std::make_unique<inverse::ReducedObjective>(hosted.job->reduced_objective());
-  return *hosted.objective;
-}
-
-ExperimentValue StudyObjective::run(int experiment, std::span<const double> values) {
-  const Stopwatch watch;
-  inverse::ReducedObjective& objective = reduced(experiment);
-  const inverse::ObjectiveValue found = objective.value(values_of(host(experiment), experiment, values));
-  if (!found.failure.empty()) return {0, {}, found.failure, watch.seconds()};
-  return {found.objective, found.terms, "", watch.seconds()};
-}
-
-ExperimentGradient StudyObjective::sweep(int experiment, std::span<const double> values) {
-  const Stopwatch watch;
-  inverse::ReducedObjective& objective = reduced(experiment);
-  const Hosted& hosted = host(experiment);
-  const inverse::ObjectiveGradient found =
-      objective.gradient(values_of(host(experiment), experiment, values));
-  ExperimentGradient result{{}, found.failure, 0};
-  if (found.failure.empty()) result.by_values = sum_over_group(hosted, found.values);
-  result.seconds = watch.seconds();
-  return result;
-}
-
-/// Derivatives by the values of DesignSpace from those by the values of an experiment.
-std::vector<double> StudyObjective::sum_over_group(const Hosted& hosted,
-                                                   const inverse::ParameterValues& gradient) const {
-  const ExperimentModel& model = hosted.job->model();
-  std::vector<double> by_values(space_->num_values(), 0.0);
-  for (std::size_t k = 0; k < gradient.size(); ++k) {
-    if (model.is_replicated(k) && groups_.comm().rank() != 0) continue;
-    const std::size_t width =
-        hosted.numbers[k].size() / std::max<std::size_t>(model.local_slots(k).size(), 1);
-    for (std::size_t i = 0; i < model.num_owned_slots(k) * width; ++i)
-      by_values[hosted.numbers[k][i]] += gradient[k][i];
-  }
-  groups_.comm().sum(by_values);
-  return by_values;
-}
-
-/// What the log has of a design, and for the rest what work(e) gives on the group that has the run of
-/// experiment e, if `stays` names one, or on any. Complete on every rank.
+/// What the log has of a design, and for the rest what work(hosted) gives on the group that has the run of
+/// experiment e, if group_of[e] names one, or on any. Complete on every rank.
 template <class Result, class Work>
 std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std::vector<int>& group_of,
                                              Work work) {
@@ -253,10 +128,13 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
   const std::vector<int> dealt = deal_out(costs_, wanted, groups_.count());
   for (std::size_t e = 0; e < known.size(); ++e)
     if (wanted[e] != 0 || known[e] != 0) group_of[e] = dealt[e];
-  work_on(group_of, [&](int e) {
-    results[e] = work(e);
+  groups_.work_on(group_of, [&](int e) {
+    const Stopwatch watch;
+    results[e] = work(host(e));
+    results[e].seconds = watch.seconds();
     parallel::collectively(groups_.comm(), [&] {
-      if (writer_) writer_->add(design, e, results[e], wall_seconds());
+      if (groups_.comm().rank() == 0 && !added_to_.empty())
+        add_evaluation(added_to_, design, e, Result::what, results[e], wall_seconds());
     });
   });
   parallel::collectively(world_, [&] {
@@ -270,7 +148,8 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
 double StudyObjective::value(std::span<const double> x) {
   const std::vector<double> values = space_->values(x);
   std::vector<int> group_of(costs_.size(), -1);
-  values_ = evaluate<ExperimentValue>(x, group_of, [&](int e) { return run(e, values); });
+  values_ =
+      evaluate<ExperimentValue>(x, group_of, [&](HostedExperiment& one) { return one.run(*space_, values); });
   const bool here = std::ranges::equal(run_at_, x);
   for (std::size_t e = 0; e < runs_.size(); ++e)
     if (group_of[e] >= 0 || !here) runs_[e] = group_of[e];
@@ -289,7 +168,7 @@ double StudyObjective::value(std::span<const double> x) {
 
 GlobalIndex StudyObjective::num_data() const {
   GlobalIndex sum = std::ssize(priors_);
-  for (std::size_t e = 0; e < data_.size(); ++e) sum += dropped_[e] == 0 ? data_[e] : 0;
+  for (std::size_t e = 0; e < kinds_.size(); ++e) sum += dropped_[e] == 0 ? kinds_[e].num_data : 0;
   return sum;
 }
 
@@ -329,45 +208,10 @@ std::vector<Result> StudyObjective::differentiate(const char* what, Work work, s
   return results;
 }
 
-/// The factor of [dr/dx r] of one experiment, without the columns of variables that it does not know.
-ExperimentFactor StudyObjective::factorise(int experiment, std::span<const double> x) {
-  const Stopwatch watch;
-  inverse::ReducedObjective& objective = reduced(experiment);
-  Hosted& hosted = host(experiment);
-  const std::size_t n = space_->num_variables();
-  std::vector<inverse::ParameterValues> directions;
-  std::vector<std::size_t> variables;
-  std::vector<double> dx(n, 0.0);
-  for (std::size_t i = 0; i < n; ++i) {
-    dx[i] = 1;
-    auto direction = values_of(hosted, experiment, space_->change_of_values(x, dx));
-    dx[i] = 0;
-    const bool changes = std::ranges::any_of(direction, [](const std::vector<double>& changes_of_one) {
-      return std::ranges::any_of(changes_of_one, [](double change) { return change != 0; });
-    });
-    if (!groups_.comm().any(changes)) continue;
-    directions.push_back(std::move(direction));
-    variables.push_back(i);
-  }
-  const inverse::ParameterValues q = values_of(hosted, experiment, space_->values(x));
-  const inverse::ResidualChanges found = objective.jacobian(q, directions);
-  ExperimentFactor result{{}, found.failure, 0};
-  if (found.failure.empty()) {
-    const std::vector<double> r = objective.residuals(q);
-    const Eigen::MatrixXd own = inverse::triangular_factor(groups_.comm(), found.columns, r);
-    variables.push_back(n); // the residuals themselves
-    Eigen::MatrixXd factor = Eigen::MatrixXd::Zero(n + 1, n + 1);
-    for (std::size_t k = 0; k < variables.size(); ++k) factor.col(variables[k]).head(own.rows()) = own.col(k);
-    result.columns.assign(factor.data(), factor.data() + factor.size());
-  }
-  result.seconds = watch.seconds();
-  return result;
-}
-
 const Eigen::MatrixXd& StudyObjective::factor(std::span<const double> x) {
   if (std::ranges::equal(factor_at_, x)) return factor_;
   const auto results = differentiate<ExperimentFactor>(
-      "Jacobian", [&](int e) { return factorise(e, x); }, x);
+      "Jacobian", [&](HostedExperiment& one) { return one.factorise(*space_, x); }, x);
   const Eigen::Index width = space_->num_variables() + 1;
   const Eigen::Index of_data = width * std::ssize(results);
   Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(of_data + std::ssize(priors_), width);
@@ -397,29 +241,12 @@ std::vector<double> StudyObjective::hessian(std::span<const double> x) {
   return {H.data(), H.data() + H.size()};
 }
 
-/// (dr/dq)' (dr/dq) times a change of the values.
-ExperimentProduct StudyObjective::multiply(int experiment, std::span<const double> values,
-                                           std::span<const double> change) {
-  const Stopwatch watch;
-  inverse::ReducedObjective& objective = reduced(experiment);
-  Hosted& hosted = host(experiment);
-  const inverse::ParameterValues q = values_of(hosted, experiment, values);
-  const inverse::ResidualChanges forward = objective.jacobian(q, {values_of(hosted, experiment, change)});
-  ExperimentProduct result{{}, forward.failure, 0};
-  if (result.failure.empty()) {
-    const inverse::ObjectiveGradient back = objective.jacobian_transposed(q, forward.columns[0]);
-    result.failure = back.failure;
-    if (result.failure.empty()) result.by_values = sum_over_group(hosted, back.values);
-  }
-  result.seconds = watch.seconds();
-  return result;
-}
-
 std::vector<double> StudyObjective::hessian_product(std::span<const double> x, std::span<const double> d) {
   const std::vector<double> values = space_->values(x), change = space_->change_of_values(x, d);
   std::vector<double> by_values(space_->num_values(), 0.0);
   for (const auto& product : differentiate<ExperimentProduct>(
-           "product with the Hessian", [&](int e) { return multiply(e, values, change); }, x, d))
+           "product with the Hessian",
+           [&](HostedExperiment& one) { return one.multiply(*space_, values, change); }, x, d))
     for (std::size_t i = 0; i < by_values.size(); ++i) by_values[i] += 2 * product.by_values[i];
   std::vector<double> result = space_->gradient(x, by_values);
   for (const inverse::Prior& prior : priors_)
@@ -436,7 +263,7 @@ std::vector<double> StudyObjective::gradient(std::span<const double> x) {
   const std::vector<double> values = space_->values(x);
   std::vector<double> by_values(space_->num_values(), 0.0);
   for (const auto& gradient : differentiate<ExperimentGradient>(
-           "gradient", [&](int e) { return sweep(e, values); }, x))
+           "gradient", [&](HostedExperiment& one) { return one.sweep(*space_, values); }, x))
     for (std::size_t i = 0; i < by_values.size(); ++i) by_values[i] += gradient.by_values[i];
   std::vector<double> result = space_->gradient(x, by_values);
   const std::vector<double> beyond = inverse::prior_residuals(x, priors_);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -7,39 +8,11 @@
 
 #include <Eigen/Core>
 
-#include "app/study/evaluation_log.hpp"
-#include "app/study/gradient_job.hpp"
+#include "app/study/hosted_experiment.hpp"
 #include "recoil/base/timer.hpp"
 #include "recoil/inverse/optimize.hpp"
 
 namespace recoil::app {
-
-/// Parts of the ranks that run whole experiments, each on a communicator of its own.
-class ExperimentGroups {
-public:
-  /// Splits `world` into `count` parts of nearly the same size. Collective.
-  ExperimentGroups(const parallel::Communicator& world, int count)
-      : world_size_(world.size()), count_(count), own_(group_of(world.rank())), comm_(world.split(own_)),
-        interrupts_(comm_) {}
-
-  int count() const { return count_; }
-  int own() const { return own_; }
-  const parallel::Communicator& comm() const { return comm_; }
-  const Interrupts& interrupts() const { return interrupts_; }
-  /// The first rank of a group.
-  int root(int group) const { return (group * world_size_ + count_ - 1) / count_; }
-
-private:
-  int group_of(int rank) const { return rank * count_ / world_size_; }
-
-  int world_size_, count_, own_;
-  parallel::Communicator comm_;
-  Interrupts interrupts_;
-};
-
-/// Which of `groups` each experiment belongs to, so that those of the largest cost are dealt out first, each
-/// to the group with the least to do; -1 where `is_wanted` is zero. Not collective.
-std::vector<int> deal_out(const std::vector<double>& costs, const std::vector<char>& is_wanted, int groups);
 
 /// The sum of the objectives of all experiments of a study as a function of what an optimiser sees of their
 /// parameters. Whole experiments are run by groups of ranks side by side, dealt out anew for every evaluation
@@ -50,12 +23,11 @@ class StudyObjective final : public inverse::DesignObjective {
 public:
   /// Builds every experiment once, from its scene in `folder`, and checks it at its start values. Everything
   /// must outlive it.
-  StudyObjective(const parallel::Communicator& world, const Study& study, const StudyFolder& folder,
-                 ExperimentGroups& groups);
+  StudyObjective(const Study& study, const StudyFolder& folder, const ExperimentGroups& groups);
 
   const DesignSpace& space() const { return *space_; }
-  /// Freezes the barrier stiffness where it is adaptive, as GradientJob::freeze_stiffness(); before anything
-  /// is evaluated.
+  /// Freezes the barrier stiffness where it is adaptive, as ExperimentModel::freeze_stiffness(); before
+  /// anything is evaluated.
   void freeze_stiffness();
   /// Barrier stiffnesses of pilot runs, by experiment.
   const std::map<std::string, double>& frozen() const { return frozen_; }
@@ -74,7 +46,7 @@ public:
   /// Why the objective is no sum of squares; empty if it is one.
   const std::string& why_not_least_squares() const { return not_squares_; }
   /// Whether it is the chi^2 of data, in their standard deviations, each of which counts once.
-  bool is_chi_squared() const { return is_chi_squared_; }
+  bool is_chi_squared() const { return std::ranges::all_of(kinds_, &ObjectiveKind::is_chi_squared); }
   inverse::HessianForm hessian_form() const override;
   std::vector<double> hessian(std::span<const double> x) override;
   std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d) override;
@@ -101,25 +73,7 @@ public:
   double wall_seconds() const { return earlier_seconds_ + watch_.seconds(); }
 
 private:
-  /// An experiment on the ranks of this group.
-  struct Hosted {
-    std::unique_ptr<GradientJob> job;
-    std::unique_ptr<inverse::ReducedObjective> objective;
-    std::vector<std::vector<std::size_t>> numbers; ///< of DesignSpace, per field and entry
-  };
-
-  std::vector<int> deal_out_all() const;
-  Hosted& host(int experiment);
-  inverse::ParameterValues values_of(Hosted& hosted, int experiment, std::span<const double> values);
-  inverse::ReducedObjective& reduced(int experiment);
-  ExperimentValue run(int experiment, std::span<const double> values);
-  ExperimentGradient sweep(int experiment, std::span<const double> values);
-  ExperimentFactor factorise(int experiment, std::span<const double> x);
-  ExperimentProduct multiply(int experiment, std::span<const double> values, std::span<const double> change);
-  std::vector<double> sum_over_group(const Hosted& hosted, const inverse::ParameterValues& gradient) const;
-  enum class AfterSignal { stops, goes_on };
-  template <class Work>
-  void work_on(const std::vector<int>& group_of, Work work, AfterSignal after_signal = AfterSignal::stops);
+  HostedExperiment& host(int experiment);
   template <class Result, class Work>
   std::vector<Result> evaluate(std::span<const double> design, std::vector<int>& group_of, Work work);
   template <class Result, class Work>
@@ -129,12 +83,12 @@ private:
   const parallel::Communicator& world_;
   const Study& study_;
   const StudyFolder& folder_;
-  ExperimentGroups& groups_;
+  const ExperimentGroups& groups_;
   std::unique_ptr<DesignSpace> space_;
   std::map<std::string, double> frozen_;
-  std::map<int, Hosted> hosted_;
-  std::unique_ptr<EvaluationLog> log_;       ///< on the first rank
-  std::unique_ptr<EvaluationWriter> writer_; ///< on the first rank of each group
+  std::map<int, HostedExperiment> hosted_; ///< that have been on this group
+  std::unique_ptr<EvaluationLog> log_;     ///< on the first rank
+  std::filesystem::path added_to_;         ///< the file of this group's evaluations, if they are kept
   Stopwatch watch_;
   double earlier_seconds_ = 0;
 
@@ -144,12 +98,12 @@ private:
   std::vector<double> run_at_;    ///< the design of the last value()
   std::vector<int> runs_;         ///< the groups that hold the runs there; -1: none
   std::vector<int> first_groups_; ///< that have read the meshes of the experiments
-  bool is_frozen_ = false, uses_residuals_ = false, is_chi_squared_ = true;
+  bool is_frozen_ = false, uses_residuals_ = false;
+  std::vector<ObjectiveKind> kinds_; ///< by experiment
   std::string not_squares_;
   Eigen::MatrixXd factor_;
   std::vector<double> factor_at_; ///< the design of factor_
   std::vector<char> dropped_;     ///< by experiment
-  std::vector<GlobalIndex> data_; ///< by experiment
   std::vector<inverse::Prior> priors_;
   Totals totals_;
 };

@@ -1,33 +1,44 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
-#include <nlohmann/json.hpp>
+#include "app/study/gradient_job.hpp"
+#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/io/block_layout.hpp"
 
-#include "app/study/study_folder.hpp"
-#include "recoil/io/hdf5_file.hpp"
-
+/// What the sweep of an experiment keeps in its folder: how far it has come, then what it has come to. Arrays
+/// go into a file of their own, aside, synced and renamed, then sweep.json names it with its digest and with
+/// those of study, scene, trajectory and of `folder.inputs`; what was written before is removed. All
+/// functions are collective. @throws FileError on every rank for what cannot be written.
 namespace recoil::app {
 
-/// What the sweep of an experiment has last written: `about`, and arrays in a file whose digest holds.
-struct SweepFile {
-  nlohmann::ordered_json about;
-  std::filesystem::path arrays;
-};
+/// Writes how far a sweep has come: the pending adjoint vectors in canonical node order, and what it has
+/// gathered in the order of ranks. Between two steps. `nodes`: of the trajectory; `so_far`: what it has cost,
+/// over all processes that took part in it.
+template <int dim>
+void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep& at,
+                            const DiscreteScene<dim>& discrete, const io::BlockLayout& nodes,
+                            const SweepResult& so_far);
 
-/// Replaces what the sweep has written before: arrays into a file of their own, aside, synced and renamed,
-/// then sweep.json, which names it with its digest and with those of study, scene, trajectory
-/// and of `folder.inputs`.
-/// @param name of the new file, other than that of the last one. Collective. @throws FileError on every rank.
-void write_sweep_file(const parallel::Communicator& comm, const ExperimentFolder& folder,
-                      const std::string& name, nlohmann::ordered_json about,
-                      const std::function<void(io::Hdf5Writer&)>& write_arrays);
+/// Puts a new sweep where write_sweep_checkpoint() has left another one, and the costs in `so_far` to what
+/// that was given. False where there is nothing to continue from; then `why` says so if there should be, and
+/// `at` may no longer be used.
+template <int dim>
+bool read_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep& at,
+                           const DiscreteScene<dim>& discrete, const io::BlockLayout& nodes,
+                           SweepResult& so_far, std::string& why);
 
-/// What write_sweep_file() has written last; none where nothing was, or where it cannot be used: then `why`
-/// says what is wrong. Collective.
-std::optional<SweepFile> read_sweep_file(const parallel::Communicator& comm, const ExperimentFolder& folder,
-                                         std::string& why);
+/// Keeps what run and sweep of an experiment have come to, for processes with any number of ranks.
+template <int dim>
+void write_sweep_result(const ExperimentFolder& folder, const ExperimentOnMesh<dim>& model,
+                        const ForwardResult& forward, const SweepResult& sweep);
+
+/// What write_sweep_result() has kept; none where no sweep has been finished, or, with a warning that names
+/// the experiment, where its result cannot be read.
+template <int dim>
+std::optional<std::pair<ForwardResult, SweepResult>> read_sweep_result(const ExperimentFolder& folder,
+                                                                       const ExperimentOnMesh<dim>& model);
 
 } // namespace recoil::app

@@ -1,8 +1,5 @@
 #include "app/study/tied_values.hpp"
 
-#include <algorithm>
-#include <optional>
-
 #include <fmt/format.h>
 
 #include "recoil/base/error.hpp"
@@ -12,24 +9,16 @@ namespace recoil::app {
 namespace {
 
 struct Place {
-  std::size_t experiment, field;
+  std::size_t experiment;
+  int field;
 };
-
-std::optional<std::size_t> field_of(const ExperimentModel& experiment, int parameter) {
-  const std::vector<int> parameters = experiment.parameters();
-  const auto found = std::ranges::find(parameters, parameter);
-  if (found == parameters.end()) return {};
-  return found - parameters.begin();
-}
 
 /// The field of parameter `owner` that the values of a tied one in `experiment` belong to: in the same
 /// experiment, or in the first one where it acts.
-Place place_of_owner(const GradientJobs& experiments, std::size_t experiment, int owner) {
-  if (const auto field = field_of(experiments[experiment]->model(), owner)) return {experiment, *field};
-  for (std::size_t e = 0; e < experiments.size(); ++e)
-    if (const auto field = field_of(experiments[e]->model(), owner)) return {e, *field};
-  RECOIL_ASSERT(false);
-  return {};
+Place place_of_owner(const Study& study, const GradientJobs& experiments, std::size_t experiment, int owner) {
+  const ParameterSpec& spec = study.parameters[owner];
+  const std::size_t e = spec.acts_in(experiment) ? experiment : spec.experiments.front();
+  return {e, place_in(experiments[e]->model().parameters(), owner)};
 }
 
 } // namespace
@@ -38,7 +27,8 @@ std::vector<std::string> bodies_of_values(const Study& study, const GradientJobs
                                           std::size_t experiment, std::size_t field) {
   const int parameter = experiments[experiment]->model().parameters()[field];
   const auto& tie = study.parameters[parameter].tie;
-  const Place owner = tie ? place_of_owner(experiments, experiment, *tie) : Place{experiment, field};
+  if (!tie) return experiments[experiment]->model().bodies(field);
+  const Place owner = place_of_owner(study, experiments, experiment, *tie);
   return experiments[owner.experiment]->model().bodies(owner.field);
 }
 
@@ -48,7 +38,7 @@ void check_ties(const Study& study, const GradientJobs& experiments) {
     for (std::size_t k = 0; k < parameters.size(); ++k) {
       const ParameterSpec& spec = study.parameters[parameters[k]];
       if (!spec.tie) continue;
-      const Place owner = place_of_owner(experiments, e, *spec.tie);
+      const Place owner = place_of_owner(study, experiments, e, *spec.tie);
       const std::size_t own = experiments[e]->model().start_values()[k].size();
       const std::size_t other = experiments[owner.experiment]->model().start_values()[owner.field].size();
       if (own == other) continue;

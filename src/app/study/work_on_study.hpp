@@ -2,29 +2,32 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
-#include "app/study/load_study.hpp"
 #include "app/study/study_folder.hpp"
-#include "recoil/app/simulation/console.hpp"
+#include "recoil/app/simulation/interrupts.hpp"
+#include "recoil/app/simulation/load_geometry.hpp"
+#include "recoil/app/study/commands.hpp"
+#include "recoil/app/study/read_study.hpp"
 
 namespace recoil::app {
 
-/// A command on a study as the command line gives it.
-struct StudyTask {
-  StudyCommand command;
-  std::filesystem::path study, output;
-  std::filesystem::path restart; ///< folder to continue; replaces `study` and `output`
-  ConsoleOptions console;
+/// A study with its scenes, checked against each other; the output of the scenes is that of
+/// set_output_for_sweep().
+struct LoadedStudy {
+  StudyFile file;
+  std::vector<LoadedScene> scenes;
+  std::vector<std::filesystem::path> files; ///< that the runs read
+  std::vector<std::string> warnings;
 };
 
 using WorkOnStudy = std::function<ExitCode(LoadedStudy&, StudyFolder&, const Interrupts&)>;
 
-/// Makes or opens the folder of a task, loads its study, starts the log, and does `work`, which begins the
-/// folder where it is new and settles it. A study that cannot begin leaves no folder. Returns
+/// Makes or opens the folder of a command, loads its study, starts the log, puts study and scenes into a new
+/// folder, and does `work`, which settles it. A study that cannot begin leaves no folder. Returns
 /// ExitCode::interrupted after a signal. Collective. @throws InputError, FileError on every rank.
-ExitCode work_on_study(const parallel::Communicator& comm, const StudyTask& task, const WorkOnStudy& work);
-
-/// Writes study and scenes into a new folder.
-void begin(const parallel::Communicator& comm, const LoadedStudy& loaded, StudyFolder& folder);
+ExitCode work_on_study(const parallel::Communicator& comm, const StudyCommand& command,
+                       const StudyOptions& options, const WorkOnStudy& work);
 
 } // namespace recoil::app

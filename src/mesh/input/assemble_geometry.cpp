@@ -1,15 +1,13 @@
 #include "recoil/mesh/input/assemble_geometry.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <limits>
 
 #include "mesh/input/describe.hpp"
+#include "mesh/input/file_cursor.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/body_mesh.hpp"
-#include "recoil/mesh/input/generate.hpp"
-#include "recoil/mesh/input/obstacle.hpp"
-#include "recoil/mesh/input/read_mesh.hpp"
+#include "recoil/mesh/input/raw_mesh.hpp"
 #include "recoil/mesh/input/select.hpp"
 #include "recoil/mesh/input/transform.hpp"
 
@@ -31,9 +29,7 @@ auto naming_entry(const GeometrySpec& spec, const Act& act) {
 void check_source(const GeometrySpec& spec) {
   if (!spec.generator && spec.mesh.empty())
     throw InputError(spec.where, "the entry has neither a mesh nor a generator; give it one of them");
-  std::string extension = spec.mesh.extension().string();
-  for (auto& c : extension) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  if (!spec.generator && !spec.is_obstacle && extension == ".stl")
+  if (!spec.generator && !spec.is_obstacle && in_lower_case(spec.mesh.extension().string()) == ".stl")
     throw InputError(describe(spec),
                      "STL holds surfaces, which can be obstacles (is_obstacle) only; a deformable body needs "
                      "a mesh of tetrahedra");
@@ -58,9 +54,8 @@ Body build_body(const GeometrySpec& spec, RawMesh&& raw, int dim, std::vector<Em
   Body body;
   body.mesh = body_mesh(std::move(raw), where);
   if (body.mesh.dim != dim)
-    throw InputError(where, "is a mesh of " + std::string(body.mesh.dim == 2 ? "triangles" : "tetrahedra") +
-                                " in a scene in " + std::to_string(dim) +
-                                "D; all deformable bodies need the same dimension");
+    throw InputError(where, "is a mesh of " + cells_of(body.mesh.dim) + " in a scene in " +
+                                std::to_string(dim) + "D; all deformable bodies need the same dimension");
   if (spec.normalize_mesh) normalize(body.mesh.vertices, where);
   transform_vertices(affine_map(spec.transformation, bounding_box(body.mesh.vertices), dim, where),
                      body.mesh.vertices);
@@ -110,10 +105,7 @@ void append(SimplexMesh& scene, const GeometrySpec& spec, const Body& body) {
         scene.vertex_point_id.push_back(body.point_ids[v]);
       }
     for (auto cell : mesh.cells) {
-      for (int i = 0; i <= mesh.dim; ++i) {
-        auto& v = cell[i];
-        v = first + number[v];
-      }
+      for (int i = 0; i <= mesh.dim; ++i) cell[i] = first + number[cell[i]];
       scene.cells.push_back(cell);
     }
     scene.cell_body.insert(scene.cell_body.end(), mesh.cells.size(), body_index);
@@ -160,9 +152,8 @@ int geometry_dimension(std::span<const GeometrySpec> specs, MeshFiles& files) {
     const int own = spec.generator ? dimension(spec.generator->shape)
                                    : naming_entry(spec, [&] { return dimension(files.load(spec.mesh)); });
     if (first && own != dim) {
-      const auto kind = [](int d) { return std::string(d == 2 ? "triangles" : "tetrahedra"); };
-      throw InputError(describe(spec), "is a mesh of " + kind(own) + ", but " + describe(*first) +
-                                           " is one of " + kind(dim) +
+      throw InputError(describe(spec), "is a mesh of " + cells_of(own) + ", but " + describe(*first) +
+                                           " is one of " + cells_of(dim) +
                                            "; all deformable bodies need the same dimension");
     }
     if (!first) first = &spec;

@@ -1,6 +1,7 @@
 #include "mesh/input/file_cursor.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -41,6 +42,11 @@ std::string in_quotes(std::string_view word) {
   std::string text = "'";
   for (const char c : word.substr(0, 40)) text += (c >= 32 && c < 127) ? c : '?';
   return text + (word.size() > 40 ? "...'" : "'");
+}
+
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
 }
 
 void FileCursor::fail_at(std::size_t position, const std::string& message) const {
@@ -88,12 +94,15 @@ std::string_view FileCursor::word() {
   return text;
 }
 
-void FileCursor::expect(std::string_view expected) {
+std::string FileCursor::next() {
   const auto text = peek_word();
-  if (text != expected)
-    fail("expected " + std::string(expected) + ", found " +
-         (text.empty() ? "the end of the file" : in_quotes(text)) + "; the file is damaged or cut short");
-  position_ += text.size();
+  return text.empty() ? "the end of the file" : in_quotes(text);
+}
+
+void FileCursor::expect(std::string_view expected) {
+  if (peek_word() != expected)
+    fail("expected " + std::string(expected) + ", found " + next() + "; the file is damaged or cut short");
+  position_ += expected.size();
 }
 
 double FileCursor::number(const char* what) {
@@ -107,11 +116,8 @@ double FileCursor::number(const char* what) {
     value = std::strtod(std::string(begin, stop).c_str(), nullptr); // underflow is harmless, overflow is not
   else if (error != std::errc())
     stop = begin;
-  if (stop == begin || (stop != end && !is_space(*stop)) || !std::isfinite(value)) {
-    const auto text = peek_word();
-    fail(std::string("expected a number for ") + what + ", found " +
-         (text.empty() ? "the end of the file" : in_quotes(text)));
-  }
+  if (stop == begin || (stop != end && !is_space(*stop)) || !std::isfinite(value))
+    fail(std::string("expected a number for ") + what + ", found " + next());
   position_ = stop - content_.data();
   return value;
 }
@@ -123,11 +129,8 @@ std::int64_t FileCursor::integer(const char* what) {
   if (begin != end && *begin == '+') ++begin;
   std::int64_t value = 0;
   const auto [stop, error] = std::from_chars(begin, end, value);
-  if (error != std::errc() || (stop != end && !is_space(*stop))) {
-    const auto text = peek_word();
-    fail(std::string("expected an integer for ") + what + ", found " +
-         (text.empty() ? "the end of the file" : in_quotes(text)));
-  }
+  if (error != std::errc() || (stop != end && !is_space(*stop)))
+    fail(std::string("expected an integer for ") + what + ", found " + next());
   position_ = stop - content_.data();
   return value;
 }
@@ -136,7 +139,7 @@ std::int32_t FileCursor::small_integer(const char* what) {
   const auto value = integer(what);
   if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())
     fail(std::string(what) + " " + std::to_string(value) + " does not fit 32 bits");
-  return static_cast<std::int32_t>(value);
+  return value;
 }
 
 std::size_t FileCursor::check_count(std::uint64_t count, const char* what, std::size_t min_bytes) const {
@@ -144,7 +147,7 @@ std::size_t FileCursor::check_count(std::uint64_t count, const char* what, std::
   if (count > (remaining() + 1) / min_bytes)
     fail("announces " + std::to_string(count) + " " + what + ", more than the rest of the file (" +
          std::to_string(remaining()) + " bytes) can hold; the file is damaged or cut short");
-  if (count > static_cast<std::uint64_t>(std::numeric_limits<std::int32_t>::max()))
+  if (count > std::size_t{std::numeric_limits<std::int32_t>::max()})
     fail(std::to_string(count) + " " + what + " are more than 32-bit indices can number");
   return count;
 }

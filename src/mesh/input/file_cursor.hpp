@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "recoil/base/error.hpp"
+#include "recoil/mesh/simplex_mesh.hpp"
 
 namespace recoil::mesh {
 
@@ -59,7 +60,7 @@ public:
     if (remaining() < sizeof(T)) fail(std::string("the file ends within ") + what);
     unsigned char bytes[sizeof(T)];
     for (std::size_t i = 0; i < sizeof(T); ++i)
-      bytes[swapped_ ? sizeof(T) - 1 - i : i] = static_cast<unsigned char>(content_[position_ + i]);
+      bytes[swapped_ ? sizeof(T) - 1 - i : i] = content_[position_ + i];
     position_ += sizeof(T);
     T value;
     std::memcpy(&value, bytes, sizeof(T));
@@ -73,6 +74,9 @@ public:
   [[noreturn]] void fail_at(std::size_t position, const std::string& message) const;
 
 private:
+  /// The next word for messages.
+  std::string next();
+
   std::string_view content_;
   std::string name_;
   std::size_t position_ = 0;
@@ -81,5 +85,16 @@ private:
 
 /// `word` in quotes, shortened and free of control characters, for messages.
 std::string in_quotes(std::string_view word);
+std::string in_lower_case(std::string text);
+
+// One reader per format, behind read_mesh(). Each gets a cursor at the begin of the file.
+RawMesh read_gmsh(FileCursor& cursor);
+RawMesh read_obj(FileCursor& cursor);
+RawMesh read_stl(FileCursor& cursor);
+RawMesh read_medit_ascii(FileCursor& cursor);
+RawMesh read_medit_binary(FileCursor& cursor);
+
+/// Lower dimensions than the highest present are boundary groups of the same mesh: dropped.
+void keep_highest_dimension(RawMesh& mesh);
 
 } // namespace recoil::mesh

@@ -1,34 +1,15 @@
-#include "recoil/mesh/input/generate.hpp"
+#include "recoil/mesh/input/raw_mesh.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "mesh/input/describe.hpp"
-#include "mesh/input/mesh_memory.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::mesh {
 
 namespace {
-
-const char* shape_name(GeneratorShape shape) {
-  switch (shape) {
-  case GeneratorShape::box:
-    return "box";
-  case GeneratorShape::rectangle:
-    return "rectangle";
-  case GeneratorShape::ball:
-    return "ball";
-  case GeneratorShape::disk:
-    return "disk";
-  case GeneratorShape::cylinder:
-    return "cylinder";
-  case GeneratorShape::plate:
-    return "plate";
-  }
-  return "?";
-}
 
 /// The checked numbers of a generator.
 class Numbers {
@@ -62,14 +43,15 @@ public:
     return divisions;
   }
   void check_total(double cells, double vertices) const {
-    std::string given;
-    for (const int n : generator_.divisions) given += (given.empty() ? "" : ", ") + std::to_string(n);
-    require_mesh_memory(cells, vertices, where_ + ": " + kind(), "divisions [" + given + "]",
-                        "take fewer divisions");
+    require_mesh_memory(cells, vertices, where_ + ": " + kind(),
+                        "divisions [" + list_of(generator_.divisions) + "]", "take fewer divisions");
   }
 
 private:
-  std::string kind() const { return std::string("generator ") + shape_name(generator_.shape); }
+  std::string kind() const {
+    static constexpr const char* names[] = {"box", "rectangle", "ball", "disk", "cylinder", "plate"};
+    return std::string("generator ") + names[static_cast<int>(generator_.shape)];
+  }
   [[noreturn]] void fail(const std::string& message) const {
     throw InputError(where_, kind() + ": " + message);
   }
@@ -82,7 +64,7 @@ struct Lattice {
   std::array<std::int64_t, 3> cells;
 
   std::int32_t vertex(const std::array<std::int64_t, 3>& i) const {
-    return static_cast<std::int32_t>((i[2] * (cells[1] + 1) + i[1]) * (cells[0] + 1) + i[0]);
+    return (i[2] * (cells[1] + 1) + i[1]) * (cells[0] + 1) + i[0];
   }
   template <class Act>
   void for_each_vertex(const Act& act) const {
@@ -132,12 +114,8 @@ RawMesh box(const Numbers& numbers) {
   lattice.for_each_vertex(
       [&](const Eigen::Vector3d& i) { mesh.vertices.push_back(size.array() * (i.array() / cells - 0.5)); });
   mesh.tetrahedra.reserve(6 * lattice.cell_count());
-  add_kuhn_cells(
-      lattice,
-      [](const auto&) {
-        return std::array<int, 3>{0, 0, 0};
-      },
-      mesh);
+  const auto lower_corner = [](const auto&) { return std::array<int, 3>{}; };
+  add_kuhn_cells(lattice, lower_corner, mesh);
   return mesh;
 }
 
@@ -171,8 +149,8 @@ RawMesh disk_of(double radius, std::int64_t rings) {
                    r = radius * double(k) / double(rings);
       mesh.vertices.push_back({r * std::cos(angle), r * std::sin(angle), 0});
     }
-  const auto vertex = [](std::int64_t ring, std::int64_t j) {
-    return static_cast<std::int32_t>(ring == 0 ? 0 : 1 + 3 * ring * (ring - 1) + j % (6 * ring));
+  const auto vertex = [](std::int64_t ring, std::int64_t j) -> std::int32_t {
+    return ring == 0 ? 0 : 1 + 3 * ring * (ring - 1) + j % (6 * ring);
   };
   for (std::int64_t k = 1; k <= rings; ++k)
     for (std::int64_t sector = 0; sector < 6; ++sector)
@@ -257,25 +235,12 @@ int dimension(GeneratorShape shape) {
 
 RawMesh generate(const Generator& generator, const std::string& where) {
   const Numbers numbers(generator, where);
-  RawMesh mesh;
-  switch (generator.shape) {
-  case GeneratorShape::box:
-  case GeneratorShape::plate:
-    mesh = box(numbers);
-    break;
-  case GeneratorShape::rectangle:
-    mesh = rectangle(numbers);
-    break;
-  case GeneratorShape::ball:
-    mesh = ball(generator, numbers);
-    break;
-  case GeneratorShape::disk:
-    mesh = disk(generator, numbers);
-    break;
-  case GeneratorShape::cylinder:
-    mesh = cylinder(generator, numbers);
-    break;
-  }
+  const GeneratorShape shape = generator.shape;
+  RawMesh mesh = shape == GeneratorShape::rectangle  ? rectangle(numbers)
+                 : shape == GeneratorShape::ball     ? ball(generator, numbers)
+                 : shape == GeneratorShape::disk     ? disk(generator, numbers)
+                 : shape == GeneratorShape::cylinder ? cylinder(generator, numbers)
+                                                     : box(numbers);
   mesh.tetrahedron_tags.assign(mesh.tetrahedra.size(), 0);
   mesh.triangle_tags.assign(mesh.triangles.size(), 0);
   return mesh;

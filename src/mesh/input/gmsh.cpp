@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "mesh/input/readers.hpp"
-
 namespace recoil::mesh {
 
 namespace {
@@ -71,7 +69,7 @@ GmshFormat read_format(FileCursor& cursor, bool& version4) {
   GmshFormat format;
   const auto version = std::string(cursor.word());
   const auto type = cursor.integer("the file type");
-  format.size_bytes = static_cast<int>(std::clamp<std::int64_t>(cursor.integer("the data size"), 0, 99));
+  format.size_bytes = std::clamp<std::int64_t>(cursor.integer("the data size"), 0, 99);
   version4 = version == "4.1";
   if (!version4 && version != "2.2" && version != "2.1" && version != "2")
     cursor.fail("Gmsh format " + in_quotes(version) +
@@ -122,10 +120,8 @@ void GmshMesh::set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& ta
     }
   } else {
     sparse_indices_.reserve(tags.size());
-    for (std::int32_t i = 0; i < n; ++i) sparse_indices_.emplace_back(tags[i], i);
-    std::sort(sparse_indices_.begin(), sparse_indices_.end());
-    for (std::size_t i = 1; i < sparse_indices_.size(); ++i)
-      if (sparse_indices_[i - 1].first == sparse_indices_[i].first) duplicate(sparse_indices_[i].first);
+    for (std::int32_t i = 0; i < n; ++i)
+      if (!sparse_indices_.emplace(tags[i], i).second) duplicate(tags[i]);
   }
   const bool gapless = max_tag == n && n > 0 && index_of_tag_[0] < 0;
   if (!gapless) {
@@ -141,11 +137,8 @@ std::int32_t GmshMesh::index(FileCursor& cursor, std::int64_t tag) const {
   std::int32_t index = -1;
   if (sparse_indices_.empty()) {
     if (tag >= 0 && tag < std::ssize(index_of_tag_)) index = index_of_tag_[tag];
-  } else {
-    const auto found =
-        std::lower_bound(sparse_indices_.begin(), sparse_indices_.end(), tag,
-                         [](const auto& entry, std::int64_t value) { return entry.first < value; });
-    if (found != sparse_indices_.end() && found->first == tag) index = found->second;
+  } else if (const auto found = sparse_indices_.find(tag); found != sparse_indices_.end()) {
+    index = found->second;
   }
   if (index < 0)
     cursor.fail("an element refers to node " + std::to_string(tag) + ", which the file does not define");
@@ -160,22 +153,21 @@ void GmshMesh::begin_elements(FileCursor& cursor) {
 
 void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* node_tags,
                            std::int32_t physical_tag) {
+  const auto node = [&](int k) { return index(cursor, node_tags[k]); };
   switch (type) {
   case 1:
-    mesh_.edges.push_back({index(cursor, node_tags[0]), index(cursor, node_tags[1])});
+    mesh_.edges.push_back({node(0), node(1)});
     break;
   case 2:
-    mesh_.triangles.push_back(
-        {index(cursor, node_tags[0]), index(cursor, node_tags[1]), index(cursor, node_tags[2])});
+    mesh_.triangles.push_back({node(0), node(1), node(2)});
     mesh_.triangle_tags.push_back(physical_tag);
     break;
   case 4:
-    mesh_.tetrahedra.push_back({index(cursor, node_tags[0]), index(cursor, node_tags[1]),
-                                index(cursor, node_tags[2]), index(cursor, node_tags[3])});
+    mesh_.tetrahedra.push_back({node(0), node(1), node(2), node(3)});
     mesh_.tetrahedron_tags.push_back(physical_tag);
     break;
   case 15:
-    mesh_.points.push_back(index(cursor, node_tags[0]));
+    mesh_.points.push_back(node(0));
     break;
   default:
     const std::size_t dim = find_type(type)->dim;
@@ -189,18 +181,15 @@ void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* nod
 RawMesh GmshMesh::finish(FileCursor& cursor) && {
   if (!has_nodes_) cursor.fail("the file has no section $Nodes");
   if (!has_elements_) cursor.fail("the file has no section $Elements");
-  const std::size_t highest = !mesh_.tetrahedra.empty()  ? 3
-                              : !mesh_.triangles.empty() ? 2
-                              : !mesh_.edges.empty()     ? 1
-                                                         : 0;
-  for (std::size_t dim = 3; dim >= std::max<std::size_t>(highest, 1); --dim)
+  const std::size_t lowest_wanted = !mesh_.tetrahedra.empty() ? 3 : !mesh_.triangles.empty() ? 2 : 1;
+  for (std::size_t dim = 3; dim >= lowest_wanted; --dim)
     if (const int type = refused_type_[dim]; type != 0) {
-      const bool simplex = std::string(find_type(type)->name).find("tria") != std::string::npos ||
-                           std::string(find_type(type)->name).find("tetra") != std::string::npos ||
-                           std::string(find_type(type)->name).find("line") != std::string::npos;
+      const std::string_view name = find_type(type)->name;
+      const bool simplex =
+          name.ends_with("triangle") || name.ends_with("tetrahedron") || name.ends_with("line");
       cursor.fail_at(
           refused_position_[dim],
-          "element of type " + std::to_string(type) + " (" + find_type(type)->name + "): " +
+          "element of type " + std::to_string(type) + " (" + std::string(name) + "): " +
               (simplex ? "curved elements of higher order are not supported; mesh with Mesh.ElementOrder = 1 "
                          "and set the order with space/discr_order"
                        : "only triangles and tetrahedra are supported; mesh with simplices"));

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "mesh/input/file_cursor.hpp"
@@ -25,9 +27,6 @@ int gmsh_node_count(FileCursor& cursor, std::int64_t type);
 /// Collects nodes and elements of a Gmsh file.
 class GmshMesh {
 public:
-  bool has_nodes() const { return has_nodes_; }
-  bool has_elements() const { return has_elements_; }
-
   /// Takes all nodes at once and decides their numbers.
   void set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& tags,
                  std::vector<Eigen::Vector3d>&& positions);
@@ -42,27 +41,17 @@ private:
 
   RawMesh mesh_;
   bool has_nodes_ = false, has_elements_ = false;
-  std::vector<std::int32_t> index_of_tag_; ///< dense tags; -1 where there is no node
-  std::vector<std::pair<std::int64_t, std::int32_t>> sparse_indices_; ///< sorted by tag, if tags are sparse
-  std::array<std::size_t, 4> refused_position_{}; ///< first unsupported element per dimension
-  std::array<int, 4> refused_type_{};             ///< its type, 0 if none
+  std::vector<std::int32_t> index_of_tag_;                        ///< dense tags; -1 where there is no node
+  std::unordered_map<std::int64_t, std::int32_t> sparse_indices_; ///< by tag, if tags are sparse
+  std::array<std::size_t, 4> refused_position_{};                 ///< first unsupported element per dimension
+  std::array<int, 4> refused_type_{};                             ///< its type, 0 if none
 };
 
 void read_gmsh2_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh);
 void read_gmsh2_elements(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh);
 
-/// First physical tag of the entities of each dimension.
-class GmshEntities {
-public:
-  void set(int dim, std::int64_t tag, std::int32_t physical_tag) {
-    tags_[dim].emplace_back(tag, physical_tag);
-  }
-  void finish();
-  std::int32_t physical_tag(int dim, std::int64_t tag) const;
-
-private:
-  std::array<std::vector<std::pair<std::int64_t, std::int32_t>>, 4> tags_;
-};
+/// First physical tag of the entities of each dimension, by their own tag.
+using GmshEntities = std::array<std::map<std::int64_t, std::int32_t>, 4>;
 
 GmshEntities read_gmsh4_entities(FileCursor& cursor, const GmshFormat& format);
 void read_gmsh4_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh);

@@ -1,6 +1,5 @@
 #include "recoil/mesh/input/node_values.hpp"
 
-#include <cctype>
 #include <cmath>
 #include <limits>
 #include <unordered_set>
@@ -11,13 +10,8 @@ namespace recoil::mesh {
 
 namespace {
 
-bool is_nan(std::string_view word) {
-  const auto is = [&](std::size_t i, char letter) { return std::tolower(word[i]) == letter; };
-  return word.size() == 3 && is(0, 'n') && is(1, 'a') && is(2, 'n');
-}
-
 double read_component(FileCursor& cursor) {
-  if (!is_nan(cursor.peek_word())) return cursor.number("a displacement or nan");
+  if (in_lower_case(std::string(cursor.peek_word())) != "nan") return cursor.number("a displacement or nan");
   cursor.word();
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -29,7 +23,7 @@ GlobalIndex read_vertex(FileCursor& cursor, GlobalIndex num_vertices) {
   if (vertex != std::floor(vertex) || vertex < 0 || vertex >= num_vertices)
     cursor.fail("there is no vertex " + written + "; the vertices of all bodies are 0 to " +
                 std::to_string(num_vertices - 1));
-  return static_cast<GlobalIndex>(vertex);
+  return vertex;
 }
 
 NodeValue read_row(FileCursor& cursor, int dim, GlobalIndex num_vertices) {

@@ -1,10 +1,9 @@
-#include "recoil/mesh/input/obstacle.hpp"
+#include "recoil/mesh/input/assemble_geometry.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "mesh/input/describe.hpp"
-#include "mesh/input/mesh_memory.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/body_mesh.hpp"
 #include "recoil/mesh/input/quality.hpp"
@@ -19,11 +18,10 @@ using Edge = std::array<std::int32_t, 2>;
 /// Triangles of the surface of the tetrahedra, facing outwards.
 std::vector<std::array<std::int32_t, 3>> surface_of(RawMesh& raw, const std::string& where) {
   std::vector<std::array<std::int32_t, 3>> triangles;
-  BodyMesh body;
-  body.vertices = raw.vertices;
-  body.cells = std::move(raw.tetrahedra);
-  body.cell_source.resize(body.cells.size());
-  for (std::size_t c = 0; c < body.cells.size(); ++c) body.cell_source[c] = c;
+  RawMesh solid;
+  solid.vertices = raw.vertices;
+  solid.tetrahedra = std::move(raw.tetrahedra);
+  const BodyMesh body = body_mesh(std::move(solid), where);
   for (const auto& facet : find_boundary(body, where).facets) {
     auto triangle = facet_vertices(body, facet);
     std::array<Eigen::Vector3d, 4> corners;
@@ -34,19 +32,10 @@ std::vector<std::array<std::int32_t, 3>> surface_of(RawMesh& raw, const std::str
   return triangles;
 }
 
-struct DirectedEdge {
-  Edge ascending;
-  std::size_t place; ///< 3 * triangle + side
-
-  bool operator<(const DirectedEdge& other) const {
-    return ascending != other.ascending ? ascending < other.ascending : place < other.place;
-  }
-};
-
 /// Edges of the triangles in the order of triangles: those that belong to one triangle only, or each edge
 /// once.
 std::vector<Edge> edges_of(const std::vector<std::array<std::int32_t, 3>>& triangles, bool boundary_only) {
-  std::vector<DirectedEdge> sides;
+  std::vector<std::pair<Edge, std::size_t>> sides; // ascending, and its place: 3 * triangle + side
   for (std::size_t t = 0; t < triangles.size(); ++t)
     for (std::size_t i = 0; i < 3; ++i) {
       const auto a = triangles[t][i], b = triangles[t][(i + 1) % 3];
@@ -56,8 +45,8 @@ std::vector<Edge> edges_of(const std::vector<std::array<std::int32_t, 3>>& trian
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < sides.size();) {
     std::size_t end = i + 1;
-    while (end < sides.size() && sides[end].ascending == sides[i].ascending) ++end;
-    if (!boundary_only || end == i + 1) places.push_back(sides[i].place);
+    while (end < sides.size() && sides[end].first == sides[i].first) ++end;
+    if (!boundary_only || end == i + 1) places.push_back(sides[i].second);
     i = end;
   }
   std::sort(places.begin(), places.end());

@@ -3,7 +3,7 @@
 #include <limits>
 #include <optional>
 
-#include "mesh/input/readers.hpp"
+#include "mesh/input/file_cursor.hpp"
 
 namespace recoil::mesh {
 
@@ -35,14 +35,14 @@ void add_elements(std::size_t count, std::vector<std::array<std::int32_t, n>>& e
       if (number < 1 || number > num_vertices)
         cursor.fail("vertex " + std::to_string(number) + " does not exist; the file has " +
                     std::to_string(num_vertices) + " before this element");
-      v = static_cast<std::int32_t>(number - 1);
+      v = number - 1;
     }
     const std::int64_t reference = next_integer();
     if (reference < std::numeric_limits<std::int32_t>::min() ||
         reference > std::numeric_limits<std::int32_t>::max())
       cursor.fail("reference " + std::to_string(reference) + " does not fit 32 bits");
     elements.push_back(element);
-    if (tags) tags->push_back(static_cast<std::int32_t>(reference));
+    if (tags) tags->push_back(reference);
   }
 }
 

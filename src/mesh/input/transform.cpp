@@ -1,10 +1,10 @@
 #include "recoil/mesh/input/transform.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <numbers>
 
-#include "mesh/input/mesh_memory.hpp"
+#include "mesh/input/describe.hpp"
+#include "mesh/input/file_cursor.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::mesh {
@@ -62,9 +62,7 @@ Eigen::Matrix3d rotation_matrix(const Transformation& t, int dim, const std::str
       throw InputError(where, "rotation has " + count_of(t) + "; in 2D it is one angle in degrees");
     return about_axis(t.rotation[0], Eigen::Vector3d::UnitZ());
   }
-  std::string mode = t.rotation_mode;
-  std::transform(mode.begin(), mode.end(), mode.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string mode = in_lower_case(t.rotation_mode);
   const auto need = [&](std::size_t count, const char* meaning) {
     if (t.rotation.size() != count)
       throw InputError(where, "rotation has " + count_of(t) + "; rotation_mode '" + t.rotation_mode +
@@ -125,18 +123,16 @@ std::vector<Eigen::Vector3d> copy_offsets(const ArrayCopies& copies, const Eigen
     throw InputError(where, "array/size has " + std::to_string(copies.size.size()) +
                                 " numbers; it needs one per axis");
   std::copy(copies.size.begin(), copies.size.end(), size.begin());
-  std::string given;
   double count = 1;
   for (const int n : size) {
     if (n < 1)
       throw InputError(where, "array/size has the entry " + std::to_string(n) + "; it must be at least 1");
-    given += (given.empty() ? "" : ", ") + std::to_string(n);
     count *= n;
   }
   if (dim == 2 && size[2] != 1)
     throw InputError(where,
                      "array/size asks for " + std::to_string(size[2]) + " copies along z in a scene in 2D");
-  require_mesh_memory(count * cells, count * vertices, where, "array/size [" + given + "]",
+  require_mesh_memory(count * cells, count * vertices, where, "array/size [" + list_of(size) + "]",
                       "take fewer copies");
   const Eigen::Vector3d unit = copies.relative ? Eigen::Vector3d(box.sizes()) : Eigen::Vector3d::Ones();
   std::vector<Eigen::Vector3d> offsets;

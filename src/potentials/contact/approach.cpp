@@ -44,7 +44,7 @@ double Approach<dim>::expected_gap(const Stencil& stencil, double force) const {
   double low = 0, high = std::min(stencil.gap, barrier().dhat());
   double gap = std::min(stencil.expected, high);
   for (int iteration = 0; iteration < max_gap_iterations && high - low > gap_tolerance * low; ++iteration) {
-    const auto at = barrier().force_per_weight(gap);
+    const auto at = force_at(gap);
     const double excess = at.value - force;
     (excess > 0 ? low : high) = gap;
     const double next = gap - excess / at.slope;
@@ -81,9 +81,9 @@ bool Approach<dim>::fit(Stencil& stencil, double gap) const {
     stencil.expected = std::max(gap, first_share * range);
     return true;
   }
-  const auto expected = barrier().force_per_weight(stencil.expected);
+  const auto expected = force_at(stencil.expected);
   const double force = expected.value + expected.slope * (gap - stencil.expected);
-  if (force <= barrier().force_per_weight(stencil.gap).value) {
+  if (force <= force_at(stencil.gap).value) {
     stencil.expected = stencil.gap;
     return true;
   }
@@ -105,8 +105,7 @@ std::vector<typename Approach<dim>::Point> Approach<dim>::gradient(const std::ve
   for (const Stencil& stencil : stencils_) {
     if (stencil.expected == stencil.gap) continue;
     const double gap = gap_after(stencil, motion);
-    const auto then = barrier().force_per_weight(stencil.expected),
-               now = barrier().force_per_weight(stencil.gap);
+    const auto then = force_at(stencil.expected), now = force_at(stencil.gap);
     const double force = stencil.strength * (then.value + then.slope * (gap - stencil.expected) - now.value -
                                              now.slope * (gap - stencil.gap));
     for (int i = 0; i < stencil.num_vertices; ++i)
@@ -130,8 +129,8 @@ template <int dim>
 void Approach<dim>::add_hessian(double scale, linalg::StencilSink& H) const {
   for (const Stencil& stencil : stencils_) {
     if (stencil.expected == stencil.gap) continue;
-    const double curvature = stencil.strength * (barrier().force_per_weight(stencil.gap).slope -
-                                                 barrier().force_per_weight(stencil.expected).slope);
+    const double curvature =
+        stencil.strength * (force_at(stencil.gap).slope - force_at(stencil.expected).slope);
     geometry::StencilMatrix<dim> block = curvature * stencil.slope * stencil.slope.transpose();
     std::array<LocalIndex, 4> vertices = stencil.vertices;
     for (int i = 0; i < stencil.num_vertices; ++i)

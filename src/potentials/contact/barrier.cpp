@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "potentials/contact/inclusion_exclusion.hpp"
-#include "potentials/contact/stencil_fields.hpp"
 #include "recoil/geometry/psd_projection.hpp"
 
 namespace recoil::potentials {
@@ -126,19 +125,9 @@ double Barrier<dim>::force(const ContactPair<dim>& pair) const {
 }
 
 template <int dim>
-typename Barrier<dim>::NormalForce Barrier<dim>::force_per_weight(const ContactPair<dim>& pair) const {
-  return force_per_squared_distance(pair.closest.distance_squared);
-}
-
-template <int dim>
-typename Barrier<dim>::NormalForce Barrier<dim>::force_per_weight(double distance) const {
-  return force_per_squared_distance(distance * distance);
-}
-
-template <int dim>
-typename Barrier<dim>::NormalForce Barrier<dim>::force_per_squared_distance(double y) const {
-  const geometry::BarrierValue b = of_squared_distance(y);
-  return {-2 * std::sqrt(y) * b.first, -2 * b.first - 4 * y * b.second};
+typename Barrier<dim>::NormalForce Barrier<dim>::force_per_weight(double distance_squared) const {
+  const geometry::BarrierValue b = of_squared_distance(distance_squared);
+  return {-2 * std::sqrt(distance_squared) * b.first, -2 * b.first - 4 * distance_squared * b.second};
 }
 
 template <int dim>
@@ -161,11 +150,6 @@ geometry::StencilVector<dim> Barrier<dim>::gradient(const ContactPair<dim>& pair
     if (pair.mollifier.is_mollified)
       g += weight * b.value * pair.mollifier.first * geometry::edge_cross_squared_gradient(pair.points);
   return g;
-}
-
-template <int dim>
-geometry::StencilVector<dim> Barrier<dim>::gradient_per_weight(const ContactPair<dim>& pair) const {
-  return gradient(pair, 1);
 }
 
 template <int dim>

@@ -3,47 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
-#include "potentials/contact/area_products.hpp"
-#include "potentials/contact/stencil_fields.hpp"
+#include "potentials/contact/surface_changes.hpp"
 
 namespace recoil::potentials {
 
 namespace {
 
 namespace by = parameters::quantities;
-
-template <class Field>
-void add_field(const Field& field, double factor, Field& result) {
-  for (std::size_t v = 0; v < field.size(); ++v) result[v] += factor * field[v];
-}
-
-/// Adds to the array of `quantity`, if there is one.
-template <int dim>
-void add_to_array(const typename ContactState<dim>::Field& field, double factor,
-                  const parameters::Quantity& quantity, parameters::PhysicalGradient<dim>& g) {
-  auto* array = g.find_vectors(quantity);
-  if (array == nullptr) return;
-  array->resize(field.size(), ContactState<dim>::Point::Zero());
-  add_field(field, factor, *array);
-}
-
-/// A derivative by the rest positions of surface vertices, in parts.
-template <int dim>
-struct ShapeProducts {
-  typename ContactState<dim>::Field rest;
-  fem::AreaField areas;
-
-  explicit ShapeProducts(const fem::CollisionSurface<dim>& surface)
-      : rest(surface.num_owned(), ContactState<dim>::Point::Zero()), areas{std::vector<double>(rest.size(),
-                                                                                               0.0),
-                                                                           {}} {}
-
-  void add_to(const fem::CollisionSurface<dim>& surface, parameters::PhysicalGradient<dim>& g) const {
-    auto field = surface.area_gradient(areas);
-    add_field(rest, 1, field);
-    surface.add_to_rest(field, *g.rest_positions(), g.vectors(by::obstacle_vertices));
-  }
-};
 
 /// Derivative of the threshold of a mollifier by the rest positions.
 geometry::StencilVector<3> mollifier_eps_gradient(const ContactState<3>& state, const ContactPair<3>& pair) {
@@ -80,36 +46,6 @@ void add_mollifier_tangent(const ContactState<dim>& state, const std::vector<Con
       add_at_stencil<3>(pair, eps * state.barrier().gradient_by_mollifier_eps(pair), field);
     }
 }
-
-/// How the surface moves with what `dq` changes.
-template <int dim>
-struct SurfaceChanges {
-  using Field = typename ContactState<dim>::Field;
-
-  bool has_rest;                         ///< rest positions change
-  Field known_rest, rest;                ///< of all vertices known here, of the owned ones
-  Field obstacles_now, obstacles_before; ///< relative to rest, at the ends of the step
-
-  SurfaceChanges(const fem::CollisionSurface<dim>& surface, const parameters::PhysicalDirection<dim>& dq)
-      : has_rest(dq.rest_positions() || dq.find_vectors(by::obstacle_vertices)),
-        known_rest(surface.rest_changes(entries(dq.rest_positions()),
-                                        entries(dq.find_vectors(by::obstacle_vertices)))),
-        rest(known_rest.begin(), known_rest.begin() + surface.num_owned()),
-        obstacles_now(at_obstacles(surface, dq.find_vectors(by::obstacle_positions))),
-        obstacles_before(at_obstacles(surface, dq.find_vectors(by::previous_obstacle_positions))) {}
-
-private:
-  static std::span<const typename ContactState<dim>::Point> entries(const Field* array) {
-    if (array == nullptr) return {};
-    return *array;
-  }
-  static Field at_obstacles(const fem::CollisionSurface<dim>& surface, const Field* array) {
-    Field field(surface.num_owned(), ContactState<dim>::Point::Zero());
-    for (LocalIndex v = 0; array != nullptr && v < surface.num_owned(); ++v)
-      if (surface.node(v) < 0) field[v] = (*array)[v];
-    return field;
-  }
-};
 
 } // namespace
 
@@ -185,7 +121,7 @@ void BarrierPotential<dim>::add_parameter_products(std::span<const double>, std:
   if (barrier.form().area_weights) {
     AreaProducts<dim> products(vertices);
     for (const ContactPair<dim>& pair : pairs)
-      products.add(pair, factor * barrier.gradient_per_weight(pair).dot(stencil_vector<dim>(pair, values)));
+      products.add(pair, factor * barrier.gradient(pair, 1).dot(stencil_vector<dim>(pair, values)));
     products.add_to_owners(state_->surface().comm(), shape.areas);
   }
   shape.add_to(state_->surface(), g);
@@ -210,22 +146,21 @@ void BarrierPotential<dim>::add_parameter_tangent(std::span<const double>,
       const AreaChanges<dim> areas(state_->surface().comm(), vertices, pairs,
                                    state_->surface().area_changes(changes.known_rest));
       for (const ContactPair<dim>& pair : pairs)
-        add_at_stencil<dim>(pair, areas.of_weight(pair) * barrier.gradient_per_weight(pair), field);
+        add_at_stencil<dim>(pair, areas.of_weight(pair) * barrier.gradient(pair, 1), field);
     }
   }
   state_->add_to_nodes(state_->sum_at_owners(vertices, std::move(field)), factor, y);
 }
 
-/// Sum over ranks of product(friction, positions, p) at the vertices of lagged friction.
+/// Sum over ranks of a product with p at the vertices of lagged friction.
 template <int dim>
-template <class Product>
-typename FrictionPotential<dim>::Field FrictionPotential<dim>::product(std::span<const double> p,
-                                                                       Product product) const {
+typename FrictionPotential<dim>::Field FrictionPotential<dim>::product(Product product,
+                                                                       std::span<const double> p) const {
   const Friction<dim>& friction = state_->friction();
   const auto& vertices = friction.vertices();
   if (!vertices) return Field(state_->surface().num_owned(), ContactState<dim>::Point::Zero());
   return state_->sum_at_owners(
-      *vertices, product(friction, state_->friction_positions(), vertices->gather(state_->at_owned(p))));
+      *vertices, (friction.*product)(state_->friction_positions(), vertices->gather(state_->at_owned(p))));
 }
 
 template <int dim>
@@ -236,32 +171,9 @@ typename FrictionPotential<dim>::Field FrictionPotential<dim>::gradient() const 
 }
 
 template <int dim>
-typename FrictionPotential<dim>::Field
-FrictionPotential<dim>::hessian_product(std::span<const double> p) const {
-  return product(p, [](const auto& friction, const auto& x, const auto& values) {
-    return friction.hessian_product(x, values);
-  });
-}
-
-/// By the positions that frames and normal forces are taken at, at fixed sliding.
-template <int dim>
-typename FrictionPotential<dim>::Field FrictionPotential<dim>::lag_product(std::span<const double> p) const {
-  return product(p, [this](const auto& friction, const auto& x, const auto& values) {
-    return friction.lag_product(state_->barrier(), x, values);
-  });
-}
-
-template <int dim>
-typename FrictionPotential<dim>::Field FrictionPotential<dim>::lag_tangent(std::span<const double> x) const {
-  return product(x, [this](const auto& friction, const auto& positions, const auto& values) {
-    return friction.lag_tangent(state_->barrier(), positions, values);
-  });
-}
-
-template <int dim>
 typename FrictionPotential<dim>::Field FrictionPotential<dim>::end_product(std::span<const double> p) const {
-  Field result = hessian_product(p);
-  if (has_unsymmetric_part()) add_field(lag_product(p), 1, result);
+  Field result = product(&Friction<dim>::hessian_product, p);
+  if (has_unsymmetric_part()) add_field(product(&Friction<dim>::lag_product, p), 1, result);
   return result;
 }
 
@@ -269,9 +181,9 @@ template <int dim>
 typename FrictionPotential<dim>::Field
 FrictionPotential<dim>::start_product(std::span<const double> p) const {
   Field result(state_->surface().num_owned(), ContactState<dim>::Point::Zero());
-  if (!has_unsymmetric_part()) result = lag_product(p);
+  if (!has_unsymmetric_part()) result = product(&Friction<dim>::lag_product, p);
   // What moves the end forth moves the start back.
-  add_field(hessian_product(p), -1, result);
+  add_field(product(&Friction<dim>::hessian_product, p), -1, result);
   return result;
 }
 
@@ -310,7 +222,7 @@ bool FrictionPotential<dim>::has_unsymmetric_part() const {
 template <int dim>
 void FrictionPotential<dim>::add_unsymmetric_product(std::span<const double> p, double factor,
                                                      std::span<double> y) const {
-  if (has_unsymmetric_part()) state_->add_to_nodes(lag_product(p), factor, y);
+  if (has_unsymmetric_part()) state_->add_to_nodes(product(&Friction<dim>::lag_product, p), factor, y);
 }
 
 template <int dim>
@@ -339,7 +251,7 @@ void FrictionPotential<dim>::add_parameter_products(std::span<const double>, std
   const ContactVertices<dim>& vertices = *friction.vertices();
   const auto values = vertices.gather(state_->at_owned(p));
   const std::vector<ContactPair<dim>>& pairs = friction.lagged_pairs();
-  const auto forces = friction.unit_force_products(state_->barrier(), state_->friction_positions(), values);
+  const auto forces = friction.unit_force_products(state_->friction_positions(), values);
   auto& by_coefficient = g.numbers(by::friction);
   const FrictionCoefficients& coefficients = state_->parameters().friction;
   for (std::size_t k = 0; k < pairs.size(); ++k)
@@ -348,7 +260,7 @@ void FrictionPotential<dim>::add_parameter_products(std::span<const double>, std
   if (!g.rest_positions()) return;
   // Sliding does not change with the rest positions; the lagged positions do, as they do with u.
   ShapeProducts<dim> shape(state_->surface());
-  add_field(lag_product(p), factor, shape.rest);
+  add_field(product(&Friction<dim>::lag_product, p), factor, shape.rest);
   if (state_->barrier().form().area_weights) {
     AreaProducts<dim> products(vertices);
     for (std::size_t k = 0; k < pairs.size(); ++k)
@@ -361,14 +273,14 @@ void FrictionPotential<dim>::add_parameter_products(std::span<const double>, std
 template <int dim>
 void FrictionPotential<dim>::add_unsymmetric_tangent(std::span<const double> x, double factor,
                                                      std::span<double> y) const {
-  if (has_unsymmetric_part()) state_->add_to_nodes(lag_tangent(x), factor, y);
+  if (has_unsymmetric_part()) state_->add_to_nodes(product(&Friction<dim>::lag_tangent, x), factor, y);
 }
 
 template <int dim>
 void FrictionPotential<dim>::add_previous_tangent(std::span<const double>, std::span<const double> x,
                                                   double factor, std::span<double> y) const {
-  state_->add_to_nodes(hessian_product(x), -factor, y);
-  if (!has_unsymmetric_part()) state_->add_to_nodes(lag_tangent(x), factor, y);
+  state_->add_to_nodes(product(&Friction<dim>::hessian_product, x), -factor, y);
+  if (!has_unsymmetric_part()) state_->add_to_nodes(product(&Friction<dim>::lag_tangent, x), factor, y);
 }
 
 template <int dim>
@@ -385,7 +297,7 @@ void FrictionPotential<dim>::add_parameter_tangent(std::span<const double>,
   add_field(changes.obstacles_before, -1, sliding);
   add_field(has_unsymmetric_part() ? changes.obstacles_now : changes.obstacles_before, 1, lagged);
   Field field = friction.hessian_product(positions, vertices.gather(sliding));
-  add_field(friction.lag_tangent(state_->barrier(), positions, vertices.gather(lagged)), 1, field);
+  add_field(friction.lag_tangent(positions, vertices.gather(lagged)), 1, field);
 
   const std::vector<ContactPair<dim>>& pairs = friction.lagged_pairs();
   std::vector<double> strengths(pairs.size(), 0.0); // coefficient times weight
@@ -400,7 +312,7 @@ void FrictionPotential<dim>::add_parameter_tangent(std::span<const double>,
     for (std::size_t k = 0; k < pairs.size(); ++k)
       strengths[k] += friction.coefficient(pairs[k]) * areas.of_weight(pairs[k]);
   }
-  add_field(friction.unit_forces(state_->barrier(), positions, strengths), 1, field);
+  add_field(friction.unit_forces(positions, strengths), 1, field);
   state_->add_to_nodes(state_->sum_at_owners(vertices, std::move(field)), factor, y);
 }
 

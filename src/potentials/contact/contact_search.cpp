@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "potentials/contact/remote_primitives.hpp"
-#include "potentials/contact/surface_items.hpp"
+#include "potentials/contact/surface_primitives.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/memory.hpp"
 
@@ -32,7 +31,7 @@ std::string describe_too_many(double reach, double pairs, double limit) {
 
 template <int dim>
 double mean_edge_length(const fem::CollisionSurface<dim>& surface) {
-  std::array<double, 2> sums{0, static_cast<double>(surface.edges().size())};
+  std::array<double, 2> sums{}; // lengths, edges
   for (const auto& edge : surface.edges()) {
     double squared = 0;
     for (std::size_t i = 0; i < dim; ++i) {
@@ -40,12 +39,58 @@ double mean_edge_length(const fem::CollisionSurface<dim>& surface) {
       squared += (rest(0) - rest(1)) * (rest(0) - rest(1));
     }
     sums[0] += std::sqrt(squared);
+    ++sums[1];
   }
   surface.comm().sum(sums);
   return sums[1] > 0 ? sums[0] / sums[1] : 0;
 }
 
+/// The components one after the other.
+template <int dim>
+std::span<double> flat(std::vector<Eigen::Matrix<double, dim, 1>>& points) {
+  return {reinterpret_cast<double*>(points.data()), points.size() * dim};
+}
+
 } // namespace
+
+template <int dim>
+ContactVertices<dim>::ContactVertices(const fem::CollisionSurface<dim>& surface,
+                                      std::vector<fem::VertexAddress> foreign)
+    : rank_(surface.comm().rank()), num_owned_(surface.num_owned()),
+      data_(surface.vertices().begin(), surface.vertices().begin() + surface.num_owned()) {
+  // Halo orders what it receives by rank, then as asked for.
+  std::sort(foreign.begin(), foreign.end());
+  std::vector<std::vector<LocalIndex>> wanted(surface.comm().size());
+  for (const fem::VertexAddress& address : foreign) {
+    foreign_[address] = static_cast<LocalIndex>(num_owned_ + foreign_.size());
+    wanted[address.rank].push_back(address.index);
+  }
+  halo_ = parallel::Halo(surface.comm(), wanted);
+  const auto ghosts = halo_.template forward<fem::SurfaceVertex<dim>>(std::span(data_));
+  data_.insert(data_.end(), ghosts.begin(), ghosts.end());
+}
+
+template <int dim>
+LocalIndex ContactVertices<dim>::find(const fem::VertexAddress& address) const {
+  return address.rank == rank_ ? address.index : foreign_.at(address);
+}
+
+template <int dim>
+std::vector<typename ContactVertices<dim>::Point>
+ContactVertices<dim>::gather(std::span<const Point> owned) const {
+  std::vector<Point> all(data_.size());
+  std::copy_n(owned.begin(), num_owned_, all.begin());
+  const std::span<double> entries = flat<dim>(all);
+  halo_.forward(entries.first(num_owned_ * dim), dim, entries.subspan(num_owned_ * dim));
+  return all;
+}
+
+template <int dim>
+void ContactVertices<dim>::add_to_owners(std::vector<Point>& values) const {
+  const std::span<double> entries = flat<dim>(values);
+  halo_.add_back(entries.subspan(num_owned_ * dim), dim, entries.first(num_owned_ * dim));
+  std::fill(values.begin() + num_owned_, values.end(), Point::Zero());
+}
 
 template <int dim>
 ContactSearch<dim>::ContactSearch(const fem::CollisionSurface<dim>& surface, double reach)
@@ -135,6 +180,8 @@ void ContactSearch<dim>::take(const collide::Candidates& found, std::span<const 
     }
 }
 
+template class ContactVertices<2>;
+template class ContactVertices<3>;
 template class ContactSearch<2>;
 template class ContactSearch<3>;
 

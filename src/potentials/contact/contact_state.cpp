@@ -1,9 +1,7 @@
 #include "recoil/potentials/contact/contact_state.hpp"
 
 #include <algorithm>
-#include <sstream>
 
-#include "potentials/contact/describe.hpp"
 #include "recoil/geometry/additive_ccd.hpp"
 
 namespace recoil::potentials {
@@ -186,8 +184,8 @@ void ContactState<dim>::lag_friction(double stiffness, double dt, LaggedAt at) {
 
 template <int dim>
 GlobalIndex ContactState<dim>::num_pairs() const {
-  return surface_->comm().sum(static_cast<GlobalIndex>(
-      std::count_if(pairs_->begin(), pairs_->end(), [](const auto& pair) { return !pair.continues; })));
+  const GlobalIndex here = std::ranges::count_if(*pairs_, [](const auto& pair) { return !pair.continues; });
+  return surface_->comm().sum(here);
 }
 
 template <int dim>
@@ -205,34 +203,6 @@ double ContactState<dim>::min_distance() const {
 }
 
 template <int dim>
-ClosestPair<dim> ContactState<dim>::closest_pair() const {
-  const ContactPair<dim>* closest = nullptr;
-  for (const auto& pair : *pairs_)
-    if (closest == nullptr || pair.closest.distance_squared < closest->closest.distance_squared)
-      closest = &pair;
-  std::string text;
-  double distance = std::numeric_limits<double>::infinity();
-  if (closest != nullptr) {
-    distance = std::sqrt(closest->closest.distance_squared);
-    const std::span<const LocalIndex> all(closest->vertices);
-    const std::size_t first = geometry::num_first_points(closest->kind);
-    const std::size_t count = closest->num_vertices;
-    std::ostringstream line;
-    line << describe_primitive(*surface_, *vertices_, all.first(first)) << " and "
-         << (count > first ? describe_primitive(*surface_, *vertices_, all.subspan(first, count - first))
-                           : "a plane")
-         << " are " << distance << " m apart at " << describe_place<dim>(closest->points.col(0));
-    text = line.str();
-  }
-  ClosestPair<dim> result;
-  result.distance = surface_->comm().min(distance);
-  const std::vector<std::string> texts = surface_->comm().all_gather(distance == result.distance ? text : "");
-  for (const std::string& candidate : texts)
-    if (result.description.empty()) result.description = candidate;
-  return result;
-}
-
-template <int dim>
 Eigen::AlignedBox<double, dim> ContactState<dim>::bounding_box() const {
   Eigen::AlignedBox<double, dim> box;
   for (LocalIndex v = 0; v < surface_->num_owned(); ++v) box.extend(known_[v]);
@@ -243,24 +213,6 @@ Eigen::AlignedBox<double, dim> ContactState<dim>::bounding_box() const {
     high[i] = comm.max(high[i]);
   }
   return {low, high};
-}
-
-template <int dim>
-GlobalIndex ContactState<dim>::num_intersections(std::vector<std::string>* first) const {
-  GlobalIndex below = 0;
-  std::string texts;
-  for (const Plane<dim>& plane : parameters_.planes)
-    for (LocalIndex v = 0; v < surface_->num_owned(); ++v) {
-      const Point& x = known_[v];
-      if (surface_->node(v) < 0 || plane.normal.dot(x - plane.point) > 0) continue;
-      ++below;
-      if (first != nullptr && below <= static_cast<GlobalIndex>(num_described))
-        texts += describe_primitive(*surface_, *vertices_, std::span(&v, 1)) + " near " +
-                 describe_place<dim>(x) + " is beyond the plane through " + describe_place<dim>(plane.point) +
-                 "\n";
-    }
-  if (first != nullptr) add_lines(surface_->comm(), texts, *first);
-  return surface_->comm().sum(below) + count_intersections<dim>(*surface_, known_, first);
 }
 
 template class ContactState<2>;

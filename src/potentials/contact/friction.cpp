@@ -2,11 +2,78 @@
 
 #include <algorithm>
 
-#include "potentials/contact/lagged_friction.hpp"
-#include "potentials/contact/stencil_fields.hpp"
 #include "recoil/geometry/friction_smoothing.hpp"
 
 namespace recoil::potentials {
+
+namespace {
+
+/// Friction Phi = N f0(|w|), w = (I - n n') Gamma s, of one lagged term of the barrier with the coefficient
+/// 1: the normal force N, the weights Gamma of the closest points and the normal n belong to the positions
+/// `lagged` was taken at; the columns of s are the sliding of its vertices [Li et al. 2020, section 5].
+template <int dim>
+class LaggedFriction {
+public:
+  using Point = Eigen::Matrix<double, dim, 1>;
+
+  LaggedFriction(const ContactPair<dim>& lagged, const geometry::StencilPoints<dim>& sliding, double eta)
+      : lagged_(&lagged), vertex_sliding_(sliding), normal_(lagged.closest.separation.normalized()),
+        sliding_(sliding * lagged.closest.weights), tangential_(tangential_part(sliding_)),
+        f1_over_y_(geometry::friction_f1_over_y(tangential_.norm(), eta)),
+        slope_over_y_(geometry::friction_f1_over_y_slope_over_y(tangential_.norm(), eta)) {}
+
+  /// dPhi/dx with N = 1, a column per vertex.
+  geometry::StencilPoints<dim> force() const {
+    return f1_over_y_ * tangential_ * lagged_->closest.weights.transpose();
+  }
+
+  /// Derivative of dPhi/dx (rows) by the lagged positions (columns) at fixed sliding: through the normal
+  /// force N, whose derivative by the distance is `slope`, the closest points and the normal.
+  geometry::StencilMatrix<dim> by_lagged_positions(double N, double slope) const {
+    using Block = Eigen::Matrix<double, dim, dim>;
+    const geometry::ClosestPoints<dim>& closest = lagged_->closest;
+    // f = N s(|w|) w is shared among the vertices by Gamma. Its derivatives by Gamma s and c = Gamma z, with
+    // dd = n.dc and dn = (I - n n') dc / d; a plane does not turn.
+    const Point f = N * f1_over_y_ * tangential_;
+    const Block T = Block::Identity() - normal_ * normal_.transpose();
+    const Block by_tangential =
+        N * (f1_over_y_ * Block::Identity() + slope_over_y_ * tangential_ * tangential_.transpose());
+    Block by_separation = slope * f1_over_y_ * tangential_ * normal_.transpose();
+    if (lagged_->num_vertices > 1) {
+      const Block by_normal =
+          -normal_.dot(sliding_) * by_tangential - N * f1_over_y_ * normal_ * sliding_.transpose();
+      by_separation += by_normal * T / std::sqrt(closest.distance_squared);
+    }
+    geometry::StencilMatrix<dim> result;
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 4; ++j)
+        result.template block<dim, dim>(dim * i, dim * j) =
+            closest.weights[i] * closest.weights[j] * by_separation;
+    if (closest.num_free == 0) return result;
+    // Gamma changes with the parameters of the closest points.
+    const auto parameters = geometry::closest_parameter_derivatives<dim>(closest, lagged_->points);
+    for (int r = 0; r < closest.num_free; ++r) {
+      const Eigen::Vector4d tangent = closest.tangents.col(r);
+      const Point by_parameter =
+          by_tangential * (T * (vertex_sliding_ * tangent)) + by_separation * (lagged_->points * tangent);
+      geometry::StencilVector<dim> forces;
+      for (int i = 0; i < 4; ++i)
+        forces.template segment<dim>(dim * i) = closest.weights[i] * by_parameter + tangent[i] * f;
+      result += forces * parameters.row(r);
+    }
+    return result;
+  }
+
+private:
+  Point tangential_part(const Point& x) const { return x - normal_.dot(x) * normal_; }
+
+  const ContactPair<dim>* lagged_;
+  geometry::StencilPoints<dim> vertex_sliding_;
+  Point normal_, sliding_, tangential_;
+  double f1_over_y_, slope_over_y_;
+};
+
+} // namespace
 
 template <int dim>
 Friction<dim>::Friction(const Barrier<dim>& barrier,
@@ -14,7 +81,7 @@ Friction<dim>::Friction(const Barrier<dim>& barrier,
                         std::shared_ptr<const ContactVertices<dim>> vertices, std::vector<Point> start,
                         double stiffness, double eta, FrictionCoefficients coefficients)
     : vertices_(std::move(vertices)), start_(std::move(start)), lagged_(std::move(pairs)),
-      coefficients_(std::move(coefficients)), stiffness_(stiffness), eta_(eta) {
+      coefficients_(std::move(coefficients)), stiffness_(stiffness), eta_(eta), barrier_(barrier) {
   for (const auto& pair : *lagged_) {
     if (pair.mollifier.is_mollified) continue;
     const double strength = coefficient(pair) * stiffness * barrier.force(pair);
@@ -148,8 +215,7 @@ Friction<dim>::since_start(const std::vector<Point>& positions) const {
 }
 
 template <int dim>
-std::vector<double> Friction<dim>::unit_force_products(const Barrier<dim>& barrier,
-                                                       const std::vector<Point>& positions,
+std::vector<double> Friction<dim>::unit_force_products(const std::vector<Point>& positions,
                                                        const std::vector<Point>& p) const {
   const std::vector<Point> moved = since_start(positions);
   std::vector<double> result;
@@ -158,7 +224,7 @@ std::vector<double> Friction<dim>::unit_force_products(const Barrier<dim>& barri
     result.push_back(0);
     if (pair.mollifier.is_mollified) continue;
     const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), eta_);
-    result.back() = stiffness_ * barrier.force_per_weight(pair).value *
+    result.back() = stiffness_ * barrier_->force_per_weight(pair.closest.distance_squared).value *
                     term.force().cwiseProduct(at_stencil<dim>(pair, p)).sum();
   }
   return result;
@@ -166,8 +232,7 @@ std::vector<double> Friction<dim>::unit_force_products(const Barrier<dim>& barri
 
 template <int dim>
 std::vector<typename Friction<dim>::Point>
-Friction<dim>::unit_forces(const Barrier<dim>& barrier, const std::vector<Point>& positions,
-                           const std::vector<double>& factors) const {
+Friction<dim>::unit_forces(const std::vector<Point>& positions, const std::vector<double>& factors) const {
   const std::vector<Point> moved = since_start(positions);
   std::vector<Point> result(positions.size(), Point::Zero());
   for (std::size_t k = 0; k < lagged_->size(); ++k) {
@@ -175,7 +240,8 @@ Friction<dim>::unit_forces(const Barrier<dim>& barrier, const std::vector<Point>
     if (pair.mollifier.is_mollified || factors[k] == 0) continue;
     const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), eta_);
     const geometry::StencilPoints<dim> force =
-        factors[k] * stiffness_ * barrier.force_per_weight(pair).value * term.force();
+        factors[k] * stiffness_ * barrier_->force_per_weight(pair.closest.distance_squared).value *
+        term.force();
     add_at_stencil<dim>(pair, Eigen::Map<const geometry::StencilVector<dim>>(force.data()), result);
   }
   return result;
@@ -183,15 +249,15 @@ Friction<dim>::unit_forces(const Barrier<dim>& barrier, const std::vector<Point>
 
 template <int dim>
 template <class Product>
-std::vector<typename Friction<dim>::Point>
-Friction<dim>::lag_derivative(const Barrier<dim>& barrier, const std::vector<Point>& positions,
-                              const std::vector<Point>& x, Product product) const {
+std::vector<typename Friction<dim>::Point> Friction<dim>::lag_derivative(const std::vector<Point>& positions,
+                                                                         const std::vector<Point>& x,
+                                                                         Product product) const {
   const std::vector<Point> moved = since_start(positions);
   std::vector<Point> result(positions.size(), Point::Zero());
   for (const auto& pair : *lagged_) {
     const double factor = coefficient(pair) * stiffness_ * pair.weight;
     if (pair.mollifier.is_mollified || factor == 0) continue;
-    const auto force = barrier.force_per_weight(pair);
+    const auto force = barrier_->force_per_weight(pair.closest.distance_squared);
     const LaggedFriction<dim> term(pair, at_stencil<dim>(pair, moved), eta_);
     const geometry::StencilMatrix<dim> A =
         term.by_lagged_positions(factor * force.value, factor * force.slope);
@@ -201,19 +267,17 @@ Friction<dim>::lag_derivative(const Barrier<dim>& barrier, const std::vector<Poi
 }
 
 template <int dim>
-std::vector<typename Friction<dim>::Point> Friction<dim>::lag_product(const Barrier<dim>& barrier,
-                                                                      const std::vector<Point>& positions,
+std::vector<typename Friction<dim>::Point> Friction<dim>::lag_product(const std::vector<Point>& positions,
                                                                       const std::vector<Point>& p) const {
-  return lag_derivative(barrier, positions, p, [](const auto& A, const auto& at_pair) {
+  return lag_derivative(positions, p, [](const auto& A, const auto& at_pair) {
     return geometry::StencilVector<dim>(geometry::StencilMatrix<dim>(A.transpose()) * at_pair);
   });
 }
 
 template <int dim>
-std::vector<typename Friction<dim>::Point> Friction<dim>::lag_tangent(const Barrier<dim>& barrier,
-                                                                      const std::vector<Point>& positions,
+std::vector<typename Friction<dim>::Point> Friction<dim>::lag_tangent(const std::vector<Point>& positions,
                                                                       const std::vector<Point>& x) const {
-  return lag_derivative(barrier, positions, x, [](const auto& A, const auto& at_pair) {
+  return lag_derivative(positions, x, [](const auto& A, const auto& at_pair) {
     return geometry::StencilVector<dim>(A * at_pair);
   });
 }

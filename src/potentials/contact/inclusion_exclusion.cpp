@@ -97,7 +97,7 @@ private:
 };
 
 /// (n - 1) / n: what each of n primitives takes away so that they count once together.
-double surplus(int n) { return static_cast<double>(n - 1) / n; }
+double surplus(int n) { return (n - 1.0) / n; }
 
 template <int dim>
 const mesh::VertexDegrees& degrees(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,

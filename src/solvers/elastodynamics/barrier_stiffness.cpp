@@ -1,9 +1,8 @@
-#include "solvers/elastodynamics/barrier_stiffness.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "recoil/geometry/barrier.hpp"
+#include "solvers/elastodynamics/incremental_potential.hpp"
 
 namespace recoil::solvers {
 
@@ -29,7 +28,8 @@ double mean_mass(const ElastodynamicsProblem<dim>& problem) {
 template <int dim>
 double mean_weight(const potentials::ContactState<dim>& contact) {
   const auto& surface = contact.surface();
-  std::array<double, 2> sums{0, static_cast<double>(surface.num_owned())};
+  std::array<double, 2> sums{};
+  sums[1] = surface.num_owned();
   for (LocalIndex v = 0; v < surface.num_owned(); ++v)
     sums[0] += contact.barrier().vertex_weight(surface.vertices()[v].area);
   surface.comm().sum(sums);

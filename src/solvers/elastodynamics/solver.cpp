@@ -7,8 +7,7 @@
 #include <fmt/format.h>
 
 #include "recoil/solvers/elastodynamics/norms.hpp"
-#include "solvers/elastodynamics/recorded_step.hpp"
-#include "solvers/elastodynamics/recorded_tangent_step.hpp"
+#include "solvers/elastodynamics/recorded_steps.hpp"
 #include "solvers/elastodynamics/step_solver.hpp"
 
 namespace recoil::solvers {
@@ -30,7 +29,7 @@ struct ElastodynamicsSolver<dim>::Implementation {
   stepping::StepCoefficients coefficients_for(const stepping::History& past, int parts) const;
   StepTarget target_of(int part, int parts) const;
   void observe(StepReport& report);
-  LinearizedStep<dim> linearized_step(GlobalIndex num_records) {
+  RecordedRun<dim> recorded_run(GlobalIndex num_records) {
     return {problem, options, step_solver.objective(), num_records};
   }
   /// Time and load factor of the newest nominal state.
@@ -57,7 +56,7 @@ ElastodynamicsSolver<dim>::Implementation::coefficients_for(const stepping::Hist
 
 template <int dim>
 StepTarget ElastodynamicsSolver<dim>::Implementation::target_of(int part, int parts) const {
-  const double share = static_cast<double>(part + 1) / parts;
+  const double share = (part + 1.0) / parts;
   if (options.dynamics == Dynamics::statics) return {1.0, 0.0, share};
   return {options.t0 + (step + share) * options.dt, options.dt / parts, 1.0};
 }
@@ -234,14 +233,13 @@ stepping::StepOutcome ElastodynamicsSolver<dim>::advance(const OnState& on_state
 template <int dim>
 std::unique_ptr<stepping::DifferentiableStep>
 ElastodynamicsSolver<dim>::recorded_step(GlobalIndex num_records, SweepProducts<dim>& products) {
-  return std::make_unique<RecordedStep<dim>>(implementation_->linearized_step(num_records), products);
+  return make_recorded_step(implementation_->recorded_run(num_records), products);
 }
 
 template <int dim>
 std::unique_ptr<stepping::TangentStep>
 ElastodynamicsSolver<dim>::tangent_step(GlobalIndex num_records, SweepDirections<dim>& directions) {
-  return std::make_unique<RecordedTangentStep<dim>>(implementation_->linearized_step(num_records),
-                                                    directions);
+  return make_tangent_step(implementation_->recorded_run(num_records), directions);
 }
 
 template <int dim>

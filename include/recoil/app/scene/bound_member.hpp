@@ -26,9 +26,19 @@ struct BoundMember {
 /// The names that scenes have for the values of an enum.
 template <class Enum>
 using EnumNames = std::vector<std::pair<std::string, Enum>>;
-const EnumNames<StopRule>& names_of(StopRule);
-const EnumNames<StopNorm>& names_of(StopNorm);
-const EnumNames<OutputField>& names_of(OutputField);
+inline EnumNames<StopRule> names_of(StopRule) {
+  return {{"gradient", StopRule::gradient}, {"step", StopRule::step}};
+}
+inline EnumNames<StopNorm> names_of(StopNorm) {
+  return {{"L2", StopNorm::l2}, {"Euclidean", StopNorm::euclidean}};
+}
+inline EnumNames<OutputField> names_of(OutputField) {
+  return {{"stress", OutputField::stress},
+          {"von_mises", OutputField::von_mises},
+          {"strain_energy", OutputField::strain_energy},
+          {"contact_force", OutputField::contact_force},
+          {"friction_force", OutputField::friction_force}};
+}
 
 template <class Enum>
 Enum value_of_name(const std::string& name) {
@@ -109,11 +119,8 @@ inline constexpr BoundMember bound{
     [] { return detail::choices(detail::Part<part>().*member); },
     [](Scene& scene, const Item& value) { detail::read(value, scene.*part.*member); }};
 
-/// The rows with what their members say, and with polyfem_rows().
-std::vector<Key> complete_rows(std::span<const Key> rows, const std::string& section);
-
-/// Rows of what PolyFEM's scenes may hold beside ours, in a section of the documentation.
-std::vector<Key> polyfem_rows(const std::string& section);
+/// The rows with what their members say, and with those of polyfem_keys.json in this section.
+KeySection complete_section(const char* name, std::span<const Key> rows);
 
 /// Sets all bound members of which `root`, checked and with defaults filled in, has values.
 void set_bound_members(const KeyTable& table, const Item& root, Scene& scene);

@@ -25,6 +25,14 @@ void check_scene(const Scene& scene);
 /// Refuses a name that no deformable body has, in the name of the entry at `where`.
 void check_body(const Scene& scene, const std::string& body, const std::string& where);
 
+/// An entry that holds for the facets, or elements, with some ids.
+struct IdUse {
+  const std::vector<int>& ids;
+  const std::string& where;
+};
+/// Tractions and pressures.
+std::vector<IdUse> loads_on_ids(const Scene& scene);
+
 /// Names of deformable bodies, of obstacles with a mesh, of all.
 std::vector<std::string> deformable_names(const Scene& scene);
 std::vector<std::string> obstacle_names(const Scene& scene);

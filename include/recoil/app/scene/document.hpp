@@ -27,6 +27,12 @@ Document load_document(const std::filesystem::path& file, const KeyTable& table)
 Document document_from_text(const std::string& text, const std::string& name,
                             const std::filesystem::path& folder, const KeyTable& table);
 
+/// Checks `document.root` against a table of keys and makes it complete: single values become lists of one
+/// where the table says so, numbers with units become numbers, paths absolute, defaults are filled in.
+/// `notes` receives a line for every ignored key.
+/// @throws InputError with up to ten findings, one per line.
+void resolve_against_keys(Document& document, const KeyTable& table, std::vector<std::string>& notes);
+
 /// One that was resolved before: what its resolved form and Locations::to_text() wrote. `path`: of its file.
 Document resolved_document(const std::string& resolved, const std::string& locations,
                            const std::filesystem::path& path);

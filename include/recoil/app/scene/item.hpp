@@ -7,7 +7,6 @@
 #include <Eigen/Core>
 #include <nlohmann/json.hpp>
 
-#include "recoil/app/scene/json_lines.hpp"
 #include "recoil/app/scene/locations.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/expression.hpp"

@@ -118,4 +118,20 @@ std::string describe_types(const Key& key);
 /// Choices as a list of JSON texts.
 std::vector<std::string> split_choices(const char* choices);
 
+/// True when `given` ("kg/m/s^2", "Pa") is the same SI unit, without a factor, as `expected` (nullptr: no
+/// unit).
+bool is_si_unit(const std::string& given, const char* expected);
+
+/// JSON Schema (draft 2020-12) of the files that the table describes.
+std::string json_schema(const KeyTable& table);
+
+/// Reference of all keys: the page of the table with a table of rows for every section.
+std::string markdown(const KeyTable& table);
+
+/// Puts `text` in the place of the line `@name@` of a page. @pre there is one.
+void fill_in(std::string& page, const std::string& name, const std::string& text);
+
+/// Text that may stand in a cell of a Markdown table.
+std::string table_cell(const std::string& text);
+
 } // namespace recoil::app

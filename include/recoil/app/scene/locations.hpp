@@ -6,6 +6,9 @@
 
 namespace recoil::app {
 
+/// A key as a part of a JSON pointer (`~` and `/` escaped).
+std::string escape_pointer(const std::string& key);
+
 /// Remembers file and line of every value of a scene or study through inheritance, for messages.
 class Locations {
 public:
@@ -20,8 +23,6 @@ public:
   /// "scene.json:12 (/geometry/0/mesh)": the place of the value or of the nearest one around it, and its
   /// pointer as the file would have it.
   std::string describe(const std::string& pointer) const;
-  /// The file in which the value stands.
-  std::string file_of(const std::string& pointer) const;
 
   /// All that is remembered, for another rank.
   std::string to_text() const;

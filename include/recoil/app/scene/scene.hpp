@@ -11,7 +11,6 @@
 
 #include <Eigen/Core>
 
-#include "recoil/app/scene/time_factor.hpp"
 #include "recoil/base/expression.hpp"
 #include "recoil/mesh/geometry_spec.hpp"
 #include "recoil/mesh/input/node_values.hpp"
@@ -31,6 +30,9 @@ struct ElementData {
 
 /// A material constant: a formula of rest position and time, or one value per element.
 using MaterialValue = std::variant<Expression, ElementData>;
+
+/// The number that a value is everywhere and at all times, if it is one.
+std::optional<double> constant_of(const MaterialValue& value);
 
 enum class PlaneState { stress, strain };
 
@@ -73,6 +75,26 @@ struct SpaceSpec {
   std::optional<int> quadrature_degree; ///< of stiffness integrals; empty = fem::stiffness_degree
   std::vector<std::pair<std::string, int>> body_orders;
 };
+
+/// How a boundary value grows with time (`interpolation`): a factor f(t) on the value.
+struct TimeFactor {
+  enum class Kind {
+    none,               ///< 1
+    linear,             ///< t
+    linear_ramp,        ///< min(max(t - from, 0), to - from)
+    piecewise_constant, ///< value of the last point at or before t
+    piecewise_linear    ///< linear between points, constant outside
+  };
+  Kind kind = Kind::none;
+  double from = 0, to = 0;            ///< [s], linear_ramp
+  std::vector<double> points, values; ///< [s], [1]; piecewise forms, points ascending
+
+  double operator()(double t) const;
+};
+
+/// Factor for component c of a list that is empty (1), has one entry (for all components) or one per
+/// component.
+double time_factor(const std::vector<TimeFactor>& factors, int c, double t);
 
 /// One component of a prescribed value.
 struct ComponentValue {
@@ -179,6 +201,9 @@ struct InitialConditions {
   std::vector<InitialField> velocity;     ///< [m/s]
   std::vector<InitialField> acceleration; ///< [m/s^2]
   std::vector<AngularVelocity> angular_velocity;
+
+  /// Of all entries.
+  std::vector<const Region*> regions() const;
 };
 
 enum class TimeKind { statics, quasistatic, dynamic };

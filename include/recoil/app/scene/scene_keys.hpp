@@ -1,24 +1,26 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "recoil/app/scene/keys.hpp"
 
 namespace recoil::app {
 
-std::span<const Key> root_keys();
-std::span<const Key> geometry_keys();
-std::span<const Key> selection_keys();
-std::span<const Key> material_keys();
-std::span<const Key> boundary_keys();
-std::span<const Key> initial_keys();
-std::span<const Key> time_keys();
-std::span<const Key> contact_keys();
-std::span<const Key> solver_keys();
-std::span<const Key> output_keys();
+/// Root, geometry and selections.
+std::vector<KeySection> geometry_sections();
+/// Materials, boundary conditions, initial conditions and time.
+std::vector<KeySection> physics_sections();
+/// Contact, solver and output.
+std::vector<KeySection> solver_sections();
 
-/// All rows, in the order of the documentation.
-std::span<const KeySection> scene_key_sections();
-
-/// What a scene may hold; built once.
+/// What a scene may hold, with its sections in the order of the documentation; built once.
 const KeyTable& scene_keys();
+
+/// JSON Schema (draft 2020-12) of scene files.
+std::string scene_json_schema();
+
+/// docs/scene.md.
+std::string scene_markdown();
 
 } // namespace recoil::app

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "recoil/app/simulation/interrupts.hpp"
-#include "recoil/app/simulation/ledger_table.hpp"
 #include "recoil/app/simulation/trajectory_output.hpp"
 #include "recoil/base/progress.hpp"
 #include "recoil/base/timer.hpp"
@@ -22,6 +21,8 @@ struct RunOptions {
 };
 
 RunOptions run_options(const Scene& scene);
+
+struct LedgerRow;
 
 /// The time loop of one run of any solver, and all that it writes to its folder: trajectory, ledger, summary,
 /// log lines. Collective.
@@ -46,8 +47,9 @@ private:
   checkpoint::WriterOptions writer_options() const;
   void log_start() const;
   void write_start(const std::string& metadata);
-  void read_restart_point();
-  ExitCode go_on(std::optional<std::int64_t> steps);
+  /// Gives the rows of ledger.csv up to there.
+  std::vector<LedgerRow> read_restart_point();
+  ExitCode go_on(const std::vector<LedgerRow>& rows, std::optional<std::int64_t> steps);
   void append(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
               bool stored);
   stepping::StepOutcome one_step(GlobalIndex last);
@@ -62,8 +64,6 @@ private:
   Stopwatch watch_;
   stepping::Solver::OnState observe_;
   std::unique_ptr<checkpoint::TrajectoryWriter> writer_;
-  std::vector<LedgerRow> rows_;        ///< of the steps before a restart
-  std::unique_ptr<LedgerTable> table_; ///< on rank 0
   ProgressLine progress_;
   double io_seconds_ = 0;
 };

@@ -50,4 +50,9 @@ void check_study_dimensions(const Study& study, std::span<const int> dims);
 void check_replaces_material(const ParameterSpec& parameter, const MaterialEntry& material,
                              const std::string& body);
 
+/// JSON Schema (draft 2020-12) of study files, from the same table of keys that read_study checks against.
+std::string study_json_schema();
+/// docs/study.md, from the same table.
+std::string study_markdown();
+
 } // namespace recoil::app

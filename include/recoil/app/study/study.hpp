@@ -22,6 +22,24 @@ class Objective;
 /// entries of the study by their index. Names and meaning follow docs/study.md.
 namespace recoil::app {
 
+/// The place of a value in a list; -1 where it does not stand there.
+template <class List, class Value>
+int place_in(const List& list, const Value& value) {
+  const auto found = std::ranges::find(list, value);
+  return found == std::ranges::end(list) ? -1 : static_cast<int>(found - std::ranges::begin(list));
+}
+template <class List, class Value>
+bool holds(const List& list, const Value& value) {
+  return place_in(list, value) >= 0;
+}
+
+template <class List>
+std::vector<std::string> names_of(const List& list) {
+  std::vector<std::string> names;
+  for (const auto& entry : list) names.push_back(entry.name);
+  return names;
+}
+
 /// File, line and JSON pointer of an entry and of its keys, for messages.
 struct Places {
   std::string entry;
@@ -97,6 +115,13 @@ struct ParameterSpec {
   std::optional<ShapeBasis> basis; ///< of a shape
   Places where;
 
+  /// One of `bodies`, which are all where there are none.
+  bool takes_body(const std::string& body) const { return bodies.empty() || holds(bodies, body); }
+  /// An entry of a scene with ids is that of `boundary`, or one of all.
+  template <class Entry>
+  bool sets(const Entry& entry) const {
+    return !boundary || acts_on(entry, *boundary);
+  }
   bool acts_in(int experiment) const { return std::ranges::binary_search(experiments, experiment); }
 };
 

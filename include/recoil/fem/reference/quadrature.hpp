@@ -14,7 +14,7 @@ struct QuadratureRule {
   std::vector<Eigen::Matrix<double, dim, 1>> points;
   std::vector<double> weights;
 
-  int size() const { return static_cast<int>(weights.size()); }
+  int size() const { return weights.size(); }
 };
 
 /// A rule exact to `degree` or higher: fully symmetric rules of few points for low degrees [Dunavant 1985;

@@ -32,17 +32,27 @@ private:
 /// Tabulates at given points of the reference cell.
 template <int dim>
 Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis,
-                         std::span<const Eigen::Matrix<double, dim, 1>> points);
+                         std::span<const Eigen::Matrix<double, dim, 1>> points) {
+  Tabulation<dim> table;
+  table.num_points = points.size();
+  table.num_nodes = basis.num_nodes();
+  const std::size_t row = table.num_nodes;
+  table.values.resize(points.size() * row);
+  table.gradients.resize(points.size() * row * dim);
+  for (std::size_t q = 0; q < points.size(); ++q) {
+    basis.values(points[q], std::span(table.values).subspan(q * row, row));
+    basis.gradients(points[q], std::span(table.gradients).subspan(q * row * dim, row * dim));
+  }
+  return table;
+}
 
 /// Tabulates at the points of a quadrature and keeps its weights. For a facet, tabulate LagrangeBasis<dim -
 /// 1> and scatter by LagrangeBasis<dim>::facet_nodes.
 template <int dim>
-Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis, const QuadratureRule<dim>& quadrature);
-
-/// Tabulates the cell's basis (all nodes, gradients in the cell's coordinates) at facet quadrature points;
-/// weights are those of the facet rule, which sum to 1/(dim - 1)!.
-template <int dim>
-Tabulation<dim> tabulate_on_facet(const LagrangeBasis<dim>& basis, int facet,
-                                  const QuadratureRule<dim - 1>& quadrature);
+Tabulation<dim> tabulate(const LagrangeBasis<dim>& basis, const QuadratureRule<dim>& quadrature) {
+  Tabulation<dim> table = tabulate(basis, std::span<const Eigen::Matrix<double, dim, 1>>(quadrature.points));
+  table.weights = quadrature.weights;
+  return table;
+}
 
 } // namespace recoil::fem

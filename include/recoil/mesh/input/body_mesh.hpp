@@ -43,7 +43,7 @@ void refine(BodyMesh& mesh, int levels, const std::string& where);
 struct BoundaryFacet {
   std::int32_t cell;
   std::int32_t local;  ///< opposite to this vertex of the cell
-  std::int32_t number; ///< place among all facets, interior ones included, in lexicographic order of
+  std::int64_t number; ///< place among all facets, interior ones included, in lexicographic order of
                        ///< ascending vertices
 };
 

@@ -48,6 +48,10 @@ private:
     double expected;                    ///< gap that the barrier is expanded about; d where nothing is added
   };
   const Barrier<dim>& barrier() const { return state_->barrier(); }
+  /// Of a pair of strength 1 at a distance [m].
+  typename Barrier<dim>::NormalForce force_at(double gap) const {
+    return barrier().force_per_weight(gap * gap);
+  }
   bool fit(Stencil& stencil, double gap) const;
   double gap_after(const Stencil& stencil, const std::vector<Point>& motion) const;
   double expected_gap(const Stencil& stencil, double force) const;

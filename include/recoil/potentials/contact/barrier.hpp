@@ -67,8 +67,8 @@ public:
   /// Hessian block of the terms of one candidate, prescribed components included.
   geometry::StencilMatrix<dim> hessian(std::span<const ContactPair<dim>> candidate) const;
 
-  /// Derivative by x of a term of the weight 1.
-  geometry::StencilVector<dim> gradient_per_weight(const ContactPair<dim>& pair) const;
+  /// Derivative by x of a term, if it had this weight.
+  geometry::StencilVector<dim> gradient(const ContactPair<dim>& pair, double weight) const;
   /// d(dB/dx)/d eps of a term, eps the threshold of its mollifier (edge_edge_mollifier_eps of the rest
   /// positions of its vertices); zero for what is not mollified.
   geometry::StencilVector<dim> gradient_by_mollifier_eps(const ContactPair<dim>& pair) const;
@@ -83,9 +83,7 @@ public:
   struct NormalForce {
     double value, slope;
   };
-  NormalForce force_per_weight(const ContactPair<dim>& pair) const;
-  /// The same at a distance [m].
-  NormalForce force_per_weight(double distance) const;
+  NormalForce force_per_weight(double distance_squared) const;
 
   /// Value and derivatives of b by the squared distance.
   geometry::BarrierValue of_squared_distance(double distance_squared) const;
@@ -93,8 +91,6 @@ public:
 private:
   /// Weights of the two primitives of a candidate in the convergent counting; the pair weighs their sum.
   std::array<double, 2> shares(const ContactCandidate& candidate, const ContactVertices<dim>& vertices) const;
-  NormalForce force_per_squared_distance(double y) const;
-  geometry::StencilVector<dim> gradient(const ContactPair<dim>& pair, double weight) const;
   geometry::StencilMatrix<dim> hessian(const ContactPair<dim>& pair) const;
 
   double dhat_;

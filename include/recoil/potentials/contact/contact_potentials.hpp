@@ -86,11 +86,10 @@ public:
   Field start_product(std::span<const double> p) const;
 
 private:
-  template <class Product>
-  Field product(std::span<const double> p, Product product) const;
-  Field hessian_product(std::span<const double> p) const;
-  Field lag_product(std::span<const double> p) const;
-  Field lag_tangent(std::span<const double> x) const;
+  using Point = typename ContactState<dim>::Point;
+  using Product = std::vector<Point> (Friction<dim>::*)(const std::vector<Point>& positions,
+                                                        const std::vector<Point>& p) const;
+  Field product(Product product, std::span<const double> p) const;
 
   ContactState<dim>* state_;
 };

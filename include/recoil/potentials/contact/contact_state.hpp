@@ -113,7 +113,6 @@ public:
 
   std::int64_t num_searches() const { return search_.num_searches(); }
   const collide::Traffic& traffic() const { return search_.traffic(); }
-  std::size_t num_candidates() const { return search_.candidates().size(); }
 
 private:
   Field owned(const std::vector<Point>& known) const;

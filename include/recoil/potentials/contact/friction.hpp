@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "recoil/potentials/contact/barrier.hpp"
@@ -81,25 +82,23 @@ public:
     return coefficients_(pair.bodies[0], pair.bodies[1]);
   }
   /// p . dPhi/dx of each of lagged_pairs() per unit of its coefficient and weight: right for coefficients and
-  /// weights of 0 too. `barrier`: of the lagging.
-  std::vector<double> unit_force_products(const Barrier<dim>& barrier, const std::vector<Point>& positions,
+  /// weights of 0 too.
+  std::vector<double> unit_force_products(const std::vector<Point>& positions,
                                           const std::vector<Point>& p) const;
   /// The transpose: sum_k factors_k times dPhi/dx of the k-th of lagged_pairs() per unit of its coefficient
   /// and weight; at all vertices() (contributions of this rank's pairs).
-  std::vector<Point> unit_forces(const Barrier<dim>& barrier, const std::vector<Point>& positions,
+  std::vector<Point> unit_forces(const std::vector<Point>& positions,
                                  const std::vector<double>& factors) const;
   /// Derivative of p . dPhi/dx by the lagged positions, on which frames and normal forces depend, at fixed
   /// sliding, coefficients, weights and stiffness; at all vertices() (contributions of this rank's pairs).
-  std::vector<Point> lag_product(const Barrier<dim>& barrier, const std::vector<Point>& positions,
-                                 const std::vector<Point>& p) const;
+  std::vector<Point> lag_product(const std::vector<Point>& positions, const std::vector<Point>& p) const;
   /// The transpose: change of dPhi/dx where the lagged positions change by x.
-  std::vector<Point> lag_tangent(const Barrier<dim>& barrier, const std::vector<Point>& positions,
-                                 const std::vector<Point>& x) const;
+  std::vector<Point> lag_tangent(const std::vector<Point>& positions, const std::vector<Point>& x) const;
 
 private:
   template <class Product>
-  std::vector<Point> lag_derivative(const Barrier<dim>& barrier, const std::vector<Point>& positions,
-                                    const std::vector<Point>& x, Product product) const;
+  std::vector<Point> lag_derivative(const std::vector<Point>& positions, const std::vector<Point>& x,
+                                    Product product) const;
   void add_to(linalg::StencilSink& H, const Stencil& stencil, const Eigen::Matrix<double, dim, dim>& A) const;
   Point sliding(const Stencil& stencil, const std::vector<Point>& positions) const;
   std::vector<Point> since_start(const std::vector<Point>& positions) const;
@@ -110,6 +109,7 @@ private:
   std::shared_ptr<const std::vector<ContactPair<dim>>> lagged_;
   FrictionCoefficients coefficients_;
   double stiffness_ = 0, eta_ = 1;
+  std::optional<Barrier<dim>> barrier_; ///< of the lagging
 };
 
 } // namespace recoil::potentials

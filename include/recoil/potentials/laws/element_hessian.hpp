@@ -9,8 +9,7 @@
 /// Element matrices of potentials of F = sum_a u_a grad(phi_a)^T + I. `gradients` holds one physical basis
 /// gradient per row (num_nodes x dim: a fixed Eigen matrix, or a Map with run-time rows); `K` is num_nodes *
 /// dim square, ordered dim * node + component. Only blocks (a, b) with a <= b are touched (diagonal blocks in
-/// full): sum over the quadrature points, then mirror_blocks once, or use the transpose when writing block
-/// (b, a).
+/// full): block (b, a) is the transpose.
 namespace recoil::potentials {
 
 /// Largest number of nodes of an element (order 4, 3D): bounds the stack arrays of kernels with run-time node
@@ -73,15 +72,6 @@ void add_tangent_hessian(const Eigen::MatrixBase<Gradients>& gradients, double w
         for (int i = 0; i < dim; ++i)
           K(dim * a + i, dim * b + k) += gradients.row(a) * T.template block<dim, 1>(dim * i, k);
   }
-}
-
-/// Copies the blocks above the diagonal, transposed, below it.
-template <int dim, class Hessian>
-void mirror_blocks(Hessian&& K) {
-  const Eigen::Index num_nodes = K.rows() / dim;
-  for (Eigen::Index b = 1; b < num_nodes; ++b)
-    for (Eigen::Index a = 0; a < b; ++a)
-      K.template block<dim, dim>(dim * b, dim * a) = K.template block<dim, dim>(dim * a, dim * b).transpose();
 }
 
 /// Overwrites the blocks a <= b of K with weight * d2W/du_a du_b of a law at one point: the whole element

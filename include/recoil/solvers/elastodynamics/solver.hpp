@@ -11,11 +11,9 @@
 #include "recoil/newton/minimize.hpp"
 #include "recoil/solvers/elastodynamics/ledger.hpp"
 #include "recoil/solvers/elastodynamics/problem.hpp"
-#include "recoil/solvers/elastodynamics/sweep_directions.hpp"
 #include "recoil/solvers/elastodynamics/sweep_products.hpp"
 #include "recoil/stepping/differentiable_step.hpp"
 #include "recoil/stepping/solver.hpp"
-#include "recoil/stepping/tangent_step.hpp"
 
 namespace recoil::solvers {
 

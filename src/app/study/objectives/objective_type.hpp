@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/study/check_against_scenes.hpp"
+#include "app/study/scene_checks.hpp"
 #include "recoil/app/scene/item.hpp"
 #include "recoil/app/scene/keys.hpp"
 #include "recoil/app/simulation/discrete_scene.hpp"
@@ -8,8 +8,9 @@
 #include "recoil/objectives/objective.hpp"
 #include "recoil/objectives/region.hpp"
 
-/// What a type of objective consists of, and what the types share. Each is one source of this folder and one
-/// row of registry.cpp; reader, checks, runs, JSON Schema and docs/study.md know it by its row alone.
+/// What a type of objective consists of, and what the types share. Each group of types is
+/// one source of this folder, named in registry.cpp; reader, checks, runs, JSON Schema and docs/study.md know
+/// a type by its row alone.
 namespace recoil::app {
 
 /// One row of the table of objectives.
@@ -39,14 +40,32 @@ std::span<const ObjectiveType> objective_types();
 const ObjectiveType* find_objective_type(const std::string& name);
 
 /// Rows that several types have.
-Key body_key();
-Key time_key();
-Key exponent_key();
+inline constexpr Key body_key{.pattern = "/objectives/*/body",
+                              .types = one_or_list,
+                              .items = text,
+                              .length = {1, 1 << 30},
+                              .implied = "all deformable bodies",
+                              .doc = "Name or list of names."};
+inline constexpr Key time_key{
+    .pattern = "/objectives/*/time",
+    .types = text | object,
+    .implied = "`integral`, in statics `final`",
+    .choices = "[\"integral\", \"final\"]",
+    .doc = "The trapezoid over all states, the last state, or the sum over some of them, as below."};
+inline constexpr Key exponent_key{.pattern = "/objectives/*/p",
+                                  .types = number,
+                                  .required = true,
+                                  .range = {.min = 1, .min_open = true},
+                                  .doc = "Exponent."};
+inline constexpr Key direction_key{.pattern = "/objectives/*/direction",
+                                   .types = list,
+                                   .items = number,
+                                   .length = {2, 3},
+                                   .required = true,
+                                   .doc = "Direction at rest; its length does not count."};
+inline constexpr Key observations_key{
+    .pattern = "/objectives/*/target", .types = path, .required = true, .doc = "CSV file."};
 Key limit_key(const char* unit);
-/// A direction in space, at rest; its length does not count.
-Key direction_key();
-/// A CSV file of observations.
-Key observations_key();
 Key required(Key key);
 
 /// The file of observations in `target`. @throws InputError where the entry holds numbers.
@@ -61,13 +80,6 @@ struct ExperimentMesh {
   const mesh::DistributedMesh<dim>& mesh;
 };
 
-/// The material point of a body at a rest position. Collective. @throws InputError at `where` on every rank,
-/// naming `what`, for a point outside of the body.
-template <int dim>
-objectives::MaterialPoint<dim> locate_at_rest(const mesh::DistributedMesh<dim>& mesh, const std::string& body,
-                                              const std::vector<double>& rest, const std::string& what,
-                                              const std::string& where);
-
 /// The bodies of an objective. Collective. @throws InputError on every rank for an unknown one.
 template <int dim>
 objectives::Region<dim> region_of(const ObjectiveSpec& spec, DiscreteScene<dim>& discrete);
@@ -79,10 +91,6 @@ objectives::Track<dim> as_observed(const ObjectiveSpec& spec, const TimeSpec& ti
   track.is_interpolated = !counts_observations_once(spec, time.kind == TimeKind::statics);
   return track;
 }
-
-/// What the barrier is multiplied by in the energy. @pre the scene has contact of a given stiffness.
-template <int dim>
-double barrier_stiffness(DiscreteScene<dim>& discrete);
 
 /// Times of the first and the last state that an objective looks at [s].
 std::array<double, 2> observed_interval(const ObjectiveSpec& spec, const TimeSpec& time);
@@ -104,6 +112,15 @@ protected:
 
 private:
   const Type& self() const { return static_cast<const Type&>(*this); }
+};
+
+/// The same for what is compared with a CSV file of observations.
+template <class Type>
+struct ObservedObjectiveOf : ObjectiveOf<Type> {
+  explicit ObservedObjectiveOf(const Item& entry) : target(observations_of(entry)) {}
+  std::vector<std::filesystem::path> files() const override { return {target}; }
+
+  std::filesystem::path target;
 };
 
 } // namespace recoil::app

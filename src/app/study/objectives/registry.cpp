@@ -4,39 +4,23 @@
 
 #include "app/study/objectives/objective_type.hpp"
 #include "app/study/study_keys.hpp"
-#include "recoil/app/simulation/conventions.hpp"
 #include "recoil/base/error.hpp"
-
-/// All types of objectives in the order of docs/study.md: ROW(name) for name_objective() of a source of this
-/// folder.
-#define RECOIL_OBJECTIVES(ROW)                                                                               \
-  ROW(stress_norm)                                                                                           \
-  ROW(stress_bound)                                                                                          \
-  ROW(target_displacement)                                                                                   \
-  ROW(target_position)                                                                                       \
-  ROW(markers)                                                                                               \
-  ROW(displacement_field)                                                                                    \
-  ROW(center_of_mass)                                                                                        \
-  ROW(height)                                                                                                \
-  ROW(volume_bound)                                                                                          \
-  ROW(elastic_energy)                                                                                        \
-  ROW(contact_force_norm)                                                                                    \
-  ROW(velocity)                                                                                              \
-  ROW(boundary_smoothing)                                                                                    \
-  ROW(material_smoothing)                                                                                    \
-  ROW(strain_at)                                                                                             \
-  ROW(reaction_force)
 
 namespace recoil::app {
 
-#define RECOIL_DECLARE(name) ObjectiveType name##_objective();
-RECOIL_OBJECTIVES(RECOIL_DECLARE)
-#undef RECOIL_DECLARE
+/// Of the sources of this folder.
+std::vector<ObjectiveType> stress_objectives(), target_objectives(), observed_points_objectives(),
+    motion_objectives(), regularization_objectives(), forces_objectives();
 
+/// In the order of docs/study.md.
 std::span<const ObjectiveType> objective_types() {
-#define RECOIL_MAKE(name) name##_objective(),
-  static const std::vector<ObjectiveType> all{RECOIL_OBJECTIVES(RECOIL_MAKE)};
-#undef RECOIL_MAKE
+  static const std::vector<ObjectiveType> all = [] {
+    std::vector<ObjectiveType> rows;
+    for (auto* group : {stress_objectives, target_objectives, observed_points_objectives, motion_objectives,
+                        regularization_objectives, forces_objectives})
+      for (ObjectiveType& row : group()) rows.push_back(std::move(row));
+    return rows;
+  }();
   return all;
 }
 
@@ -72,7 +56,7 @@ std::vector<Key> shared_objective_keys() {
        .types = text,
        .implied = "the only one",
        .doc = "Experiment that is looked at."},
-      body_key(),
+      body_key,
       {.pattern = "/objectives/*/weight",
        .types = number,
        .fallback = "1",
@@ -82,7 +66,7 @@ std::vector<Key> shared_objective_keys() {
        .fallback = "1",
        .range = positive,
        .doc = "Exponent applied to the sum over time."},
-      time_key(),
+      time_key,
       {.pattern = "/objectives/*/time/steps",
        .types = list,
        .items = integer,
@@ -156,7 +140,7 @@ std::span<const Key> objective_keys() {
   static std::deque<std::string> docs;
   static const std::vector<Key> keys = [] {
     std::vector<Key> rows = shared_objective_keys();
-    const std::size_t num_shared = rows.size();
+    const std::ptrdiff_t num_shared = std::ssize(rows);
     for (const ObjectiveType& type : objective_types())
       for (const Key& key : type.keys) {
         const auto same = std::ranges::find(rows, std::string(key.pattern), &Key::pattern);
@@ -164,7 +148,7 @@ std::span<const Key> objective_keys() {
           rows.push_back(key);
           rows.back().required = false;
           rows.back().doc = docs.emplace_back(merged_doc(name_of_key(key))).c_str();
-        } else if (same - rows.begin() >= static_cast<std::ptrdiff_t>(num_shared)) {
+        } else if (same - rows.begin() >= num_shared) {
           merge_key(*same, key);
         }
       }
@@ -190,31 +174,6 @@ bool ObjectiveType::takes_time() const {
   return std::ranges::any_of(keys, [](const Key& key) { return name_of_key(key) == "time"; });
 }
 
-Key body_key() {
-  return {.pattern = "/objectives/*/body",
-          .types = one_or_list,
-          .items = text,
-          .length = {1, 1 << 30},
-          .implied = "all deformable bodies",
-          .doc = "Name or list of names."};
-}
-
-Key time_key() {
-  return {.pattern = "/objectives/*/time",
-          .types = text | object,
-          .implied = "`integral`, in statics `final`",
-          .choices = "[\"integral\", \"final\"]",
-          .doc = "The trapezoid over all states, the last state, or the sum over some of them, as below."};
-}
-
-Key exponent_key() {
-  return {.pattern = "/objectives/*/p",
-          .types = number,
-          .required = true,
-          .range = {.min = 1, .min_open = true},
-          .doc = "Exponent."};
-}
-
 Key limit_key(const char* unit) {
   return {.pattern = "/objectives/*/limit",
           .types = number,
@@ -222,19 +181,6 @@ Key limit_key(const char* unit) {
           .range = positive,
           .unit = unit,
           .doc = "What is not to be exceeded [Pa] or [m^3]."};
-}
-
-Key direction_key() {
-  return {.pattern = "/objectives/*/direction",
-          .types = list,
-          .items = number,
-          .length = {2, 3},
-          .required = true,
-          .doc = "Direction at rest; its length does not count."};
-}
-
-Key observations_key() {
-  return {.pattern = "/objectives/*/target", .types = path, .required = true, .doc = "CSV file."};
 }
 
 Key required(Key key) {
@@ -251,35 +197,13 @@ std::filesystem::path observations_of(const Item& entry) {
 }
 
 template <int dim>
-objectives::MaterialPoint<dim> locate_at_rest(const mesh::DistributedMesh<dim>& mesh, const std::string& body,
-                                              const std::vector<double>& rest, const std::string& what,
-                                              const std::string& where) {
-  const auto number = std::ranges::find(mesh.body_names, body) - mesh.body_names.begin();
-  try {
-    return objectives::locate<dim>(mesh, static_cast<std::int32_t>(number),
-                                   Eigen::Map<const Eigen::Matrix<double, dim, 1>>(rest.data()), what);
-  } catch (const InputError& outside) {
-    throw InputError(where, outside.what());
-  }
-}
-
-template <int dim>
-double barrier_stiffness(DiscreteScene<dim>& discrete) {
-  const double dhat = discrete.solver().problem().contact->parameters().dhat;
-  return *discrete.scene().contact.barrier_stiffness / stiffness_unit(discrete.scene(), dhat);
-}
-template double barrier_stiffness(DiscreteScene<2>&);
-template double barrier_stiffness(DiscreteScene<3>&);
-
-template <int dim>
 objectives::Region<dim> region_of(const ObjectiveSpec& spec, DiscreteScene<dim>& discrete) {
   std::vector<std::int32_t> bodies;
   const auto& names = discrete.mesh().body_names;
   for (const std::string& name : spec.bodies) {
-    const auto found = std::ranges::find(names, name);
-    if (found == names.end())
+    bodies.push_back(place_in(names, name));
+    if (bodies.back() < 0)
       throw InputError(spec.where.of("body"), "there is no deformable body '" + name + "'");
-    bodies.push_back(static_cast<std::int32_t>(found - names.begin()));
   }
   return objectives::make_region<dim>(discrete.space(), discrete.solver().problem().geometry,
                                       std::move(bodies));
@@ -297,9 +221,7 @@ bool counts_observations_once(const ObjectiveSpec& objective, bool is_static) {
 
 std::array<double, 2> observed_interval(const ObjectiveSpec& spec, const TimeSpec& time) {
   const bool is_static = time.kind == TimeKind::statics;
-  const auto at = [&](GlobalIndex step) {
-    return is_static && step == 0 ? 0 : time.time_of_step(static_cast<int>(step));
-  };
+  const auto at = [&](int step) { return is_static && step == 0 ? 0 : time.time_of_step(step); };
   const objectives::TimeSelection times = observed_times(spec, is_static);
   if (std::holds_alternative<objectives::FinalState>(times)) return {at(time.steps), at(time.steps)};
   if (const auto* list = std::get_if<objectives::ChosenSteps>(&times))
@@ -314,13 +236,7 @@ std::array<double, 2> observed_interval(const ObjectiveSpec& spec, const TimeSpe
   return {at(0), at(time.steps)};
 }
 
-#define RECOIL_INSTANTIATE(dim)                                                                              \
-  template objectives::MaterialPoint<dim> locate_at_rest(const mesh::DistributedMesh<dim>&,                  \
-                                                         const std::string&, const std::vector<double>&,     \
-                                                         const std::string&, const std::string&);            \
-  template objectives::Region<dim> region_of(const ObjectiveSpec&, DiscreteScene<dim>&);
-RECOIL_INSTANTIATE(2)
-RECOIL_INSTANTIATE(3)
-#undef RECOIL_INSTANTIATE
+template objectives::Region<2> region_of(const ObjectiveSpec&, DiscreteScene<2>&);
+template objectives::Region<3> region_of(const ObjectiveSpec&, DiscreteScene<3>&);
 
 } // namespace recoil::app

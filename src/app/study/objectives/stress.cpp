@@ -23,36 +23,31 @@ objectives::ElasticPotentials<dim> elastic_potentials(DiscreteScene<dim>& discre
   return elastic;
 }
 
-class StressNorm final : public ObjectiveOf<StressNorm> {
-public:
-  explicit StressNorm(const Item& entry) : p_(entry["p"].number()), stress_(stress_of(entry)) {}
+struct StressNorm final : ObjectiveOf<StressNorm> {
+  explicit StressNorm(const Item& entry) : p(entry["p"].number()), stress(stress_of(entry)) {}
   template <int dim>
   auto make(DiscreteScene<dim>& discrete) const {
-    return objectives::make_stress_norm<dim>(region_of(*this, discrete), elastic_potentials(discrete), p_,
-                                             stress_);
+    return objectives::make_stress_norm<dim>(region_of(*this, discrete), elastic_potentials(discrete), p,
+                                             stress);
   }
 
-private:
-  double p_;
-  objectives::StressMeasure stress_;
+  double p;
+  objectives::StressMeasure stress;
 };
 
-class StressBound final : public ObjectiveOf<StressBound> {
-public:
-  explicit StressBound(const Item& entry) : limit_(entry["limit"].number()), stress_(stress_of(entry)) {}
+struct StressBound final : ObjectiveOf<StressBound> {
+  explicit StressBound(const Item& entry) : limit(entry["limit"].number()), stress(stress_of(entry)) {}
   template <int dim>
   auto make(DiscreteScene<dim>& discrete) const {
-    return objectives::make_stress_bound<dim>(region_of(*this, discrete), elastic_potentials(discrete),
-                                              limit_, stress_);
+    return objectives::make_stress_bound<dim>(region_of(*this, discrete), elastic_potentials(discrete), limit,
+                                              stress);
   }
 
-private:
-  double limit_;
-  objectives::StressMeasure stress_;
+  double limit;
+  objectives::StressMeasure stress;
 };
 
-class ElasticEnergy final : public ObjectiveOf<ElasticEnergy> {
-public:
+struct ElasticEnergy final : ObjectiveOf<ElasticEnergy> {
   explicit ElasticEnergy(const Item&) {}
   template <int dim>
   auto make(DiscreteScene<dim>& discrete) const {
@@ -62,25 +57,19 @@ public:
 
 } // namespace
 
-ObjectiveType stress_norm_objective() {
-  return {.name = "stress_norm",
-          .doc = "(int |S|^p)^(1/p) over the rest volume, |S| the Frobenius norm of the stress.",
-          .keys = {body_key(), time_key(), exponent_key(), stress_key},
-          .read = StressNorm::read};
-}
-
-ObjectiveType stress_bound_objective() {
-  return {.name = "stress_bound",
-          .doc = "int max(|S| - limit, 0)^2 over the rest volume.",
-          .keys = {body_key(), time_key(), stress_key, limit_key("Pa")},
-          .read = StressBound::read};
-}
-
-ObjectiveType elastic_energy_objective() {
-  return {.name = "elastic_energy",
-          .doc = "Elastic energy.",
-          .keys = {body_key(), time_key()},
-          .read = ElasticEnergy::read};
+std::vector<ObjectiveType> stress_objectives() {
+  return {{.name = "stress_norm",
+           .doc = "(int |S|^p)^(1/p) over the rest volume, |S| the Frobenius norm of the stress.",
+           .keys = {body_key, time_key, exponent_key, stress_key},
+           .read = StressNorm::read},
+          {.name = "stress_bound",
+           .doc = "int max(|S| - limit, 0)^2 over the rest volume.",
+           .keys = {body_key, time_key, stress_key, limit_key("Pa")},
+           .read = StressBound::read},
+          {.name = "elastic_energy",
+           .doc = "Elastic energy.",
+           .keys = {body_key, time_key},
+           .read = ElasticEnergy::read}};
 }
 
 } // namespace recoil::app

@@ -2,7 +2,7 @@
 #include <ranges>
 #include <set>
 
-#include "app/study/parameters/checks.hpp"
+#include "app/study/scene_checks.hpp"
 #include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/base/suggest.hpp"
@@ -14,9 +14,6 @@ void check_friction(const ExperimentScene& at, const ParameterSpec& parameter) {
   const auto deformable = deformable_names(at.scene), obstacles = obstacle_names(at.scene);
   auto all = deformable;
   all.insert(all.end(), obstacles.begin(), obstacles.end());
-  const auto holds = [](const std::vector<std::string>& names, const std::string& name) {
-    return std::ranges::find(names, name) != names.end();
-  };
   for (const std::string& name : parameter.bodies)
     if (!holds(all, name))
       at.fail(parameter.where, "bodies", "there is no body '" + name + "'" + did_you_mean(name, all));
@@ -26,21 +23,19 @@ void check_friction(const ExperimentScene& at, const ParameterSpec& parameter) {
             "'" + parameter.bodies[0] + "' and '" + parameter.bodies[1] +
                 "' are obstacles, which never touch each other; name a deformable body");
   if (at.scene.contact.friction_iterations == 0)
-    at.fail(parameter.where, "quantity",
-            "friction is switched off by solver/contact/friction_iterations = 0 in " +
-                at.scene.file.string() + "; use 1 or -1");
+    at.fail(parameter, "friction is switched off by solver/contact/friction_iterations = 0 in " +
+                           at.scene.file.string() + "; use 1 or -1");
 }
 
 template <int dim>
-void apply_friction(const ParameterField<dim>& field, std::span<const double> values,
-                    const VariantInputs<dim>& to) {
+void apply_friction(const ParameterField<dim>& field, FieldValues values, const VariantInputs<dim>& to) {
   const auto& bodies = field.spec->bodies;
   to.scene.contact.friction_pairs.push_back({{bodies[0], bodies[1]}, values[0]});
 }
 
 /// The last coefficient of a pair counts, and a scene may give one only.
 template <int dim>
-void write_friction(const ParameterField<dim>&, std::span<const double>, SceneDraft<dim>& to) {
+void write_friction(const ParameterField<dim>&, FieldValues, SceneDraft<dim>& to) {
   nlohmann::json& list = to.json["contact"]["friction_pairs"] = nlohmann::json::array();
   std::set<std::set<std::string>> seen;
   for (const FrictionPair& pair : std::views::reverse(to.scene.contact.friction_pairs))
@@ -69,13 +64,11 @@ std::vector<ParameterKind> friction_parameters() {
   return {{.name = "friction",
            .takes = {"bodies"},
            .needs = {"bodies"},
-           .min = 0,
-           .min_open = false,
+           .range = non_negative,
            .doc = "Coulomb coefficient of a pair of bodies.",
            .quantities = {parameters::quantities::friction},
            .check = check_friction,
-           .in_2d = friction_actions<2>(),
-           .in_3d = friction_actions<3>()}};
+           .by_dimension = {friction_actions<2>(), friction_actions<3>()}}};
 }
 
 } // namespace recoil::app

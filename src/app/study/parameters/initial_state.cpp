@@ -2,7 +2,7 @@
 #include <cmath>
 #include <utility>
 
-#include "app/study/parameters/checks.hpp"
+#include "app/study/scene_checks.hpp"
 #include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/build_problem.hpp"
@@ -16,9 +16,8 @@ void check_replaced_spins(const ExperimentScene& at, const ParameterSpec& parame
   for (const AngularVelocity& spin : at.scene.initial_conditions.angular_velocity) {
     const bool of_one_body = spin.region.ids.empty() && spin.region.bodies.size() == 1;
     if (!of_one_body && may_overlap(spin.region, at.scene, parameter.bodies, {}))
-      at.fail(parameter.where, "quantity",
-              "'" + parameter.name + "' would replace part of the spin at " + spin.region.where +
-                  "; write one entry with one `body` for every body there");
+      at.fail(parameter, "'" + parameter.name + "' would replace part of the spin at " + spin.region.where +
+                             "; write one entry with one `body` for every body there");
   }
 }
 
@@ -27,15 +26,15 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
   const std::string name = parameter.kind->name;
   const bool displacement = name == "initial_displacement";
   if (is_static(at.scene))
-    at.fail(parameter.where, "quantity",
+    at.fail(parameter,
             name +
                 " is not used: the scene is static (it has no `time`); drop the parameter or give it time");
   if (at.scene.time.kind == TimeKind::quasistatic && !displacement)
-    at.fail(parameter.where, "quantity", name + " is not used: a quasistatic scene has no inertia");
+    at.fail(parameter, name + " is not used: a quasistatic scene has no inertia");
   const bool rubbed = has_friction(at.scene) || at.has_parameter("friction");
   const bool follows = !at.scene.boundary_conditions.normal_aligned_neumann.empty();
   if (at.scene.time.kind == TimeKind::quasistatic && !rubbed && !has_damping(at.scene) && !follows)
-    at.fail(parameter.where, "quantity",
+    at.fail(parameter,
             name + " is not used: a quasistatic scene without friction, damping and normal tractions does "
                    "not depend on where it starts");
   if (parameter.kind->turns_bodies) return check_replaced_spins(at, parameter);
@@ -87,7 +86,7 @@ void for_node_slots(const ParameterField<dim>& field, const fem::FunctionSpace<d
 
 /// Puts values into the nodes of a region. Nodes between two regions take the value that is put there last.
 template <int dim>
-void put_into_nodes(const ParameterField<dim>& field, std::span<const double> values,
+void put_into_nodes(const ParameterField<dim>& field, FieldValues values,
                     const fem::FunctionSpace<dim>& space, linalg::Vector& vector) {
   auto entries = vector.write_owned();
   std::vector<char> reached(space.num_owned_nodes(), 0);
@@ -118,8 +117,7 @@ void node_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
 
 /// An entry with an array of the values of nodes, NaN where there is none.
 template <int dim>
-nlohmann::json nodal_entry(const ParameterField<dim>& field, std::span<const double> values,
-                           SceneDraft<dim>& to) {
+nlohmann::json nodal_entry(const ParameterField<dim>& field, FieldValues values, SceneDraft<dim>& to) {
   const auto& mesh = to.geometry.mesh;
   const fem::FunctionSpace<dim> space(mesh, body_orders(to.scene, mesh.body_names));
   std::vector<double> nodes(space.num_owned_nodes() * dim, std::nan(""));
@@ -136,7 +134,7 @@ nlohmann::json nodal_entry(const ParameterField<dim>& field, std::span<const dou
 /// Adds entries, of which the last counts. A scene names bodies or volume ids; both together, and values per
 /// vertex, are an array.
 template <int dim>
-void write_initial(const ParameterField<dim>& field, std::span<const double> values, SceneDraft<dim>& to,
+void write_initial(const ParameterField<dim>& field, FieldValues values, SceneDraft<dim>& to,
                    const char* list) {
   const ParameterSpec& spec = *field.spec;
   nlohmann::json& entries = to.json["initial_conditions"][list];
@@ -156,7 +154,7 @@ void write_initial(const ParameterField<dim>& field, std::span<const double> val
 }
 
 template <int dim>
-void write_spins(const ParameterField<dim>&, std::span<const double>, SceneDraft<dim>& to) {
+void write_spins(const ParameterField<dim>&, FieldValues, SceneDraft<dim>& to) {
   nlohmann::json& list = to.json["initial_conditions"]["angular_velocity"] = nlohmann::json::array();
   for (const AngularVelocity& spin : to.scene.initial_conditions.angular_velocity) {
     nlohmann::json& entry = list.emplace_back();
@@ -171,8 +169,7 @@ void write_spins(const ParameterField<dim>&, std::span<const double>, SceneDraft
 
 /// Replaces the spins of the bodies that the parameter acts on; a body keeps the centre of the one it has.
 template <int dim>
-void apply_spin(const ParameterField<dim>& field, std::span<const double> values,
-                const VariantInputs<dim>& to) {
+void apply_spin(const ParameterField<dim>& field, FieldValues values, const VariantInputs<dim>& to) {
   const auto& bodies = to.geometry.mesh.body_names;
   auto& spins = to.scene.initial_conditions.angular_velocity;
   for (std::size_t k = 0; k < bodies.size(); ++k) {
@@ -230,9 +227,9 @@ ParameterActions<dim> field_actions() {
   constexpr bool of_velocity = member == &stepping::State::v;
   return {
       .make_slots = make_initial_slots<dim>,
-      .write = [](const auto& field, std::span<const double> values,
+      .write = [](const auto& field, FieldValues values,
                   auto& to) { write_initial(field, values, to, of_velocity ? "velocity" : "solution"); },
-      .apply_to_state = [](const auto& field, std::span<const double> values, const auto& space,
+      .apply_to_state = [](const auto& field, FieldValues values, const auto& space,
                            stepping::State& state) { put_into_nodes(field, values, space, state.*member); },
       .enters = Enters::initial,
       .weights = node_weights<dim>};
@@ -260,8 +257,7 @@ std::vector<ParameterKind> initial_state_parameters() {
            "`velocity` of `initial_conditions`; nodes between two regions have that of the later parameter.",
        .quantities = {parameters::quantities::velocity},
        .check = check_initial,
-       .in_2d = field_actions<2, &stepping::State::v>(),
-       .in_3d = field_actions<3, &stepping::State::v>()},
+       .by_dimension = {field_actions<2, &stepping::State::v>(), field_actions<3, &stepping::State::v>()}},
       {.name = "initial_angular_velocity",
        .unit = "rad/s",
        .components = Components::spin,
@@ -272,8 +268,7 @@ std::vector<ParameterKind> initial_state_parameters() {
        .quantities = {parameters::quantities::velocity},
        .turns_bodies = true,
        .check = check_initial,
-       .in_2d = spin_actions<2>(),
-       .in_3d = spin_actions<3>()},
+       .by_dimension = {spin_actions<2>(), spin_actions<3>()}},
       {.name = "initial_displacement",
        .unit = "m",
        .components = Components::vector,
@@ -283,8 +278,7 @@ std::vector<ParameterKind> initial_state_parameters() {
            "`solution` of `initial_conditions`; nodes between two regions have that of the later parameter.",
        .quantities = {parameters::quantities::displacement},
        .check = check_initial,
-       .in_2d = field_actions<2, &stepping::State::u>(),
-       .in_3d = field_actions<3, &stepping::State::u>()},
+       .by_dimension = {field_actions<2, &stepping::State::u>(), field_actions<3, &stepping::State::u>()}},
   };
 }
 

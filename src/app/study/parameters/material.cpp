@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <set>
 
 #include "app/study/objectives/objective_type.hpp"
-#include "app/study/parameters/checks.hpp"
+#include "app/study/scene_checks.hpp"
 #include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/materials.hpp"
@@ -14,26 +13,6 @@ namespace recoil::app {
 namespace {
 
 bool is_damping(const ParameterKind& kind) { return kind.constant == "psi" || kind.constant == "phi"; }
-
-/// The constants of an entry that a parameter replaces, and those that it is converted with.
-struct TouchedConstants {
-  std::vector<MaterialEntry::Constant> replaced, converted;
-};
-
-TouchedConstants touched_constants(const ParameterKind& quantity, const MaterialEntry& entry) {
-  const std::string& name = quantity.constant;
-  if (name == "rho") return {{{name, entry.rho}}, {}};
-  if (name == "psi" || name == "phi") return {{{name, name == "psi" ? entry.psi : entry.phi}}, {}};
-  TouchedConstants touched;
-  const bool of_young = name == "E" || name == "nu";
-  for (const MaterialEntry::Constant& constant : entry.constants) {
-    if (constant.name == name || (entry.law->lame && of_young != entry.given_by_young()))
-      touched.replaced.push_back(constant);
-    else if (of_young)
-      touched.converted.push_back(constant);
-  }
-  return touched;
-}
 
 /// The quantities that are constants of a material, for a message.
 std::string quantities_of(const MaterialEntry& entry) {
@@ -98,7 +77,7 @@ void check_materials_of_bodies(const ExperimentScene& at, const ParameterSpec& p
 /// A spin without a centre turns about the centre of mass.
 void refuse_centres_of_mass(const ExperimentScene& at, const ParameterSpec& parameter) {
   const auto fail = [&](const std::string& what) {
-    at.fail(parameter.where, "quantity",
+    at.fail(parameter,
             what + " turns about the centre of mass, which moves with density, and that has no derivative; "
                    "give the spin in the scene a `center`");
   };
@@ -123,15 +102,14 @@ void require_mass_used(const ExperimentScene& at, const ParameterSpec& parameter
   if (at.scene.time.kind == TimeKind::dynamic || has_body_force(at.scene) || at.has_parameter("body_force") ||
       weighs)
     return;
-  at.fail(parameter.where, "quantity",
-          "density is not used: the scene has no inertia (it is " +
-              std::string(is_static(at.scene) ? "static" : "quasistatic") +
-              ") and no body force; give it `gravity` or `time`, or drop the parameter");
+  at.fail(parameter, "density is not used: the scene has no inertia (it is " +
+                         std::string(is_static(at.scene) ? "static" : "quasistatic") +
+                         ") and no body force; give it `gravity` or `time`, or drop the parameter");
 }
 
 void require_rates(const ExperimentScene& at, const ParameterSpec& parameter) {
   if (is_static(at.scene))
-    at.fail(parameter.where, "quantity",
+    at.fail(parameter,
             std::string(parameter.kind->name) +
                 " is not used: a static scene has no rates; give it `time`, or drop the parameter");
 }
@@ -194,8 +172,8 @@ ParameterActions<dim> material_actions(bool of_young) {
           .weights = of_young ? young_weights<dim> : cell_weights<dim>};
 }
 
-ParameterKind material_constant(const char* name, const char* unit, double min, bool min_open, double max,
-                                std::string doc, std::string stands_for) {
+ParameterKind material_constant(const char* name, const char* unit, Range range, std::string doc,
+                                std::string stands_for) {
   const auto of_cells = [](std::string constant) {
     return parameters::Quantity{std::move(constant), parameters::Place::cell};
   };
@@ -206,20 +184,17 @@ ParameterKind material_constant(const char* name, const char* unit, double min, 
           .unit = unit,
           .takes = cell_keys(),
           .per = {Per::global, Per::body, Per::element, Per::vertex},
-          .min = min,
-          .max = max,
-          .min_open = min_open,
+          .range = range,
           .doc = std::move(doc),
           .constant = std::move(stands_for),
           .quantities = std::move(quantities),
           .check = check_material,
-          .in_2d = material_actions<2>(of_young),
-          .in_3d = material_actions<3>(of_young)};
+          .by_dimension = {material_actions<2>(of_young), material_actions<3>(of_young)}};
 }
 
-ParameterKind elastic_constant(const char* name, const char* unit, double min, double max, std::string doc,
+ParameterKind elastic_constant(const char* name, const char* unit, Range range, std::string doc,
                                std::string stands_for) {
-  ParameterKind kind = material_constant(name, unit, min, true, max, std::move(doc), std::move(stands_for));
+  ParameterKind kind = material_constant(name, unit, range, std::move(doc), std::move(stands_for));
   kind.is_elastic = true;
   return kind;
 }
@@ -230,11 +205,16 @@ void check_replaces_material(const ParameterSpec& parameter, const MaterialEntry
                              const std::string& body) {
   if (parameter.kind->constant.empty()) return;
   require_law(parameter, material, body);
-  const TouchedConstants touched = touched_constants(*parameter.kind, material);
-  for (const MaterialEntry::Constant& constant : touched.replaced)
-    require_one_value(parameter, material, constant, body);
-  for (const MaterialEntry::Constant& constant : touched.converted)
-    if (depends_on_position(constant.value))
+  const std::string& name = parameter.kind->constant;
+  const bool of_young = name == "E" || name == "nu";
+  if (!parameter.kind->is_elastic) {
+    const MaterialValue& value = name == "rho" ? material.rho : name == "psi" ? material.psi : material.phi;
+    return require_one_value(parameter, material, {name, value}, body);
+  }
+  for (const MaterialEntry::Constant& constant : material.constants)
+    if (constant.name == name || (material.law->lame && of_young != material.given_by_young()))
+      require_one_value(parameter, material, constant, body);
+    else if (of_young && depends_on_position(constant.value))
       throw InputError(
           parameter.where.of("quantity"),
           std::string(parameter.kind->name) + " acts together with `" + constant.name + "` of body '" + body +
@@ -243,30 +223,30 @@ void check_replaces_material(const ParameterSpec& parameter, const MaterialEntry
 }
 
 std::vector<ParameterKind> material_parameters() {
-  constexpr double infinite = std::numeric_limits<double>::infinity();
   std::vector<ParameterKind> rows{
       elastic_constant(
-          "young_modulus", "Pa", 0, infinite,
+          "young_modulus", "Pa", positive,
           "`E` of a material; where it is given by `lambda` and `mu`, these follow at fixed `nu`.", "E"),
-      elastic_constant("poisson_ratio", nullptr, -1, 0.5, "`nu`, at fixed `E`.", "nu"),
-      elastic_constant("lambda", "Pa", -infinite, infinite, "First Lame constant, at fixed `mu`.", "lambda"),
-      elastic_constant("mu_lame", "Pa", 0, infinite, "Shear modulus, at fixed `lambda`.", "mu"),
+      elastic_constant("poisson_ratio", nullptr, Range{-1, 0.5, true, true}, "`nu`, at fixed `E`.", "nu"),
+      elastic_constant("lambda", "Pa", Range{}, "First Lame constant, at fixed `mu`.", "lambda"),
+      elastic_constant("mu_lame", "Pa", positive, "Shear modulus, at fixed `lambda`.", "mu"),
   };
   for (const potentials::LawInfo& law : potentials::laws())
     for (const potentials::LawParameter& parameter : law.parameters) {
       if (parameter.quantity.empty()) continue;
-      rows.push_back(elastic_constant(
-          parameter.quantity.c_str(), parameter.constant->unit, parameter.constant->min, infinite,
-          (parameter.constant->max_terms > 0 ? "A term of `" : "`") + std::string(parameter.constant->name) +
-              "` of `" + std::string(law.name) + "`.",
-          parameter.name));
+      rows.push_back(elastic_constant(parameter.quantity.c_str(), parameter.constant->unit,
+                                      Range{.min = parameter.constant->min, .min_open = true},
+                                      (parameter.constant->max_terms > 0 ? "A term of `" : "`") +
+                                          std::string(parameter.constant->name) + "` of `" +
+                                          std::string(law.name) + "`.",
+                                      parameter.name));
       rows.back().law = &law;
       rows.back().parameter = &parameter;
     }
-  rows.push_back(material_constant("density", "kg/m^3", 0, true, infinite, "`rho`.", "rho"));
-  rows.push_back(material_constant("damping_shear", "Pa s", 0, false, infinite,
+  rows.push_back(material_constant("density", "kg/m^3", positive, "`rho`.", "rho"));
+  rows.push_back(material_constant("damping_shear", "Pa s", non_negative,
                                    "`psi`, where `phi` or `psi` is positive in the scene.", "psi"));
-  rows.push_back(material_constant("damping_bulk", "Pa s", 0, false, infinite,
+  rows.push_back(material_constant("damping_bulk", "Pa s", non_negative,
                                    "`phi`, where `phi` or `psi` is positive in the scene.", "phi"));
   return rows;
 }

@@ -2,18 +2,112 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <span>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "app/study/parameters/parameter_field.hpp"
+#include "recoil/app/scene/keys.hpp"
+#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/app/study/study.hpp"
 #include "recoil/parameters/physical_gradient.hpp"
 #include "recoil/potentials/laws/law.hpp"
 
-/// What a kind of parameter consists of. Each group of kinds is one source of this folder and one row of
-/// registry.cpp; reader, checks, runs, JSON Schema and docs/study.md know it by its rows alone.
+/// What a kind of parameter consists of. Each group of kinds is one source of this folder, named in
+/// parameter_kind.cpp; reader, checks, runs, JSON Schema and docs/study.md know it by its rows alone.
 namespace recoil::app {
+
+/// One parameter of a study in one experiment: how many values it has on this rank, and which of them acts
+/// where. Values lie slot by slot, `components` numbers each.
+template <int dim>
+struct ParameterField {
+  enum class Extent {
+    replicated, ///< every rank holds all slots
+    cells,      ///< one slot per selected local cell, owned ones first
+    vertices    ///< one slot per selected local mesh vertex, owned ones first
+  };
+
+  const ParameterSpec* spec = nullptr;
+  int index = 0; ///< in Study::parameters
+  Extent extent = Extent::replicated;
+  int components = 1;
+  std::vector<GlobalIndex> slot_ids; ///< per slot: 0, 1, .. or input ids of cells or vertices
+  std::size_t num_owned_slots = 0;   ///< whose gradient is this rank's; replicated: all
+
+  /// Per local cell the slot that acts there, -1 = none; for quantities of cells, body forces and initial
+  /// fields per body.
+  std::vector<LocalIndex> slot_of_cell;
+  /// Per slot the body or obstacle that it is the value of; of parameters per body.
+  std::vector<std::string> slot_names;
+  /// Per body of the mesh its slot, -1 = none; where slot_of_cell is the same all over a body.
+  std::vector<LocalIndex> slot_of_body;
+  /// Per obstacle the slot that moves it, -1 = none; for obstacle motions.
+  std::vector<LocalIndex> slot_of_obstacle;
+  /// As slot_of_cell per local mesh vertex, for fields per vertex; slot_of_cell then only tells which cells
+  /// they act in.
+  std::vector<LocalIndex> slot_of_vertex;
+  /// Per local mesh vertex the slots that move it, with their weights; of a shape with a vector per slot.
+  std::vector<std::vector<std::pair<LocalIndex, double>>> shape_weights;
+  /// Displacement of the local mesh vertices by the modes of a shape, which has a number per slot: entry
+  /// (vertex * slots + slot) * dim + component.
+  std::vector<double> shape_modes;
+
+  /// act(slot, weight) for the slots that a local cell takes its value from: its own, or those of its
+  /// vertices, between which a field is linear and taken at the centroid.
+  template <class Act>
+  void for_slots_of_cell(const mesh::DistributedMesh<dim>& mesh, std::size_t cell, Act act) const {
+    if (slot_of_cell[cell] < 0) return;
+    if (extent != Extent::vertices) return act(slot_of_cell[cell], 1.0);
+    for (const LocalIndex vertex : mesh.cells[cell]) act(slot_of_vertex[vertex], 1.0 / (dim + 1));
+  }
+
+  std::size_t size() const { return slot_ids.size() * components; }
+  std::size_t owned_size() const { return num_owned_slots * components; }
+};
+
+/// Those of one field on this rank.
+using FieldValues = std::span<const double>;
+/// All that act in an experiment, in the order of the study.
+template <int dim>
+using ParameterFields = std::vector<ParameterField<dim>>;
+
+/// Gives the fields of an experiment their slots.
+template <int dim>
+class SlotBuilder {
+public:
+  using Field = ParameterField<dim>;
+
+  SlotBuilder(const Scene& scene, const DistributedGeometry<dim>& geometry)
+      : scene(scene), geometry(geometry) {}
+
+  [[noreturn]] static void refuse(const ParameterSpec& spec, const char* key, const std::string& why);
+  /// The parameter acts in a local cell, by its body and volume id.
+  bool selects(const ParameterSpec& spec, std::size_t cell) const;
+  /// Slots that every rank holds, numbered from 0.
+  static void replicate(Field& field, std::size_t num_slots);
+  /// Slots of cells, bodies or vertices, or one for all, as `per` says. Collective.
+  void spread(Field& field) const;
+  /// A slot for every flagged local vertex.
+  void add_vertex_slots(Field& field, const std::vector<char>& flags) const;
+  /// Flags of the local vertices of selected cells. A vertex that this rank knows may have its selected cells
+  /// elsewhere; the owner has all cells around it. Collective.
+  std::vector<char> selected_vertices(const ParameterSpec& spec) const;
+
+  const Scene& scene;
+  const DistributedGeometry<dim>& geometry;
+
+private:
+  void spread_over_cells(Field& field) const;
+  void require_cells(const ParameterSpec& spec, GlobalIndex count) const;
+};
+
+/// The fields of experiment `experiment`. Collective.
+/// @throws InputError on every rank, at the parameter's place, for a region without elements and for what has
+/// no derivative here.
+template <int dim>
+ParameterFields<dim> make_parameter_fields(const Study& study, int experiment, const Scene& scene,
+                                           const DistributedGeometry<dim>& geometry);
 
 struct ExperimentScene;
 template <int dim>
@@ -66,7 +160,6 @@ using TakeWeight = std::function<void(std::size_t value, std::size_t entry, doub
 template <int dim>
 struct ParameterActions {
   using Field = ParameterField<dim>;
-  using Values = std::span<const double>;
 
   /// Makes the slots of the field, whose `components` are set but for a basis; null: one slot. Collective.
   /// @throws InputError on every rank.
@@ -74,11 +167,12 @@ struct ParameterActions {
   /// Refuses what the elements of the mesh do not allow. Not collective. @throws InputError.
   void (*check_cells)(const SlotBuilder<dim>&, const ParameterSpec&) = nullptr;
   /// Puts values into what the problem is built from.
-  void (*apply)(const Field&, Values, const VariantInputs<dim>&) = nullptr;
+  void (*apply)(const Field&, FieldValues, const VariantInputs<dim>&) = nullptr;
   /// Says in a scene that is to be written what apply() or apply_to_state() change. Collective.
-  void (*write)(const Field&, Values, SceneDraft<dim>&) = nullptr;
+  void (*write)(const Field&, FieldValues, SceneDraft<dim>&) = nullptr;
   /// Puts values into the initial state.
-  void (*apply_to_state)(const Field&, Values, const fem::FunctionSpace<dim>&, stepping::State&) = nullptr;
+  void (*apply_to_state)(const Field&, FieldValues, const fem::FunctionSpace<dim>&,
+                         stepping::State&) = nullptr;
   Enters enters = Enters::terms;
   /// Gives all derivatives that are not zero, of ParameterKind::quantities at the places of a
   /// PhysicalDirection, and of owned nodes. Collective.
@@ -87,8 +181,7 @@ struct ParameterActions {
 
 /// The action on constants of a material and body forces, and its weights.
 template <int dim>
-void apply_to_cells(const ParameterField<dim>& field, std::span<const double> values,
-                    const VariantInputs<dim>& to);
+void apply_to_cells(const ParameterField<dim>& field, FieldValues values, const VariantInputs<dim>& to);
 template <int dim>
 void cell_weights(const WeightsOf<dim>& of, const TakeWeight& take);
 
@@ -99,7 +192,7 @@ template <int dim>
 void make_step_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field);
 /// Components of values per step as factors of time: the values at the ends of the steps, linear between,
 /// zero at the start.
-std::vector<TimeFactor> step_tables(const TimeSpec& time, std::span<const double> values, int components);
+std::vector<TimeFactor> step_tables(const TimeSpec& time, FieldValues values, int components);
 /// Which values act at a time, and their weights: those of step_tables(), or the only one.
 struct SlotWeight {
   std::size_t slot;
@@ -115,9 +208,7 @@ struct ParameterKind {
   Components components = Components::one;
   std::vector<std::string> takes = {}, needs = {};
   std::vector<Per> per = {Per::global}; ///< more than one only with the key `per`; the first is the default
-  double min = -std::numeric_limits<double>::infinity();
-  double max = std::numeric_limits<double>::infinity(); ///< physically possible values
-  bool min_open = true, max_open = true;
+  Range range = {};                     ///< physically possible values
   std::string doc;
   /// The constant of a material that it stands for, by its name in a scene; empty for other kinds.
   std::string constant = {};
@@ -131,21 +222,16 @@ struct ParameterKind {
 
   /// Refuses what does not fit the scene of an experiment. @throws InputError.
   void (*check)(const ExperimentScene& at, const ParameterSpec& parameter);
-  ParameterActions<2> in_2d;
-  ParameterActions<3> in_3d;
+  std::tuple<ParameterActions<2>, ParameterActions<3>> by_dimension;
 
   template <int dim>
   const ParameterActions<dim>& actions() const {
-    if constexpr (dim == 2)
-      return in_2d;
-    else
-      return in_3d;
+    return std::get<ParameterActions<dim>>(by_dimension);
   }
-  bool changes(const parameters::Quantity& quantity) const {
-    return std::ranges::find(quantities, quantity) != quantities.end();
-  }
-  bool is_possible(double value) const;
-  bool takes_key(const std::string& key) const;
+  bool changes(const parameters::Quantity& quantity) const { return holds(quantities, quantity); }
+  /// "poisson_ratio must lie between -1 and 0.5 (both excluded)"
+  std::string possible_values() const;
+  bool takes_key(const std::string& key) const { return holds(takes, key); }
 };
 
 std::span<const ParameterKind> parameter_kinds();

@@ -2,8 +2,7 @@
 #include <cmath>
 #include <set>
 
-#include "app/study/parameters/checks.hpp"
-#include "app/study/scene_draft.hpp"
+#include "app/study/parameters/boundary_entries.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/build_contact.hpp"
 #include "recoil/base/suggest.hpp"
@@ -11,12 +10,11 @@
 namespace recoil::app {
 namespace {
 
-void refuse_replaced_motion(const ExperimentScene& at, const ParameterSpec& parameter,
-                            const DirichletEntry& entry) {
-  refuse_replaced(at, parameter, position_dependence(entry), "space; write numbers or formulas of t there");
-  if (!parameter.per_step && !is_static(at.scene))
-    refuse_replaced(at, parameter, time_dependence(entry),
-                    "time; write \"per_step\": true, or a number there with an `interpolation`");
+void refuse_varying_motion(const ExperimentScene& at, const ParameterSpec& parameter,
+                           const DirichletEntry& entry) {
+  refuse_varying(at, parameter, position_dependence(entry), "space; write numbers or formulas of t there",
+                 time_dependence(entry),
+                 "time; write \"per_step\": true, or a number there with an `interpolation`");
 }
 
 void check_dirichlet(const ExperimentScene& at, const ParameterSpec& parameter) {
@@ -40,7 +38,7 @@ void check_dirichlet(const ExperimentScene& at, const ParameterSpec& parameter) 
       at.fail(parameter.where, "boundary",
               entry.where + " also moves the obstacle '" + body.name +
                   "'; give the obstacle an entry of `obstacle_displacements`");
-  refuse_replaced_motion(at, parameter, entry);
+  refuse_varying_motion(at, parameter, entry);
   refuse_shared_entries(at, parameter, at.scene.boundary_conditions.dirichlet);
 }
 
@@ -48,7 +46,7 @@ void check_obstacle_motion(const ExperimentScene& at, const ParameterSpec& param
   require_contact(at, parameter);
   const auto names = mesh_obstacle_names(at.scene);
   for (const std::string& name : parameter.bodies) {
-    if (std::ranges::find(names, name) != names.end()) continue;
+    if (holds(names, name)) continue;
     if (is_plane(at.scene, name))
       at.fail(parameter.where, "body", "'" + name + "' is a plane, and planes do not move; use a mesh");
     if (find_geometry(at.scene, name))
@@ -56,22 +54,10 @@ void check_obstacle_motion(const ExperimentScene& at, const ParameterSpec& param
               "'" + name + "' is deformable; take the quantity dirichlet_value with its `boundary`");
     at.fail(parameter.where, "body", "there is no obstacle '" + name + "'" + did_you_mean(name, names));
   }
-  if (names.empty())
-    at.fail(parameter.where, "quantity",
-            "obstacle_motion is not used: the scene has no obstacle with a mesh");
+  if (names.empty()) at.fail(parameter, "obstacle_motion is not used: the scene has no obstacle with a mesh");
   for (const std::string& name : parameter.bodies.empty() ? names : parameter.bodies)
     if (const DirichletEntry* entry = find_motion_of(at.scene, *find_geometry(at.scene, name)))
-      refuse_replaced_motion(at, parameter, *entry);
-}
-
-void set_prescribed(DirichletEntry& entry, const ParameterSpec& spec, std::span<const double> values, int dim,
-                    const TimeSpec& time) {
-  for (int c = 0; c < dim; ++c) {
-    ComponentValue& component = entry.value[c];
-    component.per_time.clear();
-    component.value = Expression(spec.per_step ? 1.0 : values[c]);
-  }
-  if (spec.per_step) entry.interpolation = step_tables(time, values, dim);
+      refuse_varying_motion(at, parameter, *entry);
 }
 
 /// One slot, one per obstacle, or one per step.
@@ -86,7 +72,7 @@ void make_obstacle_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& f
   field.slot_of_obstacle.assign(obstacles.names.size(), -1);
   LocalIndex count = 0;
   for (std::size_t k = 0; k < obstacles.names.size(); ++k)
-    if (spec.bodies.empty() || std::ranges::find(spec.bodies, obstacles.names[k]) != spec.bodies.end()) {
+    if (spec.takes_body(obstacles.names[k])) {
       field.slot_of_obstacle[k] = spec.per == Per::body ? count++ : 0;
       if (spec.per == Per::body) field.slot_names.push_back(obstacles.names[k]);
     }
@@ -96,23 +82,14 @@ void make_obstacle_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& f
   builder.replicate(field, num_slots);
 }
 
-template <int dim>
-void apply_dirichlet(const ParameterField<dim>& field, std::span<const double> values,
-                     const VariantInputs<dim>& to) {
-  const ParameterSpec& spec = *field.spec;
-  for (DirichletEntry& entry : to.scene.boundary_conditions.dirichlet)
-    if (!spec.boundary || acts_on(entry, *spec.boundary))
-      set_prescribed(entry, spec, values, dim, to.scene.time);
-}
-
 /// Gives the obstacles that move surface ids of their own, and these their motion.
 template <int dim>
-void apply_obstacle_motion(const ParameterField<dim>& field, std::span<const double> values,
+void apply_obstacle_motion(const ParameterField<dim>& field, FieldValues values,
                            const VariantInputs<dim>& to) {
   Scene& scene = to.scene;
   auto& obstacles = to.geometry.obstacles;
   auto& motions = scene.boundary_conditions.obstacle_displacements;
-  for (std::size_t k = 0; k < obstacles.names.size(); ++k) {
+  for (std::int32_t k = 0; k < std::ssize(obstacles.names); ++k) {
     if (field.slot_of_obstacle[k] < 0) continue;
     DirichletEntry entry;
     entry.where = field.spec->where.entry;
@@ -122,28 +99,13 @@ void apply_obstacle_motion(const ParameterField<dim>& field, std::span<const dou
             find_obstacle_motion(scene.boundary_conditions, obstacles.surface_ids[k]))
       entry.interpolation = before->interpolation;
     const std::size_t own = field.slot_of_obstacle[k] * dim;
-    set_prescribed(entry, *field.spec, field.spec->per_step ? values : values.subspan(own, dim), dim,
-                   scene.time);
+    set_in_time(entry, *field.spec, scene.time, field.spec->per_step ? values : values.subspan(own, dim),
+                dim);
     constexpr std::int32_t first_free_id = 1 << 30;
-    obstacles.surface_ids[k] = first_free_id + static_cast<std::int32_t>(k);
+    obstacles.surface_ids[k] = first_free_id + k;
     entry.ids = {obstacles.surface_ids[k]};
     motions.insert(motions.begin(), std::move(entry));
   }
-}
-
-std::vector<double> numbers_of(const DirichletEntry& entry) {
-  std::vector<double> numbers;
-  for (const ComponentValue& component : entry.value) numbers.push_back(component.value({}));
-  return numbers;
-}
-
-template <int dim>
-void write_dirichlet(const ParameterField<dim>& field, std::span<const double>, SceneDraft<dim>& to) {
-  const auto& entries = to.scene.boundary_conditions.dirichlet;
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    if (acts_on(entries[i], *field.spec->boundary))
-      write_values_in_time(numbers_of(entries[i]), entries[i].interpolation,
-                           to.json["boundary_conditions"]["dirichlet_boundary"][i]);
 }
 
 /// Takes `id` out of the motions of a scene, in which no id may come twice and "all" must be alone.
@@ -173,7 +135,7 @@ std::multiset<int> obstacle_ids(const nlohmann::json& geometry) {
 
 /// An obstacle that shares its id, or has none, gets one of its own.
 template <int dim>
-void write_obstacle_motion(const ParameterField<dim>& field, std::span<const double>, SceneDraft<dim>& to) {
+void write_obstacle_motion(const ParameterField<dim>& field, FieldValues, SceneDraft<dim>& to) {
   const auto& obstacles = to.geometry.obstacles;
   nlohmann::json& motions = to.json["boundary_conditions"]["obstacle_displacements"];
   for (std::size_t k = 0; k < obstacles.names.size(); ++k) {
@@ -192,17 +154,6 @@ void write_obstacle_motion(const ParameterField<dim>& field, std::span<const dou
   }
 }
 
-/// take() for a component of a displacement that `entry` prescribes, as parts of the steps or as a whole by
-/// `slot`.
-template <int dim>
-void take_prescribed(const WeightsOf<dim>& of, const DirichletEntry& entry, std::size_t slot,
-                     std::size_t vector, int component, const TakeWeight& take) {
-  const ParameterSpec& spec = *of.fields.front().spec;
-  const double factor = spec.per_step ? 1 : time_factor(entry.interpolation, component, of.at.time);
-  for (const auto& [step, weight] : step_weights(spec, of.discrete.scene().time, of.at.time))
-    take((step + slot) * dim + component, vector * dim + component, weight * of.at.load_factor * factor);
-}
-
 template <int dim>
 void obstacle_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
   const ParameterField<dim>& field = of.fields.front();
@@ -216,7 +167,7 @@ void obstacle_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
     if (slot < 0) continue;
     const DirichletEntry& entry =
         *find_obstacle_motion(of.discrete.scene().boundary_conditions, obstacles.surface_ids[obstacle]);
-    for (int i = 0; i < dim; ++i) take_prescribed(of, entry, slot, v, i, take);
+    for (int i = 0; i < dim; ++i) take_in_time(of, entry.interpolation, slot, v, i, take);
   }
 }
 
@@ -225,16 +176,19 @@ void dirichlet_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
   const auto& entries = of.discrete.scene().boundary_conditions.dirichlet;
   of.discrete.solver().problem().dirichlet->for_each(
       [&](LocalIndex node, int component, std::size_t condition) {
-        if (acts_on(entries[condition], *of.fields.front().spec->boundary))
-          take_prescribed(of, entries[condition], 0, node, component, take);
+        if (of.fields.front().spec->sets(entries[condition]))
+          take_in_time(of, entries[condition].interpolation, 0, node, component, take);
       });
 }
 
 template <int dim>
 ParameterActions<dim> dirichlet_actions() {
   return {.make_slots = make_step_slots<dim>,
-          .apply = apply_dirichlet<dim>,
-          .write = write_dirichlet<dim>,
+          .apply = apply_to_entries<dim, &BoundaryConditions::dirichlet>,
+          .write =
+              [](const auto& field, FieldValues, auto& to) {
+                write_entries<&BoundaryConditions::dirichlet>(field, to, "dirichlet_boundary");
+              },
           .enters = Enters::prescribed,
           .weights = dirichlet_weights<dim>};
 }
@@ -260,8 +214,7 @@ std::vector<ParameterKind> prescribed_motion_parameters() {
        .doc = "`value` of the `dirichlet_boundary` with this id; an `interpolation` stays a factor on it.",
        .quantities = {parameters::quantities::displacement},
        .check = check_dirichlet,
-       .in_2d = dirichlet_actions<2>(),
-       .in_3d = dirichlet_actions<3>()},
+       .by_dimension = {dirichlet_actions<2>(), dirichlet_actions<3>()}},
       {.name = "obstacle_motion",
        .unit = "m",
        .components = Components::vector,
@@ -272,8 +225,7 @@ std::vector<ParameterKind> prescribed_motion_parameters() {
            "`interpolation` stays a factor on it.",
        .quantities = {parameters::quantities::obstacle_positions},
        .check = check_obstacle_motion,
-       .in_2d = obstacle_actions<2>(),
-       .in_3d = obstacle_actions<3>()},
+       .by_dimension = {obstacle_actions<2>(), obstacle_actions<3>()}},
   };
 }
 

@@ -1,10 +1,10 @@
 #include <map>
 
-#include "app/study/parameters/checks.hpp"
+#include "app/study/scene_checks.hpp"
 #include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/node_layout.hpp"
-#include "recoil/app/simulation/require_finite.hpp"
+#include "recoil/app/simulation/scene_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
@@ -15,10 +15,9 @@ void refuse_spins(const ExperimentScene& at, const ParameterSpec& parameter,
                   const std::vector<std::string>& moved) {
   if (at.scene.time.kind == TimeKind::statics) return;
   const auto fail = [&](const std::string& what) {
-    at.fail(parameter.where, "quantity",
-            "a shape moves what " + what +
-                " turns, and that has no derivative; drop one of the two, or move "
-                "other bodies (`body`)");
+    at.fail(parameter, "a shape moves what " + what +
+                           " turns, and that has no derivative; drop one of the two, or move "
+                           "other bodies (`body`)");
   };
   for (const AngularVelocity& spin : at.scene.initial_conditions.angular_velocity)
     if (may_overlap(spin.region, at.scene, moved, {})) fail("the spin at " + spin.region.where);
@@ -40,12 +39,11 @@ void check_shape(const ExperimentScene& at, const ParameterSpec& parameter) {
   require_deformable(at, parameter.bodies, parameter.where.of("body"));
   const auto moved = parameter.bodies.empty() ? deformable_names(at.scene) : parameter.bodies;
   if (const auto varying = position_dependence(at.scene, moved); !varying.empty())
-    at.fail(parameter.where, "quantity",
-            "a shape moves the points where " + quoted(varying.front()) +
-                " is evaluated, and that has no derivative; write numbers there");
+    at.fail(parameter, "a shape moves the points where " + quoted(varying.front()) +
+                           " is evaluated, and that has no derivative; write numbers there");
   refuse_spins(at, parameter, moved);
   if (at.scene.contact.enabled && at.scene.contact.dhat_relative)
-    at.fail(parameter.where, "quantity",
+    at.fail(parameter,
             "a shape changes the bounding box that contact/dhat_relative refers to; write contact/dhat in " +
                 at.scene.file.string());
 }
@@ -53,21 +51,22 @@ void check_shape(const ExperimentScene& at, const ParameterSpec& parameter) {
 /// Corners of the rest vertices of the selected bodies over all ranks.
 template <int dim>
 Eigen::AlignedBox<double, dim> box_of(const SlotBuilder<dim>& builder, const std::vector<char>& flags) {
+  const auto& mesh = builder.geometry.mesh;
   Eigen::AlignedBox<double, dim> box;
   for (std::size_t vertex = 0; vertex < flags.size(); ++vertex)
-    if (flags[vertex] != 0) box.extend(builder.geometry.mesh.vertices[vertex]);
+    if (flags[vertex] != 0) box.extend(mesh.vertices[vertex]);
   Eigen::Matrix<double, dim, 1> low = box.min(), high = box.max();
   for (int i = 0; i < dim; ++i) {
-    low[i] = builder.geometry.mesh.comm->min(low[i]);
-    high[i] = builder.geometry.mesh.comm->max(high[i]);
+    low[i] = mesh.comm->min(low[i]);
+    high[i] = mesh.comm->max(high[i]);
   }
   return {low, high};
 }
 
 template <int dim>
 std::vector<char> boundary_vertices(const SlotBuilder<dim>& builder, const ParameterSpec& spec) {
-  const fem::FunctionSpace<dim> linear(builder.geometry.mesh,
-                                       std::vector<int>(builder.geometry.mesh.body_names.size(), 1));
+  const auto& mesh = builder.geometry.mesh;
+  const fem::FunctionSpace<dim> linear(mesh, std::vector<int>(mesh.body_names.size(), 1));
   linalg::Vector marks(linear.layout());
   auto values = marks.write_local();
   for (const fem::BoundaryFacet& facet : linear.boundary_facets()) {
@@ -77,9 +76,9 @@ std::vector<char> boundary_vertices(const SlotBuilder<dim>& builder, const Param
   }
   // Facets of a ghost vertex may lie on cells that only its owner holds.
   marks.update_ghosts();
-  std::vector<char> flags(builder.geometry.mesh.vertices.size(), 0);
-  for (std::size_t vertex = 0; vertex < flags.size(); ++vertex)
-    flags[vertex] = marks.local()[linear.node_of_vertex(static_cast<LocalIndex>(vertex)) * dim] != 0;
+  std::vector<char> flags(mesh.vertices.size(), 0);
+  for (LocalIndex vertex = 0; vertex < std::ssize(flags); ++vertex)
+    flags[vertex] = marks.local()[linear.node_of_vertex(vertex) * dim] != 0;
   return flags;
 }
 
@@ -87,6 +86,7 @@ std::vector<char> boundary_vertices(const SlotBuilder<dim>& builder, const Param
 template <int dim>
 void make_box_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
                     const std::vector<char>& selected) {
+  const auto& mesh = builder.geometry.mesh;
   const auto box = box_of(builder, selected);
   std::array<int, dim> count;
   std::copy_n(field.spec->basis->box.begin(), dim, count.begin());
@@ -99,8 +99,7 @@ void make_box_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
       double weight = 1;
       LocalIndex slot = 0;
       for (int i = dim; i-- > 0;) {
-        const double s =
-            (builder.geometry.mesh.vertices[v][i] - box.min()[i]) / box.sizes()[i] * (count[i] - 1);
+        const double s = (mesh.vertices[v][i] - box.min()[i]) / box.sizes()[i] * (count[i] - 1);
         const int cell = std::clamp(static_cast<int>(s), 0, count[i] - 2);
         const bool upper = (corner >> i & 1) != 0;
         weight *= upper ? s - cell : 1 - (s - cell);
@@ -116,24 +115,24 @@ void make_box_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
 template <int dim>
 std::vector<double> read_modes(const SlotBuilder<dim>& builder, const ParameterSpec& spec,
                                const std::vector<char>& selected) {
-  const fem::FunctionSpace<dim> linear(builder.geometry.mesh,
-                                       std::vector<int>(builder.geometry.mesh.body_names.size(), 1));
+  const auto& mesh = builder.geometry.mesh;
+  const fem::FunctionSpace<dim> linear(mesh, std::vector<int>(mesh.body_names.size(), 1));
   const io::BlockLayout rows = node_layout(linear);
-  const auto [names, blocks] = parallel::collectively(*builder.geometry.mesh.comm, [&] {
+  const auto [names, blocks] = parallel::collectively(*mesh.comm, [&] {
     const io::Hdf5Reader file(spec.basis->modes);
     std::pair<std::vector<std::string>, std::vector<std::vector<double>>> read;
     read.first = file.children("/");
     if (read.first.empty()) builder.refuse(spec, "basis", spec.basis->modes.string() + " holds no mode");
     for (const std::string& name : read.first) {
       const io::ArrayShape shape = file.shape(name);
-      if (shape.rows != builder.geometry.mesh.num_vertices_global || shape.columns != dim ||
+      if (shape.rows != mesh.num_vertices_global || shape.columns != dim ||
           shape.type != io::ElementType::float64)
         builder.refuse(spec, "basis",
                        "mode '" + name + "' of " + spec.basis->modes.string() + " is " +
                            std::to_string(shape.rows) + " x " + std::to_string(shape.columns) +
                            (shape.type == io::ElementType::float64 ? "" : " integers") + ", the mesh has " +
-                           std::to_string(builder.geometry.mesh.num_vertices_global) + " vertices in " +
-                           std::to_string(dim) + "D; write one row of doubles per vertex of all bodies");
+                           std::to_string(mesh.num_vertices_global) + " vertices in " + std::to_string(dim) +
+                           "D; write one row of doubles per vertex of all bodies");
       read.second.push_back(file.read_rows<double>(name, rows.block_begin(), rows.block_end()));
       require_finite_rows(read.second.back(), dim, rows.block_begin(), spec.where.of("basis"),
                           spec.basis->modes, name);
@@ -141,11 +140,11 @@ std::vector<double> read_modes(const SlotBuilder<dim>& builder, const ParameterS
     return read;
   });
   const std::size_t count = blocks.size();
-  std::vector<double> modes(builder.geometry.mesh.vertices.size() * count * dim, 0.0);
+  std::vector<double> modes(mesh.vertices.size() * count * dim, 0.0);
   for (std::size_t mode = 0; mode < count; ++mode) {
     const linalg::Vector field(linear.layout(), rows.from_blocks<double>(blocks[mode], dim));
-    for (std::size_t v = 0; v < selected.size(); ++v) {
-      const std::size_t node = linear.node_of_vertex(static_cast<LocalIndex>(v));
+    for (LocalIndex v = 0; v < std::ssize(selected); ++v) {
+      const std::size_t node = linear.node_of_vertex(v);
       if (selected[v] != 0)
         std::copy_n(field.local().begin() + node * dim, dim, modes.begin() + (v * count + mode) * dim);
     }
@@ -157,12 +156,12 @@ std::vector<double> read_modes(const SlotBuilder<dim>& builder, const ParameterS
 template <int dim>
 void make_affine_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
                        const std::vector<char>& selected) {
+  const auto& mesh = builder.geometry.mesh;
   const auto box = box_of(builder, selected);
   builder.replicate(field, dim + 1);
   for (std::size_t v = 0; v < selected.size(); ++v) {
     if (selected[v] == 0) continue;
-    const Eigen::Matrix<double, dim, 1> offset =
-        (builder.geometry.mesh.vertices[v] - box.center()).cwiseQuotient(box.sizes());
+    const Eigen::Matrix<double, dim, 1> offset = (mesh.vertices[v] - box.center()).cwiseQuotient(box.sizes());
     for (int j = 0; j < dim; ++j) field.shape_weights[v].emplace_back(j, offset[j]);
     field.shape_weights[v].emplace_back(dim, 1.0);
   }
@@ -181,13 +180,15 @@ void make_vertex_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& fie
 template <int dim>
 void make_mode_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
                      const std::vector<char>& selected) {
+  const auto& mesh = builder.geometry.mesh;
   field.components = 1;
   field.shape_modes = read_modes(builder, *field.spec, selected);
-  builder.replicate(field, field.shape_modes.size() / (builder.geometry.mesh.vertices.size() * dim));
+  builder.replicate(field, field.shape_modes.size() / (mesh.vertices.size() * dim));
 }
 
 template <int dim>
 void make_shape_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
+  const auto& mesh = builder.geometry.mesh;
   using Kind = ShapeBasis::Kind;
   using MakeSlots = void (*)(const SlotBuilder<dim>&, ParameterField<dim>&, const std::vector<char>&);
   static const std::map<Kind, MakeSlots> makers{
@@ -202,7 +203,7 @@ void make_shape_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& fiel
       {Kind::modes, make_mode_slots<dim>}};
   const std::vector<char> selected = builder.selected_vertices(*field.spec);
   field.components = dim;
-  field.shape_weights.resize(builder.geometry.mesh.vertices.size());
+  field.shape_weights.resize(mesh.vertices.size());
   makers.at(field.spec->basis->kind)(builder, field, selected);
 }
 
@@ -218,8 +219,7 @@ void for_shape_weights(const ParameterField<dim>& field, Take take) {
 }
 
 template <int dim>
-void apply_shape(const ParameterField<dim>& field, std::span<const double> values,
-                 const VariantInputs<dim>& to) {
+void apply_shape(const ParameterField<dim>& field, FieldValues values, const VariantInputs<dim>& to) {
   auto& vertices = to.geometry.mesh.vertices;
   for_shape_weights(field, [&](std::size_t value, std::size_t entry, double weight) {
     vertices[entry / dim][entry % dim] += weight * values[value];
@@ -251,8 +251,7 @@ std::vector<ParameterKind> shape_parameters() {
            .doc = "Displacement of the rest vertices of deformable bodies from the meshes of the scene.",
            .quantities = {parameters::quantities::vertices},
            .check = check_shape,
-           .in_2d = shape_actions<2>(),
-           .in_3d = shape_actions<3>()}};
+           .by_dimension = {shape_actions<2>(), shape_actions<3>()}}};
 }
 
 } // namespace recoil::app

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "recoil/app/scene/scene.hpp"
+#include "recoil/mesh/distributed_mesh.hpp"
+
+namespace recoil::app {
+
+/// Material constants of local cells: formulas are evaluated, element data are read from their HDF5 files,
+/// each rank the rows that it needs. Element data have a row per element of all deformable bodies, one body
+/// after the other as in the scene: either the elements of the mesh files, whose values hold for all that
+/// refinement and arrays make of them, or those of the mesh that is solved on, as in gradient.h5.
+template <int dim>
+class MaterialValues {
+public:
+  /// `mesh` must outlive it. Collective.
+  explicit MaterialValues(const mesh::DistributedMesh<dim>& mesh);
+
+  /// @param cell local cell.
+  /// @throws InputError at `where` for a file or dataset that cannot be read or has another number of rows,
+  /// and for a value that is not finite. Not collective.
+  double at(const MaterialValue& value, LocalIndex cell, const ExpressionPoint& point,
+            const std::string& where);
+
+private:
+  /// Those from the first to the last that the local cells of a body need.
+  struct Rows {
+    bool of_files = true; ///< else of the mesh that is solved on
+    GlobalIndex begin = 0;
+    std::vector<double> values;
+  };
+  Rows read(const ElementData& data, std::int32_t body, const std::string& where) const;
+  /// The rows that element data must have, for messages.
+  std::string describe_rows() const;
+  GlobalIndex row_in_files(std::size_t cell) const {
+    return first_in_files_[mesh_->cell_body[cell]] + mesh_->cell_source[cell];
+  }
+
+  const mesh::DistributedMesh<dim>* mesh_;
+  std::vector<GlobalIndex> first_in_files_; ///< row of the first element of each body, then their number
+  std::map<std::pair<std::string, std::int32_t>, Rows> rows_;
+};
+
+/// Whether a constant may differ from point to point of a cell.
+bool varies_in_cells(const MaterialValue& value);
+
+/// `value` of a formula of the scene, if it is a finite number. Not collective.
+/// @param what noun for the message, e.g. "traction"
+/// @param component 0, 1, 2 for x, y, z; none for a scalar
+/// @throws InputError at `where` with point and time.
+double require_finite(double value, const std::string& where, const char* what, std::optional<int> component,
+                      const ExpressionPoint& point);
+
+/// Checks rows of an array as they come from a file, `columns` numbers each, `first_row` the first. Not
+/// collective. @throws InputError at `where` with file, array and row of the first number that is not finite.
+void require_finite_rows(std::span<const double> values, int columns, GlobalIndex first_row,
+                         const std::string& where, const std::filesystem::path& file,
+                         const std::string& array);
+
+} // namespace recoil::app

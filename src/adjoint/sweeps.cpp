@@ -1,0 +1,301 @@
+#include "recoil/adjoint/sweeps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include "recoil/base/error.hpp"
+
+namespace recoil::adjoint {
+
+namespace {
+
+/// Names the nominal step and the time of `record` before `what` has happened there.
+std::string at_step(const stepping::StepRecord& record, const std::string& what) {
+  std::ostringstream text;
+  text << "step " << record.nominal_step << " (t = " << record.time << "): " << what;
+  return text.str();
+}
+
+/// Adds `solve`, one of the step of `record`, to `totals`. Empty, or where it has not converged the message
+/// that `unknown` cannot be solved there: to users of a sweep that is a result, as states where no derivative
+/// exists are found in this way. The same on all ranks.
+std::string count_solve(const stepping::LinearSolve& solve, const stepping::StepRecord& record,
+                        const std::string& unknown, const SweepOptions& options, SolveTotals& totals) {
+  ++totals.solves;
+  totals.linear_iterations += solve.iterations;
+  totals.largest_relative_residual = std::max(totals.largest_relative_residual, solve.relative_residual);
+  if (solve.converged) return "";
+  std::ostringstream text;
+  text << unknown << " cannot be solved: relative residual " << solve.relative_residual << " after "
+       << solve.iterations << " iterations, " << options.relative_tolerance
+       << " is asked for; the state may be a saddle or a fold, where gradients do not exist";
+  return at_step(record, text.str());
+}
+
+std::string tangent_along(std::size_t direction) {
+  return "the tangent along direction " + std::to_string(direction + 1);
+}
+
+} // namespace
+
+/// The adjoint of one objective within one step.
+struct ReverseSweep::Column {
+  Column(Pending waiting, const std::shared_ptr<const linalg::VectorLayout>& layout)
+      : pending(std::move(waiting)), du(layout), dv(layout), p(layout), mu(layout) {}
+
+  Pending pending;
+  linalg::Vector du, dv, p, mu;
+};
+
+ReverseSweep::ReverseSweep(const std::vector<stepping::StepRecord>& records, StateSource& states,
+                           StateDerivatives& objectives, stepping::DifferentiableStep& step,
+                           SweepOptions options)
+    : records_(records), states_(states), objectives_(objectives), step_(step), options_(options),
+      next_(std::ssize(records) - 1), pending_(objectives.num_objectives()) {
+  RECOIL_ASSERT(!records.empty());
+  for (GlobalIndex i = 0; i < std::ssize(records); ++i) RECOIL_ASSERT(records[i].id == i);
+}
+
+void ReverseSweep::resume(GlobalIndex next, std::vector<PendingOfState> pending) {
+  RECOIL_ASSERT(pending.size() == objectives_.num_objectives());
+  next_ = next;
+  pending_ = std::move(pending);
+}
+
+/// What later steps have left for state `id`, zero where they have left nothing.
+ReverseSweep::Pending ReverseSweep::take_pending(std::size_t objective, GlobalIndex id,
+                                                 const linalg::Vector& like) {
+  Pending result;
+  auto& waiting = pending_[objective];
+  if (const auto found = waiting.find(id); found != waiting.end()) {
+    result = std::move(found->second);
+    waiting.erase(found);
+  }
+  if (!result.has_weights) {
+    result.weighted_p = linalg::Vector(like.shared_layout());
+    result.weighted_mu = linalg::Vector(like.shared_layout());
+  }
+  if (!result.has_previous) result.previous = linalg::Vector(like.shared_layout());
+  return result;
+}
+
+/// Leaves the shares of this step in Ps, Ms and X of its predecessors.
+void ReverseSweep::hand_back(std::size_t objective, const stepping::StepRecord& record,
+                             const linalg::Vector& p, const linalg::Vector& mu, double B) {
+  const auto predecessors = record.predecessors();
+  for (int j = 0; j < std::ssize(predecessors); ++j) {
+    Pending& waiting = pending_[objective][predecessors[j]];
+    if (j < record.coefficients.order) {
+      if (!std::exchange(waiting.has_weights, true)) {
+        waiting.weighted_p = linalg::Vector(p.shared_layout());
+        waiting.weighted_mu = linalg::Vector(p.shared_layout());
+      }
+      waiting.weighted_p.add(record.coefficients.a[j], p);
+      waiting.weighted_mu.add(record.coefficients.a[j], mu);
+    }
+    if (j != 0) continue;
+    linalg::Vector product(p.shared_layout());
+    step_.multiply_previous(p, product);
+    if (!std::exchange(waiting.has_previous, true)) waiting.previous = linalg::Vector(p.shared_layout());
+    waiting.previous.add(B, product);
+  }
+}
+
+std::string ReverseSweep::advance() {
+  RECOIL_ASSERT(next_ >= 0);
+  if (next_ > 0)
+    if (const std::string failure = step_back(records_[next_]); !failure.empty()) return failure;
+  if (next_ == 0) finish();
+  --next_;
+  return "";
+}
+
+std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
+  const stepping::State& now = states_.state(record.id);
+  const stepping::State& previous = states_.state(record.predecessors().front());
+  const bool inertia = record.coefficients.order > 0;
+  const double B = record.coefficients.scaled_dt(record.dt);
+  step_.linearize(record, now, previous);
+
+  std::vector<Column> columns;
+  for (std::size_t k = 0; k < objectives_.num_objectives(); ++k) {
+    Column& column = columns.emplace_back(take_pending(k, record.id, now.v), now.v.shared_layout());
+    objectives_.add(k, record, now, column.du, column.dv);
+    linalg::Vector rhs(now.v.shared_layout());
+    if (inertia) {
+      step_.multiply_mass(column.pending.weighted_p, rhs);
+      rhs.add(B, column.pending.weighted_mu);
+      rhs.add(1, column.dv);
+    }
+    rhs.add(B, column.pending.previous);
+    rhs.add(B, column.du);
+    rhs.scale(-1);
+    if (!std::isfinite(rhs.norm()))
+      return at_step(record, "the derivative of the objective is not finite: its values are too large for "
+                             "double precision");
+    const std::string failure = count_solve(step_.solve(rhs, column.p, options_.relative_tolerance), record,
+                                            "the adjoint", options_, totals_);
+    if (!failure.empty()) return failure;
+  }
+
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    Column& column = columns[k];
+    step_.add_parameter_products(k, column.p, B);
+    totals_.objective_correction += B * step_.gradient_product(column.p);
+    linalg::Vector sum = column.p; // p + Ps
+    if (inertia) {
+      sum.add(1, column.pending.weighted_p);
+      step_.add_mass_products(k, sum, now.v);
+      step_.multiply_mass(sum, column.mu);
+      // The inertia of the residuals, summed by states instead of steps: a step knows one predecessor only.
+      totals_.objective_correction += column.mu.dot(now.v);
+      column.mu.add(1, column.dv);
+      column.mu.scale(1 / B);
+    }
+    if (step_.wants_prescribed_products()) {
+      linalg::Vector multiplier(now.v.shared_layout());
+      step_.multiply_stiffness(column.p, multiplier);
+      multiplier.scale(B);
+      multiplier.add(1, column.mu);
+      multiplier.add(1, column.pending.weighted_mu);
+      multiplier.add(1, column.pending.previous);
+      multiplier.add(1, column.du);
+      // -eta
+      step_.add_prescribed_products(k, multiplier);
+    }
+    hand_back(k, record, column.p, column.mu, B);
+  }
+  ++totals_.steps;
+  return "";
+}
+
+void ReverseSweep::finish() {
+  const stepping::StepRecord& record = records_.front();
+  const stepping::State& first = states_.state(0);
+  for (std::size_t k = 0; k < objectives_.num_objectives(); ++k) {
+    Column column(take_pending(k, 0, first.v), first.v.shared_layout());
+    objectives_.add(k, record, first, column.du, column.dv);
+    const Pending& pending = column.pending;
+    // -mu_0 and -p_0
+    linalg::Vector by_displacement = column.du, by_velocity(first.v.shared_layout());
+    by_displacement.add(1, pending.weighted_mu);
+    by_displacement.add(1, pending.previous);
+    step_.multiply_mass(pending.weighted_p, by_velocity);
+    totals_.objective_correction += by_velocity.dot(first.v);
+    by_velocity.add(1, column.dv);
+    step_.add_mass_products(k, pending.weighted_p, first.v);
+    step_.add_initial_products(k, by_displacement, by_velocity);
+  }
+}
+
+TangentSweep::TangentSweep(stepping::TangentStep& step, StateTangents& tangents, int history,
+                           SweepOptions options)
+    : step_(step), tangents_(tangents), history_(history), options_(options) {
+  RECOIL_ASSERT(history >= 1);
+}
+
+std::string TangentSweep::advance(const stepping::StepRecord& record, const linalg::Vector& u,
+                                  const linalg::Vector& v) {
+  RECOIL_ASSERT(record.id == (kept_.empty() ? 0 : kept_.back().state.id + 1));
+  Kept now{{record.id, u, v}, {}};
+  if (kept_.empty())
+    for (std::size_t k = 0; k < step_.num_directions(); ++k) now.changes.push_back(change_of_start(k, v));
+  else if (const std::string failure = step_to(now, record); !failure.empty())
+    return failure;
+  for (std::size_t k = 0; k < now.changes.size(); ++k)
+    tangents_.see(k, record, now.state, now.changes[k].du, now.changes[k].dv);
+  kept_.push_back(std::move(now));
+  if (std::ssize(kept_) > history_) kept_.pop_front();
+  return "";
+}
+
+TangentSweep::Change TangentSweep::change_of_start(std::size_t direction, const linalg::Vector& like) {
+  Change change{linalg::Vector(like.shared_layout()), linalg::Vector(like.shared_layout())};
+  step_.initial_tangent(direction, change.du, change.dv);
+  return change;
+}
+
+/// Finds the changes of a state from those of its predecessors.
+std::string TangentSweep::step_to(Kept& now, const stepping::StepRecord& record) {
+  step_.linearize(record, now.state, kept(record.predecessors().front()).state);
+  linalg::Vector v_sum = now.state.v;
+  for (int j = 0; j < record.coefficients.order; ++j)
+    v_sum.add(record.coefficients.a[j], kept(record.predecessors()[j]).state.v);
+  for (std::size_t k = 0; k < step_.num_directions(); ++k)
+    if (const std::string failure = solve(k, record, v_sum, now.changes.emplace_back()); !failure.empty())
+      return failure;
+  ++totals_.steps;
+  return "";
+}
+
+/// `v_sum`: v_i + sum_j a_j v_{p_j}.
+std::string TangentSweep::solve(std::size_t direction, const stepping::StepRecord& record,
+                                const linalg::Vector& v_sum, Change& change) {
+  const bool inertia = record.coefficients.order > 0;
+  const double B = record.coefficients.scaled_dt(record.dt);
+  linalg::Vector prescribed(v_sum.shared_layout());
+  step_.prescribed_tangent(direction, prescribed);
+  const Change past = weighted_past(direction, record);
+  linalg::Vector rhs = forces(direction, record, prescribed);
+  if (inertia) {
+    rhs.scale(B * B);
+    linalg::Vector product(rhs.shared_layout()), moved = prescribed;
+    step_.mass_tangent(direction, v_sum, product);
+    rhs.add(B, product);
+    moved.add(1, past.du);
+    moved.add(B, past.dv);
+    step_.multiply_mass(moved, product);
+    rhs.add(1, product);
+  }
+  rhs.scale(-1);
+  if (!std::isfinite(rhs.norm()))
+    return at_step(record, tangent_along(direction) + " is not finite: its values are too large for double "
+                                                      "precision");
+
+  change = {linalg::Vector(rhs.shared_layout()), linalg::Vector(rhs.shared_layout())};
+  const std::string failure = count_solve(step_.solve(rhs, change.du, options_.relative_tolerance), record,
+                                          tangent_along(direction), options_, totals_);
+  change.du.add(1, prescribed);
+  if (inertia) {
+    change.dv.add(1 / B, change.du);
+    change.dv.add(1 / B, past.du);
+  }
+  return failure;
+}
+
+/// U and V.
+TangentSweep::Change TangentSweep::weighted_past(std::size_t direction,
+                                                 const stepping::StepRecord& record) const {
+  const auto layout = kept_.back().state.v.shared_layout();
+  Change sum{linalg::Vector(layout), linalg::Vector(layout)};
+  for (int j = 0; j < record.coefficients.order; ++j) {
+    const Change& change = kept(record.predecessors()[j]).changes[direction];
+    sum.du.add(record.coefficients.a[j], change.du);
+    sum.dv.add(record.coefficients.a[j], change.dv);
+  }
+  return sum;
+}
+
+/// How the forces change before the free entries follow: K dg + K_- du_{p_1} + dG/dq dq.
+linalg::Vector TangentSweep::forces(std::size_t direction, const stepping::StepRecord& record,
+                                    const linalg::Vector& prescribed) {
+  linalg::Vector sum(prescribed.shared_layout()), product(prescribed.shared_layout());
+  step_.parameter_tangent(direction, sum);
+  step_.multiply_previous(kept(record.predecessors().front()).changes[direction].du, product);
+  sum.add(1, product);
+  // Most directions move nothing that is prescribed.
+  if (prescribed.norm() == 0) return sum;
+  step_.multiply_stiffness(prescribed, product);
+  sum.add(1, product);
+  return sum;
+}
+
+const TangentSweep::Kept& TangentSweep::kept(GlobalIndex id) const {
+  const GlobalIndex place = id - kept_.front().state.id;
+  RECOIL_ASSERT(place >= 0 && place < std::ssize(kept_));
+  return kept_[place];
+}
+
+} // namespace recoil::adjoint

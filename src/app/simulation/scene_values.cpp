@@ -1,0 +1,121 @@
+#include "recoil/app/simulation/scene_values.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "recoil/base/error.hpp"
+#include "recoil/io/hdf5_file.hpp"
+
+namespace recoil::app {
+
+template <int dim>
+MaterialValues<dim>::MaterialValues(const mesh::DistributedMesh<dim>& mesh) : mesh_(&mesh) {
+  const std::size_t num_bodies = mesh.body_names.size();
+  std::vector<double> counts(num_bodies, 0.0);
+  for (std::size_t cell = 0; cell < mesh.cells.size(); ++cell) {
+    double& count = counts[mesh.cell_body[cell]];
+    count = std::max<double>(count, mesh.cell_source[cell] + 1);
+  }
+  const std::vector<double> of_ranks = mesh.comm->all_gather(counts);
+  first_in_files_.assign(num_bodies + 1, 0);
+  for (std::size_t body = 0; body < num_bodies; ++body) {
+    for (std::size_t i = body; i < of_ranks.size(); i += num_bodies)
+      counts[body] = std::max(counts[body], of_ranks[i]);
+    first_in_files_[body + 1] = first_in_files_[body] + counts[body];
+  }
+}
+
+template <int dim>
+std::string MaterialValues<dim>::describe_rows() const {
+  constexpr std::size_t most = 10;
+  std::string bodies;
+  for (std::size_t i = 0; i < std::min(most, mesh_->body_names.size()); ++i)
+    bodies += fmt::format("{}{} of '{}'", i == 0 ? "" : ", ", first_in_files_[i + 1] - first_in_files_[i],
+                          mesh_->body_names[i]);
+  if (mesh_->body_names.size() > most) bodies += ", ..";
+  std::string text =
+      fmt::format("one double per element of all deformable bodies, one body after the other: {} ({})",
+                  first_in_files_.back(), bodies);
+  if (mesh_->num_cells_global != first_in_files_.back())
+    text += fmt::format(", or {} with the elements that refinement and arrays make of them",
+                        mesh_->num_cells_global);
+  return text;
+}
+
+template <int dim>
+double MaterialValues<dim>::at(const MaterialValue& value, LocalIndex cell, const ExpressionPoint& point,
+                               const std::string& where) {
+  if (const auto* formula = std::get_if<Expression>(&value)) return (*formula)(point);
+  const auto& data = std::get<ElementData>(value);
+  const std::size_t index = cell;
+  const std::int32_t body = mesh_->cell_body[index];
+  const std::string key = data.file.string() + "#" + data.dataset;
+  auto found = rows_.find({key, body});
+  if (found == rows_.end()) found = rows_.emplace(std::pair(key, body), read(data, body, where)).first;
+  const Rows& rows = found->second;
+  const GlobalIndex row = rows.of_files ? row_in_files(index) : mesh_->cell_ids[index];
+  const double number = rows.values[row - rows.begin];
+  require_finite_rows(std::span(&number, 1), 1, row, where, data.file, data.dataset);
+  return number;
+}
+
+template <int dim>
+typename MaterialValues<dim>::Rows MaterialValues<dim>::read(const ElementData& data, std::int32_t body,
+                                                             const std::string& where) const {
+  try {
+    const io::Hdf5Reader file(data.file);
+    const io::ArrayShape shape = file.shape(data.dataset);
+    const GlobalIndex in_files = first_in_files_.back();
+    if ((shape.rows != in_files && shape.rows != mesh_->num_cells_global) || shape.columns != 1 ||
+        shape.type != io::ElementType::float64)
+      throw InputError(where, fmt::format("dataset '{}' of {} has {} rows of {} {}; it needs {}",
+                                          data.dataset, data.file.string(), shape.rows, shape.columns,
+                                          shape.type == io::ElementType::float64 ? "values" : "integers",
+                                          describe_rows()));
+    Rows rows{shape.rows == in_files, std::numeric_limits<GlobalIndex>::max(), {}};
+    GlobalIndex last = -1;
+    for (std::size_t cell = 0; cell < mesh_->cells.size(); ++cell)
+      if (mesh_->cell_body[cell] == body) {
+        const GlobalIndex row = rows.of_files ? row_in_files(cell) : mesh_->cell_ids[cell];
+        rows.begin = std::min(rows.begin, row);
+        last = std::max(last, row);
+      }
+    rows.values = file.template read_rows<double>(data.dataset, rows.begin, last + 1);
+    return rows;
+  } catch (const FileError& error) {
+    throw InputError(where, error.what());
+  }
+}
+
+bool varies_in_cells(const MaterialValue& value) {
+  const auto* formula = std::get_if<Expression>(&value);
+  return formula != nullptr && formula->depends_on_position();
+}
+
+double require_finite(double value, const std::string& where, const char* what, std::optional<int> component,
+                      const ExpressionPoint& point) {
+  if (std::isfinite(value)) return value;
+  const std::string along = component ? fmt::format(" along {}", "xyz"[*component]) : std::string();
+  throw InputError(where, fmt::format("the {}{} is {} at ({:g}, {:g}, {:g}), t = {:g}; write a formula that "
+                                      "has a finite value at every point and time of the scene",
+                                      what, along, value, point.x, point.y, point.z, point.t));
+}
+
+void require_finite_rows(std::span<const double> values, int columns, GlobalIndex first_row,
+                         const std::string& where, const std::filesystem::path& file,
+                         const std::string& array) {
+  for (GlobalIndex i = 0; i < std::ssize(values); ++i)
+    if (!std::isfinite(values[i]))
+      throw InputError(
+          where,
+          fmt::format("row {} (counted from 0) of the array '{}' of {} is {}; write a finite number there",
+                      first_row + i / columns, array, file.string(), values[i]));
+}
+
+template class MaterialValues<2>;
+template class MaterialValues<3>;
+
+} // namespace recoil::app

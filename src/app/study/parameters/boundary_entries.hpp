@@ -1,0 +1,120 @@
+#pragma once
+
+#include "app/study/scene_checks.hpp"
+#include "app/study/scene_draft.hpp"
+
+/// What parameters share that stand for the values of whole entries of boundary conditions.
+namespace recoil::app {
+
+/// The entry with the id of a parameter, or the only one where it gives none.
+template <class Entry>
+const Entry& find_entry(const ExperimentScene& at, const ParameterSpec& parameter,
+                        const std::vector<Entry>& entries, const std::string& list, const std::string& hint) {
+  std::set<int> ids;
+  bool all = false;
+  for (const Entry& entry : entries) {
+    ids.insert(entry.ids.begin(), entry.ids.end());
+    all = all || entry.all;
+    if (parameter.boundary ? acts_on(entry, *parameter.boundary) : entries.size() == 1) return entry;
+  }
+  const std::string name = parameter.kind->name;
+  if (!parameter.boundary && entries.size() > 1)
+    at.fail(parameter,
+            name + " needs `boundary`: " + list + " has several entries, with the ids " + list_of(ids));
+  at.fail(parameter.where, "boundary",
+          name + " is not used: there is no " + list +
+              (parameter.boundary ? " with the id " + std::to_string(*parameter.boundary) +
+                                        "; ids there: " + (all ? "\"all\"" : list_of(ids))
+                                  : "") +
+              hint);
+}
+
+/// A parameter stands for the value of whole entries, so two must not share one.
+template <class Entry>
+void refuse_shared_entries(const ExperimentScene& at, const ParameterSpec& parameter,
+                           const std::vector<Entry>& entries) {
+  for (const ParameterSpec& other : at.study.parameters) {
+    if (&other == &parameter) return;
+    if (other.kind != parameter.kind || !other.acts_in(at.index)) continue;
+    for (const Entry& entry : entries)
+      if (other.sets(entry) && parameter.sets(entry))
+        at.fail(parameter.where, parameter.boundary ? "boundary" : "quantity",
+                "'" + parameter.name + "' and '" + other.name + "' would both set the value of " +
+                    entry.where + "; split it into one entry for each");
+  }
+}
+
+/// Refuses values of a scene that differ from place to place, or from time to time unless the parameter has
+/// values per step.
+inline void refuse_varying(const ExperimentScene& at, const ParameterSpec& parameter,
+                           const std::vector<Varying>& in_space, const char* instead_of_space,
+                           const std::vector<Varying>& in_time, const char* instead_of_time) {
+  refuse_replaced(at, parameter, in_space, instead_of_space);
+  if (!parameter.per_step && !is_static(at.scene)) refuse_replaced(at, parameter, in_time, instead_of_time);
+}
+
+inline void set_value(TractionEntry& entry, FieldValues values) {
+  entry.value.assign(values.begin(), values.end());
+}
+inline void set_value(PressureEntry& entry, FieldValues values) {
+  entry.per_time.clear();
+  entry.value = Expression(values[0]);
+}
+inline void set_value(DirichletEntry& entry, FieldValues values) {
+  for (std::size_t c = 0; c < values.size(); ++c) {
+    entry.value[c].per_time.clear();
+    entry.value[c].value = Expression(values[c]);
+  }
+}
+
+/// Puts values into an entry, those of steps as factors on a value of 1.
+template <class Entry>
+void set_in_time(Entry& entry, const ParameterSpec& spec, const TimeSpec& time, FieldValues values,
+                 int components) {
+  if (!spec.per_step) return set_value(entry, values);
+  set_value(entry, std::vector<double>(components, 1.0));
+  entry.interpolation = step_tables(time, values, components);
+}
+
+inline std::vector<double> numbers_of(const PressureEntry& entry) { return {entry.value({})}; }
+inline std::vector<double> numbers_of(const TractionEntry& entry) {
+  std::vector<double> numbers;
+  for (const Expression& value : entry.value) numbers.push_back(value({}));
+  return numbers;
+}
+inline std::vector<double> numbers_of(const DirichletEntry& entry) {
+  std::vector<double> numbers;
+  for (const ComponentValue& component : entry.value) numbers.push_back(component.value({}));
+  return numbers;
+}
+
+/// Puts values into the entries of BoundaryConditions::*list that the parameter sets.
+template <int dim, auto list>
+void apply_to_entries(const ParameterField<dim>& field, FieldValues values, const VariantInputs<dim>& to) {
+  for (auto& entry : to.scene.boundary_conditions.*list)
+    if (field.spec->sets(entry)) set_in_time(entry, *field.spec, to.scene.time, values, field.components);
+}
+
+/// The same in a scene that is written, where the list has the name `name`.
+template <auto list, int dim>
+void write_entries(const ParameterField<dim>& field, SceneDraft<dim>& to, const char* name) {
+  const auto& entries = to.scene.boundary_conditions.*list;
+  for (std::size_t i = 0; i < entries.size(); ++i)
+    if (field.spec->sets(entries[i]))
+      write_values_in_time(numbers_of(entries[i]), entries[i].interpolation,
+                           to.json["boundary_conditions"][name][i]);
+}
+
+/// The derivatives of a component of the vector `row` of a quantity, which an entry prescribes: by the values
+/// of steps, or by that of `slot`, which the interpolation of the entry multiplies.
+template <int dim>
+void take_in_time(const WeightsOf<dim>& of, const std::vector<TimeFactor>& interpolation, std::size_t slot,
+                  std::size_t row, int component, const TakeWeight& take) {
+  const ParameterSpec& spec = *of.fields.front().spec;
+  const std::size_t width = of.fields.front().components;
+  const double factor = spec.per_step ? 1 : time_factor(interpolation, component, of.at.time);
+  for (const auto& [step, weight] : step_weights(spec, of.discrete.scene().time, of.at.time))
+    take((step + slot) * width + component, row * width + component, weight * of.at.load_factor * factor);
+}
+
+} // namespace recoil::app

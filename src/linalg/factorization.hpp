@@ -1,0 +1,34 @@
+#pragma once
+
+#include "recoil/linalg/petsc.hpp"
+
+namespace recoil::linalg {
+
+/// The largest of the ranks' error codes, so that all go the same way. Collective.
+PetscErrorCode agree(const parallel::Communicator& comm, PetscErrorCode code);
+
+/// Passes the error code of a collective call of PETSc on. Not collective. @throws std::bad_alloc where
+/// memory ran out and other ranks of `object` wait inside that call, so that an agreement would wait for them
+/// for ever.
+PetscErrorCode alone_without_memory(PetscObject object, PetscErrorCode code);
+
+/// Sets up `ksp` with all that its preconditioner factors, in blocks or in a telescope. PETSc would factor
+/// in the first solve, where a failure on one rank leaves the others waiting for ever: agree() on the error
+/// code, which may differ between ranks, before any solve. Collective.
+PetscErrorCode set_up_factorization(KSP ksp);
+
+/// Name of a PETSc preconditioner for matrices on one rank: CHOLMOD's factorisation of the upper triangle.
+///
+/// PCCHOLESKY does the same, but a matrix that turns out to be indefinite leaves a copy of itself behind for
+/// ever (PETSc 3.18: the error path of its CHOLMOD door frees nothing), and the symbolic factorisation is
+/// lost with it. Here such a matrix is no error: ask is_indefinite() after the set-up, before any solve.
+inline constexpr const char* upper_cholesky = "recoil_cholesky";
+
+/// Makes the name known to PETSc. To be called once PETSc runs; again does no harm.
+void register_upper_cholesky();
+
+/// Whether the last set-up of the factorisation in `ksp`, in a telescope or not, met an indefinite matrix.
+/// False where there is none on this rank. Not collective.
+bool is_indefinite(KSP ksp);
+
+} // namespace recoil::linalg

@@ -1,0 +1,215 @@
+#include <limits>
+
+#include "mesh/input/gmsh.hpp"
+
+namespace recoil::mesh {
+
+namespace {
+
+/// A count in text; in binary files the data begin behind its line.
+std::size_t section_count(FileCursor& cursor, const GmshFormat& format, const char* what,
+                          std::size_t min_bytes) {
+  const auto count = cursor.count(what, min_bytes);
+  if (format.binary) {
+    if (!cursor.skip_blanks())
+      cursor.fail(std::string("expected the end of the line after the count of ") + what);
+    cursor.skip_line();
+  }
+  return count;
+}
+
+void read_binary_elements(FileCursor& cursor, std::size_t count, GmshMesh& mesh) {
+  std::size_t done = 0;
+  std::int64_t nodes[gmsh_max_nodes];
+  while (done < count) {
+    const auto type = cursor.binary<std::int32_t>("an element block");
+    const auto block = cursor.binary<std::int32_t>("an element block");
+    const auto num_tags = cursor.binary<std::int32_t>("an element block");
+    const int num_nodes = gmsh_node_count(cursor, type);
+    if (block <= 0 || block > std::ptrdiff_t(count - done))
+      cursor.fail("a block of " + std::to_string(block) + " elements in a section of " +
+                  std::to_string(count));
+    if (num_tags < 0 || num_tags > 1000) cursor.fail(std::to_string(num_tags) + " tags per element");
+    for (std::int32_t i = 0; i < block; ++i) {
+      cursor.binary<std::int32_t>("an element number");
+      std::int32_t physical = 0;
+      for (std::int32_t t = 0; t < num_tags; ++t) {
+        const auto tag = cursor.binary<std::int32_t>("an element tag");
+        if (t == 0) physical = tag;
+      }
+      for (int k = 0; k < num_nodes; ++k) nodes[k] = cursor.binary<std::int32_t>("a node of an element");
+      mesh.add_element(cursor, type, nodes, physical);
+    }
+    done += block;
+  }
+}
+
+/// Values of a 4.1 section, whose fields are the same in text and binary.
+class Fields {
+public:
+  Fields(FileCursor& cursor, const GmshFormat& format) : cursor_(cursor), format_(format) {}
+
+  std::int32_t small(const char* what) {
+    return format_.binary ? cursor_.binary<std::int32_t>(what) : cursor_.small_integer(what);
+  }
+  /// A value of type size_t.
+  std::int64_t size(const char* what) {
+    if (!format_.binary) {
+      const auto value = cursor_.integer(what);
+      if (value < 0) cursor_.fail(std::string(what) + " is negative (" + std::to_string(value) + ")");
+      return value;
+    }
+    const std::uint64_t value =
+        format_.size_bytes == 8 ? cursor_.binary<std::uint64_t>(what) : cursor_.binary<std::uint32_t>(what);
+    if (value > std::uint64_t{std::numeric_limits<std::int64_t>::max()})
+      cursor_.fail(std::string(what) + " " + std::to_string(value) + " is out of range; the file is damaged");
+    return value;
+  }
+  double coordinate() {
+    return format_.binary ? cursor_.binary_coordinate() : cursor_.number("a coordinate");
+  }
+  /// A count, `bytes` being the least that one item takes in binary and `characters` in text.
+  std::size_t count(const char* what, std::size_t bytes, std::size_t characters) {
+    return cursor_.check_count(size(what), what, format_.binary ? bytes : characters);
+  }
+  int dimension() {
+    const auto dim = small("an entity dimension");
+    if (dim < 0 || dim > 3) cursor_.fail("entity dimension " + std::to_string(dim) + " is not 0, 1, 2 or 3");
+    return dim;
+  }
+  std::size_t size_bytes() const { return format_.size_bytes; }
+  FileCursor& cursor() { return cursor_; }
+
+private:
+  FileCursor& cursor_;
+  const GmshFormat& format_;
+};
+
+void check_total(FileCursor& cursor, std::size_t found, std::size_t announced, const char* what) {
+  if (found != announced)
+    cursor.fail("the blocks hold " + std::to_string(found) + " " + what + ", the section announces " +
+                std::to_string(announced));
+}
+
+} // namespace
+
+void read_gmsh2_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh) {
+  const auto count = section_count(cursor, format, "nodes", format.binary ? 28 : 8);
+  std::vector<std::int64_t> tags(count);
+  std::vector<Eigen::Vector3d> positions(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (format.binary) {
+      tags[i] = cursor.binary<std::int32_t>("a node number");
+      for (int k = 0; k < 3; ++k) positions[i][k] = cursor.binary_coordinate();
+    } else {
+      tags[i] = cursor.integer("a node number");
+      for (int k = 0; k < 3; ++k) positions[i][k] = cursor.number("a coordinate");
+    }
+  }
+  mesh.set_nodes(cursor, tags, std::move(positions));
+}
+
+void read_gmsh2_elements(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh) {
+  mesh.begin_elements(cursor);
+  const auto count = section_count(cursor, format, "elements", 8);
+  if (format.binary) return read_binary_elements(cursor, count, mesh);
+  std::int64_t nodes[gmsh_max_nodes];
+  for (std::size_t i = 0; i < count; ++i) {
+    cursor.integer("an element number");
+    const auto type = cursor.small_integer("an element type");
+    const int num_nodes = gmsh_node_count(cursor, type);
+    const auto num_tags = cursor.integer("a count of tags");
+    if (num_tags < 0) cursor.fail(std::to_string(num_tags) + " tags of an element");
+    std::int32_t physical = 0;
+    for (std::int64_t t = 0; t < num_tags; ++t) {
+      const auto tag = cursor.small_integer("an element tag");
+      if (t == 0) physical = tag;
+    }
+    for (int k = 0; k < num_nodes; ++k) nodes[k] = cursor.integer("a node of an element");
+    mesh.add_element(cursor, type, nodes, physical);
+  }
+}
+
+GmshEntities read_gmsh4_entities(FileCursor& cursor, const GmshFormat& format) {
+  Fields fields(cursor, format);
+  GmshEntities entities;
+  std::size_t counts[4];
+  for (auto& count : counts) count = fields.count("entities", 4, 2);
+  for (int dim = 0; dim <= 3; ++dim)
+    for (std::size_t i = 0; i < counts[dim]; ++i) {
+      const auto tag = fields.small("an entity tag");
+      // points have a position, the others a bounding box, which Gmsh writes as infinite when it is empty
+      for (int k = 0; k < (dim == 0 ? 3 : 6); ++k)
+        format.binary ? void(cursor.binary<double>("an entity box")) : void(cursor.word());
+      const auto num_physical = fields.count("physical tags of an entity", 4, 2);
+      for (std::size_t p = 0; p < num_physical; ++p) {
+        const auto physical = fields.small("a physical tag");
+        if (p == 0) entities[dim].emplace(tag, physical);
+      }
+      if (dim == 0) continue;
+      const auto num_bounding = fields.count("bounding entities", 4, 2);
+      for (std::size_t b = 0; b < num_bounding; ++b) fields.small("a bounding entity");
+    }
+  return entities;
+}
+
+void read_gmsh4_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh) {
+  Fields fields(cursor, format);
+  const auto num_blocks = fields.count("node blocks", 12 + fields.size_bytes(), 8);
+  const auto num_nodes = fields.count("nodes", 24 + fields.size_bytes(), 8);
+  fields.size("the smallest node tag");
+  fields.size("the largest node tag");
+  std::vector<std::int64_t> tags;
+  std::vector<Eigen::Vector3d> positions;
+  tags.reserve(num_nodes);
+  positions.reserve(num_nodes);
+  for (std::size_t block = 0; block < num_blocks; ++block) {
+    const int dim = fields.dimension();
+    fields.small("an entity tag");
+    const auto parametric = fields.small("the parametric flag");
+    if (parametric != 0 && parametric != 1)
+      cursor.fail("the parametric flag is " + std::to_string(parametric) + ", not 0 or 1");
+    const auto count = fields.count("nodes", 24 + fields.size_bytes(), 8);
+    if (count > num_nodes - tags.size()) check_total(cursor, tags.size() + count, num_nodes, "nodes");
+    for (std::size_t i = 0; i < count; ++i) tags.push_back(fields.size("a node tag"));
+    for (std::size_t i = 0; i < count; ++i) {
+      Eigen::Vector3d position;
+      for (int k = 0; k < 3; ++k) position[k] = fields.coordinate();
+      positions.push_back(position);
+      for (int k = 0; k < (parametric ? dim : 0); ++k) fields.coordinate();
+    }
+  }
+  check_total(cursor, tags.size(), num_nodes, "nodes");
+  mesh.set_nodes(cursor, tags, std::move(positions));
+}
+
+void read_gmsh4_elements(FileCursor& cursor, const GmshFormat& format, const GmshEntities& entities,
+                         GmshMesh& mesh) {
+  mesh.begin_elements(cursor);
+  Fields fields(cursor, format);
+  const auto num_blocks = fields.count("element blocks", 12 + fields.size_bytes(), 8);
+  const auto num_elements = fields.count("elements", 2 * fields.size_bytes(), 4);
+  fields.size("the smallest element tag");
+  fields.size("the largest element tag");
+  std::size_t found = 0;
+  std::int64_t nodes[gmsh_max_nodes];
+  for (std::size_t block = 0; block < num_blocks; ++block) {
+    const int dim = fields.dimension();
+    const auto entity = fields.small("an entity tag");
+    const auto type = fields.small("an element type");
+    const int num_nodes = gmsh_node_count(cursor, type);
+    const auto count = fields.count("elements", 2 * fields.size_bytes(), 4);
+    found += count;
+    if (found > num_elements) check_total(cursor, found, num_elements, "elements");
+    const auto tagged = entities[dim].find(entity);
+    const std::int32_t physical = tagged == entities[dim].end() ? 0 : tagged->second;
+    for (std::size_t i = 0; i < count; ++i) {
+      fields.size("an element tag");
+      for (int k = 0; k < num_nodes; ++k) nodes[k] = fields.size("a node of an element");
+      mesh.add_element(cursor, type, nodes, physical);
+    }
+  }
+  check_total(cursor, found, num_elements, "elements");
+}
+
+} // namespace recoil::mesh

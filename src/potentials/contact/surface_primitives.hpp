@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "recoil/collide/candidates.hpp"
+#include "recoil/fem/collision_surface.hpp"
+#include "recoil/geometry/stencil.hpp"
+
+namespace recoil::potentials {
+
+/// Which primitives meet: 0 = vertices, 1 = edges, 2 = faces.
+struct PairKind {
+  int first, second;
+  geometry::StencilKind kind;
+};
+
+template <int dim>
+std::vector<PairKind> pair_kinds() {
+  using geometry::StencilKind;
+  if constexpr (dim == 2)
+    return {{0, 1, StencilKind::vertex_edge}};
+  else
+    return {{0, 2, StencilKind::vertex_face}, {1, 1, StencilKind::edge_edge}};
+}
+
+/// Pairs of obstacles never collide.
+template <int dim>
+collide::GroupFilter admits_bodies(const fem::CollisionSurface<dim>& surface) {
+  return [&surface](std::int32_t a, std::int32_t b) {
+    return !(surface.is_obstacle(a) && surface.is_obstacle(b));
+  };
+}
+
+/// The owned primitives with `n` vertices each, with boxes around the boxes of their vertices.
+template <int dim, std::size_t n>
+collide::ItemSet<dim> items(const fem::CollisionSurface<dim>& surface,
+                            const std::vector<std::array<LocalIndex, n>>& primitives,
+                            const std::vector<collide::Box<dim>>& vertex_boxes) {
+  collide::ItemSet<dim> set;
+  for (const auto& primitive : primitives) {
+    collide::Box<dim> box;
+    std::array<GlobalIndex, 3> labels{-1, -1, -1};
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t vertex = primitive[i];
+      box.extend(vertex_boxes[vertex]);
+      labels[i] = surface.vertices()[vertex].id;
+    }
+    set.boxes.push_back(box);
+    set.labels.push_back(labels);
+    set.groups.push_back(surface.vertices()[primitive[0]].body);
+  }
+  return set;
+}
+
+/// A vertex (set 0), edge (set 1) or face (set 2) of any rank; plain, so that it travels as bytes.
+struct Primitive {
+  std::size_t num_vertices;
+  std::array<fem::VertexAddress, 3> vertices;
+  double area;                           ///< of edges in 3D, CollisionSurface::edge_areas
+  std::array<std::int8_t, 3> edge_faces; ///< of faces, CollisionSurface::edge_faces
+};
+
+/// The primitives of other ranks that take part in candidates, fetched from them.
+template <int dim>
+class RemotePrimitives {
+public:
+  /// `remote`: per set, the items of other ranks. Collective.
+  RemotePrimitives(const fem::CollisionSurface<dim>& surface,
+                   const std::vector<std::vector<collide::RemoteItem>>& remote);
+
+  /// Item `index` of a set: own ones first, then those of other ranks (collide::Candidates).
+  Primitive primitive(int set, std::int32_t index) const;
+  /// Addresses on other ranks of the vertices of all pairs, without repetition; `which` as it was given to
+  /// the search.
+  std::vector<fem::VertexAddress> foreign_vertices(const collide::Candidates& found,
+                                                   std::span<const collide::SetPair> which) const;
+
+private:
+  Primitive own(int set, std::int32_t index) const;
+  std::size_t num_own(int set) const;
+
+  const fem::CollisionSurface<dim>* surface_;
+  std::array<std::vector<Primitive>, 3> fetched_;
+};
+
+} // namespace recoil::potentials

@@ -1,0 +1,326 @@
+#include "solvers/elastodynamics/recorded_steps.hpp"
+
+#include <algorithm>
+
+#include "recoil/base/error.hpp"
+#include "recoil/linalg/nonsymmetric_solve.hpp"
+
+namespace recoil::solvers {
+
+namespace {
+
+/// Flexible GMRES around solves of the symmetric part: looser ones cost more products of the whole.
+constexpr double preconditioner_tolerance = 1e-6;
+constexpr int max_nonsymmetric_iterations = 300;
+
+/// A recorded step, linearised at its states: what the sweeps in both directions share. Converged friction
+/// makes K nonsymmetric, K = H + L with the Hessian H of friction and L the derivative of its forces by the
+/// positions that frames and normal forces are taken at.
+template <int dim>
+class LinearizedStep {
+public:
+  using Potential = potentials::Potential<dim>;
+  /// Of L or of L': Potential::add_unsymmetric_tangent or Potential::add_unsymmetric_product.
+  using UnsymmetricProduct = void (Potential::*)(std::span<const double> x, double factor,
+                                                 std::span<double> y) const;
+  struct Moment {
+    double time, load_factor;
+  };
+
+  explicit LinearizedStep(const RecordedRun<dim>& run)
+      : problem_(run.problem), options_(run.options), objective_(run.objective),
+        num_records_(run.num_records) {
+    if (!problem_.contact) return;
+    RECOIL_ASSERT(options_.barrier_stiffness && options_.friction_iterations <= 1);
+    stiffness_ = physical_barrier_stiffness(options_);
+  }
+
+  /// As DifferentiableStep::linearize().
+  void linearize(const stepping::StepRecord& record, const stepping::State& now,
+                 const stepping::State& previous);
+  const stepping::StepRecord& record() const { return *record_; }
+  std::span<const double> u() const { return now_->u.local(); }
+  /// Of the start and the end of the step.
+  Moment start() const { return moment_of(record_->predecessors().front(), record_->time - record_->dt); }
+  Moment end() const { return moment_of(record_->id, record_->time); }
+
+  /// Null without inertia; not of a step.
+  const potentials::MassMatrix<dim>* mass() const {
+    return options_.dynamics == Dynamics::dynamic ? problem_.mass.get() : nullptr;
+  }
+  void multiply_mass(const linalg::Vector& x, linalg::Vector& y) const;
+  /// Solves [M + B^2 (H + L)] x = b, or with L' where `product` is of it, on the free entries.
+  stepping::LinearSolve solve(const linalg::Vector& b, linalg::Vector& x, double relative_tolerance,
+                              UnsymmetricProduct product);
+  /// G on the free entries, zero on prescribed ones.
+  linalg::Vector gradient();
+  /// act(potential, factor) for each term of the physical energy.
+  template <class Act>
+  void for_each_term(Act act) const {
+    for (const Term<dim>& term : problem_.terms) act(*term.potential, factor_of(*term.potential));
+  }
+  /// y = the sum of what add(potential, factor, y) adds on owned entries for each term.
+  template <class Add>
+  void sum_terms(linalg::Vector& y, Add add) const {
+    y.fill(0);
+    for_each_term(
+        [&](const Potential& potential, double factor) { add(potential, factor, y.write_owned()); });
+    y.update_ghosts();
+  }
+
+private:
+  Moment moment_of(GlobalIndex id, double time) const;
+  void linearize_contact();
+  /// In the physical energy of the step.
+  double factor_of(const Potential& potential) const {
+    return &potential == problem_.barrier ? stiffness_ : 1;
+  }
+  linalg::LinearResult solve_nonsymmetric(const linalg::Vector& b, linalg::Vector& x,
+                                          double relative_tolerance, UnsymmetricProduct product);
+
+  ElastodynamicsProblem<dim>& problem_;
+  const ElastodynamicsOptions& options_;
+  IncrementalPotential<dim>& objective_;
+  GlobalIndex num_records_;
+  const stepping::StepRecord* record_ = nullptr;
+  const stepping::State *now_ = nullptr, *previous_ = nullptr;
+  double stiffness_ = 0; ///< of the barrier, physical
+};
+
+/// The parts of a repeated static solve carry equal shares of the load.
+template <int dim>
+typename LinearizedStep<dim>::Moment LinearizedStep<dim>::moment_of(GlobalIndex id, double time) const {
+  if (options_.dynamics != Dynamics::statics) return {time, 1};
+  return {1, 1.0 * id / (num_records_ - 1)};
+}
+
+template <int dim>
+void LinearizedStep<dim>::linearize(const stepping::StepRecord& record, const stepping::State& now,
+                                    const stepping::State& previous) {
+  record_ = &record;
+  now_ = &now;
+  previous_ = &previous;
+  const bool inertia = record.coefficients.order > 0;
+  const double B = record.coefficients.scaled_dt(record.dt), scale = inertia ? B * B : 1;
+  const Moment moment = moment_of(record.id, record.time);
+  // The Hessian of the inertial term does not depend on where it is centred; here its gradient is zero.
+  objective_.begin_step({moment.time, record.dt, moment.load_factor, previous.u.local()},
+                        inertia ? problem_.mass.get() : nullptr, now.u, scale);
+  if (problem_.contact) {
+    linearize_contact();
+    objective_.set_stiffness({stiffness_ * scale, stiffness_ * scale, 0});
+  }
+  objective_.assemble_hessian(now.u, newton::Projection::none);
+}
+
+template <int dim>
+linalg::Vector LinearizedStep<dim>::gradient() {
+  linalg::Vector g(now_->u.shared_layout());
+  objective_.gradient(now_->u, g);
+  g.scale(1 / objective_.scale());
+  return g;
+}
+
+/// Repeats what the forward step did before its solve: friction lagged at the previous state, or at the
+/// converged one.
+template <int dim>
+void LinearizedStep<dim>::linearize_contact() {
+  potentials::ContactState<dim>& contact = *problem_.contact;
+  const Moment before = start(), after = end();
+  contact.set_obstacle_displacement(problem_.obstacle_motion(before.time, before.load_factor));
+  contact.clear_friction();
+  contact.start_step(previous_->u.local());
+  const double length = record_->dt > 0 ? record_->dt : 1;
+  if (options_.friction_iterations > 0) contact.lag_friction(stiffness_, length);
+  contact.set_obstacle_displacement(problem_.obstacle_motion(after.time, after.load_factor));
+  if (options_.friction_iterations >= 0) return;
+  contact.update(now_->u.local());
+  contact.lag_friction(stiffness_, length, potentials::LaggedAt::end);
+}
+
+template <int dim>
+void LinearizedStep<dim>::multiply_mass(const linalg::Vector& x, linalg::Vector& y) const {
+  y.fill(0);
+  if (mass() != nullptr) mass()->add_product(x.local(), 1, y.write_owned());
+  y.update_ghosts();
+}
+
+template <int dim>
+stepping::LinearSolve LinearizedStep<dim>::solve(const linalg::Vector& b, linalg::Vector& x,
+                                                 double relative_tolerance, UnsymmetricProduct product) {
+  linalg::Vector rhs = b;
+  problem_.dirichlet->clear(rhs.write_owned());
+  const bool symmetric = std::ranges::none_of(
+      problem_.terms, [](const Term<dim>& term) { return term.potential->has_unsymmetric_part(); });
+  const linalg::LinearResult result = symmetric ? objective_.solve_stationary(rhs, x, relative_tolerance)
+                                                : solve_nonsymmetric(rhs, x, relative_tolerance, product);
+  return {result.outcome == linalg::LinearOutcome::converged, result.iterations, result.relative_residual};
+}
+
+/// Preconditioned by the symmetric part, without L.
+template <int dim>
+linalg::LinearResult LinearizedStep<dim>::solve_nonsymmetric(const linalg::Vector& b, linalg::Vector& x,
+                                                             double relative_tolerance,
+                                                             UnsymmetricProduct product) {
+  const double scale = objective_.scale();
+  linalg::NonsymmetricSystem system;
+  system.multiply = [&](const linalg::Vector& in, linalg::Vector& out) {
+    objective_.multiply_hessian(in, out);
+    for_each_term([&](const Potential& potential, double factor) {
+      (potential.*product)(in.local(), scale * factor, out.write_owned());
+    });
+    problem_.dirichlet->clear(out.write_owned());
+  };
+  system.precondition = [&](const linalg::Vector& in, linalg::Vector& out) {
+    objective_.solve_stationary(in, out, preconditioner_tolerance);
+  };
+  return linalg::solve_nonsymmetric(system, b, x, relative_tolerance, max_nonsymmetric_iterations);
+}
+
+template <int dim>
+class RecordedStep final : public stepping::DifferentiableStep {
+  using Potential = potentials::Potential<dim>;
+
+public:
+  RecordedStep(const RecordedRun<dim>& run, SweepProducts<dim>& products) : step_(run), products_(products) {}
+
+  void linearize(const stepping::StepRecord& record, const stepping::State& now,
+                 const stepping::State& previous) override {
+    step_.linearize(record, now, previous);
+    gradient_ = step_.gradient();
+  }
+  void multiply_mass(const linalg::Vector& x, linalg::Vector& y) override { step_.multiply_mass(x, y); }
+  stepping::LinearSolve solve(const linalg::Vector& b, linalg::Vector& x, double tolerance) override {
+    return step_.solve(b, x, tolerance, &Potential::add_unsymmetric_product);
+  }
+  double gradient_product(const linalg::Vector& p) override { return p.dot(gradient_); }
+  void multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) override {
+    step_.sum_terms(y, [&](const Potential& potential, double factor, std::span<double> sum) {
+      potential.add_hessian_product(step_.u(), x.local(), factor, sum);
+    });
+  }
+  void multiply_previous(const linalg::Vector& x, linalg::Vector& y) override {
+    step_.sum_terms(y, [&](const Potential& potential, double factor, std::span<double> sum) {
+      potential.add_previous_product(step_.u(), x.local(), factor, sum);
+    });
+  }
+
+  bool wants_prescribed_products() const override { return products_.prescribed != nullptr; }
+  void add_parameter_products(std::size_t objective, const linalg::Vector& p, double factor) override {
+    parameters::PhysicalGradient<dim>& gradient = products_.gradients[objective];
+    step_.for_each_term([&](const Potential& potential, double of_term) {
+      potential.add_parameter_products(step_.u(), p.local(), factor * of_term, gradient);
+    });
+    if (products_.loads) products_.loads(objective, step_.record().time);
+    namespace by = parameters::quantities;
+    const auto before = step_.start(), after = step_.end();
+    products_.take_obstacles(objective, by::obstacle_positions, after.time, after.load_factor);
+    products_.take_obstacles(objective, by::previous_obstacle_positions, before.time, before.load_factor);
+  }
+  void add_mass_products(std::size_t objective, const linalg::Vector& p, const linalg::Vector& x) override {
+    if (products_.wants_mass && step_.mass() != nullptr)
+      step_.mass()->add_parameter_products(p.local(), x.local(), 1, products_.gradients[objective]);
+  }
+  void add_prescribed_products(std::size_t objective, const linalg::Vector& y) override {
+    const auto end = step_.end();
+    products_.prescribed(objective, end.time, end.load_factor, y);
+  }
+  void add_initial_products(std::size_t objective, const linalg::Vector& y,
+                            const linalg::Vector& z) override {
+    if (products_.initial) products_.initial(objective, y, z);
+  }
+
+private:
+  LinearizedStep<dim> step_;
+  SweepProducts<dim>& products_;
+  linalg::Vector gradient_; ///< on free entries
+};
+
+template <int dim>
+class RecordedTangentStep final : public stepping::TangentStep {
+  using Potential = potentials::Potential<dim>;
+
+public:
+  RecordedTangentStep(const RecordedRun<dim>& run, SweepDirections<dim>& directions)
+      : step_(run), directions_(directions) {}
+
+  void linearize(const stepping::StepRecord& record, const stepping::State& now,
+                 const stepping::State& previous) override {
+    step_.linearize(record, now, previous);
+  }
+  void multiply_mass(const linalg::Vector& x, linalg::Vector& y) override { step_.multiply_mass(x, y); }
+  stepping::LinearSolve solve(const linalg::Vector& b, linalg::Vector& x, double tolerance) override {
+    return step_.solve(b, x, tolerance, &Potential::add_unsymmetric_tangent);
+  }
+  /// Potentials multiply by (H + L)': the part that is not symmetric is replaced.
+  void multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) override {
+    step_.sum_terms(y, [&](const Potential& potential, double factor, std::span<double> sum) {
+      potential.add_hessian_product(step_.u(), x.local(), factor, sum);
+      if (!potential.has_unsymmetric_part()) return;
+      potential.add_unsymmetric_product(x.local(), -factor, sum);
+      potential.add_unsymmetric_tangent(x.local(), factor, sum);
+    });
+  }
+  void multiply_previous(const linalg::Vector& x, linalg::Vector& y) override {
+    step_.sum_terms(y, [&](const Potential& potential, double factor, std::span<double> sum) {
+      potential.add_previous_tangent(step_.u(), x.local(), factor, sum);
+    });
+  }
+
+  std::size_t num_directions() const override { return directions_.changes.size(); }
+  void parameter_tangent(std::size_t direction, linalg::Vector& y) override {
+    if (directions_.loads) directions_.loads(direction, step_.record().time);
+    namespace by = parameters::quantities;
+    const auto before = step_.start(), after = step_.end();
+    directions_.put_obstacles(direction, by::obstacle_positions, after.time, after.load_factor);
+    directions_.put_obstacles(direction, by::previous_obstacle_positions, before.time, before.load_factor);
+    step_.sum_terms(y, [&](const Potential& potential, double factor, std::span<double> sum) {
+      potential.add_parameter_tangent(step_.u(), directions_.changes[direction], factor, sum);
+    });
+  }
+  void mass_tangent(std::size_t direction, const linalg::Vector& x, linalg::Vector& y) override {
+    y.fill(0);
+    if (!directions_.changes_mass || step_.mass() == nullptr) return;
+    step_.mass()->add_parameter_tangent(x.local(), directions_.changes[direction], 1, y.write_owned());
+    y.update_ghosts();
+  }
+  void prescribed_tangent(std::size_t direction, linalg::Vector& y) override {
+    y.fill(0);
+    const auto end = step_.end();
+    if (directions_.prescribed) directions_.prescribed(direction, end.time, end.load_factor, y);
+  }
+  void initial_tangent(std::size_t direction, linalg::Vector& y, linalg::Vector& z) override {
+    y.fill(0);
+    z.fill(0);
+    if (directions_.initial) directions_.initial(direction, y, z);
+  }
+
+private:
+  LinearizedStep<dim> step_;
+  SweepDirections<dim>& directions_;
+};
+
+} // namespace
+
+template <int dim>
+std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(const RecordedRun<dim>& run,
+                                                                 SweepProducts<dim>& products) {
+  return std::make_unique<RecordedStep<dim>>(run, products);
+}
+
+template <int dim>
+std::unique_ptr<stepping::TangentStep> make_tangent_step(const RecordedRun<dim>& run,
+                                                         SweepDirections<dim>& directions) {
+  return std::make_unique<RecordedTangentStep<dim>>(run, directions);
+}
+
+#define RECOIL_INSTANTIATE(dim)                                                                              \
+  template std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(const RecordedRun<dim>&,         \
+                                                                            SweepProducts<dim>&);            \
+  template std::unique_ptr<stepping::TangentStep> make_tangent_step(const RecordedRun<dim>&,                 \
+                                                                    SweepDirections<dim>&);
+RECOIL_INSTANTIATE(2)
+RECOIL_INSTANTIATE(3)
+#undef RECOIL_INSTANTIATE
+
+} // namespace recoil::solvers

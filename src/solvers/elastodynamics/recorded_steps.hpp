@@ -1,0 +1,28 @@
+#pragma once
+
+#include "recoil/solvers/elastodynamics/solver.hpp"
+#include "solvers/elastodynamics/incremental_potential.hpp"
+
+namespace recoil::solvers {
+
+/// A run whose steps are to be differentiated; what it refers to must outlive the steps.
+template <int dim>
+struct RecordedRun {
+  ElastodynamicsProblem<dim>& problem;
+  const ElastodynamicsOptions& options;
+  IncrementalPotential<dim>& objective;
+  GlobalIndex num_records; ///< states of the run, the initial one included (the parts of a static solve share
+                           ///< its load)
+};
+
+/// The steps of a recorded elastodynamics run, for the reverse and for the tangent-linear sweep. The barrier
+/// stiffness must be fixed, and friction lagged once per step or until it has converged: a finite number of
+/// passes has no derivative. `products` and `directions` must outlive them.
+template <int dim>
+std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(const RecordedRun<dim>& run,
+                                                                 SweepProducts<dim>& products);
+template <int dim>
+std::unique_ptr<stepping::TangentStep> make_tangent_step(const RecordedRun<dim>& run,
+                                                         SweepDirections<dim>& directions);
+
+} // namespace recoil::solvers
