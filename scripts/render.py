@@ -199,7 +199,7 @@ def figure_of(picture, arguments, panels, norm, cmap):
         figure.text((column + 0.5) / columns, (above - 0.65 * title) / height, f"t = {time:.4g} s", ha="center", fontsize=12,
                     color=GREY)
     bar = figure.add_axes([0.3, 0.5 / height, 0.4, 0.16 / height])
-    figure.colorbar(matplotlib.cm.ScalarMappable(norm, cmap), cax=bar, orientation="horizontal")
+    figure.colorbar(matplotlib.cm.ScalarMappable(norm, cmap), cax=bar, orientation="horizontal", ticks=matplotlib.ticker.MaxNLocator(5))
     bar.set_title(UNITS.get(arguments.field, arguments.field), fontsize=11, color=GREY, pad=4)
     bar.tick_params(labelsize=9, colors=GREY)
     bar.spines[:].set_visible(False)

@@ -7,8 +7,8 @@ before and after, what it cost and where it comes from.
   report.py fit/ --recoil "mpirun -n 4 recoil"
 
 Curves and pictures need runs. Those of the start values are made by `recoil gradient` on the study of the folder, the fitted ones by
-`recoil simulate` on scenes/<experiment>.json, all in fit/report/, once. What cannot be made is named in the page. Needs numpy, h5py and
-matplotlib.
+`recoil simulate` on scenes/<experiment>.json, all in fit/report/, once; where forces are observed, both by `recoil gradient` on studies that
+ask for the force at every state. What cannot be made is named in the page. Needs numpy, h5py and matplotlib.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from reporting import bodies, observations, page, plots, sections
+from reporting import bodies, forces, observations, page, plots, sections
 from reporting.elements import Unknown
 from recoil_run import Fit, FolderError, Gradient, Run
 
@@ -43,7 +43,12 @@ class Runs:
         self.fit, self.recoil, self.missing = fit, shlex.split(recoil), []
         self.folder = fit.folder / "report"
         self.names = [entry["name"] for entry in fit.study["experiments"]]
-        self._of = {name: {} for name in self.names}
+        self._of, self.forces = {name: {} for name in self.names}, {}
+        if forces.observed(fit.study):
+            self._with_forces("start", False)
+            if fit.result.get("parameters"):
+                self._with_forces("fit", True)
+            return
         start = self._made(self.folder / "start", "gradient", fit.folder / "study.json", Gradient)
         for name in self.names:
             if start:
@@ -56,6 +61,16 @@ class Runs:
         """{"start" or "fit": Run}."""
         return {which: run for which, run in self._of[experiment].items() if run}
 
+    def _with_forces(self, which, fitted):
+        study = self.folder / f"{which}.json"
+        forces.write_study(self.fit, study, fitted)
+        made = self._made(self.folder / ("fitted" if fitted else which), "gradient", study, Gradient,
+                          *([self.fit.folder / "fit.json"] if fitted else []))
+        if made:
+            self.forces[which] = forces.read(made, self.fit)
+            for name in self.names:
+                self._of[name][which] = self._read(made.folder / name, Run)
+
     def _fitted(self, name):
         scene = self.fit.folder / "scenes" / f"{name}.json"
         if not scene.is_file():
@@ -63,10 +78,10 @@ class Runs:
             return None
         return self._made(self.folder / "fitted" / name, "simulate", scene, Run)
 
-    def _made(self, folder, command, source, kind):
-        """What is in the folder, after a run if it does not hold a finished one that is newer than its source."""
+    def _made(self, folder, command, source, kind, *further):
+        """What is in the folder, after a run if it does not hold a finished one that is newer than its source, and `further` files."""
         newest = max((file.stat().st_mtime for file in folder.glob("*.json")), default=0)
-        if newest < source.stat().st_mtime or not self._is_finished(folder, kind):
+        if newest < max(file.stat().st_mtime for file in (source, *further)) or not self._is_finished(folder, kind):
             shutil.rmtree(folder, ignore_errors=True)
             folder.parent.mkdir(parents=True, exist_ok=True)
             print(f"recoil {command} {source} -o {folder}", flush=True)
@@ -98,26 +113,56 @@ class Runs:
 
 def observed_section(fit, runs):
     parts = []
+    single = []  # curves of objectives that have one only, side by side
     for objective in observations.with_observations(fit.study):
         name, experiment = objective["name"], observations.experiment_of(objective, fit.study)
+        if objective["type"] in ("reaction_force", "strain_at"):
+            series, missing = observations.series_of(objective, fit.study, fit.observed[name], runs.of(experiment), runs.forces)
+            parts += [page.paragraph(f"{name}: {text}", "warn") for text in missing]
+            single += [curve_of(one, f"{name} ({objective['type']}, experiment {experiment})") for one in series]
+            continue
         parts.append(page.subheading(f"{name} ({objective['type']}, experiment {experiment})"))
+        if objective["type"] == "displacement_field":
+            parts += field_parts(*observations.field_of(objective, fit.observed[name], runs.of(experiment)))
+            continue
         series, missing = observations.series_of(objective, fit.study, fit.observed[name], runs.of(experiment))
         parts += [page.paragraph(text, "warn") for text in missing]
         shown = sorted(series, key=lambda one: -misfit(one))[:MOST_SERIES] if len(series) > MOST_SERIES else series
         if len(shown) < len(series):
             parts.append(page.paragraph(f"The {len(shown)} of {len(series)} curves that are farthest off; the others fit better.", "soft"))
-        parts.append(page.figures([page.figure(plots.observed_against_simulated(one), fit_in_words(one), one.label) for one in shown]))
+        parts.append(page.figures([curve_of(one, one.label) for one in shown]))
+    if single:
+        parts.insert(0, page.figures(single))
     if not parts:
         return []
     note = "Residuals are simulated minus observed; the grey band is two standard deviations of the observations where those are given."
     return [page.heading("Observed and simulated"), page.paragraph(note, "soft"), *parts]
 
 
+def curve_of(series, title):
+    return page.figure(plots.observed_against_simulated(series, title), fit_in_words(series), series.label)
+
+
+def field_parts(field, missing):
+    """What was seen and what was not, a map per component, the distribution of the residuals."""
+    frames, points, components = field.observed.shape
+    lost = int(np.isnan(field.observed).sum())
+    text = f"{points} points in {frames} frames, of whose {field.observed.size} numbers {lost} are missing (crosses)."
+    for which, label in (("start", "at the start"), ("fit", "fitted")):
+        if which in field.simulated:
+            size = np.sqrt(np.nanmean(field.residuals(which) ** 2))
+            text += f" Rms residual {label}: {size:.3g} {'sd' if field.has_sd else 'm'}."
+    maps = [page.figure(plots.displacement_maps(field, i), f"Displacement along {'xyz'[i]}") for i in range(components)]
+    histograms = [page.figure(plots.residual_histogram(field, "fit"), "")] if "fit" in field.simulated and field.has_sd else []
+    return [*(page.paragraph(one, "warn") for one in missing), page.paragraph(text), page.figures(maps, "full"),
+            page.figures(histograms)]
+
+
 def rms(series, which):
     """Of the residuals by their standard deviations, or in the unit of the series."""
     times, differences = series.residuals(which)
     if series.sd is not None:
-        differences = differences / np.interp(times, series.times, series.sd)
+        differences = differences / np.interp(times, series.abscissae, series.sd)
     return float(np.sqrt(np.mean(differences ** 2))) if len(times) else 0.0
 
 
@@ -137,8 +182,7 @@ def bodies_section(runs):
         of_experiment = runs.of(name)
         if of_experiment:
             pictures = bodies.motion({which: run.folder for which, run in of_experiment.items()})
-            labels = {"start": "start values", "fit": "fitted"}
-            parts.append(page.figures([page.figure(uri, f"{name}, {labels[which]}") for which, uri in pictures.items()], wide=True))
+            parts.append(page.figures([page.figure(uri, f"{name}, {plots.LABELS[which]}") for which, uri in pictures.items()], "wide"))
     return [page.heading("Bodies before and after"), *parts] if parts else []
 
 

@@ -13,23 +13,25 @@ WIDTH = 900
 NOT_AT_WORK = "#d5d9de"  # where a parameter has no value
 
 
-def _drawn(trajectory, arguments, panels, low, high):
+def _drawn(trajectory, arguments, panels, low, high, room=()):
+    """`room`: positions of other pictures that are to have the same limits."""
     high = high if high > low else low + max(1e-12, abs(low) * 1e-6)
     norm = Normalize(low, high)
     panels = [(time, positions, np.nan_to_num(values, nan=low - 1e3 * (high - low))) for time, positions, values in panels]
     kind = render.Picture3d if trajectory.dim == 3 else render.Picture2d
-    picture = kind(trajectory, [positions for _, positions, _ in panels], [time for time, _, _ in panels], arguments)
+    picture = kind(trajectory, [positions for _, positions, _ in panels] + list(room), [time for time, _, _ in panels], arguments)
     return as_uri(render.figure_of(picture, arguments, panels, norm, plt.get_cmap(arguments.cmap).with_extremes(under=NOT_AT_WORK)), "png")
 
 
 def motion(folders):
-    """{name: picture} of runs {name: folder}: four states each, coloured by |u| with one scale for all."""
+    """{name: picture} of runs {name: folder}: four states each, coloured by |u| with one scale and one place for all."""
     panels, trajectories = {}, {name: Trajectory(folder) for name, folder in folders.items()}
     for name, trajectory in trajectories.items():
         chosen = [trajectory.states[i] for i in sorted({round(i) for i in np.linspace(0, len(trajectory.states) - 1, 4)})]
         panels[name] = [(state.time, trajectory.points + state.u, trajectory.nodal(state, "u")) for state in chosen]
     high = max(values.max() for of_run in panels.values() for _, _, values in of_run)
-    return {name: _drawn(trajectory, render.parse_arguments([str(folders[name]), "--width", str(WIDTH)]), panels[name], 0, high)
+    room = [positions for of_run in panels.values() for _, positions, _ in of_run]
+    return {name: _drawn(trajectory, render.parse_arguments([str(folders[name]), "--width", str(WIDTH)]), panels[name], 0, high, room)
             for name, trajectory in trajectories.items()}
 
 

@@ -10,25 +10,45 @@ from reporting.elements import Unknown, elements_of
 
 @dataclass
 class Series:
-    """One number over time: observed with its standard deviation (None: not given), simulated by the name of a run.
+    """One number over time, or over a displacement: observed with its standard deviation (None: not given), simulated by the name of a run.
 
-    simulated: {"start" or "fit": (times, values)}."""
+    simulated: {"start" or "fit": (abscissae, values)}."""
 
     label: str
     unit: str
-    times: np.ndarray
+    abscissae: np.ndarray
     observed: np.ndarray
     sd: np.ndarray
+    axis: str = "time [s]"
     simulated: dict = field(default_factory=dict)
 
     def residuals(self, which):
-        """Simulated minus observed at the observed times that the run covers, and these times; in between linear in time."""
-        times, values = self.simulated[which]
-        covered = (self.times >= times[0] - 1e-9) & (self.times <= times[-1] + 1e-9)
-        return self.times[covered], np.interp(self.times[covered], times, values) - self.observed[covered]
+        """Simulated minus observed at the observed abscissae that the run covers, and these; linear in between."""
+        at, values = self.simulated[which]
+        order, slack = np.argsort(at), 1e-9 * np.abs(at).max()
+        covered = (self.abscissae >= at.min() - slack) & (self.abscissae <= at.max() + slack)
+        return self.abscissae[covered], np.interp(self.abscissae[covered], at[order], values[order]) - self.observed[covered]
 
     def deviations(self):
-        return np.ones(len(self.times)) if self.sd is None else self.sd
+        return np.ones(len(self.abscissae)) if self.sd is None else self.sd
+
+
+@dataclass
+class Field:
+    """Displacements of points in frames: observed and their standard deviations (frames, points, components), nan where they are missing.
+
+    points: at rest. simulated: {"start" or "fit": (frames, points, components)}, nan where the run has no state."""
+
+    points: np.ndarray
+    times: np.ndarray
+    observed: np.ndarray
+    sd: np.ndarray
+    has_sd: bool
+    simulated: dict = field(default_factory=dict)
+
+    def residuals(self, which):
+        """Simulated minus observed, by the standard deviations."""
+        return (self.simulated[which] - self.observed) / self.sd
 
 
 def with_observations(study):
@@ -39,8 +59,11 @@ def experiment_of(objective, study):
     return objective.get("experiment", study["experiments"][0]["name"])
 
 
-def series_of(objective, study, table, runs):
-    """All Series of an objective. runs: {"start" or "fit": Run}. Returns them and what could not be evaluated."""
+def series_of(objective, study, table, runs, forces=None):
+    """All Series of an objective. runs: {"start" or "fit": Run}; forces: {the same: {objective: (abscissae, forces)}}. Returns them and what could
+    not be evaluated."""
+    if objective["type"] == "reaction_force":
+        return [_force_series(objective, table, forces or {})], []
     columns = [name for name in ("x", "y", "z", "strain") if name in table]
     markers = list(dict.fromkeys(table["marker"])) if "marker" in table else [None]
     unit = "1" if columns == ["strain"] else "m"
@@ -49,7 +72,7 @@ def series_of(objective, study, table, runs):
         rows = np.array([name == marker for name in table["marker"]]) if marker is not None else np.ones(len(table["time"]), bool)
         for column in columns:
             label = column if marker is None else f"{marker}: {column}"
-            series[marker, column] = Series(label, unit, table["time"][rows], table[column][rows], table["sd"][rows] if "sd" in table else None)
+            series[marker, column] = _series(label, unit, table, "time", column, rows)
     missing = []
     for which, run in runs.items():
         try:
@@ -60,7 +83,76 @@ def series_of(objective, study, table, runs):
         for marker, values in curves.items():
             for i, column in enumerate(columns):
                 series[marker, column].simulated[which] = (times, values[:, i])
-    return list(series.values()), missing
+    return [one for one in series.values() if len(one.observed)], missing
+
+
+def _deviations(table, column):
+    return table.get(f"sd_{column}", table.get("sd"))
+
+
+def _series(label, unit, table, abscissa, column, rows):
+    """The rows of a column in which something was observed, by ascending abscissa."""
+    rows = np.flatnonzero(rows & ~np.isnan(table[column]))
+    rows = rows[np.argsort(table[abscissa][rows], kind="stable")]
+    sd = _deviations(table, column)
+    axis = "time [s]" if abscissa == "time" else f"{abscissa} [m]"
+    return Series(label, unit, table[abscissa][rows], table[column][rows], None if sd is None else sd[rows], axis)
+
+
+def _force_series(objective, table, forces):
+    abscissa = "displacement" if "displacement" in table else "time"
+    series = _series("force", "N", table, abscissa, "force", np.ones(len(table["force"]), bool))
+    series.simulated = {which: of_run[objective["name"]] for which, of_run in forces.items()}
+    return series
+
+
+def field_of(objective, table, runs, most_points=4000):
+    """The Field of a `displacement_field`, of at most so many points, and what could not be evaluated."""
+    axes = [name for name in "xyz" if name in table]
+    points, number = np.unique(np.stack([table[name] for name in axes], axis=1), axis=0, return_inverse=True)
+    times, frame = np.unique(table["time"], return_inverse=True)
+    observed = np.full((len(times), len(points), len(axes)), np.nan)
+    sd = np.ones_like(observed)
+    for i, name in enumerate(axes):
+        observed[frame, number.ravel(), i] = table["u" + name]
+        given = _deviations(table, "u" + name)
+        if given is not None:
+            sd[frame, number.ravel(), i] = given
+    kept = np.unique(np.linspace(0, len(points) - 1, min(most_points, len(points))).round().astype(int))
+    found = Field(points[kept], times, observed[:, kept], sd[:, kept], _deviations(table, "ux") is not None)
+    missing = []
+    for which, run in runs.items():
+        try:
+            found.simulated[which] = _at_frames(objective["body"], found, run, runs.get("start", run))
+        except Unknown as error:
+            missing.append(f"{which}: cannot evaluate {error}")
+    return found, missing
+
+
+def _at_frames(body, observed, run, reference):
+    """Displacements of the points at the times of the frames, linear in time between states; nan outside of the body and of the run."""
+    places = [_place({"rest": point, "body": body}, run, reference) for point in observed.points]
+    probes = [there.at(element, bary) for there, element, bary in places]
+    nodes, weights = np.array([probe.nodes for probe in probes]), np.array([probe.weights for probe in probes])
+    outside = [min(bary.min(), 1 - bary.sum()) < -1e-6 for _, _, bary in places]
+    states = [state for state in run if state.step is not None]
+    if not run.scene.get("time"):
+        states = states[-1:]  # in statics all observations belong to the only solution
+    moved = np.array([np.einsum("pk,pki->pi", weights, state.u[nodes]) for state in states])
+    moved[:, outside] = np.nan
+    if not run.scene.get("time"):
+        return np.repeat(moved, len(observed.times), axis=0)
+    return _linear_in_time(np.array([state.time for state in states]), moved, observed.times)
+
+
+def _linear_in_time(at, values, times):
+    """Values at other times than `at`, nan outside."""
+    slack = 1e-9 * np.abs(at).max()
+    after = np.clip(np.searchsorted(at, times - slack), 1, len(at) - 1)
+    share = (times - at[after - 1]) / (at[after] - at[after - 1])
+    found = values[after - 1] + share[:, None, None] * (values[after] - values[after - 1])
+    found[(times < at[0] - slack) | (times > at[-1] + slack)] = np.nan
+    return found
 
 
 def _simulate(objective, study, markers, run, reference):

@@ -17,6 +17,7 @@ th:first-child, td:first-child { text-align: left; } td.text { text-align: left;
 tr.bound td { background: #fdf0ee; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 1rem; align-items: start; }
 .figures.wide { grid-template-columns: repeat(auto-fill, minmax(min(100%, 30rem), 1fr)); }
+.figures.full { grid-template-columns: 1fr; } .figures.full img { max-width: none; }
 figure { margin: 0; break-inside: avoid; } img { width: 100%; height: auto; max-width: 56rem; }
 figcaption { font-size: .85rem; color: var(--soft); }
 @media (max-width: 40rem) { body { padding: .8rem; font-size: 15px; } th, td { padding: .25rem .45rem; } }
@@ -64,8 +65,9 @@ def figure(uri, caption, alt=None):
     return f'<figure><img src="{uri}" alt="{escape(alt or caption)}">{shown}</figure>'
 
 
-def figures(items, wide=False):
-    return f'<div class="figures{" wide" if wide else ""}">{"".join(items)}</div>' if items else ""
+def figures(items, kind=""):
+    """`kind`: "wide" for two columns, "full" for one."""
+    return f'<div class="{" ".join(["figures", kind]).strip()}">{"".join(items)}</div>' if items else ""
 
 
 def document(title, parts):

@@ -12,6 +12,7 @@ import numpy as np
 plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25,
                      "legend.frameon": False, "svg.fonttype": "path", "svg.hashsalt": "recoil"})
 COLOURS = {"observed": "#1b1f24", "start": "#b0793a", "fit": "#1d6fb8"}
+LABELS = {"start": "start values", "fit": "fitted"}
 SIZE = (5.2, 3.6)
 
 
@@ -64,34 +65,99 @@ def correlations(names, matrix):
     if len(names) <= 12:
         for i, row in enumerate(matrix):
             for j, value in enumerate(row):
-                area.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=7, color="white" if abs(value) > 0.6 else "black")
+                area.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=9 if len(names) <= 6 else 7, color="white" if abs(value) > 0.6 else "black")
     figure.colorbar(image, ax=area, shrink=0.8)
     return as_uri(figure)
 
 
-def observed_against_simulated(series):
+def observed_against_simulated(series, title):
     """Curves with deviations of the observations; residuals below, by their standard deviation where there is one."""
     figure, (curves, residuals) = plt.subplots(2, 1, figsize=(SIZE[0], 4.6), sharex=True, height_ratios=(2, 1), constrained_layout=True)
-    curves.errorbar(series.times, series.observed, series.sd, fmt="o", ms=3, mfc="none", lw=0.8, color=COLOURS["observed"], label="observed")
-    for which, label in (("start", "start values"), ("fit", "fitted")):
+    factor, axis = _scaled(series.axis, series.abscissae)
+    at = factor * series.abscissae
+    curves.errorbar(at, series.observed, series.sd, fmt="o", ms=3, mfc="none", lw=0.8, color=COLOURS["observed"], label="observed")
+    for which, label in LABELS.items():
         if which in series.simulated:
-            curves.plot(*series.simulated[which], color=COLOURS[which], lw=1.4, label=label)
+            abscissae, values = series.simulated[which]
+            curves.plot(factor * abscissae, values, color=COLOURS[which], lw=1.4, label=label)
             times, differences = series.residuals(which)
-            scale = np.ones(len(times)) if series.sd is None else np.interp(times, series.times, series.sd)
-            residuals.plot(times, differences / scale, "o-", ms=2.5, lw=0.8, color=COLOURS[which])
+            scale = np.ones(len(times)) if series.sd is None else np.interp(times, series.abscissae, series.sd)
+            residuals.plot(factor * times, differences / scale, "o-", ms=2.5, lw=0.8, color=COLOURS[which])
     unit = "" if series.unit == "1" else f" [{series.unit}]"
-    curves.set(title=series.label, ylabel=series.label.split(": ")[-1] + unit)
+    curves.set_title(title, fontsize=9)
+    curves.set(ylabel=series.label.split(": ")[-1] + unit)
     curves.legend(fontsize=8)
     residuals.axhline(0, color="0.5", lw=0.8)
-    residuals.set(xlabel="time [s]", ylabel="residual" + unit if series.sd is None else "residual / sd")
+    residuals.set(xlabel=axis, ylabel="residual" + unit if series.sd is None else "residual / sd")
     if series.sd is not None:
         residuals.axhspan(-2, 2, color="0.5", alpha=0.12, lw=0)
         # The start is often a hundred deviations off; what is left at the end is what counts.
         if "fit" in series.simulated:
             last = series.residuals("fit")
-            scale = np.interp(last[0], series.times, series.sd)
+            scale = np.interp(last[0], series.abscissae, series.sd)
             reach = 1.4 * max(3, np.abs(last[1] / scale).max(initial=0))
             residuals.set_ylim(-reach, reach)
+    return as_uri(figure)
+
+
+def _scaled(axis, values):
+    """Factor and label of an axis in metres that is better read in millimetres."""
+    if axis.endswith("[m]") and np.abs(values).max() < 0.1:
+        return 1e3, axis.replace("[m]", "[mm]")
+    return 1, axis
+
+
+def displacement_maps(field, component, most_frames=4):
+    """A row per frame: a component of the displacement at the points at rest as it was observed and simulated, and what is left. Points that
+    the frame lacks are crosses."""
+    frames = np.unique(np.linspace(0, len(field.times) - 1, most_frames).round().astype(int))
+    axes = np.sort(np.argsort(-np.ptp(field.points, axis=0), kind="stable")[:2])
+    factor, unit = (1e3, "mm") if np.abs(field.points).max() < 1 else (1, "m")
+    at = factor * field.points[:, axes].T
+    which = [name for name in LABELS if name in field.simulated]
+    height = 0.4 + np.clip(2.2 * np.ptp(at[1]) / max(np.ptp(at[0]), 1e-300), 0.6, 3)
+    figure, areas = plt.subplots(len(frames), 1 + len(which) + bool(which), figsize=(11, 0.4 + height * len(frames)), sharex=True, sharey=True,
+                                 squeeze=False, constrained_layout=True)
+    for row, frame in zip(areas, frames):
+        shown = {"observed": factor * field.observed[frame, :, component]}
+        shown |= {LABELS[name]: factor * field.simulated[name][frame, :, component] for name in which}
+        seen = shown["observed"][~np.isnan(shown["observed"])]
+        norm = plt.Normalize(seen.min(initial=np.inf), seen.max(initial=-np.inf)) if len(seen) else plt.Normalize(0, 1)
+        for area, (title, values) in zip(row, shown.items()):
+            drawn = _points(area, at, values, norm, "viridis", f"{title}, t = {field.times[frame]:.4g} s")
+        figure.colorbar(drawn, ax=row[:len(shown)], shrink=0.9, pad=0.01, extend="both", label=unit)
+        if which:
+            left = field.residuals(which[-1])[frame, :, component]
+            drawn = _points(row[-1], at, left, plt.Normalize(-3, 3) if field.has_sd else None, "RdBu_r", f"residual, {LABELS[which[-1]]}")
+            figure.colorbar(drawn, ax=row[-1], shrink=0.9, pad=0.02, extend="both", label="sd" if field.has_sd else "m")
+    figure.supxlabel(f"{'xyz'[axes[0]]} [{unit}]", fontsize=9)
+    figure.supylabel(f"{'xyz'[axes[1]]} [{unit}]", fontsize=9)
+    return as_uri(figure, "png")
+
+
+def _points(area, at, values, norm, cmap, title):
+    """Dots, crosses where there is no value."""
+    size, gaps = float(np.clip(6000 / len(values), 2, 60)), np.isnan(values)
+    drawn = area.scatter(*at[:, ~gaps], size, values[~gaps], norm=norm, cmap=cmap, lw=0)
+    area.scatter(*at[:, gaps], 0.5 * size, marker="x", color="0.55", lw=0.7)
+    area.set_title(title, fontsize=9)
+    area.set_aspect("equal")
+    area.grid(False)
+    area.tick_params(labelsize=7)
+    return drawn
+
+
+def residual_histogram(field, which):
+    """All residuals of a field by their standard deviations, and the normal distribution that they should have."""
+    figure, area = _panel()
+    left = field.residuals(which)
+    left = left[~np.isnan(left)]
+    reach = max(4, min(10, np.abs(left).max()))
+    area.hist(np.clip(left, -reach, reach), bins=41, range=(-reach, reach), density=True, color=COLOURS[which], alpha=0.6, label=LABELS[which])
+    at = np.linspace(-reach, reach, 200)
+    area.plot(at, np.exp(-0.5 * at ** 2) / np.sqrt(2 * np.pi), color=COLOURS["observed"], lw=1.2, label="normal distribution")
+    area.set(xlabel="residual / sd", ylabel="density", title="all residuals")
+    area.legend(fontsize=8)
     return as_uri(figure)
 
 

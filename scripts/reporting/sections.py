@@ -26,7 +26,10 @@ def outcome(fit):
                 f"{_counted(result['gradient_evaluations'], 'gradient')} in {page.number(result['wall_s'], 4)} s on "
                 f"{_counted(result['ranks'], 'rank')}.")
         if "chi_squared" in result:
-            text += f" Chi squared is {page.number(result['chi_squared'])} for {result.get('data', 'an unknown number of')} data."
+            text += f" Chi squared is {page.number(result['chi_squared'])} for {result.get('data', 'an unknown number of')} data"
+            if result.get("p_value") is not None:
+                text += f"; noise as given leaves it that far or farther from what is expected in {100 * result['p_value']:.3g} % of all fits"
+            text += "."
         parts.append(page.paragraph(text))
     return parts
 
@@ -63,7 +66,8 @@ def _rows(name, entry):
     labels = entry.get("bodies") or range(count)
     for label, value, start, sd, interval, bound in zip(labels, values, of("initial"), of("sd"), intervals, of("at_bound")):
         low, high = interval or (None, None)
-        yield [name if count == 1 else f"{name}[{label}]", start, value, "" if entry["unit"] == "1" else entry["unit"], sd, low, high,
+        rounded = None if sd is None else float(f"{sd:.3g}")
+        yield [name if count == 1 else f"{name}[{label}]", start, value, "" if entry["unit"] == "1" else entry["unit"], rounded, low, high,
                "yes" if bound else ""]
 
 
@@ -72,7 +76,7 @@ def parameters(fit):
     rows = [row for name, entry in entries.items() if "value" in entry for row in _rows(name, entry)]
     parts = [page.heading("Parameters")]
     header = ["parameter", "start", "value", "unit", "sd", "95 % low", "95 % high", "at bound"]
-    kept = [j for j in range(len(header)) if j in (0, 1, 2, 3, 7) or any(row[j] is not None for row in rows)]
+    kept = [j for j in range(len(header)) if j < 4 or any(row[j] not in (None, "") for row in rows)]
     if rows:
         parts.append(page.table([header[j] for j in kept], [[row[j] for j in kept] for row in rows],
                                 marked=[i for i, row in enumerate(rows) if row[-1]]))
