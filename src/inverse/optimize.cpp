@@ -45,6 +45,7 @@ public:
     } while (static_cast<Request>(head[0]) != Request::end);
   }
 
+  const DesignObjective& objective() const { return objective_; }
   double value() const { return value_; }
   /// The gradient, the Hessian or its product, whatever was asked for last.
   const std::vector<double>& derivative() const { return derivative_; }
@@ -171,6 +172,13 @@ linalg::BoundedFunction in_units(SharedWork& work, const DesignVariables& variab
       std::ranges::copy(times(d, unit), std::back_inserter(x_and_d));
       work.ask(Request::hessian_product, x_and_d);
       std::ranges::copy(times(work.derivative(), unit), product.begin());
+    };
+  if (work.objective().has_preconditioner())
+    function.preconditioner = [&](std::span<const double> r, std::span<double> z) {
+      // By x / unit, H is unit H unit.
+      std::vector<double> by_x(r.size());
+      for (std::size_t i = 0; i < r.size(); ++i) by_x[i] = r[i] / unit[i];
+      std::ranges::copy(in_units(work.objective().precondition(by_x), variables), z.begin());
     };
   return function;
 }

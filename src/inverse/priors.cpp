@@ -1,38 +1,91 @@
 #include "recoil/inverse/priors.hpp"
 
-#include <Eigen/Jacobi>
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "recoil/base/error.hpp"
 
 namespace recoil::inverse {
 
-namespace {
-
-/// Rotates a row into the factor.
-void append_row(Eigen::MatrixXd& R, Eigen::RowVectorXd row) {
-  for (Eigen::Index k = 0; k < R.rows(); ++k) {
-    if (row[k] == 0) continue;
-    Eigen::JacobiRotation<double> rotation;
-    rotation.makeGivens(R(k, k), row[k]);
-    const Eigen::RowVectorXd upper = R.row(k);
-    R.row(k) = rotation.c() * upper - rotation.s() * row;
-    row = rotation.s() * upper + rotation.c() * row;
-  }
+GaussianPrior::GaussianPrior(std::size_t n, std::vector<Prior> independent,
+                             std::vector<CorrelatedPrior> fields)
+    : n_(n), independent_(std::move(independent)), fields_(std::move(fields)) {
+  RECOIL_ASSERT(num_rows() <= n_);
 }
 
-} // namespace
+std::size_t GaussianPrior::num_rows() const {
+  std::size_t count = independent_.size();
+  for (const CorrelatedPrior& one : fields_) count += one.field.size();
+  return count;
+}
 
-std::vector<double> prior_residuals(std::span<const double> z, std::span<const Prior> priors) {
+std::vector<double> GaussianPrior::residuals(std::span<const double> z) const {
+  std::vector<double> away(z.begin(), z.end());
+  for (const Prior& one : independent_) away[one.parameter] -= one.mean;
+  for (const CorrelatedPrior& one : fields_)
+    for (std::size_t i = 0; i < one.field.size(); ++i) away[one.first + i] -= one.mean;
+  return whiten(away);
+}
+
+std::vector<double> GaussianPrior::whiten(std::span<const double> d) const {
   std::vector<double> rows;
-  for (const Prior& prior : priors) rows.push_back((z[prior.parameter] - prior.mean) / prior.deviation);
+  for (const Prior& one : independent_) rows.push_back(d[one.parameter] / one.deviation);
+  for (const CorrelatedPrior& one : fields_)
+    std::ranges::copy(one.field.whiten(d.subspan(one.first, one.field.size())), std::back_inserter(rows));
   return rows;
 }
 
-Eigen::MatrixXd append_priors(Eigen::MatrixXd R, std::span<const Prior> priors) {
-  for (const Prior& prior : priors) {
-    const auto column = static_cast<Eigen::Index>(prior.parameter);
-    append_row(R, Eigen::RowVectorXd::Unit(R.cols(), column) / prior.deviation);
+std::vector<double> GaussianPrior::whiten_transposed(std::span<const double> y) const {
+  std::vector<double> z(n_, 0.0);
+  std::size_t row = 0;
+  for (const Prior& one : independent_) z[one.parameter] = y[row++] / one.deviation;
+  for (const CorrelatedPrior& one : fields_) {
+    std::ranges::copy(one.field.whiten_transposed(y.subspan(row, one.field.size())), z.begin() + one.first);
+    row += one.field.size();
   }
-  R.triangularView<Eigen::StrictlyLower>().setZero();
-  return R;
+  return z;
+}
+
+std::vector<double> GaussianPrior::colour(std::span<const double> y) const {
+  RECOIL_ASSERT(is_proper());
+  std::vector<double> z(n_, 0.0);
+  std::size_t row = 0;
+  for (const Prior& one : independent_) z[one.parameter] = y[row++] * one.deviation;
+  for (const CorrelatedPrior& one : fields_) {
+    std::ranges::copy(one.field.colour(y.subspan(row, one.field.size())), z.begin() + one.first);
+    row += one.field.size();
+  }
+  return z;
+}
+
+std::vector<double> GaussianPrior::colour_transposed(std::span<const double> z) const {
+  RECOIL_ASSERT(is_proper());
+  std::vector<double> rows;
+  for (const Prior& one : independent_) rows.push_back(z[one.parameter] * one.deviation);
+  for (const CorrelatedPrior& one : fields_)
+    std::ranges::copy(one.field.colour_transposed(z.subspan(one.first, one.field.size())),
+                      std::back_inserter(rows));
+  return rows;
+}
+
+std::vector<double> GaussianPrior::precondition(std::span<const double> r) const {
+  std::vector<double> z(r.begin(), r.end());
+  for (const Prior& one : independent_) z[one.parameter] *= one.deviation * one.deviation;
+  for (const CorrelatedPrior& one : fields_) {
+    const auto part = r.subspan(one.first, one.field.size());
+    std::ranges::copy(one.field.colour(one.field.colour_transposed(part)), z.begin() + one.first);
+  }
+  return z;
+}
+
+std::vector<double> GaussianPrior::variances() const {
+  RECOIL_ASSERT(is_proper());
+  std::vector<double> result(n_);
+  for (const Prior& one : independent_) result[one.parameter] = one.deviation * one.deviation;
+  for (const CorrelatedPrior& one : fields_)
+    std::fill_n(result.begin() + one.first, one.field.size(), std::pow(one.field.deviation(), 2));
+  return result;
 }
 
 } // namespace recoil::inverse

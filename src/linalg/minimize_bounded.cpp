@@ -182,6 +182,17 @@ public:
   Mat matrix() const { return matrix_.get(); }
   bool is_dense() const { return function_.hessian != nullptr; }
 
+  /// Of conjugate gradients: the function's, if it has one.
+  void set_up_preconditioner(PC pc) {
+    if (!function_.preconditioner) {
+      RECOIL_PETSC(PCSetType(pc, is_dense() ? PCJACOBI : PCNONE));
+      return;
+    }
+    RECOIL_PETSC(PCSetType(pc, PCSHELL));
+    RECOIL_PETSC(PCShellSetContext(pc, this));
+    RECOIL_PETSC(PCShellSetApply(pc, &precondition_shell));
+  }
+
   /// Makes `model`, a HessianModel, that at x.
   static PetscErrorCode evaluate(Tao, Vec x, Mat, Mat, void* model) {
     auto& self = *static_cast<HessianModel*>(model);
@@ -194,6 +205,18 @@ private:
     if (const PetscErrorCode code = MatShellGetContext(shell, &self)) return code;
     return self->guard_.run([&] {
       map_entries(d, result, [&](auto entries, auto product) { self->multiply(entries, product); });
+    });
+  }
+
+  /// z = P r / scale.
+  static PetscErrorCode precondition_shell(PC pc, Vec r, Vec z) {
+    HessianModel* self = nullptr;
+    if (const PetscErrorCode code = PCShellGetContext(pc, static_cast<void*>(&self))) return code;
+    return self->guard_.run([&] {
+      map_entries(r, z, [&](auto entries, auto result) {
+        self->function_.preconditioner(entries, result);
+        for (double& entry : result) entry /= self->scale_;
+      });
     });
   }
 
@@ -302,7 +325,7 @@ void set_up_trust_region(Tao tao, HessianModel& model) {
   PC pc = nullptr;
   RECOIL_PETSC(TaoGetKSP(tao, &ksp));
   RECOIL_PETSC(KSPGetPC(ksp, &pc));
-  RECOIL_PETSC(PCSetType(pc, model.is_dense() ? PCJACOBI : PCNONE));
+  model.set_up_preconditioner(pc);
   // Rounding makes conjugate gradients take more products than there are variables.
   RECOIL_PETSC(KSPSetTolerances(ksp, model.is_dense() ? 1e-12 : 1e-2, 0, PETSC_DEFAULT, 1000));
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <petsc/private/petscimpl.h>
+#include <slepcsys.h>
 
 #include "linalg/library_settings.hpp"
 
@@ -34,11 +35,13 @@ PetscSession::PetscSession(int* argc, char*** argv) {
   // Taking PETSc's handlers back afterwards would reset those of the program too.
   RECOIL_PETSC(PetscOptionsSetValue(nullptr, "-no_signal_handler", "1"));
   RECOIL_PETSC(PetscInitialize(argc, argv, nullptr, nullptr));
+  RECOIL_PETSC(SlepcInitializeNoArguments());
   RECOIL_PETSC(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
 }
 
 PetscSession::~PetscSession() {
   PetscPopErrorHandler();
+  SlepcFinalize();
   PetscFinalize();
 }
 

@@ -57,8 +57,16 @@ public:
     return product;
   }
 
+  bool has_preconditioner() const override { return is_preconditioned; }
+  std::vector<double> precondition(std::span<const double> r) const override {
+    std::vector<double> z(r.begin(), r.end());
+    for (std::size_t i = 0; i < z.size(); ++i) z[i] *= unit_[i] * unit_[i] / (2 * (i + 1.0));
+    return z;
+  }
+
   int values = 0, fails_at = -1, products = 0, fails_at_product = -1;
   HessianForm form = HessianForm::none;
+  bool is_preconditioned = false;
 
 private:
   double distance(std::span<const double> x, std::size_t i) const { return x[i] / unit_[i] - i - 1; }
@@ -141,6 +149,29 @@ TEST_F(Optimize, TakesGaussNewtonStepsOnEveryRank) {
     EXPECT_LE(iterations, 4);
     EXPECT_EQ(paraboloid.products > 0, form == HessianForm::products);
   }
+}
+
+/// With the inverse of the Hessian one conjugate gradient step is the solution.
+TEST_F(Optimize, PreconditionsConjugateGradients) {
+  DesignVariables free{std::vector<double>(20, 0.0),
+                       std::vector<double>(20, -infinity),
+                       std::vector<double>(20, infinity),
+                       {}};
+  for (int i = 0; i < 20; ++i) free.unit.push_back(std::exp2(i % 5 - 2));
+  std::vector<int> products;
+  for (const bool is_preconditioned : {false, true}) {
+    Paraboloid paraboloid(comm_, free.unit);
+    paraboloid.form = HessianForm::products;
+    paraboloid.is_preconditioned = is_preconditioned;
+    free.start.assign(20, 0.0);
+    for (int i = 0; i < 20; ++i) free.start[i] = (i - 0.5) * free.unit[i];
+    const auto found = optimize(comm_, paraboloid, free, DescentMethod::gauss_newton, {},
+                                [](const Iterate&) { return std::string(); });
+    for (int i = 0; i < 20; ++i) EXPECT_NEAR(found.x[i] / free.unit[i], i + 1, 1e-5);
+    products.push_back(paraboloid.products);
+  }
+  EXPECT_EQ(products[1], 1);
+  EXPECT_GT(products[0], 5);
 }
 
 TEST_F(Optimize, MakesErrorsOfTheModelThoseOfEveryRank) {

@@ -32,6 +32,10 @@ public:
   virtual std::vector<double> hessian(std::span<const double> x);
   /// H d. @pre as for hessian(), where hessian_form() is `products`.
   virtual std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d);
+  /// An approximate inverse of H, symmetric and positive definite, P r; empty where there is none. Not
+  /// collective. @pre the variables have no bounds where there is one.
+  virtual std::vector<double> precondition(std::span<const double> /*r*/) const { return {}; }
+  virtual bool has_preconditioner() const { return false; }
 };
 
 /// The variables of an optimisation. An optimiser sees x / unit.

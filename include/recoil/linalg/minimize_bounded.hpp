@@ -20,6 +20,9 @@ struct BoundedFunction {
   std::function<std::vector<double>(std::span<const double> x)> hessian = nullptr;
   std::function<void(std::span<const double> x, std::span<const double> d, std::span<double> product)>
       hessian_product = nullptr;
+  /// With products: an approximate inverse of H, symmetric and positive definite, z = P r. @pre there are no
+  /// bounds.
+  std::function<void(std::span<const double> r, std::span<double> z)> preconditioner = nullptr;
 };
 
 /// Where a minimisation stands.
@@ -55,7 +58,8 @@ struct BoundedMinimum {
 /// alone until a step is accepted. The first step is that of the whole model. With the
 /// matrix, lengths in the trust region are sqrt(d.diag(H) d) (Marquardt), so that the units of the variables
 /// do not matter, and the model is minimised exactly: convergence is quadratic where f falls to zero. With
-/// products they are |d|, and a gradient of 1 % ends the conjugate gradients
+/// products they are |d|, with a preconditioner P sqrt(d.P^-1 d), and a gradient of 1 % ends the conjugate
+/// gradients
 /// ("-recoil_opt_tao_bnk_ksp_rtol").
 ///
 /// @param stop is shown the start and every iterate after it; says why to end there, or nothing.

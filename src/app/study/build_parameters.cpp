@@ -113,9 +113,23 @@ StartFile start_file_of(const Item& item, const std::string& parameter) {
   return start;
 }
 
+double correlation_length_of(const Item& prior, const ParameterKind& quantity,
+                             const ParameterSpec& parameter) {
+  const Item item = prior["correlation_length"];
+  if (parameter.per != Per::element || quantity.components != Components::one)
+    item.fail(
+        "is that of a field with one number per element; give a number `per` \"element\", or leave it out");
+  if (parameter.bounds && parameter.scale.form != &parameters::Scaling::logit)
+    item.fail("a correlated field is found without bounds; take the scale \"log\" to keep it positive, or "
+              "\"logit\" to keep it between the bounds");
+  return item.number();
+}
+
 PriorSpec prior_of(const Item& item, const ParameterKind& quantity, const ParameterSpec& parameter) {
   using parameters::Scaling;
-  PriorSpec prior{numbers_of(item["mean"]), numbers_of(item["sd"])};
+  PriorSpec prior{numbers_of(item["mean"]), numbers_of(item["sd"]), {}};
+  if (item.has("correlation_length"))
+    prior.correlation_length = correlation_length_of(item, quantity, parameter);
   const bool shape = quantity.components == Components::basis;
   for (const char* key : {"mean", "sd"})
     if (const std::size_t count = numbers_of(item[key]).size(); count > 1) {

@@ -70,6 +70,7 @@ void DesignSpace::add_block(int parameter) {
     block.components = field.components;
     block.is_replicated = field.is_replicated;
     block.num_rows = field.num_rows;
+    if (block.ids.empty()) block.mesh = field.mesh;
     for (std::size_t slot = 0; slot < field.ids.size(); ++slot) {
       if (slot_in_block(block, field, slot) < block.ids.size()) continue;
       block.ids.push_back(field.names.empty() ? field.ids[slot] : std::ssize(block.ids));
@@ -147,16 +148,22 @@ inverse::DesignVariables DesignSpace::variables() const {
   return variables;
 }
 
-std::vector<inverse::Prior> DesignSpace::priors() const {
+inverse::GaussianPrior DesignSpace::prior() const {
   std::vector<inverse::Prior> priors;
+  std::vector<inverse::CorrelatedPrior> fields;
   for (const Block& block : blocks_) {
     const ParameterSpec& spec = study_.parameters[block.parameter];
+    if (spec.prior && spec.prior->correlation_length) {
+      const PriorSpec::Normal normal = spec.prior->of_variable(spec.scale, 0);
+      fields.push_back({block.first, normal.mean, {block.mesh, *spec.prior->correlation_length, normal.sd}});
+      continue;
+    }
     for (std::size_t i = 0; spec.prior && i < block.size(); ++i) {
       const PriorSpec::Normal normal = spec.prior->of_variable(spec.scale, i % block.components);
       priors.push_back({block.first + i, normal.mean, normal.sd});
     }
   }
-  return priors;
+  return {num_variables(), std::move(priors), std::move(fields)};
 }
 
 std::vector<double> DesignSpace::between_bounds(std::span<const double> shares) const {

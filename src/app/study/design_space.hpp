@@ -20,9 +20,10 @@ struct FieldSlots {
   std::vector<GlobalIndex> ids; ///< per slot: 0, 1, .. or input ids of cells or vertices, ascending
   /// Bodies or obstacles, each with equally many slots in a row; empty where there is no value per body.
   std::vector<std::string> names;
-  GlobalIndex num_rows = 0;  ///< elements or vertices of all bodies
-  std::vector<double> start; ///< values to start from
-  std::vector<double> sizes; ///< what relative changes of values are relative to
+  GlobalIndex num_rows = 0;       ///< elements or vertices of all bodies
+  std::vector<double> start;      ///< values to start from
+  std::vector<double> sizes;      ///< what relative changes of values are relative to
+  inverse::ElementMesh mesh = {}; ///< of the slots, in their order, where the prior is correlated
 
   std::size_t slots_per_name() const { return ids.size() / names.size(); }
 };
@@ -44,7 +45,8 @@ public:
     std::vector<GlobalIndex> ids;   ///< as FieldSlots
     std::vector<std::string> names; ///< as FieldSlots
     GlobalIndex num_rows = 0;
-    std::size_t first = 0; ///< number of its first value
+    std::size_t first = 0;          ///< number of its first value
+    inverse::ElementMesh mesh = {}; ///< as FieldSlots
 
     std::size_t size() const { return ids.size() * components; }
   };
@@ -65,7 +67,7 @@ public:
 
   inverse::DesignVariables variables() const;
   /// What is known of the variables beforehand.
-  std::vector<inverse::Prior> priors() const;
+  inverse::GaussianPrior prior() const;
   /// The variables that divide the ranges between the bounds as `shares` in (0, 1) say. @throws InputError
   /// where a parameter has no bounds.
   std::vector<double> between_bounds(std::span<const double> shares) const;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/study/element_mesh.hpp"
 #include "app/study/scene_draft.hpp"
 #include "app/study/written_values.hpp"
 #include "recoil/app/simulation/conventions.hpp"
@@ -178,6 +179,8 @@ FieldSlots ExperimentOnMesh<dim>::slots(std::size_t k) const {
     slots.num_rows = cells ? mesh.num_cells_global : mesh.num_vertices_global;
     slots.ids = comm_.all_gather_parts(std::span(field.slot_ids).first(count));
     std::ranges::sort(slots.ids);
+    if (field.spec->prior && field.spec->prior->correlation_length)
+      slots.mesh = gather_element_mesh(mesh, slots.ids);
   }
   slots.start.assign(slots.ids.size() * width, 0.0);
   slots.sizes = slots.start;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "app/study/field_posterior.hpp"
 #include "app/study/fit_report.hpp"
 #include "app/study/work_on_study.hpp"
 #include "recoil/base/log.hpp"
@@ -17,17 +18,19 @@ namespace recoil::app {
 namespace {
 
 const StudyCommand optimize_command{
-    "optimize", "fit.json", {"fit.h5", "history.csv", "evaluations", "scenes"}};
+    "optimize", "fit.json", {"fit.h5", "history.csv", "evaluations", "scenes", "posterior.h5"}};
 
-/// Gauss-Newton where the objective is a sum of squares of few variables. @throws InputError.
+/// Gauss-Newton where the objective is a sum of squares of few variables, or has a prior of fields. @throws
+/// InputError.
 linalg::DescentMethod choose_method(const OptimizerSpec& spec, const StudyObjective& objective) {
   using enum OptimizationMethod;
   const std::string& why_not = objective.why_not_least_squares();
-  const bool few = objective.space().num_variables() <= StudyObjective::most_factored;
+  const bool has_cheap_model =
+      objective.space().num_variables() <= StudyObjective::most_factored || objective.has_preconditioner();
   if (spec.method == gauss_newton && !why_not.empty())
     throw InputError(spec.where_method, "gauss_newton needs a sum of squares: " + why_not +
                                             "; take \"quasi_newton\" or \"auto\"");
-  if (spec.method == gauss_newton || (spec.method == automatic && why_not.empty() && few))
+  if (spec.method == gauss_newton || (spec.method == automatic && why_not.empty() && has_cheap_model))
     return linalg::DescentMethod::gauss_newton;
   return spec.method == conjugate_gradients ? linalg::DescentMethod::conjugate_gradients
                                             : linalg::DescentMethod::quasi_newton;
@@ -65,6 +68,10 @@ struct Descent {
 
 /// Steps below this share of the standard deviations change nothing that the data could tell.
 constexpr double negligible_step = 1e-2;
+
+/// Where an iteration of Gauss-Newton takes less from a chi^2, its step was a tenth of a standard deviation
+/// and the next one is shorter by far.
+constexpr double negligible_decrease = 1e-2;
 
 /// The optimisation of a study, from its folder to its result.
 class Fit {
@@ -132,7 +139,8 @@ private:
     descent.initial_objective = at_start;
     inverse::StopRules rules{spec.max_iterations, spec.gradient_tolerance, spec.step_tolerance,
                              spec.objective_tolerance};
-    if (spec.stop_at_noise && objective_.is_chi_squared() &&
+    // With a prior of fields what remains at the minimum is noise, and not all of it: it is gone to.
+    if (spec.stop_at_noise && objective_.is_chi_squared() && !objective_.prior().has_fields() &&
         objective_.hessian_form() != inverse::HessianForm::matrix)
       rules.data_count = objective_.num_data();
     linalg::BoundedMinimum found = minimize(variables, method_, rules);
@@ -160,6 +168,7 @@ private:
     at.iteration += first_iteration_;
     Descent& descent = descents_.back();
     descent.x.assign(at.x.begin(), at.x.end());
+    const double decrease = descent.objective - at.value;
     descent.objective = at.value;
     descent.values = objective_.values();
     descent.iterations = at.iteration;
@@ -173,10 +182,17 @@ private:
     });
     interrupts_.stop_if_pending();
     if (budget && left < 0) return fmt::format("the time budget of {:g} s is used up", *budget);
+    if (is_chi_squared_of_fields() && at.iteration > 0 && decrease <= negligible_decrease)
+      return fmt::format("the last step has made chi^2 smaller by less than {:g}", negligible_decrease);
     return is_at_noise(at.x) ? fmt::format("the next step is less than {:g} standard deviations of the "
                                            "parameters",
                                            negligible_step)
                              : "";
+  }
+
+  bool is_chi_squared_of_fields() const {
+    return study_.optimizer.stop_at_noise && objective_.is_chi_squared() && objective_.prior().has_fields() &&
+           objective_.hessian_form() == inverse::HessianForm::products;
   }
 
   /// The component of the residuals that a Gauss-Newton step takes away is that step in deviations.
@@ -188,16 +204,18 @@ private:
     return objective_.factor(x).col(n).head(n).norm() <= negligible_step;
   }
 
-  /// Those of a sum of squares of few variables.
+  /// Those of a sum of squares: of few variables by its factor, of fields by their posterior.
   void add_statistics(const Descent& fit, Json& json) {
-    const DesignSpace& space = objective_.space();
-    if (!study_.uncertainty.intervals || !objective_.why_not_least_squares().empty() ||
-        space.num_variables() > StudyObjective::most_factored)
-      return;
-    const FittedDesign design{fit.x, objective_.factor(fit.x), fit.objective, objective_.num_data(),
-                              objective_.is_chi_squared()};
+    if (!study_.uncertainty.intervals || !objective_.why_not_least_squares().empty()) return;
     try {
-      add_uncertainty(study_, space, design, json);
+      if (objective_.space().num_variables() <= StudyObjective::most_factored)
+        add_uncertainty(study_, objective_.space(),
+                        {fit.x, objective_.factor(fit.x), fit.objective, objective_.num_data(),
+                         objective_.is_chi_squared()},
+                        json);
+      else if (objective_.prior().has_fields())
+        json["posterior"] =
+            write_field_posterior(comm_, study_, objective_, fit.x, fit.objective, folder_.root());
     } catch (const InputError& error) {
       log_warning(std::string("no intervals: ") + error.what());
     }

@@ -231,6 +231,13 @@ std::span<const Key> parameter_keys() {
           "Standard deviation. It is that of q; what the optimiser sees of q is normally distributed around "
           "that of `mean`, with `sd` carried over to first order: where the scale is `log`, ln q around ln "
           "mean with sd / mean."),
+      {.pattern = "/parameters/*/prior/correlation_length",
+       .types = number,
+       .implied = "none",
+       .range = positive,
+       .unit = "m",
+       .doc = "Of values per element: the distance at which the correlation between two of them has fallen "
+              "to 0.14; see [below](#correlated-fields). Without, they are independent."},
       {.pattern = "/parameters/*/bounds",
        .types = list,
        .items = number,

@@ -1,6 +1,7 @@
 #include "app/study/study_objective.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <tuple>
 
@@ -34,6 +35,9 @@ void share(const parallel::Communicator& world, ExperimentSlots& slots, int root
     world.broadcast(field.ids, root);
     world.broadcast(field.start, root);
     world.broadcast(field.sizes, root);
+    share(world, field.mesh.dim, root);
+    world.broadcast(field.mesh.vertices, root);
+    world.broadcast(field.mesh.cells, root);
   }
 }
 
@@ -58,7 +62,10 @@ StudyObjective::StudyObjective(const Study& study, const StudyFolder& folder, co
     if (not_squares_.empty()) not_squares_ = kinds_[e].why_not_least_squares;
   }
   space_ = std::make_unique<DesignSpace>(study, std::move(slots));
-  priors_ = space_->priors();
+  prior_ = space_->prior();
+  const inverse::DesignVariables variables = space_->variables();
+  has_bounds_ = !std::ranges::all_of(variables.lower, [](double bound) { return std::isinf(bound); }) ||
+                !std::ranges::all_of(variables.upper, [](double bound) { return std::isinf(bound); });
 }
 
 void StudyObjective::freeze_stiffness() {
@@ -162,12 +169,12 @@ double StudyObjective::value(std::span<const double> x) {
     sum += value.failure.empty() ? value.objective : std::numeric_limits<double>::infinity();
   }
   ++totals_.evaluations;
-  for (const double r : inverse::prior_residuals(x, priors_)) sum += r * r;
+  for (const double r : prior_.residuals(x)) sum += r * r;
   return sum;
 }
 
 GlobalIndex StudyObjective::num_data() const {
-  GlobalIndex sum = std::ssize(priors_);
+  GlobalIndex sum = prior_.num_rows();
   for (std::size_t e = 0; e < kinds_.size(); ++e) sum += dropped_[e] == 0 ? kinds_[e].num_data : 0;
   return sum;
 }
@@ -214,16 +221,20 @@ const Eigen::MatrixXd& StudyObjective::factor(std::span<const double> x) {
       "Jacobian", [&](HostedExperiment& one) { return one.factorise(*space_, x); }, x);
   const Eigen::Index width = space_->num_variables() + 1;
   const Eigen::Index of_data = width * std::ssize(results);
-  Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(of_data + std::ssize(priors_), width);
+  Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(of_data + prior_.num_rows(), width);
   for (Eigen::Index e = 0; e < std::ssize(results); ++e)
     if (dropped_[e] == 0)
       rows.middleRows(e * width, width) =
           Eigen::Map<const Eigen::MatrixXd>(results[e].columns.data(), width, width);
-  const std::vector<double> beyond = inverse::prior_residuals(x, priors_);
-  for (std::size_t k = 0; k < priors_.size(); ++k) {
-    rows(of_data + k, priors_[k].parameter) = 1 / priors_[k].deviation;
-    rows(of_data + k, width - 1) = beyond[k];
+  const auto put_prior = [&](Eigen::Index column, const std::vector<double>& entries) {
+    rows.col(column).tail(std::ssize(entries)) =
+        Eigen::Map<const Eigen::VectorXd>(entries.data(), std::ssize(entries));
+  };
+  for (Eigen::Index i = 0; i + 1 < width; ++i) {
+    const Eigen::VectorXd unit = Eigen::VectorXd::Unit(width - 1, i);
+    put_prior(i, prior_.whiten(std::span(unit.data(), unit.size())));
   }
+  put_prior(width - 1, prior_.residuals(x));
   factor_ = Eigen::MatrixXd(rows.householderQr().matrixQR().topRows(width).triangularView<Eigen::Upper>());
   factor_at_.assign(x.begin(), x.end());
   return factor_;
@@ -241,17 +252,27 @@ std::vector<double> StudyObjective::hessian(std::span<const double> x) {
   return {H.data(), H.data() + H.size()};
 }
 
-std::vector<double> StudyObjective::hessian_product(std::span<const double> x, std::span<const double> d) {
+std::vector<double> StudyObjective::data_product(std::span<const double> x, std::span<const double> d) {
   const std::vector<double> values = space_->values(x), change = space_->change_of_values(x, d);
   std::vector<double> by_values(space_->num_values(), 0.0);
   for (const auto& product : differentiate<ExperimentProduct>(
            "product with the Hessian",
            [&](HostedExperiment& one) { return one.multiply(*space_, values, change); }, x, d))
-    for (std::size_t i = 0; i < by_values.size(); ++i) by_values[i] += 2 * product.by_values[i];
-  std::vector<double> result = space_->gradient(x, by_values);
-  for (const inverse::Prior& prior : priors_)
-    result[prior.parameter] += 2 * d[prior.parameter] / (prior.deviation * prior.deviation);
+    for (std::size_t i = 0; i < by_values.size(); ++i) by_values[i] += product.by_values[i];
+  return space_->gradient(x, by_values);
+}
+
+std::vector<double> StudyObjective::hessian_product(std::span<const double> x, std::span<const double> d) {
+  std::vector<double> result = data_product(x, d);
+  const std::vector<double> of_prior = prior_.whiten_transposed(prior_.whiten(d));
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = 2 * (result[i] + of_prior[i]);
   return result;
+}
+
+std::vector<double> StudyObjective::precondition(std::span<const double> r) const {
+  std::vector<double> z = prior_.precondition(r);
+  for (double& entry : z) entry /= 2;
+  return z;
 }
 
 std::vector<double> StudyObjective::gradient(std::span<const double> x) {
@@ -266,9 +287,8 @@ std::vector<double> StudyObjective::gradient(std::span<const double> x) {
            "gradient", [&](HostedExperiment& one) { return one.sweep(*space_, values); }, x))
     for (std::size_t i = 0; i < by_values.size(); ++i) by_values[i] += gradient.by_values[i];
   std::vector<double> result = space_->gradient(x, by_values);
-  const std::vector<double> beyond = inverse::prior_residuals(x, priors_);
-  for (std::size_t k = 0; k < priors_.size(); ++k)
-    result[priors_[k].parameter] += 2 * beyond[k] / priors_[k].deviation;
+  const std::vector<double> of_prior = prior_.whiten_transposed(prior_.residuals(x));
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] += 2 * of_prior[i];
   return result;
 }
 

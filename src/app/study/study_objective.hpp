@@ -50,6 +50,14 @@ public:
   inverse::HessianForm hessian_form() const override;
   std::vector<double> hessian(std::span<const double> x) override;
   std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d) override;
+  /// J'J d, J = dr/dx of the data without what is known beforehand.
+  std::vector<double> data_product(std::span<const double> x, std::span<const double> d);
+  /// By the prior of fields, which leaves conjugate gradients about as many steps as there are numbers that
+  /// the data determine.
+  bool has_preconditioner() const override { return prior_.has_fields() && !has_bounds_; }
+  std::vector<double> precondition(std::span<const double> r) const override;
+  /// What is known of the variables beforehand.
+  const inverse::GaussianPrior& prior() const { return prior_; }
   /// The upper triangular factor of [dr/dx r] over all experiments, (n + 1) x (n + 1).
   const Eigen::MatrixXd& factor(std::span<const double> x);
   /// How many data the sum of squares has.
@@ -104,7 +112,8 @@ private:
   Eigen::MatrixXd factor_;
   std::vector<double> factor_at_; ///< the design of factor_
   std::vector<char> dropped_;     ///< by experiment
-  std::vector<inverse::Prior> priors_;
+  inverse::GaussianPrior prior_;
+  bool has_bounds_ = false;
   Totals totals_;
 };
 

@@ -80,7 +80,8 @@ struct PriorSpec {
   struct Normal {
     double mean, sd;
   };
-  std::vector<double> mean, sd; ///< of the physical value
+  std::vector<double> mean, sd;             ///< of the physical value
+  std::optional<double> correlation_length; ///< of values per element [m]; empty: they are independent
 
   /// That of what the optimiser sees of a component: around the variable of `mean`, with `sd` carried over to
   /// first order, sd / (dq/dx). So it is sd / mean where the scale is log.
