@@ -109,13 +109,19 @@ LinearResult LinearSolver::solve_stationary(const Vector& b, Vector& x, double r
     direct = own.fallback.get();
     direct->rebuild(*own.matrix, own.near_null_space, own.stiff);
     result = direct->solve(b, x, relative_tolerance, max_iterations);
-    if (result.outcome != LinearOutcome::indefinite) return result;
   }
+  // Near folds conjugate gradients lose positive curvature to rounding, although the factor is definite.
+  if (result.outcome != LinearOutcome::indefinite) return result;
   return direct->solve_indefinite(b, x, relative_tolerance);
 }
 
 LinearResult LinearSolver::solve_indefinite(const Vector& b, Vector& x, double relative_tolerance) {
-  return implementation_->solver->solve_indefinite(b, x, relative_tolerance);
+  if (implementation_->solver->has_indefinite_factor())
+    return implementation_->solver->solve_indefinite(b, x, relative_tolerance);
+  x.fill(0);
+  LinearResult result;
+  result.outcome = LinearOutcome::indefinite;
+  return result;
 }
 
 std::string LinearSolver::description() const {

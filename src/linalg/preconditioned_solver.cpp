@@ -260,10 +260,10 @@ LinearResult PreconditionedSolver::solve(const Vector& b, Vector& x, double rela
 }
 
 LinearResult PreconditionedSolver::solve_indefinite(const Vector& b, Vector& x, double relative_tolerance) {
+  RECOIL_ASSERT(method_ == LinearMethod::direct);
   LinearResult result;
   result.outcome = LinearOutcome::indefinite;
   x.fill(0);
-  if (method_ != LinearMethod::direct || set_up_outcome_ != LinearOutcome::indefinite) return result;
   const PetscErrorCode code =
       agree(*layout().comm, run_indefinite(b.get(), x.get(), relative_tolerance, result));
   if (code != 0) {

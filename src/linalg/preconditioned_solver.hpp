@@ -33,8 +33,12 @@ public:
   void refresh(const StencilMatrix* stiff, Renewal what);
   /// One solve with what has been prepared. Collective.
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
-  /// Where the last set-up of the direct method has found A to be indefinite: by GMRES on a sparse LDL'
-  /// factorisation, which without pivoting is inexact near singular leading blocks. Collective.
+  /// Whether the last set-up of the direct method has found A to be indefinite.
+  bool has_indefinite_factor() const {
+    return method_ == LinearMethod::direct && set_up_outcome_ == LinearOutcome::indefinite;
+  }
+  /// By GMRES on a sparse LDL' factorisation, which without pivoting is inexact near singular leading blocks.
+  /// @pre the method is direct. Collective.
   LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance);
 
 protected:
