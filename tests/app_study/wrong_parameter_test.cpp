@@ -108,7 +108,7 @@ const WrongStudy inputs[] = {
     wrong("negative_modulus", R"({"name": "E", "quantity": "young_modulus", "initial": -1})",
           {"(/parameters/0/initial)", "young_modulus must be > 0", "is -1"}),
     wrong("incompressible", R"({"name": "nu", "quantity": "poisson_ratio", "initial": 0.5})",
-          {"(/parameters/0/initial)", "between -1.0 and 0.5 (both excluded)", "is 0.5"}),
+          {"(/parameters/0/initial)", "between -1 and 0.5 (both excluded)", "is 0.5"}),
     wrong("scalar_of_three", R"({"name": "E", "quantity": "young_modulus", "initial": [1, 2, 3]})",
           {"(/parameters/0/initial)", "one component", "here are 3"}),
     wrong("vector_of_one", R"({"name": "v", "quantity": "initial_velocity", "initial": 1})",

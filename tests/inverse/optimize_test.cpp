@@ -158,6 +158,8 @@ TEST_F(Optimize, PreconditionsConjugateGradients) {
                        std::vector<double>(20, infinity),
                        {}};
   for (int i = 0; i < 20; ++i) free.unit.push_back(std::exp2(i % 5 - 2));
+  StopRules rules;
+  rules.gradient_tolerance = 1e-8;
   std::vector<int> products;
   for (const bool is_preconditioned : {false, true}) {
     Paraboloid paraboloid(comm_, free.unit);
@@ -165,7 +167,7 @@ TEST_F(Optimize, PreconditionsConjugateGradients) {
     paraboloid.is_preconditioned = is_preconditioned;
     free.start.assign(20, 0.0);
     for (int i = 0; i < 20; ++i) free.start[i] = (i - 0.5) * free.unit[i];
-    const auto found = optimize(comm_, paraboloid, free, DescentMethod::gauss_newton, {},
+    const auto found = optimize(comm_, paraboloid, free, DescentMethod::gauss_newton, rules,
                                 [](const Iterate&) { return std::string(); });
     for (int i = 0; i < 20; ++i) EXPECT_NEAR(found.x[i] / free.unit[i], i + 1, 1e-5);
     products.push_back(paraboloid.products);

@@ -4,7 +4,7 @@
 #include <thread>
 
 #include <gtest/gtest.h>
-#include <petscsys.h>
+#include <slepcsys.h>
 
 namespace {
 
@@ -59,7 +59,7 @@ private:
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
-  if (PetscInitialize(&argc, &argv, nullptr, nullptr)) return 1;
+  if (SlepcInitialize(&argc, &argv, nullptr, nullptr)) return 1; // and PETSc
   // A communicator of its own keeps the agreement apart from whatever a failing test left unmatched.
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
@@ -78,6 +78,6 @@ int main(int argc, char** argv) {
   int failed_here = RUN_ALL_TESTS(), failed = 0;
   MPI_Allreduce(&failed_here, &failed, 1, MPI_INT, MPI_MAX, comm);
   MPI_Comm_free(&comm);
-  if (PetscFinalize()) return 1;
+  if (SlepcFinalize()) return 1;
   return failed;
 }
