@@ -25,14 +25,14 @@ std::string read_text(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// Empty where the lock has just gone. @throws FileError where it cannot be read.
+/// Empty where the lock has just gone, or another has come in its place. @throws FileError where it cannot be
+/// read.
 std::string read_lock(const std::filesystem::path& file) {
   try {
     return read_file(file);
   } catch (const FileError&) {
-    std::error_code error;
-    if (std::filesystem::exists(file, error) || error) throw;
-    return {};
+    if (::access(file.c_str(), R_OK) == 0 || errno == ENOENT) return {};
+    throw;
   }
 }
 
