@@ -5,8 +5,8 @@
 
 #include "checkpoint/toy.hpp"
 #include "io/limited_file_size.hpp"
-#include "io/temporary_folder.hpp"
 #include "recoil/base/error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace recoil::checkpoint {
 namespace {

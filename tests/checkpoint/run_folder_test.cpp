@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "io/temporary_folder.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/checkpoint/run_folder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace recoil::checkpoint {
 namespace {

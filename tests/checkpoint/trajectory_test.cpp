@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "checkpoint/toy.hpp"
-#include "io/temporary_folder.hpp"
 #include "recoil/base/error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace recoil::checkpoint {
 namespace {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "io/limited_file_size.hpp"
-#include "io/temporary_folder.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/hdf5_file.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace recoil::io {
 namespace {

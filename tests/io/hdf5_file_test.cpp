@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "io/distribution.hpp"
-#include "io/temporary_folder.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/block_layout.hpp"
 #include "recoil/io/hdf5_file.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace recoil::io {
 namespace {

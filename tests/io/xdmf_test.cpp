@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "io/temporary_folder.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/xdmf.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace recoil::io {
 namespace {
