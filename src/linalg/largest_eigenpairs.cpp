@@ -1,10 +1,10 @@
 #include "recoil/linalg/largest_eigenpairs.hpp"
 
 #include <algorithm>
-#include <exception>
 
 #include <slepceps.h>
 
+#include "linalg/solver_options.hpp"
 #include "recoil/linalg/petsc.hpp"
 
 namespace recoil::linalg {
@@ -20,31 +20,15 @@ struct Search {
   const std::function<void(std::span<const double>, std::span<double>)>& multiply;
   double threshold;
   bool has_reached_threshold = false;
-  std::exception_ptr thrown = nullptr;
+  CallbackGuard guard = {};
 
   double tolerance() const { return 1e-4 * threshold; }
 };
 
-/// What is thrown must not pass through SLEPc.
 PetscErrorCode multiply_for_search(Mat shell, Vec x, Vec y) {
   Search* search = nullptr;
   if (const PetscErrorCode code = MatShellGetContext(shell, static_cast<void*>(&search))) return code;
-  try {
-    const double* in = nullptr;
-    double* out = nullptr;
-    PetscInt size = 0;
-    RECOIL_PETSC(VecGetLocalSize(x, &size));
-    RECOIL_PETSC(VecGetArrayRead(x, &in));
-    RECOIL_PETSC(VecGetArrayWrite(y, &out));
-    const auto n = static_cast<std::size_t>(size);
-    search->multiply({in, n}, {out, n});
-    RECOIL_PETSC(VecRestoreArrayWrite(y, &out));
-    RECOIL_PETSC(VecRestoreArrayRead(x, &in));
-    return 0;
-  } catch (...) {
-    search->thrown = std::current_exception();
-    return PETSC_ERR_USER;
-  }
+  return search->guard.run([&] { map_entries(x, y, search->multiply); });
 }
 
 /// Asked for the largest eigenvalues that have not converged, one after the other. Of those below the
@@ -84,28 +68,20 @@ EpsHandle make_solver(Mat A, PetscInt n, PetscInt wanted, Search& search) {
   return eps;
 }
 
-std::vector<double> entries_of(Vec vector, std::size_t n) {
-  const double* entries = nullptr;
-  RECOIL_PETSC(VecGetArrayRead(vector, &entries));
-  std::vector<double> result(entries, entries + n);
-  RECOIL_PETSC(VecRestoreArrayRead(vector, &entries));
-  return result;
-}
-
 } // namespace
 
 Eigenpairs largest_eigenpairs(std::size_t n,
                               const std::function<void(std::span<const double>, std::span<double>)>& multiply,
                               double threshold, std::size_t most) {
   Search search{multiply, threshold};
-  const auto size = static_cast<PetscInt>(n), wanted = static_cast<PetscInt>(std::min(most, n));
+  const auto size = petsc_int(n), wanted = petsc_int(std::min(most, n));
   MatHandle A;
   RECOIL_PETSC(MatCreateShell(PETSC_COMM_SELF, size, size, size, size, &search, A.put()));
   RECOIL_PETSC(MatShellSetOperation(A.get(), MATOP_MULT, reinterpret_cast<void (*)()>(multiply_for_search)));
   RECOIL_PETSC(MatSetOption(A.get(), MAT_SYMMETRIC, PETSC_TRUE));
   const EpsHandle eps = make_solver(A.get(), size, wanted, search);
   const PetscErrorCode code = EPSSolve(eps.get());
-  if (search.thrown) std::rethrow_exception(search.thrown);
+  search.guard.rethrow();
   RECOIL_PETSC(code);
   PetscInt converged = 0;
   RECOIL_PETSC(EPSGetConverged(eps.get(), &converged));
@@ -117,7 +93,8 @@ Eigenpairs largest_eigenpairs(std::size_t n,
     RECOIL_PETSC(EPSGetEigenpair(eps.get(), k, &value, nullptr, vector.get(), nullptr));
     if (value < threshold) break;
     found.values.push_back(value);
-    found.vectors.push_back(entries_of(vector.get(), n));
+    with_entries(vector.get(),
+                 [&](auto entries) { found.vectors.emplace_back(entries.begin(), entries.end()); });
   }
   const bool are_all = search.has_reached_threshold || found.values.size() == n;
   found.is_complete = are_all && found.values.size() <= most;

@@ -133,25 +133,6 @@ private:
   std::string reason_;
 };
 
-template <class Act>
-void with_entries(Vec x, Act act) {
-  const double* entries = nullptr;
-  PetscInt size = 0;
-  RECOIL_PETSC(VecGetLocalSize(x, &size));
-  RECOIL_PETSC(VecGetArrayRead(x, &entries));
-  act(std::span<const double>(entries, size));
-  RECOIL_PETSC(VecRestoreArrayRead(x, &entries));
-}
-
-/// Has act(entries, result) write the entries of `result`.
-template <class Act>
-void map_entries(Vec x, Vec result, Act act) {
-  double* written = nullptr;
-  RECOIL_PETSC(VecGetArrayWrite(result, &written));
-  with_entries(x, [&](std::span<const double> entries) { act(entries, std::span(written, entries.size())); });
-  RECOIL_PETSC(VecRestoreArrayWrite(result, &written));
-}
-
 /// Relative to the diagonal: keeps a semidefinite model definite under rounding, and changes a step by far
 /// less than the model itself is wrong by.
 constexpr double diagonal_shift = 1e-12;

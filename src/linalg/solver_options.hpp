@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,26 @@ public:
 private:
   std::exception_ptr thrown_;
 };
+
+/// Shows act(entries) what this rank has of x.
+template <class Act>
+void with_entries(Vec x, Act act) {
+  const double* entries = nullptr;
+  PetscInt size = 0;
+  RECOIL_PETSC(VecGetLocalSize(x, &size));
+  RECOIL_PETSC(VecGetArrayRead(x, &entries));
+  act(std::span<const double>(entries, size));
+  RECOIL_PETSC(VecRestoreArrayRead(x, &entries));
+}
+
+/// Has act(entries, result) write the entries of `result`.
+template <class Act>
+void map_entries(Vec x, Vec result, Act act) {
+  double* written = nullptr;
+  RECOIL_PETSC(VecGetArrayWrite(result, &written));
+  with_entries(x, [&](std::span<const double> entries) { act(entries, std::span(written, entries.size())); });
+  RECOIL_PETSC(VecRestoreArrayWrite(result, &written));
+}
 
 /// How a solve has ended, and after how many iterations.
 inline std::pair<KSPConvergedReason, int> end_of(KSP ksp) {

@@ -118,7 +118,7 @@ double correlation_length_of(const Item& prior, const ParameterKind& quantity,
   const Item item = prior["correlation_length"];
   if (parameter.per != Per::element || quantity.components != Components::one)
     item.fail(
-        "is that of a field with one number per element; give a number `per` \"element\", or leave it out");
+        "needs a parameter with one number per element: give it `per` \"element\", or leave this key out");
   if (parameter.bounds && parameter.scale.form != &parameters::Scaling::logit)
     item.fail("a correlated field is found without bounds; take the scale \"log\" to keep it positive, or "
               "\"logit\" to keep it between the bounds");

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/study/parameters/parameter_kind.hpp"
-#include "recoil/base/atomic_file.hpp"
+#include "app/study/written_values.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/timer.hpp"
 #include "recoil/inverse/laplace_posterior.hpp"
@@ -57,7 +56,7 @@ arrays_of(const Study& study, const Block& block, std::span<const double> values
 /// The element mesh in the file, as XDMF refers to it.
 io::XdmfMesh write_mesh(io::Hdf5Writer& file, const std::string& group, const inverse::ElementMesh& mesh) {
   const int corners = mesh.dim + 1;
-  const auto count = static_cast<GlobalIndex>(mesh.size());
+  const GlobalIndex count = std::ssize(mesh.cells) / corners;
   file.write_rows<double>(group + "/vertices", mesh.vertices, mesh.dim);
   file.write_rows<GlobalIndex>(group + "/cells", mesh.cells, corners);
   const GlobalIndex num_vertices = std::ssize(mesh.vertices) / mesh.dim;
@@ -73,24 +72,25 @@ io::XdmfMesh write_mesh(io::Hdf5Writer& file, const std::string& group, const in
 void write_files(const parallel::Communicator& alone, const Study& study, const DesignSpace& space,
                  std::span<const double> x, const inverse::LaplacePosterior& posterior,
                  const std::filesystem::path& root) {
-  const std::filesystem::path path = root / posterior_file, aside = path.string() + ".part";
   const std::vector<double> values = space.values(x);
-  io::Hdf5Writer file(alone, aside);
-  for (const Block* block : correlated_blocks(space)) {
-    const ParameterSpec& spec = study.parameters[block->parameter];
-    io::XdmfMesh mesh = write_mesh(file, spec.name, block->mesh);
-    for (const auto& [name, numbers] : arrays_of(study, *block, values, posterior)) {
-      const std::string dataset = spec.name + "/" + name;
-      file.write_rows<double>(dataset, numbers, 1);
-      mesh.attributes.push_back({name, io::Centre::cell, {posterior_file, dataset, {std::ssize(numbers)}}});
+  std::vector<std::pair<std::string, io::XdmfMesh>> drawings;
+  write_arrays_aside(alone, root / posterior_file, [&](io::Hdf5Writer& file) {
+    for (const Block* block : correlated_blocks(space)) {
+      const ParameterSpec& spec = study.parameters[block->parameter];
+      io::XdmfMesh mesh = write_mesh(file, spec.name, block->mesh);
+      for (const auto& [name, numbers] : arrays_of(study, *block, values, posterior)) {
+        const std::string dataset = spec.name + "/" + name;
+        file.write_rows<double>(dataset, numbers, 1);
+        mesh.attributes.push_back({name, io::Centre::cell, {posterior_file, dataset, {std::ssize(numbers)}}});
+      }
+      file.write_rows<GlobalIndex>(spec.name + "/elements", block->ids, 1);
+      file.write_attribute(spec.name, "unit", unit_of(spec));
+      file.write_attribute(spec.name, "sd_of", spec.scale.form->name);
+      drawings.emplace_back(spec.name, std::move(mesh));
     }
-    file.write_rows<GlobalIndex>(spec.name + "/elements", block->ids, 1);
-    file.write_attribute(spec.name, "unit", spec.kind->unit != nullptr ? spec.kind->unit : "1");
-    file.write_attribute(spec.name, "sd_of", spec.scale.form->name);
-    const io::XdmfWriter drawing(root / ("posterior-" + spec.name + ".xdmf"), mesh, {{spec.name, 0, {}}});
-  }
-  file.close();
-  rename_durably(aside, path);
+  });
+  for (const auto& [name, mesh] : drawings)
+    const io::XdmfWriter drawing(root / ("posterior-" + name + ".xdmf"), mesh, {{name, 0, {}}});
 }
 
 } // namespace
@@ -110,7 +110,7 @@ Json write_field_posterior(const parallel::Communicator& world, const Study& stu
   });
   double of_prior = 0;
   for (const double r : objective.prior().residuals(x)) of_prior += r * r;
-  const auto num_data = objective.num_data() - static_cast<GlobalIndex>(objective.prior().num_rows());
+  const auto num_data = objective.num_data() - GlobalIndex(objective.prior().num_rows());
   return {{"file", posterior_file},
           {"data", num_data},
           {"chi_squared", squares - of_prior},
