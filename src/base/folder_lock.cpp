@@ -14,7 +14,6 @@
 
 #include "base/posix_file.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/base/read_file.hpp"
 
 namespace recoil {
 
@@ -25,15 +24,12 @@ std::string read_text(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// Empty where the lock has just gone, or another has come in its place. @throws FileError where it cannot be
-/// read.
+/// Empty where the lock has just gone. @throws FileError where it cannot be read.
 std::string read_lock(const std::filesystem::path& file) {
-  try {
-    return read_file(file);
-  } catch (const FileError&) {
-    if (::access(file.c_str(), R_OK) == 0 || errno == ENOENT) return {};
-    throw;
-  }
+  const posix::Descriptor lock = posix::open(file, O_RDONLY);
+  if (!lock.ok() && errno == ENOENT) return {};
+  if (!lock.ok()) posix::fail("open", file);
+  return posix::read_all(lock, file);
 }
 
 std::string first_line(const std::filesystem::path& path) {

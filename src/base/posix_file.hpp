@@ -36,6 +36,9 @@ Descriptor create_anew(const std::filesystem::path& path);
 /// Throws FileError "cannot `action` '`path`': `reason of errno`", with a hint where one helps.
 [[noreturn]] void fail(const char* action, const std::filesystem::path& path, int error = errno);
 
+/// What is left to read. @throws FileError naming `path`.
+std::string read_all(const Descriptor& file, const std::filesystem::path& path);
+
 /// Writes all of `text`. @throws FileError naming `path`.
 void write_all(const Descriptor& file, std::string_view text, const std::filesystem::path& path);
 

@@ -101,16 +101,18 @@ SparseMatrix assemble(const ElementMesh& mesh, const Elements& elements, double 
 struct FieldPrior::Operator {
   SparseMatrix K;
   Eigen::SimplicialLLT<SparseMatrix> factor;
-  VectorXd root; ///< of the volumes
-  VectorXd size; ///< S
+  VectorXd root_volumes;
+  VectorXd scale; ///< S
 
   Operator(const ElementMesh& mesh, double kappa, double deviation) {
     const Elements elements = measure(mesh);
-    root = elements.volumes.cwiseSqrt();
+    root_volumes = elements.volumes.cwiseSqrt();
     K = assemble(mesh, elements, kappa);
     factor.compute(K);
-    RECOIL_ASSERT(factor.info() == Eigen::Success);
-    size = deviation * pointwise_variances().cwiseSqrt().cwiseInverse();
+    if (factor.info() != Eigen::Success)
+      throw InputError("the correlation length is too long for the mesh of the field: its covariance is "
+                       "singular in double precision; take a shorter one");
+    scale = deviation * pointwise_variances().cwiseSqrt().cwiseInverse();
   }
 
 private:
@@ -123,7 +125,7 @@ private:
       Eigen::MatrixXd columns = Eigen::MatrixXd::Zero(K.rows(), count);
       columns.middleRows(first, count).setIdentity();
       variances.segment(first, count) =
-          (root.asDiagonal() * factor.solve(columns)).colwise().squaredNorm().transpose();
+          (root_volumes.asDiagonal() * factor.solve(columns)).colwise().squaredNorm().transpose();
     }
     return variances;
   }
@@ -134,28 +136,28 @@ FieldPrior::FieldPrior(const ElementMesh& mesh, double correlation_length, doubl
                                            deviation)),
       deviation_(deviation) {}
 
-std::size_t FieldPrior::size() const { return static_cast<std::size_t>(operator_->root.size()); }
+std::size_t FieldPrior::size() const { return static_cast<std::size_t>(operator_->root_volumes.size()); }
 
 std::vector<double> FieldPrior::whiten(std::span<const double> x) const {
   const Operator& of = *operator_;
-  return as_list((of.K * as_vector(x).cwiseQuotient(of.size)).cwiseQuotient(of.root));
+  return as_list((of.K * as_vector(x).cwiseQuotient(of.scale)).cwiseQuotient(of.root_volumes));
 }
 
 std::vector<double> FieldPrior::whiten_transposed(std::span<const double> y) const {
   const Operator& of = *operator_;
-  return as_list((of.K * as_vector(y).cwiseQuotient(of.root)).cwiseQuotient(of.size));
+  return as_list((of.K * as_vector(y).cwiseQuotient(of.root_volumes)).cwiseQuotient(of.scale));
 }
 
 std::vector<double> FieldPrior::colour(std::span<const double> y) const {
   const Operator& of = *operator_;
-  const VectorXd load = as_vector(y).cwiseProduct(of.root);
-  return as_list(of.factor.solve(load).cwiseProduct(of.size));
+  const VectorXd load = as_vector(y).cwiseProduct(of.root_volumes);
+  return as_list(of.factor.solve(load).cwiseProduct(of.scale));
 }
 
 std::vector<double> FieldPrior::colour_transposed(std::span<const double> x) const {
   const Operator& of = *operator_;
-  const VectorXd load = as_vector(x).cwiseProduct(of.size);
-  return as_list(of.factor.solve(load).cwiseProduct(of.root));
+  const VectorXd load = as_vector(x).cwiseProduct(of.scale);
+  return as_list(of.factor.solve(load).cwiseProduct(of.root_volumes));
 }
 
 } // namespace recoil::inverse

@@ -65,9 +65,7 @@ void share(const parallel::Communicator& comm, std::size_t n, linalg::Eigenpairs
   comm.broadcast(pairs.values);
   pairs.vectors.resize(pairs.values.size(), std::vector<double>(n));
   for (std::vector<double>& vector : pairs.vectors) comm.broadcast(vector);
-  std::vector<double> is_complete{pairs.is_complete ? 1.0 : 0.0};
-  comm.broadcast(is_complete);
-  pairs.is_complete = is_complete[0] != 0;
+  pairs.is_complete = comm.any(pairs.is_complete);
 }
 
 } // namespace
@@ -107,6 +105,7 @@ LaplacePosterior laplace_posterior(const parallel::Communicator& comm, const Gau
     for (std::size_t i = 0; i < result.variances.size(); ++i)
       result.variances[i] -= reduction * result.vectors[k][i] * result.vectors[k][i];
   }
+  for (double& variance : result.variances) variance = std::max(variance, 0.0);
   return result;
 }
 

@@ -176,8 +176,7 @@ linalg::BoundedFunction in_units(SharedWork& work, const DesignVariables& variab
   if (work.objective().has_preconditioner())
     function.preconditioner = [&](std::span<const double> r, std::span<double> z) {
       // By x / unit, H is unit H unit.
-      std::vector<double> by_x(r.size());
-      for (std::size_t i = 0; i < r.size(); ++i) by_x[i] = r[i] / unit[i];
+      const std::vector<double> by_x = in_units(r, variables);
       std::ranges::copy(in_units(work.objective().precondition(by_x), variables), z.begin());
     };
   return function;
@@ -208,6 +207,10 @@ std::vector<double> DesignObjective::hessian(std::span<const double>) {
 
 std::vector<double> DesignObjective::hessian_product(std::span<const double>, std::span<const double>) {
   throw InputError("this objective has no products of its second derivatives");
+}
+
+std::vector<double> DesignObjective::precondition(std::span<const double>) const {
+  throw InputError("this objective has no approximate inverse of its second derivatives");
 }
 
 BoundedMinimum optimize(const parallel::Communicator& comm, DesignObjective& objective,

@@ -96,13 +96,13 @@ void UpperCholesky::take_pattern(const Rows& rows) {
   for (PetscInt row = 0; row < rows.size; ++row) {
     for (PetscInt k = rows.starts[row]; k < rows.starts[row + 1]; ++k)
       if (rows.columns[k] >= row) columns_.push_back(rows.columns[k]);
-    starts_.push_back(petsc_int(columns_.size()));
+    starts_.push_back(static_cast<PetscInt>(columns_.size())); // no more than PETSc's own matrix has
   }
   values_.assign(columns_.size(), 0);
 }
 
 PetscErrorCode UpperCholesky::analyse(const char* prefix) {
-  const PetscInt size = petsc_int(starts_.size()) - 1;
+  const auto size = static_cast<PetscInt>(starts_.size() - 1);
   PetscCall(MatCreateSeqSBAIJWithArrays(PETSC_COMM_SELF, 1, size, size, starts_.data(), columns_.data(),
                                         values_.data(), upper_.put()));
   PetscCall(MatSetOptionsPrefix(upper_.get(), prefix));

@@ -272,6 +272,7 @@ void StiffSubset::build_matrix() {
   solver_.reset();
   matrix_.reset();
   if (!is_host()) return;
+  petsc_int(columns_.size()); // the entries of all ranks, which the sums below reach
   starts_.insert(starts_.begin(), 0);
   for (std::size_t row = 1; row < starts_.size(); ++row) starts_[row] += starts_[row - 1];
   values_.assign(columns_.size(), 0);

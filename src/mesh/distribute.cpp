@@ -33,8 +33,13 @@ using DmHandle = UniqueHandle<linalg::PetscTraits<DM, DMDestroy>>;
 DmHandle create_plex(const parallel::Communicator& comm, const SimplexMesh& mesh) {
   const PetscInt dim = mesh.dim, corners = dim + 1;
   const bool root = comm.rank() == 0;
-  const PetscInt num_cells = root ? std::ssize(mesh.cells) : 0;
-  const PetscInt num_vertices = root ? std::ssize(mesh.vertices) : 0;
+  PetscInt num_cells = 0, num_vertices = 0;
+  parallel::collectively(comm, [&] {
+    if (!root) return;
+    linalg::petsc_int(std::ssize(mesh.cells) * corners);
+    num_cells = linalg::petsc_int(mesh.cells.size());
+    num_vertices = linalg::petsc_int(mesh.vertices.size());
+  });
   std::vector<PetscInt> cells(num_cells * corners);
   for (PetscInt cell = 0; cell < num_cells; ++cell)
     for (PetscInt i = 0; i < corners; ++i) cells[cell * corners + i] = mesh.cells[cell][i];

@@ -36,7 +36,8 @@ public:
 private:
   /// A solve may leave its residual this much below its tolerance, and so end the iterations unexpectedly.
   static constexpr double last_margin = 10;
-  /// The safeguard against a sudden drop holds while the sequence has not become small.
+  /// The safeguard against a sudden drop holds while the sequence has not become small [Eisenstat, Walker
+  /// 1996].
   static constexpr double safeguard_threshold = 0.1;
 
   ForcingTerms terms_;

@@ -64,7 +64,7 @@ private:
   Attempt attempt_exact();
   Attempt attempt(Direction direction, double shift = 0);
   bool find_direction(Direction direction, double shift, bool& indefinite);
-  bool is_descent();
+  bool complete_direction();
   bool solve(double tolerance, bool& indefinite);
   bool is_stalled(double step);
   bool evaluate_all(Point& point);
@@ -216,15 +216,15 @@ bool Minimizer::find_direction(Direction direction, double shift, bool& indefini
     result_.assembly_seconds += watch.seconds();
     if (!solve(report_.linear_tolerance, indefinite)) return false;
   }
-  const bool descends = is_descent();
+  const bool descends = complete_direction();
   report_.slope = slope_;
   report_.direction_norm = d_.norm_infinity();
   return descends;
 }
 
-// Completes d_ and sets its slope. A direction with infinite or undefined entries gives no finite slope or
-// length.
-bool Minimizer::is_descent() {
+// Completes d_ and sets its slope; false where that is no descent. A direction with infinite or undefined
+// entries gives no finite slope or length.
+bool Minimizer::complete_direction() {
   d_.update_ghosts();
   slope_ = current_.g.dot(d_);
   return std::isfinite(slope_) && slope_ < 0 && std::isfinite(d_.norm());
@@ -312,7 +312,7 @@ bool Minimizer::find_chord(double tolerance) {
   minus_g_.scale(-1);
   tolerance = std::clamp(tolerance, options_.forcing.smallest, options_.forcing.largest);
   bool indefinite = false;
-  return solve(tolerance, indefinite) && is_descent();
+  return solve(tolerance, indefinite) && complete_direction();
 }
 
 // The full step along d_ or none.

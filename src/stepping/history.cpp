@@ -60,7 +60,10 @@ const State& History::newest() const {
   return slots_.front();
 }
 
-StepCoefficients History::next_coefficients() const { return bdf_coefficients(size_); }
+StepCoefficients History::next_coefficients() const {
+  if (empty()) throw InputError("a BDF step needs at least one state behind it, there are 0");
+  return bdf_coefficients(size_);
+}
 
 StepRecord History::next_record(GlobalIndex id, GlobalIndex nominal_step, double time, double dt,
                                 const StepCoefficients& coefficients) const {

@@ -36,10 +36,12 @@ struct ElementMesh {
 /// elements. Elements should be smaller than rho / 4. Not collective.
 class FieldPrior {
 public:
-  /// Factorises kappa^2 M + G, and solves with it once per element. @throws InputError for an element without
-  /// volume.
+  /// Factorises kappa^2 M + G, and solves with it once per element.
+  /// @param mesh in 2D or 3D. @param correlation_length rho [m], > 0. @param deviation > 0, in the unit of
+  /// the field. @throws InputError for an element without volume, or a length too long for the mesh.
   FieldPrior(const ElementMesh& mesh, double correlation_length, double deviation);
 
+  /// Number of elements, and of the entries of all x and y below.
   std::size_t size() const;
   double deviation() const { return deviation_; }
   /// L x, which is white: its components are independent with deviation 1.

@@ -17,11 +17,13 @@ namespace recoil::inverse {
 ///
 /// [Flath et al. 2011, SIAM J. Sci. Comput. 33, 407; Bui-Thanh et al. 2013, SIAM J. Sci. Comput. 35, A2494].
 struct LaplacePosterior {
-  std::vector<double> eigenvalues;                ///< lambda, descending, those of at least the threshold
-  std::vector<std::vector<double>> vectors;       ///< v
-  std::vector<double> prior_variances, variances; ///< pointwise
-  bool is_complete = false;                       ///< no eigenvalue above the threshold is missing
-  int products = 0;                               ///< with J'J
+  std::vector<double> eigenvalues;          ///< lambda, descending, those of at least the threshold
+  std::vector<std::vector<double>> vectors; ///< v
+  /// Pointwise, in the unit of the variables squared. Rounding is relative to the prior's: where the data
+  /// determine a variable to some 1e-8 of its prior deviation, its variance is 0.
+  std::vector<double> prior_variances, variances;
+  bool is_complete = false; ///< no eigenvalue above the threshold is missing
+  int products = 0;         ///< with J'J
 
   /// sum lambda / (1 + lambda): how many numbers the data determine.
   double determined() const;

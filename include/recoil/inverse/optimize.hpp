@@ -32,10 +32,11 @@ public:
   virtual std::vector<double> hessian(std::span<const double> x);
   /// H d. @pre as for hessian(), where hessian_form() is `products`.
   virtual std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d);
-  /// An approximate inverse of H, symmetric and positive definite, P r; empty where there is none. Not
-  /// collective. @pre the variables have no bounds where there is one.
-  virtual std::vector<double> precondition(std::span<const double> /*r*/) const { return {}; }
+  /// Whether there is an approximate inverse P of H, symmetric and positive definite. @pre the variables have
+  /// no bounds where there is one.
   virtual bool has_preconditioner() const { return false; }
+  /// P r, n numbers. @pre has_preconditioner(). Not collective.
+  virtual std::vector<double> precondition(std::span<const double> r) const;
 };
 
 /// The variables of an optimisation. An optimiser sees x / unit.

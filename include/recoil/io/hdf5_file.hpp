@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -24,6 +25,7 @@ enum class ElementType { float64, int32, int64 };
 
 /// That of double, std::int32_t or std::int64_t.
 template <class T>
+requires std::same_as<T, double> || std::same_as<T, std::int32_t> || std::same_as<T, std::int64_t>
 constexpr ElementType element_type = std::is_same_v<T, double>         ? ElementType::float64
                                      : std::is_same_v<T, std::int32_t> ? ElementType::int32
                                                                        : ElementType::int64;

@@ -19,7 +19,9 @@ struct Eigenpairs {
 /// EPSKRYLOVSCHUR, which for symmetric A is Lanczos [Stewart 2001, SIAM J. Matrix Anal. 23, 601]). Residuals
 /// |A v - lambda v| are below 1e-4 threshold. It holds n (most + 40) numbers. PETSc options with the prefix
 /// "recoil_eig_" may choose other settings ("-recoil_eig_eps_monitor").
-/// @param multiply y = A x, n numbers each. @throws whatever it throws. Not collective.
+/// @param multiply y = A x, n numbers each. @param threshold > 0, in the unit of A. @param most > 0.
+/// `is_complete` is false where a thousand restarts do not suffice. @throws LibraryError where SLEPc fails,
+/// and whatever `multiply` throws. Not collective.
 Eigenpairs
 largest_eigenpairs(std::size_t n,
                    const std::function<void(std::span<const double> x, std::span<double> y)>& multiply,

@@ -94,12 +94,13 @@ public:
   LinearResult solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
 
   /// The same for any symmetric A: where conjugate gradients fail, by a factorisation, and by
-  /// solve_indefinite() where that finds A to be indefinite. Collective.
+  /// GMRES on an LDL' factorisation where that solve comes out `indefinite`. Collective.
   LinearResult solve_stationary(const Vector& b, Vector& x, double relative_tolerance, int max_iterations);
 
   /// Solves A x = b after a direct solve() has come out `indefinite`, by an LDL' factorisation of the same
   /// matrix: the stationary point of the quadratic model, a saddle. `converged` with owned and ghost entries
-  /// of `x` set, or another outcome and x = 0; `indefinite` where the method is not direct. Collective.
+  /// of `x` set, or another outcome and x = 0; `indefinite` where the method is not direct, or where its
+  /// factorisation is definite and rounding in conjugate gradients has found otherwise. Collective.
   LinearResult solve_indefinite(const Vector& b, Vector& x, double relative_tolerance);
 
   /// What `automatic` has chosen: by dimension, size and ranks at first, then anew where everything is

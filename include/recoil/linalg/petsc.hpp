@@ -44,7 +44,8 @@ template <std::integral Integer>
 PetscInt petsc_int(Integer number) {
   if (!std::in_range<PetscInt>(number))
     throw LibraryError("PETSc cannot count to " + std::to_string(number) +
-                       ": use more ranks, or a PETSc with 64-bit indices (--with-64-bit-indices)");
+                       ": use a PETSc with 64-bit indices (--with-64-bit-indices), or more ranks where the "
+                       "matrix is distributed");
   return static_cast<PetscInt>(number);
 }
 

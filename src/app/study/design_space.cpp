@@ -34,7 +34,9 @@ DesignSpace::DesignSpace(const Study& study, std::vector<ExperimentSlots> experi
 }
 
 const FieldSlots& DesignSpace::field_of(std::size_t experiment, int parameter) const {
-  return *std::ranges::find(experiments_[experiment], parameter, &FieldSlots::parameter);
+  const auto found = std::ranges::find(experiments_[experiment], parameter, &FieldSlots::parameter);
+  RECOIL_ASSERT(found != experiments_[experiment].end());
+  return *found;
 }
 
 /// The field of parameter `owner` that the values of a tied one in `experiment` belong to: in the same

@@ -18,7 +18,7 @@ inverse::ElementMesh gather_element_mesh(const mesh::DistributedMesh<dim>& mesh,
     if (found == ids.end() || *found != mesh.cell_ids[cell]) continue;
     const auto row = cells.begin() + (found - ids.begin()) * (dim + 1);
     std::ranges::transform(mesh.cells[cell], row,
-                           [&](LocalIndex vertex) { return static_cast<double>(mesh.vertex_ids[vertex]); });
+                           [&](LocalIndex vertex) -> double { return mesh.vertex_ids[vertex]; });
   }
   mesh.comm->sum(cells);
   result.cells.assign(cells.begin(), cells.end());

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/study/written_values.hpp"
 #include "recoil/base/log.hpp"
@@ -13,7 +16,6 @@ namespace recoil::app {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Block = DesignSpace::Block;
 
 constexpr const char* posterior_file = "posterior.h5";

@@ -3,8 +3,6 @@
 #include <filesystem>
 #include <span>
 
-#include <nlohmann/json.hpp>
-
 #include "app/study/study_objective.hpp"
 
 namespace recoil::app {
@@ -15,8 +13,7 @@ namespace recoil::app {
 /// posterior-<field>.xdmf for ParaView; gives the member `posterior` of fit.json. Deviations are those of
 /// what the optimiser sees, where the scale is log of ln q. Collective. @throws InputError where the
 /// objective is no chi^2 or some variable has no prior; FileError; Error after a signal.
-nlohmann::ordered_json write_field_posterior(const parallel::Communicator& world, const Study& study,
-                                             StudyObjective& objective, std::span<const double> x,
-                                             double squares, const std::filesystem::path& root);
+Json write_field_posterior(const parallel::Communicator& world, const Study& study, StudyObjective& objective,
+                           std::span<const double> x, double squares, const std::filesystem::path& root);
 
 } // namespace recoil::app

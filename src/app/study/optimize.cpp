@@ -20,8 +20,8 @@ namespace {
 const StudyCommand optimize_command{
     "optimize", "fit.json", {"fit.h5", "history.csv", "evaluations", "scenes", "posterior.h5"}};
 
-/// Gauss-Newton where the objective is a sum of squares of few variables, or has a prior of fields. @throws
-/// InputError.
+/// Gauss-Newton where the objective is a sum of squares of few variables, or has a prior of fields and no
+/// bounds. @throws InputError.
 linalg::DescentMethod choose_method(const OptimizerSpec& spec, const StudyObjective& objective) {
   using enum OptimizationMethod;
   const std::string& why_not = objective.why_not_least_squares();
@@ -139,7 +139,7 @@ private:
     descent.initial_objective = at_start;
     inverse::StopRules rules{spec.max_iterations, spec.gradient_tolerance, spec.step_tolerance,
                              spec.objective_tolerance};
-    // With a prior of fields what remains at the minimum is noise, and not all of it: it is gone to.
+    // With a prior of fields part of the noise is fitted at the minimum: num_data() is no level to stop at.
     if (spec.stop_at_noise && objective_.is_chi_squared() && !objective_.prior().has_fields() &&
         objective_.hessian_form() != inverse::HessianForm::matrix)
       rules.data_count = objective_.num_data();
@@ -158,6 +158,7 @@ private:
 
   linalg::BoundedMinimum minimize(const inverse::DesignVariables& variables, linalg::DescentMethod method,
                                   const inverse::StopRules& rules) {
+    running_ = method;
     return inverse::optimize(comm_, objective_, variables, method, rules,
                              [this](const linalg::Iterate& at) { return show(at); });
   }
@@ -183,7 +184,7 @@ private:
     interrupts_.stop_if_pending();
     if (budget && left < 0) return fmt::format("the time budget of {:g} s is used up", *budget);
     if (is_chi_squared_of_fields() && at.iteration > 0 && decrease <= negligible_decrease)
-      return fmt::format("the last step has made chi^2 smaller by less than {:g}", negligible_decrease);
+      return fmt::format("the last step has made chi^2 smaller by no more than {:g}", negligible_decrease);
     return is_at_noise(at.x) ? fmt::format("the next step is less than {:g} standard deviations of the "
                                            "parameters",
                                            negligible_step)
@@ -191,7 +192,8 @@ private:
   }
 
   bool is_chi_squared_of_fields() const {
-    return study_.optimizer.stop_at_noise && objective_.is_chi_squared() && objective_.prior().has_fields() &&
+    return running_ == linalg::DescentMethod::gauss_newton && study_.optimizer.stop_at_noise &&
+           objective_.is_chi_squared() && objective_.prior().has_fields() &&
            objective_.hessian_form() == inverse::HessianForm::products;
   }
 
@@ -216,8 +218,9 @@ private:
       else if (objective_.prior().has_fields())
         json["posterior"] =
             write_field_posterior(comm_, study_, objective_, fit.x, fit.objective, folder_.root());
-    } catch (const InputError& error) {
-      log_warning(std::string("no intervals: ") + error.what());
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::no_solution && error.code() != ExitCode::bad_input) throw;
+      log_warning(std::string("no intervals or posterior: ") + error.what());
     }
   }
 
@@ -273,7 +276,7 @@ private:
   const Interrupts& interrupts_;
   ExperimentGroups groups_;
   StudyObjective objective_;
-  linalg::DescentMethod method_;
+  linalg::DescentMethod method_, running_ = method_; ///< of the study, and of the descent under way
   std::vector<std::vector<double>> starts_;
   FitHistory history_;
   std::vector<Descent> descents_; ///< from the starts so far

@@ -64,8 +64,9 @@ StudyObjective::StudyObjective(const Study& study, const StudyFolder& folder, co
   space_ = std::make_unique<DesignSpace>(study, std::move(slots));
   prior_ = space_->prior();
   const inverse::DesignVariables variables = space_->variables();
-  has_bounds_ = !std::ranges::all_of(variables.lower, [](double bound) { return std::isinf(bound); }) ||
-                !std::ranges::all_of(variables.upper, [](double bound) { return std::isinf(bound); });
+  const auto is_bound = [](double bound) { return std::isfinite(bound); };
+  has_bounds_ =
+      std::ranges::any_of(variables.lower, is_bound) || std::ranges::any_of(variables.upper, is_bound);
 }
 
 void StudyObjective::freeze_stiffness() {
@@ -258,7 +259,8 @@ std::vector<double> StudyObjective::data_product(std::span<const double> x, std:
   for (const auto& product : differentiate<ExperimentProduct>(
            "product with the Hessian",
            [&](HostedExperiment& one) { return one.multiply(*space_, values, change); }, x, d))
-    for (std::size_t i = 0; i < by_values.size(); ++i) by_values[i] += product.by_values[i];
+    for (std::size_t i = 0; i < product.by_values.size(); ++i) // none of an experiment that was dropped
+      by_values[i] += product.by_values[i];
   return space_->gradient(x, by_values);
 }
 
@@ -285,7 +287,8 @@ std::vector<double> StudyObjective::gradient(std::span<const double> x) {
   std::vector<double> by_values(space_->num_values(), 0.0);
   for (const auto& gradient : differentiate<ExperimentGradient>(
            "gradient", [&](HostedExperiment& one) { return one.sweep(*space_, values); }, x))
-    for (std::size_t i = 0; i < by_values.size(); ++i) by_values[i] += gradient.by_values[i];
+    for (std::size_t i = 0; i < gradient.by_values.size(); ++i) // none of an experiment that was dropped
+      by_values[i] += gradient.by_values[i];
   std::vector<double> result = space_->gradient(x, by_values);
   const std::vector<double> of_prior = prior_.whiten_transposed(prior_.residuals(x));
   for (std::size_t i = 0; i < result.size(); ++i) result[i] += 2 * of_prior[i];

@@ -50,11 +50,13 @@ public:
   inverse::HessianForm hessian_form() const override;
   std::vector<double> hessian(std::span<const double> x) override;
   std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d) override;
-  /// J'J d, J = dr/dx of the data without what is known beforehand.
+  /// J'J d, J = dr/dx of the data without what is known beforehand; n numbers. @throws Error where an
+  /// experiment fails.
   std::vector<double> data_product(std::span<const double> x, std::span<const double> d);
   /// By the prior of fields, which leaves conjugate gradients about as many steps as there are numbers that
   /// the data determine.
   bool has_preconditioner() const override { return prior_.has_fields() && !has_bounds_; }
+  /// (W'W)^-1 r / 2, W the prior's, since the Hessian is 2 (J'J + W'W). Not collective.
   std::vector<double> precondition(std::span<const double> r) const override;
   /// What is known of the variables beforehand.
   const inverse::GaussianPrior& prior() const { return prior_; }

@@ -9,7 +9,7 @@ namespace recoil::potentials {
 namespace {
 
 struct Request {
-  std::size_t set;
+  std::int32_t set;
   LocalIndex index;
 };
 
@@ -22,7 +22,7 @@ RemotePrimitives<dim>::RemotePrimitives(const fem::CollisionSurface<dim>& surfac
   const parallel::Communicator& comm = surface.comm();
   if (comm.size() == 1) return;
   std::vector<std::vector<Request>> requests(comm.size());
-  for (std::size_t set = 0; set < remote.size(); ++set)
+  for (std::int32_t set = 0; set < std::ssize(remote); ++set)
     for (const collide::RemoteItem& item : remote[set]) requests[item.rank].push_back({set, item.index});
   const auto asked = parallel::exchange(comm, requests);
   std::vector<std::vector<Primitive>> answers(asked.size());

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/study/written_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/read_file.hpp"
 #include "recoil/base/suggest.hpp"
@@ -159,7 +160,7 @@ std::vector<double> read_start_values(const ParameterField<dim>& field,
   std::vector<double> rows = at_initial([&] {
     if (mesh.comm->rank() != 0) return std::vector<double>();
     const StartFile& start = *spec.initial_file;
-    const char* unit = spec.kind->unit ? spec.kind->unit : "1";
+    const char* unit = unit_of(spec);
     StoredValues values = start.dataset.empty() ? read_fit(start, unit, num_rows, field.components)
                                                 : read_array(start, num_rows, field.components);
     sort_by_bodies(field.slot_names, start, values);
