@@ -72,7 +72,7 @@ def scene(scheme, contact, dim, order):
                       {"body": "balloon", "type": "MooneyRivlin", "c1": 1e4, "c2": 5e3, "k": 8e4, "rho": 900, "psi": 5, "phi": 5}],
         "gravity": vector(dim, 0.5, -9.81, 0.3),
         "boundary_conditions": conditions,
-        "solver": {"nonlinear": {"grad_norm_tol": 1e-12, "rel_grad_norm_tol": 1e-14, "max_iterations": 200}},
+        "solver": {"nonlinear": {"grad_norm_tol": 1e-13, "rel_grad_norm_tol": 1e-14, "max_iterations": 200}},
     }
     if static:
         for material in result["materials"]:
