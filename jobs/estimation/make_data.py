@@ -14,7 +14,6 @@ import subprocess
 import sys
 import zlib
 
-import h5py
 import numpy as np
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -71,10 +70,10 @@ def write_markers(folder, markers, path):
 
 
 def write_sine(folder, path):
-    """Displacements that bring the rows of the bar onto 0.7 sin(x), whose length shrinks by a quarter."""
-    x = runs.coordinates(folder)[:, 0]
-    with h5py.File(path, "w") as file:
-        file["u"] = np.stack([-0.25 * x, 0.7 * np.sin(0.75 * x)], axis=1)
+    """Displacements that bring the middle of the bar onto 0.7 sin(x), whose length shrinks by a quarter."""
+    rest = runs.coordinates(folder)[:, :2]
+    x = np.sort(rest[np.abs(rest[:, 1]) < 1e-9, 0])
+    write_rows(path, "time,x,y,ux,uy", [(1.0, at, 0.0, -0.25 * at, 0.7 * np.sin(0.75 * at)) for at in x])
 
 
 def write_target(folder, scene, study, objective, path):

@@ -1,10 +1,11 @@
 """What is measured beside the errors of parameters."""
+import json
 import math
 import os
 
 import numpy as np
 from make_data import load, runs, states
-from tools import G, Bodies, plt
+from tools import G, Bodies
 
 
 def fitted_run(job):
@@ -55,19 +56,14 @@ def thickness(job, name):
 
 
 def tensile(job, fit):
-    """The thickness against the analytic one where the sides are free; where the ends are clamped, it is drawn and named."""
+    """The thickness against the analytic one where the sides are free; where the ends are clamped, it is named; both go to a file for the picture."""
     free, clamped = thickness(job, "uniaxial"), thickness(job, "clamped")
     poisson = load(job.folder, "scene.json")["materials"]["nu"]
     analytic = lateral_stretch(free[:, 0], poisson)
-    figure, area = plt.subplots(figsize=(6, 4), constrained_layout=True)
-    area.plot(100 * (free[:, 0] - 1), 100 * analytic, color="0.5", label="uniaxial Neo-Hookean")
-    area.plot(100 * (free[:, 0] - 1), 100 * free[:, 1], "o", mfc="none", label="ends free to thin")
-    area.plot(100 * (clamped[:, 0] - 1), 100 * clamped[:, 1], "s", ms=4, label="ends clamped")
-    area.set_xlabel("strain [%]")
-    area.set_ylabel("thickness [%]")
-    area.legend(frameon=False)
-    figure.savefig(os.path.join(job.out, "thickness.png"), dpi=120)
-    plt.close(figure)
+    curves = {"strain": free[:, 0] - 1, "analytic": analytic, "free": free[:, 1], "clamped strain": clamped[:, 0] - 1,
+              "clamped": clamped[:, 1]}
+    with open(os.path.join(job.out, "thickness.json"), "w") as file:
+        json.dump({name: list(100 * values) for name, values in curves.items()}, file)
     return {"thickness against uniaxial Neo-Hookean": float(np.abs(free[:, 1] / analytic - 1).max()),
             "thickness at 300 %": free[-1, 1], "thickness at 300 %, clamped": clamped[-1, 1]}
 

@@ -4,28 +4,29 @@
     jobs/estimation/run.py --recoil build/release/recoil --ranks 2                     # all
     jobs/estimation/run.py --recoil build/release/recoil kangaroo bridge --no-pictures  # some
 
-Results go to a folder per job below --out: start/ and fitted/ (runs and pictures at the first and the last values), fit/ (of
-`recoil optimize`). A job passes if every parameter is within the tolerance and every other measure below its limit; the exit
-code is 1 if one does not. `--record` writes what was found to the key `ours` of expected.json.
+Results go to a folder per job below --out: start/ and fitted/ (runs at the first and the last values), fit/ (of `recoil
+optimize`), picture.png. A job passes if every fabricated parameter is within the tolerance, every other measure below its
+limit, and the fit takes no more iterations than the paper's; the exit code is 1 if one does not pass. `--record` writes what
+was found to the key `ours` of expected.json and the picture to the folder of the job, and if all are run, the table to the README.
 """
 import argparse
 import json
 import os
 import shutil
-import subprocess
 import sys
 
 import numpy as np
 from checks import difference_checks
-from make_data import FOLDER, ROOT, call, load, make, missing, runs, simulate
+from make_data import FOLDER, call, load, make, missing, simulate
+from pictures import draw, values_in
+from recoil_run import Fit
 from variant import fitted_values, start_values, with_values
 
 import measures
+import summary
 
 JOBS = ("throw", "puzzle", "tentacles", "sine", "bridge", "cube", "microstructure", "kangaroo", "sliding", "ball", "tensile")
 CHECKS = "difference_checks"
-HEADER = ("job", "figure", "dofs", "paper's", "iterations", "paper's", "evaluations", "Newton", "forward s", "sweep s",
-          "error or limit")
 
 
 class Job:
@@ -47,22 +48,12 @@ class Job:
         return os.path.join(runs_of, "run")
 
     def all_experiments(self, label, values):
-        """Runs with these values, drawn; their summaries."""
+        """Runs with these values; their summaries."""
         summaries = []
         for experiment in self.study["experiments"]:
             scene = with_values(load(self.folder, experiment["scene"]), self.study, values, self.folder)
-            run = self.simulate(scene, label, experiment["name"])
-            summaries.append(load(run, "summary.json"))
-            if not self.arguments.no_pictures:
-                self.draw(run, os.path.join(self.out, "%s-%s.png" % (label, experiment["name"])))
+            summaries.append(load(self.simulate(scene, label, experiment["name"]), "summary.json"))
         return summaries
-
-    def draw(self, run, path):
-        script = os.path.join(ROOT, "scripts", "render.py")
-        done = subprocess.run([sys.executable, script, run, "--times", "4", "--width", "1000", "-o", path],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode:
-            print("no picture of %s: %s" % (run, done.stdout), file=sys.stderr)
 
     def optimize(self):
         folder = os.path.join(self.out, "fit")
@@ -82,15 +73,15 @@ def relative_error(value, true):
     return float(np.linalg.norm(value - true) / np.linalg.norm(true))
 
 
-def errors_of(expected, fit):
-    return {name: relative_error(fit["parameters"][name]["value"], true) for name, true in expected["parameters"].items()}
-
-
-def judged(expected, found):
-    """(text, holds) of every parameter and measure."""
-    tolerance, limits = expected["tolerance"], expected.get("limits", {})
-    return [("%s %.1e" % (name, error), error <= tolerance) for name, error in found["errors"].items()] + \
-           [("%s %.3g" % (name, value), value <= limits.get(name, np.inf)) for name, value in found["measures"].items()]
+def recovered_after(expected, folder):
+    """The iteration from which on every fabricated parameter stays within the tolerance."""
+    history = Fit(folder).history
+    holds = np.ones(len(history["iteration"]), bool)
+    for name, true in expected["parameters"].items():
+        holds &= [relative_error(value, true) <= expected["tolerance"] for value in values_in(history, name).T]
+    if not expected["parameters"] or not holds[-1]:
+        return {}
+    return {"recovered_after": int(history["iteration"][len(holds) - np.argmin([*holds[::-1], False])])}
 
 
 def conduct(job):
@@ -99,26 +90,31 @@ def conduct(job):
     folder = job.optimize()
     fit = load(folder, "fit.json")
     fitted = job.all_experiments("fitted", fitted_values(fit, folder))
+    values = {name: entry["value"] for name, entry in fit["parameters"].items() if "value" in entry}
+    errors = {name: relative_error(values[name], true) for name, true in job.expected["parameters"].items()}
     per = {"forward_s": fit["forward_s"] / fit["evaluations"], "sweep_s": fit["sweep_s"] / fit["gradient_evaluations"]}
-    return {"dofs": fitted[0]["dofs"], "iterations": fit["iterations"], "evaluations": fit["evaluations"],
+    return {"dofs": fitted[0]["dofs"], "method": fit["method"], "iterations": fit["iterations"], **recovered_after(job.expected, folder),
+            "evaluations": fit["evaluations"],
             "newton_iterations": [sum(run["newton_iterations"] for run in runs_of) for runs_of in (start, fitted)],
             **{key: float("%.3g" % value) for key, value in per.items()}, "wall_s": round(fit["wall_s"], 1), "ranks": fit["ranks"],
             "objective": [fit["initial_objective"], fit["objective"]], "reason": fit["reason"],
-            "errors": {key: float("%.3g" % value) for key, value in errors_of(job.expected, fit).items()},
+            "values": values, "errors": {key: float("%.3g" % value) for key, value in errors.items()},
             "measures": measures.of(job, fit)}
 
 
-def row(job, found):
-    expected, paper = job.expected, job.expected["paper"]
-    parts = ["%s%s" % (text, "" if holds else " MISSED") for text, holds in judged(expected, found)]
-    return (job.name, str(expected["figure"]), str(found["dofs"]), str(paper.get("dofs", "-")), str(found["iterations"]),
-            str(paper.get("iterations", "-")), str(found["evaluations"]), "%d .. %d" % tuple(found["newton_iterations"]),
-            "%.3g" % found["forward_s"], "%.3g" % found["sweep_s"], "; ".join(parts))
-
-
-def table(rows):
-    widths = [max(len(line[k]) for line in rows) for k in range(len(rows[0]))]
-    return "\n".join("| " + " | ".join(text.ljust(width) for text, width in zip(line, widths)) + " |" for line in rows)
+def estimate(name, arguments):
+    """The row of one job, and whether it passes."""
+    if missing(name):
+        make(name, arguments.recoil, arguments.ranks)
+    job = Job(name, arguments)
+    job.expected["ours"] = found = conduct(job)
+    print("%s: %s; objective %.3g -> %.3g in %.0f s" % (name, found["reason"], *found["objective"], found["wall_s"]), flush=True)
+    picture = None if arguments.no_pictures else draw(job)
+    if arguments.record:
+        write(os.path.join(job.folder, "expected.json"), job.expected)
+        if picture:
+            shutil.copy(picture, os.path.join(job.folder, "picture.png"))
+    return summary.row(name, job.expected), summary.passed(job.expected, found)
 
 
 def parse_arguments():
@@ -127,7 +123,7 @@ def parse_arguments():
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--out", default=os.path.join(FOLDER, "runs"), help="default: runs/ beside this script")
     parser.add_argument("--no-pictures", action="store_true")
-    parser.add_argument("--record", action="store_true", help="write the figures to expected.json")
+    parser.add_argument("--record", action="store_true", help="write what was found to the folders of the jobs and the README")
     parser.add_argument("names", nargs="*", metavar="name", help="of %s (default: all)" % ", ".join((*JOBS, CHECKS)))
     arguments = parser.parse_args()
     unknown = set(arguments.names) - {*JOBS, CHECKS}
@@ -136,29 +132,20 @@ def parse_arguments():
     return arguments
 
 
-def estimate(name, arguments):
-    """The row of one job, and whether it passes."""
-    if missing(name):
-        make(name, arguments.recoil, arguments.ranks)
-    job = Job(name, arguments)
-    found = conduct(job)
-    print("%s: %s; objective %.3g -> %.3g in %.0f s" % (name, found["reason"], *found["objective"], found["wall_s"]), flush=True)
-    if arguments.record:
-        write(os.path.join(FOLDER, name, "expected.json"), dict(job.expected, ours=found))
-    return row(job, found), all(holds for _, holds in judged(job.expected, found))
-
-
 def main():
     arguments = parse_arguments()
     names = arguments.names or [*JOBS, CHECKS]
     results = [estimate(name, arguments) for name in names if name != CHECKS]
     good = all(passed for _, passed in results)
     if results:
-        print(table([HEADER] + [line for line, _ in results]))
+        print(summary.markdown([summary.HEADER] + [line for line, _ in results]))
     if CHECKS in names:
         rows, passed = difference_checks(arguments)
-        print(table(rows))
+        print(summary.markdown(rows))
         good &= passed
+    if arguments.record and not arguments.names:
+        rows = [summary.HEADER] + [line for line, _ in results]
+        summary.put_into(os.path.join(FOLDER, "README.md"), summary.markdown(rows))
     return 0 if good else 1
 
 

@@ -1,0 +1,58 @@
+"""What the fits have found beside what the paper reports, as text and as the table of the README."""
+import os
+
+import numpy as np
+
+TABLE_BEGINS, TABLE_ENDS = "<!-- table: run.py --record -->", "<!-- end -->"
+
+
+def judged(expected, found):
+    """(text, holds) of every parameter, every measure and the number of iterations."""
+    tolerance, limits, paper = expected["tolerance"], expected.get("limits", {}), expected["paper"]
+    parts = [("%s %.1e" % (name, error), error <= tolerance) for name, error in found["errors"].items()]
+    parts += [("%s %.3g" % (name, value), value <= limits.get(name, np.inf)) for name, value in found["measures"].items()]
+    return parts + [("%d iterations" % found["iterations"], found["iterations"] <= paper.get("iterations", np.inf))]
+
+
+def passed(expected, found):
+    return all(holds for _, holds in judged(expected, found))
+
+
+def beside(ours, of_paper):
+    return str(ours) if of_paper is None else "%s (%s)" % (ours, of_paper)
+
+
+def written(value):
+    return "(%s)" % ", ".join("%.6g" % entry for entry in value) if isinstance(value, list) else "%.6g" % value
+
+
+def outcome(expected, found):
+    """Values and measures, with what was missed."""
+    texts = ["%s = %s" % (name, written(value)) for name, value in found["values"].items()]
+    texts += ["%s %.3g" % (name, value) for name, value in found["measures"].items()]
+    missed = [text for text, holds in judged(expected, found) if not holds]
+    return "; ".join(texts) + ("; MISSED: " + ", ".join(missed) if missed else "")
+
+
+HEADER = ("job", "figure", "dofs (paper)", "iterations (paper)", "within 1e-3 after", "runs", "the paper finds", "found here",
+          "largest error", "other than in the paper")
+
+
+def row(name, expected):
+    found, paper = expected["ours"], expected["paper"]
+    errors = found["errors"].values()
+    return ("`%s`" % name, str(expected["figure"]), beside(found["dofs"], paper.get("dofs")),
+            beside(found["iterations"], paper.get("iterations")), str(found.get("recovered_after", "")), str(found["evaluations"]),
+            paper["result"], outcome(expected, found), "%.0e" % max(errors) if errors else "", expected.get("differs", ""))
+
+
+def markdown(rows):
+    return "\n".join("| " + " | ".join(line) + " |" for line in [rows[0], ("---",) * len(rows[0]), *rows[1:]])
+
+
+def put_into(readme, text):
+    """Replaces what stands between the two marks."""
+    with open(readme) as file:
+        before, rest = file.read().split(TABLE_BEGINS)
+    with open(readme, "w") as file:
+        file.write(before + TABLE_BEGINS + "\n\n" + text + "\n\n" + TABLE_ENDS + rest.split(TABLE_ENDS)[1])
