@@ -56,7 +56,7 @@ def thickness(job, name):
 
 
 def tensile(job, fit):
-    """The thickness against the analytic one where the sides are free; where the ends are clamped, it is named; both go to a file for the picture."""
+    """The thickness against the analytic one where the sides are free, and at the largest strain. Both curves go to a file for the picture."""
     free, clamped = thickness(job, "uniaxial"), thickness(job, "clamped")
     poisson = load(job.folder, "scene.json")["materials"]["nu"]
     analytic = lateral_stretch(free[:, 0], poisson)

@@ -147,11 +147,11 @@ def chart(job):
 
 def draw(job):
     """Writes picture.png of a conducted job beside its runs; the file."""
-    parts = {}
+    parts, experiments = {}, job.study["experiments"]
     for label, title in (("start", "first values"), ("fitted", "last values")):
-        for experiment in job.study["experiments"]:
+        for experiment in experiments:
             path = os.path.join(job.out, "%s-%s.png" % (label, experiment["name"]))
-            parts[title] = strip(os.path.join(job.out, label, experiment["name"], "run"), path, job.expected.get("view", ()))
+            parts[title if len(experiments) == 1 else "%s, %s" % (title, experiment["name"])] = strip(os.path.join(job.out, label, experiment["name"], "run"), path, job.expected.get("view", ()))
     parts["the fit"] = chart(job)
     path = os.path.join(job.out, "picture.png")
     stack(parts, path)
