@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that the house keeps its floors: docs/layers.txt says which folder may see which.
+"""Checks the layers of recoil: docs/layers.txt says which folder may see which.
 
 Rules, one line per violation as `file:line: [rule] what`:
   floor    a folder includes (or its CMakeLists.txt links) only strictly lower floors
   private  headers under src/ are seen by their own folder only
-  door     an outside library is included and linked only behind its door
+  door     an outside library is included and linked only in the folders that docs/layers.txt names for it
   folder   every source lies in a folder of the table; every recoil header included exists
   length   no source, script or CMake file is longer than 700 lines
   path     no tracked file names a path of somebody's machine

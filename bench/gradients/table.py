@@ -3,7 +3,7 @@
 
     bench/gradients/table.py --recoil build/release/recoil [--only static-free-2D-P1 ..] [--json table.json]
 
-Each cell is a study of a scene with two deformable blocks, whose objective is a sum of a stress norm, a target and (in
+Each cell is a study of a scene with three deformable blocks, whose objective is a sum of a stress norm, a target and (in
 dynamics) a velocity term; `recoil gradient --check` compares the derivative along each parameter with central differences
 (best of five steps) and fits the slope of the Taylor remainder. The table has one row per parameter and one column per scene:
 relative error and slope, with a star where the slope is outside of 1.9 to 2.1; an empty cell names its reason below, and so does a

@@ -27,7 +27,7 @@ void rate_tangent(const SquareMatrix<dim>& G, const SquareMatrix<dim>& H, double
 }
 
 /// Strain-rate proportional damping over one step, from the difference of Green strains so that it has a
-/// potential (spec 1.4, variant E): D = (E(F) - E(F_previous))/dt, S = 2 psi D + phi tr(D) I, P = F S = dW/dF
+/// potential in the strain rate: D = (E(F) - E(F_previous))/dt, S = 2 psi D + phi tr(D) I, P = F S = dW/dF
 /// with
 ///
 ///     W = dt (psi D:D + phi/2 tr(D)^2).

@@ -122,8 +122,8 @@ public:
   stepping::StepOutcome advance(const OnState& on_state, int sub_steps = 1) override;
 
   /// The steps of a run of this problem with `num_records` states, for the reverse sweep. The barrier
-  /// stiffness must be given and friction lagged at most once. Uses the matrices of the solver, which must
-  /// outlive it and not advance meanwhile; so must `products`.
+  /// stiffness must be given and friction lagged once or until it is converged. Uses the matrices of the
+  /// solver, which must outlive it and not advance meanwhile; so must `products`.
   std::unique_ptr<stepping::DifferentiableStep> recorded_step(GlobalIndex num_records,
                                                               SweepProducts<dim>& products);
   /// The same for the tangent-linear sweep. A run may advance between its steps.
