@@ -128,7 +128,13 @@ def parse_arguments():
     arguments = parser.parse_args()
     unknown = set(arguments.names) - {*JOBS, CHECKS}
     if unknown:
-        parser.error("no such job: " + ", ".join(sorted(unknown)))
+        parser.error("no such job: %s; there are %s" % (", ".join(sorted(unknown)), ", ".join((*JOBS, CHECKS))))
+    if shutil.which(arguments.recoil) is None:
+        parser.error("--recoil %s: no such program; scripts/demo.sh builds build/release/recoil" % arguments.recoil)
+    try:
+        os.makedirs(arguments.out, exist_ok=True)
+    except OSError as error:
+        parser.error("--out %s: %s; name a folder that can be written" % (arguments.out, error.strerror))
     return arguments
 
 
