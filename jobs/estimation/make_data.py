@@ -4,7 +4,8 @@
     jobs/estimation/make_data.py --recoil build/release/recoil [--ranks 2] [names]
 
 Every experiment of a study is simulated into <job>/truth/<experiment>, which objectives with a `reference` read; files of
-markers and centres of mass are taken from these runs without noise, at all steps.
+markers and centres of mass are taken from these runs without noise, at all steps. `deviation` [m] in expected.json, where given, is
+the standard deviation that these files claim.
 """
 import argparse
 import json
@@ -48,25 +49,28 @@ def bodies_of(scene):
     return [entry["name"] for entry in entries if not entry.get("is_obstacle")]
 
 
-def write_rows(path, header, rows):
+def write_rows(path, header, rows, deviation=None):
+    """A table with one more column `sd` where a standard deviation is given."""
+    if deviation is not None:
+        header, rows = header + ",sd", [(*row, deviation) for row in rows]
     with open(path, "w") as file:
         file.write(header + "\n")
         file.writelines(",".join(value if isinstance(value, str) else "%.17g" % value for value in row) + "\n" for row in rows)
 
 
-def write_centres(folder, body, path):
+def write_centres(folder, body, path, deviation):
     bodies = Bodies(folder)
     rows = [(time, *bodies.centres(u)[body]) for time, u in states(folder)]
-    write_rows(path, "time," + ",".join("xyz"[:len(rows[0]) - 1]), rows)
+    write_rows(path, "time," + ",".join("xyz"[:len(rows[0]) - 1]), rows, deviation)
 
 
-def write_markers(folder, markers, path):
+def write_markers(folder, markers, path, deviation):
     """The nodes at which the markers are at rest."""
     dim = len(markers[0]["rest"])
     rest = runs.coordinates(folder)[:, :dim]
     nodes = {marker["name"]: int(np.abs(rest - marker["rest"]).sum(axis=1).argmin()) for marker in markers}
     rows = [(time, name, *(rest[k] + u[k, :dim])) for time, u in states(folder) for name, k in nodes.items()]
-    write_rows(path, "time,marker," + ",".join("xyz"[:dim]), rows)
+    write_rows(path, "time,marker," + ",".join("xyz"[:dim]), rows, deviation)
 
 
 def write_sine(folder, path):
@@ -76,11 +80,11 @@ def write_sine(folder, path):
     write_rows(path, "time,x,y,ux,uy", [(1.0, at, 0.0, -0.25 * at, 0.7 * np.sin(0.75 * at)) for at in x])
 
 
-def write_target(folder, scene, study, objective, path):
+def write_target(folder, scene, study, objective, path, deviation):
     if objective["type"] == "center_of_mass":
-        write_centres(folder, bodies_of(scene).index(objective["body"]), path)
+        write_centres(folder, bodies_of(scene).index(objective["body"]), path, deviation)
     elif objective["type"] == "markers":
-        write_markers(folder, study["markers"], path)
+        write_markers(folder, study["markers"], path, deviation)
     else:
         write_sine(folder, path)
 
@@ -122,7 +126,7 @@ def make(name, recoil, ranks):
         experiment = next(e for e in study["experiments"] if e["name"] == objective.get("experiment", e["name"]))
         if not os.path.isdir(os.path.join(at, path)):
             write_target(os.path.join(at, "truth", experiment["name"]), load(at, experiment["scene"]), study, objective,
-                         os.path.join(at, path))
+                         os.path.join(at, path), load(at, "expected.json").get("deviation"))
     with open(os.path.join(at, "made_from.crc32"), "w") as file:
         file.write(made_from(name, study))
 

@@ -14,7 +14,7 @@ def fitted_run(job):
 
 def throw(job, fit):
     """How far the pushed body ends from its mark."""
-    return {"distance [m]": math.sqrt(fit["objective"])}
+    return {"distance [m]": job.expected["deviation"] * math.sqrt(fit["per_objective"]["mark"])}
 
 
 def sine(job, fit):
