@@ -73,8 +73,8 @@ inline void add_to_owned(linalg::Vector& field, std::span<double> sum) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += field.owned()[i];
 }
 
-/// J = |r|^2, value and derivatives of which are made from the residuals r and their products, unless the
-/// objective knows a shorter way to the same numbers.
+/// J = |r|^2, value and derivatives of which are made from the residuals r and their products. Objectives
+/// that sweeps spend time on may override add_derivatives() by one that gives the same numbers without rows.
 template <int dim>
 class LeastSquaresObjective : public Objective<dim> {
 public:
@@ -90,7 +90,7 @@ public:
   void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
                              std::span<double> dv, parameters::PhysicalGradient<dim>& g) override = 0;
 
-  double value(const ObservedState& state) override {
+  double value(const ObservedState& state) final {
     double sum = 0;
     for (const double r : residuals(state)) sum += r * r;
     return comm_->sum(sum);
