@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws states of a run: the deformed bodies coloured by |u| or another field, their shape at rest as a faint outline,
-planes and the edges of generated obstacles in grey.
+planes, polylines and the edges of generated obstacles in grey.
 
   render.py run                         the last state, to run/picture.png
   render.py run --times 4               four states from first to last, side by side
@@ -121,7 +121,7 @@ class Picture3d:
             return np.where((t < len(self.triangles))[:, None], of_bodies, OF_OBSTACLES)
 
         lines = [(self.trajectory.points, self.edges, GREY, 0.55)] if self.rest_shown else []
-        lines += [(obstacle.at(time), surface.feature_edges(obstacle.rest, obstacle.triangles, 10), GREY, 0.9)
+        lines += [(obstacle.at(time), surface.feature_edges(obstacle.rest, obstacle.elements, 10), GREY, 0.9)
                   for obstacle in self.obstacles]
         image = raster.render(points, triangles, sides, normals, colours, self.camera, lines)
         axes.imshow(image, interpolation="antialiased")
@@ -136,7 +136,7 @@ class Picture2d:
         self.triangles, self.sides = surface.boundary(np.pad(self.rest, ((0, 0), (0, 1))), trajectory.cells)
         self.outline = surface.outline_2d(self.triangles)
         scene = trajectory.scene
-        self.obstacles = obstacles.meshes(scene)
+        self.obstacles, self.polylines = obstacles.meshes(scene), obstacles.polylines(scene)
         clouds = np.concatenate([p[:, :2] for p in positions] + ([self.rest] if self.rest_shown else [])
                                 + [obstacle.at(time)[:, :2] for obstacle in self.obstacles for time in times])
         self.low, self.high = clouds.min(0), clouds.max(0)
@@ -152,8 +152,10 @@ class Picture2d:
     def draw(self, axes, time, position, values, norm, cmap):
         axes.add_collection(LineCollection(self.planes, colors=[GREY], linewidths=1.5))
         for obstacle in self.obstacles:
-            polygons = obstacle.at(time)[:, :2][obstacle.triangles]
+            polygons = obstacle.at(time)[:, :2][obstacle.elements]
             axes.add_collection(PolyCollection(polygons, facecolors=[OF_OBSTACLES], edgecolors=[OF_OBSTACLES]))
+        for obstacle in self.polylines:
+            axes.add_collection(LineCollection(obstacle.at(time)[:, :2][obstacle.elements], colors=[GREY], linewidths=1.5))
         x, y = position[:, 0], position[:, 1]
         axes.tripcolor(x, y, self.triangles, values, shading="gouraud", norm=norm, cmap=cmap, rasterized=True)
         if len(self.triangles) < 20000:

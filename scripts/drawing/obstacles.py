@@ -1,6 +1,7 @@
 """Obstacles of a run, from its resolved scene: infinite planes, and generated boxes, balls, disks and cylinders with their
-prescribed motion. Obstacles from mesh files are not drawn."""
+prescribed motion, and polylines of OBJ files. Surfaces from mesh files are not drawn."""
 
+import os
 import re
 
 import numpy as np
@@ -88,10 +89,10 @@ def _transformed(points, transformation):
 
 
 class Obstacle:
-    """rest: points (n, 3); triangles (m, 3)."""
+    """rest: points (n, 3); elements: triangles (m, 3), or segments (m, 2)."""
 
-    def __init__(self, rest, triangles, motion=None):
-        self.rest, self.triangles, self.motion = rest, np.array(triangles), motion
+    def __init__(self, rest, elements, motion=None):
+        self.rest, self.elements, self.motion = rest, np.array(elements), motion
 
     def at(self, time):
         if self.motion is None:
@@ -121,12 +122,38 @@ def _entries(scene):
     return geometry if isinstance(geometry, list) else [geometry]
 
 
+def _of_kind(scene, key, shape):
+    """Obstacles with a `key`, of which shape(entry[key]) gives points and elements."""
+    conditions = scene.get("boundary_conditions") or {}
+    return [Obstacle(_transformed(points, entry.get("transformation") or {}), elements, _motion(entry, conditions))
+            for entry in _entries(scene) if entry.get("is_obstacle") and entry.get(key) and entry.get("enabled", True)
+            for points, elements in [shape(entry[key])] if len(elements)]
+
+
 def meshes(scene):
     """Generated obstacles of a resolved scene."""
-    conditions = scene.get("boundary_conditions") or {}
-    return [Obstacle(_transformed(points, entry.get("transformation") or {}), triangles, _motion(entry, conditions))
-            for entry in _entries(scene) if entry.get("is_obstacle") and entry.get("generator") and entry.get("enabled", True)
-            for points, triangles in [_generated(entry["generator"])]]
+    return _of_kind(scene, "generator", _generated)
+
+
+def _segments(path):
+    """Points and segments of an OBJ file; none of other files, or where it is not there any more."""
+    if not path.endswith(".obj") or not os.path.exists(path):
+        return np.zeros((0, 3)), []
+    points, segments = [], []
+    with open(path) as file:
+        for words in (line.split() for line in file):
+            if words[:1] == ["v"]:
+                points.append([float(word) for word in words[1:4]])
+            elif words[:1] == ["l"]:
+                ends = [int(word.split("/")[0]) for word in words[1:]]
+                ends = [end - 1 if end > 0 else len(points) + end for end in ends]
+                segments += zip(ends, ends[1:])
+    return np.array([(*point, 0)[:3] for point in points]), segments
+
+
+def polylines(scene):
+    """Obstacles of a resolved scene that are polylines of OBJ files."""
+    return _of_kind(scene, "mesh", _segments)
 
 
 def planes(scene, low, high):
