@@ -109,7 +109,7 @@ ObjectiveGradient ReducedObjective::gradient(const ParameterValues& q) {
 }
 
 std::vector<double> ReducedObjective::residuals(const ParameterValues& q) {
-  value(q);
+  run_with_states(q);
   return run_->residuals;
 }
 
@@ -160,6 +160,7 @@ void ReducedObjective::run(const ParameterValues& q, int store_every) {
   run_->states = StatesInMemory(std::max(store_every, 1));
   try {
     run_->problem = model_.at(q);
+    if (run_->has_states && run_->problem->is_least_squares()) run_->problem->keep_residuals();
     if (known_) run_->problem->solver().start_near([this](double time) { return known_->at(time); });
     take_steps();
   } catch (const InputError& error) {
@@ -199,7 +200,7 @@ void ReducedObjective::take_steps() {
     if (run_->has_states) run_->states.see_end_of_step(steps);
   }
   run_->value = evaluate_terms(problem);
-  if (problem.is_least_squares()) run_->residuals = problem.residuals();
+  if (run_->has_states && problem.is_least_squares()) run_->residuals = problem.residuals();
   run_->value.same_steps = like_ == nullptr || std::ranges::equal(run_->records, *like_);
 }
 

@@ -29,6 +29,7 @@ class Run final : public adjoint::StateSource {
 public:
   Run(const ExperimentOnMesh<dim>& model, const ParameterValues& values) : problem(model.at(values)) {
     stepping::Solver& solver = problem->solver();
+    problem->keep_residuals();
     const auto see = [&](const stepping::StepRecord& record, const linalg::Vector& u,
                          const linalg::Vector& v) {
       records.push_back(record);

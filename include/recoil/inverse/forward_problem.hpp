@@ -75,8 +75,11 @@ public:
 
   /// Whether the objective is |r|^2 with residuals r.
   virtual bool is_least_squares() const { return false; }
+  /// Asks for residuals() of the states that will be shown: as many numbers as points and states are
+  /// observed. Before the first of them. @pre is_least_squares().
+  virtual void keep_residuals() {}
   /// This rank's residuals, after all states have been shown: by rising time, terms in their order. The same
-  /// rows at all values of the parameters. @pre is_least_squares().
+  /// rows at all values of the parameters. @pre keep_residuals() has been called.
   virtual std::vector<double> residuals() const { return {}; }
   /// The tangent-linear problem along `directions`, changes of the values of the parameters, of a run with
   /// `num_records` states. As adjoint(). @pre is_least_squares().

@@ -168,6 +168,7 @@ public:
 
   const Observation<dim>& observation() const { return observation_; }
   bool is_least_squares() const override { return observation_.is_least_squares(); }
+  void keep_residuals() override { observation_.keep_residuals(); }
   std::vector<double> residuals() const override { return observation_.residuals; }
   std::unique_ptr<inverse::TangentProblem> tangent(const std::vector<ParameterValues>& directions,
                                                    GlobalIndex num_records) override;

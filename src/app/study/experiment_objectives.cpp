@@ -72,7 +72,6 @@ Observation<dim>::Observation(const OpenObjectives<dim>& opened, DiscreteScene<d
   for (std::size_t state = 0; state < composition.num_states(); ++state)
     first_residual.push_back(first_residual.back() +
                              objectives::num_residuals<dim>(objectives, state, composition));
-  residuals.resize(first_residual.back());
 }
 
 template <int dim>
@@ -93,7 +92,7 @@ void Observation<dim>::see(const stepping::StepRecord& record, const linalg::Vec
   if (!is_wanted(record)) return;
   const std::size_t state = record.nominal_step;
   const objectives::ObservedState seen{u.local(), v.local(), record.time};
-  if (!is_least_squares()) return objectives::observe<dim>(objectives, state, seen, composition);
+  if (!keeps_residuals_) return objectives::observe<dim>(objectives, state, seen, composition);
   auto row = residuals.begin() + first_residual[state];
   for (std::size_t k = 0; k < objectives.size(); ++k) {
     if (composition.weight(k, state) == 0) continue;

@@ -43,7 +43,8 @@ template <int dim>
 struct Observation {
   std::vector<std::unique_ptr<objectives::Objective<dim>>> objectives;
   objectives::Composition composition; ///< a term per objective
-  /// Of least squares: those of all states by rising time, and where those of a state begin.
+  /// Of least squares: those of all states by rising time, once keep_residuals() has asked for them, and
+  /// where those of a state begin.
   std::vector<double> residuals;
   std::vector<std::size_t> first_residual;
 
@@ -54,6 +55,12 @@ struct Observation {
   /// Collective.
   ObjectiveKind kind() const;
   bool is_least_squares() const { return !first_residual.empty(); }
+  std::size_t num_residuals() const { return first_residual.back(); }
+  /// @pre is_least_squares().
+  void keep_residuals() {
+    keeps_residuals_ = true;
+    residuals.resize(num_residuals());
+  }
   /// Those of `rows`, in the order of all residuals, that belong to a state.
   template <class Row>
   std::span<Row> rows_of(std::size_t state, std::span<Row> rows) const {
@@ -69,6 +76,7 @@ struct Observation {
 
 private:
   const DiscreteScene<dim>& discrete_;
+  bool keeps_residuals_ = false;
 };
 
 } // namespace recoil::app

@@ -60,7 +60,7 @@ public:
                     GlobalIndex num_records)
       : chain_(discrete, fields, directions), seen_(seen),
         step_(discrete.solver().tangent_step(num_records, chain_.directions())),
-        changes_(directions.size(), std::vector<double>(seen.residuals.size())) {}
+        changes_(directions.size(), std::vector<double>(seen.num_residuals())) {}
 
   stepping::TangentStep& step() override { return *step_; }
   adjoint::StateTangents& residuals() override { return *this; }
