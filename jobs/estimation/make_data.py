@@ -96,7 +96,8 @@ def sources(study):
 
 
 def made_from(name, study):
-    """Checksum of the scenes and meshes of a job, to see whether its observations are those of other scenes."""
+    """Checksum of the scenes and meshes of a job, of its markers and of the deviation, to see whether its observations are of
+    other ones."""
     at = os.path.join(FOLDER, name)
     files = [experiment["scene"] for experiment in study["experiments"]]
     files += [file for file in os.listdir(at) if file.endswith((".msh", ".obj"))]
@@ -104,6 +105,8 @@ def made_from(name, study):
     for file in sorted(files):
         with open(os.path.join(at, file), "rb") as content:
             checksum = zlib.crc32(content.read(), checksum)
+    observed = [study.get("markers"), load(at, "expected.json").get("deviation")]
+    checksum = zlib.crc32(json.dumps(observed, sort_keys=True).encode(), checksum)
     return "%08x\n" % checksum
 
 

@@ -19,7 +19,7 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 import made_up_run
 import render
-from drawing import raster, surface
+from drawing import obstacles, raster, surface
 from drawing.trajectory import Trajectory
 from recoil_run import FolderError
 
@@ -80,6 +80,21 @@ class Raster(unittest.TestCase):
             self.assertAlmostEqual(np.linalg.det(axes), 1)
             self.assertGreater(axes[1, up], 0.9)
             self.assertAlmostEqual(axes[0, up], 0)
+
+
+class Polylines(unittest.TestCase):
+    def test_segments_of_an_obj_file_move_with_their_entry(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "floor.obj"
+            file.write_text("v 0 0 0\nv 1 0\nv 1 2 0\nl 1 2 3\nl -1 1\nf 1 2 3\n")
+            entry = {"mesh": str(file), "is_obstacle": True, "surface_selection": 4,
+                     "transformation": {"rotation": 90, "translation": [1, 0]}}
+            moving = {"id": 4, "value": ["t", 0]}
+            scene = {"geometry": [entry, {**entry, "is_obstacle": False}, {**entry, "mesh": str(file) + ".gone.obj"}],
+                     "boundary_conditions": {"obstacle_displacements": [moving]}}
+            (found,) = obstacles.polylines(scene)
+        np.testing.assert_array_equal(found.elements, [[0, 1], [1, 2], [2, 0]])
+        np.testing.assert_allclose(found.at(0.5), [[1.5, 0, 0], [1.5, 1, 0], [-0.5, 1, 0]], atol=1e-12)
 
 
 class Render(unittest.TestCase):
