@@ -106,7 +106,8 @@ public:
   // Least squares: @pre ForwardProblem::is_least_squares(). Repeated calls at q use the run that is there,
   // the states of which stay until a call at other values, or gradient().
 
-  /// This rank's rows of r(q), in the order of ForwardProblem::residuals(); none where value(q) has failed.
+  /// This rank's rows of r(q), in the order of ForwardProblem::residuals(); none where there is no value. A
+  /// run that has stored no states has kept none, and is repeated.
   /// @throws as value().
   std::vector<double> residuals(const ParameterValues& q);
   /// dr/dq dq along `directions` by one tangent-linear sweep, which repeats the steps whose states are not
