@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "linalg/factorization.hpp"
+#include "recoil/base/lookup.hpp"
 #include "recoil/base/signals.hpp"
 
 namespace recoil::linalg {
@@ -21,7 +22,7 @@ bool is_numerical(PetscErrorCode code) {
   constexpr std::array<int, 7> numerical{PETSC_ERR_MAT_CH_ZRPVT, PETSC_ERR_MAT_LU_ZRPVT, PETSC_ERR_FP,
                                          PETSC_ERR_CONV_FAILED,  PETSC_ERR_LIB,          PETSC_ERR_MEM,
                                          PETSC_ERR_ARG_SIZ};
-  return std::ranges::find(numerical, code) != numerical.end();
+  return holds(numerical, code);
 }
 
 const StencilMatrix::Rows no_stiff_terms{{}, {0}, {}, {}};
@@ -80,7 +81,7 @@ bool PreconditionedSolver::is_factorization() const {
   // Of shells there is only UpperCholesky's.
   constexpr std::array<std::string_view, 5> factorizations{PCCHOLESKY, PCLU, PCTELESCOPE, PCREDUNDANT,
                                                            PCSHELL};
-  return type != nullptr && std::ranges::find(factorizations, type) != factorizations.end();
+  return type != nullptr && holds(factorizations, type);
 }
 
 void PreconditionedSolver::rebuild(const BlockMatrix& matrix,

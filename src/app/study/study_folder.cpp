@@ -59,8 +59,8 @@ void refuse_names_of_files(const StudyCommand& command, const Study& study) {
                                  "check.json", "log.txt", command.result};
   files.insert(files.end(), command.files.begin(), command.files.end());
   for (const Experiment& experiment : study.experiments) {
-    const bool taken = std::ranges::find(files, experiment.name) != files.end();
-    if (taken || experiment.name.starts_with("recoil.lock") || experiment.name.ends_with(".part"))
+    if (holds(files, experiment.name) || experiment.name.starts_with("recoil.lock") ||
+        experiment.name.ends_with(".part"))
       throw InputError(experiment.where.of("name"), "the folder of experiment '" + experiment.name +
                                                         "' would have the name of a file beside it; give "
                                                         "another `name`");

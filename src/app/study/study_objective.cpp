@@ -182,8 +182,7 @@ GlobalIndex StudyObjective::num_data() const {
 
 void StudyObjective::drop_failed() {
   for (std::size_t e = 0; e < values_.size(); ++e) dropped_[e] |= values_[e].failure.empty() ? 0 : 1;
-  if (std::ranges::find(dropped_, 0) == dropped_.end())
-    throw Error(ExitCode::no_solution, "no experiment has an objective: " + failure());
+  if (!holds(dropped_, 0)) throw Error(ExitCode::no_solution, "no experiment has an objective: " + failure());
 }
 
 std::string StudyObjective::failure() const {
