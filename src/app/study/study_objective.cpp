@@ -16,12 +16,18 @@ namespace recoil::app {
 namespace {
 
 /// Gives all ranks what rank `root` has.
-template <class Result>
-void share(const parallel::Communicator& world, Result& result, int root) {
+template <class Value>
+void share(const parallel::Communicator& world, Value& value, int root) {
   std::string text;
-  if (world.rank() == root) text = nlohmann::json(result).dump();
+  if (world.rank() == root) text = nlohmann::json(value).dump();
   world.broadcast(text, root);
-  if (world.rank() != root) result = nlohmann::json::parse(text).get<Result>();
+  if (world.rank() != root) value = nlohmann::json::parse(text).get<Value>();
+}
+
+template <class Result>
+void share_result(const parallel::Communicator& world, Result& result, int root) {
+  share(world, result, root);
+  world.broadcast(result.*Result::array, root);
 }
 
 void share(const parallel::Communicator& world, ExperimentSlots& slots, int root) {
@@ -125,7 +131,7 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
   parallel::collectively(world_, [&] {
     if (!log_) return;
     for (int e = 0; e < std::ssize(known); ++e)
-      if (auto found = known[e] == 0 ? log_->find<Result>(design, e) : std::nullopt; found) {
+      if (auto found = known[e] == 0 ? log_->find<Result>({design, e}) : std::nullopt; found) {
         results[e] = std::move(*found);
         known[e] = 1;
       }
@@ -142,14 +148,14 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
     results[e].seconds = watch.seconds();
     parallel::collectively(groups_.comm(), [&] {
       if (groups_.comm().rank() == 0 && !added_to_.empty())
-        add_evaluation(added_to_, design, e, Result::what, results[e], wall_seconds());
+        add_evaluation(added_to_, {design, e}, results[e], wall_seconds());
     });
   });
   parallel::collectively(world_, [&] {
     if (log_) log_->read();
   });
   for (std::size_t e = 0; e < results.size(); ++e)
-    share(world_, results[e], known[e] != 0 ? 0 : groups_.root(group_of[e]));
+    share_result(world_, results[e], known[e] != 0 ? 0 : groups_.root(group_of[e]));
   return results;
 }
 
