@@ -89,6 +89,27 @@ TEST_F(EvaluationLogOf, KeepsWhatWasCompleteWhereverWritingEnds) {
   EXPECT_GT(states.size(), 100U);
 }
 
+TEST_F(EvaluationLogOf, DropsSummandsOnceTheirSumIsThere) {
+  fill();
+  EvaluationLog log(folder_);
+  const ExperimentProduct product{{{3, 4}, "", 2}};
+  for (const int group : {0, 2})
+    add_evaluation(EvaluationLog::summand_file(folder_, group), {here_, group}, product, 8);
+  log.read();
+  EXPECT_EQ(log.find<ExperimentProduct>({here_, 2})->by_values, product.by_values);
+  add_evaluation(file(), {here_, ProductSum::experiment}, ProductSum{{6, 8}, {2, 2}}, 9);
+  log.drop_summands();
+  EXPECT_FALSE(log.find<ExperimentProduct>({here_, 2}));
+  for (const EvaluationLog& after : {log, EvaluationLog(folder_)}) {
+    EXPECT_FALSE(after.find<ExperimentProduct>({here_, 0}));
+    EXPECT_TRUE(after.find<ExperimentGradient>({here_, 0}));
+  }
+  add_evaluation(EvaluationLog::summand_file(folder_, 2), {there_, 2}, product, 10);
+  log.read();
+  EXPECT_TRUE(log.find<ExperimentProduct>({there_, 2})) << "its file begins anew";
+  EXPECT_EQ(log.find<ProductSum>({here_, ProductSum::experiment})->by_values, (std::vector<double>{6, 8}));
+}
+
 TEST_F(EvaluationLogOf, RefusesADamagedLine) {
   fill();
   Content damaged = content();

@@ -39,6 +39,8 @@ std::string name_of_design(std::span<const double> x) {
   return fmt::format("{:016x}", hash);
 }
 
+constexpr const char* summand_ending = ".summands.jsonl";
+
 /// Where an array stands in its file [bytes], and what is in it.
 struct ArrayPlace {
   std::uintmax_t offset = 0, size = 0;
@@ -112,6 +114,10 @@ fs::path EvaluationLog::file_of_group(const fs::path& folder, int group) {
   return folder / fmt::format("{}.jsonl", group);
 }
 
+fs::path EvaluationLog::summand_file(const fs::path& folder, int group) {
+  return folder / fmt::format("{}{}", group, summand_ending);
+}
+
 fs::path EvaluationLog::array_file(fs::path file) { return file.replace_extension(".arrays"); }
 
 void EvaluationLog::read() {
@@ -149,6 +155,24 @@ void EvaluationLog::read_rest(const fs::path& path) {
   file.close();
   cut(path, sizes.lines);
   cut(arrays, sizes.arrays);
+}
+
+void EvaluationLog::drop_summands() {
+  const auto is_of_summands = [](const fs::path& path) {
+    return path.filename().string().ends_with(summand_ending);
+  };
+  std::erase_if(places_, [&](const auto& place) { return is_of_summands(place.second.file); });
+  std::erase_if(sizes_, [&](const auto& read) {
+    const fs::path& file = read.first;
+    if (!is_of_summands(file)) return false;
+    // Lines without their arrays would be damage.
+    for (const fs::path& path : {file, array_file(file)}) {
+      std::error_code error;
+      fs::remove(path, error);
+      if (error) throw FileError(path.string() + ": cannot be removed: " + error.message());
+    }
+    return true;
+  });
 }
 
 std::optional<LoggedResult> EvaluationLog::find_logged(const EvaluatedAt& at, const char* what) const {

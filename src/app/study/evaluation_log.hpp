@@ -44,6 +44,16 @@ struct ExperimentProduct : ExperimentGradient {
   static constexpr const char* what = "product";
 };
 
+/// The sum of the products of all experiments.
+struct ProductSum {
+  static constexpr const char* what = "sum";
+  static constexpr int experiment = -1; ///< stands for all
+  std::vector<double> by_values;        ///< of DesignSpace
+  std::vector<double> seconds;          ///< by experiment
+  static constexpr auto array = &ProductSum::by_values;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ProductSum, seconds)
+};
+
 /// What tangent-linear sweeps through that run have come to.
 struct ExperimentFactor {
   static constexpr const char* what = "factor";
@@ -100,7 +110,13 @@ public:
     return result;
   }
 
+  /// Forgets and removes what the summand files of all groups hold, whose sum has been added. @pre as read().
+  /// @throws FileError.
+  void drop_summands();
+
   static std::filesystem::path file_of_group(const std::filesystem::path& folder, int group);
+  /// For what is only needed until its sum is there.
+  static std::filesystem::path summand_file(const std::filesystem::path& folder, int group);
   /// Where the numbers of the results in a file of a group are.
   static std::filesystem::path array_file(std::filesystem::path file);
   /// Wall time of all processes until the last line [s].
