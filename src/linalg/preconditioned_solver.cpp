@@ -216,16 +216,9 @@ PetscErrorCode PreconditionedSolver::run(const Vector& b, Vector& x) const {
 
 LinearResult PreconditionedSolver::solve(const Vector& b, Vector& x, double relative_tolerance,
                                          int max_iterations) {
-  LinearResult result;
   x.fill(0);
-  const double size = b.norm();
-  if (!std::isfinite(size)) return result;
-  if (size == 0) {
-    result.outcome = LinearOutcome::converged;
-    return result;
-  }
-  result.relative_residual = 1;
-  result.outcome = set_up_outcome_;
+  if (const auto known = result_without_solve(b.norm())) return *known;
+  LinearResult result{set_up_outcome_, 0, 1};
   if (set_up_outcome_ != LinearOutcome::converged) return result;
 
   PetscReal tolerance = 0;
