@@ -88,7 +88,7 @@ std::string as_json(const std::optional<Value>&) {
 }
 
 template <class Value>
-std::string choices(const Value& value) {
+std::string choices(const Value& /*of_type*/) {
   std::string all;
   if constexpr (std::is_enum_v<Value>) {
     for (const auto& [name, named] : EnumNames<Value>::all)
