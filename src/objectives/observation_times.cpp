@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "recoil/base/error.hpp"
+#include "recoil/base/lookup.hpp"
 
 namespace recoil::objectives {
 
@@ -33,7 +34,7 @@ public:
   std::string_view name() const override { return objective_->name(); }
   std::vector<Quantity> depends_on() const override {
     auto all = objective_->depends_on();
-    if (std::ranges::find(all, quantities::velocity) == all.end()) all.push_back(quantities::velocity);
+    if (!holds(all, quantities::velocity)) all.push_back(quantities::velocity);
     return all;
   }
   std::vector<double> observation_times() const override { return objective_->observation_times(); }

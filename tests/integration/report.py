@@ -140,7 +140,7 @@ def pages(recoil):
     recoil.run(1, "optimize", study_of(recoil), "-o", folder, "-q")
     fit = Fit(folder)
     runs.check(fit.fields["E"].shape[0] == len(Run(recoil.path("gradient-1/slide")).mesh.body) and len(fit.history["objective"]) == 3, "fit.h5 and history.csv are read")
-    runs.check({entry["what"] for entry in fit.evaluations} <= {"value", "gradient", "factor", "product"}, "the evaluations are read")
+    runs.check({entry["what"] for entry in fit.evaluations} <= {"value", "gradient", "factor", "product", "sum"}, "the evaluations are read")
     shutil.rmtree(os.path.join(folder, "scenes"), ignore_errors=True)
     text = report(recoil, folder, "--recoil", recoil.path("no-such-program"))
     runs.check("Give the program with --recoil" in text and "no standard deviations" in text, "a missing program and statistics are named")

@@ -179,7 +179,8 @@ FieldSlots ExperimentOnMesh<dim>::slots(std::size_t k) const {
     slots.num_rows = cells ? mesh.num_cells_global : mesh.num_vertices_global;
     slots.ids = comm_.all_gather_parts(std::span(field.slot_ids).first(count));
     std::ranges::sort(slots.ids);
-    if (field.spec->prior && field.spec->prior->correlation_length)
+    if (field.spec->prior && field.spec->prior->correlation_length && !field.spec->tie &&
+        field.spec->experiments.front() == experiment_)
       slots.mesh = gather_element_mesh(mesh, slots.ids);
   }
   slots.start.assign(slots.ids.size() * width, 0.0);

@@ -1,5 +1,7 @@
 #include "app/study/experiment_objectives.hpp"
 
+#include <algorithm>
+
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/observation_times.hpp"
 
@@ -94,17 +96,9 @@ void Observation<dim>::see(const stepping::StepRecord& record, const linalg::Vec
   const std::size_t state = record.nominal_step;
   const objectives::ObservedState seen{u.local(), v.local(), record.time};
   if (!is_least_squares()) return objectives::observe<dim>(objectives, state, seen, composition);
-  auto row = residuals.begin() + first_residual[state];
-  for (std::size_t k = 0; k < objectives.size(); ++k) {
-    if (composition.weight(k, state) == 0) continue;
-    // They give the value, too.
-    const std::vector<double> of_term = objectives[k]->residuals(seen);
-    double squares = 0;
-    for (const double r : of_term) squares += r * r;
-    composition.set(k, state, discrete_.space().comm().sum(squares));
-    if (const double factor = composition.residual_factor(k, state); factor != 0)
-      for (const double r : of_term) *row++ = factor * r;
-  }
+  std::ranges::copy(
+      objectives::observe_residuals<dim>(discrete_.space().comm(), objectives, state, seen, composition),
+      residuals.begin() + first_residual[state]);
 }
 
 template <int dim>

@@ -18,7 +18,9 @@ namespace recoil::app {
 namespace {
 
 const StudyCommand optimize_command{
-    "optimize", "fit.json", {"fit.h5", "history.csv", "evaluations", "scenes", "posterior.h5"}};
+    "optimize",
+    "fit.json",
+    {"fit.h5", "history.csv", "evaluations", "scenes", "posterior.h5", "posterior-*.xdmf"}};
 
 /// Gauss-Newton where the objective is a sum of squares of few variables, or has a prior of fields and no
 /// bounds. @throws InputError.

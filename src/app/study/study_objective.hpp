@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,10 @@ private:
   template <class Result, class Work>
   std::vector<Result> differentiate(const char* what, Work work, std::span<const double> x,
                                     std::span<const double> direction = {});
+  ProductSum sum_products(std::span<const double> x, std::span<const double> d);
+  std::optional<ProductSum> find_sum(std::span<const double> design) const;
+  void keep_sum(std::span<const double> design, const ProductSum& sum);
+  void count_sweeps(std::span<const double> seconds);
 
   const parallel::Communicator& world_;
   const Study& study_;
@@ -99,6 +104,7 @@ private:
   std::map<int, HostedExperiment> hosted_; ///< that have been on this group
   std::unique_ptr<EvaluationLog> log_;     ///< on the first rank
   std::filesystem::path added_to_;         ///< the file of this group's evaluations, if they are kept
+  std::filesystem::path summands_;         ///< that of its summands
   Stopwatch watch_;
   double earlier_seconds_ = 0;
 
