@@ -90,6 +90,31 @@ def parameters(fit):
     return parts
 
 
+def _end_in_words(entry, side):
+    if entry["interval"][side] is not None:
+        return page.number(entry["interval"][side])
+    return "open at the bound" if entry["at_bound"][side] else "open: the data set no limit"
+
+
+def profiles(fit):
+    """Intervals by the profile likelihood, and what they are like beside those of the linear model."""
+    found = fit.result.get("profile")
+    if not found:
+        return []
+    values = {}  # value, interval of the linear model and unit by the names of `profile`
+    for name, entry in fit.result["parameters"].items():
+        if "value" not in entry:
+            continue
+        rows = [(row[2], [row[5], row[6]]) for row in _rows(name, entry)]
+        values |= {name if len(rows) == 1 else f"{name}[{i}]": (*row, entry["unit"]) for i, row in enumerate(rows)}
+    rows = [[name, values[name][0], _end_in_words(entry, 0), _end_in_words(entry, 1), *values[name][1]] for name, entry in found.items()]
+    items = [page.figure(plots.profile(entry, *values[name][:2], name, values[name][2]), "", f"profile of {name}") for name, entry in found.items()]
+    return [page.heading("Profiles"),
+            page.paragraph("How far chi squared rises where one value is held and all others are fitted again. The 95 % interval ends where it meets "
+                           "the line; where the curves differ, the model is not linear and the interval of the profile is the one to quote.", "soft"),
+            page.table(["value", "fit", "profile low", "profile high", "linear low", "linear high"], rows), page.figures(items)]
+
+
 def _in_words(entry):
     """A direction as a sentence: who grows, who falls."""
     shares = sorted(entry["direction"].items(), key=lambda item: -abs(item[1]))
