@@ -6,6 +6,7 @@
 #include "app/study/evaluation_log.hpp"
 #include "app/study/experiment_groups.hpp"
 #include "app/study/experiment_model.hpp"
+#include "app/study/residual_report.hpp"
 
 namespace recoil::app {
 
@@ -29,6 +30,9 @@ public:
   /// (dr/dq)' (dr/dq) times a change of the values.
   ExperimentProduct multiply(const DesignSpace& space, std::span<const double> values,
                              std::span<const double> change);
+
+  /// What is left of the observations there.
+  ExperimentResiduals summarise(const DesignSpace& space, std::span<const double> values);
 
 private:
   std::vector<double> sum_over_group(const DesignSpace& space, const ParameterValues& gradient) const;

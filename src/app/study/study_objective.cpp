@@ -208,11 +208,27 @@ std::vector<Result> StudyObjective::differentiate(const char* what, Work work, s
   for (std::size_t e = 0; e < results.size(); ++e) {
     sweep_seconds_[e] = results[e].seconds;
     totals_.sweep_seconds += results[e].seconds;
+  }
+  require_all(what, results);
+  ++totals_.gradient_evaluations;
+  return results;
+}
+
+template <class Result>
+void StudyObjective::require_all(const char* what, const std::vector<Result>& results) const {
+  for (std::size_t e = 0; e < results.size(); ++e)
     if (!results[e].failure.empty())
       throw Error(ExitCode::no_solution, fmt::format("experiment '{}' has no {}: {}",
                                                      study_.experiments[e].name, what, results[e].failure));
-  }
-  ++totals_.gradient_evaluations;
+}
+
+std::vector<ExperimentResiduals> StudyObjective::residuals(std::span<const double> x) {
+  const std::vector<double> values = space_->values(x);
+  std::vector<int> group_of(costs_.size(), -1);
+  if (std::ranges::equal(run_at_, x)) group_of = runs_;
+  auto results = evaluate<ExperimentResiduals>(
+      x, group_of, [&](HostedExperiment& one) { return one.summarise(*space_, values); });
+  require_all("residuals", results);
   return results;
 }
 

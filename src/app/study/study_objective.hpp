@@ -62,6 +62,9 @@ public:
   const inverse::GaussianPrior& prior() const { return prior_; }
   /// The upper triangular factor of [dr/dx r] over all experiments, (n + 1) x (n + 1).
   const Eigen::MatrixXd& factor(std::span<const double> x);
+  /// What is left of the observations at x, by experiment; nothing of those that were dropped. @throws Error
+  /// where an experiment fails. @pre it is a sum of squares.
+  std::vector<ExperimentResiduals> residuals(std::span<const double> x);
   /// How many data the sum of squares has.
   GlobalIndex num_data() const;
   /// From now on leaves out the experiments that had no value in the last value(). @throws Error if none is
@@ -89,6 +92,8 @@ private:
   template <class Result, class Work>
   std::vector<Result> differentiate(const char* what, Work work, std::span<const double> x,
                                     std::span<const double> direction = {});
+  template <class Result>
+  void require_all(const char* what, const std::vector<Result>& results) const;
 
   const parallel::Communicator& world_;
   const Study& study_;
