@@ -5,7 +5,7 @@ import numpy as np
 from reporting import page, plots
 from recoil_run import FolderError, as_list, file_crc32
 
-MOST_CURVES, MOST_NAMES, MOST_MEMBERS = 12, 40, 6
+MOST_CURVES, MOST_NAMES, MOST_MEMBERS, MOST_WORST = 12, 40, 6, 10
 
 
 def _counted(count, noun):
@@ -144,6 +144,29 @@ def ties(fit):
         directions = as_list(fit.result["unidentifiable"])
         parts.append(page.bullets(map(_in_words, directions)) if directions else
                      page.paragraph("Nothing: every combination of the parameters shows in the data."))
+    return parts
+
+
+def _place(entry):
+    return ", ".join(filter(None, (entry.get("point"), entry["component"])))
+
+
+def residuals(fit):
+    """What is left of the observations: misfit and order of signs by objective, the numbers that are farthest off."""
+    found = fit.result.get("residuals")
+    if not found:
+        return []
+    rows = [[name, entry["experiment"], entry["chi_squared"], entry["data"], entry["chi_squared"] / max(entry["data"], 1), entry["runs_p"],
+             _place(entry["runs_of"]) if "runs_of" in entry else ""] for name, entry in found.items()]
+    worst = [[name, entry["experiment"], _place(one), one["time"], float(f"{one['residual']:.3g}")] for name, entry in found.items() for one in entry["worst"]]
+    worst = sorted(worst, key=lambda row: -abs(row[-1]))[:MOST_WORST]
+    parts = [page.heading("What is left of the data"),
+             page.paragraph("Runs p: how often independent noise has signs in an order as unusual as in the series named, once the number of series is "
+                            "counted. Below 0.01 the model lacks something there, or the noise is correlated in time.", "soft"),
+             page.table(["objective", "experiment", "chi squared", "data", "per datum", "runs p", "of"], rows,
+                        marked=[i for i, row in enumerate(rows) if row[5] is not None and row[5] < 0.01])]
+    if worst:
+        parts.append(page.table(["objective", "experiment", "farthest off", "time [s]", "residual"], worst))
     return parts
 
 
