@@ -56,10 +56,12 @@ public:
 
   bool is_least_squares() const override { return objective_->is_least_squares(); }
   std::size_t num_residuals() const override { return most_ * objective_->num_residuals(); }
-  std::size_t num_data(double time) const override {
-    std::size_t count = 0;
-    for (const double observed : times_at(time)) count += objective_->num_data(observed);
-    return count;
+  ObservationNames observation_names() const override { return objective_->observation_names(); }
+  std::vector<ResidualLabel> residual_labels(double time) const override {
+    std::vector<ResidualLabel> all;
+    for (const double observed : times_at(time)) append(all, objective_->residual_labels(observed));
+    all.resize(num_residuals(), {0, 0, time, false});
+    return all;
   }
 
   bool has_deviations() const override { return objective_->has_deviations(); }
@@ -125,7 +127,8 @@ private:
     }
   }
 
-  static void append(std::vector<double>& all, const std::vector<double>& more) {
+  template <class Entry>
+  static void append(std::vector<Entry>& all, const std::vector<Entry>& more) {
     all.insert(all.end(), more.begin(), more.end());
   }
 

@@ -57,12 +57,29 @@ double difference_error(const Make<dim>& make, Along along, double h, const std:
   return error;
 }
 
+/// Residuals of observations have a label each, within the names, at each state; those of other objectives
+/// none.
+template <int dim>
+void check_labels(const Objective<dim>& objective, const std::string& what) {
+  const ObservationNames names = objective.observation_names();
+  const int num_points = std::max<int>(1, std::ssize(names.points)),
+            num_components = std::ssize(names.components);
+  const auto labels = objective.residual_labels(0.4);
+  EXPECT_EQ(labels.size(), num_components > 0 ? objective.num_residuals() : 0) << what;
+  for (const ResidualLabel& label : labels) {
+    EXPECT_TRUE(label.point >= 0 && label.point < num_points) << what << " " << label.point;
+    EXPECT_TRUE(label.component >= 0 && label.component < num_components) << what << " " << label.component;
+    EXPECT_NEAR(label.time, 0.4, 0.1) << what;
+  }
+}
+
 template <int dim>
 void check_residuals(const Make<dim>& make, const std::string& what) {
   const Scene<dim> scene(MPI_COMM_WORLD);
   const auto objective = make(scene);
   ASSERT_TRUE(objective->is_least_squares()) << what;
   EXPECT_EQ(objective->residuals(scene.state(0.9)).size(), objective->num_residuals()) << what;
+  check_labels(*objective, what);
   const double identity = test::transposed_error<dim>(scene.space, *objective, scene.state());
   EXPECT_LT(identity, 1e-12) << what;
   std::string line = what;

@@ -134,11 +134,21 @@ std::unique_ptr<inverse::ForwardProblem> ExperimentOnMesh<dim>::at(const Paramet
 }
 
 template <int dim>
-ObjectiveKind ExperimentOnMesh<dim>::check_start() const {
+ExperimentProblem<dim> ExperimentOnMesh<dim>::at_start() const {
   Scene trial = scene();
   // Whatever a pilot run finds will do as well.
   if (!trial.contact.barrier_stiffness) trial.contact.barrier_stiffness = 1;
-  return ExperimentProblem<dim>(*this, trial, start_).observation().kind();
+  return ExperimentProblem<dim>(*this, trial, start_);
+}
+
+template <int dim>
+ObjectiveKind ExperimentOnMesh<dim>::check_start() const {
+  return at_start().observation().kind();
+}
+
+template <int dim>
+ResidualRows ExperimentOnMesh<dim>::residual_rows() const {
+  return at_start().observation().rows();
 }
 
 template <int dim>

@@ -90,6 +90,21 @@ ObjectiveKind Observation<dim>::kind() const {
 }
 
 template <int dim>
+ResidualRows Observation<dim>::rows() const {
+  ResidualRows result;
+  for (const auto& objective : objectives) result.names.push_back(objective->observation_names());
+  const std::vector<double> times = observed_state_times(discrete_.scene().time);
+  for (std::size_t state = 0; state < times.size(); ++state)
+    for (std::size_t k = 0; k < objectives.size(); ++k) {
+      if (composition.residual_factor(k, state) == 0) continue;
+      std::vector<objectives::ResidualLabel> labels = objectives[k]->residual_labels(times[state]);
+      labels.resize(objectives[k]->num_residuals());
+      for (const objectives::ResidualLabel& label : labels) result.rows.push_back({k, label});
+    }
+  return result;
+}
+
+template <int dim>
 void Observation<dim>::see(const stepping::StepRecord& record, const linalg::Vector& u,
                            const linalg::Vector& v) {
   if (!is_wanted(record)) return;

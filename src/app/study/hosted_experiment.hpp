@@ -6,6 +6,7 @@
 #include "app/study/evaluation_log.hpp"
 #include "app/study/experiment_groups.hpp"
 #include "app/study/experiment_model.hpp"
+#include "app/study/residual_report.hpp"
 
 namespace recoil::app {
 
@@ -40,6 +41,9 @@ public:
   /// tangent-linear and a reverse sweep.
   ExperimentProduct multiply(const DesignSpace& space, std::span<const double> values,
                              std::span<const double> change);
+
+  /// What is left of the observations there.
+  ExperimentResiduals summarise(const DesignSpace& space, std::span<const double> values);
 
 private:
   std::vector<double> sum_over_group(const DesignSpace& space, const ParameterValues& gradient) const;

@@ -216,11 +216,27 @@ std::vector<Result> StudyObjective::differentiate(const char* what, Work work, s
   std::vector<double> seconds;
   for (std::size_t e = 0; e < results.size(); ++e) {
     seconds.push_back(results[e].seconds);
+  }
+  require_all(what, results);
+  count_sweeps(seconds);
+  return results;
+}
+
+template <class Result>
+void StudyObjective::require_all(const char* what, const std::vector<Result>& results) const {
+  for (std::size_t e = 0; e < results.size(); ++e)
     if (!results[e].failure.empty())
       throw Error(ExitCode::no_solution, fmt::format("experiment '{}' has no {}: {}",
                                                      study_.experiments[e].name, what, results[e].failure));
-  }
-  count_sweeps(seconds);
+}
+
+std::vector<ExperimentResiduals> StudyObjective::residuals(std::span<const double> x) {
+  const std::vector<double> values = space_->values(x);
+  std::vector<int> group_of(costs_.size(), -1);
+  if (std::ranges::equal(run_at_, x)) group_of = runs_;
+  auto results = evaluate<ExperimentResiduals>(
+      x, group_of, [&](HostedExperiment& one) { return one.summarise(*space_, values); });
+  require_all("residuals", results);
   return results;
 }
 

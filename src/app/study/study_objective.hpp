@@ -63,6 +63,9 @@ public:
   const inverse::GaussianPrior& prior() const { return prior_; }
   /// The upper triangular factor of [dr/dx r] over all experiments, (n + 1) x (n + 1).
   const Eigen::MatrixXd& factor(std::span<const double> x);
+  /// What is left of the observations at x, by experiment; nothing of those that were dropped. @throws Error
+  /// where an experiment fails. @pre it is a sum of squares.
+  std::vector<ExperimentResiduals> residuals(std::span<const double> x);
   /// How many data the sum of squares has.
   GlobalIndex num_data() const;
   /// From now on leaves out the experiments that had no value in the last value(). @throws Error if none is
@@ -94,6 +97,8 @@ private:
   std::optional<ProductSum> find_sum(std::span<const double> design) const;
   void keep_sum(std::span<const double> design, const ProductSum& sum);
   void count_sweeps(std::span<const double> seconds);
+  template <class Result>
+  void require_all(const char* what, const std::vector<Result>& results) const;
 
   const parallel::Communicator& world_;
   const Study& study_;

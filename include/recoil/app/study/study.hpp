@@ -198,7 +198,8 @@ struct OptimizerSpec {
 /// What is asked about the accuracy of what has been fitted.
 struct UncertaintySpec {
   bool intervals = true;
-  std::vector<int> profile; ///< indices in Study::parameters
+  std::vector<int> profile;  ///< indices in Study::parameters
+  std::string where_profile; ///< place of `profile`
 };
 
 struct Study {
