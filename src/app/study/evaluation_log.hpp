@@ -15,7 +15,11 @@
 
 namespace recoil::app {
 
-// Results name what they are, and the member that is logged as an array beside the JSON of the others.
+// Results name what they are, and the member that is logged as an array beside the JSON of the others, if there
+// is one.
+
+template <class Result>
+concept HasArray = requires { Result::array; };
 
 /// What the forward run of an experiment has come to at a design.
 struct ExperimentValue {
@@ -87,7 +91,9 @@ void add_logged(const std::filesystem::path& file, const EvaluatedAt& at, const 
 template <class Result>
 void add_evaluation(const std::filesystem::path& file, const EvaluatedAt& at, const Result& result,
                     double wall_seconds) {
-  add_logged(file, at, Result::what, {result, result.*Result::array}, wall_seconds);
+  LoggedResult logged{result, {}};
+  if constexpr (HasArray<Result>) logged.numbers = result.*Result::array;
+  add_logged(file, at, Result::what, std::move(logged), wall_seconds);
 }
 
 /// What the files of all groups in a folder hold, those of earlier processes among them, so that an
@@ -106,7 +112,7 @@ public:
     std::optional<LoggedResult> logged = find_logged(at, Result::what);
     if (!logged) return {};
     auto result = logged->about.get<Result>();
-    result.*Result::array = std::move(logged->numbers);
+    if constexpr (HasArray<Result>) result.*Result::array = std::move(logged->numbers);
     return result;
   }
 

@@ -28,7 +28,7 @@ void share(const parallel::Communicator& world, Value& value, int root) {
 template <class Result>
 void share_result(const parallel::Communicator& world, Result& result, int root) {
   share(world, result, root);
-  world.broadcast(result.*Result::array, root);
+  if constexpr (HasArray<Result>) world.broadcast(result.*Result::array, root);
 }
 
 void share(const parallel::Communicator& world, ExperimentSlots& slots, int root) {
@@ -214,9 +214,7 @@ std::vector<Result> StudyObjective::differentiate(const char* what, Work work, s
   design.insert(design.end(), direction.begin(), direction.end());
   std::vector<Result> results = evaluate<Result>(design, group_of, work);
   std::vector<double> seconds;
-  for (std::size_t e = 0; e < results.size(); ++e) {
-    seconds.push_back(results[e].seconds);
-  }
+  for (const Result& result : results) seconds.push_back(result.seconds);
   require_all(what, results);
   count_sweeps(seconds);
   return results;
