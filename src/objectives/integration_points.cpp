@@ -53,13 +53,14 @@ std::size_t IntegrationPoints<dim>::num_owned_points() const {
 }
 
 template <int dim>
-std::vector<LocalIndex> IntegrationPoints<dim>::element_nodes(const Element& element) const {
+std::span<const LocalIndex>
+IntegrationPoints<dim>::element_nodes(const Element& element, std::vector<LocalIndex>& facet_nodes) const {
   const auto cell_nodes = space_->cell_nodes(element.cell);
-  if (element.facet < 0) return {cell_nodes.begin(), cell_nodes.end()};
-  std::vector<LocalIndex> nodes;
+  if (element.facet < 0) return cell_nodes;
+  facet_nodes.clear();
   for (const int node : space_->basis(space_->order(element.cell)).facet_nodes(element.facet))
-    nodes.push_back(cell_nodes[node]);
-  return nodes;
+    facet_nodes.push_back(cell_nodes[node]);
+  return facet_nodes;
 }
 
 template <int dim>

@@ -78,11 +78,12 @@ public:
   /// nodes.
   template <class Act>
   void visit(bool with_ghosts, Act&& act) const {
+    std::vector<LocalIndex> facet_nodes;
     for (const Element& element : elements_) {
       const bool owned = element.cell < space_->mesh().num_owned_cells;
       if (!owned && !with_ghosts) continue;
       const std::size_t order = space_->order(element.cell);
-      const std::vector<LocalIndex> nodes = element_nodes(element);
+      const std::span<const LocalIndex> nodes = element_nodes(element, facet_nodes);
       const Simplex simplex = element_simplex(element);
       const Tables& tables = tables_[order];
       for (int q = 0; q < tables.num_points; ++q) {
@@ -120,7 +121,9 @@ private:
   };
   template <int element_dim>
   void tabulate();
-  std::vector<LocalIndex> element_nodes(const Element& element) const;
+  /// A facet's are written to `facet_nodes`, which keeps its memory from element to element.
+  std::span<const LocalIndex> element_nodes(const Element& element,
+                                            std::vector<LocalIndex>& facet_nodes) const;
   Simplex element_simplex(const Element& element) const;
 
   const fem::FunctionSpace<dim>* space_;

@@ -39,6 +39,7 @@ public:
   std::vector<double> residuals(const ObservedState& state) override {
     const auto reference = reference_at(state.time);
     std::vector<double> rows;
+    rows.reserve(num_residuals());
     points_.visit(false, [&](const auto& point) {
       const Point r = std::sqrt(point.weight) * misfit(point, state, reference);
       rows.insert(rows.end(), r.begin(), r.end());
@@ -52,6 +53,7 @@ public:
     const auto reference = reference_at(state.time);
     const auto* moved = dq.rest_positions();
     std::vector<double> rows;
+    rows.reserve(num_residuals());
     points_.visit(false, [&](const auto& point) {
       Point df = point.interpolate(observed_ == Observed::velocity ? dv : du);
       if (moved) {
@@ -81,6 +83,23 @@ public:
                               observed_ == Observed::position ? row : Point(Point::Zero()), *by_vertex);
     });
     add_to_owned(by_node, observed_ == Observed::velocity ? dv : du);
+  }
+
+  /// In one pass over owned and ghost cells, without rows and without messages: sweeps ask for it at every
+  /// state.
+  void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double> dv,
+                       parameters::PhysicalGradient<dim>& g) override {
+    const auto reference = reference_at(state.time);
+    auto* by_vertex = g.rest_positions();
+    points_.visit(true, [&](const auto& point) {
+      const Point f = misfit(point, state, reference);
+      point.add_to_nodes(2 * factor * point.weight * f, space_->num_owned_nodes(),
+                         observed_ == Observed::velocity ? dv : du);
+      if (by_vertex && point.owned)
+        point.add_to_vertices(factor, f.squaredNorm(),
+                              observed_ == Observed::position ? Point(2 * f) : Point(Point::Zero()),
+                              *by_vertex);
+    });
   }
 
 private:

@@ -97,7 +97,8 @@ inline void add_to_owned(linalg::Vector& field, std::span<double> sum) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += field.owned()[i];
 }
 
-/// J = |r|^2, value and derivatives of which are made from the residuals r and their products.
+/// J = |r|^2, value and derivatives of which are made from the residuals r and their products, unless the
+/// objective knows a shorter way to the same numbers.
 template <int dim>
 class LeastSquaresObjective : public Objective<dim> {
 public:
@@ -113,14 +114,14 @@ public:
   void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
                              std::span<double> dv, parameters::PhysicalGradient<dim>& g) override = 0;
 
-  double value(const ObservedState& state) final {
+  double value(const ObservedState& state) override {
     double sum = 0;
     for (const double r : residuals(state)) sum += r * r;
     return comm_->sum(sum);
   }
   /// dJ = 2 r' dr.
   void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double> dv,
-                       parameters::PhysicalGradient<dim>& g) final {
+                       parameters::PhysicalGradient<dim>& g) override {
     std::vector<double> y = residuals(state);
     for (double& entry : y) entry *= 2 * factor;
     add_residual_products(state, y, du, dv, g);
