@@ -353,8 +353,8 @@ class Fit(_StudyFolder):
 
     @property
     def evaluations(self):
-        """What was evaluated of an experiment: dictionaries with `experiment` (its number), `what` ("value", "gradient", "factor" of the Jacobian, "product" with it), `seconds`,
-        `objective`. A line that a killed run left half written is passed by."""
+        """What was evaluated of an experiment: dictionaries with `experiment` (its number), `what` ("value", "gradient", "factor" of the Jacobian, "product" with it, "residuals"), `seconds`,
+        `objective`; a "sum" of products is that of all experiments, with the number -1. A line that a killed run left half written is passed by."""
         found = []
         for path in sorted(self.folder.glob("evaluations/*.jsonl")):
             lines = _read_bytes(path).split(b"\n")

@@ -166,3 +166,27 @@ def histogram(values, unit):
     area.hist(values, bins=min(60, max(5, int(np.sqrt(len(values))))), color=COLOURS["fit"])
     area.set(xlabel="value" if unit == "1" else f"value [{unit}]", ylabel="number")
     return as_uri(figure)
+
+
+def profile(entry, value, interval, title, unit):
+    """The rise of chi squared along a profile beside that of the linear model, whose interval is `interval`. Square roots are nearly linear in
+    the value: they are what is interpolated."""
+    figure, area = _panel(2.9)
+    level = entry["level"]
+    at, rises = np.array([point for point in entry["points"] if point[1] is not None], dtype=float).T
+    roots = np.sqrt(np.maximum(rises, 0)) * np.sign(at - value)
+    fine = np.linspace(at[0], at[-1], 400)
+    area.plot(fine, np.interp(fine, at, roots) ** 2, lw=1.4, color=COLOURS["fit"], label="profile")
+    area.plot(at, rises, "o", ms=3.5, color=COLOURS["fit"])
+    if interval and None not in interval:
+        low, high = interval
+        fine = np.linspace(low, high, 200)
+        area.plot(fine, level * np.interp(fine, [low, value, high], [-1, 0, 1]) ** 2, "--", lw=1.2, color=COLOURS["start"], label="linear model")
+    area.axhline(level, lw=0.8, color="0.5")
+    for end in entry["interval"]:
+        if end is not None:
+            area.axvline(end, lw=0.8, ls=":", color=COLOURS["fit"])
+    area.set_ylim(-0.05 * level, min(2.5 * level, 1.1 * max(level, rises.max())))
+    area.set(title=title, xlabel="" if unit == "1" else unit, ylabel="rise of $\\chi^2$")
+    area.legend(fontsize=8)
+    return as_uri(figure)

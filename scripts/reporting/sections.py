@@ -5,7 +5,7 @@ import numpy as np
 from reporting import page, plots
 from recoil_run import FolderError, as_list, file_crc32
 
-MOST_CURVES, MOST_NAMES, MOST_MEMBERS = 12, 40, 6
+MOST_CURVES, MOST_NAMES, MOST_MEMBERS, MOST_WORST = 12, 40, 6, 10
 
 
 def _counted(count, noun):
@@ -90,6 +90,31 @@ def parameters(fit):
     return parts
 
 
+def _end_in_words(entry, side):
+    if entry["interval"][side] is not None:
+        return page.number(entry["interval"][side])
+    return "open at the bound" if entry["at_bound"][side] else "open: the data set no limit"
+
+
+def profiles(fit):
+    """Intervals by the profile likelihood, and what they are like beside those of the linear model."""
+    found = fit.result.get("profile")
+    if not found:
+        return []
+    values = {}  # value, interval of the linear model and unit by the names of `profile`
+    for name, entry in fit.result["parameters"].items():
+        if "value" not in entry:
+            continue
+        rows = [(row[2], [row[5], row[6]]) for row in _rows(name, entry)]
+        values |= {name if len(rows) == 1 else f"{name}[{i}]": (*row, entry["unit"]) for i, row in enumerate(rows)}
+    rows = [[name, values[name][0], _end_in_words(entry, 0), _end_in_words(entry, 1), *values[name][1]] for name, entry in found.items()]
+    items = [page.figure(plots.profile(entry, *values[name][:2], name, values[name][2]), "", f"profile of {name}") for name, entry in found.items()]
+    return [page.heading("Profiles"),
+            page.paragraph("How far chi squared rises where one value is held and all others are fitted again. The 95 % interval ends where it meets "
+                           "the line; where the curves differ, the model is not linear and the interval of the profile is the one to quote.", "soft"),
+            page.table(["value", "fit", "profile low", "profile high", "linear low", "linear high"], rows), page.figures(items)]
+
+
 def _in_words(entry):
     """A direction as a sentence: who grows, who falls."""
     shares = sorted(entry["direction"].items(), key=lambda item: -abs(item[1]))
@@ -119,6 +144,29 @@ def ties(fit):
         directions = as_list(fit.result["unidentifiable"])
         parts.append(page.bullets(map(_in_words, directions)) if directions else
                      page.paragraph("Nothing: every combination of the parameters shows in the data."))
+    return parts
+
+
+def _place(entry):
+    return ", ".join(filter(None, (entry.get("point"), entry["component"])))
+
+
+def residuals(fit):
+    """What is left of the observations: misfit and order of signs by objective, the numbers that are farthest off."""
+    found = fit.result.get("residuals")
+    if not found:
+        return []
+    rows = [[name, entry["experiment"], entry["chi_squared"], entry["data"], entry["chi_squared"] / max(entry["data"], 1), entry["runs_p"],
+             _place(entry["runs_of"]) if "runs_of" in entry else ""] for name, entry in found.items()]
+    worst = [[name, entry["experiment"], _place(one), one["time"], float(f"{one['residual']:.3g}")] for name, entry in found.items() for one in entry["worst"]]
+    worst = sorted(worst, key=lambda row: -abs(row[-1]))[:MOST_WORST]
+    parts = [page.heading("What is left of the data"),
+             page.paragraph("Runs p: how often independent noise has signs in an order as unusual as in the series named, once the number of series is "
+                            "counted. Below 0.01 the model lacks something there, or the noise is correlated in time.", "soft"),
+             page.table(["objective", "experiment", "chi squared", "data", "per datum", "runs p", "of"], rows,
+                        marked=[i for i, row in enumerate(rows) if row[5] is not None and row[5] < 0.01])]
+    if worst:
+        parts.append(page.table(["objective", "experiment", "farthest off", "time [s]", "residual"], worst))
     return parts
 
 

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "recoil/base/error.hpp"
-#include "recoil/base/timer.hpp"
 
 namespace recoil {
 

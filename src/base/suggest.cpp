@@ -22,19 +22,19 @@ int edit_distance(std::string_view a, std::string_view b) {
   return above[b.size()];
 }
 
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
-  const auto lower = [](std::string_view text) {
-    std::string result(text);
-    for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    return result;
-  };
-  const std::string wanted = lower(name);
+  const std::string wanted = in_lower_case(std::string(name));
   // Letters weigh so much more than their case that the case decides only between equally near names.
   constexpr int weight = 1000;
   int best = weight * std::max(2, static_cast<int>(name.size()) / 3) + weight;
   std::string nearest;
   for (const std::string& candidate : candidates) {
-    const int letters = edit_distance(wanted, lower(candidate));
+    const int letters = edit_distance(wanted, in_lower_case(candidate));
     // With no letter in common a short name is no suggestion.
     if (letters >= static_cast<int>(std::max(name.size(), candidate.size()))) continue;
     const int distance = weight * letters + std::min(weight - 1, edit_distance(name, candidate));

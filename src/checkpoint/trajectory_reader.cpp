@@ -10,6 +10,7 @@
 
 #include "checkpoint/reader_state.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/lookup.hpp"
 #include "recoil/base/read_file.hpp"
 
 namespace recoil::checkpoint {
@@ -162,10 +163,8 @@ bool TrajectoryReader::is_stored(GlobalIndex id) const {
 bool TrajectoryReader::has_arrays(GlobalIndex id) const { return impl_->index.location(id).has_value(); }
 
 std::vector<std::string> TrajectoryReader::fields(GlobalIndex id) const {
-  std::vector<std::string> names;
-  if (const auto& location = impl_->index.location(id))
-    for (const FieldEntry& field : impl_->manifest.field_lists[location->fields]) names.push_back(field.name);
-  return names;
+  const auto& location = impl_->index.location(id);
+  return location ? names_of(impl_->manifest.field_lists[location->fields]) : std::vector<std::string>();
 }
 
 io::ArrayShape TrajectoryReader::shape(GlobalIndex id, const std::string& field) const {
@@ -283,7 +282,7 @@ RestartPoint TrajectoryReader::restart_point() {
       before = newest_complete_before(before);
       if (before == 0) break;
       const auto needed = files_for_restart(manifest, impl_->index, before - 1);
-      if (std::find(needed.begin(), needed.end(), number) == needed.end()) break;
+      if (!holds(needed, number)) break;
       --before;
     }
     throw FileError(what + (before > 0 ? ". To continue from the restart point before (" +

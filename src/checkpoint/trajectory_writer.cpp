@@ -10,6 +10,7 @@
 #include "checkpoint/reader_state.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/lookup.hpp"
 
 namespace recoil::checkpoint {
 namespace fs = std::filesystem;
@@ -89,7 +90,7 @@ struct TrajectoryWriter::Impl {
       const std::string name = entry.path().filename().string();
       const bool ours = name.ends_with(aside) || name == mesh_name ||
                         (name.starts_with("states_") && name.ends_with(".h5"));
-      if (ours && std::find(known.begin(), known.end(), name) == known.end()) fs::remove(entry.path(), error);
+      if (ours && !holds(known, name)) fs::remove(entry.path(), error);
       if (error) break;
     }
     if (error)

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "recoil/base/lookup.hpp"
+
 namespace recoil::fem {
 
 bool selects(bool all, std::span<const std::int32_t> ids, std::int32_t facet_id) {
   // Id 0 and negative ids never carry a boundary condition.
   if (facet_id <= 0 || facet_id == mesh::unselected_facet) return false;
-  return all || std::find(ids.begin(), ids.end(), facet_id) != ids.end();
+  return all || holds(ids, facet_id);
 }
 
 template <int dim>

@@ -1,8 +1,8 @@
 #include "recoil/inverse/laplace_posterior.hpp"
 
 #include <algorithm>
-#include <exception>
 
+#include "inverse/shared_work.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/linalg/largest_eigenpairs.hpp"
 
@@ -10,49 +10,12 @@ namespace recoil::inverse {
 
 namespace {
 
-using DataProduct = std::function<std::vector<double>(std::span<const double>)>;
-
-/// Products that the first rank asks all of them for, until it asks for that of nothing.
-class SharedProducts {
-public:
-  SharedProducts(const parallel::Communicator& comm, const DataProduct& product)
-      : comm_(comm), product_(product) {}
-
-  std::vector<double> ask(std::vector<double> d) {
-    comm_.broadcast(d);
-    return work(d);
-  }
-  void end() {
-    std::vector<double> nothing;
-    comm_.broadcast(nothing);
-  }
-  void serve() {
-    std::vector<double> d;
-    for (comm_.broadcast(d); !d.empty(); comm_.broadcast(d)) work(d);
-  }
-  int count() const { return count_; }
-  /// What was thrown last was thrown on every rank.
-  bool has_failed_everywhere() const { return is_at_work_; }
-
-private:
-  std::vector<double> work(const std::vector<double>& d) {
-    is_at_work_ = true;
-    std::vector<double> result = product_(d);
-    is_at_work_ = false;
-    ++count_;
-    return result;
-  }
-
-  const parallel::Communicator& comm_;
-  const DataProduct& product_;
-  int count_ = 0;
-  bool is_at_work_ = false;
-};
-
-linalg::Eigenpairs find_eigenpairs(SharedProducts& products, const GaussianPrior& prior,
+/// On the first rank, by data_product(d).
+template <class Product>
+linalg::Eigenpairs find_eigenpairs(const Product& data_product, const GaussianPrior& prior,
                                    const LaplaceSettings& settings) {
   const auto multiply = [&](std::span<const double> y, std::span<double> result) {
-    std::ranges::copy(prior.colour_transposed(products.ask(prior.colour(y))), result.begin());
+    std::ranges::copy(prior.colour_transposed(data_product(prior.colour(y))), result.begin());
   };
   linalg::Eigenpairs found =
       linalg::largest_eigenpairs(prior.num_rows(), multiply, settings.threshold, settings.most);
@@ -76,29 +39,28 @@ double LaplacePosterior::determined() const {
   return sum;
 }
 
-LaplacePosterior laplace_posterior(const parallel::Communicator& comm, const GaussianPrior& prior,
-                                   const DataProduct& data_product, const LaplaceSettings& settings) {
+LaplacePosterior
+laplace_posterior(const parallel::Communicator& comm, const GaussianPrior& prior,
+                  const std::function<std::vector<double>(std::span<const double>)>& data_product,
+                  const LaplaceSettings& settings) {
   RECOIL_ASSERT(prior.is_proper());
-  SharedProducts products(comm, data_product);
+  std::vector<double> product;
+  int count = 0;
+  SharedWork shared(comm, [&](std::span<const double> d) {
+    product = data_product(d);
+    ++count;
+  });
   linalg::Eigenpairs pairs;
-  std::exception_ptr own; // of the first rank alone
-  if (comm.rank() != 0) {
-    products.serve();
-  } else {
-    try {
-      pairs = find_eigenpairs(products, prior, settings);
-    } catch (...) {
-      if (products.has_failed_everywhere()) throw;
-      own = std::current_exception();
-    }
-    products.end();
-  }
-  parallel::collectively(comm, [&] {
-    if (own) std::rethrow_exception(own);
+  shared.lead([&] {
+    const auto shared_product = [&](std::vector<double> d) {
+      shared.ask(std::move(d));
+      return product;
+    };
+    pairs = find_eigenpairs(shared_product, prior, settings);
   });
   share(comm, prior.num_rows(), pairs);
-  LaplacePosterior result{std::move(pairs.values), std::move(pairs.vectors), prior.variances(), {},
-                          pairs.is_complete,       products.count()};
+  LaplacePosterior result{
+      std::move(pairs.values), std::move(pairs.vectors), prior.variances(), {}, pairs.is_complete, count};
   result.variances = result.prior_variances;
   for (std::size_t k = 0; k < result.eigenvalues.size(); ++k) {
     const double reduction = result.eigenvalues[k] / (1 + result.eigenvalues[k]);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "inverse/shared_work.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::inverse {
@@ -20,29 +20,25 @@ using linalg::BoundedMinimum;
 using linalg::Iterate;
 
 /// What the first rank asks all ranks for.
-enum class Request : int { value, gradient, hessian, hessian_product, iterate, end };
+enum class Request : int { value, gradient, hessian, hessian_product, iterate };
 
-/// The work that all ranks do together, as the first one asks for it.
-class SharedWork {
+/// What the first rank asks all ranks to evaluate.
+class SharedEvaluations {
 public:
-  SharedWork(const parallel::Communicator& comm, DesignObjective& objective, const OnIterate& on_iterate)
-      : comm_(comm), objective_(objective), on_iterate_(on_iterate) {}
+  SharedEvaluations(const parallel::Communicator& comm, DesignObjective& objective,
+                    const OnIterate& on_iterate)
+      : objective_(objective), on_iterate_(on_iterate),
+        shared_(comm, [this](std::span<const double> request) { evaluate(request); }) {}
+  SharedEvaluations(const SharedEvaluations&) = delete;
+  SharedEvaluations& operator=(const SharedEvaluations&) = delete;
 
-  /// On the first rank: does `request` with everybody.
+  SharedWork& shared() { return shared_; }
+  /// On the first rank.
   void ask(Request request, const std::vector<double>& x, Iterate at = {}) {
     std::vector<double> head{static_cast<double>(request), static_cast<double>(at.iteration), at.value,
                              at.gradient_norm, at.step};
     head.insert(head.end(), x.begin(), x.end());
-    comm_.broadcast(head);
-    work(head);
-  }
-  /// On the others: does what the first rank asks for until the end.
-  void serve() {
-    std::vector<double> head;
-    do {
-      comm_.broadcast(head);
-      work(head);
-    } while (static_cast<Request>(head[0]) != Request::end);
+    shared_.ask(std::move(head));
   }
 
   const DesignObjective& objective() const { return objective_; }
@@ -50,14 +46,11 @@ public:
   /// The gradient, the Hessian or its product, whatever was asked for last.
   const std::vector<double>& derivative() const { return derivative_; }
   const std::string& reason() const { return reason_; }
-  /// What was thrown last was thrown on every rank.
-  bool has_failed_everywhere() const { return is_at_work_; }
 
 private:
-  void work(std::span<const double> head) {
-    is_at_work_ = true;
-    const std::span<const double> x = head.subspan(5);
-    switch (static_cast<Request>(head[0])) {
+  void evaluate(std::span<const double> request) {
+    const std::span<const double> x = request.subspan(5);
+    switch (static_cast<Request>(request[0])) {
     case Request::value:
       value_ = objective_.value(x);
       break;
@@ -71,21 +64,17 @@ private:
       derivative_ = objective_.hessian_product(x.first(x.size() / 2), x.subspan(x.size() / 2));
       break;
     case Request::iterate:
-      reason_ = on_iterate_({static_cast<int>(head[1]), x, head[2], head[3], head[4]});
-      break;
-    case Request::end:
+      reason_ = on_iterate_({static_cast<int>(request[1]), x, request[2], request[3], request[4]});
       break;
     }
-    is_at_work_ = false;
   }
 
-  const parallel::Communicator& comm_;
   DesignObjective& objective_;
   const OnIterate& on_iterate_;
+  SharedWork shared_;
   double value_ = 0;
   std::vector<double> derivative_;
   std::string reason_;
-  bool is_at_work_ = false;
 };
 
 std::vector<double> times(std::span<const double> a, std::span<const double> b) {
@@ -144,7 +133,7 @@ private:
 };
 
 /// The objective as a function of x / unit; infinite beyond `reach`, if there is one.
-linalg::BoundedFunction in_units(SharedWork& work, const DesignVariables& variables, HessianForm form,
+linalg::BoundedFunction in_units(SharedEvaluations& work, const DesignVariables& variables, HessianForm form,
                                  const std::optional<Reach>& reach) {
   const std::vector<double>& unit = variables.unit;
   linalg::BoundedFunction function{in_units(variables.lower, variables), in_units(variables.upper, variables),
@@ -182,8 +171,8 @@ linalg::BoundedFunction in_units(SharedWork& work, const DesignVariables& variab
   return function;
 }
 
-BoundedMinimum lead(SharedWork& work, const DesignVariables& variables, HessianForm form,
-                    linalg::DescentMethod method, const StopRules& rules) {
+BoundedMinimum minimize(SharedEvaluations& work, const DesignVariables& variables, HessianForm form,
+                        linalg::DescentMethod method, const StopRules& rules) {
   std::optional<Reach> reach;
   if (method == linalg::DescentMethod::gauss_newton) reach.emplace(in_units(variables.start, variables));
   const linalg::BoundedFunction function = in_units(work, variables, form, reach);
@@ -216,23 +205,9 @@ std::vector<double> DesignObjective::precondition(std::span<const double>) const
 BoundedMinimum optimize(const parallel::Communicator& comm, DesignObjective& objective,
                         const DesignVariables& variables, linalg::DescentMethod method,
                         const StopRules& rules, const OnIterate& on_iterate) {
-  SharedWork work(comm, objective, on_iterate);
+  SharedEvaluations work(comm, objective, on_iterate);
   BoundedMinimum found;
-  std::exception_ptr own; // of the first rank alone
-  if (comm.rank() != 0) {
-    work.serve();
-  } else {
-    try {
-      found = lead(work, variables, objective.hessian_form(), method, rules);
-    } catch (...) {
-      if (work.has_failed_everywhere()) throw;
-      own = std::current_exception();
-    }
-    work.ask(Request::end, {});
-  }
-  parallel::collectively(comm, [&] {
-    if (own) std::rethrow_exception(own);
-  });
+  work.shared().lead([&] { found = minimize(work, variables, objective.hessian_form(), method, rules); });
   comm.broadcast(found.x);
   comm.broadcast(found.reason);
   std::vector<double> numbers{found.value, found.is_asked ? 1.0 : 0.0};

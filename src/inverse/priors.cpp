@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <iterator>
 
 #include "recoil/base/error.hpp"
@@ -28,45 +29,47 @@ std::vector<double> GaussianPrior::residuals(std::span<const double> z) const {
   return whiten(away);
 }
 
-std::vector<double> GaussianPrior::whiten(std::span<const double> d) const {
+/// scale(z_i, deviation) of independent variables and the product of a field with its part of z, in rows.
+template <class Scale>
+std::vector<double> GaussianPrior::rows_of(std::span<const double> z, Scale scale,
+                                           FieldProduct product) const {
   std::vector<double> rows;
-  for (const Prior& one : independent_) rows.push_back(d[one.parameter] / one.deviation);
+  for (const Prior& one : independent_) rows.push_back(scale(z[one.parameter], one.deviation));
   for (const CorrelatedPrior& one : fields_)
-    std::ranges::copy(one.field.whiten(d.subspan(one.first, one.field.size())), std::back_inserter(rows));
+    std::ranges::copy((one.field.*product)(z.subspan(one.first, one.field.size())), std::back_inserter(rows));
   return rows;
 }
 
-std::vector<double> GaussianPrior::whiten_transposed(std::span<const double> y) const {
+/// The same from rows to variables.
+template <class Scale>
+std::vector<double> GaussianPrior::variables_of(std::span<const double> rows, Scale scale,
+                                                FieldProduct product) const {
   std::vector<double> z(n_, 0.0);
   std::size_t row = 0;
-  for (const Prior& one : independent_) z[one.parameter] = y[row++] / one.deviation;
+  for (const Prior& one : independent_) z[one.parameter] = scale(rows[row++], one.deviation);
   for (const CorrelatedPrior& one : fields_) {
-    std::ranges::copy(one.field.whiten_transposed(y.subspan(row, one.field.size())), z.begin() + one.first);
+    std::ranges::copy((one.field.*product)(rows.subspan(row, one.field.size())), z.begin() + one.first);
     row += one.field.size();
   }
   return z;
+}
+
+std::vector<double> GaussianPrior::whiten(std::span<const double> d) const {
+  return rows_of(d, std::divides<>(), &FieldPrior::whiten);
+}
+
+std::vector<double> GaussianPrior::whiten_transposed(std::span<const double> y) const {
+  return variables_of(y, std::divides<>(), &FieldPrior::whiten_transposed);
 }
 
 std::vector<double> GaussianPrior::colour(std::span<const double> y) const {
   RECOIL_ASSERT(is_proper());
-  std::vector<double> z(n_, 0.0);
-  std::size_t row = 0;
-  for (const Prior& one : independent_) z[one.parameter] = y[row++] * one.deviation;
-  for (const CorrelatedPrior& one : fields_) {
-    std::ranges::copy(one.field.colour(y.subspan(row, one.field.size())), z.begin() + one.first);
-    row += one.field.size();
-  }
-  return z;
+  return variables_of(y, std::multiplies<>(), &FieldPrior::colour);
 }
 
 std::vector<double> GaussianPrior::colour_transposed(std::span<const double> z) const {
   RECOIL_ASSERT(is_proper());
-  std::vector<double> rows;
-  for (const Prior& one : independent_) rows.push_back(z[one.parameter] * one.deviation);
-  for (const CorrelatedPrior& one : fields_)
-    std::ranges::copy(one.field.colour_transposed(z.subspan(one.first, one.field.size())),
-                      std::back_inserter(rows));
-  return rows;
+  return rows_of(z, std::multiplies<>(), &FieldPrior::colour_transposed);
 }
 
 std::vector<double> GaussianPrior::precondition(std::span<const double> r) const {

@@ -1,7 +1,6 @@
 #include "recoil/linalg/nonsymmetric_solve.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "linalg/solver_options.hpp"
 
@@ -56,14 +55,9 @@ constexpr PetscInt restart = 100;
 
 LinearResult solve_nonsymmetric(const NonsymmetricSystem& system, const Vector& b, Vector& x,
                                 double relative_tolerance, int max_iterations) {
-  LinearResult result;
   x.fill(0);
   const double size = b.norm();
-  if (!std::isfinite(size)) return result;
-  if (size == 0) {
-    result.outcome = LinearOutcome::converged;
-    return result;
-  }
+  if (const auto known = result_without_solve(size)) return *known;
   const VectorLayout& layout = b.layout();
   MPI_Comm comm = layout.comm->get();
   const auto entries = layout.num_owned * layout.block_size;
@@ -91,11 +85,8 @@ LinearResult solve_nonsymmetric(const NonsymmetricSystem& system, const Vector& 
   const auto [reason, iterations] = end_of(ksp.get());
   PetscReal residual = 0;
   RECOIL_PETSC(KSPGetResidualNorm(ksp.get(), &residual));
-  result.iterations = iterations;
-  result.relative_residual = residual / size;
-  result.outcome = reason > 0 ? LinearOutcome::converged : LinearOutcome::not_converged;
   x.update_ghosts();
-  return result;
+  return {reason > 0 ? LinearOutcome::converged : LinearOutcome::not_converged, iterations, residual / size};
 }
 
 } // namespace recoil::linalg

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "linalg/factorization.hpp"
+#include "recoil/base/lookup.hpp"
 #include "recoil/base/signals.hpp"
 
 namespace recoil::linalg {
@@ -21,7 +22,7 @@ bool is_numerical(PetscErrorCode code) {
   constexpr std::array<int, 7> numerical{PETSC_ERR_MAT_CH_ZRPVT, PETSC_ERR_MAT_LU_ZRPVT, PETSC_ERR_FP,
                                          PETSC_ERR_CONV_FAILED,  PETSC_ERR_LIB,          PETSC_ERR_MEM,
                                          PETSC_ERR_ARG_SIZ};
-  return std::ranges::find(numerical, code) != numerical.end();
+  return holds(numerical, code);
 }
 
 const StencilMatrix::Rows no_stiff_terms{{}, {0}, {}, {}};
@@ -80,7 +81,7 @@ bool PreconditionedSolver::is_factorization() const {
   // Of shells there is only UpperCholesky's.
   constexpr std::array<std::string_view, 5> factorizations{PCCHOLESKY, PCLU, PCTELESCOPE, PCREDUNDANT,
                                                            PCSHELL};
-  return type != nullptr && std::ranges::find(factorizations, type) != factorizations.end();
+  return type != nullptr && holds(factorizations, type);
 }
 
 void PreconditionedSolver::rebuild(const BlockMatrix& matrix,
@@ -215,16 +216,9 @@ PetscErrorCode PreconditionedSolver::run(const Vector& b, Vector& x) const {
 
 LinearResult PreconditionedSolver::solve(const Vector& b, Vector& x, double relative_tolerance,
                                          int max_iterations) {
-  LinearResult result;
   x.fill(0);
-  const double size = b.norm();
-  if (!std::isfinite(size)) return result;
-  if (size == 0) {
-    result.outcome = LinearOutcome::converged;
-    return result;
-  }
-  result.relative_residual = 1;
-  result.outcome = set_up_outcome_;
+  if (const auto known = result_without_solve(b.norm())) return *known;
+  LinearResult result{set_up_outcome_, 0, 1};
   if (set_up_outcome_ != LinearOutcome::converged) return result;
 
   PetscReal tolerance = 0;

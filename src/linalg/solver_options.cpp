@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "linalg/factorization.hpp"
+#include "recoil/base/lookup.hpp"
 
 namespace recoil::linalg {
 
@@ -119,10 +120,8 @@ bool are_repeatable(const OptionList& options, int num_ranks) {
   constexpr std::array<std::string_view, 3> ordered_products{"allatonce", "allatonce_merged", "backend"};
   return std::ranges::none_of(options, [&](const auto& option) {
     const auto& [name, value] = option;
-    if (num_ranks > 1 && std::ranges::find(parallel_factorizations, value) != parallel_factorizations.end())
-      return true;
-    return num_ranks > 2 && name.starts_with("matptap") &&
-           std::ranges::find(ordered_products, value) == ordered_products.end();
+    if (num_ranks > 1 && holds(parallel_factorizations, value)) return true;
+    return num_ranks > 2 && name.starts_with("matptap") && !holds(ordered_products, value);
   });
 }
 

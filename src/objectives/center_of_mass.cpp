@@ -102,8 +102,17 @@ public:
 
   /// dim rows on the first rank.
   std::size_t num_residuals() const override { return center_.comm().rank() == 0 ? dim : 0; }
-  std::size_t num_data(double time) const override {
-    return num_residuals() > 0 ? (target_.at(time).inverse_sd.array() != 0).count() : 0;
+  ObservationNames observation_names() const override {
+    ObservationNames names{{}, {"x", "y", "z"}};
+    names.components.resize(dim);
+    return names;
+  }
+  std::vector<ResidualLabel> residual_labels(double time) const override {
+    std::vector<ResidualLabel> labels;
+    const Point inverse_sd = target_.at(time).inverse_sd;
+    for (int i = 0; i < static_cast<int>(num_residuals()); ++i)
+      labels.push_back({0, i, time, inverse_sd[i] != 0});
+    return labels;
   }
   std::vector<double> residuals(const ObservedState& state) override {
     const auto target = target_.at(state.time);

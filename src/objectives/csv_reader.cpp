@@ -8,7 +8,11 @@
 #include <map>
 #include <system_error>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "recoil/base/error.hpp"
+#include "recoil/base/lookup.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::objectives {
@@ -85,17 +89,11 @@ std::optional<double> parsed(std::string_view cell) {
   return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-std::string names_of(const std::vector<Column>& columns) {
-  std::string text;
-  for (const Column& column : columns) text += (text.empty() ? "" : ",") + column.name;
-  return text;
+std::string header_of(const std::vector<Column>& columns) {
+  return fmt::format("{}", fmt::join(names_of(columns), ","));
 }
 
-std::string units_listed(ColumnKind kind) {
-  std::vector<std::string> names;
-  for (const Unit& unit : units_of(kind)) names.emplace_back(unit.name);
-  return list_names(names, "and");
-}
+std::string units_listed(ColumnKind kind) { return list_names(names_of(units_of(kind)), "and"); }
 
 } // namespace
 
@@ -151,9 +149,7 @@ void CsvReader::read_header() {
   }
 }
 
-bool CsvReader::has(const std::string& name) const {
-  return std::ranges::find(header_, name, &HeaderCell::name) != header_.end();
-}
+bool CsvReader::has(const std::string& name) const { return find(name) < header_.size(); }
 
 std::size_t CsvReader::find(const std::string& name) const {
   return std::ranges::find(header_, name, &HeaderCell::name) - header_.begin();
@@ -172,14 +168,13 @@ void CsvReader::take_unit(HeaderCell& cell, const Column& column) const {
 }
 
 void CsvReader::expect(const std::vector<Column>& columns, const std::vector<std::vector<Column>>& one_of) {
-  std::string expected = "the columns are '" + names_of(columns) + "'";
+  std::string expected = "the columns are '" + header_of(columns) + "'";
   std::vector<Column> known = columns;
   for (std::size_t i = 0; i < one_of.size(); ++i) {
-    expected += (i == 0 ? ", with or without '" : " or '") + names_of(one_of[i]) + "'";
+    expected += (i == 0 ? ", with or without '" : " or '") + header_of(one_of[i]) + "'";
     known.insert(known.end(), one_of[i].begin(), one_of[i].end());
   }
-  std::vector<std::string> names;
-  for (const Column& column : known) names.push_back(column.name);
+  const std::vector<std::string> names = names_of(known);
   for (auto cell = header_.begin(); cell != header_.end(); ++cell) {
     const auto column = std::ranges::find(known, cell->name, &Column::name);
     if (column == known.end())

@@ -99,6 +99,10 @@ public:
   }
 
   std::size_t num_residuals() const override { return space_->comm().rank() == 0 ? 1 : 0; }
+  ObservationNames observation_names() const override { return {{}, {"force"}}; }
+  std::vector<ResidualLabel> residual_labels(double time) const override {
+    return std::vector(num_residuals(), ResidualLabel{0, 0, time, observed(time).inverse_sd[0] != 0});
+  }
   std::vector<double> residuals(const ObservedState& state) override {
     move_to(state);
     linalg::Vector forces(space_->layout());

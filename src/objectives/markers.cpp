@@ -102,6 +102,7 @@ public:
     for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) owned[mesh.cell_ids[cell]] = cell;
     for (std::size_t m = 0; m < markers.size(); ++m) {
       tracks_.push_back(std::move(markers[m].track));
+      names_.push_back(std::move(markers[m].name));
       const MaterialPoint<dim>& point = markers[m].point;
       const auto found = owned.find(point.cell);
       if (found == owned.end()) continue;
@@ -140,11 +141,20 @@ public:
 
   /// dim rows per marker.
   std::size_t num_residuals() const override { return dim * markers_.size(); }
-  std::size_t num_data(double time) const override {
-    std::size_t count = 0;
-    for (const OwnedMarker& marker : markers_)
-      count += (tracks_[marker.number].at(time).inverse_sd.array() != 0).count();
-    return count;
+  ObservationNames observation_names() const override {
+    ObservationNames names{names_, {"x", "y", "z"}};
+    if (!sees_positions_) names.components = {"ux", "uy", "uz"};
+    names.components.resize(dim);
+    return names;
+  }
+  std::vector<ResidualLabel> residual_labels(double time) const override {
+    std::vector<ResidualLabel> labels;
+    for (const OwnedMarker& marker : markers_) {
+      const Point inverse_sd = tracks_[marker.number].at(time).inverse_sd;
+      for (int i = 0; i < dim; ++i)
+        labels.push_back({static_cast<std::int32_t>(marker.number), i, time, inverse_sd[i] != 0});
+    }
+    return labels;
   }
 
   std::vector<double> residuals(const ObservedState& state) override {
@@ -217,6 +227,7 @@ private:
   bool sees_positions_; ///< else displacements
   const fem::FunctionSpace<dim>* space_;
   std::vector<Track<dim>> tracks_; ///< of all markers, on every rank
+  std::vector<std::string> names_; ///< of all, too
   std::vector<OwnedMarker> markers_;
 };
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "recoil/base/error.hpp"
+#include "recoil/base/lookup.hpp"
 
 namespace recoil::objectives {
 
@@ -33,7 +34,7 @@ public:
   std::string_view name() const override { return objective_->name(); }
   std::vector<Quantity> depends_on() const override {
     auto all = objective_->depends_on();
-    if (std::ranges::find(all, quantities::velocity) == all.end()) all.push_back(quantities::velocity);
+    if (!holds(all, quantities::velocity)) all.push_back(quantities::velocity);
     return all;
   }
   std::vector<double> observation_times() const override { return objective_->observation_times(); }
@@ -55,10 +56,12 @@ public:
 
   bool is_least_squares() const override { return objective_->is_least_squares(); }
   std::size_t num_residuals() const override { return most_ * objective_->num_residuals(); }
-  std::size_t num_data(double time) const override {
-    std::size_t count = 0;
-    for (const double observed : times_at(time)) count += objective_->num_data(observed);
-    return count;
+  ObservationNames observation_names() const override { return objective_->observation_names(); }
+  std::vector<ResidualLabel> residual_labels(double time) const override {
+    std::vector<ResidualLabel> all;
+    for (const double observed : times_at(time)) append(all, objective_->residual_labels(observed));
+    all.resize(num_residuals(), {0, 0, time, false});
+    return all;
   }
 
   bool has_deviations() const override { return objective_->has_deviations(); }
@@ -124,7 +127,8 @@ private:
     }
   }
 
-  static void append(std::vector<double>& all, const std::vector<double>& more) {
+  template <class Entry>
+  static void append(std::vector<Entry>& all, const std::vector<Entry>& more) {
     all.insert(all.end(), more.begin(), more.end());
   }
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <new>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,6 +54,16 @@ TEST(Memory, UlimitIsSeen) {
     std::_Exit(seen.source == "`ulimit -v`" && seen.bytes < 400e6 * 1.05 ? 0 : 1);
   };
   EXPECT_EXIT(limited(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST(Memory, PeakGrowsByWhatIsTouched) {
+  const double before = peak_memory_mb();
+  EXPECT_GT(before, 1);
+  const std::vector<char> block(200'000'000, 1);
+  EXPECT_EQ(block[123456789], 1);
+  const double after = peak_memory_mb();
+  EXPECT_GT(after, 195);
+  EXPECT_LT(after, before + 300);
 }
 
 TEST(Memory, BytesForPeople) {

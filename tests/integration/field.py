@@ -79,8 +79,19 @@ def accurate(field):
     runs.check(inside > 0.85, "%.0f %% of the errors are within two deviations" % (100 * inside))
 
 
+def taken_name(recoil, document):
+    """The run of an experiment has a folder beside the files of the fit."""
+    name = "posterior-E.xdmf"
+    study = recoil.write_scene("taken", dict(document, experiments=[dict(document["experiments"][0], name=name)],
+                                             objectives=[dict(document["objectives"][0], experiment=name)]))
+    code, text = recoil.run(1, "optimize", study, "-o", recoil.path("taken"), expect=2)
+    runs.check("/experiments/0/name" in text, "an experiment with the name of a file is refused: exit %d" % code)
+
+
 def main(recoil):
-    study = recoil.write_scene("study", study_of(recoil))
+    document = study_of(recoil)
+    taken_name(recoil, document)
+    study = recoil.write_scene("study", document)
     result, field = fitted(recoil, 1, study, "one")
     consistent(result)
     accurate(field)

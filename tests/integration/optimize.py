@@ -142,7 +142,7 @@ def killed(recoil, study, whole):
     runs.check(process.wait() == 0, "an optimisation that was killed thrice ends")
     same_iterates(folder, whole, 1e-6, "killed thrice")
     done = evaluations(folder)
-    runs.check({what for _, _, what in done} == {"value", "factor"}, "values and factors of Gauss-Newton were written down")
+    runs.check({what for _, _, what in done} == {"value", "factor", "residuals"}, "values, factors of Gauss-Newton and residuals were written down")
     runs.check(len(done) == len(set(done)), "none of %d evaluations was repeated" % len(done))
 
 
@@ -205,6 +205,87 @@ def unsolvable(recoil, document):
     runs.check(found["status"] == "failed" and "throw-0" in found["reason"], "an experiment without a solution is named: " + found["reason"][:120])
 
 
+def disturb(path, seed, outlier=None):
+    """Noise of a standard deviation on observations, and 15 of them at `outlier` (marker, component, step)."""
+    random_state = np.random.RandomState(seed)
+    with open(path) as file:
+        rows = list(csv.DictReader(file))
+    with open(path, "w") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        for row in rows:
+            for component in "xy":
+                sigmas = random_state.standard_normal() + 15 * ((row["marker"], component, round(float(row["time"]) / 0.004)) == outlier)
+                row[component] = repr(float(row[component]) + float(row["sd"]) * sigmas)
+            writer.writerow(row)
+
+
+def noisy_study(recoil):
+    """Stiffness and friction from two throws with noise, the second of which has an outlier."""
+    known = dict(START, damping=TRUE["damping"])
+    document = study_of(recoil)
+    del document["parameters"][2], document["experiments"][2], document["objectives"][2]
+    for i in range(2):
+        document["experiments"][i]["scene"] = recoil.write_scene("noisy-%d" % i, throw(VELOCITIES[i], **known))
+        document["objectives"][i]["time"] = {"times": "data"}
+        disturb(document["objectives"][i]["target"], i, ("m1", "y", 6) if i == 1 else None)
+    document["optimizer"] = {"groups": 2}
+    document["uncertainty"] = {"profile": ["friction", "E"]}
+    return document
+
+
+def profiled(recoil, document):
+    """Profiles are the same on any number of ranks, and after a kill; their ends are where chi squared has risen by 3.84."""
+    study = recoil.write_scene("noisy", document)
+    folder = optimize(recoil, 1, study, "noisy-1")
+    found = fit(folder)
+    for name, entry in found["profile"].items():
+        low, high = entry["interval"]
+        value, linear = found["parameters"][name]["value"], found["parameters"][name]["interval"]
+        runs.check(low < value < high, "the profile of %s encloses it: %.6g < %.6g < %.6g" % (name, low, value, high))
+        runs.check(abs((high - low) / (linear[1] - linear[0]) - 1) < 0.3, "the interval of %s is near that of the linear model" % name)
+        runs.check(entry["points"] == sorted(entry["points"]) and min(rise for _, rise in entry["points"]) > -0.01, "the points of %s rise" % name)
+    evaluated = evaluations(folder)
+    runs.check(len(evaluated) == len(set(evaluated)), "none of %d evaluations was repeated" % len(evaluated))
+
+    # The other value fitted with friction at the end of its interval.
+    end = found["profile"]["friction"]["interval"][1]
+    held = dict(document, parameters=document["parameters"][:1], uncertainty={})
+    held["experiments"] = [dict(entry, scene=recoil.write_scene("held-%d" % i, throw(VELOCITIES[i], START["E"], end, TRUE["damping"])))
+                           for i, entry in enumerate(document["experiments"])]
+    rise = fit(optimize(recoil, 1, recoil.write_scene("held", held), "held"))["objective"] - found["objective"]
+    runs.check(abs(rise - 3.8415) < 0.02, "with friction held at its end chi squared is higher by %.4f" % rise)
+
+    resumed = recoil.path("noisy-killed")
+    shutil.copytree(folder, resumed)
+    path = glob.glob(os.path.join(resumed, "evaluations", "*.jsonl"))[0]
+    os.truncate(path, int(0.8 * os.path.getsize(path)))
+    restart(recoil, 1, resumed)
+    for other, text in ((optimize(recoil, 3, study, "noisy-3"), "on 3 ranks in 2 groups"), (resumed, "after a kill")):
+        for name, entry in fit(other)["profile"].items():
+            interval = np.array(found["profile"][name]["interval"])
+            error = np.abs(np.array(entry["interval"]) - interval).max() / np.ptp(interval)
+            runs.check(error < 1e-3, "the profile of %s is the same %s to %.1e of its width" % (name, text, error))
+
+    no_squares = dict(document, objectives=[dict(document["objectives"][0], power=2), *document["objectives"][1:]])
+    code, text = recoil.run(1, "optimize", recoil.write_scene("no-squares", no_squares), "-o", recoil.path("no-squares"), expect=2)
+    runs.check("/uncertainty/profile" in text and "sum of squares" in text, "a profile of another objective is refused: " + text.strip()[-160:])
+    return found
+
+
+def analysed(found):
+    """The residuals name the outlier, and add up."""
+    residuals = found["residuals"]
+    worst = residuals["path-1"]["worst"][0]
+    place = [residuals["path-1"]["experiment"], worst["point"], worst["component"], round(worst["time"] / 0.004)]
+    runs.check(place == ["throw-1", "m1", "y", 6] and -18 < worst["residual"] < -8, "the outlier is named: %s, %.1f" % (place, worst["residual"]))
+    runs.check(abs(residuals["path-0"]["worst"][0]["residual"]) < 5, "without an outlier the largest residual is one of noise")
+    for name, entry in residuals.items():
+        runs.check(entry["data"] == 66 and abs(entry["chi_squared"] - found["per_objective"][name]) < 1e-6 * entry["chi_squared"],
+                   "%s has 66 data with the chi squared of the objective" % name)
+        runs.check(0.01 < entry["runs_p"] <= 1, "the noise of %s passes the runs test: p = %.2g" % (name, entry["runs_p"]))
+
+
 def main(recoil):
     document = study_of(recoil, groups=1)
     study = recoil.write_scene("study", document)
@@ -218,6 +299,7 @@ def main(recoil):
     interrupted(recoil, study, whole)
     dropped(recoil, document)
     unsolvable(recoil, document)
+    analysed(profiled(recoil, noisy_study(recoil)))
 
 
 with runs.Recoil() as recoil:

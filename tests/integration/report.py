@@ -130,7 +130,8 @@ def with_statistics(folder):
         result = json.load(file)
     result["parameters"]["v0"].update(sd=[0.01, 0.02], interval=[[0.58, 0.62], [-0.84, -0.76]], at_bound=[False, True])
     result.update(chi_squared=14.5, data=18, correlations={"names": ["v0[0]", "v0[1]"], "matrix": [[1, -0.93], [-0.93, 1]]},
-                  unidentifiable=[{"direction": {"v0[0]": 0.8, "v0[1]": -0.6}, "sd_ratio": 2.5e4}])
+                  unidentifiable=[{"direction": {"v0[0]": 0.8, "v0[1]": -0.6}, "sd_ratio": 2.5e4}],
+                  profile={"v0[1]": {"interval": [-0.845, None], "at_bound": [False, True], "level": 3.84, "points": [[-0.85, 4.3], [-0.8, 0], [-0.78, 1.1], [-0.7, None]]}})
     with open(path, "w") as file:
         json.dump(result, file)
 
@@ -140,7 +141,7 @@ def pages(recoil):
     recoil.run(1, "optimize", study_of(recoil), "-o", folder, "-q")
     fit = Fit(folder)
     runs.check(fit.fields["E"].shape[0] == len(Run(recoil.path("gradient-1/slide")).mesh.body) and len(fit.history["objective"]) == 3, "fit.h5 and history.csv are read")
-    runs.check({entry["what"] for entry in fit.evaluations} <= {"value", "gradient", "factor", "product"}, "the evaluations are read")
+    runs.check({entry["what"] for entry in fit.evaluations} <= {"value", "gradient", "factor", "product", "sum", "residuals"}, "the evaluations are read")
     shutil.rmtree(os.path.join(folder, "scenes"), ignore_errors=True)
     text = report(recoil, folder, "--recoil", recoil.path("no-such-program"))
     runs.check("Give the program with --recoil" in text and "no standard deviations" in text, "a missing program and statistics are named")
@@ -150,9 +151,10 @@ def pages(recoil):
     with_statistics(folder)
     text = report(recoil, folder, "--recoil", recoil.program)
     runs.check("<h2>Missing" not in text, "nothing is missing")
-    for words in ("Chi squared is 14.5 for 18 data", "95 % low", "raising v0[0] (0.8) while lowering v0[1] (0.6)", "corner: x", "strain", "at rest", "CRC-32"):
+    for words in ("Chi squared is 14.5 for 18 data", "95 % low", "raising v0[0] (0.8) while lowering v0[1] (0.6)", "corner: x", "strain", "at rest", "CRC-32", "open at the bound",
+                  "What is left of the data", "inside, y"):
         runs.check(words in text, "the page says: " + words)
-    runs.check(text.count("<img") == 1 + 2 * 2 + 2 + 1 + 3 + 2 + 2 + 4, "all %d pictures are there" % text.count("<img"))
+    runs.check(text.count("<img") == 1 + 1 + 2 * 2 + 2 + 1 + 3 + 2 + 2 + 4, "all %d pictures are there" % text.count("<img"))
     runs.check("slide/scene.json" in text and "tr class=\"bound\"" in text, "inputs and bounds are told")
     runs.check("9 points in 3 frames, of whose 54 numbers 9 are missing" in text, "gaps are counted")
 

@@ -64,6 +64,22 @@ TEST_F(ObservationTimes, EachObservationCountsOnce) {
   EXPECT_EQ(of_all_ranks(counted.objective->num_residuals()), 2 * 2 * 2);
 }
 
+/// The state at 0.2 s is compared with both markers at 0.17 s and with the right one at 0.21 s.
+TEST_F(ObservationTimes, LabelsSayWhenAPointWasSeen) {
+  const auto counted =
+      count_observations_once<2>(markers({-1, 0.1, 0.17}, {0.17, 0.21, 0.3 + 1e-13, 7}), states_, true);
+  EXPECT_THAT(counted.objective->observation_names().components, ::testing::ElementsAre("x", "y"));
+  std::vector<double> seen(3, 0.0); // left at 0.17 s, right at 0.17 s, right at 0.21 s
+  for (const ResidualLabel& label : counted.objective->residual_labels(0.2)) {
+    if (!label.is_observed) continue;
+    const bool is_late = label.time > 0.2;
+    EXPECT_EQ(label.time, is_late ? 0.21 : 0.17);
+    seen[label.point + (is_late ? 1 : 0)] += label.component + 1;
+  }
+  scene_.comm.sum(seen);
+  EXPECT_THAT(seen, ::testing::ElementsAre(3, 3, 3));
+}
+
 TEST_F(ObservationTimes, BetweenStatesThereMustBeVelocities) {
   EXPECT_EQ(refusal(markers({0.1}, {0.2}), false), "accepted");
   EXPECT_THAT(refusal(markers({0.1}, {0.17}), false),

@@ -57,12 +57,29 @@ double difference_error(const Make<dim>& make, Along along, double h, const std:
   return error;
 }
 
+/// Residuals of observations have a label each, within the names, at each state; those of other objectives
+/// none.
+template <int dim>
+void check_labels(const Objective<dim>& objective, const std::string& what) {
+  const ObservationNames names = objective.observation_names();
+  const int num_points = std::max<int>(1, std::ssize(names.points)),
+            num_components = std::ssize(names.components);
+  const auto labels = objective.residual_labels(0.4);
+  EXPECT_EQ(labels.size(), num_components > 0 ? objective.num_residuals() : 0) << what;
+  for (const ResidualLabel& label : labels) {
+    EXPECT_TRUE(label.point >= 0 && label.point < num_points) << what << " " << label.point;
+    EXPECT_TRUE(label.component >= 0 && label.component < num_components) << what << " " << label.component;
+    EXPECT_NEAR(label.time, 0.4, 0.1) << what;
+  }
+}
+
 template <int dim>
 void check_residuals(const Make<dim>& make, const std::string& what) {
   const Scene<dim> scene(MPI_COMM_WORLD);
   const auto objective = make(scene);
   ASSERT_TRUE(objective->is_least_squares()) << what;
   EXPECT_EQ(objective->residuals(scene.state(0.9)).size(), objective->num_residuals()) << what;
+  check_labels(*objective, what);
   const double identity = test::transposed_error<dim>(scene.space, *objective, scene.state());
   EXPECT_LT(identity, 1e-12) << what;
   std::string line = what;
@@ -193,13 +210,14 @@ TEST(Residuals, OfATrajectoryAddUpToItsValue) {
                            {"bound", 0, 1, FinalState{}}},
                           times);
   EXPECT_EQ(why_not_least_squares<2>(list, composition), "");
+  Composition by_values = composition;
   double sum = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     linalg::Vector u = scene.u;
     u.add(0.3, test::rough_field(scene.space, 1, 50.0 + static_cast<double>(i)));
     const ObservedState state{u.local(), scene.v.local(), times[i]};
-    observe<2>(list, i, state, composition);
-    const std::vector<double> rows = residuals<2>(list, i, state, composition);
+    observe<2>(list, i, state, by_values);
+    const std::vector<double> rows = observe_residuals<2>(scene.comm, list, i, state, composition);
     EXPECT_EQ(rows.size(), num_residuals<2>(list, i, composition));
     for (const double r : rows) sum += r * r;
     const double error = test::transposed_error<2>(
@@ -210,7 +228,8 @@ TEST(Residuals, OfATrajectoryAddUpToItsValue) {
         });
     EXPECT_LT(error, 1e-12) << i;
   }
-  EXPECT_NEAR(scene.comm.sum(sum), composition.value(), 1e-13 * composition.value());
+  EXPECT_NEAR(composition.value(), by_values.value(), 1e-13 * by_values.value());
+  EXPECT_NEAR(scene.comm.sum(sum), by_values.value(), 1e-13 * by_values.value());
 }
 
 TEST(Residuals, AreRefusedByTheNameOfTheTermThatHasNone) {

@@ -210,7 +210,7 @@ TYPED_TEST(ObjectiveValues, MarkersMoveWithTheirMaterial) {
   EXPECT_NEAR(make_markers<dim>(scene.space, markers)->value(scene.state()), expected, 1e-12 * expected);
   // As displacements, of which one component was not seen.
   double field = 0;
-  for (auto& [point, track] : markers) {
+  for (auto& [point, track, _] : markers) {
     auto& [seen, inverse_sd] = track.samples.front();
     inverse_sd[0] = 0;
     const Point rest = rest_of<dim>(scene.space, point);

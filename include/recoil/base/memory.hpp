@@ -15,6 +15,9 @@ struct MemoryLimit {
 /// be found out.
 MemoryLimit memory_limit(int processes = 1);
 
+/// Peak resident memory of this process so far in MB (1e6 bytes), from getrusage.
+double peak_memory_mb();
+
 /// So little is left that a failing library may have wanted more, whatever it calls its failure.
 bool memory_is_short();
 

@@ -10,6 +10,9 @@ namespace recoil {
 /// edited twice (optimal string alignment form of Damerau-Levenshtein). Cost O(|a| |b|).
 int edit_distance(std::string_view a, std::string_view b);
 
+/// With the letters A to Z made small.
+std::string in_lower_case(std::string text);
+
 /// The candidate nearest to `name`, letter case counting little; empty when none is near (more than a third
 /// of the letters, at least 2, differ). The first of equally near ones.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates);

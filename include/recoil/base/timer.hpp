@@ -15,7 +15,4 @@ private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Peak resident memory of this process so far in MB (1e6 bytes), from getrusage.
-double peak_memory_mb();
-
 } // namespace recoil

@@ -51,6 +51,12 @@ public:
   std::vector<double> variances() const;
 
 private:
+  using FieldProduct = std::vector<double> (FieldPrior::*)(std::span<const double>) const;
+  template <class Scale>
+  std::vector<double> rows_of(std::span<const double> z, Scale scale, FieldProduct product) const;
+  template <class Scale>
+  std::vector<double> variables_of(std::span<const double> rows, Scale scale, FieldProduct product) const;
+
   std::size_t n_ = 0;
   std::vector<Prior> independent_;
   std::vector<CorrelatedPrior> fields_;

@@ -42,6 +42,7 @@ template <int dim>
 struct Marker {
   MaterialPoint<dim> point;
   Track<dim> track;
+  std::string name = {};
 };
 
 /// J = sum_m |x_m - y_m(time)|^2 / sd_m(time)^2, x_m = X_m + u(X_m). `space` must

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,6 +18,20 @@ struct ObservedState {
   std::span<const double> u; ///< displacement [m]
   std::span<const double> v; ///< velocity [m/s]
   double time;               ///< [s]
+};
+
+/// What a residual compares with an observation.
+struct ResidualLabel {
+  std::int32_t point = 0;     ///< index in ObservationNames::points; 0 where these are none
+  std::int32_t component = 0; ///< index in ObservationNames::components
+  double time = 0;            ///< of the observation [s]
+  bool is_observed = true;    ///< else nothing was observed, and the residual is 0 whatever the state is
+};
+
+/// Names of what an objective compares with observations, the same on all ranks.
+struct ObservationNames {
+  std::vector<std::string> points;     ///< none where there is only one
+  std::vector<std::string> components; ///< none of an objective that compares with no observations
 };
 
 using parameters::Quantity;
@@ -50,8 +67,15 @@ public:
   virtual bool has_deviations() const { return false; }
   /// How many of the residuals are this rank's, at every state. Not collective.
   virtual std::size_t num_residuals() const { return 0; }
-  /// How many of them are data at `time`; the others are 0 whatever the state is. Not collective.
-  virtual std::size_t num_data(double /*time*/) const { return num_residuals(); }
+  virtual ObservationNames observation_names() const { return {}; }
+  /// What these are of at a state of `time`, in their order; nothing where there are no observation_names().
+  /// A point is on the same rank at all states. Not collective.
+  virtual std::vector<ResidualLabel> residual_labels(double /*time*/) const { return {}; }
+  /// How many are data at `time`: those that are observed, or all where there are no labels. Not collective.
+  std::size_t num_data(double time) const {
+    const std::vector<ResidualLabel> labels = residual_labels(time);
+    return labels.empty() ? num_residuals() : std::ranges::count_if(labels, &ResidualLabel::is_observed);
+  }
   /// This rank's residuals r, the same rows at every state: |r|^2 over all ranks is value(). Collective.
   virtual std::vector<double> residuals(const ObservedState& /*state*/) { return {}; }
   /// Their change along du and dv (owned entries, then ghosts) and dq, in the same order. Collective.

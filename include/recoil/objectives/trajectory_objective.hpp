@@ -6,6 +6,7 @@
 
 #include "recoil/objectives/composition.hpp"
 #include "recoil/objectives/objective.hpp"
+#include "recoil/parallel/communicator.hpp"
 
 namespace recoil::objectives {
 
@@ -74,15 +75,23 @@ std::size_t num_residuals(const std::vector<std::unique_ptr<Objective<dim>>>& ob
   return count;
 }
 
-/// The residuals of this rank at state i, whose squares sum up to composition.value() over all states and
-/// ranks: sqrt(weight w_i) r, terms in their order. Collective.
+/// observe() by residuals: the value of a term is the sum of their squares over the ranks of `comm`. Returns
+/// the residuals of this rank at state i, num_residuals() of them, whose squares sum up to
+/// composition.value() over all states and ranks: sqrt(weight w_i) r, terms in their order. Collective.
 template <int dim>
-std::vector<double> residuals(const std::vector<std::unique_ptr<Objective<dim>>>& objectives, std::size_t i,
-                              const ObservedState& state, const Composition& composition) {
+std::vector<double> observe_residuals(const parallel::Communicator& comm,
+                                      const std::vector<std::unique_ptr<Objective<dim>>>& objectives,
+                                      std::size_t i, const ObservedState& state, Composition& composition) {
   std::vector<double> rows;
-  for_each_residual_term<dim>(objectives, i, composition, [&](Objective<dim>& objective, double factor) {
-    for (const double r : objective.residuals(state)) rows.push_back(factor * r);
-  });
+  for (std::size_t k = 0; k < objectives.size(); ++k) {
+    if (composition.weight(k, i) == 0) continue;
+    const std::vector<double> of_term = objectives[k]->residuals(state);
+    double squares = 0;
+    for (const double r : of_term) squares += r * r;
+    composition.set(k, i, comm.sum(squares));
+    if (const double factor = composition.residual_factor(k, i); factor != 0)
+      for (const double r : of_term) rows.push_back(factor * r);
+  }
   return rows;
 }
 

@@ -1,18 +1,13 @@
 #include <algorithm>
-#include <cctype>
 
 #include "recoil/app/scene/build.hpp"
+#include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
 namespace {
 
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
 void check_rotation(const Item& item, const mesh::Transformation& transformation) {
-  const auto mode = lower(transformation.rotation_mode);
+  const auto mode = in_lower_case(transformation.rotation_mode);
   const bool named = mode == "axis_angle" || mode == "rotation_vector" || mode == "quaternion";
   if (!named && (mode.empty() || mode.find_first_not_of("xyz") != std::string::npos))
     item["rotation_mode"].fail("must be axis letters such as \"xyz\", or \"axis_angle\", "

@@ -70,7 +70,7 @@ void check_friction_pairs(const Item& list, const Scene& scene) {
   for (const auto& entry : list.items()) {
     const auto names = entry["bodies"].texts();
     for (const auto& name : names)
-      if (std::find(known.begin(), known.end(), name) == known.end())
+      if (!holds(known, name))
         entry["bodies"].fail("there is no body '" + name + "'" + did_you_mean(name, known));
     if (!pairs.insert({names[0], names[1]}).second)
       entry["bodies"].fail("this pair has a coefficient already; keep one entry");

@@ -7,6 +7,7 @@
 
 #include "app/scene/json_patch.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/lookup.hpp"
 
 namespace recoil::app {
 namespace {
@@ -213,7 +214,7 @@ Document load_file(const fs::path& file, const std::string& where, const KeyTabl
                    std::vector<fs::path>& including) {
   const auto text = read_text(file, where);
   const auto canonical = fs::canonical(file);
-  if (std::find(including.begin(), including.end(), canonical) != including.end()) {
+  if (holds(including, canonical)) {
     std::string chain;
     for (const auto& link : including) chain += link.filename().string() + " -> ";
     throw InputError(where, "`common` goes in a circle: " + chain + canonical.filename().string());

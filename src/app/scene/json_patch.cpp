@@ -4,6 +4,7 @@
 #include <array>
 
 #include "recoil/base/error.hpp"
+#include "recoil/base/lookup.hpp"
 
 namespace recoil::app {
 namespace {
@@ -59,8 +60,7 @@ public:
     if (!given.is_object()) fail("must be an object {\"op\": .., \"path\": ..}");
     kind_ = text("op");
     constexpr std::array kinds{"add", "remove", "replace", "move", "copy", "test"};
-    if (std::find(kinds.begin(), kinds.end(), kind_) == kinds.end())
-      fail("`op` must be one of add, remove, replace, move, copy, test");
+    if (!holds(kinds, kind_)) fail("`op` must be one of add, remove, replace, move, copy, test");
     path_ = pointer("path");
   }
 

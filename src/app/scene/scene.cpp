@@ -9,11 +9,6 @@
 namespace recoil::app {
 namespace {
 
-template <class Value>
-bool holds(const std::vector<Value>& values, const Value& value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
-}
-
 /// PolyFEM rounds times to milliseconds.
 bool is_same_time(double a, double b) { return std::round(a * 1000) == std::round(b * 1000); }
 

@@ -9,6 +9,7 @@
 #include "recoil/app/simulation/run_state.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"
+#include "recoil/base/memory.hpp"
 #include "recoil/base/version.hpp"
 
 namespace recoil::app {

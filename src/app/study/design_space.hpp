@@ -20,10 +20,12 @@ struct FieldSlots {
   std::vector<GlobalIndex> ids; ///< per slot: 0, 1, .. or input ids of cells or vertices, ascending
   /// Bodies or obstacles, each with equally many slots in a row; empty where there is no value per body.
   std::vector<std::string> names;
-  GlobalIndex num_rows = 0;       ///< elements or vertices of all bodies
-  std::vector<double> start;      ///< values to start from
-  std::vector<double> sizes;      ///< what relative changes of values are relative to
-  inverse::ElementMesh mesh = {}; ///< of the slots, in their order, where the prior is correlated
+  GlobalIndex num_rows = 0;  ///< elements or vertices of all bodies
+  std::vector<double> start; ///< values to start from
+  std::vector<double> sizes; ///< what relative changes of values are relative to
+  /// Of the slots, in their order, where the prior is correlated: in the first experiment of the parameter,
+  /// which has the same elements in all.
+  inverse::ElementMesh mesh = {};
 
   std::size_t slots_per_name() const { return ids.size() / names.size(); }
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <system_error>
@@ -40,20 +39,68 @@ std::string name_of_design(std::span<const double> x) {
   return fmt::format("{:016x}", hash);
 }
 
-} // namespace
+constexpr const char* summand_ending = ".summands.jsonl";
 
-void add_evaluation(const fs::path& path, std::span<const double> design, int experiment, const char* what,
-                    Line line, double wall_seconds) {
-  line["x"] = name_of_design(design);
-  line["experiment"] = experiment;
-  line["what"] = what;
-  line["wall_s"] = wall_seconds;
+/// Where an array stands in its file [bytes], and what is in it.
+struct ArrayPlace {
+  std::uintmax_t offset = 0, size = 0;
+  std::uint32_t crc32 = 0;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ArrayPlace, offset, size, crc32)
+
+  std::uintmax_t end() const { return offset + size; }
+};
+
+std::uintmax_t bytes_in(const fs::path& path) {
+  std::error_code error;
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (error == std::errc::no_such_file_or_directory) return 0;
+  if (error) throw FileError(path.string() + ": cannot be read: " + error.message());
+  return size;
+}
+
+/// Returns where the bytes begin. They are on the disk before this ends.
+std::uintmax_t add_bytes(const fs::path& path, std::span<const std::byte> bytes) {
+  const std::uintmax_t begin = bytes_in(path);
   {
     std::ofstream file(path, std::ios::binary | std::ios::app);
-    file << seal(line.dump()) << '\n' << std::flush;
+    file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size()) << std::flush;
     if (!file) throw FileError(path.string() + ": cannot be written: " + std::strerror(errno));
   }
   fsync_file(path);
+  return begin;
+}
+
+void cut(const fs::path& path, std::uintmax_t size) {
+  if (bytes_in(path) == size) return;
+  std::error_code error;
+  fs::resize_file(path, size, error);
+  if (error) throw FileError(path.string() + ": cannot be shortened: " + error.message());
+}
+
+/// An array is on the disk before the line that names it: one that is not whole was damaged.
+void require_whole(const fs::path& path, const ArrayPlace& array) {
+  if (array.end() <= bytes_in(path) && file_crc32(path, array.offset, array.size) == array.crc32) return;
+  throw FileError(
+      fmt::format("{}: the array at byte {} is damaged. Put a sound copy of the file in its place, "
+                  "or remove it and the file with the lines beside it: what they hold is then "
+                  "evaluated again",
+                  path.string(), array.offset));
+}
+
+} // namespace
+
+void add_logged(const fs::path& path, const EvaluatedAt& at, const char* what, LoggedResult result,
+                double wall_seconds) {
+  const auto bytes = std::as_bytes(std::span(result.numbers));
+  const ArrayPlace array{add_bytes(EvaluationLog::array_file(path), bytes), bytes.size(), crc32(bytes)};
+  Line line = std::move(result.about);
+  line["array"] = array;
+  line["x"] = name_of_design(at.design);
+  line["experiment"] = at.experiment;
+  line["what"] = what;
+  line["wall_s"] = wall_seconds;
+  const std::string text = seal(line.dump()) + '\n';
+  add_bytes(path, std::as_bytes(std::span(text)));
 }
 
 EvaluationLog::EvaluationLog(fs::path folder) : folder_(std::move(folder)) {
@@ -67,6 +114,12 @@ fs::path EvaluationLog::file_of_group(const fs::path& folder, int group) {
   return folder / fmt::format("{}.jsonl", group);
 }
 
+fs::path EvaluationLog::summand_file(const fs::path& folder, int group) {
+  return folder / fmt::format("{}{}", group, summand_ending);
+}
+
+fs::path EvaluationLog::array_file(fs::path file) { return file.replace_extension(".arrays"); }
+
 void EvaluationLog::read() {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder_, error))
@@ -75,9 +128,10 @@ void EvaluationLog::read() {
 }
 
 void EvaluationLog::read_rest(const fs::path& path) {
-  std::uintmax_t& size = sizes_[path];
+  Sizes& sizes = sizes_[path];
+  const fs::path arrays = array_file(path);
   std::ifstream file(path, std::ios::binary);
-  file.seekg(size);
+  file.seekg(sizes.lines);
   std::string line;
   while (std::getline(file, line)) {
     const std::optional<Line> content = file.eof() ? std::nullopt : unseal(line);
@@ -86,32 +140,60 @@ void EvaluationLog::read_rest(const fs::path& path) {
         throw FileError(fmt::format("{}: the line at byte {} is damaged. Put a sound copy of the file in its "
                                     "place, or remove this line and all after it: what they hold is then "
                                     "evaluated again",
-                                    path.string(), size));
+                                    path.string(), sizes.lines));
       break;
     }
-    places_[{content->at("x"), content->at("experiment"), content->at("what")}] = {path, size};
+    if (content->contains("array")) { // else of an earlier version: it is evaluated again
+      const auto array = content->at("array").get<ArrayPlace>();
+      require_whole(arrays, array);
+      sizes.arrays = array.end();
+      places_[{content->at("x"), content->at("experiment"), content->at("what")}] = {path, sizes.lines};
+    }
     wall_seconds_ = std::max<double>(wall_seconds_, content->at("wall_s"));
-    size += line.size() + 1;
+    sizes.lines += line.size() + 1;
   }
   file.close();
-  std::error_code error;
-  if (fs::file_size(path, error) == size) return;
-  fs::resize_file(path, size, error);
-  if (error) throw FileError(path.string() + ": cannot be shortened: " + error.message());
+  cut(path, sizes.lines);
+  cut(arrays, sizes.arrays);
 }
 
-std::optional<Line> EvaluationLog::find_line(std::span<const double> design, int experiment,
-                                             const char* what) const {
-  const auto found = places_.find({name_of_design(design), experiment, what});
+void EvaluationLog::drop_summands() {
+  const auto is_of_summands = [](const fs::path& path) {
+    return path.filename().string().ends_with(summand_ending);
+  };
+  std::erase_if(places_, [&](const auto& place) { return is_of_summands(place.second.file); });
+  std::erase_if(sizes_, [&](const auto& read) {
+    const fs::path& file = read.first;
+    if (!is_of_summands(file)) return false;
+    // Lines without their arrays would be damage.
+    for (const fs::path& path : {file, array_file(file)}) {
+      std::error_code error;
+      fs::remove(path, error);
+      if (error) throw FileError(path.string() + ": cannot be removed: " + error.message());
+    }
+    return true;
+  });
+}
+
+std::optional<LoggedResult> EvaluationLog::find_logged(const EvaluatedAt& at, const char* what) const {
+  const auto found = places_.find({name_of_design(at.design), at.experiment, what});
   if (found == places_.end()) return {};
   const auto& [path, offset] = found->second;
   std::ifstream file(path, std::ios::binary);
   file.seekg(offset);
   std::string line;
   std::getline(file, line);
-  std::optional<Line> content = unseal(line);
+  const std::optional<Line> content = unseal(line);
   if (!content) throw FileError(path.string() + ": cannot be read back, or was changed meanwhile");
-  return content;
+  const auto array = content->at("array").get<ArrayPlace>();
+  LoggedResult result{*content, std::vector<double>(array.size / sizeof(double))};
+  const auto bytes = std::as_writable_bytes(std::span(result.numbers));
+  std::ifstream numbers(array_file(path), std::ios::binary);
+  numbers.seekg(array.offset);
+  numbers.read(reinterpret_cast<char*>(bytes.data()), bytes.size());
+  if (!numbers || crc32(bytes) != array.crc32)
+    throw FileError(array_file(path).string() + ": cannot be read back, or was changed meanwhile");
+  return result;
 }
 
 } // namespace recoil::app

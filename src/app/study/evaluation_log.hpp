@@ -15,6 +15,12 @@
 
 namespace recoil::app {
 
+// Results name what they are, and the member that is logged as an array beside the JSON of the others, if there
+// is one.
+
+template <class Result>
+concept HasArray = requires { Result::array; };
+
 /// What the forward run of an experiment has come to at a design.
 struct ExperimentValue {
   static constexpr const char* what = "value";
@@ -22,7 +28,8 @@ struct ExperimentValue {
   std::vector<double> terms; ///< weighted, in the order of the study
   std::string failure;       ///< why there is no value; empty if there is one
   double seconds = 0;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentValue, objective, terms, failure, seconds)
+  static constexpr auto array = &ExperimentValue::terms;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentValue, objective, failure, seconds)
 };
 
 /// What the sweep through that run has come to.
@@ -31,13 +38,24 @@ struct ExperimentGradient {
   std::vector<double> by_values; ///< of DesignSpace
   std::string failure;           ///< why there is none; empty if there is one
   double seconds = 0;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentGradient, by_values, failure, seconds)
+  static constexpr auto array = &ExperimentGradient::by_values;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentGradient, failure, seconds)
 };
 
 /// What a tangent-linear and a reverse sweep through it have come to, of a design and a direction: J'J d with
 /// J = dr/dq.
 struct ExperimentProduct : ExperimentGradient {
   static constexpr const char* what = "product";
+};
+
+/// The sum of the products of all experiments.
+struct ProductSum {
+  static constexpr const char* what = "sum";
+  static constexpr int experiment = -1; ///< stands for all
+  std::vector<double> by_values;        ///< of DesignSpace
+  std::vector<double> seconds;          ///< by experiment
+  static constexpr auto array = &ProductSum::by_values;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ProductSum, seconds)
 };
 
 /// What tangent-linear sweeps through that run have come to.
@@ -47,33 +65,66 @@ struct ExperimentFactor {
   std::vector<double> columns;
   std::string failure; ///< why there is none; empty if there is one
   double seconds = 0;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentFactor, columns, failure, seconds)
+  static constexpr auto array = &ExperimentFactor::columns;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentFactor, failure, seconds)
 };
 
-/// Adds a line "crc32 json" to the file of a group of ranks, which holds every evaluation of an experiment
-/// that it has finished; `design`: what the result belongs to. On one rank. @throws FileError where the line
-/// cannot be written and forced to the disk.
-void add_evaluation(const std::filesystem::path& file, std::span<const double> design, int experiment,
-                    const char* what, nlohmann::json result, double wall_seconds);
+/// What is being evaluated: a design, with the direction of a product behind it, and the number of an
+/// experiment.
+struct EvaluatedAt {
+  std::span<const double> design;
+  int experiment = 0;
+};
+
+/// A result as it is logged: `numbers` as bytes, the rest as JSON.
+struct LoggedResult {
+  nlohmann::json about;
+  std::vector<double> numbers;
+};
+
+/// Adds a result to the log of a group of ranks, which holds every evaluation that it has finished: the
+/// numbers to the array file beside `file`, then a line "crc32 json" with their place and CRC-32 to `file`.
+/// On one rank. @throws FileError where they cannot be written and forced to the disk.
+void add_logged(const std::filesystem::path& file, const EvaluatedAt& at, const char* what,
+                LoggedResult result, double wall_seconds);
+
+template <class Result>
+void add_evaluation(const std::filesystem::path& file, const EvaluatedAt& at, const Result& result,
+                    double wall_seconds) {
+  LoggedResult logged{result, {}};
+  if constexpr (HasArray<Result>) logged.numbers = result.*Result::array;
+  add_logged(file, at, Result::what, std::move(logged), wall_seconds);
+}
 
 /// What the files of all groups in a folder hold, those of earlier processes among them, so that an
 /// optimisation that continues repeats nothing. Designs are known by their bits. On one rank.
 class EvaluationLog {
 public:
-  /// Makes the folder, or reads what is there. The last line of a file, which a process that was killed may
-  /// have left half written, is removed. @throws FileError, also where a line before it is damaged.
+  /// Makes the folder, or reads what is there. What a process that was killed has left half written at the
+  /// ends of the files is removed. @throws FileError, also where something before it is damaged.
   explicit EvaluationLog(std::filesystem::path folder);
   /// Reads what has been added since. @pre no writer is at work. @throws FileError.
   void read();
 
-  /// @throws FileError where a line cannot be read again.
+  /// @throws FileError where a result cannot be read again.
   template <class Result>
-  std::optional<Result> find(std::span<const double> design, int experiment) const {
-    const auto line = find_line(design, experiment, Result::what);
-    return line ? std::optional<Result>(line->template get<Result>()) : std::nullopt;
+  std::optional<Result> find(const EvaluatedAt& at) const {
+    std::optional<LoggedResult> logged = find_logged(at, Result::what);
+    if (!logged) return {};
+    auto result = logged->about.get<Result>();
+    if constexpr (HasArray<Result>) result.*Result::array = std::move(logged->numbers);
+    return result;
   }
 
+  /// Forgets and removes what the summand files of all groups hold, whose sum has been added. @pre as read().
+  /// @throws FileError.
+  void drop_summands();
+
   static std::filesystem::path file_of_group(const std::filesystem::path& folder, int group);
+  /// For what is only needed until its sum is there.
+  static std::filesystem::path summand_file(const std::filesystem::path& folder, int group);
+  /// Where the numbers of the results in a file of a group are.
+  static std::filesystem::path array_file(std::filesystem::path file);
   /// Wall time of all processes until the last line [s].
   double wall_seconds() const { return wall_seconds_; }
 
@@ -84,14 +135,17 @@ private:
     std::filesystem::path file;
     std::uintmax_t offset;
   };
+  /// Of a file and its array file: how much of them has been read.
+  struct Sizes {
+    std::uintmax_t lines = 0, arrays = 0;
+  };
 
   void read_rest(const std::filesystem::path& path);
-  std::optional<nlohmann::json> find_line(std::span<const double> design, int experiment,
-                                          const char* what) const;
+  std::optional<LoggedResult> find_logged(const EvaluatedAt& at, const char* what) const;
 
   std::filesystem::path folder_;
   std::map<Key, Place> places_;
-  std::map<std::filesystem::path, std::uintmax_t> sizes_; ///< of what has been read
+  std::map<std::filesystem::path, Sizes> sizes_;
   double wall_seconds_ = 0;
 };
 

@@ -134,11 +134,21 @@ std::unique_ptr<inverse::ForwardProblem> ExperimentOnMesh<dim>::at(const Paramet
 }
 
 template <int dim>
-ObjectiveKind ExperimentOnMesh<dim>::check_start() const {
+ExperimentProblem<dim> ExperimentOnMesh<dim>::at_start() const {
   Scene trial = scene();
   // Whatever a pilot run finds will do as well.
   if (!trial.contact.barrier_stiffness) trial.contact.barrier_stiffness = 1;
-  return ExperimentProblem<dim>(*this, trial, start_).observation().kind();
+  return ExperimentProblem<dim>(*this, trial, start_);
+}
+
+template <int dim>
+ObjectiveKind ExperimentOnMesh<dim>::check_start() const {
+  return at_start().observation().kind();
+}
+
+template <int dim>
+ResidualRows ExperimentOnMesh<dim>::residual_rows() const {
+  return at_start().observation().rows();
 }
 
 template <int dim>
@@ -179,7 +189,8 @@ FieldSlots ExperimentOnMesh<dim>::slots(std::size_t k) const {
     slots.num_rows = cells ? mesh.num_cells_global : mesh.num_vertices_global;
     slots.ids = comm_.all_gather_parts(std::span(field.slot_ids).first(count));
     std::ranges::sort(slots.ids);
-    if (field.spec->prior && field.spec->prior->correlation_length)
+    if (field.spec->prior && field.spec->prior->correlation_length && !field.spec->tie &&
+        field.spec->experiments.front() == experiment_)
       slots.mesh = gather_element_mesh(mesh, slots.ids);
   }
   slots.start.assign(slots.ids.size() * width, 0.0);

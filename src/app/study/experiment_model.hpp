@@ -72,6 +72,8 @@ public:
   /// Builds the problem and its objectives once, for what is only found wrong there. Collective. @throws as
   /// at().
   virtual ObjectiveKind check_start() const = 0;
+  /// What the residuals of its problems are of, at any values. Collective. @pre it is a sum of squares.
+  virtual ResidualRows residual_rows() const = 0;
   /// Freezes the barrier stiffness where it is adaptive: a pilot run, whose largest one is taken and written
   /// to pilot.json and scene.json, or what an earlier pilot run has left in `folder`. The result is that
   /// value, if there was a pilot run. Collective. @throws Error where it fails or a signal comes.
@@ -107,6 +109,9 @@ protected:
   ParameterValues start_;
 };
 
+template <int dim>
+class ExperimentProblem;
+
 /// That of a scene of `dim` dimensions.
 template <int dim>
 class ExperimentOnMesh final : public ExperimentModel {
@@ -125,6 +130,7 @@ public:
   std::span<const GlobalIndex> local_slots(std::size_t k) const override { return fields_[k].slot_ids; }
   std::size_t owned_size(std::size_t field) const override { return fields_[field].owned_size(); }
   ObjectiveKind check_start() const override;
+  ResidualRows residual_rows() const override;
   double derivative(const ParameterValues& gradient, const Direction& direction) const override;
   double sensitivity(const ParameterValues& gradient, std::size_t field) const override;
   void write_scene(const ParameterValues& values, const std::filesystem::path& folder) const override;
@@ -139,6 +145,8 @@ public:
 
 private:
   double run_pilot() const override;
+  /// The problem at the start values, before or after a pilot run.
+  ExperimentProblem<dim> at_start() const;
 
   DistributedGeometry<dim> geometry_;
   std::vector<ParameterField<dim>> fields_;

@@ -1,5 +1,7 @@
 #include "app/study/experiment_objectives.hpp"
 
+#include <algorithm>
+
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/observation_times.hpp"
 
@@ -87,23 +89,30 @@ ObjectiveKind Observation<dim>::kind() const {
 }
 
 template <int dim>
+ResidualRows Observation<dim>::rows() const {
+  ResidualRows result;
+  for (const auto& objective : objectives) result.names.push_back(objective->observation_names());
+  const std::vector<double> times = observed_state_times(discrete_.scene().time);
+  for (std::size_t state = 0; state < times.size(); ++state)
+    for (std::size_t k = 0; k < objectives.size(); ++k) {
+      if (composition.residual_factor(k, state) == 0) continue;
+      std::vector<objectives::ResidualLabel> labels = objectives[k]->residual_labels(times[state]);
+      labels.resize(objectives[k]->num_residuals());
+      for (const objectives::ResidualLabel& label : labels) result.rows.push_back({k, label});
+    }
+  return result;
+}
+
+template <int dim>
 void Observation<dim>::see(const stepping::StepRecord& record, const linalg::Vector& u,
                            const linalg::Vector& v) {
   if (!is_wanted(record)) return;
   const std::size_t state = record.nominal_step;
   const objectives::ObservedState seen{u.local(), v.local(), record.time};
   if (!keeps_residuals_) return objectives::observe<dim>(objectives, state, seen, composition);
-  auto row = residuals.begin() + first_residual[state];
-  for (std::size_t k = 0; k < objectives.size(); ++k) {
-    if (composition.weight(k, state) == 0) continue;
-    // They give the value, too.
-    const std::vector<double> of_term = objectives[k]->residuals(seen);
-    double squares = 0;
-    for (const double r : of_term) squares += r * r;
-    composition.set(k, state, discrete_.space().comm().sum(squares));
-    if (const double factor = composition.residual_factor(k, state); factor != 0)
-      for (const double r : of_term) *row++ = factor * r;
-  }
+  std::ranges::copy(
+      objectives::observe_residuals<dim>(discrete_.space().comm(), objectives, state, seen, composition),
+      residuals.begin() + first_residual[state]);
 }
 
 template <int dim>

@@ -38,6 +38,16 @@ struct ObjectiveKind {
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(ObjectiveKind, why_not_least_squares, is_chi_squared, num_data)
 };
 
+/// What the residuals of an experiment are of.
+struct ResidualRows {
+  struct Row {
+    std::size_t term; ///< index of the objective among those of the experiment
+    objectives::ResidualLabel label;
+  };
+  std::vector<Row> rows;                           ///< of this rank, in the order of its residuals
+  std::vector<objectives::ObservationNames> names; ///< by term
+};
+
 /// The objectives of one experiment of a study on a discrete scene, and what they have seen of its run.
 template <int dim>
 struct Observation {
@@ -61,6 +71,8 @@ struct Observation {
     keeps_residuals_ = true;
     residuals.resize(num_residuals());
   }
+  /// What `residuals` are of. Not collective. @pre is_least_squares().
+  ResidualRows rows() const;
   /// Those of `rows`, in the order of all residuals, that belong to a state.
   template <class Row>
   std::span<Row> rows_of(std::size_t state, std::span<Row> rows) const {

@@ -9,7 +9,6 @@
 #include "app/study/written_values.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/inverse/fit_statistics.hpp"
-#include "recoil/inverse/uncertainty.hpp"
 
 namespace recoil::app {
 
@@ -20,12 +19,6 @@ using Block = DesignSpace::Block;
 std::vector<double> part(const Block& block, std::span<const double> values) {
   const auto of_block = values.subspan(block.first, block.size());
   return {of_block.begin(), of_block.end()};
-}
-
-/// The only value, or the i-th of several, of the parameter of a block.
-std::string name_of_value(const Study& study, const Block& block, std::size_t i) {
-  const std::string& name = study.parameters[block.parameter].name;
-  return block.size() == 1 ? name : fmt::format("{}[{}]", name, i);
 }
 
 /// In a table.
@@ -63,7 +56,13 @@ void add_intervals(const ParameterSpec& spec, const Block& block, const FittedDe
   entry["interval"] = value_or_list(intervals);
 }
 
-/// In units of the variables, x / unit.
+} // namespace
+
+std::string name_of_value(const Study& study, const Block& block, std::size_t i) {
+  const std::string& name = study.parameters[block.parameter].name;
+  return block.size() == 1 ? name : fmt::format("{}[{}]", name, i);
+}
+
 inverse::Uncertainty uncertainty_of(const DesignSpace& space, const FittedDesign& fit) {
   const inverse::DesignVariables variables = space.variables();
   const Eigen::Index n = std::ssize(fit.x);
@@ -77,8 +76,6 @@ inverse::Uncertainty uncertainty_of(const DesignSpace& space, const FittedDesign
     solution.at_bound.push_back(fit.x[i] <= variables.lower[i] || fit.x[i] >= variables.upper[i]);
   return inverse::estimate_uncertainty(solution);
 }
-
-} // namespace
 
 Json describe_fitted_parameters(const Study& study, const DesignSpace& space, std::span<const double> x) {
   const std::vector<double> values = space.values(x);

@@ -7,6 +7,7 @@
 #include <Eigen/Core>
 
 #include "app/study/study_objective.hpp"
+#include "recoil/inverse/uncertainty.hpp"
 
 namespace recoil::app {
 
@@ -42,10 +43,16 @@ struct FittedDesign {
   bool is_chi_squared = false; ///< |r|^2 is the chi^2 of data in their standard deviations
 };
 
+/// The only value, or the i-th of several, of the parameter of a block, as reports name it.
+std::string name_of_value(const Study& study, const DesignSpace::Block& block, std::size_t i);
+
+/// The statistics of a fit by x / unit. Not collective. @throws InputError as
+/// inverse::estimate_uncertainty().
+inverse::Uncertainty uncertainty_of(const DesignSpace& space, const FittedDesign& fit);
+
 /// The statistics of a fit in physical units: adds `chi_squared`, `data`, `p_value` where it is known,
-/// `correlations` and `unidentifiable` to fit.json, and `sd` and `interval` to its parameters. A variable has
-/// the name of its parameter, with an index where that has several. Not collective. @throws InputError as
-/// inverse::estimate_uncertainty(), before it adds anything.
+/// `correlations` and `unidentifiable` to fit.json, and `sd` and `interval` to its parameters. Not
+/// collective. @throws InputError as inverse::estimate_uncertainty(), before it adds anything.
 void add_uncertainty(const Study& study, const DesignSpace& space, const FittedDesign& fit, Json& result);
 
 } // namespace recoil::app

@@ -7,7 +7,7 @@
 #include "app/study/tied_values.hpp"
 #include "app/study/work_on_study.hpp"
 #include "recoil/base/log.hpp"
-#include "recoil/base/timer.hpp"
+#include "recoil/base/memory.hpp"
 #include "recoil/base/version.hpp"
 #include "recoil/inverse/difference_check.hpp"
 

@@ -94,4 +94,11 @@ ExperimentProduct HostedExperiment::multiply(const DesignSpace& space, std::span
   return {{sum_over_group(space, back.values), ""}};
 }
 
+ExperimentResiduals HostedExperiment::summarise(const DesignSpace& space, std::span<const double> values) {
+  const ParameterValues q = values_of(space, values);
+  const inverse::ObjectiveValue found = objective_.value(q);
+  if (!found.failure.empty()) return {{}, found.failure};
+  return {summarise_residuals(comm_, model_->residual_rows(), objective_.residuals(q)), ""};
+}
+
 } // namespace recoil::app

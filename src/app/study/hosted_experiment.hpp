@@ -6,11 +6,16 @@
 #include "app/study/evaluation_log.hpp"
 #include "app/study/experiment_groups.hpp"
 #include "app/study/experiment_model.hpp"
+#include "app/study/residual_report.hpp"
 
 namespace recoil::app {
 
 /// An experiment on the ranks of one group, as a function of what an optimiser sees of the parameters of its
-/// study. `values` and `x` are those of the DesignSpace. All members are collective over the group.
+/// study. Of the DesignSpace are `values`, its num_values() values of parameters in SI units, and `x`, its
+/// num_variables() variables; they and all results are the same on every rank of the group, save values_of().
+/// A run or sweep that fails is a result with a `failure`; after a signal Error of ExitCode::interrupted is
+/// thrown on every rank. `seconds` of results is left at 0. All members but model() are collective over the
+/// group.
 class HostedExperiment {
 public:
   /// Reads the scene in `folder` and its meshes. Everything must outlive it. @throws as
@@ -19,16 +24,26 @@ public:
                    const ExperimentFolder& folder);
 
   ExperimentModel& model() { return *model_; }
-  /// What the experiment takes of the values.
+  /// What this rank has of the values in the experiment, field by field, ghost slots included. Linear: also
+  /// of changes of values.
   ParameterValues values_of(const DesignSpace& space, std::span<const double> values);
 
+  /// Runs forward: J, the weighted sum of the objectives of the experiment, and its terms.
   ExperimentValue run(const DesignSpace& space, std::span<const double> values);
+  /// dJ/d(values), num_values() numbers, by a reverse sweep through the run there, which is made if it is not
+  /// the last one.
   ExperimentGradient sweep(const DesignSpace& space, std::span<const double> values);
-  /// The factor of [dr/dx r] without the columns of variables that the experiment does not know.
+  /// The upper triangular factor of [dr/dx r], n + 1 by n + 1 with n = num_variables(), r the residuals with
+  /// J = |r|^2, by tangent-linear sweeps. Columns of variables that the experiment does not know are zero.
+  /// @pre the objective is a sum of squares, here and below.
   ExperimentFactor factorise(const DesignSpace& space, std::span<const double> x);
-  /// (dr/dq)' (dr/dq) times a change of the values.
+  /// (dr/dq)' (dr/dq) times `change`, num_values() numbers like `change` itself, q the values: by a
+  /// tangent-linear and a reverse sweep.
   ExperimentProduct multiply(const DesignSpace& space, std::span<const double> values,
                              std::span<const double> change);
+
+  /// What is left of the observations there.
+  ExperimentResiduals summarise(const DesignSpace& space, std::span<const double> values);
 
 private:
   std::vector<double> sum_over_group(const DesignSpace& space, const ParameterValues& gradient) const;

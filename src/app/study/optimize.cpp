@@ -7,6 +7,7 @@
 
 #include "app/study/field_posterior.hpp"
 #include "app/study/fit_report.hpp"
+#include "app/study/profile_report.hpp"
 #include "app/study/work_on_study.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/progress.hpp"
@@ -18,7 +19,9 @@ namespace recoil::app {
 namespace {
 
 const StudyCommand optimize_command{
-    "optimize", "fit.json", {"fit.h5", "history.csv", "evaluations", "scenes", "posterior.h5"}};
+    "optimize",
+    "fit.json",
+    {"fit.h5", "history.csv", "evaluations", "scenes", "posterior.h5", "posterior-*.xdmf"}};
 
 /// Gauss-Newton where the objective is a sum of squares of few variables, or has a prior of fields and no
 /// bounds. @throws InputError.
@@ -34,6 +37,18 @@ linalg::DescentMethod choose_method(const OptimizerSpec& spec, const StudyObject
     return linalg::DescentMethod::gauss_newton;
   return spec.method == conjugate_gradients ? linalg::DescentMethod::conjugate_gradients
                                             : linalg::DescentMethod::quasi_newton;
+}
+
+/// @throws InputError where the fit of a study is none that profiles can be found of.
+void require_profiles(const UncertaintySpec& spec, const StudyObjective& objective) {
+  if (spec.profile.empty()) return;
+  if (const std::string& why_not = objective.why_not_least_squares(); !why_not.empty())
+    throw InputError(spec.where_profile, "a profile needs a sum of squares: " + why_not + "; leave it out");
+  if (objective.space().num_variables() > StudyObjective::most_factored)
+    throw InputError(spec.where_profile,
+                     fmt::format("a profile fits all other values again, by a method for at most {} in all; "
+                                 "the study has {}. Leave it out, or fit fewer values",
+                                 StudyObjective::most_factored, objective.space().num_variables()));
 }
 
 const char* name_of(linalg::DescentMethod method) {
@@ -82,6 +97,7 @@ public:
         groups_(comm, num_groups(comm, study)), objective_(study, folder, groups_),
         method_(choose_method(study.optimizer, objective_)), starts_(start_points(study, objective_.space())),
         history_(study, objective_.space(), folder.root() / "history.csv") {
+    require_profiles(study.uncertainty, objective_);
     if (method_ == linalg::DescentMethod::gauss_newton) objective_.use_residuals();
     log_info(fmt::format("{} values of {} parameters, {} experiments in {} groups of ranks, {}",
                          objective_.space().num_values(), study.parameters.size(), study.experiments.size(),
@@ -208,19 +224,39 @@ private:
 
   /// Those of a sum of squares: of few variables by its factor, of fields by their posterior.
   void add_statistics(const Descent& fit, Json& json) {
-    if (!study_.uncertainty.intervals || !objective_.why_not_least_squares().empty()) return;
+    if (!objective_.why_not_least_squares().empty()) return;
+    const UncertaintySpec& spec = study_.uncertainty;
+    unless_impossible("analysis of the residuals", [&] {
+      const std::vector<ExperimentResiduals> residuals = objective_.residuals(fit.x);
+      json["residuals"] = describe_residuals(study_, residuals);
+      const std::string warning = suspicious_residuals(study_, residuals);
+      if (!warning.empty()) log_warning(warning);
+    });
+    if (objective_.space().num_variables() > StudyObjective::most_factored) {
+      if (spec.intervals && objective_.prior().has_fields())
+        unless_impossible("posterior", [&] {
+          json["posterior"] =
+              write_field_posterior(comm_, study_, objective_, fit.x, fit.objective, folder_.root());
+        });
+      return;
+    }
+    unless_impossible("intervals", [&] {
+      if (!spec.intervals && spec.profile.empty()) return;
+      const FittedDesign design{fit.x, objective_.factor(fit.x), fit.objective, objective_.num_data(),
+                                objective_.is_chi_squared()};
+      if (spec.intervals) add_uncertainty(study_, objective_.space(), design, json);
+      if (!spec.profile.empty()) json["profile"] = write_profiles(comm_, study_, objective_, design);
+    });
+  }
+
+  /// Adds to the statistics; what data or runs do not allow is left out, with a warning.
+  template <class Work>
+  static void unless_impossible(const char* what, Work work) {
     try {
-      if (objective_.space().num_variables() <= StudyObjective::most_factored)
-        add_uncertainty(study_, objective_.space(),
-                        {fit.x, objective_.factor(fit.x), fit.objective, objective_.num_data(),
-                         objective_.is_chi_squared()},
-                        json);
-      else if (objective_.prior().has_fields())
-        json["posterior"] =
-            write_field_posterior(comm_, study_, objective_, fit.x, fit.objective, folder_.root());
+      work();
     } catch (const Error& error) {
       if (error.code() != ExitCode::no_solution && error.code() != ExitCode::bad_input) throw;
-      log_warning(std::string("no intervals or posterior: ") + error.what());
+      log_warning(fmt::format("no {}: {}", what, error.what()));
     }
   }
 

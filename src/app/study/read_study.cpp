@@ -89,6 +89,7 @@ void require_bounds_of_starts(const Item& optimizer, const Study& study) {
 void build_uncertainty(const Item& item, const Study& study, UncertaintySpec& uncertainty) {
   uncertainty.intervals = item["intervals"].flag();
   const std::vector<std::string> names = names_of(study.parameters);
+  uncertainty.where_profile = item["profile"].where();
   for (const Item& name : item["profile"].items()) {
     const int index = index_of(name, names, "parameter");
     const ParameterSpec& parameter = study.parameters[index];

@@ -111,9 +111,7 @@ std::vector<std::string> mesh_obstacle_names(const Scene& scene) {
   return names;
 }
 
-bool is_plane(const Scene& scene, const std::string& name) {
-  return std::ranges::find(scene.planes, name, &PlaneObstacle::name) != scene.planes.end();
-}
+bool is_plane(const Scene& scene, const std::string& name) { return holds(names_of(scene.planes), name); }
 
 std::vector<const MaterialEntry*> possible_materials(const Scene& scene, const mesh::GeometrySpec& body,
                                                      const std::vector<int>& regions) {

@@ -1,6 +1,7 @@
 #include "app/study/study_folder.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <system_error>
 
 #include "recoil/app/simulation/run_inputs.hpp"
@@ -54,17 +55,23 @@ SealedJson read_sealed_json(const parallel::Communicator& comm, const fs::path& 
 
 namespace {
 
+/// Whether a name is `pattern`, in which one "*" may stand for any text.
+bool matches(std::string_view name, std::string_view pattern) {
+  const std::size_t star = pattern.find('*');
+  if (star == pattern.npos) return name == pattern;
+  return name.size() + 1 >= pattern.size() && name.starts_with(pattern.substr(0, star)) &&
+         name.ends_with(pattern.substr(star + 1));
+}
+
 void refuse_names_of_files(const StudyCommand& command, const Study& study) {
-  std::vector<std::string> files{".",          "..",      "study.json",  "inputs.json",
-                                 "check.json", "log.txt", command.result};
+  std::vector<std::string> files{".",       "..",           "study.json", "inputs.json", "check.json",
+                                 "log.txt", "recoil.lock*", "*.part",     command.result};
   files.insert(files.end(), command.files.begin(), command.files.end());
-  for (const Experiment& experiment : study.experiments) {
-    const bool taken = std::ranges::find(files, experiment.name) != files.end();
-    if (taken || experiment.name.starts_with("recoil.lock") || experiment.name.ends_with(".part"))
+  for (const Experiment& experiment : study.experiments)
+    if (std::ranges::any_of(files, [&](const std::string& file) { return matches(experiment.name, file); }))
       throw InputError(experiment.where.of("name"), "the folder of experiment '" + experiment.name +
                                                         "' would have the name of a file beside it; give "
                                                         "another `name`");
-  }
 }
 
 /// A scene may have got a barrier stiffness from a pilot run since `digest` was taken.

@@ -60,7 +60,7 @@ struct ExperimentFolder {
 struct StudyCommand {
   std::string name;               ///< "gradient"
   std::string result;             ///< "gradient.json"
-  std::vector<std::string> files; ///< what else it puts into the folder
+  std::vector<std::string> files; ///< what else it puts into the folder; one "*" stands for any text
 };
 
 /// The folder of a study: study.json, inputs.json with the checksums of what it was begun with, log.txt, a

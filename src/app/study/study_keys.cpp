@@ -137,7 +137,9 @@ constexpr Key optimizer[] = {
      .types = list,
      .items = text,
      .fallback = "[]",
-     .doc = "Parameters whose intervals are also found by fits of the others at fixed values."},
+     .doc = "Parameters with few values whose 95 % intervals are also found by the profile likelihood, from "
+            "fits of "
+            "all others at fixed values: see [estimation.md](estimation.md#profiles)."},
 };
 
 /// Numbers in the unit of the quantity, one for all components or one for each.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
+#include <type_traits>
 
 #include <Eigen/QR>
 #include <fmt/format.h>
@@ -16,12 +17,18 @@ namespace recoil::app {
 namespace {
 
 /// Gives all ranks what rank `root` has.
-template <class Result>
-void share(const parallel::Communicator& world, Result& result, int root) {
+template <class Value>
+void share(const parallel::Communicator& world, Value& value, int root) {
   std::string text;
-  if (world.rank() == root) text = nlohmann::json(result).dump();
+  if (world.rank() == root) text = nlohmann::json(value).dump();
   world.broadcast(text, root);
-  if (world.rank() != root) result = nlohmann::json::parse(text).get<Result>();
+  if (world.rank() != root) value = nlohmann::json::parse(text).get<Value>();
+}
+
+template <class Result>
+void share_result(const parallel::Communicator& world, Result& result, int root) {
+  share(world, result, root);
+  if constexpr (HasArray<Result>) world.broadcast(result.*Result::array, root);
 }
 
 void share(const parallel::Communicator& world, ExperimentSlots& slots, int root) {
@@ -90,6 +97,7 @@ void StudyObjective::keep_in(const std::filesystem::path& folder) {
   });
   share(world_, earlier_seconds_, 0);
   added_to_ = EvaluationLog::file_of_group(folder, groups_.own());
+  summands_ = EvaluationLog::summand_file(folder, groups_.own());
 }
 
 /// The experiment on this group; its meshes are read when it first comes here. Collective over the group.
@@ -125,7 +133,7 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
   parallel::collectively(world_, [&] {
     if (!log_) return;
     for (int e = 0; e < std::ssize(known); ++e)
-      if (auto found = known[e] == 0 ? log_->find<Result>(design, e) : std::nullopt; found) {
+      if (auto found = known[e] == 0 ? log_->find<Result>({design, e}) : std::nullopt; found) {
         results[e] = std::move(*found);
         known[e] = 1;
       }
@@ -136,20 +144,21 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
   const std::vector<int> dealt = deal_out(costs_, wanted, groups_.count());
   for (std::size_t e = 0; e < known.size(); ++e)
     if (wanted[e] != 0 || known[e] != 0) group_of[e] = dealt[e];
+  const std::filesystem::path& file = std::is_same_v<Result, ExperimentProduct> ? summands_ : added_to_;
   groups_.work_on(group_of, [&](int e) {
     const Stopwatch watch;
     results[e] = work(host(e));
     results[e].seconds = watch.seconds();
     parallel::collectively(groups_.comm(), [&] {
-      if (groups_.comm().rank() == 0 && !added_to_.empty())
-        add_evaluation(added_to_, design, e, Result::what, results[e], wall_seconds());
+      if (groups_.comm().rank() == 0 && !file.empty())
+        add_evaluation(file, {design, e}, results[e], wall_seconds());
     });
   });
   parallel::collectively(world_, [&] {
     if (log_) log_->read();
   });
   for (std::size_t e = 0; e < results.size(); ++e)
-    share(world_, results[e], known[e] != 0 ? 0 : groups_.root(group_of[e]));
+    share_result(world_, results[e], known[e] != 0 ? 0 : groups_.root(group_of[e]));
   return results;
 }
 
@@ -182,8 +191,7 @@ GlobalIndex StudyObjective::num_data() const {
 
 void StudyObjective::drop_failed() {
   for (std::size_t e = 0; e < values_.size(); ++e) dropped_[e] |= values_[e].failure.empty() ? 0 : 1;
-  if (std::ranges::find(dropped_, 0) == dropped_.end())
-    throw Error(ExitCode::no_solution, "no experiment has an objective: " + failure());
+  if (!holds(dropped_, 0)) throw Error(ExitCode::no_solution, "no experiment has an objective: " + failure());
 }
 
 std::string StudyObjective::failure() const {
@@ -205,15 +213,36 @@ std::vector<Result> StudyObjective::differentiate(const char* what, Work work, s
   std::vector<double> design(x.begin(), x.end());
   design.insert(design.end(), direction.begin(), direction.end());
   std::vector<Result> results = evaluate<Result>(design, group_of, work);
-  for (std::size_t e = 0; e < results.size(); ++e) {
-    sweep_seconds_[e] = results[e].seconds;
-    totals_.sweep_seconds += results[e].seconds;
+  std::vector<double> seconds;
+  for (const Result& result : results) seconds.push_back(result.seconds);
+  require_all(what, results);
+  count_sweeps(seconds);
+  return results;
+}
+
+template <class Result>
+void StudyObjective::require_all(const char* what, const std::vector<Result>& results) const {
+  for (std::size_t e = 0; e < results.size(); ++e)
     if (!results[e].failure.empty())
       throw Error(ExitCode::no_solution, fmt::format("experiment '{}' has no {}: {}",
                                                      study_.experiments[e].name, what, results[e].failure));
-  }
-  ++totals_.gradient_evaluations;
+}
+
+std::vector<ExperimentResiduals> StudyObjective::residuals(std::span<const double> x) {
+  const std::vector<double> values = space_->values(x);
+  std::vector<int> group_of(costs_.size(), -1);
+  if (std::ranges::equal(run_at_, x)) group_of = runs_;
+  auto results = evaluate<ExperimentResiduals>(
+      x, group_of, [&](HostedExperiment& one) { return one.summarise(*space_, values); });
+  require_all("residuals", results);
   return results;
+}
+
+/// Notes what sweeps through all experiments have cost.
+void StudyObjective::count_sweeps(std::span<const double> seconds) {
+  sweep_seconds_.assign(seconds.begin(), seconds.end());
+  for (const double of_one : seconds) totals_.sweep_seconds += of_one;
+  ++totals_.gradient_evaluations;
 }
 
 const Eigen::MatrixXd& StudyObjective::factor(std::span<const double> x) {
@@ -254,14 +283,48 @@ std::vector<double> StudyObjective::hessian(std::span<const double> x) {
 }
 
 std::vector<double> StudyObjective::data_product(std::span<const double> x, std::span<const double> d) {
+  return space_->gradient(x, sum_products(x, d).by_values);
+}
+
+/// J'J d by values. An optimisation that continues asks for all products again: the log keeps their sum, and
+/// those of the experiments only until it is there.
+ProductSum StudyObjective::sum_products(std::span<const double> x, std::span<const double> d) {
+  std::vector<double> design(x.begin(), x.end());
+  design.insert(design.end(), d.begin(), d.end());
+  if (std::optional<ProductSum> known = find_sum(design)) {
+    count_sweeps(known->seconds);
+    return *known;
+  }
   const std::vector<double> values = space_->values(x), change = space_->change_of_values(x, d);
-  std::vector<double> by_values(space_->num_values(), 0.0);
+  ProductSum sum{std::vector<double>(space_->num_values(), 0.0), {}};
   for (const auto& product : differentiate<ExperimentProduct>(
            "product with the Hessian",
-           [&](HostedExperiment& one) { return one.multiply(*space_, values, change); }, x, d))
+           [&](HostedExperiment& one) { return one.multiply(*space_, values, change); }, x, d)) {
+    sum.seconds.push_back(product.seconds);
     for (std::size_t i = 0; i < product.by_values.size(); ++i) // none of an experiment that was dropped
-      by_values[i] += product.by_values[i];
-  return space_->gradient(x, by_values);
+      sum.by_values[i] += product.by_values[i];
+  }
+  keep_sum(design, sum);
+  return sum;
+}
+
+std::optional<ProductSum> StudyObjective::find_sum(std::span<const double> design) const {
+  std::optional<ProductSum> sum = parallel::collectively(world_, [&] {
+    return log_ ? log_->find<ProductSum>({design, ProductSum::experiment}) : std::nullopt;
+  });
+  if (!world_.any(sum.has_value())) return {};
+  if (!sum) sum.emplace();
+  share_result(world_, *sum, 0);
+  return sum;
+}
+
+void StudyObjective::keep_sum(std::span<const double> design, const ProductSum& sum) {
+  parallel::collectively(world_, [&] {
+    if (!log_) return;
+    add_evaluation(added_to_, {design, ProductSum::experiment}, sum, wall_seconds());
+    log_->read();
+    log_->drop_summands();
+  });
 }
 
 std::vector<double> StudyObjective::hessian_product(std::span<const double> x, std::span<const double> d) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,9 @@ public:
   const inverse::GaussianPrior& prior() const { return prior_; }
   /// The upper triangular factor of [dr/dx r] over all experiments, (n + 1) x (n + 1).
   const Eigen::MatrixXd& factor(std::span<const double> x);
+  /// What is left of the observations at x, by experiment; nothing of those that were dropped. @throws Error
+  /// where an experiment fails. @pre it is a sum of squares.
+  std::vector<ExperimentResiduals> residuals(std::span<const double> x);
   /// How many data the sum of squares has.
   GlobalIndex num_data() const;
   /// From now on leaves out the experiments that had no value in the last value(). @throws Error if none is
@@ -89,6 +93,12 @@ private:
   template <class Result, class Work>
   std::vector<Result> differentiate(const char* what, Work work, std::span<const double> x,
                                     std::span<const double> direction = {});
+  ProductSum sum_products(std::span<const double> x, std::span<const double> d);
+  std::optional<ProductSum> find_sum(std::span<const double> design) const;
+  void keep_sum(std::span<const double> design, const ProductSum& sum);
+  void count_sweeps(std::span<const double> seconds);
+  template <class Result>
+  void require_all(const char* what, const std::vector<Result>& results) const;
 
   const parallel::Communicator& world_;
   const Study& study_;
@@ -99,6 +109,7 @@ private:
   std::map<int, HostedExperiment> hosted_; ///< that have been on this group
   std::unique_ptr<EvaluationLog> log_;     ///< on the first rank
   std::filesystem::path added_to_;         ///< the file of this group's evaluations, if they are kept
+  std::filesystem::path summands_;         ///< that of its summands
   Stopwatch watch_;
   double earlier_seconds_ = 0;
 

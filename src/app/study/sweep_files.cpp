@@ -236,8 +236,7 @@ void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSwee
                      const std::array mine{fingerprint(discrete)};
                      file.write_rows<std::int64_t>("partition", mine, 1);
                      for (const auto& [name, entries] : gathered)
-                       if (std::ranges::find(written, name) != written.end())
-                         file.write_rows<double>(gathered_array(name), entries, 1);
+                       if (holds(written, name)) file.write_rows<double>(gathered_array(name), entries, 1);
                    });
 }
 

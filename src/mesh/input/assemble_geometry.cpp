@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "mesh/input/describe.hpp"
-#include "mesh/input/file_cursor.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/suggest.hpp"
 #include "recoil/mesh/input/body_mesh.hpp"
 #include "recoil/mesh/input/raw_mesh.hpp"
 #include "recoil/mesh/input/select.hpp"

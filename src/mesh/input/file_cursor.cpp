@@ -1,7 +1,6 @@
 #include "mesh/input/file_cursor.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -42,11 +41,6 @@ std::string in_quotes(std::string_view word) {
   std::string text = "'";
   for (const char c : word.substr(0, 40)) text += (c >= 32 && c < 127) ? c : '?';
   return text + (word.size() > 40 ? "...'" : "'");
-}
-
-std::string in_lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
 }
 
 void FileCursor::fail_at(std::size_t position, const std::string& message) const {

@@ -85,7 +85,6 @@ private:
 
 /// `word` in quotes, shortened and free of control characters, for messages.
 std::string in_quotes(std::string_view word);
-std::string in_lower_case(std::string text);
 
 // One reader per format, behind read_mesh(). Each gets a cursor at the begin of the file.
 RawMesh read_gmsh(FileCursor& cursor);

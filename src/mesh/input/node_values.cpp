@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "mesh/input/file_cursor.hpp"
+#include "recoil/base/suggest.hpp"
 
 namespace recoil::mesh {
 

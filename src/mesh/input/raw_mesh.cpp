@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "mesh/input/file_cursor.hpp"
+#include "recoil/base/suggest.hpp"
 
 namespace recoil::mesh {
 

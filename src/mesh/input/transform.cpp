@@ -4,8 +4,8 @@
 #include <numbers>
 
 #include "mesh/input/describe.hpp"
-#include "mesh/input/file_cursor.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/suggest.hpp"
 
 namespace recoil::mesh {
 

@@ -4,7 +4,6 @@
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,26 +22,34 @@ struct BoundMember {
   void (*set)(Scene&, const Item& value);
 };
 
-/// The names that scenes have for the values of an enum.
+/// The names that scenes have for the values of an enum, for every enum that a key is bound to.
 template <class Enum>
-using EnumNames = std::vector<std::pair<std::string, Enum>>;
-inline EnumNames<StopRule> names_of(StopRule) {
-  return {{"gradient", StopRule::gradient}, {"step", StopRule::step}};
-}
-inline EnumNames<StopNorm> names_of(StopNorm) {
-  return {{"L2", StopNorm::l2}, {"Euclidean", StopNorm::euclidean}};
-}
-inline EnumNames<OutputField> names_of(OutputField) {
-  return {{"stress", OutputField::stress},
-          {"von_mises", OutputField::von_mises},
-          {"strain_energy", OutputField::strain_energy},
-          {"contact_force", OutputField::contact_force},
-          {"friction_force", OutputField::friction_force}};
-}
+struct EnumNames;
+template <class Enum>
+struct EnumName {
+  const char* name;
+  Enum value;
+};
+template <>
+struct EnumNames<StopRule> {
+  static constexpr EnumName<StopRule> all[]{{"gradient", StopRule::gradient}, {"step", StopRule::step}};
+};
+template <>
+struct EnumNames<StopNorm> {
+  static constexpr EnumName<StopNorm> all[]{{"L2", StopNorm::l2}, {"Euclidean", StopNorm::euclidean}};
+};
+template <>
+struct EnumNames<OutputField> {
+  static constexpr EnumName<OutputField> all[]{{"stress", OutputField::stress},
+                                               {"von_mises", OutputField::von_mises},
+                                               {"strain_energy", OutputField::strain_energy},
+                                               {"contact_force", OutputField::contact_force},
+                                               {"friction_force", OutputField::friction_force}};
+};
 
 template <class Enum>
 Enum value_of_name(const std::string& name) {
-  for (const auto& [known, value] : names_of(Enum()))
+  for (const auto& [known, value] : EnumNames<Enum>::all)
     if (known == name) return value;
   throw InputError("", "unknown name '" + name + "'");
 }
@@ -68,8 +75,8 @@ constexpr unsigned key_type(const std::optional<Value>&) {
 template <class Value>
 std::string as_json(const Value& value) {
   if constexpr (std::is_enum_v<Value>) {
-    for (const auto& [name, named] : names_of(value))
-      if (named == value) return '"' + name + '"';
+    for (const auto& [name, named] : EnumNames<Value>::all)
+      if (named == value) return fmt::format("\"{}\"", name);
     return "";
   } else {
     return fmt::format("{}", value);
@@ -81,10 +88,11 @@ std::string as_json(const std::optional<Value>&) {
 }
 
 template <class Value>
-std::string choices(const Value& value) {
+std::string choices(const Value& /*of_type*/) {
   std::string all;
   if constexpr (std::is_enum_v<Value>) {
-    for (const auto& [name, named] : names_of(value)) all += (all.empty() ? "[" : ", ") + as_json(named);
+    for (const auto& [name, named] : EnumNames<Value>::all)
+      all += (all.empty() ? "[" : ", ") + as_json(named);
     all += "]";
   }
   return all;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <Eigen/Core>
 
 #include "recoil/base/expression.hpp"
+#include "recoil/base/lookup.hpp"
 #include "recoil/mesh/geometry_spec.hpp"
 #include "recoil/mesh/input/node_values.hpp"
 #include "recoil/potentials/laws/law.hpp"
@@ -164,7 +164,7 @@ struct BoundaryConditions {
 /// Whether an entry of the boundary conditions holds for facets, or obstacles, with the id `id` > 0.
 template <class Entry>
 bool acts_on(const Entry& entry, int id) {
-  return entry.all || std::ranges::find(entry.ids, id) != entry.ids.end();
+  return entry.all || holds(entry.ids, id);
 }
 
 /// Where an initial condition holds: volume ids or body names.

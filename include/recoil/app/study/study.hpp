@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "recoil/base/lookup.hpp"
 #include "recoil/objectives/composition.hpp"
 #include "recoil/parameters/variable_map.hpp"
 
@@ -21,24 +22,6 @@ class Objective;
 /// A study as `recoil gradient` and `recoil optimize` use it: typed, complete, free of JSON; bodies by name,
 /// entries of the study by their index. Names and meaning follow docs/study.md.
 namespace recoil::app {
-
-/// The place of a value in a list; -1 where it does not stand there.
-template <class List, class Value>
-int place_in(const List& list, const Value& value) {
-  const auto found = std::ranges::find(list, value);
-  return found == std::ranges::end(list) ? -1 : static_cast<int>(found - std::ranges::begin(list));
-}
-template <class List, class Value>
-bool holds(const List& list, const Value& value) {
-  return place_in(list, value) >= 0;
-}
-
-template <class List>
-std::vector<std::string> names_of(const List& list) {
-  std::vector<std::string> names;
-  for (const auto& entry : list) names.push_back(entry.name);
-  return names;
-}
 
 /// File, line and JSON pointer of an entry and of its keys, for messages.
 struct Places {
@@ -215,7 +198,8 @@ struct OptimizerSpec {
 /// What is asked about the accuracy of what has been fitted.
 struct UncertaintySpec {
   bool intervals = true;
-  std::vector<int> profile; ///< indices in Study::parameters
+  std::vector<int> profile;  ///< indices in Study::parameters
+  std::string where_profile; ///< place of `profile`
 };
 
 struct Study {

@@ -57,7 +57,7 @@ struct Markers final : ObservedObjectiveOf<Markers> {
       std::vector<objectives::Marker<dim>> markers;
       for (std::size_t i = 0; i < names.size(); ++i)
         markers.push_back(
-            {points[i], as_observed(*this, discrete.scene().time, std::move(tracks.at(names[i])))});
+            {points[i], as_observed(*this, discrete.scene().time, std::move(tracks.at(names[i]))), names[i]});
       return objectives::make_markers<dim>(discrete.space(), std::move(markers));
     };
   }
@@ -84,7 +84,8 @@ struct DisplacementField final : ObservedObjectiveOf<DisplacementField> {
     std::vector<std::size_t> outside;
     for (std::size_t i = 0; i < seen.size(); ++i)
       if (places[i])
-        points.push_back({*places[i], as_observed(*this, at.scene.time, std::move(seen[i].track))});
+        points.push_back({*places[i], as_observed(*this, at.scene.time, std::move(seen[i].track)),
+                          fmt::format("({:g})", fmt::join(rests[i], ", "))});
       else
         outside.push_back(i);
     if (!outside.empty()) {
@@ -156,8 +157,10 @@ public:
 
   /// One row, on the owner of the cell.
   std::size_t num_residuals() const override { return cell_ >= 0 ? 1 : 0; }
-  std::size_t num_data(double time) const override {
-    return cell_ >= 0 && track_.at(time).inverse_sd[0] != 0 ? 1 : 0;
+  objectives::ObservationNames observation_names() const override { return {{}, {"strain"}}; }
+  std::vector<objectives::ResidualLabel> residual_labels(double time) const override {
+    return std::vector(num_residuals(),
+                       objectives::ResidualLabel{0, 0, time, track_.at(time).inverse_sd[0] != 0});
   }
 
   std::vector<double> residuals(const objectives::ObservedState& state) override {

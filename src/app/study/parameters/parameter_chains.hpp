@@ -8,21 +8,29 @@
 namespace recoil::app {
 
 /// W = d(physical quantities)/d(values) of all parameters of an experiment at the values that the discrete
-/// scene was made with, and its products, which are collective. What it refers to must outlive it.
+/// scene was made with, and its products. Both sides are in SI units, as scenes and studies have them. What
+/// it refers to must outlive it.
 template <int dim>
 struct ParameterWeights {
   DiscreteScene<dim>& discrete;
   const ParameterFields<dim>& fields;
 
+  /// Whether some parameter has values that enter there. Not collective, the same on every rank; so are the
+  /// next two.
   bool any_enters(Enters where) const;
+  /// Whether the values of some parameter change a quantity.
   bool changes(const parameters::Quantity& quantity) const;
-  /// Neither density nor shape: false.
+  /// Whether they change the mass matrix, by the density or the shape.
   bool changes_mass() const {
     return changes(parameters::quantities::density) || changes(parameters::quantities::vertices);
   }
 
-  /// entries(quantity) += W values, for the fields that enter there. `values` have those of ghost slots, as
-  /// make_variant() asks for.
+  /// entries(quantity) += W values, for the fields that enter there.
+  /// @param at when, for what depends on time
+  /// @param values of all fields, those of ghost slots included, as make_variant() asks for
+  /// @param entries gives this rank's array of a quantity, number by number: at the places of a
+  /// PhysicalDirection, or of owned nodes for what is prescribed and for the initial state
+  /// Collective.
   template <class Entries>
   void add_product(Enters where, const Moment& at, const ParameterValues& values, Entries entries) const {
     walk(where, at, [&](std::size_t k, const parameters::Quantity& quantity) -> TakeWeight {
@@ -30,7 +38,9 @@ struct ParameterWeights {
                  std::size_t value, std::size_t entry, double weight) { to[entry] += weight * from[value]; };
     });
   }
-  /// values += W' entries(quantity): this rank's shares. Entries end where those of other ranks begin.
+  /// values += W' entries(quantity), the transpose with the same arguments: this rank's shares, which are to
+  /// be summed over the copies of a slot. An array that ends before an entry has nothing there: it is that of
+  /// another rank. Collective.
   template <class Entries>
   void add_transposed(Enters where, const Moment& at, Entries entries, ParameterValues& values) const {
     walk(where, at, [&](std::size_t k, const parameters::Quantity& quantity) -> TakeWeight {
@@ -40,6 +50,8 @@ struct ParameterWeights {
       };
     });
   }
+  /// Shows all weights that are not zero: taker(k, quantity) says what takes those of a quantity by the
+  /// values of field k. Collective.
   void walk(Enters where, const Moment& at,
             const std::function<TakeWeight(std::size_t k, const parameters::Quantity&)>& taker) const;
 };
@@ -49,20 +61,23 @@ struct ParameterWeights {
 template <int dim>
 class GradientChain {
 public:
-  /// For the sum of `objectives`. All arguments must outlive it. Collective.
+  /// For the sum of `objectives`, at the values that `discrete` was made with. All arguments must outlive it.
+  /// Collective.
   GradientChain(DiscreteScene<dim>& discrete, const ParameterFields<dim>& fields,
                 const std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives);
   GradientChain(const GradientChain&) = delete;
   GradientChain& operator=(const GradientChain&) = delete;
 
-  /// What the sweep adds to; objectives may add their explicit derivatives too.
+  /// What the sweep adds to, one gradient: derivatives of J by physical quantities [unit of J per SI unit].
+  /// Objectives may add their explicit derivatives too. Not collective; the functions in it are.
   solvers::SweepProducts<dim>& products() { return products_; }
 
-  /// Derivatives by the values of every field, of the shape of ParameterValues: replicated slots complete on
-  /// every rank, others on the owner of the slot. Once, after the sweep. Collective.
+  /// dJ/dq by the values of every field, of the shape of ParameterValues: replicated slots complete on every
+  /// rank, others on the owner of the slot; 0 at ghost slots of vertices. Once, after the sweep. Collective.
   ParameterValues finish();
 
-  /// As inverse::AdjointProblem::gathered().
+  /// All arrays that the sweep has added to so far, this rank's parts under names that are the same on every
+  /// rank, as inverse::AdjointProblem::gathered(): a sweep continues from a copy of them. Not collective.
   std::vector<inverse::GatheredArray> gathered();
 
 private:
@@ -78,14 +93,15 @@ private:
 template <int dim>
 class TangentChain {
 public:
-  /// `changes`: one per direction, with ghost slots as values have. `discrete` and `fields` must outlive it.
-  /// Collective.
+  /// `changes`: dq of all values, one per direction, with ghost slots as values have. `discrete` and `fields`
+  /// must outlive it. Collective.
   TangentChain(DiscreteScene<dim>& discrete, const ParameterFields<dim>& fields,
                std::vector<ParameterValues> changes);
   TangentChain(const TangentChain&) = delete;
   TangentChain& operator=(const TangentChain&) = delete;
 
-  /// What the sweep asks for; objectives may look at the changes too.
+  /// What the sweep asks for: a change of every physical quantity per direction [SI unit of the quantity].
+  /// Objectives may look at the changes too. Not collective; the functions in it are.
   solvers::SweepDirections<dim>& directions() { return directions_; }
 
 private:

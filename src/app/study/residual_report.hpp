@@ -1,0 +1,59 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/study/experiment_objectives.hpp"
+#include "app/study/study_folder.hpp"
+#include "recoil/app/study/study.hpp"
+
+namespace recoil::app {
+
+/// A residual, r of |r|^2, of an observation: in standard deviations where it counts once.
+struct NamedResidual {
+  std::string point, component; ///< `point` is empty where an objective has only one
+  double time = 0;              ///< of the observation [s]
+  double residual = 0;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(NamedResidual, point, component, time, residual)
+};
+
+/// What is left of the observations of an objective. Those of one component of one point, in order of time,
+/// are a series.
+struct ObjectiveResiduals {
+  double squares = 0; ///< |r|^2
+  GlobalIndex data = 0;
+  std::vector<NamedResidual> worst; ///< the largest ones, at most most_worst
+  int tested = 0; ///< series with at least fewest_in_series signs, on which runs_test() says something
+  double least_runs_p = 1;  ///< the smallest p value among these
+  NamedResidual least_runs; ///< the first one of the series that has it
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ObjectiveResiduals, squares, data, worst, tested, least_runs_p, least_runs)
+
+  static constexpr std::size_t most_worst = 5, fewest_in_series = 10;
+};
+
+/// Those of an experiment, by its objectives.
+struct ExperimentResiduals {
+  static constexpr const char* what = "residuals";
+  std::vector<ObjectiveResiduals> terms;
+  std::string failure; ///< why there are none; empty if there are
+  double seconds = 0;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentResiduals, terms, failure, seconds)
+};
+
+/// Of the residuals of all ranks, of which `rows` says what they are. Collective.
+std::vector<ObjectiveResiduals> summarise_residuals(const parallel::Communicator& comm,
+                                                    const ResidualRows& rows,
+                                                    std::span<const double> residuals);
+
+/// The member `residuals` of fit.json, from those of all experiments of a study: {chi_squared, data, runs_p,
+/// runs_of, worst} by objective. The p value is that of the worst series times the number of series that
+/// were tested (Bonferroni), so that noise alone has one below p in no more than a share p of all fits; null
+/// where there are none. Not collective.
+Json describe_residuals(const Study& study, const std::vector<ExperimentResiduals>& experiments);
+
+/// What to warn of: the worst series of all, if its p value times the number of series of all objectives is
+/// below 0.01; else nothing. Not collective.
+std::string suspicious_residuals(const Study& study, const std::vector<ExperimentResiduals>& experiments);
+
+} // namespace recoil::app
