@@ -21,11 +21,10 @@ DEPTH, NOISE, SEED = 6e-3, 0.01, 4  # m at 1 s, where the drag begins
 
 
 def forces(folder):
-    """Times, normal force of the indenter, and tangential force of what holds the block, without inertia that of contact and friction."""
+    """Times, normal force of the indenter, and tangential force of what holds the block, which without inertia is that of the indenter."""
     states = [state for state in Run(folder)][1:]
-    normal = np.array([-state["contact_force"][:, 1].sum() for state in states])
-    tangential = np.array([(state["contact_force"] + state["friction_force"])[:, 0].sum() for state in states])
-    return np.array([state.time for state in states]), normal, tangential
+    total = np.array([(state["contact_force"] + state["friction_force"]).sum(axis=0) for state in states])
+    return np.array([state.time for state in states]), -total[:, 1], total[:, 0]
 
 
 def write(name, header, abscissa, force, random):

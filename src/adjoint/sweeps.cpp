@@ -43,10 +43,13 @@ std::string tangent_along(std::size_t direction) {
 /// The adjoint of one objective within one step.
 struct ReverseSweep::Column {
   Column(Pending waiting, const std::shared_ptr<const linalg::VectorLayout>& layout)
-      : pending(std::move(waiting)), du(layout), dv(layout), p(layout), mu(layout) {}
+      : pending(std::move(waiting)), by{linalg::Vector(layout), linalg::Vector(layout),
+                                        linalg::Vector(layout)},
+        p(layout), mu(layout) {}
 
   Pending pending;
-  linalg::Vector du, dv, p, mu;
+  StatePartials by;
+  linalg::Vector p, mu;
 };
 
 ReverseSweep::ReverseSweep(const std::vector<stepping::StepRecord>& records, StateSource& states,
@@ -83,7 +86,8 @@ ReverseSweep::Pending ReverseSweep::take_pending(std::size_t objective, GlobalIn
 
 /// Leaves the shares of this step in Ps, Ms and X of its predecessors.
 void ReverseSweep::hand_back(std::size_t objective, const stepping::StepRecord& record,
-                             const linalg::Vector& p, const linalg::Vector& mu, double B) {
+                             const Column& column) {
+  const linalg::Vector &p = column.p, &mu = column.mu;
   const auto predecessors = record.predecessors();
   for (int j = 0; j < std::ssize(predecessors); ++j) {
     Pending& waiting = pending_[objective][predecessors[j]];
@@ -99,7 +103,8 @@ void ReverseSweep::hand_back(std::size_t objective, const stepping::StepRecord& 
     linalg::Vector product(p.shared_layout());
     step_.multiply_previous(p, product);
     if (!std::exchange(waiting.has_previous, true)) waiting.previous = linalg::Vector(p.shared_layout());
-    waiting.previous.add(B, product);
+    waiting.previous.add(record.coefficients.scaled_dt(record.dt), product);
+    waiting.previous.add(1, column.by.previous_u);
   }
 }
 
@@ -122,15 +127,15 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
   std::vector<Column> columns;
   for (std::size_t k = 0; k < objectives_.num_objectives(); ++k) {
     Column& column = columns.emplace_back(take_pending(k, record.id, now.v), now.v.shared_layout());
-    objectives_.add(k, record, now, column.du, column.dv);
+    objectives_.add(k, {record, now, previous}, column.by);
     linalg::Vector rhs(now.v.shared_layout());
     if (inertia) {
       step_.multiply_mass(column.pending.weighted_p, rhs);
       rhs.add(B, column.pending.weighted_mu);
-      rhs.add(1, column.dv);
+      rhs.add(1, column.by.v);
     }
     rhs.add(B, column.pending.previous);
-    rhs.add(B, column.du);
+    rhs.add(B, column.by.u);
     rhs.scale(-1);
     if (!std::isfinite(rhs.norm()))
       return at_step(record, "the derivative of the objective is not finite: its values are too large for "
@@ -151,7 +156,7 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
       step_.multiply_mass(sum, column.mu);
       // The inertia of the residuals, summed by states instead of steps: a step knows one predecessor only.
       totals_.objective_correction += column.mu.dot(now.v);
-      column.mu.add(1, column.dv);
+      column.mu.add(1, column.by.v);
       column.mu.scale(1 / B);
     }
     if (step_.wants_prescribed_products()) {
@@ -161,11 +166,11 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
       multiplier.add(1, column.mu);
       multiplier.add(1, column.pending.weighted_mu);
       multiplier.add(1, column.pending.previous);
-      multiplier.add(1, column.du);
+      multiplier.add(1, column.by.u);
       // -eta
       step_.add_prescribed_products(k, multiplier);
     }
-    hand_back(k, record, column.p, column.mu, B);
+    hand_back(k, record, column);
   }
   ++totals_.steps;
   return "";
@@ -176,15 +181,16 @@ void ReverseSweep::finish() {
   const stepping::State& first = states_.state(0);
   for (std::size_t k = 0; k < objectives_.num_objectives(); ++k) {
     Column column(take_pending(k, 0, first.v), first.v.shared_layout());
-    objectives_.add(k, record, first, column.du, column.dv);
+    objectives_.add(k, {record, first, first}, column.by);
     const Pending& pending = column.pending;
     // -mu_0 and -p_0
-    linalg::Vector by_displacement = column.du, by_velocity(first.v.shared_layout());
+    linalg::Vector by_displacement = column.by.u, by_velocity(first.v.shared_layout());
+    by_displacement.add(1, column.by.previous_u);
     by_displacement.add(1, pending.weighted_mu);
     by_displacement.add(1, pending.previous);
     step_.multiply_mass(pending.weighted_p, by_velocity);
     totals_.objective_correction += by_velocity.dot(first.v);
-    by_velocity.add(1, column.dv);
+    by_velocity.add(1, column.by.v);
     step_.add_mass_products(k, pending.weighted_p, first.v);
     step_.add_initial_products(k, by_displacement, by_velocity);
   }
@@ -204,8 +210,7 @@ std::string TangentSweep::advance(const stepping::StepRecord& record, const lina
     for (std::size_t k = 0; k < step_.num_directions(); ++k) now.changes.push_back(change_of_start(k, v));
   else if (const std::string failure = step_to(now, record); !failure.empty())
     return failure;
-  for (std::size_t k = 0; k < now.changes.size(); ++k)
-    tangents_.see(k, record, now.state, now.changes[k].du, now.changes[k].dv);
+  show(now, kept_.empty() ? now : kept(record.predecessors().front()), record);
   kept_.push_back(std::move(now));
   if (std::ssize(kept_) > history_) kept_.pop_front();
   return "";
@@ -215,6 +220,12 @@ TangentSweep::Change TangentSweep::change_of_start(std::size_t direction, const 
   Change change{linalg::Vector(like.shared_layout()), linalg::Vector(like.shared_layout())};
   step_.initial_tangent(direction, change.du, change.dv);
   return change;
+}
+
+void TangentSweep::show(const Kept& now, const Kept& previous, const stepping::StepRecord& record) {
+  for (std::size_t k = 0; k < now.changes.size(); ++k)
+    tangents_.see(k, {record, now.state, previous.state},
+                  {now.changes[k].du, now.changes[k].dv, previous.changes[k].du});
 }
 
 /// Finds the changes of a state from those of its predecessors.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "recoil/base/error.hpp"
@@ -121,20 +122,29 @@ public:
       potential->add_hessian_product(state.u, direction_.local(), factor, by_u.write_owned());
       potential->add_parameter_tangent(state.u, dq, factor, by_q.write_owned());
     }
-    double change = 0;
-    for (std::size_t i = 0; i < by_u.owned().size(); ++i) change += by_u.owned()[i] * du[i];
-    change = space_->comm().sum(change) + direction_.dot(by_q);
-    return on_first(change * observed(state.time).inverse_sd[0]);
+    return on_first((product(by_u, du) + direction_.dot(by_q)) * observed(state.time).inverse_sd[0]);
   }
 
   void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
                              std::span<double>, parameters::PhysicalGradient<dim>& g) override {
     move_to(state);
-    const double weight = space_->comm().sum(y.empty() ? 0.0 : y[0]) * observed(state.time).inverse_sd[0];
+    const double weight = weight_of(state, y);
     for (const auto& [potential, factor] : reaction_.summands) {
       potential->add_hessian_product(state.u, direction_.local(), weight * factor, du);
       potential->add_parameter_products(state.u, direction_.local(), weight * factor, g);
     }
+  }
+
+  bool depends_on_step() const override { return reaction_.enter_step != nullptr; }
+  std::vector<double> previous_tangent(const ObservedState& state,
+                                       std::span<const double> previous_du) override {
+    linalg::Vector by_previous(space_->layout());
+    add_previous(state, 1, by_previous.write_owned());
+    return on_first(product(by_previous, previous_du) * observed(state.time).inverse_sd[0]);
+  }
+  void add_previous_products(const ObservedState& state, std::span<const double> y,
+                             std::span<double> previous_du) override {
+    add_previous(state, weight_of(state, y), previous_du);
   }
 
 private:
@@ -143,7 +153,21 @@ private:
     return space_->comm().rank() == 0 ? std::vector<double>{residual} : std::vector<double>{};
   }
   void move_to(const ObservedState& state) {
-    if (reaction_.contact != nullptr) update_contact(*reaction_.contact, reaction_.obstacles, state);
+    if (reaction_.enter_step) reaction_.enter_step(state);
+    for (const auto& summand : reaction_.summands) summand.potential->update(state.u);
+  }
+  /// y += weight dR/du_previous
+  void add_previous(const ObservedState& state, double weight, std::span<double> y) const {
+    for (const auto& [potential, factor] : reaction_.summands)
+      potential->add_previous_product(state.u, direction_.local(), weight * factor, y);
+  }
+  /// What R has to be multiplied by for y' r, from the entries of `y` of all ranks.
+  double weight_of(const ObservedState& state, std::span<const double> y) const {
+    return space_->comm().sum(y.empty() ? 0.0 : y[0]) * observed(state.time).inverse_sd[0];
+  }
+  /// a . b over the owned entries of all ranks.
+  double product(const linalg::Vector& a, std::span<const double> b) const {
+    return space_->comm().sum(std::inner_product(a.owned().begin(), a.owned().end(), b.begin(), 0.0));
   }
 
   const fem::FunctionSpace<dim>* space_;

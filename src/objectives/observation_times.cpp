@@ -99,6 +99,25 @@ public:
     }
   }
 
+  bool depends_on_step() const override { return objective_->depends_on_step(); }
+  std::vector<double> previous_tangent(const ObservedState& state,
+                                       std::span<const double> previous_du) override {
+    std::vector<double> all;
+    for (const double time : times_at(state.time))
+      append(all, objective_->previous_tangent(moved(state, time), previous_du));
+    all.resize(num_residuals(), 0.0);
+    return all;
+  }
+  void add_previous_products(const ObservedState& state, std::span<const double> y,
+                             std::span<double> previous_du) override {
+    std::size_t first = 0;
+    const std::size_t rows = objective_->num_residuals();
+    for (const double time : times_at(state.time)) {
+      objective_->add_previous_products(moved(state, time), y.subspan(first, rows), previous_du);
+      first += rows;
+    }
+  }
+
 private:
   const std::vector<double>& times_at(double state_time) const {
     static const std::vector<double> none;
@@ -116,7 +135,7 @@ private:
   /// The state at another time; its displacements stay until the next one.
   ObservedState moved(const ObservedState& state, double time) {
     u_ = combined(state.u, delay(state, time), state.v);
-    return {u_, state.v, time};
+    return {u_, state.v, time, state.record, state.previous_u};
   }
 
   static void add_transposed(std::span<const double> by_u, double factor, std::span<double> du,

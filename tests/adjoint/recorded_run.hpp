@@ -48,11 +48,11 @@ class Sums final : public StateDerivatives {
 public:
   static double weight(GlobalIndex id) { return 0.3 + 0.1 * static_cast<double>(id % 3); }
   std::size_t num_objectives() const override { return 2; }
-  void add(std::size_t k, const StepRecord& record, const State& state, Vector& du, Vector& dv) override {
-    const double w = weight(record.id), c = static_cast<double>(k);
-    auto by_u = du.write_owned(), by_v = dv.write_owned();
+  void add(std::size_t k, const StateOfRun& at, StatePartials& by) override {
+    const double w = weight(at.record.id), c = static_cast<double>(k);
+    auto by_u = by.u.write_owned(), by_v = by.v.write_owned();
     for (std::size_t i = 0; i < 2; ++i) {
-      const double u = state.u.owned()[i], v = state.v.owned()[i];
+      const double u = at.now.u.owned()[i], v = at.now.v.owned()[i];
       by_u[i] += w * (u + c * v + 4 * u * u * u);
       by_v[i] += w * c * u;
     }

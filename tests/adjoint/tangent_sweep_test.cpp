@@ -23,11 +23,11 @@ struct Changes final : StateTangents {
   std::vector<std::vector<Change>> of;
 
   explicit Changes(std::size_t directions) : of(directions) {}
-  void see(std::size_t direction, const StepRecord& record, const State& state, const Vector& du,
-           const Vector& dv) override {
-    EXPECT_EQ(record.id, state.id);
-    EXPECT_EQ(record.id, std::ssize(of[direction]));
-    of[direction].push_back({{du.owned().begin(), du.owned().end()}, {dv.owned().begin(), dv.owned().end()}});
+  void see(std::size_t direction, const StateOfRun& at, const StateChange& change) override {
+    EXPECT_EQ(at.record.id, at.now.id);
+    EXPECT_EQ(at.record.id, std::ssize(of[direction]));
+    const auto du = change.u.owned(), dv = change.v.owned();
+    of[direction].push_back({{du.begin(), du.end()}, {dv.begin(), dv.end()}});
   }
 };
 
@@ -108,11 +108,11 @@ TEST_P(TangentSweepOf, IsTheTransposeOfTheReverseSweep) {
     for (std::size_t objective = 0; objective < 2; ++objective) {
       double forward = 0, reverse = 0, size = 0;
       for (std::size_t state = 0; state < run.states.size(); ++state) {
-        Vector by_u(model.layout), by_v(model.layout);
-        objectives.add(objective, run.records[state], run.states[state], by_u, by_v);
+        StatePartials by{Vector(model.layout), Vector(model.layout), Vector(model.layout)};
+        objectives.add(objective, {run.records[state], run.states[state], run.states[state]}, by);
         for (std::size_t i = 0; i < 2; ++i)
           for (const double product :
-               {by_u.owned()[i] * changes[k][state].du[i], by_v.owned()[i] * changes[k][state].dv[i]}) {
+               {by.u.owned()[i] * changes[k][state].du[i], by.v.owned()[i] * changes[k][state].dv[i]}) {
             forward += product;
             size += std::abs(product);
           }

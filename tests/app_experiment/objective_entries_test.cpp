@@ -186,7 +186,12 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
   const linalg::Vector u = test::rough_field(discrete.space(), 0.003, 1),
                        v = test::rough_field(discrete.space(), 0.7, 2),
                        along = test::rough_field(discrete.space(), 0.01, 11);
-  const ObservedState state{u.local(), v.local(), 0.04};
+  const linalg::Vector before = test::rough_field(discrete.space(), 0.003, 3);
+  stepping::StepRecord record;
+  record.id = record.num_predecessors = 1;
+  record.time = 0.04;
+  record.dt = 0.01;
+  const ObservedState state{u.local(), v.local(), 0.04, &record, before.local()};
   const double value = made->value(state);
   EXPECT_NE(value, 0) << type;
   if (entry.expected) {
@@ -210,12 +215,12 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
   expect_slope("u", slopes[1], [&](double h) {
     linalg::Vector moved = u;
     moved.add(h, along);
-    return made->value({moved.local(), v.local(), 0.04});
+    return made->value({moved.local(), v.local(), 0.04, &record, before.local()});
   });
   expect_slope("v", slopes[2], [&](double h) {
     linalg::Vector moved = v;
     moved.add(h, along);
-    return made->value({u.local(), moved.local(), 0.04});
+    return made->value({u.local(), moved.local(), 0.04, &record, before.local()});
   });
   const ParameterValues gradient = chain.finish();
   for (std::size_t k = 0; k < base.size(); ++k) {

@@ -114,16 +114,15 @@ struct Sums final : public adjoint::StateDerivatives {
     return u.layout().comm->sum(sum);
   }
   std::size_t num_objectives() const override { return 1; }
-  void add(std::size_t, const stepping::StepRecord&, const stepping::State& state, Vector& du,
-           Vector& dv) override {
-    const auto u = state.u.owned();
-    const auto by_u = du.write_owned();
+  void add(std::size_t, const adjoint::StateOfRun& at, adjoint::StatePartials& by) override {
+    const auto u = at.now.u.owned();
+    const auto by_u = by.u.write_owned();
     for (std::size_t p = 0, t = 0; p < u.size(); p += 4, t += 3) {
       by_u[t] += u[p + 1];
       by_u[t + 1] += u[p];
       by_u[t + 2] += 2 * u[p + 2];
     }
-    dv.add(0.2, state.v);
+    by.v.add(0.2, at.now.v);
   }
 };
 
@@ -221,7 +220,6 @@ public:
   void observe(const stepping::StepRecord&, const Vector& u, const Vector& v) override {
     sum_ += Sums::value(u, v);
   }
-  bool is_observed(const stepping::StepRecord&) const override { return true; }
   std::vector<double> terms() const override { return {sum_}; }
   std::vector<std::string> places_of_terms() const override { return {"here"}; }
   std::unique_ptr<inverse::AdjointProblem> adjoint(GlobalIndex) override {
@@ -275,12 +273,13 @@ TEST(Discs, GradientsAgreeWithDifferences) {
 /// The changes of the states of a run along directions: the slopes of Sums, and the last of them.
 struct DiscTangents final : adjoint::StateTangents {
   explicit DiscTangents(std::size_t directions) : slopes(directions), sizes(directions), last(directions) {}
-  void see(std::size_t direction, const stepping::StepRecord& record, const stepping::State& state,
-           const Vector& du, const Vector& dv) override {
-    Vector by_u(du.shared_layout()), by_v(dv.shared_layout());
-    Sums().add(0, record, state, by_u, by_v);
-    slopes[direction] += by_u.dot(du) + by_v.dot(dv);
-    sizes[direction] += std::abs(by_u.dot(du)) + std::abs(by_v.dot(dv));
+  void see(std::size_t direction, const adjoint::StateOfRun& at,
+           const adjoint::StateChange& change) override {
+    const Vector &du = change.u, &dv = change.v, zero(du.shared_layout());
+    adjoint::StatePartials by{zero, zero, zero};
+    Sums().add(0, at, by);
+    slopes[direction] += by.u.dot(du) + by.v.dot(dv);
+    sizes[direction] += std::abs(by.u.dot(du)) + std::abs(by.v.dot(dv));
     last[direction] = gather(du);
     newton::testing::expect_current_ghosts(du, gather(du));
     newton::testing::expect_current_ghosts(dv, gather(dv));

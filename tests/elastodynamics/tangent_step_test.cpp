@@ -86,25 +86,32 @@ struct RecordedRun {
   std::deque<stepping::State> states;
 };
 
-/// J = sum over all states of a_i . u_i + b_i . v_i.
+/// J = sum over all states of a_i . u_i + b_i . v_i + c_i . u_{p_1}.
 struct Sums final : adjoint::StateDerivatives, adjoint::StateTangents {
   Sums(const fem::FunctionSpace<2>& space, std::size_t directions)
       : space(space), slopes(directions), sizes(directions) {}
 
   linalg::Vector by_u(GlobalIndex id) const { return test::rough_field(space, 1, 3.1 * double(id)); }
   linalg::Vector by_v(GlobalIndex id) const { return test::rough_field(space, 0.1, 1 + 2.3 * double(id)); }
-  std::size_t num_objectives() const override { return 1; }
-  void add(std::size_t, const stepping::StepRecord& record, const stepping::State&, linalg::Vector& du,
-           linalg::Vector& dv) override {
-    du.add(1, by_u(record.id));
-    dv.add(1, by_v(record.id));
+  linalg::Vector by_previous(GlobalIndex id) const {
+    return test::rough_field(space, 1, 7 + 1.7 * double(id));
   }
-  void see(std::size_t direction, const stepping::StepRecord& record, const stepping::State&,
-           const linalg::Vector& du, const linalg::Vector& dv) override {
-    const double of_u = by_u(record.id).dot(du), of_v = by_v(record.id).dot(dv);
-    slopes[direction] += of_u + of_v;
-    sizes[direction] += std::abs(of_u) + std::abs(of_v);
-    changes.push_back(du);
+  std::size_t num_objectives() const override { return 1; }
+  void add(std::size_t, const adjoint::StateOfRun& at, adjoint::StatePartials& by) override {
+    const GlobalIndex id = at.record.id;
+    by.u.add(1, by_u(id));
+    by.v.add(1, by_v(id));
+    by.previous_u.add(1, by_previous(id));
+  }
+  void see(std::size_t direction, const adjoint::StateOfRun& at,
+           const adjoint::StateChange& change) override {
+    const GlobalIndex id = at.record.id;
+    for (const double share :
+         {by_u(id).dot(change.u), by_v(id).dot(change.v), by_previous(id).dot(change.previous_u)}) {
+      slopes[direction] += share;
+      sizes[direction] += std::abs(share);
+    }
+    changes.push_back(change.u);
   }
 
   const fem::FunctionSpace<2>& space;

@@ -187,23 +187,43 @@ def references(recoil):
     runs.check(not os.path.exists(recoil.path("ends-early")), "... before anything has run")
 
 
-def forces(recoil):
-    """Contact forces by where an obstacle is, which pushes with friction."""
+def pushed(recoil, **contact):
+    """An obstacle pushes a block, with friction, on one that is held below."""
     scene = slide(steps=4)
+    scene["solver"]["contact"].update(contact)
     scene["geometry"].append(box("pusher", [0.1, 0.2], [1, 1], [-0.193, 0.16], is_obstacle=True, surface_selection=7))
     scene["boundary_conditions"]["obstacle_displacements"] = [
         {"id": 7, "value": [0.006, 0.002], "interpolation": {"type": "linear_ramp", "from": 0, "to": 0.016}}]
     scene["initial_conditions"]["velocity"][0]["value"] = [-0.2, -0.3]
-    study = {
+    return {
         "experiments": [{"name": "pushed", "scene": recoil.write_scene("pushed", scene)}],
         "parameters": [{"name": "motion", "quantity": "obstacle_motion", "body": "pusher", "initial": [0.006, 0.002]},
                        {"name": "E", "quantity": "young_modulus", "body": "upper", "initial": 1e5}],
-        "objectives": [{"name": "force", "type": "contact_force_norm", "weight": 1e-3, "time": {"steps": [0, 2, 4]}}],
         "sweep": {"tolerance": 1e-13},
     }
+
+
+def forces(recoil):
+    """Contact forces by where an obstacle is."""
+    study = dict(pushed(recoil), objectives=[{"name": "force", "type": "contact_force_norm", "weight": 1e-3, "time": {"steps": [0, 2, 4]}}])
     agree(recoil, "forces", study, ranks=(1, 3))
     study["parameters"][0].update({"per_step": True, "initial": [0.004, 0.001]})
     agree(recoil, "forces-per-step", study)
+
+
+def supports(recoil):
+    """Forces of a clamp and of an obstacle, in both kinds of friction."""
+    with open(recoil.path("support.csv"), "w") as file:
+        file.write("time,force\n0,30\n0.016,50\n")
+    for name, contact in (("lagged", {}), ("converged", {"friction_iterations": -1, "friction_convergence_tol": 1e-11})):
+        study = pushed(recoil, **contact)
+        study["parameters"] += [{"name": "mu", "quantity": "friction", "bodies": ["upper", "pusher"], "initial": 0.3},
+                                {"name": "shape", "quantity": "shape", "body": "upper", "basis": "affine"}]
+        study["objectives"] = [dict(support, name="f%d" % i, type="reaction_force", target=recoil.path("support.csv"), weight=1e-3)
+                               for i, support in enumerate(({"boundary": 1, "direction": [1, 2], "time": {"steps": [0, 1, 4]}},
+                                                            {"obstacle": "pusher", "direction": [0.3, 1], "time": {"times": "data"}}))]
+        study["check"] = {"steps": [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7]}
+        agree(recoil, "supports-" + name, study, ranks=(1, 3))
 
 
 def limits(recoil):
@@ -384,7 +404,7 @@ def not_finite(recoil):
 
 
 with runs.Recoil() as recoil:
-    parts = {"friction": converged_friction, "markers": markers, "gauges": gauges, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces,
+    parts = {"friction": converged_friction, "markers": markers, "gauges": gauges, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces, "supports": supports,
              "limits": limits, "orders": orders, "changed": changed_inputs, "mesh": changed_mesh, "finite": not_finite, "polyfem": conventions_of_polyfem}
     for name in recoil.rest or parts:
         parts[name](recoil)

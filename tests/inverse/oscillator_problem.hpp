@@ -81,7 +81,6 @@ public:
 
   OscillatorSteps& solver() override { return steps_; }
   GlobalIndex num_steps() const override { return num_steps_; }
-  bool is_observed(const stepping::StepRecord& record) const override { return record.completes_nominal; }
   void observe(const stepping::StepRecord& record, const linalg::Vector& u,
                const linalg::Vector& v) override {
     if (!record.completes_nominal) return;
@@ -131,13 +130,12 @@ private:
   public:
     explicit Derivatives(std::vector<double> y) : y_(std::move(y)) {}
     std::size_t num_objectives() const override { return 1; }
-    void add(std::size_t, const stepping::StepRecord& record, const stepping::State& state,
-             linalg::Vector& du, linalg::Vector& dv) override {
-      if (!record.completes_nominal) return;
-      const double* y = &y_[4 * static_cast<std::size_t>(record.nominal_step)];
+    void add(std::size_t, const adjoint::StateOfRun& at, adjoint::StatePartials& by) override {
+      if (!at.record.completes_nominal) return;
+      const double* y = &y_[4 * static_cast<std::size_t>(at.record.nominal_step)];
       for (std::size_t i = 0; i < 2; ++i) {
-        du.write_owned()[i] += root(record) * (y[2 * i] + 2 * state.u.owned()[i] * y[2 * i + 1]);
-        dv.write_owned()[i] += root(record) * y[2 * i] / 2;
+        by.u.write_owned()[i] += root(at.record) * (y[2 * i] + 2 * at.now.u.owned()[i] * y[2 * i + 1]);
+        by.v.write_owned()[i] += root(at.record) * y[2 * i] / 2;
       }
     }
 
@@ -173,12 +171,13 @@ private:
     stepping::TangentStep& step() override { return step_; }
     adjoint::StateTangents& residuals() override { return *this; }
     std::vector<double> change_of_residuals(std::size_t direction) override { return changes_[direction]; }
-    void see(std::size_t direction, const stepping::StepRecord& record, const stepping::State& state,
-             const linalg::Vector& du, const linalg::Vector& dv) override {
-      if (!record.completes_nominal) return;
+    void see(std::size_t direction, const adjoint::StateOfRun& at,
+             const adjoint::StateChange& change) override {
+      if (!at.record.completes_nominal) return;
       for (std::size_t i = 0; i < 2; ++i) {
-        changes_[direction].push_back(root(record) * (du.owned()[i] + dv.owned()[i] / 2));
-        changes_[direction].push_back(root(record) * 2 * state.u.owned()[i] * du.owned()[i]);
+        const double du = change.u.owned()[i], dv = change.v.owned()[i];
+        changes_[direction].push_back(root(at.record) * (du + dv / 2));
+        changes_[direction].push_back(root(at.record) * 2 * at.now.u.owned()[i] * du);
       }
     }
 

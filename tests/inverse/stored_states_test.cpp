@@ -94,10 +94,9 @@ TEST_P(StoredStatesOf, VisitWhatIsWantedForward) {
 /// Owned entries of du and dv of all states, direction by direction.
 struct TangentsInARow final : adjoint::StateTangents {
   std::vector<double> entries;
-  void see(std::size_t, const stepping::StepRecord&, const stepping::State&, const linalg::Vector& du,
-           const linalg::Vector& dv) override {
-    entries.insert(entries.end(), du.owned().begin(), du.owned().end());
-    entries.insert(entries.end(), dv.owned().begin(), dv.owned().end());
+  void see(std::size_t, const adjoint::StateOfRun&, const adjoint::StateChange& change) override {
+    for (const linalg::Vector* part : {&change.u, &change.v})
+      entries.insert(entries.end(), part->owned().begin(), part->owned().end());
   }
 };
 

@@ -207,7 +207,7 @@ TEST(Derivatives, OfATrajectory) {
   for (std::size_t i = 0; i < times.size(); ++i) {
     linalg::Vector du(scene.space.layout()), dv(scene.space.layout());
     add_derivatives<2>(list, i, {u[i].local(), scene.v.local(), times[i]}, composition, du.write_owned(),
-                       dv.write_owned(), g);
+                       dv.write_owned(), {}, g);
     auto plus = u, minus = u;
     plus[i].add(h, d);
     minus[i].add(-h, d);

@@ -42,8 +42,9 @@ struct Supported : Touching<dim> {
   std::unique_ptr<Objective<dim>> force(bool of_floor) {
     Reaction<dim> reaction;
     reaction.direction = Eigen::Matrix<double, dim, 1>::Constant(0.4).normalized();
-    reaction.contact = &this->contact;
-    reaction.obstacles = this->lifted();
+    reaction.enter_step = [this, obstacles = this->lifted()](const ObservedState& state) {
+      this->contact.set_obstacle_displacement(obstacles(state.time));
+    };
     if (of_floor) {
       reaction.nodes.assign(this->space.num_owned_nodes(), 1);
       reaction.owned.push_back(std::make_unique<potentials::BarrierPotential<dim>>(

@@ -222,9 +222,11 @@ TEST(Residuals, OfATrajectoryAddUpToItsValue) {
     for (const double r : rows) sum += r * r;
     const double error = test::transposed_error<2>(
         scene.space, {quantities::density, quantities::vertices},
-        [&](auto... direction) { return residual_tangent<2>(list, i, state, composition, direction...); },
+        [&](std::span<const double> du, std::span<const double> dv, const auto& dq) {
+          return residual_tangent<2>(list, i, state, composition, du, dv, {}, dq);
+        },
         [&](std::span<const double> y, std::span<double> du, std::span<double> dv, auto& g) {
-          add_residual_products<2>(list, i, state, composition, y, du, dv, g);
+          add_residual_products<2>(list, i, state, composition, y, du, dv, {}, g);
         });
     EXPECT_LT(error, 1e-12) << i;
   }

@@ -16,6 +16,13 @@ inline double rough_number(GlobalIndex id, int component) {
   return std::sin(3.17 * static_cast<double>(id) + 29.3 * component + 0.7);
 }
 
+/// Whether a quantity lives on cells or vertices; others are left out below.
+inline bool is_on_mesh(const parameters::Quantity& quantity) {
+  using parameters::Place;
+  return quantity.place != Place::node && quantity.place != Place::facet &&
+         quantity.place != Place::coefficient;
+}
+
 /// Changes of all quantities that live on cells and vertices.
 template <int dim>
 parameters::PhysicalDirection<dim> rough_direction(const fem::FunctionSpace<dim>& space,
@@ -27,7 +34,7 @@ parameters::PhysicalDirection<dim> rough_direction(const fem::FunctionSpace<dim>
   parameters::PhysicalDirection<dim> dq(space, quantities, surface != nullptr ? surface->num_owned() : 0,
                                         static_cast<LocalIndex>(obstacle_ids.size()));
   for (const parameters::Quantity& quantity : quantities) {
-    if (quantity.place == Place::node) continue;
+    if (!is_on_mesh(quantity)) continue;
     if (quantity.place == Place::surface_vertex) {
       for (LocalIndex v = 0; surface != nullptr && v < surface->num_owned(); ++v)
         if (surface->node(v) < 0)
@@ -74,7 +81,7 @@ double transposed_error(const fem::FunctionSpace<dim>& space,
     if (quantity.place == Place::cell)
       for (std::size_t i = 0; i < g.numbers(quantity).size(); ++i)
         transposed += g.numbers(quantity)[i] * dq.numbers(quantity)[i];
-    else if (quantity.place != Place::node)
+    else if (is_on_mesh(quantity))
       for (std::size_t i = 0; i < g.vectors(quantity).size(); ++i)
         transposed += g.vectors(quantity)[i].dot(dq.vectors(quantity)[i]);
   transposed = space.comm().sum(transposed) + by_u.dot(du) + by_v.dot(dv);

@@ -31,16 +31,27 @@ public:
   virtual const stepping::State& state(GlobalIndex id) = 0;
 };
 
+/// A state of a run and the one that its step started from. The initial state is its own predecessor.
+struct StateOfRun {
+  const stepping::StepRecord& record;
+  const stepping::State &now, &previous;
+};
+
+/// Partial derivatives of an objective by a state and by the displacement its step started from, owned
+/// entries.
+struct StatePartials {
+  linalg::Vector u, v, previous_u;
+};
+
 /// The partial derivatives of the objectives by the states of a run.
 class StateDerivatives {
 public:
   virtual ~StateDerivatives() = default;
   virtual std::size_t num_objectives() const = 0;
-  /// du += dJ/du_i and dv += dJ/dv_i on owned entries, for the state of `record`, and the explicit partial
-  /// derivatives by parameters to the gradient of `objective`; nothing for a state that it does not see.
-  /// Collective.
-  virtual void add(std::size_t objective, const stepping::StepRecord& record, const stepping::State& state,
-                   linalg::Vector& du, linalg::Vector& dv) = 0;
+  /// Adds to `by`, and the explicit partial derivatives by parameters to the gradient of `objective`; nothing
+  /// for a state that it does not see. The step has been linearised there, and its products by parameters
+  /// come afterwards. Collective.
+  virtual void add(std::size_t objective, const StateOfRun& at, StatePartials& by) = 0;
 };
 
 struct SweepTotals : SolveTotals {
@@ -57,7 +68,8 @@ struct SweepTotals : SolveTotals {
 ///     on prescribed entries,
 ///
 /// with Ps_i = sum a^s_j p_s and Ms_i = sum a^s_j mu_s over the steps s that use state i as their j-th
-/// predecessor, and X_i = B_s K_-^s' p_s over those that start there. Without inertia B = 1 and Ps = Ms = 0.
+/// predecessor, and X_i = B_s K_-^s' p_s + dJ_s/du_i over those that start there, J_s the objectives' shares
+/// of their ends. Without inertia B = 1 and Ps = Ms = 0.
 /// The gradient gathers B_i p_i' dG_i/dq + (p_i + Ps_i)' dM/dq v_i - eta_i' dg_i/dq over the steps, and
 /// Ps_0' dM/dq v_0 - p_0' dg_v/dq - mu_0' dg_u/dq with p_0 = -M Ps_0 - dJ/dv_0,
 /// mu_0 = -(dJ/du_0 + Ms_0 + X_0).
@@ -95,8 +107,7 @@ public:
 private:
   struct Column;
   Pending take_pending(std::size_t objective, GlobalIndex id, const linalg::Vector& like);
-  void hand_back(std::size_t objective, const stepping::StepRecord& record, const linalg::Vector& p,
-                 const linalg::Vector& mu, double B);
+  void hand_back(std::size_t objective, const stepping::StepRecord& record, const Column& column);
   std::string step_back(const stepping::StepRecord& record);
   void finish();
 
@@ -110,13 +121,17 @@ private:
   SweepTotals totals_;
 };
 
+/// How a state, and the displacement its step started from, change along a direction; ghosts are current.
+struct StateChange {
+  const linalg::Vector &u, &v, &previous_u;
+};
+
 /// Sees how the states of a run change along the directions of a tangent-linear sweep.
 class StateTangents {
 public:
   virtual ~StateTangents() = default;
-  /// du_i and dv_i of the state of `record` along a direction; ghosts are current. Collective.
-  virtual void see(std::size_t direction, const stepping::StepRecord& record, const stepping::State& state,
-                   const linalg::Vector& du, const linalg::Vector& dv) = 0;
+  /// The change of a state along a direction, after the step has been linearised there. Collective.
+  virtual void see(std::size_t direction, const StateOfRun& at, const StateChange& change) = 0;
 };
 
 /// Tangent-linear sweep along the steps of a run: how its states change to first order along any number of
@@ -153,6 +168,7 @@ private:
 
   Change change_of_start(std::size_t direction, const linalg::Vector& like);
   std::string step_to(Kept& now, const stepping::StepRecord& record);
+  void show(const Kept& now, const Kept& previous, const stepping::StepRecord& record);
   std::string solve(std::size_t direction, const stepping::StepRecord& record, const linalg::Vector& v_sum,
                     Change& change);
   Change weighted_past(std::size_t direction, const stepping::StepRecord& record) const;

@@ -57,10 +57,10 @@ public:
   virtual stepping::Solver& solver() = 0;
   virtual GlobalIndex num_steps() const = 0;
 
-  /// Shows the objective a state of the run; all that is_observed() have to be shown, in any order.
+  /// Shows the objective a state of the run; all that it looks at have to be shown, each after the one that
+  /// its step starts from.
   virtual void observe(const stepping::StepRecord& record, const linalg::Vector& u,
                        const linalg::Vector& v) = 0;
-  virtual bool is_observed(const stepping::StepRecord& record) const = 0;
   /// The weighted terms that the objective is the sum of, after all states have been shown. @throws
   /// InputError on every rank, at the term's place, where one has no value.
   virtual std::vector<double> terms() const = 0;

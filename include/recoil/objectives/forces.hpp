@@ -38,9 +38,9 @@ struct Reaction {
   std::vector<std::unique_ptr<potentials::Potential<dim>>> owned; ///< summands that no problem has
   std::vector<char> nodes;                                        ///< per owned node: it counts
   Eigen::Matrix<double, dim, 1> direction;
-  /// Where obstacles are; null where nothing of R depends on them.
-  potentials::ContactState<dim>* contact = nullptr;
-  ObstacleMotion obstacles = nullptr; ///< null where they do not move
+  /// Brings loads, obstacles, lagged friction and what else the summands know of a step to that of a state;
+  /// null where they know of none. Collective.
+  std::function<void(const ObservedState&)> enter_step = nullptr;
 };
 
 /// Displacement of what bears a force along the direction of the force at the time of a state [m].
@@ -48,9 +48,9 @@ using Travel = std::function<double(double time)>;
 
 /// J = (R - y)^2 / sd^2, R the force [N] (per unit thickness in 2D) that supports exert on the bodies, y and
 /// sd observed. Supports are prescribed nodes, where R balances the forces of the summands, or obstacles,
-/// where the summand is their barrier. Inertia, damping, friction and loads on the nodes themselves are not
-/// part of it; the contact is updated to each state that is evaluated, and left there. `space` and what the
-/// reaction refers to must outlive the objective. Collective.
+/// where the summands are their barrier and friction. The inertia of the nodes themselves is not part of it.
+/// The summands are updated to each state that is evaluated, and left there. `space` and what the reaction
+/// refers to must outlive the objective. Collective.
 /// @param travel null but for a load curve, which is looked at where the support is.
 template <int dim>
 std::unique_ptr<Objective<dim>> make_reaction_force(const fem::FunctionSpace<dim>& space,

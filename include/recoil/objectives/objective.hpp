@@ -10,6 +10,7 @@
 #include "recoil/linalg/vector.hpp"
 #include "recoil/parallel/communicator.hpp"
 #include "recoil/parameters/physical_gradient.hpp"
+#include "recoil/stepping/step_record.hpp"
 
 namespace recoil::objectives {
 
@@ -18,6 +19,9 @@ struct ObservedState {
   std::span<const double> u; ///< displacement [m]
   std::span<const double> v; ///< velocity [m/s]
   double time;               ///< [s]
+  // Of the step that led there, for objectives that depend on it. The initial state is its own predecessor.
+  const stepping::StepRecord* record = nullptr;
+  std::span<const double> previous_u = {}; ///< displacement at its start [m]
 };
 
 /// What a residual compares with an observation.
@@ -37,7 +41,7 @@ struct ObservationNames {
 using parameters::Quantity;
 namespace quantities = parameters::quantities;
 
-/// A scalar J(u, v, q) of one state of a trajectory.
+/// A scalar J(u, v, q) of one state of a trajectory, or of the step that led there.
 template <int dim>
 class Objective {
 public:
@@ -89,6 +93,19 @@ public:
   virtual void add_residual_products(const ObservedState& /*state*/, std::span<const double> /*y*/,
                                      std::span<double> /*du*/, std::span<double> /*dv*/,
                                      parameters::PhysicalGradient<dim>& /*g*/) {}
+
+  /// Whether r depends on the displacement at the start of the step, too, which states then come with. The
+  /// derivatives above are those where it stays.
+  virtual bool depends_on_step() const { return false; }
+  /// The change of the residuals along one of it (owned entries, then ghosts). As the next function, for the
+  /// state that the last call of those above was for. Collective.
+  virtual std::vector<double> previous_tangent(const ObservedState& /*state*/,
+                                               std::span<const double> /*previous_du*/) {
+    return {};
+  }
+  /// The transpose: previous_du += (dr/du_previous)' y on owned entries. Collective.
+  virtual void add_previous_products(const ObservedState& /*state*/, std::span<const double> /*y*/,
+                                     std::span<double> /*previous_du*/) {}
 };
 
 /// Adds what was added to owned nodes and to ghosts of `field` to the owned entries of `sum`. Collective.

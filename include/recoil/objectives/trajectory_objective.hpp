@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,15 +21,25 @@ void observe(const std::vector<std::unique_ptr<Objective<dim>>>& objectives, std
     if (composition.weight(k, i) != 0) composition.set(k, i, objectives[k]->value(state));
 }
 
-/// Adds the derivatives of composition.value() by state i and, at fixed states, by the physical quantities
-/// there; after all states have been observed. Collective.
+/// Adds the derivatives of composition.value() by state i, by the displacement its step started from and, at
+/// fixed states, by the physical quantities there; after all states have been observed. Collective.
 template <int dim>
 void add_derivatives(const std::vector<std::unique_ptr<Objective<dim>>>& objectives, std::size_t i,
                      const ObservedState& state, const Composition& composition, std::span<double> du,
-                     std::span<double> dv, parameters::PhysicalGradient<dim>& g) {
-  for (std::size_t k = 0; k < objectives.size(); ++k)
-    if (const double factor = composition.factor(k, i); factor != 0)
+                     std::span<double> dv, std::span<double> previous_du,
+                     parameters::PhysicalGradient<dim>& g) {
+  for (std::size_t k = 0; k < objectives.size(); ++k) {
+    const double factor = composition.factor(k, i);
+    if (factor == 0) continue;
+    if (!objectives[k]->depends_on_step()) {
       objectives[k]->add_derivatives(state, factor, du, dv, g);
+      continue;
+    }
+    std::vector<double> y = objectives[k]->residuals(state);
+    for (double& entry : y) entry *= 2 * factor;
+    objectives[k]->add_residual_products(state, y, du, dv, g);
+    objectives[k]->add_previous_products(state, y, previous_du);
+  }
 }
 
 /// Why the terms together are not |r|^2, with the place of the first that is no sum of squares; empty if they
@@ -95,15 +107,21 @@ std::vector<double> observe_residuals(const parallel::Communicator& comm,
   return rows;
 }
 
-/// Their change along du and dv (owned entries, then ghosts) and dq. Collective.
+/// Their change along du, dv and that of the displacement at the start of the step (owned entries, then
+/// ghosts) and dq. Collective.
 template <int dim>
-std::vector<double>
-residual_tangent(const std::vector<std::unique_ptr<Objective<dim>>>& objectives, std::size_t i,
-                 const ObservedState& state, const Composition& composition, std::span<const double> du,
-                 std::span<const double> dv, const parameters::PhysicalDirection<dim>& dq) {
+std::vector<double> residual_tangent(const std::vector<std::unique_ptr<Objective<dim>>>& objectives,
+                                     std::size_t i, const ObservedState& state,
+                                     const Composition& composition, std::span<const double> du,
+                                     std::span<const double> dv, std::span<const double> previous_du,
+                                     const parameters::PhysicalDirection<dim>& dq) {
   std::vector<double> rows;
   for_each_residual_term<dim>(objectives, i, composition, [&](Objective<dim>& objective, double factor) {
-    for (const double dr : objective.residual_tangent(state, du, dv, dq)) rows.push_back(factor * dr);
+    std::vector<double> change = objective.residual_tangent(state, du, dv, dq);
+    if (objective.depends_on_step())
+      std::ranges::transform(change, objective.previous_tangent(state, previous_du), change.begin(),
+                             std::plus());
+    for (const double dr : change) rows.push_back(factor * dr);
   });
   return rows;
 }
@@ -113,13 +131,14 @@ template <int dim>
 void add_residual_products(const std::vector<std::unique_ptr<Objective<dim>>>& objectives, std::size_t i,
                            const ObservedState& state, const Composition& composition,
                            std::span<const double> y, std::span<double> du, std::span<double> dv,
-                           parameters::PhysicalGradient<dim>& g) {
+                           std::span<double> previous_du, parameters::PhysicalGradient<dim>& g) {
   std::size_t begin = 0;
   for_each_residual_term<dim>(objectives, i, composition, [&](Objective<dim>& objective, double factor) {
     const auto part = y.subspan(begin, objective.num_residuals());
     std::vector<double> scaled(part.begin(), part.end());
     for (double& entry : scaled) entry *= factor;
     objective.add_residual_products(state, scaled, du, dv, g);
+    objective.add_previous_products(state, scaled, previous_du);
     begin += scaled.size();
   });
 }

@@ -167,9 +167,8 @@ public:
                const linalg::Vector& v) override {
     observation_.see(record, u, v);
   }
-  bool is_observed(const stepping::StepRecord& record) const override {
-    return observation_.is_wanted(record);
-  }
+  /// Whether the objective looks at a state, and has not been shown it yet.
+  bool is_missing(const stepping::StepRecord& record) const { return observation_.is_missing(record); }
   std::vector<double> terms() const override { return observation_.values(); }
   std::vector<std::string> places_of_terms() const override;
   std::unique_ptr<inverse::AdjointProblem> adjoint(GlobalIndex num_records) override;

@@ -68,7 +68,9 @@ std::vector<double> observed_state_times(const TimeSpec& time) {
 template <int dim>
 Observation<dim>::Observation(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete)
     : composition(make_terms(opened, discrete, objectives), observed_state_times(discrete.scene().time)),
-      discrete_(discrete) {
+      discrete_(discrete), has_seen_(composition.num_states()),
+      depends_on_steps_(std::ranges::any_of(
+          objectives, [](const auto& objective) { return objective->depends_on_step(); })) {
   if (!objectives::why_not_least_squares<dim>(objectives, composition).empty()) return;
   first_residual = {0};
   for (std::size_t state = 0; state < composition.num_states(); ++state)
@@ -106,9 +108,19 @@ ResidualRows Observation<dim>::rows() const {
 template <int dim>
 void Observation<dim>::see(const stepping::StepRecord& record, const linalg::Vector& u,
                            const linalg::Vector& v) {
-  if (!is_wanted(record)) return;
-  const std::size_t state = record.nominal_step;
-  const objectives::ObservedState seen{u.local(), v.local(), record.time};
+  const bool is_start = record.num_predecessors == 0;
+  const bool knows_previous = is_start || (last_ && last_->first == record.predecessors().front());
+  if (is_wanted(record) && (knows_previous || !depends_on_steps_)) {
+    objectives::ObservedState seen{u.local(), v.local(), record.time, &record};
+    if (depends_on_steps_) seen.previous_u = (is_start ? u : last_->second).local();
+    evaluate(record.nominal_step, seen);
+  }
+  if (depends_on_steps_) last_.emplace(record.id, u);
+}
+
+template <int dim>
+void Observation<dim>::evaluate(std::size_t state, const objectives::ObservedState& seen) {
+  has_seen_[state] = true;
   if (!keeps_residuals_) return objectives::observe<dim>(objectives, state, seen, composition);
   std::ranges::copy(
       objectives::observe_residuals<dim>(discrete_.space().comm(), objectives, state, seen, composition),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -79,16 +80,26 @@ struct Observation {
     return rows.subspan(first_residual[state], first_residual[state + 1] - first_residual[state]);
   }
 
-  /// Notes the values of the state of `record`, if objectives look at such a state. Collective.
+  /// Notes the values of the state of `record`, if objectives look at such a state; where they depend on its
+  /// step, only if that before it has been seen just before. Collective.
   void see(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v);
-  /// Whether see() would evaluate anything.
+  /// Whether objectives look at such a state.
   bool is_wanted(const stepping::StepRecord& record) const;
+  /// Whether they do, and have not yet.
+  bool is_missing(const stepping::StepRecord& record) const {
+    return is_wanted(record) && !has_seen_[record.nominal_step];
+  }
   /// Weighted terms in the order of the study.
   std::vector<double> values() const;
 
 private:
+  void evaluate(std::size_t state, const objectives::ObservedState& seen);
+
   const DiscreteScene<dim>& discrete_;
   bool keeps_residuals_ = false;
+  std::vector<bool> has_seen_; ///< per nominal step
+  bool depends_on_steps_;
+  std::optional<std::pair<GlobalIndex, linalg::Vector>> last_; ///< displacement of the last state, if so
 };
 
 } // namespace recoil::app

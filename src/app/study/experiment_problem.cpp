@@ -9,6 +9,10 @@ namespace recoil::app {
 
 namespace {
 
+objectives::ObservedState observed(const adjoint::StateOfRun& at) {
+  return {at.now.u.local(), at.now.v.local(), at.record.time, &at.record, at.previous.u.local()};
+}
+
 /// The adjoint of the objective of one experiment, or of y' r.
 template <int dim>
 class ExperimentAdjoint final : public inverse::AdjointProblem, adjoint::StateDerivatives {
@@ -27,21 +31,24 @@ public:
 
 private:
   std::size_t num_objectives() const override { return 1; }
-  void add(std::size_t objective, const stepping::StepRecord& record, const stepping::State& state,
-           linalg::Vector& du, linalg::Vector& dv) override {
-    if (!record.completes_nominal) return;
-    const std::size_t i = record.nominal_step;
-    const objectives::ObservedState at{state.u.local(), state.v.local(), record.time};
-    parameters::PhysicalGradient<dim>& g = chain_.products().gradients[objective];
+  void add(std::size_t objective, const adjoint::StateOfRun& at, adjoint::StatePartials& by) override {
+    if (!at.record.completes_nominal) return;
+    const std::size_t i = at.record.nominal_step;
+    auto& products = chain_.products();
+    parameters::PhysicalGradient<dim>& g = products.gradients[objective];
     if (y_)
-      objectives::add_residual_products<dim>(seen_.objectives, i, at, seen_.composition,
-                                             seen_.rows_of(i, std::span<const double>(*y_)), du.write_owned(),
-                                             dv.write_owned(), g);
+      objectives::add_residual_products<dim>(seen_.objectives, i, observed(at), seen_.composition,
+                                             seen_.rows_of(i, std::span<const double>(*y_)),
+                                             by.u.write_owned(), by.v.write_owned(),
+                                             by.previous_u.write_owned(), g);
     else
-      objectives::add_derivatives<dim>(seen_.objectives, i, at, seen_.composition, du.write_owned(),
-                                       dv.write_owned(), g);
-    // Where obstacles are at nominal times follows from their motion in full.
-    chain_.products().take_obstacles(objective, objectives::quantities::obstacle_positions, record.time, 1);
+      objectives::add_derivatives<dim>(seen_.objectives, i, observed(at), seen_.composition,
+                                       by.u.write_owned(), by.v.write_owned(), by.previous_u.write_owned(),
+                                       g);
+    // Where obstacles are at nominal times follows from their motion in full. Where they were at the start
+    // of the step is taken with the products of the step, which the initial state has not.
+    products.take_obstacles(objective, objectives::quantities::obstacle_positions, at.record.time, 1);
+    if (products.loads) products.loads(objective, at.record.time);
   }
 
   GradientChain<dim> chain_;
@@ -69,16 +76,17 @@ public:
   }
 
 private:
-  void see(std::size_t direction, const stepping::StepRecord& record, const stepping::State& state,
-           const linalg::Vector& du, const linalg::Vector& dv) override {
-    if (!seen_.is_wanted(record)) return;
-    const std::size_t i = record.nominal_step;
-    const objectives::ObservedState at{state.u.local(), state.v.local(), record.time};
+  void see(std::size_t direction, const adjoint::StateOfRun& at,
+           const adjoint::StateChange& change) override {
+    if (!seen_.is_wanted(at.record)) return;
+    const std::size_t i = at.record.nominal_step;
+    // Where obstacles were at the start of the step is there already.
     auto& directions = chain_.directions();
-    directions.put_obstacles(direction, objectives::quantities::obstacle_positions, record.time, 1);
-    std::ranges::copy(objectives::residual_tangent<dim>(seen_.objectives, i, at, seen_.composition,
-                                                        du.local(), dv.local(),
-                                                        directions.changes[direction]),
+    directions.put_obstacles(direction, objectives::quantities::obstacle_positions, at.record.time, 1);
+    if (directions.loads) directions.loads(direction, at.record.time);
+    std::ranges::copy(objectives::residual_tangent<dim>(
+                          seen_.objectives, i, observed(at), seen_.composition, change.u.local(),
+                          change.v.local(), change.previous_u.local(), directions.changes[direction]),
                       seen_.rows_of(i, std::span(changes_[direction])).begin());
   }
 

@@ -106,7 +106,6 @@ private:
   // Of run(), until sweep() is done.
   ExperimentFolder folder_;
   std::unique_ptr<ExperimentProblem<dim>> problem_;
-  std::vector<char> observed_; ///< per nominal step
   std::unique_ptr<TrajectoryStates> states_;
 
   std::vector<stepping::StepRecord> records_; ///< of run(), for what comes after
@@ -121,7 +120,6 @@ const ForwardResult& Job<dim>::run(const ExperimentFolder& folder) {
     std::tie(forward_, sweep_) = std::move(*known);
   } else {
     problem_ = std::make_unique<ExperimentProblem<dim>>(model_, scene(), model_.start_values());
-    observed_.assign(scene().time.steps + 1, 0);
     forward_.failure = run_forward(watch);
     if (!forward_.failure.empty()) return forward_;
     // A run does not look for signals after its last step.
@@ -188,7 +186,6 @@ std::string Job<dim>::run_forward(const Stopwatch& watch) {
     }
   const auto see = [this](const stepping::StepRecord& record, const auto& u, const auto& v) {
     problem_->observe(record, u, v);
-    if (record.completes_nominal) observed_[record.nominal_step] = 1;
   };
   auto& solver = problem_->discrete().solver();
   TrajectoryOutput<dim> output(solver, scene().output.fields);
@@ -214,16 +211,19 @@ std::string Job<dim>::run_forward(const Stopwatch& watch) {
 template <int dim>
 void Job<dim>::observe_the_rest() {
   const inverse::SweepSettings settings = model_.sweep_settings();
+  std::vector<char> wanted(records_.size(), 0);
+  for (const stepping::StepRecord& record : records_) {
+    if (!problem_->is_missing(record)) continue;
+    wanted[record.id] = 1;
+    if (record.num_predecessors > 0) wanted[record.predecessors().front()] = 1;
+  }
   inverse::StoredStates(records_, *states_, problem_->solver(), model_.history(), settings.state_budget,
                         settings.stop_if_interrupted)
-      .visit(
-          [&](const stepping::StepRecord& record) {
-            return problem_->is_observed(record) && observed_[record.nominal_step] == 0;
-          },
-          [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
-            interrupts_.stop_if_pending();
-            problem_->observe(record, u, v);
-          });
+      .visit([&](const stepping::StepRecord& record) { return wanted[record.id] != 0; },
+             [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
+               interrupts_.stop_if_pending();
+               problem_->observe(record, u, v);
+             });
 }
 
 template <int dim>

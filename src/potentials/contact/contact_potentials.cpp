@@ -1,8 +1,5 @@
 #include "recoil/potentials/contact/contact_potentials.hpp"
 
-#include <algorithm>
-#include <iterator>
-
 #include "potentials/contact/surface_changes.hpp"
 
 namespace recoil::potentials {
@@ -51,12 +48,7 @@ void add_mollifier_tangent(const ContactState<dim>& state, const std::vector<Con
 
 template <int dim>
 std::shared_ptr<const std::vector<ContactPair<dim>>> BarrierPotential<dim>::pairs() const {
-  if (!body_) return state_->shared_pairs();
-  std::vector<ContactPair<dim>> selected;
-  std::ranges::copy_if(state_->pairs(), std::back_inserter(selected), [this](const ContactPair<dim>& pair) {
-    return pair.bodies[0] == *body_ || pair.bodies[1] == *body_;
-  });
-  return std::make_shared<const std::vector<ContactPair<dim>>>(std::move(selected));
+  return body_ ? pairs_with(state_->pairs(), *body_) : state_->shared_pairs();
 }
 
 template <int dim>
@@ -156,7 +148,7 @@ void BarrierPotential<dim>::add_parameter_tangent(std::span<const double>,
 template <int dim>
 typename FrictionPotential<dim>::Field FrictionPotential<dim>::product(Product product,
                                                                        std::span<const double> p) const {
-  const Friction<dim>& friction = state_->friction();
+  const Friction<dim>& friction = this->friction();
   const auto& vertices = friction.vertices();
   if (!vertices) return Field(state_->surface().num_owned(), ContactState<dim>::Point::Zero());
   return state_->sum_at_owners(
@@ -165,7 +157,7 @@ typename FrictionPotential<dim>::Field FrictionPotential<dim>::product(Product p
 
 template <int dim>
 typename FrictionPotential<dim>::Field FrictionPotential<dim>::gradient() const {
-  const Friction<dim>& friction = state_->friction();
+  const Friction<dim>& friction = this->friction();
   if (!friction.vertices()) return Field(state_->surface().num_owned(), ContactState<dim>::Point::Zero());
   return state_->sum_at_owners(*friction.vertices(), friction.gradient(state_->friction_positions()));
 }
@@ -189,7 +181,7 @@ FrictionPotential<dim>::start_product(std::span<const double> p) const {
 
 template <int dim>
 double FrictionPotential<dim>::value(std::span<const double>) const {
-  return state_->friction().vertices() ? state_->friction().value(state_->friction_positions()) : 0;
+  return friction().vertices() ? friction().value(state_->friction_positions()) : 0;
 }
 
 template <int dim>
@@ -200,7 +192,7 @@ void FrictionPotential<dim>::add_gradient(std::span<const double>, double factor
 template <int dim>
 void FrictionPotential<dim>::add_hessian(std::span<const double>, double factor, Projection projection,
                                          const linalg::HessianSink& H) const {
-  const Friction<dim>& friction = state_->friction();
+  const Friction<dim>& friction = this->friction();
   if (!friction.vertices()) return;
   if (projection == Projection::per_element)
     friction.add_secants(state_->friction_positions(), factor, *H.stencils);
@@ -242,7 +234,7 @@ template <int dim>
 void FrictionPotential<dim>::add_parameter_products(std::span<const double>, std::span<const double> p,
                                                     double factor,
                                                     parameters::PhysicalGradient<dim>& g) const {
-  const Friction<dim>& friction = state_->friction();
+  const Friction<dim>& friction = this->friction();
   if (!friction.vertices()) return;
   if (g.find_vectors(by::obstacle_positions)) {
     add_to_array<dim>(end_product(p), factor, by::obstacle_positions, g);
@@ -287,7 +279,7 @@ template <int dim>
 void FrictionPotential<dim>::add_parameter_tangent(std::span<const double>,
                                                    const parameters::PhysicalDirection<dim>& dq,
                                                    double factor, std::span<double> y) const {
-  const Friction<dim>& friction = state_->friction();
+  const Friction<dim>& friction = this->friction();
   if (!friction.vertices()) return;
   const SurfaceChanges<dim> changes(state_->surface(), dq);
   const ContactVertices<dim>& vertices = *friction.vertices();

@@ -92,6 +92,12 @@ Friction<dim>::Friction(const Barrier<dim>& barrier,
 }
 
 template <int dim>
+Friction<dim> Friction<dim>::of(std::int32_t body) const {
+  if (!vertices_) return {};
+  return {*barrier_, pairs_with(*lagged_, body), vertices_, start_, stiffness_, eta_, coefficients_};
+}
+
+template <int dim>
 typename Friction<dim>::Point Friction<dim>::sliding(const Stencil& stencil,
                                                      const std::vector<Point>& positions) const {
   Point w = Point::Zero();

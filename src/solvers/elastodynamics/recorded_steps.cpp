@@ -13,6 +13,49 @@ namespace {
 constexpr double preconditioner_tolerance = 1e-6;
 constexpr int max_nonsymmetric_iterations = 300;
 
+struct Moment {
+  double time, load_factor;
+};
+
+/// Of state `id`. The parts of a repeated static solve carry equal shares of the load.
+template <int dim>
+Moment moment_of(const RecordedRun<dim>& run, GlobalIndex id, double time) {
+  if (run.options.dynamics != Dynamics::statics) return {time, 1};
+  return {1, id == 0 ? 0.0 : 1.0 * id / (run.num_records - 1)};
+}
+/// Of the start and the end of a step.
+template <int dim>
+Moment start_of(const RecordedRun<dim>& run, const stepping::StepRecord& record) {
+  return moment_of(run, record.predecessors().front(), record.time - record.dt);
+}
+template <int dim>
+Moment end_of(const RecordedRun<dim>& run, const stepping::StepRecord& record) {
+  return moment_of(run, record.id, record.time);
+}
+
+/// Repeats what the forward step did before its solve: friction lagged at the previous state, or at the
+/// converged one.
+template <int dim>
+void enter_contact(const RecordedRun<dim>& run, const stepping::StepRecord& record, std::span<const double> u,
+                   std::span<const double> previous) {
+  potentials::ContactState<dim>& contact = *run.problem.contact;
+  const ElastodynamicsOptions& options = run.options;
+  const auto move_obstacles = [&](const Moment& to) {
+    contact.set_obstacle_displacement(run.problem.obstacle_motion(to.time, to.load_factor));
+  };
+  contact.clear_friction();
+  // Objectives see obstacles at the start of a run as at nominal times, in full.
+  if (record.num_predecessors == 0) return move_obstacles({record.time, 1});
+  move_obstacles(start_of(run, record));
+  contact.start_step(previous);
+  const double length = record.dt > 0 ? record.dt : 1, stiffness = physical_barrier_stiffness(options);
+  if (options.friction_iterations > 0) contact.lag_friction(stiffness, length);
+  move_obstacles(end_of(run, record));
+  if (options.friction_iterations >= 0) return;
+  contact.update(u);
+  contact.lag_friction(stiffness, length, potentials::LaggedAt::end);
+}
+
 /// A recorded step, linearised at its states: what the sweeps in both directions share. Converged friction
 /// makes K nonsymmetric, K = H + L with the Hessian H of friction and L the derivative of its forces by the
 /// positions that frames and normal forces are taken at.
@@ -23,13 +66,9 @@ public:
   /// Of L or of L': Potential::add_unsymmetric_tangent or Potential::add_unsymmetric_product.
   using UnsymmetricProduct = void (Potential::*)(std::span<const double> x, double factor,
                                                  std::span<double> y) const;
-  struct Moment {
-    double time, load_factor;
-  };
 
   explicit LinearizedStep(const RecordedRun<dim>& run)
-      : problem_(run.problem), options_(run.options), objective_(run.objective),
-        num_records_(run.num_records) {
+      : run_(run), problem_(run.problem), options_(run.options), objective_(run.objective) {
     if (!problem_.contact) return;
     RECOIL_ASSERT(options_.barrier_stiffness && options_.friction_iterations <= 1);
     stiffness_ = physical_barrier_stiffness(options_);
@@ -40,9 +79,8 @@ public:
                  const stepping::State& previous);
   const stepping::StepRecord& record() const { return *record_; }
   std::span<const double> u() const { return now_->u.local(); }
-  /// Of the start and the end of the step.
-  Moment start() const { return moment_of(record_->predecessors().front(), record_->time - record_->dt); }
-  Moment end() const { return moment_of(record_->id, record_->time); }
+  Moment start() const { return start_of(run_, *record_); }
+  Moment end() const { return end_of(run_, *record_); }
 
   /// Null without inertia; not of a step.
   const potentials::MassMatrix<dim>* mass() const {
@@ -69,8 +107,6 @@ public:
   }
 
 private:
-  Moment moment_of(GlobalIndex id, double time) const;
-  void linearize_contact();
   /// In the physical energy of the step.
   double factor_of(const Potential& potential) const {
     return &potential == problem_.barrier ? stiffness_ : 1;
@@ -78,36 +114,28 @@ private:
   linalg::LinearResult solve_nonsymmetric(const linalg::Vector& b, linalg::Vector& x,
                                           double relative_tolerance, UnsymmetricProduct product);
 
+  RecordedRun<dim> run_;
   ElastodynamicsProblem<dim>& problem_;
   const ElastodynamicsOptions& options_;
   IncrementalPotential<dim>& objective_;
-  GlobalIndex num_records_;
   const stepping::StepRecord* record_ = nullptr;
-  const stepping::State *now_ = nullptr, *previous_ = nullptr;
+  const stepping::State* now_ = nullptr;
   double stiffness_ = 0; ///< of the barrier, physical
 };
-
-/// The parts of a repeated static solve carry equal shares of the load.
-template <int dim>
-typename LinearizedStep<dim>::Moment LinearizedStep<dim>::moment_of(GlobalIndex id, double time) const {
-  if (options_.dynamics != Dynamics::statics) return {time, 1};
-  return {1, 1.0 * id / (num_records_ - 1)};
-}
 
 template <int dim>
 void LinearizedStep<dim>::linearize(const stepping::StepRecord& record, const stepping::State& now,
                                     const stepping::State& previous) {
   record_ = &record;
   now_ = &now;
-  previous_ = &previous;
   const bool inertia = record.coefficients.order > 0;
   const double B = record.coefficients.scaled_dt(record.dt), scale = inertia ? B * B : 1;
-  const Moment moment = moment_of(record.id, record.time);
+  const Moment moment = end();
   // The Hessian of the inertial term does not depend on where it is centred; here its gradient is zero.
   objective_.begin_step({moment.time, record.dt, moment.load_factor, previous.u.local()},
                         inertia ? problem_.mass.get() : nullptr, now.u, scale);
   if (problem_.contact) {
-    linearize_contact();
+    enter_contact(run_, record, now.u.local(), previous.u.local());
     objective_.set_stiffness({stiffness_ * scale, stiffness_ * scale, 0});
   }
   objective_.assemble_hessian(now.u, newton::Projection::none);
@@ -119,23 +147,6 @@ linalg::Vector LinearizedStep<dim>::gradient() {
   objective_.gradient(now_->u, g);
   g.scale(1 / objective_.scale());
   return g;
-}
-
-/// Repeats what the forward step did before its solve: friction lagged at the previous state, or at the
-/// converged one.
-template <int dim>
-void LinearizedStep<dim>::linearize_contact() {
-  potentials::ContactState<dim>& contact = *problem_.contact;
-  const Moment before = start(), after = end();
-  contact.set_obstacle_displacement(problem_.obstacle_motion(before.time, before.load_factor));
-  contact.clear_friction();
-  contact.start_step(previous_->u.local());
-  const double length = record_->dt > 0 ? record_->dt : 1;
-  if (options_.friction_iterations > 0) contact.lag_friction(stiffness_, length);
-  contact.set_obstacle_displacement(problem_.obstacle_motion(after.time, after.load_factor));
-  if (options_.friction_iterations >= 0) return;
-  contact.update(now_->u.local());
-  contact.lag_friction(stiffness_, length, potentials::LaggedAt::end);
 }
 
 template <int dim>
@@ -303,6 +314,18 @@ private:
 } // namespace
 
 template <int dim>
+void enter_recorded_step(const RecordedRun<dim>& run, const stepping::StepRecord& record,
+                         std::span<const double> u, std::span<const double> previous) {
+  const Moment end = end_of(run, record);
+  parallel::collectively(run.problem.space->comm(), [&] {
+    for (const Term<dim>& term : run.problem.terms)
+      term.potential->begin_step(
+          {end.time, record.num_predecessors > 0 ? record.dt : run.options.dt, end.load_factor, previous});
+  });
+  if (run.problem.contact) enter_contact(run, record, u, previous);
+}
+
+template <int dim>
 std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(const RecordedRun<dim>& run,
                                                                  SweepProducts<dim>& products) {
   return std::make_unique<RecordedStep<dim>>(run, products);
@@ -315,6 +338,8 @@ std::unique_ptr<stepping::TangentStep> make_tangent_step(const RecordedRun<dim>&
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
+  template void enter_recorded_step(const RecordedRun<dim>&, const stepping::StepRecord&,                    \
+                                    std::span<const double>, std::span<const double>);                       \
   template std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(const RecordedRun<dim>&,         \
                                                                             SweepProducts<dim>&);            \
   template std::unique_ptr<stepping::TangentStep> make_tangent_step(const RecordedRun<dim>&,                 \

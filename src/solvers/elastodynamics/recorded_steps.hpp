@@ -15,6 +15,11 @@ struct RecordedRun {
                            ///< its load)
 };
 
+/// As ElastodynamicsSolver::enter_step(). Collective.
+template <int dim>
+void enter_recorded_step(const RecordedRun<dim>& run, const stepping::StepRecord& record,
+                         std::span<const double> u, std::span<const double> previous);
+
 /// The steps of a recorded elastodynamics run, for the reverse and for the tangent-linear sweep. The barrier
 /// stiffness must be fixed, and friction lagged once per step or until it has converged: a finite number of
 /// passes has no derivative. `products` and `directions` must outlive them.

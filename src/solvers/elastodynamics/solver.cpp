@@ -243,6 +243,12 @@ ElastodynamicsSolver<dim>::tangent_step(GlobalIndex num_records, SweepDirections
 }
 
 template <int dim>
+void ElastodynamicsSolver<dim>::enter_step(const stepping::StepRecord& record, std::span<const double> u,
+                                           std::span<const double> previous) {
+  enter_recorded_step(implementation_->recorded_run(record.id + 1), record, u, previous);
+}
+
+template <int dim>
 GlobalIndex ElastodynamicsSolver<dim>::step() const {
   return implementation_->step;
 }

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <memory>
 #include <vector>
 
 #include <Eigen/Core>
@@ -34,6 +37,17 @@ struct ContactPair {
   std::array<double, 2> weight_by_area;
   geometry::MollifierScalars mollifier; ///< of edge-edge pairs; 1 else
 };
+
+/// Those with this body, obstacle or plane.
+template <int dim>
+std::shared_ptr<const std::vector<ContactPair<dim>>> pairs_with(const std::vector<ContactPair<dim>>& pairs,
+                                                                std::int32_t body) {
+  std::vector<ContactPair<dim>> selected;
+  std::ranges::copy_if(pairs, std::back_inserter(selected), [body](const ContactPair<dim>& pair) {
+    return pair.bodies[0] == body || pair.bodies[1] == body;
+  });
+  return std::make_shared<const std::vector<ContactPair<dim>>>(std::move(selected));
+}
 
 /// The values of a field at the vertices of a term; zero in columns without a vertex.
 template <int dim>

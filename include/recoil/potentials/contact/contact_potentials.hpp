@@ -52,11 +52,15 @@ class FrictionPotential final : public Potential<dim> {
 public:
   using Field = typename ContactState<dim>::Field;
 
-  /// `state` must outlive it.
-  explicit FrictionPotential(ContactState<dim>& state) : state_(&state) {}
+  /// `state` must outlive it. With `body` only of the pairs with this body, obstacle or plane.
+  explicit FrictionPotential(ContactState<dim>& state, std::optional<std::int32_t> body = {})
+      : state_(&state), body_(body) {}
 
   std::string_view name() const override { return "friction"; }
-  void update(std::span<const double> u) override { state_->update(u); }
+  void update(std::span<const double> u) override {
+    state_->update(u);
+    if (body_) own_ = state_->friction().of(*body_);
+  }
   double value(std::span<const double> u) const override;
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override;
   /// With per_element the secants: the Hessian, semi-definite as it is, knows nothing of the kink that
@@ -90,8 +94,12 @@ private:
   using Product = std::vector<Point> (Friction<dim>::*)(const std::vector<Point>& positions,
                                                         const std::vector<Point>& p) const;
   Field product(Product product, std::span<const double> p) const;
+  /// The terms that count.
+  const Friction<dim>& friction() const { return body_ ? own_ : state_->friction(); }
 
   ContactState<dim>* state_;
+  std::optional<std::int32_t> body_;
+  Friction<dim> own_; ///< of `body_`
 };
 
 } // namespace recoil::potentials

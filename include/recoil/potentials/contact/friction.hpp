@@ -50,6 +50,9 @@ public:
            std::shared_ptr<const ContactVertices<dim>> vertices, std::vector<Point> start, double stiffness,
            double eta, FrictionCoefficients coefficients);
 
+  /// The terms of the pairs with `body` (or obstacle, or plane) alone.
+  Friction of(std::int32_t body) const;
+
   /// False on a rank without a lagged contact.
   bool acts_here() const { return !stencils_.empty(); }
   const std::vector<Stencil>& stencils() const { return stencils_; }

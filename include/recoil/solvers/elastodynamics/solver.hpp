@@ -130,6 +130,14 @@ public:
   std::unique_ptr<stepping::TangentStep> tangent_step(GlobalIndex num_records,
                                                       SweepDirections<dim>& directions);
 
+  /// Brings the terms of the problem, but for updates to a u, to the step of `record` as the sweeps see it:
+  /// loads and obstacles of its end, friction lagged as in its solve. `record` completes a nominal step, or
+  /// is that of the start of the run, where there is no friction. `u` and `previous`: displacement at its end
+  /// and at its start, ghosts included; `previous` must stay valid until another step begins. Conditions as
+  /// of recorded_step().
+  void enter_step(const stepping::StepRecord& record, std::span<const double> u,
+                  std::span<const double> previous);
+
   GlobalIndex step() const override;
   double time() const override;
   double start_time() const override;

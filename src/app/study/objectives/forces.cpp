@@ -88,13 +88,12 @@ public:
 private:
   template <int dim>
   auto make(DiscreteScene<dim>& discrete, const objectives::Track<1>& track) const {
-    const auto& problem = discrete.solver().problem();
     objectives::Reaction<dim> reaction;
     reaction.direction = Eigen::Map<const Eigen::Matrix<double, dim, 1>>(direction_.data()).normalized();
-    if (problem.contact) {
-      reaction.contact = problem.contact.get();
-      reaction.obstacles = [motion = &problem.obstacle_motion](double at) { return (*motion)(at, 1); };
-    }
+    reaction.enter_step = [&solver = discrete.solver()](const objectives::ObservedState& state) {
+      RECOIL_ASSERT(state.record != nullptr);
+      solver.enter_step(*state.record, state.u, state.previous_u);
+    };
     boundary_ ? add_boundary(discrete, reaction) : add_obstacle(discrete, reaction);
     objectives::Travel travel;
     if (track.is_load_curve) {
@@ -241,10 +240,9 @@ private:
     const auto& problem = discrete.solver().problem();
     reaction.nodes = nodes_on_boundary(discrete.space(), *boundary_);
     for (const auto& term : problem.terms)
-      if (term.accounting == solvers::Accounting::energy)
-        reaction.summands.push_back({term.potential.get(), term.potential.get() == problem.barrier
-                                                               ? barrier_stiffness(discrete)
-                                                               : 1.0});
+      reaction.summands.push_back({term.potential.get(), term.potential.get() == problem.barrier
+                                                             ? barrier_stiffness(discrete)
+                                                             : 1.0});
   }
 
   /// The force of an obstacle on the nodes that are in contact with it.
@@ -253,9 +251,14 @@ private:
     const auto& problem = discrete.solver().problem();
     if (!problem.contact) throw InputError(where.of("obstacle"), "the scene has no contact");
     reaction.nodes.assign(discrete.space().num_owned_nodes(), 1);
-    reaction.owned.push_back(
-        std::make_unique<potentials::BarrierPotential<dim>>(*problem.contact, number_of_obstacle(discrete)));
-    reaction.summands.push_back({reaction.owned.back().get(), -barrier_stiffness(discrete)});
+    const std::int32_t number = number_of_obstacle(discrete);
+    const auto add = [&](auto potential, double factor) {
+      reaction.summands.push_back({potential.get(), -factor});
+      reaction.owned.push_back(std::move(potential));
+    };
+    add(std::make_unique<potentials::BarrierPotential<dim>>(*problem.contact, number),
+        barrier_stiffness(discrete));
+    add(std::make_unique<potentials::FrictionPotential<dim>>(*problem.contact, number), 1);
   }
   /// As contact counts them: bodies, meshes, planes.
   template <int dim>
@@ -285,12 +288,14 @@ std::vector<ObjectiveType> forces_objectives() {
            .keys = {body_key, time_key},
            .read = ContactForceNorm::read},
           {.name = "reaction_force",
-           .doc = "(R - y)^2 / sd^2, R the force along `direction` that the clamps of a `boundary`, or an "
-                  "`obstacle`, exert on the bodies, y and sd from a CSV file with the columns "
-                  "`time,force[,sd]`, or `displacement,force[,sd]` for the force at the displacement of the "
-                  "boundary or obstacle along `direction` (the mean over its vertices). It balances elastic "
-                  "and contact forces; inertia, damping, friction and "
-                  "loads on the boundary itself are not part of it.",
+           .doc =
+               "(R - y)^2 / sd^2, R the force along `direction` that the clamps of a `boundary`, or an "
+               "`obstacle`, exert on the bodies, y and sd from a CSV file with the columns "
+               "`time,force[,sd]`, or `displacement,force[,sd]` for the force at the displacement of the "
+               "boundary or obstacle along `direction` (the mean over its vertices). That of clamps balances "
+               "elastic forces, contact, friction, damping and loads at the nodes of the boundary, not their "
+               "inertia; that of an obstacle is contact and friction. At the start of a run there is no "
+               "damping and friction.",
            .keys = {boundary_key, obstacle_key, direction_key, time_key, observations_key},
            .read = ReactionForce::read,
            .observes = true}};
