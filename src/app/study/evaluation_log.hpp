@@ -28,8 +28,9 @@ struct ExperimentValue {
   std::vector<double> terms; ///< weighted, in the order of the study
   std::string failure;       ///< why there is no value; empty if there is one
   double seconds = 0;
+  GlobalIndex newton_iterations = 0;
   static constexpr auto array = &ExperimentValue::terms;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentValue, objective, failure, seconds)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentValue, objective, failure, seconds, newton_iterations)
 };
 
 /// What the sweep through that run has come to.
