@@ -15,11 +15,13 @@
 
 namespace recoil::app {
 
-// Results name what they are, and the member that is logged as an array beside the JSON of the others, if there
-// is one.
+// Results name what they are, and the member that is logged as an array beside the JSON of the others, if
+// there is one.
 
 template <class Result>
-concept HasArray = requires { Result::array; };
+concept HasArray = requires {
+  Result::array;
+};
 
 /// What the forward run of an experiment has come to at a design.
 struct ExperimentValue {
