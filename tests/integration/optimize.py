@@ -161,6 +161,22 @@ def torn(recoil, whole):
     runs.check("damaged" in text, "a damaged line is refused: exit %d" % code)
 
 
+def cold(recoil, document, whole):
+    """Without warm starts a run knows nothing of earlier ones: the same answer, and the same bits where a fit continues on as many ranks."""
+    study = recoil.write_scene("cold", dict(document, optimizer=dict(document["optimizer"], warm_start=False)))
+    folder = optimize(recoil, 1, study, "cold-whole")
+    same_iterates(folder, whole, 1e-6, "without warm starts")
+    newton = [fit(each)["newton_iterations"] for each in (whole, folder)]
+    runs.check(0 < newton[0] < 0.9 * newton[1], "warm starts save Newton iterations: %d instead of %d" % tuple(newton))
+    resumed = recoil.path("cold-resumed")
+    shutil.copytree(folder, resumed)
+    path = glob.glob(os.path.join(resumed, "evaluations", "*.jsonl"))[0]
+    os.truncate(path, os.path.getsize(path) // 2)
+    os.remove(os.path.join(resumed, "history.csv"))
+    restart(recoil, 1, resumed)
+    same_iterates(resumed, folder, 0, "continued without warm starts")
+
+
 def interrupted(recoil, study, whole):
     folder = recoil.path("interrupted")
     process = start(recoil, 1, study, "-o", folder, command="optimize")
@@ -296,6 +312,7 @@ def main(recoil):
     groups(recoil, study, document, whole)
     killed(recoil, study, whole)
     torn(recoil, whole)
+    cold(recoil, document, whole)
     interrupted(recoil, study, whole)
     dropped(recoil, document)
     unsolvable(recoil, document)

@@ -18,6 +18,7 @@ struct ObjectiveValue {
   std::vector<double> terms; ///< weighted, as ForwardProblem::terms()
   std::string failure;       ///< why there is no value; empty if there is one
   bool same_steps = true;    ///< as the run that ReducedObjective::compare_with() was given
+  GlobalIndex newton_iterations = 0;
 };
 
 /// Its derivatives there.

@@ -15,11 +15,13 @@
 
 namespace recoil::app {
 
-// Results name what they are, and the member that is logged as an array beside the JSON of the others, if there
-// is one.
+// Results name what they are, and the member that is logged as an array beside the JSON of the others, if
+// there is one.
 
 template <class Result>
-concept HasArray = requires { Result::array; };
+concept HasArray = requires {
+  Result::array;
+};
 
 /// What the forward run of an experiment has come to at a design.
 struct ExperimentValue {
@@ -28,8 +30,9 @@ struct ExperimentValue {
   std::vector<double> terms; ///< weighted, in the order of the study
   std::string failure;       ///< why there is no value; empty if there is one
   double seconds = 0;
+  GlobalIndex newton_iterations = 0;
   static constexpr auto array = &ExperimentValue::terms;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentValue, objective, failure, seconds)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentValue, objective, failure, seconds, newton_iterations)
 };
 
 /// What the sweep through that run has come to.

@@ -36,8 +36,8 @@ ParameterValues HostedExperiment::values_of(const DesignSpace& space, std::span<
 
 ExperimentValue HostedExperiment::run(const DesignSpace& space, std::span<const double> values) {
   const inverse::ObjectiveValue found = objective_.value(values_of(space, values));
-  if (!found.failure.empty()) return {0, {}, found.failure};
-  return {found.objective, found.terms, ""};
+  if (!found.failure.empty()) return {0, {}, found.failure, 0, found.newton_iterations};
+  return {found.objective, found.terms, "", 0, found.newton_iterations};
 }
 
 ExperimentGradient HostedExperiment::sweep(const DesignSpace& space, std::span<const double> values) {

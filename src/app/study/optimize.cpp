@@ -277,6 +277,7 @@ private:
     json["wall_s"] = objective_.wall_seconds();
     json["forward_s"] = totals.forward_seconds;
     json["sweep_s"] = totals.sweep_seconds;
+    json["newton_iterations"] = totals.newton_iterations;
     if (!objective_.frozen().empty()) json["barrier_stiffness"] = objective_.frozen();
     for (std::size_t e = 0; e < objective_.dropped().size(); ++e)
       if (objective_.dropped()[e] != 0) json["dropped"].push_back(study_.experiments[e].name);

@@ -176,6 +176,7 @@ double StudyObjective::value(std::span<const double> x) {
     const ExperimentValue& value = values_[e];
     costs_[e] = value.seconds + sweep_seconds_[e];
     totals_.forward_seconds += value.seconds;
+    totals_.newton_iterations += value.newton_iterations;
     sum += value.failure.empty() ? value.objective : std::numeric_limits<double>::infinity();
   }
   ++totals_.evaluations;

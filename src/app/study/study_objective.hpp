@@ -81,6 +81,7 @@ public:
   struct Totals {
     int evaluations = 0, gradient_evaluations = 0; ///< of the sum, those in the log included
     double forward_seconds = 0, sweep_seconds = 0; ///< over all experiments
+    GlobalIndex newton_iterations = 0;             ///< of their forward runs
   };
   const Totals& totals() const { return totals_; }
   /// Wall time of this and earlier processes [s]. Not collective.
