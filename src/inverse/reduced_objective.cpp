@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -53,6 +52,7 @@ ProblemSweep::ProblemSweep(ForwardProblem& problem, std::unique_ptr<AdjointProbl
 /// The last run and what is known of it.
 struct ReducedObjective::Run {
   ParameterValues values;
+  KnownRun known;                          ///< that the solves of the problem start near
   std::unique_ptr<ForwardProblem> problem; ///< null once gradient() has swept it
   StatesInMemory states{1};
   bool has_states = false;
@@ -62,18 +62,13 @@ struct ReducedObjective::Run {
   std::optional<ObjectiveGradient> gradient;
 };
 
-/// The displacements of a run, by time.
-struct ReducedObjective::KnownRun {
-  std::map<double, std::vector<double>> u;
-
-  /// Those at a time, to rounding.
-  std::span<const double> at(double time) const {
-    const double tolerance = 1e-9 * std::max(std::abs(u.begin()->first), std::abs(u.rbegin()->first));
-    const auto found = u.lower_bound(time - tolerance);
-    if (found == u.end() || found->first > time + tolerance) return {};
-    return found->second;
-  }
-};
+std::span<const double> KnownRun::at(double time) const {
+  if (u.empty()) return {};
+  const double tolerance = 1e-9 * std::max(std::abs(u.begin()->first), std::abs(u.rbegin()->first));
+  const auto found = u.lower_bound(time - tolerance);
+  if (found == u.end() || found->first > time + tolerance) return {};
+  return found->second;
+}
 
 ReducedObjective::ReducedObjective(const ForwardModel& model, Options options)
     : model_(model), options_(std::move(options)) {}
@@ -101,7 +96,6 @@ ObjectiveGradient ReducedObjective::gradient(const ParameterValues& q) {
     }
   // Products with the Jacobian at q may follow.
   if (run_->problem && run_->problem->is_least_squares()) return *run_->gradient;
-  remember_run();
   run_->problem.reset();
   run_->states = StatesInMemory(1);
   run_->has_states = false;
@@ -138,21 +132,19 @@ ObjectiveGradient ReducedObjective::jacobian_transposed(const ParameterValues& q
   return result;
 }
 
-/// Keeps what the next run may start near.
-void ReducedObjective::remember_run() {
-  if (!options_.starts_near_last_run || !run_ || !run_->has_states || !run_->value.failure.empty()) return;
-  auto known = std::make_unique<KnownRun>();
+KnownRun ReducedObjective::known_run() const {
+  KnownRun known;
+  if (!run_ || !run_->has_states || !run_->value.failure.empty()) return known;
   for (const stepping::StepRecord& record : run_->records) {
-    if (!run_->states.has(record.id)) return;
-    const stepping::State state = run_->states.read(record.id);
-    known->u[record.time].assign(state.u.local().begin(), state.u.local().end());
+    if (!run_->states.has(record.id)) return {};
+    const stepping::State& state = run_->states.read(record.id);
+    known.u[record.time].assign(state.u.local().begin(), state.u.local().end());
   }
-  known_ = std::move(known);
+  return known;
 }
 
 /// Runs forward with `q`, and keeps the states after every `store_every` steps, if any.
 void ReducedObjective::run(const ParameterValues& q, int store_every) {
-  remember_run();
   run_.reset(); // before the memory of the next one is needed
   run_ = std::make_unique<Run>();
   run_->values = q;
@@ -161,7 +153,10 @@ void ReducedObjective::run(const ParameterValues& q, int store_every) {
   try {
     run_->problem = model_.at(q);
     if (run_->has_states && run_->problem->is_least_squares()) run_->problem->keep_residuals();
-    if (known_) run_->problem->solver().start_near([this](double time) { return known_->at(time); });
+    if (find_known_) {
+      run_->known = find_known_();
+      run_->problem->solver().start_near([&known = run_->known](double time) { return known.at(time); });
+    }
     take_steps();
   } catch (const InputError& error) {
     run_->value.failure = error.what();

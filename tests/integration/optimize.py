@@ -126,13 +126,13 @@ def groups(recoil, study, document, whole):
         runs.check(fit(folder)["groups"] == count, "fit.json names %d groups" % count)
 
 
-def killed(recoil, study, whole):
-    """kill -9 at random moments, resumed on other ranks."""
+def killed(recoil, study, whole, resumed_on, tolerance):
+    """kill -9 of two ranks at random moments, resumed on others."""
     random.seed(7)
-    folder = recoil.path("killed")
+    folder = recoil.path("killed-" + "-".join(map(str, resumed_on)))
     process = start(recoil, 2, study, "-o", folder, command="optimize")
     seconds = fit(whole)["wall_s"]
-    for ranks in (3, 1, 2):
+    for ranks in resumed_on:
         time.sleep(random.uniform(0.1, 0.5) * seconds)
         process.send_signal(signal.SIGKILL)
         process.wait()
@@ -140,10 +140,11 @@ def killed(recoil, study, whole):
         process = start(recoil, ranks, "--restart", folder, command="optimize") if os.path.exists(os.path.join(folder, "study.json")) else \
             start(recoil, ranks, study, "-o", folder, command="optimize")
     runs.check(process.wait() == 0, "an optimisation that was killed thrice ends")
-    same_iterates(folder, whole, 1e-6, "killed thrice")
+    same_iterates(folder, whole, tolerance, "killed thrice, resumed on %s ranks" % (resumed_on,))
     done = evaluations(folder)
     runs.check({what for _, _, what in done} == {"value", "factor", "residuals"}, "values, factors of Gauss-Newton and residuals were written down")
     runs.check(len(done) == len(set(done)), "none of %d evaluations was repeated" % len(done))
+    runs.check(not glob.glob(os.path.join(folder, "evaluations", "*.h5")), "known runs are removed at the end")
 
 
 def torn(recoil, whole):
@@ -187,7 +188,7 @@ def interrupted(recoil, study, whole):
     runs.check(process.wait() == 75, "a signal ends it with exit code 75")
     runs.check(fit(folder)["status"] == "interrupted", "fit.json says that it was interrupted")
     restart(recoil, 1, folder)
-    same_iterates(folder, whole, 1e-6, "interrupted")
+    same_iterates(folder, whole, 0, "interrupted")
     code, text = recoil.run(1, "gradient", "--restart", folder, expect=2)
     runs.check("recoil optimize --restart" in text, "recoil gradient refuses the folder and says why")
 
@@ -308,9 +309,11 @@ def main(recoil):
     whole = optimize(recoil, 1, study, "whole")
     runs.check(fit(whole)["method"] == "gauss_newton", "a sum of squares is minimised by Gauss-Newton")
     recovered(whole)
-    same_iterates(optimize(recoil, 2, study, "two"), whole, 1e-6, "2 ranks")
+    on_two = optimize(recoil, 2, study, "two")
+    same_iterates(on_two, whole, 1e-6, "2 ranks")
     groups(recoil, study, document, whole)
-    killed(recoil, study, whole)
+    killed(recoil, study, whole, (3, 1, 2), 1e-6)
+    killed(recoil, study, on_two, (2, 2, 2), 0)
     torn(recoil, whole)
     cold(recoil, document, whole)
     interrupted(recoil, study, whole)

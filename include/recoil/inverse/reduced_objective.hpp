@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,6 +46,14 @@ ObjectiveValue evaluate_terms(const ForwardProblem& problem);
 /// Empty, or which derivative is not finite. Collective.
 std::string find_not_finite(const ForwardModel& model, const ParameterValues& gradient);
 
+/// The displacements of a run: what runs of nearly the same problem may start the solves of their steps near.
+struct KnownRun {
+  std::map<double, std::vector<double>> u; ///< by time [s]: owned entries of this rank, then ghosts
+
+  /// Those at a time, to rounding; none where there are none.
+  std::span<const double> at(double time) const;
+};
+
 struct SweepSettings {
   double tolerance = 1e-10;        ///< relative, of the transposed solves
   std::optional<int> state_budget; ///< of StoredStates
@@ -83,9 +92,6 @@ public:
     /// for the gradient; 0: value() keeps none, and gradient() runs again with all of them.
     int store_every = 1;
     SweepSettings sweep;
-    /// Each run starts its solves near the states of the last one that has kept all of its own: the same
-    /// values then give the same numbers up to the tolerances of the solves only.
-    bool starts_near_last_run = false;
   };
 
   /// `model` must outlive it.
@@ -96,6 +102,13 @@ public:
   /// From now on runs take their steps in as many parts as the run with `records`, which must outlive this,
   /// so that their values can be compared with its.
   void compare_with(const std::vector<stepping::StepRecord>& records) { like_ = &records; }
+
+  /// From now on each run that begins asks `find` for a known run on the same layout, and starts its solves
+  /// near that: another known run changes its numbers within the tolerances of the solves.
+  void start_near(std::function<KnownRun()> find) { find_known_ = std::move(find); }
+  /// The displacements of the last run; none where it failed, has not kept all states, or gradient() has let
+  /// them go. Not collective.
+  KnownRun known_run() const;
 
   /// J(q). Values that have no problem or no solution give a failure. @throws what stop_if_interrupted
   /// throws.
@@ -119,8 +132,6 @@ public:
 
 private:
   struct Run;
-  struct KnownRun;
-  void remember_run();
   bool is_at(const ParameterValues& q) const;
   void run(const ParameterValues& q, int store_every);
   void run_with_states(const ParameterValues& q);
@@ -131,8 +142,8 @@ private:
   const ForwardModel& model_;
   Options options_;
   const std::vector<stepping::StepRecord>* like_ = nullptr;
+  std::function<KnownRun()> find_known_;
   std::unique_ptr<Run> run_; ///< of the last call
-  std::unique_ptr<KnownRun> known_;
 };
 
 } // namespace recoil::inverse

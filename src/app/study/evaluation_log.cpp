@@ -31,14 +31,6 @@ std::optional<Line> unseal(const std::string& line) {
   return Line::parse(text);
 }
 
-/// The bits of a design in short: FNV-1a with 64 bits.
-std::string name_of_design(std::span<const double> x) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const std::byte byte : std::as_bytes(x))
-    hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
-}
-
 constexpr const char* summand_ending = ".summands.jsonl";
 
 /// Where an array stands in its file [bytes], and what is in it.
@@ -89,13 +81,20 @@ void require_whole(const fs::path& path, const ArrayPlace& array) {
 
 } // namespace
 
+std::string name_of_numbers(std::span<const double> x) {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const std::byte byte : std::as_bytes(x))
+    hash = (hash ^ std::to_integer<std::uint64_t>(byte)) * 0x100000001b3ULL;
+  return fmt::format("{:016x}", hash);
+}
+
 void add_logged(const fs::path& path, const EvaluatedAt& at, const char* what, LoggedResult result,
                 double wall_seconds) {
   const auto bytes = std::as_bytes(std::span(result.numbers));
   const ArrayPlace array{add_bytes(EvaluationLog::array_file(path), bytes), bytes.size(), crc32(bytes)};
   Line line = std::move(result.about);
   line["array"] = array;
-  line["x"] = name_of_design(at.design);
+  line["x"] = name_of_numbers(at.design);
   line["experiment"] = at.experiment;
   line["what"] = what;
   line["wall_s"] = wall_seconds;
@@ -176,7 +175,7 @@ void EvaluationLog::drop_summands() {
 }
 
 std::optional<LoggedResult> EvaluationLog::find_logged(const EvaluatedAt& at, const char* what) const {
-  const auto found = places_.find({name_of_design(at.design), at.experiment, what});
+  const auto found = places_.find({name_of_numbers(at.design), at.experiment, what});
   if (found == places_.end()) return {};
   const auto& [path, offset] = found->second;
   std::ifstream file(path, std::ios::binary);

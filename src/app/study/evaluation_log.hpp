@@ -31,8 +31,10 @@ struct ExperimentValue {
   std::string failure;       ///< why there is no value; empty if there is one
   double seconds = 0;
   GlobalIndex newton_iterations = 0;
+  std::string run, near; ///< files of this known run and of the one that it started near; empty for none
   static constexpr auto array = &ExperimentValue::terms;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentValue, objective, failure, seconds, newton_iterations)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE_WITH_DEFAULT(ExperimentValue, objective, failure, seconds, newton_iterations,
+                                              run, near)
 };
 
 /// What the sweep through that run has come to.
@@ -71,6 +73,9 @@ struct ExperimentFactor {
   static constexpr auto array = &ExperimentFactor::columns;
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentFactor, failure, seconds)
 };
+
+/// The bits of numbers in short: FNV-1a with 64 bits.
+std::string name_of_numbers(std::span<const double> x);
 
 /// What is being evaluated: a design, with the direction of a product behind it, and the number of an
 /// experiment.

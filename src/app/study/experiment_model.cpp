@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/study/element_mesh.hpp"
+#include "app/study/known_run_file.hpp"
 #include "app/study/scene_draft.hpp"
 #include "app/study/written_values.hpp"
 #include "recoil/app/simulation/conventions.hpp"
@@ -165,6 +166,22 @@ double ExperimentOnMesh<dim>::run_pilot() const {
   }
   return solver.totals().largest_barrier_stiffness *
          stiffness_unit(scene(), solver.problem().contact->parameters().dhat);
+}
+
+template <int dim>
+fem::FunctionSpace<dim> ExperimentOnMesh<dim>::space() const {
+  return {mesh(), body_orders(scene(), mesh().body_names), scene().space.quadrature_degree};
+}
+
+template <int dim>
+void ExperimentOnMesh<dim>::write_known_run(const std::filesystem::path& path,
+                                            const inverse::KnownRun& run) const {
+  app::write_known_run(space(), path, run);
+}
+
+template <int dim>
+inverse::KnownRun ExperimentOnMesh<dim>::read_known_run(const std::filesystem::path& path) const {
+  return app::read_known_run(space(), path);
 }
 
 template <int dim>

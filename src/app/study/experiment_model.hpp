@@ -90,6 +90,9 @@ public:
   /// Writes the arrays value, gradient and gradient_scaled of a field into the group `group`. Collective.
   virtual void write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
                            const ParameterValues& gradient) const = 0;
+  /// As in known_run_file.hpp. Collective.
+  virtual void write_known_run(const std::filesystem::path& path, const inverse::KnownRun& run) const = 0;
+  virtual inverse::KnownRun read_known_run(const std::filesystem::path& path) const = 0;
 
 protected:
   ExperimentModel(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
@@ -136,6 +139,8 @@ public:
   void write_scene(const ParameterValues& values, const std::filesystem::path& folder) const override;
   void write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
                    const ParameterValues& gradient) const override;
+  void write_known_run(const std::filesystem::path& path, const inverse::KnownRun& run) const override;
+  inverse::KnownRun read_known_run(const std::filesystem::path& path) const override;
 
   const mesh::DistributedMesh<dim>& mesh() const { return geometry_.mesh; }
   const std::vector<ParameterField<dim>>& fields() const { return fields_; }
@@ -147,6 +152,7 @@ private:
   double run_pilot() const override;
   /// The problem at the start values, before or after a pilot run.
   ExperimentProblem<dim> at_start() const;
+  fem::FunctionSpace<dim> space() const;
 
   DistributedGeometry<dim> geometry_;
   std::vector<ParameterField<dim>> fields_;

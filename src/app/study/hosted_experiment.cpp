@@ -3,7 +3,11 @@
 #include <algorithm>
 
 #include <Eigen/Core>
+#include <fmt/format.h>
 
+#include "app/study/known_run_file.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/base/log.hpp"
 #include "recoil/inverse/residual_factor.hpp"
 
 namespace recoil::app {
@@ -22,7 +26,21 @@ std::unique_ptr<ExperimentModel> load_model(const ExperimentGroups& group, const
 HostedExperiment::HostedExperiment(const ExperimentGroups& group, const Study& study, int experiment,
                                    const ExperimentFolder& folder)
     : comm_(group.comm()), model_(load_model(group, study, experiment, folder)),
-      objective_(*model_, {study.sweep.store_every, model_->sweep_settings(), study.optimizer.warm_start}) {}
+      objective_(*model_, {study.sweep.store_every, model_->sweep_settings()}) {
+  objective_.start_near([this] { return find_known_run(); });
+}
+
+inverse::KnownRun HostedExperiment::find_known_run() const {
+  const std::filesystem::path path = known_runs_ / near_;
+  std::error_code error;
+  if (near_.empty() || !comm_.all(std::filesystem::exists(path, error))) return {};
+  try {
+    return model_->read_known_run(path);
+  } catch (const FileError& unreadable) {
+    log_warning(fmt::format("{}: a run starts without a known one: {}", model_->name(), unreadable.what()));
+    return {};
+  }
+}
 
 ParameterValues HostedExperiment::values_of(const DesignSpace& space, std::span<const double> values) {
   const std::size_t count = model_->parameters().size();
@@ -36,8 +54,20 @@ ParameterValues HostedExperiment::values_of(const DesignSpace& space, std::span<
 
 ExperimentValue HostedExperiment::run(const DesignSpace& space, std::span<const double> values) {
   const inverse::ObjectiveValue found = objective_.value(values_of(space, values));
-  if (!found.failure.empty()) return {0, {}, found.failure, 0, found.newton_iterations};
-  return {found.objective, found.terms, "", 0, found.newton_iterations};
+  ExperimentValue result;
+  result.newton_iterations = found.newton_iterations;
+  result.failure = found.failure;
+  if (!found.failure.empty()) return result;
+  result.objective = found.objective;
+  result.terms = found.terms;
+  if (!known_runs_.empty()) {
+    result.run = known_run_file(model_->experiment(), name_of_numbers(values));
+    result.near = near_;
+    model_->write_known_run(known_runs_ / result.run, objective_.known_run());
+    if (comm_.rank() == 0)
+      remove_known_runs_but(known_runs_, model_->experiment(), {result.run, result.near});
+  }
+  return result;
 }
 
 ExperimentGradient HostedExperiment::sweep(const DesignSpace& space, std::span<const double> values) {

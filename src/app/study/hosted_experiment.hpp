@@ -28,7 +28,13 @@ public:
   /// of changes of values.
   ParameterValues values_of(const DesignSpace& space, std::span<const double> values);
 
-  /// Runs forward: J, the weighted sum of the objectives of the experiment, and its terms.
+  /// From now on run() leaves a known run in `folder`, and removes all others of this experiment but the one
+  /// that it has started near. Without a folder none are kept.
+  void keep_runs_in(std::filesystem::path folder) { known_runs_ = std::move(folder); }
+  /// Runs that begin from now on start their solves near the one in that file of the folder, if it is there.
+  void start_near(std::string file) { near_ = std::move(file); }
+
+  /// Runs forward: J, the weighted sum of the objectives of the experiment, and its terms. @throws FileError.
   ExperimentValue run(const DesignSpace& space, std::span<const double> values);
   /// dJ/d(values), num_values() numbers, by a reverse sweep through the run there, which is made if it is not
   /// the last one.
@@ -46,11 +52,14 @@ public:
   ExperimentResiduals summarise(const DesignSpace& space, std::span<const double> values);
 
 private:
+  inverse::KnownRun find_known_run() const;
   std::vector<double> sum_over_group(const DesignSpace& space, const ParameterValues& gradient) const;
 
   const parallel::Communicator& comm_;
   std::unique_ptr<ExperimentModel> model_;
   inverse::ReducedObjective objective_;
+  std::filesystem::path known_runs_;
+  std::string near_;
   std::vector<std::vector<std::size_t>> numbers_; ///< of DesignSpace, per field and entry
 };
 

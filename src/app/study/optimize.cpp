@@ -116,6 +116,7 @@ public:
       if (std::isinf(best.objective)) return fail(best.reason);
       log_info("the optimisation ends: " + best.reason);
       write_result("done", best.reason);
+      objective_.remove_known_runs();
       return ExitCode::done;
     } catch (const Error& error) {
       if (error.code() == ExitCode::interrupted) write_result("interrupted", error.what());

@@ -109,10 +109,9 @@ constexpr Key optimizer[] = {
      .doc =
          "Where the run of an experiment fails: take other values, or go on without the experiment, with a "
          "warning."},
-    setting(
-        "/optimizer/warm_start", boolean, "true", {},
-        "Runs start the solves of their steps near the states of the last run of their experiment. Without, "
-        "a fit that is continued on as many ranks repeats the same bits."),
+    setting("/optimizer/warm_start", boolean, "true", {},
+            "Runs start the solves of their steps near the states of the last run of their experiment, which "
+            "`fit/evaluations` holds until the end; with `sweep/store_every` 1 only."),
     {.pattern = "/optimizer/groups",
      .types = integer | text,
      .fallback = "\"auto\"",

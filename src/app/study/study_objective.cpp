@@ -52,8 +52,8 @@ void share(const parallel::Communicator& world, ExperimentSlots& slots, int root
 
 StudyObjective::StudyObjective(const Study& study, const StudyFolder& folder, const ExperimentGroups& groups)
     : world_(groups.world()), study_(study), folder_(folder), groups_(groups),
-      values_(study.experiments.size()), sweep_seconds_(values_.size()), costs_(values_.size(), 1.0),
-      runs_(values_.size(), -1),
+      last_run_(study.experiments.size()), values_(study.experiments.size()), sweep_seconds_(values_.size()),
+      costs_(values_.size(), 1.0), runs_(values_.size(), -1),
       first_groups_(deal_out(costs_, std::vector<char>(values_.size(), 1), groups.count())),
       kinds_(values_.size()), dropped_(values_.size(), 0) {
   std::vector<ExperimentSlots> slots(costs_.size());
@@ -98,6 +98,12 @@ void StudyObjective::keep_in(const std::filesystem::path& folder) {
   share(world_, earlier_seconds_, 0);
   added_to_ = EvaluationLog::file_of_group(folder, groups_.own());
   summands_ = EvaluationLog::summand_file(folder, groups_.own());
+  if (study_.optimizer.warm_start && study_.sweep.store_every == 1) known_runs_ = folder;
+}
+
+void StudyObjective::remove_known_runs() const {
+  if (world_.rank() != 0 || known_runs_.empty()) return;
+  for (int e = 0; e < std::ssize(last_run_); ++e) remove_known_runs_but(known_runs_, e, {});
 }
 
 /// The experiment on this group; its meshes are read when it first comes here. Collective over the group.
@@ -105,6 +111,7 @@ HostedExperiment& StudyObjective::host(int experiment) {
   const ExperimentFolder folder = folder_.experiment(study_.experiments[experiment].name);
   const auto [hosted, is_new] = hosted_.try_emplace(experiment, groups_, study_, experiment, folder);
   if (is_new && is_frozen_) hosted->second.model().freeze_stiffness(folder);
+  hosted->second.keep_runs_in(known_runs_);
   return hosted->second;
 }
 
@@ -130,15 +137,22 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
                                              Work work) {
   std::vector<Result> results(costs_.size());
   std::vector<char> known = dropped_;
+  std::vector<std::string> near = last_run_;
   parallel::collectively(world_, [&] {
     if (!log_) return;
-    for (int e = 0; e < std::ssize(known); ++e)
-      if (auto found = known[e] == 0 ? log_->find<Result>({design, e}) : std::nullopt; found) {
+    const auto x = design.first(space_->num_variables());
+    for (int e = 0; e < std::ssize(known); ++e) {
+      if (known[e] != 0) continue;
+      if (auto found = log_->find<Result>({design, e})) {
         results[e] = std::move(*found);
         known[e] = 1;
+      } else if (const auto run = log_->find<ExperimentValue>({x, e})) {
+        near[e] = run->near; // if it has to be repeated, then with the same bits
       }
+    }
   });
   world_.broadcast(known);
+  share(world_, near, 0);
   std::vector<char> wanted(known.size());
   for (std::size_t e = 0; e < known.size(); ++e) wanted[e] = known[e] == 0 && group_of[e] < 0;
   const std::vector<int> dealt = deal_out(costs_, wanted, groups_.count());
@@ -147,7 +161,9 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
   const std::filesystem::path& file = std::is_same_v<Result, ExperimentProduct> ? summands_ : added_to_;
   groups_.work_on(group_of, [&](int e) {
     const Stopwatch watch;
-    results[e] = work(host(e));
+    HostedExperiment& hosted = host(e);
+    hosted.start_near(near[e]);
+    results[e] = work(hosted);
     results[e].seconds = watch.seconds();
     parallel::collectively(groups_.comm(), [&] {
       if (groups_.comm().rank() == 0 && !file.empty())
@@ -171,9 +187,11 @@ double StudyObjective::value(std::span<const double> x) {
   for (std::size_t e = 0; e < runs_.size(); ++e)
     if (group_of[e] >= 0 || !here) runs_[e] = group_of[e];
   run_at_.assign(x.begin(), x.end());
+  const bool is_new = seen_.insert(run_at_).second;
   double sum = 0;
   for (std::size_t e = 0; e < values_.size(); ++e) {
     const ExperimentValue& value = values_[e];
+    if (is_new && !value.run.empty()) last_run_[e] = value.run;
     costs_[e] = value.seconds + sweep_seconds_[e];
     totals_.forward_seconds += value.seconds;
     totals_.newton_iterations += value.newton_iterations;

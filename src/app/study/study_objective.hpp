@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,12 @@ public:
   void freeze_stiffness();
   /// Barrier stiffnesses of pilot runs, by experiment.
   const std::map<std::string, double>& frozen() const { return frozen_; }
-  /// From now on looks up evaluations in the log in `folder`, and adds to it. @throws FileError.
+  /// From now on looks up evaluations in the log in `folder`, and adds to it. With warm starts the folder
+  /// also has two runs of every experiment, the last one and that which it has started near. @throws
+  /// FileError.
   void keep_in(const std::filesystem::path& folder);
+  /// Removes those runs, once nothing is evaluated any more. Not collective.
+  void remove_known_runs() const;
 
   /// Writes the scenes of all experiments at x into `folder`, also after a signal. @throws FileError.
   void write_scenes(std::span<const double> x, const std::filesystem::path& folder);
@@ -111,6 +116,9 @@ private:
   std::unique_ptr<EvaluationLog> log_;     ///< on the first rank
   std::filesystem::path added_to_;         ///< the file of this group's evaluations, if they are kept
   std::filesystem::path summands_;         ///< that of its summands
+  std::filesystem::path known_runs_;       ///< their folder; empty without warm starts
+  std::vector<std::string> last_run_;      ///< the name of its file, by experiment
+  std::set<std::vector<double>> seen_;     ///< designs of value()
   Stopwatch watch_;
   double earlier_seconds_ = 0;
 
