@@ -132,15 +132,15 @@ ObjectiveGradient ReducedObjective::jacobian_transposed(const ParameterValues& q
   return result;
 }
 
-KnownRun ReducedObjective::known_run() const {
+std::pair<ForwardProblem*, KnownRun> ReducedObjective::known_run() const {
+  if (!run_ || !run_->has_states || !run_->value.failure.empty()) return {};
   KnownRun known;
-  if (!run_ || !run_->has_states || !run_->value.failure.empty()) return known;
   for (const stepping::StepRecord& record : run_->records) {
     if (!run_->states.has(record.id)) return {};
     const stepping::State& state = run_->states.read(record.id);
     known.u[record.time].assign(state.u.local().begin(), state.u.local().end());
   }
-  return known;
+  return {run_->problem.get(), std::move(known)};
 }
 
 /// Runs forward with `q`, and keeps the states after every `store_every` steps, if any.
@@ -154,7 +154,7 @@ void ReducedObjective::run(const ParameterValues& q, int store_every) {
     run_->problem = model_.at(q);
     if (run_->has_states && run_->problem->is_least_squares()) run_->problem->keep_residuals();
     if (find_known_) {
-      run_->known = find_known_();
+      run_->known = find_known_(*run_->problem);
       run_->problem->solver().start_near([&known = run_->known](double time) { return known.at(time); });
     }
     take_steps();

@@ -27,8 +27,8 @@ protected:
   void fill() {
     EvaluationLog log(folder_);
     const auto second = EvaluationLog::file_of_group(folder_, 1);
-    add_evaluation(file(), {here_, 0}, ExperimentValue{1.0 / 3, {0.1, 0.2}, "", 2}, 5);
-    add_evaluation(second, {here_, 1}, ExperimentValue{0, {}, "step 3 fails", 1}, 6);
+    add_evaluation(file(), {here_, 0}, ExperimentValue{1.0 / 3, {0.1, 0.2}, "", 2, 9, "0-b.h5", "0-a.h5"}, 5);
+    add_evaluation(second, {here_, 1}, ExperimentValue{0, {}, "step 3 fails", 1, 4, "", ""}, 6);
     add_evaluation(file(), {here_, 0}, ExperimentGradient{{1e-300, -2.0 / 7}, "", 3}, 7);
   }
   fs::path file() const { return EvaluationLog::file_of_group(folder_, 0); }
@@ -58,6 +58,7 @@ TEST_F(EvaluationLogOf, FindsWhatOtherProcessesHaveWritten) {
   const auto value = log.find<ExperimentValue>({here_, 0});
   ASSERT_TRUE(value);
   EXPECT_EQ(value->objective, 1.0 / 3);
+  EXPECT_EQ(value->near, "0-a.h5");
   EXPECT_EQ(value->terms, (std::vector<double>{0.1, 0.2}));
   EXPECT_EQ(value->seconds, 2);
   EXPECT_EQ(log.find<ExperimentValue>({here_, 1})->failure, "step 3 fails");

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "recoil/inverse/forward_problem.hpp"
@@ -103,12 +104,12 @@ public:
   /// so that their values can be compared with its.
   void compare_with(const std::vector<stepping::StepRecord>& records) { like_ = &records; }
 
-  /// From now on each run that begins asks `find` for a known run on the same layout, and starts its solves
-  /// near that: another known run changes its numbers within the tolerances of the solves.
-  void start_near(std::function<KnownRun()> find) { find_known_ = std::move(find); }
-  /// The displacements of the last run; none where it failed, has not kept all states, or gradient() has let
-  /// them go. Not collective.
-  KnownRun known_run() const;
+  /// From now on each run that begins asks `find` for a known run, in the layout of its problem, and starts
+  /// its solves near that: another known run changes its numbers within the tolerances of the solves.
+  void start_near(std::function<KnownRun(ForwardProblem&)> find) { find_known_ = std::move(find); }
+  /// The problem of the last run, and its displacements: none where it failed, or has not kept all states.
+  /// Not collective. @pre the last call was value().
+  std::pair<ForwardProblem*, KnownRun> known_run() const;
 
   /// J(q). Values that have no problem or no solution give a failure. @throws what stop_if_interrupted
   /// throws.
@@ -142,7 +143,7 @@ private:
   const ForwardModel& model_;
   Options options_;
   const std::vector<stepping::StepRecord>* like_ = nullptr;
-  std::function<KnownRun()> find_known_;
+  std::function<KnownRun(ForwardProblem&)> find_known_;
   std::unique_ptr<Run> run_; ///< of the last call
 };
 

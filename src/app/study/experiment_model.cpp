@@ -9,6 +9,7 @@
 #include "app/study/element_mesh.hpp"
 #include "app/study/known_run_file.hpp"
 #include "app/study/scene_draft.hpp"
+#include "app/study/shape_path.hpp"
 #include "app/study/written_values.hpp"
 #include "recoil/app/simulation/conventions.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
@@ -169,19 +170,34 @@ double ExperimentOnMesh<dim>::run_pilot() const {
 }
 
 template <int dim>
-fem::FunctionSpace<dim> ExperimentOnMesh<dim>::space() const {
-  return {mesh(), body_orders(scene(), mesh().body_names), scene().space.quadrature_degree};
+std::string ExperimentOnMesh<dim>::find_obstruction(const ParameterValues& from,
+                                                    const ParameterValues& to) const {
+  const auto is_shape = [](const ParameterField<dim>& field) { return field.spec->basis.has_value(); };
+  if (std::ranges::none_of(fields_, is_shape)) return "";
+  Scene trial = scene();
+  DistributedGeometry<dim> end = geometry_;
+  CellOverrides overrides;
+  apply_parameters<dim>(fields_, to, {trial, end, overrides});
+  return app::find_obstruction(*variant(scene(), from).discrete, end.mesh);
+}
+
+// The numbers of nodes depend on their places, which a shape changes: each problem has its own space.
+template <int dim>
+static const fem::FunctionSpace<dim>& space_of(const inverse::ForwardProblem& problem) {
+  return static_cast<const ExperimentProblem<dim>&>(problem).discrete().space();
 }
 
 template <int dim>
 void ExperimentOnMesh<dim>::write_known_run(const std::filesystem::path& path,
+                                            const inverse::ForwardProblem& problem,
                                             const inverse::KnownRun& run) const {
-  app::write_known_run(space(), path, run);
+  app::write_known_run(space_of<dim>(problem), path, run);
 }
 
 template <int dim>
-inverse::KnownRun ExperimentOnMesh<dim>::read_known_run(const std::filesystem::path& path) const {
-  return app::read_known_run(space(), path);
+inverse::KnownRun ExperimentOnMesh<dim>::read_known_run(const std::filesystem::path& path,
+                                                        const inverse::ForwardProblem& problem) const {
+  return app::read_known_run(space_of<dim>(problem), path);
 }
 
 template <int dim>

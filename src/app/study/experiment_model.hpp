@@ -84,15 +84,21 @@ public:
   /// Norm of the derivatives by the values of a field, each times the size of its value: what the objective
   /// changes by where these change by their size. Collective.
   virtual double sensitivity(const ParameterValues& gradient, std::size_t field) const = 0;
+  /// What is in the way on the straight path from the rest shape at some values to that at others, as
+  /// app::find_obstruction(); empty where nothing is, or no parameter is a shape. Collective. @pre there is a
+  /// problem at both.
+  virtual std::string find_obstruction(const ParameterValues& from, const ParameterValues& to) const = 0;
   /// Writes the scene with values of the parameters, as write_scene_with_values(). Collective. @throws
   /// FileError on every rank.
   virtual void write_scene(const ParameterValues& values, const std::filesystem::path& folder) const = 0;
   /// Writes the arrays value, gradient and gradient_scaled of a field into the group `group`. Collective.
   virtual void write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
                            const ParameterValues& gradient) const = 0;
-  /// As in known_run_file.hpp. Collective.
-  virtual void write_known_run(const std::filesystem::path& path, const inverse::KnownRun& run) const = 0;
-  virtual inverse::KnownRun read_known_run(const std::filesystem::path& path) const = 0;
+  /// As in known_run_file.hpp, on the nodes of a problem that this has made. Collective.
+  virtual void write_known_run(const std::filesystem::path& path, const inverse::ForwardProblem& problem,
+                               const inverse::KnownRun& run) const = 0;
+  virtual inverse::KnownRun read_known_run(const std::filesystem::path& path,
+                                           const inverse::ForwardProblem& problem) const = 0;
 
 protected:
   ExperimentModel(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
@@ -136,11 +142,14 @@ public:
   ResidualRows residual_rows() const override;
   double derivative(const ParameterValues& gradient, const Direction& direction) const override;
   double sensitivity(const ParameterValues& gradient, std::size_t field) const override;
+  std::string find_obstruction(const ParameterValues& from, const ParameterValues& to) const override;
   void write_scene(const ParameterValues& values, const std::filesystem::path& folder) const override;
   void write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
                    const ParameterValues& gradient) const override;
-  void write_known_run(const std::filesystem::path& path, const inverse::KnownRun& run) const override;
-  inverse::KnownRun read_known_run(const std::filesystem::path& path) const override;
+  void write_known_run(const std::filesystem::path& path, const inverse::ForwardProblem& problem,
+                       const inverse::KnownRun& run) const override;
+  inverse::KnownRun read_known_run(const std::filesystem::path& path,
+                                   const inverse::ForwardProblem& problem) const override;
 
   const mesh::DistributedMesh<dim>& mesh() const { return geometry_.mesh; }
   const std::vector<ParameterField<dim>>& fields() const { return fields_; }
@@ -152,7 +161,6 @@ private:
   double run_pilot() const override;
   /// The problem at the start values, before or after a pilot run.
   ExperimentProblem<dim> at_start() const;
-  fem::FunctionSpace<dim> space() const;
 
   DistributedGeometry<dim> geometry_;
   std::vector<ParameterField<dim>> fields_;

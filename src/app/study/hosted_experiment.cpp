@@ -27,15 +27,15 @@ HostedExperiment::HostedExperiment(const ExperimentGroups& group, const Study& s
                                    const ExperimentFolder& folder)
     : comm_(group.comm()), model_(load_model(group, study, experiment, folder)),
       objective_(*model_, {study.sweep.store_every, model_->sweep_settings()}) {
-  objective_.start_near([this] { return find_known_run(); });
+  objective_.start_near([this](auto& problem) { return find_known_run(problem); });
 }
 
-inverse::KnownRun HostedExperiment::find_known_run() const {
+inverse::KnownRun HostedExperiment::find_known_run(const inverse::ForwardProblem& problem) const {
   const std::filesystem::path path = known_runs_ / near_;
   std::error_code error;
   if (near_.empty() || !comm_.all(std::filesystem::exists(path, error))) return {};
   try {
-    return model_->read_known_run(path);
+    return model_->read_known_run(path, problem);
   } catch (const FileError& unreadable) {
     log_warning(fmt::format("{}: a run starts without a known one: {}", model_->name(), unreadable.what()));
     return {};
@@ -52,18 +52,24 @@ ParameterValues HostedExperiment::values_of(const DesignSpace& space, std::span<
   return result;
 }
 
-ExperimentValue HostedExperiment::run(const DesignSpace& space, std::span<const double> values) {
-  const inverse::ObjectiveValue found = objective_.value(values_of(space, values));
+ExperimentValue HostedExperiment::run(const DesignSpace& space, std::span<const double> values,
+                                      std::span<const double> from) {
+  const ParameterValues q = values_of(space, values);
+  const inverse::ObjectiveValue found = objective_.value(q);
   ExperimentValue result;
   result.newton_iterations = found.newton_iterations;
   result.failure = found.failure;
-  if (!found.failure.empty()) return result;
+  if (found.failure.empty() && !from.empty())
+    if (const std::string met = model_->find_obstruction(values_of(space, from), q); !met.empty())
+      result.failure = met + " on the straight path from the rest shape of the iterate before to this one";
+  if (!result.failure.empty()) return result;
   result.objective = found.objective;
   result.terms = found.terms;
   if (!known_runs_.empty()) {
     result.run = known_run_file(model_->experiment(), name_of_numbers(values));
     result.near = near_;
-    model_->write_known_run(known_runs_ / result.run, objective_.known_run());
+    const auto [problem, run] = objective_.known_run();
+    model_->write_known_run(known_runs_ / result.run, *problem, run);
     if (comm_.rank() == 0)
       remove_known_runs_but(known_runs_, model_->experiment(), {result.run, result.near});
   }

@@ -34,8 +34,9 @@ public:
   /// Runs that begin from now on start their solves near the one in that file of the folder, if it is there.
   void start_near(std::string file) { near_ = std::move(file); }
 
-  /// Runs forward: J, the weighted sum of the objectives of the experiment, and its terms. @throws FileError.
-  ExperimentValue run(const DesignSpace& space, std::span<const double> values);
+  /// Runs forward: J, the weighted sum of the objectives of the experiment, and its terms. It fails where the
+  /// rest shape cannot be reached from that at the values `from`, if there are any. @throws FileError.
+  ExperimentValue run(const DesignSpace& space, std::span<const double> values, std::span<const double> from);
   /// dJ/d(values), num_values() numbers, by a reverse sweep through the run there, which is made if it is not
   /// the last one.
   ExperimentGradient sweep(const DesignSpace& space, std::span<const double> values);
@@ -52,7 +53,7 @@ public:
   ExperimentResiduals summarise(const DesignSpace& space, std::span<const double> values);
 
 private:
-  inverse::KnownRun find_known_run() const;
+  inverse::KnownRun find_known_run(const inverse::ForwardProblem& problem) const;
   std::vector<double> sum_over_group(const DesignSpace& space, const ParameterValues& gradient) const;
 
   const parallel::Communicator& comm_;

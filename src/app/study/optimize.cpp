@@ -176,8 +176,11 @@ private:
   linalg::BoundedMinimum minimize(const inverse::DesignVariables& variables, linalg::DescentMethod method,
                                   const inverse::StopRules& rules) {
     running_ = method;
-    return inverse::optimize(comm_, objective_, variables, method, rules,
-                             [this](const linalg::Iterate& at) { return show(at); });
+    objective_.follow_paths(true);
+    linalg::BoundedMinimum found = inverse::optimize(comm_, objective_, variables, method, rules,
+                                                     [this](const linalg::Iterate& at) { return show(at); });
+    objective_.follow_paths(false);
+    return found;
   }
 
   /// Shows an iterate, and says why to end there, if so.

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/study/known_run_file.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app {
@@ -181,8 +182,9 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
 double StudyObjective::value(std::span<const double> x) {
   const std::vector<double> values = space_->values(x);
   std::vector<int> group_of(costs_.size(), -1);
-  values_ =
-      evaluate<ExperimentValue>(x, group_of, [&](HostedExperiment& one) { return one.run(*space_, values); });
+  const std::vector<double> from = path_start_.empty() ? path_start_ : space_->values(path_start_);
+  values_ = evaluate<ExperimentValue>(x, group_of,
+                                      [&](HostedExperiment& one) { return one.run(*space_, values, from); });
   const bool here = std::ranges::equal(run_at_, x);
   for (std::size_t e = 0; e < runs_.size(); ++e)
     if (group_of[e] >= 0 || !here) runs_[e] = group_of[e];
@@ -360,6 +362,7 @@ std::vector<double> StudyObjective::precondition(std::span<const double> r) cons
 }
 
 std::vector<double> StudyObjective::gradient(std::span<const double> x) {
+  if (follows_paths_) path_start_.assign(x.begin(), x.end());
   if (hessian_form() == inverse::HessianForm::matrix) {
     const Eigen::Index n = std::ssize(x);
     const Eigen::VectorXd g = 2 * factor(x).leftCols(n).transpose() * factor(x).col(n);

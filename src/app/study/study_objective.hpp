@@ -43,6 +43,12 @@ public:
   /// Writes the scenes of all experiments at x into `folder`, also after a signal. @throws FileError.
   void write_scenes(std::span<const double> x, const std::filesystem::path& folder);
 
+  /// While paths are followed, rest shapes have no value where surfaces meet or elements invert on the
+  /// straight path from the design of the last gradient().
+  void follow_paths(bool follow) {
+    follows_paths_ = follow;
+    path_start_.clear();
+  }
   double value(std::span<const double> x) override;
   std::vector<double> gradient(std::span<const double> x) override;
 
@@ -128,7 +134,8 @@ private:
   std::vector<double> run_at_;    ///< the design of the last value()
   std::vector<int> runs_;         ///< the groups that hold the runs there; -1: none
   std::vector<int> first_groups_; ///< that have read the meshes of the experiments
-  bool is_frozen_ = false, uses_residuals_ = false;
+  bool is_frozen_ = false, uses_residuals_ = false, follows_paths_ = false;
+  std::vector<double> path_start_;   ///< a design
   std::vector<ObjectiveKind> kinds_; ///< by experiment
   std::string not_squares_;
   Eigen::MatrixXd factor_;

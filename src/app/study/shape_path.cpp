@@ -1,0 +1,58 @@
+#include "app/study/shape_path.hpp"
+
+#include <vector>
+
+#include <Eigen/LU>
+
+#include "recoil/geometry/inversion.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+// A path may end closer to contact than a step would, by this share of dhat.
+constexpr double smallest_gap = 1e-3;
+
+template <int dim>
+bool inverts(const mesh::DistributedMesh<dim>& from, const mesh::DistributedMesh<dim>& to) {
+  using Matrix = Eigen::Matrix<double, dim, dim>;
+  Matrix edges, end;
+  for (const auto& cell : from.cells) {
+    for (int i = 0; i < dim; ++i) {
+      edges.col(i) = from.vertices[cell[i + 1]] - from.vertices[cell[0]];
+      end.col(i) = to.vertices[cell[i + 1]] - to.vertices[cell[0]];
+    }
+    // Cells of meshes have either orientation.
+    const Matrix change = (end - edges) * edges.inverse();
+    if (geometry::inversion_free_step<dim>(Matrix::Identity(), change) < 1) return true;
+  }
+  return false;
+}
+
+} // namespace
+
+template <int dim>
+std::string find_obstruction(DiscreteScene<dim>& from, const mesh::DistributedMesh<dim>& to) {
+  const fem::FunctionSpace<dim>& space = from.space();
+  if (space.comm().any(inverts(from.mesh(), to))) return "an element inverts";
+  const auto& contact = from.solver().problem().contact;
+  if (!contact) return "";
+  const fem::FunctionSpace<dim> end(to, space.body_orders());
+  linalg::Vector motion(space.layout());
+  const auto entries = motion.write_local();
+  // The numbers of nodes depend on their places.
+  for (LocalIndex cell = 0; cell < from.mesh().num_cells(); ++cell) {
+    const auto now = space.cell_nodes(cell), then = end.cell_nodes(cell);
+    for (std::size_t i = 0; i < now.size(); ++i)
+      fem::node_block<dim>(entries, now[i]) = end.node_positions()[then[i]] - space.node_positions()[now[i]];
+  }
+  const std::vector<double> at_rest(contact->obstacle_displacement().size(), 0.0);
+  const double step = contact->max_step(from.solver().history().newest().u.local(), motion.local(), at_rest,
+                                        smallest_gap * contact->parameters().dhat);
+  return step < 1 ? "surfaces meet" : "";
+}
+
+template std::string find_obstruction(DiscreteScene<2>&, const mesh::DistributedMesh<2>&);
+template std::string find_obstruction(DiscreteScene<3>&, const mesh::DistributedMesh<3>&);
+
+} // namespace recoil::app
