@@ -45,4 +45,16 @@ Eigen::MatrixXd triangular_factor(const parallel::Communicator& comm,
   return R;
 }
 
+Eigen::MatrixXd triangular_factor(const Eigen::MatrixXd& rows) { return upper_factor(rows); }
+
+Eigen::VectorXd least_squares_gradient(const Eigen::MatrixXd& R) {
+  const Eigen::Index n = R.cols() - 1;
+  return 2 * (R.leftCols(n).transpose() * R.col(n));
+}
+
+Eigen::MatrixXd gauss_newton_hessian(const Eigen::MatrixXd& R) {
+  const Eigen::MatrixXd J = R.leftCols(R.cols() - 1);
+  return 2 * (J.transpose() * J);
+}
+
 } // namespace recoil::inverse

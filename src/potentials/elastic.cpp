@@ -1,7 +1,6 @@
 #include "recoil/potentials/elastic.hpp"
 
 #include "potentials/elastic_units.hpp"
-#include "recoil/base/error.hpp"
 #include "recoil/potentials/laws/all.hpp"
 
 namespace recoil::potentials {
@@ -42,27 +41,5 @@ const LawInfo* find_law(std::string_view name) {
     if (name == law.name || (!law.alias.empty() && name == law.alias)) return &law;
   return nullptr;
 }
-
-template <int dim>
-std::unique_ptr<ElasticPotential<dim>> make_elastic(const LawInfo& law, const fem::FunctionSpace<dim>& space,
-                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry,
-                                                    int order, std::vector<LocalIndex> cells,
-                                                    parameters::CellField constants) {
-  ElasticParts<dim> parts{space, std::move(geometry), order, std::move(cells), std::move(constants)};
-  std::unique_ptr<ElasticPotential<dim>> made;
-  [&]<int... group>(std::integer_sequence<int, group...>) {
-    return ((made = make_elastic_of_group<dim, group>(law, parts)) || ...);
-  }
-  (std::make_integer_sequence<int, num_law_groups>());
-  RECOIL_ASSERT(made != nullptr);
-  return made;
-}
-
-template std::unique_ptr<ElasticPotential<2>> make_elastic(const LawInfo&, const fem::FunctionSpace<2>&,
-                                                           std::shared_ptr<const fem::CellGeometry<2>>, int,
-                                                           std::vector<LocalIndex>, parameters::CellField);
-template std::unique_ptr<ElasticPotential<3>> make_elastic(const LawInfo&, const fem::FunctionSpace<3>&,
-                                                           std::shared_ptr<const fem::CellGeometry<3>>, int,
-                                                           std::vector<LocalIndex>, parameters::CellField);
 
 } // namespace recoil::potentials

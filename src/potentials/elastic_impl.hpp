@@ -17,10 +17,11 @@ class ElasticOnCells final : public ElasticPotential<dim> {
   using Matrix = SquareMatrix<dim>;
 
 public:
-  ElasticOnCells(const LawInfo& law, ElasticParts<dim>&& parts)
-      : ElasticPotential<dim>(parts.space), geometry_(std::move(parts.geometry)),
-        cells_(std::move(parts.cells)), constants_(std::move(parts.constants)),
-        derivatives_(elastic_derivatives<dim>(law)),
+  ElasticOnCells(const LawInfo& law, const fem::FunctionSpace<dim>& space,
+                 std::shared_ptr<const fem::CellGeometry<dim>> geometry, std::vector<LocalIndex> cells,
+                 parameters::CellField of_law)
+      : ElasticPotential<dim>(space), geometry_(std::move(geometry)), cells_(std::move(cells)),
+        constants_(std::move(of_law)), derivatives_(elastic_derivatives<dim>(law)),
         table_(fem::tabulate(this->space().basis(order),
                              cell_quadrature(this->space(), order, constants_.points_per_cell))),
         positivity_(order) {
@@ -219,20 +220,20 @@ private:
   geometry::JacobianPositivity<dim> positivity_;
 };
 
-template <class Law, int dim = Law::dimension>
-std::unique_ptr<ElasticPotential<dim>> make_elastic_by(const LawInfo& law, ElasticParts<dim>&& parts) {
-  const auto make = [&]<int k>() -> std::unique_ptr<ElasticPotential<dim>> {
-    return std::make_unique<ElasticOnCells<dim, Law, k>>(law, std::move(parts));
-  };
-  return of_order(parts.order, make);
-}
-
-template <int dim, int group>
-std::unique_ptr<ElasticPotential<dim>> make_elastic_of_group(const LawInfo& law, ElasticParts<dim>& parts) {
+template <int dim>
+std::unique_ptr<ElasticPotential<dim>> make_elastic(const LawInfo& law, const fem::FunctionSpace<dim>& space,
+                                                    std::shared_ptr<const fem::CellGeometry<dim>> geometry,
+                                                    int order, std::vector<LocalIndex> cells,
+                                                    parameters::CellField constants) {
   std::unique_ptr<ElasticPotential<dim>> made;
-  for_each_law<dim, group, num_law_groups>([&]<class Law>() {
-    if (law.name == Law::name) made = make_elastic_by<Law>(law, std::move(parts));
+  for_each_law<dim>([&]<class Law>() {
+    if (law.name != Law::name) return;
+    made = of_order(order, [&]<int k>() -> std::unique_ptr<ElasticPotential<dim>> {
+      return std::make_unique<ElasticOnCells<dim, Law, k>>(law, space, std::move(geometry), std::move(cells),
+                                                           std::move(constants));
+    });
   });
+  RECOIL_ASSERT(made != nullptr);
   return made;
 }
 

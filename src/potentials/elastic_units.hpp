@@ -3,26 +3,10 @@
 #include "potentials/cell_loop.hpp"
 #include "recoil/potentials/elastic.hpp"
 
-/// What the translation units of the elastic laws know of each other. Newton's loops compile in
-/// `num_law_groups` units, every so many-th law of laws/all.hpp in each; the derivatives by parameters and of
-/// integrals compile in one of their own: beside the loops they would change what the compiler inlines there.
+/// What the translation units of the elastic laws know of each other. Newton's loops compile in a unit per
+/// dimension, whose laws share most of their expressions; the derivatives by parameters and of integrals
+/// compile in one of their own: beside the loops they would change what the compiler inlines there.
 namespace recoil::potentials {
-
-inline constexpr int num_law_groups = 2;
-
-/// Arguments of make_elastic.
-template <int dim>
-struct ElasticParts {
-  const fem::FunctionSpace<dim>& space;
-  std::shared_ptr<const fem::CellGeometry<dim>> geometry;
-  int order;
-  std::vector<LocalIndex> cells;
-  parameters::CellField constants;
-};
-
-/// The energy by a law of this group, made of `parts`; nullptr if the law belongs to another group.
-template <int dim, int group>
-std::unique_ptr<ElasticPotential<dim>> make_elastic_of_group(const LawInfo& law, ElasticParts<dim>& parts);
 
 /// The derivatives of an elastic energy by parameters and of integrals over it, for one law.
 template <int dim>

@@ -20,4 +20,11 @@ Eigen::MatrixXd triangular_factor(const parallel::Communicator& comm,
                                   const std::vector<std::vector<double>>& columns,
                                   std::span<const double> residuals);
 
+/// The same of rows that this process holds. Not collective.
+Eigen::MatrixXd triangular_factor(const Eigen::MatrixXd& rows);
+
+/// Of an |r|^2 with the factor R of [J r]: the gradient 2 J'r, and Gauss-Newton's model 2 J'J of the Hessian.
+Eigen::VectorXd least_squares_gradient(const Eigen::MatrixXd& R);
+Eigen::MatrixXd gauss_newton_hessian(const Eigen::MatrixXd& R);
+
 } // namespace recoil::inverse

@@ -6,12 +6,12 @@
 #include <tuple>
 #include <type_traits>
 
-#include <Eigen/QR>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "app/study/known_run_file.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/inverse/residual_factor.hpp"
 
 namespace recoil::app {
 
@@ -286,7 +286,7 @@ const Eigen::MatrixXd& StudyObjective::factor(std::span<const double> x) {
     put_prior(i, prior_.whiten(std::span(unit.data(), unit.size())));
   }
   put_prior(width - 1, prior_.residuals(x));
-  factor_ = Eigen::MatrixXd(rows.householderQr().matrixQR().topRows(width).triangularView<Eigen::Upper>());
+  factor_ = inverse::triangular_factor(rows);
   factor_at_.assign(x.begin(), x.end());
   return factor_;
 }
@@ -298,8 +298,7 @@ inverse::HessianForm StudyObjective::hessian_form() const {
 }
 
 std::vector<double> StudyObjective::hessian(std::span<const double> x) {
-  const Eigen::Index n = std::ssize(x);
-  const Eigen::MatrixXd J = factor(x).leftCols(n), H = 2 * J.transpose() * J;
+  const Eigen::MatrixXd H = inverse::gauss_newton_hessian(factor(x));
   return {H.data(), H.data() + H.size()};
 }
 
@@ -364,8 +363,7 @@ std::vector<double> StudyObjective::precondition(std::span<const double> r) cons
 std::vector<double> StudyObjective::gradient(std::span<const double> x) {
   if (follows_paths_) path_start_.assign(x.begin(), x.end());
   if (hessian_form() == inverse::HessianForm::matrix) {
-    const Eigen::Index n = std::ssize(x);
-    const Eigen::VectorXd g = 2 * factor(x).leftCols(n).transpose() * factor(x).col(n);
+    const Eigen::VectorXd g = inverse::least_squares_gradient(factor(x));
     return {g.begin(), g.end()};
   }
   const std::vector<double> values = space_->values(x);

@@ -25,15 +25,10 @@ constexpr std::size_t count_laws(LawList<Laws...>) {
 }
 inline constexpr std::size_t num_laws = count_laws(AllLaws<3>());
 
-/// act.template operator()<Law>() for the laws number first, first + step, ..: for all of them by default.
-template <int dim, std::size_t first = 0, std::size_t step = 1, class Act>
+/// act.template operator()<Law>() for all laws.
+template <int dim, class Act>
 void for_each_law(Act&& act) {
-  const auto visit = [&]<class Law, std::size_t number>() {
-    if constexpr (number % step == first) act.template operator()<Law>();
-  };
-  [&]<class... Laws, std::size_t... number>(LawList<Laws...>, std::index_sequence<number...>) {
-    (visit.template operator()<Laws, number>(), ...);
-  }(AllLaws<dim>(), std::make_index_sequence<num_laws>());
+  [&]<class... Laws>(LawList<Laws...>) { (act.template operator()<Laws>(), ...); }(AllLaws<dim>());
 }
 
 } // namespace recoil::potentials
