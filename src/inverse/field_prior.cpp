@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include <Eigen/LU>
-#include <Eigen/QR>
+#include <Eigen/SVD>
 #include <Eigen/SparseCholesky>
 #include <fmt/format.h>
 
@@ -41,7 +41,8 @@ Elements measure(const ElementMesh& mesh) {
     Eigen::MatrixXd corners(mesh.dim, mesh.dim + 1);
     for (Index i = 0; i <= mesh.dim; ++i)
       corners.col(i) = vertices.col(mesh.cells[element * (mesh.dim + 1) + i]);
-    const Eigen::MatrixXd edges = corners.rightCols(mesh.dim).colwise() - corners.col(0);
+    Eigen::Matrix3d edges = Eigen::Matrix3d::Identity();
+    edges.topLeftCorner(mesh.dim, mesh.dim) = corners.rightCols(mesh.dim).colwise() - corners.col(0);
     elements.centroids.col(element) = corners.rowwise().mean();
     elements.volumes[element] = std::abs(edges.determinant()) / (mesh.dim == 2 ? 2 : 6);
     if (!(elements.volumes[element] > 0))
@@ -69,9 +70,9 @@ Eigen::MatrixXd energy_around_vertex(Eigen::MatrixXd x, const VectorXd& volumes)
   const Eigen::MatrixXd weighted = x * weights.asDiagonal();
   const Eigen::MatrixXd spread = weighted * x.transpose();
   if (spread.trace() == 0) return Eigen::MatrixXd::Zero(count, count); // one element
-  Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> inverse; // few elements may lie on a line or plane
-  inverse.setThreshold(1e-9);
-  const Eigen::MatrixXd gradient = inverse.compute(spread).solve(weighted);
+  Eigen::JacobiSVD<Eigen::MatrixXd> inverse(spread, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  inverse.setThreshold(1e-9); // few elements may lie on a line or plane
+  const Eigen::MatrixXd gradient = inverse.solve(weighted);
   Eigen::MatrixXd rest = Eigen::MatrixXd::Identity(count, count) - x.transpose() * gradient;
   rest.rowwise() -= weights.transpose();
   const double scale = roughness_weight * static_cast<double>(dim) / spread.trace();

@@ -62,7 +62,7 @@ struct ReducedObjective::Run {
   std::optional<ObjectiveGradient> gradient;
 };
 
-std::span<const double> KnownRun::at(double time) const {
+std::optional<std::span<const double>> KnownRun::at(double time) const {
   if (u.empty()) return {};
   const double tolerance = 1e-9 * std::max(std::abs(u.begin()->first), std::abs(u.rbegin()->first));
   const auto found = u.lower_bound(time - tolerance);

@@ -109,7 +109,7 @@ def through_a_wall(recoil):
         runs.check(0.5 < shift < 0.75, "the mover ends before the wall, at a shift of %.4g" % shift)
         with open(os.path.join(folder, "evaluations", "0.jsonl")) as file:
             failures = {json.loads(line[9:]).get("failure") for line in file} - {"", None}
-        runs.check(any("surfaces meet on the straight path" in failure for failure in failures), "steps through the wall were refused: %s" % sorted(failures))
+        runs.check(any("surfaces meet on the straight path" in failure for failure in failures), "steps through the wall were refused")
 
 
 with runs.Recoil() as recoil:

@@ -51,8 +51,8 @@ std::string find_not_finite(const ForwardModel& model, const ParameterValues& gr
 struct KnownRun {
   std::map<double, std::vector<double>> u; ///< by time [s]: owned entries of this rank, then ghosts
 
-  /// Those at a time, to rounding; none where there are none.
-  std::span<const double> at(double time) const;
+  /// Those at a time, to rounding, if the run had that time.
+  std::optional<std::span<const double>> at(double time) const;
 };
 
 struct SweepSettings {

@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -85,9 +86,9 @@ public:
   /// Lets advance() end early: `interrupted` gives the same answer on every rank.
   virtual void interrupt_when(std::function<bool()> /*interrupted*/) {}
 
-  /// The u (owned entries, then ghosts) that a run of nearly the same problem had at a time [s]; empty where
-  /// it had none. The same times on all ranks.
-  using KnownStates = std::function<std::span<const double>(double time)>;
+  /// The u (owned entries, then ghosts; a rank may have none) that a run of nearly the same problem had at a
+  /// time [s], on all ranks or on none.
+  using KnownStates = std::function<std::optional<std::span<const double>>(double time)>;
   /// From now on steps may start their solves from what changes of known states predict, where that is
   /// better than how they start else. What they solve stays the same.
   virtual void start_near(KnownStates /*known*/) {}

@@ -216,15 +216,16 @@ double StepSolver<dim>::barrier_energy_at_start(const stepping::History& past, c
 template <int dim>
 void StepSolver<dim>::move_near_known(const stepping::History& past, const StepTarget& target,
                                       linalg::Vector& u) {
-  const std::span<const double> after = known_(target.time),
-                                before = target.dt > 0 ? known_(target.time - target.dt) : after;
-  if (after.empty() || before.empty() || target.load_factor < 1) return;
+  const std::optional<std::span<const double>> after = known_(target.time),
+                                               before =
+                                                   target.dt > 0 ? known_(target.time - target.dt) : after;
+  if (!after || !before || target.load_factor < 1) return;
   const auto newest = past.newest().u.owned(), now = u.owned();
   linalg::Vector motion(u.shared_layout());
   const auto entries = motion.write_owned();
   // Without time the known state itself is the prediction.
   for (std::size_t i = 0; i < entries.size(); ++i)
-    entries[i] = after[i] - now[i] + (target.dt > 0 ? newest[i] - before[i] : 0);
+    entries[i] = (*after)[i] - now[i] + (target.dt > 0 ? newest[i] - (*before)[i] : 0);
   problem_.dirichlet->clear(entries);
   motion.update_ghosts();
   const double at_start = objective_.value(u);
