@@ -9,7 +9,7 @@ class WrongBoundary : public ::testing::TestWithParam<WrongInput> {};
 
 TEST_P(WrongBoundary, IsRefused) { expect_refused(GetParam()); }
 
-const WrongInput inputs[] = {
+const WrongInput wrong_boundaries[] = {
     {"too_few_components",
      R"({"boundary_conditions": {"dirichlet_boundary": {"id": 1, "value": [0, 0]}}})",
      {"(/boundary_conditions/dirichlet_boundary)", "3 components in 3D", "has 2"}},
@@ -108,7 +108,7 @@ const WrongInput inputs[] = {
     {"gravity_of_formulas", R"({"gravity": [0, "t", 0]})", {"(/gravity/1)", "must be number", "\"t\""}},
 };
 
-INSTANTIATE_TEST_SUITE_P(Table, WrongBoundary, ::testing::ValuesIn(inputs),
+INSTANTIATE_TEST_SUITE_P(Table, WrongBoundary, ::testing::ValuesIn(wrong_boundaries),
                          [](const auto& info) { return std::string(info.param.name); });
 
 } // namespace

@@ -16,7 +16,7 @@ TEST_P(WrongGeometry, IsRefused) { expect_refused(GetParam()); }
   "}]}"
 #define FACE "\"surface_selection\": {\"id\": 1, \"axis\": \"x\", \"position\": 0.5}"
 
-const WrongInput inputs[] = {
+const WrongInput wrong_geometries[] = {
     {"no_geometry", R"({"geometry": null})", {"the whole file", "'geometry' is missing"}},
     {"empty_geometry", R"({"geometry": []})", {"(/geometry)", "at least 1", "0 entries"}},
     {"missing_mesh",
@@ -140,7 +140,7 @@ TEST(PlaneSettings, DefaultsMayStand) {
             "\"transformation\": {\"translation\": [0, 0], \"scale\": [1, 1, 1], \"rotation\": 0}")));
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, WrongGeometry, ::testing::ValuesIn(inputs),
+INSTANTIATE_TEST_SUITE_P(Table, WrongGeometry, ::testing::ValuesIn(wrong_geometries),
                          [](const auto& info) { return std::string(info.param.name); });
 
 } // namespace

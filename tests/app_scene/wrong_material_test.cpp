@@ -9,7 +9,7 @@ class WrongMaterial : public ::testing::TestWithParam<WrongInput> {};
 
 TEST_P(WrongMaterial, IsRefused) { expect_refused(GetParam()); }
 
-const WrongInput inputs[] = {
+const WrongInput wrong_materials[] = {
     {"none", R"({"materials": null})", {"/materials", "no material", "'box'"}},
     {"of_another_id",
      R"({"materials": [{"id": 3, "type": "NeoHookean", "E": 1, "nu": 0}]})",
@@ -115,7 +115,7 @@ const WrongInput inputs[] = {
      {"(/materials/0/E/file)", "no such file"}},
 };
 
-INSTANTIATE_TEST_SUITE_P(Table, WrongMaterial, ::testing::ValuesIn(inputs),
+INSTANTIATE_TEST_SUITE_P(Table, WrongMaterial, ::testing::ValuesIn(wrong_materials),
                          [](const auto& info) { return std::string(info.param.name); });
 
 } // namespace

@@ -9,7 +9,7 @@ class WrongSettings : public ::testing::TestWithParam<WrongInput> {};
 
 TEST_P(WrongSettings, IsRefused) { expect_refused(GetParam()); }
 
-const WrongInput inputs[] = {
+const WrongInput wrong_settings[] = {
     {"unknown_root_key", R"({"matreials": {}})", {"(/matreials)", "unknown key", "did you mean 'materials'"}},
     {"unknown_solver_key",
      R"({"solver": {"nonlinear": {"grad_nrm_tol": 1}}})",
@@ -84,7 +84,7 @@ const WrongInput inputs[] = {
      {"(/solver/nonlinear/stop)", "energy", "gradient"}},
 };
 
-INSTANTIATE_TEST_SUITE_P(Table, WrongSettings, ::testing::ValuesIn(inputs),
+INSTANTIATE_TEST_SUITE_P(Table, WrongSettings, ::testing::ValuesIn(wrong_settings),
                          [](const auto& info) { return std::string(info.param.name); });
 
 } // namespace

@@ -54,7 +54,7 @@ double worst_error(const QuadratureRule<dim>& rule, int degree) {
 }
 
 template <int dim>
-void check(int degree) {
+void check_quadrature(int degree) {
   const QuadratureRule<dim> rule = simplex_quadrature<dim>(degree);
   ASSERT_EQ(rule.points.size(), rule.weights.size());
   EXPECT_EQ(rule.degree, degree);
@@ -72,9 +72,9 @@ void check(int degree) {
 
 TEST(Quadrature, IntegratesAllMonomialsOfItsDegree) {
   for (int degree = 0; degree <= 13; ++degree) {
-    check<1>(degree);
-    check<2>(degree);
-    check<3>(degree);
+    check_quadrature<1>(degree);
+    check_quadrature<2>(degree);
+    check_quadrature<3>(degree);
   }
 }
 

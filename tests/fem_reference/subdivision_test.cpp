@@ -13,7 +13,7 @@ using namespace recoil::fem;
 namespace {
 
 template <int dim>
-void check(int order) {
+void check_subdivision(int order) {
   const LagrangeBasis<dim> basis(order);
   const auto cells = subdivide_cell<dim>(order);
   int count = 1;
@@ -63,8 +63,8 @@ void check(int order) {
 
 TEST(Subdivision, FillsTheCellConformingly) {
   for (int order = 1; order <= 4; ++order) {
-    check<2>(order);
-    check<3>(order);
+    check_subdivision<2>(order);
+    check_subdivision<3>(order);
   }
 }
 

@@ -170,5 +170,6 @@ double distance_at(StencilKind kind, const StencilPoints<dim>& start, const Sten
   template double distance_at<dim>(StencilKind, const StencilPoints<dim>&, const StencilPoints<dim>&, double);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
+#undef RECOIL_INSTANTIATE
 
 } // namespace recoil::test

@@ -212,5 +212,6 @@ CcdSummary check_degenerate_queries(long count, unsigned seed) {
   template CcdSummary check_degenerate_queries<dim>(long, unsigned);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)
+#undef RECOIL_INSTANTIATE
 
 } // namespace recoil::test

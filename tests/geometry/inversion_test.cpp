@@ -50,7 +50,7 @@ void check(const Matrix<dim>& F, const Matrix<dim>& dF, int& limited) {
 }
 
 template <int dim>
-void check_random() {
+void check_random_steps() {
   std::mt19937 generator(3);
   int limited = 0, free = 0;
   for (int repeat = 0; repeat < 6000; ++repeat) {
@@ -70,8 +70,8 @@ void check_random() {
 
 } // namespace
 
-TEST(InversionFreeStep, IsSafeAndTightOnRandomTriangles) { check_random<2>(); }
-TEST(InversionFreeStep, IsSafeAndTightOnRandomTetrahedra) { check_random<3>(); }
+TEST(InversionFreeStep, IsSafeAndTightOnRandomTriangles) { check_random_steps<2>(); }
+TEST(InversionFreeStep, IsSafeAndTightOnRandomTetrahedra) { check_random_steps<3>(); }
 
 TEST(InversionFreeStep, FindsRootsKnownByHand) {
   const Eigen::Matrix3d I = Eigen::Matrix3d::Identity();

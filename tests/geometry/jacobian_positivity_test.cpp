@@ -80,7 +80,7 @@ struct Sampler {
 };
 
 template <int dim>
-void check_random(int order, int repeats) {
+void check_random_elements(int order, int repeats) {
   const SimplexLattice<dim> lattice(order);
   const JacobianPositivity<dim> positivity(order);
   const Sampler<dim> sampler(lattice, dim == 2 ? 30 : 12);
@@ -121,11 +121,11 @@ void check_random(int order, int repeats) {
 } // namespace
 
 TEST(JacobianPositivity, AgreesWithDenseSamplingOnTriangles) {
-  for (int order = 2; order <= 4; ++order) check_random<2>(order, 600);
+  for (int order = 2; order <= 4; ++order) check_random_elements<2>(order, 600);
 }
 
 TEST(JacobianPositivity, AgreesWithDenseSamplingOnTetrahedra) {
-  for (int order = 2; order <= 4; ++order) check_random<3>(order, 200);
+  for (int order = 2; order <= 4; ++order) check_random_elements<3>(order, 200);
 }
 
 TEST(JacobianPositivity, LinearElementsHaveTheSignOfTheirDeterminant) {

@@ -24,7 +24,7 @@ void check_projection(const Matrix& original) {
 }
 
 template <int size>
-void check_random() {
+void check_random_matrices() {
   std::mt19937 generator(7);
   std::normal_distribution<double> normal;
   for (int repeat = 0; repeat < 50; ++repeat) {
@@ -43,13 +43,13 @@ void check_random() {
 } // namespace
 
 TEST(PsdProjection, ClampsEigenvaluesOfFixedSizes) {
-  check_random<2>();
-  check_random<3>();
-  check_random<4>();
-  check_random<6>();
-  check_random<8>();
-  check_random<9>();
-  check_random<12>();
+  check_random_matrices<2>();
+  check_random_matrices<3>();
+  check_random_matrices<4>();
+  check_random_matrices<6>();
+  check_random_matrices<8>();
+  check_random_matrices<9>();
+  check_random_matrices<12>();
 }
 
 TEST(PsdProjection, ClampsEigenvaluesOfRuntimeSizes) {

@@ -19,7 +19,7 @@ namespace {
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// A row of r and of its Jacobian at x.
 struct Row {
@@ -36,7 +36,7 @@ public:
 
   double value(std::span<const double> x) override {
     ++values;
-    if (!is_solvable(x)) return infinity;
+    if (!is_solvable(x)) return infinite;
     double sum = 0;
     visit(x, [&](const Row& row) { sum += row.residual * row.residual; });
     return comm_.sum(sum);
@@ -87,7 +87,7 @@ protected:
       const double noise = (random() >> 11) * 0x1p-53 + (random() >> 11) * 0x1p-53 - 1;
       observed_.push_back(0.8 * std::exp(-1.3 * time(i)) + sd * noise);
     }
-    variables_ = {{0.7, 1}, {-infinity, -infinity}, {infinity, infinity}, {1, 1}};
+    variables_ = {{0.7, 1}, {-infinite, -infinite}, {infinite, infinite}, {1, 1}};
     variables_.start = optimize(comm_, squares_, variables_, linalg::DescentMethod::gauss_newton,
                                 {50, 1e-12, 0}, [](const linalg::Iterate&) { return std::string(); })
                            .x;
@@ -115,7 +115,7 @@ protected:
   }
   /// min over b: of a parabola around the least of many values.
   double profile_of_amplitude(double a) const {
-    double best = infinity, at = 0;
+    double best = infinite, at = 0;
     for (double width = 4, centre = 2; width > 1e-9; width /= 10) {
       for (int k = -20; k <= 20; ++k)
         if (const double value = chi_squared(a, centre + width * k / 10); value < best) {
@@ -221,7 +221,7 @@ TEST_F(Decay, TakesFailedRunsForInfinite) {
   squares_.is_solvable = [&](std::span<const double> x) { return x[1] <= last; };
   const Profile found = find(1);
   expect_end(found.ends[1], 1, last);
-  EXPECT_EQ(found.points.back().rise, infinity);
+  EXPECT_EQ(found.points.back().rise, infinite);
 }
 
 TEST_F(Decay, RefusesWhatIsNoMinimum) {
@@ -240,7 +240,7 @@ TEST(Profile, IsGaussNewtonsWhereTheModelIsLinear) {
   });
   const VectorXd fit = J.completeOrthogonalDecomposition().solve(y);
   const DesignVariables variables{
-      {fit[0], fit[1], 0}, {-infinity, -infinity, -5}, {infinity, infinity, infinity}, {1, 1, 1}};
+      {fit[0], fit[1], 0}, {-infinite, -infinite, -5}, {infinite, infinite, infinite}, {1, 1, 1}};
   const Eigen::Matrix2d covariance = (J.leftCols(2).transpose() * J.leftCols(2)).inverse();
   const double level = 0.07;
   for (const std::size_t which : {0, 1}) {
@@ -263,7 +263,7 @@ TEST(Profile, MayNeverReachTheLevel) {
   Squares squares(comm, 1, [](std::size_t, std::span<const double> x) {
     return Row{std::expm1(-x[0]) / 0.7, {-std::exp(-x[0]) / 0.7}};
   });
-  const Profile found = find_profile(comm, squares, {{0}, {-infinity}, {infinity}, {1}}, 0, 3.84);
+  const Profile found = find_profile(comm, squares, {{0}, {-infinite}, {infinite}, {1}}, 0, 3.84);
   ASSERT_TRUE(found.ends[0].value);
   EXPECT_NEAR(*found.ends[0].value, -std::log1p(0.7 * std::sqrt(3.84)), 1e-3);
   EXPECT_FALSE(found.ends[1].value);

@@ -12,12 +12,12 @@ namespace {
 
 using namespace oscillators;
 
-const std::vector<int> parts{1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 4, 1, 1, 1, 1, 1, 1};
+const std::vector<int> parts_of_steps{1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 4, 1, 1, 1, 1, 1, 1};
 
 /// A run that was taken once, with all its states beside those that are stored.
 struct Stored {
   Stored(const Model& model, int bdf_order, int every)
-      : steps(model, reference, bdf_order, parts), store(every) {
+      : steps(model, reference, bdf_order, parts_of_steps), store(every) {
     const auto see = [&](const stepping::StepRecord& record, const linalg::Vector& u,
                          const linalg::Vector& v) {
       records.push_back(record);
@@ -26,7 +26,7 @@ struct Stored {
     };
     see({}, steps.history().newest().u, steps.history().newest().v);
     store.see_end_of_step(steps);
-    while (steps.step() < std::ssize(parts)) {
+    while (steps.step() < std::ssize(parts_of_steps)) {
       steps.advance(see, 1);
       store.see_end_of_step(steps);
     }
@@ -140,7 +140,7 @@ TEST(StoredStates, RepeatFewerStepsWithMoreSpace) {
     EXPECT_LE(states.steps_repeated(), before) << budget;
     before = states.steps_repeated();
   }
-  EXPECT_EQ(before, std::ssize(parts)) << "with space for all, each step once";
+  EXPECT_EQ(before, std::ssize(parts_of_steps)) << "with space for all, each step once";
 }
 
 TEST(StoredStates, RefuseAStepThatComesAboutInAnotherWay) {

@@ -7,7 +7,7 @@
 namespace recoil::objectives {
 namespace {
 
-constexpr double stiffness = 3;
+constexpr double clamp_stiffness = 3;
 
 template <int dim>
 std::vector<std::unique_ptr<potentials::ElasticPotential<dim>>>
@@ -49,14 +49,14 @@ struct Supported : Touching<dim> {
       reaction.nodes.assign(this->space.num_owned_nodes(), 1);
       reaction.owned.push_back(std::make_unique<potentials::BarrierPotential<dim>>(
           this->contact, this->contact.surface().num_bodies()));
-      reaction.summands.push_back({reaction.owned[0].get(), -stiffness});
+      reaction.summands.push_back({reaction.owned[0].get(), -clamp_stiffness});
     } else {
       for (LocalIndex node = 0; node < this->space.num_owned_nodes(); ++node) {
         const auto& at = this->space.node_positions()[node];
         reaction.nodes.push_back(at[0] < 0.75 && at[1] < 0.1 ? 1 : 0);
       }
       for (const auto& law : elastic) reaction.summands.push_back({law.get(), 1});
-      reaction.summands.push_back({&barrier, stiffness});
+      reaction.summands.push_back({&barrier, clamp_stiffness});
     }
     return make_reaction_force<dim>(this->space, std::move(reaction), track());
   }
@@ -115,7 +115,7 @@ void check_obstacle_force() {
   const double force = scene.comm.sum(rows.empty() ? 0 : rows[0] / target.inverse_sd[0] + target.position[0]);
   // All forces between the boxes cancel, those of the floor are what is left.
   linalg::Vector all(scene.space.layout());
-  scene.barrier.add_gradient(scene.u.local(), -stiffness, all.write_owned());
+  scene.barrier.add_gradient(scene.u.local(), -clamp_stiffness, all.write_owned());
   double sum = 0;
   for (const double entry : all.owned()) sum += entry / std::sqrt(dim);
   sum = scene.comm.sum(sum);

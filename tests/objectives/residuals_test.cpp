@@ -105,7 +105,7 @@ void check_residuals(const Make<dim>& make, const std::string& what) {
 }
 
 template <int dim>
-Track<dim> moving_track() {
+Track<dim> observed_track() {
   using Point = typename Scene<dim>::Point;
   return {"track",
           {0, 1},
@@ -139,7 +139,7 @@ void check_states() {
       "velocity");
   check_residuals<dim>(
       [&](const auto& scene) {
-        return make_center_of_mass<dim>(scene.region(), scene.density_field(), moving_track<dim>());
+        return make_center_of_mass<dim>(scene.region(), scene.density_field(), observed_track<dim>());
       },
       "center_of_mass");
   const Scene<dim> rest(MPI_COMM_WORLD);
@@ -148,7 +148,7 @@ void check_states() {
     typename Scene<dim>::Point position = Scene<dim>::Point::Constant(0.25 * place);
     position[0] = place;
     markers.push_back(
-        {locate<dim>(rest.space.mesh(), place > 0.75 ? 1 : 0, position, "m"), moving_track<dim>()});
+        {locate<dim>(rest.space.mesh(), place > 0.75 ? 1 : 0, position, "m"), observed_track<dim>()});
   }
   check_residuals<dim>([&](const auto& scene) { return make_markers<dim>(scene.space, markers); }, "markers");
   for (auto& marker : markers) marker.track.samples[1].inverse_sd[0] = 0;
@@ -171,7 +171,7 @@ TEST(Residuals, OfStates2D) { check_states<2>(); }
 TEST(Residuals, OfStates3D) { check_states<3>(); }
 
 template <int dim>
-void check_regularisers() {
+void check_residuals_of_regularisers() {
   check_residuals<dim>([](const auto& scene) { return make_volume_bound<dim>(scene.region({1}), 0.8); },
                        "volume_bound");
   // Residuals of other powers have no third derivative at vertices in the middle of their neighbours, of
@@ -183,8 +183,8 @@ void check_regularisers() {
       [](const auto& scene) { return make_material_smoothing<dim>(scene.region(), scene.cell_constants()); },
       "material_smoothing");
 }
-TEST(Residuals, OfRegularisers2D) { check_regularisers<2>(); }
-TEST(Residuals, OfRegularisers3D) { check_regularisers<3>(); }
+TEST(Residuals, OfRegularisers2D) { check_residuals_of_regularisers<2>(); }
+TEST(Residuals, OfRegularisers3D) { check_residuals_of_regularisers<3>(); }
 
 TEST(Residuals, OfAVolumeWithinItsBoundAreZero) {
   const Scene<2> scene(MPI_COMM_WORLD);
@@ -195,7 +195,7 @@ TEST(Residuals, OfAVolumeWithinItsBoundAreZero) {
 
 std::vector<std::unique_ptr<Objective<2>>> path_and_bound(const Scene<2>& scene) {
   std::vector<std::unique_ptr<Objective<2>>> list;
-  list.push_back(make_center_of_mass<2>(scene.region(), scene.density_field(), moving_track<2>()));
+  list.push_back(make_center_of_mass<2>(scene.region(), scene.density_field(), observed_track<2>()));
   list.push_back(make_velocity<2>(scene.region({1}), {0.1, 0.2}));
   list.push_back(make_volume_bound<2>(scene.region(), 1.5));
   return list;
