@@ -39,7 +39,9 @@ public:
         variant_(make_variant(experiment_.scene(), experiment_.geometry(), {}, {})),
         opened_(
             open_objectives<dim>({experiment_.study(), 0, experiment_.scene(), experiment_.geometry().mesh})),
-        observation_(opened_, *variant_.discrete) {}
+        observation_(opened_, *variant_.discrete) {
+    observation_.keep_residuals();
+  }
 
   /// check(state) after each of the steps.
   template <class Check>
