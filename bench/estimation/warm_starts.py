@@ -11,19 +11,25 @@ it must not exceed. The exit code is 1 if an expectation failed.
 import json
 import os
 import shutil
+import sys
 
 import experiments  # noqa: F401, where runs are found
 import numpy as np
 import runs
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path.insert(0, os.path.join(ROOT, "jobs", "estimation"))
+import make_data  # noqa: E402
 JOBS = ("jobs/fit", "jobs/study", "jobs/indentation",
         *("jobs/estimation/" + name for name in ("kangaroo", "microstructure", "sliding", "tensile", "throw")))
 
 
 def prepare(recoil, job, warm):
-    """A copy of the job; its study, with or without warm starts."""
-    folder = recoil.path("%s-%s" % (os.path.basename(job), "warm" if warm else "cold"))
+    """A copy of the job, whose observations are made if they are not there; its study, with or without warm starts."""
+    name = os.path.basename(job)
+    if os.path.dirname(job) == "jobs/estimation" and make_data.missing(name):
+        make_data.make(name, recoil.arguments.recoil, recoil.arguments.ranks)
+    folder = recoil.path("%s-%s" % (name, "warm" if warm else "cold"))
     shutil.copytree(os.path.join(ROOT, job), folder)
     path = os.path.join(folder, "study.json")
     with open(path) as file:
@@ -69,6 +75,7 @@ def time_steps(time):
 
 def compare(recoil, job):
     """A row of the table."""
+    job = os.path.normpath(job)
     studies = {warm: prepare(recoil, job, warm) for warm in (False, True)}
     fits = {False: [], True: []}
     for _ in range(recoil.arguments.repeats):

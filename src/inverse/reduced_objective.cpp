@@ -137,8 +137,8 @@ std::pair<ForwardProblem*, KnownRun> ReducedObjective::known_run() const {
   KnownRun known;
   for (const stepping::StepRecord& record : run_->records) {
     if (!run_->states.has(record.id)) return {};
-    const stepping::State& state = run_->states.read(record.id);
-    known.u[record.time].assign(state.u.local().begin(), state.u.local().end());
+    const auto u = run_->states.at(record.id).u.local();
+    known.u[record.time].assign(u.begin(), u.end());
   }
   return {run_->problem.get(), std::move(known)};
 }

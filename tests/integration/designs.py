@@ -1,6 +1,5 @@
 """What decides a fit beside its data: what is known beforehand, where it starts, and whether a shape can be reached."""
 import csv
-import json
 import os
 
 import h5py
@@ -8,7 +7,7 @@ import numpy as np
 
 import runs
 from pieces import box, material
-from studies import exact
+from studies import exact, fit, logged_evaluations
 
 SD = 0.01  # of observed places [m]
 
@@ -16,8 +15,7 @@ SD = 0.01  # of observed places [m]
 def fitted(recoil, name, document, ranks=1):
     folder = recoil.path("fit-%s-%d" % (name, ranks))
     recoil.run(ranks, "optimize", recoil.write_scene(name + "-study", document), "-o", folder)
-    with open(os.path.join(folder, "fit.json")) as file:
-        return folder, json.load(file)
+    return folder, fit(folder)
 
 
 def flight(**initial):
@@ -107,9 +105,8 @@ def through_a_wall(recoil):
             runs.check(abs(shift - place) < 1e-6, "before the wall the mover gets to %.7g" % shift)
             continue
         runs.check(0.5 < shift < 0.75, "the mover ends before the wall, at a shift of %.4g" % shift)
-        with open(os.path.join(folder, "evaluations", "0.jsonl")) as file:
-            failures = {json.loads(line[9:]).get("failure") for line in file} - {"", None}
-        runs.check(any("surfaces meet on the straight path" in failure for failure in failures), "steps through the wall were refused")
+        refused = ["surfaces meet on the straight path" in line["failure"] for line in logged_evaluations(folder) if line["what"] == "path"]
+        runs.check(any(refused), "%d of %d steps, through the wall, were refused" % (sum(refused), len(refused)))
 
 
 with runs.Recoil() as recoil:

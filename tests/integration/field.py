@@ -1,12 +1,12 @@
 """The modulus of every element of a plate from markers on top of it, with a prior that correlates them: the estimate, what data and
 prior say of its accuracy, and the same on any number of ranks."""
-import json
 import os
 
 import h5py
 import numpy as np
 
 import runs
+from studies import fit
 
 PRIOR = {"mean": 1e5, "sd": 5e4, "correlation_length": 0.5}
 TRUE = "1.2e5*exp(sin(4*x)*cos(3*y)/2)"
@@ -50,8 +50,7 @@ def study_of(recoil):
 def fitted(recoil, ranks, study, name):
     folder = recoil.path(name)
     recoil.run(ranks, "optimize", study, "-o", folder)
-    with open(os.path.join(folder, "fit.json")) as file:
-        result = json.load(file)
+    result = fit(folder)
     with h5py.File(os.path.join(folder, "posterior.h5")) as file:
         return result, {key: file["E"][key][:] for key in file["E"]}
 

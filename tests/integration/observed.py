@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 
 import runs
-from studies import distance, exact, gradient, result
+from studies import distance, exact, fit, gradient, result
 from pieces import box, material
 
 FRAMES = (0.0, 3.1, 8.0, 12.7, 16.0)  # ms; steps end every 4 ms
@@ -95,8 +95,7 @@ def starts(recoil):
     folder = recoil.path("fit")
     few = study(recoil, "few", TRACK, [dict(PARAMETERS[0], per="global")], optimizer={"max_iterations": 2})
     recoil.run(1, "optimize", few, "-o", folder, "-q")
-    with open(os.path.join(folder, "fit.json")) as file:
-        found = json.load(file)["parameters"]["E"]["value"]
+    found = fit(folder)["parameters"]["E"]["value"]
     spread = [dict(PARAMETERS[0], initial={"file": os.path.join(folder, "fit.json")})]
     again = gradient(recoil, 1, study(recoil, "spread", TRACK, spread), "spread")
     with h5py.File(os.path.join(again, "gradient.h5")) as file:

@@ -2,7 +2,6 @@
 from whatever state an interrupted, killed or torn folder is in; no finished experiment is evaluated twice; exit codes."""
 import csv
 import glob
-import json
 import os
 import random
 import shutil
@@ -12,7 +11,7 @@ import time
 import numpy as np
 
 import runs
-from studies import slide, start
+from studies import fit, logged_evaluations, slide, start
 
 TRUE = {"E": 1.3e5, "friction": 0.25, "damping": 15.0}
 START = {"E": 1e5, "friction": 0.35, "damping": 30.0}
@@ -71,11 +70,6 @@ def restart(recoil, ranks, folder, expect=0):
     return recoil.run(ranks, "optimize", "--restart", folder, "-q", expect=expect)
 
 
-def fit(folder):
-    with open(os.path.join(folder, "fit.json")) as file:
-        return json.load(file)
-
-
 def history(folder):
     with open(os.path.join(folder, "history.csv")) as file:
         rows = list(csv.DictReader(file))
@@ -84,12 +78,7 @@ def history(folder):
 
 def evaluations(folder):
     """What was evaluated: design, experiment, value or derivatives (`factor` of Gauss-Newton, else `gradient`)."""
-    found = []
-    for path in glob.glob(os.path.join(folder, "evaluations", "*.jsonl")):
-        with open(path) as file:
-            lines = [json.loads(line[9:]) for line in file]
-        found += [(line["x"], line["experiment"], line["what"]) for line in lines]
-    return found
+    return [(line["x"], line["experiment"], line["what"]) for line in logged_evaluations(folder)]
 
 
 def iterates(folder):

@@ -1,4 +1,5 @@
 """Tiny scenes with studies of them, and what `recoil gradient` leaves; shared by the tests of gradients."""
+import glob
 import json
 import os
 import subprocess
@@ -88,6 +89,20 @@ def wait_for(path, process):
 def result(folder):
     with open(os.path.join(folder, "gradient.json")) as file:
         return json.load(file)
+
+
+def fit(folder):
+    with open(os.path.join(folder, "fit.json")) as file:
+        return json.load(file)
+
+
+def logged_evaluations(folder):
+    """What a fit has evaluated: the lines of its log, of all groups."""
+    found = []
+    for path in glob.glob(os.path.join(folder, "evaluations", "*.jsonl")):
+        with open(path) as file:
+            found += [json.loads(line[9:]) for line in file]
+    return found
 
 
 def log(folder):

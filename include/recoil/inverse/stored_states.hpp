@@ -36,7 +36,8 @@ public:
   void see_end_of_step(const stepping::Solver& steps);
 
   bool has(GlobalIndex id) const override { return states_.contains(id); }
-  stepping::State read(GlobalIndex id) override { return states_.at(id); }
+  const stepping::State& at(GlobalIndex id) const { return states_.at(id); }
+  stepping::State read(GlobalIndex id) override { return at(id); }
   stepping::RestartData restart_data(GlobalIndex id) override { return restart_data_.at(id); }
 
 private:

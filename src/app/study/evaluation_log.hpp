@@ -37,6 +37,14 @@ struct ExperimentValue {
                                               run, near)
 };
 
+/// What is in the way of its rest shape from another design to this one; logged under both, this one first.
+struct ExperimentPath {
+  static constexpr const char* what = "path";
+  std::string failure; ///< empty where nothing is
+  double seconds = 0;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentPath, failure, seconds)
+};
+
 /// What the sweep through that run has come to.
 struct ExperimentGradient {
   static constexpr const char* what = "gradient";
@@ -77,8 +85,8 @@ struct ExperimentFactor {
 /// The bits of numbers in short: FNV-1a with 64 bits.
 std::string name_of_numbers(std::span<const double> x);
 
-/// What is being evaluated: a design, with the direction of a product behind it, and the number of an
-/// experiment.
+/// What is being evaluated: a design, with the direction of a product or the start of a path behind it, and
+/// the number of an experiment.
 struct EvaluatedAt {
   std::span<const double> design;
   int experiment = 0;

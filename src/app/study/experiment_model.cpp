@@ -172,12 +172,18 @@ double ExperimentOnMesh<dim>::run_pilot() const {
 template <int dim>
 std::string ExperimentOnMesh<dim>::find_obstruction(const ParameterValues& from,
                                                     const ParameterValues& to) const {
-  const auto is_shape = [](const ParameterField<dim>& field) { return field.spec->basis.has_value(); };
-  if (std::ranges::none_of(fields_, is_shape)) return "";
+  ParameterFields<dim> shapes;
+  ParameterValues shape_values;
+  for (std::size_t k = 0; k < fields_.size(); ++k) {
+    if (!fields_[k].spec->basis) continue;
+    shapes.push_back(fields_[k]);
+    shape_values.push_back(to[k]);
+  }
+  if (shapes.empty()) return "";
   Scene trial = scene();
   DistributedGeometry<dim> end = geometry_;
   CellOverrides overrides;
-  apply_parameters<dim>(fields_, to, {trial, end, overrides});
+  apply_parameters<dim>(shapes, shape_values, {trial, end, overrides});
   return app::find_obstruction(*variant(scene(), from).discrete, end.mesh);
 }
 

@@ -86,7 +86,7 @@ public:
   virtual double sensitivity(const ParameterValues& gradient, std::size_t field) const = 0;
   /// What is in the way on the straight path from the rest shape at some values to that at others, as
   /// app::find_obstruction(); empty where nothing is, or no parameter is a shape. Collective. @pre there is a
-  /// problem at both.
+  /// problem at `from`.
   virtual std::string find_obstruction(const ParameterValues& from, const ParameterValues& to) const = 0;
   /// Writes the scene with values of the parameters, as write_scene_with_values(). Collective. @throws
   /// FileError on every rank.

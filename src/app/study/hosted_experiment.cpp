@@ -52,16 +52,18 @@ ParameterValues HostedExperiment::values_of(const DesignSpace& space, std::span<
   return result;
 }
 
-ExperimentValue HostedExperiment::run(const DesignSpace& space, std::span<const double> values,
-                                      std::span<const double> from) {
-  const ParameterValues q = values_of(space, values);
-  const inverse::ObjectiveValue found = objective_.value(q);
+ExperimentPath HostedExperiment::follow_path(const DesignSpace& space, std::span<const double> from,
+                                             std::span<const double> values) {
+  const std::string met = model_->find_obstruction(values_of(space, from), values_of(space, values));
+  if (met.empty()) return {};
+  return {met + " on the straight path from the rest shape of the iterate before to this one"};
+}
+
+ExperimentValue HostedExperiment::run(const DesignSpace& space, std::span<const double> values) {
+  const inverse::ObjectiveValue found = objective_.value(values_of(space, values));
   ExperimentValue result;
   result.newton_iterations = found.newton_iterations;
   result.failure = found.failure;
-  if (found.failure.empty() && !from.empty())
-    if (const std::string met = model_->find_obstruction(values_of(space, from), q); !met.empty())
-      result.failure = met + " on the straight path from the rest shape of the iterate before to this one";
   if (!result.failure.empty()) return result;
   result.objective = found.objective;
   result.terms = found.terms;

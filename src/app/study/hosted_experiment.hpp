@@ -34,9 +34,11 @@ public:
   /// Runs that begin from now on start their solves near the one in that file of the folder, if it is there.
   void start_near(std::string file) { near_ = std::move(file); }
 
-  /// Runs forward: J, the weighted sum of the objectives of the experiment, and its terms. It fails where the
-  /// rest shape cannot be reached from that at the values `from`, if there are any. @throws FileError.
-  ExperimentValue run(const DesignSpace& space, std::span<const double> values, std::span<const double> from);
+  /// Whether the rest shape can be reached from that at the values `from`, where there is a problem.
+  ExperimentPath follow_path(const DesignSpace& space, std::span<const double> from,
+                             std::span<const double> values);
+  /// Runs forward: J, the weighted sum of the objectives of the experiment, and its terms. @throws FileError.
+  ExperimentValue run(const DesignSpace& space, std::span<const double> values);
   /// dJ/d(values), num_values() numbers, by a reverse sweep through the run there, which is made if it is not
   /// the last one.
   ExperimentGradient sweep(const DesignSpace& space, std::span<const double> values);

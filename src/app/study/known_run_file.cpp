@@ -64,11 +64,14 @@ inverse::KnownRun read_known_run(const fem::FunctionSpace<dim>& space, const fs:
   const std::size_t num_nodes = space.num_owned_nodes(), columns = dim * times.size();
   const std::vector<double> table = nodes.from_blocks<double>(block, columns);
   inverse::KnownRun run;
-  std::vector<double> owned(dim * num_nodes);
+  linalg::Vector u(space.layout());
   for (std::size_t k = 0; k < times.size(); ++k) {
-    for (std::size_t node = 0; node < num_nodes; ++node)
-      std::copy_n(table.begin() + columns * node + dim * k, dim, owned.begin() + dim * node);
-    const linalg::Vector u(space.layout(), owned);
+    {
+      const auto owned = u.write_owned();
+      for (std::size_t node = 0; node < num_nodes; ++node)
+        std::copy_n(table.begin() + columns * node + dim * k, dim, owned.begin() + dim * node);
+    }
+    u.update_ghosts();
     run.u[times[k]].assign(u.local().begin(), u.local().end());
   }
   return run;

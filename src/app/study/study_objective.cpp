@@ -179,12 +179,35 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
   return results;
 }
 
+void StudyObjective::follow_paths(bool follow) {
+  follows_paths_ = follow && std::ranges::any_of(study_.parameters, [](const ParameterSpec& parameter) {
+                     return parameter.basis.has_value();
+                   });
+  path_start_.clear();
+}
+
+/// Whether the rest shapes can be reached from those at path_start_; if not, values_ say why. It depends on
+/// both designs, unlike a value, which the log has under one.
+bool StudyObjective::can_reach(std::span<const double> x) {
+  if (path_start_.empty()) return true;
+  const std::vector<double> from = space_->values(path_start_), values = space_->values(x);
+  std::vector<double> path(x.begin(), x.end());
+  path.insert(path.end(), path_start_.begin(), path_start_.end());
+  std::vector<int> group_of(costs_.size(), -1);
+  const auto found = evaluate<ExperimentPath>(
+      path, group_of, [&](HostedExperiment& one) { return one.follow_path(*space_, from, values); });
+  if (std::ranges::all_of(found, [](const ExperimentPath& one) { return one.failure.empty(); })) return true;
+  values_.assign(found.size(), {});
+  for (std::size_t e = 0; e < found.size(); ++e) values_[e].failure = found[e].failure;
+  return false;
+}
+
 double StudyObjective::value(std::span<const double> x) {
+  if (!can_reach(x)) return std::numeric_limits<double>::infinity();
   const std::vector<double> values = space_->values(x);
   std::vector<int> group_of(costs_.size(), -1);
-  const std::vector<double> from = path_start_.empty() ? path_start_ : space_->values(path_start_);
-  values_ = evaluate<ExperimentValue>(x, group_of,
-                                      [&](HostedExperiment& one) { return one.run(*space_, values, from); });
+  values_ =
+      evaluate<ExperimentValue>(x, group_of, [&](HostedExperiment& one) { return one.run(*space_, values); });
   const bool here = std::ranges::equal(run_at_, x);
   for (std::size_t e = 0; e < runs_.size(); ++e)
     if (group_of[e] >= 0 || !here) runs_[e] = group_of[e];

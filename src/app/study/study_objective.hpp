@@ -45,10 +45,7 @@ public:
 
   /// While paths are followed, rest shapes have no value where surfaces meet or elements invert on the
   /// straight path from the design of the last gradient().
-  void follow_paths(bool follow) {
-    follows_paths_ = follow;
-    path_start_.clear();
-  }
+  void follow_paths(bool follow);
   double value(std::span<const double> x) override;
   std::vector<double> gradient(std::span<const double> x) override;
 
@@ -100,6 +97,7 @@ public:
 
 private:
   HostedExperiment& host(int experiment);
+  bool can_reach(std::span<const double> x);
   template <class Result, class Work>
   std::vector<Result> evaluate(std::span<const double> design, std::vector<int>& group_of, Work work);
   template <class Result, class Work>

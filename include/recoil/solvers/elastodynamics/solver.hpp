@@ -133,8 +133,8 @@ public:
   /// Brings the terms of the problem, but for updates to a u, to the step of `record` as the sweeps see it:
   /// loads and obstacles of its end, friction lagged as in its solve. `record` completes a nominal step, or
   /// is that of the start of the run, where there is no friction. `u` and `previous`: displacement at its end
-  /// and at its start, ghosts included; `previous` must stay valid until another step begins. Conditions as
-  /// of recorded_step().
+  /// and at its start [m], ghosts included; `previous` must stay valid until another step begins. Conditions
+  /// as of recorded_step(). Collective.
   void enter_step(const stepping::StepRecord& record, std::span<const double> u,
                   std::span<const double> previous);
 
