@@ -39,9 +39,10 @@ protected:
     return 2 * (large - std::floor(large)) - 1;
   }
   /// residual(point, component, step); NaN: not observed.
-  std::vector<ObjectiveResiduals> summarise(const std::function<double(int, int, int)>& residual) {
+  std::vector<ObjectiveResiduals> summarise(const std::function<double(int, int, int)>& residual,
+                                            bool counts_once = true) {
     ResidualRows rows;
-    rows.names = {{{"a", "b"}, {"x", "y"}}, {}};
+    rows.terms = {{{{"a", "b"}, {"x", "y"}}, counts_once}, {}};
     std::vector<double> residuals;
     for (int step = 0; step < num_times; ++step) {
       for (int point = 0; point < 2; ++point)
@@ -122,6 +123,10 @@ TEST_F(ResidualReport, DoesNotWarnOfNoiseOrOfTooFewData) {
   const auto of_noise = summarise(noise);
   EXPECT_EQ(of_noise[0].tested, 4);
   EXPECT_EQ(suspicious_residuals(study_, {{of_noise, ""}, {}}), "");
+  const auto of_interpolated =
+      summarise([](int, int, int step) { return std::floor(0.2 * step) - 1.5; }, false);
+  EXPECT_EQ(of_interpolated[0].tested, 0);
+  EXPECT_EQ(of_interpolated[0].data, 4 * num_times);
   const auto of_few = summarise([](int, int, int step) { return step < 9 ? step - 4.3 : std::nan(""); });
   EXPECT_EQ(of_few[0].tested, 0);
   EXPECT_EQ(suspicious_residuals(study_, {{of_few, ""}, {}}), "");

@@ -93,7 +93,8 @@ ObjectiveKind Observation<dim>::kind() const {
 template <int dim>
 ResidualRows Observation<dim>::rows() const {
   ResidualRows result;
-  for (const auto& objective : objectives) result.names.push_back(objective->observation_names());
+  for (std::size_t k = 0; k < objectives.size(); ++k)
+    result.terms.push_back({objectives[k]->observation_names(), composition.counts_once(k)});
   const std::vector<double> times = observed_state_times(discrete_.scene().time);
   for (std::size_t state = 0; state < times.size(); ++state)
     for (std::size_t k = 0; k < objectives.size(); ++k) {

@@ -45,8 +45,12 @@ struct ResidualRows {
     std::size_t term; ///< index of the objective among those of the experiment
     objectives::ResidualLabel label;
   };
-  std::vector<Row> rows;                           ///< of this rank, in the order of its residuals
-  std::vector<objectives::ObservationNames> names; ///< by term
+  struct Term {
+    objectives::ObservationNames names;
+    bool counts_once = true; ///< else a sum over time weighs or interpolates the observations
+  };
+  std::vector<Row> rows; ///< of this rank, in the order of its residuals
+  std::vector<Term> terms;
 };
 
 /// The objectives of one experiment of a study on a discrete scene, and what they have seen of its run.

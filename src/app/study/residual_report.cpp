@@ -59,14 +59,14 @@ void test(const Series& series, ObjectiveResiduals& of) {
 
 /// Those of this rank, which has all of a series or nothing.
 std::vector<ObjectiveResiduals> summarise_own(const ResidualRows& rows, std::span<const double> residuals) {
-  std::vector<ObjectiveResiduals> terms(rows.names.size());
+  std::vector<ObjectiveResiduals> terms(rows.terms.size());
   std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, Series> all;
   for (std::size_t i = 0; i < residuals.size(); ++i) {
     const auto& [term, label] = rows.rows[i];
     if (!label.is_observed) continue;
     terms[term].squares += residuals[i] * residuals[i];
     ++terms[term].data;
-    const objectives::ObservationNames& names = rows.names[term];
+    const objectives::ObservationNames& names = rows.terms[term].names;
     if (names.components.empty()) continue;
     const auto [series, is_new] = all.try_emplace({term, label.point, label.component});
     if (is_new) series->second.first = named(names, label, residuals[i]);
@@ -78,7 +78,8 @@ std::vector<ObjectiveResiduals> summarise_own(const ResidualRows& rows, std::spa
     worst.push_back(named(names, label, residuals[i]));
     keep_worst(worst);
   }
-  for (const auto& [key, series] : all) test(series, terms[std::get<0>(key)]);
+  for (const auto& [key, series] : all)
+    if (const std::size_t term = std::get<0>(key); rows.terms[term].counts_once) test(series, terms[term]);
   return terms;
 }
 
@@ -105,7 +106,7 @@ std::vector<ObjectiveResiduals> summarise_residuals(const parallel::Communicator
                                                     const ResidualRows& rows,
                                                     std::span<const double> residuals) {
   RECOIL_ASSERT(rows.rows.size() == residuals.size());
-  std::vector<ObjectiveResiduals> terms(rows.names.size());
+  std::vector<ObjectiveResiduals> terms(rows.terms.size());
   for (const std::string& text : comm.all_gather(nlohmann::json(summarise_own(rows, residuals)).dump())) {
     auto of_rank = nlohmann::json::parse(text).get<std::vector<ObjectiveResiduals>>();
     for (std::size_t k = 0; k < terms.size(); ++k) add(terms[k], std::move(of_rank[k]));

@@ -24,7 +24,9 @@ struct ObjectiveResiduals {
   double squares = 0; ///< |r|^2
   GlobalIndex data = 0;
   std::vector<NamedResidual> worst; ///< the largest ones, at most most_worst
-  int tested = 0; ///< series with at least fewest_in_series signs, on which runs_test() says something
+  /// Series with at least fewest_in_series signs, on which runs_test() says something; none where
+  /// observations do not count once, since neighbours in time may then come from the same ones.
+  int tested = 0;
   double least_runs_p = 1;  ///< the smallest p value among these
   NamedResidual least_runs; ///< the first one of the series that has it
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(ObjectiveResiduals, squares, data, worst, tested, least_runs_p, least_runs)
