@@ -88,7 +88,7 @@ struct CellPoints {
     const double* reference = table.gradient(point);
     SquareMatrix<dim> sum = SquareMatrix<dim>::Zero();
     for (std::size_t a = 0; a < nodes.size(); ++a)
-      sum += fem::node_block<dim>(v, nodes[a]) * basis_gradient(reference, a);
+      sum += fem::node_block<dim>(v, nodes[a]).lazyProduct(basis_gradient(reference, a));
     return sum * geometry.inverse_edges[cell];
   }
 
@@ -99,7 +99,8 @@ struct CellPoints {
     const double* reference = table.gradient(point);
     for (std::size_t a = 0; a < nodes.size(); ++a)
       if (nodes[a] < space.num_owned_nodes())
-        fem::node_block<dim>(y, nodes[a]) += pulled_back * basis_gradient(reference, a).transpose();
+        fem::node_block<dim>(y, nodes[a]) +=
+            pulled_back.lazyProduct(basis_gradient(reference, a).transpose());
   }
 
 private:

@@ -53,13 +53,15 @@ acceleration_field(const Scene& scene, const fem::FunctionSpace<dim>& space, con
     return field;
   field.time_dependent = std::ranges::any_of(rhs, depends_on_time);
   auto values = std::make_shared<MaterialValues<dim>>(space.mesh());
-  field.value = [&rhs, &gravity, &overrides, values,
+  std::array<std::string, dim> names;
+  for (int i = 0; i < dim; ++i) names[i] = acceleration(i);
+  field.value = [&rhs, &gravity, &overrides, values, names,
                  where = scene.file.string() + " (/boundary_conditions/rhs)"](LocalIndex cell,
                                                                               const ExpressionPoint& point) {
     Eigen::Matrix<double, dim, 1> value = Eigen::Matrix<double, dim, 1>::Zero();
     for (int i = 0; i < dim; ++i) {
       double& component = value[i];
-      if (const auto given = overrides.find(acceleration(i), cell)) {
+      if (const auto given = overrides.find(names[i], cell)) {
         component = *given;
         continue;
       }
