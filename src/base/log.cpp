@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 
 #include <spdlog/logger.h>
@@ -110,6 +111,16 @@ std::shared_ptr<const State>& state_slot() {
   }());
   return *slot;
 }
+/// Texts of log_warning_once().
+struct Told {
+  std::mutex mutex;
+  std::set<std::string, std::less<>> messages;
+};
+Told& told() {
+  static auto* told = new Told;
+  return *told;
+}
+
 std::shared_ptr<const State> current_state() { return std::atomic_load(&state_slot()); }
 
 // Length of the well-formed UTF-8 sequence at `text[i]`, 0 where there is none.
@@ -207,6 +218,8 @@ void initialize_log(const LogOptions& options) {
     if (!options.file.empty()) state->file = make_logger(std::make_shared<FileSink>(options.file), lowest);
   }
   std::atomic_store(&state_slot(), std::shared_ptr<const State>(std::move(state)));
+  const std::lock_guard lock(told().mutex);
+  told().messages.clear();
 }
 
 void log_message(LogLevel log_level, std::string_view message, LogFields fields) {
@@ -216,6 +229,14 @@ void log_message(LogLevel log_level, std::string_view message, LogFields fields)
     state->console->log(level, spdlog::string_view_t(state->json_lines ? json_line(name, message, fields)
                                                                        : plain_line(message, fields)));
   if (takes(state->file, level)) state->file->log(level, spdlog::string_view_t(plain_line(message, fields)));
+}
+
+void log_warning_once(std::string_view message) {
+  {
+    const std::lock_guard lock(told().mutex);
+    if (!told().messages.emplace(message).second) return;
+  }
+  log_warning(message);
 }
 
 bool log_shows(LogLevel log_level) {

@@ -62,6 +62,17 @@ TEST_F(Log, plain_console) {
   EXPECT_TRUE(log_shows(LogLevel::info));
 }
 
+TEST_F(Log, equal_warnings_once) {
+  initialize_log({});
+  const Output output = captured([] {
+    for (const char* message : {"short edges", "short edges", "a long step", "short edges"})
+      log_warning_once(message);
+  });
+  EXPECT_EQ(output.err, "warning: short edges\nwarning: a long step\n");
+  initialize_log({});
+  EXPECT_EQ(captured([] { log_warning_once("short edges"); }).err, "warning: short edges\n");
+}
+
 TEST_F(Log, levels) {
   LogOptions options;
   options.level = LogLevel::debug;

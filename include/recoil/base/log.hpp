@@ -63,6 +63,8 @@ inline void log_info(std::string_view message, LogFields fields = {}) {
 inline void log_warning(std::string_view message, LogFields fields = {}) {
   log_message(LogLevel::warning, message, fields);
 }
+/// A warning of what is built again and again: only the first of equal ones since initialize_log.
+void log_warning_once(std::string_view message);
 inline void log_error(std::string_view message, LogFields fields = {}) {
   log_message(LogLevel::error, message, fields);
 }

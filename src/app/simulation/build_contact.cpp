@@ -107,12 +107,13 @@ void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat,
   }
   shortest = surface.comm().min(shortest);
   if (shortest < dhat)
-    log_warning(fmt::format("contact/dhat is {:g} m, more than the shortest edge of the surface ({:g} m): "
-                            "parts of one body may press on each other at rest{}",
-                            dhat, shortest,
-                            dim == 3 && form.inclusion_exclusion
-                                ? "; use_improved_max_operator may take away more than edges push"
-                                : ""));
+    log_warning_once(
+        fmt::format("contact/dhat is {:g} m, more than the shortest edge of the surface ({:g} m): "
+                    "parts of one body may press on each other at rest{}",
+                    dhat, shortest,
+                    dim == 3 && form.inclusion_exclusion
+                        ? "; use_improved_max_operator may take away more than edges push"
+                        : ""));
 }
 
 } // namespace
