@@ -1,10 +1,16 @@
 #pragma once
 
+#include <algorithm>
+
 #include "app/study/scene_checks.hpp"
 #include "app/study/scene_draft.hpp"
 
 /// What parameters share that stand for the values of whole entries of boundary conditions.
 namespace recoil::app {
+
+inline constexpr const char* numbers_instead = "space; write numbers there";
+inline constexpr const char* factor_instead =
+    "time; write \"per_step\": true, or numbers there with an `interpolation`";
 
 /// The entry with the id of a parameter, or the only one where it gives none.
 template <class Entry>
@@ -42,6 +48,24 @@ void refuse_shared_entries(const ExperimentScene& at, const ParameterSpec& param
                 "'" + parameter.name + "' and '" + other.name + "' would both set the value of " +
                     entry.where + "; split it into one entry for each");
   }
+}
+
+/// Derivatives by all loads of one sort on a facet are gathered together.
+template <class Entry>
+void refuse_shared_facets(const ExperimentScene& at, const ParameterSpec& parameter,
+                          const std::vector<Entry>& entries, const std::vector<Entry>& others) {
+  for (const Entry& entry : entries)
+    for (const Entry& other : others) {
+      const bool apart =
+          !entry.all && !other.all && std::ranges::find_first_of(entry.ids, other.ids) == entry.ids.end();
+      const bool set_alike = &entries == &others && parameter.sets(other) && entry.interpolation.empty() &&
+                             other.interpolation.empty();
+      if (&entry == &other || !parameter.sets(entry) || apart || set_alike) continue;
+      at.fail(parameter,
+              entry.where + " and " + other.where +
+                  " load the same facets, and their derivatives cannot be told apart; give them facets of "
+                  "their own");
+    }
 }
 
 /// Refuses values of a scene that differ from place to place, or from time to time unless the parameter has
@@ -115,6 +139,29 @@ void take_in_time(const WeightsOf<dim>& of, const std::vector<TimeFactor>& inter
   const double factor = spec.per_step ? 1 : time_factor(interpolation, component, of.at.time);
   for (const auto& [step, weight] : step_weights(spec, of.discrete.scene().time, of.at.time))
     take((step + slot) * width + component, row * width + component, weight * of.at.load_factor * factor);
+}
+
+template <int dim, auto list>
+void load_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
+  const ParameterField<dim>& field = of.fields.front();
+  const auto& entries = of.discrete.scene().boundary_conditions.*list;
+  const auto& facets = of.discrete.space().boundary_facets();
+  for (std::size_t f = 0; f < facets.size(); ++f) {
+    const auto entry = std::ranges::find_if(
+        entries, [&](const auto& one) { return acts_on(one, facets[f].id) && field.spec->sets(one); });
+    if (entry == entries.end()) continue;
+    for (int c = 0; c < field.components; ++c) take_in_time(of, entry->interpolation, 0, f, c, take);
+  }
+}
+
+/// Of a parameter for the values of loads on facets, BoundaryConditions::*list, which scenes call `name`.
+template <int dim, auto list, const char* name>
+ParameterActions<dim> facet_load_actions() {
+  return {.make_slots = make_step_slots<dim>,
+          .apply = apply_to_entries<dim, list>,
+          .write = [](const auto& field, FieldValues, auto& to) { write_entries<list>(field, to, name); },
+          .enters = Enters::loads,
+          .weights = load_weights<dim, list>};
 }
 
 } // namespace recoil::app

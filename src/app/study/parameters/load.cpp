@@ -1,31 +1,9 @@
-#include <algorithm>
-
 #include "app/study/parameters/boundary_entries.hpp"
 
 namespace recoil::app {
 namespace {
 
-constexpr const char* numbers_instead = "space; write numbers there";
-constexpr const char* factor_instead =
-    "time; write \"per_step\": true, or numbers there with an `interpolation`";
-
-/// Derivatives by all loads of one sort on a facet are gathered together.
-template <class Entry>
-void refuse_shared_facets(const ExperimentScene& at, const ParameterSpec& parameter,
-                          const std::vector<Entry>& entries, const std::vector<Entry>& others) {
-  for (const Entry& entry : entries)
-    for (const Entry& other : others) {
-      const bool apart =
-          !entry.all && !other.all && std::ranges::find_first_of(entry.ids, other.ids) == entry.ids.end();
-      const bool set_alike = &entries == &others && parameter.sets(other) && entry.interpolation.empty() &&
-                             other.interpolation.empty();
-      if (&entry == &other || !parameter.sets(entry) || apart || set_alike) continue;
-      at.fail(parameter,
-              entry.where + " and " + other.where +
-                  " load the same facets, and their derivatives cannot be told apart; give them facets of "
-                  "their own");
-    }
-}
+constexpr char neumann[] = "neumann_boundary", pressure[] = "pressure_boundary";
 
 void check_traction(const ExperimentScene& at, const ParameterSpec& parameter) {
   const auto& entries = at.scene.boundary_conditions.neumann;
@@ -63,32 +41,6 @@ void check_body_force(const ExperimentScene& at, const ParameterSpec& parameter)
                       "space, one value per element; write \"per\": \"element\", or numbers there");
 }
 
-template <int dim, auto list>
-void load_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
-  const ParameterField<dim>& field = of.fields.front();
-  const auto& entries = of.discrete.scene().boundary_conditions.*list;
-  const auto& facets = of.discrete.space().boundary_facets();
-  for (std::size_t f = 0; f < facets.size(); ++f) {
-    const auto entry = std::ranges::find_if(
-        entries, [&](const auto& one) { return acts_on(one, facets[f].id) && field.spec->sets(one); });
-    if (entry == entries.end()) continue;
-    for (int c = 0; c < field.components; ++c) take_in_time(of, entry->interpolation, 0, f, c, take);
-  }
-}
-
-template <int dim, auto list>
-ParameterActions<dim> facet_load_actions() {
-  constexpr bool is_pressure = std::is_same_v<decltype(list), decltype(&BoundaryConditions::pressure)>;
-  return {.make_slots = make_step_slots<dim>,
-          .apply = apply_to_entries<dim, list>,
-          .write =
-              [](const auto& field, FieldValues, auto& to) {
-                write_entries<list>(field, to, is_pressure ? "pressure_boundary" : "neumann_boundary");
-              },
-          .enters = Enters::loads,
-          .weights = load_weights<dim, list>};
-}
-
 template <int dim>
 ParameterActions<dim> body_force_actions() {
   return {.make_slots = [](const SlotBuilder<dim>& builder, auto& field) { builder.spread(field); },
@@ -108,16 +60,16 @@ std::vector<ParameterKind> load_parameters() {
        .doc = "`value` of the `neumann_boundary` with this id (default: the only one).",
        .quantities = {parameters::quantities::traction},
        .check = check_traction,
-       .by_dimension = {facet_load_actions<2, &BoundaryConditions::neumann>(),
-                        facet_load_actions<3, &BoundaryConditions::neumann>()}},
+       .by_dimension = {facet_load_actions<2, &BoundaryConditions::neumann, neumann>(),
+                        facet_load_actions<3, &BoundaryConditions::neumann, neumann>()}},
       {.name = "pressure",
        .unit = "Pa",
        .takes = {"boundary", "per_step"},
        .doc = "`value` of the `pressure_boundary` with this id (default: the only one).",
        .quantities = {parameters::quantities::pressure},
        .check = check_pressure,
-       .by_dimension = {facet_load_actions<2, &BoundaryConditions::pressure>(),
-                        facet_load_actions<3, &BoundaryConditions::pressure>()}},
+       .by_dimension = {facet_load_actions<2, &BoundaryConditions::pressure, pressure>(),
+                        facet_load_actions<3, &BoundaryConditions::pressure, pressure>()}},
       {.name = "body_force",
        .unit = "m/s^2",
        .components = Components::vector,
