@@ -130,8 +130,9 @@ def evaluations_to(folder, goal):
 
 
 def num_evaluations(folder):
-    """Values and derivatives that were computed: what an optimiser asks for again comes from the log."""
-    return len({(design, what) for design, _, what in experiments.evaluations(folder)})
+    """Values and derivatives that were computed: what an optimiser asks for again comes from the log, the residuals at the end
+    are for the report."""
+    return len({(design, what) for design, _, what in experiments.evaluations(folder) if what != "residuals"})
 
 
 def compare_methods(coverage, rows):

@@ -218,11 +218,13 @@ double StudyObjective::value(std::span<const double> x) {
     const ExperimentValue& value = values_[e];
     if (is_new && !value.run.empty()) last_run_[e] = value.run;
     costs_[e] = value.seconds + sweep_seconds_[e];
-    totals_.forward_seconds += value.seconds;
-    totals_.newton_iterations += value.newton_iterations;
+    if (is_new) {
+      totals_.forward_seconds += value.seconds;
+      totals_.newton_iterations += value.newton_iterations;
+    }
     sum += value.failure.empty() ? value.objective : std::numeric_limits<double>::infinity();
   }
-  ++totals_.evaluations;
+  if (is_new) ++totals_.evaluations;
   for (const double r : prior_.residuals(x)) sum += r * r;
   return sum;
 }

@@ -87,7 +87,7 @@ public:
   std::string failure() const;
 
   struct Totals {
-    int evaluations = 0, gradient_evaluations = 0; ///< of the sum, those in the log included
+    int evaluations = 0, gradient_evaluations = 0; ///< of the sum at new designs, those in the log included
     double forward_seconds = 0, sweep_seconds = 0; ///< over all experiments
     GlobalIndex newton_iterations = 0;             ///< of their forward runs
   };
