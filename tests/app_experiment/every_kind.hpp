@@ -54,7 +54,8 @@ json scene(const potentials::LawInfo& law) {
        balloon = box<dim>("balloon", {0.3, 0.3, 0.3}, {2, 2, 1}, {2, 0, 0}),
        pusher = box<dim>("pusher", {0.1, 0.2, 0.2}, {1, 1, 1}, {-0.195, 0.154, 0.011});
   lower["surface_selection"] = {{{"id", 1}, {"axis", "-y"}, {"position", -0.399}},
-                                {{"id", 3}, {"axis", "x"}, {"position", 0.499}}};
+                                {{"id", 3}, {"axis", "x"}, {"position", 0.499}},
+                                {{"id", 4}, {"axis", "-x"}, {"position", -0.499}}};
   balloon["surface_selection"] = 5;
   pusher.update({{"is_obstacle", true}, {"surface_selection", 7}});
   json result = json::parse(R"({
@@ -72,6 +73,7 @@ json scene(const potentials::LawInfo& law) {
   result["boundary_conditions"] = {
       {"dirichlet_boundary", {{{"id", 1}, {"value", vector<dim>(0.001, 0.002, 0)}}}},
       {"neumann_boundary", {{{"id", 3}, {"value", vector<dim>(2000, 500, 300)}}}},
+      {"normal_aligned_neumann_boundary", {{{"id", 4}, {"value", 3000}}}},
       {"pressure_boundary", {{{"id", 5}, {"value", 20000}}}},
       {"obstacle_displacements", {{{"id", 7}, {"value", vector<dim>(0.001, 0.001, 0)}}}}};
   return result;
@@ -83,10 +85,9 @@ json entry(const ParameterKind& kind) {
   json result{{"name", "q"}, {"quantity", kind.name}};
   if (kind.law && !kind.law->lame) result["body"] = "upper";
   if (kind.takes_key("bodies")) result["bodies"] = {"lower", "upper"};
-  if (kind.takes_key("boundary"))
-    result["boundary"] = kind.name == std::string("dirichlet_value") ? 1
-                         : kind.name == std::string("traction")      ? 3
-                                                                     : 5;
+  static const std::map<std::string, int> boundaries{
+      {"dirichlet_value", 1}, {"traction", 3}, {"normal_traction", 4}, {"pressure", 5}};
+  if (kind.takes_key("boundary")) result["boundary"] = boundaries.at(kind.name);
   if (kind.components == Components::basis) return result;
   const double value = typical(kind.unit ? kind.unit : "");
   const int count = num_components(kind.components, dim);

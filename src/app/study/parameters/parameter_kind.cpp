@@ -11,14 +11,15 @@ namespace recoil::app {
 
 /// Of the sources of this folder.
 std::vector<ParameterKind> material_parameters(), friction_parameters(), initial_state_parameters(),
-    prescribed_motion_parameters(), load_parameters(), shape_parameters();
+    prescribed_motion_parameters(), load_parameters(), normal_traction_parameters(), shape_parameters();
 
 /// In the order of docs/study.md.
 std::span<const ParameterKind> parameter_kinds() {
   static const std::vector<ParameterKind> all = [] {
     std::vector<ParameterKind> rows;
-    for (auto* group : {material_parameters, friction_parameters, initial_state_parameters,
-                        prescribed_motion_parameters, load_parameters, shape_parameters})
+    for (auto* group :
+         {material_parameters, friction_parameters, initial_state_parameters, prescribed_motion_parameters,
+          load_parameters, normal_traction_parameters, shape_parameters})
       for (ParameterKind& row : group()) rows.push_back(std::move(row));
     return rows;
   }();
