@@ -288,11 +288,12 @@ void Hdf5Writer::write_attribute(const std::string& object, const std::string& n
   });
 }
 
-void Hdf5Writer::close() {
+void Hdf5Writer::close(Durability durability) {
+  const bool force = durability == Durability::machine;
   parallel::collectively(impl_->comm, [&] {
     const QuietHdf quiet;
     const auto& path = impl_->path;
-    if (impl_->descriptor && ::fsync(impl_->descriptor.get()) != 0)
+    if (force && impl_->descriptor && ::fsync(impl_->descriptor.get()) != 0)
       throw FileError(path.string() + ": cannot bring the file to the disk: " + std::strerror(errno));
     impl_->descriptor.reset();
     if (!impl_->file) return;
@@ -302,7 +303,7 @@ void Hdf5Writer::close() {
     impl_->file.reset();
     check_hdf(H5Fclose(file), path, "close the file");
     impl_->check_written();
-    fsync_file(path);
+    if (force) fsync_file(path);
   });
 }
 

@@ -37,6 +37,10 @@ struct ArrayShape {
   ElementType type = ElementType::float64;
 };
 
+/// What a file that was closed outlives: a failing machine, for which it is forced to the disk, or just the
+/// end of the process.
+enum class Durability { machine, process };
+
 /// A new file, filled by all ranks together. Every member is collective and throws the same FileError (with
 /// path, dataset and HDF5's message) on all ranks; the destructor is not collective and leaves an unfinished
 /// file behind.
@@ -55,8 +59,8 @@ public:
   /// Writes a text as attribute of the group or array `object` ("/" is the file). The first rank's value
   /// counts.
   void write_attribute(const std::string& object, const std::string& name, const std::string& text);
-  /// Closes the file and forces it to the disk on all ranks. The file is complete only after this.
-  void close();
+  /// Closes the file on all ranks. It is complete only after this.
+  void close(Durability durability = Durability::machine);
 
 private:
   struct Impl;

@@ -43,10 +43,11 @@ void write_known_run(const fem::FunctionSpace<dim>& space, const fs::path& path,
     times.push_back(time);
   }
   if (space.comm().rank() != 0) times.clear();
-  write_arrays_aside(space.comm(), path, [&](io::Hdf5Writer& file) {
+  const auto write = [&](io::Hdf5Writer& file) {
     file.write_rows<double>("times", times, 1);
     file.write_rows<double>("u", node_layout(space).template to_blocks<double>(table, columns), columns);
-  });
+  };
+  write_arrays_aside(space.comm(), path, write, io::Durability::process);
 }
 
 template <int dim>

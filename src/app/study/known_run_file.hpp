@@ -19,7 +19,8 @@ std::string known_run_file(int experiment, const std::string& run);
 void remove_known_runs_but(const std::filesystem::path& folder, int experiment,
                            const std::vector<std::string>& kept);
 
-/// Replaces `path` atomically. Collective. @throws FileError on every rank.
+/// Replaces `path` atomically. It is not forced to the disk: where the machine fails, a run starts without
+/// it. Collective. @throws FileError on every rank.
 template <int dim>
 void write_known_run(const fem::FunctionSpace<dim>& space, const std::filesystem::path& path,
                      const inverse::KnownRun& run);

@@ -38,13 +38,17 @@ double scaled_derivative(const ParameterSpec& spec, double value, double derivat
 }
 
 void write_arrays_aside(const parallel::Communicator& comm, const std::filesystem::path& path,
-                        const std::function<void(io::Hdf5Writer&)>& write) {
+                        const std::function<void(io::Hdf5Writer&)>& write, io::Durability durability) {
   const std::filesystem::path aside = path.string() + ".part";
   io::Hdf5Writer file(comm, aside);
   write(file);
-  file.close();
+  file.close(durability);
   parallel::collectively(comm, [&] {
-    if (comm.rank() == 0) rename_durably(aside, path);
+    if (comm.rank() != 0) return;
+    if (durability == io::Durability::machine) return rename_durably(aside, path);
+    std::error_code error;
+    std::filesystem::rename(aside, path, error);
+    if (error) throw FileError(path.string() + ": cannot be put in place: " + error.message());
   });
 }
 

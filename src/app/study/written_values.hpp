@@ -29,7 +29,8 @@ double scaled_derivative(const ParameterSpec& spec, double value, double derivat
 /// Writes an HDF5 file aside, then puts it in the place of `path`. Collective. @throws FileError on every
 /// rank.
 void write_arrays_aside(const parallel::Communicator& comm, const std::filesystem::path& path,
-                        const std::function<void(io::Hdf5Writer&)>& write);
+                        const std::function<void(io::Hdf5Writer&)>& write,
+                        io::Durability durability = io::Durability::machine);
 
 /// Writes the values of a field, slot by slot, as an array that depends on neither partition nor number of
 /// ranks: a row per cell or vertex of all bodies in the order of their input ids, NaN where the field has no
