@@ -1,6 +1,7 @@
 #include "recoil/app/simulation/build_problem.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "recoil/app/simulation/build_contact.hpp"

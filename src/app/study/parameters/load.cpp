@@ -19,7 +19,7 @@ void check_pressure(const ExperimentScene& at, const ParameterSpec& parameter) {
   const auto& conditions = at.scene.boundary_conditions;
   const std::string hint = conditions.normal_aligned_neumann.empty()
                                ? "; add an entry with this id, its value may be zero"
-                               : " (normal_aligned_neumann_boundary is another load)";
+                               : "; a normal_aligned_neumann_boundary is set by normal_traction";
   const auto& entry =
       find_entry(at, parameter, conditions.pressure, "boundary_conditions/pressure_boundary", hint);
   refuse_varying(at, parameter, position_dependence(entry.formulas(), entry.where), numbers_instead,
