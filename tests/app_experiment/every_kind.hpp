@@ -49,7 +49,7 @@ inline json material(const potentials::LawInfo& law) {
 /// every kind of parameter has an effect. The upper one is of `law`, the others of Neo-Hooke.
 template <int dim>
 json scene(const potentials::LawInfo& law) {
-  json lower = box<dim>("lower", {1, 0.4, 0.4}, {4, 2, 1}, {0, -0.2, 0}),
+  json lower = box<dim>("lower", {1, 0.4, 0.4}, {4, 2, 2}, {0, -0.2, 0}),
        upper = box<dim>("upper", {0.4, 0.3, 0.3}, {2, 2, 1}, {0.063, 0.154, 0.017}),
        balloon = box<dim>("balloon", {0.3, 0.3, 0.3}, {2, 2, 1}, {2, 0, 0}),
        pusher = box<dim>("pusher", {0.1, 0.2, 0.2}, {1, 1, 1}, {-0.195, 0.154, 0.011});
@@ -110,6 +110,11 @@ std::vector<json> entries(const ParameterKind& kind) {
     for (const char* basis : {"vertices", "boundary_vertices", "affine"}) add("basis", basis);
     add("basis", {{"box", dim == 2 ? json::array({3, 2}) : json::array({3, 2, 2})}});
     add("basis", {{"modes", "modes.h5"}});
+    add("basis", {{"extension", "harmonic"}, {"boundary", {3, 4}}});
+    add("basis", {{"extension", "elastic"}});
+    add("basis", {{"extension", "none"}, {"boundary", 3}});
+    add("basis", {{"extension", "harmonic"}, {"periodic", {"x", "y"}}});
+    all.back()["body"] = "upper";
     return all;
   }
   if (kind.takes_key("per"))

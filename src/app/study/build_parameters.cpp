@@ -78,6 +78,24 @@ parameters::Scaling scale_of(const Item& item) {
   return {};
 }
 
+/// Vertices of the boundary, and what those inside do.
+void read_boundary_basis(const Item& item, ShapeBasis& basis) {
+  using mesh_motion::Extension;
+  basis.kind = ShapeBasis::Kind::boundary_vertices;
+  const std::string extension = item["extension"].text();
+  if (extension != "none")
+    basis.extension = extension == "harmonic" ? Extension::harmonic : Extension::elastic;
+  if (item.has("boundary"))
+    for (const Item& id : item["boundary"].items()) {
+      if (id.integer() < 1) id.fail("ids of surfaces start at 1, is " + id.dump());
+      basis.boundary.push_back(id.integer());
+    }
+  if (item.has("periodic"))
+    for (const std::string& axis : distinct_texts(item["periodic"]))
+      basis.periodic.push_back(axis.front() - 'x');
+  basis.starts_at_meshes = item.has("starts_at_meshes") && item["starts_at_meshes"].flag();
+}
+
 ShapeBasis basis_of(const Item& item) {
   using Kind = ShapeBasis::Kind;
   ShapeBasis basis;
@@ -88,15 +106,21 @@ ShapeBasis basis_of(const Item& item) {
                                       : Kind::boundary_vertices;
     return basis;
   }
-  if (item.has("box") == item.has("modes"))
-    item.fail("needs one of {\"box\": [nx, ny(, nz)]} and {\"modes\": \"file.h5\"}");
+  if (item.has("box") + item.has("modes") + item.has("extension") != 1)
+    item.fail(
+        "needs one of {\"box\": [nx, ny(, nz)]}, {\"modes\": \"file.h5\"} and {\"extension\": \"harmonic\"}");
   if (item.has("box")) {
     basis.kind = Kind::box;
     basis.box = item["box"].integers();
-  } else {
+  } else if (item.has("modes")) {
     basis.kind = Kind::modes;
     basis.modes = item["modes"].text();
+  } else {
+    read_boundary_basis(item, basis);
   }
+  if (basis.kind == Kind::boundary_vertices) return basis;
+  for (const char* key : {"boundary", "periodic", "starts_at_meshes"})
+    if (item.has(key)) item[key].fail("goes with `extension`; leave it out");
   return basis;
 }
 

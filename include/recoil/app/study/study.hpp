@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "recoil/base/lookup.hpp"
+#include "recoil/mesh_motion/boundary_extension.hpp"
 #include "recoil/objectives/composition.hpp"
 #include "recoil/parameters/variable_map.hpp"
 
@@ -47,6 +48,10 @@ struct ShapeBasis {
   Kind kind = Kind::vertices;
   std::vector<int> box; ///< control points per axis
   std::filesystem::path modes;
+  std::optional<mesh_motion::Extension> extension; ///< of boundary_vertices; empty: those inside stay
+  std::vector<int> boundary;                       ///< surface ids that they are of; empty means all
+  std::vector<int> periodic;                       ///< axes across which opposite ones move as one
+  bool starts_at_meshes = false; ///< the meshes of the scene are the shape at the start values, not at 0
 };
 
 struct ParameterKind;

@@ -95,13 +95,15 @@ bool ParameterWeights<dim>::changes(const parameters::Quantity& quantity) const 
 template <int dim>
 void ParameterWeights<dim>::walk(
     Enters where, const Moment& at,
-    const std::function<TakeWeight(std::size_t, const parameters::Quantity&)>& taker) const {
+    const std::function<void(std::size_t, const parameters::Quantity&, const ShowWeights&)>& visit) const {
   for (std::size_t k = 0; k < fields.size(); ++k) {
     const ParameterKind& kind = *fields[k].spec->kind;
     const ParameterActions<dim>& actions = kind.actions<dim>();
     if (actions.enters != where) continue;
     for (const parameters::Quantity& quantity : kind.quantities)
-      actions.weights({quantity, std::span(fields).subspan(k), discrete, at}, taker(k, quantity));
+      visit(k, quantity, [&](const TakeWeight& take) {
+        actions.weights({quantity, std::span(fields).subspan(k), discrete, at}, take);
+      });
   }
 }
 

@@ -1,6 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <vector>
+
 #include "app/study/parameters/parameter_values.hpp"
+#include "recoil/mesh_motion/boundary_extension.hpp"
 #include "recoil/objectives/objective.hpp"
 #include "recoil/solvers/elastodynamics/sweep_products.hpp"
 
@@ -33,9 +39,18 @@ struct ParameterWeights {
   /// Collective.
   template <class Entries>
   void add_product(Enters where, const Moment& at, const ParameterValues& values, Entries entries) const {
-    walk(where, at, [&](std::size_t k, const parameters::Quantity& quantity) -> TakeWeight {
-      return [from = std::span(values[k]), to = std::span<double>(entries(quantity))](
-                 std::size_t value, std::size_t entry, double weight) { to[entry] += weight * from[value]; };
+    walk(where, at, [&](std::size_t k, const parameters::Quantity& quantity, const ShowWeights& show) {
+      const std::span<double> to = entries(quantity);
+      const auto add_to = [&](std::span<double> target) {
+        show([from = std::span(values[k]), target](std::size_t value, std::size_t entry, double weight) {
+          target[entry] += weight * from[value];
+        });
+      };
+      if (!fields[k].extension) return add_to(to);
+      std::vector<double> moved(to.size(), 0.0);
+      add_to(moved);
+      fields[k].extension->extend(moved);
+      std::ranges::transform(to, moved, to.begin(), std::plus());
     });
   }
   /// values += W' entries(quantity), the transpose with the same arguments: this rank's shares, which are to
@@ -43,17 +58,27 @@ struct ParameterWeights {
   /// another rank. Collective.
   template <class Entries>
   void add_transposed(Enters where, const Moment& at, Entries entries, ParameterValues& values) const {
-    walk(where, at, [&](std::size_t k, const parameters::Quantity& quantity) -> TakeWeight {
-      return [from = std::span<const double>(entries(quantity)),
-              to = std::span(values[k])](std::size_t value, std::size_t entry, double weight) {
+    walk(where, at, [&](std::size_t k, const parameters::Quantity& quantity, const ShowWeights& show) {
+      std::span<const double> from = entries(quantity);
+      std::vector<double> led;
+      if (fields[k].extension) {
+        led.assign(from.begin(), from.end());
+        fields[k].extension->extend_transposed(led);
+        from = led;
+      }
+      show([from, to = std::span(values[k])](std::size_t value, std::size_t entry, double weight) {
         if (entry < from.size()) to[value] += weight * from[entry];
-      };
+      });
     });
   }
-  /// Shows all weights that are not zero: taker(k, quantity) says what takes those of a quantity by the
-  /// values of field k. Collective.
-  void walk(Enters where, const Moment& at,
-            const std::function<TakeWeight(std::size_t k, const parameters::Quantity&)>& taker) const;
+
+private:
+  /// Shows all weights that are not zero.
+  using ShowWeights = std::function<void(const TakeWeight&)>;
+  /// visit(k, quantity, show) for the quantities of all fields that enter there. Collective.
+  void walk(
+      Enters where, const Moment& at,
+      const std::function<void(std::size_t k, const parameters::Quantity&, const ShowWeights&)>& visit) const;
 };
 
 /// The transposed product of make_variant(): turns what a reverse sweep finds, derivatives by physical

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <tuple>
@@ -16,6 +17,11 @@
 
 /// What a kind of parameter consists of. Each group of kinds is one source of this folder, named in
 /// parameter_kind.cpp; reader, checks, runs, JSON Schema and docs/study.md know it by its rows alone.
+namespace recoil::mesh_motion {
+template <int dim>
+class BoundaryExtension;
+} // namespace recoil::mesh_motion
+
 namespace recoil::app {
 
 /// One parameter of a study in one experiment: how many values it has on this rank, and which of them acts
@@ -52,6 +58,10 @@ struct ParameterField {
   /// Displacement of the local mesh vertices by the modes of a shape, which has a number per slot: entry
   /// (vertex * slots + slot) * dim + component.
   std::vector<double> shape_modes;
+  /// What makes the other vertices follow those that the slots of a shape move; null: they stay.
+  std::shared_ptr<const mesh_motion::BoundaryExtension<dim>> extension;
+  /// Per value of a shape that at which the meshes of the scene are.
+  std::vector<double> shape_origin;
 
   /// act(slot, weight) for the slots that a local cell takes its value from: its own, or those of its
   /// vertices, between which a field is linear and taken at the centroid.
@@ -166,7 +176,7 @@ struct ParameterActions {
   void (*make_slots)(const SlotBuilder<dim>&, Field&) = nullptr;
   /// Refuses what the elements of the mesh do not allow. Not collective. @throws InputError.
   void (*check_cells)(const SlotBuilder<dim>&, const ParameterSpec&) = nullptr;
-  /// Puts values into what the problem is built from.
+  /// Puts values into what the problem is built from. Collective.
   void (*apply)(const Field&, FieldValues, const VariantInputs<dim>&) = nullptr;
   /// Says in a scene that is to be written what apply() or apply_to_state() change. Collective.
   void (*write)(const Field&, FieldValues, SceneDraft<dim>&) = nullptr;

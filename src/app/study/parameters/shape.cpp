@@ -1,5 +1,7 @@
 #include <map>
 
+#include "app/study/parameters/boundary_shape.hpp"
+#include "app/study/parameters/parameter_values.hpp"
 #include "app/study/scene_checks.hpp"
 #include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
@@ -7,6 +9,7 @@
 #include "recoil/app/simulation/scene_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/hdf5_file.hpp"
+#include "recoil/mesh_motion/boundary_extension.hpp"
 
 namespace recoil::app {
 namespace {
@@ -46,40 +49,6 @@ void check_shape(const ExperimentScene& at, const ParameterSpec& parameter) {
     at.fail(parameter,
             "a shape changes the bounding box that contact/dhat_relative refers to; write contact/dhat in " +
                 at.scene.file.string());
-}
-
-/// Corners of the rest vertices of the selected bodies over all ranks.
-template <int dim>
-Eigen::AlignedBox<double, dim> box_of(const SlotBuilder<dim>& builder, const std::vector<char>& flags) {
-  const auto& mesh = builder.geometry.mesh;
-  Eigen::AlignedBox<double, dim> box;
-  for (std::size_t vertex = 0; vertex < flags.size(); ++vertex)
-    if (flags[vertex] != 0) box.extend(mesh.vertices[vertex]);
-  Eigen::Matrix<double, dim, 1> low = box.min(), high = box.max();
-  for (int i = 0; i < dim; ++i) {
-    low[i] = mesh.comm->min(low[i]);
-    high[i] = mesh.comm->max(high[i]);
-  }
-  return {low, high};
-}
-
-template <int dim>
-std::vector<char> boundary_vertices(const SlotBuilder<dim>& builder, const ParameterSpec& spec) {
-  const auto& mesh = builder.geometry.mesh;
-  const fem::FunctionSpace<dim> linear(mesh, std::vector<int>(mesh.body_names.size(), 1));
-  linalg::Vector marks(linear.layout());
-  auto values = marks.write_local();
-  for (const fem::BoundaryFacet& facet : linear.boundary_facets()) {
-    if (!builder.selects(spec, facet.cell)) continue;
-    const auto nodes = linear.cell_nodes(facet.cell);
-    for (const int node : linear.basis(1).facet_nodes(facet.facet)) values[nodes[node] * dim] = 1;
-  }
-  // Facets of a ghost vertex may lie on cells that only its owner holds.
-  marks.update_ghosts();
-  std::vector<char> flags(mesh.vertices.size(), 0);
-  for (LocalIndex vertex = 0; vertex < std::ssize(flags); ++vertex)
-    flags[vertex] = marks.local()[linear.node_of_vertex(vertex) * dim] != 0;
-  return flags;
 }
 
 /// Products of linear hat functions of a grid of control points over the box around the selected vertices.
@@ -167,14 +136,13 @@ void make_affine_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& fie
   }
 }
 
-/// A slot for each flagged vertex, which moves it.
+/// A slot for each selected vertex, which moves it.
 template <int dim>
 void make_vertex_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field,
-                       const std::vector<char>& flags, const std::vector<char>& selected) {
-  builder.add_vertex_slots(field, flags);
+                       const std::vector<char>& selected) {
+  builder.add_vertex_slots(field, selected);
   for (std::size_t v = 0; v < selected.size(); ++v)
-    if (selected[v] != 0 && field.slot_of_vertex[v] >= 0)
-      field.shape_weights[v] = {{field.slot_of_vertex[v], 1.0}};
+    if (selected[v] != 0) field.shape_weights[v] = {{field.slot_of_vertex[v], 1.0}};
 }
 
 template <int dim>
@@ -191,20 +159,18 @@ void make_shape_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& fiel
   const auto& mesh = builder.geometry.mesh;
   using Kind = ShapeBasis::Kind;
   using MakeSlots = void (*)(const SlotBuilder<dim>&, ParameterField<dim>&, const std::vector<char>&);
-  static const std::map<Kind, MakeSlots> makers{
-      {Kind::vertices,
-       [](const auto& of, auto& to, const auto& all) { make_vertex_slots(of, to, all, all); }},
-      {Kind::boundary_vertices,
-       [](const auto& of, auto& to, const auto& all) {
-         make_vertex_slots(of, to, boundary_vertices(of, *to.spec), all);
-       }},
-      {Kind::affine, make_affine_slots<dim>},
-      {Kind::box, make_box_slots<dim>},
-      {Kind::modes, make_mode_slots<dim>}};
+  static const std::map<Kind, MakeSlots> makers{{Kind::vertices, make_vertex_slots<dim>},
+                                                {Kind::boundary_vertices, make_boundary_slots<dim>},
+                                                {Kind::affine, make_affine_slots<dim>},
+                                                {Kind::box, make_box_slots<dim>},
+                                                {Kind::modes, make_mode_slots<dim>}};
   const std::vector<char> selected = builder.selected_vertices(*field.spec);
   field.components = dim;
   field.shape_weights.resize(mesh.vertices.size());
   makers.at(field.spec->basis->kind)(builder, field, selected);
+  field.shape_origin.assign(field.size(), 0.0);
+  if (field.spec->basis->starts_at_meshes)
+    field.shape_origin = read_start_values(field, builder.geometry.mesh);
 }
 
 /// take(value, entry, weight) for the coordinates of all local vertices.
@@ -221,9 +187,13 @@ void for_shape_weights(const ParameterField<dim>& field, Take take) {
 template <int dim>
 void apply_shape(const ParameterField<dim>& field, FieldValues values, const VariantInputs<dim>& to) {
   auto& vertices = to.geometry.mesh.vertices;
+  std::vector<double> displacement(vertices.size() * dim, 0.0);
   for_shape_weights(field, [&](std::size_t value, std::size_t entry, double weight) {
-    vertices[entry / dim][entry % dim] += weight * values[value];
+    displacement[entry] += weight * (values[value] - field.shape_origin[value]);
   });
+  if (field.extension) field.extension->extend(displacement);
+  for (std::size_t entry = 0; entry < displacement.size(); ++entry)
+    vertices[entry / dim][entry % dim] += displacement[entry];
 }
 
 template <int dim>
