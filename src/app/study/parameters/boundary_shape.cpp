@@ -1,15 +1,14 @@
 #include "app/study/parameters/boundary_shape.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/geometry/point_table.hpp"
 #include "recoil/mesh_motion/boundary_extension.hpp"
 
 namespace recoil::app {
@@ -93,44 +92,6 @@ GatheredVertices<dim> gather(const mesh::DistributedMesh<dim>& mesh, const std::
   return result;
 }
 
-/// Finds points by their position, up to a tolerance.
-template <int dim>
-class PointTable {
-  using Point = Eigen::Matrix<double, dim, 1>;
-  using Cell = std::array<std::int64_t, dim>;
-
-public:
-  explicit PointTable(double tolerance) : tolerance_(tolerance) {}
-  void add(const Point& point, std::size_t index) { cells_[cell_of(point)].push_back({point, index}); }
-  /// The nearest one within the tolerance.
-  std::optional<std::size_t> find(const Point& point) const {
-    std::optional<std::size_t> found;
-    double nearest = tolerance_;
-    const int around = static_cast<int>(std::pow(3, dim));
-    for (int k = 0; k < around; ++k) {
-      Cell cell = cell_of(point);
-      for (int i = 0, rest = k; i < dim; ++i, rest /= 3) cell[i] += rest % 3 - 1;
-      const auto entries = cells_.find(cell);
-      if (entries == cells_.end()) continue;
-      for (const auto& [position, index] : entries->second)
-        if (const double distance = (position - point).norm(); distance <= nearest) {
-          nearest = distance;
-          found = index;
-        }
-    }
-    return found;
-  }
-
-private:
-  Cell cell_of(const Point& point) const {
-    Cell cell;
-    for (int i = 0; i < dim; ++i) cell[i] = std::llround(point[i] / (2 * tolerance_));
-    return cell;
-  }
-  double tolerance_;
-  std::map<Cell, std::vector<std::pair<Point, std::size_t>>> cells_;
-};
-
 /// For each vertex the first one of its group: a vertex on one side of the box moves with that across from
 /// it, along each periodic axis.
 template <int dim>
@@ -149,7 +110,7 @@ std::vector<std::size_t> periodic_groups(const SlotBuilder<dim>& builder, const 
       return std::abs(vertices.positions[i][axis] - side) <= tolerance;
     };
     const auto join = [&](double from, double to) {
-      PointTable<dim> others(tolerance);
+      geometry::PointTable<dim> others(tolerance);
       for (std::size_t i = 0; i < first.size(); ++i)
         if (on_side(i, to)) others.add(vertices.positions[i], i);
       for (std::size_t i = 0; i < first.size(); ++i) {
