@@ -11,9 +11,10 @@
 namespace recoil::mesh_motion {
 
 template <int dim>
-double min_scaled_jacobian(const mesh::DistributedMesh<dim>& mesh) {
+double min_scaled_jacobian(const mesh::DistributedMesh<dim>& mesh, std::span<const char> bodies) {
   double smallest = 1;
   for (LocalIndex cell = 0; cell < mesh.num_owned_cells; ++cell) {
+    if (bodies[mesh.cell_body[cell]] == 0) continue;
     std::array<Eigen::Vector3d, 4> corners;
     corners.fill(Eigen::Vector3d::Zero());
     for (int i = 0; i <= dim; ++i) corners[i].template head<dim>() = mesh.vertices[mesh.cells[cell][i]];
@@ -50,8 +51,8 @@ std::vector<char> vertices_to_keep(const mesh::DistributedMesh<dim>& mesh) {
   return flags;
 }
 
-template double min_scaled_jacobian(const mesh::DistributedMesh<2>&);
-template double min_scaled_jacobian(const mesh::DistributedMesh<3>&);
+template double min_scaled_jacobian(const mesh::DistributedMesh<2>&, std::span<const char>);
+template double min_scaled_jacobian(const mesh::DistributedMesh<3>&, std::span<const char>);
 template std::vector<char> vertices_to_keep(const mesh::DistributedMesh<2>&);
 template std::vector<char> vertices_to_keep(const mesh::DistributedMesh<3>&);
 

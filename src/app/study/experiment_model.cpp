@@ -8,11 +8,14 @@
 
 #include "app/study/element_mesh.hpp"
 #include "app/study/known_run_file.hpp"
+#include "app/study/remesh_scene.hpp"
 #include "app/study/scene_draft.hpp"
 #include "app/study/shape_path.hpp"
 #include "app/study/written_values.hpp"
 #include "recoil/app/simulation/conventions.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
+#include "recoil/mesh_motion/interior_smoothing.hpp"
+#include "recoil/mesh_motion/mesh_quality.hpp"
 
 namespace recoil::app {
 
@@ -116,7 +119,10 @@ ExperimentOnMesh<dim>::ExperimentOnMesh(const parallel::Communicator& comm, cons
       geometry_(distribute_geometry<dim>(comm, loaded_)),
       fields_(make_parameter_fields(study, experiment, scene(), geometry_)),
       objectives_(open_objectives<dim>({study, experiment, scene(), geometry_.mesh})) {
+  shaped_.assign(geometry_.mesh.body_names.size(), 0);
   for (const auto& field : fields_) {
+    for (std::size_t body = 0; body < shaped_.size(); ++body)
+      if (field.spec->basis && field.spec->takes_body(geometry_.mesh.body_names[body])) shaped_[body] = 1;
     parameters_.push_back(field.index);
     start_.push_back(read_start_values(field, geometry_.mesh));
   }
@@ -170,21 +176,85 @@ double ExperimentOnMesh<dim>::run_pilot() const {
 }
 
 template <int dim>
-std::string ExperimentOnMesh<dim>::find_obstruction(const ParameterValues& from,
-                                                    const ParameterValues& to) const {
-  ParameterFields<dim> shapes;
-  ParameterValues shape_values;
-  for (std::size_t k = 0; k < fields_.size(); ++k) {
-    if (!fields_[k].spec->basis) continue;
-    shapes.push_back(fields_[k]);
-    shape_values.push_back(to[k]);
-  }
-  if (shapes.empty()) return "";
+mesh::DistributedMesh<dim> ExperimentOnMesh<dim>::moved_mesh(const ParameterValues& values) const {
   Scene trial = scene();
   DistributedGeometry<dim> end = geometry_;
   CellOverrides overrides;
-  apply_parameters<dim>(shapes, shape_values, {trial, end, overrides});
-  return app::find_obstruction(*variant(scene(), from).discrete, end.mesh);
+  for (std::size_t k = 0; k < fields_.size(); ++k)
+    if (fields_[k].spec->basis) apply_parameters<dim>({fields_[k]}, {values[k]}, {trial, end, overrides});
+  return std::move(end.mesh);
+}
+
+template <int dim>
+std::string ExperimentOnMesh<dim>::find_obstruction(const ParameterValues& from,
+                                                    const ParameterValues& to) const {
+  if (!holds(shaped_, 1)) return "";
+  const mesh::DistributedMesh<dim> end = moved_mesh(to);
+  std::string met = app::find_obstruction(*variant(scene(), from).discrete, end);
+  const double quality = mesh_motion::min_scaled_jacobian(end, shaped_), least = study_.optimizer.min_quality;
+  if (met.empty() && quality < least)
+    met = fmt::format("the scaled Jacobian of an element falls to {:.2e}, below optimizer/min_quality, {:g},",
+                      quality, least);
+  return met;
+}
+
+template <int dim>
+double ExperimentOnMesh<dim>::mesh_quality(const ParameterValues& values) const {
+  return holds(shaped_, 1) ? mesh_motion::min_scaled_jacobian(moved_mesh(values), shaped_) : 1;
+}
+
+template <int dim>
+RenewedScene ExperimentOnMesh<dim>::write_renewed_scene(const ParameterValues& values, double wanted,
+                                                        const std::filesystem::path& folder) const {
+  const auto quality_of = [&](const mesh::DistributedMesh<dim>& mesh) {
+    return mesh_motion::min_scaled_jacobian(mesh, shaped_);
+  };
+  const auto write = [&](const mesh::DistributedMesh<dim>& mesh) {
+    write_scene_with_values(scene_as_run(loaded_.file), scene(), geometry_, fields_, values, folder, name(),
+                            &mesh);
+  };
+  const mesh::DistributedMesh<dim> moved = moved_mesh(values);
+  std::vector<char> keep = mesh_motion::vertices_to_keep(moved);
+  for (std::size_t cell = 0; cell < moved.cells.size(); ++cell)
+    for (const LocalIndex vertex : moved.cells[cell])
+      if (shaped_[moved.cell_body[cell]] == 0) keep[vertex] = 1;
+  mesh::DistributedMesh<dim> smoothed = moved;
+  mesh_motion::smooth_interior<dim>(mesh(), keep, smoothed);
+  RenewedScene result{quality_of(moved), quality_of(smoothed), false, {}};
+  if (result.quality < result.quality_before) {
+    smoothed = moved;
+    result.quality = result.quality_before;
+  }
+  if (result.quality < wanted) {
+    write(moved);
+    RemeshedScene remeshed = remesh(folder);
+    if (remeshed.min_scaled_jacobian > result.quality) {
+      result.quality = remeshed.min_scaled_jacobian;
+      result.is_remeshed = true;
+      if (comm_.rank() == 0) result.transfer = std::move(remeshed.transfer);
+      return result;
+    }
+  }
+  write(smoothed);
+  return result;
+}
+
+/// The scene in `folder`, with the bodies that a shape moves meshed anew; complete on the first rank.
+template <int dim>
+RemeshedScene ExperimentOnMesh<dim>::remesh(const std::filesystem::path& folder) const {
+  std::vector<std::string> bodies;
+  for (std::size_t body = 0; body < shaped_.size(); ++body)
+    if (shaped_[body] != 0) bodies.push_back(mesh().body_names[body]);
+  const parallel::Communicator alone = comm_.split(comm_.rank());
+  RemeshedScene result;
+  parallel::collectively(comm_, [&] {
+    if (comm_.rank() == 0)
+      result = remesh_scene(alone, folder / (name() + ".json"), bodies, study_.optimizer.gmsh);
+  });
+  std::vector<double> quality{result.min_scaled_jacobian};
+  comm_.broadcast(quality);
+  result.min_scaled_jacobian = quality[0];
+  return result;
 }
 
 // The numbers of nodes depend on their places, which a shape changes: each problem has its own space.

@@ -8,6 +8,7 @@
 #include "app/study/design_space.hpp"
 #include "app/study/experiment_objectives.hpp"
 #include "app/study/parameters/parameter_values.hpp"
+#include "app/study/remesh_scene.hpp"
 #include "app/study/study_folder.hpp"
 #include "recoil/app/simulation/interrupts.hpp"
 #include "recoil/app/simulation/load_geometry.hpp"
@@ -30,6 +31,13 @@ std::vector<std::filesystem::path> files_of_run(const Study& study, int experime
 /// Those that its gradient depends on: also observations and references; of a run folder its manifest, which
 /// holds the digests of the rest.
 std::vector<std::filesystem::path> input_files(const Study& study, int experiment, const Scene& scene);
+
+/// A scene that was written with new interiors of the bodies that a shape moves.
+struct RenewedScene {
+  double quality_before = 1, quality = 1; ///< smallest scaled Jacobians of these bodies
+  bool is_remeshed = false;               ///< by Gmsh, else only smoothed
+  std::optional<MeshTransfer> transfer;   ///< where it is remeshed, on the first rank
+};
 
 /// One experiment of a study as a forward model: a scene on its mesh, and the parameters of the study that
 /// act in it, in the study's order, as fields of values.
@@ -88,6 +96,13 @@ public:
   /// app::find_obstruction(); empty where nothing is, or no parameter is a shape. Collective. @pre there is a
   /// problem at `from`.
   virtual std::string find_obstruction(const ParameterValues& from, const ParameterValues& to) const = 0;
+  /// The smallest scaled Jacobian of the bodies that a shape moves, at rest; 1 without a shape. Collective.
+  virtual double mesh_quality(const ParameterValues& values) const = 0;
+  /// Writes the scene as write_scene(), with the vertices inside the bodies that a shape moves smoothed, or
+  /// these meshed anew by Gmsh where smoothing leaves a scaled Jacobian below `wanted`; whatever is best.
+  /// Collective. @throws as remesh_scene() on every rank.
+  virtual RenewedScene write_renewed_scene(const ParameterValues& values, double wanted,
+                                           const std::filesystem::path& folder) const = 0;
   /// Writes the scene with values of the parameters, as write_scene_with_values(). Collective. @throws
   /// FileError on every rank.
   virtual void write_scene(const ParameterValues& values, const std::filesystem::path& folder) const = 0;
@@ -143,6 +158,9 @@ public:
   double derivative(const ParameterValues& gradient, const Direction& direction) const override;
   double sensitivity(const ParameterValues& gradient, std::size_t field) const override;
   std::string find_obstruction(const ParameterValues& from, const ParameterValues& to) const override;
+  double mesh_quality(const ParameterValues& values) const override;
+  RenewedScene write_renewed_scene(const ParameterValues& values, double wanted,
+                                   const std::filesystem::path& folder) const override;
   void write_scene(const ParameterValues& values, const std::filesystem::path& folder) const override;
   void write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
                    const ParameterValues& gradient) const override;
@@ -158,11 +176,15 @@ public:
   Variant<dim> variant(const Scene& scene, const ParameterValues& values) const;
 
 private:
+  /// The rest meshes at these values.
+  mesh::DistributedMesh<dim> moved_mesh(const ParameterValues& values) const;
+  RemeshedScene remesh(const std::filesystem::path& folder) const;
   double run_pilot() const override;
   /// The problem at the start values, before or after a pilot run.
   ExperimentProblem<dim> at_start() const;
 
   DistributedGeometry<dim> geometry_;
+  std::vector<char> shaped_; ///< flags of the bodies that a shape moves
   std::vector<ParameterField<dim>> fields_;
   OpenObjectives<dim> objectives_;
 };

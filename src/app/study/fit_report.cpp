@@ -102,6 +102,15 @@ Json describe_fitted_parameters(const Study& study, const DesignSpace& space, st
   return result;
 }
 
+std::vector<double> rows_of_block(const Block& block, std::span<const double> values) {
+  if (block.is_replicated) return part(block, values);
+  const std::size_t width = block.components;
+  std::vector<double> rows(block.num_rows * width, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t slot = 0; slot < block.ids.size(); ++slot)
+    std::copy_n(values.begin() + block.first + slot * width, width, rows.begin() + block.ids[slot] * width);
+  return rows;
+}
+
 void write_fitted_fields(const parallel::Communicator& world, const Study& study, const DesignSpace& space,
                          std::span<const double> x, const std::filesystem::path& path) {
   if (std::ranges::all_of(space.blocks(), &Block::is_replicated)) return;
@@ -110,13 +119,8 @@ void write_fitted_fields(const parallel::Communicator& world, const Study& study
   const auto write = [&](io::Hdf5Writer& file) {
     for (const Block& block : space.blocks()) {
       if (block.is_replicated) continue;
-      const std::size_t width = block.components;
-      std::vector<double> rows(block.num_rows * width, std::numeric_limits<double>::quiet_NaN());
-      for (std::size_t slot = 0; slot < block.ids.size(); ++slot)
-        std::copy_n(values.begin() + block.first + slot * width, width,
-                    rows.begin() + block.ids[slot] * width);
       const ParameterSpec& spec = study.parameters[block.parameter];
-      file.write_rows<double>(spec.name, rows, block.components);
+      file.write_rows<double>(spec.name, rows_of_block(block, values), block.components);
       file.write_attribute(spec.name, "unit", unit_of(spec));
     }
   };
@@ -125,26 +129,29 @@ void write_fitted_fields(const parallel::Communicator& world, const Study& study
   });
 }
 
-FitHistory::FitHistory(const Study& study, const DesignSpace& space, std::filesystem::path path)
-    : space_(space), path_(std::move(path)), text_("start,iteration,objective,gradient_norm,step,evaluations,"
-                                                   "gradient_evaluations,wall_s,forward_s,sweep_s") {
+FitHistory::FitHistory(const Study& study, const DesignSpace& space, std::filesystem::path path,
+                       std::string& rows)
+    : space_(space), path_(std::move(path)),
+      header_("start,iteration,objective,gradient_norm,step,evaluations,"
+              "gradient_evaluations,wall_s,forward_s,sweep_s"),
+      rows_(rows) {
   for (const Block& block : space.blocks())
     for (std::size_t i = 0; block.is_replicated && i < block.size(); ++i)
-      text_ += "," + quoted(name_of_value(study, block, i));
-  text_ += "\n";
+      header_ += "," + quoted(name_of_value(study, block, i));
+  header_ += "\n";
 }
 
 void FitHistory::add(std::int64_t start, const linalg::Iterate& at, const StudyObjective& objective) {
   const StudyObjective::Totals& totals = objective.totals();
-  text_ += fmt::format("{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f}", start, at.iteration, at.value,
+  rows_ += fmt::format("{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f}", start, at.iteration, at.value,
                        at.gradient_norm, at.step, totals.evaluations, totals.gradient_evaluations,
                        objective.wall_seconds(), totals.forward_seconds, totals.sweep_seconds);
   const std::vector<double> values = space_.values(at.x);
   for (const Block& block : space_.blocks())
     for (std::size_t i = 0; block.is_replicated && i < block.size(); ++i)
-      text_ += fmt::format(",{}", values[block.first + i]);
-  text_ += "\n";
-  write_file_atomically(path_, text_);
+      rows_ += fmt::format(",{}", values[block.first + i]);
+  rows_ += "\n";
+  write_file_atomically(path_, header_ + rows_);
 }
 
 void add_uncertainty(const Study& study, const DesignSpace& space, const FittedDesign& fit, Json& result) {

@@ -15,6 +15,10 @@ namespace recoil::app {
 /// fit.json; of fields the array in fit.h5. Not collective.
 Json describe_fitted_parameters(const Study& study, const DesignSpace& space, std::span<const double> x);
 
+/// The values of a block as an array in file order: a row per element or vertex of all bodies, NaN where it
+/// has no value; of a replicated block a row per slot.
+std::vector<double> rows_of_block(const DesignSpace::Block& block, std::span<const double> values);
+
 /// Writes fit.h5 aside, then in its place: an array named after each parameter with one value per element or
 /// vertex, a row per element or vertex of all bodies in file order, NaN where it has no value. No effect
 /// where there is none. Collective. @throws FileError on every rank.
@@ -24,14 +28,16 @@ void write_fitted_fields(const parallel::Communicator& world, const Study& study
 /// history.csv: a row per iteration of each start.
 class FitHistory {
 public:
-  FitHistory(const Study& study, const DesignSpace& space, std::filesystem::path path);
+  /// Continues `rows`, those on earlier meshes.
+  FitHistory(const Study& study, const DesignSpace& space, std::filesystem::path path, std::string& rows);
   /// Adds a row, and replaces the file; starts count from 1. On one rank. @throws FileError.
   void add(std::int64_t start, const linalg::Iterate& at, const StudyObjective& objective);
 
 private:
   const DesignSpace& space_;
   std::filesystem::path path_;
-  std::string text_;
+  std::string header_;
+  std::string& rows_;
 };
 
 /// Where a least-squares fit of a study has ended, as statistics see it.

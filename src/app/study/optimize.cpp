@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <optional>
 
@@ -7,10 +8,13 @@
 
 #include "app/study/field_posterior.hpp"
 #include "app/study/fit_report.hpp"
+#include "app/study/fit_stage.hpp"
 #include "app/study/profile_report.hpp"
 #include "app/study/work_on_study.hpp"
+#include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/progress.hpp"
+#include "recoil/base/read_file.hpp"
 #include "recoil/base/version.hpp"
 #include "recoil/inverse/sobol.hpp"
 
@@ -21,7 +25,7 @@ namespace {
 const StudyCommand optimize_command{
     "optimize",
     "fit.json",
-    {"fit.h5", "history.csv", "evaluations", "scenes", "posterior.h5", "posterior-*.xdmf"}};
+    {"fit.h5", "history.csv", "evaluations", "stages", "scenes", "posterior.h5", "posterior-*.xdmf"}};
 
 /// Gauss-Newton where the objective is a sum of squares of few variables, or has a prior of fields and no
 /// bounds. @throws InputError.
@@ -72,6 +76,20 @@ int num_groups(const parallel::Communicator& comm, const Study& study) {
   return std::min(study.optimizer.groups.value_or(most), most);
 }
 
+/// New interiors are worth a new start of the optimiser where their smallest scaled Jacobian is so many times
+/// that before.
+constexpr double least_gain = 1.2;
+
+/// What a fit has been through on earlier meshes.
+struct EarlierStages {
+  int count = 0, iterations = 0;
+  double initial_objective = 0, wall_seconds = 0;
+  StudyObjective::Totals totals;
+  std::string history;         ///< rows of history.csv
+  Json initial_values;         ///< of parameters, by name, where fit.json has them
+  Json meshes = Json::array(); ///< how they were made
+};
+
 /// One descent of a fit.
 struct Descent {
   std::vector<double> x;
@@ -88,23 +106,28 @@ constexpr double negligible_step = 1e-2;
 /// and the next one is shorter by far.
 constexpr double negligible_decrease = 1e-2;
 
-/// The optimisation of a study, from its folder to its result.
+/// The optimisation of a study, or a stage of it, from its folder to its result.
 class Fit {
 public:
+  /// @param folder of the study or stage; @param result the folder that takes the results; @param earlier is
+  /// brought up to date where new meshes are needed.
   Fit(const parallel::Communicator& comm, const Study& study, const StudyFolder& folder,
-      const Interrupts& interrupts)
-      : comm_(comm), study_(study), folder_(folder), interrupts_(interrupts),
-        groups_(comm, num_groups(comm, study)), objective_(study, folder, groups_),
+      const StudyFolder& result, const Interrupts& interrupts, EarlierStages& earlier)
+      : comm_(comm), study_(study), folder_(folder), result_(result), interrupts_(interrupts),
+        earlier_(earlier), groups_(comm, num_groups(comm, study)), objective_(study, folder, groups_),
         method_(choose_method(study.optimizer, objective_)), starts_(start_points(study, objective_.space())),
-        history_(study, objective_.space(), folder.root() / "history.csv") {
+        history_(study, objective_.space(), result.root() / "history.csv", earlier.history) {
     require_profiles(study.uncertainty, objective_);
+    objective_.count_from(earlier.totals, earlier.wall_seconds);
+    watch_quality();
     if (method_ == linalg::DescentMethod::gauss_newton) objective_.use_residuals();
     log_info(fmt::format("{} values of {} parameters, {} experiments in {} groups of ranks, {}",
                          objective_.space().num_values(), study.parameters.size(), study.experiments.size(),
                          groups_.count(), name_of(method_)));
   }
 
-  ExitCode run() {
+  /// Nothing where the fit goes on in next_stage().
+  std::optional<ExitCode> run() {
     objective_.freeze_stiffness();
     for (const auto& [name, stiffness] : objective_.frozen())
       log_info(
@@ -112,6 +135,7 @@ public:
     objective_.keep_in(folder_.root() / "evaluations");
     try {
       for (std::size_t start = 0; start < starts_.size(); ++start) descend(start);
+      if (needs_meshes_) return {};
       const Descent& best = this->best();
       if (std::isinf(best.objective)) return fail(best.reason);
       log_info("the optimisation ends: " + best.reason);
@@ -125,7 +149,80 @@ public:
     }
   }
 
+  /// Where the next stage is.
+  std::filesystem::path next_stage() const {
+    return std::filesystem::absolute(result_.root() / "stages" / std::to_string(earlier_.count + 1));
+  }
+  /// Counts this stage before the next one.
+  void hand_over() {
+    const Descent& last = best();
+    Json made;
+    parallel::collectively(comm_, [&] { made = Json::parse(read_file(meshes_file(next_stage()))); });
+    log_info(
+        fmt::format("iteration {}: bodies are {}, the smallest scaled Jacobian is {:.3g} in place of {:.3g}",
+                    last.iterations, made.at("how").get<std::string>(), made.at("quality").get<double>(),
+                    made.at("quality_before").get<double>()));
+    earlier_.meshes.push_back(made);
+    if (earlier_.count++ == 0) {
+      earlier_.initial_objective = last.initial_objective;
+      const Json parameters = describe_fitted_parameters(study_, objective_.space(), last.x);
+      for (const auto& [name, entry] : parameters.items())
+        if (entry.contains("initial")) earlier_.initial_values[name] = entry["initial"];
+    }
+    earlier_.iterations = last.iterations;
+    earlier_.totals = objective_.totals();
+    earlier_.wall_seconds = objective_.wall_seconds();
+    objective_.remove_known_runs();
+  }
+
 private:
+  static std::filesystem::path meshes_file(const std::filesystem::path& folder) {
+    return folder / "meshes.json";
+  }
+
+  /// Decides below which quality of the meshes the fit goes on with new ones: half of what the start has,
+  /// where they are not better. @throws InputError for a start that no run may begin from.
+  void watch_quality() {
+    const OptimizerSpec& spec = study_.optimizer;
+    const double quality = objective_.mesh_quality(starts_.front());
+    if (quality < spec.min_quality)
+      throw InputError(fmt::format("the scaled Jacobian of an element of the start is {:.2e}, below "
+                                   "optimizer/min_quality, {:g}; improve the mesh, or lower that",
+                                   quality, spec.min_quality));
+    if (spec.renew_quality > 0 && why_no_new_interiors(study_).empty())
+      renew_below_ = std::min(spec.renew_quality, quality / 2);
+  }
+
+  /// Makes the next stage from an iterate with elements that are too bad, where it gets better ones; else it
+  /// waits until they are twice as bad.
+  bool make_next_stage(const linalg::Iterate& at) {
+    const double quality = objective_.mesh_quality(at.x);
+    if (quality >= renew_below_) return false;
+    const auto renew = [&](const std::filesystem::path& folder) {
+      const auto made = objective_.renew_meshes(at.x, 2 * renew_below_, folder);
+      parallel::collectively(comm_, [&] {
+        const Json description{{"iteration", at.iteration},
+                               {"how", made.is_remeshed ? "remeshed" : "smoothed"},
+                               {"quality_before", made.quality_before},
+                               {"quality", made.quality}};
+        if (comm_.rank() == 0) write_file_atomically(meshes_file(folder), description.dump());
+      });
+      return made.quality > least_gain * made.quality_before;
+    };
+    try {
+      if (make_stage(comm_, next_stage(), folder_.study(), study_, renew)) return true;
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::no_solution) throw;
+      log_warning(error.what());
+    }
+    log_info(fmt::format(
+        "the smallest scaled Jacobian is {:.3g}, and the boundaries of the bodies allow no better "
+        "elements inside",
+        quality));
+    renew_below_ = quality / 2;
+    return false;
+  }
+
   const Descent& best() const { return *std::ranges::min_element(descents_, {}, &Descent::objective); }
 
   ExitCode fail(const std::string& reason) {
@@ -153,9 +250,11 @@ private:
       if (starts_.size() > 1) log_warning(descent.reason);
       return;
     }
-    descent.initial_objective = at_start;
-    inverse::StopRules rules{spec.max_iterations, spec.gradient_tolerance, spec.step_tolerance,
-                             spec.objective_tolerance};
+    descent.initial_objective = earlier_.count > 0 ? earlier_.initial_objective : at_start;
+    descent.iterations = first_iteration_ = earlier_.iterations;
+    if (earlier_.count > 0) log_info(fmt::format("on the new meshes: objective {:.9g}", at_start));
+    inverse::StopRules rules{spec.max_iterations - first_iteration_, spec.gradient_tolerance,
+                             spec.step_tolerance, spec.objective_tolerance};
     // With a prior of fields part of the noise is fitted at the minimum: num_data() is no level to stop at.
     if (spec.stop_at_noise && objective_.is_chi_squared() && !objective_.prior().has_fields() &&
         objective_.hessian_form() != inverse::HessianForm::matrix)
@@ -164,12 +263,12 @@ private:
     if (!found.is_asked && method_ == linalg::DescentMethod::gauss_newton &&
         spec.method == OptimizationMethod::automatic) {
       log_info("Gauss-Newton ends: " + found.reason + "; quasi-Newton continues");
+      rules.max_iterations -= descent.iterations - first_iteration_;
       first_iteration_ = descent.iterations;
-      rules.max_iterations -= first_iteration_;
       variables.start = found.x;
       found = minimize(variables, linalg::DescentMethod::quasi_newton, rules);
-      first_iteration_ = 0;
     }
+    first_iteration_ = 0;
     descent.reason = found.reason;
   }
 
@@ -185,9 +284,13 @@ private:
 
   /// Shows an iterate, and says why to end there, if so.
   std::string show(linalg::Iterate at) {
-    if (first_iteration_ > 0 && at.iteration == 0) return ""; // where the method before has ended
-    at.iteration += first_iteration_;
     Descent& descent = descents_.back();
+    if (first_iteration_ > 0 && at.iteration == 0) { // where the method or the stage before has ended
+      descent.objective = at.value;
+      descent.values = objective_.values();
+      return "";
+    }
+    at.iteration += first_iteration_;
     descent.x.assign(at.x.begin(), at.x.end());
     const double decrease = descent.objective - at.value;
     descent.objective = at.value;
@@ -205,6 +308,10 @@ private:
     if (budget && left < 0) return fmt::format("the time budget of {:g} s is used up", *budget);
     if (is_chi_squared_of_fields() && at.iteration > 0 && decrease <= negligible_decrease)
       return fmt::format("the last step has made chi^2 smaller by no more than {:g}", negligible_decrease);
+    if (renew_below_ > 0 && at.iteration < study_.optimizer.max_iterations && make_next_stage(at)) {
+      needs_meshes_ = true;
+      return "bodies need new interiors";
+    }
     return is_at_noise(at.x) ? fmt::format("the next step is less than {:g} standard deviations of the "
                                            "parameters",
                                            negligible_step)
@@ -240,7 +347,7 @@ private:
       if (spec.intervals && objective_.prior().has_fields())
         unless_impossible("posterior", [&] {
           json["posterior"] =
-              write_field_posterior(comm_, study_, objective_, fit.x, fit.objective, folder_.root());
+              write_field_posterior(comm_, study_, objective_, fit.x, fit.objective, result_.root());
         });
       return;
     }
@@ -288,9 +395,10 @@ private:
     json["ranks"] = comm_.size();
     json["groups"] = groups_.count();
     json["version"] = version();
+    if (!earlier_.meshes.empty()) json["meshes"] = earlier_.meshes;
     if (!descents_.empty() && std::isfinite(best().objective))
-      objective_.write_scenes(best().x, folder_.root() / "scenes");
-    folder_.write_result(comm_, json);
+      objective_.write_scenes(best().x, result_.root() / "scenes");
+    result_.write_result(comm_, json);
   }
 
   void describe(const Descent& fit, Json& json) const {
@@ -308,20 +416,25 @@ private:
     }
     json["iterations"] = fit.iterations;
     json["parameters"] = describe_fitted_parameters(study_, objective_.space(), fit.x);
-    write_fitted_fields(comm_, study_, objective_.space(), fit.x, folder_.root() / "fit.h5");
+    for (const auto& [name, initial] : earlier_.initial_values.items())
+      json["parameters"][name]["initial"] = initial;
+    write_fitted_fields(comm_, study_, objective_.space(), fit.x, result_.root() / "fit.h5");
   }
 
   const parallel::Communicator& comm_;
   const Study& study_;
-  const StudyFolder& folder_;
+  const StudyFolder &folder_, &result_;
   const Interrupts& interrupts_;
+  EarlierStages& earlier_;
   ExperimentGroups groups_;
   StudyObjective objective_;
   linalg::DescentMethod method_, running_ = method_; ///< of the study, and of the descent under way
   std::vector<std::vector<double>> starts_;
   FitHistory history_;
   std::vector<Descent> descents_; ///< from the starts so far
-  int first_iteration_ = 0;       ///< of a method that continues another one's descent
+  int first_iteration_ = 0;       ///< of a method or stage that continues another one's descent
+  double renew_below_ = 0;        ///< quality of meshes
+  bool needs_meshes_ = false;
 };
 
 } // namespace
@@ -329,9 +442,18 @@ private:
 ExitCode optimize(const parallel::Communicator& comm, const StudyOptions& options) {
   const auto work = [&](LoadedStudy& loaded, StudyFolder& folder, const Interrupts& interrupts) {
     loaded.scenes.clear(); // each group reads its own
-    Fit fit(comm, loaded.file.study, folder, interrupts);
-    folder.settle();
-    return fit.run();
+    EarlierStages earlier;
+    std::deque<FitStage> stages;
+    for (;;) {
+      const Study& study = stages.empty() ? loaded.file.study : stages.back().loaded.file.study;
+      StudyFolder& at = stages.empty() ? folder : stages.back().folder;
+      Fit fit(comm, study, at, folder, interrupts, earlier);
+      at.settle();
+      if (const std::optional<ExitCode> code = fit.run()) return *code;
+      const std::filesystem::path next = fit.next_stage();
+      fit.hand_over();
+      stages.push_back(open_stage(comm, optimize_command, next, interrupts));
+    }
   };
   return work_on_study(comm, optimize_command, options, work);
 }

@@ -72,6 +72,9 @@ void build_optimizer(const Item& item, OptimizerSpec& optimizer) {
   optimizer.starts = item["starts"].integer();
   optimizer.seed = item["seed"].integer();
   optimizer.warm_start = item["warm_start"].flag();
+  optimizer.min_quality = item["min_quality"].number();
+  optimizer.renew_quality = item["renew_quality"].number();
+  optimizer.gmsh = item["gmsh"].text();
   if (item["on_failure"].text() == "drop") optimizer.on_failure = FailedRun::drop;
   if (const Item groups = item["groups"]; groups.is_number()) optimizer.groups = groups.integer();
   if (const Item budget = item["time_budget"]; !budget.is_null()) optimizer.time_budget = budget.number();

@@ -6,12 +6,13 @@
 #include <map>
 #include <system_error>
 
+#include "app/study/body_files.hpp"
 #include "app/study/parameters/parameter_values.hpp"
+#include "app/study/study_folder.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/block_layout.hpp"
 #include "recoil/mesh/input/assemble_geometry.hpp"
-#include "recoil/mesh/input/raw_mesh.hpp"
 
 namespace recoil::app {
 
@@ -21,12 +22,6 @@ using nlohmann::json;
 namespace {
 
 constexpr const char* arrays_file = "values.h5";
-
-void discard(const fs::path& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (error) throw FileError(path.string() + ": cannot be removed: " + error.message());
-}
 
 /// The vertices of all bodies in the order of the mesh files, on every rank.
 template <int dim>
@@ -39,49 +34,6 @@ std::vector<Eigen::Vector3d> gather_vertices(const mesh::DistributedMesh<dim>& m
   for (std::size_t v = 0; v < vertices.size(); ++v)
     vertices[v] = Eigen::Map<const Eigen::Vector3d>(coordinates.data() + 3 * v);
   return vertices;
-}
-
-std::string row_of(std::int32_t id, std::span<const std::int32_t> vertices) {
-  std::string row = std::to_string(id);
-  for (const std::int32_t vertex : vertices) row += " " + std::to_string(vertex);
-  return row + "\n";
-}
-
-/// The part of a mesh that one body is, with vertices numbered from its own first one.
-struct BodyPart {
-  std::vector<std::array<std::int32_t, 4>> cells;
-  std::vector<std::int32_t> volume_ids;
-  std::string facets, points; ///< rows of files of ids
-  std::int32_t first_vertex = 0, end_vertex = 0;
-};
-
-BodyPart part_of(const mesh::SimplexMesh& mesh, std::int32_t body) {
-  BodyPart part;
-  const auto first = std::ranges::find(mesh.cell_body, body) - mesh.cell_body.begin();
-  const auto end = first + std::ranges::count(mesh.cell_body, body);
-  const int corners = mesh.dim + 1;
-  part.first_vertex = mesh.cells[first][0];
-  for (auto cell = first; cell < end; ++cell)
-    for (int i = 0; i < corners; ++i) {
-      part.first_vertex = std::min(part.first_vertex, mesh.cells[cell][i]);
-      part.end_vertex = std::max(part.end_vertex, mesh.cells[cell][i] + 1);
-    }
-  for (auto cell = first; cell < end; ++cell) {
-    auto& own = part.cells.emplace_back(mesh.cells[cell]);
-    for (int i = 0; i < corners; ++i) own[i] -= part.first_vertex;
-    part.volume_ids.push_back(mesh.cell_volume_id[cell]);
-    for (int i = 0; i < corners; ++i) {
-      const std::int32_t id = mesh.facet_ids[cell][i];
-      if (id == mesh::interior_facet || id == mesh::unselected_facet) continue;
-      std::vector<std::int32_t> facet(own.begin(), own.begin() + corners);
-      facet.erase(facet.begin() + i);
-      part.facets += row_of(id, facet);
-    }
-  }
-  for (std::int32_t v = part.first_vertex; v < part.end_vertex; ++v)
-    if (const std::int32_t id = mesh.vertex_point_id[v]; id != 0)
-      part.points += row_of(id, std::array{v - part.first_vertex});
-  return part;
 }
 
 json to_json(const std::vector<TimeFactor>& factors) {
@@ -194,11 +146,12 @@ template <int dim>
 void write_scene_with_values(const std::string& resolved, const Scene& scene,
                              const DistributedGeometry<dim>& geometry, const ParameterFields<dim>& fields,
                              const ParameterValues& values, const std::filesystem::path& folder,
-                             const std::string& name) {
+                             const std::string& name, const mesh::DistributedMesh<dim>* moved) {
   Scene with_values = scene;
   DistributedGeometry<dim> shape = geometry;
   CellOverrides overrides;
   apply_parameters<dim>(fields, values, {with_values, shape, overrides});
+  if (moved) shape.mesh.vertices = moved->vertices;
   SceneData data(*geometry.mesh.comm, folder, name);
   SceneDraft<dim> draft{json::parse(resolved), with_values, shape, overrides, data};
   for (std::size_t k = 0; k < fields.size(); ++k)
@@ -217,24 +170,22 @@ void write_meshes(const std::vector<std::string>& bodies, SceneDraft<dim>& to) {
   const auto& names = to.geometry.mesh.body_names;
   for (int k = 0; k < std::ssize(names); ++k) {
     if (!bodies.empty() && !holds(bodies, names[k])) continue;
-    BodyPart part;
-    std::string text;
+    std::map<std::string, std::string> texts;
     if (comm.rank() == 0) {
-      part = part_of(mesh, k);
-      text =
-          mesh::gmsh_text(std::span(vertices).subspan(part.first_vertex, part.end_vertex - part.first_vertex),
-                          part.cells, part.volume_ids);
+      BodyPart part = part_of(mesh, k);
+      std::copy_n(vertices.begin() + part.first_vertex, part.mesh.vertices.size(),
+                  part.mesh.vertices.begin());
+      write_body(part, [&](const std::string& ending, const std::string& text) { texts[ending] = text; });
     }
     json& entry = to.body(names[k]);
     json moved{{"name", names[k]}};
     const std::string file = "body-" + std::to_string(k);
-    moved["mesh"] = to.data.add_text(file + ".msh", text);
-    const auto add_ids = [&](const char* selection, const char* ending, const std::string& rows) {
-      if (!comm.any(!rows.empty())) return;
-      moved[selection] = {{{"file", to.data.add_text(file + ending, rows)}, {"boundary_only", false}}};
-    };
-    add_ids("surface_selection", "-facets.txt", part.facets);
-    add_ids("point_selection", "-points.txt", part.points);
+    moved["mesh"] = to.data.add_text(file + ".msh", texts[".msh"]);
+    for (const auto& [selection, ending] :
+         {std::pair("surface_selection", "-facets.txt"), std::pair("point_selection", "-points.txt")})
+      if (comm.any(!texts[ending].empty()))
+        moved[selection] = {
+            {{"file", to.data.add_text(file + ending, texts[ending])}, {"boundary_only", false}}};
     entry = std::move(moved);
   }
   write_element_data_again(to);
@@ -248,10 +199,12 @@ template struct SceneDraft<2>;
 template struct SceneDraft<3>;
 template void write_scene_with_values(const std::string&, const Scene&, const DistributedGeometry<2>&,
                                       const ParameterFields<2>&, const ParameterValues&,
-                                      const std::filesystem::path&, const std::string&);
+                                      const std::filesystem::path&, const std::string&,
+                                      const mesh::DistributedMesh<2>*);
 template void write_scene_with_values(const std::string&, const Scene&, const DistributedGeometry<3>&,
                                       const ParameterFields<3>&, const ParameterValues&,
-                                      const std::filesystem::path&, const std::string&);
+                                      const std::filesystem::path&, const std::string&,
+                                      const mesh::DistributedMesh<3>*);
 template void write_meshes(const std::vector<std::string>&, SceneDraft<2>&);
 template void write_meshes(const std::vector<std::string>&, SceneDraft<3>&);
 

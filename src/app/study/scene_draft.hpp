@@ -79,12 +79,15 @@ void write_values_in_time(const std::vector<double>& values, const std::vector<T
                           nlohmann::json& entry);
 
 /// Writes the scene `resolved` of an experiment, its resolved form, with values of its parameters.
-/// @param scene what `resolved` says. Replaces `<name>.json` and `<name>-data` in `folder`.
+/// @param scene what `resolved` says.
+/// @param moved if given, rest vertices in the place of those that the values make; with a parameter that is
+/// a shape. Replaces `<name>.json` and `<name>-data` in `folder`.
 /// @throws FileError on every rank.
 template <int dim>
 void write_scene_with_values(const std::string& resolved, const Scene& scene,
                              const DistributedGeometry<dim>& geometry, const ParameterFields<dim>& fields,
                              const std::vector<std::vector<double>>& values,
-                             const std::filesystem::path& folder, const std::string& name);
+                             const std::filesystem::path& folder, const std::string& name,
+                             const mesh::DistributedMesh<dim>* moved = nullptr);
 
 } // namespace recoil::app

@@ -17,6 +17,12 @@ namespace fs = std::filesystem;
 
 std::uint32_t checksum_of(const std::string& text) { return crc32(std::as_bytes(std::span(text))); }
 
+void discard(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) throw FileError(path.string() + ": cannot be removed: " + error.message());
+}
+
 std::optional<std::string> read_if_there(const parallel::Communicator& comm, const fs::path& path) {
   std::optional<std::string> text;
   parallel::collectively(comm, [&] {

@@ -19,6 +19,9 @@ using Json = nlohmann::ordered_json;
 /// CRC-32 of a text.
 std::uint32_t checksum_of(const std::string& text);
 
+/// Removes a file, or a folder with all that it holds, if it is there. @throws FileError.
+void discard(const std::filesystem::path& path);
+
 /// The text of a file on every rank; none where there is no such file. Collective; rank 0 reads.
 /// @throws FileError on every rank for a file that is there and cannot be read.
 std::optional<std::string> read_if_there(const parallel::Communicator& comm,

@@ -112,6 +112,16 @@ constexpr Key optimizer[] = {
     setting("/optimizer/warm_start", boolean, "true", {},
             "Runs start the solves of their steps near the states of the last run of their experiment, which "
             "`fit/evaluations` holds until the end; with `sweep/store_every` 1 only."),
+    setting("/optimizer/min_quality", number, "1e-3", from_to(0, 1),
+            "Rest shapes with an element of a smaller scaled Jacobian (1: regular, 0: flat) are not run: the "
+            "step "
+            "is shortened."),
+    setting("/optimizer/renew_quality", number, "0.1", from_to(0, 1),
+            "Where the scaled Jacobian of an element of a body that a shape moves falls below this, the "
+            "inside of "
+            "the body is smoothed, or meshed anew, and the optimiser starts again from there; see "
+            "[below](#new-interiors). 0: never."),
+    setting("/optimizer/gmsh", text, "\"gmsh\"", {}, "The program Gmsh, by name or path."),
     {.pattern = "/optimizer/groups",
      .types = integer | text,
      .fallback = "\"auto\"",

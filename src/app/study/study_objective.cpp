@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "app/study/fit_report.hpp"
 #include "app/study/known_run_file.hpp"
+#include "app/study/written_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/inverse/residual_factor.hpp"
 
@@ -47,6 +49,11 @@ void share(const parallel::Communicator& world, ExperimentSlots& slots, int root
     world.broadcast(field.mesh.vertices, root);
     world.broadcast(field.mesh.cells, root);
   }
+}
+
+/// What the rows of a parameter's array are of.
+const MeshTransfer::Rows& rows_on(const MeshTransfer& transfer, const ParameterSpec& spec) {
+  return spec.per == Per::element ? transfer.cells : transfer.vertices;
 }
 
 } // namespace
@@ -91,12 +98,14 @@ void StudyObjective::freeze_stiffness() {
 }
 
 void StudyObjective::keep_in(const std::filesystem::path& folder) {
+  double logged = 0;
   parallel::collectively(world_, [&] {
     if (world_.rank() != 0) return;
     log_ = std::make_unique<EvaluationLog>(folder);
-    earlier_seconds_ = log_->wall_seconds();
+    logged = log_->wall_seconds();
   });
-  share(world_, earlier_seconds_, 0);
+  share(world_, logged, 0);
+  earlier_seconds_ = std::max(earlier_seconds_, logged); // on new meshes logs count on
   added_to_ = EvaluationLog::file_of_group(folder, groups_.own());
   summands_ = EvaluationLog::summand_file(folder, groups_.own());
   if (study_.optimizer.warm_start && study_.sweep.store_every == 1) known_runs_ = folder;
@@ -129,6 +138,60 @@ void StudyObjective::write_scenes(std::span<const double> x, const std::filesyst
     hosted.model().write_scene(hosted.values_of(*space_, values), folder);
   };
   groups_.work_on(first_groups_, write, ExperimentGroups::AfterSignal::goes_on);
+}
+
+double StudyObjective::mesh_quality(std::span<const double> x) {
+  const std::vector<double> values = space_->values(x);
+  std::vector<double> qualities(costs_.size(), 1.0);
+  groups_.work_on(first_groups_, [&](int e) {
+    HostedExperiment& hosted = host(e);
+    qualities[e] = hosted.model().mesh_quality(hosted.values_of(*space_, values));
+  });
+  for (std::size_t e = 0; e < qualities.size(); ++e)
+    share(world_, qualities[e], groups_.root(first_groups_[e]));
+  return std::ranges::min(qualities);
+}
+
+StudyObjective::RenewedMeshes StudyObjective::renew_meshes(std::span<const double> x, double wanted,
+                                                           const std::filesystem::path& folder) {
+  const std::vector<double> values = space_->values(x);
+  std::vector<std::tuple<double, double, bool>> qualities(costs_.size());
+  groups_.work_on(first_groups_, [&](int e) {
+    HostedExperiment& hosted = host(e);
+    const RenewedScene scene =
+        hosted.model().write_renewed_scene(hosted.values_of(*space_, values), wanted, folder);
+    qualities[e] = {scene.quality_before, scene.quality, scene.is_remeshed};
+    write_start_values(e, values, scene, folder);
+  });
+  RenewedMeshes result;
+  for (std::size_t e = 0; e < qualities.size(); ++e) {
+    share(world_, qualities[e], groups_.root(first_groups_[e]));
+    const auto [before, after, is_remeshed] = qualities[e];
+    result.quality_before = std::min(result.quality_before, before);
+    result.quality = std::min(result.quality, after);
+    result.is_remeshed = result.is_remeshed || is_remeshed;
+  }
+  return result;
+}
+
+/// Those of the parameters whose first experiment this is. Collective over its group.
+void StudyObjective::write_start_values(int experiment, std::span<const double> values,
+                                        const RenewedScene& scene, const std::filesystem::path& folder) {
+  const parallel::Communicator& comm = groups_.comm();
+  const parallel::Communicator alone = comm.split(comm.rank());
+  parallel::collectively(comm, [&] {
+    if (comm.rank() != 0) return;
+    for (const DesignSpace::Block& block : space_->blocks()) {
+      const ParameterSpec& spec = study_.parameters[block.parameter];
+      if (spec.experiments.front() != experiment) continue;
+      std::vector<double> rows = rows_of_block(block, values);
+      if (scene.transfer && !block.is_replicated)
+        rows = rows_on(*scene.transfer, spec).carry(rows, block.components);
+      write_arrays_aside(alone, start_file(folder, spec), [&](io::Hdf5Writer& file) {
+        file.write_rows<double>(spec.name, rows, block.components);
+      });
+    }
+  });
 }
 
 /// What the log has of a design, and for the rest what work(hosted) gives on the group that has the run of

@@ -43,6 +43,23 @@ public:
   /// Writes the scenes of all experiments at x into `folder`, also after a signal. @throws FileError.
   void write_scenes(std::span<const double> x, const std::filesystem::path& folder);
 
+  /// The smallest scaled Jacobian of the bodies that shapes move, over all experiments; 1 without a shape.
+  double mesh_quality(std::span<const double> x);
+  /// What renew_meshes() has made of them.
+  struct RenewedMeshes {
+    double quality_before = 1, quality = 1; ///< as mesh_quality()
+    bool is_remeshed = false;               ///< some, by Gmsh
+  };
+  /// Writes the scenes of all experiments at x into `folder` with new interiors of the bodies that shapes
+  /// move, as ExperimentModel::write_renewed_scene(), and the values of all parameters on the new meshes, as
+  /// arrays in file order: start_file(folder, parameter), named after the parameter. Nothing is evaluated any
+  /// more after it. @throws as that.
+  RenewedMeshes renew_meshes(std::span<const double> x, double wanted, const std::filesystem::path& folder);
+  static std::filesystem::path start_file(const std::filesystem::path& folder,
+                                          const ParameterSpec& parameter) {
+    return folder / (parameter.name + ".h5");
+  }
+
   /// While paths are followed, rest shapes have no value where surfaces meet or elements invert on the
   /// straight path from the design of the last gradient().
   void follow_paths(bool follow);
@@ -92,11 +109,18 @@ public:
     GlobalIndex newton_iterations = 0;             ///< of their forward runs
   };
   const Totals& totals() const { return totals_; }
+  /// Counts on from what a fit has cost on earlier meshes; before keep_in(). Not collective.
+  void count_from(const Totals& totals, double wall_seconds) {
+    totals_ = totals;
+    earlier_seconds_ = wall_seconds;
+  }
   /// Wall time of this and earlier processes [s]. Not collective.
   double wall_seconds() const { return earlier_seconds_ + watch_.seconds(); }
 
 private:
   HostedExperiment& host(int experiment);
+  void write_start_values(int experiment, std::span<const double> values, const RenewedScene& scene,
+                          const std::filesystem::path& folder);
   bool can_reach(std::span<const double> x);
   template <class Result, class Work>
   std::vector<Result> evaluate(std::span<const double> design, std::vector<int>& group_of, Work work);

@@ -23,8 +23,8 @@ StudyFile read_on_all_ranks(const parallel::Communicator& comm, const std::files
                                 [&] { return read_resolved_study(first.resolved, first.locations, path); });
 }
 
-/// Reads a study and its scenes. Collective. @throws InputError on every rank, Error of
-/// ExitCode::interrupted.
+} // namespace
+
 LoadedStudy load_study(const parallel::Communicator& comm, const std::filesystem::path& path,
                        const Interrupts& interrupts) {
   LoadedStudy loaded{read_on_all_ranks(comm, path), {}, {}, {}};
@@ -46,8 +46,6 @@ LoadedStudy load_study(const parallel::Communicator& comm, const std::filesystem
   for (LoadedScene& scene : loaded.scenes) set_output_for_sweep(study, scene.file.scene);
   return loaded;
 }
-
-} // namespace
 
 ExitCode work_on_study(const parallel::Communicator& comm, const StudyCommand& command,
                        const StudyOptions& options, const WorkOnStudy& work) {

@@ -22,6 +22,11 @@ struct LoadedStudy {
   std::vector<std::string> warnings;
 };
 
+/// Reads a study and its scenes. Collective. @throws InputError on every rank, Error of
+/// ExitCode::interrupted.
+LoadedStudy load_study(const parallel::Communicator& comm, const std::filesystem::path& path,
+                       const Interrupts& interrupts);
+
 using WorkOnStudy = std::function<ExitCode(LoadedStudy&, StudyFolder&, const Interrupts&)>;
 
 /// Makes or opens the folder of a command, loads its study, starts the log, puts study and scenes into a new

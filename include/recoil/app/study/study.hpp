@@ -198,6 +198,10 @@ struct OptimizerSpec {
   bool warm_start = true;            ///< runs start their solves near the states of the last one
   std::optional<int> groups;         ///< empty: as many as there are experiments and ranks
   std::optional<double> time_budget; ///< [s]
+  /// Scaled Jacobians: below the first no rest shape is run; below the second the bodies that a shape moves
+  /// get new interiors, 0: never.
+  double min_quality = 1e-3, renew_quality = 0.1;
+  std::string gmsh; ///< the program that makes meshes
 };
 
 /// What is asked about the accuracy of what has been fitted.

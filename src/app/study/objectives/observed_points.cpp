@@ -282,7 +282,8 @@ std::vector<ObjectiveType> observed_points_objectives() {
        .keys = {time_key, observations_key},
        .read = Markers::read,
        .observes = true,
-       .uses_markers = true},
+       .uses_markers = true,
+       .keeps_mesh = true},
       {.name = "displacement_field",
        .doc = "sum over the points of |u - y|^2 / sd^2, y the displacements of points of one body, as from "
               "a digital image correlation, and sd from a CSV file with the columns "
@@ -291,7 +292,8 @@ std::vector<ObjectiveType> observed_points_objectives() {
        .keys = {required(body_key), time_key, observations_key, outside_key},
        .read = DisplacementField::read,
        .observes = true,
-       .is_sampled = true},
+       .is_sampled = true,
+       .keeps_mesh = true},
       {.name = "strain_at",
        .doc =
            "(e - y)^2 / sd^2, e = |F d| - 1 the engineering strain along `direction` at a point of one body, "
@@ -301,7 +303,8 @@ std::vector<ObjectiveType> observed_points_objectives() {
            "the smallest number counts.",
        .keys = {required(body_key), time_key, observations_key, rest_key, direction_key},
        .read = StrainAt::read,
-       .observes = true}};
+       .observes = true,
+       .keeps_mesh = true}};
 }
 
 } // namespace recoil::app

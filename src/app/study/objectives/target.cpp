@@ -327,11 +327,13 @@ std::vector<ObjectiveType> target_objectives() {
   return {{.name = "target_displacement",
            .doc = "int |u - u*|^2 with the displacement u* of the reference.",
            .keys = nodal_target_keys(),
-           .read = NodalTarget::read},
+           .read = NodalTarget::read,
+           .keeps_mesh = true},
           {.name = "target_position",
            .doc = "int |X + u - x*|^2 with the position x* of the reference.",
            .keys = nodal_target_keys(),
-           .read = NodalTarget::read}};
+           .read = NodalTarget::read,
+           .keeps_mesh = true}};
 }
 
 } // namespace recoil::app
