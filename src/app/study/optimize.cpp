@@ -269,7 +269,9 @@ private:
       found = minimize(variables, linalg::DescentMethod::quasi_newton, rules);
     }
     first_iteration_ = 0;
-    descent.reason = found.reason;
+    descent.reason = descent.iterations >= spec.max_iterations && found.is_asked
+                         ? fmt::format("{} iterations are done", descent.iterations)
+                         : found.reason;
   }
 
   linalg::BoundedMinimum minimize(const inverse::DesignVariables& variables, linalg::DescentMethod method,
