@@ -23,12 +23,19 @@ void check_stress() {
   for (const auto& bodies : body_filters) {
     for (const StressMeasure measure : {StressMeasure::first_piola, StressMeasure::cauchy}) {
       const std::string name = measure == StressMeasure::cauchy ? " cauchy" : " piola";
-      for (const double p : {2.0, 8.0})
+      for (const double p : {2.0, 8.0}) {
+        const std::string with_p = name + " p=" + std::to_string(int(p));
         check_objective<dim>(
             [&](const Scene<dim>& scene) {
               return make_stress_norm<dim>(scene.region(bodies), scene.laws(), p, measure);
             },
-            with_bodies("stress_norm" + name + " p=" + std::to_string(int(p)), bodies), 1e-6);
+            with_bodies("stress_norm" + with_p, bodies), 1e-6);
+        check_objective<dim>(
+            [&](const Scene<dim>& scene) {
+              return make_max_stress<dim>(scene.region(bodies), scene.laws(), p, measure);
+            },
+            with_bodies("max_stress" + with_p, bodies), 1e-6);
+      }
       check_objective<dim>(
           [&](const Scene<dim>& scene) {
             return make_stress_bound<dim>(scene.region(bodies), scene.laws(), 0.2, measure);

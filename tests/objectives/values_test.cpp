@@ -74,6 +74,46 @@ TYPED_TEST(ObjectiveValues, StressOfUniformDeformation) {
     }
 }
 
+/// Between its bounds, of the order of p, whatever the unit of stress; where the stress is uniform it is the
+/// maximum itself.
+TYPED_TEST(ObjectiveValues, MaximumOfTheStress) {
+  constexpr int dim = TypeParam::dim;
+  Scene<dim> scene(MPI_COMM_WORLD);
+  const auto region = scene.region();
+  double largest = 0, weight = 0;
+  for (const auto* law : scene.laws())
+    for (std::size_t i = 0; i < law->cells().size(); ++i)
+      for (const auto& point : law->stress(scene.u.local(), i))
+        if (region.owns(law->cells()[i]) && point.cauchy.norm() > largest) {
+          largest = point.cauchy.norm();
+          weight = point.weight;
+        }
+  const double largest_here = largest;
+  largest = scene.comm.max(largest);
+  weight = scene.comm.max(largest_here == largest ? weight : 0.0);
+  double before = 0;
+  for (const double p : {1.5, 8.0, 60.0}) {
+    const double J =
+        make_max_stress<dim>(region, scene.laws(), p, StressMeasure::cauchy)->value(scene.state());
+    EXPECT_GT(J, before);
+    EXPECT_LE(J, largest);
+    EXPECT_GE(J, std::pow(weight / 2, 1 / p) * largest) << p;
+    const double norm =
+        make_stress_norm<dim>(region, scene.laws(), p, StressMeasure::cauchy)->value(scene.state());
+    EXPECT_NEAR(J, norm / std::pow(2, 1 / p), 1e-12 * J);
+    before = J;
+  }
+  EXPECT_GT(before, 0.9 * largest);
+  Scene<dim> uniform(MPI_COMM_WORLD, {}, 0.0);
+  uniform.u = uniform.linear_field(Eigen::Matrix<double, dim, 1>::Zero(), some_gradient<dim>());
+  const double P = make_stress_norm<dim>(uniform.region({0}), uniform.laws(), 2)->value(uniform.state());
+  EXPECT_NEAR(make_max_stress<dim>(uniform.region(), uniform.laws(), 9)->value(uniform.state()), P,
+              1e-12 * P);
+  uniform.u.fill(0);
+  EXPECT_EQ(make_max_stress<dim>(uniform.region(), uniform.laws(), 9)->value(uniform.state()), 0);
+  EXPECT_THROW(make_max_stress<dim>(uniform.region(), uniform.laws(), 1), InputError);
+}
+
 /// Order 2, stretched by s and sheared by gamma = 2 a Y, which varies: x = (s (X + a Y^2), Y[, Z]).
 TYPED_TEST(ObjectiveValues, CauchyStressOfQuadraticField) {
   constexpr int dim = TypeParam::dim;
