@@ -140,8 +140,9 @@ def parameters(scheme, contact, dim):
 
 def objectives(scheme, dim):
     terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4},
-             {"name": "largest", "type": "max_stress", "p": 12, "stress": "cauchy", "weight": 1e-4},
-             {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3}]
+             {"name": "largest", "type": "max_stress", "body": ["lower", "upper"], "p": 8, "stress": "cauchy", "weight": 1e-4},
+             {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3},
+             {"name": "side", "type": "target_position", "reference": "reference", "boundary": [2, 3], "components": "x", "weight": 1e4}]
     if scheme != "static":
         terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 2})
     return [dict(term, time="final" if scheme == "static" else "integral") for term in terms]

@@ -104,7 +104,9 @@ std::map<std::string, Entry<dim>> entries() {
   all["target_displacement"] = {{{"reference", "reference.h5"}, {"over", "boundary"}}, [=](Scene& on) {
                                   return make_target_displacement<dim>(region(on), reference(on), boundary);
                                 }};
-  all["target_position"] = {{{"reference", "reference.h5"}, {"body", "upper"}}, nullptr};
+  all["target_position"] = {
+      {{"reference", "reference.h5"}, {"body", "lower"}, {"boundary", json::array({1})}, {"components", "y"}},
+      nullptr};
   all["markers"] = {{{"target", "markers.csv"}}, nullptr};
   // Observations at and next to the state, one of them of a point that is nowhere.
   all["displacement_field"] = {{{"body", "lower"}, {"target", "field.csv"}, {"outside", "drop"}}, nullptr};

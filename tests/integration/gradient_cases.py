@@ -252,8 +252,12 @@ def aims(recoil):
     for dim, static in ((2, False), (2, True), (3, False), (3, True)):
         name = "aims-%dD-%s" % (dim, "static" if static else "dynamic")
         scene = recoil.write_scene(name, impact(dim, static))
+        with h5py.File(recoil.path(name + ".h5"), "w") as file:
+            size = len(runs.coordinates(recoil.simulate(1, scene, name + "-run")))
+            file["u"] = 0.01 * np.sin(np.arange(size * dim)).reshape(size, dim)
         rows = {
             "max_stress": {"p": 12, "stress": "cauchy", "weight": 1e-4},
+            "target_position": {"reference": recoil.path(name + ".h5"), "boundary": [2, 3], "components": ["x"], "weight": 1e4},
         }
         for kind, keys in rows.items():
             study = {

@@ -72,6 +72,11 @@ void check_targets() {
             return make_target_position<dim>(scene.region(bodies), reference(scene), facets);
           },
           with_bodies("target_position" + where, bodies));
+      check_objective<dim>(
+          [&](const Scene<dim>& scene) {
+            return make_target_position<dim>(scene.region(bodies), reference(scene), facets, {dim - 1});
+          },
+          with_bodies("target_position, one component" + where, bodies));
     }
     check_objective<dim>(
         [&](const Scene<dim>& scene) {

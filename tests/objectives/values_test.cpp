@@ -171,6 +171,20 @@ TYPED_TEST(ObjectiveValues, TargetsOfLinearFields) {
     expect(make_target_position<dim>(region, reference, side), over_side(r, with_rest, body));
     expect(make_velocity<dim>(region, a), over_box(b - a, C, body));
   }
+  // Components add up.
+  const auto with = [&](std::vector<int> components) {
+    return make_target_position<dim>(scene.region(), reference, side, std::move(components))
+        ->value(scene.state(time));
+  };
+  std::vector<int> others;
+  for (int i = 1; i < dim; ++i) others.push_back(i);
+  EXPECT_NEAR(with({0}) + with(others), with({}), 1e-12);
+  EXPECT_GT(with({0}), 0.01);
+  EXPECT_GT(with(others), 0.01);
+  const auto one = make_target_displacement<dim>(scene.region(), reference, {}, {1}),
+             all = make_target_displacement<dim>(scene.region(), reference);
+  EXPECT_EQ(dim * one->num_residuals(), all->num_residuals());
+  EXPECT_THROW(make_target_displacement<dim>(scene.region(), reference, {}, {dim}), InputError);
   EXPECT_THROW(make_target_position<dim>(scene.region(), reference, potentials::FacetSelection{false, {99}}),
                InputError);
 }
