@@ -142,7 +142,8 @@ def objectives(scheme, dim):
     terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4},
              {"name": "largest", "type": "max_stress", "body": ["lower", "upper"], "p": 8, "stress": "cauchy", "weight": 1e-4},
              {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3},
-             {"name": "side", "type": "target_position", "reference": "reference", "boundary": [2, 3], "components": "x", "weight": 1e4}]
+             {"name": "side", "type": "target_position", "reference": "reference", "boundary": [2, 3], "components": "x", "weight": 1e4},
+             {"name": "moment", "type": "position_integral", "axis": "x", "body": ["lower", "upper"], "weight": 10}]
     if scheme != "static":
         terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 2})
     return [dict(term, time="final" if scheme == "static" else "integral") for term in terms]

@@ -3,6 +3,7 @@
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/observation_times.hpp"
+#include "recoil/objectives/position_integral.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
@@ -109,6 +110,9 @@ void check_mass() {
           return make_height<dim>(scene.region(bodies), scene.density_field(), dim - 1);
         },
         with_bodies("height", bodies));
+    check_objective<dim>(
+        [&](const Scene<dim>& scene) { return make_position_integral<dim>(scene.region(bodies), dim - 1); },
+        with_bodies("position_integral", bodies));
   }
 }
 TEST(Derivatives, Mass2D) { check_mass<2>(); }

@@ -8,6 +8,7 @@
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
+#include "recoil/objectives/position_integral.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
@@ -214,6 +215,14 @@ TYPED_TEST(ObjectiveValues, CenterOfMassAndHeight) {
       1e-24);
   for (int axis = 0; axis < dim; ++axis)
     EXPECT_NEAR(make_height<dim>(scene.region(), density, axis)->value(scene.state()), -both[axis], 1e-13);
+  for (int axis = 0; axis < dim; ++axis) {
+    // Two unit boxes.
+    EXPECT_NEAR(make_position_integral<dim>(scene.region({1}), axis)->value(scene.state()), second[axis],
+                1e-13);
+    EXPECT_NEAR(make_position_integral<dim>(scene.region(), axis)->value(scene.state()),
+                moved(center<dim>(0))[axis] + second[axis], 1e-13);
+  }
+  EXPECT_THROW(make_position_integral<dim>(scene.region(), dim), InputError);
   EXPECT_THROW(make_height<dim>(scene.region(), density, dim), InputError);
   const auto observed = make_center_of_mass<dim>(scene.region(), density, target);
   EXPECT_NO_THROW(observed->check_time(1 + 1e-12));
