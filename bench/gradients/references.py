@@ -56,11 +56,13 @@ def objectives(recoil, scene, dim, contact, column):
     moduli = {
         "stress_norm": {"type": "stress_norm", "p": 4, "weight": 1e-4},
         "stress_norm cauchy": {"type": "stress_norm", "p": 2, "stress": "cauchy", "weight": 1e-4},
+        "max_stress": {"type": "max_stress", "p": 12, "weight": 1e-4},
         "stress_bound": {"type": "stress_bound", "limit": 2000, "weight": 1e-6},
         "elastic_energy": {"type": "elastic_energy"},
         "markers": {"type": "markers", "target": targets.write_track(recoil, column + "-markers", dim, times, {p["name"]: p["rest"] for p in points})},
         "center_of_mass": {"type": "center_of_mass", "target": targets.write_track(recoil, column + "-centre", dim, times)},
         "height": {"type": "height", "axis": "y", "body": "upper"},
+        "position_integral": {"type": "position_integral", "axis": "y", "body": ["lower", "upper"]},
         "volume_bound": {"type": "volume_bound", "limit": 1e-3, "weight": 10},
         "boundary_smoothing": {"type": "boundary_smoothing", "p": 2},
     }
@@ -72,6 +74,8 @@ def objectives(recoil, scene, dim, contact, column):
         for kind, reference in references.items():
             if (what, kind) == ("displacement", "reshaped"):
                 continue  # refused: only positions can be those of another shape
+            moduli["target_%s %s sides" % (what, kind)] = {"type": "target_" + what, "reference": reference, "boundary": [2, 3],
+                                                           "components": ["x", "y"], "weight": 1e3}
             for over in ("volume", "boundary"):
                 moduli["target_%s %s %s" % (what, kind, over)] = {"type": "target_" + what, "reference": reference, "over": over, "weight": 1e3}
     return moduli, points, references["run"]

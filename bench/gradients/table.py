@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Every parameter type against differences of whole simulations: static, BDF1, 2, 3 x free, contact, friction x 2D, 3D x P1, P2.
 
-    bench/gradients/table.py --recoil build/release/recoil [--only static-free-2D-P1 ..] [--json table.json]
+    bench/gradients/table.py --recoil build/release/recoil [--only static-free-2D-P1 ..] [--objectives stress ..] [--json table.json]
 
-Each cell is a study of a scene with three deformable blocks, whose objective is a sum of a stress norm, a target and (in
-dynamics) a velocity term; `recoil gradient --check` compares the derivative along each parameter with central differences
+Each cell is a study of a scene with three deformable blocks, whose objective is the sum of those of objectives(), or of some of them; `recoil gradient --check` compares the derivative along each parameter with central differences
 (best of five steps) and fits the slope of the Taylor remainder. The table has one row per parameter and one column per scene:
 relative error and slope, with a star where the slope is outside of 1.9 to 2.1; an empty cell names its reason below, and so does a
 missing slope. The last rows count the
@@ -140,17 +139,19 @@ def parameters(scheme, contact, dim):
 
 
 def objectives(scheme, dim):
-    terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4, "time": "final"},
-             {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3, "time": "final"}]
+    terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4},
+             {"name": "largest", "type": "max_stress", "body": ["lower", "upper"], "p": 8, "stress": "cauchy", "weight": 1e-4},
+             {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3},
+             {"name": "side", "type": "target_position", "reference": "reference", "boundary": [2, 3], "components": "x", "weight": 1e4},
+             {"name": "moment", "type": "position_integral", "axis": "x", "body": ["lower", "upper"], "weight": 10}]
     if scheme != "static":
-        terms[0]["time"] = terms[1]["time"] = "integral"
-        terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 2, "time": "integral"})
-    return terms
+        terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 2})
+    return [dict(term, time="final" if scheme == "static" else "integral") for term in terms]
 
 
 class Cell:
-    def __init__(self, recoil, folder, key):
-        self.recoil, self.key = recoil, key
+    def __init__(self, recoil, folder, key, chosen):
+        self.recoil, self.key, self.chosen = recoil, key, chosen
         self.folder = os.path.join(folder, "-".join(map(str, key)))
         os.makedirs(self.folder, exist_ok=True)
 
@@ -181,6 +182,7 @@ class Cell:
     def studies(self):
         """Name, parameters, scene and study of every group of parameters."""
         scheme, dimension, own = self.scene()
+        terms = [term for term in objectives(scheme, dimension) if not self.chosen or term["name"] in self.chosen]
         groups = []
         if scheme != "static":  # its centre of mass depends on density and shape
             groups.append(("spin", [{"name": "spin", "quantity": "initial_angular_velocity", "body": "balloon",
@@ -190,7 +192,7 @@ class Cell:
             if name != "spin" and "initial_conditions" in own:
                 own["initial_conditions"].pop("angular_velocity", None)
             yield name, group, own, {"experiments": [{"name": "run", "scene": name + "-scene.json"}], "parameters": group,
-                                     "objectives": objectives(scheme, dimension), "sweep": {"tolerance": 1e-13}}
+                                     "objectives": terms, "sweep": {"tolerance": 1e-13}}
 
     def run(self, steps):
         failure = self.make_reference()
@@ -252,6 +254,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--recoil", required=True)
     parser.add_argument("--only", nargs="+", default=[], help="columns, e.g. BDF2-friction-3D-P2")
+    parser.add_argument("--objectives", nargs="+", default=[], help="names of the terms that count")
     parser.add_argument("--steps", type=float, nargs="+", default=[1e-1, 1e-2, 1e-3, 1e-4, 1e-5])
     parser.add_argument("--keep", help="folder for scenes, studies and results")
     parser.add_argument("--json", help="all results")
@@ -262,7 +265,7 @@ def main():
         head = "-".join(key)
         if arguments.only and head not in arguments.only:
             continue
-        found, failure = Cell(os.path.abspath(arguments.recoil), folder, key).run(arguments.steps)
+        found, failure = Cell(os.path.abspath(arguments.recoil), folder, key, arguments.objectives).run(arguments.steps)
         if failure is not None:
             failures.append((head, failure))
             columns[key] = (None, {}, None)

@@ -5,6 +5,7 @@
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 
+#include "recoil/base/error.hpp"
 #include "recoil/fem/dirichlet.hpp"
 
 namespace recoil::objectives {
@@ -38,9 +39,11 @@ IntegrationPoints<dim>::IntegrationPoints(const Region<dim>& region, const poten
 }
 
 template <int dim>
-GlobalIndex IntegrationPoints<dim>::num_owned() const {
-  return std::count_if(elements_.begin(), elements_.end(),
-                       [&](const Element& e) { return e.cell < space_->mesh().num_owned_cells; });
+void IntegrationPoints<dim>::require_any(std::string_view objective) const {
+  if (!space_->comm().any(num_owned_points() > 0))
+    throw InputError(std::string(objective) +
+                     ": no boundary facet of the bodies is selected; take surface ids (`boundary`) that the "
+                     "bodies of the objective have");
 }
 
 template <int dim>

@@ -69,8 +69,8 @@ public:
   /// Boundary facets: `all` of them, those without an id too, or those with one of the ids. Not collective.
   IntegrationPoints(const Region<dim>& region, const potentials::FacetSelection& facets);
 
-  /// Cells or facets of owned cells, on this rank.
-  GlobalIndex num_owned() const;
+  /// @throws InputError on every rank where there is no point at all. Collective.
+  void require_any(std::string_view objective) const;
   /// Their quadrature points.
   std::size_t num_owned_points() const;
 

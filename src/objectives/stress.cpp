@@ -20,9 +20,9 @@ struct NormFunction {
   std::function<double(double norm)> slope_over_norm; ///< value'(norm) / norm; finite where the norm vanishes
 };
 
-/// (norm / unit)^p.
-NormFunction power_of_norm(double p, double unit) {
-  return {[=](double norm) { return std::pow(norm / unit, p); },
+/// (norm / unit)^p - mean.
+NormFunction power_of_norm(double p, double unit, double mean = 0) {
+  return {[=](double norm) { return std::pow(norm / unit, p) - mean; },
           [=](double norm) { return norm > 0 ? p * std::pow(norm / unit, p - 2) / (unit * unit) : 0.0; }};
 }
 
@@ -143,49 +143,82 @@ private:
   std::unique_ptr<const PointFunction<dim>> j_;
 };
 
-/// J = (int |S|^p dX)^(1/p), computed as s (int (|S| / s)^p dX)^(1/p), which is the same for any s: powers of
-/// stresses in Pa overflow. s = (int |S|^2 dX)^(1/2).
+/// The rest volume.
 template <int dim>
-class StressNorm final : public OfElasticCells<dim> {
+double volume_of(const Region<dim>& region) {
+  double sum = 0;
+  for (LocalIndex cell = 0; cell < region.mesh().num_owned_cells; ++cell)
+    if (region.selects(cell)) sum += region.geometry->weight_factor(cell) / (dim == 2 ? 2 : 6);
+  return region.comm().sum(sum);
+}
+
+/// J = (int |S|^p dX / V)^(1/p), V = 1 of the norm, computed as s (int (|S| / s)^p dX / V)^(1/p), which is
+/// the same for any s: powers of stresses in Pa overflow. s = (int |S|^2 dX / V)^(1/2).
+template <int dim>
+class PowerMean final : public OfElasticCells<dim> {
 public:
-  StressNorm(Region<dim> region, ElasticPotentials<dim> elastic, double p, StressMeasure measure)
-      : OfElasticCells<dim>("stress_norm", std::move(region), std::move(elastic)), p_(p), measure_(measure) {}
+  PowerMean(std::string_view name, Region<dim> region, ElasticPotentials<dim> elastic, double p,
+            StressMeasure measure, bool per_volume)
+      : OfElasticCells<dim>(name, region, std::move(elastic)), p_(p), measure_(measure),
+        per_volume_(per_volume), volume_(per_volume ? volume_of(region) : 1) {}
 
   double value(const ObservedState& state) override {
     const double unit = typical(state);
-    return unit > 0 ? unit * std::pow(sum(state, unit), 1 / p_) : 0;
+    return unit > 0 ? unit * std::pow(mean(state, unit), 1 / p_) : 0;
   }
   void add_derivatives(const ObservedState& state, double factor, std::span<double> du, std::span<double>,
                        parameters::PhysicalGradient<dim>& g) override {
     const double unit = typical(state);
     if (unit == 0) return;
-    factor *= unit / p_ * std::pow(sum(state, unit), 1 / p_ - 1);
-    this->add_integral_derivatives(state, power(p_, unit), factor, du, g);
+    const double mean = this->mean(state, unit);
+    factor *= unit / p_ * std::pow(mean, 1 / p_ - 1) / volume_;
+    // d(int f dX / V) = (d int f dX - mean dV) / V, the derivative of int (f - mean) dX at a fixed mean.
+    this->add_integral_derivatives(state, power(p_, unit, per_volume_ ? mean : 0), factor, du, g);
   }
 
 private:
-  OfStress<dim> power(double p, double unit) const { return {power_of_norm(p, unit), measure_}; }
-  double typical(const ObservedState& state) const { return std::sqrt(this->integral(state, power(2, 1))); }
-  double sum(const ObservedState& state, double unit) const {
-    const double sum = this->integral(state, power(p_, unit));
-    if (!std::isfinite(sum) || sum == 0)
-      throw InputError("stress_norm: stresses to the power p = " + std::to_string(p_) +
+  OfStress<dim> power(double p, double unit, double mean = 0) const {
+    return {power_of_norm(p, unit, mean), measure_};
+  }
+  double typical(const ObservedState& state) const {
+    return std::sqrt(this->integral(state, power(2, 1)) / volume_);
+  }
+  double mean(const ObservedState& state, double unit) const {
+    const double mean = this->integral(state, power(p_, unit)) / volume_;
+    if (!std::isfinite(mean) || mean == 0)
+      throw InputError(std::string(this->name()) + ": stresses to the power p = " + std::to_string(p_) +
                        " leave the range of numbers; take a smaller p");
-    return sum;
+    return mean;
   }
 
   double p_;
   StressMeasure measure_;
+  bool per_volume_;
+  double volume_;
 };
+
+template <int dim>
+std::unique_ptr<Objective<dim>> make_power_mean(std::string_view name, Region<dim> region,
+                                                ElasticPotentials<dim> elastic, double p,
+                                                StressMeasure measure, bool per_volume) {
+  if (!(p > 1) || !std::isfinite(p))
+    throw InputError(std::string(name) + ": p = " + std::to_string(p) + "; it must be larger than 1");
+  return std::make_unique<PowerMean<dim>>(name, std::move(region), std::move(elastic), p, measure,
+                                          per_volume);
+}
 
 } // namespace
 
 template <int dim>
 std::unique_ptr<Objective<dim>> make_stress_norm(Region<dim> region, ElasticPotentials<dim> elastic, double p,
                                                  StressMeasure measure) {
-  if (!(p > 1) || !std::isfinite(p))
-    throw InputError("stress_norm: p = " + std::to_string(p) + "; it must be larger than 1");
-  return std::make_unique<StressNorm<dim>>(std::move(region), std::move(elastic), p, measure);
+  return make_power_mean<dim>("stress_norm", std::move(region), std::move(elastic), p, measure, false);
+}
+
+template <int dim>
+std::unique_ptr<Objective<dim>> make_max_stress(Region<dim> region, ElasticPotentials<dim> elastic, double p,
+                                                StressMeasure measure) {
+  return make_power_mean<dim>("max_stress", std::move(region), std::move(elastic), p, measure, true);
 }
 
 template <int dim>
@@ -207,6 +240,8 @@ std::unique_ptr<Objective<dim>> make_elastic_energy(Region<dim> region, ElasticP
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template std::unique_ptr<Objective<dim>> make_stress_norm(Region<dim>, ElasticPotentials<dim>, double,     \
                                                             StressMeasure);                                  \
+  template std::unique_ptr<Objective<dim>> make_max_stress(Region<dim>, ElasticPotentials<dim>, double,      \
+                                                           StressMeasure);                                   \
   template std::unique_ptr<Objective<dim>> make_stress_bound(Region<dim>, ElasticPotentials<dim>, double,    \
                                                              StressMeasure);                                 \
   template std::unique_ptr<Objective<dim>> make_elastic_energy(Region<dim>, ElasticPotentials<dim>);

@@ -12,19 +12,26 @@ namespace {
 /// What is compared with the target.
 enum class Observed { displacement, position, velocity };
 
-/// J = int |f|^2, f = the observed field minus the reference, with the residuals r = sqrt(weight) f at the
-/// quadrature points.
+/// J = int |f|^2, f = the compared components of the observed field minus the reference, with the residuals
+/// r = sqrt(weight) f at the quadrature points.
 template <int dim>
 class Misfit final : public LeastSquaresObjective<dim> {
   using Point = Eigen::Matrix<double, dim, 1>;
 
 public:
   Misfit(std::string_view name, const fem::FunctionSpace<dim>& space, IntegrationPoints<dim> points,
-         Observed observed, ReferenceField reference)
+         Observed observed, ReferenceField reference, std::vector<int> components)
       : LeastSquaresObjective<dim>(space.comm()), name_(name), space_(&space), points_(std::move(points)),
-        observed_(observed), reference_(std::move(reference)) {
-    if (space_->comm().sum(points_.num_owned()) == 0)
-      throw InputError(std::string(name_) + ": no boundary facet of the bodies is selected");
+        observed_(observed), reference_(std::move(reference)), components_(std::move(components)) {
+    points_.require_any(name_);
+    if (components_.empty())
+      for (int i = 0; i < dim; ++i) components_.push_back(i);
+    for (const int i : components_) {
+      if (i < 0 || i >= dim)
+        throw InputError(std::string(name_) + ": component " + std::to_string(i) + "; there are 0 to " +
+                         std::to_string(dim - 1));
+      mask_[i] = 1;
+    }
   }
 
   std::string_view name() const override { return name_; }
@@ -33,16 +40,16 @@ public:
             quantities::vertices};
   }
 
-  /// dim rows per quadrature point.
-  std::size_t num_residuals() const override { return dim * points_.num_owned_points(); }
+  /// A row per quadrature point and compared component.
+  std::size_t num_residuals() const override { return components_.size() * points_.num_owned_points(); }
 
   std::vector<double> residuals(const ObservedState& state) override {
     const auto reference = reference_at(state.time);
     std::vector<double> rows;
     rows.reserve(num_residuals());
     points_.visit(false, [&](const auto& point) {
-      const Point r = std::sqrt(point.weight) * misfit(point, state, reference);
-      rows.insert(rows.end(), r.begin(), r.end());
+      const Point f = misfit(point, state, reference);
+      for (const int i : components_) rows.push_back(std::sqrt(point.weight) * f[i]);
     });
     return rows;
   }
@@ -60,8 +67,7 @@ public:
         if (observed_ == Observed::position) df += point.interpolate_vertices(*moved);
         df += 0.5 * point.divergence(*moved) * misfit(point, state, reference);
       }
-      df *= std::sqrt(point.weight);
-      rows.insert(rows.end(), df.begin(), df.end());
+      for (const int i : components_) rows.push_back(std::sqrt(point.weight) * df[i]);
     });
     return rows;
   }
@@ -74,8 +80,8 @@ public:
     const std::span<double> field = by_node.write_local();
     const double* next = y.data();
     points_.visit(false, [&](const auto& point) {
-      const Point row = Eigen::Map<const Point>(next);
-      next += dim;
+      Point row = Point::Zero();
+      for (const int i : components_) row[i] = *next++;
       const double root = std::sqrt(point.weight);
       point.add_to_nodes(root * row, space_->num_nodes(), field);
       if (by_vertex)
@@ -113,7 +119,7 @@ private:
     Point f =
         point.interpolate(observed_ == Observed::velocity ? state.v : state.u) - point.interpolate(reference);
     if (observed_ == Observed::position) f += point.rest;
-    return f;
+    return f.cwiseProduct(mask_);
   }
 
   std::string_view name_;
@@ -121,15 +127,17 @@ private:
   IntegrationPoints<dim> points_;
   Observed observed_;
   ReferenceField reference_;
+  std::vector<int> components_; ///< those that are compared
+  Point mask_ = Point::Zero();  ///< 1 at each of them
 };
 
 template <int dim>
-std::unique_ptr<Objective<dim>> make_misfit(std::string_view name, const Region<dim>& region,
-                                            Observed observed, ReferenceField reference,
-                                            const std::optional<potentials::FacetSelection>& facets) {
+std::unique_ptr<Objective<dim>>
+make_misfit(std::string_view name, const Region<dim>& region, Observed observed, ReferenceField reference,
+            const std::optional<potentials::FacetSelection>& facets, std::vector<int> components) {
   return std::make_unique<Misfit<dim>>(
       name, *region.space, facets ? IntegrationPoints<dim>(region, *facets) : IntegrationPoints<dim>(region),
-      observed, std::move(reference));
+      observed, std::move(reference), std::move(components));
 }
 
 } // namespace
@@ -155,20 +163,24 @@ ReferenceField nodal_reference(
 
 template <int dim>
 std::unique_ptr<Objective<dim>> make_target_displacement(Region<dim> region, ReferenceField reference,
-                                                         std::optional<potentials::FacetSelection> facets) {
-  return make_misfit("target_displacement", region, Observed::displacement, std::move(reference), facets);
+                                                         std::optional<potentials::FacetSelection> facets,
+                                                         std::vector<int> components) {
+  return make_misfit("target_displacement", region, Observed::displacement, std::move(reference), facets,
+                     std::move(components));
 }
 
 template <int dim>
 std::unique_ptr<Objective<dim>> make_target_position(Region<dim> region, ReferenceField reference,
-                                                     std::optional<potentials::FacetSelection> facets) {
-  return make_misfit("target_position", region, Observed::position, std::move(reference), facets);
+                                                     std::optional<potentials::FacetSelection> facets,
+                                                     std::vector<int> components) {
+  return make_misfit("target_position", region, Observed::position, std::move(reference), facets,
+                     std::move(components));
 }
 
 template <int dim>
 std::unique_ptr<Objective<dim>> make_velocity(Region<dim> region, Eigen::Matrix<double, dim, 1> target) {
   auto reference = nodal_reference<dim>(*region.space, [target](const auto&, double) { return target; });
-  return make_misfit("velocity", region, Observed::velocity, std::move(reference), {});
+  return make_misfit("velocity", region, Observed::velocity, std::move(reference), {}, {});
 }
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
@@ -176,9 +188,9 @@ std::unique_ptr<Objective<dim>> make_velocity(Region<dim> region, Eigen::Matrix<
       const fem::FunctionSpace<dim>&,                                                                        \
       std::function<Eigen::Matrix<double, dim, 1>(const Eigen::Matrix<double, dim, 1>&, double)>);           \
   template std::unique_ptr<Objective<dim>> make_target_displacement(                                         \
-      Region<dim>, ReferenceField, std::optional<potentials::FacetSelection>);                               \
-  template std::unique_ptr<Objective<dim>> make_target_position(Region<dim>, ReferenceField,                 \
-                                                                std::optional<potentials::FacetSelection>);  \
+      Region<dim>, ReferenceField, std::optional<potentials::FacetSelection>, std::vector<int>);             \
+  template std::unique_ptr<Objective<dim>> make_target_position(                                             \
+      Region<dim>, ReferenceField, std::optional<potentials::FacetSelection>, std::vector<int>);             \
   template std::unique_ptr<Objective<dim>> make_velocity(Region<dim>, Eigen::Matrix<double, dim, 1>);
 RECOIL_INSTANTIATE(2)
 RECOIL_INSTANTIATE(3)

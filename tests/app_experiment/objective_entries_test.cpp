@@ -7,6 +7,7 @@
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/forces.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
+#include "recoil/objectives/position_integral.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
@@ -94,6 +95,9 @@ std::map<std::string, Entry<dim>> entries() {
                           return make_stress_norm<dim>(region(on, {0}), elastic(on), 4,
                                                        StressMeasure::cauchy);
                         }};
+  all["max_stress"] = {{{"p", 12}, {"stress", "cauchy"}}, [](Scene& on) {
+                         return make_max_stress<dim>(region(on), elastic(on), 12, StressMeasure::cauchy);
+                       }};
   all["stress_bound"] = {{{"limit", 10}},
                          [](Scene& on) { return make_stress_bound<dim>(region(on), elastic(on), 10); }};
   all["elastic_energy"] = {{{"body", "upper"}},
@@ -101,7 +105,9 @@ std::map<std::string, Entry<dim>> entries() {
   all["target_displacement"] = {{{"reference", "reference.h5"}, {"over", "boundary"}}, [=](Scene& on) {
                                   return make_target_displacement<dim>(region(on), reference(on), boundary);
                                 }};
-  all["target_position"] = {{{"reference", "reference.h5"}, {"body", "upper"}}, nullptr};
+  all["target_position"] = {
+      {{"reference", "reference.h5"}, {"body", "lower"}, {"boundary", json::array({1})}, {"components", "y"}},
+      nullptr};
   all["markers"] = {{{"target", "markers.csv"}}, nullptr};
   // Observations at and next to the state, one of them of a point that is nowhere.
   all["displacement_field"] = {{{"body", "lower"}, {"target", "field.csv"}, {"outside", "drop"}}, nullptr};
@@ -110,6 +116,8 @@ std::map<std::string, Entry<dim>> entries() {
       [=](Scene& on) { return make_center_of_mass<dim>(region(on), on.solver().problem().density, track); }};
   all["height"] = {{{"axis", "y"}},
                    [](Scene& on) { return make_height<dim>(region(on), on.solver().problem().density, 1); }};
+  all["position_integral"] = {{{"axis", "x"}, {"body", "upper"}},
+                              [](Scene& on) { return make_position_integral<dim>(region(on, {1}), 0); }};
   all["volume_bound"] = {{{"limit", 0.2}}, [](Scene& on) { return make_volume_bound<dim>(region(on), 0.2); }};
   all["contact_force_norm"] = {
       {{"body", "upper"}}, [](Scene& on) {

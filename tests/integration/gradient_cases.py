@@ -226,6 +226,51 @@ def supports(recoil):
         agree(recoil, "supports-" + name, study, ranks=(1, 3))
 
 
+def impact(dim, static):
+    """Two blocks of order 1 and 2 in contact with friction, the upper one thrown on, or pressed against, the lower one."""
+    cut = lambda *values: list(values[:dim])
+    lower = box("lower", cut(1, 0.4, 0.4), cut(3, 2, 1), cut(0, -0.2, 0), surface_selection=[{"id": 1, "axis": "-y", "position": -0.399},
+                                                                                           {"id": 3, "axis": "x", "position": 0.499}])
+    upper = box("upper", cut(0.4, 0.3, 0.3), cut(2, 2, 1), cut(0.063, 0.154, 0.017), surface_selection=[{"id": 2, "axis": "y", "position": 0.303}])
+    scene = {
+        "geometry": [lower, upper], "space": {"discr_order": [{"body": "lower", "order": 1}, {"body": "upper", "order": 2}]},
+        "materials": material(1e5, 0.3, 1000), "gravity": cut(0.5, -9.81, 0.2),
+        "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": cut(0, 0, 0)}]},
+        "contact": {"enabled": True, "dhat": 0.01, "epsv": 0.002 if static else 0.2, "friction_coefficient": 0.3},
+        "solver": {"contact": {"barrier_stiffness": 1e7 if dim == 2 else 1e8}, "nonlinear": exact()},
+    }
+    if static:
+        scene["boundary_conditions"]["dirichlet_boundary"].append({"id": 2, "value": cut(0.003, -0.006, 0.001)})
+    else:
+        scene["initial_conditions"] = {"velocity": [{"body": "upper", "value": cut(0.6, -0.8, 0.1)}]}
+        scene["time"] = {"dt": 0.004, "time_steps": 3, "integrator": "BDF2"}
+    return scene
+
+
+def aims(recoil):
+    """What designs aim at, one by one, by shapes and constants through contact with friction."""
+    for dim, static in ((2, False), (2, True), (3, False), (3, True)):
+        name = "aims-%dD-%s" % (dim, "static" if static else "dynamic")
+        scene = recoil.write_scene(name, impact(dim, static))
+        with h5py.File(recoil.path(name + ".h5"), "w") as file:
+            size = len(runs.coordinates(recoil.simulate(1, scene, name + "-run")))
+            file["u"] = 0.01 * np.sin(np.arange(size * dim)).reshape(size, dim)
+        rows = {
+            "max_stress": {"p": 12, "stress": "cauchy", "weight": 1e-4},
+            "target_position": {"reference": recoil.path(name + ".h5"), "boundary": [2, 3], "components": ["x"], "weight": 1e4},
+            "position_integral": {"axis": "y", "weight": 10},
+        }
+        for kind, keys in rows.items():
+            study = {
+                "experiments": [{"name": "run", "scene": scene}],
+                "parameters": [{"name": "E", "quantity": "young_modulus", "body": "lower", "initial": 1e5},
+                               {"name": "shape", "quantity": "shape", "body": "lower", "basis": {"box": [2] * dim}}],
+                "objectives": [dict(keys, name="o", type=kind)],
+                "sweep": {"tolerance": 1e-13}, "check": {"steps": [1e-3, 1e-4, 1e-5, 1e-6]},
+            }
+            agree(recoil, name + "-" + kind, study, ranks=(1, 2, 3))
+
+
 def limits(recoil):
     """Start values that have one side only."""
     scene = turning()
@@ -404,7 +449,7 @@ def not_finite(recoil):
 
 
 with runs.Recoil() as recoil:
-    parts = {"friction": converged_friction, "markers": markers, "gauges": gauges, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces, "supports": supports,
+    parts = {"friction": converged_friction, "markers": markers, "gauges": gauges, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces, "supports": supports, "aims": aims,
              "limits": limits, "orders": orders, "changed": changed_inputs, "mesh": changed_mesh, "finite": not_finite, "polyfem": conventions_of_polyfem}
     for name in recoil.rest or parts:
         parts[name](recoil)

@@ -3,6 +3,7 @@
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/observation_times.hpp"
+#include "recoil/objectives/position_integral.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
@@ -23,12 +24,19 @@ void check_stress() {
   for (const auto& bodies : body_filters) {
     for (const StressMeasure measure : {StressMeasure::first_piola, StressMeasure::cauchy}) {
       const std::string name = measure == StressMeasure::cauchy ? " cauchy" : " piola";
-      for (const double p : {2.0, 8.0})
+      for (const double p : {2.0, 8.0}) {
+        const std::string with_p = name + " p=" + std::to_string(int(p));
         check_objective<dim>(
             [&](const Scene<dim>& scene) {
               return make_stress_norm<dim>(scene.region(bodies), scene.laws(), p, measure);
             },
-            with_bodies("stress_norm" + name + " p=" + std::to_string(int(p)), bodies), 1e-6);
+            with_bodies("stress_norm" + with_p, bodies), 1e-6);
+        check_objective<dim>(
+            [&](const Scene<dim>& scene) {
+              return make_max_stress<dim>(scene.region(bodies), scene.laws(), p, measure);
+            },
+            with_bodies("max_stress" + with_p, bodies), 1e-6);
+      }
       check_objective<dim>(
           [&](const Scene<dim>& scene) {
             return make_stress_bound<dim>(scene.region(bodies), scene.laws(), 0.2, measure);
@@ -65,6 +73,11 @@ void check_targets() {
             return make_target_position<dim>(scene.region(bodies), reference(scene), facets);
           },
           with_bodies("target_position" + where, bodies));
+      check_objective<dim>(
+          [&](const Scene<dim>& scene) {
+            return make_target_position<dim>(scene.region(bodies), reference(scene), facets, {dim - 1});
+          },
+          with_bodies("target_position, one component" + where, bodies));
     }
     check_objective<dim>(
         [&](const Scene<dim>& scene) {
@@ -97,6 +110,9 @@ void check_mass() {
           return make_height<dim>(scene.region(bodies), scene.density_field(), dim - 1);
         },
         with_bodies("height", bodies));
+    check_objective<dim>(
+        [&](const Scene<dim>& scene) { return make_position_integral<dim>(scene.region(bodies), dim - 1); },
+        with_bodies("position_integral", bodies));
   }
 }
 TEST(Derivatives, Mass2D) { check_mass<2>(); }

@@ -8,6 +8,7 @@
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
+#include "recoil/objectives/position_integral.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
@@ -74,6 +75,46 @@ TYPED_TEST(ObjectiveValues, StressOfUniformDeformation) {
     }
 }
 
+/// Between its bounds, of the order of p, whatever the unit of stress; where the stress is uniform it is the
+/// maximum itself.
+TYPED_TEST(ObjectiveValues, MaximumOfTheStress) {
+  constexpr int dim = TypeParam::dim;
+  Scene<dim> scene(MPI_COMM_WORLD);
+  const auto region = scene.region();
+  double largest = 0, weight = 0;
+  for (const auto* law : scene.laws())
+    for (std::size_t i = 0; i < law->cells().size(); ++i)
+      for (const auto& point : law->stress(scene.u.local(), i))
+        if (region.owns(law->cells()[i]) && point.cauchy.norm() > largest) {
+          largest = point.cauchy.norm();
+          weight = point.weight;
+        }
+  const double largest_here = largest;
+  largest = scene.comm.max(largest);
+  weight = scene.comm.max(largest_here == largest ? weight : 0.0);
+  double before = 0;
+  for (const double p : {1.5, 8.0, 60.0}) {
+    const double J =
+        make_max_stress<dim>(region, scene.laws(), p, StressMeasure::cauchy)->value(scene.state());
+    EXPECT_GT(J, before);
+    EXPECT_LE(J, largest);
+    EXPECT_GE(J, std::pow(weight / 2, 1 / p) * largest) << p;
+    const double norm =
+        make_stress_norm<dim>(region, scene.laws(), p, StressMeasure::cauchy)->value(scene.state());
+    EXPECT_NEAR(J, norm / std::pow(2, 1 / p), 1e-12 * J);
+    before = J;
+  }
+  EXPECT_GT(before, 0.9 * largest);
+  Scene<dim> uniform(MPI_COMM_WORLD, {}, 0.0);
+  uniform.u = uniform.linear_field(Eigen::Matrix<double, dim, 1>::Zero(), some_gradient<dim>());
+  const double P = make_stress_norm<dim>(uniform.region({0}), uniform.laws(), 2)->value(uniform.state());
+  EXPECT_NEAR(make_max_stress<dim>(uniform.region(), uniform.laws(), 9)->value(uniform.state()), P,
+              1e-12 * P);
+  uniform.u.fill(0);
+  EXPECT_EQ(make_max_stress<dim>(uniform.region(), uniform.laws(), 9)->value(uniform.state()), 0);
+  EXPECT_THROW(make_max_stress<dim>(uniform.region(), uniform.laws(), 1), InputError);
+}
+
 /// Order 2, stretched by s and sheared by gamma = 2 a Y, which varies: x = (s (X + a Y^2), Y[, Z]).
 TYPED_TEST(ObjectiveValues, CauchyStressOfQuadraticField) {
   constexpr int dim = TypeParam::dim;
@@ -131,6 +172,20 @@ TYPED_TEST(ObjectiveValues, TargetsOfLinearFields) {
     expect(make_target_position<dim>(region, reference, side), over_side(r, with_rest, body));
     expect(make_velocity<dim>(region, a), over_box(b - a, C, body));
   }
+  // Components add up.
+  const auto with = [&](std::vector<int> components) {
+    return make_target_position<dim>(scene.region(), reference, side, std::move(components))
+        ->value(scene.state(time));
+  };
+  std::vector<int> others;
+  for (int i = 1; i < dim; ++i) others.push_back(i);
+  EXPECT_NEAR(with({0}) + with(others), with({}), 1e-12);
+  EXPECT_GT(with({0}), 0.01);
+  EXPECT_GT(with(others), 0.01);
+  const auto one = make_target_displacement<dim>(scene.region(), reference, {}, {1}),
+             all = make_target_displacement<dim>(scene.region(), reference);
+  EXPECT_EQ(dim * one->num_residuals(), all->num_residuals());
+  EXPECT_THROW(make_target_displacement<dim>(scene.region(), reference, {}, {dim}), InputError);
   EXPECT_THROW(make_target_position<dim>(scene.region(), reference, potentials::FacetSelection{false, {99}}),
                InputError);
 }
@@ -160,6 +215,14 @@ TYPED_TEST(ObjectiveValues, CenterOfMassAndHeight) {
       1e-24);
   for (int axis = 0; axis < dim; ++axis)
     EXPECT_NEAR(make_height<dim>(scene.region(), density, axis)->value(scene.state()), -both[axis], 1e-13);
+  for (int axis = 0; axis < dim; ++axis) {
+    // Two unit boxes.
+    EXPECT_NEAR(make_position_integral<dim>(scene.region({1}), axis)->value(scene.state()), second[axis],
+                1e-13);
+    EXPECT_NEAR(make_position_integral<dim>(scene.region(), axis)->value(scene.state()),
+                moved(center<dim>(0))[axis] + second[axis], 1e-13);
+  }
+  EXPECT_THROW(make_position_integral<dim>(scene.region(), dim), InputError);
   EXPECT_THROW(make_height<dim>(scene.region(), density, dim), InputError);
   const auto observed = make_center_of_mass<dim>(scene.region(), density, target);
   EXPECT_NO_THROW(observed->check_time(1 + 1e-12));

@@ -31,17 +31,20 @@ ReferenceField nodal_reference(
 /// quadrature exact for nodal fields [Huang et al. 2024, section 8]. Collective.
 /// @param facets which boundary facets of the region, `all` = also those without an id; none given = the
 /// volume.
-/// @throws InputError on every rank where no facet of the region is selected.
+/// @param components which of the vector count, 0 to dim - 1; none given = all.
+/// @throws InputError on every rank where no facet of the region is selected, and for other components.
 template <int dim>
 std::unique_ptr<Objective<dim>>
 make_target_displacement(Region<dim> region, ReferenceField reference,
-                         std::optional<potentials::FacetSelection> facets = std::nullopt);
+                         std::optional<potentials::FacetSelection> facets = std::nullopt,
+                         std::vector<int> components = {});
 
 /// J = int |X + u - x*|^2, as make_target_displacement with positions. Collective.
 template <int dim>
 std::unique_ptr<Objective<dim>>
 make_target_position(Region<dim> region, ReferenceField reference,
-                     std::optional<potentials::FacetSelection> facets = std::nullopt);
+                     std::optional<potentials::FacetSelection> facets = std::nullopt,
+                     std::vector<int> components = {});
 
 /// J = int |v - target|^2 dX over the rest region [m^(dim+2)/s^2]. Collective.
 template <int dim>

@@ -64,6 +64,9 @@ public:
       entry.fail(
           "needs one of `boundary` (the id of a boundary with prescribed displacements) and `obstacle` "
           "(the name of an obstacle): whose force is observed");
+    if (entry.has("boundary") && entry["boundary"].is_list())
+      entry["boundary"].fail("the force is that of one boundary: one id, not a list; is " +
+                             entry["boundary"].dump());
     if (entry.has("boundary")) boundary_ = entry["boundary"].integer();
     if (entry.has("obstacle")) obstacle_ = entry["obstacle"].text();
     if (std::ranges::all_of(direction_, [](double component) { return component == 0; }))
@@ -279,9 +282,9 @@ private:
 } // namespace
 
 std::vector<ObjectiveType> forces_objectives() {
-  const Key boundary_key{.pattern = "/objectives/*/boundary",
-                         .types = integer,
-                         .doc = "Id of a boundary with prescribed displacements."},
+  const Key clamp_key{.pattern = "/objectives/*/boundary",
+                      .types = integer,
+                      .doc = "Id of a boundary with prescribed displacements."},
       obstacle_key{.pattern = "/objectives/*/obstacle", .types = text, .doc = "Name of an obstacle."};
   return {{.name = "contact_force_norm",
            .doc = "sum over the nodes of |f|^2, f the force of contact without friction.",
@@ -296,7 +299,7 @@ std::vector<ObjectiveType> forces_objectives() {
                "elastic forces, contact, friction, damping and loads at the nodes of the boundary, not their "
                "inertia; that of an obstacle is contact and friction. At the start of a run there is no "
                "damping and friction.",
-           .keys = {boundary_key, obstacle_key, direction_key, time_key, observations_key},
+           .keys = {clamp_key, obstacle_key, direction_key, time_key, observations_key},
            .read = ReactionForce::read,
            .observes = true}};
 }

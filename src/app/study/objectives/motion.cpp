@@ -1,6 +1,7 @@
 #include "app/study/objectives/objective_type.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/center_of_mass.hpp"
+#include "recoil/objectives/position_integral.hpp"
 #include "recoil/objectives/target.hpp"
 
 namespace recoil::app {
@@ -17,18 +18,33 @@ struct CenterOfMass final : ObservedObjectiveOf<CenterOfMass> {
   }
 };
 
-struct Height final : ObjectiveOf<Height> {
-  explicit Height(const Item& entry) : axis(entry["axis"].text().front() - 'x') {}
+/// Base of those that look at one coordinate.
+template <class Type>
+struct AlongAxis : ObjectiveOf<Type> {
+  explicit AlongAxis(const Item& entry) : axis(entry["axis"].text().front() - 'x') {}
   void check_dimension(int dim) const override {
-    if (axis >= dim) throw InputError(where.of("axis"), "there is no z axis in 2D; take \"x\" or \"y\"");
+    if (axis >= dim)
+      throw InputError(this->where.of("axis"), "there is no z axis in 2D; take \"x\" or \"y\"");
   }
+
+  int axis;
+};
+
+struct Height final : AlongAxis<Height> {
+  using AlongAxis::AlongAxis;
   template <int dim>
   auto make(DiscreteScene<dim>& discrete) const {
     return objectives::make_height<dim>(region_of(*this, discrete), discrete.solver().problem().density,
                                         axis);
   }
+};
 
-  int axis;
+struct PositionIntegral final : AlongAxis<PositionIntegral> {
+  using AlongAxis::AlongAxis;
+  template <int dim>
+  auto make(DiscreteScene<dim>& discrete) const {
+    return objectives::make_position_integral<dim>(region_of(*this, discrete), axis);
+  }
 };
 
 struct VelocityTarget final : ObjectiveOf<VelocityTarget> {
@@ -59,11 +75,13 @@ struct VelocityTarget final : ObjectiveOf<VelocityTarget> {
 } // namespace
 
 std::vector<ObjectiveType> motion_objectives() {
-  const Key axis_key{.pattern = "/objectives/*/axis",
-                     .types = text,
-                     .required = true,
-                     .choices = "[\"x\", \"y\", \"z\"]",
-                     .doc = "Direction that counts as upwards."};
+  const auto axis_key = [](const char* doc) {
+    return Key{.pattern = "/objectives/*/axis",
+               .types = text,
+               .required = true,
+               .choices = "[\"x\", \"y\", \"z\"]",
+               .doc = doc};
+  };
   const Key target_key{.pattern = "/objectives/*/target",
                        .types = list,
                        .items = number,
@@ -80,9 +98,13 @@ std::vector<ObjectiveType> motion_objectives() {
            .weighs = true},
           {.name = "height",
            .doc = "-c along the axis, c the centre of mass: minimising it lifts.",
-           .keys = {body_key, time_key, axis_key},
+           .keys = {body_key, time_key, axis_key("Direction that counts as upwards.")},
            .read = Height::read,
            .weighs = true},
+          {.name = "position_integral",
+           .doc = "int (X + u) along the axis over the rest volume, not divided by it and without density.",
+           .keys = {body_key, time_key, axis_key("the coordinate.")},
+           .read = PositionIntegral::read},
           {.name = "velocity",
            .doc = "int |v - target|^2 over the rest volume.",
            .keys = {body_key, time_key, target_key},

@@ -7,6 +7,7 @@
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/objective.hpp"
 #include "recoil/objectives/region.hpp"
+#include "recoil/potentials/loads.hpp"
 
 /// What a type of objective consists of, and what the types share. Each group of types is
 /// one source of this folder, named in registry.cpp; reader, checks, runs, JSON Schema and docs/study.md know
@@ -66,11 +67,22 @@ inline constexpr Key direction_key{.pattern = "/objectives/*/direction",
                                    .doc = "Direction at rest; its length does not count."};
 inline constexpr Key observations_key{
     .pattern = "/objectives/*/target", .types = path, .required = true, .doc = "CSV file."};
+inline constexpr Key boundary_key{.pattern = "/objectives/*/boundary",
+                                  .types = integer | list,
+                                  .items = integer,
+                                  .length = {1, 1 << 30},
+                                  .doc = "Surface id, or list of them, of the facets that count."};
 Key limit_key(const char* unit);
 Key required(Key key);
 
 /// The file of observations in `target`. @throws InputError where the entry holds numbers.
 std::filesystem::path observations_of(const Item& entry);
+
+/// The facets of `boundary`, or those of the whole boundary.
+potentials::FacetSelection facets_of(const Item& entry);
+/// Refuses surface ids that no facet can have.
+void require_surface_ids(const ExperimentScene& at, const ObjectiveSpec& spec,
+                         const potentials::FacetSelection& facets);
 
 /// An experiment on the mesh that its files give.
 template <int dim>

@@ -196,6 +196,21 @@ std::filesystem::path observations_of(const Item& entry) {
   return target.text();
 }
 
+potentials::FacetSelection facets_of(const Item& entry) {
+  if (!entry.has("boundary")) return {true, {}};
+  return {false, entry["boundary"].integers()};
+}
+
+void require_surface_ids(const ExperimentScene& at, const ObjectiveSpec& spec,
+                         const potentials::FacetSelection& facets) {
+  const KnownIds known = surface_ids(at.scene);
+  for (const int id : facets.ids)
+    if (!known.may_hold(id))
+      at.fail(spec.where, "boundary",
+              "no facet has the surface id " + std::to_string(id) +
+                  "; ids in this scene: " + list_of(known.ids));
+}
+
 template <int dim>
 objectives::Region<dim> region_of(const ObjectiveSpec& spec, DiscreteScene<dim>& discrete) {
   std::vector<std::int32_t> bodies;

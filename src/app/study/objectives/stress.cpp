@@ -35,6 +35,18 @@ struct StressNorm final : ObjectiveOf<StressNorm> {
   objectives::StressMeasure stress;
 };
 
+struct MaxStress final : ObjectiveOf<MaxStress> {
+  explicit MaxStress(const Item& entry) : p(entry["p"].number()), stress(stress_of(entry)) {}
+  template <int dim>
+  auto make(DiscreteScene<dim>& discrete) const {
+    return objectives::make_max_stress<dim>(region_of(*this, discrete), elastic_potentials(discrete), p,
+                                            stress);
+  }
+
+  double p;
+  objectives::StressMeasure stress;
+};
+
 struct StressBound final : ObjectiveOf<StressBound> {
   explicit StressBound(const Item& entry) : limit(entry["limit"].number()), stress(stress_of(entry)) {}
   template <int dim>
@@ -62,6 +74,12 @@ std::vector<ObjectiveType> stress_objectives() {
            .doc = "(int |S|^p)^(1/p) over the rest volume, |S| the Frobenius norm of the stress.",
            .keys = {body_key, time_key, exponent_key, stress_key},
            .read = StressNorm::read},
+          {.name = "max_stress",
+           .doc = "(int |S|^p / V)^(1/p), V the rest volume: a smooth maximum of |S|, from below. With v the "
+                  "volume of the element where |S| is largest it is at least (v / V)^(1/p) times that in "
+                  "linear elements, and grows with p.",
+           .keys = {body_key, time_key, exponent_key, stress_key},
+           .read = MaxStress::read},
           {.name = "stress_bound",
            .doc = "int max(|S| - limit, 0)^2 over the rest volume.",
            .keys = {body_key, time_key, stress_key, limit_key("Pa")},

@@ -270,8 +270,12 @@ open_reference(const std::filesystem::path& path, const std::string& where, cons
 struct NodalTarget final : ObjectiveOf<NodalTarget> {
   explicit NodalTarget(const Item& entry)
       : positions(entry["type"].text() == "target_position"), path(entry["reference"].text()) {
-    if (entry.has("over") && entry["over"].text() == "boundary")
-      facets = potentials::FacetSelection{true, {}};
+    const bool is_written = entry.has("over");
+    if (is_written && entry["over"].text() == "volume" && entry.has("boundary"))
+      entry["boundary"].fail("is for a difference over the boundary; leave `over`, or `boundary`, out");
+    if (entry.has("boundary") || (is_written && entry["over"].text() == "boundary"))
+      facets = facets_of(entry);
+    if (entry.has("components")) read_components(entry["components"]);
     if (std::filesystem::is_directory(path) && !std::filesystem::exists(path / "scene.json"))
       entry["reference"].fail(
           path.string() +
@@ -279,6 +283,13 @@ struct NodalTarget final : ObjectiveOf<NodalTarget> {
           "-o`, or an HDF5 file");
   }
 
+  void check_dimension(int dim) const override {
+    if (std::ranges::any_of(components, [&](int axis) { return axis >= dim; }))
+      throw InputError(where.of("components"), "there is no z component in 2D; take \"x\", \"y\" or both");
+  }
+  void check(const ExperimentScene& at) const override {
+    if (facets) require_surface_ids(at, *this, *facets);
+  }
   std::vector<std::filesystem::path> files() const override {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) return {path / "trajectory" / "manifest.json"};
@@ -296,13 +307,22 @@ struct NodalTarget final : ObjectiveOf<NodalTarget> {
       reference->check_interval(observed_interval(*this, discrete.scene().time));
       const auto make =
           positions ? objectives::make_target_position<dim> : objectives::make_target_displacement<dim>;
-      return make(region_of(*this, discrete), reference->on(discrete.space()), facets);
+      return make(region_of(*this, discrete), reference->on(discrete.space()), facets, components);
     };
   }
 
   bool positions;
   std::filesystem::path path; ///< run folder or HDF5 file
   std::optional<potentials::FacetSelection> facets;
+  std::vector<int> components; ///< none: all
+
+private:
+  void read_components(const Item& names) {
+    for (const Item& name : names.items()) {
+      components.push_back(name.text().front() - 'x');
+      if (std::ranges::count(components, components.back()) > 1) name.fail("stands there twice");
+    }
+  }
 };
 
 std::vector<Key> nodal_target_keys() {
@@ -312,7 +332,15 @@ std::vector<Key> nodal_target_keys() {
            .types = text,
            .implied = "`volume`",
            .choices = "[\"volume\", \"boundary\"]",
-           .doc = "Where the difference is integrated."},
+           .doc = "Where the difference is integrated; with `boundary` it is over its facets."},
+          boundary_key,
+          {.pattern = "/objectives/*/components",
+           .types = one_or_list,
+           .items = text,
+           .length = {1, 3},
+           .implied = "all",
+           .choices = "[\"x\", \"y\", \"z\"]",
+           .doc = "Those of the vectors that are compared."},
           {.pattern = "/objectives/*/reference",
            .types = path | folder,
            .required = true,
