@@ -46,7 +46,7 @@ def scene(scheme, contact, dim, order):
     pushed by an obstacle; beside them a third one, blown up by pressure and spinning."""
     static = scheme == "static"
     gap = 0.004 if contact != "free" else 0.1
-    lower = body("lower", dim, (1, 0.4, 0.4), (4, 2, 1), (0, -0.2, 0))
+    lower = body("lower", dim, (1, 0.4, 0.4), (4, 2, 2), (0, -0.2, 0))
     upper = body("upper", dim, (0.4, 0.3, 0.3), (2, 2, 1), (0.063, 0.15 + gap, 0.017), 0 if static else 1)
     lower["surface_selection"] = [{"id": 1, "axis": "-y", "position": -0.399}, {"id": 3, "axis": "x", "position": 0.499}]
     upper["surface_selection"] = [{"id": 2, "axis": "y", "position": 0.299 + gap}]
@@ -187,8 +187,9 @@ class Cell:
         if scheme != "static":  # its centre of mass depends on density and shape
             groups.append(("spin", [{"name": "spin", "quantity": "initial_angular_velocity", "body": "balloon",
                                      "initial": [3] if dimension == 2 else [1, 2, 3]}]))
-        shape = {"name": "shape", "quantity": "shape", "basis": {"box": [3] * dimension}, "body": "lower"}
-        for name, group in groups + [("values", parameters(scheme, self.key[1], dimension)[0]), ("shape", [shape])]:
+        shapes = [(name, [{"name": name, "quantity": "shape", "basis": basis, "body": "lower"}]) for name, basis in
+                  (("shape", {"box": [3] * dimension}), ("harmonic", {"extension": "harmonic"}), ("elastic", {"extension": "elastic", "boundary": [1, 3]}))]
+        for name, group in groups + [("values", parameters(scheme, self.key[1], dimension)[0])] + shapes:
             if name != "spin" and "initial_conditions" in own:
                 own["initial_conditions"].pop("angular_velocity", None)
             yield name, group, own, {"experiments": [{"name": "run", "scene": name + "-scene.json"}], "parameters": group,
@@ -201,7 +202,7 @@ class Cell:
         reasons = parameters(self.key[0], self.key[1], int(self.key[2][0]))[1]
         results = {}
         for name, group, own, study in self.studies():
-            study["check"] = {"directions": 1, "steps": [h / 100 for h in steps] if name == "shape" else steps}
+            study["check"] = {"directions": 1, "steps": [h / 100 for h in steps] if "basis" in group[0] else steps}
             self.write(name + "-scene.json", own)
             self.write(name + ".json", study)
             shutil.rmtree(os.path.join(self.folder, "out-" + name), ignore_errors=True)
