@@ -139,9 +139,11 @@ def parameters(scheme, contact, dim):
     return chosen, reasons
 
 
-def objectives(scheme, dim):
+def objectives(scheme, contact, dim, name):
     terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4, "time": "final"},
              {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3, "time": "final"}]
+    if name == "shape":  # at other values it is a large constant, in which their differences drown
+        terms.append({"name": "apart", "type": "rest_separation", "distance": 0.12 if contact == "free" else 0.02, "weight": 1e4})
     if scheme != "static":
         terms[0]["time"] = terms[1]["time"] = "integral"
         terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 2, "time": "integral"})
@@ -190,7 +192,7 @@ class Cell:
             if name != "spin" and "initial_conditions" in own:
                 own["initial_conditions"].pop("angular_velocity", None)
             yield name, group, own, {"experiments": [{"name": "run", "scene": name + "-scene.json"}], "parameters": group,
-                                     "objectives": objectives(scheme, dimension), "sweep": {"tolerance": 1e-13}}
+                                     "objectives": objectives(scheme, self.key[1], dimension, name), "sweep": {"tolerance": 1e-13}}
 
     def run(self, steps):
         failure = self.make_reference()
