@@ -142,6 +142,9 @@ def parameters(scheme, contact, dim):
 def objectives(scheme, contact, dim, name):
     terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4, "time": "final"},
              {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3, "time": "final"}]
+    if contact != "free":
+        terms.append({"name": "clearance", "type": "min_distance", "bodies": ["upper", "pusher"], "limit": 0.02, "p": 6, "weight": 1e4,
+                      "time": "final"})
     if name == "shape":  # at other values it is a large constant, in which their differences drown
         terms.append({"name": "apart", "type": "rest_separation", "distance": 0.12 if contact == "free" else 0.02, "weight": 1e4})
     if scheme != "static":

@@ -90,6 +90,19 @@ public:
     return {std::move(by_position), std::move(by_rest)};
   }
 
+  /// du += factor times the derivative by the displacement of owned nodes. Not collective.
+  void add_to_nodes(const Derivative& of, double factor, std::span<double> du) const {
+    for (LocalIndex v = 0; v < surface_->num_owned(); ++v)
+      if (const LocalIndex node = surface_->node(v); node >= 0)
+        fem::node_block<dim>(du, node) += factor * of.by_position[v];
+  }
+  /// g += factor times the derivative by where obstacles are. Not collective.
+  void add_to_obstacles(const Derivative& of, double factor, parameters::PhysicalGradient<dim>& g) const {
+    auto* by_obstacle = g.find_vectors(quantities::obstacle_positions);
+    if (!by_obstacle) return;
+    by_obstacle->resize(of.by_position.size(), Point::Zero());
+    for (std::size_t v = 0; v < of.by_position.size(); ++v) (*by_obstacle)[v] += factor * of.by_position[v];
+  }
   /// g += factor times the derivative by the rest positions of bodies and obstacles, those that vertices at
   /// X + u take with them included. Not collective.
   void add_to_rest(const Derivative& of, double factor, parameters::PhysicalGradient<dim>& g) const {
@@ -99,6 +112,27 @@ public:
     for (std::size_t v = 0; v < of.by_position.size(); ++v)
       field[v] = factor * (of.by_position[v] + of.by_rest[v]);
     surface_->add_to_rest(field, *by_vertex, g.vectors(quantities::obstacle_vertices));
+  }
+
+  /// The transpose of these three: the change along du (owned entries, then ghosts) and dq.
+  double change(const Derivative& of, std::span<const double> du,
+                const parameters::PhysicalDirection<dim>& dq) const {
+    const auto entries = [](const Field* array) {
+      return array ? std::span<const Point>(*array) : std::span<const Point>();
+    };
+    const Field rest = surface_->rest_changes(entries(dq.rest_positions()),
+                                              entries(dq.find_vectors(quantities::obstacle_vertices)));
+    const Field* moved = dq.find_vectors(quantities::obstacle_positions);
+    double sum = 0;
+    for (LocalIndex v = 0; v < surface_->num_owned(); ++v) {
+      Point motion = rest[v];
+      if (const LocalIndex node = surface_->node(v); node >= 0)
+        motion += fem::node_block<dim>(du, node);
+      else if (moved)
+        motion += (*moved)[v];
+      sum += of.by_position[v].dot(motion) + of.by_rest[v].dot(rest[v]);
+    }
+    return comm().sum(sum);
   }
 
 private:

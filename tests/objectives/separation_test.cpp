@@ -1,7 +1,9 @@
 #include "objectives/touching.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/closest_points.hpp"
+#include "recoil/objectives/min_distance.hpp"
 #include "recoil/objectives/rest_separation.hpp"
+#include "support/residual_identity.hpp"
 
 namespace recoil::objectives {
 namespace {
@@ -169,6 +171,120 @@ TEST(RestSeparation, RefusesShapesThatMeet) {
                                  ::testing::HasSubstr("start from shapes that are apart")));
   }
 }
+
+/// Obstacles that rise with time, as far as a shift of them says besides.
+template <int dim>
+ObstacleMotion lifted(const Apart<dim>& scene) {
+  return [n = scene.obstacles.num_vertices()](double time) {
+    std::vector<double> motion(static_cast<std::size_t>(n) * dim, 0.0);
+    for (std::size_t i = 1; i < motion.size(); i += dim) motion[i] = 0.02 * time;
+    return motion;
+  };
+}
+
+/// Both bodies, the second one and the floor (number 2), the first one and the plane (number 3).
+constexpr std::array<std::array<std::int32_t, 2>, 3> both{{{0, 1}, {2, 1}, {0, 3}}};
+
+template <int dim>
+struct Cleared {
+  Apart<dim> scene;
+  std::unique_ptr<const fem::CollisionSurface<dim>> surface;
+  linalg::Vector u, v;
+
+  explicit Cleared(MPI_Comm ranks, Shift shift = {})
+      : scene(ranks, shift), surface(scene.surface()), u(test::rough_field(scene.space, 0.01, 1)),
+        v(test::rough_field(scene.space, 1, 2)) {
+    u.add(shift.of(Along::displacement), test::rough_field(scene.space, 1, 11));
+    v.add(shift.of(Along::velocity), test::rough_field(scene.space, 1, 12));
+  }
+  std::unique_ptr<Objective<dim>> distance(const std::array<std::int32_t, 2>& bodies, double limit,
+                                           double p) const {
+    return make_min_distance<dim>(*surface, scene.planes(), {bodies, limit, p}, lifted(scene));
+  }
+  ObservedState state() const { return {u.local(), v.local(), 0.4}; }
+};
+
+/// The least distance of the vertices of one body from the plane of the scene, and how many are nearer than
+/// `limit`.
+template <int dim>
+std::pair<double, int> distance_from_plane(const Cleared<dim>& at, double limit) {
+  const auto positions = at.surface->positions(at.u.local(), lifted(at.scene)(0.4));
+  double least = limit;
+  int count = 0;
+  for (LocalIndex v = 0; v < at.surface->num_owned(); ++v) {
+    if (at.surface->vertices()[static_cast<std::size_t>(v)].body != 0) continue;
+    const double distance = positions[static_cast<std::size_t>(v)][0] + 0.6;
+    least = std::min(least, distance);
+    count += distance < limit ? 1 : 0;
+  }
+  return {at.scene.comm.min(least), static_cast<int>(at.scene.comm.sum(static_cast<double>(count)))};
+}
+
+template <int dim>
+void check_distances() {
+  const Cleared<dim> at(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const double limit = 0.2;
+  const auto [least, count] = distance_from_plane(at, limit);
+  ASSERT_GT(count, 1);
+  for (const double p : {1.5, 4.0, 400.0}) {
+    const double value = at.distance({0, 3}, limit, p)->value(at.state());
+    EXPECT_GE(value, std::pow(limit - least, 2));
+    EXPECT_LE(value, std::pow(count, 2 / p) * std::pow(limit - least, 2) * (1 + 1e-12));
+    for (const auto& bodies : both) {
+      const double found = at.distance(bodies, limit, p)->value(at.state());
+      EXPECT_NEAR(found, alone.distance(bodies, limit, p)->value(alone.state()), 1e-12 * found);
+      EXPECT_EQ(found, at.distance({bodies[1], bodies[0]}, limit, p)->value(at.state()));
+    }
+  }
+  // The gap of the two bodies is least where a sharp norm says so.
+  const double depth = std::sqrt(at.distance({0, 1}, limit, 2000)->value(at.state()));
+  EXPECT_GT(depth, 0);
+  EXPECT_EQ(at.distance({0, 1}, (limit - depth) * 0.99, 4)->value(at.state()), 0);
+  EXPECT_GT(at.distance({0, 1}, (limit - depth) * 1.01, 4)->value(at.state()), 0);
+  const auto far = at.distance({0, 1}, 0.01, 4);
+  for (const double slope :
+       directional_derivatives<dim>(at.scene.space, at.scene.obstacles.vertex_ids, *far, at.state(), 1))
+    EXPECT_EQ(slope, 0);
+  EXPECT_THROW(at.distance({0, 1}, 0, 4), InputError);
+  EXPECT_THROW(at.distance({0, 1}, limit, 1), InputError);
+}
+TEST(MinDistance, IsASmoothMinimum2D) { check_distances<2>(); }
+TEST(MinDistance, IsASmoothMinimum3D) { check_distances<3>(); }
+
+template <int dim>
+void check_distance_derivatives() {
+  const Cleared<dim> at(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  for (const auto& bodies : both)
+    for (const double p : {3.0, 8.0}) {
+      const auto objective = at.distance(bodies, 0.3, p), lonely = alone.distance(bodies, 0.3, p);
+      const double value = objective->value(at.state());
+      EXPECT_LT(test::transposed_error<dim>(at.scene.space, *objective, at.state(), at.surface.get()), 1e-12);
+      const auto slopes = directional_derivatives<dim>(at.scene.space, at.scene.obstacles.vertex_ids,
+                                                       *objective, at.state(), 1);
+      const auto once = directional_derivatives<dim>(alone.scene.space, alone.scene.obstacles.vertex_ids,
+                                                     *lonely, alone.state(), -2);
+      for (std::size_t q = 0; q < slopes.size(); ++q)
+        EXPECT_NEAR(slopes[q], -0.5 * once[q], 1e-12 * std::max(std::abs(slopes[q]), std::abs(value)))
+            << direction_names[q];
+      for (const Along along : {Along::displacement, Along::vertices, Along::obstacle_vertices}) {
+        const double slope = slopes[static_cast<std::size_t>(along)];
+        EXPECT_EQ(slope != 0, along != Along::obstacle_vertices || bodies[0] == 2);
+        double error = std::numeric_limits<double>::infinity();
+        for (const double h : {1e-4, 1e-5, 1e-6})
+          error = std::min(error, std::abs(central_difference(
+                                               along, h,
+                                               [&](Shift shift) {
+                                                 const Cleared<dim> other(MPI_COMM_WORLD, shift);
+                                                 return other.distance(bodies, 0.3, p)->value(other.state());
+                                               }) -
+                                           slope));
+        EXPECT_LE(error, 1e-7 * std::abs(slope)) << "p = " << p << " bodies " << bodies[0] << bodies[1]
+                                                 << direction_names[static_cast<std::size_t>(along)];
+      }
+    }
+}
+TEST(MinDistance, Derivatives2D) { check_distance_derivatives<2>(); }
+TEST(MinDistance, Derivatives3D) { check_distance_derivatives<3>(); }
 
 } // namespace
 } // namespace recoil::objectives
