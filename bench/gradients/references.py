@@ -65,10 +65,12 @@ def objectives(recoil, scene, dim, contact, column):
         "position_integral": {"type": "position_integral", "axis": "y", "body": ["lower", "upper"]},
         "volume_bound": {"type": "volume_bound", "limit": 1e-3, "weight": 10},
         "boundary_smoothing": {"type": "boundary_smoothing", "p": 2},
+        "rest_separation": {"type": "rest_separation", "distance": 0.12 if contact == "free" else 0.02, "weight": 1e4},
     }
     if not static:
         moduli["velocity"] = {"type": "velocity", "target": table.vector(dim, 0.1, -0.1, 0.2)}
     if contact != "free":
+        moduli["min_distance"] = {"type": "min_distance", "bodies": ["upper", "pusher"], "limit": 0.03, "p": 6, "weight": 1e4}
         moduli["contact_force_norm"] = {"type": "contact_force_norm", "weight": 1e-3}
     for what in ("displacement", "position"):
         for kind, reference in references.items():

@@ -138,15 +138,20 @@ def parameters(scheme, contact, dim):
     return chosen, reasons
 
 
-def objectives(scheme, dim):
+def objectives(scheme, contact, dim, is_shape):
     terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4},
              {"name": "largest", "type": "max_stress", "body": ["lower", "upper"], "p": 8, "stress": "cauchy", "weight": 1e-4},
              {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3},
              {"name": "side", "type": "target_position", "reference": "reference", "boundary": [2, 3], "components": "x", "weight": 1e4},
              {"name": "moment", "type": "position_integral", "axis": "x", "body": ["lower", "upper"], "weight": 10}]
+    if contact != "free":
+        terms.append({"name": "clearance", "type": "min_distance", "bodies": ["upper", "pusher"], "limit": 0.02, "p": 6, "weight": 1e4})
     if scheme != "static":
         terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 2})
-    return [dict(term, time="final" if scheme == "static" else "integral") for term in terms]
+    terms = [dict(term, time="final" if scheme == "static" else "integral") for term in terms]
+    if is_shape:  # at other values it is a large constant, in which their differences drown
+        terms.append({"name": "apart", "type": "rest_separation", "distance": 0.12 if contact == "free" else 0.02, "weight": 1e4})
+    return terms
 
 
 class Cell:
@@ -182,7 +187,6 @@ class Cell:
     def studies(self):
         """Name, parameters, scene and study of every group of parameters."""
         scheme, dimension, own = self.scene()
-        terms = [term for term in objectives(scheme, dimension) if not self.chosen or term["name"] in self.chosen]
         groups = []
         if scheme != "static":  # its centre of mass depends on density and shape
             groups.append(("spin", [{"name": "spin", "quantity": "initial_angular_velocity", "body": "balloon",
@@ -192,6 +196,8 @@ class Cell:
         for name, group in groups + [("values", parameters(scheme, self.key[1], dimension)[0])] + shapes:
             if name != "spin" and "initial_conditions" in own:
                 own["initial_conditions"].pop("angular_velocity", None)
+            terms = objectives(scheme, self.key[1], dimension, "basis" in group[0])
+            terms = [term for term in terms if not self.chosen or term["name"] in self.chosen]
             yield name, group, own, {"experiments": [{"name": "run", "scene": name + "-scene.json"}], "parameters": group,
                                      "objectives": terms, "sweep": {"tolerance": 1e-13}}
 

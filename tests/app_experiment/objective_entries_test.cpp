@@ -7,7 +7,9 @@
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/forces.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
+#include "recoil/objectives/min_distance.hpp"
 #include "recoil/objectives/position_integral.hpp"
+#include "recoil/objectives/rest_separation.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
@@ -136,6 +138,17 @@ std::map<std::string, Entry<dim>> entries() {
                        {"direction", vector<dim>(2, 1)},
                        {"target", "strain.csv"}},
                       nullptr};
+  all["rest_separation"] = {
+      {{"distance", 0.06}, {"body", json::array({"upper", "lower"})}}, [=](Scene& on) {
+        return make_rest_separation<dim>(
+            region(on),
+            std::make_unique<const fem::CollisionSurface<dim>>(on.solver().problem().contact->surface()), {},
+            0.06);
+      }};
+  all["min_distance"] = {
+      {{"bodies", {"upper", "lower"}}, {"limit", 0.1}, {"p", 6}}, [](Scene& on) {
+        return make_min_distance<dim>(on.solver().problem().contact->surface(), {}, {{0, 1}, 0.1, 6});
+      }};
   all["reaction_force"] = {{{"boundary", 1}, {"direction", vector<dim>(1, 2)}, {"target", "force.csv"}},
                            nullptr};
   return all;

@@ -81,19 +81,6 @@ potentials::FrictionCoefficients friction_coefficients(const Scene& scene,
           }};
 }
 
-template <int dim>
-std::vector<potentials::Plane<dim>> planes(const Scene& scene,
-                                           const std::map<std::string, std::int32_t>& numbers) {
-  std::vector<potentials::Plane<dim>> result;
-  for (const PlaneObstacle& plane : scene.planes) {
-    if (dim == 2 && plane.normal.z() != 0)
-      throw InputError(plane.where, "the normal of a plane must have no z component in a 2D scene");
-    result.push_back({plane.point.template head<dim>(), plane.normal.template head<dim>().normalized(),
-                      numbers.at(plane.name)});
-  }
-  return result;
-}
-
 /// A rest shape whose own edges are shorter than dhat presses on itself.
 template <int dim>
 void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat,
@@ -126,6 +113,19 @@ const DirichletEntry* find_obstacle_motion(const BoundaryConditions& conditions,
   return nullptr;
 }
 
+template <int dim>
+std::vector<potentials::Plane<dim>> build_planes(const Scene& scene, std::size_t num_before) {
+  std::vector<potentials::Plane<dim>> result;
+  for (const PlaneObstacle& plane : scene.planes) {
+    if (dim == 2 && plane.normal.z() != 0)
+      throw InputError(plane.where, "the normal of a plane must have no z component in a 2D scene");
+    const auto number = static_cast<std::int32_t>(num_before + result.size());
+    result.push_back(
+        {plane.point.template head<dim>(), plane.normal.template head<dim>().normalized(), number});
+  }
+  return result;
+}
+
 double contact_distance(const ContactSpec& contact, double diagonal) {
   return contact.dhat_relative ? *contact.dhat_relative * diagonal : contact.dhat;
 }
@@ -139,7 +139,7 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
   potentials::ContactParameters<dim> parameters;
   parameters.dhat = contact_distance(scene.contact, (mesh.max_corner - mesh.min_corner).norm());
   parameters.form = barrier_form(scene);
-  parameters.planes = planes<dim>(scene, numbers);
+  parameters.planes = build_planes<dim>(scene, mesh.body_names.size() + obstacles.names.size());
   parameters.eps_v = scene.contact.epsv;
   parameters.friction = friction_coefficients(scene, numbers);
   auto surface = std::make_unique<const fem::CollisionSurface<dim>>(*problem.space, obstacles,
@@ -150,6 +150,8 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
   problem.obstacle_motion = obstacle_motion<dim>(scene, obstacles, problem.space->comm());
 }
 
+template std::vector<potentials::Plane<2>> build_planes(const Scene&, std::size_t);
+template std::vector<potentials::Plane<3>> build_planes(const Scene&, std::size_t);
 template void add_contact(const Scene&, const mesh::DistributedObstacles<2>&,
                           solvers::ElastodynamicsProblem<2>&);
 template void add_contact(const Scene&, const mesh::DistributedObstacles<3>&,

@@ -93,8 +93,9 @@ void ContactVertices<dim>::add_to_owners(std::vector<Point>& values) const {
 }
 
 template <int dim>
-ContactSearch<dim>::ContactSearch(const fem::CollisionSurface<dim>& surface, double reach)
-    : surface_(&surface), reach_(reach), mean_edge_(mean_edge_length(surface)),
+ContactSearch<dim>::ContactSearch(const fem::CollisionSurface<dim>& surface, double reach,
+                                  collide::GroupFilter meet)
+    : surface_(&surface), reach_(reach), meet_(std::move(meet)), mean_edge_(mean_edge_length(surface)),
       vertices_(std::make_shared<const ContactVertices<dim>>(surface, std::vector<fem::VertexAddress>())) {}
 
 template <int dim>
@@ -152,8 +153,8 @@ bool ContactSearch<dim>::search(const std::vector<Point>& from, const std::vecto
                                                   items<dim, 3>(*surface_, surface_->faces(), boxes)};
   std::vector<collide::SetPair> which;
   for (const PairKind& kind : pair_kinds<dim>()) which.push_back({kind.first, kind.second});
-  const collide::Candidates found =
-      collide::find_candidates<dim>(surface_->comm(), sets, which, admits_bodies(*surface_), max_pairs);
+  const collide::Candidates found = collide::find_candidates<dim>(surface_->comm(), sets, which,
+                                                                  admits_bodies(*surface_, meet_), max_pairs);
   if (found.over_budget) return false;
   covered_anything_ = true;
   traffic_ = found.traffic;

@@ -51,7 +51,7 @@ std::string describe_place(const Eigen::Matrix<double, dim, 1>& place) {
 template <int dim>
 GlobalIndex count_intersections(const fem::CollisionSurface<dim>& surface,
                                 const std::vector<typename fem::CollisionSurface<dim>::Point>& positions,
-                                std::vector<std::string>* first) {
+                                std::vector<std::string>* first, const collide::GroupFilter& meet) {
   using Point = typename fem::CollisionSurface<dim>::Point;
   std::vector<collide::Box<dim>> boxes(positions.size());
   for (std::size_t v = 0; v < positions.size(); ++v) boxes[v] = collide::Box<dim>(positions[v]);
@@ -60,7 +60,7 @@ GlobalIndex count_intersections(const fem::CollisionSurface<dim>& surface,
                                                   items<dim, 3>(surface, surface.faces(), boxes)};
   const std::array<collide::SetPair, 1> which{collide::SetPair{1, dim == 2 ? 1 : 2}};
   const collide::Candidates found =
-      collide::find_candidates<dim>(surface.comm(), sets, which, admits_bodies(surface));
+      collide::find_candidates<dim>(surface.comm(), sets, which, admits_bodies(surface, meet));
   const RemotePrimitives<dim> remote(surface, found.remote);
   const auto vertices = ContactVertices<dim>(surface, remote.foreign_vertices(found, which));
   const std::vector<Point> x = vertices.gather(std::span(positions).first(surface.num_owned()));
@@ -143,7 +143,7 @@ ClosestPair<dim> ContactState<dim>::closest_pair() const {
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template GlobalIndex count_intersections(const fem::CollisionSurface<dim>&,                                \
                                            const std::vector<typename fem::CollisionSurface<dim>::Point>&,   \
-                                           std::vector<std::string>*);                                       \
+                                           std::vector<std::string>*, const collide::GroupFilter&);          \
   template GlobalIndex ContactState<dim>::num_intersections(std::vector<std::string>*) const;                \
   template ClosestPair<dim> ContactState<dim>::closest_pair() const;
 RECOIL_INSTANTIATE(2)

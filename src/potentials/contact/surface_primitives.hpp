@@ -24,11 +24,12 @@ std::vector<PairKind> pair_kinds() {
     return {{0, 2, StencilKind::vertex_face}, {1, 1, StencilKind::edge_edge}};
 }
 
-/// Pairs of obstacles never collide.
+/// Pairs of obstacles never collide, nor others that do not `meet`.
 template <int dim>
-collide::GroupFilter admits_bodies(const fem::CollisionSurface<dim>& surface) {
-  return [&surface](std::int32_t a, std::int32_t b) {
-    return !(surface.is_obstacle(a) && surface.is_obstacle(b));
+collide::GroupFilter admits_bodies(const fem::CollisionSurface<dim>& surface,
+                                   const collide::GroupFilter& meet) {
+  return [&surface, meet](std::int32_t a, std::int32_t b) {
+    return !(surface.is_obstacle(a) && surface.is_obstacle(b)) && (!meet || meet(a, b));
   };
 }
 

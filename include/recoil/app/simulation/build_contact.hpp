@@ -10,6 +10,11 @@ namespace recoil::app {
 /// first Dirichlet value; null if nothing does.
 const DirichletEntry* find_obstacle_motion(const BoundaryConditions& conditions, int id);
 
+/// The planes of a scene, numbered after its bodies and obstacles, of which there are `num_before`.
+/// @throws InputError for a normal that leaves the plane of a 2D scene. Not collective.
+template <int dim>
+std::vector<potentials::Plane<dim>> build_planes(const Scene& scene, std::size_t num_before);
+
 /// dhat [m]. @param diagonal of the rest bounding box of the deformable bodies [m].
 double contact_distance(const ContactSpec& contact, double diagonal);
 

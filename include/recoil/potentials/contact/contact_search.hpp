@@ -62,8 +62,9 @@ class ContactSearch {
 public:
   using Point = typename fem::CollisionSurface<dim>::Point;
 
-  /// Pairs closer than `reach` are found. `surface` must outlive the search.
-  ContactSearch(const fem::CollisionSurface<dim>& surface, double reach);
+  /// Pairs closer than `reach` are found, of bodies and obstacles that `meet`; empty: of all. Obstacles never
+  /// meet each other. `surface` must outlive the search.
+  ContactSearch(const fem::CollisionSurface<dim>& surface, double reach, collide::GroupFilter meet = {});
 
   /// Makes the candidates valid for all positions on the straight way `from` + s (`to` - `from`), s in [0,
   /// covered]; the result is `covered`, which falls below 1 only where the whole way would meet too many
@@ -90,6 +91,7 @@ private:
 
   const fem::CollisionSurface<dim>* surface_;
   double reach_;
+  collide::GroupFilter meet_;
   double mean_edge_ = 0;
   std::vector<collide::Box<dim>> covered_; ///< of owned vertices
   std::vector<ContactCandidate> candidates_;
@@ -100,11 +102,13 @@ private:
 };
 
 /// Pairs of a face and an edge (3D) or of two edges (2D) that intersect, over all ranks, by exact predicates;
-/// primitives that share a vertex and obstacles among themselves do not count. Independent of distances.
-/// `first` (optional) takes up to ten of them with the names of their bodies and their place. Collective.
+/// primitives that share a vertex and obstacles among themselves do not count, and where `meet` is given no
+/// bodies and obstacles that do not. Independent of distances. `first` (optional) takes up to ten of them
+/// with the names of their bodies and their place. Collective.
 template <int dim>
 GlobalIndex count_intersections(const fem::CollisionSurface<dim>& surface,
                                 const std::vector<typename fem::CollisionSurface<dim>::Point>& positions,
-                                std::vector<std::string>* first = nullptr);
+                                std::vector<std::string>* first = nullptr,
+                                const collide::GroupFilter& meet = {});
 
 } // namespace recoil::potentials

@@ -10,14 +10,16 @@ namespace recoil::app {
 
 /// Of the sources of this folder.
 std::vector<ObjectiveType> stress_objectives(), target_objectives(), observed_points_objectives(),
-    motion_objectives(), regularization_objectives(), forces_objectives();
+    motion_objectives(), regularization_objectives(), rest_separation_objectives(), min_distance_objectives(),
+    forces_objectives();
 
 /// In the order of docs/study.md.
 std::span<const ObjectiveType> objective_types() {
   static const std::vector<ObjectiveType> all = [] {
     std::vector<ObjectiveType> rows;
-    for (auto* group : {stress_objectives, target_objectives, observed_points_objectives, motion_objectives,
-                        regularization_objectives, forces_objectives})
+    for (auto* group :
+         {stress_objectives, target_objectives, observed_points_objectives, motion_objectives,
+          regularization_objectives, rest_separation_objectives, min_distance_objectives, forces_objectives})
       for (ObjectiveType& row : group()) rows.push_back(std::move(row));
     return rows;
   }();
