@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "experiment.hpp"
+#include "recoil/mesh/input/raw_mesh.hpp"
 
 namespace recoil::app {
 namespace {
@@ -69,6 +70,38 @@ TYPED_TEST(PathOfAShape, DoesNotLeadThroughAnotherBody) {
 TYPED_TEST(PathOfAShape, DoesNotLeadThroughInvertedElements) {
   EXPECT_EQ(this->on_way_to(-3, -2), "an element inverts") << "at the end, too";
   EXPECT_EQ(this->on_way_to(-3, -0.9), "");
+}
+
+/// Squares (column, row) of a 3 x 3 grid without those at (1, 1) and (2, 1): a C, whose upper arm bends down
+/// onto the lower one. No contact.
+TEST(PathOfARestShape, DoesNotEndInItself) {
+  std::vector<Eigen::Vector3d> vertices;
+  std::vector<std::array<std::int32_t, 4>> cells;
+  for (int j = 0; j < 4; ++j)
+    for (int i = 0; i < 4; ++i) vertices.emplace_back(i, j, 0);
+  for (int j = 0; j < 3; ++j)
+    for (int i = 0; i < 3; ++i) {
+      if (j == 1 && i > 0) continue;
+      const std::int32_t v = 4 * j + i;
+      cells.push_back({v, v + 1, v + 5, -1});
+      cells.push_back({v, v + 5, v + 4, -1});
+    }
+  const std::vector<std::int32_t> tags(cells.size(), 0);
+  const StudiedExperiment<2> experiment(
+      MPI_COMM_WORLD,
+      {{"geometry", {{{"name", "c"}, {"mesh", "c.msh"}}}},
+       {"materials", {{"type", "NeoHookean"}, {"E", 1}, {"nu", 0.3}}}},
+      {{"parameters", {{"name", "shape"}, {"quantity", "shape"}, {"basis", "vertices"}}},
+       {"objectives", {{"name", "smooth"}, {"type", "boundary_smoothing"}, {"p", 2}}}},
+      {{"c.msh", mesh::gmsh_text(vertices, cells, tags)}});
+  const auto bent = [&](double slope) {
+    auto mesh = experiment.geometry().mesh;
+    for (auto& X : mesh.vertices)
+      if (X.y() > 1.5 && X.x() > 1) X.y() -= slope * (X.x() - 1);
+    return find_obstruction(*experiment.at(experiment.start()).discrete, mesh);
+  };
+  EXPECT_EQ(bent(0.49), "");
+  EXPECT_EQ(bent(0.51), "rest surfaces intersect");
 }
 
 } // namespace

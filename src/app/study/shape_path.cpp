@@ -4,7 +4,9 @@
 
 #include <Eigen/LU>
 
+#include "recoil/fem/collision_surface.hpp"
 #include "recoil/geometry/inversion.hpp"
+#include "recoil/potentials/contact/contact_search.hpp"
 
 namespace recoil::app {
 
@@ -29,15 +31,24 @@ bool inverts(const mesh::DistributedMesh<dim>& from, const mesh::DistributedMesh
   return false;
 }
 
-} // namespace
-
+/// Intersections of the rest surfaces of a mesh: of every body with itself, and where there is contact with
+/// the others and with obstacles.
 template <int dim>
-std::string find_obstruction(DiscreteScene<dim>& from, const mesh::DistributedMesh<dim>& to) {
+GlobalIndex num_rest_intersections(DiscreteScene<dim>& scene, const fem::FunctionSpace<dim>& space) {
+  const std::vector<char> free(space.num_nodes() * std::size_t{dim}, 0);
+  const fem::CollisionSurface<dim> surface(space, scene.obstacles(), free);
+  const std::vector<double> u(free.size(), 0.0), obstacles(scene.obstacles().vertices.size() * dim, 0.0);
+  collide::GroupFilter meet;
+  if (!scene.solver().problem().contact) meet = [](std::int32_t a, std::int32_t b) { return a == b; };
+  return potentials::count_intersections<dim>(surface, surface.positions(u, obstacles), nullptr, meet);
+}
+
+/// Whether surfaces in contact meet on the straight path of the nodes to those of the space `end`.
+template <int dim>
+bool meets_on_way(DiscreteScene<dim>& from, const fem::FunctionSpace<dim>& end) {
   const fem::FunctionSpace<dim>& space = from.space();
-  if (space.comm().any(inverts(from.mesh(), to))) return "an element inverts";
   const auto& contact = from.solver().problem().contact;
-  if (!contact) return "";
-  const fem::FunctionSpace<dim> end(to, space.body_orders());
+  if (!contact) return false;
   linalg::Vector motion(space.layout());
   const auto entries = motion.write_local();
   // The numbers of nodes depend on their places.
@@ -47,9 +58,23 @@ std::string find_obstruction(DiscreteScene<dim>& from, const mesh::DistributedMe
       fem::node_block<dim>(entries, now[i]) = end.node_positions()[then[i]] - space.node_positions()[now[i]];
   }
   const std::vector<double> at_rest(contact->obstacle_displacement().size(), 0.0);
-  const double step = contact->max_step(from.solver().history().newest().u.local(), motion.local(), at_rest,
-                                        smallest_gap * contact->parameters().dhat);
-  return step < 1 ? "surfaces meet" : "";
+  return contact->max_step(from.solver().history().newest().u.local(), motion.local(), at_rest,
+                           smallest_gap * contact->parameters().dhat) < 1;
+}
+
+} // namespace
+
+template <int dim>
+std::string find_obstruction(DiscreteScene<dim>& from, const mesh::DistributedMesh<dim>& to) {
+  const fem::FunctionSpace<dim>& space = from.space();
+  if (space.comm().any(inverts(from.mesh(), to))) return "an element inverts";
+  const fem::FunctionSpace<dim> end(to, space.body_orders());
+  if (meets_on_way(from, end)) return "surfaces meet";
+  // Meshes may overlap from the start where there is no contact.
+  const GlobalIndex intersections = num_rest_intersections(from, end);
+  if (intersections > 0 && intersections > num_rest_intersections(from, space))
+    return "rest surfaces intersect";
+  return "";
 }
 
 template std::string find_obstruction(DiscreteScene<2>&, const mesh::DistributedMesh<2>&);
