@@ -353,10 +353,11 @@ class Fit(_StudyFolder):
 
     @property
     def evaluations(self):
-        """What was evaluated of an experiment: dictionaries with `experiment` (its number), `what` ("value", "gradient", "factor" of the Jacobian, "product" with it, "residuals"), `seconds`,
+        """What was evaluated of an experiment, on all meshes that the fit went through: dictionaries with `experiment` (its number), `what` ("value", "gradient", "factor" of the Jacobian, "product" with it, "residuals"), `seconds`,
         `objective`; a "sum" of products is that of all experiments, with the number -1. A line that a killed run left half written is passed by."""
         found = []
-        for path in sorted(self.folder.glob("evaluations/*.jsonl")):
+        paths = sorted(self.folder.glob("stages/*/run/evaluations/*.jsonl"), key=lambda path: (int(path.parts[-4]), path.name))
+        for path in sorted(self.folder.glob("evaluations/*.jsonl")) + paths:
             lines = _read_bytes(path).split(b"\n")
             for number, line in enumerate(lines[:-1], 1):
                 if line[:8] != b"%08x" % zlib.crc32(line[9:]):

@@ -28,9 +28,12 @@ def _panel(height=SIZE[1]):
     return plt.subplots(figsize=(SIZE[0], height), constrained_layout=True)
 
 
-def history_curve(history, column, title):
+def history_curve(history, column, title, marks=()):
+    """`marks`: iterations to point out."""
     figure, area = _panel(2.9)
     values = history[column]
+    for mark in marks:
+        area.axvline(mark, lw=0.8, ls=":", color="#7f8c8d")
     area.plot(history["iteration"], values, "o-", ms=3, color=COLOURS["fit"])
     if (values > 0).all() and values.max() > 5 * values.min():
         area.set_yscale("log")

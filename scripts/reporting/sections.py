@@ -39,7 +39,9 @@ def convergence(fit):
         history = fit.history
     except FolderError as error:
         return [page.heading("Convergence"), page.paragraph(str(error), "soft")]
-    parts = [page.figure(plots.history_curve(history, name, title), "", title) for name, title in
+    meshes = fit.result.get("meshes", [])
+    marks = [entry["iteration"] for entry in meshes]
+    parts = [page.figure(plots.history_curve(history, name, title, marks), "", title) for name, title in
              (("objective", "objective"), ("gradient_norm", "gradient norm, as the optimiser sees it")) if name in history]
     specs = {entry["name"]: entry for entry in fit.study["parameters"]}
     columns = [name for name in list(history)[list(history).index("sweep_s") + 1:] if not isinstance(history[name], list)]
@@ -50,6 +52,9 @@ def convergence(fit):
         uri = plots.parameter_curve(history, column, column, unit, spec.get("bounds"), spec.get("scale") == "log")
         parts.append(page.figure(uri, "", column))
     note = [page.paragraph(f"{len(columns) - MOST_CURVES} more values are in history.csv.", "soft")] if len(columns) > MOST_CURVES else []
+    if meshes:
+        note.append(page.paragraph("Dotted: where the insides of bodies got better elements (scaled Jacobian of the worst one, before and after)."))
+        note.append(page.table(["iteration", "meshes", "before", "after"], [[entry[key] for key in ("iteration", "how", "quality_before", "quality")] for entry in meshes]))
     return [page.heading("Convergence"), page.figures(parts), *note]
 
 
