@@ -59,5 +59,5 @@ function(recoil_add_folder name)
     recoil_${target} ${public} $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(recoil_${target} ${public} recoil_abi $<BUILD_INTERFACE:recoil_options> ${ARG_PUBLIC})
-  install(TARGETS recoil_${target} EXPORT recoil_targets)
+  install(TARGETS recoil_${target} EXPORT recoil_targets COMPONENT development)
 endfunction()
