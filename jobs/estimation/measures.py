@@ -5,7 +5,10 @@ import os
 
 import numpy as np
 from make_data import load, runs, states
+from recoil_run import Run
 from tools import G, Bodies
+
+import stress
 
 
 def fitted_run(job):
@@ -68,10 +71,24 @@ def tensile(job, fit):
             "thickness at 300 %": free[-1, 1], "thickness at 300 %, clamped": clamped[-1, 1]}
 
 
+def stresses(job):
+    """Largest |P| and (int |P|^p)^(1/p) of the bodies, and where there are several states their largest ones, before and after, and how many times smaller
+    they have become."""
+    spec, found = job.expected["stress"], []
+    for label in ("start", "fitted"):
+        run = Run(os.path.join(job.out, label, job.study["experiments"][0]["name"], "run"))
+        found.append(stress.of_states(run, spec["bodies"], spec["p"]).max(axis=0))
+    (peak, norm), (peak_after, norm_after) = found
+    return {"max stress before": peak, "max stress after": peak_after, "max stress reduced": peak / peak_after,
+            "L%g before" % spec["p"]: norm, "L%g after" % spec["p"]: norm_after, "L%g reduced" % spec["p"]: norm / norm_after}
+
+
 MEASURES = {"throw": throw, "sine": sine, "sliding": sliding, "tensile": tensile}
 
 
 def of(job, fit):
     """Measures {name: value} of a job, to three digits."""
     found = MEASURES[job.name](job, fit) if job.name in MEASURES else {}
+    if "stress" in job.expected:
+        found.update(stresses(job))
     return {name: float("%.3g" % value) for name, value in found.items()}
