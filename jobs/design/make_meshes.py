@@ -3,6 +3,7 @@
 
     jobs/design/make_meshes.py [bridge_stress hook ..]
 """
+import json
 import math
 import os
 import subprocess
@@ -46,12 +47,13 @@ def area_of(outlines, size):
     return "\n".join(lines + ["Plane Surface(1) = {%s};" % ", ".join(map(str, loops)), "Physical Surface(1) = {1};"])
 
 
-def mesh(text, dim, path):
-    """Runs gmsh on this text; the number of vertices."""
+def mesh(text, dim, path, size=None):
+    """Runs gmsh on this text, with a size of the edges where it has none at its points; the number of vertices."""
+    sized = [] if size is None else ["-clmin", str(size), "-clmax", str(size)]
     with tempfile.NamedTemporaryFile("w", suffix=".geo") as file:
         file.write(text)
         file.flush()
-        subprocess.run(["gmsh", "-%d" % dim, "-format", "msh22", "-nt", "1", "-v", "1", "-o", path, file.name], check=True)
+        subprocess.run(["gmsh", "-%d" % dim, "-format", "msh22", "-nt", "1", "-v", "1", "-o", path, *sized, file.name], check=True)
     with open(path) as file:
         return int(next(line for line in file if line.startswith("$Nodes")) and next(file))
 
@@ -132,7 +134,46 @@ def upper():
     return area_of([[*cut(1), (1, 1), (0, 1)]], near_cut), 2
 
 
-MESHES = {"bridge_stress": {"bridge": bridge_stress}, "hook": {"hook": hook}, "interlocking": {"lower": lower, "upper": upper}}
+PITCH, PLATE = (0.1, 0.06), 0.008
+
+
+def lattice_bars():
+    """(from, to, thickness, number of its design parameter) of the bars of 3 x 3 bistable cells: in each, two beams lean from posts on a
+    plate against the stub below the next plate. Beams have a parameter each, the posts and the plate above of a row have one."""
+    bars, (width, height) = [], PITCH
+    for row in range(3):
+        floor = row * height + 0.5 * PLATE
+        for column in range(4):
+            bars.append(((column * width, floor), (column * width, floor + 0.034), 0.01, 18 + row))
+        for column in range(3):
+            for side in (0, 1):
+                foot = ((column + side) * width, floor + 0.026)
+                bars.append((foot, ((column + 0.5) * width, floor + 0.048), 0.007, 6 * row + 2 * column + side))
+        bars.append(((-0.006, floor + height), (3 * width + 0.006, floor + height), PLATE, 21 + row))
+    return bars
+
+
+def lattice():
+    """The union of the bars, of the stubs and of the lowest plate."""
+    lines, (width, height) = ['SetFactory("OpenCASCADE");'], PITCH
+    shapes = [((-0.006, 0.5 * PLATE), (3 * width + 0.006, 0.5 * PLATE), PLATE)] + [bar[:3] for bar in lattice_bars()]
+    shapes += [(((c + 0.5) * width, r * height + 0.5 * PLATE + 0.044), ((c + 0.5) * width, (r + 1) * height + 0.5 * PLATE), 0.012)
+               for r in range(3) for c in range(3)]
+    for k, (a, b, thickness) in enumerate(shapes, 1):
+        angle = math.atan2(b[1] - a[1], b[0] - a[0])
+        lines += ["Rectangle(%d) = {%g, %g, 0, %.12g, %g};" % (k, a[0], a[1] - 0.5 * thickness, math.dist(a, b), thickness),
+                  "Rotate{{0, 0, 1}, {%g, %g, 0}, %.12g} {Surface{%d};}" % (*a, angle, k)]
+    lines += ["BooleanUnion{Surface{1}; Delete;}{Surface{2:%d}; Delete;}" % len(shapes), "Physical Surface(1) = Surface{:};"]
+    return "\n".join(lines), 2, 0.0045
+
+
+def lattice_modes(path):
+    with open(path, "w") as file:
+        json.dump({"bodies": ["lattice"], "bars": [list(bar) for bar in lattice_bars()]}, file)
+        file.write("\n")
+
+
+MESHES = {"bridge_stress": {"bridge": bridge_stress}, "hook": {"hook": hook}, "interlocking": {"lower": lower, "upper": upper}, "shock": {"lattice": lattice}}
 
 
 def main():
@@ -142,8 +183,10 @@ def main():
     for job in sys.argv[1:] or MESHES:
         for name, build in MESHES[job].items():
             path = os.path.join(FOLDER, job, name + ".msh")
-            print("%s/%s: %d vertices, %d kB" % (job, name, mesh(*build(), path), os.path.getsize(path) / 1000))
+            text, dim, *size = build()
+            print("%s/%s: %d vertices, %d kB" % (job, name, mesh(text, dim, path, *size), os.path.getsize(path) / 1000))
     block(os.path.join(FOLDER, "hook", "block.obj"))
+    lattice_modes(os.path.join(FOLDER, "shock", "modes.json"))
 
 
 if __name__ == "__main__":

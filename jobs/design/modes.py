@@ -5,6 +5,7 @@
     bodies   names of the bodies whose boundary moves
     fixed    list of boxes [[min], [max]] whose boundary vertices stay
     spacing  [m] distance of the control points on the surface that moves
+    keep_volume  true: no mode changes the volume to first order; that of a disc then can only grow
 
 There is a mode per control point. The part of the surface that is nearest to it moves by 1 m, and the others not; then this jump is
 smoothed by two steps of diffusion, (M + t K) f' = M f with zeros at vertices that stay and t = (0.6 spacing)^2. So the modes are
@@ -18,7 +19,12 @@ Or, for several bodies at once, which then do not run into each other:
     box      [min, max]
 
 There is a mode per direction and product of cubic B-splines on the lattice; those that do not vanish at the faces of the box are
-left out.
+left out. Or, for something made of bars:
+
+    bodies   names
+    bars     list of [from, to, thickness, number of its mode]
+
+A mode makes its bars thicker by twice its value, but not at their ends; what is joined to a side is pressed together.
 """
 import heapq
 import itertools
@@ -57,8 +63,8 @@ def laplacian(points, cells, conductivity, count):
     return matrix
 
 
-def normals_at_vertices(points, facets, opposite):
-    """Unit normals outwards, means of those of the facets by their sizes."""
+def areas_at_vertices(points, facets, opposite):
+    """Derivative of the volume by the position of every vertex."""
     edges = points[facets[:, 1:]] - points[facets[:, :1]]
     if edges.shape[1] == 1:
         normal = np.stack([edges[:, 0, 1], -edges[:, 0, 0]], axis=1)
@@ -69,7 +75,11 @@ def normals_at_vertices(points, facets, opposite):
     at = np.zeros_like(points)
     for k in range(facets.shape[1]):
         np.add.at(at, facets[:, k], normal)
-    return at / np.maximum(np.linalg.norm(at, axis=1, keepdims=True), 1e-300)
+    return at / math.factorial(points.shape[1])
+
+
+def unit(vectors):
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-300)
 
 
 def inside(points, boxes, tolerance):
@@ -146,8 +156,11 @@ def of_boundary(points, cells, spec):
     functions = np.zeros((len(points), count))
     functions[moving, part[moving]] = 1
     functions = Diffusion(points, facets, moving, length)(functions)
-    normals = Diffusion(points, facets, boundary, 2 * length)(normals_at_vertices(points, facets, opposite))
-    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    areas = areas_at_vertices(points, facets, opposite)
+    normals = unit(Diffusion(points, facets, boundary, 2 * length)(unit(areas)))
+    if spec.get("keep_volume"):
+        change = functions.T @ np.einsum("vd,vd->v", normals, areas)
+        functions -= np.outer(functions.sum(axis=1), change / change.sum())
     modes = (functions[:, :, None] * normals[:, None, :]).reshape(len(points), -1)
     return continued(points, cells, boundary, modes).reshape(len(points), functions.shape[1], -1).transpose(1, 0, 2)
 
@@ -169,6 +182,20 @@ def of_lattice(points, spec):
     return np.array(modes)
 
 
+def of_bars(points, spec):
+    """Displacements (modes, points, 2)."""
+    modes = np.zeros((1 + max(bar[3] for bar in spec["bars"]), *points.shape))
+    for start, end, thickness, mode in spec["bars"]:
+        start, length = np.array(start), math.dist(start, end)
+        along = (np.array(end) - start) / length
+        across = np.array([-along[1], along[0]])
+        s, offset = (points - start) @ along, (points - start) @ across
+        outside = np.maximum(np.abs(offset) / thickness - 0.5, 0)
+        share = np.clip(2 * offset / thickness, -1, 1) * np.clip(1 - outside, 0, 1)
+        modes[mode] += np.outer(share * np.clip(np.minimum(s, length - s) / thickness - 0.5, 0, 1), across)
+    return modes
+
+
 def write(path, spec, run):
     """Writes the modes that modes.json describes for the mesh of a run."""
     mesh = Run(run).mesh
@@ -177,7 +204,12 @@ def write(path, spec, run):
     cells = corners[np.isin(of_body, [mesh.bodies.index(name) for name in spec["bodies"]])]
     vertices, local = np.unique(cells, return_inverse=True)
     points = mesh.points[vertices]
-    modes = of_lattice(points, spec) if "lattice" in spec else of_boundary(points, local.reshape(cells.shape), spec)
+    if "bars" in spec:
+        modes = of_bars(points, spec)
+    elif "lattice" in spec:
+        modes = of_lattice(points, spec)
+    else:
+        modes = of_boundary(points, local.reshape(cells.shape), spec)
     with h5py.File(path, "w") as file:
         for number, mode in enumerate(modes):
             rows = np.zeros((corners.max() + 1, mesh.dim))

@@ -66,6 +66,12 @@ def material_of(scene, body):
     return next(entry for entry in reversed(materials) if "body" not in entry or body in entry["body"])
 
 
+def volume(mesh, bodies):
+    """At rest."""
+    return sum(shape_gradients(mesh.points, cells[np.isin(mesh.body[mesh.rows[shape]], [mesh.bodies.index(body) for body in bodies])],
+                               CENTRE[mesh.dim][0][0])[1].sum() for shape, cells in mesh.cells.items())
+
+
 def of_states(run, bodies, p):
     """(largest |P|, (int |P|^p)^(1/p)) of every stored state."""
     found = []

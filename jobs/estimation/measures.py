@@ -72,15 +72,16 @@ def tensile(job, fit):
 
 
 def stresses(job):
-    """Largest |P| and (int |P|^p)^(1/p) of the bodies, and where there are several states their largest ones, before and after, and how many times smaller
-    they have become."""
+    """Largest |P| and (int |P|^p)^(1/p) of the bodies, over all states, before and after, how many times smaller they have become, and
+    the volume by that before."""
     spec, found = job.expected["stress"], []
     for label in ("start", "fitted"):
         run = Run(os.path.join(job.out, label, job.study["experiments"][0]["name"], "run"))
-        found.append(stress.of_states(run, spec["bodies"], spec["p"]).max(axis=0))
-    (peak, norm), (peak_after, norm_after) = found
+        found.append([*stress.of_states(run, spec["bodies"], spec["p"]).max(axis=0), stress.volume(run.mesh, spec["bodies"])])
+    (peak, norm, volume), (peak_after, norm_after, volume_after) = found
     return {"max stress before": peak, "max stress after": peak_after, "max stress reduced": peak / peak_after,
-            "L%g before" % spec["p"]: norm, "L%g after" % spec["p"]: norm_after, "L%g reduced" % spec["p"]: norm / norm_after}
+            "L%g before" % spec["p"]: norm, "L%g after" % spec["p"]: norm_after, "L%g reduced" % spec["p"]: norm / norm_after,
+            "volume": volume_after / volume}
 
 
 MEASURES = {"throw": throw, "sine": sine, "sliding": sliding, "tensile": tensile}
