@@ -173,7 +173,12 @@ def lattice_modes(path):
         file.write("\n")
 
 
-MESHES = {"bridge_stress": {"bridge": bridge_stress}, "hook": {"hook": hook}, "interlocking": {"lower": lower, "upper": upper}, "shock": {"lattice": lattice}}
+def ball():
+    """A disc of 73 vertices, of the radius 0.1 m."""
+    return area_of([arc((0, 0), 0.1, 0, 360, 24)[:-1]], uniform(0.026)), 2, 0.026
+
+
+MESHES = {"bridge_stress": {"bridge": bridge_stress}, "hook": {"hook": hook}, "interlocking": {"lower": lower, "upper": upper}, "ball_shape": {"ball": ball}, "shock": {"lattice": lattice}}
 
 
 def main():

@@ -8,6 +8,7 @@ from make_data import load, runs, states
 from recoil_run import Run
 from tools import G, Bodies
 
+import modes
 import stress
 
 
@@ -84,7 +85,16 @@ def stresses(job):
             "volume": volume_after / volume}
 
 
-MEASURES = {"throw": throw, "sine": sine, "sliding": sliding, "tensile": tensile}
+def from_true_shape(job, fit):
+    """Largest distance of a boundary vertex from its true place and its mean, over half the size of the body."""
+    true, found = Run(os.path.join(job.folder, "truth", job.study["experiments"][0]["name"])).mesh, Run(fitted_run(job)).mesh
+    corners = np.concatenate([cells[:, :true.dim + 1] for cells in true.cells.values()])
+    rim = np.unique(modes.boundary_facets(corners)[0])
+    distance = np.linalg.norm(found.points[rim] - true.points[rim], axis=1) / (0.5 * np.ptp(true.points, axis=0).min())
+    return {"largest distance/half size": distance.max(), "mean distance/half size": distance.mean()}
+
+
+MEASURES = {"ball_shape": from_true_shape, "bridge_shape": from_true_shape, "throw": throw, "sine": sine, "sliding": sliding, "tensile": tensile}
 
 
 def of(job, fit):
