@@ -3,9 +3,10 @@
 
     jobs/estimation/make_data.py --recoil build/release/recoil [--ranks 2] [names]
 
-Every experiment of a study is simulated into <job>/truth/<experiment>, which objectives with a `reference` read; files of
-markers and centres of mass are taken from these runs without noise, at all steps. `deviation` [m] in expected.json, where given, is
-the standard deviation that these files claim.
+Every experiment of a study that observes something is simulated into <job>/truth/<experiment>, which objectives with a `reference`
+read; files of markers and centres of mass are taken from these runs without noise, at all steps. `deviation` [m] in expected.json, where
+given, is the standard deviation that these files claim. The true shape of a job that looks for one is that of its truth.json, the scene
+has the first one. Modes of a shape are made, too, where a job has a modes.json.
 """
 import argparse
 import json
@@ -18,14 +19,21 @@ import zlib
 import numpy as np
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+DESIGN = os.path.join(os.path.dirname(FOLDER), "design")
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
-sys.path.insert(0, os.path.join(ROOT, "bench", "physics"))
+sys.path[1:1] = [os.path.join(ROOT, "bench", "physics"), os.path.join(ROOT, "scripts"), DESIGN]
+import modes  # noqa: E402
 from tools import Bodies, runs, states  # noqa: E402
 
 
 def load(*path):
     with open(os.path.join(*path)) as file:
         return json.load(file)
+
+
+def folder_of(name):
+    """The folder of a job, here or among the designs."""
+    return os.path.join(DESIGN if os.path.exists(os.path.join(DESIGN, name, "study.json")) else FOLDER, name)
 
 
 def call(recoil, ranks, *arguments):
@@ -98,9 +106,9 @@ def sources(study):
 def made_from(name, study):
     """Checksum of the scenes and meshes of a job, of its markers and of the deviation, to see whether its observations are of
     other ones."""
-    at = os.path.join(FOLDER, name)
+    at = folder_of(name)
     files = [experiment["scene"] for experiment in study["experiments"]]
-    files += [file for file in os.listdir(at) if file.endswith((".msh", ".obj"))]
+    files += [file for file in os.listdir(at) if file.endswith((".msh", ".obj")) or file in ("modes.json", "truth.json")]
     checksum = 0
     for file in sorted(files):
         with open(os.path.join(at, file), "rb") as content:
@@ -112,19 +120,36 @@ def made_from(name, study):
 
 def missing(name):
     """Whether the observations of a job have to be made: some are not there, or its scenes have changed."""
-    at, study = os.path.join(FOLDER, name), load(FOLDER, name, "study.json")
+    at, study = folder_of(name), load(folder_of(name), "study.json")
     record = os.path.join(at, "made_from.crc32")
-    if not os.path.exists(record) or not all(os.path.exists(os.path.join(at, path)) for _, path in sources(study)):
+    needed = [path for _, path in sources(study)] + ["modes.h5"] * os.path.exists(os.path.join(at, "modes.json"))
+    if not os.path.exists(record) or not all(os.path.exists(os.path.join(at, path)) for path in needed):
         return True
     with open(record) as file:
         return file.read() != made_from(name, study)
 
 
+def make_modes(at, study, recoil):
+    """A run of one step tells how recoil numbers the vertices."""
+    scene = dict(load(at, study["experiments"][0]["scene"]), root_path=at)
+    if "time" in scene:
+        scene["time"] = {"dt": 1e-9, "time_steps": 1}
+    first = os.path.join(at, "truth", "first_step")
+    os.makedirs(os.path.dirname(first), exist_ok=True)
+    with open(first + ".json", "w") as file:
+        json.dump(scene, file)
+    simulate(recoil, 1, first + ".json", first)
+    modes.write(os.path.join(at, "modes.h5"), load(at, "modes.json"), first)
+
+
 def make(name, recoil, ranks):
-    at = os.path.join(FOLDER, name)
+    at = folder_of(name)
     study = load(at, "study.json")
-    for experiment in study["experiments"]:
-        simulate(recoil, ranks, os.path.join(at, experiment["scene"]), os.path.join(at, "truth", experiment["name"]))
+    if os.path.exists(os.path.join(at, "modes.json")):
+        make_modes(at, study, recoil)
+    for experiment in study["experiments"] if sources(study) else []:
+        scene = "truth.json" if os.path.exists(os.path.join(at, "truth.json")) else experiment["scene"]
+        simulate(recoil, ranks, os.path.join(at, scene), os.path.join(at, "truth", experiment["name"]))
     for objective, path in sources(study):
         experiment = next(e for e in study["experiments"] if e["name"] == objective.get("experiment", e["name"]))
         if not os.path.isdir(os.path.join(at, path)):
@@ -140,7 +165,7 @@ def main():
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("names", nargs="*", metavar="name", help="jobs (default: all)")
     arguments = parser.parse_args()
-    every = sorted(name for name in os.listdir(FOLDER) if os.path.exists(os.path.join(FOLDER, name, "study.json")))
+    every = sorted(name for kind in (FOLDER, DESIGN) for name in os.listdir(kind) if os.path.exists(os.path.join(kind, name, "study.json")))
     for name in arguments.names or every:
         make(name, arguments.recoil, arguments.ranks)
         print("made: " + name, flush=True)

@@ -5,7 +5,11 @@ import os
 
 import numpy as np
 from make_data import load, runs, states
+from recoil_run import Run
 from tools import G, Bodies
+
+import modes
+import stress
 
 
 def fitted_run(job):
@@ -68,10 +72,34 @@ def tensile(job, fit):
             "thickness at 300 %": free[-1, 1], "thickness at 300 %, clamped": clamped[-1, 1]}
 
 
-MEASURES = {"throw": throw, "sine": sine, "sliding": sliding, "tensile": tensile}
+def stresses(job):
+    """Largest |P| and (int |P|^p)^(1/p) of the bodies, over all states, before and after, how many times smaller they have become, and
+    the volume by that before."""
+    spec, found = job.expected["stress"], []
+    for label in ("start", "fitted"):
+        run = Run(os.path.join(job.out, label, job.study["experiments"][0]["name"], "run"))
+        found.append([*stress.of_states(run, spec["bodies"], spec["p"]).max(axis=0), stress.volume(run.mesh, spec["bodies"])])
+    (peak, norm, volume), (peak_after, norm_after, volume_after) = found
+    return {"max stress before": peak, "max stress after": peak_after, "max stress reduced": peak / peak_after,
+            "L%g before" % spec["p"]: norm, "L%g after" % spec["p"]: norm_after, "L%g reduced" % spec["p"]: norm / norm_after,
+            "volume": volume_after / volume}
+
+
+def from_true_shape(job, fit):
+    """Largest distance of a boundary vertex from its true place and its mean, over half the size of the body."""
+    true, found = Run(os.path.join(job.folder, "truth", job.study["experiments"][0]["name"])).mesh, Run(fitted_run(job)).mesh
+    corners = np.concatenate([cells[:, :true.dim + 1] for cells in true.cells.values()])
+    rim = np.unique(modes.boundary_facets(corners)[0])
+    distance = np.linalg.norm(found.points[rim] - true.points[rim], axis=1) / (0.5 * np.ptp(true.points, axis=0).min())
+    return {"largest distance/half size": distance.max(), "mean distance/half size": distance.mean()}
+
+
+MEASURES = {"ball_shape": from_true_shape, "bridge_shape": from_true_shape, "throw": throw, "sine": sine, "sliding": sliding, "tensile": tensile}
 
 
 def of(job, fit):
     """Measures {name: value} of a job, to three digits."""
     found = MEASURES[job.name](job, fit) if job.name in MEASURES else {}
+    if "stress" in job.expected:
+        found.update(stresses(job))
     return {name: float("%.3g" % value) for name, value in found.items()}

@@ -8,20 +8,22 @@ import matplotlib
 import numpy as np
 from make_data import ROOT, bodies_of, load, runs, states
 from PIL import Image, ImageDraw, ImageFont
+from recoil_run import Fit, read_table
 from tools import Bodies, plt
 
-sys.path.insert(0, os.path.join(ROOT, "scripts"))
-from recoil_run import Fit, read_table  # noqa: E402
 
 WIDTH = 900
-COLOURS = 96
+COLOURS = 160
 TITLE_HEIGHT = 26
+# Share of the largest stress at the start at which the colours end: peaks are small.
+SATURATED = 0.6
 
 
-def strip(run, path, options=()):
-    """States of a run side by side; a run that cannot be drawn ends the program."""
+def strip(run, path, options=(), width=WIDTH):
+    """States of a run side by side, or those of the options; a run that cannot be drawn ends the program."""
     script = os.path.join(ROOT, "scripts", "render.py")
-    command = [sys.executable, script, run, "--times", "4", "--width", str(WIDTH), "-o", path, *options]
+    which = [] if "--step" in options or "--times" in options else ["--times", "4"]
+    command = [sys.executable, script, run, *which, "--width", str(width), "-o", path, *options]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         raise SystemExit(done.stdout)
@@ -36,15 +38,25 @@ def titled(image, title):
     return result
 
 
+def joined(images, along):
+    """Pictures below (1) or beside (0) each other."""
+    sizes = np.array([image.size for image in images])
+    whole = Image.new("RGB", tuple(int(sizes[:, k].sum() if k == along else sizes[:, k].max()) for k in (0, 1)), "white")
+    for image, at in zip(images, sizes[:, along].cumsum() - sizes[:, along]):
+        whole.paste(image, (int(at), 0) if along == 0 else (0, int(at)))
+    return whole
+
+
 def stack(parts, path):
-    """Writes pictures {title: file} below each other, with few colours: they are stored in the repository."""
-    images = [titled(Image.open(file).convert("RGB"), title) for title, file in parts.items()]
-    whole = Image.new("RGB", (max(image.width for image in images), sum(image.height for image in images)), "white")
-    above = 0
-    for image in images:
-        whole.paste(image, (0, above))
-        above += image.height
-    whole.quantize(COLOURS).save(path, optimize=True)
+    """Writes pictures {title: file} below each other, narrow ones beside the next, with few colours: they are stored in the repository."""
+    rows = []
+    for title, file in parts.items():
+        image = titled(Image.open(file).convert("RGB"), title)
+        if rows and rows[-1].width + image.width <= WIDTH:
+            rows[-1] = joined([rows[-1], image], 0)
+        else:
+            rows.append(image)
+    joined(rows, 1).quantize(COLOURS).save(path, optimize=True)
 
 
 def labelled(area, x, y):
@@ -145,13 +157,23 @@ def chart(job):
     return path
 
 
+def view_of(job):
+    """Options of the pictures of the runs: those of expected.json, and colours by the stress where that is what is looked at."""
+    options = list(job.expected.get("view", ()))
+    if "stress" in job.expected:
+        options += ["--field", "stress", "--range", "0", str(SATURATED * job.expected["ours"]["measures"]["max stress before"])]
+    return options
+
+
 def draw(job):
     """Writes picture.png of a conducted job beside its runs; the file."""
-    parts, experiments = {}, job.study["experiments"]
+    parts, experiments, options = {}, job.study["experiments"], view_of(job)
     for label, title in (("start", "first values"), ("fitted", "last values")):
         for experiment in experiments:
             path = os.path.join(job.out, "%s-%s.png" % (label, experiment["name"]))
-            parts[title if len(experiments) == 1 else "%s, %s" % (title, experiment["name"])] = strip(os.path.join(job.out, label, experiment["name"], "run"), path, job.expected.get("view", ()))
+            run = os.path.join(job.out, label, experiment["name"], "run")
+            named = title if len(experiments) == 1 else "%s, %s" % (title, experiment["name"])
+            parts[named] = strip(run, path, options, job.expected.get("width", WIDTH))
     parts["the fit"] = chart(job)
     path = os.path.join(job.out, "picture.png")
     stack(parts, path)

@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Runs the estimations: makes the observations if they are missing, optimises from the start values, compares with expected.json.
+"""Runs the estimations and designs: makes the observations if they are missing, optimises from the start values, compares with
+expected.json.
 
     jobs/estimation/run.py --recoil build/release/recoil --ranks 2                     # all
-    jobs/estimation/run.py --recoil build/release/recoil kangaroo bridge --no-pictures  # some
+    jobs/estimation/run.py --recoil build/release/recoil --ranks 2 --design            # those of jobs/design
+    jobs/estimation/run.py --recoil build/release/recoil kangaroo hook --no-pictures    # some
 
 Results go to a folder per job below --out: start/ and fitted/ (runs at the first and the last values), fit/ (of `recoil
-optimize`), picture.png. A job passes if every fabricated parameter is within the tolerance, every other measure below its
-limit, and the fit takes no more iterations than the paper's; the exit code is 1 if one does not pass. `--record` writes what
-was found to the key `ours` of expected.json and the picture to the folder of the job, and if all are run, the table to the README.
+optimize`), picture.png. A job passes if every fabricated parameter is within the tolerance, every other measure within its
+limits, and the fit takes no more iterations than the paper's; the exit code is 1 if one does not pass. `--record` writes what
+was found to the key `ours` of expected.json and the picture to the folder of the job, and if all are run, the tables to the READMEs.
 """
 import argparse
 import json
@@ -17,15 +19,17 @@ import sys
 
 import numpy as np
 from checks import difference_checks
-from make_data import FOLDER, call, load, make, missing, simulate
+from make_data import DESIGN, FOLDER, call, folder_of, load, make, missing, simulate
 from pictures import draw, values_in
 from recoil_run import Fit
-from variant import fitted_values, start_values, with_values
+from variant import fitted_scene, start_values, with_values
 
 import measures
 import summary
 
-JOBS = ("throw", "puzzle", "tentacles", "sine", "bridge", "cube", "microstructure", "kangaroo", "sliding", "ball", "tensile")
+ESTIMATIONS = ("throw", "puzzle", "tentacles", "sine", "bridge", "cube", "microstructure", "kangaroo", "sliding", "ball", "tensile")
+DESIGNS = ("bridge_stress", "interlocking", "hook", "ball_shape", "sliding_ball", "shock")
+JOBS = (*ESTIMATIONS, *DESIGNS)
 CHECKS = "difference_checks"
 
 
@@ -34,7 +38,7 @@ class Job:
 
     def __init__(self, name, arguments):
         self.name, self.arguments = name, arguments
-        self.folder = os.path.join(FOLDER, name)
+        self.folder = folder_of(name)
         self.out = os.path.join(os.path.abspath(arguments.out), name)
         self.study, self.expected = load(self.folder, "study.json"), load(self.folder, "expected.json")
 
@@ -47,11 +51,11 @@ class Job:
         simulate(self.arguments.recoil, self.arguments.ranks, file, os.path.join(runs_of, "run"))
         return os.path.join(runs_of, "run")
 
-    def all_experiments(self, label, values):
-        """Runs with these values; their summaries."""
+    def all_experiments(self, label, changed):
+        """Runs the scenes that changed(scene, experiment) returns; their summaries."""
         summaries = []
         for experiment in self.study["experiments"]:
-            scene = with_values(load(self.folder, experiment["scene"]), self.study, values, self.folder)
+            scene = changed(load(self.folder, experiment["scene"]), experiment["name"])
             summaries.append(load(self.simulate(scene, label, experiment["name"]), "summary.json"))
         return summaries
 
@@ -86,15 +90,17 @@ def recovered_after(expected, folder):
 
 def conduct(job):
     """What was found, as expected.json records it."""
-    start = job.all_experiments("start", start_values(job.study))
+    first = start_values(job.study)
+    start = job.all_experiments("start", lambda scene, _: with_values(scene, job.study, first, job.folder))
     folder = job.optimize()
     fit = load(folder, "fit.json")
-    fitted = job.all_experiments("fitted", fitted_values(fit, folder))
-    values = {name: entry["value"] for name, entry in fit["parameters"].items() if "value" in entry}
+    fitted = job.all_experiments("fitted", lambda scene, name: fitted_scene(scene, job.study, name, fit, folder, job.folder))
+    shapes = [parameter["name"] for parameter in job.study["parameters"] if parameter["quantity"] == "shape"]
+    values = {name: entry["value"] for name, entry in fit["parameters"].items() if "value" in entry and name not in shapes}
     errors = {name: relative_error(values[name], true) for name, true in job.expected["parameters"].items()}
     per = {"forward_s": fit["forward_s"] / fit["evaluations"], "sweep_s": fit["sweep_s"] / fit["gradient_evaluations"]}
     return {"dofs": fitted[0]["dofs"], "method": fit["method"], "iterations": fit["iterations"], **recovered_after(job.expected, folder),
-            "evaluations": fit["evaluations"],
+            "evaluations": fit["evaluations"], "newton_iterations_of_fit": fit["newton_iterations"],
             "newton_iterations": [sum(run["newton_iterations"] for run in runs_of) for runs_of in (start, fitted)],
             **{key: float("%.3g" % value) for key, value in per.items()}, "wall_s": round(fit["wall_s"], 1), "ranks": fit["ranks"],
             "objective": [fit["initial_objective"], fit["objective"]], "reason": fit["reason"],
@@ -103,7 +109,7 @@ def conduct(job):
 
 
 def estimate(name, arguments):
-    """The row of one job, and whether it passes."""
+    """Name, expected.json with what was found, and whether it passes, of one job."""
     if missing(name):
         make(name, arguments.recoil, arguments.ranks)
     job = Job(name, arguments)
@@ -114,7 +120,7 @@ def estimate(name, arguments):
         write(os.path.join(job.folder, "expected.json"), job.expected)
         if picture:
             shutil.copy(picture, os.path.join(job.folder, "picture.png"))
-    return summary.row(name, job.expected), summary.passed(job.expected, found)
+    return name, job.expected, summary.passed(job.expected, found)
 
 
 def parse_arguments():
@@ -124,6 +130,7 @@ def parse_arguments():
     parser.add_argument("--out", default=os.path.join(FOLDER, "runs"), help="default: runs/ beside this script")
     parser.add_argument("--no-pictures", action="store_true")
     parser.add_argument("--record", action="store_true", help="write what was found to the folders of the jobs and the README")
+    parser.add_argument("--design", action="store_true", help="only the jobs of jobs/design")
     parser.add_argument("names", nargs="*", metavar="name", help="of %s (default: all)" % ", ".join((*JOBS, CHECKS)))
     arguments = parser.parse_args()
     unknown = set(arguments.names) - {*JOBS, CHECKS}
@@ -140,18 +147,19 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    names = arguments.names or [*JOBS, CHECKS]
+    names = arguments.names or (DESIGNS if arguments.design else [*JOBS, CHECKS])
     results = [estimate(name, arguments) for name in names if name != CHECKS]
-    good = all(passed for _, passed in results)
-    if results:
-        print(summary.markdown([summary.HEADER] + [line for line, _ in results]))
+    good = all(passed for _, _, passed in results)
+    for kind, of_kind, folder in ((summary.ESTIMATION, ESTIMATIONS, FOLDER), (summary.DESIGN, DESIGNS, DESIGN)):
+        table = summary.table(kind, [(name, expected) for name, expected, _ in results if name in of_kind])
+        if table:
+            print(table)
+        if arguments.record and set(of_kind) <= {name for name, _, _ in results}:
+            summary.put_into(os.path.join(folder, "README.md"), table)
     if CHECKS in names:
         rows, passed = difference_checks(arguments)
         print(summary.markdown(rows))
         good &= passed
-    if arguments.record and not arguments.names:
-        rows = [summary.HEADER] + [line for line, _ in results]
-        summary.put_into(os.path.join(FOLDER, "README.md"), summary.markdown(rows))
     return 0 if good else 1
 
 

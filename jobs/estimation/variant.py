@@ -1,4 +1,5 @@
 """Scenes with the values of a study in place of the true ones, to simulate and draw them."""
+import json
 import os
 
 MATERIAL = {"young_modulus": "E", "poisson_ratio": "nu", "lambda": "lambda", "mu_lame": "mu",
@@ -31,14 +32,22 @@ def put(scene, parameter, value):
 
 
 def with_values(scene, study, values, folder):
-    """Changes the scene, whose files lie in the folder, to the values {parameter: value}."""
-    for parameter in study["parameters"]:
+    """Changes the scene, whose files lie in the folder, to the values {parameter: value}; those of shapes are in its meshes."""
+    for parameter in (entry for entry in study["parameters"] if entry["quantity"] != "shape"):
         put(scene, parameter, values[parameter["name"]])
     return dict(scene, root_path=os.path.abspath(folder))
 
 
 def start_values(study):
-    return {parameter["name"]: parameter["initial"] for parameter in study["parameters"]}
+    return {parameter["name"]: parameter.get("initial") for parameter in study["parameters"]}
+
+
+def fitted_scene(scene, study, experiment, fit, folder, job):
+    """The scene of an experiment with the last values of the fit in its folder, a shape as the mesh that the fit has written."""
+    if any(parameter["quantity"] == "shape" for parameter in study["parameters"]):
+        with open(os.path.join(folder, "scenes", experiment + ".json")) as file:
+            return dict(json.load(file), output=scene["output"])
+    return with_values(scene, study, fitted_values(fit, folder), job)
 
 
 def fitted_values(fit, folder):
