@@ -50,7 +50,11 @@ std::vector<char> moving_vertices(const SlotBuilder<dim>& builder, const Paramet
   for (const int id : ids) {
     const auto found = vertices_of_facets(builder, spec, [&](int other) { return other == id; });
     if (!builder.geometry.mesh.comm->any(holds(found, 1)))
-      builder.refuse(spec, "basis", fmt::format("no surface of its bodies has the id {}", id));
+      builder.refuse(
+          spec, "basis",
+          fmt::format("no surface of its bodies has the id {}; give it to one by `surface_selection` in the "
+                      "scene, or leave it out of `boundary`",
+                      id));
   }
   std::vector<char> moving = vertices_of_facets(builder, spec, [&](int id) { return holds(ids, id); });
   const auto staying = vertices_of_facets(builder, spec, [&](int id) { return !holds(ids, id); });
