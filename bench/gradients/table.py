@@ -21,6 +21,9 @@ import subprocess
 import sys
 import tempfile
 
+import h5py
+import numpy as np
+
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
 SCHEMES = ("static", "BDF1", "BDF2", "BDF3")
 CONTACTS = ("free", "contact", "friction")
@@ -143,7 +146,8 @@ def objectives(scheme, contact, dim, is_shape):
              {"name": "largest", "type": "max_stress", "body": ["lower", "upper"], "p": 8, "stress": "cauchy", "weight": 1e-4},
              {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3},
              {"name": "side", "type": "target_position", "reference": "reference", "boundary": [2, 3], "components": "x", "weight": 1e4},
-             {"name": "moment", "type": "position_integral", "axis": "x", "body": ["lower", "upper"], "weight": 10}]
+             {"name": "moment", "type": "position_integral", "axis": "x", "body": ["lower", "upper"], "weight": 10},
+             {"name": "distance", "type": "signed_distance_target", "target": "distance.h5", "boundary": [2, 3], "weight": 100}]
     if contact != "free":
         terms.append({"name": "clearance", "type": "min_distance", "bodies": ["upper", "pusher"], "limit": 0.02, "p": 6, "weight": 1e4})
     if scheme != "static":
@@ -152,6 +156,15 @@ def objectives(scheme, contact, dim, is_shape):
     if is_shape:  # at other values it is a large constant, in which their differences drown
         terms.append({"name": "apart", "type": "rest_separation", "distance": 0.12 if contact == "free" else 0.02, "weight": 1e4})
     return terms
+
+
+def write_distance(path, dim):
+    """The signed distance to a ball in the midst of the blocks, and a little beyond them."""
+    origin, spacing, centre = np.full(dim, -0.9), 0.05 + 0.01 * np.arange(dim), np.array([0.1, -0.1, 0.05][:dim])
+    points = np.stack(np.meshgrid(*(o + s * np.arange(40) for o, s in zip(origin, spacing)), indexing="ij"), axis=-1)
+    with h5py.File(path, "w") as file:
+        file["distance"] = np.linalg.norm(points - centre, axis=-1) - 0.4
+        file["origin"], file["spacing"] = origin, spacing
 
 
 class Cell:
@@ -174,9 +187,10 @@ class Cell:
         scheme, contact, dim, order = self.key
         return scheme, int(dim[0]), scene(scheme, contact, int(dim[0]), int(order[1]))
 
-    def make_reference(self):
-        """Runs what the targets are taken from; the output if that fails."""
-        _, _, other = self.scene()
+    def make_references(self):
+        """Makes what the targets are taken from; the output if that fails."""
+        _, dim, other = self.scene()
+        write_distance(os.path.join(self.folder, "distance.h5"), dim)
         other["materials"][0]["E"] *= 1.3
         other["gravity"][0] += 3
         self.write("other.json", other)
@@ -202,7 +216,7 @@ class Cell:
                                      "objectives": terms, "sweep": {"tolerance": 1e-13}}
 
     def run(self, steps):
-        failure = self.make_reference()
+        failure = self.make_references()
         if failure is not None:
             return None, failure
         reasons = parameters(self.key[0], self.key[1], int(self.key[2][0]))[1]

@@ -129,6 +129,35 @@ template std::vector<double> Hdf5Reader::read_rows(const std::string&, GlobalInd
 template std::vector<std::int32_t> Hdf5Reader::read_rows(const std::string&, GlobalIndex, GlobalIndex) const;
 template std::vector<std::int64_t> Hdf5Reader::read_rows(const std::string&, GlobalIndex, GlobalIndex) const;
 
+std::vector<GlobalIndex> Hdf5Reader::extents(const std::string& name) const {
+  const QuietHdf quiet;
+  const auto& path = impl_->path;
+  const std::string what = "read the extents of '" + name + "'";
+  const HdfDataset array = impl_->open_array(name);
+  const auto space = HdfSpace::adopt(check_hdf(H5Dget_space(array.get()), path, what));
+  std::vector<hsize_t> extents(check_hdf(H5Sget_simple_extent_ndims(space.get()), path, what));
+  check_hdf(H5Sget_simple_extent_dims(space.get(), extents.data(), nullptr), path, what);
+  return {extents.begin(), extents.end()};
+}
+
+std::vector<double> Hdf5Reader::read_all(const std::string& name) const {
+  const QuietHdf quiet;
+  const auto& path = impl_->path;
+  const std::string what = "read the array '" + name + "'";
+  double count = 1;
+  for (const GlobalIndex extent : extents(name)) count *= double(extent);
+  require_plausible(path, name, count * sizeof(double));
+  const HdfDataset array = impl_->open_array(name);
+  const auto type = HdfType::adopt(check_hdf(H5Dget_type(array.get()), path, what));
+  const H5T_class_t kind = H5Tget_class(type.get());
+  if (kind != H5T_INTEGER && kind != H5T_FLOAT)
+    throw FileError(path.string() + ": the array '" + name + "' does not hold numbers");
+  std::vector<double> entries(static_cast<std::size_t>(count));
+  check_hdf(H5Dread(array.get(), HdfElement<double>::memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT, entries.data()),
+            path, what);
+  return entries;
+}
+
 std::string Hdf5Reader::read_attribute(const std::string& object, const std::string& name) const {
   const QuietHdf quiet;
   const auto& path = impl_->path;

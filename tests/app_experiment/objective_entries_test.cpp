@@ -13,6 +13,7 @@
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
+#include "support/hdf5_array.hpp"
 #include "support/residual_identity.hpp"
 
 namespace recoil::app {
@@ -110,6 +111,7 @@ std::map<std::string, Entry<dim>> entries() {
   all["target_position"] = {
       {{"reference", "reference.h5"}, {"body", "lower"}, {"boundary", json::array({1})}, {"components", "y"}},
       nullptr};
+  all["signed_distance_target"] = {{{"target", "distance.h5"}, {"body", "upper"}}, nullptr};
   all["markers"] = {{{"target", "markers.csv"}}, nullptr};
   // Observations at and next to the state, one of them of a point that is nowhere.
   all["displacement_field"] = {{{"body", "lower"}, {"target", "field.csv"}, {"outside", "drop"}}, nullptr};
@@ -165,6 +167,7 @@ template <int dim>
 std::map<std::string, std::string> observations() {
   const std::string z = dim == 3 ? ",z" : "", at = dim == 3 ? ",0.05" : "";
   return {{"reference.h5", ""},
+          {"distance.h5", ""},
           {"force.csv", "time,force [kN],sd [kN]\n0,0.01,0.02\n1,0.01,0.02\n"},
           {"strain.csv", "time,strain,sd\n0,0.01,0.02\n1,0.01,0.02\n"},
           {"field.csv", "time [ms],x,y" + z + ",ux,uy" + (dim == 3 ? ",uz" : "") + ",sd\n" +
@@ -172,6 +175,21 @@ std::map<std::string, std::string> observations() {
                             field_row<dim>(1.7, 40)},
           {"center.csv", "time,x,y" + z + ",sd\n0,0.3,-0.2" + at + ",0.5\n1,0.3,-0.2" + at + ",0.5\n"},
           {"markers.csv", "time,marker,x,y" + z + "\n0,tip,0.3,-0.2" + at + "\n1,tip,0.3,-0.2" + at + "\n"}};
+}
+
+/// A rough field on a grid that holds the upper body in part.
+template <int dim>
+void write_distance(const std::filesystem::path& path) {
+  testing::Hdf5Array distance;
+  std::size_t size = 1;
+  for (int i = 0; i < dim; ++i) {
+    distance.extents.push_back(static_cast<hsize_t>(4 + i));
+    size *= distance.extents.back();
+  }
+  for (std::size_t i = 0; i < size; ++i) distance.entries.push_back(std::sin(3.7 * static_cast<double>(i)));
+  testing::write_arrays(path, {{"distance", distance},
+                               {"origin", {{dim}, vector<dim>(-0.3, 0.2)}},
+                               {"spacing", {{dim}, vector<dim>(0.17, 0.13)}}});
 }
 
 /// The value of an objective in a rough state and its derivatives along directions of displacement, velocity
@@ -199,6 +217,8 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
   file.write_rows<double>("u", nodes.template to_blocks<double>(reference_of(discrete).owned(), dim), dim);
   file.close();
 
+  if (experiment.comm().rank() == 0) write_distance<dim>(experiment.folder() / "distance.h5");
+  experiment.comm().barrier();
   const auto opened =
       open_objectives<dim>({experiment.study(), 0, experiment.scene(), experiment.geometry().mesh});
   const auto objectives = Observation<dim>(opened, discrete).objectives;

@@ -8,6 +8,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/io/block_layout.hpp"
 #include "recoil/io/hdf5_file.hpp"
+#include "support/hdf5_array.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::io {
@@ -165,6 +166,29 @@ TEST(Hdf5File, ErrorsNamePathArrayAndReason) {
   EXPECT_THAT(message_of([&] { reader.read_rows<std::int32_t>("values", 0, 1); }), HasSubstr("element type"));
   EXPECT_THAT(message_of([&] { reader.read_rows<double>("values", 0, 100); }), HasSubstr("rows"));
   EXPECT_THAT(message_of([&] { reader.read_attribute("/", "none"); }), HasSubstr("'none'"));
+}
+
+// As other programs write them.
+TEST(Hdf5File, ArraysOfAnyDimensionAndNumber) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const TemporaryFolder folder(comm);
+  std::vector<double> entries;
+  for (int i = 0; i < 24; ++i) entries.push_back(i - 7);
+  int file_number = 0;
+  for (const hid_t type : {H5T_IEEE_F64LE, H5T_IEEE_F32BE, H5T_STD_I16LE}) {
+    const auto path = folder / (std::to_string(file_number++) + ".h5");
+    if (comm.rank() == 0)
+      testing::write_arrays(path, {{"a", {{2, 3, 4}, entries}}, {"one", {{}, {5}}}}, type);
+    comm.barrier();
+    const Hdf5Reader file(path);
+    EXPECT_EQ(file.extents("a"), (std::vector<GlobalIndex>{2, 3, 4}));
+    EXPECT_EQ(file.read_all("a"), entries);
+    EXPECT_TRUE(file.extents("one").empty());
+    EXPECT_EQ(file.read_all("one"), std::vector<double>{5});
+    EXPECT_THAT(message_of([&] { static_cast<void>(file.shape("a")); }),
+                HasSubstr("neither a list nor a table"));
+    EXPECT_THAT(message_of([&] { static_cast<void>(file.extents("b")); }), HasSubstr("'b'"));
+  }
 }
 
 TEST(Hdf5File, AnUnfinishedFileDoesNotHinderTheNext) {

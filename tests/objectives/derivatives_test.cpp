@@ -1,4 +1,4 @@
-#include "objectives/objective_checks.hpp"
+#include "objectives/surfaces.hpp"
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
@@ -88,6 +88,21 @@ void check_targets() {
 }
 TEST(Derivatives, Targets2D) { check_targets<2>(); }
 TEST(Derivatives, Targets3D) { check_targets<3>(); }
+
+template <int dim>
+void check_surface_targets() {
+  const potentials::FacetSelection side{false, {2, 3}}, everywhere{true, {}};
+  const auto distance = rough_distance<dim>();
+  for (const auto& bodies : body_filters)
+    for (const auto& facets : {side, everywhere})
+      check_objective<dim>(
+          [&](const Scene<dim>& scene) {
+            return make_signed_distance_target<dim>(scene.region(bodies), distance, facets);
+          },
+          with_bodies(std::string("signed_distance_target") + (facets.all ? "" : " side"), bodies));
+}
+TEST(Derivatives, SurfaceTargets2D) { check_surface_targets<2>(); }
+TEST(Derivatives, SurfaceTargets3D) { check_surface_targets<3>(); }
 
 template <int dim>
 Track<dim> moving_track() {

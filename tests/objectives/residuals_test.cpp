@@ -1,4 +1,4 @@
-#include "objectives/objective_checks.hpp"
+#include "objectives/surfaces.hpp"
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
@@ -131,7 +131,17 @@ void check_states() {
           return make_target_position<dim>(scene.region(), reference(scene), facets);
         },
         "target_position" + where);
+    check_residuals<dim>(
+        [&](const auto& scene) {
+          return make_target_position<dim>(scene.region(), reference(scene), facets, {dim - 1});
+        },
+        "target_position, one component" + where);
   }
+  check_residuals<dim>(
+      [distance = rough_distance<dim>()](const auto& scene) {
+        return make_signed_distance_target<dim>(scene.region(), distance, {true, {}});
+      },
+      "signed_distance_target");
   check_residuals<dim>(
       [&](const auto& scene) {
         return make_velocity<dim>(scene.region({1}), Scene<dim>::Point::Constant(0.3));

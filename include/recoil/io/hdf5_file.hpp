@@ -85,6 +85,11 @@ public:
   /// Rows begin..end-1, row-major. T must be the type in the file. Not collective.
   template <class T>
   std::vector<T> read_rows(const std::string& name, GlobalIndex begin, GlobalIndex end) const;
+  /// Extents of an array of any number of dimensions.
+  std::vector<GlobalIndex> extents(const std::string& name) const;
+  /// All numbers of an array of any number of dimensions, the last index running fastest; those of other
+  /// types are converted. Not collective.
+  std::vector<double> read_all(const std::string& name) const;
   std::string read_attribute(const std::string& object, const std::string& name) const;
 
 private:

@@ -75,7 +75,9 @@ inline constexpr Key boundary_key{.pattern = "/objectives/*/boundary",
 Key limit_key(const char* unit);
 Key required(Key key);
 
-/// The file of observations in `target`. @throws InputError where the entry holds numbers.
+/// The file in `target`. @throws InputError where the entry holds numbers: the target is `what`.
+std::filesystem::path target_file(const Item& entry, const std::string& what);
+/// The same for a file of observations.
 std::filesystem::path observations_of(const Item& entry);
 
 /// The facets of `boundary`, or those of the whole boundary.

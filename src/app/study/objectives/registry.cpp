@@ -9,17 +9,17 @@
 namespace recoil::app {
 
 /// Of the sources of this folder.
-std::vector<ObjectiveType> stress_objectives(), target_objectives(), observed_points_objectives(),
-    motion_objectives(), regularization_objectives(), rest_separation_objectives(), min_distance_objectives(),
-    forces_objectives();
+std::vector<ObjectiveType> stress_objectives(), target_objectives(), surface_target_objectives(),
+    observed_points_objectives(), motion_objectives(), regularization_objectives(),
+    rest_separation_objectives(), min_distance_objectives(), forces_objectives();
 
 /// In the order of docs/study.md.
 std::span<const ObjectiveType> objective_types() {
   static const std::vector<ObjectiveType> all = [] {
     std::vector<ObjectiveType> rows;
-    for (auto* group :
-         {stress_objectives, target_objectives, observed_points_objectives, motion_objectives,
-          regularization_objectives, rest_separation_objectives, min_distance_objectives, forces_objectives})
+    for (auto* group : {stress_objectives, target_objectives, surface_target_objectives,
+                        observed_points_objectives, motion_objectives, regularization_objectives,
+                        rest_separation_objectives, min_distance_objectives, forces_objectives})
       for (ObjectiveType& row : group()) rows.push_back(std::move(row));
     return rows;
   }();
@@ -190,12 +190,15 @@ Key required(Key key) {
   return key;
 }
 
-std::filesystem::path observations_of(const Item& entry) {
+std::filesystem::path target_file(const Item& entry, const std::string& what) {
   const Item target = entry["target"];
   if (target.is_list())
-    target.fail("the target of " + entry["type"].text() + " is a CSV file, such as \"observed.csv\", is " +
-                target.dump());
+    target.fail("the target of " + entry["type"].text() + " is " + what + ", is " + target.dump());
   return target.text();
+}
+
+std::filesystem::path observations_of(const Item& entry) {
+  return target_file(entry, "a CSV file, such as \"observed.csv\"");
 }
 
 potentials::FacetSelection facets_of(const Item& entry) {
