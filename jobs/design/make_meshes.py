@@ -13,6 +13,8 @@ import tempfile
 import numpy as np
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "scripts"))
+import modes  # noqa: E402
 
 
 def arc(centre, radii, begin, end, count=48):
@@ -134,6 +136,22 @@ def upper():
     return area_of([[*cut(1), (1, 1), (0, 1)]], near_cut), 2
 
 
+def perturbed_bridge(folder):
+    """The bridge of jobs/estimation, deformed by the splines of the job with values that vary like waves."""
+    with open(os.path.join(os.path.dirname(FOLDER), "estimation", "bridge", "bridge.msh")) as file:
+        head, rest = file.read().split("$Nodes\n")
+    with open(os.path.join(folder, "modes.json")) as file:
+        spec = json.load(file)
+    nodes, tail = rest.split("$EndNodes")
+    points = np.array([line.split()[1:3] for line in nodes.splitlines()[1:]], float)
+    splines = modes.lattice_splines(points, spec)
+    points += splines @ (0.18 * np.sin(2.3 * np.arange(2 * splines.shape[1]))).reshape(-1, 2)
+    with open(os.path.join(folder, "perturbed.msh"), "w") as file:
+        file.write("%s$Nodes\n%d\n" % (head, len(points)))
+        file.writelines("%d %.17g %.17g 0\n" % (k, *point) for k, point in enumerate(points, 1))
+        file.write("$EndNodes" + tail)
+
+
 PITCH, PLATE = (0.1, 0.06), 0.008
 
 
@@ -191,6 +209,7 @@ def main():
             text, dim, *size = build()
             print("%s/%s: %d vertices, %d kB" % (job, name, mesh(text, dim, path, *size), os.path.getsize(path) / 1000))
     block(os.path.join(FOLDER, "hook", "block.obj"))
+    perturbed_bridge(os.path.join(FOLDER, "bridge_shape"))
     lattice_modes(os.path.join(FOLDER, "shock", "modes.json"))
 
 

@@ -17,6 +17,8 @@ Or, for several bodies at once, which then do not run into each other:
     bodies   their names
     lattice  cells per axis of a lattice over the box
     box      [min, max]
+    orthonormal  true: combinations of the splines that are orthonormal over the vertices (mean square 1), without those that move
+             them by less than 1e-3 of what moves them most
 
 There is a mode per direction and product of cubic B-splines on the lattice; those that do not vanish at the faces of the box are
 left out. Or, for something made of bars:
@@ -171,15 +173,21 @@ def spline(s):
     return np.where(s < 1, 1 - 1.5 * s ** 2 + 0.75 * s ** 3, 0.25 * np.maximum(2 - s, 0) ** 3)
 
 
-def of_lattice(points, spec):
-    """Displacements (modes, points, d)."""
+def lattice_splines(points, spec):
+    """Products of B-splines (points, splines)."""
     low, high = (np.array(corner) for corner in spec["box"])
     at = (points - low) / (high - low) * spec["lattice"]
-    modes = []
-    for centre in itertools.product(*(range(2, n - 1) for n in spec["lattice"])):
-        value = np.prod([spline(at[:, i] - c) for i, c in enumerate(centre)], axis=0)
-        modes += [np.outer(value, unit) for unit in np.eye(points.shape[1])]
-    return np.array(modes)
+    centres = itertools.product(*(range(2, n - 1) for n in spec["lattice"]))
+    return np.stack([np.prod([spline(at[:, i] - c) for i, c in enumerate(centre)], axis=0) for centre in centres], axis=1)
+
+
+def of_lattice(points, spec):
+    """Displacements (modes, points, d)."""
+    functions = lattice_splines(points, spec)
+    if spec.get("orthonormal"):
+        combined, sizes, _ = np.linalg.svd(functions, full_matrices=False)
+        functions = combined[:, sizes > 1e-3 * sizes[0]] * np.sqrt(len(points))
+    return np.array([np.outer(value, unit) for value in functions.T for unit in np.eye(points.shape[1])])
 
 
 def of_bars(points, spec):

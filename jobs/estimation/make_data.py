@@ -129,9 +129,14 @@ def missing(name):
         return file.read() != made_from(name, study)
 
 
+def true_scene(at, experiment):
+    """The file of the scene with the true shape."""
+    return os.path.join(at, "truth.json" if os.path.exists(os.path.join(at, "truth.json")) else experiment["scene"])
+
+
 def make_modes(at, study, recoil):
-    """A run of one step tells how recoil numbers the vertices."""
-    scene = dict(load(at, study["experiments"][0]["scene"]), root_path=at)
+    """Those of the true shape, whose vertices have the numbers that recoil gives them in a run."""
+    scene = dict(load(true_scene(at, study["experiments"][0])), root_path=at)
     if "time" in scene:
         scene["time"] = {"dt": 1e-9, "time_steps": 1}
     first = os.path.join(at, "truth", "first_step")
@@ -148,8 +153,7 @@ def make(name, recoil, ranks):
     if os.path.exists(os.path.join(at, "modes.json")):
         make_modes(at, study, recoil)
     for experiment in study["experiments"] if sources(study) else []:
-        scene = "truth.json" if os.path.exists(os.path.join(at, "truth.json")) else experiment["scene"]
-        simulate(recoil, ranks, os.path.join(at, scene), os.path.join(at, "truth", experiment["name"]))
+        simulate(recoil, ranks, true_scene(at, experiment), os.path.join(at, "truth", experiment["name"]))
     for objective, path in sources(study):
         experiment = next(e for e in study["experiments"] if e["name"] == objective.get("experiment", e["name"]))
         if not os.path.isdir(os.path.join(at, path)):

@@ -94,7 +94,22 @@ def from_true_shape(job, fit):
     return {"largest distance/half size": distance.max(), "mean distance/half size": distance.mean()}
 
 
-MEASURES = {"ball_shape": from_true_shape, "bridge_shape": from_true_shape, "throw": throw, "sine": sine, "sliding": sliding, "tensile": tensile}
+def bounce(job, fit):
+    """How far the centre of the ball rises from its lowest place, before and after, and what of the way down that is."""
+    found = {}
+    for label in ("start", "fitted"):
+        run = os.path.join(job.out, label, job.study["experiments"][0]["name"], "run")
+        bodies = Bodies(run)
+        height = np.array([bodies.centres(u)[0, 1] for _, u in states(run)])
+        lowest = height.argmin()
+        found[label] = height[lowest:].max() - height[lowest]
+        found[label + " share"] = found[label] / (height[0] - height[lowest])
+    return {"height of the bounce before [m]": found["start"], "height of the bounce after [m]": found["fitted"],
+            "height of the bounce, relative": found["fitted"] / found["start"], "share of the fall before": found["start share"],
+            "share of the fall after": found["fitted share"]}
+
+
+MEASURES = {"bounce_height": bounce, "ball_shape": from_true_shape, "bridge_shape": from_true_shape, "throw": throw, "sine": sine, "sliding": sliding, "tensile": tensile}
 
 
 def of(job, fit):
