@@ -13,7 +13,7 @@ make_bare_debian() {
     echo "debootstrap is missing: apt-get install debootstrap" >&2
     return 1
   fi
-  debootstrap --variant=minbase bookworm "$1" "$2" &&
-    # Proxies, and what a mirror that lags behind needs.
-    apt-config dump | grep -E '^Acquire::(Check-|[a-z]+::(Proxy|Verify|CaInfo))' >"$1/etc/apt/apt.conf.d/90of-the-machine" || true
+  debootstrap --variant=minbase bookworm "$1" "$2" || return
+  # Proxies, and what a mirror that lags behind needs; often nothing.
+  apt-config dump | grep -E '^Acquire::(Check-|[a-z]+::(Proxy|Verify|CaInfo))' >"$1/etc/apt/apt.conf.d/90of-the-machine" || true
 }

@@ -51,7 +51,7 @@ measure() {
   local what=$1 size=${size_now:-0} began=$SECONDS
   shift
   "$@" >>"$work/log" 2>&1 </dev/null || { tail -40 "$work/log" >&2 && fail "$what"; }
-  size_now=$(du -sm --one-file-system "$bare" | cut -f1)
+  size_now=$(du -sm --one-file-system --exclude=var/cache/apt/\* "$bare" | cut -f1)
   printf '%-66s %5d s %+6d MB\n' "$what" $((SECONDS - began)) $((size_now - size))
 }
 # value FILE KEY: of a JSON file of the tester.
@@ -72,7 +72,7 @@ measure "jobs/demo on 2 ranks, 4 steps of 48" as_user mpirun -n 2 recoil simulat
 measure "apt-get autoremove --purge" inside apt-get autoremove -y --purge recoil
 measure "apt-get install ./recoil_*.deb" inside apt-get install -y "/var/tmp/${deb##*/}"
 measure "jobs/demo on 2 ranks" as_user mpirun -n 2 recoil simulate $shared/jobs/demo/scene.json -o run
-expect "status of the run" "$(value run/summary.json status)" done
+expect "status of the run" "$(value run/summary.json status)" "done"
 expect "the number of its ranks" "$(value run/summary.json ranks)" 2
 expect "the number of its steps" "$(value run/summary.json steps)" 48
 measure "recoil info: all files are sound" as_user recoil info run
@@ -83,7 +83,7 @@ as_user recoil validate no_such.json &>>"$work/log" && fail "recoil validate tak
 measure "render.py" as_user python3 $shared/scripts/render.py run --times 4
 [[ -s "$bare/var/tmp/tester/run/picture.png" ]] || fail "render.py made no picture"
 measure "jobs/fit on 2 ranks" as_user mpirun -n 2 recoil optimize $shared/jobs/fit/study.json -o fit
-expect "status of the fit" "$(value fit/fit.json status)" done
+expect "status of the fit" "$(value fit/fit.json status)" "done"
 measure "report.py" as_user $shared/scripts/report.py fit
 [[ -s "$bare/var/tmp/tester/fit/report.html" ]] || fail "report.py made no page"
 measure "apt-get install ./librecoil-dev_*.deb cmake g++ make" \

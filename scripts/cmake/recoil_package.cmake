@@ -45,10 +45,18 @@ set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION
     "Static libraries, headers and a CMake package, with which other programs use
 what recoil consists of: meshes, finite elements, contact, solvers, adjoints.")
 
+# Debian's own folders need no search path in the program, and a package must have none.
+install(
+  CODE "
+  if(CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+    file(RPATH_REMOVE FILE \"\$ENV{DESTDIR}/usr/${CMAKE_INSTALL_BINDIR}/recoil\")
+  endif()"
+  COMPONENT runtime)
+
 # What Debian wants in /usr/share/doc of every package.
 file(STRINGS ${PROJECT_SOURCE_DIR}/packaging/changelog latest_change LIMIT_COUNT 1)
 if(NOT latest_change MATCHES "^recoil \\(${PROJECT_VERSION}\\)")
-  message(FATAL_ERROR "packaging/changelog begins with `${latest_change}`; add what version ${PROJECT_VERSION} changes")
+  message(FATAL_ERROR "packaging/changelog does not begin with version ${PROJECT_VERSION}: add an entry that says what it changes")
 endif()
 find_program(RECOIL_GZIP gzip REQUIRED)
 set(packed ${PROJECT_BINARY_DIR}/packed)
