@@ -46,7 +46,8 @@ inline json material(const potentials::LawInfo& law) {
 }
 
 /// Two bodies in contact with each other and with an obstacle, beside one under pressure: a scene in which
-/// every kind of parameter has an effect. The upper one is of `law`, the others of Neo-Hooke.
+/// every kind of parameter has an effect. The upper one is of `law`, the others of Neo-Hooke; the one
+/// under pressure is of order 2.
 template <int dim>
 json scene(const potentials::LawInfo& law) {
   json lower = box<dim>("lower", {1, 0.4, 0.4}, {4, 2, 2}, {0, -0.2, 0}),
@@ -59,6 +60,7 @@ json scene(const potentials::LawInfo& law) {
   balloon["surface_selection"] = 5;
   pusher.update({{"is_obstacle", true}, {"surface_selection", 7}});
   json result = json::parse(R"({
+    "space": {"discr_order": [{"body": "balloon", "order": 2}]},
     "contact": {"enabled": true, "dhat": 0.01, "epsv": 0.2, "friction_coefficient": 0.3},
     "solver": {"contact": {"barrier_stiffness": 1e7}},
     "time": {"dt": 0.004, "time_steps": 4}})");

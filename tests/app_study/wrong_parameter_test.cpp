@@ -230,7 +230,7 @@ const WrongStudy inputs[] = {
     wrong("tie_of_fields",
           R"({"name": "E", "quantity": "young_modulus", "body": "ball", "per": "element", "initial": 1},
              {"name": "F", "quantity": "young_modulus", "body": "plinth", "per": "element", "tie": "E"})",
-          {"(/parameters/1/tie)", "'F' has a value for every element or vertex", "cannot be tied"}),
+          {"(/parameters/1/tie)", "'F' has a value for every element, vertex or node", "cannot be tied"}),
     wrong("tie_of_forms",
           R"({"name": "E", "quantity": "young_modulus", "body": "ball", "per": "element", "initial": 1},
              {"name": "F", "quantity": "young_modulus", "body": "plinth", "tie": "E"})",

@@ -301,13 +301,12 @@ void resolve_ties(const std::vector<Item>& entries, const std::vector<std::strin
     }
     ParameterSpec& tied = study.parameters[i];
     const ParameterSpec& other = study.parameters[root];
-    if (tied.per == Per::element || tied.per == Per::vertex ||
-        (tied.basis && (tied.basis->kind == ShapeBasis::Kind::vertices ||
-                        tied.basis->kind == ShapeBasis::Kind::boundary_vertices)))
-      tie.fail(
-          "'" + tied.name +
-          "' has a value for every element or vertex, and such values cannot be tied; take one parameter "
-          "with all bodies in `body`, or one value per body");
+    if (is_per_place(tied.per) || (tied.basis && (tied.basis->kind == ShapeBasis::Kind::vertices ||
+                                                  tied.basis->kind == ShapeBasis::Kind::boundary_vertices)))
+      tie.fail("'" + tied.name +
+               "' has a value for every element, vertex or node, and such values cannot be tied; take one "
+               "parameter "
+               "with all bodies in `body`, or one value per body");
     if (!have_one_form(tied, other))
       tie.fail("'" + tied.name + "' (" + describe_form(tied) + ") cannot have the value of '" + other.name +
                "' (" + describe_form(other) + "): unit, components and `per` must be the same");

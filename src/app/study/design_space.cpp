@@ -54,7 +54,7 @@ void DesignSpace::require_same_slots(int parameter) const {
     if (field.is_replicated || (field.ids == first.ids && field.num_rows == first.num_rows)) continue;
     throw InputError(
         spec.where.of("experiment"),
-        fmt::format("'{}' has values for {} of {} elements or vertices in experiment '{}' and for "
+        fmt::format("'{}' has values for {} of {} elements, vertices or nodes in experiment '{}' and for "
                     "{} of {}, or for others, in '{}'; experiments on different meshes need a "
                     "parameter each, with its own `experiment`",
                     spec.name, first.ids.size(), first.num_rows,

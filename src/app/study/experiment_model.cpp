@@ -294,8 +294,7 @@ FieldSlots ExperimentOnMesh<dim>::slots(std::size_t k) const {
     slots.ids = field.slot_ids;
   } else {
     const auto& mesh = geometry_.mesh;
-    const bool cells = field.extent == ParameterField<dim>::Extent::cells;
-    slots.num_rows = cells ? mesh.num_cells_global : mesh.num_vertices_global;
+    slots.num_rows = field.num_rows;
     slots.ids = comm_.all_gather_parts(std::span(field.slot_ids).first(count));
     std::ranges::sort(slots.ids);
     if (field.spec->prior && field.spec->prior->correlation_length && !field.spec->tie &&

@@ -202,8 +202,10 @@ std::span<const Key> parameter_keys() {
       {.pattern = "/parameters/*/per",
        .types = text,
        .implied = "`global`",
-       .choices = "[\"global\", \"body\", \"element\", \"vertex\"]",
-       .doc = "One value for all, per body, element or mesh vertex."},
+       .choices = "[\"global\", \"body\", \"element\", \"vertex\", \"node\"]",
+       .doc = "One value for all, per body, element, mesh vertex, or node: where elements are of a higher "
+              "order nodes "
+              "are inside of edges, faces and cells, too."},
       {.pattern = "/parameters/*/per_step",
        .types = boolean,
        .implied = "false",

@@ -14,19 +14,33 @@ namespace recoil::app {
 
 namespace {
 
-/// The owned cells or vertices that a field is spread over.
+/// The owned cells, vertices or nodes that a field is spread over.
 template <int dim>
 struct OwnedRows {
   OwnedRows(const ParameterField<dim>& field, const mesh::DistributedMesh<dim>& mesh)
-      : of_cells(field.extent == ParameterField<dim>::Extent::cells),
-        count(of_cells ? mesh.num_owned_cells : mesh.num_owned_vertices),
-        slots(std::span(of_cells ? field.slot_of_cell : field.slot_of_vertex).first(count)),
-        layout(*mesh.comm, std::span(of_cells ? mesh.cell_ids : mesh.vertex_ids).first(count)) {}
+      : OwnedRows(mesh, ids_of(field, mesh), slots_of(field)) {}
 
-  bool of_cells;
   std::size_t count;
   std::span<const LocalIndex> slots;
   io::BlockLayout layout;
+
+private:
+  using Extent = typename ParameterField<dim>::Extent;
+
+  OwnedRows(const mesh::DistributedMesh<dim>& mesh, std::span<const GlobalIndex> ids,
+            const std::vector<LocalIndex>& slot_of_row)
+      : count(ids.size()), slots(std::span(slot_of_row).first(count)), layout(*mesh.comm, ids) {}
+
+  static std::span<const GlobalIndex> ids_of(const ParameterField<dim>& field,
+                                             const mesh::DistributedMesh<dim>& mesh) {
+    if (field.extent == Extent::nodes) return field.node_ids;
+    if (field.extent == Extent::cells) return std::span(mesh.cell_ids).first(mesh.num_owned_cells);
+    return std::span(mesh.vertex_ids).first(mesh.num_owned_vertices);
+  }
+  static const std::vector<LocalIndex>& slots_of(const ParameterField<dim>& field) {
+    if (field.extent == Extent::nodes) return field.slot_of_node;
+    return field.extent == Extent::cells ? field.slot_of_cell : field.slot_of_vertex;
+  }
 };
 
 } // namespace

@@ -33,7 +33,7 @@ void write_arrays_aside(const parallel::Communicator& comm, const std::filesyste
                         io::Durability durability = io::Durability::machine);
 
 /// Writes the values of a field, slot by slot, as an array that depends on neither partition nor number of
-/// ranks: a row per cell or vertex of all bodies in the order of their input ids, NaN where the field has no
+/// ranks: a row per cell, vertex or node of all bodies in the order of their ids, NaN where the field has no
 /// value; of a replicated field a row per slot. Each row has as many columns as a value has components. Of
 /// slots that several ranks hold the owner's values count. Collective.
 template <int dim>

@@ -80,7 +80,9 @@ struct PriorSpec {
 };
 
 /// Over what a parameter has one value (with all its components) each.
-enum class Per { global, body, element, vertex };
+enum class Per { global, body, element, vertex, node };
+/// Whether that is over a mesh, so that there are many values.
+inline bool is_per_place(Per per) { return per == Per::element || per == Per::vertex || per == Per::node; }
 
 struct ParameterSpec {
   std::string name;

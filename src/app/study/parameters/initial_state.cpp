@@ -40,20 +40,26 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
   if (parameter.kind->turns_bodies) return check_replaced_spins(at, parameter);
   const auto& initial = at.scene.initial_conditions;
   for (const InitialField& field : displacement ? initial.solution : initial.velocity)
-    if (parameter.per != Per::vertex &&
+    if (!is_per_place(parameter.per) &&
         may_overlap(field.region, at.scene, parameter.bodies, parameter.regions))
       refuse_replaced(at, parameter,
                       field.nodes
                           ? std::vector<Varying>{{field.nodes->file.string() + ", " + field.nodes->dataset,
                                                   field.region.where}}
                           : position_dependence(field.value, field.region.where),
-                      "space; write numbers there, or give the parameter one value per vertex");
+                      "space; write numbers there, or give the parameter one value per node");
 }
 
 /// Calls act(owned node, slot, weight) for what makes the value of a node: the slots of the cell with the
 /// highest input id around it decide, as within an entry of a scene.
 template <int dim, class Act>
 void for_node_slots(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space, Act act) {
+  if (field.extent == ParameterField<dim>::Extent::nodes) {
+    for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
+      if (const LocalIndex slot = field.slot_at_node(space.canonical_ids()[node]); slot >= 0)
+        act(node, slot, 1.0);
+    return;
+  }
   const auto& mesh = space.mesh();
   std::vector<LocalIndex> cell_of_node(space.num_owned_nodes(), -1);
   std::vector<int> place(cell_of_node.size(), 0);
@@ -132,7 +138,7 @@ nlohmann::json nodal_entry(const ParameterField<dim>& field, FieldValues values,
 }
 
 /// Adds entries, of which the last counts. A scene names bodies or volume ids; both together, and values per
-/// vertex, are an array.
+/// vertex or node, are an array.
 template <int dim>
 void write_initial(const ParameterField<dim>& field, FieldValues values, SceneDraft<dim>& to,
                    const char* list) {
@@ -143,7 +149,7 @@ void write_initial(const ParameterField<dim>& field, FieldValues values, SceneDr
     entries.push_back({{key, region}, {"value", std::vector<double>(value.begin(), value.end())}});
   };
   const bool one_region = spec.regions.empty() || (spec.bodies.empty() && spec.per != Per::body);
-  if (spec.per == Per::vertex || !one_region) {
+  if (is_per_place(spec.per) || !one_region) {
     entries.push_back(nodal_entry(field, values, to));
     return;
   }
@@ -252,7 +258,7 @@ std::vector<ParameterKind> initial_state_parameters() {
        .unit = "m/s",
        .components = Components::vector,
        .takes = cell_keys(),
-       .per = {Per::global, Per::body, Per::vertex},
+       .per = {Per::global, Per::body, Per::vertex, Per::node},
        .doc =
            "`velocity` of `initial_conditions`; nodes between two regions have that of the later parameter.",
        .quantities = {parameters::quantities::velocity},
@@ -273,7 +279,7 @@ std::vector<ParameterKind> initial_state_parameters() {
        .unit = "m",
        .components = Components::vector,
        .takes = cell_keys(),
-       .per = {Per::global, Per::body, Per::vertex},
+       .per = {Per::global, Per::body, Per::vertex, Per::node},
        .doc =
            "`solution` of `initial_conditions`; nodes between two regions have that of the later parameter.",
        .quantities = {parameters::quantities::displacement},

@@ -46,8 +46,11 @@ int num_components(Components components, int dim) {
 }
 
 const char* name_of(Per per) {
-  static const std::map<Per, const char*> names{
-      {Per::global, "global"}, {Per::body, "body"}, {Per::element, "element"}, {Per::vertex, "vertex"}};
+  static const std::map<Per, const char*> names{{Per::global, "global"},
+                                                {Per::body, "body"},
+                                                {Per::element, "element"},
+                                                {Per::vertex, "vertex"},
+                                                {Per::node, "node"}};
   return names.at(per);
 }
 
@@ -62,6 +65,7 @@ void SlotBuilder<dim>::replicate(Field& field, std::size_t num_slots) {
   field.slot_ids.resize(num_slots);
   std::iota(field.slot_ids.begin(), field.slot_ids.end(), GlobalIndex{0});
   field.num_owned_slots = num_slots;
+  field.num_rows = std::ssize(field.slot_ids);
 }
 
 template <int dim>
@@ -112,6 +116,7 @@ void SlotBuilder<dim>::spread_over_cells(Field& field) const {
     replicate(field, spec.per == Per::body ? num_slots : 1);
   } else {
     field.extent = Field::Extent::cells;
+    field.num_rows = geometry.mesh.num_cells_global;
   }
   for (std::size_t cell = 0; cell < geometry.mesh.cells.size(); ++cell) {
     if (!selects(spec, cell)) continue;
@@ -141,6 +146,7 @@ std::vector<char> SlotBuilder<dim>::selected_vertices(const ParameterSpec& spec)
 template <int dim>
 void SlotBuilder<dim>::add_vertex_slots(Field& field, const std::vector<char>& flags) const {
   field.extent = Field::Extent::vertices;
+  field.num_rows = geometry.mesh.num_vertices_global;
   field.slot_of_vertex.assign(geometry.mesh.vertices.size(), -1);
   for (std::size_t vertex = 0; vertex < flags.size(); ++vertex) {
     if (flags[vertex] == 0) continue;
@@ -152,12 +158,61 @@ void SlotBuilder<dim>::add_vertex_slots(Field& field, const std::vector<char>& f
 }
 
 template <int dim>
-void SlotBuilder<dim>::spread(Field& field) const {
-  if (field.spec->per != Per::vertex) return spread_over_cells(field);
+void SlotBuilder<dim>::add_node_slots(Field& field, const fem::FunctionSpace<dim>& space,
+                                      const std::vector<char>& flags) {
+  field.extent = Field::Extent::nodes;
+  field.num_rows = space.num_nodes_global();
+  std::vector<std::pair<GlobalIndex, char>> nodes;
+  for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
+    nodes.emplace_back(space.canonical_ids()[node], flags[node]);
+  std::ranges::sort(nodes);
+  for (const auto& [id, flag] : nodes) {
+    field.node_ids.push_back(id);
+    field.slot_of_node.push_back(flag != 0 ? std::ssize(field.slot_ids) : -1);
+    if (flag != 0) field.slot_ids.push_back(id);
+  }
+  field.num_owned_slots = field.slot_ids.size();
+}
+
+template <int dim>
+fem::FunctionSpace<dim> SlotBuilder<dim>::make_space() const {
+  return {geometry.mesh, body_orders(scene, geometry.mesh.body_names)};
+}
+
+template <int dim>
+void SlotBuilder<dim>::spread_over_vertices(Field& field) const {
   add_vertex_slots(field, selected_vertices(*field.spec));
   field.slot_of_cell.assign(geometry.mesh.cells.size(), -1);
   for (std::size_t cell = 0; cell < geometry.mesh.cells.size(); ++cell)
     if (selects(*field.spec, cell)) field.slot_of_cell[cell] = 0;
+}
+
+template <int dim>
+void SlotBuilder<dim>::spread_over_nodes(Field& field) const {
+  const fem::FunctionSpace<dim> space = make_space();
+  std::vector<char> flags(space.num_nodes(), 0);
+  GlobalIndex count = 0;
+  for (LocalIndex cell = 0; cell < geometry.mesh.num_cells(); ++cell) {
+    if (!selects(*field.spec, cell)) continue;
+    ++count;
+    for (const LocalIndex node : space.cell_nodes(cell)) flags[node] = 1;
+  }
+  require_cells(*field.spec, count);
+  add_node_slots(field, space, flags);
+}
+
+template <int dim>
+void SlotBuilder<dim>::spread(Field& field) const {
+  switch (field.spec->per) {
+  case Per::vertex:
+    return spread_over_vertices(field);
+  case Per::node:
+    return spread_over_nodes(field);
+  case Per::global:
+  case Per::body:
+  case Per::element:
+    return spread_over_cells(field);
+  }
 }
 
 /// take(value, entry, weight) for the numbers of all local cells.

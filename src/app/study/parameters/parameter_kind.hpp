@@ -31,15 +31,18 @@ struct ParameterField {
   enum class Extent {
     replicated, ///< every rank holds all slots
     cells,      ///< one slot per selected local cell, owned ones first
-    vertices    ///< one slot per selected local mesh vertex, owned ones first
+    vertices,   ///< one slot per selected local mesh vertex, owned ones first
+    nodes       ///< one slot per selected owned node of the function space
   };
 
   const ParameterSpec* spec = nullptr;
   int index = 0; ///< in Study::parameters
   Extent extent = Extent::replicated;
   int components = 1;
-  std::vector<GlobalIndex> slot_ids; ///< per slot: 0, 1, .. or input ids of cells or vertices
-  std::size_t num_owned_slots = 0;   ///< whose gradient is this rank's; replicated: all
+  /// Per slot: 0, 1, .., input ids of cells or vertices, or canonical numbers of nodes.
+  std::vector<GlobalIndex> slot_ids;
+  std::size_t num_owned_slots = 0; ///< whose gradient is this rank's; replicated: all
+  GlobalIndex num_rows = 0;        ///< of files: cells, vertices or nodes of all bodies; replicated: slots
 
   /// Per local cell the slot that acts there, -1 = none; for quantities of cells, body forces and initial
   /// fields per body.
@@ -53,6 +56,10 @@ struct ParameterField {
   /// As slot_of_cell per local mesh vertex, for fields per vertex; slot_of_cell then only tells which cells
   /// they act in.
   std::vector<LocalIndex> slot_of_vertex;
+  /// Canonical numbers of all owned nodes, ascending, and the slot of each, -1 = none; of fields per node.
+  /// The order of local nodes is another one for every shape.
+  std::vector<GlobalIndex> node_ids;
+  std::vector<LocalIndex> slot_of_node;
   /// Per local mesh vertex the slots that move it, with their weights; of a shape with a vector per slot.
   std::vector<std::vector<std::pair<LocalIndex, double>>> shape_weights;
   /// Displacement of the local mesh vertices by the modes of a shape, which has a number per slot: entry
@@ -70,6 +77,11 @@ struct ParameterField {
     if (slot_of_cell[cell] < 0) return;
     if (extent != Extent::vertices) return act(slot_of_cell[cell], 1.0);
     for (const LocalIndex vertex : mesh.cells[cell]) act(slot_of_vertex[vertex], 1.0 / (dim + 1));
+  }
+
+  /// The slot of an owned node by its canonical number, of fields per node; -1 = none.
+  LocalIndex slot_at_node(GlobalIndex id) const {
+    return slot_of_node[std::ranges::lower_bound(node_ids, id) - node_ids.begin()];
   }
 
   std::size_t size() const { return slot_ids.size() * components; }
@@ -96,10 +108,15 @@ public:
   bool selects(const ParameterSpec& spec, std::size_t cell) const;
   /// Slots that every rank holds, numbered from 0.
   static void replicate(Field& field, std::size_t num_slots);
-  /// Slots of cells, bodies or vertices, or one for all, as `per` says. Collective.
+  /// Slots of cells, bodies, vertices or nodes, or one for all, as `per` says. Collective.
   void spread(Field& field) const;
   /// A slot for every flagged local vertex.
   void add_vertex_slots(Field& field, const std::vector<char>& flags) const;
+  /// A slot for every flagged owned node of `space`.
+  static void add_node_slots(Field& field, const fem::FunctionSpace<dim>& space,
+                             const std::vector<char>& flags);
+  /// The space of the scene on its first shape; canonical numbers of nodes are the same on all. Collective.
+  fem::FunctionSpace<dim> make_space() const;
   /// Flags of the local vertices of selected cells. A vertex that this rank knows may have its selected cells
   /// elsewhere; the owner has all cells around it. Collective.
   std::vector<char> selected_vertices(const ParameterSpec& spec) const;
@@ -109,6 +126,8 @@ public:
 
 private:
   void spread_over_cells(Field& field) const;
+  void spread_over_vertices(Field& field) const;
+  void spread_over_nodes(Field& field) const;
   void require_cells(const ParameterSpec& spec, GlobalIndex count) const;
 };
 

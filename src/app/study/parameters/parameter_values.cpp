@@ -137,7 +137,6 @@ std::vector<fs::path> files_of_start(const StartFile& start) {
 template <int dim>
 std::vector<double> read_start_values(const ParameterField<dim>& field,
                                       const mesh::DistributedMesh<dim>& mesh) {
-  using Extent = typename ParameterField<dim>::Extent;
   const ParameterSpec& spec = *field.spec;
   if (!spec.initial_file) {
     std::vector<double> values(field.size(), 0.0);
@@ -145,9 +144,6 @@ std::vector<double> read_start_values(const ParameterField<dim>& field,
       values[i] = spec.initial[i % field.components];
     return values;
   }
-  const GlobalIndex num_rows = field.extent == Extent::cells      ? mesh.num_cells_global
-                               : field.extent == Extent::vertices ? mesh.num_vertices_global
-                                                                  : std::ssize(field.slot_ids);
   const auto at_initial = [&](auto&& work) {
     return parallel::collectively(*mesh.comm, [&] {
       try {
@@ -161,8 +157,8 @@ std::vector<double> read_start_values(const ParameterField<dim>& field,
     if (mesh.comm->rank() != 0) return std::vector<double>();
     const StartFile& start = *spec.initial_file;
     const char* unit = unit_of(spec);
-    StoredValues values = start.dataset.empty() ? read_fit(start, unit, num_rows, field.components)
-                                                : read_array(start, num_rows, field.components);
+    StoredValues values = start.dataset.empty() ? read_fit(start, unit, field.num_rows, field.components)
+                                                : read_array(start, field.num_rows, field.components);
     sort_by_bodies(field.slot_names, start, values);
     return std::move(values.rows);
   });

@@ -14,7 +14,8 @@ namespace recoil::app {
 std::vector<std::filesystem::path> files_of_start(const StartFile& start);
 
 /// The values that a field starts from, slot by slot, ghosts included: those of the study or of a file, where
-/// an array has a row per element or vertex of all bodies in file order, or per step or body. Collective.
+/// an array has a row per element, vertex or node of all bodies in file order, or per step or body.
+/// Collective.
 /// @throws InputError on every rank, at `initial`, for a file that cannot be read, an array of another size,
 /// a parameter that a fit.json does not have, and values that are not finite, not possible or out of the
 /// bounds.
