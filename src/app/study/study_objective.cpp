@@ -53,6 +53,7 @@ void share(const parallel::Communicator& world, ExperimentSlots& slots, int root
 
 /// What the rows of a parameter's array are of.
 const MeshTransfer::Rows& rows_on(const MeshTransfer& transfer, const ParameterSpec& spec) {
+  if (spec.per == Per::node) return transfer.nodes;
   return spec.per == Per::element ? transfer.cells : transfer.vertices;
 }
 
