@@ -136,6 +136,25 @@ def upper():
     return area_of([[*cut(1), (1, 1), (0, 1)]], near_cut), 2
 
 
+def extruded(text, depth, layers):
+    """The volume above an area, in layers of tetrahedra."""
+    return "%s\nsolid[] = Extrude {0, 0, %g} {Surface{1}; Layers{%d};};\nPhysical Volume(2) = {solid[1]};" % (
+        text.replace("Physical Surface(1) = {1};", ""), depth, layers)
+
+
+def beam():
+    """A T that stands on its foot, 0.2 m deep."""
+    corners = [(-0.17, 0), (0.17, 0), (0.17, 0.5), (0.6, 0.5), (0.6, 0.62), (-0.6, 0.62), (-0.6, 0.5), (-0.17, 0.5)]
+    return extruded(area_of([rounded(corners, 0.03, 2, re_entrant_only=True)], uniform(0.07)), 0.2, 3), 3
+
+
+def hanger():
+    """A hanger whose head lies on two cylinders, with its stem between them and two arms below, 0.1 m deep."""
+    corners = [(-0.5, 0), (0.5, 0), (0.5, 0.08), (0.09, 0.08), (0.09, 0.5), (0.27, 0.5), (0.27, 0.6), (-0.27, 0.6), (-0.27, 0.5),
+               (-0.09, 0.5), (-0.09, 0.08), (-0.5, 0.08)]
+    return extruded(area_of([rounded(corners, 0.02, 2, re_entrant_only=True)], uniform(0.05)), 0.1, 2), 3
+
+
 def perturbed_bridge(folder):
     """The bridge of jobs/estimation, deformed by the splines of the job with values that vary like waves."""
     with open(os.path.join(os.path.dirname(FOLDER), "estimation", "bridge", "bridge.msh")) as file:
@@ -196,7 +215,8 @@ def ball():
     return area_of([arc((0, 0), 0.1, 0, 360, 24)[:-1]], uniform(0.026)), 2, 0.026
 
 
-MESHES = {"bridge_stress": {"bridge": bridge_stress}, "hook": {"hook": hook}, "interlocking": {"lower": lower, "upper": upper}, "ball_shape": {"ball": ball}, "shock": {"lattice": lattice}}
+MESHES = {"bridge_stress": {"bridge": bridge_stress}, "beam": {"beam": beam}, "interlocking": {"lower": lower, "upper": upper},
+          "hook": {"hook": hook}, "hanger": {"hanger": hanger}, "ball_shape": {"ball": ball}, "shock": {"lattice": lattice}}
 
 
 def main():

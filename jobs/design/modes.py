@@ -1,8 +1,8 @@
-"""Modes of a boundary that moves along its normals, the interior following: the basis `modes` of a shape.
+"""Modes for the basis `modes` of a shape: of a boundary that moves along its normals, of a lattice, of bars.
 
 <job>/modes.json says, in rest coordinates:
 
-    bodies   names of the bodies whose boundary moves
+    bodies   names of the bodies whose boundaries move
     fixed    list of boxes [[min], [max]] whose boundary vertices stay
     spacing  [m] distance of the control points on the surface that moves
     keep_volume  true: no mode changes the volume to first order; that of a disc then can only grow
@@ -10,7 +10,8 @@
 There is a mode per control point. The part of the surface that is nearest to it moves by 1 m, and the others not; then this jump is
 smoothed by two steps of diffusion, (M + t K) f' = M f with zeros at vertices that stay and t = (0.6 spacing)^2. So the modes are
 not negative, and their sum is at most 1: bounds of the values are bounds of the displacement. The normals are smoothed in the same
-way, for a boundary that moves into a fillet not to fold. The displacement continues inwards as the solution of Laplace's equation in which every element conducts by the inverse of its volume, so that small ones change little.
+way, for a boundary that moves into a fillet not to fold. The displacement continues inwards as the solution of Laplace's equation in
+which every element conducts by the inverse of its volume, so that small ones change little.
 
 Or, for several bodies at once, which then do not run into each other:
 

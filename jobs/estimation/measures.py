@@ -109,7 +109,8 @@ def bounce(job, fit):
             "share of the fall after": found["fitted share"]}
 
 
-MEASURES = {"bounce_height": bounce, "ball_shape": from_true_shape, "bridge_shape": from_true_shape, "throw": throw, "sine": sine, "sliding": sliding, "tensile": tensile}
+MEASURES = {"bounce_height": bounce, "ball_shape": from_true_shape, "bridge_shape": from_true_shape, "throw": throw,
+            "sine": sine, "sliding": sliding, "tensile": tensile}
 
 
 def of(job, fit):

@@ -28,7 +28,8 @@ import measures
 import summary
 
 ESTIMATIONS = ("throw", "puzzle", "tentacles", "sine", "bridge", "cube", "microstructure", "kangaroo", "sliding", "ball", "tensile")
-DESIGNS = ("bridge_shape", "bridge_stress", "interlocking", "hook", "ball_shape", "sliding_ball", "shock", "bounce_height")
+DESIGNS = ("bridge_shape", "bridge_stress", "beam", "interlocking", "hook", "hanger", "ball_shape", "sliding_ball", "shock",
+           "bounce_height")
 JOBS = (*ESTIMATIONS, *DESIGNS)
 CHECKS = "difference_checks"
 
