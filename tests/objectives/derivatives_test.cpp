@@ -93,13 +93,20 @@ template <int dim>
 void check_surface_targets() {
   const potentials::FacetSelection side{false, {2, 3}}, everywhere{true, {}};
   const auto distance = rough_distance<dim>();
+  const auto polygon = std::make_shared<const Polygon<dim>>(rough_faces<dim>(7));
   for (const auto& bodies : body_filters)
-    for (const auto& facets : {side, everywhere})
+    for (const auto& facets : {side, everywhere}) {
+      check_objective<dim>(
+          [&](const Scene<dim>& scene) {
+            return make_polygon_target<dim>(scene.region(bodies), polygon, facets);
+          },
+          with_bodies(std::string("polygon_target") + (facets.all ? "" : " side"), bodies));
       check_objective<dim>(
           [&](const Scene<dim>& scene) {
             return make_signed_distance_target<dim>(scene.region(bodies), distance, facets);
           },
           with_bodies(std::string("signed_distance_target") + (facets.all ? "" : " side"), bodies));
+    }
 }
 TEST(Derivatives, SurfaceTargets2D) { check_surface_targets<2>(); }
 TEST(Derivatives, SurfaceTargets3D) { check_surface_targets<3>(); }

@@ -142,6 +142,12 @@ void check_states() {
         return make_signed_distance_target<dim>(scene.region(), distance, {true, {}});
       },
       "signed_distance_target");
+  // Of one face: between several the closest point jumps.
+  check_residuals<dim>(
+      [polygon = std::make_shared<const Polygon<dim>>(rough_faces<dim>(1))](const auto& scene) {
+        return make_polygon_target<dim>(scene.region(), polygon, {true, {}});
+      },
+      "polygon_target");
   check_residuals<dim>(
       [&](const auto& scene) {
         return make_velocity<dim>(scene.region({1}), Scene<dim>::Point::Constant(0.3));

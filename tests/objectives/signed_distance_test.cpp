@@ -94,7 +94,8 @@ void check_smoothness() {
       const auto gradient = [&](double by) { return distance->at(x + by * h * Point::Unit(axis)).gradient; };
       const auto value = [&](double by) { return distance->at(x + by * h * Point::Unit(axis)).value[0]; };
       EXPECT_NEAR(value(1) - value(-1), 2 * h * gradient(0)[axis], 1e-9 * h + 1e-14);
-      const auto left = gradient(0) - gradient(-1), right = gradient(1) - gradient(0);
+      const Eigen::Matrix<double, 1, dim> left = gradient(0) - gradient(-1),
+                                          right = gradient(1) - gradient(0);
       EXPECT_LT((right - left).norm() / h, 1e-3) << axis << " " << number;
     }
   }
@@ -104,7 +105,7 @@ TEST(SignedDistance, HasContinuousSecondDerivatives3D) { check_smoothness<3>(); 
 
 /// The distance to a plane, over a side that is moved and turned.
 template <int dim>
-void check_value() {
+void check_value_of_distance() {
   using Point = Eigen::Matrix<double, dim, 1>;
   using Matrix = Eigen::Matrix<double, dim, dim>;
   Scene<dim> scene(MPI_COMM_WORLD);
@@ -123,8 +124,8 @@ void check_value() {
   }
   EXPECT_THROW(make_signed_distance_target<dim>(scene.region(), distance, {false, {99}}), InputError);
 }
-TEST(SignedDistance, OfAPlane2D) { check_value<2>(); }
-TEST(SignedDistance, OfAPlane3D) { check_value<3>(); }
+TEST(SignedDistance, OfAPlane2D) { check_value_of_distance<2>(); }
+TEST(SignedDistance, OfAPlane3D) { check_value_of_distance<3>(); }
 
 } // namespace
 } // namespace recoil::objectives

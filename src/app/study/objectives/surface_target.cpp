@@ -7,6 +7,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/io/hdf5_file.hpp"
+#include "recoil/objectives/polygon_target.hpp"
 #include "recoil/objectives/signed_distance_target.hpp"
 
 namespace recoil::app {
@@ -115,6 +116,20 @@ struct SignedDistanceTarget final : SurfaceTarget<SignedDistanceTarget> {
   }
 };
 
+struct PolygonTarget final : SurfaceTarget<PolygonTarget> {
+  explicit PolygonTarget(const Item& entry)
+      : SurfaceTarget(entry, "a file, such as \"goal.csv\" in 2D or \"goal.stl\" in 3D") {}
+
+  template <int dim>
+  ObjectiveMaker<dim> open_in(const ExperimentMesh<dim>& at) const {
+    const auto polygon = std::make_shared<const objectives::Polygon<dim>>(
+        objectives::read_polygon<dim>(*at.mesh.comm, target));
+    return [this, polygon](DiscreteScene<dim>& discrete) {
+      return objectives::make_polygon_target<dim>(region_of(*this, discrete), polygon, facets);
+    };
+  }
+};
+
 Key target_key(const char* doc) {
   return {.pattern = "/objectives/*/target", .types = path, .required = true, .doc = doc};
 }
@@ -127,7 +142,16 @@ std::vector<ObjectiveType> surface_target_objectives() {
                   "[below](#distances-on-a-grid). Without `boundary` all facets of the boundary count.",
            .keys = {body_key, time_key, boundary_key,
                     target_key("HDF5 file with the arrays `distance`, `origin` and `spacing`.")},
-           .read = SignedDistanceTarget::read}};
+           .read = SignedDistanceTarget::read},
+          {.name = "polygon_target",
+           .doc =
+               "int |X + u - c|^2 over boundary facets at rest, c the closest point of a polygon (2D) or a "
+               "surface (3D). Without `boundary` all facets of the boundary count.",
+           .keys = {body_key, time_key, boundary_key,
+                    target_key("in 2D a CSV file with the columns `x,y`, a row per vertex in order, closed "
+                               "where the last is the first one again; in 3D a mesh of triangles (`.obj`, "
+                               "`.stl`, `.msh`, `.mesh`).")},
+           .read = PolygonTarget::read}};
 }
 
 } // namespace recoil::app
