@@ -120,12 +120,12 @@ def shifted(line, distance):
 
 def cut(side):
     count = 3
-    line = [CUT[0], *rounded([*CUT, (1, 1), (0, 1)], 0.015, count)[count + 1:-3 * (count + 1)], CUT[-1]]
-    return shifted(line, 0.002 * side)
+    line = [CUT[0], *rounded([*CUT, (1, 1), (0, 1)], 0.02, count)[count + 1:-3 * (count + 1)], CUT[-1]]
+    return shifted(line, 0.0008 * side)
 
 
 def near_cut(x, y):
-    return 0.03 if 0.2 < y < 0.85 and 0.3 < x < 0.8 else 0.06
+    return 0.02 if 0.2 < y < 0.85 and 0.3 < x < 0.8 else 0.05
 
 
 def lower():
