@@ -101,7 +101,7 @@ std::vector<double> from_units(std::span<const double> z, const DesignVariables&
 std::string apply(const StopRules& rules, const Iterate& at, double first_gradient_norm) {
   if (at.value <= rules.objective_tolerance)
     return fmt::format("the objective is at most {:g}", rules.objective_tolerance);
-  if (at.value <= static_cast<double>(rules.data_count))
+  if (rules.data_count > 0 && at.value <= static_cast<double>(rules.data_count))
     return fmt::format("chi^2 is at most the number of data, {}: what remains is noise", rules.data_count);
   if (at.gradient_norm <= rules.gradient_tolerance * first_gradient_norm)
     return fmt::format("the gradient is at most {:g} of that at the start", rules.gradient_tolerance);

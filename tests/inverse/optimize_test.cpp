@@ -28,7 +28,7 @@ public:
     double sum = 0;
     for (std::size_t i = comm_.rank(); i < x.size(); i += comm_.size())
       sum += (i + 1.0) * std::pow(distance(x, i), 2);
-    return comm_.sum(sum);
+    return comm_.sum(sum) - depth;
   }
   std::vector<double> gradient(std::span<const double> x) override {
     std::vector<double> g(x.size(), 0.0);
@@ -67,6 +67,7 @@ public:
   int values = 0, fails_at = -1, products = 0, fails_at_product = -1;
   HessianForm form = HessianForm::none;
   bool is_preconditioned = false;
+  double depth = 0; ///< by which it is lower
 
 private:
   double distance(std::span<const double> x, std::size_t i) const { return x[i] / unit_[i] - i - 1; }
@@ -114,6 +115,14 @@ TEST_F(Optimize, StopsByEachOfItsRules) {
   EXPECT_EQ(end({100, 0, 0.1}), "the step is at most 0.1");
   EXPECT_EQ(end({100, 0, 0, 10}), "the objective is at most 10");
   EXPECT_EQ(end({100, 0.5}), "the gradient is at most 0.5 of that at the start");
+}
+
+TEST_F(Optimize, GoesOnBelowZero) {
+  paraboloid_.depth = 1e4;
+  const auto found = optimize(comm_, paraboloid_, variables(), DescentMethod::quasi_newton, {},
+                              [](const Iterate&) { return std::string(); });
+  EXPECT_NEAR(found.x[0], 1, 1e-4);
+  EXPECT_NEAR(found.x[3], 4, 1e-4);
 }
 
 TEST_F(Optimize, StopsAtTheNoiseWhereItIsAskedTo) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -50,7 +51,7 @@ struct StopRules {
   int max_iterations = 100;
   double gradient_tolerance = 1e-6; ///< of the gradient by x / unit, relative to its norm at the start
   double step_tolerance = 1e-8;     ///< of the change of x / unit in an iteration
-  double objective_tolerance = 0;   ///< of J itself
+  double objective_tolerance = -std::numeric_limits<double>::infinity(); ///< of J itself
   /// Where J is chi^2 of so many data, that is |r|^2 in standard deviations, it ends once J is at most
   /// data_count: what remains is the size of the noise (Morozov's discrepancy principle). 0: it does not.
   std::size_t data_count = 0;

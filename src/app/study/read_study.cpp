@@ -67,7 +67,8 @@ void build_optimizer(const Item& item, OptimizerSpec& optimizer) {
   optimizer.max_iterations = item["max_iterations"].integer();
   optimizer.gradient_tolerance = item["gradient_tolerance"].number();
   optimizer.step_tolerance = item["step_tolerance"].number();
-  optimizer.objective_tolerance = item["objective_tolerance"].number();
+  if (const Item lowest = item["objective_tolerance"]; !lowest.is_null())
+    optimizer.objective_tolerance = lowest.number();
   optimizer.stop_at_noise = item["stop_at_noise"].flag();
   optimizer.starts = item["starts"].integer();
   optimizer.seed = item["seed"].integer();

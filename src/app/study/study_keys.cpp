@@ -94,7 +94,8 @@ constexpr Key optimizer[] = {
     setting("/optimizer/step_tolerance", number, "1e-8", non_negative,
             "Ends where an iteration changes the parameters by no more than this, relative to their sizes at "
             "the start (`linear`) or as the optimiser sees them (other scales)."),
-    setting("/optimizer/objective_tolerance", number, "0", {}, "Ends where the objective is at most this."),
+    setting("/optimizer/objective_tolerance", number | null, "null", {},
+            "Ends where the objective is at most this."),
     setting("/optimizer/stop_at_noise", boolean, "true", {},
             "Ends where iterations change the objective by no more than its noise."),
     setting(

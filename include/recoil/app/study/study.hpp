@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -192,7 +193,7 @@ struct OptimizerSpec {
   int max_iterations = 100;
   double gradient_tolerance = 1e-6; ///< relative to the gradient at the start
   double step_tolerance = 1e-8;     ///< of relative changes
-  double objective_tolerance = 0;
+  double objective_tolerance = -std::numeric_limits<double>::infinity();
   bool stop_at_noise = true; ///< of the objective
   int starts = 1;            ///< the first from the start values, the others between the bounds
   int seed = 1;              ///< of the others
