@@ -353,8 +353,8 @@ class Fit(_StudyFolder):
 
     @property
     def evaluations(self):
-        """What was evaluated of an experiment, on all meshes that the fit went through: dictionaries with `experiment` (its number), `what` ("value", "gradient", "factor" of the Jacobian, "product" with it, "residuals"), `seconds`,
-        `objective`; a "sum" of products is that of all experiments, with the number -1. A line that a killed run left half written is passed by."""
+        """What was evaluated of an experiment, on all meshes that the fit went through: dictionaries with `experiment` (its number), `what` ("value", "gradient", "factor" of the Jacobian, "product" with it, "residuals", "path"
+        from the iterate before, with `failure` and `rest_intersections` where it is clear), `seconds`, `objective`; a "sum" of products is that of all experiments, with the number -1. A line that a killed run left half written is passed by."""
         found = []
         paths = sorted(self.folder.glob("stages/*/run/evaluations/*.jsonl"), key=lambda path: (int(path.parts[-4]), path.name))
         for path in sorted(self.folder.glob("evaluations/*.jsonl")) + paths:

@@ -8,7 +8,7 @@ expected.json.
 
 Results go to a folder per job below --out: start/ and fitted/ (runs at the first and the last values), fit/ (of `recoil
 optimize`), picture.png. A job passes if every fabricated parameter is within the tolerance, every other measure within its
-limits, and the fit takes no more iterations than the paper's; the exit code is 1 if one does not pass. `--record` writes what
+limits, no rest shape on the way intersects itself, and the fit takes no more iterations than the paper's; the exit code is 1 if one does not pass. `--record` writes what
 was found to the key `ours` of expected.json and the picture to the folder of the job, and if all are run, the tables to the READMEs.
 """
 import argparse
@@ -89,6 +89,13 @@ def recovered_after(expected, folder):
     return {"recovered_after": int(history["iteration"][len(holds) - np.argmin([*holds[::-1], False])])}
 
 
+def rest_shapes(folder):
+    """How many rest shapes a fit has gone to (all that it accepted, and trials that were worse), and their self-intersections by the
+    exact predicates of recoil."""
+    reached = [entry for entry in Fit(folder).evaluations if entry["what"] == "path" and not entry["failure"]]
+    return len(reached), sum(entry["rest_intersections"] for entry in reached)
+
+
 def conduct(job):
     """What was found, as expected.json records it."""
     first = start_values(job.study)
@@ -106,7 +113,7 @@ def conduct(job):
             **{key: float("%.3g" % value) for key, value in per.items()}, "wall_s": round(fit["wall_s"], 1), "ranks": fit["ranks"],
             "objective": [fit["initial_objective"], fit["objective"]], "reason": fit["reason"],
             "values": values, "errors": {key: float("%.3g" % value) for key, value in errors.items()},
-            "measures": measures.of(job, fit)}
+            "measures": measures.of(job, fit), **({"rest_shapes": rest_shapes(folder)} if shapes else {})}
 
 
 def estimate(name, arguments):
@@ -116,6 +123,8 @@ def estimate(name, arguments):
     job = Job(name, arguments)
     job.expected["ours"] = found = conduct(job)
     print("%s: %s; objective %.3g -> %.3g in %.0f s" % (name, found["reason"], *found["objective"], found["wall_s"]), flush=True)
+    if "rest_shapes" in found:
+        print("%s: %d rest shapes, %d self-intersections" % (name, *found["rest_shapes"]), flush=True)
     picture = None if arguments.no_pictures else draw(job)
     if arguments.record:
         write(os.path.join(job.folder, "expected.json"), job.expected)

@@ -45,7 +45,7 @@ protected:
     Scene scene = experiment_.scene();
     CellOverrides overrides;
     apply_parameters<dim>(experiment_.fields(), values, {scene, end, overrides});
-    return find_obstruction(*experiment_.at(experiment_.start()).discrete, end.mesh);
+    return follow_shape_path(*experiment_.at(experiment_.start()).discrete, end.mesh).obstruction;
   }
 
   StudiedExperiment<dim> experiment_;
@@ -98,10 +98,12 @@ TEST(PathOfARestShape, DoesNotEndInItself) {
     auto mesh = experiment.geometry().mesh;
     for (auto& X : mesh.vertices)
       if (X.y() > 1.5 && X.x() > 1) X.y() -= slope * (X.x() - 1);
-    return find_obstruction(*experiment.at(experiment.start()).discrete, mesh);
+    return follow_shape_path(*experiment.at(experiment.start()).discrete, mesh);
   };
-  EXPECT_EQ(bent(0.49), "");
-  EXPECT_EQ(bent(0.51), "rest surfaces intersect");
+  EXPECT_EQ(bent(0.49).obstruction, "");
+  EXPECT_EQ(bent(0.49).rest_intersections, 0);
+  EXPECT_EQ(bent(0.51).obstruction, "rest surfaces intersect");
+  EXPECT_GT(bent(0.51).rest_intersections, 0);
 }
 
 } // namespace

@@ -40,9 +40,10 @@ struct ExperimentValue {
 /// What is in the way of its rest shape from another design to this one; logged under both, this one first.
 struct ExperimentPath {
   static constexpr const char* what = "path";
-  std::string failure; ///< empty where nothing is
+  std::string failure;                ///< empty where nothing is
+  GlobalIndex rest_intersections = 0; ///< of its surfaces
   double seconds = 0;
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentPath, failure, seconds)
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE_WITH_DEFAULT(ExperimentPath, failure, rest_intersections, seconds)
 };
 
 /// What the sweep through that run has come to.

@@ -10,7 +10,6 @@
 #include "app/study/known_run_file.hpp"
 #include "app/study/remesh_scene.hpp"
 #include "app/study/scene_draft.hpp"
-#include "app/study/shape_path.hpp"
 #include "app/study/written_values.hpp"
 #include "recoil/app/simulation/conventions.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
@@ -186,16 +185,17 @@ mesh::DistributedMesh<dim> ExperimentOnMesh<dim>::moved_mesh(const ParameterValu
 }
 
 template <int dim>
-std::string ExperimentOnMesh<dim>::find_obstruction(const ParameterValues& from,
-                                                    const ParameterValues& to) const {
-  if (!holds(shaped_, 1)) return "";
+ShapePath ExperimentOnMesh<dim>::follow_shape_path(const ParameterValues& from,
+                                                   const ParameterValues& to) const {
+  if (!holds(shaped_, 1)) return {};
   const mesh::DistributedMesh<dim> end = moved_mesh(to);
-  std::string met = app::find_obstruction(*variant(scene(), from).discrete, end);
+  ShapePath path = app::follow_shape_path(*variant(scene(), from).discrete, end);
   const double quality = mesh_motion::min_scaled_jacobian(end, shaped_), least = study_.optimizer.min_quality;
-  if (met.empty() && quality < least)
-    met = fmt::format("the scaled Jacobian of an element falls to {:.2e}, below optimizer/min_quality, {:g},",
-                      quality, least);
-  return met;
+  if (path.obstruction.empty() && quality < least)
+    path.obstruction =
+        fmt::format("the scaled Jacobian of an element falls to {:.2e}, below optimizer/min_quality, {:g},",
+                    quality, least);
+  return path;
 }
 
 template <int dim>

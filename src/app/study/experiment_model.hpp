@@ -9,6 +9,7 @@
 #include "app/study/experiment_objectives.hpp"
 #include "app/study/parameters/parameter_values.hpp"
 #include "app/study/remesh_scene.hpp"
+#include "app/study/shape_path.hpp"
 #include "app/study/study_folder.hpp"
 #include "recoil/app/simulation/interrupts.hpp"
 #include "recoil/app/simulation/load_geometry.hpp"
@@ -92,10 +93,10 @@ public:
   /// Norm of the derivatives by the values of a field, each times the size of its value: what the objective
   /// changes by where these change by their size. Collective.
   virtual double sensitivity(const ParameterValues& gradient, std::size_t field) const = 0;
-  /// What is in the way on the straight path from the rest shape at some values to that at others, as
-  /// app::find_obstruction(); empty where nothing is, or no parameter is a shape. Collective. @pre there is a
-  /// problem at `from`.
-  virtual std::string find_obstruction(const ParameterValues& from, const ParameterValues& to) const = 0;
+  /// The straight path from the rest shape at some values to that at others, as app::follow_shape_path();
+  /// elements that become too bad are in the way, too. Empty where no parameter is a shape. Collective.
+  /// @pre there is a problem at `from`.
+  virtual ShapePath follow_shape_path(const ParameterValues& from, const ParameterValues& to) const = 0;
   /// The smallest scaled Jacobian of the bodies that a shape moves, at rest; 1 without a shape. Collective.
   virtual double mesh_quality(const ParameterValues& values) const = 0;
   /// Writes the scene as write_scene(), with the vertices inside the bodies that a shape moves smoothed, or
@@ -157,7 +158,7 @@ public:
   ResidualRows residual_rows() const override;
   double derivative(const ParameterValues& gradient, const Direction& direction) const override;
   double sensitivity(const ParameterValues& gradient, std::size_t field) const override;
-  std::string find_obstruction(const ParameterValues& from, const ParameterValues& to) const override;
+  ShapePath follow_shape_path(const ParameterValues& from, const ParameterValues& to) const override;
   double mesh_quality(const ParameterValues& values) const override;
   RenewedScene write_renewed_scene(const ParameterValues& values, double wanted,
                                    const std::filesystem::path& folder) const override;

@@ -54,9 +54,13 @@ ParameterValues HostedExperiment::values_of(const DesignSpace& space, std::span<
 
 ExperimentPath HostedExperiment::follow_path(const DesignSpace& space, std::span<const double> from,
                                              std::span<const double> values) {
-  const std::string met = model_->find_obstruction(values_of(space, from), values_of(space, values));
-  if (met.empty()) return {};
-  return {met + " on the straight path from the rest shape of the iterate before to this one"};
+  const ShapePath path = model_->follow_shape_path(values_of(space, from), values_of(space, values));
+  ExperimentPath result;
+  result.rest_intersections = path.rest_intersections;
+  if (!path.obstruction.empty())
+    result.failure =
+        path.obstruction + " on the straight path from the rest shape of the iterate before to this one";
+  return result;
 }
 
 ExperimentValue HostedExperiment::run(const DesignSpace& space, std::span<const double> values) {

@@ -65,19 +65,19 @@ bool meets_on_way(DiscreteScene<dim>& from, const fem::FunctionSpace<dim>& end) 
 } // namespace
 
 template <int dim>
-std::string find_obstruction(DiscreteScene<dim>& from, const mesh::DistributedMesh<dim>& to) {
+ShapePath follow_shape_path(DiscreteScene<dim>& from, const mesh::DistributedMesh<dim>& to) {
   const fem::FunctionSpace<dim>& space = from.space();
-  if (space.comm().any(inverts(from.mesh(), to))) return "an element inverts";
+  if (space.comm().any(inverts(from.mesh(), to))) return {"an element inverts"};
   const fem::FunctionSpace<dim> end(to, space.body_orders());
-  if (meets_on_way(from, end)) return "surfaces meet";
+  if (meets_on_way(from, end)) return {"surfaces meet"};
   // Meshes may overlap from the start where there is no contact.
   const GlobalIndex intersections = num_rest_intersections(from, end);
   if (intersections > 0 && intersections > num_rest_intersections(from, space))
-    return "rest surfaces intersect";
-  return "";
+    return {"rest surfaces intersect", intersections};
+  return {"", intersections};
 }
 
-template std::string find_obstruction(DiscreteScene<2>&, const mesh::DistributedMesh<2>&);
-template std::string find_obstruction(DiscreteScene<3>&, const mesh::DistributedMesh<3>&);
+template ShapePath follow_shape_path(DiscreteScene<2>&, const mesh::DistributedMesh<2>&);
+template ShapePath follow_shape_path(DiscreteScene<3>&, const mesh::DistributedMesh<3>&);
 
 } // namespace recoil::app
