@@ -11,6 +11,7 @@ most pairs in contact and terms of friction that stick and slide in one step, wi
 The exit code is 1 if an error is above 1e-6 or a slope is wrong.
 """
 import argparse
+import concurrent.futures
 import csv
 import itertools
 import json
@@ -120,13 +121,16 @@ def parameters(scheme, contact, dim):
     if static:
         chosen.append({"name": "dirichlet", "quantity": "dirichlet_value", "boundary": 2,
                        "initial": vector(dim, 0.003, -0.006 if contact != "free" else 0.01, 0)})
-        for name in ("psi", "phi", "v0", "u0", "spin", "steps"):
+        chosen.append({"name": "dirichlet nodes", "quantity": "dirichlet_value", "boundary": 1, "per": "node",
+                       "initial": vector(dim, 0.0002, 0.001, 0)})
+        for name in ("psi", "phi", "v0", "v0 nodes", "u0", "spin", "steps"):
             reasons[name] = "statics know neither rates nor steps nor initial states"
     else:
         chosen += [
             {"name": "psi", "quantity": "damping_shear", "body": "lower", "initial": 20},
             {"name": "phi", "quantity": "damping_bulk", "body": "lower", "initial": 10},
             {"name": "v0", "quantity": "initial_velocity", "body": "upper", "initial": vector(dim, 0.6, -0.8, 0.1)},
+            {"name": "v0 nodes", "quantity": "initial_velocity", "body": "lower", "per": "node", "initial": vector(dim, 0.02, -0.01, 0.01)},
             {"name": "u0", "quantity": "initial_displacement", "body": "balloon", "initial": vector(dim, 0.01, 0.02, -0.01)},
             {"name": "steps", "quantity": "dirichlet_value", "boundary": 1, "per_step": True, "initial": vector(dim, 0.0001, 0.0002, 0)},
         ]
@@ -219,11 +223,17 @@ class Cell:
         if scheme != "static":  # its centre of mass depends on density and shape
             groups.append(("spin", [{"name": "spin", "quantity": "initial_angular_velocity", "body": "balloon",
                                      "initial": [3] if dimension == 2 else [1, 2, 3]}]))
+            groups.append(("nodes", [{"name": "dirichlet nodes", "quantity": "dirichlet_value", "boundary": 1, "per": "node",
+                                      "initial": vector(dimension, 0.02, 0.004, 0)}]))
         shapes = [(name, [{"name": name, "quantity": "shape", "basis": basis, "body": "lower"}]) for name, basis in
                   (("shape", {"box": [3] * dimension}), ("harmonic", {"extension": "harmonic"}), ("elastic", {"extension": "elastic", "boundary": [1, 3]}))]
         for name, group in groups + [("values", parameters(scheme, self.key[1], dimension)[0])] + shapes:
             if name != "spin" and "initial_conditions" in own:
                 own["initial_conditions"].pop("angular_velocity", None)
+            if name == "nodes":  # a parameter has no formulas of time beside it
+                own["boundary_conditions"]["dirichlet_boundary"][0].update(interpolation="linear", value=vector(dimension, 0, 0, 0))
+            elif scheme != "static":
+                own["boundary_conditions"]["dirichlet_boundary"] = self.scene()[2]["boundary_conditions"]["dirichlet_boundary"]
             terms = objectives(scheme, self.key[1], dimension, "basis" in group[0])
             terms = [term for term in terms if not self.chosen or term["name"] in self.chosen]
             yield name, group, own, {"experiments": [{"name": "run", "scene": name + "-scene.json"}], "parameters": group,
@@ -293,14 +303,16 @@ def main():
     parser.add_argument("--steps", type=float, nargs="+", default=[1e-1, 1e-2, 1e-3, 1e-4, 1e-5])
     parser.add_argument("--keep", help="folder for scenes, studies and results")
     parser.add_argument("--json", help="all results")
+    parser.add_argument("--jobs", type=int, default=1, help="columns at a time (default: 1)")
     arguments = parser.parse_args()
     folder = arguments.keep or tempfile.mkdtemp(prefix="recoil-gradients-")
     columns, failures, reasons = {}, [], {}
-    for key in itertools.product(SCHEMES, CONTACTS, ("2D", "3D"), ("P1", "P2")):
+    keys = [key for key in itertools.product(SCHEMES, CONTACTS, ("2D", "3D"), ("P1", "P2"))
+            if not arguments.only or "-".join(key) in arguments.only]
+    cells = [Cell(os.path.abspath(arguments.recoil), folder, key, arguments.objectives) for key in keys]
+    pool = concurrent.futures.ThreadPoolExecutor(arguments.jobs)
+    for key, (found, failure) in zip(keys, pool.map(lambda cell: cell.run(arguments.steps), cells)):
         head = "-".join(key)
-        if arguments.only and head not in arguments.only:
-            continue
-        found, failure = Cell(os.path.abspath(arguments.recoil), folder, key, arguments.objectives).run(arguments.steps)
         if failure is not None:
             failures.append((head, failure))
             columns[key] = (None, {}, None)

@@ -67,8 +67,10 @@ template <int dim>
 double DirichletDofs<dim>::value(const Dof& dof, double time) const {
   const DirichletCondition& condition = conditions_[dof.condition];
   const std::size_t node = dof.node;
+  const GlobalIndex id = space_->canonical_ids()[node];
   if (!condition.vertices.empty()) // the canonical number of a node at a vertex is that of the vertex
-    return condition.vertices.at(space_->canonical_ids()[node])[dof.component];
+    return condition.vertices.at(id)[dof.component];
+  if (condition.nodal_value) return condition.nodal_value(dof.component, id, time);
   return condition.value(dof.component, expression_point<dim>(space_->node_positions()[node], time));
 }
 

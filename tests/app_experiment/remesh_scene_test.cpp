@@ -50,6 +50,12 @@ double linear(const Point<dim>& x, int component) {
   return 1 + component + (2 - component) * x[0] - 3 * x[1] + (dim == 3 ? 0.5 * x[dim - 1] : 0);
 }
 
+/// The surface id 4 of the bar.
+template <int dim>
+bool is_at_end(const Point<dim>& x) {
+  return std::abs(x[0] - 1) < 1e-9;
+}
+
 template <int dim>
 std::vector<double> linear_rows(const fem::FunctionSpace<dim>& space) {
   std::vector<double> rows(space.num_nodes_global() * dim);
@@ -68,6 +74,16 @@ Point<dim> centroid(const mesh::DistributedMesh<dim>& mesh, LocalIndex cell) {
 
 double stiffness_at(double x) { return x < 0 ? 1e5 : 3e5; }
 
+/// Rows of the end of the bar, NaN elsewhere.
+template <int dim>
+std::vector<double> rows_at_end(const fem::FunctionSpace<dim>& space) {
+  std::vector<double> rows = linear_rows(space);
+  for (LocalIndex node = 0; node < space.num_nodes(); ++node)
+    if (!is_at_end<dim>(space.node_positions()[node]))
+      std::fill_n(rows.begin() + space.canonical_ids()[node] * dim, dim, std::nan(""));
+  return rows;
+}
+
 /// Adds data per element and node, and a row of a prescribed vertex.
 template <int dim>
 void add_data(const StudiedExperiment<dim>& plain, const std::filesystem::path& folder, json& scene) {
@@ -79,6 +95,7 @@ void add_data(const StudiedExperiment<dim>& plain, const std::filesystem::path& 
   io::Hdf5Writer file(plain.comm(), folder / "data.h5");
   file.write_rows<double>("E", stiffness, 1);
   file.write_rows<double>("v", linear_rows(variant.discrete->space()), dim);
+  file.write_rows<double>("end", rows_at_end(variant.discrete->space()), dim);
   file.close();
   scene["materials"]["E"] = {{"file", (folder / "data.h5").string()}, {"dataset", "/E"}};
   scene["initial_conditions"]["velocity"] = {
@@ -89,7 +106,9 @@ void add_data(const StudiedExperiment<dim>& plain, const std::filesystem::path& 
       std::ofstream(folder / "rows.txt")
           << mesh.vertex_ids[v] << (dim == 2 ? " 0.5 nan\n" : " 0.5 nan nan\n");
   }
-  scene["boundary_conditions"]["dirichlet_boundary"] = {(folder / "rows.txt").string()};
+  scene["boundary_conditions"]["dirichlet_boundary"] = {
+      (folder / "rows.txt").string(),
+      {{"id", 4}, {"value", {{"file", (folder / "data.h5").string()}, {"dataset", "/end"}}}}};
 }
 
 template <int dim>
@@ -117,6 +136,13 @@ void expect_data_carried() {
   for (LocalIndex node = 0; node < space.num_nodes(); ++node)
     for (int i = 0; i < dim; ++i)
       EXPECT_NEAR(v.local()[node * dim + i], linear<dim>(space.node_positions()[node], i), 1e-11);
+  linalg::Vector prescribed(space.layout());
+  discrete.solver().problem().dirichlet->set_values(0.01, 1, prescribed);
+  for (LocalIndex node = 0; node < space.num_nodes(); ++node) {
+    const Point<dim>& X = space.node_positions()[node];
+    if (!is_at_end<dim>(X)) continue;
+    for (int i = 0; i < dim; ++i) EXPECT_NEAR(prescribed.local()[node * dim + i], linear<dim>(X, i), 1e-11);
+  }
   const io::Hdf5Reader arrays(resolved["materials"]["E"]["file"].get<std::string>());
   const auto E = arrays.read_rows<double>(resolved["materials"]["E"]["dataset"], 0, mesh.num_cells_global);
   for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell)

@@ -1,7 +1,10 @@
+#include <gmock/gmock.h>
+
 #include "app/study/scene_draft.hpp"
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
 #include "recoil/app/simulation/node_layout.hpp"
+#include "recoil/base/error.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
 namespace recoil::app {
@@ -239,6 +242,55 @@ TEST(WrittenScenes, NodesStartFromTheirRowsOfAFile) {
   EXPECT_EQ(comm.sum(static_cast<GlobalIndex>(experiment.fields()[0].num_owned_slots)), layout.global_size());
   const Variant<2> variant = experiment.at(experiment.start());
   EXPECT_EQ(in_file_order(*variant.discrete, variant.discrete->solver().history().newest().v), rows);
+}
+
+TEST(WrittenScenes, PrescribeEachNodeOfABoundary) {
+  json scene = two_bodies();
+  scene["space"]["discr_order"] = 2;
+  json& entry = scene["boundary_conditions"]["dirichlet_boundary"][0];
+  entry["value"] = {0, 0};
+  entry["interpolation"] = {{{"type", "linear"}}, {{"type", "none"}}};
+  const json given = parameter("dirichlet_value", {0.02, 0.001}, {{"boundary", 1}, {"per", "node"}});
+  const json written = compare_two_bodies(scene, {given});
+  const json& fitted = written["boundary_conditions"]["dirichlet_boundary"][0];
+  EXPECT_TRUE(fitted["value"].is_object());
+  EXPECT_EQ(fitted["interpolation"].size(), 2);
+  // Two elements of order 2 along the side.
+  const StudiedExperiment<2> experiment(MPI_COMM_WORLD, scene, study_of({given}));
+  EXPECT_EQ(experiment.comm().sum(static_cast<GlobalIndex>(experiment.fields()[0].num_owned_slots)), 5);
+}
+
+/// Why an experiment refuses values per node: `num_missing` rows fewer than there are nodes, all of `value`.
+std::string message_about_nodes(json scene, double value, GlobalIndex num_missing) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const testing::TemporaryFolder folder(comm);
+  const json study = study_of({parameter("density", 800, {})});
+  const StudiedExperiment<2> plain(MPI_COMM_WORLD, scene, study);
+  const auto num_nodes = plain.at(plain.start()).discrete->space().num_nodes_global();
+  io::Hdf5Writer file(comm, folder / "nodes.h5");
+  file.write_rows<double>("u", std::vector(comm.rank() == 0 ? 2 * (num_nodes - num_missing) : 0, value), 2);
+  file.close();
+  scene["boundary_conditions"]["dirichlet_boundary"][0]["value"] = {{"file", (folder / "nodes.h5").string()},
+                                                                    {"dataset", "u"}};
+  const StudiedExperiment<2> experiment(MPI_COMM_WORLD, scene, study);
+  try {
+    experiment.at(experiment.start());
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(WrittenScenes, NodesOfABoundaryNeedTheirRows) {
+  using ::testing::HasSubstr;
+  EXPECT_EQ(message_about_nodes(two_bodies(), 0, 0), "nothing");
+  EXPECT_THAT(message_about_nodes(two_bodies(), std::nan(""), 0), HasSubstr("its node is on this boundary"));
+  EXPECT_THAT(message_about_nodes(two_bodies(), 0, 1), HasSubstr("a row per node"));
+  // Obstacles move by the entry with their id, too.
+  json pushed = every_kind::scene<2>(*potentials::find_law("NeoHookean"));
+  pushed["boundary_conditions"].erase("obstacle_displacements");
+  pushed["geometry"][3]["surface_selection"] = 1;
+  EXPECT_THAT(message_about_nodes(pushed, 0, 0), HasSubstr("the obstacle 'pusher' has this id"));
 }
 
 TEST(WrittenScenes, KeepWhatIsBesideTheFittedLoads) {

@@ -111,7 +111,9 @@ TEST(SceneValues, WhatDifferentiableScenesOfPolyfemHold) {
     "solver": {"nonlinear": {"norm_type": "Euclidean", "Newton": {"use_psd_projection": false,
       "use_psd_projection_in_regularized": false}}},
     "boundary_conditions": {
-      "dirichlet_boundary": ["../studies/observed.csv", {"id": 1, "value": [0, 0, 0]}],
+      "dirichlet_boundary": ["../studies/observed.csv", {"id": 1, "value": [0, 0, 0]},
+        {"id": 2, "value": {"file": "../studies/observed.csv", "dataset": "/u"}, "dimension": [true, false, true],
+         "interpolation": "linear"}],
       "pressure_boundary": {"id": 1, "value": [1, -2, "-300*t"], "time_reference": [0, 0.02, 0.04]}}})")
                          .scene;
   EXPECT_EQ(scene.conventions, Conventions::recoil);
@@ -120,6 +122,13 @@ TEST(SceneValues, WhatDifferentiableScenesOfPolyfemHold) {
   EXPECT_EQ(scene.boundary_conditions.dirichlet[0].node_file.filename(), "observed.csv");
   EXPECT_TRUE(scene.boundary_conditions.dirichlet[0].node_file.is_absolute());
   EXPECT_TRUE(scene.boundary_conditions.dirichlet[1].node_file.empty());
+  EXPECT_FALSE(scene.boundary_conditions.dirichlet[1].nodal);
+  const DirichletEntry& nodes = scene.boundary_conditions.dirichlet[2];
+  EXPECT_EQ(nodes.nodal.value().dataset, "/u");
+  EXPECT_TRUE(nodes.nodal->file.is_absolute());
+  EXPECT_EQ(time_factor(nodes.interpolation, 2, 3), 3);
+  ASSERT_EQ(nodes.value.size(), 3u);
+  EXPECT_TRUE(nodes.value[0].constrained && !nodes.value[1].constrained);
   const PressureEntry& pressure = scene.boundary_conditions.pressure[0];
   EXPECT_EQ(pressure.evaluate({0, 0, 0, 0.0201}), -2);
   EXPECT_DOUBLE_EQ(pressure.evaluate({0, 0, 0, 0.04}), -12);

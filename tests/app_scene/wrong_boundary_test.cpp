@@ -79,6 +79,17 @@ const WrongInput wrong_boundaries[] = {
     {"node_file_of_obstacles",
      R"({"boundary_conditions": {"obstacle_displacements": ["clamped_box.json"]}})",
      {"(/boundary_conditions/obstacle_displacements/0)", "must be object"}},
+    {"node_values_of_obstacles",
+     R"({"boundary_conditions": {"obstacle_displacements":
+         [{"id": 5, "value": {"file": "clamped_box.json", "dataset": "/u"}}]}})",
+     {"(/boundary_conditions/obstacle_displacements/0/value)", "obstacles have no nodes"}},
+    {"node_values_without_dataset",
+     R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": {"file": "clamped_box.json"}}]}})",
+     {"(/boundary_conditions/dirichlet_boundary/0/value)", "dataset"}},
+    {"node_values_per_time",
+     R"({"boundary_conditions": {"dirichlet_boundary":
+         [{"id": 1, "value": {"file": "clamped_box.json", "dataset": "/u"}, "time_reference": [1]}]}})",
+     {"(/boundary_conditions/dirichlet_boundary/0/time_reference)", "interpolation"}},
     {"periodic",
      R"({"boundary_conditions": {"periodic_boundary": {"enabled": true}}})",
      {"(/boundary_conditions/periodic_boundary)", "not built"}},

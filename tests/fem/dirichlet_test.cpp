@@ -92,6 +92,26 @@ TEST_P(Dirichlet, VerticesOneByOneStandBetweenFacetsAndPoints) {
 
 INSTANTIATE_TEST_SUITE_P(Orders, Dirichlet, testing::Values(1, 2, 3, 4));
 
+TEST_P(Dirichlet, TakesValuesOfNodesByTheirNumbers) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto mesh = mesh::distribute<2>(comm, comm.rank() == 0 ? test::box_mesh(2, 2) : mesh::SimplexMesh{});
+  const FunctionSpace<2> space(mesh, {GetParam()});
+  DirichletCondition side = condition({1}, {true, false, false}, 0);
+  side.nodal_value = [](int component, GlobalIndex node, double time) {
+    return 100.0 * component + static_cast<double>(node) + time;
+  };
+  const DirichletDofs<2> dofs(space, {side});
+  EXPECT_EQ(dofs.num_global(), 2 * GetParam() + 1);
+  linalg::Vector u(space.layout());
+  dofs.set_values(0.25, 2, u);
+  for (LocalIndex node = 0; node < space.num_nodes(); ++node) {
+    const auto n = static_cast<std::size_t>(node);
+    const bool prescribed = dofs.flags()[2 * n] != 0;
+    EXPECT_EQ(u.local()[2 * n], prescribed ? 2 * (static_cast<double>(space.canonical_ids()[n]) + 0.25) : 0);
+    EXPECT_EQ(u.local()[2 * n + 1], 0);
+  }
+}
+
 TEST(DirichletDofs, IgnoresIdsThatCarryNoCondition) {
   EXPECT_FALSE(selects(true, {}, 0));
   EXPECT_FALSE(selects(true, {}, -3));

@@ -78,10 +78,28 @@ void build_value(const Item& item, const Item& entry, const char* without_times,
               std::to_string(times.size()) + " times");
 }
 
+/// As far as the entry says; 3, which are cut to d later, where it does not.
+std::size_t num_components_of(const Item& entry) {
+  for (const char* list : {"dimension", "interpolation"})
+    if (entry.has(list) && entry[list].items().size() > 1) return entry[list].items().size();
+  return 3;
+}
+
 void build_components(const Item& entry, DirichletEntry& built) {
-  for (const auto& component : entry["value"].items())
-    build_value(component, entry, "; for one number per vertex of an obstacle write a formula of x, y, z, t",
-                built.value.emplace_back(), built.time_reference);
+  const Item value = entry["value"];
+  if (value.is_object()) {
+    built.nodal = NodalData{value["file"].text(), value["dataset"].text()};
+    built.value.resize(num_components_of(entry));
+    if (entry.has("time_reference"))
+      entry["time_reference"].fail(
+          "belongs to lists of values per time; values per node change in time by an "
+          "`interpolation`");
+  } else {
+    for (const auto& component : value.items())
+      build_value(component, entry,
+                  "; for one number per vertex of an obstacle write a formula of x, y, z, t",
+                  built.value.emplace_back(), built.time_reference);
+  }
   if (!entry.has("dimension")) return;
   const auto dimension = entry["dimension"].items();
   if (dimension.size() != built.value.size())
@@ -109,6 +127,9 @@ DirichletEntry build_prescribed(const Item& entry, bool obstacle, Scene& scene) 
   build_components(entry, built);
   built.interpolation = build_factors(entry, built.value.size());
   if (obstacle) {
+    if (built.nodal)
+      entry["value"].fail(
+          "obstacles have no nodes of the space and move as formulas say: write one per component");
     if (entry.has("dimension")) {
       scene.warnings.push_back(entry["dimension"].where() + ": has no effect on obstacles");
       for (auto& component : built.value) component.constrained = true;

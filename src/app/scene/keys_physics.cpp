@@ -155,13 +155,17 @@ constexpr Key boundary[] = {
      .doc = "Surface id, list of ids, or \"all\" (every boundary facet with a positive id; must be the only "
             "entry)."},
     {.pattern = PRESCRIBED "/*/value",
-     .types = list,
+     .types = list | element_data,
      .items = expression | list,
      .length = {2, 3},
      .required = true,
      .unit = "m",
      .reason = per_component,
-     .doc = "One value per space dimension; each may be a list of values per time (see `time_reference`)."},
+     .doc =
+         "One value per space dimension; each may be a list of values per time (see `time_reference`). Or, "
+         "of bodies, {\"file\": \"f.h5\", \"dataset\": \"/u\"}: an array of doubles with a row of d "
+         "components per node of all deformable bodies, in the order of `coordinates` in `mesh.h5` of a "
+         "trajectory, of which those of the boundary count; `interpolation` is a factor on them."},
     {.pattern = PRESCRIBED "/*/value/*",
      .types = expression | list,
      .items = expression,

@@ -41,8 +41,15 @@ std::function<std::vector<double>(double, double)>
 obstacle_motion(const Scene& scene, const mesh::DistributedObstacles<dim>& obstacles,
                 const parallel::Communicator& comm) {
   std::vector<const DirichletEntry*> motions;
-  for (const std::int32_t id : obstacles.surface_ids)
-    motions.push_back(find_obstacle_motion(scene.boundary_conditions, id));
+  for (std::size_t k = 0; k < obstacles.names.size(); ++k) {
+    const DirichletEntry* motion = find_obstacle_motion(scene.boundary_conditions, obstacles.surface_ids[k]);
+    if (motion != nullptr && motion->nodal)
+      throw InputError(motion->where,
+                       "the obstacle '" + obstacles.names[k] +
+                           "' has this id, too, and no nodes with values; give it an id and an "
+                           "entry of `obstacle_displacements` of its own");
+    motions.push_back(motion);
+  }
   return [motions, &obstacles, &comm](double time, double factor) {
     return parallel::collectively(comm, [&] { return displacement<dim>(motions, obstacles, time, factor); });
   };

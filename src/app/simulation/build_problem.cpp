@@ -15,22 +15,30 @@ namespace recoil::app {
 
 namespace {
 
+/// Of the owned nodes.
 template <int dim>
-std::vector<fem::DirichletCondition> dirichlet_conditions(const Scene& scene) {
-  std::vector<fem::DirichletCondition> conditions;
-  for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) {
-    fem::DirichletCondition& condition = conditions.emplace_back();
-    for (const mesh::NodeValue& node : entry.nodes) condition.vertices.emplace(node.vertex, node.value);
-    if (!entry.nodes.empty()) continue;
-    condition.all = entry.all;
-    condition.ids.assign(entry.ids.begin(), entry.ids.end());
-    for (std::size_t i = 0; i < dim; ++i) condition.components[i] = entry.value[i].constrained;
-    condition.value = [&entry](int component, const ExpressionPoint& point) {
-      return require_finite(entry.evaluate(component, point), entry.where, "prescribed displacement",
-                            component, point);
-    };
-  }
-  return conditions;
+NodalValues values_at_nodes(const DirichletEntry& entry, const fem::FunctionSpace<dim>& space) {
+  if (entry.at_nodes) return *entry.at_nodes;
+  const std::vector<double> rows = read_nodal_values<dim>(*entry.nodal, entry.where, space);
+  NodalValues values;
+  for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
+    std::copy_n(rows.begin() + std::ptrdiff_t{dim} * node, dim, values[space.canonical_ids()[node]].begin());
+  return values;
+}
+
+/// That of a node, with the interpolation of the entry.
+template <int dim>
+std::function<double(int, GlobalIndex, double)> nodal_value(const DirichletEntry& entry,
+                                                            const fem::FunctionSpace<dim>& space) {
+  return [&entry, values = values_at_nodes(entry, space)](int component, GlobalIndex node, double time) {
+    const double value = values.at(node)[component];
+    if (std::isnan(value))
+      throw InputError(entry.where,
+                       "row " + std::to_string(node) + " (counted from 0) of dataset '" +
+                           entry.nodal->dataset + "' of " + entry.nodal->file.string() +
+                           " is NaN, but its node is on this boundary; write its displacement there");
+    return time_factor(entry.interpolation, component, time) * value;
+  };
 }
 
 /// Adjoints are those of exactly stationary states, and Newton's last iteration, which costs one solve,
@@ -147,6 +155,29 @@ void add_loads(const Scene& scene, const fem::FunctionSpace<dim>& space, const C
 } // namespace
 
 template <int dim>
+std::vector<fem::DirichletCondition> dirichlet_conditions(const Scene& scene,
+                                                          const fem::FunctionSpace<dim>& space) {
+  std::vector<fem::DirichletCondition> conditions;
+  for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) {
+    fem::DirichletCondition& condition = conditions.emplace_back();
+    for (const mesh::NodeValue& node : entry.nodes) condition.vertices.emplace(node.vertex, node.value);
+    if (!entry.nodes.empty()) continue;
+    condition.all = entry.all;
+    condition.ids.assign(entry.ids.begin(), entry.ids.end());
+    for (std::size_t i = 0; i < dim; ++i) condition.components[i] = entry.value[i].constrained;
+    if (entry.nodal || entry.at_nodes) {
+      condition.nodal_value = nodal_value(entry, space);
+      continue;
+    }
+    condition.value = [&entry](int component, const ExpressionPoint& point) {
+      return require_finite(entry.evaluate(component, point), entry.where, "prescribed displacement",
+                            component, point);
+    };
+  }
+  return conditions;
+}
+
+template <int dim>
 solvers::ElastodynamicsProblem<dim>
 build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
               const CellOverrides& overrides, const mesh::DistributedObstacles<dim>& obstacles) {
@@ -161,7 +192,7 @@ build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const st
     problem.mass =
         std::make_unique<potentials::MassMatrix<dim>>(space, *problem.geometry, problem.density, lumping);
   });
-  problem.dirichlet = std::make_unique<fem::DirichletDofs<dim>>(space, dirichlet_conditions<dim>(scene));
+  problem.dirichlet = std::make_unique<fem::DirichletDofs<dim>>(space, dirichlet_conditions(scene, space));
   add_loads(scene, space, overrides, problem);
   add_contact(scene, obstacles, problem);
   return problem;
@@ -203,6 +234,10 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   return options;
 }
 
+template std::vector<fem::DirichletCondition> dirichlet_conditions(const Scene&,
+                                                                   const fem::FunctionSpace<2>&);
+template std::vector<fem::DirichletCondition> dirichlet_conditions(const Scene&,
+                                                                   const fem::FunctionSpace<3>&);
 template solvers::ElastodynamicsProblem<2> build_problem(const Scene&, const fem::FunctionSpace<2>&,
                                                          const std::vector<int>&, const CellOverrides&,
                                                          const mesh::DistributedObstacles<2>&);

@@ -40,7 +40,10 @@ std::vector<fs::path> input_files(const Scene& scene) {
     for (const auto* list : {&body.volume_selection, &body.surface_selection, &body.point_selection})
       add_selections(files, *list);
   }
-  for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) add(files, entry.node_file);
+  for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) {
+    add(files, entry.node_file);
+    if (entry.nodal) add(files, entry.nodal->file);
+  }
   const auto add_data = [&](const MaterialValue& value) {
     if (const auto* data = std::get_if<ElementData>(&value)) add(files, data->file);
   };

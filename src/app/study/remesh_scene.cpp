@@ -170,6 +170,8 @@ RemeshedScene remesh_scene(const parallel::Communicator& alone, const fs::path& 
   json& conditions = scene["boundary_conditions"];
   if (conditions.contains("rhs")) arrays.carry(result.transfer.cells, conditions["rhs"]);
   if (scene.contains("initial_conditions")) arrays.carry(result.transfer.nodes, scene["initial_conditions"]);
+  if (conditions.contains("dirichlet_boundary"))
+    arrays.carry(result.transfer.nodes, conditions["dirichlet_boundary"]);
   arrays.close();
   int count = 0;
   if (conditions.contains("dirichlet_boundary"))

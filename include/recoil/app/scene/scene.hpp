@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -96,6 +97,16 @@ struct TimeFactor {
 /// component.
 double time_factor(const std::vector<TimeFactor>& factors, int c, double t);
 
+/// One value of d components per node, read from an HDF5 dataset with a row per node of all deformable
+/// bodies.
+struct NodalData {
+  std::filesystem::path file;
+  std::string dataset;
+};
+
+/// d components [m] per node, by canonical numbers.
+using NodalValues = std::unordered_map<GlobalIndex, std::array<double, 3>>;
+
 /// One component of a prescribed value.
 struct ComponentValue {
   Expression value;                 ///< when `per_time` is empty
@@ -111,6 +122,8 @@ struct DirichletEntry {
   std::vector<TimeFactor> interpolation; ///< empty, one for all components, or one per component
   std::vector<double> time_reference;    ///< [s], absolute
   double start_time = 0;                 ///< t0 of the scene [s]: per-time lists start from zero there
+  std::optional<NodalData> nodal;        ///< values per node in place of formulas, NaN where there is none
+  std::optional<NodalValues> at_nodes;   ///< the same of this rank's nodes, as parameters set them
   std::filesystem::path node_file;       ///< values of single vertices; nothing above is given then
   std::vector<mesh::NodeValue> nodes;    ///< of node_file; load_scene reads them
   std::string where;
@@ -172,13 +185,6 @@ struct Region {
   std::vector<int> ids;
   std::vector<std::string> bodies;
   std::string where;
-};
-
-/// One value of d components per node, read from an HDF5 dataset with a row per node of all deformable
-/// bodies.
-struct NodalData {
-  std::filesystem::path file;
-  std::string dataset;
 };
 
 /// One entry of `initial_conditions/{velocity, solution, acceleration}`, formulas of the rest position at t =

@@ -19,6 +19,12 @@ solvers::ElastodynamicsProblem<dim>
 build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const std::vector<int>& materials,
               const CellOverrides& overrides, const mesh::DistributedObstacles<dim>& obstacles);
 
+/// What the `dirichlet_boundary` of a scene prescribes, an entry of the scene each; `scene` must outlive it.
+/// Collective. @throws InputError on every rank.
+template <int dim>
+std::vector<fem::DirichletCondition> dirichlet_conditions(const Scene& scene,
+                                                          const fem::FunctionSpace<dim>& space);
+
 /// Displacement and velocity at the start. `adjust`, where given, changes what the fields of the scene say
 /// before its spins are added to the velocity. Collective.
 /// @throws InputError on every rank for a formula without a finite value.

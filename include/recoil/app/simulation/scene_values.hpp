@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "recoil/app/scene/scene.hpp"
-#include "recoil/mesh/distributed_mesh.hpp"
+#include "recoil/fem/function_space.hpp"
 
 namespace recoil::app {
 
@@ -46,6 +46,14 @@ private:
   std::vector<GlobalIndex> first_in_files_; ///< row of the first element of each body, then their number
   std::map<std::pair<std::string, std::int32_t>, Rows> rows_;
 };
+
+/// Values of the owned nodes of `space` from a file, dim numbers each; all or none of a node are NaN.
+/// Collective.
+/// @throws InputError at `where`, on every rank, for a file or dataset that cannot be read or has another
+/// number of rows or columns, and for other values that are not finite.
+template <int dim>
+std::vector<double> read_nodal_values(const NodalData& data, const std::string& where,
+                                      const fem::FunctionSpace<dim>& space);
 
 /// Whether a constant may differ from point to point of a cell.
 bool varies_in_cells(const MaterialValue& value);

@@ -85,6 +85,8 @@ inline void set_value(PressureEntry& entry, FieldValues values) {
   entry.value = Expression(values[0]);
 }
 inline void set_value(DirichletEntry& entry, FieldValues values) {
+  entry.nodal.reset();
+  entry.at_nodes.reset();
   for (std::size_t c = 0; c < values.size(); ++c) {
     entry.value[c].per_time.clear();
     entry.value[c].value = Expression(values[c]);
