@@ -1,0 +1,75 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "recoil/geometry/quaternion.hpp"
+
+/// The elastic bond of two particles, after [Lu, Cao, Li, Hu, Implicit bonded discrete element method with
+/// manifold optimization], with the corrections that its energies need (docs/bonded_particles.md): it resists
+/// stretch, shear, twist and bending. A chain of bonds is a Timoshenko beam with one integration point per
+/// element. Energies are those of degree 0 in the quaternions: they see q / |q|.
+namespace recoil::potentials {
+
+/// Position [m] and orientation of a particle, a quaternion that need not be a unit.
+struct Particle {
+  Eigen::Vector3d p;
+  geometry::Quaternion q;
+};
+
+/// Position and orientation of both particles: (p_i, q_i, p_j, q_j).
+using BondVector = Eigen::Matrix<double, 14, 1>;
+using BondMatrix = Eigen::Matrix<double, 14, 14>;
+
+/// A bond at rest.
+struct BondShape {
+  double length = 0;     ///< l0, of the centre line [m]
+  Eigen::Matrix3d frame; ///< R0: row 0 is the direction d0 from i to j, rows 1 and 2 are axes of bending
+};
+
+/// Of a centre line from p_i to p_j. @pre the points differ.
+BondShape bond_shape(const Eigen::Vector3d& p_i, const Eigen::Vector3d& p_j);
+
+/// What a bond resists with.
+struct BondStiffness {
+  double stretch = 0; ///< k_n = E S / l0 [N/m]
+  double shear = 0;   ///< k_t l0^2 = G S l0 [J]
+  double twist = 0;   ///< G J / l0 [J]
+  double bend = 0;    ///< E I / l0 [J]
+};
+
+/// Of a round cross section: S = pi r^2, I = pi r^4 / 4, J = 2 I. Linear in the moduli, so that its
+/// derivative by one is what it is of 1 and 0.
+/// @param young_modulus, shear_modulus E, G [Pa].
+/// @param radius r of the cross section [m]. @param length l0 [m].
+BondStiffness bond_stiffness(double young_modulus, double shear_modulus, double radius, double length);
+
+/// V = 1/2 k_n (L - l0)^2 + k_t l0^2 (1 - n . D) + 1/2 t' K t [J]: L and n are length and direction of the
+/// centre line, D = R(q_i + s q_j) d0 is the rest direction turned by the mean rotation, t = 2 s R0 G_l(q_j)
+/// q_i the relative rotation of the ends (for small angles its vector, in the frame at rest), K = diag(twist,
+/// bend, bend), s the sign of q_i . q_j.
+double bond_energy(const BondShape& shape, const BondStiffness& stiffness, const Particle& i,
+                   const Particle& j);
+
+/// Its gradient; those by a quaternion are orthogonal to it.
+BondVector bond_gradient(const BondShape& shape, const BondStiffness& stiffness, const Particle& i,
+                         const Particle& j);
+
+/// Gradient and Hessian, symmetric.
+struct BondDerivatives {
+  BondVector gradient;
+  BondMatrix hessian;
+};
+BondDerivatives bond_derivatives(const BondShape& shape, const BondStiffness& stiffness, const Particle& i,
+                                 const Particle& j);
+
+/// Forces and moments that a bond transmits.
+struct BondForces {
+  double normal = 0;  ///< k_n (L - l0), positive in tension [N]
+  double shear = 0;   ///< |dV_shear/dp| [N]
+  double twist = 0;   ///< |(K t)_0| [N m]
+  double bending = 0; ///< |(K t)_12| [N m]
+};
+BondForces bond_forces(const BondShape& shape, const BondStiffness& stiffness, const Particle& i,
+                       const Particle& j);
+
+} // namespace recoil::potentials

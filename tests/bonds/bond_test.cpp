@@ -1,0 +1,170 @@
+#include "recoil/potentials/bonds/bond.hpp"
+
+#include <numbers>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace recoil::potentials {
+namespace {
+
+using Eigen::Vector3d;
+using Eigen::Vector4d;
+using geometry::Quaternion;
+
+class Random {
+public:
+  explicit Random(int seed) : engine_(seed) {}
+  double number() { return std::uniform_real_distribution(-1.0, 1.0)(engine_); }
+  Vector3d vector(double size) { return size * Vector3d(number(), number(), number()); }
+  Quaternion rotation() { return Quaternion(number(), number(), number(), number()).normalized(); }
+
+private:
+  std::mt19937 engine_;
+};
+
+TEST(Quaternions, KeepTheIdentitiesOfTheirTangents) {
+  Random random(1);
+  for (int k = 0; k < 100; ++k) {
+    const Quaternion q = random.rotation(), p = random.rotation();
+    const auto G = geometry::left_tangent(q), right = geometry::right_tangent(q);
+    const auto I3 = Eigen::Matrix3d::Identity();
+    const auto I4 = Eigen::Matrix4d::Identity();
+    EXPECT_LT((G * q).norm() + (right * q).norm(), 1e-15);
+    EXPECT_LT((G * G.transpose() - I3).norm() + (right * right.transpose() - I3).norm(), 1e-14);
+    EXPECT_LT((G.transpose() * G - I4 + q * q.transpose()).norm(), 1e-14);
+    EXPECT_LT((geometry::product(geometry::conjugate(q), p).head<3>() - G * p).norm(), 1e-15);
+    EXPECT_LT((geometry::product(p, geometry::conjugate(q)).head<3>() - right * p).norm(), 1e-15);
+    const Vector3d x = random.vector(2);
+    Quaternion pure;
+    pure << x, 0;
+    const Quaternion turned = geometry::product(geometry::product(q, pure), geometry::conjugate(q));
+    EXPECT_LT((geometry::rotation_matrix(q) * x - turned.head<3>()).norm(), 1e-15 * 10);
+  }
+}
+
+TEST(Quaternions, ExponentialAndLogarithmAreInverse) {
+  Random random(2);
+  for (const double size : {0.0, 1e-12, 1e-7, 1e-5, 1e-3, 0.1, 1.0, 1.8}) {
+    const Vector3d a = random.vector(size);
+    const Quaternion q = geometry::quaternion_exponential(a);
+    EXPECT_NEAR(q.norm(), 1, 1e-15);
+    EXPECT_LE((geometry::quaternion_logarithm(q) - a).norm(), 1e-15 * a.norm());
+    EXPECT_LE((geometry::quaternion_logarithm(-q) - a).norm(), 1e-15 * a.norm()) << "the same rotation";
+    EXPECT_LE((geometry::rotation_matrix(q) * a - a).norm(), 1e-15 * a.norm());
+  }
+}
+
+/// A bond, bent, sheared, twisted and stretched by about `size`.
+struct DeformedBond {
+  BondShape shape;
+  BondStiffness stiffness = bond_stiffness(3.0, 1.1, 0.4, 0.9);
+  Particle i, j;
+
+  DeformedBond(int seed, double size) {
+    Random random(seed);
+    i.p = random.vector(1);
+    j.p = i.p + 0.9 * random.vector(1).normalized();
+    shape = bond_shape(i.p, j.p);
+    const Quaternion common = random.rotation();
+    const Vector3d shift = random.vector(3);
+    for (Particle* end : {&i, &j}) {
+      end->q = geometry::product(common, geometry::quaternion_exponential(random.vector(size)));
+      end->p = geometry::rotation_matrix(common) * (end->p + random.vector(0.3 * size)) + shift;
+    }
+    if (seed % 3 == 0) j.q = -j.q; // the same rotation
+  }
+  double energy() const { return bond_energy(shape, stiffness, i, j); }
+};
+
+BondVector moved(const DeformedBond& bond, DeformedBond& to, const BondVector& d, double h) {
+  to = bond;
+  to.i.p += h * d.segment<3>(0);
+  to.i.q += h * d.segment<4>(3);
+  to.j.p += h * d.segment<3>(7);
+  to.j.q += h * d.segment<4>(10);
+  return bond_gradient(to.shape, to.stiffness, to.i, to.j);
+}
+
+TEST(Bond, DerivativesAgreeWithDifferences) {
+  for (int seed = 0; seed < 60; ++seed) {
+    DeformedBond bond(seed, seed < 30 ? 0.05 : 1.0);
+    if (seed % 2 == 1) bond.i.q *= 0.7, bond.j.q *= 1.3; // as between two states
+    const BondDerivatives at = bond_derivatives(bond.shape, bond.stiffness, bond.i, bond.j);
+    EXPECT_EQ(at.gradient, bond_gradient(bond.shape, bond.stiffness, bond.i, bond.j));
+    EXPECT_LT((at.hessian - at.hessian.transpose()).norm(), 1e-14 * at.hessian.norm());
+    Random random(seed + 100);
+    BondVector d;
+    for (double& entry : d) entry = random.number();
+    const double h = 1e-5;
+    DeformedBond plus = bond, minus = bond;
+    const BondVector difference = (moved(bond, plus, d, h) - moved(bond, minus, d, -h)) / (2 * h);
+    EXPECT_NEAR((plus.energy() - minus.energy()) / (2 * h), at.gradient.dot(d), 1e-8) << seed;
+    EXPECT_LT((difference - at.hessian * d).norm(), 1e-7 * at.hessian.norm()) << seed;
+  }
+}
+
+TEST(Bond, SeesTheRotationOfAQuaternionAlone) {
+  for (int seed = 0; seed < 20; ++seed) {
+    const DeformedBond bond(seed, 0.5);
+    const BondVector g = bond_gradient(bond.shape, bond.stiffness, bond.i, bond.j);
+    EXPECT_LT(std::abs(g.segment<4>(3).dot(bond.i.q)) + std::abs(g.segment<4>(10).dot(bond.j.q)), 1e-14);
+    DeformedBond other = bond;
+    other.i.q *= -2.5;
+    EXPECT_NEAR(other.energy(), bond.energy(), 1e-15 * 10);
+  }
+}
+
+TEST(Bond, RigidMotionsCostNothingAndForcesBalance) {
+  for (int seed = 0; seed < 20; ++seed) {
+    const DeformedBond at_rest(seed, 0.0), bond(seed, 0.7);
+    EXPECT_LT(at_rest.energy(), 1e-28);
+    Random random(seed);
+    const Quaternion q = random.rotation();
+    const Eigen::Matrix3d R = geometry::rotation_matrix(q);
+    DeformedBond turned = bond;
+    for (Particle* end : {&turned.i, &turned.j}) {
+      end->p = R * end->p + Vector3d(3, -2, 1);
+      end->q = geometry::product(q, end->q);
+    }
+    EXPECT_NEAR(turned.energy(), bond.energy(), 1e-14 * bond.energy());
+    const BondVector g = bond_gradient(bond.shape, bond.stiffness, bond.i, bond.j);
+    EXPECT_LT((g.segment<3>(0) + g.segment<3>(7)).norm(), 1e-15 * g.norm() * 10);
+    // A turn dq = 1/2 G_r(q)' w about all axes of space, of both ends about the origin.
+    const Vector3d torque = bond.i.p.cross(g.segment<3>(0)) + bond.j.p.cross(g.segment<3>(7)) +
+                            0.5 * (geometry::right_tangent(bond.i.q) * g.segment<4>(3) +
+                                   geometry::right_tangent(bond.j.q) * g.segment<4>(10));
+    EXPECT_LT(torque.norm(), 1e-14 * g.norm() * 10);
+  }
+}
+
+/// Both ends turn by half of an angle about an axis of the bond, against each other, or move along it.
+TEST(Bond, ResistsAsABeamOfItsCrossSection) {
+  const double E = 7, G = 3, r = 0.2, l = 0.8, pi = std::numbers::pi, small = 1e-4;
+  const double S = pi * r * r, I = pi * std::pow(r, 4) / 4;
+  const BondShape shape = bond_shape({0, 0, 0}, {0, l, 0});
+  const BondStiffness stiffness = bond_stiffness(E, G, r, l);
+  const auto energy = [&](const Vector3d& turn, const Vector3d& shift) {
+    const Particle i{{0, 0, 0}, geometry::quaternion_exponential(-turn / 2)},
+        j{Vector3d(0, l, 0) + shift, geometry::quaternion_exponential(turn / 2)};
+    return bond_energy(shape, stiffness, i, j);
+  };
+  const double square = small * small;
+  const Vector3d zero = Vector3d::Zero();
+  EXPECT_NEAR(energy(small * Vector3d::UnitY(), zero) / (0.5 * 2 * G * I / l * square), 1, 1e-7);
+  EXPECT_NEAR(energy(small * Vector3d::UnitX(), zero) / (0.5 * E * I / l * square), 1, 1e-7);
+  EXPECT_NEAR(energy(small * Vector3d(0.6, 0, 0.8), zero) / (0.5 * E * I / l * square), 1, 1e-7);
+  EXPECT_NEAR(energy(zero, small * Vector3d::UnitY()) / (0.5 * E * S / l * square), 1, 1e-7);
+  EXPECT_NEAR(energy(zero, small * Vector3d::UnitX()) / (0.5 * G * S / l * square), 1, 1e-7);
+  const Particle i{{0, 0, 0}, geometry::identity_quaternion()},
+      j{{small, l, 0}, geometry::identity_quaternion()};
+  EXPECT_NEAR(bond_forces(shape, stiffness, i, j).shear / (G * S * small / l), 1, 1e-7);
+  const Particle pressed{{0, l - small, 0}, geometry::identity_quaternion()};
+  EXPECT_NEAR(bond_forces(shape, stiffness, i, pressed).normal / (-E * S * small / l), 1, 1e-10);
+  const Particle bent{{0, l, 0}, geometry::quaternion_exponential(small * Vector3d(1, 2, 2))};
+  EXPECT_NEAR(bond_forces(shape, stiffness, i, bent).twist / (2 * small * 2 * G * I / l), 1, 1e-6);
+  EXPECT_NEAR(bond_forces(shape, stiffness, i, bent).bending / (std::sqrt(5.0) * small * E * I / l), 1, 1e-6);
+}
+
+} // namespace
+} // namespace recoil::potentials
