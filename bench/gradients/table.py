@@ -49,7 +49,7 @@ def scene(scheme, contact, dim, order):
     """Two blocks, the lower one held below and pulled at one side, the upper one thrown on it or pressed against it, in contact
     pushed by an obstacle; beside them a third one, blown up by pressure and spinning."""
     static = scheme == "static"
-    gap = 0.004 if contact != "free" else 0.1
+    gap = 0.004 if contact != "free" else 0.08
     lower = body("lower", dim, (1, 0.4, 0.4), (4, 2, 2), (0, -0.2, 0))
     upper = body("upper", dim, (0.4, 0.3, 0.3), (2, 2, 1), (0.063, 0.15 + gap, 0.017), 0 if static else 1)
     lower["surface_selection"] = [{"id": 1, "axis": "-y", "position": -0.399}, {"id": 3, "axis": "x", "position": 0.499}]
@@ -157,10 +157,10 @@ def objectives(scheme, contact, dim, is_shape):
     if contact != "free":
         terms.append({"name": "clearance", "type": "min_distance", "bodies": ["upper", "pusher"], "limit": 0.02, "p": 6, "weight": 1e4})
     if scheme != "static":
-        terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 2})
+        terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 5})
     terms = [dict(term, time="final" if scheme == "static" else "integral") for term in terms]
     if is_shape:  # at other values it is a large constant, in which their differences drown
-        terms.append({"name": "apart", "type": "rest_separation", "distance": 0.12 if contact == "free" else 0.02, "weight": 1e4})
+        terms.append({"name": "apart", "type": "rest_separation", "distance": 0.095 if contact == "free" else 0.02, "weight": 1e4})
     return terms
 
 
