@@ -185,7 +185,7 @@ def write_polygon(stem, dim):
 
 
 class Cell:
-    def __init__(self, recoil, folder, key, chosen):
+    def __init__(self, recoil, folder, key, chosen=()):
         self.recoil, self.key, self.chosen = recoil, key, chosen
         self.folder = os.path.join(folder, "-".join(map(str, key)))
         os.makedirs(self.folder, exist_ok=True)
