@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+
+#include <Eigen/Core>
+
+#include "recoil/particles/closed_surface.hpp"
+#include "recoil/particles/particle_set.hpp"
+
+/// Bodies of particles from the surfaces of bodies. All of it is serial, and finds no bonds.
+namespace recoil::particles {
+
+/// The two densest packings of equal spheres, both with packing fraction pi / sqrt(18) = 0.7405.
+enum class LatticeKind { hcp, fcc };
+
+struct Lattice {
+  LatticeKind kind = LatticeKind::hcp;
+  double radius = 0; ///< [m]; neighbours are two radii apart
+  /// From lattice axes to those of the body. Layers of hcp lie on top of each other along the lattice's z,
+  /// their rows along its x; the cubes of fcc have edges along the lattice's axes.
+  Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
+  Eigen::Vector3d origin = Eigen::Vector3d::Zero(); ///< a point of the lattice [m]
+};
+
+/// Volume per particle of either lattice, 4 sqrt(2) radius^3 [m^3].
+double lattice_cell_volume(double radius);
+
+/// What must lie inside of a body. Rounding counts in favour of spheres that touch the surface and against
+/// centres on it, by 1e-9 radius.
+enum class Inside { whole_sphere, centre };
+
+/// All points of the lattice at which a particle lies inside of the surface, in the order of layers, rows and
+/// places in the row. Each stands for the volume lattice_cell_volume(), so that the masses of interior
+/// particles are those of the bulk; the sum is not the volume of the body.
+/// @throws InputError for a radius that is not positive, a matrix that is no rotation, more than 2^31
+/// candidates, and if no particle fits.
+ParticleSet pack_lattice(const ClosedSurface& surface, const Lattice& lattice,
+                         Inside inside = Inside::whole_sphere);
+
+/// Spheres whose radii are distributed uniformly.
+struct RandomPacking {
+  double min_radius = 0, max_radius = 0; ///< [m]
+  std::uint64_t seed = 0;
+};
+
+/// In what pack_random() gives, spheres overlap by at most this much of the sum of their radii, and reach out
+/// of the body by at most this much of their radius.
+inline constexpr double random_packing_overlap = 1e-3;
+
+/// Random close packing: spheres at random places, more than fit, repel each other and the surface while they
+/// overlap (V = 1/2 sum overlap^2, minimised by the fast inertial relaxation engine of Bitzek, Koskinen,
+/// Gaehler, Moseler, Gumbsch 2006), which jams them at random as in O'Hern, Silbert, Liu, Nagel 2003; the
+/// most compressed ones are removed until overlaps are within random_packing_overlap. Fills 0.6 and more of
+/// the interior. Each particle stands for a part of the body's volume in proportion to its own; they add up
+/// to that of the body. The same seed gives the same packing.
+/// @throws InputError for radii that are not positive or not in order, more than 2^31 particles, and if no
+/// particle fits.
+ParticleSet pack_random(const ClosedSurface& surface, const RandomPacking& packing);
+
+} // namespace recoil::particles

@@ -1,0 +1,262 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+#include <random>
+
+#include "particles/cell_list.hpp"
+#include "particles/packing_errors.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/particles/packing.hpp"
+
+namespace recoil::particles {
+
+namespace {
+
+/// Packing fraction to begin with; random packings jam below.
+constexpr double overfull = 0.66;
+
+double sphere_volume(double radius) { return 4.0 / 3 * std::numbers::pi * radius * radius * radius; }
+
+/// Uniform numbers in [0, 1) that are the same with every standard library.
+class Uniform {
+public:
+  explicit Uniform(std::uint64_t seed) : bits_(seed) {}
+  double operator()() { return static_cast<double>(bits_() >> 11) * 0x1p-53; }
+
+private:
+  std::mt19937_64 bits_;
+};
+
+std::vector<double> draw_radii(const ClosedSurface& surface, const RandomPacking& packing, Uniform& uniform) {
+  const double most = overfull * surface.volume() / sphere_volume(packing.min_radius);
+  if (!(most < std::numeric_limits<std::int32_t>::max())) throw_too_many(surface, packing.min_radius, most);
+  std::vector<double> radii;
+  for (double volume = 0; volume < overfull * surface.volume();) {
+    radii.push_back(packing.min_radius + (packing.max_radius - packing.min_radius) * uniform());
+    volume += sphere_volume(radii.back());
+  }
+  return radii;
+}
+
+std::vector<Eigen::Vector3d> draw_positions(const ClosedSurface& surface, std::size_t count,
+                                            Uniform& uniform) {
+  // A point of the box lies inside with the probability `filled`.
+  const double filled = std::min(surface.volume() / surface.box().volume(), 1.0);
+  const double attempts = 1000 + 100 * static_cast<double>(count) / filled;
+  std::vector<Eigen::Vector3d> positions;
+  for (double attempt = 0; positions.size() < count; ++attempt) {
+    if (attempt > attempts)
+      throw InputError(surface.name(),
+                       "random points of its bounding box hardly ever lie inside of the body; "
+                       "its triangles intersect each other, or normals point inwards");
+    Eigen::Vector3d fraction;
+    for (double& part : fraction) part = uniform();
+    const Eigen::Vector3d point = surface.box().min() + fraction.cwiseProduct(surface.box().sizes());
+    if (surface.contains(point)) positions.push_back(point);
+  }
+  return positions;
+}
+
+/// Spheres that repel each other and the surface while they overlap.
+class SoftSpheres {
+public:
+  SoftSpheres(const ClosedSurface& surface, std::vector<double> radii, std::vector<Eigen::Vector3d> positions)
+      : surface_(&surface), radii_(std::move(radii)), positions_(std::move(positions)) {
+    const auto [least, most] = std::minmax_element(radii_.begin(), radii_.end());
+    smallest_ = *least;
+    largest_ = *most;
+  }
+
+  /// Minimises the energy; true once no overlap is too large.
+  bool relax() {
+    // Unit masses and contact stiffness: an oscillation takes a few units of time whatever the radii are.
+    constexpr double first_step = 0.1, longest_step = 0.25, grow = 1.1, shrink = 0.5, mixing = 0.1;
+    constexpr int delay = 5, most_steps = 3000;
+    double step = first_step, mix = mixing;
+    int downhill = 0;
+    std::vector<Eigen::Vector3d> velocities(positions_.size(), Eigen::Vector3d::Zero());
+    find_pairs();
+    for (int n = 0; n < most_steps; ++n) {
+      add_forces();
+      if (largest_overlap_ <= random_packing_overlap) return true;
+      double power = 0, speed = 0, force = 0;
+      for (std::size_t i = 0; i < positions_.size(); ++i) {
+        power += forces_[i].dot(velocities[i]);
+        speed += velocities[i].squaredNorm();
+        force += forces_[i].squaredNorm();
+      }
+      if (std::sqrt(force / positions_.size()) < 1e-2 * mean_overlap_ * smallest_) return false;
+      if (power < 0) {
+        for (auto& velocity : velocities) velocity.setZero();
+        step *= shrink;
+        mix = mixing;
+        downhill = 0;
+      } else {
+        const double ratio = force > 0 ? std::sqrt(speed / force) : 0;
+        for (std::size_t i = 0; i < positions_.size(); ++i)
+          velocities[i] = (1 - mix) * velocities[i] + mix * ratio * forces_[i];
+        if (++downhill > delay) {
+          step = std::min(step * grow, longest_step);
+          mix *= 0.99;
+        }
+      }
+      move(velocities, step);
+    }
+    return false;
+  }
+
+  /// Takes away the most compressed spheres, about as many as are too much, and no two that touch.
+  void remove_some() {
+    constexpr double most_at_once = 0.1;
+    const auto size = std::ssize(positions_);
+    const double excess = std::min(3 * mean_overlap_, most_at_once) * size;
+    std::vector<double> compression(size, 0.0);
+    std::vector<std::vector<std::int64_t>> touching(size);
+    for (const auto& [i, j] : pairs_) {
+      const double overlap = radii_[i] + radii_[j] - (positions_[j] - positions_[i]).norm();
+      if (overlap <= 0) continue;
+      compression[i] += overlap / radii_[i];
+      compression[j] += overlap / radii_[j];
+      touching[i].push_back(j);
+      touching[j].push_back(i);
+    }
+    for (std::size_t w = 0; w < near_wall_.size(); ++w)
+      compression[near_wall_[w]] += std::max(wall_overlap_[w], 0.0) / radii_[near_wall_[w]];
+    std::vector<std::int64_t> order(size);
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::int64_t a, std::int64_t b) { return compression[a] > compression[b]; });
+    std::vector<char> removed(size, 0), blocked(size, 0);
+    double count = 0;
+    for (const std::int64_t i : order) {
+      if (blocked[i]) continue;
+      removed[i] = 1;
+      for (const std::int64_t j : touching[i]) blocked[j] = 1;
+      if (++count >= excess) break;
+    }
+    drop(removed);
+  }
+
+  bool empty() const { return positions_.empty(); }
+  const std::vector<double>& radii() const { return radii_; }
+  const std::vector<Eigen::Vector3d>& positions() const { return positions_; }
+
+private:
+  /// Pairs, and particles near the surface, that can touch before a particle has moved by half of the skin.
+  void find_pairs() {
+    skin_ = 0.3 * smallest_;
+    pairs_.clear();
+    near_wall_.clear();
+    const CellList cells(positions_, 2 * largest_ + skin_);
+    for (std::int64_t i = 0; i < std::ssize(positions_); ++i) {
+      cells.for_each_later_near(i, [&](std::int64_t j) {
+        const double reach = radii_[i] + radii_[j] + skin_;
+        if ((positions_[j] - positions_[i]).squaredNorm() < reach * reach) pairs_.push_back({i, j});
+      });
+      if (surface_->is_closer(positions_[i], radii_[i] + skin_)) near_wall_.push_back(i);
+    }
+    wall_overlap_.assign(near_wall_.size(), 0.0);
+    found_at_ = positions_;
+  }
+
+  void add_forces() {
+    forces_.assign(positions_.size(), Eigen::Vector3d::Zero());
+    largest_overlap_ = 0;
+    double sum = 0, count = 0;
+    const auto note = [&](double overlap) {
+      largest_overlap_ = std::max(largest_overlap_, overlap);
+      sum += overlap;
+      ++count;
+    };
+    for (const auto& [i, j] : pairs_) {
+      const Eigen::Vector3d between = positions_[j] - positions_[i];
+      const double reach = radii_[i] + radii_[j], squared = between.squaredNorm();
+      if (squared >= reach * reach) continue;
+      const double distance = std::sqrt(squared), overlap = reach - distance;
+      note(overlap / reach);
+      const Eigen::Vector3d force =
+          distance > 0 ? Eigen::Vector3d(overlap / distance * between) : Eigen::Vector3d(overlap, 0, 0);
+      forces_[i] -= force;
+      forces_[j] += force;
+    }
+    for (std::size_t w = 0; w < near_wall_.size(); ++w) {
+      const std::int64_t i = near_wall_[w];
+      wall_overlap_[w] = 0;
+      const auto nearest = surface_->nearest(positions_[i], 2 * radii_[i]);
+      if (!nearest) continue;
+      const bool inside = surface_->contains(positions_[i]);
+      const double overlap = radii_[i] - (inside ? nearest->distance : -nearest->distance);
+      if (overlap <= 0 || nearest->distance == 0) continue;
+      note(overlap / radii_[i]);
+      wall_overlap_[w] = overlap;
+      forces_[i] += (inside ? 1 : -1) * overlap / nearest->distance * (positions_[i] - nearest->point);
+    }
+    mean_overlap_ = count > 0 ? sum / count : 0;
+  }
+
+  void move(std::vector<Eigen::Vector3d>& velocities, double step) {
+    // No jumps over each other or through the surface while overlaps are large.
+    const double longest = 0.1 * smallest_;
+    bool far = false;
+    for (std::size_t i = 0; i < positions_.size(); ++i) {
+      velocities[i] += step * forces_[i];
+      Eigen::Vector3d way = step * velocities[i];
+      if (const double length = way.norm(); length > longest) way *= longest / length;
+      positions_[i] += way;
+      far = far || (positions_[i] - found_at_[i]).squaredNorm() > skin_ * skin_ / 4;
+    }
+    if (far) find_pairs();
+  }
+
+  void drop(const std::vector<char>& removed) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < positions_.size(); ++i) {
+      if (removed[i]) continue;
+      positions_[kept] = positions_[i];
+      radii_[kept++] = radii_[i];
+    }
+    positions_.resize(kept);
+    radii_.resize(kept);
+  }
+
+  const ClosedSurface* surface_;
+  std::vector<double> radii_;
+  std::vector<Eigen::Vector3d> positions_, forces_, found_at_;
+  std::vector<std::array<std::int64_t, 2>> pairs_;
+  std::vector<std::int64_t> near_wall_;
+  std::vector<double> wall_overlap_;
+  double smallest_ = 0, largest_ = 0, skin_ = 0;
+  double largest_overlap_ = 0, mean_overlap_ = 0; ///< relative to the reach of the contact
+};
+
+} // namespace
+
+ParticleSet pack_random(const ClosedSurface& surface, const RandomPacking& packing) {
+  check_radius(surface, packing.min_radius);
+  check_radius(surface, packing.max_radius);
+  if (packing.max_radius < packing.min_radius)
+    throw InputError(surface.name(), "radii from " + std::to_string(packing.min_radius) + " to " +
+                                         std::to_string(packing.max_radius) +
+                                         "; the smallest must come first");
+  Uniform uniform(packing.seed);
+  std::vector<double> radii = draw_radii(surface, packing, uniform);
+  std::vector<Eigen::Vector3d> positions = draw_positions(surface, radii.size(), uniform);
+  SoftSpheres spheres(surface, std::move(radii), std::move(positions));
+  while (!spheres.empty() && !spheres.relax()) spheres.remove_some();
+  if (spheres.empty()) throw_nothing_fits(surface, packing.min_radius, "take a smaller radius");
+
+  ParticleSet set;
+  set.body_names = {surface.name()};
+  set.positions = spheres.positions();
+  set.radii = spheres.radii();
+  set.body.assign(set.positions.size(), 0);
+  double total = 0;
+  for (const double radius : set.radii) total += sphere_volume(radius);
+  for (const double radius : set.radii)
+    set.volumes.push_back(sphere_volume(radius) * surface.volume() / total);
+  return set;
+}
+
+} // namespace recoil::particles

@@ -1,0 +1,109 @@
+#include <algorithm>
+
+#include "particles/file_reader.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/base/lookup.hpp"
+#include "recoil/base/suggest.hpp"
+
+namespace recoil::particles {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+/// Rows of cells between commas, below a header.
+class CsvTable {
+public:
+  CsvTable(FileReader& file, const std::vector<std::string>& needed, const std::vector<std::string>& optional)
+      : file_(&file) {
+    if (!next()) file.fail("the file has no header; its first line must be " + list_names(needed, "and"));
+    std::vector<std::string> known = needed;
+    known.insert(known.end(), optional.begin(), optional.end());
+    for (const std::string_view cell : cells_) {
+      header_.push_back(in_lower_case(std::string(cell)));
+      if (!holds(known, header_.back()))
+        file.fail_at(start_, "unknown column " + in_quotes(cell) + did_you_mean(header_.back(), known) +
+                                 "; the header names " + list_names(known, "and"));
+      if (std::ranges::count(header_, header_.back()) > 1)
+        file.fail_at(start_, "the header has column " + header_.back() + " twice");
+    }
+    for (const std::string& name : needed)
+      if (!has(name)) file.fail_at(start_, "the header has no column " + name);
+  }
+
+  bool has(const std::string& name) const { return holds(header_, name); }
+
+  /// Goes to the next row; false at the end.
+  bool next_row() {
+    if (!next()) return false;
+    if (cells_.size() != header_.size())
+      file_->fail_at(start_, "the row has " + std::to_string(cells_.size()) + " cells; the header has " +
+                                 std::to_string(header_.size()));
+    return true;
+  }
+  std::size_t start() const { return start_; }
+  std::string_view text(const std::string& name) const { return cells_[place_in(header_, name)]; }
+  double number(const std::string& name) const {
+    return parse_number(*file_, start_, text(name), name.c_str());
+  }
+  std::int64_t integer(const std::string& name) const {
+    return parse_integer(*file_, start_, text(name), name.c_str());
+  }
+
+private:
+  bool next() {
+    do {
+      if (file_->at_end()) return false;
+      start_ = file_->position();
+      line_ = file_->line();
+    } while (line_.starts_with('#'));
+    cells_.clear();
+    for (std::string_view rest = line_;;) {
+      const auto comma = rest.find(',');
+      cells_.push_back(trimmed(rest.substr(0, comma)));
+      if (comma == std::string_view::npos) return true;
+      rest.remove_prefix(comma + 1);
+    }
+  }
+
+  FileReader* file_;
+  std::size_t start_ = 0; ///< of the line
+  std::string_view line_;
+  std::vector<std::string> header_;
+  std::vector<std::string_view> cells_;
+};
+
+double positive_volume(const FileReader& file, const CsvTable& table) {
+  const double volume = table.number("volume");
+  if (!(volume > 0)) file.fail_at(table.start(), "a volume that is not positive");
+  return volume;
+}
+
+} // namespace
+
+ParticleSet read_csv(FileReader& file, const ParticleFileOptions& options) {
+  std::vector<std::string> needed{"x", "y", "z"}, optional{"body", "volume"};
+  (options.radius ? optional : needed).push_back("radius");
+  CsvTable table(file, needed, optional);
+  SetBuilder builder(file);
+  while (table.next_row()) {
+    const std::string body = table.has("body") ? std::string(table.text("body")) : body_of_file(file);
+    if (body.empty()) file.fail_at(table.start(), "the name of the body is empty");
+    builder.add_particle({table.number("x"), table.number("y"), table.number("z")},
+                         table.has("radius") ? table.number("radius") : *options.radius,
+                         table.has("volume") ? positive_volume(file, table) : 0, body, table.start());
+  }
+  if (builder.num_particles() == 0) file.fail("the file has no particles below its header");
+  if (!options.bonds) return builder.finish(file);
+  FileReader bonds_file(*options.bonds);
+  CsvTable bonds(bonds_file, {"i", "j"}, {});
+  while (bonds.next_row())
+    builder.add_bond(bonds_file, bonds.integer("i"), bonds.integer("j"), bonds.start());
+  return builder.finish(bonds_file);
+}
+
+} // namespace recoil::particles

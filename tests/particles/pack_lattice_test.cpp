@@ -1,0 +1,146 @@
+#include <numbers>
+
+#include "particles/support.hpp"
+#include "recoil/particles/packing.hpp"
+
+namespace recoil::particles {
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// All lattice points within `reach` of the origin of the lattice, from primitive vectors.
+std::vector<Eigen::Vector3d> points_of(const Lattice& lattice, double reach) {
+  Eigen::Matrix3d primitive;
+  std::vector<Eigen::Vector3d> basis{Eigen::Vector3d::Zero()};
+  const double s3 = std::sqrt(3.0), s2 = std::sqrt(2.0), layer = 2 * std::sqrt(6.0) / 3;
+  if (lattice.kind == LatticeKind::hcp) {
+    primitive << 2, 1, 0, 0, s3, 0, 0, 0, 2 * layer;
+    basis.emplace_back(1, s3 / 3, layer);
+  } else {
+    primitive << 0, s2, s2, s2, 0, s2, s2, s2, 0;
+  }
+  const int n = static_cast<int>(2 * reach / lattice.radius);
+  std::vector<Eigen::Vector3d> points;
+  for (int i = -n; i <= n; ++i)
+    for (int j = -n; j <= n; ++j)
+      for (int k = -n; k <= n; ++k)
+        for (const Eigen::Vector3d& shift : basis) {
+          const Eigen::Vector3d point = lattice.radius * (primitive * Eigen::Vector3d(i, j, k) + shift);
+          if (point.norm() < reach) points.push_back(lattice.origin + lattice.rotation * point);
+        }
+  return points;
+}
+
+/// Compares two sets of points that are well apart from each other.
+void expect_same_points(const std::vector<Eigen::Vector3d>& found,
+                        const std::vector<Eigen::Vector3d>& expected, double tolerance) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (const Eigen::Vector3d& point : expected)
+    EXPECT_TRUE(std::ranges::any_of(found, [&](const auto& p) { return (p - point).norm() < tolerance; }))
+        << point.transpose();
+}
+
+class EveryLattice : public ::testing::TestWithParam<LatticeKind> {};
+INSTANTIATE_TEST_SUITE_P(Lattices, EveryLattice, ::testing::Values(LatticeKind::hcp, LatticeKind::fcc));
+
+TEST_P(EveryLattice, FillsARotatedLLikeBruteForce) {
+  const LShape shape{some_rotation(), {0.3, -2, 5}};
+  const ClosedSurface surface = shape.surface();
+  Lattice lattice{GetParam(), 0.11};
+  lattice.rotation = Eigen::AngleAxisd(1.1, Eigen::Vector3d(0.3, -1, 0.4).normalized()).toRotationMatrix();
+  lattice.origin = surface.box().center() + Eigen::Vector3d(0.013, 0.027, -0.031);
+  for (const Inside inside : {Inside::whole_sphere, Inside::centre}) {
+    std::vector<Eigen::Vector3d> expected;
+    for (const Eigen::Vector3d& point : points_of(lattice, 1.6))
+      if (shape.signed_distance(point) < (inside == Inside::centre ? 0 : -lattice.radius))
+        expected.push_back(point);
+    ASSERT_GT(expected.size(), 100u);
+    const ParticleSet set = pack_lattice(surface, lattice, inside);
+    expect_same_points(set.positions, expected, 1e-9);
+    check(set, "test");
+    EXPECT_EQ(set.body_names, std::vector<std::string>{"ell"});
+  }
+}
+
+TEST_P(EveryLattice, TurnsWithBodyAndLattice) {
+  const LShape straight, turned{some_rotation(), {4, 5, 6}};
+  Lattice lattice{GetParam(), 0.07};
+  lattice.origin = {0.21, 0.33, 0.47};
+  Lattice other = lattice;
+  other.rotation = turned.rotation;
+  other.origin = turned.rotation * lattice.origin + turned.shift;
+  const ParticleSet a = pack_lattice(straight.surface(), lattice), b = pack_lattice(turned.surface(), other);
+  ASSERT_EQ(a.positions.size(), b.positions.size());
+  for (std::size_t i = 0; i < a.positions.size(); ++i)
+    EXPECT_LT((turned.rotation * a.positions[i] + turned.shift - b.positions[i]).norm(), 1e-12);
+}
+
+TEST_P(EveryLattice, HasTwelveNeighboursInside) {
+  const ClosedSurface surface = ball_surface(1, 6);
+  const Lattice lattice{GetParam(), 0.09};
+  ParticleSet set = pack_lattice(surface, lattice);
+  set.bonds = bond_neighbours(set);
+  check(set, "test");
+  std::vector<int> neighbours(set.positions.size(), 0);
+  for (const auto& bond : set.bonds) {
+    EXPECT_NEAR(
+        (set.positions[static_cast<std::size_t>(bond[1])] - set.positions[static_cast<std::size_t>(bond[0])])
+            .norm(),
+        2 * lattice.radius, 1e-12);
+    for (const std::int64_t end : bond) ++neighbours[static_cast<std::size_t>(end)];
+  }
+  int interior = 0;
+  for (std::size_t i = 0; i < neighbours.size(); ++i) {
+    EXPECT_LE(neighbours[i], 12);
+    if (surface.is_closer(set.positions[i], 3 * lattice.radius)) continue;
+    EXPECT_EQ(neighbours[i], 12);
+    ++interior;
+  }
+  EXPECT_GT(interior, 200);
+}
+
+TEST_P(EveryLattice, FillsThreeQuartersOfSpace) {
+  const double radius = 0.035;
+  const ParticleSet set = pack_lattice(box_surface({1, 1, 1}), {GetParam(), radius}, Inside::centre);
+  const double spheres = std::ssize(set.positions) * 4 * std::numbers::pi / 3 * std::pow(radius, 3);
+  EXPECT_NEAR(spheres, std::numbers::pi / std::sqrt(18.0), 0.03);
+  EXPECT_NEAR(set.volumes.front() / (4 * std::sqrt(2.0) * std::pow(radius, 3)), 1, 1e-14);
+}
+
+// Layers of 5 rows of 4 spheres, 3 layers: each sphere at the outside touches the box.
+TEST(PackLattice, KeepsSpheresThatTouchTheSurface) {
+  const double r = 0.1, row = std::sqrt(3.0) * r, layer = 2 * std::sqrt(6.0) / 3 * r;
+  const Eigen::Vector3d size(2 * r * 4.5, 4 * row + 2 * r, 2 * layer + 2 * r);
+  const ClosedSurface box = box_surface(size);
+  Lattice lattice{LatticeKind::hcp, r};
+  lattice.origin = box.box().min() + Eigen::Vector3d(r, r, r);
+  // The layer between lies a third of a row further: its fifth row does not fit.
+  EXPECT_EQ(pack_lattice(box, lattice).positions.size(), 5u * 4 + 4 * 4 + 5 * 4);
+}
+
+TEST(PackLattice, LeavesOutCentresOnTheSurface) {
+  const double r = 0.1, place = 2 * std::sqrt(2.0) * r;
+  const ClosedSurface box = box_surface(Eigen::Vector3d::Constant(2 * place));
+  // Corners, edges and faces of the cubes lie on the surface: inside remain 1 corner, 6 + 6 faces.
+  EXPECT_EQ(pack_lattice(box, {LatticeKind::fcc, r}, Inside::centre).positions.size(), 1u + 12);
+}
+
+TEST(PackLattice, RefusesWrongLattices) {
+  const ClosedSurface box = box_surface({1, 2, 3});
+  EXPECT_THAT(message_of([&] {
+                pack_lattice(box, {LatticeKind::hcp, 0.6});
+              }),
+              AllOf(HasSubstr("body: no particle fits: radius 0.6 m"), HasSubstr("1 x 2 x 3 m"),
+                    HasSubstr("smaller radius")));
+  EXPECT_THAT(message_of([&] { pack_lattice(box, {LatticeKind::hcp, 0}); }), HasSubstr("must be positive"));
+  EXPECT_THAT(message_of([&] { pack_lattice(box, {LatticeKind::fcc, 1e-5}); }), HasSubstr("more than 2^31"));
+  Lattice mirrored{LatticeKind::hcp, 0.1};
+  mirrored.rotation(2, 2) = -1;
+  EXPECT_THAT(message_of([&] { pack_lattice(box, mirrored); }), HasSubstr("no rotation"));
+}
+
+} // namespace
+
+} // namespace recoil::particles

@@ -1,0 +1,98 @@
+#include <numbers>
+
+#include "particles/support.hpp"
+#include "recoil/particles/read_particles.hpp"
+
+namespace recoil::particles {
+
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+using Bonds = std::vector<std::array<std::int64_t, 2>>;
+
+ParticleSet from_csv(std::string_view text, std::optional<std::string> bonds = {},
+                     std::optional<double> radius = {}) {
+  const recoil::testing::TemporaryFolder folder;
+  ParticleFileOptions options;
+  options.radius = radius;
+  if (bonds) options.bonds = write_file(folder / "bonds.csv", *bonds);
+  return read_particles(write_file(folder / "sand.csv", text), options);
+}
+
+TEST(ReadCsv, TakesColumnsInAnyOrder) {
+  const ParticleSet set = from_csv("\xef\xbb\xbf# sieved\r\nradius, z,Y,x ,body\r\n0.5,3,2,1,rock\r\n\r\n"
+                                   "0.25,6,5,4,clay\r\n# more\r\n1,9,8,+7e0,rock",
+                                   "i,j\n2,0\n1,2\n");
+  check(set, "test");
+  EXPECT_EQ(set.positions, (std::vector<Eigen::Vector3d>{{1, 2, 3}, {4, 5, 6}, {7, 8, 9}}));
+  EXPECT_EQ(set.radii, (std::vector<double>{0.5, 0.25, 1}));
+  EXPECT_EQ(set.body_names, (std::vector<std::string>{"rock", "clay"}));
+  EXPECT_EQ(set.body, (std::vector<std::int32_t>{0, 1, 0}));
+  EXPECT_EQ(set.bonds, (Bonds{{0, 2}, {1, 2}}));
+  EXPECT_DOUBLE_EQ(set.volumes[2], 4 * std::numbers::pi / 3);
+}
+
+TEST(ReadCsv, NamesTheBodyAfterTheFile) {
+  const ParticleSet set = from_csv("x,y,z,volume\n1,2,3,4\n", {}, 0.5);
+  EXPECT_EQ(set.body_names, std::vector<std::string>{"sand"});
+  EXPECT_EQ(set.volumes, std::vector<double>{4});
+  EXPECT_EQ(set.radii, std::vector<double>{0.5});
+}
+
+TEST(ReadCsv, SaysWhatIsWrongAndWhere) {
+  const auto message = [](std::string_view text) { return message_of([&] { from_csv(text); }); };
+  EXPECT_THAT(message("# nothing\n"), HasSubstr("sand.csv:1: the file has no header"));
+  EXPECT_THAT(message("x,y,z\n1,2,3\n"), HasSubstr("sand.csv:1: the header has no column radius"));
+  EXPECT_THAT(message("x,y,z,raduis\n1,2,3,4\n"),
+              HasSubstr("sand.csv:1: unknown column 'raduis'; did you mean 'radius'?"));
+  EXPECT_THAT(message("x,y,x,radius,z\n"), HasSubstr("column x twice"));
+  EXPECT_THAT(message("x,y,z,radius\n"), HasSubstr("no particles below its header"));
+  EXPECT_THAT(message("x,y,z,radius\n1,2,3\n"),
+              HasSubstr("sand.csv:2: the row has 3 cells; the header has 4"));
+  EXPECT_THAT(message("x,y,z,radius\n1,2,3,1\n\n1,2,3m,1\n"),
+              HasSubstr("sand.csv:4: expected a number for z, found '3m'"));
+  EXPECT_THAT(message("x,y,z,radius\n1,2,nan,1\n"), HasSubstr("expected a number for z, found 'nan'"));
+  EXPECT_THAT(message("x,y,z,radius\n1,2,1e999,1\n"), HasSubstr("expected a number for z"));
+  EXPECT_THAT(message("x,y,z,radius\n1,2,,1\n"), HasSubstr("expected a number for z, found ''"));
+  EXPECT_THAT(message("x,y,z,radius\n1,2,3,-1\n"),
+              HasSubstr("sand.csv:2: the radius of particle 0 is -1; it must be positive"));
+  EXPECT_THAT(message("x,y,z,radius,volume\n1,2,3,1,0\n"),
+              HasSubstr("sand.csv:2: a volume that is not positive"));
+  EXPECT_THAT(message("x,y,z,radius,body\n1,2,3,1, \n"), HasSubstr("the name of the body is empty"));
+}
+
+TEST(ReadCsv, SaysWhichBondIsWrong) {
+  const auto message = [](const std::string& bonds) {
+    return message_of([&] { from_csv("x,y,z,radius\n0,0,0,1\n1,0,0,1\n0,0,0,1\n", bonds); });
+  };
+  EXPECT_THAT(message("i,j\n0,1\n0,3\n"), HasSubstr("bonds.csv:3: a bond with particle 3; there are 3"));
+  EXPECT_THAT(message("i,j\n0,-1\n"), HasSubstr("bonds.csv:2: a bond with particle -1"));
+  EXPECT_THAT(message("i,j\n1,1\n"), HasSubstr("a bond of particle 1 with itself"));
+  EXPECT_THAT(message("i,j\n0,2\n"), HasSubstr("which lie at one place"));
+  EXPECT_THAT(message("i,j\n0,1\n1,2\n1,0\n"),
+              HasSubstr("bonds.csv:4: the bond between particles 0 and 1 is there twice"));
+  EXPECT_THAT(message("i,j\n0,1.5\n"), HasSubstr("expected an integer for j, found '1.5'"));
+  EXPECT_THAT(message("i,k\n0,1\n"), HasSubstr("unknown column 'k'"));
+}
+
+TEST(ReadParticles, RefusesFilesThatItCannotRead) {
+  const recoil::testing::TemporaryFolder folder;
+  EXPECT_THAT(message_of([&] { read_particles(folder / "none.csv"); }), HasSubstr("no such file"));
+  EXPECT_THAT(message_of([&] { read_particles(write_file(folder / "a.csv", "")); }), EndsWith("is empty"));
+  EXPECT_THAT(message_of([&] { read_particles(write_file(folder / "a.xyz", "1")); }),
+              AllOf(HasSubstr("unknown particle format '.xyz'"), HasSubstr("known are .csv")));
+  std::filesystem::create_directory(folder / "b.vtk");
+  EXPECT_THAT(message_of([&] { read_particles(folder / "b.vtk"); }), HasSubstr("is a folder"));
+  ParticleFileOptions options;
+  options.bonds = folder / "bonds.csv";
+  EXPECT_THAT(message_of([&] { read_particles(folder / "a.vtk", options); }),
+              HasSubstr("belong beside a CSV file"));
+  EXPECT_THAT(message_of([&] { from_csv("x,y,z\n0,0,0\n", {}, -1); }), HasSubstr("must be positive"));
+}
+
+} // namespace
+
+} // namespace recoil::particles
