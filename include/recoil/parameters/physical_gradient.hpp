@@ -22,6 +22,7 @@ enum class Place {
   vertex,          ///< local mesh vertices, ghosts included; nodes on edges, faces and in cells move along
   obstacle_vertex, ///< local obstacle vertices
   surface_vertex,  ///< owned vertices of the collision surface; empty until something is added
+  bond,            ///< of particles; complete on the rank that owns its first end
   coefficient      ///< potentials::FrictionCoefficients
 };
 
@@ -161,6 +162,7 @@ private:
 template <int dim>
 class PhysicalGradient : public PhysicalArrays<dim> {
 public:
+  using PhysicalArrays<dim>::PhysicalArrays;
   /// `num_obstacle_vertices`: local ones, of mesh::DistributedObstacles.
   PhysicalGradient(const fem::FunctionSpace<dim>& space, std::span<const Quantity> quantities,
                    LocalIndex num_obstacle_vertices = 0, std::size_t num_friction_coefficients = 0)
@@ -180,6 +182,7 @@ public:
 template <int dim>
 class PhysicalDirection : public PhysicalArrays<dim> {
 public:
+  using PhysicalArrays<dim>::PhysicalArrays;
   /// As PhysicalGradient. `num_surface_vertices`: owned ones of the collision surface.
   PhysicalDirection(const fem::FunctionSpace<dim>& space, std::span<const Quantity> quantities,
                     std::size_t num_surface_vertices = 0, LocalIndex num_obstacle_vertices = 0,

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "recoil/linalg/linear_solver.hpp"
+#include "recoil/newton/minimize.hpp"
+#include "recoil/solvers/bdem/problem.hpp"
+#include "recoil/stepping/solver.hpp"
+
+namespace recoil::solvers {
+
+/// How a step finds its end. All but the last carry momenta: v at the end of a step is M^-1 times the
+/// momentum that leads into the next one.
+enum class ParticleIntegrator {
+  quasistatic, ///< V + loads at rest
+  be_reflect,  ///< backward Euler: minimum of inertia about x_n + dt v_n, plus V(x); first order, damps
+  /// Minimum of inertia about the same point plus V((x + x_n) / 2); second order.
+  mid_reflectT,
+  /// The discrete Euler-Lagrange equations on the sphere of the same Lagrangian: momentum balance in the
+  /// tangent space at x_n; second order, conserves momenta and does not drift in energy.
+  del_exact
+};
+
+struct BondedParticlesOptions {
+  ParticleIntegrator integrator = ParticleIntegrator::be_reflect;
+  double t0 = 0, dt = 0;   ///< [s]
+  int max_retries = 6;     ///< a failed step is repeated as 2, 4, .. 2^max_retries sub-steps
+  double tolerance = 1e-4; ///< of Newton's method: largest component of the last direction, in smallest radii
+  int max_iterations = 100;
+  linalg::LinearMethod linear_method = linalg::LinearMethod::automatic;
+  /// Of breaking: bonds at least this share of the largest stress ratio of a pass break together.
+  double cascade_share = 0.9;
+  int max_cascade_passes = 100;
+};
+
+/// A bond that has broken.
+struct BrokenBond {
+  GlobalIndex bond;          ///< global number
+  double time;               ///< at the end of the step [s]
+  Eigen::Vector3d place;     ///< middle of the bond [m]
+  double sigma, tau, energy; ///< stresses [Pa] and elastic energy [J] when it broke
+  bool by_tension;           ///< else by shear
+};
+
+/// Energies [J] and momenta of a run: kinetic + elastic - (initial sum) = external_work - broken -
+/// dissipated_integrator, up to the residual of Newton's method.
+struct ParticleLedger {
+  double kinetic = 0, elastic = 0;
+  double external_work = 0; ///< of gravity, loads and of what moves prescribed particles
+  double broken = 0;        ///< elastic energy of bonds when they broke
+  double dissipated_integrator = 0;
+  std::array<double, 3> linear_momentum{}, angular_momentum{}; ///< [kg m/s], [kg m^2/s] about the origin
+};
+
+/// Implicit bonded discrete elements [Lu, Cao, Li, Hu, Implicit bonded discrete element method with manifold
+/// optimization]: every step minimises an incremental potential over positions and orientations, then breaks
+/// the bonds that are overstressed and solves again, until none is. States u have 7 numbers a particle and v
+/// 6: v in m/s and r times the angular velocity in the particle's own axes. All members are collective.
+class BondedParticlesSolver final : public stepping::Solver {
+public:
+  /// Starts from the positions of the particles, at rest.
+  BondedParticlesSolver(BondedParticles problem, BondedParticlesOptions options);
+  ~BondedParticlesSolver() override;
+  BondedParticlesSolver(BondedParticlesSolver&&) noexcept;
+
+  /// Starts from `u` and `v`, ghosts included, instead.
+  void start(const linalg::Vector& u, const linalg::Vector& v);
+
+  GlobalIndex step() const override;
+  double time() const override;
+  double start_time() const override;
+  const stepping::History& history() const override;
+  std::shared_ptr<const linalg::VectorLayout> layout() const override;
+  std::shared_ptr<const linalg::VectorLayout> tangent_layout() const override;
+  stepping::RestartData restart_data() const override;
+  void continue_from(const stepping::RestartData& data, std::vector<stepping::State> states) override;
+  stepping::StepOutcome advance(const OnState& on_state, int sub_steps = 1) override;
+  void interrupt_when(std::function<bool()> interrupted) override;
+  GlobalIndex newton_iterations() const override;
+  stepping::Balance balance() const override;
+  stepping::Entries counts() const override;
+  stepping::Entries summary() const override;
+  std::string description() const override;
+  bool repeatable() const override;
+
+  const BondedParticles& problem() const;
+  const ParticleLedger& ledger() const;
+  /// Bonds that broke in the last step and that this rank counts.
+  const std::vector<BrokenBond>& broken_in_step() const;
+
+private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+} // namespace recoil::solvers

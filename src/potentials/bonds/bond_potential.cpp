@@ -1,0 +1,289 @@
+#include "recoil/potentials/bonds/bond_potential.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "recoil/geometry/psd_projection.hpp"
+
+namespace recoil::potentials {
+
+namespace {
+
+using geometry::Quaternion;
+using Matrix12 = Eigen::Matrix<double, 12, 12>;
+using Vector12 = Eigen::Matrix<double, 12, 1>;
+using Matrix34 = Eigen::Matrix<double, 3, 4>;
+
+const parameters::Quantity young_modulus{"E", parameters::Place::bond, false, "Pa"};
+const parameters::Quantity poisson_ratio{"nu", parameters::Place::bond};
+
+Particle particle(std::span<const double> u, LocalIndex node) {
+  const double* values = u.data() + 7 * std::size_t(node);
+  return {Eigen::Map<const Eigen::Vector3d>(values), Eigen::Map<const Quaternion>(values + 3)};
+}
+
+/// Both ends of a bond where its energy is taken, and how they follow from the unknowns.
+struct Ends {
+  std::array<Particle, 2> at;
+  std::array<Quaternion, 2> q;        ///< where the step ends
+  std::array<Matrix34, 2> rotation;   ///< G_l / (2 r): rows of the tangent spaces of the equations
+  std::array<Matrix34, 2> by_unknown; ///< the same of the tangent spaces of the unknowns
+  std::array<double, 2> radius;
+  double share = 1; ///< d at / d u
+
+  Vector12 gradient(const BondVector& g) const {
+    Vector12 result;
+    for (int e = 0; e < 2; ++e) {
+      result.segment<3>(6 * e) = share * g.segment<3>(7 * e);
+      result.segment<3>(6 * e + 3) = share * rotation[e] * g.segment<4>(7 * e + 3);
+    }
+    return result;
+  }
+  Matrix12 hessian(const BondDerivatives& d) const {
+    const double square = share * share;
+    Matrix12 result;
+    for (int e = 0; e < 2; ++e)
+      for (int f = 0; f < 2; ++f) {
+        const auto H = d.hessian.block<7, 7>(7 * e, 7 * f);
+        result.block<3, 3>(6 * e, 6 * f) = square * H.block<3, 3>(0, 0);
+        result.block<3, 3>(6 * e, 6 * f + 3).noalias() =
+            square * H.block<3, 4>(0, 3) * by_unknown[f].transpose();
+        result.block<3, 3>(6 * e + 3, 6 * f).noalias() = square * rotation[e] * H.block<4, 3>(3, 0);
+        result.block<3, 3>(6 * e + 3, 6 * f + 3).noalias() =
+            square * rotation[e] * H.block<4, 4>(3, 3) * by_unknown[f].transpose();
+      }
+    return result;
+  }
+  /// The curvature of the unit sphere.
+  void add_curvature(const BondVector& g, Matrix12& H) const {
+    for (int e = 0; e < 2; ++e) {
+      const double along = share * q[e].dot(g.segment<4>(7 * e + 3)) / (4 * radius[e] * radius[e]);
+      for (int i = 0; i < 3; ++i) H(6 * e + 3 + i, 6 * e + 3 + i) -= along;
+    }
+  }
+};
+
+void add_to_owned(const Vector12& values, const particles::DistributedParticles::Bond& bond,
+                  LocalIndex num_owned, double factor, std::span<double> y) {
+  const std::array<LocalIndex, 2> ends{bond.a, bond.b};
+  for (int e = 0; e < 2; ++e)
+    if (ends[e] < num_owned)
+      for (int i = 0; i < 6; ++i) y[6 * std::size_t(ends[e]) + i] += factor * values[6 * e + i];
+}
+
+Vector12 gathered(const particles::DistributedParticles::Bond& bond, std::span<const double> x) {
+  Vector12 result;
+  const std::array<LocalIndex, 2> ends{bond.a, bond.b};
+  for (int e = 0; e < 2; ++e)
+    for (int i = 0; i < 6; ++i) result[6 * e + i] = x[6 * std::size_t(ends[e]) + i];
+  return result;
+}
+
+double shear_modulus(double E, double nu) { return E / (2 * (1 + nu)); }
+
+} // namespace
+
+/// The ends of bonds where a potential takes its energy.
+class BondPotential::Places {
+public:
+  Places(const BondPotential& of, std::span<const double> u) : of_(of), u_(u) {}
+
+  Ends operator()(LocalIndex bond) const {
+    const auto& [a, b, id] = of_.particles_->bonds[bond];
+    Ends ends;
+    for (int e = 0; e < 2; ++e) {
+      const LocalIndex node = e == 0 ? a : b;
+      Particle now = particle(u_, node);
+      ends.q[e] = now.q;
+      ends.radius[e] = of_.particles_->radii[node];
+      ends.by_unknown[e] = ends.rotation[e] = geometry::left_tangent(now.q) / (2 * ends.radius[e]);
+      if (of_.at_ == At::middle) {
+        const Particle before = particle(of_.previous_, node);
+        const double s = before.q.dot(now.q) < 0 ? -1 : 1;
+        now = {(now.p + before.p) / 2, (now.q + s * before.q) / 2};
+      }
+      ends.at[e] = now;
+    }
+    if (of_.at_ == At::middle) ends.share = 0.5;
+    return ends;
+  }
+  /// With the rows of the tangent spaces at the start of the step.
+  Ends transported(LocalIndex bond) const {
+    Ends ends = (*this)(bond);
+    const auto& [a, b, id] = of_.particles_->bonds[bond];
+    for (int e = 0; e < 2; ++e) {
+      const Quaternion before = particle(of_.previous_, e == 0 ? a : b).q;
+      const double s = before.dot(ends.q[e]) < 0 ? -1 : 1;
+      ends.rotation[e] = geometry::left_tangent(s * before) / (2 * ends.radius[e]);
+    }
+    return ends;
+  }
+
+private:
+  const BondPotential& of_;
+  std::span<const double> u_;
+};
+
+BondPotential::BondPotential(const particles::DistributedParticles& particles, BondMaterial material)
+    : particles_(&particles), material_(std::move(material)), broken_(particles.bonds.size(), 0) {
+  for (std::size_t k = 0; k < particles.bonds.size(); ++k) {
+    const auto& [a, b, id] = particles.bonds[k];
+    shapes_.push_back(bond_shape(particles.positions[a], particles.positions[b]));
+    const double E = material_.young_modulus[k];
+    stiffness_.push_back(bond_stiffness(E, shear_modulus(E, material_.poisson_ratio[k]),
+                                        material_.section_radius[k], shapes_[k].length));
+  }
+}
+
+/// act(bond) for all that are not broken.
+template <class Act>
+void BondPotential::for_intact(Act act) const {
+  for (LocalIndex bond = 0; bond < std::ssize(particles_->bonds); ++bond)
+    if (broken_[bond] == 0) act(bond);
+}
+
+double BondPotential::value(std::span<const double> u) const {
+  const Places places(*this, u);
+  double sum = 0;
+  for_intact([&](LocalIndex bond) {
+    if (!particles_->owns(particles_->bonds[bond])) return;
+    const Ends ends = places(bond);
+    sum += bond_energy(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
+  });
+  return sum;
+}
+
+double BondPotential::squared_round_off(std::span<const double> u) const {
+  constexpr double epsilon = std::numeric_limits<double>::epsilon();
+  double sum = 0;
+  for_intact([&](LocalIndex bond) {
+    if (!particles_->owns(particles_->bonds[bond])) return;
+    const auto& [a, b, id] = particles_->bonds[bond];
+    const Particle i = particle(u, a), j = particle(u, b);
+    const BondForces forces = bond_forces(shapes_[bond], stiffness_[bond], i, j);
+    const double size = i.p.cwiseAbs().maxCoeff() + j.p.cwiseAbs().maxCoeff(),
+                 error = epsilon * (std::abs(forces.normal) * size + forces.shear * size +
+                                    4 * (forces.twist + forces.bending));
+    sum += error * error;
+  });
+  return sum;
+}
+
+void BondPotential::add_gradient(std::span<const double> u, double factor, std::span<double> g) const {
+  const Places places(*this, u);
+  for_intact([&](LocalIndex bond) {
+    const Ends ends = places(bond);
+    const BondVector by_ends = bond_gradient(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
+    add_to_owned(ends.gradient(by_ends), particles_->bonds[bond], particles_->points->num_owned, factor, g);
+  });
+}
+
+void BondPotential::add_transported_gradient(std::span<const double> u, double factor,
+                                             std::span<double> g) const {
+  const Places places(*this, u);
+  for_intact([&](LocalIndex bond) {
+    const Ends ends = places.transported(bond);
+    const BondVector by_ends = bond_gradient(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
+    add_to_owned(ends.gradient(by_ends), particles_->bonds[bond], particles_->points->num_owned, factor, g);
+  });
+}
+
+void BondPotential::add_hessian(std::span<const double> u, double factor, Projection projection,
+                                const linalg::HessianSink& H) const {
+  const Places places(*this, u);
+  for_intact([&](LocalIndex bond) {
+    const Ends ends = places(bond);
+    const BondDerivatives d = bond_derivatives(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
+    Matrix12 K = ends.hessian(d);
+    ends.add_curvature(d.gradient, K);
+    if (projection == Projection::per_element) geometry::project_psd<12>(K);
+    K *= factor;
+    H.elements->add_element(bond, K.data());
+  });
+}
+
+void BondPotential::add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
+                                        std::span<double> y) const {
+  const Places places(*this, u);
+  for_intact([&](LocalIndex bond) {
+    const Ends ends = places(bond);
+    const BondDerivatives d = bond_derivatives(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
+    Matrix12 K = ends.hessian(d);
+    ends.add_curvature(d.gradient, K);
+    add_to_owned(K * gathered(particles_->bonds[bond], p), particles_->bonds[bond],
+                 particles_->points->num_owned, factor, y);
+  });
+}
+
+void BondPotential::add_transported_product(std::span<const double> u, std::span<const double> x,
+                                            double factor, std::span<double> y) const {
+  const Places places(*this, u);
+  for_intact([&](LocalIndex bond) {
+    const Ends ends = places.transported(bond);
+    const BondDerivatives d = bond_derivatives(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
+    add_to_owned(ends.hessian(d) * gathered(particles_->bonds[bond], x), particles_->bonds[bond],
+                 particles_->points->num_owned, factor, y);
+  });
+}
+
+std::vector<parameters::Quantity> BondPotential::quantities() const { return {young_modulus, poisson_ratio}; }
+
+/// dK/dE and dK/dnu, in which the energy of a bond is linear.
+std::array<BondStiffness, 2> BondPotential::stiffness_by_moduli(LocalIndex bond) const {
+  const double E = material_.young_modulus[bond], nu = material_.poisson_ratio[bond],
+               radius = material_.section_radius[bond], length = shapes_[bond].length;
+  return {bond_stiffness(1, shear_modulus(1, nu), radius, length),
+          bond_stiffness(0, -E / (2 * (1 + nu) * (1 + nu)), radius, length)};
+}
+
+void BondPotential::add_parameter_products(std::span<const double> u, std::span<const double> p,
+                                           double factor, parameters::PhysicalGradient<3>& g) const {
+  const Places places(*this, u);
+  const std::array<std::vector<double>*, 2> by{&g.numbers(young_modulus), &g.numbers(poisson_ratio)};
+  for_intact([&](LocalIndex bond) {
+    if (!particles_->owns(particles_->bonds[bond])) return;
+    const Ends ends = places(bond);
+    const auto stiffness = stiffness_by_moduli(bond);
+    const Vector12 along = gathered(particles_->bonds[bond], p);
+    for (std::size_t k = 0; k < by.size(); ++k)
+      (*by[k])[bond] +=
+          factor *
+          ends.gradient(bond_gradient(shapes_[bond], stiffness[k], ends.at[0], ends.at[1])).dot(along);
+  });
+}
+
+void BondPotential::add_parameter_tangent(std::span<const double> u,
+                                          const parameters::PhysicalDirection<3>& dq, double factor,
+                                          std::span<double> y) const {
+  const Places places(*this, u);
+  const std::array<const std::vector<double>*, 2> changes{dq.find_numbers(young_modulus),
+                                                          dq.find_numbers(poisson_ratio)};
+  for_intact([&](LocalIndex bond) {
+    const Ends ends = places(bond);
+    const auto stiffness = stiffness_by_moduli(bond);
+    for (std::size_t k = 0; k < changes.size(); ++k)
+      if (changes[k])
+        add_to_owned(ends.gradient(bond_gradient(shapes_[bond], stiffness[k], ends.at[0], ends.at[1])),
+                     particles_->bonds[bond], particles_->points->num_owned, factor * (*changes[k])[bond], y);
+  });
+}
+
+double BondPotential::stored_energy(std::span<const double> u) const {
+  double sum = 0;
+  for_intact([&](LocalIndex bond) {
+    if (particles_->owns(particles_->bonds[bond])) sum += energy_of(bond, u);
+  });
+  return sum;
+}
+
+double BondPotential::energy_of(LocalIndex bond, std::span<const double> u) const {
+  const auto& [a, b, id] = particles_->bonds[bond];
+  return bond_energy(shapes_[bond], stiffness_[bond], particle(u, a), particle(u, b));
+}
+
+BondForces BondPotential::forces_of(LocalIndex bond, std::span<const double> u) const {
+  const auto& [a, b, id] = particles_->bonds[bond];
+  return bond_forces(shapes_[bond], stiffness_[bond], particle(u, a), particle(u, b));
+}
+
+} // namespace recoil::potentials

@@ -1,0 +1,250 @@
+#include "solvers/bdem/incremental_potential.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "solvers/bdem/particle_manifold.hpp"
+
+namespace recoil::solvers {
+
+using Eigen::Vector3d;
+using geometry::Quaternion;
+using potentials::BondPotential;
+
+namespace {
+
+constexpr int max_linear_iterations = 2000;
+
+/// q or -q, whichever lies in the hemisphere of `of`.
+Quaternion aligned(const Quaternion& q, const Quaternion& of) { return q.dot(of) < 0 ? Quaternion(-q) : q; }
+
+/// The gradient of -a . log(q) by a turn of q in its own axes, times -1: J_r(log q)^-T a.
+Vector3d pulled_back(const Vector3d& turn, const Vector3d& a) {
+  const double angle = turn.norm();
+  // 1 / angle^2 - cot(angle / 2) / (2 angle).
+  const double share = angle < 1e-3 ? 1.0 / 12 : 1 / (angle * angle) - 1 / (2 * angle * std::tan(angle / 2));
+  const Vector3d across = turn.cross(a);
+  return a - across / 2 + share * turn.cross(across);
+}
+
+linalg::LinearSolverOptions linear_options(const BondedParticlesOptions& options) {
+  linalg::LinearSolverOptions result;
+  result.method = options.linear_method;
+  return result;
+}
+
+} // namespace
+
+ParticleIncrementalPotential::ParticleIncrementalPotential(BondedParticles& problem,
+                                                           const BondedParticlesOptions& options)
+    : problem_(problem), options_(options), matrix_(problem.particles->tangents, problem.particles->graph),
+      assembler_(*problem.particles, matrix_),
+      linear_solver_(problem.particles->tangents, linear_options(options)) {
+  const auto& particles = *problem.particles;
+  for (LocalIndex k = 0; k < particles.tangents->num_local(); ++k) {
+    const double r = particles.radii[k];
+    mass_.insert(mass_.end(), 3, problem.mass[k]);
+    mass_.insert(mass_.end(), 3, problem.inertia(k) / (r * r));
+  }
+  matrix_.choose_identity_rows(problem.prescribed);
+  const bool at_end = options.integrator == ParticleIntegrator::quasistatic ||
+                      options.integrator == ParticleIntegrator::be_reflect;
+  problem.bonds->take_at(at_end ? BondPotential::At::end : BondPotential::At::middle);
+}
+
+double ParticleIncrementalPotential::share() const {
+  return options_.integrator == ParticleIntegrator::mid_reflectT ||
+                 options_.integrator == ParticleIntegrator::del_exact
+             ? 0.5
+             : 1;
+}
+
+void ParticleIncrementalPotential::begin_step(const linalg::Vector& previous, const linalg::Vector& target,
+                                              double time, double dt) {
+  previous_ = &previous;
+  target_ = &target;
+  scale_ = has_inertia() ? dt * dt : 1;
+  problem_.bonds->begin_step({time, dt, 1, previous.local()});
+  loads_.assign(previous.layout().num_owned * std::size_t{6}, 0.0);
+  const std::span<double> all(loads_);
+  for (LocalIndex k = 0; k < previous.layout().num_owned; ++k)
+    shift_of(all, k) = problem_.mass[k] * problem_.gravity;
+  if (problem_.add_loads) problem_.add_loads(time, loads_);
+  // Moments turn with the particle during the step.
+  for (LocalIndex k = 0; k < previous.layout().num_owned; ++k)
+    turn_of(all, k) = geometry::rotation_matrix(particle_at(previous.local(), k).q).transpose() *
+                      turn_of(all, k) / problem_.particles->radii[k];
+  linear_solver_.begin_sequence();
+}
+
+/// Since the start of the step, in the axes of the particle [rad].
+Vector3d ParticleIncrementalPotential::step_turn(const linalg::Vector& x, LocalIndex particle) const {
+  const Quaternion from = particle_at(previous_->local(), particle).q,
+                   now = particle_at(x.local(), particle).q;
+  return geometry::quaternion_logarithm(geometry::product(geometry::conjugate(from), now));
+}
+
+double ParticleIncrementalPotential::value(const linalg::Vector& x) {
+  const auto& particles = *problem_.particles;
+  double sum = scale_ * problem_.bonds->value(x.local());
+  for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
+    const potentials::Particle now = particle_at(x.local(), k);
+    sum -= scale_ * share() *
+           (shift_of(loads(), k).dot(now.p - particle_at(previous_->local(), k).p) +
+            turn_of(loads(), k).dot(particles.radii[k] * step_turn(x, k)));
+    if (!has_inertia()) continue;
+    const potentials::Particle target = particle_at(target_->local(), k);
+    sum += problem_.mass[k] / 2 * (now.p - target.p).squaredNorm() +
+           2 * problem_.inertia(k) * (now.q - aligned(target.q, now.q)).squaredNorm();
+  }
+  return x.layout().comm->sum(sum);
+}
+
+void ParticleIncrementalPotential::add_forces(const linalg::Vector& x, double factor,
+                                              std::span<double> g) const {
+  problem_.bonds->add_gradient(x.local(), factor, g);
+  for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
+    shift_of(g, k) -= factor * share() * shift_of(loads(), k);
+    turn_of(g, k) -= factor * share() * pulled_back(step_turn(x, k), turn_of(loads(), k));
+  }
+}
+
+void ParticleIncrementalPotential::clear_prescribed(std::span<double> g) const {
+  for (std::size_t i = 0; i < g.size(); ++i)
+    if (problem_.prescribed[i] != 0) g[i] = 0;
+}
+
+void ParticleIncrementalPotential::gradient(const linalg::Vector& x, linalg::Vector& g) {
+  g.fill(0);
+  const auto values = g.write_owned();
+  add_forces(x, scale_, values);
+  for (LocalIndex k = 0; has_inertia() && k < x.layout().num_owned; ++k) {
+    const potentials::Particle now = particle_at(x.local(), k), target = particle_at(target_->local(), k);
+    shift_of(values, k) += problem_.mass[k] * (now.p - target.p);
+    turn_of(values, k) -= 2 * problem_.inertia(k) / problem_.particles->radii[k] *
+                          (geometry::left_tangent(now.q) * aligned(target.q, now.q));
+  }
+  clear_prescribed(values);
+}
+
+void ParticleIncrementalPotential::assemble_hessian(const linalg::Vector& x, newton::Projection projection) {
+  matrix_.set_zero();
+  assembler_.begin();
+  problem_.bonds->add_hessian(x.local(), scale_, projection, {&assembler_, nullptr});
+  Eigen::Matrix<double, 6, 6> block = Eigen::Matrix<double, 6, 6>::Zero();
+  for (LocalIndex k = 0; has_inertia() && k < x.layout().num_owned; ++k) {
+    const Quaternion q = particle_at(x.local(), k).q;
+    const double cosine = q.dot(aligned(particle_at(target_->local(), k).q, q));
+    block.diagonal().head<3>().setConstant(mass_[6 * std::size_t(k)]);
+    block.diagonal().tail<3>().setConstant(mass_[6 * std::size_t(k) + 3] * cosine);
+    assembler_.add_diagonal(k, block.data());
+  }
+  assembler_.end();
+  matrix_.set_identity_rows(1);
+  position_ = x;
+  linear_solver_.update(matrix_, [this] { return rigid_motions(); });
+}
+
+void ParticleIncrementalPotential::shift_hessian(double factor) {
+  matrix_.shift_diagonal(factor);
+  linear_solver_.update(matrix_, [this] { return rigid_motions(); });
+}
+
+/// Translations e, and rotations about the centre: a x (p - c), r R' a.
+linalg::NearNullSpace ParticleIncrementalPotential::rigid_motions() const {
+  const auto& layout = *problem_.particles->tangents;
+  Vector3d centre = Vector3d::Zero();
+  for (LocalIndex k = 0; k < layout.num_owned; ++k) centre += particle_at(position_.local(), k).p;
+  std::array<double, 3> sums{centre[0], centre[1], centre[2]};
+  layout.comm->sum(sums);
+  centre = Vector3d(sums[0], sums[1], sums[2]) / double(layout.num_global);
+  return {layout, 6, [&](int mode, std::span<double> values) {
+            for (LocalIndex k = 0; k < layout.num_owned; ++k) {
+              const potentials::Particle at = particle_at(position_.local(), k);
+              const Vector3d e = Vector3d::Unit(mode % 3);
+              shift_of(values, k) = mode < 3 ? e : e.cross(at.p - centre);
+              turn_of(values, k) = Vector3d::Zero();
+              if (mode >= 3)
+                turn_of(values, k) =
+                    problem_.particles->radii[k] * geometry::rotation_matrix(at.q).transpose() * e;
+            }
+            clear_prescribed(values);
+          }};
+}
+
+linalg::LinearResult ParticleIncrementalPotential::solve(const linalg::Vector& rhs, linalg::Vector& d,
+                                                         double relative_tolerance) {
+  const linalg::LinearResult result = linear_solver_.solve(rhs, d, relative_tolerance, max_linear_iterations);
+  linear_iterations_ += result.iterations;
+  return result;
+}
+
+bool ParticleIncrementalPotential::tries_exact_shifts() const {
+  return linear_solver_.method() == linalg::LinearMethod::direct;
+}
+
+/// Turns stay below 90 degrees and ways below half of the smallest radius, where the energies are smooth and
+/// centre lines keep their direction.
+double ParticleIncrementalPotential::max_step(const linalg::Vector&, const linalg::Vector& d) {
+  double largest = 0;
+  for (LocalIndex k = 0; k < d.layout().num_owned; ++k) {
+    const double r = problem_.particles->radii[k];
+    largest = std::max({largest, shift_of(d.owned(), k).norm() / (0.5 * r),
+                        turn_of(d.owned(), k).norm() / (std::numbers::pi / 2 * r)});
+  }
+  largest = d.layout().comm->max(largest);
+  return largest > 1 ? 1 / largest : 1;
+}
+
+/// sqrt(g' M^-1 g).
+double ParticleIncrementalPotential::gradient_norm(const linalg::Vector& g) {
+  double sum = 0;
+  for (std::size_t i = 0; i < g.owned().size(); ++i) sum += g.owned()[i] * g.owned()[i] / mass_[i];
+  return std::sqrt(g.layout().comm->sum(sum));
+}
+
+double ParticleIncrementalPotential::value_resolution(const linalg::Vector& x, double value) {
+  const double bonds = scale_ * std::sqrt(x.layout().comm->sum(problem_.bonds->squared_round_off(x.local())));
+  return bonds + std::numeric_limits<double>::epsilon() * std::abs(value);
+}
+
+void ParticleIncrementalPotential::balance(const linalg::Vector& x, std::span<const double> momentum,
+                                           linalg::Vector& r) const {
+  r.fill(0);
+  const auto values = r.write_owned();
+  problem_.bonds->add_transported_gradient(x.local(), scale_, values);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] -= scale_ * share() * loads_[i] + mass_[i] * momentum[i];
+  for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
+    const potentials::Particle now = particle_at(x.local(), k), from = particle_at(previous_->local(), k);
+    shift_of(values, k) += problem_.mass[k] * (now.p - from.p);
+    turn_of(values, k) += 2 * problem_.inertia(k) / problem_.particles->radii[k] *
+                          (geometry::left_tangent(aligned(from.q, now.q)) * now.q);
+  }
+  clear_prescribed(values);
+}
+
+void ParticleIncrementalPotential::multiply_balance(const linalg::Vector& x, const linalg::Vector& change,
+                                                    linalg::Vector& y) const {
+  y.fill(0);
+  const auto values = y.write_owned();
+  std::vector<double> entries(change.local().begin(), change.local().end());
+  const std::span<double> d(entries);
+  for (std::size_t i = 0; i < d.size(); ++i)
+    if (problem_.prescribed[i] != 0) d[i] = 0;
+  problem_.bonds->add_transported_product(x.local(), d, scale_, values);
+  for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
+    const potentials::Particle now = particle_at(x.local(), k), from = particle_at(previous_->local(), k);
+    shift_of(values, k) += problem_.mass[k] * shift_of(d, k);
+    turn_of(values, k) +=
+        mass_[6 * std::size_t(k) + 3] * (geometry::left_tangent(aligned(from.q, now.q)) *
+                                         (geometry::left_tangent(now.q).transpose() * turn_of(d, k)));
+  }
+  // Prescribed rows are those of the preconditioner's identity.
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (problem_.prescribed[i] != 0) values[i] = change.owned()[i];
+}
+
+} // namespace recoil::solvers

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <vector>
+
+#include "recoil/linalg/linear_solver.hpp"
+#include "recoil/newton/objective.hpp"
+#include "recoil/solvers/bdem/solver.hpp"
+#include "solvers/bdem/bond_assembler.hpp"
+
+namespace recoil::solvers {
+
+/// E(x) = 1/2 sum_a [m |p - p~|^2 + 4 I |q - q~|^2] + s (V(x*) - loads . x*) of one step from x_n, with s =
+/// dt^2 and x* = x or, for the integrators that take it there, (x + x_n) / 2. Quasi-static steps lack the
+/// first sum, and s = 1.
+class ParticleIncrementalPotential final : public newton::Objective {
+public:
+  ParticleIncrementalPotential(BondedParticles& problem, const BondedParticlesOptions& options);
+
+  /// Starts a step of length dt from `previous` with inertia about `target` (both borrowed until the next
+  /// call), to `time`. Collective.
+  void begin_step(const linalg::Vector& previous, const linalg::Vector& target, double time, double dt);
+
+  double value(const linalg::Vector& x) override;
+  void gradient(const linalg::Vector& x, linalg::Vector& g) override;
+  void assemble_hessian(const linalg::Vector& x, newton::Projection projection) override;
+  void shift_hessian(double factor) override;
+  linalg::LinearResult solve(const linalg::Vector& rhs, linalg::Vector& d,
+                             double relative_tolerance) override;
+  double max_step(const linalg::Vector& x, const linalg::Vector& d) override;
+  double gradient_norm(const linalg::Vector& g) override;
+  double value_resolution(const linalg::Vector& x, double value) override;
+  bool tries_exact_shifts() const override;
+
+  /// g = dV/dx* - loads, times dx*/dx: what the bonds and loads of the step pull with, on owned entries,
+  /// prescribed ones too. Collective.
+  void add_forces(const linalg::Vector& x, double factor, std::span<double> g) const;
+  /// The residual of the discrete Euler-Lagrange equations, G_n (m (p - p~), 4 I q) + s G_n dV/dx - M dt v_n,
+  /// and its product with a change of x.
+  void balance(const linalg::Vector& x, std::span<const double> momentum, linalg::Vector& r) const;
+  void multiply_balance(const linalg::Vector& x, const linalg::Vector& change, linalg::Vector& y) const;
+  void clear_prescribed(std::span<double> g) const;
+
+  /// M of the tangent space: m three times, then I / r^2 three times [kg].
+  std::span<const double> mass() const { return mass_; }
+  /// Loads of the step, 6 numbers an owned particle, moments in its axes over r [N].
+  std::span<const double> loads() const { return loads_; }
+  /// dx*/dx.
+  double share() const;
+  const linalg::LinearSolver& linear_solver() const { return linear_solver_; }
+  int linear_iterations() const { return linear_iterations_; }
+
+private:
+  bool has_inertia() const { return options_.integrator != ParticleIntegrator::quasistatic; }
+  linalg::NearNullSpace rigid_motions() const;
+  Eigen::Vector3d step_turn(const linalg::Vector& x, LocalIndex particle) const;
+
+  BondedParticles& problem_;
+  const BondedParticlesOptions& options_;
+  linalg::BlockMatrix matrix_;
+  BondAssembler assembler_;
+  linalg::LinearSolver linear_solver_;
+  std::vector<double> mass_;
+  std::vector<double> loads_;
+  const linalg::Vector *previous_ = nullptr, *target_ = nullptr;
+  linalg::Vector position_; ///< where the near null space is taken
+  double scale_ = 1;
+  int linear_iterations_ = 0;
+};
+
+} // namespace recoil::solvers

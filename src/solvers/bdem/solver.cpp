@@ -1,0 +1,408 @@
+#include "recoil/solvers/bdem/solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "recoil/linalg/nonsymmetric_solve.hpp"
+#include "solvers/bdem/breaking.hpp"
+#include "solvers/bdem/incremental_potential.hpp"
+#include "solvers/bdem/particle_manifold.hpp"
+
+namespace recoil::solvers {
+
+using Eigen::Vector3d;
+using linalg::Vector;
+
+namespace {
+
+template <class AnyLedger, class Visit>
+void for_each_energy(AnyLedger& ledger, Visit visit) {
+  visit("kinetic", ledger.kinetic);
+  visit("elastic", ledger.elastic);
+  visit("external_work", ledger.external_work);
+  visit("broken", ledger.broken);
+  visit("dissipated_integrator", ledger.dissipated_integrator);
+}
+
+template <class AnyLedger, class Visit>
+void for_each_momentum(AnyLedger& ledger, Visit visit) {
+  visit("linear", ledger.linear_momentum);
+  visit("angular", ledger.angular_momentum);
+}
+
+/// What one step or sub-step has come to.
+struct SolvedStep {
+  bool done = false, interrupted = false;
+  std::string failure;
+  Vector u, v;
+  std::vector<BrokenBond> broken;
+  ParticleLedger ledger;
+};
+
+} // namespace
+
+struct BondedParticlesSolver::Implementation {
+  Implementation(BondedParticles given, BondedParticlesOptions chosen)
+      : problem(std::move(given)), options(chosen), objective(problem, options),
+        manifold(std::make_shared<ParticleManifold>(problem.particles->tangents, problem.particles->radii)),
+        history(1, manifold),
+        smallest_radius(problem.particles->points->comm->min(
+            problem.particles->radii.empty() ? std::numeric_limits<double>::max()
+                                             : *std::ranges::min_element(problem.particles->radii))) {}
+
+  bool is_at_rest() const { return options.integrator == ParticleIntegrator::quasistatic; }
+  SolvedStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
+  bool solve(const Vector& start, std::span<const double> momentum, Vector& x, SolvedStep& step);
+  bool solve_balance(std::span<const double> momentum, Vector& x, SolvedStep& step);
+  void velocity(const Vector& from, const Vector& x, double dt, Vector& v);
+  ParticleLedger measure(const Vector& u, const Vector& v) const;
+  void close(const stepping::State& from, const ParticleLedger& before, double dt, SolvedStep& step) const;
+
+  BondedParticles problem;
+  BondedParticlesOptions options;
+  ParticleIncrementalPotential objective;
+  std::shared_ptr<const ParticleManifold> manifold;
+  stepping::History history;
+  double smallest_radius;
+  std::function<bool()> interrupted;
+  GlobalIndex step = 0, num_broken = 0;
+  GlobalIndex newton_total = 0, retries = 0, newton_of_step = 0;
+  ParticleLedger ledger;
+  std::vector<BrokenBond> broken_in_step;
+};
+
+/// Minimises the incremental potential from x; false without a minimum.
+bool BondedParticlesSolver::Implementation::solve(const Vector& start, std::span<const double> momentum,
+                                                  Vector& x, SolvedStep& step) {
+  x.copy_from(start);
+  if (options.integrator == ParticleIntegrator::del_exact) return solve_balance(momentum, x, step);
+  newton::NewtonOptions newton;
+  newton.max_iterations = options.max_iterations;
+  newton.gradient_tolerance = newton.relative_gradient_tolerance = 1e-15;
+  newton.first_gradient_tolerance = 0;
+  newton.step_rule = newton::StepRule{options.tolerance, 1, smallest_radius};
+  newton.length_scale = smallest_radius;
+  newton.interrupted = interrupted;
+  const newton::NewtonResult result = newton::minimize(objective, *manifold, x, newton);
+  newton_of_step += result.iterations;
+  newton_total += result.iterations;
+  step.interrupted = result.outcome == newton::NewtonOutcome::interrupted;
+  if (!result.converged())
+    step.failure = fmt::format("Newton's method ended with {} after {} iterations", name(result.outcome),
+                               result.iterations);
+  return result.converged();
+}
+
+/// Newton's method for the discrete Euler-Lagrange equations, whose matrix is not quite symmetric: that of
+/// the incremental potential preconditions it.
+bool BondedParticlesSolver::Implementation::solve_balance(std::span<const double> momentum, Vector& x,
+                                                          SolvedStep& step) {
+  Vector r(problem.particles->tangents), d(r), trial(x);
+  objective.balance(x, momentum, r);
+  double size = objective.gradient_norm(r);
+  const auto most = options.tolerance * smallest_radius;
+  for (int iteration = 0; iteration < options.max_iterations; ++iteration) {
+    if (interrupted && interrupted()) {
+      step.interrupted = true;
+      return false;
+    }
+    objective.assemble_hessian(x, newton::Projection::per_element);
+    const linalg::NonsymmetricSystem system{
+        [&](const Vector& in, Vector& out) { objective.multiply_balance(x, in, out); },
+        [&](const Vector& in, Vector& out) { objective.solve(in, out, 1e-2); }};
+    const linalg::LinearResult solved = solve_nonsymmetric(system, r, d, 1e-8, 200);
+    if (solved.outcome != linalg::LinearOutcome::converged) break;
+    d.scale(-1);
+    ++newton_of_step;
+    ++newton_total;
+    double share = objective.max_step(x, d), next = 0;
+    for (;; share /= 2) {
+      trial.copy_from(x);
+      manifold->move(trial, share, d);
+      objective.balance(trial, momentum, r);
+      next = objective.gradient_norm(r);
+      if (next < size || share < 1e-6) break;
+    }
+    const double way = share * d.norm_infinity();
+    // At round-off the residual does not fall any more.
+    if (next < size) {
+      x.copy_from(trial);
+      size = next;
+    } else if (way <= most) {
+      return true;
+    } else {
+      break;
+    }
+    if (way <= most) return true;
+  }
+  step.failure = "Newton's method for the discrete Euler-Lagrange equations does not converge";
+  return false;
+}
+
+/// v of the state x that follows `from`.
+void BondedParticlesSolver::Implementation::velocity(const Vector& from, const Vector& x, double dt,
+                                                     Vector& v) {
+  v.fill(0);
+  if (is_at_rest()) return;
+  manifold->difference(from, x, v);
+  v.scale(1 / dt);
+  if (options.integrator == ParticleIntegrator::be_reflect) return;
+  const auto values = v.write_owned();
+  if (options.integrator == ParticleIntegrator::del_exact)
+    for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
+      const auto now = particle_at(x.local(), k), before = particle_at(from.local(), k);
+      const double s = now.q.dot(before.q) < 0 ? -1 : 1;
+      turn_of(values, k) =
+          -2 * problem.particles->radii[k] / dt * s * (geometry::left_tangent(now.q) * before.q);
+    }
+  std::vector<double> force(values.size(), 0.0);
+  objective.add_forces(x, dt, force);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (problem.prescribed[i] == 0) values[i] -= force[i] / objective.mass()[i];
+  v.update_ghosts();
+}
+
+ParticleLedger BondedParticlesSolver::Implementation::measure(const Vector& u, const Vector& v) const {
+  std::array<double, 8> sums{};
+  for (LocalIndex k = 0; k < u.layout().num_owned; ++k) {
+    const auto at = particle_at(u.local(), k);
+    const Vector3d p = problem.mass[k] * shift_of(v.owned(), k),
+                   spin = turn_of(v.owned(), k) / problem.particles->radii[k],
+                   L = at.p.cross(p) + problem.inertia(k) * (geometry::rotation_matrix(at.q) * spin);
+    sums[0] += p.squaredNorm() / (2 * problem.mass[k]) + problem.inertia(k) * spin.squaredNorm() / 2;
+    for (int i = 0; i < 3; ++i) {
+      sums[2 + i] += p[i];
+      sums[5 + i] += L[i];
+    }
+  }
+  sums[1] = problem.bonds->stored_energy(u.local());
+  u.layout().comm->sum(sums);
+  ParticleLedger ledger;
+  ledger.kinetic = sums[0];
+  ledger.elastic = sums[1];
+  std::copy_n(sums.begin() + 2, 3, ledger.linear_momentum.begin());
+  std::copy_n(sums.begin() + 5, 3, ledger.angular_momentum.begin());
+  return ledger;
+}
+
+/// The ledger at the end of a step, each entry from its own forces. Of backward Euler the integrator loses
+/// 1/2 dv' M dv and what the chord of V lies above its tangent; at the middle the latter alone is left.
+void BondedParticlesSolver::Implementation::close(const stepping::State& from, const ParticleLedger& before,
+                                                  double dt, SolvedStep& step) const {
+  Vector way(step.v);
+  manifold->difference(from.u, step.u, way);
+  std::vector<double> force(way.owned().size(), 0.0);
+  problem.bonds->add_gradient(step.u.local(), 1 / objective.share(), force);
+  double work = 0, lost = 0;
+  for (std::size_t i = 0; i < force.size(); ++i) {
+    const double dx = way.owned()[i], dv = step.v.owned()[i] - from.v.owned()[i], m = objective.mass()[i];
+    work += objective.loads()[i] * dx;
+    if (problem.prescribed[i] != 0)
+      work += (force[i] + (is_at_rest() ? 0 : m * dv / dt) - objective.loads()[i]) * dx;
+    lost += force[i] * dx;
+    if (options.integrator == ParticleIntegrator::be_reflect) lost += m * dv * dv / 2;
+  }
+  lost -= problem.bonds->stored_energy(step.u.local()) - problem.bonds->stored_energy(from.u.local());
+  double broken = 0;
+  for (const BrokenBond& bond : step.broken) broken += bond.energy;
+  std::array<double, 3> sums{work, lost, broken};
+  way.layout().comm->sum(sums);
+  ParticleLedger& after = step.ledger;
+  after = measure(step.u, step.v);
+  const double released =
+      before.elastic - way.layout().comm->sum(problem.bonds->stored_energy(from.u.local()));
+  after.external_work = before.external_work + sums[0];
+  after.broken = before.broken + sums[2];
+  after.dissipated_integrator = before.dissipated_integrator + sums[1] + released - sums[2];
+}
+
+/// One step or sub-step; the bonds that it breaks stay broken only if it is done.
+SolvedStep BondedParticlesSolver::Implementation::take(const stepping::State& from,
+                                                       const ParticleLedger& before, double time, double dt) {
+  SolvedStep step;
+  step.u = from.u;
+  step.v = from.v;
+  const std::vector<char> intact_before(problem.bonds->broken().begin(), problem.bonds->broken().end());
+  Vector momentum(from.v), target(from.u);
+  momentum.scale(dt);
+  manifold->move(target, 1, momentum);
+  objective.begin_step(from.u, target, time, dt);
+  Vector start(is_at_rest() ? from.u : target);
+  if (problem.move_prescribed) problem.move_prescribed(time, start.write_local());
+  const auto fail = [&] {
+    problem.bonds->set_broken(intact_before);
+    return std::move(step);
+  };
+  for (int pass = 0;; ++pass) {
+    if (!solve(start, momentum.owned(), step.u, step)) return fail();
+    const auto broken = break_overstressed(problem, step.u.local(), options.cascade_share, time);
+    step.broken.insert(step.broken.end(), broken.begin(), broken.end());
+    if (!from.u.layout().comm->any(!broken.empty())) break;
+    if (pass == options.max_cascade_passes) {
+      step.failure = fmt::format("bonds still break after {} passes of a step", pass);
+      return fail();
+    }
+    start.copy_from(step.u);
+  }
+  velocity(from.u, step.u, dt, step.v);
+  close(from, before, dt, step);
+  step.done = true;
+  return step;
+}
+
+BondedParticlesSolver::BondedParticlesSolver(BondedParticles problem, BondedParticlesOptions options)
+    : implementation_(std::make_unique<Implementation>(std::move(problem), std::move(options))) {
+  const auto& particles = *implementation_->problem.particles;
+  Vector u(particles.points), v(particles.tangents);
+  const auto values = u.write_local();
+  for (LocalIndex k = 0; k < particles.points->num_local(); ++k)
+    set_particle(values, k, {particles.positions[k], geometry::identity_quaternion()});
+  start(u, v);
+}
+
+BondedParticlesSolver::~BondedParticlesSolver() = default;
+BondedParticlesSolver::BondedParticlesSolver(BondedParticlesSolver&&) noexcept = default;
+
+void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
+  Implementation& self = *implementation_;
+  self.history.clear();
+  self.history.push(0, u, v);
+  self.ledger = self.measure(u, v);
+}
+
+stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, int sub_steps) {
+  Implementation& self = *implementation_;
+  stepping::StepOutcome outcome;
+  self.newton_of_step = 0;
+  const std::vector<char> broken_before(self.problem.bonds->broken().begin(),
+                                        self.problem.bonds->broken().end());
+  std::vector<SolvedStep> states;
+  int parts = sub_steps;
+  for (;; ++outcome.repetitions) {
+    parts = sub_steps << outcome.repetitions;
+    states.clear();
+    self.problem.bonds->set_broken(broken_before);
+    stepping::State from = self.history.newest();
+    ParticleLedger ledger = self.ledger;
+    for (int part = 0; part < parts; ++part) {
+      const double dt = self.options.dt / parts;
+      states.push_back(self.take(from, ledger, time() + (part + 1) * dt, dt));
+      if (!states.back().done) break;
+      from.u.copy_from(states.back().u);
+      from.v.copy_from(states.back().v);
+      ledger = states.back().ledger;
+    }
+    if (states.back().done) break;
+    outcome.failure = states.back().failure;
+    outcome.interrupted = states.back().interrupted;
+    if (outcome.interrupted || parts >> self.options.max_retries != 0) {
+      self.problem.bonds->set_broken(broken_before);
+      return outcome;
+    }
+    ++self.retries;
+  }
+  outcome.accepted = true;
+  outcome.failure.clear();
+  self.broken_in_step.clear();
+  for (int part = 0; part < parts; ++part) {
+    SolvedStep& state = states[part];
+    stepping::StepRecord record = self.history.next_record(
+        self.history.newest().id + 1, self.step + 1, time() + (part + 1) * self.options.dt / parts,
+        self.options.dt / parts,
+        self.is_at_rest() ? stepping::StepCoefficients{} : stepping::bdf_coefficients(1));
+    record.completes_nominal = part + 1 == parts;
+    self.history.push(record.id, state.u, state.v);
+    self.ledger = state.ledger;
+    self.broken_in_step.insert(self.broken_in_step.end(), state.broken.begin(), state.broken.end());
+    if (record.completes_nominal) ++self.step;
+    on_state(record, state.u, state.v);
+  }
+  const GlobalIndex broken =
+      self.problem.particles->points->comm->sum(GlobalIndex(self.broken_in_step.size()));
+  self.num_broken += broken;
+  outcome.description = fmt::format("newton {}", self.newton_of_step);
+  if (broken > 0) outcome.description += fmt::format("  broken {}", broken);
+  return outcome;
+}
+
+GlobalIndex BondedParticlesSolver::step() const { return implementation_->step; }
+double BondedParticlesSolver::time() const {
+  return start_time() + double(implementation_->step) * implementation_->options.dt;
+}
+double BondedParticlesSolver::start_time() const { return implementation_->options.t0; }
+const stepping::History& BondedParticlesSolver::history() const { return implementation_->history; }
+std::shared_ptr<const linalg::VectorLayout> BondedParticlesSolver::layout() const {
+  return problem().particles->points;
+}
+std::shared_ptr<const linalg::VectorLayout> BondedParticlesSolver::tangent_layout() const {
+  return problem().particles->tangents;
+}
+const BondedParticles& BondedParticlesSolver::problem() const { return implementation_->problem; }
+const ParticleLedger& BondedParticlesSolver::ledger() const { return implementation_->ledger; }
+const std::vector<BrokenBond>& BondedParticlesSolver::broken_in_step() const {
+  return implementation_->broken_in_step;
+}
+void BondedParticlesSolver::interrupt_when(std::function<bool()> interrupted) {
+  implementation_->interrupted = std::move(interrupted);
+}
+GlobalIndex BondedParticlesSolver::newton_iterations() const { return implementation_->newton_total; }
+
+stepping::RestartData BondedParticlesSolver::restart_data() const {
+  stepping::RestartData data{step(), 1, {{"broken_bonds", implementation_->num_broken}}};
+  const auto add = [&](const std::string& name, const auto& value) { data.entries.push_back({name, value}); };
+  for_each_energy(ledger(), add);
+  for_each_momentum(ledger(),
+                    [&](const char* name, const auto& p) { add(stepping::momentum_name(name), p); });
+  return data;
+}
+
+void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
+                                          std::vector<stepping::State> states) {
+  Implementation& self = *implementation_;
+  const auto take = [&]<class Value>(const std::string& name, Value& value) {
+    value = stepping::value_of<Value>(data.entries, name);
+  };
+  take("broken_bonds", self.num_broken);
+  for_each_energy(self.ledger, take);
+  for_each_momentum(self.ledger, [&](const char* name, auto& p) { take(stepping::momentum_name(name), p); });
+  self.step = data.step;
+  self.history.clear();
+  for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v);
+}
+
+stepping::Balance BondedParticlesSolver::balance() const {
+  stepping::Balance balance;
+  for_each_energy(ledger(), [&](const char* name, double energy) {
+    balance.energies.push_back({name, energy});
+  });
+  for_each_momentum(ledger(), [&](const char* name, const auto& p) { balance.momenta.push_back({name, p}); });
+  return balance;
+}
+
+stepping::Entries BondedParticlesSolver::counts() const {
+  return {{"newton", implementation_->newton_of_step}, {"broken_bonds", implementation_->num_broken}};
+}
+
+stepping::Entries BondedParticlesSolver::summary() const {
+  const auto& self = *implementation_;
+  return {{"particles", self.problem.particles->points->num_global},
+          {"bonds", self.problem.particles->num_bonds_global},
+          {"broken_bonds", self.num_broken},
+          {"retries", self.retries},
+          {"linear_iterations", GlobalIndex(self.objective.linear_iterations())},
+          {"linear_solver", self.objective.linear_solver().description()}};
+}
+
+std::string BondedParticlesSolver::description() const {
+  return fmt::format("{} particles, {} bonds", problem().particles->points->num_global,
+                     problem().particles->num_bonds_global);
+}
+
+bool BondedParticlesSolver::repeatable() const {
+  return implementation_->objective.linear_solver().repeatable();
+}
+
+} // namespace recoil::solvers

@@ -1,0 +1,153 @@
+#include <gtest/gtest.h>
+
+#include "bdem/bodies.hpp"
+#include "recoil/linalg/block_matrix.hpp"
+#include "solvers/bdem/bond_assembler.hpp"
+#include "solvers/bdem/particle_manifold.hpp"
+
+namespace recoil::solvers {
+namespace {
+
+using namespace testing;
+using potentials::BondPotential;
+
+/// Tangent vector of rough entries, the same on any ranks.
+Vector rough(const particles::DistributedParticles& particles, double size, double seed) {
+  Vector result(particles.tangents);
+  const auto values = result.write_local();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = size * std::sin(12.9898 * double(particles.ids[i / 6]) + 78.233 * double(i % 6) + seed);
+  return result;
+}
+
+struct Deformed {
+  parallel::Communicator comm{MPI_COMM_WORLD};
+  BondedParticles problem = bonded(comm, block(3, 3, 2, 0.01), {2.0, 0.3, 1});
+  const particles::DistributedParticles& particles = *problem.particles;
+  ParticleManifold manifold{particles.tangents, particles.radii};
+  Vector before{particles.points}, u{particles.points};
+
+  Deformed() {
+    const auto values = before.write_local();
+    for (std::size_t k = 0; k < particles.ids.size(); ++k)
+      set_particle(values, LocalIndex(k), {particles.positions[k], geometry::identity_quaternion()});
+    manifold.move(before, 1, rough(particles, 0.001, 4));
+    u.copy_from(before);
+    manifold.move(u, 1, rough(particles, 0.002, 1));
+    problem.bonds->begin_step({0, 0, 1, before.local()});
+  }
+  double value(const Vector& x) const { return comm.sum(problem.bonds->value(x.local())); }
+  Vector gradient(const Vector& x) const {
+    Vector g(particles.tangents);
+    problem.bonds->add_gradient(x.local(), 1, g.write_owned());
+    return g;
+  }
+  Vector moved(const Vector& d, double h) const {
+    Vector x(u);
+    manifold.move(x, h, d);
+    return x;
+  }
+};
+
+TEST(BondPotential, DerivativesAgreeWithDifferencesAlongRetractions) {
+  for (const auto at : {BondPotential::At::end, BondPotential::At::middle}) {
+    Deformed body;
+    body.problem.bonds->take_at(at);
+    const Vector d = rough(body.particles, 0.01, 7);
+    const double h = 1e-4, slope = body.gradient(body.u).dot(d);
+    const double difference = (8 * (body.value(body.moved(d, h)) - body.value(body.moved(d, -h))) -
+                               (body.value(body.moved(d, 2 * h)) - body.value(body.moved(d, -2 * h)))) /
+                              (12 * h);
+    EXPECT_NEAR(difference, slope, 1e-8 * std::abs(slope));
+    // Along a geodesic the second derivative of the value is that of the Hessian.
+    linalg::BlockMatrix matrix(body.particles.tangents, body.particles.graph);
+    BondAssembler assembler(body.particles, matrix);
+    assembler.begin();
+    body.problem.bonds->add_hessian(body.u.local(), 1, potentials::Projection::none, {&assembler, nullptr});
+    assembler.end();
+    Vector Hd(d), product(d);
+    matrix.multiply(d, Hd);
+    product.fill(0);
+    body.problem.bonds->add_hessian_product(body.u.local(), d.local(), 1, product.write_owned());
+    product.add(-1, Hd);
+    EXPECT_LE(product.norm(), 1e-14 * Hd.norm());
+    const double k = 3e-3, curvature = (body.value(body.moved(d, k)) - 2 * body.value(body.u) +
+                                        body.value(body.moved(d, -k))) /
+                                       (k * k);
+    EXPECT_NEAR(curvature, Hd.dot(d), 1e-5 * std::abs(curvature));
+  }
+}
+
+TEST(BondPotential, TransportedProductIsTheDerivativeOfTheTransportedGradient) {
+  Deformed body;
+  body.problem.bonds->take_at(BondPotential::At::middle);
+  const Vector d = rough(body.particles, 0.01, 7);
+  const auto transported = [&](double h) {
+    Vector g(body.particles.tangents);
+    body.problem.bonds->add_transported_gradient(body.moved(d, h).local(), 1, g.write_owned());
+    return g;
+  };
+  const double h = 1e-4;
+  Vector difference = transported(h), product(d);
+  difference.add(-1, transported(-h));
+  difference.scale(1 / (2 * h));
+  product.fill(0);
+  body.problem.bonds->add_transported_product(body.u.local(), d.local(), 1, product.write_owned());
+  const double size = product.norm();
+  product.add(-1, difference);
+  EXPECT_LE(product.norm(), 1e-7 * size);
+}
+
+TEST(BondPotential, ProductsByModuliAreTransposesAndDerivatives) {
+  for (const auto at : {BondPotential::At::end, BondPotential::At::middle}) {
+    Deformed body;
+    body.problem.bonds->take_at(at);
+    const BondPotential& bonds = *body.problem.bonds;
+    const parameters::PhysicalArrays<3>::Sizes sizes{{parameters::Place::bond, body.particles.bonds.size()}};
+    parameters::PhysicalGradient<3> gradient(sizes, bonds.quantities());
+    parameters::PhysicalDirection<3> direction(sizes, bonds.quantities());
+    for (const char* name : {"E", "nu"})
+      for (std::size_t k = 0; k < body.particles.bonds.size(); ++k)
+        direction.numbers(name)[k] = std::cos(3.7 * double(body.particles.bonds[k].id) + name[0]);
+    const Vector p = rough(body.particles, 1, 9);
+    bonds.add_parameter_products(body.u.local(), p.local(), 2, gradient);
+    double along = 0;
+    for (const char* name : {"E", "nu"})
+      for (std::size_t k = 0; k < body.particles.bonds.size(); ++k)
+        along += gradient.numbers(name)[k] * direction.numbers(name)[k];
+    Vector tangent(body.particles.tangents);
+    bonds.add_parameter_tangent(body.u.local(), direction, 2, tangent.write_owned());
+    EXPECT_NEAR(body.comm.sum(along), tangent.dot(p), 1e-13 * tangent.norm() * p.norm());
+
+    const auto changed = [&](double h) {
+      potentials::BondMaterial material = bonds.material();
+      for (std::size_t k = 0; k < body.particles.bonds.size(); ++k) {
+        material.young_modulus[k] += h * direction.numbers("E")[k];
+        material.poisson_ratio[k] += h * direction.numbers("nu")[k];
+      }
+      BondPotential other(body.particles, material);
+      other.take_at(at);
+      other.begin_step({0, 0, 1, body.before.local()});
+      Vector g(body.particles.tangents);
+      other.add_gradient(body.u.local(), 2, g.write_owned());
+      return g;
+    };
+    Vector difference = changed(1e-4);
+    difference.add(-1, changed(-1e-4));
+    difference.scale(1 / 2e-4);
+    difference.add(-1, tangent);
+    EXPECT_LE(difference.norm(), 1e-7 * tangent.norm());
+  }
+}
+
+TEST(ParticleManifold, DifferenceIsTheInverseOfRetraction) {
+  Deformed body;
+  Vector d = rough(body.particles, 0.01, 2), way(d);
+  const Vector x = body.moved(d, 1);
+  body.manifold.difference(body.u, x, way);
+  way.add(-1, d);
+  EXPECT_LE(way.norm(), 1e-13 * d.norm());
+}
+
+} // namespace
+} // namespace recoil::solvers

@@ -1,0 +1,154 @@
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "bdem/bodies.hpp"
+#include "recoil/parallel/exchange.hpp"
+
+namespace recoil::solvers {
+namespace {
+
+using namespace testing;
+
+BondStrength strength(const BondedParticles& problem, double tensile, double shear) {
+  const std::size_t count = problem.particles->bonds.size();
+  return {.tensile = std::vector(count, tensile), .shear = std::vector(count, shear)};
+}
+
+BondedParticlesOptions at_rest() {
+  BondedParticlesOptions options;
+  options.integrator = ParticleIntegrator::quasistatic;
+  options.dt = 1;
+  options.tolerance = 1e-9;
+  return options;
+}
+
+/// Ends of a chain that are held, or pulled and pushed along x by `speed` [m/s].
+BondedParticles pulled_chain(const parallel::Communicator& comm, double speed) {
+  BondedParticles problem = bonded(comm, chain(4, 0.1, 0.04), {1e6, 0.3, 1000});
+  clamp(problem, 0);
+  clamp(problem, 4);
+  const particles::DistributedParticles* particles = problem.particles.get();
+  problem.move_prescribed = [=](double time, std::span<double> u) {
+    for (std::size_t k = 0; k < particles->ids.size(); ++k)
+      if (particles->ids[k] == 4) u[7 * k] = particles->positions[k].x() + speed * time;
+  };
+  return problem;
+}
+
+TEST(Breaking, HappensAtTheStrengthInTensionAndNotInCompression) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  for (const double direction : {1.0, -1.0}) {
+    // Strain 1e-4 a step; the bonds, all of them loaded alike, break at sigma = E * 5.5e-4.
+    BondedParticles problem = pulled_chain(comm, direction * 0.4e-4);
+    problem.strength = strength(problem, 550, 1e9);
+    BondedParticlesSolver solver(std::move(problem), at_rest());
+    for (int i = 1; i <= 8; ++i) {
+      run(solver, i);
+      const GlobalIndex broken = stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds");
+      EXPECT_EQ(broken, direction > 0 && i >= 6 ? 4 : 0) << "step " << i;
+      for (const BrokenBond& bond : solver.broken_in_step()) {
+        EXPECT_TRUE(bond.by_tension);
+        EXPECT_EQ(bond.time, 6);
+        EXPECT_NEAR(bond.sigma, 600, 1e-3);
+        EXPECT_NEAR(bond.energy, 0.5 * bond.sigma * bond.sigma / 1e6 * pi * 0.04 * 0.04 * 0.1, 1e-9);
+      }
+    }
+    const ParticleLedger& ledger = solver.ledger();
+    EXPECT_NEAR(ledger.elastic + ledger.broken + ledger.dissipated_integrator, ledger.external_work,
+                1e-9 * std::abs(ledger.external_work));
+  }
+}
+
+TEST(Breaking, WorstBondGoesFirstAndUnloadsTheOthers) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  BondedParticles problem = pulled_chain(comm, 0.4e-4);
+  problem.strength = strength(problem, 550, 1e9);
+  for (std::size_t k = 0; k < problem.particles->bonds.size(); ++k)
+    if (problem.particles->bonds[k].id == 2) problem.strength->tensile[k] = 400;
+  BondedParticlesSolver solver(std::move(problem), at_rest());
+  run(solver, 10);
+  EXPECT_EQ(stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds"), 1);
+  EXPECT_NEAR(solver.ledger().elastic, 0, 1e-15);
+}
+
+TEST(Breaking, FrictionAngleHoldsWhatIsPressed) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  for (const double tan_friction : {0.0, 0.5}) {
+    // Pressed by a strain of 1e-3, then sheared.
+    BondedParticles problem = bonded(comm, chain(1, 0.1, 0.04), {1e6, 0.3, 1000});
+    clamp(problem, 0);
+    clamp(problem, 1);
+    const particles::DistributedParticles* particles = problem.particles.get();
+    problem.move_prescribed = [=](double time, std::span<double> u) {
+      for (std::size_t k = 0; k < particles->ids.size(); ++k)
+        if (particles->ids[k] == 1) {
+          u[7 * k] = particles->positions[k].x() - 1e-4;
+          u[7 * k + 1] = 1e-5 * time;
+        }
+    };
+    problem.strength = strength(problem, 1e9, 100);
+    problem.strength->tan_friction = tan_friction;
+    BondedParticlesSolver solver(std::move(problem), at_rest());
+    const double G = 1e6 / 2.6, stress_of_step = G * 1e-4, limit = 100 + tan_friction * 1000;
+    const int breaks_in = int(std::ceil(limit / stress_of_step));
+    run(solver, breaks_in - 1);
+    EXPECT_EQ(stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds"), 0);
+    run(solver, breaks_in);
+    EXPECT_EQ(stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds"), 1) << tan_friction;
+    for (const BrokenBond& bond : solver.broken_in_step()) EXPECT_FALSE(bond.by_tension);
+  }
+}
+
+/// Ids of the bonds of a block that is thrown apart.
+std::set<GlobalIndex> broken_set(const parallel::Communicator& comm, double& closing,
+                                 ParticleIntegrator integrator) {
+  const double r = 0.01;
+  BondedParticles problem = bonded(comm, block(4, 4, 4, r), {1e6, 0.3, 1000});
+  problem.strength = strength(problem, 2e4, 2e4);
+  BondedParticlesOptions options;
+  options.integrator = integrator;
+  options.dt = 2e-4;
+  options.tolerance = 1e-12;
+  BondedParticlesSolver solver(std::move(problem), options);
+  start(
+      solver,
+      [](GlobalIndex, const Vector3d& X) {
+        return potentials::Particle{X, geometry::identity_quaternion()};
+      },
+      [](GlobalIndex id, const Vector3d& x) {
+        return std::pair<Vector3d, Vector3d>(Vector3d(100 * x.x(), -60 * x.y(), std::sin(double(id))),
+                                             Vector3d::Zero());
+      });
+  const ParticleLedger first = solver.ledger();
+  std::vector<GlobalIndex> own;
+  for (int i = 1; i <= 10; ++i) {
+    run(solver, i);
+    for (const BrokenBond& bond : solver.broken_in_step()) own.push_back(bond.bond);
+  }
+  const ParticleLedger& last = solver.ledger();
+  closing = (last.kinetic + last.elastic + last.broken + last.dissipated_integrator - first.kinetic) /
+            first.kinetic;
+  for (int c = 0; c < 3; ++c)
+    EXPECT_NEAR(last.linear_momentum[c], first.linear_momentum[c],
+                1e-10 * std::abs(first.linear_momentum[0]));
+  const auto all = parallel::gather(comm, 0, own);
+  return {all.begin(), all.end()};
+}
+
+TEST(Breaking, IsTheSameOnAllRanksAndClosesTheLedger) {
+  const parallel::Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  double closing = 0;
+  for (const auto integrator : {ParticleIntegrator::be_reflect, ParticleIntegrator::mid_reflectT}) {
+    const auto shared = broken_set(comm, closing, integrator);
+    EXPECT_LT(std::abs(closing), 0.01);
+    if (comm.rank() != 0) continue;
+    const auto serial = broken_set(alone, closing, integrator);
+    EXPECT_EQ(shared, serial);
+    EXPECT_GT(serial.size(), 10u);
+    EXPECT_LT(serial.size(), 300u);
+  }
+}
+
+} // namespace
+} // namespace recoil::solvers
