@@ -12,7 +12,8 @@ using namespace testing;
 
 BondStrength strength(const BondedParticles& problem, double tensile, double shear) {
   const std::size_t count = problem.particles->bonds.size();
-  return {.tensile = std::vector(count, tensile), .shear = std::vector(count, shear)};
+  return {std::vector(count, tensile), std::vector(count, shear), std::vector(count, 0.0),
+          std::vector<char>(count, 0)};
 }
 
 BondedParticlesOptions at_rest() {
@@ -88,7 +89,7 @@ TEST(Breaking, FrictionAngleHoldsWhatIsPressed) {
         }
     };
     problem.strength = strength(problem, 1e9, 100);
-    problem.strength->tan_friction = tan_friction;
+    problem.strength->tan_friction.assign(problem.particles->bonds.size(), tan_friction);
     BondedParticlesSolver solver(std::move(problem), at_rest());
     const double G = 1e6 / 2.6, stress_of_step = G * 1e-4, limit = 100 + tan_friction * 1000;
     const int breaks_in = int(std::ceil(limit / stress_of_step));

@@ -76,6 +76,7 @@ MaterialEntry build_material(const Item& entry, bool alone, Scene& scene) {
   material.where = entry.where();
   material.type = entry["type"].text();
   material.law = potentials::find_law(material.type);
+  if (!material.law) entry["type"].fail("BondedParticles needs \"solver\": {\"type\": \"bonded_particles\"}");
   if (entry.has("body")) {
     if (entry.has("id")) entry.fail("has both `id` and `body`; keep one");
     material.bodies = entry["body"].texts();
@@ -114,6 +115,7 @@ void refuse_duplicates(const std::vector<Item>& entries, const std::vector<Mater
 } // namespace
 
 void build_materials(const Item& root, Scene& scene) {
+  if (scene.solver.type != SolverType::elastodynamics) return;
   const auto given = root["materials"];
   if (given.is_object()) {
     scene.materials.push_back(build_material(given, true, scene));

@@ -93,6 +93,13 @@ void check_polyfem_damping(const Scene& scene) {
   }
 }
 
+void check_bond_materials(const Scene& scene) {
+  for (const ParticleBody& body : scene.particle_bodies)
+    if (find_bond_material(scene, body.body) == nullptr)
+      throw InputError(scene.file.string() + " (/materials)",
+                       "body '" + body.body + "' has no material of type BondedParticles");
+}
+
 } // namespace
 
 void check_body(const Scene& scene, const std::string& body, const std::string& where) {
@@ -118,9 +125,10 @@ void check_scene(const Scene& scene) {
     throw InputError(file + " (/geometry)",
                      "has no deformable body: every entry is an obstacle or not enabled");
   check_names(scene);
-  if (scene.materials.empty())
+  if (scene.solver.type == SolverType::elastodynamics && scene.materials.empty())
     throw InputError(file + " (/materials)",
                      "there is no material; body '" + deformable_names(scene).front() + "' needs one");
+  check_bond_materials(scene);
   check_bodies(scene);
   check_boundary_ids(scene);
   check_time_reference(scene);

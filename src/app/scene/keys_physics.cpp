@@ -79,11 +79,12 @@ Key law_type() {
   for (const potentials::LawInfo& law : potentials::laws())
     for (const std::string_view name : {law.name, law.alias})
       if (!name.empty()) choices += (choices.empty() ? "[\"" : ", \"") + std::string(name) + "\"";
+  choices += ", \"BondedParticles\"";
   return {.pattern = "/materials/*/type",
           .types = text,
           .required = true,
           .choices = keep(choices + "]"),
-          .doc = "Constitutive law."};
+          .doc = "Constitutive law; `BondedParticles` in scenes of these."};
 }
 
 /// Rows of the constants that laws bring along beside lambda and mu; several laws may share one.

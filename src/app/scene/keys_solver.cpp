@@ -65,6 +65,9 @@ constexpr Key contact[] = {
 
 constexpr Key solver[] = {
     {.pattern = "/solver", .types = object, .fallback = "{}", .doc = ""},
+    {.pattern = "/solver/type",
+     .member = &bound<&Scene::solver, &SolverSpec::type>,
+     .doc = "`elastodynamics`: finite elements; `bonded_particles`: see the section below."},
     {.pattern = "/solver/nonlinear", .types = object, .fallback = "{}", .doc = "Newton's method."},
     {.pattern = "/solver/nonlinear/stop",
      .member = &bound<&Scene::solver, &SolverSpec::stop>,
@@ -187,7 +190,7 @@ constexpr Key output[] = {
 
 std::vector<KeySection> solver_sections() {
   return {complete_section("contact", contact), complete_section("solver", solver),
-          complete_section("output", output)};
+          complete_section("bonded_particles", particle_keys()), complete_section("output", output)};
 }
 
 } // namespace recoil::app

@@ -35,6 +35,7 @@ SceneFile build(Document document) {
   build_boundary_conditions(root, scene);
   build_initial_conditions(root, scene);
   build_settings(root, scene);
+  build_particles(root, scene);
   check_scene(scene);
   result.resolved = document.root.dump(2) + "\n";
   result.locations = document.locations.to_text();

@@ -133,4 +133,11 @@ bool contains(const Region& region, const std::string& body, int volume_id) {
   return holds(region.ids, volume_id) || holds(region.bodies, body);
 }
 
+const BondMaterialEntry* find_bond_material(const Scene& scene, const std::string& body) {
+  const BondMaterialEntry* found = nullptr;
+  for (const BondMaterialEntry& entry : scene.bond_materials)
+    if (entry.bodies.empty() || std::ranges::count(entry.bodies, body) > 0) found = &entry;
+  return found;
+}
+
 } // namespace recoil::app

@@ -212,6 +212,7 @@ std::vector<LedgerRow> ForwardRun::read_restart_point() {
       throw FileError(folder_.trajectory().string() +
                       ": the newest states are inside of a step, from where none can be taken. Remove the "
                       "last file of states there and run again with --restart");
+    output_.restore(reader, newest);
     stepping::restore(solver_, newest, run_state_from_json(reader.extra(newest)).restart,
                       [&](GlobalIndex id) { return read_state(reader, id, solver_, output_.nodes()); });
     rows = ledger_rows(reader, newest, ledger_row(solver_));
@@ -229,6 +230,7 @@ void ForwardRun::append(const stepping::StepRecord& record, const linalg::Vector
   std::vector<checkpoint::Field> fields{
       {"u", u.layout().block_size, &nodes, u.owned(), io::Centre::node, true},
       {"v", v.layout().block_size, &nodes, v.owned(), io::Centre::node, true}};
+  std::ranges::move(output_.restart_fields(), std::back_inserter(fields));
   if (stored) std::ranges::move(output_.fields(u), std::back_inserter(fields));
   writer_->append(record, fields, stored, to_json(run));
 }

@@ -70,6 +70,7 @@ LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem
     mesh::MeshFiles files;
     dim[0] = mesh::geometry_dimension(scene.geometry, files);
     loaded.geometry = mesh::assemble_geometry(scene.geometry, dim[0], files);
+    if (scene.solver.type == SolverType::bonded_particles) return;
     validate_against_mesh(scene, loaded.geometry.deformable, loaded.geometry.obstacles,
                           loaded.geometry.empty_selections);
     read_node_values(loaded.geometry.deformable, scene.boundary_conditions.dirichlet);
@@ -77,6 +78,12 @@ LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem
   comm.broadcast(dim);
   loaded.dim = dim[0];
   if (comm.rank() != 0) set_dimension(scene, loaded.dim);
+  if (scene.solver.type == SolverType::bonded_particles) {
+    if (loaded.dim != 3)
+      throw InputError(scene.file.string() + " (/geometry)",
+                       "bonded particles live in 3D; this geometry is 2D");
+    return loaded;
+  }
   for (DirichletEntry& entry : scene.boundary_conditions.dirichlet) comm.broadcast(entry.nodes);
   require_memory_of_run(comm, loaded);
   return loaded;

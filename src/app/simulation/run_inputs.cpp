@@ -98,7 +98,8 @@ Json run_inputs(const parallel::Communicator& comm, const fs::path& scene, const
 }
 
 std::string run_metadata(const Scene& scene, int dim, const Json& inputs) {
-  const Json json{{"solver", "elastodynamics"},
+  const bool particles = scene.solver.type == SolverType::bonded_particles;
+  const Json json{{"solver", particles ? "bonded_particles" : "elastodynamics"},
                   {"version", version()},
                   {"dim", dim},
                   {"bdf_order", scene.time.bdf_order},

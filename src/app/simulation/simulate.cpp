@@ -1,9 +1,13 @@
 #include "recoil/app/simulation/simulate.hpp"
 
+#include <limits>
+
 #include <nlohmann/json.hpp>
 
 #include "recoil/app/simulation/discrete_scene.hpp"
 #include "recoil/app/simulation/forward_run.hpp"
+#include "recoil/app/simulation/particle_output.hpp"
+#include "recoil/app/simulation/particle_problem.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/version.hpp"
@@ -11,6 +15,11 @@
 namespace recoil::app {
 
 namespace {
+
+double time_of_restart(const parallel::Communicator& comm, const checkpoint::RunFolder& folder) {
+  checkpoint::TrajectoryReader reader(comm, folder.trajectory());
+  return reader.records()[reader.restart_point().states.front()].time;
+}
 
 template <int dim>
 ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options, LoadedScene& loaded,
@@ -44,6 +53,38 @@ ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options,
   return run.start(run_metadata(scene, dim, inputs), options.steps);
 }
 
+/// As run(), of bonded particles.
+ExitCode run_particles(const parallel::Communicator& comm, const SimulateOptions& options,
+                       LoadedScene& loaded, checkpoint::RunFolder& folder, const Interrupts& interrupts) {
+  const Stopwatch watch;
+  const Scene& scene = loaded.file.scene;
+  const bool continues = !options.restart.empty() && folder.has_states(comm);
+  std::unique_ptr<solvers::BondedParticlesSolver> solver;
+  try {
+    interrupts.stop_if_pending();
+    solver = load_particle_solver(comm, loaded);
+  } catch (const InputError&) {
+    if (options.restart.empty()) {
+      start_log(comm, options.console);
+      folder.discard();
+    }
+    throw;
+  }
+  const auto table = folder.root() / "broken_bonds.csv";
+  ParticleOutput output(*solver);
+  ForwardRun run(comm, *solver, output, run_options(scene), folder, interrupts, watch,
+                 [&](const stepping::StepRecord& record, const auto&, const auto&) {
+                   if (record.id > 0 && record.completes_nominal) add_broken_bonds(comm, table, *solver);
+                 });
+  if (continues) {
+    begin_broken_bonds(comm, table, time_of_restart(comm, folder));
+    return run.restart(options.steps);
+  }
+  begin_broken_bonds(comm, table, -std::numeric_limits<double>::infinity());
+  const auto inputs = run_inputs(comm, folder.scene(), input_files(scene));
+  return run.start(run_metadata(scene, 3, inputs), options.steps);
+}
+
 /// Looks at what the run was begun with before anything of it is read.
 void require_same_inputs(const parallel::Communicator& comm, const checkpoint::RunFolder& folder) {
   if (!folder.has_states(comm)) return;
@@ -73,6 +114,8 @@ ExitCode simulate(const parallel::Communicator& comm, const SimulateOptions& opt
   for (const std::string& warning : loaded.file.scene.warnings) log_warning(warning);
   for (const std::string& note : loaded.file.scene.notes) log_debug(note);
   try {
+    if (loaded.file.scene.solver.type == SolverType::bonded_particles)
+      return run_particles(comm, options, loaded, *folder, interrupts);
     return loaded.dim == 2 ? run<2>(comm, options, loaded, *folder, interrupts)
                            : run<3>(comm, options, loaded, *folder, interrupts);
   } catch (const Error& error) {

@@ -220,6 +220,8 @@ public:
     return id;
   }
 
+  std::vector<char> matched() const { return {matched_.begin(), matched_.end()}; }
+
   void add_unmatched(std::vector<EmptySelection>& empty) const {
     for (std::size_t s = 0; s < matchers_.size(); ++s)
       if (!matched_[s]) empty.push_back(matchers_[s].as_empty());
@@ -304,6 +306,20 @@ std::vector<std::int32_t> select_vertices(const BodyMesh& mesh, const Boundary& 
   }
   search.add_unmatched(empty);
   return ids;
+}
+
+PointIds select_points(std::span<const Eigen::Vector3d> points, const std::vector<Selection>& selections,
+                       const Eigen::AlignedBox3d& box) {
+  for (const Selection& selection : selections)
+    if (std::holds_alternative<FileSelection>(selection.shape))
+      throw InputError(selection.where, "particles are not numbered in files; select them by their places");
+  PointIds found{std::vector<std::int32_t>(points.size(), 0), {}};
+  const auto count = std::ssize(points);
+  Search search(selections, box, 3, {EmptySelection::Kind::point, "particle", 1, count, count});
+  for (std::int64_t k = 0; k < count; ++k)
+    if (const auto match = search(Item{points[k], {-1, -1, -1, -1}, k})) found.ids[k] = *match;
+  found.matched = search.matched();
+  return found;
 }
 
 } // namespace recoil::mesh

@@ -10,6 +10,19 @@ namespace recoil::solvers {
 
 namespace {
 
+/// The terms of the stresses at the rim of the section [Pa].
+struct Terms {
+  double normal, bending, shear, twist;
+};
+
+Terms terms_of(const BondedParticles& problem, LocalIndex bond, std::span<const double> u) {
+  const potentials::BondForces forces = problem.bonds->forces_of(bond, u);
+  const double r = problem.bonds->material().section_radius[bond], area = std::numbers::pi * r * r,
+               inertia = area * r * r / 4;
+  return {forces.normal / area, forces.bending * r / inertia, forces.shear / area,
+          forces.twist * r / (2 * inertia)};
+}
+
 struct Stress {
   double sigma = 0, tau = 0;     ///< [Pa]
   double tension = 0, shear = 0; ///< over strengths
@@ -17,15 +30,11 @@ struct Stress {
 };
 
 Stress stress_of(const BondedParticles& problem, LocalIndex bond, std::span<const double> u) {
-  const potentials::BondForces forces = problem.bonds->forces_of(bond, u);
-  const double r = problem.bonds->material().section_radius[bond], area = std::numbers::pi * r * r,
-               inertia = area * r * r / 4;
-  const double normal = forces.normal / area, bending = forces.bending * r / inertia,
-               shear = forces.shear / area, twist = forces.twist * r / (2 * inertia);
+  const auto [normal, bending, shear, twist] = terms_of(problem, bond, u);
   const BondStrength& strength = *problem.strength;
-  const double cohesion = strength.shear[bond] + strength.tan_friction * std::max(-normal, 0.0);
+  const double cohesion = strength.shear[bond] + strength.tan_friction[bond] * std::max(-normal, 0.0);
   Stress stress{normal + bending, shear + twist};
-  if (strength.separate_terms) {
+  if (strength.separate_terms[bond] != 0) {
     stress.tension = std::max(normal, bending) / strength.tensile[bond];
     stress.shear = std::max(shear, twist) / cohesion;
   } else {
@@ -36,6 +45,12 @@ Stress stress_of(const BondedParticles& problem, LocalIndex bond, std::span<cons
 }
 
 } // namespace
+
+std::array<double, 2> bond_stresses(const BondedParticles& problem, LocalIndex bond,
+                                    std::span<const double> u) {
+  const auto [normal, bending, shear, twist] = terms_of(problem, bond, u);
+  return {normal + bending, shear + twist};
+}
 
 std::vector<BrokenBond> break_overstressed(BondedParticles& problem, std::span<const double> u, double share,
                                            double time) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "recoil/linalg/nonsymmetric_solve.hpp"
+#include "recoil/parallel/exchange.hpp"
 #include "solvers/bdem/breaking.hpp"
 #include "solvers/bdem/incremental_potential.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
@@ -307,6 +308,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
   outcome.accepted = true;
   outcome.failure.clear();
   self.broken_in_step.clear();
+  GlobalIndex broken = 0;
   for (int part = 0; part < parts; ++part) {
     SolvedStep& state = states[part];
     stepping::StepRecord record = self.history.next_record(
@@ -317,12 +319,13 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     self.history.push(record.id, state.u, state.v);
     self.ledger = state.ledger;
     self.broken_in_step.insert(self.broken_in_step.end(), state.broken.begin(), state.broken.end());
+    const GlobalIndex broken_now =
+        self.problem.particles->points->comm->sum(GlobalIndex(state.broken.size()));
+    broken += broken_now;
+    self.num_broken += broken_now;
     if (record.completes_nominal) ++self.step;
     on_state(record, state.u, state.v);
   }
-  const GlobalIndex broken =
-      self.problem.particles->points->comm->sum(GlobalIndex(self.broken_in_step.size()));
-  self.num_broken += broken;
   outcome.description = fmt::format("newton {}", self.newton_of_step);
   if (broken > 0) outcome.description += fmt::format("  broken {}", broken);
   return outcome;
@@ -341,6 +344,37 @@ std::shared_ptr<const linalg::VectorLayout> BondedParticlesSolver::tangent_layou
   return problem().particles->tangents;
 }
 const BondedParticles& BondedParticlesSolver::problem() const { return implementation_->problem; }
+std::array<double, 2> BondedParticlesSolver::stresses(LocalIndex bond, const Vector& u) const {
+  if (problem().bonds->is_broken(bond)) return {0, 0};
+  return bond_stresses(problem(), bond, u.local());
+}
+
+/// Numbers of broken bonds travel to the ranks that hold the other end.
+void BondedParticlesSolver::restore_broken(std::span<const double> flags) {
+  const particles::DistributedParticles& particles = *problem().particles;
+  const parallel::Communicator& comm = *particles.points->comm;
+  const std::vector<GlobalIndex> offsets = comm.all_gather(particles.points->offset);
+  std::vector<std::vector<GlobalIndex>> outgoing(comm.size());
+  std::vector<char> broken(particles.bonds.size(), 0);
+  std::size_t counted = 0;
+  for (std::size_t bond = 0; bond < particles.bonds.size(); ++bond) {
+    if (!particles.owns(particles.bonds[bond])) continue;
+    if (flags[counted++] == 0) continue;
+    broken[bond] = 1;
+    const LocalIndex b = particles.bonds[bond].b;
+    if (b < particles.num_owned()) continue;
+    const auto owner = std::ranges::upper_bound(offsets, particles.points->global(b)) - offsets.begin() - 1;
+    outgoing[owner].push_back(particles.bonds[bond].id);
+  }
+  for (const auto& ids : parallel::exchange(comm, outgoing))
+    for (const GlobalIndex id : ids) {
+      const auto found =
+          std::ranges::lower_bound(particles.bonds, id, {}, &particles::DistributedParticles::Bond::id);
+      broken[found - particles.bonds.begin()] = 1;
+    }
+  implementation_->problem.bonds->set_broken(std::move(broken));
+}
+
 const ParticleLedger& BondedParticlesSolver::ledger() const { return implementation_->ledger; }
 const std::vector<BrokenBond>& BondedParticlesSolver::broken_in_step() const {
   return implementation_->broken_in_step;

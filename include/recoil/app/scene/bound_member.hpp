@@ -31,6 +31,18 @@ struct EnumName {
   Enum value;
 };
 template <>
+struct EnumNames<SolverType> {
+  static constexpr EnumName<SolverType> all[]{{"elastodynamics", SolverType::elastodynamics},
+                                              {"bonded_particles", SolverType::bonded_particles}};
+};
+template <>
+struct EnumNames<ParticleIntegratorName> {
+  static constexpr EnumName<ParticleIntegratorName> all[]{
+      {"be_reflect", ParticleIntegratorName::be_reflect},
+      {"mid_reflectT", ParticleIntegratorName::mid_reflectT},
+      {"del_exact", ParticleIntegratorName::del_exact}};
+};
+template <>
 struct EnumNames<StopRule> {
   static constexpr EnumName<StopRule> all[]{{"gradient", StopRule::gradient}, {"step", StopRule::step}};
 };

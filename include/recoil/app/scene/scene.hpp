@@ -107,6 +107,12 @@ struct NodalData {
 /// d components [m] per node, by canonical numbers.
 using NodalValues = std::unordered_map<GlobalIndex, std::array<double, 3>>;
 
+/// How a bonded particle with a prescribed displacement turns.
+struct PrescribedTurn {
+  bool free = false;
+  std::vector<Expression> value; ///< rotation vector [rad] of t; empty: none
+};
+
 /// One component of a prescribed value.
 struct ComponentValue {
   Expression value;                 ///< when `per_time` is empty
@@ -124,6 +130,7 @@ struct DirichletEntry {
   double start_time = 0;                 ///< t0 of the scene [s]: per-time lists start from zero there
   std::optional<NodalData> nodal;        ///< values per node in place of formulas, NaN where there is none
   std::optional<NodalValues> at_nodes;   ///< the same of this rank's nodes, as parameters set them
+  PrescribedTurn turn;                   ///< of bonded particles
   std::filesystem::path node_file;       ///< values of single vertices; nothing above is given then
   std::vector<mesh::NodeValue> nodes;    ///< of node_file; load_scene reads them
   std::string where;
@@ -250,10 +257,57 @@ struct ContactSpec {
   double friction_convergence_tol = 0.01;
 };
 
+/// What a scene is simulated by (`solver/type`).
+enum class SolverType { elastodynamics, bonded_particles };
+
+/// How the particles of a body are found (`geometry/*/particles/packing`).
+enum class Packing { hcp, fcc, random };
+
+/// `geometry/*/particles`: a body of bonded particles fills the surface of its mesh.
+struct ParticleBody {
+  std::string body;
+  Packing packing = Packing::hcp;
+  double min_radius = 0, max_radius = 0;              ///< [m]; equal in lattices
+  Eigen::Vector3d rotation = Eigen::Vector3d::Zero(); ///< rotation vector of the lattice [degrees]
+  bool whole_spheres = true;                          ///< inside of the surface, or their centres alone
+  int seed = 0;
+  double bond_tolerance = 1e-6; ///< of the gap between bonded particles, over the sum of their radii
+  std::string where;
+};
+
+/// A material of bonds (`materials/*` of type BondedParticles).
+struct BondMaterialEntry {
+  std::vector<std::string> bodies;                        ///< empty: all
+  double E = 0, nu = 0, rho = 0;                          ///< [Pa], [kg/m^3] of the bulk
+  std::optional<double> tensile_strength, shear_strength; ///< [Pa]; without: does not break so
+  double friction_angle = 0;                              ///< [degrees]
+  bool separate_terms = false;
+  double section = 1; ///< radius of bonds over the mean radius of their ends
+  std::string where;
+};
+
+/// `boundary_conditions/particle_forces/*`: a force shared equally by the particles with these ids.
+struct ParticleForce {
+  std::vector<int> ids;
+  std::vector<Expression> value; ///< of t [N]
+  std::string where;
+};
+
+enum class ParticleIntegratorName { be_reflect, mid_reflectT, del_exact };
+
+/// `solver/bonded_particles`.
+struct ParticleSolverSpec {
+  ParticleIntegratorName integrator = ParticleIntegratorName::be_reflect;
+  double tolerance = 1e-4;
+  int max_iterations = 100;
+  double cascade_share = 0.9;
+};
+
 enum class StopRule { gradient, step };
 enum class StopNorm { l2, euclidean };
 
 struct SolverSpec {
+  SolverType type = SolverType::elastodynamics;
   StopRule stop = StopRule::gradient;
   StopNorm norm = StopNorm::l2; ///< of the gradient
   double grad_norm_tol = 1e-10, rel_grad_norm_tol = 1e-10, first_grad_norm_tol = 1e-12;
@@ -290,6 +344,10 @@ struct Scene {
   std::vector<PlaneObstacle> planes;
   SpaceSpec space;
   std::vector<MaterialEntry> materials;
+  std::vector<ParticleBody> particle_bodies; ///< of bonded_particles scenes, as are the next ones
+  std::vector<BondMaterialEntry> bond_materials;
+  std::vector<ParticleForce> particle_forces;
+  ParticleSolverSpec particle_solver;
   BoundaryConditions boundary_conditions;
   std::vector<double> gravity; ///< [m/s^2], natural sign; adds to rhs
   InitialConditions initial_conditions;
@@ -304,6 +362,9 @@ struct Scene {
 
 /// The material of an element: the last entry that names its body or volume id; nullptr if none does.
 const MaterialEntry* find_material(const Scene& scene, const std::string& body, int volume_id);
+
+/// The bonds of a body: the last entry that names it or all; nullptr if none does.
+const BondMaterialEntry* find_bond_material(const Scene& scene, const std::string& body);
 
 /// Index into scene.materials of find_material; -1 if none.
 int find_material_index(const Scene& scene, const std::string& body, int volume_id);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ std::vector<KeySection> geometry_sections();
 std::vector<KeySection> physics_sections();
 /// Contact, solver and output.
 std::vector<KeySection> solver_sections();
+
+/// Of bonded particles.
+std::span<const Key> particle_keys();
 
 /// What a scene may hold, with its sections in the order of the documentation; built once.
 const KeyTable& scene_keys();

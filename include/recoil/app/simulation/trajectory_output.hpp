@@ -26,6 +26,10 @@ public:
   /// Fields of the state `u` that the solver is just showing, or has started from, beside u and v; valid
   /// until the next call. Collective.
   virtual std::vector<checkpoint::Field> fields(const linalg::Vector& /*u*/) { return {}; }
+  /// Fields of the same state that a run cannot be continued without, beside u and v. Collective.
+  virtual std::vector<checkpoint::Field> restart_fields() { return {}; }
+  /// Gives them back to the solver, before it continues from state `id`. Collective.
+  virtual void restore(checkpoint::TrajectoryReader& /*reader*/, GlobalIndex /*id*/) {}
 };
 
 /// The output of finite elements: the nodes in canonical order, the cells as ParaView draws them (orders 1

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include <Eigen/Geometry>
@@ -44,5 +45,15 @@ std::vector<std::int32_t> select_cells(const BodyMesh& mesh, const std::vector<S
 std::vector<std::int32_t> select_vertices(const BodyMesh& mesh, const Boundary& boundary,
                                           const std::vector<Selection>& selections,
                                           const Eigen::AlignedBox3d& box, std::vector<EmptySelection>& empty);
+
+/// Ids of points that belong to no mesh, particles say, 0 if not selected. Files are refused: points have no
+/// numbers of their own. Nothing is added to a list of empty selections: callers hold parts of the points.
+/// @returns with the ids, for every selection whether it matches a point.
+struct PointIds {
+  std::vector<std::int32_t> ids;
+  std::vector<char> matched;
+};
+PointIds select_points(std::span<const Eigen::Vector3d> points, const std::vector<Selection>& selections,
+                       const Eigen::AlignedBox3d& box);
 
 } // namespace recoil::mesh

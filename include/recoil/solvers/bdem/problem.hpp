@@ -15,12 +15,11 @@ namespace recoil::solvers {
 /// When bonds break. Stresses at the rim of the round section of radius r, in tension positive:
 /// sigma = N / S + M_b r / I, tau = |F_s| / S + M_t r / J [Potyondy, Cundall 2004, equation 16].
 struct BondStrength {
-  /// Of the bonds of this rank; sigma > tensile or tau > shear + tan_friction * (compressive stress) breaks
-  /// one [Pa].
-  std::vector<double> tensile, shear;
-  double tan_friction = 0; ///< tangent of the friction angle of the section
-  /// Each of the four terms alone against its strength, instead of their sums.
-  bool separate_terms = false;
+  // One entry per bond of this rank; sigma > tensile or tau > shear + tan_friction * (compressive stress)
+  // breaks one.
+  std::vector<double> tensile, shear; ///< [Pa]
+  std::vector<double> tan_friction;   ///< tangent of the friction angle of the section
+  std::vector<char> separate_terms;   ///< each of the four terms alone against its strength, not their sums
 };
 
 /// Bonded particles, and what acts on them.

@@ -86,6 +86,11 @@ public:
   bool repeatable() const override;
 
   const BondedParticles& problem() const;
+  /// Takes over which bonds are broken, one flag for each that this rank counts (DistributedParticles::owns),
+  /// in their order, before continue_from(). Collective.
+  void restore_broken(std::span<const double> flags);
+  /// sigma and tau of a bond at u [Pa], zero where it is broken.
+  std::array<double, 2> stresses(LocalIndex bond, const linalg::Vector& u) const;
   const ParticleLedger& ledger() const;
   /// Bonds that broke in the last step and that this rank counts.
   const std::vector<BrokenBond>& broken_in_step() const;

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "recoil/app/simulation/load_geometry.hpp"
+#include "recoil/solvers/bdem/solver.hpp"
+
+namespace recoil::app {
+
+/// The particles and bonds of all bodies of a scene. Serial, on the rank that holds the meshes.
+/// @throws InputError where a body cannot be filled.
+particles::ParticleSet pack_bodies(const Scene& scene, const mesh::SimplexMesh& mesh);
+
+/// A scene of bonded particles, in its initial state. `scene` must outlive the solver. `bodies` are of the
+/// first rank. Collective. @throws InputError on every rank.
+std::unique_ptr<solvers::BondedParticlesSolver> make_particle_solver(const parallel::Communicator& comm,
+                                                                     const Scene& scene,
+                                                                     const particles::ParticleSet& bodies);
+
+/// The same of a scene that was just loaded. Collective.
+std::unique_ptr<solvers::BondedParticlesSolver> load_particle_solver(const parallel::Communicator& comm,
+                                                                     const LoadedScene& loaded);
+
+} // namespace recoil::app

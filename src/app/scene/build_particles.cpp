@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <set>
+
+#include "recoil/app/scene/build.hpp"
+#include "recoil/base/suggest.hpp"
+
+namespace recoil::app {
+namespace {
+
+Packing packing_of(const std::string& name) {
+  if (name == "fcc") return Packing::fcc;
+  return name == "random" ? Packing::random : Packing::hcp;
+}
+
+ParticleBody build_body(const Item& entry) {
+  const Item item = entry["particles"];
+  ParticleBody body;
+  body.body = entry["name"].text();
+  body.where = item.where();
+  body.packing = packing_of(item["packing"].text());
+  const std::vector<double> radii = item["radius"].numbers();
+  body.min_radius = radii.front();
+  body.max_radius = radii.back();
+  if (body.packing != Packing::random && radii.size() > 1)
+    item["radius"].fail("the particles of a lattice have one radius; take packing \"random\" for a range");
+  if (body.min_radius > body.max_radius) item["radius"].fail("write the smaller radius first");
+  body.rotation = item["rotation"].vector();
+  body.whole_spheres = item["inside"].text() == "sphere";
+  if (body.packing == Packing::random && (!body.whole_spheres || body.rotation != Eigen::Vector3d::Zero()))
+    item.fail("`inside` and `rotation` are for lattices; random packings keep whole spheres inside");
+  body.seed = item["seed"].integer();
+  body.bond_tolerance = item["bond_tolerance"].number();
+  return body;
+}
+
+double constant(const Item& entry, const char* name) {
+  if (!entry.has(name))
+    entry.fail("BondedParticles needs `E`, `nu` and `rho`; `" + std::string(name) + "` is missing");
+  const Item item = entry[name];
+  const auto value = item.is_object() ? std::nullopt : constant_of(item.expression());
+  if (!value) item.fail("must be a number: bonds of a body have one material");
+  return *value;
+}
+
+BondMaterialEntry build_bonds(const Item& entry) {
+  BondMaterialEntry material;
+  material.where = entry.where();
+  if (entry["type"].text() != "BondedParticles")
+    entry["type"].fail("is a law of finite elements; scenes of bonded particles have materials of type "
+                       "\"BondedParticles\"");
+  for (const char* name : {"id", "lambda", "mu"})
+    if (entry.has(name)) entry[name].fail("is not used by BondedParticles; take `body`, `E`, `nu`, `rho`");
+  if (entry.has("body")) material.bodies = entry["body"].texts();
+  material.E = constant(entry, "E");
+  material.nu = constant(entry, "nu");
+  material.rho = constant(entry, "rho");
+  if (entry.has("tensile_strength")) material.tensile_strength = entry["tensile_strength"].number();
+  if (entry.has("shear_strength")) material.shear_strength = entry["shear_strength"].number();
+  material.friction_angle = entry["friction_angle"].number();
+  if (material.friction_angle > 0 && !material.shear_strength)
+    entry["friction_angle"].fail("adds to `shear_strength`, which is missing");
+  material.separate_terms = entry["strength_terms"].text() == "separate";
+  material.section = entry["section"].number();
+  return material;
+}
+
+void build_bond_materials(const Item& given, Scene& scene) {
+  const std::vector<Item> entries = given.is_object() ? std::vector{given} : given.items();
+  for (const Item& entry : entries) {
+    scene.bond_materials.push_back(build_bonds(entry));
+    for (const std::string& body : scene.bond_materials.back().bodies)
+      check_body(scene, body, entry["body"].where());
+  }
+}
+
+/// Formulas of t alone.
+std::vector<Expression> of_time(const Item& list) {
+  std::vector<Expression> result = list.expressions();
+  for (const Expression& component : result)
+    if (component.depends_on_position())
+      list.fail("'" + component.text() + "' depends on x, y or z; write formulas of t");
+  return result;
+}
+
+void build_forces(const Item& list, Scene& scene) {
+  for (const Item& entry : list.items())
+    scene.particle_forces.push_back({entry["id"].integers(), of_time(entry["value"]), entry.where()});
+}
+
+void build_turns(const Item& list, Scene& scene) {
+  const auto entries = list.items();
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    DirichletEntry& entry = scene.boundary_conditions.dirichlet[i];
+    if (!entry.node_file.empty() || entry.nodal)
+      entries[i].fail("files of values belong to finite elements; write formulas for ids");
+    const Item rotation = entries[i]["rotation"];
+    if (!rotation.is_text())
+      entry.turn.value = of_time(rotation);
+    else if (rotation.text() != "free")
+      rotation.fail("must be three numbers or formulas, or \"free\", is " + rotation.dump());
+    entry.turn.free = rotation.is_text();
+  }
+}
+
+/// What finite elements have and bonded particles do not.
+void refuse_other_keys(const Item& root, const Scene& scene) {
+  const Item conditions = root["boundary_conditions"];
+  const auto refuse = [](const Item& list, const char* instead) {
+    if (list.size() > 0) list.fail(std::string("is not there for bonded particles; ") + instead);
+  };
+  for (const char* name : {"neumann_boundary", "normal_aligned_neumann_boundary", "pressure_boundary"})
+    refuse(conditions[name], "write `particle_forces` on ids of `point_selection`");
+  for (const Item& entry : root["initial_conditions"]["velocity"].items()) {
+    if (entry.has("id")) entry["id"].fail("particles have no volume ids; write `body`");
+    if (entry["value"].is_object())
+      entry["value"].fail("files of values belong to finite elements; write formulas");
+  }
+  for (const Item& entry : root["initial_conditions"]["angular_velocity"].items())
+    if (entry.has("id")) entry["id"].fail("particles have no volume ids; write `body`");
+  refuse(conditions["obstacle_displacements"], "there is no contact with obstacles yet");
+  refuse(root["initial_conditions"]["solution"], "bodies start from where their surfaces are");
+  refuse(root["output"]["fields"], "their trajectories hold orientations, stresses and breaks anyway");
+  if (scene.contact.enabled) root["contact"]["enabled"].fail("there is no contact of bonded particles yet");
+  for (const Item& component : conditions["rhs"].items())
+    if (component.is_object() || constant_of(component.expression()) != 0)
+      conditions["rhs"].fail("is not there for bonded particles; write `gravity`");
+}
+
+void refuse_particles(const Item& root) {
+  const char* cure = "needs \"solver\": {\"type\": \"bonded_particles\"}";
+  for (const Item& entry : root["geometry"].items())
+    if (entry.has("particles")) entry["particles"].fail(cure);
+  const Item forces = root["boundary_conditions"]["particle_forces"];
+  if (forces.size() > 0) forces.fail(cure);
+  const auto materials = root["materials"];
+  for (const Item& entry : materials.is_object() ? std::vector{materials} : materials.items())
+    for (const char* name : {"tensile_strength", "shear_strength"})
+      if (entry.has(name)) entry[name].fail("belongs to the type BondedParticles; leave it out");
+}
+
+} // namespace
+
+void build_particles(const Item& root, Scene& scene) {
+  if (scene.solver.type != SolverType::bonded_particles) return refuse_particles(root);
+  if (!root.has("time"))
+    throw InputError(scene.file.string(),
+                     "needs `time`; write \"quasistatic\": true there for states at rest");
+  for (const Item& entry : root["geometry"].items()) {
+    if (!entry["enabled"].flag()) continue;
+    if (entry["is_obstacle"].flag())
+      entry["is_obstacle"].fail("there are no obstacles for bonded particles yet");
+    if (!entry.has("particles")) entry.fail("needs `particles`: this is a scene of bonded particles");
+    scene.particle_bodies.push_back(build_body(entry));
+  }
+  build_bond_materials(root["materials"], scene);
+  build_turns(root["boundary_conditions"]["dirichlet_boundary"], scene);
+  build_forces(root["boundary_conditions"]["particle_forces"], scene);
+  refuse_other_keys(root, scene);
+}
+
+} // namespace recoil::app

@@ -1,0 +1,132 @@
+#include "recoil/app/scene/bound_member.hpp"
+#include "recoil/app/scene/scene_keys.hpp"
+
+namespace recoil::app {
+namespace {
+
+constexpr Key particles[] = {
+    {.pattern = "/solver/bonded_particles", .types = object, .fallback = "{}", .doc = ""},
+    {.pattern = "/solver/bonded_particles/integrator",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::integrator>,
+     .doc =
+         "Of dynamic scenes. `be_reflect`: backward Euler, first order, damps; `mid_reflectT`: second order; "
+         "`del_exact`: the discrete Euler-Lagrange equations, second order, keeps energy and momenta, and "
+         "solves nonsymmetric systems."},
+    {.pattern = "/solver/bonded_particles/tolerance",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::tolerance>,
+     .range = positive,
+     .doc = "Newton's method ends when no particle moves by more than this share of the smallest radius."},
+    {.pattern = "/solver/bonded_particles/max_iterations",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::max_iterations>,
+     .range = from_to(1, 2147483647),
+     .doc =
+         "Newton iterations of one solve before it counts as failed; the step is then repeated as two, four, "
+         ".. shorter ones."},
+    {.pattern = "/solver/bonded_particles/cascade_share",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::cascade_share>,
+     .range = {0, 1, true, false},
+     .doc = "Bonds break together where stress over strength is at least 1 and at least this share of that "
+            "of the "
+            "worst bond; then the step is solved again, until none is overstressed."},
+    {.pattern = "/geometry/*/particles",
+     .types = object,
+     .doc =
+         "Fills the body with particles; every body of a scene of bonded particles needs it. Its mesh gives "
+         "the surface alone."},
+    {.pattern = "/geometry/*/particles/packing",
+     .types = text,
+     .fallback = "\"hcp\"",
+     .choices = "[\"hcp\", \"fcc\", \"random\"]",
+     .doc = "The densest lattices, or random close packing."},
+    {.pattern = "/geometry/*/particles/radius",
+     .types = one_or_list,
+     .items = number,
+     .length = {1, 2},
+     .required = true,
+     .range = positive,
+     .unit = "m",
+     .doc = "Of the particles; `random`: one, or the smallest and the largest of a uniform distribution."},
+    {.pattern = "/geometry/*/particles/rotation",
+     .types = list,
+     .items = number,
+     .length = {3, 3},
+     .fallback = "[0, 0, 0]",
+     .doc =
+         "Rotation vector [degrees] from the axes of the lattice (layers along z, rows along x) to those of "
+         "the scene."},
+    {.pattern = "/geometry/*/particles/inside",
+     .types = text,
+     .fallback = "\"sphere\"",
+     .choices = "[\"sphere\", \"centre\"]",
+     .doc = "Lattices: what has to lie inside of the surface."},
+    {.pattern = "/geometry/*/particles/seed",
+     .types = integer,
+     .fallback = "0",
+     .range = non_negative,
+     .doc = "Of random packings."},
+    {.pattern = "/geometry/*/particles/bond_tolerance",
+     .types = number,
+     .fallback = "1e-6",
+     .range = non_negative,
+     .doc =
+         "Particles are bonded where the gap between them is at most this share of the sum of their radii."},
+    {.pattern = "/materials/*/tensile_strength",
+     .types = number,
+     .implied = "none",
+     .range = positive,
+     .unit = "Pa",
+     .doc = "`BondedParticles`: bonds break in tension and bending where N/S + M r/I exceeds it."},
+    {.pattern = "/materials/*/shear_strength",
+     .types = number,
+     .implied = "none",
+     .range = positive,
+     .unit = "Pa",
+     .doc = "`BondedParticles`: bonds break in shear and torsion where F/S + M r/J exceeds it."},
+    {.pattern = "/materials/*/friction_angle",
+     .types = number,
+     .fallback = "0",
+     .range = {0, 90, false, true},
+     .doc = "`BondedParticles`: adds the tangent of this angle [degrees] times the compressive stress to "
+            "`shear_strength`."},
+    {.pattern = "/materials/*/strength_terms",
+     .types = text,
+     .fallback = "\"sum\"",
+     .choices = "[\"sum\", \"separate\"]",
+     .doc = "`BondedParticles`: the sums above, or each of their terms alone against the strength."},
+    {.pattern = "/materials/*/section",
+     .types = number,
+     .fallback = "1",
+     .range = positive,
+     .doc = "`BondedParticles`: radius of the round section of bonds over the mean radius of their ends."},
+    {.pattern = "/boundary_conditions/dirichlet_boundary/*/rotation",
+     .types = list | text,
+     .items = expression,
+     .length = {3, 3},
+     .fallback = "[0, 0, 0]",
+     .unit = "rad",
+     .reason = "\"free\" is the only text allowed",
+     .doc = "Bonded particles: rotation vector of the particles, formulas of t, or \"free\"."},
+    {.pattern = "/boundary_conditions/particle_forces",
+     .types = one_or_list,
+     .items = object,
+     .fallback = "[]",
+     .doc = "Forces on bonded particles."},
+    {.pattern = "/boundary_conditions/particle_forces/*/id",
+     .types = one_or_list,
+     .items = integer,
+     .required = true,
+     .doc = "Ids by `point_selection`."},
+    {.pattern = "/boundary_conditions/particle_forces/*/value",
+     .types = list,
+     .items = expression,
+     .length = {3, 3},
+     .required = true,
+     .unit = "N",
+     .doc = "Sum over the particles with these ids, which share it equally; formulas of t."},
+};
+
+} // namespace
+
+std::span<const Key> particle_keys() { return particles; }
+
+} // namespace recoil::app

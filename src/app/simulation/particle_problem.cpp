@@ -1,0 +1,295 @@
+#include "recoil/app/simulation/particle_problem.hpp"
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <set>
+
+#include "recoil/base/error.hpp"
+#include "recoil/mesh/input/select.hpp"
+#include "recoil/particles/packing.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+using Eigen::Vector3d;
+using particles::DistributedParticles;
+
+constexpr double degree = std::numbers::pi / 180;
+
+particles::ParticleSet pack(const ParticleBody& body, const particles::ClosedSurface& surface) {
+  if (body.packing == Packing::random)
+    return pack_random(surface, {body.min_radius, body.max_radius, std::uint64_t(body.seed)});
+  particles::Lattice lattice;
+  lattice.kind = body.packing == Packing::fcc ? particles::LatticeKind::fcc : particles::LatticeKind::hcp;
+  lattice.radius = body.min_radius;
+  const double angle = body.rotation.norm() * degree;
+  if (angle > 0) lattice.rotation = Eigen::AngleAxisd(angle, body.rotation.normalized()).toRotationMatrix();
+  // Surfaces at round numbers should not cut through layers.
+  lattice.origin = surface.box().min() + Vector3d::Constant(body.min_radius);
+  return pack_lattice(surface, lattice,
+                      body.whole_spheres ? particles::Inside::whole_sphere : particles::Inside::centre);
+}
+
+/// Ids by the point selections of all bodies, of this rank's particles. Collective.
+std::vector<std::int32_t> point_ids(const parallel::Communicator& comm, const Scene& scene,
+                                    const DistributedParticles& particles) {
+  std::vector<std::int32_t> ids(particles.ids.size(), 0);
+  for (std::size_t body = 0; body < particles.body_names.size(); ++body) {
+    std::vector<std::size_t> own;
+    std::vector<Vector3d> places;
+    Eigen::Array3d least = Eigen::Array3d::Constant(std::numeric_limits<double>::max()), most = -least;
+    for (std::size_t k = 0; k < ids.size(); ++k) {
+      if (particles.body[k] != std::int32_t(body)) continue;
+      own.push_back(k);
+      places.push_back(particles.positions[k]);
+      least = least.min(places.back().array());
+      most = most.max(places.back().array());
+    }
+    for (int i = 0; i < 3; ++i) {
+      least[i] = comm.min(least[i]);
+      most[i] = comm.max(most[i]);
+    }
+    const auto& selections = scene.geometry[body].point_selection;
+    mesh::PointIds found = parallel::collectively(comm, [&] {
+      return mesh::select_points(places, selections, {least.matrix(), most.matrix()});
+    });
+    for (std::size_t s = 0; s < selections.size(); ++s)
+      if (!comm.any(found.matched[s] != 0))
+        throw InputError(selections[s].where, "selects no particle of body '" + particles.body_names[body] +
+                                                  "'; particles are tested by their centres");
+    for (std::size_t k = 0; k < own.size(); ++k) ids[own[k]] = found.ids[k];
+  }
+  return ids;
+}
+
+bool holds_id(const std::vector<int>& ids, std::int32_t id) {
+  return std::ranges::find(ids, id) != ids.end();
+}
+
+/// Particles of this rank with one of some ids. Collective. @throws InputError where there are none.
+std::vector<LocalIndex> with_ids(const parallel::Communicator& comm, const std::vector<std::int32_t>& of,
+                                 bool all, const std::vector<int>& ids, const std::string& where) {
+  std::vector<LocalIndex> found;
+  for (LocalIndex k = 0; k < std::ssize(of); ++k)
+    if (all ? of[k] > 0 : holds_id(ids, of[k])) found.push_back(k);
+  if (!comm.any(!found.empty()))
+    throw InputError(where, "no particle has this id; give ids to particles by `point_selection` of a body");
+  return found;
+}
+
+Vector3d value_at(const std::vector<Expression>& components, double time, const std::string& where) {
+  Vector3d value = Vector3d::Zero();
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    value[Eigen::Index(i)] = components[i]({0, 0, 0, time});
+    if (!std::isfinite(value[Eigen::Index(i)]))
+      throw InputError(where, "'" + components[i].text() + "' is not finite at t = " + std::to_string(time));
+  }
+  return value;
+}
+
+/// A prescribed entry and the particles of this rank that follow it.
+struct Held {
+  const DirichletEntry* entry;
+  std::vector<LocalIndex> particles;
+};
+
+void hold(const parallel::Communicator& comm, const Scene& scene, const std::vector<std::int32_t>& ids,
+          solvers::BondedParticles& problem) {
+  std::vector<Held> held;
+  for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) {
+    held.push_back({&entry, with_ids(comm, ids, entry.all, entry.ids, entry.where)});
+    for (const LocalIndex k : held.back().particles)
+      for (int i = 0; i < 3; ++i) {
+        problem.prescribed[6 * std::size_t(k) + i] = entry.value[i].constrained ? 1 : 0;
+        problem.prescribed[6 * std::size_t(k) + 3 + i] = entry.turn.free ? 0 : 1;
+      }
+  }
+  if (held.empty()) return;
+  const DistributedParticles* particles = problem.particles.get();
+  problem.move_prescribed = [held, particles](double time, std::span<double> u) {
+    for (const auto& [entry, list] : held) {
+      const geometry::Quaternion q =
+          geometry::quaternion_exponential(value_at(entry->turn.value, time, entry->where));
+      for (const LocalIndex k : list) {
+        double* point = u.data() + 7 * std::size_t(k);
+        const Vector3d& X = particles->positions[k];
+        for (int i = 0; i < 3; ++i)
+          if (entry->value[i].constrained) point[i] = X[i] + entry->evaluate(i, {X[0], X[1], X[2], time});
+        if (!entry->turn.free) std::copy_n(q.data(), 4, point + 3);
+      }
+    }
+  };
+}
+
+void load(const parallel::Communicator& comm, const Scene& scene, const std::vector<std::int32_t>& ids,
+          solvers::BondedParticles& problem) {
+  struct Loaded {
+    const ParticleForce* force;
+    std::vector<LocalIndex> particles;
+    double share;
+  };
+  std::vector<Loaded> loads;
+  for (const ParticleForce& force : scene.particle_forces) {
+    std::vector<LocalIndex> list = with_ids(comm, ids, false, force.ids, force.where);
+    std::erase_if(list, [&](LocalIndex k) { return k >= problem.particles->num_owned(); });
+    loads.push_back({&force, list, 1.0 / double(comm.sum(GlobalIndex(list.size())))});
+  }
+  if (loads.empty()) return;
+  problem.add_loads = [loads](double time, std::span<double> forces) {
+    for (const auto& [force, list, share] : loads) {
+      const Vector3d value = share * value_at(force->value, time, force->where);
+      for (const LocalIndex k : list)
+        for (int i = 0; i < 3; ++i) forces[6 * std::size_t(k) + i] += value[i];
+    }
+  };
+}
+
+solvers::BondStrength strength_of(const Scene& scene, const DistributedParticles& particles) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  solvers::BondStrength strength;
+  for (const auto& [a, b, id] : particles.bonds) {
+    const BondMaterialEntry& material = *find_bond_material(scene, particles.body_names[particles.body[a]]);
+    strength.tensile.push_back(material.tensile_strength.value_or(never));
+    strength.shear.push_back(material.shear_strength.value_or(never));
+    strength.tan_friction.push_back(std::tan(material.friction_angle * degree));
+    strength.separate_terms.push_back(material.separate_terms ? 1 : 0);
+  }
+  return strength;
+}
+
+solvers::BondedParticles make_problem(const parallel::Communicator& comm, const Scene& scene,
+                                      const particles::ParticleSet& bodies) {
+  solvers::BondedParticles problem;
+  problem.particles = std::make_shared<const DistributedParticles>(distribute(comm, bodies));
+  const DistributedParticles& particles = *problem.particles;
+  potentials::BondMaterial bonds;
+  for (const auto& [a, b, id] : particles.bonds) {
+    const BondMaterialEntry& material = *find_bond_material(scene, particles.body_names[particles.body[a]]);
+    bonds.young_modulus.push_back(material.E);
+    bonds.poisson_ratio.push_back(material.nu);
+    bonds.section_radius.push_back(material.section * (particles.radii[a] + particles.radii[b]) / 2);
+  }
+  problem.bonds = std::make_unique<potentials::BondPotential>(particles, std::move(bonds));
+  for (std::size_t k = 0; k < particles.ids.size(); ++k)
+    problem.mass.push_back(find_bond_material(scene, particles.body_names[particles.body[k]])->rho *
+                           particles.volumes[k]);
+  for (std::size_t i = 0; i < scene.gravity.size(); ++i) problem.gravity[Eigen::Index(i)] = scene.gravity[i];
+  const bool breaks = std::ranges::any_of(scene.bond_materials, [](const BondMaterialEntry& entry) {
+    return entry.tensile_strength || entry.shear_strength;
+  });
+  if (breaks) problem.strength = strength_of(scene, particles);
+  problem.prescribed.assign(6 * particles.ids.size(), 0);
+  const std::vector<std::int32_t> ids = point_ids(comm, scene, particles);
+  hold(comm, scene, ids, problem);
+  load(comm, scene, ids, problem);
+  return problem;
+}
+
+solvers::BondedParticlesOptions options_of(const Scene& scene) {
+  solvers::BondedParticlesOptions options;
+  using solvers::ParticleIntegrator;
+  switch (scene.particle_solver.integrator) {
+  case ParticleIntegratorName::be_reflect:
+    options.integrator = ParticleIntegrator::be_reflect;
+    break;
+  case ParticleIntegratorName::mid_reflectT:
+    options.integrator = ParticleIntegrator::mid_reflectT;
+    break;
+  case ParticleIntegratorName::del_exact:
+    options.integrator = ParticleIntegrator::del_exact;
+    break;
+  }
+  if (scene.time.kind == TimeKind::quasistatic) options.integrator = ParticleIntegrator::quasistatic;
+  options.t0 = scene.time.t0;
+  options.dt = scene.time.dt;
+  options.max_retries = scene.time.max_retries;
+  options.tolerance = scene.particle_solver.tolerance;
+  options.max_iterations = scene.particle_solver.max_iterations;
+  options.cascade_share = scene.particle_solver.cascade_share;
+  return options;
+}
+
+bool is_in(const Region& region, const std::string& body) {
+  return std::ranges::find(region.bodies, body) != region.bodies.end();
+}
+
+/// Mass centre of the bodies of a region. Collective.
+Vector3d centre_of(const parallel::Communicator& comm, const solvers::BondedParticles& problem,
+                   const Region& region) {
+  const DistributedParticles& particles = *problem.particles;
+  std::array<double, 4> moments{};
+  for (LocalIndex k = 0; k < particles.num_owned(); ++k) {
+    if (!is_in(region, particles.body_names[particles.body[k]])) continue;
+    for (int i = 0; i < 3; ++i) moments[i] += problem.mass[k] * particles.positions[k][i];
+    moments[3] += problem.mass[k];
+  }
+  comm.sum(moments);
+  return Vector3d(moments[0], moments[1], moments[2]) / moments[3];
+}
+
+void set_velocity(const Scene& scene, const solvers::BondedParticles& problem,
+                  const parallel::Communicator& comm, linalg::Vector& v) {
+  const DistributedParticles& particles = *problem.particles;
+  const auto values = v.write_local();
+  for (const InitialField& field : scene.initial_conditions.velocity)
+    for (std::size_t k = 0; k < particles.ids.size(); ++k) {
+      if (!is_in(field.region, particles.body_names[particles.body[k]])) continue;
+      const Vector3d& X = particles.positions[k];
+      for (std::size_t i = 0; i < field.value.size(); ++i)
+        values[6 * k + i] = field.value[i]({X[0], X[1], X[2], 0});
+    }
+  for (const AngularVelocity& spin : scene.initial_conditions.angular_velocity) {
+    const Vector3d centre = spin.center ? *spin.center : centre_of(comm, problem, spin.region),
+                   w(spin.value[0], spin.value[1], spin.value[2]);
+    for (std::size_t k = 0; k < particles.ids.size(); ++k) {
+      if (!is_in(spin.region, particles.body_names[particles.body[k]])) continue;
+      const Vector3d speed = w.cross(particles.positions[k] - centre);
+      for (int i = 0; i < 3; ++i) {
+        values[6 * k + i] += speed[i];
+        values[6 * k + 3 + i] += particles.radii[k] * w[i];
+      }
+    }
+  }
+}
+
+} // namespace
+
+particles::ParticleSet pack_bodies(const Scene& scene, const mesh::SimplexMesh& mesh) {
+  particles::ParticleSet all;
+  for (std::size_t k = 0; k < scene.particle_bodies.size(); ++k) {
+    const ParticleBody& body = scene.particle_bodies[k];
+    try {
+      particles::ParticleSet one = pack(body, particles::boundary_of_body(mesh, std::int32_t(k)));
+      one.bonds = particles::bond_neighbours(one, body.bond_tolerance);
+      append(all, one);
+    } catch (const InputError& error) {
+      throw InputError(body.where, error.what());
+    }
+  }
+  return all;
+}
+
+std::unique_ptr<solvers::BondedParticlesSolver> load_particle_solver(const parallel::Communicator& comm,
+                                                                     const LoadedScene& loaded) {
+  const Scene& scene = loaded.file.scene;
+  const particles::ParticleSet bodies = parallel::collectively(comm, [&] {
+    return comm.rank() == 0 ? pack_bodies(scene, loaded.geometry.deformable) : particles::ParticleSet();
+  });
+  return make_particle_solver(comm, scene, bodies);
+}
+
+std::unique_ptr<solvers::BondedParticlesSolver> make_particle_solver(const parallel::Communicator& comm,
+                                                                     const Scene& scene,
+                                                                     const particles::ParticleSet& bodies) {
+  auto solver =
+      std::make_unique<solvers::BondedParticlesSolver>(make_problem(comm, scene, bodies), options_of(scene));
+  linalg::Vector u = solver->history().newest().u, v = solver->history().newest().v;
+  if (scene.time.kind != TimeKind::quasistatic) set_velocity(scene, solver->problem(), comm, v);
+  if (solver->problem().move_prescribed) solver->problem().move_prescribed(scene.time.t0, u.write_local());
+  solver->start(u, v);
+  return solver;
+}
+
+} // namespace recoil::app

@@ -1,0 +1,156 @@
+"""A bar of bonded particles that is pulled and twisted until it breaks: the same bonds on any ranks, continued in the middle of
+the fracture to the same bits, killed and continued; then wrong scenes with place and cure."""
+import copy
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import runs
+from pieces import ledger
+
+STEPS, BREAKS_IN = 16, 8
+
+BAR = {
+    "geometry": [{"name": "bar", "generator": {"type": "box", "size": [0.06, 0.012, 0.012], "divisions": [1, 1, 1]},
+                  "particles": {"radius": 0.0012},
+                  "point_selection": [{"id": 1, "axis": "-x", "position": -0.0265}, {"id": 2, "axis": "x", "position": 0.0265}]}],
+    "materials": {"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000, "tensile_strength": 3e5, "shear_strength": 3e5},
+    "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]},
+                                                   {"id": 2, "value": ["0.2*t", 0, 0], "rotation": ["5*t", 0, 0]}]},
+    "time": {"dt": 0.001, "time_steps": STEPS},
+    "output": {"every": 3, "chunk": 2},
+    "solver": {"type": "bonded_particles"},
+}
+
+
+def broken(folder):
+    with open(os.path.join(folder, "broken_bonds.csv")) as file:
+        return file.read().splitlines()[1:]
+
+
+def text(folder, name):
+    with open(os.path.join(folder, name)) as file:
+        return file.read()
+
+
+def same_bits(folder, whole):
+    return all((runs.state(folder, field=field) == runs.state(whole, field=field)).all() for field in ("u", "v", "broken")) and \
+        all(text(folder, name) == text(whole, name) for name in ("ledger.csv", "broken_bonds.csv"))
+
+
+def check_whole(whole):
+    rows, energies = broken(whole), ledger(whole)
+    first = min(float(row.split(",")[1]) for row in rows)
+    runs.check(20 < len(rows) < 500 and first == BREAKS_IN * 0.001, "%d bonds break, the first at t = %g" % (len(rows), first))
+    total = energies["kinetic"] + energies["elastic"]
+    error = np.abs(total - energies["external_work"] + energies["broken"] + energies["dissipated_integrator"]).max()
+    runs.check(error < 1e-6 * energies["external_work"].max(), "the ledger closes to %.1e of the work" % (error / energies["external_work"].max()))
+    runs.check(energies["broken_bonds"][-1] == len(rows) == runs.state(whole, field="broken").sum(), "every count of broken bonds agrees")
+    released = sum(float(row.split(",")[-1]) for row in rows)
+    runs.check(abs(released - energies["broken"][-1]) < 1e-8 * released, "energies of the table add up to that of the ledger")
+
+
+def check_ranks(recoil, path, whole):
+    names = [row.split(",")[0] + " at " + row.split(",")[1] for row in broken(whole)]
+    for ranks in (2, 3):
+        folder = recoil.simulate(ranks, path, "ranks%d" % ranks)
+        found = [row.split(",")[0] + " at " + row.split(",")[1] for row in broken(folder)]
+        error = runs.difference(runs.state(folder), runs.state(whole))
+        runs.check(sorted(found) == sorted(names) and error < 1e-8, "%d ranks: the same bonds at the same times, positions to %.1e" % (ranks, error))
+
+
+def check_restarts(recoil, path, whole):
+    for step in (0, BREAKS_IN - 1, BREAKS_IN, BREAKS_IN + 1):
+        folder = recoil.simulate(1, path, "restart", "--steps", step)
+        recoil.run(1, "simulate", "--restart", folder, "-q")
+        runs.check(same_bits(folder, whole), "continued after step %d: the same bits" % step)
+    folder = recoil.simulate(2, path, "others", "--steps", BREAKS_IN)
+    recoil.run(3, "simulate", "--restart", folder, "-q", "--steps", BREAKS_IN + 2)
+    recoil.run(1, "simulate", "--restart", folder, "-q")
+    found, expected = ([row.split(",")[:2] for row in broken(f)] for f in (folder, whole))
+    error = runs.difference(runs.state(folder), runs.state(whole))
+    runs.check(sorted(found) == sorted(expected) and error < 1e-8, "continued on 3 and on 1 rank: the same bonds, positions to %.1e" % error)
+
+
+def check_kills(recoil, path, whole):
+    for number, delay in enumerate((0.15, 0.5, 0.9, 1.3)):
+        folder = recoil.path("killed%d" % number)
+        run = subprocess.Popen(recoil.command(1, "simulate", path, "-o", folder, "-q"), env=runs.ENVIRONMENT, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+        time.sleep(delay)
+        run.send_signal(signal.SIGKILL)
+        run.wait()
+        if os.path.exists(os.path.join(folder, "trajectory", "manifest.json")):
+            recoil.run(1, "simulate", "--restart", folder, "-q")
+            runs.check(same_bits(folder, whole), "killed after %g s and continued: the same bits" % delay)
+
+
+def changed(**parts):
+    """The scene with some members replaced, by paths with __ between names."""
+    scene = copy.deepcopy(BAR)
+    for name, value in parts.items():
+        *parents, last = name.split("__")
+        target = scene
+        for parent in parents:
+            target = target[int(parent) if parent.isdigit() else parent]
+        target[int(last) if last.isdigit() else last] = value
+    return scene
+
+
+def with_body(**more):
+    return changed(geometry__0__particles=dict({"radius": 0.0012}, **more))
+
+
+def with_material(**more):
+    return changed(materials=dict(BAR["materials"], **more))
+
+
+WRONG = [
+    ("no radius", changed(geometry__0__particles={}), ["/geometry/0/particles", "radius"]),
+    ("no particles", changed(geometry__0={key: BAR["geometry"][0][key] for key in ("name", "generator")}), ["/geometry/0", "needs `particles`"]),
+    ("unknown packing", with_body(packing="bcc"), ["/geometry/0/particles/packing", "hcp", "random"]),
+    ("two radii in a lattice", with_body(radius=[0.001, 0.002]), ["/geometry/0/particles/radius", "random"]),
+    ("radii in the wrong order", with_body(radius=[0.002, 0.001], packing="random"), ["/geometry/0/particles/radius", "smaller radius first"]),
+    ("too large", with_body(radius=0.02), ["/geometry/0/particles", "0.02"]),
+    ("a law of finite elements", with_material(type="NeoHookean"), ["/materials/type", "BondedParticles"]),
+    ("no modulus", changed(materials={"type": "BondedParticles", "nu": 0.3, "rho": 1000}), ["/materials", "`E` is missing"]),
+    ("modulus in space", with_material(E="1e7*x"), ["/materials/E", "must be a number"]),
+    ("friction without cohesion", changed(materials={"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000, "friction_angle": 30}),
+     ["/materials/friction_angle", "`shear_strength`"]),
+    ("material of nobody", with_material(body="rod"), ["/materials/body", "'rod'"]),
+    ("id of no particle", changed(boundary_conditions__dirichlet_boundary__0__id=7), ["/boundary_conditions/dirichlet_boundary/0", "`point_selection`"]),
+    ("a selection of nothing", changed(geometry__0__point_selection__0__position=-3), ["/geometry/0/point_selection/0", "selects no particle"]),
+    ("a turn in space", changed(boundary_conditions__dirichlet_boundary__1__rotation=["x", 0, 0]), ["/rotation", "formulas of t"]),
+    ("a turn of two numbers", changed(boundary_conditions__dirichlet_boundary__1__rotation=[0, 0]), ["/rotation", "3"]),
+    ("a traction", changed(boundary_conditions__neumann_boundary=[{"id": 1, "value": [1, 0, 0]}]), ["/neumann_boundary", "`particle_forces`"]),
+    ("contact", changed(contact={"enabled": True}), ["/contact/enabled", "no contact of bonded particles yet"]),
+    ("statics", {key: value for key, value in BAR.items() if key != "time"}, ["needs `time`", "quasistatic"]),
+    ("unknown integrator", changed(solver={"type": "bonded_particles", "bonded_particles": {"integrator": "verlet"}}), ["/solver/bonded_particles/integrator", "be_reflect"]),
+    ("particles of finite elements", changed(solver={"type": "elastodynamics"}, materials={"type": "NeoHookean", "E": 1, "nu": 0.3}),
+     ["/geometry/0/particles", "bonded_particles"]),
+]
+
+
+def check_wrong(recoil):
+    for name, scene, parts in WRONG:
+        folder = recoil.path("wrong")
+        code, output = recoil.run(1, "simulate", recoil.write_scene("wrong", scene), "-o", folder, expect=None)
+        message = output[output.find("recoil: "):].strip()
+        missing = [part for part in parts if part not in message]
+        runs.check(code == 2 and not missing and not os.path.exists(folder), "%s: %d, %s%s" % (name, code, message, " MISSING %s" % missing if missing else ""))
+
+
+with runs.Recoil() as recoil:
+    path = recoil.write_scene("bar", BAR)
+    whole = recoil.simulate(1, path, "whole")
+    check_whole(whole)
+    check_ranks(recoil, path, whole)
+    check_restarts(recoil, path, whole)
+    check_kills(recoil, path, whole)
+    check_wrong(recoil)
+    study = {"experiments": [{"name": "run", "scene": path}], "parameters": [{"name": "rho", "quantity": "density", "initial": 1}],
+             "objectives": [{"name": "o", "type": "elastic_energy"}]}
+    code, output = recoil.run(1, "gradient", recoil.write_scene("study", study), "-o", recoil.path("gradient"), expect=None)
+    runs.check(code == 2 and "/solver/type" in output, "studies refuse them: " + output.strip())
