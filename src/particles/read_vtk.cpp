@@ -77,8 +77,7 @@ private:
         fail("data of " + std::to_string(tuples_) + " points; the file has " +
              std::to_string(points_.size() / 3));
     } else if (keyword == "METADATA") {
-      while (file_.remaining() > 0 && !file_.line().empty()) {
-      }
+      skip_metadata();
     } else {
       read_attribute(keyword);
     }
@@ -108,14 +107,19 @@ private:
     }
   }
 
+  /// It ends with an empty line.
+  void skip_metadata() {
+    file_.line();
+    while (file_.remaining() > 0 && !file_.line().empty()) continue;
+  }
+
   void read_field() {
     file_.word("a name");
     for (std::size_t array = file_.count("the number of arrays", 1); array > 0; --array) {
       start_ = file_.at_end() ? start_ : file_.position();
       const std::string name(file_.word("the name of an array"));
       if (name == "METADATA") {
-        while (file_.remaining() > 0 && !file_.line().empty()) {
-        }
+        skip_metadata();
         ++array;
         continue;
       }

@@ -1,4 +1,5 @@
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
