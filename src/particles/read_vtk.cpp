@@ -2,7 +2,7 @@
 #include <map>
 #include <optional>
 
-#include "particles/file_reader.hpp"
+#include "particles/set_builder.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 

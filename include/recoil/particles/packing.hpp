@@ -53,7 +53,7 @@ inline constexpr double random_packing_overlap = 1e-3;
 /// Silbert, Liu, Nagel 2003; the most compressed ones are removed until overlaps are within
 /// random_packing_overlap. Fills 0.6 and more of the interior, less within a few radii of the surface. Each
 /// particle stands for a part of the body's volume in proportion to its own; they add up to that of the body.
-/// The same seed gives the same packing.
+/// The same program gives the same packing for the same seed.
 /// @throws InputError for radii that are not positive or not in order, more than 2^31 particles, and if no
 /// particle fits.
 /// @note Takes some ten thousand steps over all pairs: seconds for a thousand particles.
