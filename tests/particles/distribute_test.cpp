@@ -196,6 +196,29 @@ TEST(DistributeParticles, BalancesAndRepeats) {
   EXPECT_LT(static_cast<double>(a.points->ghosts.size()), 0.8 * mean);
 }
 
+// Loose particles of which METIS alone would not know where they lie.
+TEST(DistributeParticles, KeepsLooseParticlesTogether) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  ParticleSet set;
+  set.body_names = {"gas"};
+  std::mt19937 generator(9);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (int i = 0; i < 1000; ++i) {
+    set.positions.emplace_back(uniform(generator), uniform(generator), uniform(generator));
+    set.radii.push_back(0.01);
+    set.volumes.push_back(1e-5);
+    set.body.push_back(0);
+  }
+  const DistributedParticles mine = distribute(comm, set);
+  Eigen::Vector3d mean = Eigen::Vector3d::Zero();
+  for (LocalIndex i = 0; i < mine.num_owned(); ++i) mean += mine.positions[at(i)] / mine.num_owned();
+  double squares = 0;
+  for (LocalIndex i = 0; i < mine.num_owned(); ++i) squares += (mine.positions[at(i)] - mean).squaredNorm();
+  // Of the unit cube the variance is 1/4, of one half of it 3/16, of a quarter 1/8.
+  const double variance = comm.sum(squares) / 1000;
+  EXPECT_LT(variance, comm.size() == 1 ? 0.26 : comm.size() == 2 ? 0.22 : 0.19);
+}
+
 TEST(DistributeParticles, MakesALayoutForMatrices) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const DistributedParticles mine = distribute(comm, blocks());
