@@ -60,11 +60,8 @@ private:
       const std::size_t count = file_.count("the number of points", 1);
       const std::string type(file_.word("the type of the coordinates"));
       points_ = values(type, 3 * count, "coordinates");
-    } else if (keyword == "LINES") {
-      lines_ = read_cells();
-      cells_at_ = start_;
-    } else if (keyword == "CELLS") {
-      cells_ = read_cells();
+    } else if (keyword == "LINES" || keyword == "CELLS") {
+      (keyword == "LINES" ? lines_ : cells_) = read_cells();
       cells_at_ = start_;
     } else if (keyword == "VERTICES") {
       read_cells();
