@@ -77,7 +77,7 @@ ClosedSurface::ClosedSurface(std::string name, std::vector<Eigen::Vector3d> vert
     for (auto& triangle : triangles_) std::swap(triangle[1], triangle[2]);
   volume_ = std::abs(volume_);
   sort_triangles();
-  build(0, std::ssize(triangles_));
+  build(0, static_cast<std::int32_t>(triangles_.size()));
 }
 
 std::string ClosedSurface::describe_vertex(std::int32_t vertex) const {
@@ -139,6 +139,7 @@ void ClosedSurface::sort_triangles() {
   std::vector<std::array<std::int32_t, 3>> sorted;
   for (const auto& [code, t] : order) sorted.push_back(triangles_[t]);
   triangles_ = std::move(sorted);
+  normals_.reserve(triangles_.size());
   for (const auto& [a, b, c] : triangles_)
     normals_.push_back(unit_normal(vertices_[a], vertices_[b], vertices_[c]));
 }

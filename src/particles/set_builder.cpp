@@ -23,7 +23,7 @@ void SetBuilder::add_particle(const Eigen::Vector3d& position, double radius, do
   if (num_particles() == std::numeric_limits<std::int32_t>::max())
     file_->fail_at(at, "more than 2^31 particles");
   const auto place = std::lower_bound(body_numbers_.begin(), body_numbers_.end(), std::pair(body, 0));
-  std::int32_t number = std::ssize(set_.body_names);
+  auto number = static_cast<std::int32_t>(set_.body_names.size());
   if (place != body_numbers_.end() && place->first == body) {
     number = place->second;
   } else {
