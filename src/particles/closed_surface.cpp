@@ -24,6 +24,15 @@ geometry::StencilPoints<3> stencil(const Eigen::Vector3d& point, const std::vect
   return points;
 }
 
+/// Normal of a triangle, of unit length; zero for slivers, whose normals rounding spoils.
+Eigen::Vector3d unit_normal(const Eigen::Vector3d& a, const Eigen::Vector3d& b, const Eigen::Vector3d& c) {
+  constexpr double sliver = 1e-6;
+  const Eigen::Vector3d u = b - a, v = c - a, normal = u.cross(v);
+  const double size = normal.norm(),
+               longest = std::max({u.squaredNorm(), v.squaredNorm(), (v - u).squaredNorm()});
+  return size > sliver * longest ? Eigen::Vector3d(normal / size) : Eigen::Vector3d(Eigen::Vector3d::Zero());
+}
+
 /// An edge as a triangle passes it.
 struct Passage {
   std::int32_t low, high;
@@ -68,7 +77,7 @@ ClosedSurface::ClosedSurface(std::string name, std::vector<Eigen::Vector3d> vert
     for (auto& triangle : triangles_) std::swap(triangle[1], triangle[2]);
   volume_ = std::abs(volume_);
   sort_triangles();
-  build(0, std::ssize(triangles_));
+  build(0, static_cast<std::int32_t>(triangles_.size()));
 }
 
 std::string ClosedSurface::describe_vertex(std::int32_t vertex) const {
@@ -130,6 +139,9 @@ void ClosedSurface::sort_triangles() {
   std::vector<std::array<std::int32_t, 3>> sorted;
   for (const auto& [code, t] : order) sorted.push_back(triangles_[t]);
   triangles_ = std::move(sorted);
+  normals_.reserve(triangles_.size());
+  for (const auto& [a, b, c] : triangles_)
+    normals_.push_back(unit_normal(vertices_[a], vertices_[b], vertices_[c]));
 }
 
 std::int32_t ClosedSurface::build(std::int32_t first, std::int32_t last) {
@@ -189,6 +201,17 @@ bool ClosedSurface::contains(const Eigen::Vector3d& point) const {
   return winding > 0;
 }
 
+/// Squared distance of a triangle, or infinity where it is farther than `bound` because its plane is.
+double ClosedSurface::distance_squared(const Eigen::Vector3d& point, std::int32_t triangle,
+                                       double bound) const {
+  constexpr double rounding = 1e-8;
+  const auto& corners = triangles_[triangle];
+  const double off_plane = normals_[triangle].dot(point - vertices_[corners[0]]);
+  if (off_plane * off_plane > bound * (1 + rounding)) return std::numeric_limits<double>::infinity();
+  return geometry::distance_squared<3>(geometry::StencilKind::vertex_face,
+                                       stencil(point, vertices_, corners));
+}
+
 std::optional<ClosedSurface::Nearest> ClosedSurface::nearest(const Eigen::Vector3d& point,
                                                              double within) const {
   double bound = within * within;
@@ -208,8 +231,7 @@ std::optional<ClosedSurface::Nearest> ClosedSurface::nearest(const Eigen::Vector
       continue;
     }
     for (std::int32_t t = node.first; t < node.last; ++t) {
-      const double distance = geometry::distance_squared<3>(geometry::StencilKind::vertex_face,
-                                                            stencil(point, vertices_, triangles_[t]));
+      const double distance = distance_squared(point, t, bound);
       if (distance >= bound) continue;
       bound = distance;
       closest = t;
@@ -235,9 +257,7 @@ bool ClosedSurface::is_closer(const Eigen::Vector3d& point, double distance) con
       continue;
     }
     for (std::int32_t t = node.first; t < node.last; ++t)
-      if (geometry::distance_squared<3>(geometry::StencilKind::vertex_face,
-                                        stencil(point, vertices_, triangles_[t])) < bound)
-        return true;
+      if (distance_squared(point, t, bound) < bound) return true;
   }
   return false;
 }

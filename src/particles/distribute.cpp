@@ -67,8 +67,8 @@ Shares deal(const ParticleSet& set, int num_parts) {
   }
   for (auto& ghosts : shares.ghosts) {
     std::ranges::sort(ghosts, {}, &ParticleRecord::number);
-    const auto repeated = std::ranges::unique(ghosts, {}, &ParticleRecord::number);
-    ghosts.erase(repeated.begin(), repeated.end());
+    const auto same = [](const ParticleRecord& a, const ParticleRecord& b) { return a.number == b.number; };
+    ghosts.erase(std::unique(ghosts.begin(), ghosts.end(), same), ghosts.end());
   }
   return shares;
 }

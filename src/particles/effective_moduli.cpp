@@ -56,13 +56,6 @@ Eigen::Matrix<double, 3, 6> strain_along(const Eigen::Vector3d& n) {
   return matrix;
 }
 
-/// w x n as a product with w.
-Eigen::Matrix3d cross_with(const Eigen::Vector3d& n) {
-  Eigen::Matrix3d matrix;
-  matrix << 0, n.z(), -n.y(), -n.z(), 0, n.x(), n.y(), -n.x(), 0;
-  return matrix;
-}
-
 /// Stress in Voigt notation of a unit pull along m, and the extension along m of a strain.
 Eigen::Vector<double, 6> pull(const Eigen::Vector3d& m) {
   return {m.x() * m.x(), m.y() * m.y(), m.z() * m.z(), m.y() * m.z(), m.x() * m.z(), m.x() * m.y()};
@@ -84,23 +77,21 @@ Stiffness effective_stiffness(LatticeKind kind, double young, double poisson) {
   // Radius 1: the result does not depend on it.
   const double length = 2, section = std::numbers::pi;
   const double stretch = young * section / length, shear = stretch / (2 * (1 + poisson));
-  // The unknowns: strain, u of the second particle of the cell, rotation w.
-  Eigen::Matrix<double, 12, 12> hessian = Eigen::Matrix<double, 12, 12>::Zero();
+  // The unknowns: strain, and u of the second particle of the cell.
+  Eigen::Matrix<double, 9, 9> hessian = Eigen::Matrix<double, 9, 9>::Zero();
   const std::vector<CellBond> bonds = bonds_of_cell(kind);
   for (const auto& [n, crosses] : bonds) {
-    Eigen::Matrix<double, 3, 12> relative = Eigen::Matrix<double, 3, 12>::Zero();
-    relative.leftCols<6>() = length * strain_along(n);
-    relative.middleCols<3>(6) = crosses * Eigen::Matrix3d::Identity();
-    const Eigen::Matrix<double, 1, 12> along = n.transpose() * relative;
-    Eigen::Matrix<double, 3, 12> across = relative - n * along;
-    across.rightCols<3>() -= length * cross_with(n);
+    Eigen::Matrix<double, 3, 9> relative;
+    relative << length * strain_along(n), crosses * Eigen::Matrix3d::Identity();
+    const Eigen::Matrix<double, 1, 9> along = n.transpose() * relative;
+    const Eigen::Matrix<double, 3, 9> across = relative - n * along;
     hessian += stretch * along.transpose() * along + shear * across.transpose() * across;
   }
   const double num_particles = bonds.size() / 6.0;
   hessian /= num_particles * lattice_cell_volume(length / 2);
   // fcc has no u; the least-norm solution leaves it alone.
-  const Eigen::Matrix<double, 6, 6> inner = hessian.bottomRightCorner<6, 6>();
-  const Eigen::Matrix<double, 6, 6> coupling = hessian.bottomLeftCorner<6, 6>();
+  const Eigen::Matrix3d inner = hessian.bottomRightCorner<3, 3>();
+  const Eigen::Matrix<double, 3, 6> coupling = hessian.bottomLeftCorner<3, 6>();
   const Stiffness relaxed = hessian.topLeftCorner<6, 6>() -
                             coupling.transpose() * inner.completeOrthogonalDecomposition().solve(coupling);
   return (relaxed + relaxed.transpose()) / 2;

@@ -6,8 +6,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "recoil/particles/read_particles.hpp"
 
@@ -68,34 +66,6 @@ std::string in_quotes(std::string_view word);
 double parse_number(const FileReader& file, std::size_t position, std::string_view word, const char* what);
 std::int64_t parse_integer(const FileReader& file, std::size_t position, std::string_view word,
                            const char* what);
-
-/// A set while it is read: checks what is added, and names bodies in the order in which they appear.
-class SetBuilder {
-public:
-  explicit SetBuilder(const FileReader& file) : file_(&file) {}
-
-  /// @param volume 0 for that of the sphere. @param at place of the particle in the file, for messages.
-  void add_particle(const Eigen::Vector3d& position, double radius, double volume, const std::string& body,
-                    std::size_t at);
-  std::int64_t num_particles() const { return std::ssize(set_.positions); }
-  /// A bond read from `file`, ends in any order. @param names numbers of the ends as in the file.
-  void add_bond(const FileReader& file, std::int64_t i, std::int64_t j, std::size_t at);
-  /// Sorts the bonds. @throws InputError for one that is there twice.
-  ParticleSet finish(const FileReader& bonds_file);
-
-private:
-  struct ReadBond {
-    std::array<std::int64_t, 2> ends;
-    std::size_t at;
-  };
-  const FileReader* file_;
-  ParticleSet set_;
-  std::vector<ReadBond> bonds_;
-  std::vector<std::pair<std::string, std::int32_t>> body_numbers_; ///< by name
-};
-
-/// Name of the only body of a file that knows none.
-std::string body_of_file(const FileReader& file);
 
 // One reader per format, behind read_particles().
 ParticleSet read_csv(FileReader& file, const ParticleFileOptions& options);

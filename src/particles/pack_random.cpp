@@ -59,7 +59,7 @@ std::vector<Eigen::Vector3d> draw_positions(const ClosedSurface& surface, std::s
   return positions;
 }
 
-/// Spheres that repel each other and the surface while they overlap.
+/// Spheres that repel each other while they overlap, inside of a surface that they cannot leave.
 class SoftSpheres {
 public:
   SoftSpheres(const ClosedSurface& surface, std::vector<double> radii, std::vector<Eigen::Vector3d> positions)
@@ -69,25 +69,28 @@ public:
     largest_ = *most;
   }
 
-  /// Minimises the energy; true once no overlap is too large.
+  /// Minimises the energy; true once no overlap is too large, false where it comes to rest before.
   bool relax() {
     // Unit masses and contact stiffness: an oscillation takes a few units of time whatever the radii are.
     constexpr double first_step = 0.1, longest_step = 0.25, grow = 1.1, shrink = 0.5, mixing = 0.1;
-    constexpr int delay = 5, most_steps = 3000;
-    double step = first_step, mix = mixing;
+    constexpr int delay = 5, most_steps = 10000, window = 100;
+    double step = first_step, mix = mixing, energy_before = std::numeric_limits<double>::infinity();
     int downhill = 0;
     std::vector<Eigen::Vector3d> velocities(positions_.size(), Eigen::Vector3d::Zero());
     find_pairs();
     for (int n = 0; n < most_steps; ++n) {
-      add_forces();
+      const double energy = add_forces();
       if (largest_overlap_ <= random_packing_overlap) return true;
+      if (n % window == 0) {
+        if (energy >= at_rest * energy_before) return false;
+        energy_before = energy;
+      }
       double power = 0, speed = 0, force = 0;
       for (std::size_t i = 0; i < positions_.size(); ++i) {
         power += forces_[i].dot(velocities[i]);
         speed += velocities[i].squaredNorm();
         force += forces_[i].squaredNorm();
       }
-      if (std::sqrt(force / positions_.size()) < 1e-2 * mean_overlap_ * smallest_) return false;
       if (power < 0) {
         for (auto& velocity : velocities) velocity.setZero();
         step *= shrink;
@@ -122,8 +125,7 @@ public:
       touching[i].push_back(j);
       touching[j].push_back(i);
     }
-    for (std::size_t w = 0; w < near_wall_.size(); ++w)
-      compression[near_wall_[w]] += std::max(wall_overlap_[w], 0.0) / radii_[near_wall_[w]];
+    for (std::size_t w = 0; w < near_wall_.size(); ++w) compression[near_wall_[w]] += wall_overlap_[w];
     std::vector<std::int64_t> order(size);
     std::iota(order.begin(), order.end(), std::int64_t{0});
     std::stable_sort(order.begin(), order.end(),
@@ -149,22 +151,27 @@ private:
     skin_ = 0.3 * smallest_;
     pairs_.clear();
     near_wall_.clear();
+    wall_overlap_.clear();
+    for (std::int64_t i = 0; i < std::ssize(positions_); ++i) {
+      if (!surface_->is_closer(positions_[i], radii_[i] + skin_)) continue;
+      near_wall_.push_back(i);
+      wall_overlap_.push_back(push_inside(i));
+    }
     const CellList cells(positions_, 2 * largest_ + skin_);
     for (std::int64_t i = 0; i < std::ssize(positions_); ++i) {
       cells.for_each_later_near(i, [&](std::int64_t j) {
         const double reach = radii_[i] + radii_[j] + skin_;
         if ((positions_[j] - positions_[i]).squaredNorm() < reach * reach) pairs_.push_back({i, j});
       });
-      if (surface_->is_closer(positions_[i], radii_[i] + skin_)) near_wall_.push_back(i);
     }
-    wall_overlap_.assign(near_wall_.size(), 0.0);
     found_at_ = positions_;
   }
 
-  void add_forces() {
+  /// Forces and energy of the pairs. Overlaps are noted relative to the reach of the contact.
+  double add_forces() {
     forces_.assign(positions_.size(), Eigen::Vector3d::Zero());
     largest_overlap_ = 0;
-    double sum = 0, count = 0;
+    double energy = 0, sum = 0, count = 0;
     const auto note = [&](double overlap) {
       largest_overlap_ = std::max(largest_overlap_, overlap);
       sum += overlap;
@@ -176,37 +183,54 @@ private:
       if (squared >= reach * reach) continue;
       const double distance = std::sqrt(squared), overlap = reach - distance;
       note(overlap / reach);
+      energy += overlap * overlap / 2;
       const Eigen::Vector3d force =
           distance > 0 ? Eigen::Vector3d(overlap / distance * between) : Eigen::Vector3d(overlap, 0, 0);
       forces_[i] -= force;
       forces_[j] += force;
     }
-    for (std::size_t w = 0; w < near_wall_.size(); ++w) {
-      const std::int64_t i = near_wall_[w];
-      wall_overlap_[w] = 0;
-      const auto nearest = surface_->nearest(positions_[i], 2 * radii_[i]);
-      if (!nearest) continue;
-      const bool inside = surface_->contains(positions_[i]);
-      const double overlap = radii_[i] - (inside ? nearest->distance : -nearest->distance);
-      if (overlap <= 0 || nearest->distance == 0) continue;
-      note(overlap / radii_[i]);
-      wall_overlap_[w] = overlap;
-      forces_[i] += (inside ? 1 : -1) * overlap / nearest->distance * (positions_[i] - nearest->point);
-    }
+    for (const double overlap : wall_overlap_)
+      if (overlap > 0) note(overlap);
     mean_overlap_ = count > 0 ? sum / count : 0;
+    return energy;
+  }
+
+  /// Moves a sphere that reaches through the surface back, once for each wall of a corner; returns how far it
+  /// still reaches out, in units of its radius. A potential of the distance would have kinks in corners, on
+  /// which the minimisation gets stuck.
+  double push_inside(std::int64_t i) {
+    constexpr int walls = 4;
+    constexpr double rounding = 1e-9;
+    Eigen::Vector3d& position = positions_[i];
+    const double radius = radii_[i];
+    for (int wall = 0;; ++wall) {
+      const auto nearest = surface_->nearest(position, radius * (1 - rounding));
+      if (!nearest) return 0;
+      const double depth = surface_->contains(position) ? nearest->distance : -nearest->distance;
+      if (wall == walls || depth == 0) return 1 - depth / radius;
+      position = nearest->point + radius / depth * (position - nearest->point);
+    }
   }
 
   void move(std::vector<Eigen::Vector3d>& velocities, double step) {
     // No jumps over each other or through the surface while overlaps are large.
     const double longest = 0.1 * smallest_;
-    bool far = false;
+    const std::vector<Eigen::Vector3d> before = positions_;
     for (std::size_t i = 0; i < positions_.size(); ++i) {
       velocities[i] += step * forces_[i];
       Eigen::Vector3d way = step * velocities[i];
       if (const double length = way.norm(); length > longest) way *= longest / length;
       positions_[i] += way;
-      far = far || (positions_[i] - found_at_[i]).squaredNorm() > skin_ * skin_ / 4;
     }
+    for (std::size_t w = 0; w < near_wall_.size(); ++w) {
+      const std::int64_t i = near_wall_[w];
+      const Eigen::Vector3d free = positions_[i];
+      wall_overlap_[w] = push_inside(i);
+      if (positions_[i] != free) velocities[i] = (positions_[i] - before[i]) / step;
+    }
+    bool far = false;
+    for (std::size_t i = 0; i < positions_.size(); ++i)
+      far = far || (positions_[i] - found_at_[i]).squaredNorm() > skin_ * skin_ / 4;
     if (far) find_pairs();
   }
 
@@ -221,14 +245,17 @@ private:
     radii_.resize(kept);
   }
 
+  /// The energy has come to rest when it keeps more than this part over a window of steps.
+  static constexpr double at_rest = 0.99;
+
   const ClosedSurface* surface_;
   std::vector<double> radii_;
   std::vector<Eigen::Vector3d> positions_, forces_, found_at_;
   std::vector<std::array<std::int64_t, 2>> pairs_;
   std::vector<std::int64_t> near_wall_;
-  std::vector<double> wall_overlap_;
+  std::vector<double> wall_overlap_; ///< of near_wall_, relative to the radius
   double smallest_ = 0, largest_ = 0, skin_ = 0;
-  double largest_overlap_ = 0, mean_overlap_ = 0; ///< relative to the reach of the contact
+  double largest_overlap_ = 0, mean_overlap_ = 0;
 };
 
 } // namespace

@@ -32,8 +32,8 @@ std::vector<std::int64_t> components(const ParticleSet& set) {
     return i;
   };
   for (const auto& [i, j] : set.bonds) {
-    const auto [low, high] = std::minmax(root(i), root(j));
-    parent[high] = low;
+    const std::int64_t a = root(i), b = root(j);
+    parent[std::max(a, b)] = std::min(a, b);
   }
   for (std::int64_t i = 0; i < std::ssize(parent); ++i) parent[i] = root(i);
   return parent;

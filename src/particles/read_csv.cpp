@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "particles/file_reader.hpp"
+#include "particles/set_builder.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/lookup.hpp"
 #include "recoil/base/suggest.hpp"

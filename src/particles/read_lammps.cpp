@@ -3,7 +3,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "particles/file_reader.hpp"
+#include "particles/set_builder.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/lookup.hpp"
 #include "recoil/base/suggest.hpp"
@@ -179,6 +179,7 @@ private:
       for (const std::int64_t id : ids)
         if (!number.contains(id))
           file_.fail_at(at, "a bond with atom " + std::to_string(id) + ", which does not exist");
+      if (ids[0] == ids[1]) file_.fail_at(at, "a bond of atom " + std::to_string(ids[0]) + " with itself");
       builder.add_bond(file_, number.at(ids[0]), number.at(ids[1]), at);
     }
     return builder.finish(file_);

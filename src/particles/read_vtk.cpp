@@ -2,7 +2,7 @@
 #include <map>
 #include <optional>
 
-#include "particles/file_reader.hpp"
+#include "particles/set_builder.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 
@@ -60,11 +60,8 @@ private:
       const std::size_t count = file_.count("the number of points", 1);
       const std::string type(file_.word("the type of the coordinates"));
       points_ = values(type, 3 * count, "coordinates");
-    } else if (keyword == "LINES") {
-      lines_ = read_cells();
-      cells_at_ = start_;
-    } else if (keyword == "CELLS") {
-      cells_ = read_cells();
+    } else if (keyword == "LINES" || keyword == "CELLS") {
+      (keyword == "LINES" ? lines_ : cells_) = read_cells();
       cells_at_ = start_;
     } else if (keyword == "VERTICES") {
       read_cells();
@@ -77,8 +74,7 @@ private:
         fail("data of " + std::to_string(tuples_) + " points; the file has " +
              std::to_string(points_.size() / 3));
     } else if (keyword == "METADATA") {
-      while (file_.remaining() > 0 && !file_.line().empty()) {
-      }
+      skip_metadata();
     } else {
       read_attribute(keyword);
     }
@@ -108,14 +104,19 @@ private:
     }
   }
 
+  /// It ends with an empty line.
+  void skip_metadata() {
+    file_.line();
+    while (file_.remaining() > 0 && !file_.line().empty()) continue;
+  }
+
   void read_field() {
     file_.word("a name");
     for (std::size_t array = file_.count("the number of arrays", 1); array > 0; --array) {
       start_ = file_.at_end() ? start_ : file_.position();
       const std::string name(file_.word("the name of an array"));
       if (name == "METADATA") {
-        while (file_.remaining() > 0 && !file_.line().empty()) {
-        }
+        skip_metadata();
         ++array;
         continue;
       }

@@ -36,6 +36,19 @@ TEST(ClosedSurface, KnowsInsideOfARotatedL) {
   EXPECT_GT(inside, 500);
 }
 
+TEST(ClosedSurface, FindsTheNearestOfManyTriangles) {
+  const Eigen::Vector3d size(1, 1.4, 0.7);
+  const ClosedSurface surface = box_surface(size, 7);
+  std::mt19937 generator(2);
+  for (int n = 0; n < 3000; ++n) {
+    const Eigen::Vector3d point = random_point(generator, {-size, size});
+    const Eigen::Vector3d beyond = point.cwiseAbs() - size / 2;
+    const double expected = beyond.maxCoeff() < 0 ? beyond.maxCoeff() : beyond.cwiseMax(0).norm();
+    EXPECT_NEAR(surface.signed_distance(point), expected, 1e-14);
+    EXPECT_NEAR((surface.nearest(point)->point - point).norm(), std::abs(expected), 1e-14);
+  }
+}
+
 // Rays along x then meet edges and vertices, and run within triangles.
 TEST(ClosedSurface, KnowsInsideForRaysThroughVerticesAndEdges) {
   const int n = 8;

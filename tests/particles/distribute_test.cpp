@@ -1,4 +1,5 @@
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -193,6 +194,31 @@ TEST(DistributeParticles, BalancesAndRepeats) {
   EXPECT_LT(a.num_owned(), 1.1 * mean);
   // A cut through blocks of a few hundred particles takes a layer of each side along.
   EXPECT_LT(static_cast<double>(a.points->ghosts.size()), 0.8 * mean);
+}
+
+// Loose particles of which METIS alone would not know where they lie.
+TEST(DistributeParticles, KeepsLooseParticlesTogether) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  ParticleSet set;
+  set.body_names = {"gas"};
+  std::mt19937 generator(9);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (int i = 0; i < 1000; ++i) {
+    set.positions.emplace_back(uniform(generator), uniform(generator), uniform(generator));
+    set.radii.push_back(0.01);
+    set.volumes.push_back(1e-5);
+    set.body.push_back(0);
+  }
+  const DistributedParticles mine = distribute(comm, set);
+  Eigen::Vector3d mean = Eigen::Vector3d::Zero();
+  for (LocalIndex i = 0; i < mine.num_owned(); ++i) mean += mine.positions[at(i)] / mine.num_owned();
+  double squares = 0;
+  for (LocalIndex i = 0; i < mine.num_owned(); ++i) squares += (mine.positions[at(i)] - mean).squaredNorm();
+  // The variance of the unit cube is 1/4, which shares at random would have; that of one half of it is 3/16.
+  const double variance = comm.sum(squares) / 1000;
+  if (comm.size() > 1) {
+    EXPECT_LT(variance, 0.22);
+  }
 }
 
 TEST(DistributeParticles, MakesALayoutForMatrices) {

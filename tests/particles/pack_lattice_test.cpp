@@ -1,4 +1,5 @@
 #include <numbers>
+#include <numeric>
 
 #include "particles/support.hpp"
 #include "recoil/particles/packing.hpp"
@@ -101,12 +102,20 @@ TEST_P(EveryLattice, HasTwelveNeighboursInside) {
   EXPECT_GT(interior, 200);
 }
 
+// In a box of whole orthogonal cells of four particles.
 TEST_P(EveryLattice, FillsThreeQuartersOfSpace) {
   const double radius = 0.035;
-  const ParticleSet set = pack_lattice(box_surface({1, 1, 1}), {GetParam(), radius}, Inside::centre);
-  const double spheres = std::ssize(set.positions) * 4 * std::numbers::pi / 3 * std::pow(radius, 3);
-  EXPECT_NEAR(spheres, std::numbers::pi / std::sqrt(18.0), 0.03);
-  EXPECT_NEAR(set.volumes.front() / (4 * std::sqrt(2.0) * std::pow(radius, 3)), 1, 1e-14);
+  Eigen::Vector3d cell = Eigen::Vector3d::Constant(2 * std::sqrt(2.0) * radius);
+  if (GetParam() == LatticeKind::hcp)
+    cell = radius * Eigen::Vector3d(2, 2 * std::sqrt(3.0), 4 * std::sqrt(6.0) / 3);
+  const ClosedSurface box = box_surface(5 * cell);
+  Lattice lattice{GetParam(), radius};
+  lattice.origin = 0.1 * cell;
+  const ParticleSet set = pack_lattice(box, lattice, Inside::centre);
+  EXPECT_EQ(set.positions.size(), 4u * 125);
+  EXPECT_NEAR(std::accumulate(set.volumes.begin(), set.volumes.end(), 0.0) / box.volume(), 1, 1e-12);
+  EXPECT_NEAR(4 * std::numbers::pi / 3 * std::pow(radius, 3) / set.volumes[0],
+              std::numbers::pi / std::sqrt(18.0), 1e-12);
 }
 
 // Layers of 5 rows of 4 spheres, 3 layers: each sphere at the outside touches the box.

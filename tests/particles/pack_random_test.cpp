@@ -65,12 +65,12 @@ TEST(PackRandom, JamsEqualSpheresInABox) {
 TEST(PackRandom, FillsARotatedLWithDifferentSpheres) {
   const LShape shape{some_rotation(), {0.3, -2, 5}};
   const ClosedSurface surface = shape.surface();
-  const ParticleSet set = pack_random(surface, {0.06, 0.11, 7});
+  const ParticleSet set = pack_random(surface, {0.08, 0.14, 7});
   check(set, "test");
   expect_no_overlap(set, surface);
   const auto [least, most] = std::ranges::minmax(set.radii);
-  EXPECT_GE(least, 0.06);
-  EXPECT_LE(most, 0.11);
+  EXPECT_GE(least, 0.08);
+  EXPECT_LE(most, 0.14);
   EXPECT_GT(most - least, 0.04);
   double spheres = 0;
   for (std::size_t i = 0; i < set.radii.size(); ++i) {

@@ -65,7 +65,7 @@ TEST(ReadLammps, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(message(replaced(bpm, "1 1 7 3", "1 1 7 4")),
               HasSubstr("rock.lmp:30: a bond with atom 4, which does not exist"));
   EXPECT_THAT(message(replaced(bpm, "1 1 7 3", "1 1 7 7")),
-              HasSubstr("rock.lmp:30: a bond of particle 2 with itself"));
+              HasSubstr("rock.lmp:30: a bond of atom 7 with itself"));
   EXPECT_THAT(message(replaced(bpm, "1 1 7 3", "1 1 7 5")), HasSubstr("is there twice"));
   EXPECT_THAT(message(replaced(bpm, "1 1 7 3", "1 7 3")), HasSubstr("rock.lmp:30: a bond has 4 columns"));
 }

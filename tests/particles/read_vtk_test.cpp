@@ -94,16 +94,16 @@ TEST(ReadVtk, SaysWhatIsWrongAndWhere) {
               HasSubstr("rock.vtk:4: a data set 'STRUCTURED_GRID'"));
   EXPECT_THAT(message(replaced(poly, "Radius", "size")), HasSubstr("no point data 'radius'"));
   EXPECT_THAT(message(replaced(poly, "0.5 0.25 1", "0.5 -0.25 1")),
-              HasSubstr("rock.vtk:18: the radius of particle 1 is -0.25"));
+              HasSubstr("rock.vtk:20: the radius of particle 1 is -0.25"));
   EXPECT_THAT(message(replaced(poly, "3 2 0 1", "3 2 0 7")),
-              HasSubstr("rock.vtk:11: a bond with particle 7"));
+              HasSubstr("rock.vtk:12: a bond with particle 7"));
   EXPECT_THAT(message(replaced(poly, "3 2 0 1", "4 2 0 1")),
-              HasSubstr("rock.vtk:11: the cells do not fill their size 4"));
+              HasSubstr("rock.vtk:12: the cells do not fill their size 4"));
   EXPECT_THAT(message(replaced(poly, "3 2 0 1", "3 2 2 1")), HasSubstr("a bond of particle 2 with itself"));
   EXPECT_THAT(message(replaced(poly, "3 2 0 1", "3 2 0 x")),
-              HasSubstr("rock.vtk:12: expected a number for cells, found 'x'"));
+              HasSubstr("rock.vtk:13: expected a number for cells, found 'x'"));
   EXPECT_THAT(message(replaced(poly, "LINES", "POLYGONS")),
-              HasSubstr("rock.vtk:11: unknown keyword 'POLYGONS'"));
+              HasSubstr("rock.vtk:12: unknown keyword 'POLYGONS'"));
   EXPECT_THAT(message(replaced(poly, "4 4 9", "4 4.5 9")), HasSubstr("the body of point 1 is no integer"));
   EXPECT_THAT(message(replaced(poly, "\n1 2 3\n", "\n1 0 3\n")),
               HasSubstr("the volume of point 1 is not positive"));
@@ -112,7 +112,9 @@ TEST(ReadVtk, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(message(replaced(poly, "POINT_DATA 3", "POINT_DATA 4")),
               HasSubstr("data of 4 points; the file has 3"));
   EXPECT_THAT(message(replaced(poly, "POINTS 3", "POINTS 3000")),
-              HasSubstr("rock.vtk:5: 9000 values of coordinates"));
+              HasSubstr("rock.vtk:5: the number of points is 3000, more than the rest of the file"));
+  EXPECT_THAT(message(replaced(poly, "POINTS 3", "POINTS 100")),
+              HasSubstr("rock.vtk:5: 300 values of coordinates are more than the rest of the file"));
   EXPECT_THAT(message(head() + "DATASET UNSTRUCTURED_GRID\n" + points +
                       "CELLS 1 4\n3 0 1 2\nCELL_TYPES 1\n5\nPOINT_DATA 3\nSCALARS radius int\n1 1 1\n"),
               HasSubstr("rock.vtk:8: cell 0 is of type 5; bonds are lines (3)"));

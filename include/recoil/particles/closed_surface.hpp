@@ -58,12 +58,14 @@ private:
   void check_closed() const;
   void sort_triangles();
   std::int32_t build(std::int32_t first, std::int32_t last);
+  double distance_squared(const Eigen::Vector3d& point, std::int32_t triangle, double bound) const;
   int crossings(const Eigen::Vector3d& point, std::int32_t triangle) const;
   std::string describe_vertex(std::int32_t vertex) const;
 
   std::string name_;
   std::vector<Eigen::Vector3d> vertices_;
   std::vector<std::array<std::int32_t, 3>> triangles_;
+  std::vector<Eigen::Vector3d> normals_;
   std::vector<Node> nodes_;
   double volume_ = 0;
 };

@@ -12,15 +12,15 @@ using Stiffness = Eigen::Matrix<double, 6, 6>;
 /// Elastic tensor, along lattice axes, of an infinite lattice whose neighbours are bonded by cylinders of the
 /// particles' radius r, S = pi r^2, l0 = 2 r, with k_n = E S / l0 and k_t = G S / l0, G = E / (2 (1 + nu)):
 ///
-///     W(eps) = 1 / (number of particles * cell volume) * min over u, w of
-///              sum over bonds of 1/2 k_n (n.d)^2 + 1/2 k_t |(I - n n^T) d - l0 w x n|^2,
+///     1/2 eps : C : eps = 1 / (number of particles * cell volume)
+///                         * min over u of sum over bonds of 1/2 k_n (n.d)^2 + 1/2 k_t |(I - n n^T) d|^2,
 ///     d = l0 eps n + u_j - u_i,
 ///
 /// the quadratic part of 1/2 k_n (l - l0)^2 + 1/2 k_t l0^2 theta^2, theta being the angle between the centre
-/// line and the rest direction that the particles carry along. The displacements u of the particles of a cell
-/// relative to each other (hcp has two) and the rotation w that they share adjust themselves. That all rotate
-/// alike, so that bonds neither bend nor twist, is exact: both lattices have a point symmetry between any two
-/// neighbours of different kind, which leaves rotations as they are. Independent of r.
+/// line and the rest direction that the particles carry along. The particles of a cell (hcp has two) are
+/// displaced by u relative to each other. Particles do not rotate under a symmetric strain, and bonds neither
+/// bend nor twist: the sum of n n^T over the bonds of a particle is isotropic in both lattices, and so strain
+/// causes no moment. Independent of r.
 ///
 /// Poisson's ratios of either lattice stay far below those of most solids, whatever nu >= 0 is.
 /// @throws InputError unless E > 0 and -1 < nu <= 1/2.
