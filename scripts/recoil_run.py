@@ -145,7 +145,8 @@ class Mesh:
     points: (n, d) [m], d = 2 or 3; all nodes of the elements, vertices first. cells: {shape: connectivity (m, nodes)}; elements of order
     1 and 2 as they are, of order p = 3 and 4 as p^d linear cells each, one element after the other. rows: {shape: row of each of its
     cells in arrays per cell}. body, volume_id: per cell. bodies: names, by body number. order: of the elements, by body
-    number, None where scene.json is missing.
+    number, None where scene.json is missing. Of bonded particles: points are their centres, cells their bonds, radius [m] and
+    body are per particle; of elements, radius is None.
     """
 
     def __init__(self, trajectory, scene):
@@ -156,6 +157,7 @@ class Mesh:
         self.cells, self.rows = _cells(arrays["connectivity"], entry.get("shape"))
         count = entry["cells"]
         self.body = arrays["body"].ravel() if "body" in arrays else np.zeros(count, int)
+        self.radius = arrays["radius"].ravel() if "radius" in arrays else None
         self.volume_id = arrays["volume_id"].ravel() if "volume_id" in arrays else np.zeros(count, int)
         self.bodies = _body_names(scene, int(self.body.max(initial=-1)) + 1)
         self.order = _orders(scene, self.bodies)

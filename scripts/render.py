@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Draws states of a run: the deformed bodies coloured by |u| or another field, their shape at rest as a faint outline,
-planes, polylines and the edges of generated obstacles in grey.
+planes, polylines and the edges of generated obstacles in grey; bonded particles as spheres.
 
   render.py run                         the last state, to run/picture.png
   render.py run --times 4               four states from first to last, side by side
@@ -20,7 +20,7 @@ import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from drawing import obstacles, raster, surface
+from drawing import obstacles, raster, spheres, surface
 from drawing.trajectory import Trajectory
 from recoil_run import FolderError
 
@@ -124,6 +124,36 @@ class Picture3d:
         lines += [(obstacle.at(time), surface.feature_edges(obstacle.rest, obstacle.elements, 10), GREY, 0.9)
                   for obstacle in self.obstacles]
         image = raster.render(points, triangles, sides, normals, colours, self.camera, lines)
+        axes.imshow(image, interpolation="antialiased")
+        axes.set_axis_off()
+
+
+class PictureOfParticles:
+    """Draws states of bonded particles as spheres."""
+
+    def __init__(self, trajectory, positions, times, arguments):
+        self.radius, self.bonds = trajectory.run.mesh.radius, trajectory.cells.get("Polyline", np.zeros((0, 2), int))
+        self.broken = {state.time: state["broken"] > 0 for state in trajectory.states if state.time in times}
+        self.ball = spheres.sphere(len(self.radius))
+        reach = self.radius.max()
+        self.axes = raster.view_axes(*arguments.view, vertical_axis(arguments, trajectory))
+        self.clouds = [corner for p in positions for corner in (p - reach, p + reach)]
+        self.camera = None
+        extent = np.ptp(np.concatenate([cloud @ self.axes[:2].T for cloud in self.clouds]), axis=0)
+        self.aspect = float(np.clip(1.1 * extent[1] / max(extent[0], 1e-300), 0.3, 1.25))
+
+    def set_width(self, pixels):
+        self.camera = raster.fit(self.axes, self.clouds, pixels, int(pixels * self.aspect))
+
+    def draw(self, axes, time, position, values, norm, cmap):
+        shown = spheres.visible(len(position), self.bonds, ~self.broken[time])
+        ball, faces = self.ball
+        points = (position[shown, None] + self.radius[shown, None, None] * ball).reshape(-1, 3)
+        triangles = (len(ball) * np.arange(len(shown))[:, None, None] + faces).reshape(-1, 3)
+        normals = np.tile(ball[faces], (len(shown), 1, 1))
+        of_triangle = cmap(norm(values[shown]))[:, :3]
+        image = raster.render(points, triangles, np.zeros(triangles.shape, bool), normals, lambda t, w: of_triangle[t // len(faces)],
+                              self.camera, grid=0)
         axes.imshow(image, interpolation="antialiased")
         axes.set_axis_off()
 
@@ -243,13 +273,14 @@ def main():
     arguments = parse_arguments()
     trajectory = Trajectory(arguments.run)
     chosen = [trajectory.states[i] for i in chosen_states(arguments, trajectory.states)]
-    positions = [trajectory.points + arguments.scale * state.u for state in chosen]
+    positions = [trajectory.points + arguments.scale * trajectory.displacement(state) for state in chosen]
     values = [trajectory.nodal(state, arguments.field) for state in chosen]
     low, high = arguments.range or (min(v.min() for v in values), max(v.max() for v in values))
     norm = matplotlib.colors.Normalize(low, high if high > low else low + max(1e-12, abs(low) * 1e-6))
     cmap = plt.get_cmap(arguments.cmap)
 
-    picture = (Picture3d if trajectory.dim == 3 else Picture2d)(
+    kind = Picture3d if trajectory.dim == 3 else Picture2d
+    picture = (kind if trajectory.run.mesh.radius is None else PictureOfParticles)(
         trajectory, positions, [state.time for state in chosen], arguments)
     panels = [(state.time, position, value) for state, position, value in zip(chosen, positions, values)]
     if arguments.animate:

@@ -17,8 +17,14 @@ class Trajectory:
         self.points, self.cells, self.dim = self.run.mesh.points, self.run.mesh.cells, self.run.mesh.dim
         self.scene, self.summary = self.run.scene, self.run.summary
 
+    def displacement(self, state):
+        """Also of particles, whose u are positions and orientations."""
+        return state["displacement"] if self.run.mesh.radius is not None else state.u
+
     def nodal(self, state, name):
         """A scalar per node: the field, the length of a vector field, the mean of a cell field around a node."""
+        if self.run.mesh.radius is not None and name == "u":
+            name = "displacement"
         values = np.asarray(state[name], dtype=float)
         values = values if values.ndim == 1 else np.linalg.norm(values, axis=1)
         return values if state.centre(name) == "node" else self.mean_at_nodes(values)
