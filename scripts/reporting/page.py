@@ -60,6 +60,11 @@ def table(header, rows, texts=(), marked=()):
     return f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
+def folded(summary, content):
+    """Content that is shown on a click."""
+    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
+
+
 def figure(uri, caption, alt=None):
     shown = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return f'<figure><img src="{uri}" alt="{escape(alt or caption)}">{shown}</figure>'

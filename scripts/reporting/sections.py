@@ -5,7 +5,7 @@ import numpy as np
 from reporting import page, plots
 from recoil_run import FolderError, as_list, file_crc32
 
-MOST_CURVES, MOST_NAMES, MOST_MEMBERS, MOST_WORST = 12, 40, 6, 10
+MOST_CURVES, MOST_ROWS, MOST_NAMES, MOST_MEMBERS, MOST_WORST = 12, 30, 40, 6, 10
 
 
 def _counted(count, noun):
@@ -83,8 +83,10 @@ def parameters(fit):
     header = ["parameter", "start", "value", "unit", "sd", "95 % low", "95 % high", "at bound"]
     kept = [j for j in range(len(header)) if j < 4 or any(row[j] not in (None, "") for row in rows)]
     if rows:
-        parts.append(page.table([header[j] for j in kept], [[row[j] for j in kept] for row in rows],
-                                marked=[i for i, row in enumerate(rows) if row[-1]]))
+        table = page.table([header[j] for j in kept], [[row[j] for j in kept] for row in rows],
+                           marked=[i for i, row in enumerate(rows) if row[-1]])
+        summary = f"{len(rows)} values, {sum(bool(row[-1]) for row in rows)} of them at a bound"
+        parts.append(table if len(rows) <= MOST_ROWS else page.folded(summary, table))
         if any(row[-1] for row in rows):
             parts.append(page.paragraph("A value at a bound is where the bound holds it: the data would move it further.", "soft"))
     if not any("sd" in entry for entry in entries.values()):
