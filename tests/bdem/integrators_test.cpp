@@ -9,7 +9,7 @@ using namespace testing;
 using geometry::Quaternion;
 
 constexpr std::array all_dynamic{ParticleIntegrator::be_reflect, ParticleIntegrator::mid_reflectT,
-                                 ParticleIntegrator::del_exact};
+                                 ParticleIntegrator::del_exact, ParticleIntegrator::leapfrog};
 
 BondedParticlesOptions options_for(ParticleIntegrator integrator, double dt) {
   BondedParticlesOptions options;

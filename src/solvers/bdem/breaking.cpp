@@ -44,6 +44,18 @@ Stress stress_of(const BondedParticles& problem, LocalIndex bond, std::span<cons
   return stress;
 }
 
+BrokenBond record_of(const BondedParticles& problem, LocalIndex bond, const Stress& stress,
+                     std::span<const double> u, double time) {
+  const auto& [a, b, id] = problem.particles->bonds[bond];
+  return {id,
+          time,
+          (particle_at(u, a).p + particle_at(u, b).p) / 2,
+          stress.sigma,
+          stress.tau,
+          problem.bonds->energy_of(bond, u),
+          stress.tension >= stress.shear};
+}
+
 } // namespace
 
 std::array<double, 2> bond_stresses(const BondedParticles& problem, LocalIndex bond,
@@ -71,10 +83,18 @@ std::vector<BrokenBond> break_overstressed(BondedParticles& problem, std::span<c
     const Stress& stress = stresses[bond];
     if (problem.bonds->is_broken(bond) || stress.ratio() < std::max(1.0, share * largest)) continue;
     problem.bonds->break_bond(bond);
-    const auto& [a, b, id] = particles.bonds[bond];
-    if (particles.owns(particles.bonds[bond]))
-      broken.push_back({id, time, (particle_at(u, a).p + particle_at(u, b).p) / 2, stress.sigma, stress.tau,
-                        problem.bonds->energy_of(bond, u), stress.tension >= stress.shear});
+    if (particles.owns(particles.bonds[bond])) broken.push_back(record_of(problem, bond, stress, u, time));
+  }
+  return broken;
+}
+
+std::vector<BrokenBond> break_bonds(BondedParticles& problem, std::span<const LocalIndex> bonds,
+                                    std::span<const double> u, double time) {
+  std::vector<BrokenBond> broken;
+  for (const LocalIndex bond : bonds) {
+    problem.bonds->break_bond(bond);
+    if (problem.particles->owns(problem.particles->bonds[bond]))
+      broken.push_back(record_of(problem, bond, stress_of(problem, bond, u), u, time));
   }
   return broken;
 }

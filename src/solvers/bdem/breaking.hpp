@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "recoil/solvers/bdem/solver.hpp"
@@ -16,5 +17,10 @@ std::array<double, 2> bond_stresses(const BondedParticles& problem, LocalIndex b
 /// Collective. @returns those that this rank counts.
 std::vector<BrokenBond> break_overstressed(BondedParticles& problem, std::span<const double> u, double share,
                                            double time);
+
+/// Breaks these bonds of this rank, as all ranks that hold them must. Not collective. @returns those that
+/// this rank counts.
+std::vector<BrokenBond> break_bonds(BondedParticles& problem, std::span<const LocalIndex> bonds,
+                                    std::span<const double> u, double time);
 
 } // namespace recoil::solvers

@@ -49,9 +49,7 @@ ParticleIncrementalPotential::ParticleIncrementalPotential(BondedParticles& prob
     mass_.insert(mass_.end(), 3, problem.inertia(k) / (r * r));
   }
   matrix_.choose_identity_rows(problem.prescribed);
-  const bool at_end = options.integrator == ParticleIntegrator::quasistatic ||
-                      options.integrator == ParticleIntegrator::be_reflect;
-  problem.bonds->take_at(at_end ? BondPotential::At::end : BondPotential::At::middle);
+  problem.bonds->take_at(share() == 1 ? BondPotential::At::end : BondPotential::At::middle);
 }
 
 double ParticleIncrementalPotential::share() const {

@@ -9,6 +9,7 @@
 #include "recoil/linalg/nonsymmetric_solve.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "solvers/bdem/breaking.hpp"
+#include "solvers/bdem/explicit_steps.hpp"
 #include "solvers/bdem/incremental_potential.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
 
@@ -52,10 +53,14 @@ struct BondedParticlesSolver::Implementation {
         history(1, manifold),
         smallest_radius(problem.particles->points->comm->min(
             problem.particles->radii.empty() ? std::numeric_limits<double>::max()
-                                             : *std::ranges::min_element(problem.particles->radii))) {}
+                                             : *std::ranges::min_element(problem.particles->radii))) {
+    if (options.integrator == ParticleIntegrator::leapfrog)
+      explicit_steps.emplace(problem, options.explicit_share);
+  }
 
   bool is_at_rest() const { return options.integrator == ParticleIntegrator::quasistatic; }
   SolvedStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
+  SolvedStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time, double dt);
   bool solve(const Vector& start, std::span<const double> momentum, Vector& x, SolvedStep& step);
   bool solve_balance(std::span<const double> momentum, Vector& x, SolvedStep& step);
   void velocity(const Vector& from, const Vector& x, double dt, Vector& v);
@@ -65,6 +70,7 @@ struct BondedParticlesSolver::Implementation {
   BondedParticles problem;
   BondedParticlesOptions options;
   ParticleIncrementalPotential objective;
+  std::optional<ExplicitSteps> explicit_steps; ///< of leapfrog
   std::shared_ptr<const ParticleManifold> manifold;
   stepping::History history;
   double smallest_radius;
@@ -220,9 +226,37 @@ void BondedParticlesSolver::Implementation::close(const stepping::State& from, c
   after.dissipated_integrator = before.dissipated_integrator + sums[1] + released - sums[2];
 }
 
+/// One step of leapfrog, whatever its sub-steps.
+SolvedStep BondedParticlesSolver::Implementation::take_explicit(const stepping::State& from,
+                                                                const ParticleLedger& before, double time,
+                                                                double dt) {
+  SolvedStep step;
+  step.u = from.u;
+  step.v = from.v;
+  ExplicitSteps::Outcome outcome = explicit_steps->advance(step.u, step.v, time, dt, interrupted);
+  step.broken = std::move(outcome.broken);
+  step.interrupted = outcome.interrupted;
+  if (step.interrupted) return step;
+  double broken = 0;
+  for (const BrokenBond& bond : step.broken) broken += bond.energy;
+  std::array<double, 3> sums{outcome.external_work, outcome.bond_work, broken};
+  step.u.layout().comm->sum(sums);
+  step.ledger = measure(step.u, step.v);
+  step.ledger.external_work = before.external_work + sums[0];
+  step.ledger.broken = before.broken + sums[2];
+  step.ledger.dissipated_integrator =
+      before.dissipated_integrator + sums[1] - (step.ledger.elastic - before.elastic) - sums[2];
+  step.done = std::isfinite(step.ledger.kinetic + step.ledger.elastic);
+  if (!step.done)
+    step.failure = fmt::format("leapfrog is unstable with sub-steps of {:.3g} s; lower explicit_share",
+                               dt / explicit_steps->num_sub_steps(dt));
+  return step;
+}
+
 /// One step or sub-step; the bonds that it breaks stay broken only if it is done.
 SolvedStep BondedParticlesSolver::Implementation::take(const stepping::State& from,
                                                        const ParticleLedger& before, double time, double dt) {
+  if (explicit_steps) return take_explicit(from, before, time, dt);
   SolvedStep step;
   step.u = from.u;
   step.v = from.v;
@@ -278,6 +312,8 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
   Implementation& self = *implementation_;
   stepping::StepOutcome outcome;
   self.newton_of_step = 0;
+  // Halved steps have the same sub-steps of leapfrog.
+  const int max_retries = self.explicit_steps ? 0 : self.options.max_retries;
   const std::vector<char> broken_before(self.problem.bonds->broken().begin(),
                                         self.problem.bonds->broken().end());
   std::vector<SolvedStep> states;
@@ -299,7 +335,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     if (states.back().done) break;
     outcome.failure = states.back().failure;
     outcome.interrupted = states.back().interrupted;
-    if (outcome.interrupted || parts >> self.options.max_retries != 0) {
+    if (outcome.interrupted || parts >> max_retries != 0) {
       self.problem.bonds->set_broken(broken_before);
       return outcome;
     }
@@ -326,7 +362,10 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     if (record.completes_nominal) ++self.step;
     on_state(record, state.u, state.v);
   }
-  outcome.description = fmt::format("newton {}", self.newton_of_step);
+  outcome.description =
+      self.explicit_steps
+          ? fmt::format("sub-steps {}", parts * self.explicit_steps->num_sub_steps(self.options.dt / parts))
+          : fmt::format("newton {}", self.newton_of_step);
   if (broken > 0) outcome.description += fmt::format("  broken {}", broken);
   return outcome;
 }
@@ -436,7 +475,7 @@ std::string BondedParticlesSolver::description() const {
 }
 
 bool BondedParticlesSolver::repeatable() const {
-  return implementation_->objective.linear_solver().repeatable();
+  return implementation_->explicit_steps || implementation_->objective.linear_solver().repeatable();
 }
 
 } // namespace recoil::solvers

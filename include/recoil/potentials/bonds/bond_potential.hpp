@@ -55,6 +55,8 @@ public:
 
   const particles::DistributedParticles& particles() const { return *particles_; }
   const BondMaterial& material() const { return material_; }
+  const BondShape& shape(LocalIndex bond) const { return shapes_[bond]; }
+  const BondStiffness& stiffness(LocalIndex bond) const { return stiffness_[bond]; }
   bool is_broken(LocalIndex bond) const { return broken_[bond] != 0; }
   /// All ranks that hold a bond must break it.
   void break_bond(LocalIndex bond) { broken_[bond] = 1; }

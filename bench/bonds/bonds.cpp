@@ -1,0 +1,142 @@
+// Explicit bonded discrete elements: processor time per particle of a leapfrog sub-step on an hcp block of
+// n^3 spheres, beside the plain loop over bond_gradient().
+//
+//   bench_bonds [-n 27] [-steps 50] [-repeat 7]
+//
+// and, with -stability, how the energy of a free block of 4 x 4 x 6 spheres that has been twisted changes
+// over 10^4 sub-steps of several shares of the critical time step. Smallest of the repeats of the slowest
+// rank.
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+
+#include "recoil/particles/particle_set.hpp"
+#include "solvers/bdem/bond_loop.hpp"
+#include "solvers/bdem/explicit_steps.hpp"
+#include "solvers/bdem/particle_manifold.hpp"
+#include "support/processor_time.hpp"
+
+namespace {
+
+using namespace recoil;
+using namespace recoil::solvers;
+using Eigen::Vector3d;
+
+constexpr double radius = 0.01;
+
+PetscInt option(const char* name, PetscInt fallback) {
+  RECOIL_PETSC(PetscOptionsGetInt(nullptr, nullptr, name, &fallback, nullptr));
+  return fallback;
+}
+
+/// Of an hcp lattice: layers along z, rows along x.
+BondedParticles block(const parallel::Communicator& comm, int nx, int ny, int nz) {
+  particles::ParticleSet set;
+  set.body_names = {"block"};
+  for (int i = 0; comm.rank() == 0 && i < nx * ny * nz; ++i) {
+    const int x = i % nx, y = i / nx % ny, z = i / (nx * ny);
+    set.positions.emplace_back(2 * x + (y + z) % 2, std::sqrt(3.0) * (y + (z % 2) / 3.0),
+                               2 * std::sqrt(6.0) / 3 * z);
+    set.positions.back() *= radius;
+    set.radii.push_back(radius);
+    set.volumes.push_back(4 * std::numbers::sqrt2 * radius * radius * radius);
+    set.body.push_back(0);
+  }
+  if (comm.rank() == 0) set.bonds = particles::bond_neighbours(set);
+  BondedParticles problem;
+  problem.particles = std::make_shared<const particles::DistributedParticles>(distribute(comm, set));
+  const std::size_t num_bonds = problem.particles->bonds.size();
+  problem.bonds = std::make_unique<potentials::BondPotential>(
+      *problem.particles, potentials::BondMaterial{std::vector(num_bonds, 1e7), std::vector(num_bonds, 0.3),
+                                                   std::vector(num_bonds, radius)});
+  for (const double volume : problem.particles->volumes) problem.mass.push_back(1000 * volume);
+  problem.prescribed.assign(6 * problem.particles->ids.size(), 0);
+  return problem;
+}
+
+/// Twisted by `twist` [rad/m] about z.
+linalg::Vector twisted(const particles::DistributedParticles& particles, double twist) {
+  linalg::Vector u(particles.points);
+  for (LocalIndex k = 0; k < particles.points->num_local(); ++k) {
+    const Vector3d& X = particles.positions[k];
+    const geometry::Quaternion q = geometry::quaternion_exponential(Vector3d(0, 0, twist * X.z()));
+    set_particle(u.write_local(), k, {geometry::rotation_matrix(q) * X, q});
+  }
+  return u;
+}
+
+void measure_speed(const parallel::Communicator& comm) {
+  const int n = int(option("-n", 27)), steps = int(option("-steps", 50)), repeats = int(option("-repeat", 7));
+  BondedParticles problem = block(comm, n, n, n);
+  const particles::DistributedParticles& particles = *problem.particles;
+  const double count = double(comm.max(GlobalIndex(particles.num_owned())));
+  linalg::Vector u = twisted(particles, 1), v(particles.tangents), g(particles.tangents);
+  std::vector<double> force(6 * particles.ids.size());
+  const auto report = [&](const char* what, auto&& work) {
+    const double seconds =
+        bench::smallest(repeats, [&] { return bench::slowest_processor_seconds(comm, [&] { work(); }); });
+    if (comm.rank() == 0) std::printf("%-44s %.3f us\n", what, 1e6 * seconds / (steps * count));
+    return seconds;
+  };
+  if (comm.rank() == 0)
+    std::printf("%lld particles, %lld bonds; per particle of a rank and sub-step:\n",
+                static_cast<long long>(particles.points->num_global),
+                static_cast<long long>(particles.num_bonds_global));
+  const double plain = report("bond_gradient() of every bond", [&] {
+    for (int s = 0; s < steps; ++s) problem.bonds->add_gradient(u.local(), 1, g.write_owned());
+  });
+  BondLoop loop(problem);
+  const double fast = report("BondLoop", [&] {
+    for (int s = 0; s < steps; ++s) loop.forces(u.local(), force);
+  });
+  const auto step = [&] {
+    ExplicitSteps steps_of(problem, 0.2);
+    const double dt = 0.2 * steps * critical_time_step(problem);
+    return [&, steps_of = std::move(steps_of), dt]() mutable { steps_of.advance(u, v, dt, dt, {}); };
+  };
+  report("sub-step of leapfrog", step());
+  const std::size_t bonds = particles.bonds.size();
+  problem.strength = BondStrength{std::vector(bonds, 1e12), std::vector(bonds, 1e12), std::vector(bonds, 0.0),
+                                  std::vector<char>(bonds, 0)};
+  report("sub-step of leapfrog with bonds that may break", step());
+  if (comm.rank() == 0) std::printf("bond_gradient() / BondLoop = %.1f\n", plain / fast);
+}
+
+void measure_stability(const parallel::Communicator& comm) {
+  for (const double share : {0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0, 1.02, 1.05, 1.1}) {
+    BondedParticles problem = block(comm, 4, 4, 6);
+    BondedParticlesOptions options;
+    options.integrator = ParticleIntegrator::leapfrog;
+    options.explicit_share = share;
+    options.dt = 100 * share * critical_time_step(problem);
+    const linalg::Vector u = twisted(*problem.particles, 3), v(problem.particles->tangents);
+    BondedParticlesSolver solver(std::move(problem), options);
+    solver.start(u, v);
+    const double before = solver.ledger().elastic;
+    double least = 1e300, most = -1e300;
+    bool accepted = true;
+    for (int i = 0; i < 100 && accepted; ++i) {
+      accepted = solver.advance([](const auto&...) {}).accepted;
+      const double total = (solver.ledger().kinetic + solver.ledger().elastic) / before - 1;
+      least = std::min(least, total);
+      most = std::max(most, total);
+    }
+    if (comm.rank() == 0)
+      std::printf("%.2f T: energy off by %+.2e .. %+.2e%s\n", share, least, most,
+                  accepted ? "" : ", then not finite");
+  }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const linalg::PetscSession session(&argc, &argv);
+  const parallel::Communicator comm(PETSC_COMM_WORLD);
+  PetscBool stability = PETSC_FALSE;
+  RECOIL_PETSC(PetscOptionsHasName(nullptr, nullptr, "-stability", &stability));
+  if (stability) {
+    measure_stability(comm);
+  } else {
+    measure_speed(comm);
+  }
+}

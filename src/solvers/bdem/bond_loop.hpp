@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "recoil/solvers/bdem/problem.hpp"
+
+namespace recoil::solvers {
+
+/// Forces and torques of all bonds of a rank in one pass, those of BondPotential::add_gradient(). Bonds stand
+/// in blocks with one array per constant, so that the compiler turns the arithmetic of a block into vector
+/// instructions, and the last block is filled up: each bond goes through the same instructions on all ranks
+/// that hold it. Every particle adds up its bonds by their ids, hence sums do not depend on the ranks either.
+class BondLoop {
+public:
+  /// `problem` must outlive it.
+  explicit BondLoop(const BondedParticles& problem);
+
+  /// Takes over which bonds of the problem are broken.
+  void refresh();
+
+  /// f = force [N] and torque in space [N m] on each particle, 6 numbers; those on ghosts lack what the bonds
+  /// of other ranks add. `u` has unit quaternions. Bonds that have reached their strength exert nothing, nor
+  /// will they until refresh(): both their ends see the same numbers, so that their ranks agree.
+  /// @returns these bonds, by id, until the next call.
+  std::span<const LocalIndex> forces(std::span<const double> u, std::span<double> f);
+
+private:
+  static constexpr int width = 8;
+  using Lanes = std::array<double, width>;
+
+  /// Of unbroken bonds; stiffness as in potentials::BondStiffness.
+  struct Block {
+    std::array<LocalIndex, width> a, b;
+    alignas(64) Lanes length, stretch, shear, twist, bend;
+    std::array<Lanes, 3> direction; ///< d0
+  };
+  /// When they break: stress terms are forces over S, bending moments times r / I, and twisting ones times r
+  /// / 2 I.
+  struct Limits {
+    alignas(64) Lanes per_area, per_moment, tensile, shear, tan_friction;
+    Lanes apart; ///< 1: each term alone against its strength
+  };
+  struct Load {
+    std::array<Lanes, 3> force;              ///< on b
+    std::array<Lanes, 3> torque_a, torque_b; ///< in space
+    Lanes broken;                            ///< 1: has reached its strength
+  };
+
+  template <bool breaks>
+  static void evaluate(const Block& block, const Limits* limits, const double* u, Load& __restrict load);
+  template <bool breaks>
+  void add_all(std::span<const double> u, std::span<double> f);
+  void fill();
+
+  const BondedParticles* problem_;
+  std::vector<char> broken_before_; ///< as of refresh()
+  std::vector<LocalIndex> bonds_;   ///< of the lanes
+  std::vector<Block> blocks_;
+  std::vector<Limits> limits_; ///< empty without a strength
+  std::vector<LocalIndex> broken_now_;
+  bool has_broken_ = false; ///< since the arrays were filled
+};
+
+} // namespace recoil::solvers

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "recoil/linalg/vector.hpp"
+#include "recoil/solvers/bdem/solver.hpp"
+#include "solvers/bdem/bond_loop.hpp"
+
+namespace recoil::solvers {
+
+/// The critical time step [s] of leapfrog, T = 2 / sqrt(lambda) with lambda = 17.9 k_n / m, the smallest of
+/// all bonds: k_n = E S / l0, m the smaller mass of both ends. 17.9 is the largest eigenvalue in units of k_n
+/// / m that the Bloch matrices of M^-1 V'' have, with rotations, in an hcp lattice of equal spheres in touch
+/// with nu = 0.3 (10.3 if particles did not rotate). Bonds much longer than the particles are wide (k_t l0^2
+/// / I above that of spheres in touch) are stiffer against rotation, and T is too large there. Infinite
+/// without bonds. Collective.
+double critical_time_step(const BondedParticles& problem);
+
+/// Leapfrog on R^3 x SO(3), in the form of velocity Verlet: v += h/2 M^-1 f; x <- x exp(h v); v += h/2 M^-1
+/// f(x). The angular velocities of spheres in free flight are constant in space. Bonds break where forces are
+/// taken, all of those that have reached their strength, without any communication; a sub-step exchanges
+/// ghosts once.
+class ExplicitSteps {
+public:
+  /// Sub-steps of at most `share` critical time steps. `problem` must outlive it. Collective.
+  /// @throws InputError if the share is not positive.
+  ExplicitSteps(BondedParticles& problem, double share);
+
+  /// Of a step of length dt.
+  int num_sub_steps(double dt) const;
+
+  /// What a step has done; this rank's share.
+  struct Outcome {
+    bool interrupted = false; ///< on all ranks
+    /// By gravity, loads, and what moves prescribed particles, from the trapezoidal sum of forces along the
+    /// way [J].
+    double external_work = 0;
+    /// -(trapezoidal work of the bonds) - h^2/8 (f' M^-1 f at the end - at the start): less the change of the
+    /// elastic energy this is what leapfrog loses [J], exactly.
+    double bond_work = 0;
+    std::vector<BrokenBond> broken; ///< that this rank counts
+  };
+  /// Takes u and v from time - dt to `time` in equal sub-steps. `interrupted` may be empty. Collective.
+  Outcome advance(linalg::Vector& u, linalg::Vector& v, double time, double dt,
+                  const std::function<bool()>& interrupted);
+
+private:
+  using Vector6 = Eigen::Matrix<double, 6, 1>;
+  /// A particle with prescribed components, which are along its own axes.
+  struct Constrained {
+    LocalIndex particle;
+    std::array<char, 6> prescribed;
+    potentials::Particle start; ///< of the sub-step
+    Vector6 mass, v, force;     ///< of the tangent space; the forces of bonds at the start
+  };
+
+  void take_velocities(const linalg::Vector& u, const linalg::Vector& v);
+  void give_velocities(const linalg::Vector& u, linalg::Vector& v) const;
+  void find_forces(const linalg::Vector& u, double time, Outcome& outcome);
+  void kick(double before, double after, const linalg::Vector& u, Outcome& outcome);
+  void kick(Constrained& at, double before, double after, const linalg::Vector& u, Outcome& outcome);
+  void drift(linalg::Vector& u, double h) const;
+  void move_prescribed(linalg::Vector& u, double time, double h, Outcome& outcome);
+  double squared_forces(const linalg::Vector& u) const;
+  double prescribed_kinetic_energy() const;
+  Vector6 tangent_force(std::span<const double> forces, LocalIndex particle,
+                        const potentials::Particle& at) const;
+  void set_velocity(const Constrained& at, const geometry::Quaternion& q);
+
+  BondedParticles& problem_;
+  double longest_; ///< sub-step [s]
+  BondLoop bonds_;
+  std::vector<Constrained> constrained_;
+  std::vector<char> is_constrained_;
+  std::vector<double> mass_, inertia_; ///< of owned particles
+  /// In space, 6 numbers a particle: velocities, what bonds exert (ghosts too), and all other forces.
+  std::vector<double> v_, force_, load_;
+};
+
+} // namespace recoil::solvers
