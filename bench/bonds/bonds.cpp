@@ -103,13 +103,17 @@ void measure_speed(const parallel::Communicator& comm) {
 }
 
 void measure_stability(const parallel::Communicator& comm) {
-  for (const double share : {0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.0, 1.02, 1.05, 1.1}) {
-    BondedParticles problem = block(comm, 4, 4, 6);
+  const int n = int(option("-n", 6));
+  PetscReal strain = 0.05; // of shear, at the faces
+  RECOIL_PETSC(PetscOptionsGetReal(nullptr, nullptr, "-strain", &strain, nullptr));
+  for (const double share : {0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 1.0, 1.02, 1.05}) {
+    BondedParticles problem = block(comm, n, n, n);
     BondedParticlesOptions options;
     options.integrator = ParticleIntegrator::leapfrog;
     options.explicit_share = share;
     options.dt = 100 * share * critical_time_step(problem);
-    const linalg::Vector u = twisted(*problem.particles, 3), v(problem.particles->tangents);
+    const linalg::Vector u = twisted(*problem.particles, strain / (2 * n * radius)),
+                         v(problem.particles->tangents);
     BondedParticlesSolver solver(std::move(problem), options);
     solver.start(u, v);
     const double before = solver.ledger().elastic;
