@@ -11,7 +11,8 @@ constexpr Key particles[] = {
      .doc =
          "Of dynamic scenes. `be_reflect`: backward Euler, first order, damps; `mid_reflectT`: second order; "
          "`del_exact`: the discrete Euler-Lagrange equations, second order, keeps energy and momenta, and "
-         "solves nonsymmetric systems."},
+         "solves nonsymmetric systems; `leapfrog`: explicit, in sub-steps, second order, keeps energy and "
+         "momenta."},
     {.pattern = "/solver/bonded_particles/tolerance",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::tolerance>,
      .range = positive,
@@ -28,6 +29,12 @@ constexpr Key particles[] = {
      .doc = "Bonds break together where stress over strength is at least 1 and at least this share of that "
             "of the "
             "worst bond; then the step is solved again, until none is overstressed."},
+    {.pattern = "/solver/bonded_particles/explicit_share",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::explicit_share>,
+     .range = {0, 1, true, false},
+     .doc = "Sub-steps of `leapfrog` are at most this share of the critical time step, 2 / sqrt(17.9 k_n / "
+            "m) of "
+            "the stiffest bond; bonds break at the end of sub-steps."},
     {.pattern = "/geometry/*/particles",
      .types = object,
      .doc =

@@ -200,6 +200,9 @@ solvers::BondedParticlesOptions options_of(const Scene& scene) {
   case ParticleIntegratorName::del_exact:
     options.integrator = ParticleIntegrator::del_exact;
     break;
+  case ParticleIntegratorName::leapfrog:
+    options.integrator = ParticleIntegrator::leapfrog;
+    break;
   }
   if (scene.time.kind == TimeKind::quasistatic) options.integrator = ParticleIntegrator::quasistatic;
   options.t0 = scene.time.t0;
@@ -208,6 +211,7 @@ solvers::BondedParticlesOptions options_of(const Scene& scene) {
   options.tolerance = scene.particle_solver.tolerance;
   options.max_iterations = scene.particle_solver.max_iterations;
   options.cascade_share = scene.particle_solver.cascade_share;
+  options.explicit_share = scene.particle_solver.explicit_share;
   return options;
 }
 

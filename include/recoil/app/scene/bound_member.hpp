@@ -40,7 +40,8 @@ struct EnumNames<ParticleIntegratorName> {
   static constexpr EnumName<ParticleIntegratorName> all[]{
       {"be_reflect", ParticleIntegratorName::be_reflect},
       {"mid_reflectT", ParticleIntegratorName::mid_reflectT},
-      {"del_exact", ParticleIntegratorName::del_exact}};
+      {"del_exact", ParticleIntegratorName::del_exact},
+      {"leapfrog", ParticleIntegratorName::leapfrog}};
 };
 template <>
 struct EnumNames<StopRule> {

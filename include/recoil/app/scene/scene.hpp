@@ -293,7 +293,7 @@ struct ParticleForce {
   std::string where;
 };
 
-enum class ParticleIntegratorName { be_reflect, mid_reflectT, del_exact };
+enum class ParticleIntegratorName { be_reflect, mid_reflectT, del_exact, leapfrog };
 
 /// `solver/bonded_particles`.
 struct ParticleSolverSpec {
@@ -301,6 +301,7 @@ struct ParticleSolverSpec {
   double tolerance = 1e-4;
   int max_iterations = 100;
   double cascade_share = 0.9;
+  double explicit_share = 0.2;
 };
 
 enum class StopRule { gradient, step };
