@@ -5,6 +5,7 @@
 #include <numbers>
 #include <set>
 
+#include "recoil/app/simulation/scene_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/select.hpp"
 #include "recoil/particles/packing.hpp"
@@ -116,7 +117,11 @@ void hold(const parallel::Communicator& comm, const Scene& scene, const std::vec
         double* point = u.data() + 7 * std::size_t(k);
         const Vector3d& X = particles->positions[k];
         for (int i = 0; i < 3; ++i)
-          if (entry->value[i].constrained) point[i] = X[i] + entry->evaluate(i, {X[0], X[1], X[2], time});
+          if (entry->value[i].constrained) {
+            const ExpressionPoint at{X[0], X[1], X[2], time};
+            point[i] =
+                X[i] + require_finite(entry->evaluate(i, at), entry->where, "prescribed displacement", i, at);
+          }
         if (!entry->turn.free) std::copy_n(q.data(), 4, point + 3);
       }
     }
@@ -237,13 +242,17 @@ void set_velocity(const Scene& scene, const solvers::BondedParticles& problem,
                   const parallel::Communicator& comm, linalg::Vector& v) {
   const DistributedParticles& particles = *problem.particles;
   const auto values = v.write_local();
-  for (const InitialField& field : scene.initial_conditions.velocity)
-    for (std::size_t k = 0; k < particles.ids.size(); ++k) {
-      if (!is_in(field.region, particles.body_names[particles.body[k]])) continue;
-      const Vector3d& X = particles.positions[k];
-      for (std::size_t i = 0; i < field.value.size(); ++i)
-        values[6 * k + i] = field.value[i]({X[0], X[1], X[2], 0});
-    }
+  parallel::collectively(comm, [&] {
+    for (const InitialField& field : scene.initial_conditions.velocity)
+      for (std::size_t k = 0; k < particles.ids.size(); ++k) {
+        if (!is_in(field.region, particles.body_names[particles.body[k]])) continue;
+        const Vector3d& X = particles.positions[k];
+        const ExpressionPoint at{X[0], X[1], X[2], 0};
+        for (std::size_t i = 0; i < field.value.size(); ++i)
+          values[6 * k + i] =
+              require_finite(field.value[i](at), field.region.where, "initial velocity", int(i), at);
+      }
+  });
   for (const AngularVelocity& spin : scene.initial_conditions.angular_velocity) {
     const Vector3d centre = spin.center ? *spin.center : centre_of(comm, problem, spin.region),
                    w(spin.value[0], spin.value[1], spin.value[2]);
@@ -291,7 +300,9 @@ std::unique_ptr<solvers::BondedParticlesSolver> make_particle_solver(const paral
       std::make_unique<solvers::BondedParticlesSolver>(make_problem(comm, scene, bodies), options_of(scene));
   linalg::Vector u = solver->history().newest().u, v = solver->history().newest().v;
   if (scene.time.kind != TimeKind::quasistatic) set_velocity(scene, solver->problem(), comm, v);
-  if (solver->problem().move_prescribed) solver->problem().move_prescribed(scene.time.t0, u.write_local());
+  parallel::collectively(comm, [&] {
+    if (solver->problem().move_prescribed) solver->problem().move_prescribed(scene.time.t0, u.write_local());
+  });
   solver->start(u, v);
   return solver;
 }
