@@ -1,5 +1,6 @@
 """A bar of bonded particles that is pulled and twisted until it breaks: the same bonds on any ranks, continued in the middle of
-the fracture to the same bits, killed and continued; then wrong scenes with place and cure."""
+the fracture to the same bits, killed and continued; the same of a block that is crushed between a platen and a floor; then wrong
+scenes with place and cure."""
 import copy
 import os
 import signal
@@ -24,6 +25,20 @@ BAR = {
     "solver": {"type": "bonded_particles"},
 }
 
+CRUSHED = {
+    "geometry": [{"name": "floor", "is_obstacle": True, "type": "plane", "point": [0, 0, 0], "normal": [0, 0, 1]},
+                 {"name": "block", "generator": {"type": "box", "size": [0.02, 0.02, 0.024], "divisions": [1, 1, 1]},
+                  "transformation": {"translation": [0, 0, 0.0123]}, "particles": {"radius": 0.002}},
+                 {"name": "platen", "is_obstacle": True, "generator": {"type": "box", "size": [0.06, 0.06, 0.004], "divisions": [1, 1, 1]},
+                  "transformation": {"translation": [0, 0, 0.0267]}, "surface_selection": 3}],
+    "materials": {"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000, "tensile_strength": 1e5, "shear_strength": 3e5},
+    "boundary_conditions": {"obstacle_displacements": [{"id": 3, "value": [0, 0, "-0.5*t"]}]},
+    "contact": {"enabled": True, "dhat": 2e-4, "friction_coefficient": 0.3},
+    "time": {"dt": 0.001, "time_steps": 5},
+    "solver": {"type": "bonded_particles"},
+}
+CRUSHED_BREAKS_IN = 3
+
 
 def broken(folder):
     with open(os.path.join(folder, "broken_bonds.csv")) as file:
@@ -40,25 +55,45 @@ def same_bits(folder, whole):
         all(text(folder, name) == text(whole, name) for name in ("ledger.csv", "broken_bonds.csv"))
 
 
-def check_whole(whole):
+def check_whole(whole, breaks_in):
     rows, energies = broken(whole), ledger(whole)
     first = min(float(row.split(",")[1]) for row in rows)
-    runs.check(20 < len(rows) < 500 and first == BREAKS_IN * 0.001, "%d bonds break, the first at t = %g" % (len(rows), first))
-    total = energies["kinetic"] + energies["elastic"]
-    error = np.abs(total - energies["external_work"] + energies["broken"] + energies["dissipated_integrator"]).max()
+    runs.check(20 < len(rows) < 500 and first == breaks_in * 0.001, "%d bonds break, the first at t = %g" % (len(rows), first))
+    total = energies["kinetic"] + energies["elastic"] + energies["barrier"]
+    lost = energies["broken"] + energies["dissipated_friction"] + energies["dissipated_integrator"]
+    error = np.abs(total - energies["external_work"] + lost).max()
     runs.check(error < 1e-6 * energies["external_work"].max(), "the ledger closes to %.1e of the work" % (error / energies["external_work"].max()))
     runs.check(energies["broken_bonds"][-1] == len(rows) == runs.state(whole, field="broken").sum(), "every count of broken bonds agrees")
     released = sum(float(row.split(",")[-1]) for row in rows)
     runs.check(abs(released - energies["broken"][-1]) < 1e-8 * released, "energies of the table add up to that of the ledger")
 
 
+def names(folder):
+    return [row.split(",")[0] + " at " + row.split(",")[1] for row in broken(folder)]
+
+
 def check_ranks(recoil, path, whole):
-    names = [row.split(",")[0] + " at " + row.split(",")[1] for row in broken(whole)]
     for ranks in (2, 3):
         folder = recoil.simulate(ranks, path, "ranks%d" % ranks)
-        found = [row.split(",")[0] + " at " + row.split(",")[1] for row in broken(folder)]
         error = runs.difference(runs.state(folder), runs.state(whole))
-        runs.check(sorted(found) == sorted(names) and error < 1e-8, "%d ranks: the same bonds at the same times, positions to %.1e" % (ranks, error))
+        runs.check(sorted(names(folder)) == sorted(names(whole)) and error < 1e-8, "%d ranks: the same bonds at the same times, positions to %.1e" % (ranks, error))
+
+
+def check_crushed(recoil):
+    path = recoil.write_scene("crushed", CRUSHED)
+    whole = recoil.simulate(1, path, "crushed")
+    check_whole(whole, CRUSHED_BREAKS_IN)
+    energies = ledger(whole)
+    runs.check(np.nanmin(energies["min_distance"]) > 0 and energies["dissipated_friction"][-1] > 0,
+               "least gap %.2g m, friction has dissipated %.2g J" % (np.nanmin(energies["min_distance"]), energies["dissipated_friction"][-1]))
+    folder = recoil.simulate(1, path, "crushed restart", "--steps", CRUSHED_BREAKS_IN)
+    recoil.run(1, "simulate", "--restart", folder, "-q")
+    runs.check(same_bits(folder, whole), "crushed, and continued after step %d: the same bits" % CRUSHED_BREAKS_IN)
+    check_ranks(recoil, path, whole)
+    folder = recoil.simulate(2, path, "crushed others", "--steps", CRUSHED_BREAKS_IN)
+    recoil.run(3, "simulate", "--restart", folder, "-q")
+    error = runs.difference(runs.state(folder), runs.state(whole))
+    runs.check(sorted(names(folder)) == sorted(names(whole)) and error < 1e-8, "continued on 3 ranks: the same bonds, positions to %.1e" % error)
 
 
 def check_restarts(recoil, path, whole):
@@ -129,7 +164,15 @@ WRONG = [
      ["/initial_conditions/velocity/0", "initial velocity"]),
     ("a turn of two numbers", changed(boundary_conditions__dirichlet_boundary__1__rotation=[0, 0]), ["/rotation", "3"]),
     ("a traction", changed(boundary_conditions__neumann_boundary=[{"id": 1, "value": [1, 0, 0]}]), ["/neumann_boundary", "`particle_forces`"]),
-    ("contact", changed(contact={"enabled": True}), ["/contact/enabled", "no contact of bonded particles yet"]),
+    ("contact without inertia of its own", changed(contact={"enabled": True, "dhat": 1e-4}, solver={"type": "bonded_particles", "bonded_particles": {"integrator": "leapfrog"}}),
+     ["/solver/bonded_particles/integrator", "be_reflect"]),
+    ("too large a dhat", changed(contact={"enabled": True, "dhat": 2e-3}), ["/contact/dhat", "smallest radius"]),
+    ("contact of finite elements", changed(contact={"enabled": True, "dhat": 1e-4, "use_convergent_formulation": True}), ["/contact/use_convergent_formulation", "leave it out"]),
+    ("overlapping bodies", changed(contact={"enabled": True, "dhat": 1e-4}, geometry=[BAR["geometry"][0], dict(BAR["geometry"][0], name="other", transformation={"translation": [0, 0.006, 0]})]),
+     ["/geometry", "overlap in the initial state", "'other'"]),
+    ("an obstacle that no id moves", dict(CRUSHED, boundary_conditions={"obstacle_displacements": [{"id": 5, "value": [0, 0, "-t"]}]}),
+     ["/boundary_conditions/obstacle_displacements/0", "surface_selection"]),
+    ("moving obstacles without contact", dict(CRUSHED, contact={"enabled": False}), ["/boundary_conditions/obstacle_displacements", "contact/enabled"]),
     ("statics", {key: value for key, value in BAR.items() if key != "time"}, ["needs `time`", "quasistatic"]),
     ("unknown integrator", changed(solver={"type": "bonded_particles", "bonded_particles": {"integrator": "verlet"}}), ["/solver/bonded_particles/integrator", "be_reflect"]),
     ("particles of finite elements", changed(solver={"type": "elastodynamics"}, materials={"type": "NeoHookean", "E": 1, "nu": 0.3}),
@@ -149,10 +192,11 @@ def check_wrong(recoil):
 with runs.Recoil() as recoil:
     path = recoil.write_scene("bar", BAR)
     whole = recoil.simulate(1, path, "whole")
-    check_whole(whole)
+    check_whole(whole, BREAKS_IN)
     check_ranks(recoil, path, whole)
     check_restarts(recoil, path, whole)
     check_kills(recoil, path, whole)
+    check_crushed(recoil)
     check_wrong(recoil)
     study = {"experiments": [{"name": "run", "scene": path}], "parameters": [{"name": "rho", "quantity": "density", "initial": 1}],
              "objectives": [{"name": "o", "type": "elastic_energy"}]}

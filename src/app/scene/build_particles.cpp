@@ -117,13 +117,30 @@ void refuse_other_keys(const Item& root, const Scene& scene) {
   }
   for (const Item& entry : root["initial_conditions"]["angular_velocity"].items())
     if (entry.has("id")) entry["id"].fail("particles have no volume ids; write `body`");
-  refuse(conditions["obstacle_displacements"], "there is no contact with obstacles yet");
   refuse(root["initial_conditions"]["solution"], "bodies start from where their surfaces are");
   refuse(root["output"]["fields"], "their trajectories hold orientations, stresses and breaks anyway");
-  if (scene.contact.enabled) root["contact"]["enabled"].fail("there is no contact of bonded particles yet");
+  if (!scene.contact.enabled) refuse(conditions["obstacle_displacements"], "set contact/enabled to true");
   for (const Item& component : conditions["rhs"].items())
     if (component.is_object() || constant_of(component.expression()) != 0)
       conditions["rhs"].fail("is not there for bonded particles; write `gravity`");
+}
+
+/// Contact that finite elements have alone.
+void check_contact(const Item& root, const Scene& scene) {
+  if (!scene.contact.enabled) return;
+  const Item contact = root["contact"], solver = root["solver"];
+  const ParticleIntegratorName integrator = scene.particle_solver.integrator;
+  if (scene.time.kind == TimeKind::dynamic &&
+      (integrator == ParticleIntegratorName::del_exact || integrator == ParticleIntegratorName::leapfrog))
+    solver["bonded_particles"]["integrator"].fail(
+        "has no contact; take \"be_reflect\" or \"mid_reflectT\", or set contact/enabled to false");
+  if (contact.has("dhat_relative")) contact["dhat_relative"].fail("write `dhat`, a tenth of a radius, say");
+  if (contact["use_convergent_formulation"].flag())
+    contact["use_convergent_formulation"].fail("is of surfaces of finite elements; leave it out");
+  const int iterations = scene.contact.friction_iterations;
+  if (iterations != 0 && iterations != 1)
+    solver["contact"]["friction_iterations"].fail("bonded particles lag friction once a step; write 1, or 0 "
+                                                  "for no friction");
 }
 
 void refuse_particles(const Item& root) {
@@ -147,8 +164,7 @@ void build_particles(const Item& root, Scene& scene) {
                      "needs `time`; write \"quasistatic\": true there for states at rest");
   for (const Item& entry : root["geometry"].items()) {
     if (!entry["enabled"].flag()) continue;
-    if (entry["is_obstacle"].flag())
-      entry["is_obstacle"].fail("there are no obstacles for bonded particles yet");
+    if (entry["is_obstacle"].flag()) continue;
     if (!entry.has("particles")) entry.fail("needs `particles`: this is a scene of bonded particles");
     scene.particle_bodies.push_back(build_body(entry));
   }
@@ -156,6 +172,7 @@ void build_particles(const Item& root, Scene& scene) {
   build_turns(root["boundary_conditions"]["dirichlet_boundary"], scene);
   build_forces(root["boundary_conditions"]["particle_forces"], scene);
   refuse_other_keys(root, scene);
+  check_contact(root, scene);
 }
 
 } // namespace recoil::app

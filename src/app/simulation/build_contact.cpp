@@ -69,25 +69,6 @@ std::map<std::string, std::int32_t> body_numbers(const Scene& scene, const std::
   return numbers;
 }
 
-/// The pairs of the scene in their order, then all others.
-potentials::FrictionCoefficients friction_coefficients(const Scene& scene,
-                                                       const std::map<std::string, std::int32_t>& numbers) {
-  const ContactSpec& contact = scene.contact;
-  if (contact.friction_coefficient == 0 && contact.friction_pairs.empty()) return {};
-  std::vector<double> values;
-  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> of_pair;
-  for (const FrictionPair& pair : contact.friction_pairs) {
-    of_pair[std::minmax(numbers.at(pair.bodies[0]), numbers.at(pair.bodies[1]))] = values.size();
-    values.push_back(pair.coefficient);
-  }
-  const std::size_t others = values.size();
-  values.push_back(contact.friction_coefficient);
-  return {values, [of_pair, others](std::int32_t a, std::int32_t b) {
-            const auto found = of_pair.find(std::minmax(a, b));
-            return found != of_pair.end() ? found->second : others;
-          }};
-}
-
 /// A rest shape whose own edges are shorter than dhat presses on itself.
 template <int dim>
 void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat,
@@ -133,6 +114,27 @@ std::vector<potentials::Plane<dim>> build_planes(const Scene& scene, std::size_t
   return result;
 }
 
+potentials::FrictionCoefficients friction_coefficients(const Scene& scene,
+                                                       const std::vector<std::string>& bodies,
+                                                       const std::vector<std::string>& obstacles) {
+  const ContactSpec& contact = scene.contact;
+  if (contact.friction_coefficient == 0 && contact.friction_pairs.empty()) return {};
+  const std::map<std::string, std::int32_t> numbers = body_numbers(scene, bodies, obstacles);
+  // The pairs of the scene in their order, then all others.
+  std::vector<double> values;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::size_t> of_pair;
+  for (const FrictionPair& pair : contact.friction_pairs) {
+    of_pair[std::minmax(numbers.at(pair.bodies[0]), numbers.at(pair.bodies[1]))] = values.size();
+    values.push_back(pair.coefficient);
+  }
+  const std::size_t others = values.size();
+  values.push_back(contact.friction_coefficient);
+  return {values, [of_pair, others](std::int32_t a, std::int32_t b) {
+            const auto found = of_pair.find(std::minmax(a, b));
+            return found != of_pair.end() ? found->second : others;
+          }};
+}
+
 double contact_distance(const ContactSpec& contact, double diagonal) {
   return contact.dhat_relative ? *contact.dhat_relative * diagonal : contact.dhat;
 }
@@ -142,13 +144,12 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
                  solvers::ElastodynamicsProblem<dim>& problem) {
   if (!scene.contact.enabled) return;
   const auto& mesh = problem.space->mesh();
-  const auto numbers = body_numbers(scene, mesh.body_names, obstacles.names);
   potentials::ContactParameters<dim> parameters;
   parameters.dhat = contact_distance(scene.contact, (mesh.max_corner - mesh.min_corner).norm());
   parameters.form = barrier_form(scene);
   parameters.planes = build_planes<dim>(scene, mesh.body_names.size() + obstacles.names.size());
   parameters.eps_v = scene.contact.epsv;
-  parameters.friction = friction_coefficients(scene, numbers);
+  parameters.friction = friction_coefficients(scene, mesh.body_names, obstacles.names);
   auto surface = std::make_unique<const fem::CollisionSurface<dim>>(*problem.space, obstacles,
                                                                     problem.dirichlet->flags());
   warn_of_short_edges(*surface, parameters.dhat, parameters.form);

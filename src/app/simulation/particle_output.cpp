@@ -74,13 +74,22 @@ void ParticleOutput::require_mesh_of(checkpoint::TrajectoryReader& reader, Globa
 std::vector<checkpoint::Field> ParticleOutput::restart_fields() {
   broken_.clear();
   for (const LocalIndex bond : counted_) broken_.push_back(solver_->problem().bonds->is_broken(bond));
-  return {{"broken", 1, &bonds_, broken_, io::Centre::cell, true}};
+  std::vector<checkpoint::Field> fields{{"broken", 1, &bonds_, broken_, io::Centre::cell, true}};
+  if (solver_->problem().contact) {
+    least_distance_.clear();
+    for (const LocalIndex bond : counted_)
+      least_distance_.push_back(solver_->problem().contact->pairs.bond_distances()[bond]);
+    fields.push_back({"least_distance", 1, &bonds_, least_distance_, io::Centre::cell, true});
+  }
+  return fields;
 }
 
 void ParticleOutput::restore(checkpoint::TrajectoryReader& reader, GlobalIndex id) {
   // Every rank that holds a bond has to know: those with the other end in hand ask the one that counts it.
   const std::vector<double> flags = reader.read(id, "broken", bonds_);
-  solver_->restore_broken(flags);
+  std::vector<double> least_distances;
+  if (solver_->problem().contact) least_distances = reader.read(id, "least_distance", bonds_);
+  solver_->restore_broken(flags, least_distances);
 }
 
 std::vector<checkpoint::Field> ParticleOutput::fields(const linalg::Vector& u) {

@@ -5,6 +5,7 @@
 #include <numbers>
 #include <set>
 
+#include "recoil/app/simulation/particle_contact.hpp"
 #include "recoil/app/simulation/scene_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/select.hpp"
@@ -52,7 +53,9 @@ std::vector<std::int32_t> point_ids(const parallel::Communicator& comm, const Sc
       least[i] = comm.min(least[i]);
       most[i] = comm.max(most[i]);
     }
-    const auto& selections = scene.geometry[body].point_selection;
+    const auto& selections =
+        std::ranges::find(scene.geometry, particles.body_names[body], &mesh::GeometrySpec::name)
+            ->point_selection;
     mesh::PointIds found = parallel::collectively(comm, [&] {
       return mesh::select_points(places, selections, {least.matrix(), most.matrix()});
     });
@@ -290,20 +293,22 @@ std::unique_ptr<solvers::BondedParticlesSolver> load_particle_solver(const paral
   const particles::ParticleSet bodies = parallel::collectively(comm, [&] {
     return comm.rank() == 0 ? pack_bodies(scene, loaded.geometry.deformable) : particles::ParticleSet();
   });
-  return make_particle_solver(comm, scene, bodies);
+  return make_particle_solver(comm, scene, bodies, loaded.geometry.obstacles);
 }
 
-std::unique_ptr<solvers::BondedParticlesSolver> make_particle_solver(const parallel::Communicator& comm,
-                                                                     const Scene& scene,
-                                                                     const particles::ParticleSet& bodies) {
-  auto solver =
-      std::make_unique<solvers::BondedParticlesSolver>(make_problem(comm, scene, bodies), options_of(scene));
+std::unique_ptr<solvers::BondedParticlesSolver>
+make_particle_solver(const parallel::Communicator& comm, const Scene& scene,
+                     const particles::ParticleSet& bodies, const std::vector<mesh::SurfaceMesh>& obstacles) {
+  solvers::BondedParticles problem = make_problem(comm, scene, bodies);
+  add_particle_contact(comm, scene, obstacles, problem);
+  auto solver = std::make_unique<solvers::BondedParticlesSolver>(std::move(problem), options_of(scene));
   linalg::Vector u = solver->history().newest().u, v = solver->history().newest().v;
   if (scene.time.kind != TimeKind::quasistatic) set_velocity(scene, solver->problem(), comm, v);
   parallel::collectively(comm, [&] {
     if (solver->problem().move_prescribed) solver->problem().move_prescribed(scene.time.t0, u.write_local());
   });
   solver->start(u, v);
+  require_no_overlap(comm, solver->problem(), scene);
   return solver;
 }
 

@@ -83,6 +83,7 @@ std::vector<BrokenBond> break_overstressed(BondedParticles& problem, std::span<c
     const Stress& stress = stresses[bond];
     if (problem.bonds->is_broken(bond) || stress.ratio() < std::max(1.0, share * largest)) continue;
     problem.bonds->break_bond(bond);
+    if (problem.contact) problem.contact->pairs.separate(bond, u);
     if (particles.owns(particles.bonds[bond])) broken.push_back(record_of(problem, bond, stress, u, time));
   }
   return broken;

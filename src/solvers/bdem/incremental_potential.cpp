@@ -32,6 +32,7 @@ Vector3d pulled_back(const Vector3d& turn, const Vector3d& a) {
 linalg::LinearSolverOptions linear_options(const BondedParticlesOptions& options) {
   linalg::LinearSolverOptions result;
   result.method = options.linear_method;
+  result.stiff_name = "contact";
   return result;
 }
 
@@ -48,6 +49,7 @@ ParticleIncrementalPotential::ParticleIncrementalPotential(BondedParticles& prob
     mass_.insert(mass_.end(), 3, problem.mass[k]);
     mass_.insert(mass_.end(), 3, problem.inertia(k) / (r * r));
   }
+  if (problem.contact) contact_matrix_.emplace(particles.tangents);
   matrix_.choose_identity_rows(problem.prescribed);
   problem.bonds->take_at(share() == 1 ? BondPotential::At::end : BondPotential::At::middle);
 }
@@ -97,12 +99,17 @@ double ParticleIncrementalPotential::value(const linalg::Vector& x) {
     sum += problem_.mass[k] / 2 * (now.p - target.p).squaredNorm() +
            2 * problem_.inertia(k) * (now.q - aligned(target.q, now.q)).squaredNorm();
   }
+  if (problem_.contact) {
+    problem_.contact->update(x.local());
+    sum += scale_ * share() * problem_.contact->value(x.local());
+  }
   return x.layout().comm->sum(sum);
 }
 
 void ParticleIncrementalPotential::add_forces(const linalg::Vector& x, double factor,
                                               std::span<double> g) const {
   problem_.bonds->add_gradient(x.local(), factor, g);
+  if (problem_.contact) problem_.contact->add_gradient(x.local(), factor * share(), g);
   for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
     shift_of(g, k) -= factor * share() * shift_of(loads(), k);
     turn_of(g, k) -= factor * share() * pulled_back(step_turn(x, k), turn_of(loads(), k));
@@ -117,6 +124,7 @@ void ParticleIncrementalPotential::clear_prescribed(std::span<double> g) const {
 void ParticleIncrementalPotential::gradient(const linalg::Vector& x, linalg::Vector& g) {
   g.fill(0);
   const auto values = g.write_owned();
+  if (problem_.contact) problem_.contact->update(x.local());
   add_forces(x, scale_, values);
   for (LocalIndex k = 0; has_inertia() && k < x.layout().num_owned; ++k) {
     const potentials::Particle now = particle_at(x.local(), k), target = particle_at(target_->local(), k);
@@ -140,14 +148,24 @@ void ParticleIncrementalPotential::assemble_hessian(const linalg::Vector& x, new
     assembler_.add_diagonal(k, block.data());
   }
   assembler_.end();
+  if (contact_matrix_) {
+    problem_.contact->update(x.local());
+    contact_matrix_->begin();
+    const linalg::HessianSink sink{nullptr, &*contact_matrix_};
+    problem_.contact->barrier.add_hessian(x.local(), scale_ * share(), projection, sink);
+    problem_.contact->friction.add_hessian(x.local(), scale_ * share(), projection, sink);
+    contact_matrix_->finish();
+  }
   matrix_.set_identity_rows(1);
   position_ = x;
-  linear_solver_.update(matrix_, [this] { return rigid_motions(); });
+  linear_solver_.update(
+      matrix_, [this] { return rigid_motions(); }, contact_matrix());
 }
 
 void ParticleIncrementalPotential::shift_hessian(double factor) {
   matrix_.shift_diagonal(factor);
-  linear_solver_.update(matrix_, [this] { return rigid_motions(); });
+  linear_solver_.update(
+      matrix_, [this] { return rigid_motions(); }, contact_matrix());
 }
 
 /// Translations e, and rotations about the centre: a x (p - c), r R' a.
@@ -184,8 +202,8 @@ bool ParticleIncrementalPotential::tries_exact_shifts() const {
 }
 
 /// Turns stay below 90 degrees and ways below half of the smallest radius, where the energies are smooth and
-/// centre lines keep their direction.
-double ParticleIncrementalPotential::max_step(const linalg::Vector&, const linalg::Vector& d) {
+/// centre lines keep their direction, and nothing overlaps on the way.
+double ParticleIncrementalPotential::max_step(const linalg::Vector& x, const linalg::Vector& d) {
   double largest = 0;
   for (LocalIndex k = 0; k < d.layout().num_owned; ++k) {
     const double r = problem_.particles->radii[k];
@@ -193,7 +211,12 @@ double ParticleIncrementalPotential::max_step(const linalg::Vector&, const linal
                         turn_of(d.owned(), k).norm() / (std::numbers::pi / 2 * r)});
   }
   largest = d.layout().comm->max(largest);
-  return largest > 1 ? 1 / largest : 1;
+  const double share = largest > 1 ? 1 / largest : 1;
+  if (!problem_.contact) return share;
+  potentials::SphereContact& pairs = problem_.contact->pairs;
+  std::vector<double> way(d.owned().begin(), d.owned().end());
+  for (double& entry : way) entry *= share;
+  return share * pairs.max_step(x.local(), way, pairs.obstacle_share());
 }
 
 /// sqrt(g' M^-1 g).

@@ -9,9 +9,9 @@
 
 namespace recoil::solvers {
 
-/// E(x) = 1/2 sum_a [m |p - p~|^2 + 4 I |q - q~|^2] + s (V(x*) - loads . x*) of one step from x_n, with s =
-/// dt^2 and x* = x or, for the integrators that take it there, (x + x_n) / 2. Quasi-static steps lack the
-/// first sum, and s = 1.
+/// E(x) = 1/2 sum_a [m |p - p~|^2 + 4 I |q - q~|^2] + s (V(x*) - loads . x*) + s c C(x) of one step from
+/// x_n, with s = dt^2, x* = x or, for the integrators that take it there, (x + x_n) / 2, and c = dx*/dx. C is
+/// contact, always taken where the step ends. Quasi-static steps lack the first sum, and s = 1.
 class ParticleIncrementalPotential final : public newton::Objective {
 public:
   ParticleIncrementalPotential(BondedParticles& problem, const BondedParticlesOptions& options);
@@ -31,8 +31,8 @@ public:
   double value_resolution(const linalg::Vector& x, double value) override;
   bool tries_exact_shifts() const override;
 
-  /// g = dV/dx* - loads, times dx*/dx: what the bonds and loads of the step pull with, on owned entries,
-  /// prescribed ones too. Collective.
+  /// g = dV/dx* - loads + C', times dx*/dx: what the bonds, loads and contacts of the step pull with, on
+  /// owned entries, prescribed ones too. Contact must be up to date. Collective.
   void add_forces(const linalg::Vector& x, double factor, std::span<double> g) const;
   /// The residual of the discrete Euler-Lagrange equations, G_n (m (p - p~), 4 I q) + s G_n dV/dx - M dt v_n,
   /// and its product with a change of x.
@@ -52,12 +52,16 @@ public:
 private:
   bool has_inertia() const { return options_.integrator != ParticleIntegrator::quasistatic; }
   linalg::NearNullSpace rigid_motions() const;
+  const linalg::StencilMatrix* contact_matrix() const {
+    return contact_matrix_ ? &*contact_matrix_ : nullptr;
+  }
   Eigen::Vector3d step_turn(const linalg::Vector& x, LocalIndex particle) const;
 
   BondedParticles& problem_;
   const BondedParticlesOptions& options_;
   linalg::BlockMatrix matrix_;
   BondAssembler assembler_;
+  std::optional<linalg::StencilMatrix> contact_matrix_; ///< of problems with contact
   linalg::LinearSolver linear_solver_;
   std::vector<double> mass_;
   std::vector<double> loads_;

@@ -20,12 +20,17 @@ using linalg::Vector;
 
 namespace {
 
+/// Solves of a step in which something prescribed moves on against contact.
+constexpr int max_motion_passes = 50;
+
 template <class AnyLedger, class Visit>
 void for_each_energy(AnyLedger& ledger, Visit visit) {
   visit("kinetic", ledger.kinetic);
   visit("elastic", ledger.elastic);
+  visit("barrier", ledger.barrier);
   visit("external_work", ledger.external_work);
   visit("broken", ledger.broken);
+  visit("dissipated_friction", ledger.dissipated_friction);
   visit("dissipated_integrator", ledger.dissipated_integrator);
 }
 
@@ -61,7 +66,11 @@ struct BondedParticlesSolver::Implementation {
   bool is_at_rest() const { return options.integrator == ParticleIntegrator::quasistatic; }
   SolvedStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
   SolvedStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time, double dt);
-  bool solve(const Vector& start, std::span<const double> momentum, Vector& x, SolvedStep& step);
+  bool advance_prescribed(const Vector& goal, Vector& x);
+  void advance_free(const Vector& goal, Vector& x);
+  bool solve(std::span<const double> momentum, Vector& x, SolvedStep& step);
+  bool solve_with_motion(const Vector& target, std::span<const double> momentum, double time,
+                         SolvedStep& step);
   bool solve_balance(std::span<const double> momentum, Vector& x, SolvedStep& step);
   void velocity(const Vector& from, const Vector& x, double dt, Vector& v);
   ParticleLedger measure(const Vector& u, const Vector& v) const;
@@ -81,10 +90,57 @@ struct BondedParticlesSolver::Implementation {
   std::vector<BrokenBond> broken_in_step;
 };
 
+/// Moves prescribed particles to where they are in `goal`, and obstacles to the end of their motion, or as
+/// far as those in contact let them; true if all the way.
+bool BondedParticlesSolver::Implementation::advance_prescribed(const Vector& goal, Vector& x) {
+  potentials::SphereContact& pairs = problem.contact->pairs;
+  Vector way(problem.particles->tangents);
+  manifold->difference(x, goal, way);
+  const auto values = way.write_local();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (problem.prescribed[i] == 0) values[i] = 0;
+  const double share = pairs.max_step(x.local(), way.owned(), 1);
+  manifold->move(x, share, way);
+  pairs.move_obstacles(share < 1 ? pairs.obstacle_share() + share * (1 - pairs.obstacle_share()) : 1);
+  return share == 1;
+}
+
+/// Moves the others towards where they are in `goal`, as far as contact lets them.
+void BondedParticlesSolver::Implementation::advance_free(const Vector& goal, Vector& x) {
+  potentials::SphereContact& pairs = problem.contact->pairs;
+  Vector way(problem.particles->tangents);
+  manifold->difference(x, goal, way);
+  const auto values = way.write_local();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (problem.prescribed[i] != 0) values[i] = 0;
+  manifold->move(x, pairs.max_step(x.local(), way.owned(), pairs.obstacle_share()), way);
+}
+
+/// Solves a step whose inertia leads to `target`. What is prescribed may have to wait until others have given
+/// way: each solve lets it go on.
+bool BondedParticlesSolver::Implementation::solve_with_motion(const Vector& target,
+                                                              std::span<const double> momentum, double time,
+                                                              SolvedStep& step) {
+  Vector goal(is_at_rest() ? step.u : target);
+  if (problem.move_prescribed) problem.move_prescribed(time, goal.write_local());
+  if (!problem.contact) {
+    step.u.copy_from(goal);
+    return solve(momentum, step.u, step);
+  }
+  for (int pass = 0; pass < max_motion_passes; ++pass) {
+    const bool arrived = advance_prescribed(goal, step.u);
+    if (pass == 0) advance_free(goal, step.u);
+    if (!solve(momentum, step.u, step)) return false;
+    if (arrived) return true;
+  }
+  step.failure = fmt::format("prescribed particles or obstacles are still blocked by others after {} solves",
+                             max_motion_passes);
+  return false;
+}
+
 /// Minimises the incremental potential from x; false without a minimum.
-bool BondedParticlesSolver::Implementation::solve(const Vector& start, std::span<const double> momentum,
-                                                  Vector& x, SolvedStep& step) {
-  x.copy_from(start);
+bool BondedParticlesSolver::Implementation::solve(std::span<const double> momentum, Vector& x,
+                                                  SolvedStep& step) {
   if (options.integrator == ParticleIntegrator::del_exact) return solve_balance(momentum, x, step);
   newton::NewtonOptions newton;
   newton.max_iterations = options.max_iterations;
@@ -166,6 +222,7 @@ void BondedParticlesSolver::Implementation::velocity(const Vector& from, const V
           -2 * problem.particles->radii[k] / dt * s * (geometry::left_tangent(now.q) * before.q);
     }
   std::vector<double> force(values.size(), 0.0);
+  if (problem.contact) problem.contact->update(x.local());
   objective.add_forces(x, dt, force);
   for (std::size_t i = 0; i < values.size(); ++i)
     if (problem.prescribed[i] == 0) values[i] -= force[i] / objective.mass()[i];
@@ -173,7 +230,7 @@ void BondedParticlesSolver::Implementation::velocity(const Vector& from, const V
 }
 
 ParticleLedger BondedParticlesSolver::Implementation::measure(const Vector& u, const Vector& v) const {
-  std::array<double, 8> sums{};
+  std::array<double, 9> sums{};
   for (LocalIndex k = 0; k < u.layout().num_owned; ++k) {
     const auto at = particle_at(u.local(), k);
     const Vector3d p = problem.mass[k] * shift_of(v.owned(), k),
@@ -186,10 +243,15 @@ ParticleLedger BondedParticlesSolver::Implementation::measure(const Vector& u, c
     }
   }
   sums[1] = problem.bonds->stored_energy(u.local());
+  if (problem.contact) {
+    problem.contact->update(u.local());
+    sums[8] = problem.contact->barrier.value(u.local());
+  }
   u.layout().comm->sum(sums);
   ParticleLedger ledger;
   ledger.kinetic = sums[0];
   ledger.elastic = sums[1];
+  ledger.barrier = sums[8];
   std::copy_n(sums.begin() + 2, 3, ledger.linear_momentum.begin());
   std::copy_n(sums.begin() + 5, 3, ledger.angular_momentum.begin());
   return ledger;
@@ -203,7 +265,14 @@ void BondedParticlesSolver::Implementation::close(const stepping::State& from, c
   manifold->difference(from.u, step.u, way);
   std::vector<double> force(way.owned().size(), 0.0);
   problem.bonds->add_gradient(step.u.local(), 1 / objective.share(), force);
-  double work = 0, lost = 0;
+  double work = 0, lost = 0, rubbed = 0;
+  if (problem.contact) {
+    problem.contact->update(step.u.local());
+    problem.contact->add_gradient(step.u.local(), 1, force);
+    rubbed = problem.contact->friction.dissipation();
+    work = problem.contact->barrier.obstacle_work() + problem.contact->friction.obstacle_work();
+    lost = work - rubbed;
+  }
   for (std::size_t i = 0; i < force.size(); ++i) {
     const double dx = way.owned()[i], dv = step.v.owned()[i] - from.v.owned()[i], m = objective.mass()[i];
     work += objective.loads()[i] * dx;
@@ -215,7 +284,7 @@ void BondedParticlesSolver::Implementation::close(const stepping::State& from, c
   lost -= problem.bonds->stored_energy(step.u.local()) - problem.bonds->stored_energy(from.u.local());
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
-  std::array<double, 3> sums{work, lost, broken};
+  std::array<double, 4> sums{work, lost, broken, rubbed};
   way.layout().comm->sum(sums);
   ParticleLedger& after = step.ledger;
   after = measure(step.u, step.v);
@@ -223,7 +292,9 @@ void BondedParticlesSolver::Implementation::close(const stepping::State& from, c
       before.elastic - way.layout().comm->sum(problem.bonds->stored_energy(from.u.local()));
   after.external_work = before.external_work + sums[0];
   after.broken = before.broken + sums[2];
-  after.dissipated_integrator = before.dissipated_integrator + sums[1] + released - sums[2];
+  after.dissipated_friction = before.dissipated_friction + sums[3];
+  after.dissipated_integrator =
+      before.dissipated_integrator + sums[1] + released - sums[2] - (after.barrier - before.barrier);
 }
 
 /// One step of leapfrog, whatever its sub-steps.
@@ -265,14 +336,15 @@ SolvedStep BondedParticlesSolver::Implementation::take(const stepping::State& fr
   momentum.scale(dt);
   manifold->move(target, 1, momentum);
   objective.begin_step(from.u, target, time, dt);
-  Vector start(is_at_rest() ? from.u : target);
-  if (problem.move_prescribed) problem.move_prescribed(time, start.write_local());
+  if (problem.contact) problem.contact->begin_step(time, dt, from.u.local());
   const auto fail = [&] {
     problem.bonds->set_broken(intact_before);
     return std::move(step);
   };
   for (int pass = 0;; ++pass) {
-    if (!solve(start, momentum.owned(), step.u, step)) return fail();
+    if (!(pass == 0 ? solve_with_motion(target, momentum.owned(), time, step)
+                    : solve(momentum.owned(), step.u, step)))
+      return fail();
     const auto broken = break_overstressed(problem, step.u.local(), options.cascade_share, time);
     step.broken.insert(step.broken.end(), broken.begin(), broken.end());
     if (!from.u.layout().comm->any(!broken.empty())) break;
@@ -280,7 +352,6 @@ SolvedStep BondedParticlesSolver::Implementation::take(const stepping::State& fr
       step.failure = fmt::format("bonds still break after {} passes of a step", pass);
       return fail();
     }
-    start.copy_from(step.u);
   }
   velocity(from.u, step.u, dt, step.v);
   close(from, before, dt, step);
@@ -305,6 +376,7 @@ void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   Implementation& self = *implementation_;
   self.history.clear();
   self.history.push(0, u, v);
+  if (self.problem.contact) self.problem.contact->begin_step(self.options.t0, 0, u.local());
   self.ledger = self.measure(u, v);
 }
 
@@ -389,32 +461,60 @@ std::array<double, 2> BondedParticlesSolver::stresses(LocalIndex bond, const Vec
 }
 
 /// Numbers of broken bonds travel to the ranks that hold the other end.
-void BondedParticlesSolver::restore_broken(std::span<const double> flags) {
-  const particles::DistributedParticles& particles = *problem().particles;
+void BondedParticlesSolver::restore_broken(std::span<const double> flags,
+                                           std::span<const double> least_distances) {
+  struct Broken {
+    GlobalIndex id;
+    double least_distance;
+  };
+  BondedParticles& problem = implementation_->problem;
+  const particles::DistributedParticles& particles = *problem.particles;
   const parallel::Communicator& comm = *particles.points->comm;
   const std::vector<GlobalIndex> offsets = comm.all_gather(particles.points->offset);
-  std::vector<std::vector<GlobalIndex>> outgoing(comm.size());
+  std::vector<std::vector<Broken>> outgoing(comm.size());
   std::vector<char> broken(particles.bonds.size(), 0);
-  std::size_t counted = 0;
+  std::vector<double> none;
+  std::vector<double>& distances = problem.contact ? problem.contact->pairs.bond_distances() : none;
+  std::size_t next = 0;
   for (std::size_t bond = 0; bond < particles.bonds.size(); ++bond) {
     if (!particles.owns(particles.bonds[bond])) continue;
-    if (flags[counted++] == 0) continue;
+    const std::size_t counted = next++;
+    if (flags[counted] == 0) continue;
     broken[bond] = 1;
+    if (problem.contact) distances[bond] = least_distances[counted];
     const LocalIndex b = particles.bonds[bond].b;
     if (b < particles.num_owned()) continue;
     const auto owner = std::ranges::upper_bound(offsets, particles.points->global(b)) - offsets.begin() - 1;
-    outgoing[owner].push_back(particles.bonds[bond].id);
+    outgoing[owner].push_back({particles.bonds[bond].id, problem.contact ? least_distances[counted] : 0});
   }
-  for (const auto& ids : parallel::exchange(comm, outgoing))
-    for (const GlobalIndex id : ids) {
-      const auto found =
-          std::ranges::lower_bound(particles.bonds, id, {}, &particles::DistributedParticles::Bond::id);
-      broken[found - particles.bonds.begin()] = 1;
+  for (const auto& incoming : parallel::exchange(comm, outgoing))
+    for (const auto& [id, least_distance] : incoming) {
+      const auto bond =
+          std::ranges::lower_bound(particles.bonds, id, {}, &particles::DistributedParticles::Bond::id) -
+          particles.bonds.begin();
+      broken[bond] = 1;
+      if (problem.contact) distances[bond] = least_distance;
     }
-  implementation_->problem.bonds->set_broken(std::move(broken));
+  problem.bonds->set_broken(std::move(broken));
 }
 
 const ParticleLedger& BondedParticlesSolver::ledger() const { return implementation_->ledger; }
+
+std::vector<double> BondedParticlesSolver::obstacle_forces() const {
+  const ParticleContact& contact = *problem().contact;
+  std::int32_t num_obstacles = 0;
+  const std::int32_t first = std::int32_t(problem().particles->body_names.size());
+  for (const std::int32_t body : contact.pairs.obstacles().bodies)
+    num_obstacles = std::max(num_obstacles, body - first + 1);
+  for (const auto& plane : contact.pairs.obstacles().planes)
+    num_obstacles = std::max(num_obstacles, plane.body - first + 1);
+  std::vector<double> forces(6 * std::size_t(num_obstacles), 0.0);
+  contact.barrier.add_obstacle_forces(first, forces);
+  contact.friction.add_obstacle_forces(first, forces);
+  problem().particles->points->comm->sum(forces);
+  return forces;
+}
+
 const std::vector<BrokenBond>& BondedParticlesSolver::broken_in_step() const {
   return implementation_->broken_in_step;
 }
@@ -456,7 +556,15 @@ stepping::Balance BondedParticlesSolver::balance() const {
 }
 
 stepping::Entries BondedParticlesSolver::counts() const {
-  return {{"newton", implementation_->newton_of_step}, {"broken_bonds", implementation_->num_broken}};
+  stepping::Entries entries{{"newton", implementation_->newton_of_step},
+                            {"broken_bonds", implementation_->num_broken}};
+  if (problem().contact) {
+    const potentials::SphereContact& pairs = problem().contact->pairs;
+    const parallel::Communicator& comm = *problem().particles->points->comm;
+    entries.push_back({"active_pairs", comm.sum(GlobalIndex(pairs.touching().size()))});
+    entries.push_back({"min_distance", comm.min(pairs.least_gap())});
+  }
+  return entries;
 }
 
 stepping::Entries BondedParticlesSolver::summary() const {

@@ -15,6 +15,11 @@ const DirichletEntry* find_obstacle_motion(const BoundaryConditions& conditions,
 template <int dim>
 std::vector<potentials::Plane<dim>> build_planes(const Scene& scene, std::size_t num_before);
 
+/// Of bodies, obstacles and planes, numbered in this order.
+potentials::FrictionCoefficients friction_coefficients(const Scene& scene,
+                                                       const std::vector<std::string>& bodies,
+                                                       const std::vector<std::string>& obstacles);
+
 /// dhat [m]. @param diagonal of the rest bounding box of the deformable bodies [m].
 double contact_distance(const ContactSpec& contact, double diagonal);
 

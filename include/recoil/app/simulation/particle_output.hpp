@@ -30,7 +30,7 @@ private:
   solvers::BondedParticlesSolver* solver_;
   std::vector<LocalIndex> counted_; ///< bonds that this rank counts
   io::BlockLayout nodes_, bonds_;
-  std::vector<double> broken_, displacement_, orientation_, stresses_;
+  std::vector<double> broken_, least_distance_, displacement_, orientation_, stresses_;
 };
 
 /// Adds the bonds that broke in the last step of `solver` to a table with a row per bond: number, time,

@@ -11,11 +11,11 @@ namespace recoil::app {
 /// @throws InputError where a body cannot be filled.
 particles::ParticleSet pack_bodies(const Scene& scene, const mesh::SimplexMesh& mesh);
 
-/// A scene of bonded particles, in its initial state. `scene` must outlive the solver. `bodies` are of the
-/// first rank. Collective. @throws InputError on every rank.
-std::unique_ptr<solvers::BondedParticlesSolver> make_particle_solver(const parallel::Communicator& comm,
-                                                                     const Scene& scene,
-                                                                     const particles::ParticleSet& bodies);
+/// A scene of bonded particles, in its initial state. `scene` must outlive the solver. `bodies` and the
+/// surfaces of `obstacles` are of the first rank. Collective. @throws InputError on every rank.
+std::unique_ptr<solvers::BondedParticlesSolver>
+make_particle_solver(const parallel::Communicator& comm, const Scene& scene,
+                     const particles::ParticleSet& bodies, const std::vector<mesh::SurfaceMesh>& obstacles);
 
 /// The same of a scene that was just loaded. Collective.
 std::unique_ptr<solvers::BondedParticlesSolver> load_particle_solver(const parallel::Communicator& comm,

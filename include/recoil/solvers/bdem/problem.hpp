@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 
 #include "recoil/potentials/bonds/bond_potential.hpp"
+#include "recoil/potentials/spheres/sphere_potentials.hpp"
 
 namespace recoil::solvers {
 
@@ -22,6 +23,36 @@ struct BondStrength {
   std::vector<char> separate_terms;   ///< each of the four terms alone against its strength, not their sums
 };
 
+/// Contact of particles with each other and with obstacles: pairs, and the potentials of them.
+struct ParticleContact {
+  potentials::SphereContact pairs;
+  potentials::SphereBarrierPotential barrier;
+  potentials::SphereFrictionPotential friction;
+
+  /// `stiffness` of the barrier [N/m]. Collective.
+  ParticleContact(const particles::DistributedParticles& particles, std::span<const char> prescribed,
+                  const potentials::BondPotential& bonds, potentials::SphereObstacles obstacles, double dhat,
+                  double stiffness, potentials::FrictionCoefficients coefficients, double eps_v)
+      : pairs(particles, prescribed, bonds, std::move(obstacles), dhat), barrier(pairs, stiffness),
+        friction(pairs, barrier, std::move(coefficients), eps_v) {}
+
+  /// Starts a step of length dt to `time` from u. Collective.
+  void begin_step(double time, double dt, std::span<const double> u) {
+    pairs.begin_step(time, dt, u);
+    friction.lag(u, dt);
+  }
+  void update(std::span<const double> u) {
+    barrier.update(u);
+    friction.update(u);
+  }
+  /// This rank's share, as of update().
+  double value(std::span<const double> u) const { return barrier.value(u) + friction.value(u); }
+  void add_gradient(std::span<const double> u, double factor, std::span<double> g) const {
+    barrier.add_gradient(u, factor, g);
+    friction.add_gradient(u, factor, g);
+  }
+};
+
 /// Bonded particles, and what acts on them.
 struct BondedParticles {
   std::shared_ptr<const particles::DistributedParticles> particles;
@@ -29,6 +60,7 @@ struct BondedParticles {
   std::vector<double> mass; ///< of owned particles and ghosts [kg]; inertia 2/5 m r^2 of homogeneous spheres
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero(); ///< [m/s^2]
   std::optional<BondStrength> strength;              ///< without: nothing breaks; on all ranks or none
+  std::unique_ptr<ParticleContact> contact;          ///< null: particles pass through each other
   /// One flag per component of the tangent vectors of owned particles and ghosts: does not follow forces.
   std::vector<char> prescribed;
   /// Moves the prescribed particles, ghosts too, to where they are at a time [s]; may be empty.

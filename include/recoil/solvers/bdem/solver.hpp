@@ -51,12 +51,14 @@ struct BrokenBond {
   bool by_tension;           ///< else by shear
 };
 
-/// Energies [J] and momenta of a run: kinetic + elastic - (initial sum) = external_work - broken -
-/// dissipated_integrator, up to the residual of Newton's method.
+/// Energies [J] and momenta of a run: kinetic + elastic + barrier - (initial sum) = external_work - broken -
+/// dissipated_friction - dissipated_integrator, up to the residual of Newton's method.
 struct ParticleLedger {
   double kinetic = 0, elastic = 0;
-  double external_work = 0; ///< of gravity, loads and of what moves prescribed particles
+  double barrier = 0;       ///< of contact
+  double external_work = 0; ///< of gravity, loads and of what moves prescribed particles and obstacles
   double broken = 0;        ///< elastic energy of bonds when they broke
+  double dissipated_friction = 0;
   double dissipated_integrator = 0;
   std::array<double, 3> linear_momentum{}, angular_momentum{}; ///< [kg m/s], [kg m^2/s] about the origin
 };
@@ -94,11 +96,14 @@ public:
 
   const BondedParticles& problem() const;
   /// Takes over which bonds are broken, one flag for each that this rank counts (DistributedParticles::owns),
-  /// in their order, before continue_from(). Collective.
-  void restore_broken(std::span<const double> flags);
+  /// in their order, and with contact the least distances of their ends, before continue_from(). Collective.
+  void restore_broken(std::span<const double> flags, std::span<const double> least_distances);
   /// sigma and tau of a bond at u [Pa], zero where it is broken.
   std::array<double, 2> stresses(LocalIndex bond, const linalg::Vector& u) const;
   const ParticleLedger& ledger() const;
+  /// Force [N] and moment about the origin [N m] of the particles on each obstacle at the end of the last
+  /// step, 6 numbers each, planes last; the sums over all ranks. Collective. @pre with contact.
+  std::vector<double> obstacle_forces() const;
   /// Bonds that broke in the last step and that this rank counts.
   const std::vector<BrokenBond>& broken_in_step() const;
 

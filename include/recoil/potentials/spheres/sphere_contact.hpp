@@ -1,0 +1,130 @@
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "recoil/parallel/communicator.hpp"
+#include "recoil/potentials/bonds/bond_potential.hpp"
+#include "recoil/potentials/contact/contact_pair.hpp"
+#include "recoil/potentials/spheres/spheres.hpp"
+
+namespace recoil::potentials {
+
+/// What spheres meet beside each other, whole on every rank: triangles that move as they are told, and
+/// planes. Both push on either side, planes on that of their normal alone.
+struct SphereObstacles {
+  std::vector<Eigen::Vector3d> vertices; ///< at rest [m]
+  std::vector<std::array<LocalIndex, 3>> triangles;
+  std::vector<std::int32_t> bodies; ///< of the triangles; numbers after those of the bodies of particles
+  std::vector<Plane<3>> planes;
+  /// Where the vertices are at a time [s]; empty: at rest.
+  std::function<std::vector<Eigen::Vector3d>(double time)> place;
+};
+
+/// A pair of spheres, or a sphere and an obstacle.
+struct SpherePair {
+  LocalIndex a, b;     ///< Spheres numbers; b = -1: an obstacle
+  LocalIndex obstacle; ///< triangle, or number of triangles + plane; -1: none
+  LocalIndex bond;     ///< local bond between them, broken or not; -1: none
+};
+
+/// A pair that is closer than dhat.
+struct SphereTouch {
+  SpherePair pair;
+  double gap;             ///< [m]
+  double length;          ///< between the centres, or of a and the obstacle [m]
+  Eigen::Vector3d normal; ///< from b, or the obstacle, to a
+  Eigen::Matrix3d slope;  ///< of the normal by the place of a [1/m]
+  Eigen::Vector3d share;  ///< of the vertices of the triangle in its closest point
+};
+
+/// The pairs of spheres, and of spheres and obstacles, that may touch. Two spheres keep apart by r_a + r_b;
+/// those of one body that lie closer at rest, or whose bond broke closer, by the distance they had then less
+/// dhat, so that neither a start nor a breaking adds energy. Bonded pairs do not touch.
+class SphereContact {
+public:
+  using Vector3d = Eigen::Vector3d;
+
+  /// `particles`, `prescribed` (6 flags a particle) and `bonds` must outlive it. Collective.
+  SphereContact(const particles::DistributedParticles& particles, std::span<const char> prescribed,
+                const BondPotential& bonds, SphereObstacles obstacles, double dhat);
+
+  double dhat() const { return dhat_; }
+  const SphereObstacles& obstacles() const { return obstacles_; }
+
+  /// Starts a step of length dt to `time` from the positions u (owned): forgets earlier pairs, so that they
+  /// and their order do not depend on the past, and puts obstacles where they are at its start. Collective.
+  void begin_step(double time, double dt, std::span<const double> u);
+  /// Share of the motion of the obstacles in the step so far.
+  double obstacle_share() const { return obstacle_share_; }
+  void move_obstacles(double share);
+  /// Way of a point of an obstacle since the start of the step, `share` of the vertices of a triangle; planes
+  /// rest.
+  Vector3d obstacle_way(LocalIndex obstacle, const Vector3d& share) const;
+
+  /// Largest t in [0, 1] such that no pair of this rank comes closer than a tenth of its gap on the straight
+  /// way u + s du, s <= t; obstacles move on to `obstacle_share` of their motion meanwhile. Makes the pairs
+  /// valid for the whole way. u and du of owned particles. Collective; the answer is that of all ranks.
+  double max_step(std::span<const double> u, std::span<const double> du, double obstacle_share);
+
+  /// Finds the touching pairs at u (owned), which lies on a way of max_step(). Collective.
+  void update(std::span<const double> u);
+  const std::vector<SphereTouch>& touching() const { return touching_; }
+  const std::shared_ptr<const Spheres>& spheres() const { return spheres_; }
+  /// 7 numbers a sphere, as of update().
+  const std::vector<double>& states() const { return states_; }
+  /// Least gap of all pairs that have been looked at and do not overlap, over this rank; infinite without.
+  double least_gap() const { return least_gap_; }
+  bool overlaps() const { return overlaps_; }
+
+  std::int32_t body_of(const SpherePair& pair) const;
+  /// Least distance of a pair of spheres [m].
+  double least_distance(const SpherePair& pair) const;
+  /// The bond has broken with its ends at u: all ranks that hold it must say so. Not collective.
+  void separate(LocalIndex bond, std::span<const double> u);
+  /// Least distances of the bonds of this rank [m], of use once they are broken.
+  std::vector<double>& bond_distances() { return bond_distance_; }
+  const std::vector<double>& bond_distances() const { return bond_distance_; }
+
+private:
+  struct Key {
+    GlobalIndex first, second;
+    LocalIndex bond;
+    auto operator<=>(const Key&) const = default;
+  };
+  bool still_covers(std::span<const double> u, std::span<const double> du) const;
+  void search(std::span<const double> u, std::span<const double> du);
+  void search_spheres(const std::vector<collide::Box<3>>& boxes);
+  void search_obstacles(const std::vector<collide::Box<3>>& boxes, double margin);
+  LocalIndex find_bond(LocalIndex a, LocalIndex b) const;
+  bool is_bonded(const SpherePair& pair) const;
+  bool touch(const SpherePair& pair, SphereTouch& result) const;
+  double max_step(const SpherePair& pair, std::span<const double> way,
+                  const std::vector<Vector3d>& obstacle_way) const;
+  Vector3d place(LocalIndex sphere) const {
+    return Eigen::Map<const Vector3d>(states_.data() + 7 * std::size_t(sphere));
+  }
+
+  const particles::DistributedParticles* particles_;
+  std::span<const char> prescribed_;
+  const BondPotential* bonds_;
+  SphereObstacles obstacles_;
+  double dhat_, margin_;
+  std::unique_ptr<const parallel::Communicator> alone_; ///< of this rank, for obstacles
+  std::vector<double> bond_distance_;
+  std::vector<Key> bonded_; ///< by both global numbers
+  std::vector<Vector3d> obstacle_start_, obstacle_end_, obstacle_vertices_;
+  double obstacle_share_ = 0;
+  std::vector<collide::Box<3>> covered_; ///< of owned spheres; empty before a search
+  bool has_searched_ = false;
+  std::vector<SpherePair> candidates_;
+  std::shared_ptr<const Spheres> spheres_;
+  std::vector<double> states_;
+  std::vector<SphereTouch> touching_;
+  double least_gap_ = std::numeric_limits<double>::infinity();
+  bool overlaps_ = false;
+};
+
+} // namespace recoil::potentials

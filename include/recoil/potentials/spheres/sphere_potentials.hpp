@@ -1,0 +1,110 @@
+#pragma once
+
+#include <vector>
+
+#include "recoil/geometry/quaternion.hpp"
+#include "recoil/potentials/contact/friction.hpp"
+#include "recoil/potentials/potential.hpp"
+#include "recoil/potentials/spheres/sphere_contact.hpp"
+
+namespace recoil::potentials {
+
+/// kappa sum b(gap, dhat) over the touching pairs, b the logarithmic barrier [Li et al. 2020, equation 6]
+/// and kappa in N/m. `u` has 7 numbers a particle, gradients 6, as those of BondPotential. Gradients,
+/// products and Hessians are collective, and those of the last update().
+class SphereBarrierPotential final : public Potential<3> {
+public:
+  /// `contact` must outlive it.
+  SphereBarrierPotential(SphereContact& contact, double stiffness)
+      : contact_(&contact), stiffness_(stiffness) {}
+
+  std::string_view name() const override { return "barrier"; }
+  double stiffness() const { return stiffness_; }
+  void update(std::span<const double> u) override { contact_->update(u); }
+  double value(std::span<const double> u) const override;
+  void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override;
+  void add_hessian(std::span<const double> u, double factor, Projection projection,
+                   const linalg::HessianSink& H) const override;
+  void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
+                           std::span<double> y) const override;
+  void add_parameter_products(std::span<const double>, std::span<const double>, double,
+                              parameters::PhysicalGradient<3>&) const override {}
+  void add_parameter_tangent(std::span<const double>, const parameters::PhysicalDirection<3>&, double,
+                             std::span<double>) const override {}
+
+  double obstacle_work() const override;
+
+  /// How hard the two press on each other [N].
+  double force(const SphereTouch& touch) const;
+  /// This rank's share of the force [N] and of its moment about the origin [N m] on each obstacle body from
+  /// `first_body` on, 6 numbers a body.
+  void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const;
+
+private:
+  Eigen::Matrix3d hessian(const SphereTouch& touch, Projection projection) const;
+
+  SphereContact* contact_;
+  double stiffness_;
+};
+
+/// Smoothed Coulomb friction with lagged normal forces and frames [Li et al. 2020, section 5]: sum mu N
+/// f0(|w|), w the tangential way of the material points of both sides of a contact since the start of the
+/// step, which rotations of the spheres move too. Forces on a pair are opposite and act in one point, so that
+/// momenta are kept. Gradients, products and Hessians are collective, and those of the last update().
+class SphereFrictionPotential final : public Potential<3> {
+public:
+  /// Friction below eps_v [m/s] grows from zero. `contact` and `barrier` must outlive it.
+  SphereFrictionPotential(const SphereContact& contact, const SphereBarrierPotential& barrier,
+                          FrictionCoefficients coefficients, double eps_v)
+      : contact_(&contact), barrier_(&barrier), coefficients_(std::move(coefficients)), eps_v_(eps_v) {}
+
+  std::string_view name() const override { return "friction"; }
+  /// Takes frames and forces of the pairs that touch in the contact as of its last update(), which must be at
+  /// the start u (owned) of a step of length dt. Collective.
+  void lag(std::span<const double> u, double dt);
+  void update(std::span<const double> u) override;
+  double value(std::span<const double> u) const override;
+  void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override;
+  void add_hessian(std::span<const double> u, double factor, Projection projection,
+                   const linalg::HessianSink& H) const override;
+  void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
+                           std::span<double> y) const override;
+  void add_parameter_products(std::span<const double>, std::span<const double>, double,
+                              parameters::PhysicalGradient<3>&) const override {}
+  void add_parameter_tangent(std::span<const double>, const parameters::PhysicalDirection<3>&, double,
+                             std::span<double>) const override {}
+  double obstacle_work() const override;
+  /// What friction has dissipated since the start of the step, as of update(): sum mu N f1(|w|) |w|, over
+  /// this rank [J].
+  double dissipation() const;
+  void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const;
+
+private:
+  /// A lagged contact. The arms lead from the centres to the contact, in the axes of each sphere.
+  struct Term {
+    SpherePair pair;
+    Eigen::Vector3d normal;
+    std::array<Eigen::Vector3d, 2> arms;
+    Eigen::Vector3d start; ///< contact point of a less that of b at the start of the step, 0 of an obstacle
+    Eigen::Vector3d share; ///< of the vertices of the triangle
+    double strength;       ///< mu N [N]
+  };
+  struct Slip {
+    Eigen::Vector3d way; ///< tangential [m]
+    std::array<Eigen::Matrix<double, 3, 6>, 2> by_state;
+    std::array<Eigen::Matrix3d, 2> rotations;
+  };
+  Slip slip(const Term& term) const;
+  Eigen::Matrix<double, 12, 12> hessian(const Term& term, Projection projection) const;
+  Eigen::Vector3d obstacle_way(const Term& term) const;
+
+  const SphereContact* contact_;
+  const SphereBarrierPotential* barrier_;
+  FrictionCoefficients coefficients_;
+  double eps_v_, eta_ = 1;
+  std::shared_ptr<const Spheres> spheres_;
+  std::vector<double> states_;
+  std::vector<Term> terms_;
+};
+
+} // namespace recoil::potentials

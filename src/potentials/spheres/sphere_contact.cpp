@@ -1,0 +1,281 @@
+#include "recoil/potentials/spheres/sphere_contact.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "recoil/geometry/additive_ccd.hpp"
+#include "recoil/geometry/closest_points.hpp"
+
+namespace recoil::potentials {
+
+using Eigen::Vector3d;
+
+namespace {
+
+/// Boxes grow by this share of the smallest radius, so that short ways need no new search.
+constexpr double margin_of_radius = 0.25;
+/// Of its gap that a pair keeps on a way.
+constexpr double kept_gap = 0.1;
+
+collide::Box<3> swept(const Vector3d& from, const Vector3d& way, double inflation) {
+  const Vector3d to = from + way;
+  return {from.cwiseMin(to).array() - inflation, from.cwiseMax(to).array() + inflation};
+}
+
+Vector3d vector_at(std::span<const double> values, int width, LocalIndex k) {
+  return Eigen::Map<const Vector3d>(values.data() + std::size_t(width) * k);
+}
+
+geometry::StencilPoints<3> stencil(const Vector3d& p, const std::array<LocalIndex, 3>& triangle,
+                                   const std::vector<Vector3d>& vertices) {
+  geometry::StencilPoints<3> points;
+  points.col(0) = p;
+  for (int i = 0; i < 3; ++i) points.col(i + 1) = vertices[triangle[i]];
+  return points;
+}
+
+/// Time in [0, 1] at which two points that move apart by d + s w come down to the distance `least`.
+double time_of_approach(const Vector3d& d, const Vector3d& w, double least) {
+  const double a = w.squaredNorm(), b = d.dot(w), c = (d.norm() - least) * (d.norm() + least);
+  if (b >= 0) return 1;
+  const double discriminant = b * b - a * c;
+  if (discriminant <= 0) return 1;
+  return std::min(1.0, c / (-b + std::sqrt(discriminant)));
+}
+
+} // namespace
+
+SphereContact::SphereContact(const particles::DistributedParticles& particles,
+                             std::span<const char> prescribed, const BondPotential& bonds,
+                             SphereObstacles obstacles, double dhat)
+    : particles_(&particles), prescribed_(prescribed), bonds_(&bonds), obstacles_(std::move(obstacles)),
+      dhat_(dhat), alone_(std::make_unique<const parallel::Communicator>(MPI_COMM_SELF)) {
+  double smallest = std::numeric_limits<double>::max();
+  for (const double r : particles.radii) smallest = std::min(smallest, r);
+  margin_ = margin_of_radius * particles.points->comm->min(smallest);
+  const auto number = [&](LocalIndex k) {
+    return k < particles.num_owned() ? particles.points->offset + k
+                                     : particles.points->ghosts[k - particles.num_owned()];
+  };
+  for (std::size_t bond = 0; bond < particles.bonds.size(); ++bond) {
+    const auto& [a, b, id] = particles.bonds[bond];
+    const GlobalIndex first = number(a), second = number(b);
+    bonded_.push_back({std::min(first, second), std::max(first, second), LocalIndex(bond)});
+    bond_distance_.push_back(particles.radii[a] + particles.radii[b]);
+  }
+  std::ranges::sort(bonded_);
+  obstacle_vertices_ = obstacle_start_ = obstacle_end_ = obstacles_.vertices;
+}
+
+void SphereContact::begin_step(double time, double dt, std::span<const double> u) {
+  has_searched_ = false;
+  least_gap_ = std::numeric_limits<double>::infinity();
+  if (obstacles_.place) {
+    obstacle_start_ = obstacles_.place(time - dt);
+    obstacle_end_ = obstacles_.place(time);
+  }
+  move_obstacles(0);
+  search(u, {});
+  update(u);
+}
+
+void SphereContact::move_obstacles(double share) {
+  obstacle_share_ = share;
+  for (std::size_t v = 0; v < obstacle_vertices_.size(); ++v)
+    obstacle_vertices_[v] = obstacle_start_[v] + share * (obstacle_end_[v] - obstacle_start_[v]);
+}
+
+Vector3d SphereContact::obstacle_way(LocalIndex obstacle, const Vector3d& share) const {
+  Vector3d way = Vector3d::Zero();
+  if (obstacle >= std::ssize(obstacles_.triangles)) return way;
+  for (int i = 0; i < 3; ++i) {
+    const LocalIndex v = obstacles_.triangles[obstacle][i];
+    way += share[i] * (obstacle_vertices_[v] - obstacle_start_[v]);
+  }
+  return way;
+}
+
+bool SphereContact::still_covers(std::span<const double> u, std::span<const double> du) const {
+  bool inside = has_searched_;
+  for (LocalIndex k = 0; k < particles_->num_owned() && inside; ++k) {
+    const Vector3d p = vector_at(u, 7, k);
+    inside = covered_[k].contains(p) && covered_[k].contains(p + vector_at(du, 6, k));
+  }
+  return particles_->points->comm->all(inside);
+}
+
+/// Pairs that may touch on the way; without du at u alone.
+void SphereContact::search(std::span<const double> u, std::span<const double> du) {
+  covered_.clear();
+  std::vector<collide::Box<3>> boxes;
+  for (LocalIndex k = 0; k < particles_->num_owned(); ++k) {
+    const Vector3d p = vector_at(u, 7, k), way = du.empty() ? Vector3d::Zero() : vector_at(du, 6, k);
+    covered_.push_back(swept(p, way, margin_));
+    const double inflation = particles_->radii[k] + dhat_ / 2;
+    boxes.emplace_back(covered_.back().min().array() - inflation, covered_.back().max().array() + inflation);
+  }
+  candidates_.clear();
+  search_spheres(boxes);
+  search_obstacles(boxes, dhat_ / 2);
+  has_searched_ = true;
+}
+
+void SphereContact::search_spheres(const std::vector<collide::Box<3>>& boxes) {
+  const std::array<collide::ItemSet<3>, 1> sets{
+      collide::ItemSet<3>{boxes, std::vector<std::array<GlobalIndex, 3>>(boxes.size(), {-1, -1, -1}),
+                          std::vector<std::int32_t>(boxes.size(), 0)}};
+  const std::array<collide::SetPair, 1> which{collide::SetPair{0, 0}};
+  const auto found = collide::find_candidates<3>(*particles_->points->comm, sets, which, {});
+  spheres_ = std::make_shared<const Spheres>(*particles_, prescribed_, found.remote[0]);
+  for (const auto& [a, b] : found.pairs[0]) candidates_.push_back({a, b, -1, find_bond(a, b)});
+}
+
+void SphereContact::search_obstacles(const std::vector<collide::Box<3>>& boxes, double margin) {
+  const std::size_t num_triangles = obstacles_.triangles.size();
+  if (num_triangles > 0) {
+    std::array<collide::ItemSet<3>, 2> sets;
+    sets[0].boxes = boxes;
+    for (const auto& triangle : obstacles_.triangles) {
+      collide::Box<3> box;
+      for (const LocalIndex v : triangle)
+        for (const Vector3d& at : {obstacle_start_[v], obstacle_end_[v]}) box.extend(at);
+      sets[1].boxes.emplace_back(box.min().array() - margin, box.max().array() + margin);
+    }
+    for (auto& set : sets) {
+      set.labels.assign(set.boxes.size(), {-1, -1, -1});
+      set.groups.assign(set.boxes.size(), 0);
+    }
+    const std::array<collide::SetPair, 1> which{collide::SetPair{0, 1}};
+    const auto found = collide::find_candidates<3>(*alone_, sets, which, {});
+    for (const auto& [a, triangle] : found.pairs[0]) candidates_.push_back({a, -1, triangle, -1});
+  }
+  for (std::size_t plane = 0; plane < obstacles_.planes.size(); ++plane)
+    for (std::size_t k = 0; k < boxes.size(); ++k) {
+      const auto& [point, normal, body] = obstacles_.planes[plane];
+      const Vector3d corner =
+          (normal.array() > 0).select(boxes[k].min(), boxes[k].max()); // nearest to the plane
+      if (normal.dot(corner - point) < margin)
+        candidates_.push_back({LocalIndex(k), -1, LocalIndex(num_triangles + plane), -1});
+    }
+}
+
+LocalIndex SphereContact::find_bond(LocalIndex a, LocalIndex b) const {
+  const GlobalIndex first = std::min((*spheres_)[a].node, (*spheres_)[b].node),
+                    second = std::max((*spheres_)[a].node, (*spheres_)[b].node);
+  const auto found = std::ranges::lower_bound(bonded_, Key{first, second, 0});
+  return found != bonded_.end() && found->first == first && found->second == second ? found->bond : -1;
+}
+
+bool SphereContact::is_bonded(const SpherePair& pair) const {
+  return pair.bond >= 0 && !bonds_->is_broken(pair.bond);
+}
+
+double SphereContact::least_distance(const SpherePair& pair) const {
+  if (pair.bond >= 0) return bond_distance_[pair.bond];
+  const Sphere &a = (*spheres_)[pair.a], &b = (*spheres_)[pair.b];
+  if (a.body != b.body) return a.radius + b.radius;
+  const double at_rest =
+      (Eigen::Map<const Vector3d>(a.rest.data()) - Eigen::Map<const Vector3d>(b.rest.data())).norm();
+  return std::min(a.radius + b.radius, at_rest - dhat_);
+}
+
+void SphereContact::separate(LocalIndex bond, std::span<const double> u) {
+  const auto& [a, b, id] = particles_->bonds[bond];
+  const double distance = (vector_at(u, 7, a) - vector_at(u, 7, b)).norm();
+  bond_distance_[bond] = std::min(particles_->radii[a] + particles_->radii[b], distance - dhat_);
+}
+
+std::int32_t SphereContact::body_of(const SpherePair& pair) const {
+  if (pair.obstacle < 0) return (*spheres_)[pair.b].body;
+  const auto num_triangles = std::ssize(obstacles_.triangles);
+  return pair.obstacle < num_triangles ? obstacles_.bodies[pair.obstacle]
+                                       : obstacles_.planes[pair.obstacle - num_triangles].body;
+}
+
+/// False where the pair is at least dhat apart.
+bool SphereContact::touch(const SpherePair& pair, SphereTouch& result) const {
+  const Vector3d p = place(pair.a);
+  result.pair = pair;
+  result.share.setZero();
+  if (pair.obstacle < 0) {
+    const Vector3d d = p - place(pair.b);
+    const double least = least_distance(pair);
+    const double far = least + dhat_;
+    if (d.squaredNorm() >= far * far) return false;
+    result.length = d.norm();
+    result.gap = result.length - least;
+    result.normal = d / result.length;
+    result.slope = (Eigen::Matrix3d::Identity() - result.normal * result.normal.transpose()) / result.length;
+    return true;
+  }
+  const double radius = (*spheres_)[pair.a].radius;
+  if (pair.obstacle >= std::ssize(obstacles_.triangles)) {
+    const auto& [point, normal, body] = obstacles_.planes[pair.obstacle - obstacles_.triangles.size()];
+    result.length = normal.dot(p - point);
+    result.gap = result.length - radius;
+    result.normal = normal;
+    result.slope.setZero();
+    return result.gap < dhat_;
+  }
+  const auto points = stencil(p, obstacles_.triangles[pair.obstacle], obstacle_vertices_);
+  const auto closest = geometry::closest_points<3>(geometry::StencilKind::vertex_face, points);
+  result.length = std::sqrt(closest.distance_squared);
+  result.gap = result.length - radius;
+  if (result.gap >= dhat_) return false;
+  result.normal = closest.separation / result.length;
+  result.share = -closest.weights.tail<3>();
+  const Eigen::Matrix3d squared =
+      geometry::distance_squared_hessian<3>(closest, points).topLeftCorner<3, 3>();
+  result.slope = (squared / 2 - result.normal * result.normal.transpose()) / result.length;
+  return true;
+}
+
+void SphereContact::update(std::span<const double> u) {
+  states_ = spheres_->gather(u, 7);
+  touching_.clear();
+  overlaps_ = false;
+  SphereTouch next;
+  for (const SpherePair& pair : candidates_) {
+    if (is_bonded(pair) || !touch(pair, next)) continue;
+    if (!(next.gap > 0)) overlaps_ = true;
+    touching_.push_back(next);
+  }
+  if (overlaps_) return;
+  least_gap_ = std::numeric_limits<double>::infinity();
+  for (const SphereTouch& at : touching_) least_gap_ = std::min(least_gap_, at.gap);
+}
+
+double SphereContact::max_step(const SpherePair& pair, std::span<const double> way,
+                               const std::vector<Vector3d>& obstacle_way) const {
+  const Vector3d p = place(pair.a), move = vector_at(way, 6, pair.a);
+  if (pair.obstacle < 0) {
+    const Vector3d d = p - place(pair.b);
+    const double least = least_distance(pair);
+    return time_of_approach(d, move - vector_at(way, 6, pair.b), least + kept_gap * (d.norm() - least));
+  }
+  const double radius = (*spheres_)[pair.a].radius;
+  if (pair.obstacle >= std::ssize(obstacles_.triangles)) {
+    const auto& [point, normal, body] = obstacles_.planes[pair.obstacle - obstacles_.triangles.size()];
+    const double gap = normal.dot(p - point) - radius, speed = -normal.dot(move);
+    return speed > 0 ? std::min(1.0, (1 - kept_gap) * gap / speed) : 1;
+  }
+  const auto& triangle = obstacles_.triangles[pair.obstacle];
+  return geometry::additive_ccd<3>(geometry::StencilKind::vertex_face,
+                                   stencil(p, triangle, obstacle_vertices_),
+                                   stencil(move, triangle, obstacle_way), radius);
+}
+
+double SphereContact::max_step(std::span<const double> u, std::span<const double> du, double obstacle_share) {
+  if (!still_covers(u, du)) search(u, du);
+  update(u);
+  const std::vector<double> way = spheres_->gather(du, 6);
+  std::vector<Vector3d> obstacle_way(obstacle_vertices_.size());
+  for (std::size_t v = 0; v < obstacle_way.size(); ++v)
+    obstacle_way[v] = (obstacle_share - obstacle_share_) * (obstacle_end_[v] - obstacle_start_[v]);
+  double share = 1;
+  for (const SpherePair& pair : candidates_)
+    if (!is_bonded(pair)) share = std::min(share, max_step(pair, way, obstacle_way));
+  return particles_->points->comm->min(share);
+}
+
+} // namespace recoil::potentials

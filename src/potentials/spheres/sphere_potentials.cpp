@@ -1,0 +1,285 @@
+#include "recoil/potentials/spheres/sphere_potentials.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "recoil/geometry/barrier.hpp"
+#include "recoil/geometry/friction_smoothing.hpp"
+
+namespace recoil::potentials {
+
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using Matrix12 = Eigen::Matrix<double, 12, 12>;
+using Matrix36 = Eigen::Matrix<double, 3, 6>;
+using Vector6 = Eigen::Matrix<double, 6, 1>;
+
+int num_spheres(const SpherePair& pair) { return pair.b < 0 ? 1 : 2; }
+
+LocalIndex end_of(const SpherePair& pair, int end) { return end == 0 ? pair.a : pair.b; }
+
+Eigen::Map<const Vector3d> place(const std::vector<double>& states, LocalIndex sphere) {
+  return Eigen::Map<const Vector3d>(states.data() + 7 * std::size_t(sphere));
+}
+
+geometry::Quaternion orientation(const std::vector<double>& states, LocalIndex sphere) {
+  return Eigen::Map<const geometry::Quaternion>(states.data() + 7 * std::size_t(sphere) + 3);
+}
+
+Eigen::Map<Vector6> tangent(std::vector<double>& values, LocalIndex sphere) {
+  return Eigen::Map<Vector6>(values.data() + 6 * std::size_t(sphere));
+}
+
+Eigen::Map<const Vector6> tangent(const std::vector<double>& values, LocalIndex sphere) {
+  return Eigen::Map<const Vector6>(values.data() + 6 * std::size_t(sphere));
+}
+
+/// Without rows and columns of prescribed components.
+void add_block(const Spheres& spheres, const SpherePair& pair, Matrix12& block, linalg::StencilSink& H) {
+  std::array<GlobalIndex, 2> nodes{-1, -1};
+  for (int end = 0; end < num_spheres(pair); ++end) {
+    const Sphere& sphere = spheres[end_of(pair, end)];
+    nodes[end] = sphere.node;
+    for (int i = 0; i < 6; ++i)
+      if ((sphere.prescribed >> i & 1U) != 0) {
+        block.row(6 * end + i).setZero();
+        block.col(6 * end + i).setZero();
+      }
+  }
+  H.add(std::span(nodes).first(num_spheres(pair)), block.data(), 12);
+}
+
+} // namespace
+
+double SphereBarrierPotential::value(std::span<const double>) const {
+  double sum = 0;
+  for (const SphereTouch& touch : contact_->touching())
+    sum += geometry::log_barrier(touch.gap, contact_->dhat()).value;
+  return stiffness_ * sum;
+}
+
+double SphereBarrierPotential::force(const SphereTouch& touch) const {
+  return -stiffness_ * geometry::log_barrier(touch.gap, contact_->dhat()).first;
+}
+
+void SphereBarrierPotential::add_gradient(std::span<const double>, double factor, std::span<double> g) const {
+  const Spheres& spheres = *contact_->spheres();
+  std::vector<double> values(6 * std::size_t(spheres.size()), 0.0);
+  for (const SphereTouch& touch : contact_->touching())
+    for (int end = 0; end < num_spheres(touch.pair); ++end)
+      tangent(values, end_of(touch.pair, end)).head<3>() -= (end == 0 ? 1 : -1) * force(touch) * touch.normal;
+  spheres.add_to_owners(values, 6, factor, g);
+}
+
+/// By the place of a relative to b. The curvature of the gap times the repulsion is negative.
+Matrix3d SphereBarrierPotential::hessian(const SphereTouch& touch, Projection projection) const {
+  const auto b = geometry::log_barrier(touch.gap, contact_->dhat());
+  Matrix3d H = b.second * touch.normal * touch.normal.transpose();
+  if (projection == Projection::none) H += b.first * touch.slope;
+  return stiffness_ * H;
+}
+
+void SphereBarrierPotential::add_hessian(std::span<const double>, double factor, Projection projection,
+                                         const linalg::HessianSink& H) const {
+  Matrix12 block = Matrix12::Zero();
+  for (const SphereTouch& touch : contact_->touching()) {
+    const Matrix3d D = factor * hessian(touch, projection);
+    for (const int a : {0, 1})
+      for (const int b : {0, 1}) block.block<3, 3>(6 * a, 6 * b) = (a == b ? 1 : -1) * D;
+    add_block(*contact_->spheres(), touch.pair, block, *H.stencils);
+  }
+}
+
+void SphereBarrierPotential::add_hessian_product(std::span<const double>, std::span<const double> p,
+                                                 double factor, std::span<double> y) const {
+  const Spheres& spheres = *contact_->spheres();
+  const std::vector<double> in = spheres.gather(p, 6);
+  std::vector<double> out(in.size(), 0.0);
+  for (const SphereTouch& touch : contact_->touching()) {
+    const auto& pair = touch.pair;
+    Vector3d d = tangent(in, pair.a).head<3>();
+    if (pair.b >= 0) d -= tangent(in, pair.b).head<3>();
+    const Vector3d f = hessian(touch, Projection::none) * d;
+    for (int end = 0; end < num_spheres(pair); ++end)
+      tangent(out, end_of(pair, end)).head<3>() += (end == 0 ? 1 : -1) * f;
+  }
+  spheres.add_to_owners(out, 6, factor, y);
+}
+
+namespace {
+
+/// A force on sphere a, opposite on the obstacle, which is taken at `point`.
+void add_reaction(std::span<double> forces, std::int32_t body, const Vector3d& on_sphere,
+                  const Vector3d& point) {
+  const Vector3d moment = point.cross(on_sphere);
+  for (int i = 0; i < 3; ++i) {
+    forces[6 * std::size_t(body) + i] -= on_sphere[i];
+    forces[6 * std::size_t(body) + 3 + i] -= moment[i];
+  }
+}
+
+} // namespace
+
+double SphereBarrierPotential::obstacle_work() const {
+  double work = 0;
+  for (const SphereTouch& touch : contact_->touching())
+    if (touch.pair.obstacle >= 0)
+      work += force(touch) * touch.normal.dot(contact_->obstacle_way(touch.pair.obstacle, touch.share));
+  return work;
+}
+
+void SphereBarrierPotential::add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const {
+  for (const SphereTouch& touch : contact_->touching())
+    if (touch.pair.obstacle >= 0)
+      add_reaction(forces, contact_->body_of(touch.pair) - first_body, force(touch) * touch.normal,
+                   place(contact_->states(), touch.pair.a) - touch.length * touch.normal);
+}
+
+void SphereFrictionPotential::lag(std::span<const double> u, double dt) {
+  eta_ = eps_v_ * dt;
+  spheres_ = contact_->spheres();
+  states_ = spheres_->gather(u, 7);
+  terms_.clear();
+  if (!coefficients_) return;
+  for (const SphereTouch& touch : contact_->touching()) {
+    const SpherePair& pair = touch.pair;
+    const double strength =
+        coefficients_((*spheres_)[pair.a].body, contact_->body_of(pair)) * barrier_->force(touch);
+    if (!(strength > 0)) continue;
+    Term term{pair, touch.normal, {}, Vector3d::Zero(), touch.share, strength};
+    // Arms of a pair end in one point, between the surfaces in the ratio of the radii.
+    const double ra = (*spheres_)[pair.a].radius,
+                 at = pair.b < 0 ? ra : touch.length * ra / (ra + (*spheres_)[pair.b].radius);
+    const std::array<Vector3d, 2> arms{-at * touch.normal, (touch.length - at) * touch.normal};
+    for (int end = 0; end < num_spheres(pair); ++end)
+      term.arms[end] =
+          geometry::rotation_matrix(orientation(states_, end_of(pair, end))).transpose() * arms[end];
+    term.start = place(states_, pair.a) + arms[0];
+    if (pair.b >= 0) term.start.setZero();
+    terms_.push_back(term);
+  }
+}
+
+void SphereFrictionPotential::update(std::span<const double> u) {
+  if (spheres_) states_ = spheres_->gather(u, 7);
+}
+
+/// Of the obstacle in a lagged contact; zero of pairs of spheres.
+Vector3d SphereFrictionPotential::obstacle_way(const Term& term) const {
+  if (term.pair.obstacle < 0) return Vector3d::Zero();
+  return contact_->obstacle_way(term.pair.obstacle, term.share);
+}
+
+SphereFrictionPotential::Slip SphereFrictionPotential::slip(const Term& term) const {
+  Slip slip;
+  const Matrix3d P = Matrix3d::Identity() - term.normal * term.normal.transpose();
+  Vector3d way = -term.start - obstacle_way(term);
+  for (int end = 0; end < num_spheres(term.pair); ++end) {
+    const LocalIndex sphere = end_of(term.pair, end);
+    const double sign = end == 0 ? 1 : -1;
+    slip.rotations[end] = geometry::rotation_matrix(orientation(states_, sphere));
+    way += sign * (place(states_, sphere) + slip.rotations[end] * term.arms[end]);
+    slip.by_state[end] << sign * P, -sign / (*spheres_)[sphere].radius *
+                                        (P * slip.rotations[end] * geometry::cross_matrix(term.arms[end]));
+  }
+  slip.way = P * way;
+  return slip;
+}
+
+double SphereFrictionPotential::value(std::span<const double>) const {
+  double sum = 0;
+  for (const Term& term : terms_) sum += term.strength * geometry::friction_f0(slip(term).way.norm(), eta_);
+  return sum;
+}
+
+void SphereFrictionPotential::add_gradient(std::span<const double>, double factor,
+                                           std::span<double> g) const {
+  if (!spheres_) return;
+  std::vector<double> values(6 * std::size_t(spheres_->size()), 0.0);
+  for (const Term& term : terms_) {
+    const Slip at = slip(term);
+    const Vector3d f = term.strength * geometry::friction_f1_over_y(at.way.norm(), eta_) * at.way;
+    for (int end = 0; end < num_spheres(term.pair); ++end)
+      tangent(values, end_of(term.pair, end)) += at.by_state[end].transpose() * f;
+  }
+  spheres_->add_to_owners(values, 6, factor, g);
+}
+
+/// Without projection also the curvature of the ways of the material points, where spheres rotate.
+Matrix12 SphereFrictionPotential::hessian(const Term& term, Projection projection) const {
+  const Slip at = slip(term);
+  const double y = at.way.norm(), s = term.strength * geometry::friction_f1_over_y(y, eta_);
+  const Matrix3d D = s * Matrix3d::Identity() + term.strength *
+                                                    geometry::friction_f1_over_y_slope_over_y(y, eta_) *
+                                                    at.way * at.way.transpose();
+  Matrix12 H = Matrix12::Zero();
+  for (int a = 0; a < num_spheres(term.pair); ++a)
+    for (int b = 0; b < num_spheres(term.pair); ++b)
+      H.block<6, 6>(6 * a, 6 * b) = at.by_state[a].transpose() * D * at.by_state[b];
+  if (projection != Projection::none) return H;
+  for (int end = 0; end < num_spheres(term.pair); ++end) {
+    const double radius = (*spheres_)[end_of(term.pair, end)].radius;
+    const Vector3d& arm = term.arms[end];
+    const Vector3d f = (end == 0 ? s : -s) * (at.rotations[end].transpose() * at.way);
+    H.block<3, 3>(6 * end + 3, 6 * end + 3) +=
+        ((f * arm.transpose() + arm * f.transpose()) / 2 - f.dot(arm) * Matrix3d::Identity()) /
+        (radius * radius);
+  }
+  return H;
+}
+
+void SphereFrictionPotential::add_hessian(std::span<const double>, double factor, Projection projection,
+                                          const linalg::HessianSink& H) const {
+  for (const Term& term : terms_) {
+    Matrix12 block = factor * hessian(term, projection);
+    add_block(*spheres_, term.pair, block, *H.stencils);
+  }
+}
+
+void SphereFrictionPotential::add_hessian_product(std::span<const double>, std::span<const double> p,
+                                                  double factor, std::span<double> y) const {
+  if (!spheres_) return;
+  const std::vector<double> in = spheres_->gather(p, 6);
+  std::vector<double> out(in.size(), 0.0);
+  for (const Term& term : terms_) {
+    const Matrix12 H = hessian(term, Projection::none);
+    for (int a = 0; a < num_spheres(term.pair); ++a)
+      for (int b = 0; b < num_spheres(term.pair); ++b)
+        tangent(out, end_of(term.pair, a)) += H.block<6, 6>(6 * a, 6 * b) * tangent(in, end_of(term.pair, b));
+  }
+  spheres_->add_to_owners(out, 6, factor, y);
+}
+
+double SphereFrictionPotential::dissipation() const {
+  double sum = 0;
+  for (const Term& term : terms_) {
+    const double y = slip(term).way.norm();
+    sum += term.strength * geometry::friction_f1_over_y(y, eta_) * y * y;
+  }
+  return sum;
+}
+
+double SphereFrictionPotential::obstacle_work() const {
+  double work = 0;
+  for (const Term& term : terms_) {
+    if (term.pair.obstacle < 0) continue;
+    const Vector3d way = slip(term).way;
+    work -= term.strength * geometry::friction_f1_over_y(way.norm(), eta_) * way.dot(obstacle_way(term));
+  }
+  return work;
+}
+
+void SphereFrictionPotential::add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const {
+  for (const Term& term : terms_) {
+    if (term.pair.obstacle < 0) continue;
+    const Slip at = slip(term);
+    const Vector3d on_sphere = -term.strength * geometry::friction_f1_over_y(at.way.norm(), eta_) * at.way;
+    add_reaction(forces, contact_->body_of(term.pair) - first_body, on_sphere,
+                 place(states_, term.pair.a) + at.rotations[0] * term.arms[0]);
+  }
+}
+
+} // namespace recoil::potentials

@@ -1,0 +1,381 @@
+#include <cmath>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "bdem/bodies.hpp"
+#include "recoil/geometry/quaternion.hpp"
+#include "recoil/parallel/communicator.hpp"
+#include "solvers/bdem/particle_manifold.hpp"
+
+namespace recoil::solvers::testing {
+namespace {
+
+using potentials::SphereObstacles;
+
+constexpr double r = 0.01, dhat = 0.002, stiffness = 2e4;
+
+/// All pairs the same coefficient.
+potentials::FrictionCoefficients coefficient(double mu) {
+  if (mu == 0) return {};
+  return {{mu}, [](std::int32_t, std::int32_t) { return std::size_t{0}; }};
+}
+
+void add_contact(BondedParticles& problem, SphereObstacles obstacles, double mu = 0, double eps_v = 1e-3) {
+  problem.contact =
+      std::make_unique<ParticleContact>(*problem.particles, problem.prescribed, *problem.bonds,
+                                        std::move(obstacles), dhat, stiffness, coefficient(mu), eps_v);
+}
+
+SphereObstacles floor_plane(const Vector3d& normal = Vector3d::UnitZ()) {
+  SphereObstacles obstacles;
+  obstacles.planes.push_back({Vector3d::Zero(), normal, 1});
+  return obstacles;
+}
+
+/// Two triangles of the square |x|, |y| < half at the height z(t).
+SphereObstacles plate(double half, std::function<double(double)> z) {
+  SphereObstacles obstacles;
+  obstacles.vertices = {{-half, -half, z(0)}, {half, -half, z(0)}, {half, half, z(0)}, {-half, half, z(0)}};
+  obstacles.triangles = {{0, 1, 2}, {0, 2, 3}};
+  obstacles.bodies = {1, 1};
+  obstacles.place = [rest = obstacles.vertices, z](double time) {
+    auto places = rest;
+    for (Vector3d& place : places) place[2] = z(time);
+    return places;
+  };
+  return obstacles;
+}
+
+/// Particles without bonds, of one body each so that none is used to touching another.
+particles::ParticleSet grains(const std::vector<Vector3d>& places, const std::vector<double>& radii) {
+  particles::ParticleSet set;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    set.positions.push_back(places[k]);
+    set.radii.push_back(radii[k]);
+    set.volumes.push_back(4 * pi / 3 * std::pow(radii[k], 3));
+    set.body.push_back(std::int32_t(k));
+    set.body_names.push_back("grain " + std::to_string(k));
+  }
+  return set;
+}
+
+/// Grains in a pile that touch each other, a plane, and the faces, edges and vertices of a plate.
+struct Pile {
+  static constexpr int num_grains = 24;
+  explicit Pile(const parallel::Communicator& comm) {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> uniform(-1, 1);
+    std::vector<Vector3d> places;
+    std::vector<double> radii;
+    for (int i = 0; i < 4; ++i)
+      for (int j = 0; j < 3; ++j)
+        for (int k = 0; k < 2; ++k) {
+          places.push_back((2 * r + 0.4 * dhat) * Vector3d(i, j, k) + Vector3d(0, 0, r + 0.4 * dhat));
+          for (int c = 0; c < 3; ++c) places.back()[c] += 0.15 * dhat * uniform(random);
+          radii.push_back(r * (1 - 0.002 * (i + j)));
+        }
+    problem = bonded(comm, grains(places, radii), {});
+    SphereObstacles obstacles = plate(1.9 * r, [](double) { return 0.0; });
+    // The plate stands on edge between the first rows, its upper edge below the centres of the second layer.
+    for (Vector3d& vertex : obstacles.vertices)
+      vertex = Vector3d(-(r + 0.5 * dhat), 2 * vertex[0], vertex[1] + 1.9 * r);
+    obstacles.place = {};
+    obstacles.bodies = {num_grains, num_grains};
+    obstacles.planes.push_back({Vector3d::Zero(), Vector3d::UnitZ(), num_grains + 1});
+    add_contact(problem, std::move(obstacles), 0.4, 0.2 * dhat);
+    u = Vector(problem.particles->points);
+    const auto values = u.write_local();
+    for (LocalIndex k = 0; k < u.layout().num_local(); ++k)
+      set_particle(
+          values, k,
+          {problem.particles->positions[k],
+           geometry::quaternion_exponential(Vector3d(0.3, -0.2, 0.1) * double(problem.particles->ids[k]))});
+  }
+
+  /// A direction that depends on the particles alone.
+  Vector direction(int seed, double size) const {
+    Vector d(problem.particles->tangents);
+    const auto values = d.write_local();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] =
+          size * std::sin(12.9898 * double(problem.particles->ids[i / 6]) + 7.1 * double(i % 6) + seed);
+    return d;
+  }
+
+  BondedParticles problem;
+  Vector u;
+};
+
+double dot(const Vector& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) sum += a.owned()[i] * b[i];
+  return a.layout().comm->sum(sum);
+}
+
+struct Recorder final : linalg::StencilSink {
+  void add(std::span<const GlobalIndex> nodes, const double* block, int stride) override {
+    for (std::size_t a = 0; a < nodes.size(); ++a)
+      for (std::size_t b = 0; b < nodes.size(); ++b)
+        for (int i = 0; i < 6; ++i)
+          for (int j = 0; j < 6; ++j)
+            sum += x[6 * std::size_t(nodes[a]) + i] * block[(6 * b + j) * stride + 6 * a + i] *
+                   x[6 * std::size_t(nodes[b]) + j];
+  }
+  std::vector<double> x; ///< of all particles, by global number
+  double sum = 0;
+};
+
+/// Derivatives along geodesics: of the value, and of its first derivative.
+template <class Potential>
+void check_derivatives(Pile& pile, Potential& potential, double tolerance) {
+  const ParticleManifold manifold(pile.problem.particles->tangents, pile.problem.particles->radii);
+  const auto& comm = *pile.u.layout().comm;
+  for (int seed = 0; seed < 3; ++seed) {
+    const Vector d = pile.direction(seed, 1);
+    const double h = 1e-6 * dhat;
+    std::array<double, 2> values{}, slopes{};
+    for (int side = 0; side < 2; ++side) {
+      Vector x(pile.u);
+      manifold.move(x, side == 0 ? -h : h, d);
+      pile.problem.contact->update(x.local());
+      values[side] = comm.sum(potential.value(x.local()));
+      std::vector<double> g(d.owned().size(), 0.0);
+      potential.add_gradient(x.local(), 1, g);
+      slopes[side] = dot(d, g);
+    }
+    pile.problem.contact->update(pile.u.local());
+    std::vector<double> g(d.owned().size(), 0.0), y(g);
+    potential.add_gradient(pile.u.local(), 1, g);
+    potential.add_hessian_product(pile.u.local(), d.local(), 1, y);
+    const double slope = dot(d, g), curvature = dot(d, y);
+    EXPECT_NEAR((values[1] - values[0]) / (2 * h), slope, tolerance * std::abs(slope)) << potential.name();
+    EXPECT_NEAR((slopes[1] - slopes[0]) / (2 * h), curvature, tolerance * std::abs(curvature));
+    Recorder recorder;
+    recorder.x.assign(6 * Pile::num_grains, 0.0);
+    std::ranges::copy(d.owned(), recorder.x.begin() + 6 * d.layout().offset);
+    comm.sum(recorder.x);
+    potential.add_hessian(pile.u.local(), 1, newton::Projection::none, {nullptr, &recorder});
+    EXPECT_NEAR(comm.sum(recorder.sum), curvature, 1e-10 * std::abs(curvature));
+    recorder.sum = 0;
+    potential.add_hessian(pile.u.local(), 1, newton::Projection::per_element, {nullptr, &recorder});
+    EXPECT_GE(comm.sum(recorder.sum), 0);
+  }
+}
+
+TEST(SphereContact, DerivativesAgreeWithDifferences) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  Pile pile(comm);
+  ParticleContact& contact = *pile.problem.contact;
+  contact.begin_step(0.1, 0.1, pile.u.local());
+  EXPECT_GT(comm.sum(GlobalIndex(contact.pairs.touching().size())), 60);
+  check_derivatives(pile, contact.barrier, 1e-6);
+  // Slide by less and by more than eps_v dt.
+  const ParticleManifold manifold(pile.problem.particles->tangents, pile.problem.particles->radii);
+  for (const double size : {0.008, 0.03}) {
+    const Vector way = pile.direction(11, size * dhat);
+    ASSERT_EQ(contact.pairs.max_step(pile.u.local(), way.owned(), 0), 1);
+    manifold.move(pile.u, 1, way);
+    check_derivatives(pile, contact.friction, 2e-6);
+  }
+}
+
+/// Forces on pairs cancel, and so do their moments about any point where they act in one point.
+TEST(SphereContact, PairsKeepMomenta) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  Pile pile(comm);
+  ParticleContact& contact = *pile.problem.contact;
+  contact.begin_step(0.1, 0.1, pile.u.local());
+  std::vector<double> g(pile.direction(0, 1).owned().size(), 0.0);
+  contact.barrier.add_gradient(pile.u.local(), 1, g);
+  const std::vector<double> pressure = g;
+  const ParticleManifold manifold(pile.problem.particles->tangents, pile.problem.particles->radii);
+  const Vector way = pile.direction(3, 1e-4 * dhat);
+  ASSERT_EQ(contact.pairs.max_step(pile.u.local(), way.owned(), 0), 1);
+  manifold.move(pile.u, 1, way);
+  contact.update(pile.u.local());
+  std::fill(g.begin(), g.end(), 0.0);
+  contact.add_gradient(pile.u.local(), 1, g);
+  std::array<double, 7> sums{};
+  for (LocalIndex k = 0; k < pile.u.layout().num_owned; ++k) {
+    const auto at = particle_at(pile.u.local(), k);
+    const std::span<const double> values(g);
+    const Vector3d f = shift_of(values, k), m = at.p.cross(f) + geometry::rotation_matrix(at.q) *
+                                                                    turn_of(values, k) *
+                                                                    pile.problem.particles->radii[k];
+    for (int i = 0; i < 3; ++i) {
+      sums[i] += f[i];
+      sums[3 + i] += m[i];
+    }
+    sums[6] += f.norm();
+  }
+  comm.sum(sums);
+  std::vector<double> on_obstacles(12, 0.0);
+  contact.barrier.add_obstacle_forces(Pile::num_grains, on_obstacles);
+  contact.friction.add_obstacle_forces(Pile::num_grains, on_obstacles);
+  comm.sum(on_obstacles);
+  // The gradient is minus the force on the particles, which is minus that on the obstacles. Arms are those of
+  // the lagged places, 1e-4 dhat ago.
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NEAR(sums[i], on_obstacles[i] + on_obstacles[6 + i], 1e-12 * sums[6]);
+    EXPECT_NEAR(sums[3 + i], on_obstacles[3 + i] + on_obstacles[9 + i], 1e-5 * r * sums[6]);
+  }
+}
+
+/// Bonded particles do not touch, and those whose bonds break begin without a force.
+TEST(SphereContact, BondsComeBeforeContact) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  BondedParticles problem = bonded(comm, block(4, 3, 3, r), {});
+  add_contact(problem, {});
+  ParticleContact& contact = *problem.contact;
+  Vector u(problem.particles->points);
+  const auto values = u.write_local();
+  // Compressed, so that broken pairs would overlap by 0.3 dhat.
+  for (LocalIndex k = 0; k < u.layout().num_local(); ++k)
+    set_particle(values, k,
+                 {(1 - 0.15 * dhat / r) * problem.particles->positions[k], geometry::identity_quaternion()});
+  contact.begin_step(0, 0, u.local());
+  EXPECT_EQ(comm.sum(GlobalIndex(contact.pairs.touching().size())), 0);
+  for (std::size_t bond = 0; bond < problem.particles->bonds.size(); bond += 1) {
+    problem.bonds->break_bond(LocalIndex(bond));
+    contact.pairs.separate(LocalIndex(bond), u.local());
+  }
+  contact.update(u.local());
+  EXPECT_FALSE(contact.pairs.overlaps());
+  EXPECT_NEAR(comm.sum(contact.barrier.value(u.local())), 0, 1e-20);
+  for (LocalIndex k = 0; k < u.layout().num_local(); ++k)
+    set_particle(values, k,
+                 {(1 - 0.2 * dhat / r) * problem.particles->positions[k], geometry::identity_quaternion()});
+  contact.begin_step(0, 0, u.local());
+  EXPECT_EQ(comm.sum(GlobalIndex(contact.pairs.touching().size())), problem.particles->num_bonds_global);
+}
+
+BondedParticlesOptions options(double dt, ParticleIntegrator integrator) {
+  BondedParticlesOptions result;
+  result.integrator = integrator;
+  result.dt = dt;
+  result.tolerance = 1e-9;
+  return result;
+}
+
+/// A ball that slides on a plane with friction ends up rolling at 5/7 of its first speed, for any
+/// coefficient.
+TEST(SphereContact, ASlidingBallEndsUpRolling) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  for (const double mu : {0.2, 0.5}) {
+    // Resting: the barrier bears the weight.
+    BondedParticles problem = bonded(comm, grains({{0, 0, r + 0.98 * dhat}}, {r}), {});
+    problem.gravity = {0, 0, -9.81};
+    add_contact(problem, floor_plane(), mu, 1e-4);
+    BondedParticlesSolver solver(std::move(problem), options(1e-3, ParticleIntegrator::be_reflect));
+    start(
+        solver,
+        [](GlobalIndex, const Vector3d& p) {
+          return potentials::Particle{p, geometry::identity_quaternion()};
+        },
+        [](GlobalIndex, const Vector3d&) { return std::pair(Vector3d(0.5, 0, 0), Vector3d(0, 0, 0)); });
+    run(solver, 300);
+    const auto ledger = solver.ledger();
+    const double m = 1000 * 4 * pi / 3 * r * r * r;
+    EXPECT_NEAR(ledger.linear_momentum[0] / m, 5.0 / 7 * 0.5, 1e-3 * 0.5) << mu;
+    // Backward Euler takes friction where steps end, after the way that it has made shorter.
+    EXPECT_NEAR(ledger.dissipated_friction + ledger.dissipated_integrator, m * 0.5 * 0.5 / 7,
+                2e-3 * m * 0.25 / 7)
+        << mu;
+    EXPECT_NEAR(ledger.dissipated_friction, m * 0.5 * 0.5 / 7, 0.1 * mu * m * 0.25 / 7) << mu;
+  }
+}
+
+/// mu g t is taken from the speed of a block, which stops after v^2 / (2 mu g).
+TEST(SphereContact, ABlockSlidesAsFarAsFrictionLetsIt) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  particles::ParticleSet set = block(6, 4, 2, r);
+  for (Vector3d& place : set.positions) place[2] += r + 0.97 * dhat;
+  BondedParticles problem = bonded(comm, set, {});
+  problem.gravity = {0, 0, -9.81};
+  const double mu = 0.3, speed = 0.4;
+  add_contact(problem, floor_plane(), mu, 1e-4);
+  BondedParticlesSolver solver(std::move(problem), options(1e-3, ParticleIntegrator::be_reflect));
+  const Vector3d first = find(solver.problem(), solver.history().newest().u, 0).p;
+  start(
+      solver,
+      [](GlobalIndex, const Vector3d& p) {
+        return potentials::Particle{p, geometry::identity_quaternion()};
+      },
+      [&](GlobalIndex, const Vector3d&) { return std::pair(Vector3d(speed, 0, 0), Vector3d(0, 0, 0)); });
+  run(solver, 250);
+  const Vector3d last = find(solver.problem(), solver.history().newest().u, 0).p;
+  EXPECT_NEAR(last[0] - first[0], speed * speed / (2 * mu * 9.81), 0.03 * speed * speed / (2 * mu * 9.81));
+  EXPECT_LT(std::abs(solver.ledger().linear_momentum[0]), 1e-3 * 48 * solver.problem().mass.front() * speed);
+}
+
+/// A block that is thrown at a plane, breaks, and flies off in pieces that meet: nothing overlaps, energies
+/// add up, and the parallel run is the same.
+TEST(SphereContact, ADroppedBlockBreaksWithoutOverlap) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  particles::ParticleSet set = block(6, 5, 3, r);
+  for (Vector3d& place : set.positions) place[2] += r + 2 * dhat;
+  BondedParticles problem = bonded(comm, set, {});
+  problem.gravity = {0, 0, -9.81};
+  const std::size_t num_bonds = problem.particles->bonds.size();
+  problem.strength = BondStrength{std::vector(num_bonds, 3e4), std::vector(num_bonds, 3e4),
+                                  std::vector(num_bonds, 0.0), std::vector<char>(num_bonds, 0)};
+  SphereObstacles obstacles = plate(4 * r, [](double) { return 0.0; });
+  obstacles.planes.push_back({Vector3d(0, 0, -0.5), Vector3d::UnitZ(), 2});
+  add_contact(problem, std::move(obstacles), 0.3);
+  auto chosen = options(2e-4, ParticleIntegrator::be_reflect);
+  chosen.tolerance = 1e-7;
+  BondedParticlesSolver solver(std::move(problem), chosen);
+  start(
+      solver,
+      [](GlobalIndex, const Vector3d& p) {
+        return potentials::Particle{p, geometry::identity_quaternion()};
+      },
+      [](GlobalIndex, const Vector3d&) { return std::pair(Vector3d(0, 0, -5), Vector3d(0, 0, 0)); });
+  const ParticleLedger before = solver.ledger();
+  std::size_t broken = 0;
+  for (int step = 0; step < 60; ++step) {
+    const auto outcome = solver.advance([](const auto&...) {});
+    ASSERT_TRUE(outcome.accepted) << outcome.failure << " in step " << step + 1;
+    broken += solver.broken_in_step().size();
+    EXPECT_FALSE(solver.problem().contact->pairs.overlaps());
+    EXPECT_GT(solver.problem().contact->pairs.least_gap(), 0);
+  }
+  EXPECT_GT(comm.sum(GlobalIndex(broken)), 20);
+  const ParticleLedger now = solver.ledger();
+  const double sum =
+                   now.kinetic + now.elastic + now.barrier - before.kinetic - before.elastic - before.barrier,
+               rest = now.external_work - now.broken - now.dissipated_friction - now.dissipated_integrator;
+  EXPECT_NEAR(sum, rest, 1e-6 * before.kinetic);
+  EXPECT_GT(now.dissipated_integrator, 0);
+  EXPECT_GT(now.dissipated_friction, 0);
+}
+
+/// A plate comes down on a block that stands on a floor, further in each step than there is room for.
+TEST(SphereContact, APlatePressesABlock) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  particles::ParticleSet set = block(4, 4, 4, r);
+  double top = 0;
+  for (Vector3d& place : set.positions) {
+    place[2] += r + 0.5 * dhat;
+    top = std::max(top, place[2] + r);
+  }
+  BondedParticles problem = bonded(comm, set, {});
+  SphereObstacles obstacles = plate(20 * r, [top](double t) { return top + 0.5 * dhat - t * 2 * dhat; });
+  obstacles.planes.push_back({Vector3d::Zero(), Vector3d::UnitZ(), 2});
+  add_contact(problem, std::move(obstacles), 0.2, 1e-3);
+  auto chosen = options(1, ParticleIntegrator::quasistatic);
+  BondedParticlesSolver solver(std::move(problem), chosen);
+  const double start_energy = solver.ledger().barrier;
+  run(solver, 2);
+  const std::vector<double> forces = solver.obstacle_forces();
+  EXPECT_GT(forces[2], 10);
+  EXPECT_NEAR(forces[2], -forces[8], 1e-6 * forces[2]);
+  const ParticleLedger now = solver.ledger();
+  EXPECT_GT(now.external_work, now.elastic);
+  EXPECT_NEAR(now.elastic + now.barrier - start_energy,
+              now.external_work - now.dissipated_friction - now.dissipated_integrator, 1e-9 * now.elastic);
+}
+
+} // namespace
+} // namespace recoil::solvers::testing
