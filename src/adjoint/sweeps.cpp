@@ -117,7 +117,18 @@ std::string ReverseSweep::advance() {
   return "";
 }
 
+/// Solves for the adjoint p of a step.
+std::string ReverseSweep::solve(const stepping::StepRecord& record, const linalg::Vector& rhs,
+                                linalg::Vector& p) {
+  if (!std::isfinite(rhs.norm()))
+    return at_step(record, "the derivative of the objective is not finite: its values are too large for "
+                           "double precision");
+  return count_solve(step_.solve(rhs, p, options_.relative_tolerance), record, "the adjoint", options_,
+                     totals_);
+}
+
 std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
+  if (stepping::StepMap* map = step_.map()) return step_back(record, *map);
   const stepping::State& now = states_.state(record.id);
   const stepping::State& previous = states_.state(record.predecessors().front());
   const bool inertia = record.coefficients.order > 0;
@@ -137,11 +148,7 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
     rhs.add(B, column.pending.previous);
     rhs.add(B, column.by.u);
     rhs.scale(-1);
-    if (!std::isfinite(rhs.norm()))
-      return at_step(record, "the derivative of the objective is not finite: its values are too large for "
-                             "double precision");
-    const std::string failure = count_solve(step_.solve(rhs, column.p, options_.relative_tolerance), record,
-                                            "the adjoint", options_, totals_);
+    const std::string failure = solve(record, rhs, column.p);
     if (!failure.empty()) return failure;
   }
 
@@ -176,6 +183,49 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record) {
   return "";
 }
 
+std::string ReverseSweep::step_back(const stepping::StepRecord& record, stepping::StepMap& map) {
+  const stepping::State& now = states_.state(record.id);
+  const stepping::State& previous = states_.state(record.predecessors().front());
+  step_.linearize(record, now, previous);
+
+  struct Swept {
+    linalg::Vector by_u, p; ///< P' nu + X + dJ/du
+    Pending left;           ///< for the state before
+  };
+  std::vector<Swept> all;
+  for (std::size_t k = 0; k < objectives_.num_objectives(); ++k) {
+    Column column(take_pending(k, record.id, now.v), now.v.shared_layout());
+    objectives_.add(k, {record, now, previous}, column.by);
+    linalg::Vector nu = std::move(column.pending.weighted_p), by_u = std::move(column.pending.previous);
+    nu.add(1, column.by.v);
+    by_u.add(1, column.by.u);
+    const linalg::Vector zero(now.v.shared_layout());
+    Pending left{zero, zero, std::move(column.by.previous_u), true, true};
+    map.add_velocity_transposed(nu, by_u, left.previous, left.weighted_p);
+    linalg::Vector rhs = by_u;
+    rhs.scale(-1);
+    const std::string failure = solve(record, rhs, column.p);
+    if (!failure.empty()) return failure;
+    all.push_back({std::move(by_u), std::move(column.p), std::move(left)});
+  }
+
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    Swept& swept = all[k];
+    step_.add_parameter_products(k, swept.p, 1);
+    totals_.objective_correction += step_.gradient_product(swept.p);
+    if (step_.wants_prescribed_products()) {
+      linalg::Vector multiplier(now.v.shared_layout());
+      step_.multiply_stiffness(swept.p, multiplier);
+      multiplier.add(1, swept.by_u);
+      step_.add_prescribed_products(k, multiplier);
+    }
+    map.add_start_transposed(swept.p, swept.left.previous, swept.left.weighted_p);
+    pending_[k].insert_or_assign(previous.id, std::move(swept.left));
+  }
+  ++totals_.steps;
+  return "";
+}
+
 void ReverseSweep::finish() {
   const stepping::StepRecord& record = records_.front();
   const stepping::State& first = states_.state(0);
@@ -188,10 +238,14 @@ void ReverseSweep::finish() {
     by_displacement.add(1, column.by.previous_u);
     by_displacement.add(1, pending.weighted_mu);
     by_displacement.add(1, pending.previous);
-    step_.multiply_mass(pending.weighted_p, by_velocity);
-    totals_.objective_correction += by_velocity.dot(first.v);
+    if (step_.map()) {
+      by_velocity.add(1, pending.weighted_p);
+    } else {
+      step_.multiply_mass(pending.weighted_p, by_velocity);
+      totals_.objective_correction += by_velocity.dot(first.v);
+      step_.add_mass_products(k, pending.weighted_p, first.v);
+    }
     by_velocity.add(1, column.by.v);
-    step_.add_mass_products(k, pending.weighted_p, first.v);
     step_.add_initial_products(k, by_displacement, by_velocity);
   }
 }
@@ -231,6 +285,13 @@ void TangentSweep::show(const Kept& now, const Kept& previous, const stepping::S
 /// Finds the changes of a state from those of its predecessors.
 std::string TangentSweep::step_to(Kept& now, const stepping::StepRecord& record) {
   step_.linearize(record, now.state, kept(record.predecessors().front()).state);
+  if (stepping::StepMap* map = step_.map()) {
+    for (std::size_t k = 0; k < step_.num_directions(); ++k)
+      if (const std::string failure = solve(k, record, *map, now.changes.emplace_back()); !failure.empty())
+        return failure;
+    ++totals_.steps;
+    return "";
+  }
   linalg::Vector v_sum = now.state.v;
   for (int j = 0; j < record.coefficients.order; ++j)
     v_sum.add(record.coefficients.a[j], kept(record.predecessors()[j]).state.v);
@@ -239,6 +300,37 @@ std::string TangentSweep::step_to(Kept& now, const stepping::StepRecord& record)
       return failure;
   ++totals_.steps;
   return "";
+}
+
+/// Solves for the change of free entries.
+std::string TangentSweep::solve_free(std::size_t direction, const stepping::StepRecord& record,
+                                     const linalg::Vector& rhs, linalg::Vector& du) {
+  if (!std::isfinite(rhs.norm()))
+    return at_step(record, tangent_along(direction) + " is not finite: its values are too large for double "
+                                                      "precision");
+  return count_solve(step_.solve(rhs, du, options_.relative_tolerance), record, tangent_along(direction),
+                     options_, totals_);
+}
+
+std::string TangentSweep::solve(std::size_t direction, const stepping::StepRecord& record,
+                                stepping::StepMap& map, Change& change) {
+  const Change& before = kept(record.predecessors().front()).changes[direction];
+  const auto layout = before.du.shared_layout();
+  linalg::Vector prescribed(layout), rhs(layout), product(layout);
+  step_.prescribed_tangent(direction, prescribed);
+  step_.parameter_tangent(direction, rhs);
+  map.multiply_start(before.du, before.dv, product);
+  rhs.add(1, product);
+  if (prescribed.norm() != 0) {
+    step_.multiply_stiffness(prescribed, product);
+    rhs.add(1, product);
+  }
+  rhs.scale(-1);
+  change = {linalg::Vector(layout), linalg::Vector(layout)};
+  const std::string failure = solve_free(direction, record, rhs, change.du);
+  change.du.add(1, prescribed);
+  map.multiply_velocity(change.du, before.du, before.dv, change.dv);
+  return failure;
 }
 
 /// `v_sum`: v_i + sum_j a_j v_{p_j}.
@@ -261,13 +353,8 @@ std::string TangentSweep::solve(std::size_t direction, const stepping::StepRecor
     rhs.add(1, product);
   }
   rhs.scale(-1);
-  if (!std::isfinite(rhs.norm()))
-    return at_step(record, tangent_along(direction) + " is not finite: its values are too large for double "
-                                                      "precision");
-
   change = {linalg::Vector(rhs.shared_layout()), linalg::Vector(rhs.shared_layout())};
-  const std::string failure = count_solve(step_.solve(rhs, change.du, options_.relative_tolerance), record,
-                                          tangent_along(direction), options_, totals_);
+  const std::string failure = solve_free(direction, record, rhs, change.du);
   change.du.add(1, prescribed);
   if (inertia) {
     change.dv.add(1 / B, change.du);

@@ -76,7 +76,12 @@ struct SweepTotals : SolveTotals {
 ///
 /// On a manifold du_i, p_i and mu_i are tangent vectors (in the layout of v), and the equations above hold
 /// where differences of positions do not depend on where they are taken, as on tori and products of R^n with
-/// them.
+/// them. Of other steps, those with a StepMap, state i is used by one step s alone, and with what s leaves,
+/// X_i = Q_s' nu_s + D_s' p_s + dJ_s/du_i and Y_i = S_s' nu_s + E_s' p_s,
+///
+///     nu_i = Y_i + dJ/dv_i,    A_i' p_i = -(P_i' nu_i + X_i + dJ/du_i)    on free entries, p_i = 0 else,
+///
+/// and the gradient gathers p_i' dR_i/dq, and nu_0' dg_v/dq + (X_0 + dJ/du_0)' dg_u/dq.
 ///
 /// Holds the adjoint variables of as many steps as the scheme has predecessors, whatever the length of the
 /// run.
@@ -95,7 +100,7 @@ public:
 
   /// What waits for the states before: enough to continue in another process. `pending[k]` of objective k.
   struct Pending {
-    linalg::Vector weighted_p, weighted_mu; ///< Ps and Ms of a state, so far
+    linalg::Vector weighted_p, weighted_mu; ///< Ps and Ms of a state, so far; with a StepMap Y and 0
     linalg::Vector previous;                ///< X of it
     bool has_weights = false, has_previous = false;
   };
@@ -109,6 +114,8 @@ private:
   Pending take_pending(std::size_t objective, GlobalIndex id, const linalg::Vector& like);
   void hand_back(std::size_t objective, const stepping::StepRecord& record, const Column& column);
   std::string step_back(const stepping::StepRecord& record);
+  std::string step_back(const stepping::StepRecord& record, stepping::StepMap& map);
+  std::string solve(const stepping::StepRecord& record, const linalg::Vector& rhs, linalg::Vector& p);
   void finish();
 
   const std::vector<stepping::StepRecord>& records_;
@@ -143,7 +150,8 @@ public:
 ///     du_i = dg_i = dg_i/dq dq on prescribed ones,  dv_i = (du_i + U_i) / B on all.
 ///
 /// Without inertia B = 1, M = 0 and dv_i = 0. At the start du_0 = dg_u/dq dq and dv_0 = dg_v/dq dq. On a
-/// manifold as in ReverseSweep.
+/// manifold as in ReverseSweep; steps with a StepMap have its equations, with du_i = dg_i on prescribed
+/// entries.
 ///
 /// States are shown to it one by one, as a run finds them or as they are read or found again: it keeps copies
 /// of as many of them, and of their changes, as a step depends on.
@@ -171,6 +179,10 @@ private:
   void show(const Kept& now, const Kept& previous, const stepping::StepRecord& record);
   std::string solve(std::size_t direction, const stepping::StepRecord& record, const linalg::Vector& v_sum,
                     Change& change);
+  std::string solve(std::size_t direction, const stepping::StepRecord& record, stepping::StepMap& map,
+                    Change& change);
+  std::string solve_free(std::size_t direction, const stepping::StepRecord& record, const linalg::Vector& rhs,
+                         linalg::Vector& du);
   Change weighted_past(std::size_t direction, const stepping::StepRecord& record) const;
   linalg::Vector forces(std::size_t direction, const stepping::StepRecord& record,
                         const linalg::Vector& prescribed);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "recoil/base/error.hpp"
 #include "recoil/stepping/history.hpp"
 
 namespace recoil::stepping {
@@ -13,27 +14,55 @@ struct LinearSolve {
   double relative_residual = 0;
 };
 
+/// How a step of a solver whose states lie on a manifold that is not flat, as that of rotations, depends on
+/// the state before it, p. In the tangent spaces of both states, du and dv being the changes of a state:
+///
+///     A du_i + D du_p + E dv_p + dR/dq dq = 0    on free entries,    dv_i = P du_i + Q du_p + S dv_p.
+///
+/// Arguments have current ghosts where nothing else is said. Everything is collective.
+class StepMap {
+public:
+  virtual ~StepMap() = default;
+  /// y = D du_p + E dv_p; ghosts of y are current.
+  virtual void multiply_start(const linalg::Vector& du_p, const linalg::Vector& dv_p, linalg::Vector& y) = 0;
+  /// by_u += D' p and by_v += E' p, on owned entries.
+  virtual void add_start_transposed(const linalg::Vector& p, linalg::Vector& by_u, linalg::Vector& by_v) = 0;
+  /// dv = P du + Q du_p + S dv_p; ghosts of dv are current.
+  virtual void multiply_velocity(const linalg::Vector& du, const linalg::Vector& du_p,
+                                 const linalg::Vector& dv_p, linalg::Vector& dv) = 0;
+  /// by_u += P' nu, by_previous_u += Q' nu and by_previous_v += S' nu, on owned entries, of which alone nu
+  /// needs to have values.
+  virtual void add_velocity_transposed(const linalg::Vector& nu, linalg::Vector& by_u,
+                                       linalg::Vector& by_previous_u, linalg::Vector& by_previous_v) = 0;
+};
+
 /// The equations of one recorded step (StepRecord), linearised at its states: what sweeps in both directions
 /// ask of a solver. G is the gradient of the potentials of the step, K = dG/du_i at the converged state, not
 /// projected, K_- = dG/du_{p_1}; a reverse sweep is given the products with their transposes, a
 /// tangent-linear one those with K and K_- themselves. Arguments have current ghosts; results have too.
 /// Everything is collective.
+///
+/// Where there is a map(), A stands for M + B^2 K and for K, and R for G; products with M and K_-, which all
+/// other steps have, are those of the map then.
 class StepEquations {
 public:
   virtual ~StepEquations() = default;
+
+  /// Null: u_i + sum_j a_j u_{p_j} = B v_i, as in StepRecord.
+  virtual StepMap* map() { return nullptr; }
 
   /// Takes the step of `record` from `previous` (the state of its first predecessor) to `now`; both must live
   /// until the next call.
   virtual void linearize(const StepRecord& record, const State& now, const State& previous) = 0;
 
   /// y = M x with the mass matrix of the run; not of a step, so it may be called before linearize().
-  virtual void multiply_mass(const linalg::Vector& x, linalg::Vector& y) = 0;
+  virtual void multiply_mass(const linalg::Vector& /*x*/, linalg::Vector& /*y*/) { RECOIL_ASSERT(map()); }
   /// Solves [M + B^2 K] x = b (K x = b without inertia) on the free entries; x = 0 on prescribed ones.
   virtual LinearSolve solve(const linalg::Vector& b, linalg::Vector& x, double relative_tolerance) = 0;
   /// y = K x on all entries, prescribed ones included.
   virtual void multiply_stiffness(const linalg::Vector& x, linalg::Vector& y) = 0;
   /// y = K_- x on all entries.
-  virtual void multiply_previous(const linalg::Vector& x, linalg::Vector& y) = 0;
+  virtual void multiply_previous(const linalg::Vector& /*x*/, linalg::Vector& /*y*/) { RECOIL_ASSERT(map()); }
 };
 
 /// What the reverse sweep asks for, with K' and K_-' for K and K_-. Several objectives may be swept together:
@@ -48,7 +77,10 @@ public:
   /// Gradient of `objective` += factor * p' dG/dq at fixed states.
   virtual void add_parameter_products(std::size_t objective, const linalg::Vector& p, double factor) = 0;
   /// += p' (dM/dq) x; like multiply_mass not of a step.
-  virtual void add_mass_products(std::size_t objective, const linalg::Vector& p, const linalg::Vector& x) = 0;
+  virtual void add_mass_products(std::size_t /*objective*/, const linalg::Vector& /*p*/,
+                                 const linalg::Vector& /*x*/) {
+    RECOIL_ASSERT(map());
+  }
   /// += y' dg/dq for the prescribed displacements g of the step; only the prescribed entries of y count.
   virtual void add_prescribed_products(std::size_t objective, const linalg::Vector& y) = 0;
   /// += y' dg_u/dq + z' dg_v/dq for the initial displacement and velocity.
@@ -65,7 +97,9 @@ public:
   /// y = dG/dq dq at fixed states, on all entries.
   virtual void parameter_tangent(std::size_t direction, linalg::Vector& y) = 0;
   /// y = (dM/dq dq) x; not of a step.
-  virtual void mass_tangent(std::size_t direction, const linalg::Vector& x, linalg::Vector& y) = 0;
+  virtual void mass_tangent(std::size_t /*direction*/, const linalg::Vector& /*x*/, linalg::Vector& /*y*/) {
+    RECOIL_ASSERT(map());
+  }
   /// y = dg/dq dq on the prescribed entries, for the prescribed displacements g of the step; 0 elsewhere.
   virtual void prescribed_tangent(std::size_t direction, linalg::Vector& y) = 0;
   /// y = dg_u/dq dq and z = dg_v/dq dq of the initial displacement and velocity.

@@ -5,10 +5,12 @@
 #include <limits>
 #include <numbers>
 
+#include "recoil/geometry/rotation_vector.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
 
 namespace recoil::solvers {
 
+using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using geometry::Quaternion;
 using potentials::BondPotential;
@@ -19,15 +21,6 @@ constexpr int max_linear_iterations = 2000;
 
 /// q or -q, whichever lies in the hemisphere of `of`.
 Quaternion aligned(const Quaternion& q, const Quaternion& of) { return q.dot(of) < 0 ? Quaternion(-q) : q; }
-
-/// The gradient of -a . log(q) by a turn of q in its own axes, times -1: J_r(log q)^-T a.
-Vector3d pulled_back(const Vector3d& turn, const Vector3d& a) {
-  const double angle = turn.norm();
-  // 1 / angle^2 - cot(angle / 2) / (2 angle).
-  const double share = angle < 1e-3 ? 1.0 / 12 : 1 / (angle * angle) - 1 / (2 * angle * std::tan(angle / 2));
-  const Vector3d across = turn.cross(a);
-  return a - across / 2 + share * turn.cross(across);
-}
 
 linalg::LinearSolverOptions linear_options(const BondedParticlesOptions& options) {
   linalg::LinearSolverOptions result;
@@ -112,7 +105,8 @@ void ParticleIncrementalPotential::add_forces(const linalg::Vector& x, double fa
   if (problem_.contact) problem_.contact->add_gradient(x.local(), factor * share(), g);
   for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
     shift_of(g, k) -= factor * share() * shift_of(loads(), k);
-    turn_of(g, k) -= factor * share() * pulled_back(step_turn(x, k), turn_of(loads(), k));
+    turn_of(g, k) -= factor * share() *
+                     (geometry::inverse_right_jacobian(step_turn(x, k)).transpose() * turn_of(loads(), k));
   }
 }
 
@@ -135,16 +129,31 @@ void ParticleIncrementalPotential::gradient(const linalg::Vector& x, linalg::Vec
   clear_prescribed(values);
 }
 
+Matrix3d ParticleIncrementalPotential::turning_hessian(const linalg::Vector& x, LocalIndex particle,
+                                                       newton::Projection projection) const {
+  Matrix3d H = Matrix3d::Zero();
+  if (has_inertia()) {
+    const Quaternion q = particle_at(x.local(), particle).q;
+    const double cosine = q.dot(aligned(particle_at(target_->local(), particle).q, q));
+    H.diagonal().setConstant(mass_[6 * std::size_t(particle) + 3] * cosine);
+  }
+  const Vector3d moment = turn_of(loads(), particle);
+  if (projection == newton::Projection::per_element || moment.isZero(0)) return H;
+  const Vector3d turn = step_turn(x, particle);
+  const Matrix3d by_turn =
+      geometry::derivative_of_inverse_transposed(turn, moment) * geometry::inverse_right_jacobian(turn);
+  H -= scale_ * share() / (2 * problem_.particles->radii[particle]) * (by_turn + by_turn.transpose());
+  return H;
+}
+
 void ParticleIncrementalPotential::assemble_hessian(const linalg::Vector& x, newton::Projection projection) {
   matrix_.set_zero();
   assembler_.begin();
   problem_.bonds->add_hessian(x.local(), scale_, projection, {&assembler_, nullptr});
-  Eigen::Matrix<double, 6, 6> block = Eigen::Matrix<double, 6, 6>::Zero();
-  for (LocalIndex k = 0; has_inertia() && k < x.layout().num_owned; ++k) {
-    const Quaternion q = particle_at(x.local(), k).q;
-    const double cosine = q.dot(aligned(particle_at(target_->local(), k).q, q));
-    block.diagonal().head<3>().setConstant(mass_[6 * std::size_t(k)]);
-    block.diagonal().tail<3>().setConstant(mass_[6 * std::size_t(k) + 3] * cosine);
+  for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
+    Eigen::Matrix<double, 6, 6> block = Eigen::Matrix<double, 6, 6>::Zero();
+    if (has_inertia()) block.diagonal().head<3>().setConstant(mass_[6 * std::size_t(k)]);
+    block.bottomRightCorner<3, 3>() = turning_hessian(x, k, projection);
     assembler_.add_diagonal(k, block.data());
   }
   assembler_.end();

@@ -39,6 +39,11 @@ public:
   void balance(const linalg::Vector& x, std::span<const double> momentum, linalg::Vector& r) const;
   void multiply_balance(const linalg::Vector& x, const linalg::Vector& change, linalg::Vector& y) const;
   void clear_prescribed(std::span<double> g) const;
+  /// What inertia and, without projection, moments add to the Hessian by the turn of a particle.
+  Eigen::Matrix3d turning_hessian(const linalg::Vector& x, LocalIndex particle,
+                                  newton::Projection projection) const;
+  /// Of a particle since the start of the step, in its own axes [rad].
+  Eigen::Vector3d step_turn(const linalg::Vector& x, LocalIndex particle) const;
 
   /// M of the tangent space: m three times, then I / r^2 three times [kg].
   std::span<const double> mass() const { return mass_; }
@@ -46,6 +51,8 @@ public:
   std::span<const double> loads() const { return loads_; }
   /// dx*/dx.
   double share() const;
+  /// s.
+  double scale() const { return scale_; }
   const linalg::LinearSolver& linear_solver() const { return linear_solver_; }
   int linear_iterations() const { return linear_iterations_; }
 
@@ -55,7 +62,6 @@ private:
   const linalg::StencilMatrix* contact_matrix() const {
     return contact_matrix_ ? &*contact_matrix_ : nullptr;
   }
-  Eigen::Vector3d step_turn(const linalg::Vector& x, LocalIndex particle) const;
 
   BondedParticles& problem_;
   const BondedParticlesOptions& options_;

@@ -12,6 +12,7 @@
 #include "solvers/bdem/explicit_steps.hpp"
 #include "solvers/bdem/incremental_potential.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
+#include "solvers/bdem/recorded_steps.hpp"
 
 namespace recoil::solvers {
 
@@ -453,6 +454,14 @@ std::shared_ptr<const linalg::VectorLayout> BondedParticlesSolver::layout() cons
 }
 std::shared_ptr<const linalg::VectorLayout> BondedParticlesSolver::tangent_layout() const {
   return problem().particles->tangents;
+}
+std::unique_ptr<stepping::DifferentiableStep>
+BondedParticlesSolver::recorded_step(BondedSweepProducts& products) {
+  return make_recorded_step(implementation_->problem, implementation_->options, products);
+}
+std::unique_ptr<stepping::TangentStep>
+BondedParticlesSolver::tangent_step(BondedSweepDirections& directions) {
+  return make_tangent_step(implementation_->problem, implementation_->options, directions);
 }
 const BondedParticles& BondedParticlesSolver::problem() const { return implementation_->problem; }
 std::array<double, 2> BondedParticlesSolver::stresses(LocalIndex bond, const Vector& u) const {

@@ -7,6 +7,8 @@
 #include "recoil/linalg/linear_solver.hpp"
 #include "recoil/newton/minimize.hpp"
 #include "recoil/solvers/bdem/problem.hpp"
+#include "recoil/solvers/bdem/sweep_products.hpp"
+#include "recoil/stepping/differentiable_step.hpp"
 #include "recoil/stepping/solver.hpp"
 
 namespace recoil::solvers {
@@ -93,6 +95,14 @@ public:
   stepping::Entries summary() const override;
   std::string description() const override;
   bool repeatable() const override;
+
+  /// The steps of a run of this problem in which no bond has broken, for the reverse sweep. The solver must
+  /// outlive it and not advance between linearize() and the products of a step; `products` must outlive it.
+  /// @throws InputError on every rank for integrators other than quasistatic, be_reflect and mid_reflectT,
+  /// and where only some of the rotations of a particle are prescribed.
+  std::unique_ptr<stepping::DifferentiableStep> recorded_step(BondedSweepProducts& products);
+  /// The same for the tangent-linear sweep.
+  std::unique_ptr<stepping::TangentStep> tangent_step(BondedSweepDirections& directions);
 
   const BondedParticles& problem() const;
   /// Takes over which bonds are broken, one flag for each that this rank counts (DistributedParticles::owns),

@@ -1,0 +1,391 @@
+#include "solvers/bdem/recorded_steps.hpp"
+
+#include <algorithm>
+
+#include "recoil/base/error.hpp"
+#include "recoil/geometry/rotation_vector.hpp"
+#include "solvers/bdem/incremental_potential.hpp"
+#include "solvers/bdem/particle_manifold.hpp"
+
+namespace recoil::solvers {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using linalg::Vector;
+using stepping::State;
+
+namespace {
+
+/// Sizes of the arrays of a gradient or a direction.
+parameters::PhysicalArrays<3>::Sizes sizes_of(const BondedParticles& problem) {
+  return {{parameters::Place::bond, problem.particles->bonds.size()}};
+}
+
+void require_adjoint(const BondedParticles& problem, ParticleIntegrator integrator) {
+  if (integrator == ParticleIntegrator::del_exact || integrator == ParticleIntegrator::leapfrog)
+    throw InputError("time/integrator",
+                     "gradients need quasistatic steps, be_reflect or mid_reflectT; others have no adjoint");
+  if (problem.contact)
+    throw InputError("contact/enabled",
+                     "particles in contact have no adjoint; gradients need scenes without");
+  bool mixed = false;
+  for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
+    const auto flags = problem.prescribed.begin() + 6 * std::ptrdiff_t{k} + 3;
+    mixed |= std::count(flags, flags + 3, 0) % 3 != 0;
+  }
+  if (problem.particles->points->comm->any(mixed))
+    throw InputError("boundary_conditions/dirichlet_boundary",
+                     "gradients need particles that may turn about all axes or about none");
+}
+
+/// A step that is linearised at its states: what the sweeps in both directions share. A particle depends on
+/// itself through inertia and loads, and with energies at the middle of a step on others at its start
+/// through bonds. With e = q* q~ (q~ the turn of the target, s and t its scalar and its vector part) the
+/// equations of a turn are
+///
+///     -2 I / r t + (bonds) - (loads) = 0,    v = r / dt log(q_p* q)  [- 2 r / dt t where energies are taken
+///                                                                     at the middle],
+///
+/// in which the velocity stands as the first equation leaves it, without forces. Turns a of a body before a
+/// rotation b turn it by R(b)' a after.
+class LinearizedStep {
+public:
+  LinearizedStep(BondedParticles& problem, const BondedParticlesOptions& options)
+      : problem_(problem), objective_(problem, options),
+        manifold_(problem.particles->tangents, problem.particles->radii),
+        is_at_rest_(options.integrator == ParticleIntegrator::quasistatic),
+        at_middle_(options.integrator == ParticleIntegrator::mid_reflectT) {
+    require_adjoint(problem, options.integrator);
+  }
+
+  void linearize(const stepping::StepRecord& record, const State& now, const State& previous);
+  double time() const { return record_->time; }
+  stepping::LinearSolve solve(const Vector& b, Vector& x, double relative_tolerance);
+  double gradient_product(const Vector& p);
+  void multiply_matrix(const Vector& x, Vector& y) const;
+
+  void multiply_start(const Vector& du, const Vector& dv, Vector& y) const;
+  void add_start_transposed(const Vector& p, Vector& by_u, Vector& by_v) const;
+  void multiply_velocity(const Vector& du, const Vector& du_p, const Vector& dv_p, Vector& dv) const;
+  void add_velocity_transposed(const Vector& nu, Vector& by_u, Vector& by_previous_u,
+                               Vector& by_previous_v) const;
+
+  void add_parameter_products(const Vector& p, double factor, BondedGradient& gradient) const;
+  /// 6 numbers an owned particle.
+  std::vector<double> load_products(const Vector& p, double factor) const;
+  void parameter_tangent(const BondedDirection& change, std::span<const double> loads, Vector& y) const;
+
+private:
+  /// How a particle depends on itself.
+  struct Block {
+    Vector3d t = Vector3d::Zero(); ///< of e
+    // Of the equations by the start of the step.
+    Matrix3d turn_by_start = Matrix3d::Zero(), turn_by_speed = Matrix3d::Zero();
+    // Of the velocity.
+    Matrix3d speed_by_turn = Matrix3d::Zero(), speed_by_start = Matrix3d::Zero(),
+             speed_by_speed = Matrix3d::Zero();
+    Matrix3d moment_by_space = Matrix3d::Zero(); ///< of a moment in space to minus what the equations have
+  };
+  LocalIndex num_owned() const { return problem_.particles->num_owned(); }
+  /// How far the velocity goes with x_n+1 - x_n over dt: with twice as much it takes that of x_n off.
+  double pace(LocalIndex particle, int component) const {
+    return at_middle_ && problem_.prescribed[6 * std::size_t(particle) + component] == 0 ? 2 : 1;
+  }
+  Block block_of(LocalIndex particle) const;
+  double load_factor() const { return objective_.scale() * objective_.share(); }
+
+  BondedParticles& problem_;
+  ParticleIncrementalPotential objective_;
+  ParticleManifold manifold_;
+  bool is_at_rest_, at_middle_;
+  const stepping::StepRecord* record_ = nullptr;
+  const State *now_ = nullptr, *previous_ = nullptr;
+  Vector target_;
+  std::vector<Block> blocks_;
+};
+
+void LinearizedStep::linearize(const stepping::StepRecord& record, const State& now, const State& previous) {
+  record_ = &record;
+  now_ = &now;
+  previous_ = &previous;
+  target_ = previous.u;
+  manifold_.move(target_, record.dt, previous.v);
+  objective_.begin_step(previous.u, target_, record.time, record.dt);
+  objective_.assemble_hessian(now.u, newton::Projection::none);
+  blocks_.clear();
+  for (LocalIndex k = 0; k < num_owned(); ++k) blocks_.push_back(block_of(k));
+}
+
+LinearizedStep::Block LinearizedStep::block_of(LocalIndex particle) const {
+  const double r = problem_.particles->radii[particle], dt = record_->dt;
+  const auto now = particle_at(now_->u.local(), particle), from = particle_at(previous_->u.local(), particle);
+  Block block;
+  const Vector3d turn = objective_.step_turn(now_->u, particle),
+                 moment = turn_of(objective_.loads(), particle);
+  const Matrix3d by_end = geometry::inverse_right_jacobian(turn);
+  block.moment_by_space = by_end.transpose() * geometry::rotation_matrix(from.q).transpose() / r;
+  block.turn_by_start = load_factor() / r *
+                        (geometry::derivative_of_inverse_transposed(turn, moment) * by_end.transpose() -
+                         by_end.transpose() * geometry::cross_matrix(moment));
+  if (is_at_rest_) return block;
+  const Vector3d way = dt / r * turn_of(previous_->v.local(), particle);
+  geometry::Quaternion e =
+      geometry::product(geometry::conjugate(now.q), particle_at(target_.local(), particle).q);
+  if (e[3] < 0) e = -e;
+  block.t = e.head<3>();
+  const Matrix3d s = e[3] * Matrix3d::Identity(), T = geometry::cross_matrix(block.t),
+                 target_by_start =
+                     geometry::rotation_matrix(geometry::quaternion_exponential(way)).transpose(),
+                 target_by_speed = dt * geometry::right_jacobian(way);
+  const double mass = objective_.mass()[6 * std::size_t(particle) + 3];
+  block.turn_by_start -= mass * (s + T) * target_by_start;
+  block.turn_by_speed = -mass * (s + T) * target_by_speed;
+  block.speed_by_turn = by_end / dt;
+  block.speed_by_start = -by_end.transpose() / dt;
+  if (pace(particle, 3) == 1) return block;
+  block.speed_by_turn += (s - T) / dt;
+  block.speed_by_start -= (s + T) * target_by_start / dt;
+  block.speed_by_speed = -(s + T) * target_by_speed / dt;
+  return block;
+}
+
+stepping::LinearSolve LinearizedStep::solve(const Vector& b, Vector& x, double relative_tolerance) {
+  Vector rhs = b;
+  objective_.clear_prescribed(rhs.write_owned());
+  const linalg::LinearResult result = objective_.solve(rhs, x, relative_tolerance);
+  return {result.outcome == linalg::LinearOutcome::converged, result.iterations, result.relative_residual};
+}
+
+double LinearizedStep::gradient_product(const Vector& p) {
+  Vector g(p.shared_layout());
+  objective_.gradient(now_->u, g);
+  return p.dot(g);
+}
+
+void LinearizedStep::multiply_matrix(const Vector& x, Vector& y) const {
+  y.fill(0);
+  const auto values = y.write_owned();
+  problem_.bonds->add_hessian_product(now_->u.local(), x.local(), objective_.scale(), values);
+  for (LocalIndex k = 0; k < num_owned(); ++k) {
+    if (!is_at_rest_) shift_of(values, k) += problem_.mass[k] * shift_of(x.local(), k);
+    turn_of(values, k) +=
+        objective_.turning_hessian(now_->u, k, newton::Projection::none) * turn_of(x.local(), k);
+  }
+  y.update_ghosts();
+}
+
+/// The energy at the middle is the same function of both ends of a step: with the ends exchanged the product
+/// with rows at the start has rows at the end.
+void LinearizedStep::multiply_start(const Vector& du, const Vector& dv, Vector& y) const {
+  y.fill(0);
+  const auto values = y.write_owned();
+  if (at_middle_) {
+    problem_.bonds->begin_step({record_->time, record_->dt, 1, now_->u.local()});
+    problem_.bonds->add_transported_product(previous_->u.local(), du.local(), objective_.scale(), values);
+    problem_.bonds->begin_step({record_->time, record_->dt, 1, previous_->u.local()});
+  }
+  for (LocalIndex k = 0; k < num_owned(); ++k) {
+    if (!is_at_rest_)
+      shift_of(values, k) -=
+          problem_.mass[k] * (shift_of(du.local(), k) + record_->dt * shift_of(dv.local(), k));
+    turn_of(values, k) +=
+        blocks_[k].turn_by_start * turn_of(du.local(), k) + blocks_[k].turn_by_speed * turn_of(dv.local(), k);
+  }
+  y.update_ghosts();
+}
+
+void LinearizedStep::add_start_transposed(const Vector& p, Vector& by_u, Vector& by_v) const {
+  const auto u = by_u.write_owned(), v = by_v.write_owned();
+  if (at_middle_) problem_.bonds->add_transported_product(now_->u.local(), p.local(), objective_.scale(), u);
+  for (LocalIndex k = 0; k < num_owned(); ++k) {
+    if (!is_at_rest_) {
+      shift_of(u, k) -= problem_.mass[k] * shift_of(p.local(), k);
+      shift_of(v, k) -= problem_.mass[k] * record_->dt * shift_of(p.local(), k);
+    }
+    turn_of(u, k) += blocks_[k].turn_by_start.transpose() * turn_of(p.local(), k);
+    turn_of(v, k) += blocks_[k].turn_by_speed.transpose() * turn_of(p.local(), k);
+  }
+}
+
+void LinearizedStep::multiply_velocity(const Vector& du, const Vector& du_p, const Vector& dv_p,
+                                       Vector& dv) const {
+  dv.fill(0);
+  const auto values = dv.write_owned();
+  for (LocalIndex k = 0; k < num_owned() && !is_at_rest_; ++k) {
+    for (int c = 0; c < 3; ++c)
+      shift_of(values, k)[c] =
+          pace(k, c) / record_->dt * (shift_of(du.local(), k)[c] - shift_of(du_p.local(), k)[c]) +
+          (1 - pace(k, c)) * shift_of(dv_p.local(), k)[c];
+    turn_of(values, k) = blocks_[k].speed_by_turn * turn_of(du.local(), k) +
+                         blocks_[k].speed_by_start * turn_of(du_p.local(), k) +
+                         blocks_[k].speed_by_speed * turn_of(dv_p.local(), k);
+  }
+  dv.update_ghosts();
+}
+
+void LinearizedStep::add_velocity_transposed(const Vector& nu, Vector& by_u, Vector& by_previous_u,
+                                             Vector& by_previous_v) const {
+  const auto u = by_u.write_owned(), u_p = by_previous_u.write_owned(), v_p = by_previous_v.write_owned();
+  for (LocalIndex k = 0; k < num_owned() && !is_at_rest_; ++k) {
+    for (int c = 0; c < 3; ++c) {
+      const double share = pace(k, c) / record_->dt * shift_of(nu.local(), k)[c];
+      shift_of(u, k)[c] += share;
+      shift_of(u_p, k)[c] -= share;
+      shift_of(v_p, k)[c] += (1 - pace(k, c)) * shift_of(nu.local(), k)[c];
+    }
+    const Vector3d along = turn_of(nu.local(), k);
+    turn_of(u, k) += blocks_[k].speed_by_turn.transpose() * along;
+    turn_of(u_p, k) += blocks_[k].speed_by_start.transpose() * along;
+    turn_of(v_p, k) += blocks_[k].speed_by_speed.transpose() * along;
+  }
+}
+
+void LinearizedStep::add_parameter_products(const Vector& p, double factor, BondedGradient& gradient) const {
+  problem_.bonds->add_parameter_products(now_->u.local(), p.local(), factor * objective_.scale(),
+                                         gradient.bonds);
+  for (LocalIndex k = 0; k < num_owned(); ++k) {
+    const Vector3d shift = factor * shift_of(p.local(), k), turn = factor * turn_of(p.local(), k);
+    gradient.gravity -= load_factor() * problem_.mass[k] * shift;
+    gradient.mass[k] -= load_factor() * shift.dot(problem_.gravity);
+    if (!is_at_rest_)
+      gradient.mass[k] += shift.dot(particle_at(now_->u.local(), k).p - particle_at(target_.local(), k).p) -
+                          2 * problem_.inertia(k) / (problem_.mass[k] * problem_.particles->radii[k]) *
+                              turn.dot(blocks_[k].t);
+  }
+}
+
+std::vector<double> LinearizedStep::load_products(const Vector& p, double factor) const {
+  std::vector<double> result(6 * std::size_t(num_owned()));
+  const std::span<double> values(result);
+  for (LocalIndex k = 0; k < num_owned(); ++k) {
+    shift_of(values, k) = -factor * load_factor() * shift_of(p.local(), k);
+    turn_of(values, k) =
+        -factor * load_factor() * (blocks_[k].moment_by_space.transpose() * turn_of(p.local(), k));
+  }
+  return result;
+}
+
+void LinearizedStep::parameter_tangent(const BondedDirection& change, std::span<const double> loads,
+                                       Vector& y) const {
+  y.fill(0);
+  const auto values = y.write_owned();
+  problem_.bonds->add_parameter_tangent(now_->u.local(), change.bonds, objective_.scale(), values);
+  for (LocalIndex k = 0; k < num_owned(); ++k) {
+    const double dm = change.mass[k];
+    shift_of(values, k) -=
+        load_factor() * (problem_.mass[k] * change.gravity + dm * problem_.gravity + shift_of(loads, k));
+    turn_of(values, k) -= load_factor() * (blocks_[k].moment_by_space * turn_of(loads, k));
+    if (is_at_rest_) continue;
+    shift_of(values, k) += dm * (particle_at(now_->u.local(), k).p - particle_at(target_.local(), k).p);
+    turn_of(values, k) -=
+        dm * 2 * problem_.inertia(k) / (problem_.mass[k] * problem_.particles->radii[k]) * blocks_[k].t;
+  }
+  y.update_ghosts();
+}
+
+/// What both directions of a sweep ask for alike.
+template <class Interface>
+class RecordedStep : public Interface, public stepping::StepMap {
+public:
+  RecordedStep(BondedParticles& problem, const BondedParticlesOptions& options) : step_(problem, options) {}
+
+  stepping::StepMap* map() override { return this; }
+  void linearize(const stepping::StepRecord& record, const State& now, const State& previous) override {
+    step_.linearize(record, now, previous);
+  }
+  stepping::LinearSolve solve(const Vector& b, Vector& x, double relative_tolerance) override {
+    return step_.solve(b, x, relative_tolerance);
+  }
+  void multiply_stiffness(const Vector& x, Vector& y) override { step_.multiply_matrix(x, y); }
+  void multiply_start(const Vector& du_p, const Vector& dv_p, Vector& y) override {
+    step_.multiply_start(du_p, dv_p, y);
+  }
+  void add_start_transposed(const Vector& p, Vector& by_u, Vector& by_v) override {
+    step_.add_start_transposed(p, by_u, by_v);
+  }
+  void multiply_velocity(const Vector& du, const Vector& du_p, const Vector& dv_p, Vector& dv) override {
+    step_.multiply_velocity(du, du_p, dv_p, dv);
+  }
+  void add_velocity_transposed(const Vector& nu, Vector& by_u, Vector& by_previous_u,
+                               Vector& by_previous_v) override {
+    step_.add_velocity_transposed(nu, by_u, by_previous_u, by_previous_v);
+  }
+
+protected:
+  LinearizedStep step_;
+};
+
+class ReverseStep final : public RecordedStep<stepping::DifferentiableStep> {
+public:
+  ReverseStep(BondedParticles& problem, const BondedParticlesOptions& options, BondedSweepProducts& products)
+      : RecordedStep(problem, options), products_(products) {}
+
+  double gradient_product(const Vector& p) override { return step_.gradient_product(p); }
+  bool wants_prescribed_products() const override { return bool(products_.prescribed); }
+  void add_parameter_products(std::size_t objective, const Vector& p, double factor) override {
+    step_.add_parameter_products(p, factor, products_.gradients[objective]);
+    if (products_.loads) products_.loads(objective, step_.time(), step_.load_products(p, factor));
+  }
+  void add_prescribed_products(std::size_t objective, const Vector& y) override {
+    products_.prescribed(objective, step_.time(), y);
+  }
+  void add_initial_products(std::size_t objective, const Vector& y, const Vector& z) override {
+    if (products_.initial) products_.initial(objective, y, z);
+  }
+
+private:
+  BondedSweepProducts& products_;
+};
+
+class ForwardStep final : public RecordedStep<stepping::TangentStep> {
+public:
+  ForwardStep(BondedParticles& problem, const BondedParticlesOptions& options,
+              BondedSweepDirections& directions)
+      : RecordedStep(problem, options), directions_(directions) {}
+
+  std::size_t num_directions() const override { return directions_.changes.size(); }
+  void parameter_tangent(std::size_t direction, Vector& y) override {
+    std::vector<double> loads(y.owned().size(), 0.0);
+    if (directions_.loads) directions_.loads(direction, step_.time(), loads);
+    step_.parameter_tangent(directions_.changes[direction], loads, y);
+  }
+  void prescribed_tangent(std::size_t direction, Vector& y) override {
+    y.fill(0);
+    if (!directions_.prescribed) return;
+    directions_.prescribed(direction, step_.time(), y);
+    y.update_ghosts();
+  }
+  void initial_tangent(std::size_t direction, Vector& y, Vector& z) override {
+    y.fill(0);
+    z.fill(0);
+    if (!directions_.initial) return;
+    directions_.initial(direction, y, z);
+    y.update_ghosts();
+    z.update_ghosts();
+  }
+
+private:
+  BondedSweepDirections& directions_;
+};
+
+} // namespace
+
+BondedGradient::BondedGradient(const BondedParticles& problem)
+    : bonds(sizes_of(problem), problem.bonds->quantities()), mass(problem.particles->num_owned(), 0.0) {}
+
+BondedDirection::BondedDirection(const BondedParticles& problem)
+    : bonds(sizes_of(problem), problem.bonds->quantities()), mass(problem.particles->num_owned(), 0.0) {}
+
+std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(BondedParticles& problem,
+                                                                 const BondedParticlesOptions& options,
+                                                                 BondedSweepProducts& products) {
+  return std::make_unique<ReverseStep>(problem, options, products);
+}
+
+std::unique_ptr<stepping::TangentStep> make_tangent_step(BondedParticles& problem,
+                                                         const BondedParticlesOptions& options,
+                                                         BondedSweepDirections& directions) {
+  return std::make_unique<ForwardStep>(problem, options, directions);
+}
+
+} // namespace recoil::solvers
