@@ -41,6 +41,7 @@ struct SolvedStep {
   std::string failure;
   Vector u, v;
   std::vector<BrokenBond> broken;
+  std::vector<double> reactions; ///< BondedParticlesSolver::reactions()
   ParticleLedger ledger;
 };
 
@@ -66,6 +67,8 @@ struct BondedParticlesSolver::Implementation {
   void velocity(const Vector& from, const Vector& x, double dt, Vector& v);
   ParticleLedger measure(const Vector& u, const Vector& v) const;
   void close(const stepping::State& from, const ParticleLedger& before, double dt, SolvedStep& step) const;
+  std::vector<double> reactions(const stepping::State& from, double dt, std::span<const double> gradient,
+                                const SolvedStep& step) const;
 
   BondedParticles problem;
   BondedParticlesOptions options;
@@ -79,6 +82,7 @@ struct BondedParticlesSolver::Implementation {
   GlobalIndex newton_total = 0, retries = 0, newton_of_step = 0;
   ParticleLedger ledger;
   std::vector<BrokenBond> broken_in_step;
+  std::vector<double> reactions_of_step;
 };
 
 /// Minimises the incremental potential from x; false without a minimum.
@@ -195,6 +199,20 @@ ParticleLedger BondedParticlesSolver::Implementation::measure(const Vector& u, c
   return ledger;
 }
 
+/// From Newton's second law for prescribed components, with the elastic energy's gradient and the loads of
+/// the objective; zero for others.
+std::vector<double> BondedParticlesSolver::Implementation::reactions(const stepping::State& from, double dt,
+                                                                     std::span<const double> gradient,
+                                                                     const SolvedStep& step) const {
+  std::vector<double> result(objective.loads().size(), 0.0);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (problem.prescribed[i] == 0) continue;
+    const double dv = step.v.owned()[i] - from.v.owned()[i];
+    result[i] = gradient[i] + (is_at_rest() ? 0 : objective.mass()[i] * dv / dt) - objective.loads()[i];
+  }
+  return result;
+}
+
 /// The ledger at the end of a step, each entry from its own forces. Of backward Euler the integrator loses
 /// 1/2 dv' M dv and what the chord of V lies above its tangent; at the middle the latter alone is left.
 void BondedParticlesSolver::Implementation::close(const stepping::State& from, const ParticleLedger& before,
@@ -203,12 +221,11 @@ void BondedParticlesSolver::Implementation::close(const stepping::State& from, c
   manifold->difference(from.u, step.u, way);
   std::vector<double> force(way.owned().size(), 0.0);
   problem.bonds->add_gradient(step.u.local(), 1 / objective.share(), force);
+  step.reactions = reactions(from, dt, force, step);
   double work = 0, lost = 0;
   for (std::size_t i = 0; i < force.size(); ++i) {
     const double dx = way.owned()[i], dv = step.v.owned()[i] - from.v.owned()[i], m = objective.mass()[i];
-    work += objective.loads()[i] * dx;
-    if (problem.prescribed[i] != 0)
-      work += (force[i] + (is_at_rest() ? 0 : m * dv / dt) - objective.loads()[i]) * dx;
+    work += (objective.loads()[i] + step.reactions[i]) * dx;
     lost += force[i] * dx;
     if (options.integrator == ParticleIntegrator::be_reflect) lost += m * dv * dv / 2;
   }
@@ -247,6 +264,10 @@ SolvedStep BondedParticlesSolver::Implementation::take_explicit(const stepping::
   step.ledger.dissipated_integrator =
       before.dissipated_integrator + sums[1] - (step.ledger.elastic - before.elastic) - sums[2];
   step.done = std::isfinite(step.ledger.kinetic + step.ledger.elastic);
+  std::vector<double> gradient(step.v.owned().size(), 0.0);
+  problem.bonds->add_gradient(step.u.local(), 1, gradient);
+  objective.begin_step(step.u, step.u, time, dt);
+  step.reactions = reactions(from, dt, gradient, step);
   if (!step.done)
     step.failure = fmt::format("leapfrog is unstable with sub-steps of {:.3g} s; lower explicit_share",
                                dt / explicit_steps->num_sub_steps(dt));
@@ -354,6 +375,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     record.completes_nominal = part + 1 == parts;
     self.history.push(record.id, state.u, state.v);
     self.ledger = state.ledger;
+    self.reactions_of_step = std::move(state.reactions);
     self.broken_in_step.insert(self.broken_in_step.end(), state.broken.begin(), state.broken.end());
     const GlobalIndex broken_now =
         self.problem.particles->points->comm->sum(GlobalIndex(state.broken.size()));
@@ -417,6 +439,9 @@ void BondedParticlesSolver::restore_broken(std::span<const double> flags) {
 const ParticleLedger& BondedParticlesSolver::ledger() const { return implementation_->ledger; }
 const std::vector<BrokenBond>& BondedParticlesSolver::broken_in_step() const {
   return implementation_->broken_in_step;
+}
+const std::vector<double>& BondedParticlesSolver::reactions() const {
+  return implementation_->reactions_of_step;
 }
 void BondedParticlesSolver::interrupt_when(std::function<bool()> interrupted) {
   implementation_->interrupted = std::move(interrupted);
