@@ -7,11 +7,13 @@ import signal
 import subprocess
 import time
 
+import h5py
 import numpy as np
 import runs
 from pieces import ledger
 
 STEPS, BREAKS_IN = 16, 8
+TABLES = ("ledger.csv", "broken_bonds.csv", "reactions.csv", "obstacle_forces.csv", "fragments.csv")
 
 BAR = {
     "geometry": [{"name": "bar", "generator": {"type": "box", "size": [0.06, 0.012, 0.012], "divisions": [1, 1, 1]},
@@ -52,7 +54,7 @@ def text(folder, name):
 
 def same_bits(folder, whole):
     return all((runs.state(folder, field=field) == runs.state(whole, field=field)).all() for field in ("u", "v", "broken")) and \
-        all(text(folder, name) == text(whole, name) for name in ("ledger.csv", "broken_bonds.csv"))
+        all(text(folder, name) == text(whole, name) for name in TABLES if os.path.exists(os.path.join(whole, name)))
 
 
 def check_whole(whole, breaks_in):
@@ -72,11 +74,85 @@ def names(folder):
     return [row.split(",")[0] + " at " + row.split(",")[1] for row in broken(folder)]
 
 
+def table(folder, name):
+    return np.atleast_1d(np.genfromtxt(os.path.join(folder, name), delimiter=",", names=True))
+
+
+def three(rows, name):
+    return np.stack([rows[name + end] for end in ("_x", "_y", "_z")], axis=-1)
+
+
+def check_fragments(folder):
+    """Against a search over the bonds of the last state."""
+    with h5py.File(os.path.join(folder, "trajectory", "mesh.h5"), "r") as file:
+        bonds = file["connectivity"][:]
+    broken_bonds = runs.state(folder, field="broken").ravel() != 0
+    label = np.arange(len(runs.state(folder)))
+    for _ in range(len(label)):
+        before = label.copy()
+        for a, b in bonds[~broken_bonds]:
+            label[a] = label[b] = min(label[a], label[b])
+        if (label == before).all():
+            break
+    firsts, sizes = np.unique(label, return_counts=True)
+    order = np.lexsort((firsts, -sizes))
+    field = runs.state(folder, field="fragment").ravel()
+    runs.check(all((field[label == firsts[f]] == number).all() for number, f in enumerate(order)), "the field numbers %d fragments by size" % len(order))
+    rows = table(folder, "fragments.csv")
+    last = rows[rows["step"] == STEPS]
+    larger = [f for f in order if sizes[f] > 1]
+    runs.check([(row["fragment"], row["first_particle"], row["particles"]) for row in last if row["fragment"] >= 0] ==
+               [(n, firsts[f], sizes[f]) for n, f in enumerate(larger)], "the table has the same")
+    place = runs.state(folder)[:, :3]
+    error = max(np.abs(place[label == firsts[f]].mean(axis=0) - [last[n][c] for c in "xyz"]).max() for n, f in enumerate(larger))
+    runs.check(error < 1e-9 and len(set(rows["step"])) == 7, "centres to %.1e" % error)
+    summary = runs.summary(folder)
+    runs.check(summary["fragments"] == len(order) > 1 and summary["largest_fragment_share"] == sizes.max() / len(label), "the summary agrees")
+
+
+def check_reactions(recoil, whole):
+    """Reactions are all that changes the momentum; at rest they balance and their work is that of the ledger."""
+    rows = table(whole, "reactions.csv")
+    force = three(rows, "force").reshape(STEPS, 2, 3).sum(axis=1)
+    momentum = three(ledger(whole), "linear")
+    change = np.diff(momentum, axis=0) / 0.001
+    error = np.abs(change - force[1:]).max() / np.abs(force).max()
+    runs.check(error < 1e-5, "reactions change the momentum, to %.1e" % error)
+    bar = changed(time={"dt": 0.001, "time_steps": 5, "quasistatic": True}, boundary_conditions__dirichlet_boundary__1__rotation=[0, 0, 0])
+    folder = recoil.simulate(2, recoil.write_scene("still", bar), "still")
+    rows = table(folder, "reactions.csv")
+    force, moment, way = (three(rows, name).reshape(5, 2, 3) for name in ("force", "moment", "displacement"))
+    place = runs.state(folder, 0)[:, :3]
+    ends = [place[place[:, 0] < -0.0265], place[place[:, 0] > 0.0265]]
+    centre = np.stack([end.mean(axis=0) for end in ends]) + way
+    left = (moment + np.cross(centre, force)).sum(axis=1)
+    runs.check(np.abs(force.sum(axis=1)).max() < 1e-5 * force.max() and np.abs(left).max() < 1e-5 * 0.03 * force.max(), "at rest reactions and their moments balance")
+    work = (force[:, 1, 0] * np.diff(np.append(0, way[:, 1, 0]))).sum()
+    expected = ledger(folder)["external_work"][-1]
+    runs.check(abs(work - expected) < 1e-7 * expected and (way[:, 1, 0] > 0).all(), "force times displacement is the external work")
+
+
 def check_ranks(recoil, path, whole):
     for ranks in (2, 3):
         folder = recoil.simulate(ranks, path, "ranks%d" % ranks)
         error = runs.difference(runs.state(folder), runs.state(whole))
+        same = (runs.state(folder, field="fragment") == runs.state(whole, field="fragment")).all()
+        near = not os.path.exists(os.path.join(whole, "reactions.csv")) or \
+            np.allclose(three(table(folder, "reactions.csv"), "force"), three(table(whole, "reactions.csv"), "force"), rtol=1e-5, atol=1e-5)
+        runs.check(same and near, "%d ranks: the same fragments and reactions" % ranks)
         runs.check(sorted(names(folder)) == sorted(names(whole)) and error < 1e-8, "%d ranks: the same bonds at the same times, positions to %.1e" % (ranks, error))
+
+
+def check_obstacle_forces(whole, energies):
+    """They are all that changes the momentum, and the platen does all work."""
+    rows = table(whole, "obstacle_forces.csv")
+    force = three(rows, "force").reshape(-1, 2, 3)
+    change = np.diff(three(energies, "linear"), axis=0) / 0.001
+    error = np.abs(change + force[1:].sum(axis=1)).max() / np.abs(force).max()
+    runs.check(error < 1e-4, "forces on obstacles change the momentum, to %.1e" % error)
+    way = three(rows, "displacement").reshape(-1, 2, 3)
+    work = (-force[:, 0] * np.diff(way[:, 0], axis=0, prepend=0)).sum()
+    runs.check(abs(work - energies["external_work"][-1]) < 1e-6 * work and (way[:, 1] == 0).all(), "the platen does %.3g J of work" % work)
 
 
 def check_crushed(recoil):
@@ -86,6 +162,7 @@ def check_crushed(recoil):
     energies = ledger(whole)
     runs.check(np.nanmin(energies["min_distance"]) > 0 and energies["dissipated_friction"][-1] > 0,
                "least gap %.2g m, friction has dissipated %.2g J" % (np.nanmin(energies["min_distance"]), energies["dissipated_friction"][-1]))
+    check_obstacle_forces(whole, energies)
     folder = recoil.simulate(1, path, "crushed restart", "--steps", CRUSHED_BREAKS_IN)
     recoil.run(1, "simulate", "--restart", folder, "-q")
     runs.check(same_bits(folder, whole), "crushed, and continued after step %d: the same bits" % CRUSHED_BREAKS_IN)
@@ -193,6 +270,8 @@ with runs.Recoil() as recoil:
     path = recoil.write_scene("bar", BAR)
     whole = recoil.simulate(1, path, "whole")
     check_whole(whole, BREAKS_IN)
+    check_fragments(whole)
+    check_reactions(recoil, whole)
     check_ranks(recoil, path, whole)
     check_restarts(recoil, path, whole)
     check_kills(recoil, path, whole)

@@ -240,8 +240,10 @@ stepping::StepOutcome ForwardRun::one_step(GlobalIndex last) {
       [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
         const bool stored =
             !record.completes_nominal || solver_.step() % options_.store_every == 0 || solver_.step() == last;
-        timed_io([&] { append(record, u, v, stored); });
+        // What is kept beside the trajectory is there before the state: a run that was killed in between
+        // drops it.
         if (observe_) observe_(record, u, v);
+        timed_io([&] { append(record, u, v, stored); });
       },
       1);
 }
@@ -269,6 +271,7 @@ void ForwardRun::finish(ExitCode code, const std::string& failure) {
   json["ranks"] = comm_.size();
   json["newton_iterations"] = solver_.newton_iterations();
   add(json, solver_.summary()); // infinite entries become null
+  add(json, output_.summary());
   const stepping::Balance balance = solver_.balance();
   add(json["energies"], balance.energies);
   add(json["momentum"], balance.momenta);

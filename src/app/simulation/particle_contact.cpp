@@ -18,6 +18,13 @@ namespace {
 
 using Eigen::Vector3d;
 
+/// Those with a mesh; planes follow them in obstacle_names().
+std::vector<std::string> mesh_obstacles(const Scene& scene) {
+  std::vector<std::string> names = obstacle_names(scene);
+  names.resize(names.size() - scene.planes.size());
+  return names;
+}
+
 /// Obstacles as they travel from the first rank.
 struct PlainObstacles {
   std::vector<std::array<double, 3>> vertices;
@@ -71,7 +78,7 @@ potentials::SphereObstacles obstacles_of(const parallel::Communicator& comm, con
   obstacles.triangles = plain.triangles;
   for (const std::int32_t surface : plain.surfaces)
     obstacles.bodies.push_back(std::int32_t(num_bodies) + surface);
-  obstacles.planes = build_planes<3>(scene, num_bodies + obstacle_names(scene).size());
+  obstacles.planes = build_planes<3>(scene, num_bodies + mesh_obstacles(scene).size());
   std::vector<const DirichletEntry*> motions;
   for (const std::int32_t id : plain.surface_ids)
     motions.push_back(find_obstacle_motion(scene.boundary_conditions, id));
@@ -108,7 +115,7 @@ void add_particle_contact(const parallel::Communicator& comm, const Scene& scene
                                  "a tenth of it is a good choice",
                                  scene.contact.dhat, radius));
   potentials::FrictionCoefficients friction =
-      friction_coefficients(scene, particles.body_names, obstacle_names(scene));
+      friction_coefficients(scene, particles.body_names, mesh_obstacles(scene));
   if (scene.contact.friction_iterations == 0) friction = {};
   problem.contact = std::make_unique<solvers::ParticleContact>(
       particles, problem.prescribed, *problem.bonds,

@@ -1,22 +1,16 @@
 #include "recoil/app/simulation/particle_output.hpp"
 
-#include <algorithm>
 #include <array>
-#include <fstream>
-#include <sstream>
 
 #include <fmt/format.h>
 
-#include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
-#include "recoil/parallel/exchange.hpp"
+#include "recoil/particles/fragments.hpp"
 
 namespace recoil::app {
 
 namespace {
-
-constexpr const char* table_head = "bond,time,x,y,z,mode,sigma,tau,energy\n";
 
 std::vector<LocalIndex> counted_bonds(const particles::DistributedParticles& particles) {
   std::vector<LocalIndex> counted;
@@ -105,50 +99,23 @@ std::vector<checkpoint::Field> ParticleOutput::fields(const linalg::Vector& u) {
     const auto [sigma, tau] = solver_->stresses(bond, u);
     stresses_.insert(stresses_.end(), {sigma, tau});
   }
-  return {{"displacement", 3, &nodes_, displacement_, io::Centre::node, false},
-          {"orientation", 4, &nodes_, orientation_, io::Centre::node, false},
-          {"stresses", 2, &bonds_, stresses_, io::Centre::cell, false}};
+  std::vector<checkpoint::Field> fields{{"displacement", 3, &nodes_, displacement_, io::Centre::node, false},
+                                        {"orientation", 4, &nodes_, orientation_, io::Centre::node, false},
+                                        {"stresses", 2, &bonds_, stresses_, io::Centre::cell, false}};
+  if (solver_->problem().strength) {
+    const particles::Fragments fragments = find_fragments(particles(), solver_->problem().bonds->broken());
+    fragment_.assign(fragments.of_owned.begin(), fragments.of_owned.end());
+    fields.push_back({"fragment", 1, &nodes_, fragment_, io::Centre::node, false});
+  }
+  return fields;
 }
 
-void begin_broken_bonds(const parallel::Communicator& comm, const std::filesystem::path& table,
-                        double last_time) {
-  parallel::collectively(comm, [&] {
-    if (comm.rank() != 0) return;
-    std::string text = table_head, line;
-    std::ifstream before(table);
-    std::getline(before, line);
-    while (std::getline(before, line)) {
-      const auto first = line.find(','), second = line.find(',', first + 1);
-      // A killed run may have left half a line.
-      if (second == std::string::npos || std::ranges::count(line, ',') != 8) break;
-      if (std::stod(line.substr(first + 1, second - first - 1)) <= last_time) text += line + "\n";
-    }
-    write_file_atomically(table, text);
-  });
-}
-
-void add_broken_bonds(const parallel::Communicator& comm, const std::filesystem::path& table,
-                      const solvers::BondedParticlesSolver& solver) {
-  struct Row {
-    GlobalIndex bond;
-    double time, x, y, z, sigma, tau, energy;
-    std::int64_t by_tension;
-  };
-  std::vector<Row> own;
-  for (const solvers::BrokenBond& bond : solver.broken_in_step())
-    own.push_back({bond.bond, bond.time, bond.place[0], bond.place[1], bond.place[2], bond.sigma, bond.tau,
-                   bond.energy, bond.by_tension ? 1 : 0});
-  std::vector<Row> rows = parallel::gather(comm, 0, std::move(own));
-  parallel::collectively(comm, [&] {
-    if (comm.rank() != 0 || rows.empty()) return;
-    std::ranges::sort(rows, {}, [](const Row& row) { return std::pair(row.time, row.bond); });
-    std::ofstream out(table, std::ios::app);
-    for (const Row& row : rows)
-      out << fmt::format("{},{:.17g},{:.9g},{:.9g},{:.9g},{},{:.9g},{:.9g},{:.9g}\n", row.bond, row.time,
-                         row.x, row.y, row.z, row.by_tension != 0 ? "tension" : "shear", row.sigma, row.tau,
-                         row.energy);
-    if (!out.flush()) throw FileError(table.string() + ": cannot add a row; is the disk full?");
-  });
+stepping::Entries ParticleOutput::summary() const {
+  if (!solver_->problem().strength) return {};
+  const particles::Fragments fragments = find_fragments(particles(), solver_->problem().bonds->broken());
+  return {{"fragments", GlobalIndex(fragments.all.size())},
+          {"largest_fragment_share",
+           double(fragments.all.front().particles) / double(particles().points->num_global)}};
 }
 
 } // namespace recoil::app

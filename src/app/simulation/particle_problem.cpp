@@ -312,4 +312,15 @@ make_particle_solver(const parallel::Communicator& comm, const Scene& scene,
   return solver;
 }
 
+std::vector<std::vector<LocalIndex>> prescribed_groups(const parallel::Communicator& comm, const Scene& scene,
+                                                       const DistributedParticles& particles) {
+  const std::vector<std::int32_t> ids = point_ids(comm, scene, particles);
+  std::vector<std::vector<LocalIndex>> groups;
+  for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) {
+    groups.push_back(with_ids(comm, ids, entry.all, entry.ids, entry.where));
+    std::erase_if(groups.back(), [&](LocalIndex k) { return k >= particles.num_owned(); });
+  }
+  return groups;
+}
+
 } // namespace recoil::app

@@ -8,6 +8,7 @@
 #include "recoil/app/simulation/forward_run.hpp"
 #include "recoil/app/simulation/particle_output.hpp"
 #include "recoil/app/simulation/particle_problem.hpp"
+#include "recoil/app/simulation/particle_tables.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/version.hpp"
@@ -70,17 +71,17 @@ ExitCode run_particles(const parallel::Communicator& comm, const SimulateOptions
     }
     throw;
   }
-  const auto table = folder.root() / "broken_bonds.csv";
+  ParticleTables tables(comm, scene, *solver, folder.root());
   ParticleOutput output(*solver);
   ForwardRun run(comm, *solver, output, run_options(scene), folder, interrupts, watch,
                  [&](const stepping::StepRecord& record, const auto&, const auto&) {
-                   if (record.id > 0 && record.completes_nominal) add_broken_bonds(comm, table, *solver);
+                   if (record.id > 0 && record.completes_nominal) tables.add_step();
                  });
   if (continues) {
-    begin_broken_bonds(comm, table, time_of_restart(comm, folder));
+    tables.begin(time_of_restart(comm, folder));
     return run.restart(options.steps);
   }
-  begin_broken_bonds(comm, table, -std::numeric_limits<double>::infinity());
+  tables.begin(-std::numeric_limits<double>::infinity());
   const auto inputs = run_inputs(comm, folder.scene(), input_files(scene));
   return run.start(run_metadata(scene, 3, inputs), options.steps);
 }

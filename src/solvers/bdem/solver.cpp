@@ -47,6 +47,7 @@ struct SolvedStep {
   std::string failure;
   Vector u, v;
   std::vector<BrokenBond> broken;
+  std::vector<double> reactions; ///< BondedParticlesSolver::reactions()
   ParticleLedger ledger;
 };
 
@@ -76,6 +77,8 @@ struct BondedParticlesSolver::Implementation {
   void velocity(const Vector& from, const Vector& x, double dt, Vector& v);
   ParticleLedger measure(const Vector& u, const Vector& v) const;
   void close(const stepping::State& from, const ParticleLedger& before, double dt, SolvedStep& step) const;
+  std::vector<double> reactions(const stepping::State& from, double dt, std::span<const double> gradient,
+                                const SolvedStep& step) const;
 
   BondedParticles problem;
   BondedParticlesOptions options;
@@ -89,6 +92,7 @@ struct BondedParticlesSolver::Implementation {
   GlobalIndex newton_total = 0, retries = 0, newton_of_step = 0;
   ParticleLedger ledger;
   std::vector<BrokenBond> broken_in_step;
+  std::vector<double> reactions_of_step;
 };
 
 /// Moves prescribed particles to where they are in `goal`, and obstacles to the end of their motion, or as
@@ -258,6 +262,20 @@ ParticleLedger BondedParticlesSolver::Implementation::measure(const Vector& u, c
   return ledger;
 }
 
+/// From Newton's second law for prescribed components, with the elastic energy's gradient and the loads of
+/// the objective; zero for others.
+std::vector<double> BondedParticlesSolver::Implementation::reactions(const stepping::State& from, double dt,
+                                                                     std::span<const double> gradient,
+                                                                     const SolvedStep& step) const {
+  std::vector<double> result(objective.loads().size(), 0.0);
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    if (problem.prescribed[i] == 0) continue;
+    const double dv = step.v.owned()[i] - from.v.owned()[i];
+    result[i] = gradient[i] + (is_at_rest() ? 0 : objective.mass()[i] * dv / dt) - objective.loads()[i];
+  }
+  return result;
+}
+
 /// The ledger at the end of a step, each entry from its own forces. Of backward Euler the integrator loses
 /// 1/2 dv' M dv and what the chord of V lies above its tangent; at the middle the latter alone is left.
 void BondedParticlesSolver::Implementation::close(const stepping::State& from, const ParticleLedger& before,
@@ -274,11 +292,10 @@ void BondedParticlesSolver::Implementation::close(const stepping::State& from, c
     work = problem.contact->barrier.obstacle_work() + problem.contact->friction.obstacle_work();
     lost = work - rubbed;
   }
+  step.reactions = reactions(from, dt, force, step);
   for (std::size_t i = 0; i < force.size(); ++i) {
     const double dx = way.owned()[i], dv = step.v.owned()[i] - from.v.owned()[i], m = objective.mass()[i];
-    work += objective.loads()[i] * dx;
-    if (problem.prescribed[i] != 0)
-      work += (force[i] + (is_at_rest() ? 0 : m * dv / dt) - objective.loads()[i]) * dx;
+    work += (objective.loads()[i] + step.reactions[i]) * dx;
     lost += force[i] * dx;
     if (options.integrator == ParticleIntegrator::be_reflect) lost += m * dv * dv / 2;
   }
@@ -319,6 +336,10 @@ SolvedStep BondedParticlesSolver::Implementation::take_explicit(const stepping::
   step.ledger.dissipated_integrator =
       before.dissipated_integrator + sums[1] - (step.ledger.elastic - before.elastic) - sums[2];
   step.done = std::isfinite(step.ledger.kinetic + step.ledger.elastic);
+  std::vector<double> gradient(step.v.owned().size(), 0.0);
+  problem.bonds->add_gradient(step.u.local(), 1, gradient);
+  objective.begin_step(step.u, step.u, time, dt);
+  step.reactions = reactions(from, dt, gradient, step);
   if (!step.done)
     step.failure = fmt::format("leapfrog is unstable with sub-steps of {:.3g} s; lower explicit_share",
                                dt / explicit_steps->num_sub_steps(dt));
@@ -427,6 +448,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     record.completes_nominal = part + 1 == parts;
     self.history.push(record.id, state.u, state.v);
     self.ledger = state.ledger;
+    self.reactions_of_step = std::move(state.reactions);
     self.broken_in_step.insert(self.broken_in_step.end(), state.broken.begin(), state.broken.end());
     const GlobalIndex broken_now =
         self.problem.particles->points->comm->sum(GlobalIndex(state.broken.size()));
@@ -526,6 +548,9 @@ std::vector<double> BondedParticlesSolver::obstacle_forces() const {
 
 const std::vector<BrokenBond>& BondedParticlesSolver::broken_in_step() const {
   return implementation_->broken_in_step;
+}
+const std::vector<double>& BondedParticlesSolver::reactions() const {
+  return implementation_->reactions_of_step;
 }
 void BondedParticlesSolver::interrupt_when(std::function<bool()> interrupted) {
   implementation_->interrupted = std::move(interrupted);

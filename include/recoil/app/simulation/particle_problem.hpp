@@ -21,4 +21,8 @@ make_particle_solver(const parallel::Communicator& comm, const Scene& scene,
 std::unique_ptr<solvers::BondedParticlesSolver> load_particle_solver(const parallel::Communicator& comm,
                                                                      const LoadedScene& loaded);
 
+/// The owned particles of each entry of `boundary_conditions/dirichlet_boundary`. Collective.
+std::vector<std::vector<LocalIndex>> prescribed_groups(const parallel::Communicator& comm, const Scene& scene,
+                                                       const particles::DistributedParticles& particles);
+
 } // namespace recoil::app

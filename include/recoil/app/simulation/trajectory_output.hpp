@@ -30,6 +30,8 @@ public:
   virtual std::vector<checkpoint::Field> restart_fields() { return {}; }
   /// Gives them back to the solver, before it continues from state `id`. Collective.
   virtual void restore(checkpoint::TrajectoryReader& /*reader*/, GlobalIndex /*id*/) {}
+  /// What summary.json says beside the solver's own entries. Collective.
+  virtual stepping::Entries summary() const { return {}; }
 };
 
 /// The output of finite elements: the nodes in canonical order, the cells as ParaView draws them (orders 1

@@ -60,6 +60,7 @@ public:
   /// Share of the motion of the obstacles in the step so far.
   double obstacle_share() const { return obstacle_share_; }
   void move_obstacles(double share);
+  const std::vector<Vector3d>& obstacle_vertices() const { return obstacle_vertices_; }
   /// Way of a point of an obstacle since the start of the step, `share` of the vertices of a triangle; planes
   /// rest.
   Vector3d obstacle_way(LocalIndex obstacle, const Vector3d& share) const;

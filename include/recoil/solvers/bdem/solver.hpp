@@ -116,6 +116,11 @@ public:
   std::vector<double> obstacle_forces() const;
   /// Bonds that broke in the last step and that this rank counts.
   const std::vector<BrokenBond>& broken_in_step() const;
+  /// What holds or moves the prescribed components of owned particles, 6 numbers each along the tangent space
+  /// [N] (moments in its axes over r), by Newton's second law in the last step or sub-step: dV/dx + M (v -
+  /// v_n) / dt - loads, zero for components that are not prescribed. Bonds count at the end of the step, or
+  /// in its middle for integrators that take V there.
+  const std::vector<double>& reactions() const;
 
 private:
   struct Implementation;

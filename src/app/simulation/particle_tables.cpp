@@ -1,0 +1,201 @@
+#include "recoil/app/simulation/particle_tables.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "recoil/app/scene/build.hpp"
+#include "recoil/app/simulation/particle_problem.hpp"
+#include "recoil/base/atomic_file.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/parallel/exchange.hpp"
+#include "recoil/particles/fragments.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+using Eigen::Vector3d;
+
+constexpr const char* broken_head = "bond,time,x,y,z,mode,sigma,tau,energy";
+constexpr const char* reaction_head = "step,time,entry,displacement_x,displacement_y,displacement_z,force_x,"
+                                      "force_y,force_z,moment_x,moment_y,moment_z";
+constexpr const char* obstacle_head =
+    "step,time,obstacle,displacement_x,displacement_y,displacement_z,force_x,"
+    "force_y,force_z,moment_x,moment_y,moment_z";
+constexpr const char* fragment_head = "step,time,fragment,first_particle,particles,mass,x,y,z,vx,vy,vz";
+
+/// Begins a table anew, whose second column is the time, or keeps the rows of before up to one.
+void begin_table(const std::filesystem::path& table, const std::string& head, double last_time) {
+  std::string text = head + "\n", line;
+  std::ifstream before(table);
+  std::getline(before, line);
+  while (std::getline(before, line)) {
+    const auto first = line.find(','), second = line.find(',', first + 1);
+    // A killed run may have left half a line.
+    if (std::ranges::count(line, ',') != std::ranges::count(head, ',')) break;
+    if (std::stod(line.substr(first + 1, second - first - 1)) <= last_time) text += line + "\n";
+  }
+  write_file_atomically(table, text);
+}
+
+Vector3d three_of(std::span<const double> values, std::size_t first) {
+  return {values[first], values[first + 1], values[first + 2]};
+}
+
+std::string cells(std::span<const double> values) {
+  std::string text;
+  for (const double value : values) text += fmt::format(",{:.9g}", value);
+  return text;
+}
+
+} // namespace
+
+ParticleTables::ParticleTables(const parallel::Communicator& comm, const Scene& scene,
+                               const solvers::BondedParticlesSolver& solver, std::filesystem::path folder)
+    : comm_(comm), scene_(scene), solver_(solver), folder_(std::move(folder)),
+      groups_(prescribed_groups(comm, scene, *solver.problem().particles)) {
+  if (!solver.problem().contact) return;
+  obstacles_ = obstacle_names(scene);
+}
+
+void ParticleTables::begin(double last_time) const {
+  parallel::collectively(comm_, [&] {
+    if (comm_.rank() != 0) return;
+    begin_table(folder_ / "broken_bonds.csv", broken_head, last_time);
+    if (!groups_.empty()) begin_table(folder_ / "reactions.csv", reaction_head, last_time);
+    if (!obstacles_.empty()) begin_table(folder_ / "obstacle_forces.csv", obstacle_head, last_time);
+    if (solver_.problem().strength) begin_table(folder_ / "fragments.csv", fragment_head, last_time);
+  });
+  if (solver_.problem().strength && last_time < solver_.start_time()) add_fragments();
+}
+
+void ParticleTables::add_step() const {
+  add_broken_bonds();
+  if (!groups_.empty()) add_reactions();
+  if (!obstacles_.empty()) add_obstacle_forces();
+  if (solver_.problem().strength &&
+      (solver_.step() % scene_.output.every == 0 || solver_.step() == scene_.time.steps))
+    add_fragments();
+}
+
+void ParticleTables::add(const char* table, const std::string& rows) const {
+  parallel::collectively(comm_, [&] {
+    if (comm_.rank() != 0 || rows.empty()) return;
+    std::ofstream out(folder_ / table, std::ios::app);
+    out << rows;
+    if (!out.flush()) throw FileError((folder_ / table).string() + ": cannot add a row; is the disk full?");
+  });
+}
+
+void ParticleTables::add_broken_bonds() const {
+  struct Row {
+    GlobalIndex bond;
+    double time, x, y, z, sigma, tau, energy;
+    std::int64_t by_tension;
+  };
+  std::vector<Row> own;
+  for (const solvers::BrokenBond& bond : solver_.broken_in_step())
+    own.push_back({bond.bond, bond.time, bond.place[0], bond.place[1], bond.place[2], bond.sigma, bond.tau,
+                   bond.energy, bond.by_tension ? 1 : 0});
+  std::vector<Row> rows = parallel::gather(comm_, 0, std::move(own));
+  std::ranges::sort(rows, {}, [](const Row& row) { return std::pair(row.time, row.bond); });
+  std::string text;
+  for (const Row& row : rows)
+    text +=
+        fmt::format("{},{:.17g},{:.9g},{:.9g},{:.9g},{},{:.9g},{:.9g},{:.9g}\n", row.bond, row.time, row.x,
+                    row.y, row.z, row.by_tension != 0 ? "tension" : "shear", row.sigma, row.tau, row.energy);
+  add("broken_bonds.csv", text);
+}
+
+void ParticleTables::add_reactions() const {
+  constexpr std::size_t width = 13;
+  const particles::DistributedParticles& particles = *solver_.problem().particles;
+  const auto u = solver_.history().newest().u.owned();
+  // Sums of displacements, of positions, of forces, of moments about the origin; the number of particles.
+  std::vector<double> sums(width * groups_.size(), 0.0);
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    for (const LocalIndex k : groups_[g]) {
+      const std::size_t point = 7 * std::size_t(k), tangent = 6 * std::size_t(k);
+      const Vector3d p = three_of(u, point), F = three_of(solver_.reactions(), tangent);
+      const Vector3d M = geometry::rotation_matrix(Eigen::Map<const geometry::Quaternion>(&u[point + 3])) *
+                         (particles.radii[k] * three_of(solver_.reactions(), tangent + 3));
+      Eigen::Matrix<double, width, 1> own;
+      own << p - particles.positions[k], p, F, p.cross(F) + M, 1;
+      Eigen::Map<Eigen::Matrix<double, width, 1>>(&sums[width * g]) += own;
+    }
+  comm_.sum(sums);
+  std::string text;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const std::span<const double> sum = std::span(sums).subspan(width * g, width);
+    const Vector3d displacement = three_of(sum, 0) / sum[12], centre = three_of(sum, 3) / sum[12],
+                   F = three_of(sum, 6), M = three_of(sum, 9) - centre.cross(F);
+    text += fmt::format("{},{:.17g},{}{}{}{}\n", solver_.step(), solver_.time(), g,
+                        cells({displacement.data(), 3}), cells({F.data(), 3}), cells({M.data(), 3}));
+  }
+  add("reactions.csv", text);
+}
+
+void ParticleTables::add_obstacle_forces() const {
+  const potentials::SphereContact& pairs = solver_.problem().contact->pairs;
+  const potentials::SphereObstacles& obstacles = pairs.obstacles();
+  const auto first_body = std::int32_t(solver_.problem().particles->body_names.size());
+  struct Sum {
+    Vector3d way = Vector3d::Zero(), place = Vector3d::Zero();
+    double count = 0;
+  };
+  // Over the corners of triangles.
+  std::vector<Sum> sums(obstacles_.size());
+  for (std::size_t t = 0; t < obstacles.triangles.size(); ++t)
+    for (const LocalIndex v : obstacles.triangles[t]) {
+      Sum& sum = sums[obstacles.bodies[t] - first_body];
+      sum.way += pairs.obstacle_vertices()[v] - obstacles.vertices[v];
+      sum.place += pairs.obstacle_vertices()[v];
+      ++sum.count;
+    }
+  std::vector<double> forces = solver_.obstacle_forces();
+  forces.resize(6 * obstacles_.size(), 0.0);
+  std::string text;
+  for (std::size_t k = 0; k < obstacles_.size(); ++k) {
+    const double count = std::max(1.0, sums[k].count);
+    const Vector3d way = sums[k].way / count, F = three_of(forces, 6 * k),
+                   M = three_of(forces, 6 * k + 3) - (sums[k].place / count).cross(F);
+    text += fmt::format("{},{:.17g},{}{}{}{}\n", solver_.step(), solver_.time(), obstacles_[k],
+                        cells({way.data(), 3}), cells({F.data(), 3}), cells({M.data(), 3}));
+  }
+  add("obstacle_forces.csv", text);
+}
+
+void ParticleTables::add_fragments() const {
+  constexpr std::size_t width = 8;
+  const solvers::BondedParticles& problem = solver_.problem();
+  const particles::Fragments fragments = find_fragments(*problem.particles, problem.bonds->broken());
+  const stepping::State& state = solver_.history().newest();
+  const auto larger = std::ranges::count_if(
+      fragments.all, [](const particles::Fragment& fragment) { return fragment.particles > 1; });
+  // Number of particles, mass, sums of mass times place and of momenta; single particles are the last one.
+  std::vector<double> sums(width * (larger + 1), 0.0);
+  for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
+    const double m = problem.mass[k];
+    Eigen::Matrix<double, width, 1> own;
+    own << 1, m, m * three_of(state.u.owned(), 7 * std::size_t(k)),
+        m * three_of(state.v.owned(), 6 * std::size_t(k));
+    const auto fragment = std::min<std::ptrdiff_t>(fragments.of_owned[k], larger);
+    Eigen::Map<Eigen::Matrix<double, width, 1>>(&sums[width * fragment]) += own;
+  }
+  comm_.sum(sums);
+  std::string text;
+  for (std::ptrdiff_t f = 0; f <= larger; ++f) {
+    const std::span<const double> sum = std::span(sums).subspan(width * f, width);
+    if (sum[0] == 0) continue;
+    const Vector3d centre = three_of(sum, 2) / sum[1], velocity = three_of(sum, 5) / sum[1];
+    text += fmt::format("{},{:.17g},{},{},{},{:.9g}{}{}\n", solver_.step(), solver_.time(),
+                        f < larger ? f : -1, fragments.all[f].first, GlobalIndex(sum[0]), sum[1],
+                        cells({centre.data(), 3}), cells({velocity.data(), 3}));
+  }
+  add("fragments.csv", text);
+}
+
+} // namespace recoil::app
