@@ -258,6 +258,18 @@ BondedParticlesOptions options(double dt, ParticleIntegrator integrator) {
   return result;
 }
 
+/// Starts from rest positions with one velocity of all.
+void throw_all(BondedParticlesSolver& solver, const Vector3d& velocity) {
+  start(
+      solver,
+      [](GlobalIndex, const Vector3d& p) {
+        return potentials::Particle{p, geometry::identity_quaternion()};
+      },
+      [&](GlobalIndex, const Vector3d&) {
+        return std::pair<Vector3d, Vector3d>(velocity, Vector3d::Zero());
+      });
+}
+
 /// A ball that slides on a plane with friction ends up rolling at 5/7 of its first speed, for any
 /// coefficient.
 TEST(SphereContact, ASlidingBallEndsUpRolling) {
@@ -268,12 +280,7 @@ TEST(SphereContact, ASlidingBallEndsUpRolling) {
     problem.gravity = {0, 0, -9.81};
     add_contact(problem, floor_plane(), mu, 1e-4);
     BondedParticlesSolver solver(std::move(problem), options(1e-3, ParticleIntegrator::be_reflect));
-    start(
-        solver,
-        [](GlobalIndex, const Vector3d& p) {
-          return potentials::Particle{p, geometry::identity_quaternion()};
-        },
-        [](GlobalIndex, const Vector3d&) { return std::pair(Vector3d(0.5, 0, 0), Vector3d(0, 0, 0)); });
+    throw_all(solver, Vector3d(0.5, 0, 0));
     run(solver, 300);
     const auto ledger = solver.ledger();
     const double m = 1000 * 4 * pi / 3 * r * r * r;
@@ -297,12 +304,7 @@ TEST(SphereContact, ABlockSlidesAsFarAsFrictionLetsIt) {
   add_contact(problem, floor_plane(), mu, 1e-4);
   BondedParticlesSolver solver(std::move(problem), options(1e-3, ParticleIntegrator::be_reflect));
   const Vector3d first = find(solver.problem(), solver.history().newest().u, 0).p;
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& p) {
-        return potentials::Particle{p, geometry::identity_quaternion()};
-      },
-      [&](GlobalIndex, const Vector3d&) { return std::pair(Vector3d(speed, 0, 0), Vector3d(0, 0, 0)); });
+  throw_all(solver, Vector3d(speed, 0, 0));
   run(solver, 250);
   const Vector3d last = find(solver.problem(), solver.history().newest().u, 0).p;
   EXPECT_NEAR(last[0] - first[0], speed * speed / (2 * mu * 9.81), 0.03 * speed * speed / (2 * mu * 9.81));
@@ -326,12 +328,7 @@ TEST(SphereContact, ADroppedBlockBreaksWithoutOverlap) {
   auto chosen = options(2e-4, ParticleIntegrator::be_reflect);
   chosen.tolerance = 1e-7;
   BondedParticlesSolver solver(std::move(problem), chosen);
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& p) {
-        return potentials::Particle{p, geometry::identity_quaternion()};
-      },
-      [](GlobalIndex, const Vector3d&) { return std::pair(Vector3d(0, 0, -5), Vector3d(0, 0, 0)); });
+  throw_all(solver, Vector3d(0, 0, -5));
   const ParticleLedger before = solver.ledger();
   std::size_t broken = 0;
   for (int step = 0; step < 60; ++step) {

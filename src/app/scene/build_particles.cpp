@@ -164,7 +164,11 @@ void build_particles(const Item& root, Scene& scene) {
                      "needs `time`; write \"quasistatic\": true there for states at rest");
   for (const Item& entry : root["geometry"].items()) {
     if (!entry["enabled"].flag()) continue;
-    if (entry["is_obstacle"].flag()) continue;
+    if (entry["is_obstacle"].flag()) {
+      if (entry.has("particles"))
+        entry["particles"].fail("an obstacle has none; leave out `is_obstacle` or `particles`");
+      continue;
+    }
     if (!entry.has("particles")) entry.fail("needs `particles`: this is a scene of bonded particles");
     scene.particle_bodies.push_back(build_body(entry));
   }

@@ -33,14 +33,15 @@ struct PlainObstacles {
   std::vector<std::int32_t> surfaces; ///< of the triangles
 };
 
-PlainObstacles flatten(const std::vector<mesh::SurfaceMesh>& surfaces) {
+PlainObstacles flatten(const Scene& scene, const std::vector<mesh::SurfaceMesh>& surfaces) {
   PlainObstacles all;
   for (std::size_t k = 0; k < surfaces.size(); ++k) {
     const mesh::SurfaceMesh& surface = surfaces[k];
     if (surface.triangles.empty() || !surface.edges.empty() || !surface.points.empty())
-      throw InputError("/geometry", "obstacle '" + surface.name +
-                                        "' has edges or points of their own, or no triangles; particles "
-                                        "meet triangles and planes: leave out `extract`");
+      throw InputError(scene.file.string() + " (/geometry)",
+                       "obstacle '" + surface.name +
+                           "' has edges or points of their own, or no triangles; particles "
+                           "meet triangles and planes: leave out `extract`");
     const LocalIndex first = LocalIndex(all.vertices.size());
     for (const Vector3d& v : surface.vertices) all.vertices.push_back({v[0], v[1], v[2]});
     all.surface_ids.resize(all.vertices.size(), surface.surface_id);
@@ -67,8 +68,8 @@ std::vector<Vector3d> displaced(const std::vector<Vector3d>& rest,
 potentials::SphereObstacles obstacles_of(const parallel::Communicator& comm, const Scene& scene,
                                          const std::vector<mesh::SurfaceMesh>& surfaces,
                                          std::size_t num_bodies) {
-  PlainObstacles plain =
-      parallel::collectively(comm, [&] { return comm.rank() == 0 ? flatten(surfaces) : PlainObstacles(); });
+  PlainObstacles plain = parallel::collectively(
+      comm, [&] { return comm.rank() == 0 ? flatten(scene, surfaces) : PlainObstacles(); });
   comm.broadcast(plain.vertices);
   comm.broadcast(plain.surface_ids);
   comm.broadcast(plain.triangles);
@@ -110,7 +111,7 @@ void add_particle_contact(const parallel::Communicator& comm, const Scene& scene
   for (const double r : particles.radii) radius = std::min(radius, r);
   radius = comm.min(radius);
   if (scene.contact.dhat >= radius)
-    throw InputError("/contact/dhat",
+    throw InputError(scene.file.string() + " (/contact/dhat)",
                      fmt::format("is {:g} m, and must be less than the smallest radius of particles, {:g} m; "
                                  "a tenth of it is a good choice",
                                  scene.contact.dhat, radius));

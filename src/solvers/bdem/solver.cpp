@@ -23,6 +23,8 @@ namespace {
 
 /// Solves of a step in which something prescribed moves on against contact.
 constexpr int max_motion_passes = 50;
+constexpr const char* blocked = "with prescribed particles or obstacles still on their way into others; move "
+                                "them less in a step";
 
 template <class AnyLedger, class Visit>
 void for_each_energy(AnyLedger& ledger, Visit visit) {
@@ -68,6 +70,7 @@ struct BondedParticlesSolver::Implementation {
   bool is_at_rest() const { return options.integrator == ParticleIntegrator::quasistatic; }
   SolvedStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
   SolvedStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time, double dt);
+  Vector way_of(bool prescribed, const Vector& x, const Vector& goal) const;
   bool advance_prescribed(const Vector& goal, Vector& x);
   void advance_free(const Vector& goal, Vector& x);
   bool solve(std::span<const double> momentum, Vector& x, SolvedStep& step);
@@ -95,15 +98,22 @@ struct BondedParticlesSolver::Implementation {
   std::vector<double> reactions_of_step;
 };
 
-/// Moves prescribed particles to where they are in `goal`, and obstacles to the end of their motion, or as
-/// far as those in contact let them; true if all the way.
-bool BondedParticlesSolver::Implementation::advance_prescribed(const Vector& goal, Vector& x) {
-  potentials::SphereContact& pairs = problem.contact->pairs;
+/// The way from x to `goal` of the components that are prescribed, or of the others.
+Vector BondedParticlesSolver::Implementation::way_of(bool prescribed, const Vector& x,
+                                                     const Vector& goal) const {
   Vector way(problem.particles->tangents);
   manifold->difference(x, goal, way);
   const auto values = way.write_local();
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (problem.prescribed[i] == 0) values[i] = 0;
+    if ((problem.prescribed[i] != 0) != prescribed) values[i] = 0;
+  return way;
+}
+
+/// Moves prescribed particles to where they are in `goal`, and obstacles to the end of their motion, or as
+/// far as those in contact let them; true if all the way.
+bool BondedParticlesSolver::Implementation::advance_prescribed(const Vector& goal, Vector& x) {
+  potentials::SphereContact& pairs = problem.contact->pairs;
+  const Vector way = way_of(true, x, goal);
   const double share = pairs.max_step(x.local(), way.owned(), 1);
   manifold->move(x, share, way);
   pairs.move_obstacles(share < 1 ? pairs.obstacle_share() + share * (1 - pairs.obstacle_share()) : 1);
@@ -113,11 +123,7 @@ bool BondedParticlesSolver::Implementation::advance_prescribed(const Vector& goa
 /// Moves the others towards where they are in `goal`, as far as contact lets them.
 void BondedParticlesSolver::Implementation::advance_free(const Vector& goal, Vector& x) {
   potentials::SphereContact& pairs = problem.contact->pairs;
-  Vector way(problem.particles->tangents);
-  manifold->difference(x, goal, way);
-  const auto values = way.write_local();
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (problem.prescribed[i] != 0) values[i] = 0;
+  const Vector way = way_of(false, x, goal);
   manifold->move(x, pairs.max_step(x.local(), way.owned(), pairs.obstacle_share()), way);
 }
 
@@ -135,11 +141,13 @@ bool BondedParticlesSolver::Implementation::solve_with_motion(const Vector& targ
   for (int pass = 0; pass < max_motion_passes; ++pass) {
     const bool arrived = advance_prescribed(goal, step.u);
     if (pass == 0) advance_free(goal, step.u);
-    if (!solve(momentum, step.u, step)) return false;
-    if (arrived) return true;
+    const bool solved = solve(momentum, step.u, step);
+    if (solved && arrived) return true;
+    if (solved) continue;
+    if (!arrived) step.failure += std::string(", ") + blocked;
+    return false;
   }
-  step.failure = fmt::format("prescribed particles or obstacles are still blocked by others after {} solves",
-                             max_motion_passes);
+  step.failure = fmt::format("after {} solves {}", max_motion_passes, blocked);
   return false;
 }
 
@@ -284,13 +292,13 @@ void BondedParticlesSolver::Implementation::close(const stepping::State& from, c
   manifold->difference(from.u, step.u, way);
   std::vector<double> force(way.owned().size(), 0.0);
   problem.bonds->add_gradient(step.u.local(), 1 / objective.share(), force);
-  double work = 0, lost = 0, rubbed = 0;
+  double work = 0, lost = 0, friction_loss = 0;
   if (problem.contact) {
     problem.contact->update(step.u.local());
     problem.contact->add_gradient(step.u.local(), 1, force);
-    rubbed = problem.contact->friction.dissipation();
+    friction_loss = problem.contact->friction.dissipation();
     work = problem.contact->barrier.obstacle_work() + problem.contact->friction.obstacle_work();
-    lost = work - rubbed;
+    lost = work - friction_loss;
   }
   step.reactions = reactions(from, dt, force, step);
   for (std::size_t i = 0; i < force.size(); ++i) {
@@ -302,7 +310,7 @@ void BondedParticlesSolver::Implementation::close(const stepping::State& from, c
   lost -= problem.bonds->stored_energy(step.u.local()) - problem.bonds->stored_energy(from.u.local());
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
-  std::array<double, 4> sums{work, lost, broken, rubbed};
+  std::array<double, 4> sums{work, lost, broken, friction_loss};
   way.layout().comm->sum(sums);
   ParticleLedger& after = step.ledger;
   after = measure(step.u, step.v);

@@ -76,10 +76,12 @@ public:
   const std::shared_ptr<const Spheres>& spheres() const { return spheres_; }
   /// 7 numbers a sphere, as of update().
   const std::vector<double>& states() const { return states_; }
-  /// Least gap of all pairs that have been looked at and do not overlap, over this rank; infinite without.
+  /// Least gap of the touching pairs of this rank at the last update() without overlap [m]; infinite without.
   double least_gap() const { return least_gap_; }
+  /// Whether two overlap on this rank.
   bool overlaps() const { return overlaps_; }
 
+  /// Number of the body of b, or of the obstacle.
   std::int32_t body_of(const SpherePair& pair) const;
   /// Least distance of a pair of spheres [m].
   double least_distance(const SpherePair& pair) const;

@@ -9,10 +9,22 @@
 
 namespace recoil::potentials {
 
+/// What acts between touching spheres: of no parameter that is differentiated.
+class SpherePotential : public Potential<3> {
+public:
+  void add_parameter_products(std::span<const double>, std::span<const double>, double,
+                              parameters::PhysicalGradient<3>&) const final {}
+  void add_parameter_tangent(std::span<const double>, const parameters::PhysicalDirection<3>&, double,
+                             std::span<double>) const final {}
+  /// This rank's share of the force [N] and of its moment about the origin [N m] on each obstacle from the
+  /// number `first_body` on, 6 numbers a body, as of update(). Not collective.
+  virtual void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const = 0;
+};
+
 /// kappa sum b(gap, dhat) over the touching pairs, b the logarithmic barrier [Li et al. 2020, equation 6]
 /// and kappa in N/m. `u` has 7 numbers a particle, gradients 6, as those of BondPotential. Gradients,
 /// products and Hessians are collective, and those of the last update().
-class SphereBarrierPotential final : public Potential<3> {
+class SphereBarrierPotential final : public SpherePotential {
 public:
   /// `contact` must outlive it.
   SphereBarrierPotential(SphereContact& contact, double stiffness)
@@ -27,18 +39,12 @@ public:
                    const linalg::HessianSink& H) const override;
   void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
                            std::span<double> y) const override;
-  void add_parameter_products(std::span<const double>, std::span<const double>, double,
-                              parameters::PhysicalGradient<3>&) const override {}
-  void add_parameter_tangent(std::span<const double>, const parameters::PhysicalDirection<3>&, double,
-                             std::span<double>) const override {}
 
   double obstacle_work() const override;
 
   /// How hard the two press on each other [N].
   double force(const SphereTouch& touch) const;
-  /// This rank's share of the force [N] and of its moment about the origin [N m] on each obstacle body from
-  /// `first_body` on, 6 numbers a body.
-  void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const;
+  void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
 
 private:
   Eigen::Matrix3d hessian(const SphereTouch& touch, Projection projection) const;
@@ -51,7 +57,7 @@ private:
 /// f0(|w|), w the tangential way of the material points of both sides of a contact since the start of the
 /// step, which rotations of the spheres move too. Forces on a pair are opposite and act in one point, so that
 /// momenta are kept. Gradients, products and Hessians are collective, and those of the last update().
-class SphereFrictionPotential final : public Potential<3> {
+class SphereFrictionPotential final : public SpherePotential {
 public:
   /// Friction below eps_v [m/s] grows from zero. `contact` and `barrier` must outlive it.
   SphereFrictionPotential(const SphereContact& contact, const SphereBarrierPotential& barrier,
@@ -69,15 +75,11 @@ public:
                    const linalg::HessianSink& H) const override;
   void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
                            std::span<double> y) const override;
-  void add_parameter_products(std::span<const double>, std::span<const double>, double,
-                              parameters::PhysicalGradient<3>&) const override {}
-  void add_parameter_tangent(std::span<const double>, const parameters::PhysicalDirection<3>&, double,
-                             std::span<double>) const override {}
   double obstacle_work() const override;
   /// What friction has dissipated since the start of the step, as of update(): sum mu N f1(|w|) |w|, over
   /// this rank [J].
   double dissipation() const;
-  void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const;
+  void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
 
 private:
   /// A lagged contact. The arms lead from the centres to the contact, in the axes of each sphere.

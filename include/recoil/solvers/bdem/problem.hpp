@@ -36,17 +36,20 @@ struct ParticleContact {
       : pairs(particles, prescribed, bonds, std::move(obstacles), dhat), barrier(pairs, stiffness),
         friction(pairs, barrier, std::move(coefficients), eps_v) {}
 
-  /// Starts a step of length dt to `time` from u. Collective.
+  /// Starts a step of length dt to `time` [s] from u (owned particles, 7 numbers each); friction takes its
+  /// frames and normal forces there. Collective.
   void begin_step(double time, double dt, std::span<const double> u) {
     pairs.begin_step(time, dt, u);
     friction.lag(u, dt);
   }
+  /// Finds what touches at u, on a way of SphereContact::max_step(). Collective.
   void update(std::span<const double> u) {
     barrier.update(u);
     friction.update(u);
   }
-  /// This rank's share, as of update().
+  /// This rank's share of the energy [J], as of update(); infinite where particles overlap.
   double value(std::span<const double> u) const { return barrier.value(u) + friction.value(u); }
+  /// g += factor times its gradient [N], 6 numbers an owned particle, as of update(). Collective.
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const {
     barrier.add_gradient(u, factor, g);
     friction.add_gradient(u, factor, g);
