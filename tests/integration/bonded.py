@@ -174,7 +174,7 @@ def check_crushed(recoil):
 
 
 def check_restarts(recoil, path, whole):
-    for step in (0, BREAKS_IN - 1, BREAKS_IN, BREAKS_IN + 1):
+    for step in (0, BREAKS_IN - 1, BREAKS_IN, BREAKS_IN + 1, STEPS - 2):
         folder = recoil.simulate(1, path, "restart", "--steps", step)
         recoil.run(1, "simulate", "--restart", folder, "-q")
         runs.check(same_bits(folder, whole), "continued after step %d: the same bits" % step)

@@ -67,6 +67,11 @@ struct BondedParticlesSolver::Implementation {
       explicit_steps.emplace(problem, options.explicit_share);
   }
 
+  /// Time at the end of a part of the next step [s]: that of the last one is, to the bit, what time() gives
+  /// after the step, so that records and tables agree.
+  double end_of_part(int part, int parts) const {
+    return options.t0 + (double(step) + double(part + 1) / parts) * options.dt;
+  }
   bool is_at_rest() const { return options.integrator == ParticleIntegrator::quasistatic; }
   SolvedStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
   SolvedStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time, double dt);
@@ -428,7 +433,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     ParticleLedger ledger = self.ledger;
     for (int part = 0; part < parts; ++part) {
       const double dt = self.options.dt / parts;
-      states.push_back(self.take(from, ledger, time() + (part + 1) * dt, dt));
+      states.push_back(self.take(from, ledger, self.end_of_part(part, parts), dt));
       if (!states.back().done) break;
       from.u.copy_from(states.back().u);
       from.v.copy_from(states.back().v);
@@ -450,8 +455,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
   for (int part = 0; part < parts; ++part) {
     SolvedStep& state = states[part];
     stepping::StepRecord record = self.history.next_record(
-        self.history.newest().id + 1, self.step + 1, time() + (part + 1) * self.options.dt / parts,
-        self.options.dt / parts,
+        self.history.newest().id + 1, self.step + 1, self.end_of_part(part, parts), self.options.dt / parts,
         self.is_at_rest() ? stepping::StepCoefficients{} : stepping::bdf_coefficients(1));
     record.completes_nominal = part + 1 == parts;
     self.history.push(record.id, state.u, state.v);
@@ -474,9 +478,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
 }
 
 GlobalIndex BondedParticlesSolver::step() const { return implementation_->step; }
-double BondedParticlesSolver::time() const {
-  return start_time() + double(implementation_->step) * implementation_->options.dt;
-}
+double BondedParticlesSolver::time() const { return implementation_->end_of_part(-1, 1); }
 double BondedParticlesSolver::start_time() const { return implementation_->options.t0; }
 const stepping::History& BondedParticlesSolver::history() const { return implementation_->history; }
 std::shared_ptr<const linalg::VectorLayout> BondedParticlesSolver::layout() const {
