@@ -8,9 +8,8 @@
 // rank.
 #include <cmath>
 #include <cstdio>
-#include <numbers>
 
-#include "recoil/particles/particle_set.hpp"
+#include "bdem/bodies.hpp"
 #include "solvers/bdem/bond_loop.hpp"
 #include "solvers/bdem/explicit_steps.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
@@ -20,7 +19,6 @@ namespace {
 
 using namespace recoil;
 using namespace recoil::solvers;
-using Eigen::Vector3d;
 
 constexpr double radius = 0.01;
 
@@ -29,39 +27,16 @@ PetscInt option(const char* name, PetscInt fallback) {
   return fallback;
 }
 
-/// Of an hcp lattice: layers along z, rows along x.
 BondedParticles block(const parallel::Communicator& comm, int nx, int ny, int nz) {
-  particles::ParticleSet set;
-  set.body_names = {"block"};
-  for (int i = 0; comm.rank() == 0 && i < nx * ny * nz; ++i) {
-    const int x = i % nx, y = i / nx % ny, z = i / (nx * ny);
-    set.positions.emplace_back(2 * x + (y + z) % 2, std::sqrt(3.0) * (y + (z % 2) / 3.0),
-                               2 * std::sqrt(6.0) / 3 * z);
-    set.positions.back() *= radius;
-    set.radii.push_back(radius);
-    set.volumes.push_back(4 * std::numbers::sqrt2 * radius * radius * radius);
-    set.body.push_back(0);
-  }
-  if (comm.rank() == 0) set.bonds = particles::bond_neighbours(set);
-  BondedParticles problem;
-  problem.particles = std::make_shared<const particles::DistributedParticles>(distribute(comm, set));
-  const std::size_t num_bonds = problem.particles->bonds.size();
-  problem.bonds = std::make_unique<potentials::BondPotential>(
-      *problem.particles, potentials::BondMaterial{std::vector(num_bonds, 1e7), std::vector(num_bonds, 0.3),
-                                                   std::vector(num_bonds, radius)});
-  for (const double volume : problem.particles->volumes) problem.mass.push_back(1000 * volume);
-  problem.prescribed.assign(6 * problem.particles->ids.size(), 0);
-  return problem;
+  return testing::bonded(
+      comm, comm.rank() == 0 ? testing::block(nx, ny, nz, radius) : particles::ParticleSet{}, {});
 }
 
 /// Twisted by `twist` [rad/m] about z.
 linalg::Vector twisted(const particles::DistributedParticles& particles, double twist) {
   linalg::Vector u(particles.points);
-  for (LocalIndex k = 0; k < particles.points->num_local(); ++k) {
-    const Vector3d& X = particles.positions[k];
-    const geometry::Quaternion q = geometry::quaternion_exponential(Vector3d(0, 0, twist * X.z()));
-    set_particle(u.write_local(), k, {geometry::rotation_matrix(q) * X, q});
-  }
+  for (LocalIndex k = 0; k < particles.points->num_local(); ++k)
+    set_particle(u.write_local(), k, testing::twisted_place(particles.positions[k], twist));
   return u;
 }
 

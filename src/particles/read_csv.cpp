@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
 /// Rows of cells between commas, below a header.
 class CsvTable {
 public:
-  CsvTable(FileReader& file, const std::vector<std::string>& needed, const std::vector<std::string>& optional)
+  CsvTable(FileCursor& file, const std::vector<std::string>& needed, const std::vector<std::string>& optional)
       : file_(&file) {
     if (!next()) file.fail("the file has no header; its first line must be " + list_names(needed, "and"));
     std::vector<std::string> known = needed;
@@ -57,7 +57,7 @@ public:
 private:
   bool next() {
     do {
-      if (file_->at_end()) return false;
+      if (file_->skip_space()) return false;
       start_ = file_->position();
       line_ = file_->line();
     } while (line_.starts_with('#'));
@@ -70,14 +70,14 @@ private:
     }
   }
 
-  FileReader* file_;
+  FileCursor* file_;
   std::size_t start_ = 0; ///< of the line
   std::string_view line_;
   std::vector<std::string> header_;
   std::vector<std::string_view> cells_;
 };
 
-double positive_volume(const FileReader& file, const CsvTable& table) {
+double positive_volume(const FileCursor& file, const CsvTable& table) {
   const double volume = table.number("volume");
   if (!(volume > 0)) file.fail_at(table.start(), "a volume that is not positive");
   return volume;
@@ -85,7 +85,7 @@ double positive_volume(const FileReader& file, const CsvTable& table) {
 
 } // namespace
 
-ParticleSet read_csv(FileReader& file, const ParticleFileOptions& options) {
+ParticleSet read_csv(FileCursor& file, const ParticleFileOptions& options) {
   std::vector<std::string> needed{"x", "y", "z"}, optional{"body", "volume"};
   (options.radius ? optional : needed).push_back("radius");
   CsvTable table(file, needed, optional);
@@ -99,7 +99,8 @@ ParticleSet read_csv(FileReader& file, const ParticleFileOptions& options) {
   }
   if (builder.num_particles() == 0) file.fail("the file has no particles below its header");
   if (!options.bonds) return builder.finish(file);
-  FileReader bonds_file(*options.bonds);
+  const std::string content = read_input_file(*options.bonds);
+  FileCursor bonds_file = begin_of_text(content, *options.bonds);
   CsvTable bonds(bonds_file, {"i", "j"}, {});
   while (bonds.next_row())
     builder.add_bond(bonds_file, bonds.integer("i"), bonds.integer("j"), bonds.start());

@@ -34,11 +34,11 @@ struct Atom {
 
 class LammpsReader {
 public:
-  LammpsReader(FileReader& file, const ParticleFileOptions& options) : file_(file), radius_(options.radius) {}
+  LammpsReader(FileCursor& file, const ParticleFileOptions& options) : file_(file), radius_(options.radius) {}
 
   ParticleSet read() {
     file_.line(); // the title
-    while (!file_.at_end()) {
+    while (!file_.skip_space()) {
       start_ = file_.position();
       const std::string_view line = file_.line();
       text_ = line.substr(0, line.find('#'));
@@ -185,7 +185,7 @@ private:
     return builder.finish(file_);
   }
 
-  FileReader& file_;
+  FileCursor& file_;
   std::optional<double> radius_;
   std::size_t start_ = 0; ///< of the line
   std::string_view text_, comment_;
@@ -200,7 +200,7 @@ private:
 
 } // namespace
 
-ParticleSet read_lammps(FileReader& file, const ParticleFileOptions& options) {
+ParticleSet read_lammps(FileCursor& file, const ParticleFileOptions& options) {
   return LammpsReader(file, options).read();
 }
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "particles/file_reader.hpp"
+#include "particles/readers.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 
@@ -21,7 +21,8 @@ ParticleSet read_particles(const std::filesystem::path& path, const ParticleFile
   if (options.radius && (!(*options.radius > 0) || !std::isfinite(*options.radius)))
     throw InputError(path.string(),
                      "particles of radius " + std::to_string(*options.radius) + "; it must be positive");
-  FileReader file(path);
+  const std::string content = read_input_file(path);
+  FileCursor file = begin_of_text(content, path);
   return csv ? read_csv(file, options) : vtk ? read_vtk(file, options) : read_lammps(file, options);
 }
 

@@ -1,3 +1,4 @@
+#include <bit>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -20,19 +21,25 @@ constexpr std::int64_t vertex_cell = 1, poly_vertex_cell = 2, line_cell = 3, pol
 
 class VtkReader {
 public:
-  VtkReader(FileReader& file, const ParticleFileOptions& options) : file_(file), radius_(options.radius) {}
+  VtkReader(FileCursor& file, const ParticleFileOptions& options) : file_(file), radius_(options.radius) {}
 
   ParticleSet read() {
     read_header();
-    while (!file_.at_end()) {
+    while (!file_.skip_space()) {
       start_ = file_.position();
-      read_block(file_.word("a keyword"));
+      read_block(word("a keyword"));
     }
     return build();
   }
 
 private:
   [[noreturn]] void fail(const std::string& message) const { file_.fail_at(start_, message); }
+
+  std::string_view word(const char* what) {
+    const std::string_view text = file_.word();
+    if (text.empty()) file_.fail(std::string("the file ends before ") + what + "; it is cut short");
+    return text;
+  }
 
   void read_header() {
     start_ = file_.position();
@@ -49,16 +56,17 @@ private:
     const std::string format = in_lower_case(std::string(file_.line()));
     if (format != "ascii" && format != "binary") fail("the third line must be ASCII or BINARY");
     binary_ = format == "binary";
+    file_.set_swapped(std::endian::native == std::endian::little); // the format is big-endian
   }
 
   void read_block(std::string_view keyword) {
     if (keyword == "DATASET") {
-      const std::string_view type = file_.word("the type of the data set");
+      const std::string_view type = word("the type of the data set");
       if (type != "POLYDATA" && type != "UNSTRUCTURED_GRID")
         fail("a data set " + in_quotes(type) + "; particles are POLYDATA or UNSTRUCTURED_GRID");
     } else if (keyword == "POINTS") {
-      const std::size_t count = file_.count("the number of points", 1);
-      const std::string type(file_.word("the type of the coordinates"));
+      const std::size_t count = file_.count("points", 1);
+      const std::string type(word("the type of the coordinates"));
       points_ = values(type, 3 * count, "coordinates");
     } else if (keyword == "LINES" || keyword == "CELLS") {
       (keyword == "LINES" ? lines_ : cells_) = read_cells();
@@ -66,10 +74,10 @@ private:
     } else if (keyword == "VERTICES") {
       read_cells();
     } else if (keyword == "CELL_TYPES") {
-      cell_types_ = integers(values("int", file_.count("the number of cell types", 1), "cell types"));
+      cell_types_ = integers(values("int", file_.count("cell types", 1), "cell types"));
     } else if (keyword == "POINT_DATA" || keyword == "CELL_DATA") {
       of_points_ = keyword == "POINT_DATA";
-      tuples_ = file_.count("the number of values", 1);
+      tuples_ = file_.count("values", 1);
       if (of_points_ && 3 * tuples_ != points_.size())
         fail("data of " + std::to_string(tuples_) + " points; the file has " +
              std::to_string(points_.size() / 3));
@@ -87,16 +95,16 @@ private:
     if (keyword == "FIELD") {
       read_field();
     } else if (keyword == "SCALARS") {
-      const std::string name(file_.word("a name")), type(file_.word("a type"));
-      const std::size_t width = file_.at_line_end() ? 1 : file_.count("the number of components", 1);
+      const std::string name(word("a name")), type(word("a type"));
+      const std::size_t width = file_.skip_blanks() ? 1 : file_.count("components", 1);
       file_.line();
       if (file_.peek_word() == "LOOKUP_TABLE") file_.line();
       keep(name, width, values_here(type, width * tuples_, "scalars"));
     } else if (keyword == "LOOKUP_TABLE") {
-      file_.word("a name");
-      values(binary_ ? "unsigned_char" : "float", 4 * file_.count("the size of the table", 1), "colours");
+      word("a name");
+      values(binary_ ? "unsigned_char" : "float", 4 * file_.count("colours", 1), "colours");
     } else if (const auto found = widths.find(keyword); found != widths.end()) {
-      const std::string name(file_.word("a name")), type(file_.word("a type"));
+      const std::string name(word("a name")), type(word("a type"));
       keep(name, found->second, values(type, found->second * tuples_, "an attribute"));
     } else {
       fail("unknown keyword " + in_quotes(keyword) +
@@ -111,18 +119,18 @@ private:
   }
 
   void read_field() {
-    file_.word("a name");
-    for (std::size_t array = file_.count("the number of arrays", 1); array > 0; --array) {
-      start_ = file_.at_end() ? start_ : file_.position();
-      const std::string name(file_.word("the name of an array"));
+    word("a name");
+    for (std::size_t array = file_.count("arrays", 1); array > 0; --array) {
+      start_ = file_.skip_space() ? start_ : file_.position();
+      const std::string name(word("the name of an array"));
       if (name == "METADATA") {
         skip_metadata();
         ++array;
         continue;
       }
-      const std::size_t width = file_.count("the number of components", 1);
-      const std::size_t tuples = file_.count("the number of values", 1);
-      const std::string type(file_.word("a type"));
+      const std::size_t width = file_.count("components", 1);
+      const std::size_t tuples = file_.count("values", 1);
+      const std::string type(word("a type"));
       if (of_points_ && tuples != tuples_)
         fail("array " + in_quotes(name) + " has " + std::to_string(tuples) + " values, there are " +
              std::to_string(tuples_) + " points");
@@ -141,8 +149,8 @@ private:
 
   /// Rows of "n p_1 .. p_n", or since version 5 offsets and points of their own.
   Cells read_cells() {
-    std::size_t rows = file_.count("the number of cells", 1);
-    const std::size_t size = file_.count("the size of the cells", 1);
+    std::size_t rows = file_.count("cells", 1);
+    const std::size_t size = file_.count("numbers of cells", 1);
     Cells cells;
     if (major_version_ >= 5) {
       if (rows == 0) return cells;
@@ -168,9 +176,8 @@ private:
   }
 
   std::vector<std::int64_t> read_part(const char* keyword, std::size_t count) {
-    if (file_.word(keyword) != keyword)
-      fail(std::string("cells without ") + keyword + "; the file is damaged");
-    const std::string type(file_.word("a type"));
+    if (word(keyword) != keyword) fail(std::string("cells without ") + keyword + "; the file is damaged");
+    const std::string type(word("a type"));
     return integers(values(type, count, "cells"));
   }
 
@@ -218,7 +225,7 @@ private:
     file_.set_binary(true);
     std::vector<double> result(count);
     for (double& value : result) {
-      value = static_cast<double>(file_.big_endian<T>(what));
+      value = static_cast<double>(file_.binary<T>(what));
       if (!std::isfinite(value)) file_.fail(std::string("a value of ") + what + " is not finite");
     }
     file_.set_binary(false);
@@ -279,7 +286,7 @@ private:
     return builder.finish(file_);
   }
 
-  FileReader& file_;
+  FileCursor& file_;
   std::optional<double> radius_;
   std::int64_t major_version_ = 0;
   bool binary_ = false, of_points_ = false;
@@ -294,7 +301,7 @@ private:
 
 } // namespace
 
-ParticleSet read_vtk(FileReader& file, const ParticleFileOptions& options) {
+ParticleSet read_vtk(FileCursor& file, const ParticleFileOptions& options) {
   return VtkReader(file, options).read();
 }
 

@@ -36,7 +36,7 @@ void SetBuilder::add_particle(const Eigen::Vector3d& position, double radius, do
   set_.body.push_back(number);
 }
 
-void SetBuilder::add_bond(const FileReader& file, std::int64_t i, std::int64_t j, std::size_t at) {
+void SetBuilder::add_bond(const FileCursor& file, std::int64_t i, std::int64_t j, std::size_t at) {
   for (const std::int64_t end : {i, j})
     if (end < 0 || end >= num_particles())
       file.fail_at(at, "a bond with particle " + std::to_string(end) + "; there are " +
@@ -48,7 +48,7 @@ void SetBuilder::add_bond(const FileReader& file, std::int64_t i, std::int64_t j
   bonds_.push_back({{std::min(i, j), std::max(i, j)}, at});
 }
 
-ParticleSet SetBuilder::finish(const FileReader& bonds_file) {
+ParticleSet SetBuilder::finish(const FileCursor& bonds_file) {
   std::stable_sort(bonds_.begin(), bonds_.end(),
                    [](const ReadBond& a, const ReadBond& b) { return a.ends < b.ends; });
   for (std::size_t b = 0; b < bonds_.size(); ++b) {
@@ -61,6 +61,8 @@ ParticleSet SetBuilder::finish(const FileReader& bonds_file) {
   return std::move(set_);
 }
 
-std::string body_of_file(const FileReader& file) { return file.path().stem().string(); }
+std::string body_of_file(const FileCursor& file) {
+  return std::filesystem::path(file.name()).stem().string();
+}
 
 } // namespace recoil::particles

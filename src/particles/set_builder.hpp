@@ -4,36 +4,36 @@
 #include <utility>
 #include <vector>
 
-#include "particles/file_reader.hpp"
+#include "particles/readers.hpp"
 
 namespace recoil::particles {
 
 /// A set while it is read: checks what is added, and names bodies in the order in which they appear.
 class SetBuilder {
 public:
-  explicit SetBuilder(const FileReader& file) : file_(&file) {}
+  explicit SetBuilder(const FileCursor& file) : file_(&file) {}
 
   /// @param volume 0 for that of the sphere. @param at place of the particle in the file, for messages.
   void add_particle(const Eigen::Vector3d& position, double radius, double volume, const std::string& body,
                     std::size_t at);
   std::int64_t num_particles() const { return std::ssize(set_.positions); }
   /// A bond that stands at `at` in `file`, its ends in any order.
-  void add_bond(const FileReader& file, std::int64_t i, std::int64_t j, std::size_t at);
+  void add_bond(const FileCursor& file, std::int64_t i, std::int64_t j, std::size_t at);
   /// Sorts the bonds. @throws InputError for one that is there twice.
-  ParticleSet finish(const FileReader& bonds_file);
+  ParticleSet finish(const FileCursor& bonds_file);
 
 private:
   struct ReadBond {
     std::array<std::int64_t, 2> ends;
     std::size_t at;
   };
-  const FileReader* file_;
+  const FileCursor* file_;
   ParticleSet set_;
   std::vector<ReadBond> bonds_;
   std::vector<std::pair<std::string, std::int32_t>> body_numbers_; ///< by name
 };
 
 /// Name of the only body of a file that knows none.
-std::string body_of_file(const FileReader& file);
+std::string body_of_file(const FileCursor& file);
 
 } // namespace recoil::particles

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "bdem/bodies.hpp"
+#include "bdem/runs.hpp"
 #include "recoil/adjoint/sweeps.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/inverse/reduced_objective.hpp"

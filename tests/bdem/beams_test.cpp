@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "bdem/bodies.hpp"
+#include "bdem/runs.hpp"
 
 namespace recoil::solvers {
 namespace {

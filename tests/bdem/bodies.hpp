@@ -6,7 +6,7 @@
 #include "recoil/particles/particle_set.hpp"
 #include "recoil/solvers/bdem/solver.hpp"
 
-/// Small bodies of bonded particles for tests.
+/// Small bodies of bonded particles for tests and benchmarks.
 namespace recoil::solvers::testing {
 
 using Eigen::Vector3d;
@@ -97,6 +97,12 @@ inline potentials::Particle find(const BondedParticles& problem, const Vector& u
           geometry::Quaternion(values[3], values[4], values[5], values[6])};
 }
 
+/// Where the particle at X is when its body is twisted by `twist` [rad/m] about z.
+inline potentials::Particle twisted_place(const Vector3d& X, double twist) {
+  const geometry::Quaternion q = geometry::quaternion_exponential(Vector3d(0, 0, twist * X.z()));
+  return {geometry::rotation_matrix(q) * X, q};
+}
+
 /// Sets positions, orientations and velocities of the start from functions of the particle at rest.
 /// `velocity` gives (v, w), both in space.
 template <class Place, class Velocity>
@@ -116,13 +122,6 @@ void start(BondedParticlesSolver& solver, Place place, Velocity velocity) {
     for (int i = 0; i < 4; ++i) points[7 * k + 3 + i] = at.q[i];
   }
   solver.start(u, v);
-}
-
-inline void run(BondedParticlesSolver& solver, GlobalIndex steps) {
-  while (solver.step() < steps) {
-    const auto outcome = solver.advance([](const auto&...) {});
-    ASSERT_TRUE(outcome.accepted) << outcome.failure << " in step " << solver.step() + 1;
-  }
 }
 
 } // namespace recoil::solvers::testing

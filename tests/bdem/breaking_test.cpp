@@ -2,19 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "bdem/bodies.hpp"
+#include "bdem/runs.hpp"
 #include "recoil/parallel/exchange.hpp"
 
 namespace recoil::solvers {
 namespace {
 
 using namespace testing;
-
-BondStrength strength(const BondedParticles& problem, double tensile, double shear) {
-  const std::size_t count = problem.particles->bonds.size();
-  return {std::vector(count, tensile), std::vector(count, shear), std::vector(count, 0.0),
-          std::vector<char>(count, 0)};
-}
 
 BondedParticlesOptions at_rest() {
   BondedParticlesOptions options;
@@ -104,23 +98,7 @@ TEST(Breaking, FrictionAngleHoldsWhatIsPressed) {
 /// Ids of the bonds of a block that is thrown apart.
 std::set<GlobalIndex> broken_set(const parallel::Communicator& comm, double& closing,
                                  ParticleIntegrator integrator) {
-  const double r = 0.01;
-  BondedParticles problem = bonded(comm, block(4, 4, 4, r), {1e6, 0.3, 1000});
-  problem.strength = strength(problem, 2e4, 2e4);
-  BondedParticlesOptions options;
-  options.integrator = integrator;
-  options.dt = 2e-4;
-  options.tolerance = 1e-12;
-  BondedParticlesSolver solver(std::move(problem), options);
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& X) {
-        return potentials::Particle{X, geometry::identity_quaternion()};
-      },
-      [](GlobalIndex id, const Vector3d& x) {
-        return std::pair<Vector3d, Vector3d>(Vector3d(100 * x.x(), -60 * x.y(), std::sin(double(id))),
-                                             Vector3d::Zero());
-      });
+  BondedParticlesSolver solver = thrown_block(comm, integrator);
   const ParticleLedger first = solver.ledger();
   std::vector<GlobalIndex> own;
   for (int i = 1; i <= 10; ++i) {

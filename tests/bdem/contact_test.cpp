@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bdem/bodies.hpp"
+#include "bdem/runs.hpp"
 #include "recoil/geometry/quaternion.hpp"
 #include "recoil/parallel/communicator.hpp"
 #include "solvers/bdem/particle_manifold.hpp"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bdem/bodies.hpp"
+#include "bdem/runs.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "solvers/bdem/bond_loop.hpp"
@@ -74,9 +74,9 @@ TEST(BondLoop, FindsWhatBreaks) {
     for (const double tan_friction : {0.0, 0.7}) {
       BondedParticles problem = bonded(comm, block(4, 3, 3, radius), soft);
       const std::size_t count = problem.particles->bonds.size();
-      problem.strength =
-          BondStrength{std::vector(count, 3e5), std::vector(count, 1.3e5), std::vector(count, tan_friction),
-                       std::vector<char>(count, apart ? 1 : 0)};
+      problem.strength = strength(problem, 3e5, 1.3e5);
+      problem.strength->tan_friction.assign(count, tan_friction);
+      problem.strength->separate_terms.assign(count, apart ? 1 : 0);
       const Vector u = rough_state(*problem.particles);
       BondLoop loop(problem);
       std::vector<double> f(6 * problem.particles->ids.size()), without(f), again(f);
@@ -108,11 +108,6 @@ BondedParticlesOptions explicit_options(const BondedParticles& problem, double n
   options.dt = nominal * critical_time_step(problem);
   options.explicit_share = share;
   return options;
-}
-
-potentials::Particle twisted_place(const Vector3d& X, double twist) {
-  const Quaternion q = geometry::quaternion_exponential(Vector3d(0, 0, twist * X.z()));
-  return {geometry::rotation_matrix(q) * X, q};
 }
 
 /// A free block that is twisted at the start and spins.
@@ -274,22 +269,8 @@ TEST(Leapfrog, AgreesWithTheImplicitMidpointOnADrivenBlock) {
 TEST(Leapfrog, BreaksTheSameBondsOnAnyRanksAndClosesTheLedger) {
   const parallel::Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
   const auto thrown_apart = [](const parallel::Communicator& of) {
-    BondedParticles problem = bonded(of, block(4, 4, 4, radius), soft);
-    const std::size_t count = problem.particles->bonds.size();
-    problem.strength = BondStrength{std::vector(count, 2e4), std::vector(count, 2e4), std::vector(count, 0.0),
-                                    std::vector<char>(count, 0)};
-    BondedParticlesOptions options = explicit_options(problem, 1, 0.2);
-    options.dt = 2e-4;
-    BondedParticlesSolver solver(std::move(problem), options);
-    start(
-        solver,
-        [](GlobalIndex, const Vector3d& X) {
-          return potentials::Particle{X, geometry::identity_quaternion()};
-        },
-        [](GlobalIndex id, const Vector3d& x) {
-          return std::pair<Vector3d, Vector3d>(Vector3d(100 * x.x(), -60 * x.y(), std::sin(double(id))),
-                                               Vector3d::Zero());
-        });
+    BondedParticlesSolver solver = thrown_block(of, ParticleIntegrator::leapfrog);
+    const double dt = 2e-4;
     const ParticleLedger first = solver.ledger();
     std::vector<GlobalIndex> own;
     std::size_t at_nominal_steps = 0;
@@ -297,9 +278,9 @@ TEST(Leapfrog, BreaksTheSameBondsOnAnyRanksAndClosesTheLedger) {
       run(solver, i);
       for (const BrokenBond& bond : solver.broken_in_step()) {
         own.push_back(bond.bond);
-        at_nominal_steps += std::abs(std::remainder(bond.time, options.dt)) < 1e-9 * options.dt ? 1 : 0;
-        EXPECT_GT(bond.time, (i - 1) * options.dt * (1 - 1e-12));
-        EXPECT_LE(bond.time, i * options.dt * (1 + 1e-12));
+        at_nominal_steps += std::abs(std::remainder(bond.time, dt)) < 1e-9 * dt ? 1 : 0;
+        EXPECT_GT(bond.time, (i - 1) * dt * (1 - 1e-12));
+        EXPECT_LE(bond.time, i * dt * (1 + 1e-12));
       }
     }
     const ParticleLedger& last = solver.ledger();

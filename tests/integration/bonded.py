@@ -1,6 +1,6 @@
 """A bar of bonded particles that is pulled and twisted until it breaks: the same bonds on any ranks, continued in the middle of
-the fracture to the same bits, killed and continued; the same of a block that is crushed between a platen and a floor; then wrong
-scenes with place and cure."""
+the fracture to the same bits, killed and continued; the same of a block that is crushed between a platen and a floor, and with
+strengths that scatter; macroscopic moduli; particles from files; then wrong scenes with place and cure."""
 import copy
 import os
 import signal
@@ -13,6 +13,7 @@ import runs
 from pieces import ledger
 
 STEPS, BREAKS_IN = 16, 8
+FIELDS = ("u", "v", "broken", "broken_at", "broken_by")
 TABLES = ("ledger.csv", "broken_bonds.csv", "reactions.csv", "obstacle_forces.csv", "fragments.csv")
 
 BAR = {
@@ -53,7 +54,7 @@ def text(folder, name):
 
 
 def same_bits(folder, whole):
-    return all((runs.state(folder, field=field) == runs.state(whole, field=field)).all() for field in ("u", "v", "broken")) and \
+    return all(np.array_equal(runs.state(folder, field=field), runs.state(whole, field=field), equal_nan=True) for field in FIELDS) and \
         all(text(folder, name) == text(whole, name) for name in TABLES if os.path.exists(os.path.join(whole, name)))
 
 
@@ -108,6 +109,117 @@ def check_fragments(folder):
     runs.check(error < 1e-9 and len(set(rows["step"])) == 7, "centres to %.1e" % error)
     summary = runs.summary(folder)
     runs.check(summary["fragments"] == len(order) > 1 and summary["largest_fragment_share"] == sizes.max() / len(label), "the summary agrees")
+
+
+def check_fields(folder):
+    """What ParaView shows, against the tables and the state."""
+    with open(os.path.join(folder, "trajectory", "trajectory.xdmf")) as file:
+        shown = file.read()
+    listed = [name for name in ("radius", "body", "displacement", "orientation", "velocity", "angular_velocity", "fragment", "sigma", "tau",
+                                "broken", "broken_at", "broken_by") if 'Attribute Name="%s"' % name not in shown]
+    runs.check(not listed, "ParaView lists all fields %s" % listed)
+    at, by, flags, sigma = (runs.state(folder, field=name).ravel() for name in ("broken_at", "broken_by", "broken", "sigma"))
+    rows = [row.split(",") for row in broken(folder)]
+    runs.check(all(at[int(row[0])] == float(row[1]) and by[int(row[0])] == 1 + (row[5] == "shear") for row in rows) and
+               (np.isfinite(at) == (flags != 0)).all() and ((by != 0) == (flags != 0)).all(), "times and modes of bonds are those of the table")
+    runs.check((sigma[flags != 0] == 0).all() and (sigma[flags == 0] != 0).any(), "broken bonds bear nothing")
+    u, v = runs.state(folder), runs.state(folder, field="v")
+    runs.check((runs.state(folder, field="velocity") == v[:, :3]).all(), "velocities are those of the state")
+    with h5py.File(os.path.join(folder, "trajectory", "mesh.h5"), "r") as file:
+        w = v[:, 3:] / file["radius"][:].reshape(-1, 1)
+    q, s = u[:, 3:6], u[:, 6:7]
+    turned = w + 2 * np.cross(q, np.cross(q, w) + s * w)
+    error = np.abs(runs.state(folder, field="angular_velocity") - turned).max() / np.abs(turned).max()
+    runs.check(error < 1e-12, "angular velocities are those of the state in space, to %.1e" % error)
+
+
+def check_scatter(recoil, whole):
+    """Strengths of their own for all bonds are the same on any ranks and after a restart, and another seed breaks others."""
+    path = recoil.write_scene("scatter", with_material(weibull_modulus=5, strength_seed=3))
+    scattered = recoil.simulate(1, path, "scatter")
+    rows, first = broken(scattered), {}
+    for row in rows:
+        first.setdefault(row.split(",")[1], []).append(row)
+    steps = sorted(round(float(time) / 0.001) for time in first)
+    runs.check(len(rows) > 20 and steps[0] < BREAKS_IN, "%d bonds break, the first in step %d" % (len(rows), steps[0]))
+    check_ranks(recoil, path, scattered)
+    folder = recoil.simulate(2, path, "scatter restart", "--steps", steps[0])
+    recoil.run(3, "simulate", "--restart", folder, "-q")
+    runs.check(sorted(names(folder)) == sorted(names(scattered)), "continued on 3 ranks: the same bonds at the same times")
+    other = recoil.simulate(1, recoil.write_scene("seed", with_material(weibull_modulus=5, strength_seed=4)), "seed")
+    runs.check(sorted(names(other)) != sorted(names(scattered)) and sorted(names(scattered)) != sorted(names(whole)), "another seed breaks other bonds")
+
+
+def check_macroscopic(recoil):
+    """The modulus of a lattice that is given is that which is reported, and makes the bonds that have it."""
+    quasistatic = {"dt": 0.001, "time_steps": 1, "quasistatic": True}
+    bonds = changed(time=quasistatic)
+    folder = recoil.simulate(1, recoil.write_scene("bonds", bonds), "moduli bonds")
+    told = runs.summary(folder)
+    runs.check(abs(told["E_x of bar"] / 1.633e7 - 1) < 5e-3 and abs(told["E_z of bar"] / 1.714e7 - 1) < 5e-3 and abs(told["nu_xy of bar"] - 0.156) < 1e-3,
+               "moduli of the lattice: %g Pa, %g Pa, %g" % (told["E_x of bar"], told["E_z of bar"], told["nu_xy of bar"]))
+    for section in (1, 0.8):
+        material = dict(BAR["materials"], E=section ** 2 * told["E_x of bar"], moduli="macro", section=section)
+        macro = recoil.simulate(1, recoil.write_scene("macro", changed(time=quasistatic, materials=material)), "macro %g" % section)
+        runs.check(abs(runs.summary(macro)["E_x of bar"] / material["E"] - 1) < 1e-12, "the reported modulus is the given one")
+        plain = recoil.simulate(1, recoil.write_scene("plain", changed(time=quasistatic, materials=dict(BAR["materials"], section=section))), "plain %g" % section)
+        error = runs.difference(runs.state(macro), runs.state(plain))
+        runs.check(error < 1e-10, "bonds of section %g that make it: the same state to %.1e" % (section, error))
+    for command in ("validate", "info"):
+        output = recoil.run(1, command, recoil.path("bonds.json") if command == "validate" else folder)[1]
+        runs.check("E_x" in output, "recoil %s tells the moduli" % command)
+
+
+def write_csv(path, head, rows):
+    with open(path, "w") as file:
+        file.write(head + "\n" + "".join(",".join(repr(value.item()) for value in row) + "\n" for row in rows))
+
+
+def check_files(recoil, whole):
+    """The particles and bonds of a run, written to files at half the size: the same bits from there."""
+    with h5py.File(os.path.join(whole, "trajectory", "mesh.h5"), "r") as file:
+        places, bonds = file["coordinates"][:], file["connectivity"][:].reshape(-1, 2)
+        radii = file["radius"][:].reshape(-1, 1)
+    volumes = 4 * np.sqrt(2.0) * radii * radii * radii  # rounded as recoil does
+    write_csv(recoil.path("bar.csv"), "x,y,z,radius,volume", np.hstack([places / 2, radii / 2, volumes / 8]))
+    write_csv(recoil.path("bonds.csv"), "i,j", bonds)
+    with open(recoil.path("bar.vtk"), "w") as file:
+        file.write("# vtk DataFile Version 3.0\nbar\nASCII\nDATASET POLYDATA\nPOINTS %d double\n" % len(places))
+        file.writelines(" ".join(repr(float(x)) for x in place / 2) + "\n" for place in places)
+        file.write("LINES %d %d\n" % (len(bonds), 3 * len(bonds)))
+        file.writelines("2 %d %d\n" % tuple(bond) for bond in bonds)
+        file.write("POINT_DATA %d\n" % len(places))
+        for name, values in (("radius", radii / 2), ("volume", volumes / 8)):
+            file.write("SCALARS %s double 1\nLOOKUP_TABLE default\n" % name)
+            file.writelines(repr(float(value)) + "\n" for value in values.ravel())
+    body = {"name": "bar", "point_selection": BAR["geometry"][0]["point_selection"], "transformation": {"scale": 2}}
+    for name, given in (("csv with bonds", {"file": "bar.csv", "bonds": "bonds.csv"}), ("csv", {"file": "bar.csv"}), ("vtk", {"file": "bar.vtk"})):
+        path = recoil.write_scene(name, changed(geometry=[dict(body, particles=given)]))
+        folder = recoil.simulate(1, path, "from " + name)
+        runs.check(same_bits(folder, whole), "particles from %s: the same bits" % name)
+    output = recoil.run(1, "validate", path)[1]
+    runs.check("%d particles, %d bonds" % (len(places), len(bonds)) in output, "recoil validate reads them, too")
+    runs.check(runs.difference(runs.state(recoil.simulate(2, path, "from vtk on 2")), runs.state(whole)) < 1e-8, "on 2 ranks: the same")
+    turned = changed(geometry=[dict(body, particles={"file": "bar.csv"}, transformation={"scale": 2, "rotation": [0, 0, 90], "translation": [1, 2, 3]})],
+                     boundary_conditions={"dirichlet_boundary": [{"id": 3, "value": [0, 0, 0]}]})
+    turned["geometry"][0]["point_selection"] = 3
+    folder = recoil.simulate(1, recoil.write_scene("turned", turned), "turned", "--steps", 0)
+    expected = places @ np.array([[0, 1, 0], [-1, 0, 0], [0, 0, 1]]) + [1, 2, 3]
+    runs.check(np.abs(runs.coordinates(folder) - expected).max() < 1e-14, "turned and shifted")
+    folder = recoil.simulate(1, recoil.path("csv.json"), "changed", "--steps", 1)
+    with open(recoil.path("bar.csv"), "a") as file:
+        file.write("1,1,1,1,1\n")
+    code, output = recoil.run(1, "simulate", "--restart", folder, expect=None)
+    runs.check(code == 2 and "bar.csv" in output and "has changed" in output, "not continued with another file: " + output.strip())
+    return [
+        ("bonds twice over", changed(geometry=[dict(body, particles={"file": "bar.vtk", "bond_tolerance": 0.1})]),
+         ["/geometry/0/particles", "bar.vtk", "`bond_tolerance`", "leave it out"]),
+        ("bonds beside VTK", changed(geometry=[dict(body, particles={"file": "bar.vtk", "bonds": "bonds.csv"})]), ["/geometry/0/particles", "bar.vtk", "bonds.csv"]),
+        ("a file of another kind", changed(geometry=[dict(body, particles={"file": "csv.json"})]), ["/geometry/0/particles", "csv.json", ".lmp"]),
+        ("bonds as particles", changed(geometry=[dict(body, particles={"file": "bonds.csv"})]), ["/geometry/0/particles", "bonds.csv:1", "'i'"]),
+        ("a selection of nothing in a file", changed(geometry=[dict(body, particles={"file": "bar.vtk"}, point_selection=[{"id": 1, "axis": "x", "position": 5}])]),
+         ["/geometry/0/point_selection/0", "selects no particle"]),
+    ]
 
 
 def check_reactions(recoil, whole):
@@ -229,6 +341,10 @@ WRONG = [
     ("a law of finite elements", with_material(type="NeoHookean"), ["/materials/type", "BondedParticles"]),
     ("no modulus", changed(materials={"type": "BondedParticles", "nu": 0.3, "rho": 1000}), ["/materials", "`E` is missing"]),
     ("modulus in space", with_material(E="1e7*x"), ["/materials/E", "must be a number"]),
+    ("a scatter of nothing", changed(materials={"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000, "weibull_modulus": 5}),
+     ["/materials/weibull_modulus", "`tensile_strength`"]),
+    ("too wide a scatter", with_material(weibull_modulus=0.5), ["/materials/weibull_modulus", "0.5"]),
+    ("moduli of a random packing", dict(with_material(moduli="macro"), geometry=with_body(packing="random")["geometry"]), ["/materials/moduli", "random", "hcp"]),
     ("friction without cohesion", changed(materials={"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000, "friction_angle": 30}),
      ["/materials/friction_angle", "`shear_strength`"]),
     ("material of nobody", with_material(body="rod"), ["/materials/body", "'rod'"]),
@@ -261,8 +377,8 @@ WRONG = [
 ]
 
 
-def check_wrong(recoil):
-    for name, scene, parts in WRONG:
+def check_wrong(recoil, more):
+    for name, scene, parts in WRONG + more:
         folder = recoil.path("wrong")
         code, output = recoil.run(1, "simulate", recoil.write_scene("wrong", scene), "-o", folder, expect=None)
         message = output[output.find("recoil: "):].strip()
@@ -275,12 +391,15 @@ with runs.Recoil() as recoil:
     whole = recoil.simulate(1, path, "whole")
     check_whole(whole, BREAKS_IN)
     check_fragments(whole)
+    check_fields(whole)
     check_reactions(recoil, whole)
     check_ranks(recoil, path, whole)
     check_restarts(recoil, path, whole)
     check_kills(recoil, path, whole)
     check_crushed(recoil)
-    check_wrong(recoil)
+    check_scatter(recoil, whole)
+    check_macroscopic(recoil)
+    check_wrong(recoil, check_files(recoil, whole))
     study = {"experiments": [{"name": "run", "scene": path}], "parameters": [{"name": "rho", "quantity": "density", "initial": 1}],
              "objectives": [{"name": "o", "type": "elastic_energy"}]}
     code, output = recoil.run(1, "gradient", recoil.write_scene("study", study), "-o", recoil.path("gradient"), expect=None)

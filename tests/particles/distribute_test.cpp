@@ -11,6 +11,7 @@
 #include "recoil/parallel/exchange.hpp"
 #include "recoil/particles/distributed_particles.hpp"
 #include "recoil/particles/packing.hpp"
+#include "recoil/particles/weibull.hpp"
 
 namespace recoil::particles {
 
@@ -239,6 +240,18 @@ TEST(DistributeParticles, MakesALayoutForMatrices) {
   ones.fill(1);
   matrix.multiply(ones, product);
   EXPECT_EQ(product.norm(), 0);
+}
+
+// Every rank that holds a bond gives it the strength that it has on one rank.
+TEST(DistributeParticles, BondsHaveTheirRandomFactorsOnAnyRanks) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const ParticleSet whole = blocks();
+  std::map<std::array<std::int64_t, 2>, double> factors;
+  for (std::size_t id = 0; id < whole.bonds.size(); ++id)
+    factors[whole.bonds[id]] = weibull_factor(5, 2, static_cast<GlobalIndex>(id));
+  const DistributedParticles mine = distribute(comm, whole);
+  for (const auto& [a, b, id] : mine.bonds)
+    EXPECT_EQ(weibull_factor(5, 2, id), factors.at({mine.ids[a], mine.ids[b]}));
 }
 
 TEST(DistributeParticles, RefusesWrongSetsOnEveryRank) {

@@ -112,7 +112,7 @@ TEST(ReadVtk, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(message(replaced(poly, "POINT_DATA 3", "POINT_DATA 4")),
               HasSubstr("data of 4 points; the file has 3"));
   EXPECT_THAT(message(replaced(poly, "POINTS 3", "POINTS 3000")),
-              HasSubstr("rock.vtk:5: the number of points is 3000, more than the rest of the file"));
+              HasSubstr("rock.vtk:5: announces 3000 points, more than the rest of the file"));
   EXPECT_THAT(message(replaced(poly, "POINTS 3", "POINTS 100")),
               HasSubstr("rock.vtk:5: 300 values of coordinates are more than the rest of the file"));
   EXPECT_THAT(message(head() + "DATASET UNSTRUCTURED_GRID\n" + points +

@@ -111,6 +111,34 @@ public:
 /// Under which name restart data has a momentum.
 inline std::string momentum_name(const std::string& name) { return name + "_momentum"; }
 
+/// Adds the energies and momenta of a ledger to what a restart needs. A ledger has `linear_momentum` and
+/// `angular_momentum`, and energies(): pairs of names and pointers to members of type double.
+template <class Ledger>
+void add_ledger(const Ledger& ledger, Entries& entries) {
+  for (const auto& [name, energy] : Ledger::energies()) entries.push_back({name, ledger.*energy});
+  entries.push_back({momentum_name("linear"), ledger.linear_momentum});
+  entries.push_back({momentum_name("angular"), ledger.angular_momentum});
+}
+
+/// The ledger that add_ledger() wrote. @throws FileError if one of its entries is not there.
+template <class Ledger>
+Ledger read_ledger(const Entries& entries) {
+  Ledger ledger;
+  for (const auto& [name, energy] : Ledger::energies()) ledger.*energy = value_of<double>(entries, name);
+  using Momentum = std::array<double, 3>;
+  ledger.linear_momentum = value_of<Momentum>(entries, momentum_name("linear"));
+  ledger.angular_momentum = value_of<Momentum>(entries, momentum_name("angular"));
+  return ledger;
+}
+
+template <class Ledger>
+Balance balance_of(const Ledger& ledger) {
+  Balance balance;
+  for (const auto& [name, energy] : Ledger::energies()) balance.energies.push_back({name, ledger.*energy});
+  balance.momenta = {{"linear", ledger.linear_momentum}, {"angular", ledger.angular_momentum}};
+  return balance;
+}
+
 /// Continues from state `id` and those before it that the next step depends on, each of them given by
 /// `state_of(id)`. Collective.
 template <class StateOf>

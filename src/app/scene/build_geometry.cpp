@@ -154,7 +154,8 @@ mesh::GeometrySpec build_mesh_entry(const Item& entry, Scene& scene) {
   spec.name = entry["name"].text();
   spec.where = entry.where();
   spec.is_obstacle = entry["is_obstacle"].flag();
-  if (entry.has("mesh") == entry.has("generator"))
+  const bool from_file = !spec.is_obstacle && entry.has("particles") && entry["particles"].has("file");
+  if (entry.has("mesh") == entry.has("generator") && !from_file)
     entry.fail(entry.has("mesh") ? "has both `mesh` and `generator`; keep one"
                                  : "needs `mesh` (a file) or `generator`");
   if (entry.has("mesh")) spec.mesh = entry["mesh"].text();

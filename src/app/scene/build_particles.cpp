@@ -12,24 +12,64 @@ Packing packing_of(const std::string& name) {
   return name == "random" ? Packing::random : Packing::hcp;
 }
 
-ParticleBody build_body(const Item& entry) {
-  const Item item = entry["particles"];
-  ParticleBody body;
-  body.body = entry["name"].text();
-  body.where = item.where();
-  body.packing = packing_of(item["packing"].text());
+/// Spheres must remain spheres under the transformation of their entry.
+void check_sphere_transformation(const Item& entry) {
+  const Item transformation = entry["transformation"];
+  if (transformation.has("dimensions"))
+    transformation["dimensions"].fail("would make ellipsoids of particles from a file; write one `scale`");
+  const Item scale = transformation["scale"];
+  const std::vector<double> factors = scale.is_number() ? std::vector{scale.number()} : scale.numbers();
+  const bool alike =
+      factors.empty() || (factors.size() == (scale.is_number() ? 1 : 3) &&
+                          std::ranges::all_of(factors, [&](double f) { return f == factors[0]; }));
+  if (!alike || (!factors.empty() && !(factors[0] > 0)))
+    scale.fail("particles from a file stay spheres: write one positive number");
+}
+
+void read_file_body(const Item& entry, const Item& item, ParticleBody& body) {
+  for (const char* name : {"packing", "rotation", "inside", "seed"})
+    if (item.has(name)) item[name].fail("is for packings; particles from a `file` lie where it says");
+  for (const char* name : {"mesh", "generator", "array"})
+    if (entry.has(name))
+      entry[name].fail("is left over: the particles of this body come from a file; keep one of them");
+  if (entry["advanced"]["normalize_mesh"].flag())
+    entry["advanced"]["normalize_mesh"].fail("is for meshes; write a `scale` for particles from a file");
+  if (entry["n_refs"].integer() != 0) entry["n_refs"].fail("is for meshes; leave it out");
+  check_sphere_transformation(entry);
+  body.file = item["file"].text();
+  if (item.has("bonds")) body.bonds = item["bonds"].text();
+  if (!item.has("radius")) return;
+  if (item["radius"].size() > 1) item["radius"].fail("particles of a file without radii have one radius");
+  body.radius_in_file = item["radius"].numbers().front();
+}
+
+void read_packed_body(const Item& item, ParticleBody& body) {
+  if (!item.has("radius")) item.fail("needs the `radius` of the particles, or a `file` of them");
+  if (item.has("bonds")) item["bonds"].fail("is for particles from a `file`, which is missing");
+  if (item.has("packing")) body.packing = packing_of(item["packing"].text());
   const std::vector<double> radii = item["radius"].numbers();
   body.min_radius = radii.front();
   body.max_radius = radii.back();
   if (body.packing != Packing::random && radii.size() > 1)
     item["radius"].fail("the particles of a lattice have one radius; take packing \"random\" for a range");
   if (body.min_radius > body.max_radius) item["radius"].fail("write the smaller radius first");
-  body.rotation = item["rotation"].vector();
-  body.whole_spheres = item["inside"].text() == "sphere";
+  if (item.has("rotation")) body.rotation = item["rotation"].vector();
+  if (item.has("inside")) body.whole_spheres = item["inside"].text() == "sphere";
   if (body.packing == Packing::random && (!body.whole_spheres || body.rotation != Eigen::Vector3d::Zero()))
     item.fail("`inside` and `rotation` are for lattices; random packings keep whole spheres inside");
-  body.seed = item["seed"].integer();
-  body.bond_tolerance = item["bond_tolerance"].number();
+  if (item.has("seed")) body.seed = item["seed"].integer();
+}
+
+ParticleBody build_body(const Item& entry) {
+  const Item item = entry["particles"];
+  ParticleBody body;
+  body.body = entry["name"].text();
+  body.where = item.where();
+  if (item.has("bond_tolerance")) body.bond_tolerance = item["bond_tolerance"].number();
+  if (item.has("file"))
+    read_file_body(entry, item, body);
+  else
+    read_packed_body(item, body);
   return body;
 }
 
@@ -60,8 +100,32 @@ BondMaterialEntry build_bonds(const Item& entry) {
   if (material.friction_angle > 0 && !material.shear_strength)
     entry["friction_angle"].fail("adds to `shear_strength`, which is missing");
   material.separate_terms = entry["strength_terms"].text() == "separate";
+  if (entry.has("weibull_modulus")) {
+    if (!material.tensile_strength && !material.shear_strength)
+      entry["weibull_modulus"].fail("is of `tensile_strength` and `shear_strength`, of which none is given");
+    material.weibull_modulus = entry["weibull_modulus"].number();
+  }
+  if (entry.has("strength_seed")) {
+    if (!material.weibull_modulus)
+      entry["strength_seed"].fail("is of `weibull_modulus`, which is missing: nothing is random");
+    material.strength_seed = entry["strength_seed"].integer();
+  }
   material.section = entry["section"].number();
+  material.macroscopic = entry.has("moduli") && entry["moduli"].text() == "macro";
   return material;
+}
+
+/// Refuses macroscopic moduli for bodies of which they are not known.
+void check_macroscopic(const Item& moduli, const ParticleBody& body) {
+  if (body.is_simple_lattice()) return;
+  if (!body.file.empty() || body.packing == Packing::random)
+    moduli.fail("the macroscopic modulus of a " +
+                std::string(body.file.empty() ? "random packing" : "body from a file") + " like '" +
+                body.body +
+                "' is not known beforehand; write \"bonds\" and scale `E` by the modulus that a quasi-static "
+                "pull of the body shows, or take packing \"hcp\" or \"fcc\"");
+  moduli.fail("is known of lattices bonded to nearest neighbours alone; give body '" + body.body +
+              "' a bond_tolerance below 0.41, or write \"bonds\"");
 }
 
 void build_bond_materials(const Item& given, Scene& scene) {
@@ -71,6 +135,10 @@ void build_bond_materials(const Item& given, Scene& scene) {
     for (const std::string& body : scene.bond_materials.back().bodies)
       check_body(scene, body, entry["body"].where());
   }
+  for (const ParticleBody& body : scene.particle_bodies)
+    if (const BondMaterialEntry* material = find_bond_material(scene, body.body);
+        material != nullptr && material->macroscopic)
+      check_macroscopic(entries[material - scene.bond_materials.data()]["moduli"], body);
 }
 
 /// Formulas of t alone.
@@ -129,9 +197,9 @@ void refuse_other_keys(const Item& root, const Scene& scene) {
 void check_contact(const Item& root, const Scene& scene) {
   if (!scene.contact.enabled) return;
   const Item contact = root["contact"], solver = root["solver"];
-  const ParticleIntegratorName integrator = scene.particle_solver.integrator;
-  if (scene.time.kind == TimeKind::dynamic &&
-      (integrator == ParticleIntegratorName::del_exact || integrator == ParticleIntegratorName::leapfrog))
+  const solvers::ParticleIntegrator integrator = scene.particle_solver.integrator;
+  if (scene.time.kind == TimeKind::dynamic && (integrator == solvers::ParticleIntegrator::del_exact ||
+                                               integrator == solvers::ParticleIntegrator::leapfrog))
     solver["bonded_particles"]["integrator"].fail(
         "has no contact; take \"be_reflect\" or \"mid_reflectT\", or set contact/enabled to false");
   if (contact.has("dhat_relative")) contact["dhat_relative"].fail("write `dhat`, a tenth of a radius, say");
@@ -151,7 +219,8 @@ void refuse_particles(const Item& root) {
   if (forces.size() > 0) forces.fail(cure);
   const auto materials = root["materials"];
   for (const Item& entry : materials.is_object() ? std::vector{materials} : materials.items())
-    for (const char* name : {"tensile_strength", "shear_strength"})
+    for (const char* name :
+         {"tensile_strength", "shear_strength", "weibull_modulus", "strength_seed", "moduli"})
       if (entry.has(name)) entry[name].fail("belongs to the type BondedParticles; leave it out");
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/app/simulation/particle_moduli.hpp"
 #include "recoil/app/simulation/particle_problem.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/error.hpp"
@@ -114,9 +115,11 @@ std::string validate_scene(const parallel::Communicator& comm, const std::filesy
   LoadedScene loaded = load_scene(comm, path);
   std::string report =
       parallel::collectively(comm, [&] { return comm.rank() == 0 ? describe_scene(loaded) : std::string(); });
-  if (loaded.file.scene.solver.type == SolverType::bonded_particles)
+  if (loaded.file.scene.solver.type == SolverType::bonded_particles) {
     report += "  " + load_particle_solver(comm, loaded)->description() + "\n";
-  else if (loaded.dim == 2)
+    for (const LatticeModuli& moduli : lattice_moduli(loaded.file.scene))
+      report += "  " + describe(moduli) + "\n";
+  } else if (loaded.dim == 2)
     DiscreteScene<2>(loaded.file.scene, distribute_geometry<2>(comm, loaded)).start();
   else
     DiscreteScene<3>(loaded.file.scene, distribute_geometry<3>(comm, loaded)).start();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,18 @@ void require_memory_of_run(const parallel::Communicator& comm, const LoadedScene
   });
 }
 
+bool has_mesh(const mesh::GeometrySpec& entry) { return entry.generator || !entry.mesh.empty(); }
+
+/// Bodies whose particles come from a file have no mesh.
+void load_surfaces(const Scene& scene, LoadedScene& loaded) {
+  std::vector<mesh::GeometrySpec> entries;
+  std::ranges::copy_if(scene.geometry, std::back_inserter(entries), has_mesh);
+  mesh::MeshFiles files;
+  if (!std::ranges::all_of(entries, &mesh::GeometrySpec::is_obstacle))
+    loaded.dim = mesh::geometry_dimension(entries, files);
+  loaded.geometry = mesh::assemble_geometry(entries, loaded.dim, files);
+}
+
 } // namespace
 
 LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem::path& path) {
@@ -67,9 +80,8 @@ LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem
   std::vector<int> dim(1);
   parallel::collectively(comm, [&] {
     if (comm.rank() != 0) return;
-    mesh::MeshFiles files;
-    dim[0] = mesh::geometry_dimension(scene.geometry, files);
-    loaded.geometry = mesh::assemble_geometry(scene.geometry, dim[0], files);
+    load_surfaces(scene, loaded);
+    dim[0] = loaded.dim;
     if (scene.solver.type == SolverType::bonded_particles) return;
     validate_against_mesh(scene, loaded.geometry.deformable, loaded.geometry.obstacles,
                           loaded.geometry.empty_selections);

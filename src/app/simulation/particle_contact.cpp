@@ -9,6 +9,7 @@
 
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/build_contact.hpp"
+#include "recoil/app/simulation/particle_moduli.hpp"
 #include "recoil/app/simulation/scene_values.hpp"
 #include "recoil/base/error.hpp"
 
@@ -95,9 +96,9 @@ double default_stiffness(const parallel::Communicator& comm, const solvers::Bond
                          const Scene& scene) {
   double largest = 0;
   for (std::size_t k = 0; k < problem.mass.size(); ++k)
-    largest = std::max(
-        largest, problem.particles->radii[k] *
-                     find_bond_material(scene, problem.particles->body_names[problem.particles->body[k]])->E);
+    largest =
+        std::max(largest, problem.particles->radii[k] *
+                              bond_modulus(scene, problem.particles->body_names[problem.particles->body[k]]));
   return comm.max(largest);
 }
 

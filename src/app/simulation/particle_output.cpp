@@ -1,9 +1,12 @@
 #include "recoil/app/simulation/particle_output.hpp"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
+#include "recoil/app/simulation/particle_moduli.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 #include "recoil/particles/fragments.hpp"
@@ -31,10 +34,12 @@ std::vector<GlobalIndex> bond_ids(const particles::DistributedParticles& particl
 
 } // namespace
 
-ParticleOutput::ParticleOutput(solvers::BondedParticlesSolver& solver)
-    : solver_(&solver), counted_(counted_bonds(particles())),
+ParticleOutput::ParticleOutput(solvers::BondedParticlesSolver& solver, const Scene& scene)
+    : solver_(&solver), scene_(&scene), counted_(counted_bonds(particles())),
       nodes_(*particles().points->comm, owned_ids(particles())),
-      bonds_(*particles().points->comm, bond_ids(particles())) {}
+      bonds_(*particles().points->comm, bond_ids(particles())),
+      broken_at_(counted_.size(), std::numeric_limits<double>::quiet_NaN()),
+      broken_by_(counted_.size(), 0.0) {}
 
 void ParticleOutput::write_mesh(checkpoint::TrajectoryWriter& writer) const {
   std::vector<double> coordinates;
@@ -65,6 +70,15 @@ void ParticleOutput::require_mesh_of(checkpoint::TrajectoryReader& reader, Globa
                                  nodes_.global_size(), rows));
 }
 
+void ParticleOutput::record_breaks() {
+  const auto id_of = [&](LocalIndex bond) { return particles().bonds[bond].id; };
+  for (const solvers::BrokenBond& broken : solver_->broken_in_step()) {
+    const auto place = std::ranges::lower_bound(counted_, broken.bond, {}, id_of) - counted_.begin();
+    broken_at_[place] = broken.time;
+    broken_by_[place] = broken.by_tension ? 1 : 2;
+  }
+}
+
 std::vector<checkpoint::Field> ParticleOutput::restart_fields() {
   broken_.clear();
   for (const LocalIndex bond : counted_) broken_.push_back(solver_->problem().bonds->is_broken(bond));
@@ -75,6 +89,11 @@ std::vector<checkpoint::Field> ParticleOutput::restart_fields() {
       least_distance_.push_back(solver_->problem().contact->pairs.bond_distances()[bond]);
     fields.push_back({"least_distance", 1, &bonds_, least_distance_, io::Centre::cell, true});
   }
+  if (solver_->problem().strength) {
+    record_breaks();
+    fields.push_back({"broken_at", 1, &bonds_, broken_at_, io::Centre::cell, true});
+    fields.push_back({"broken_by", 1, &bonds_, broken_by_, io::Centre::cell, true});
+  }
   return fields;
 }
 
@@ -84,24 +103,36 @@ void ParticleOutput::restore(checkpoint::TrajectoryReader& reader, GlobalIndex i
   std::vector<double> least_distances;
   if (solver_->problem().contact) least_distances = reader.read(id, "least_distance", bonds_);
   solver_->restore_broken(flags, least_distances);
+  if (!solver_->problem().strength) return;
+  broken_at_ = reader.read(id, "broken_at", bonds_);
+  broken_by_ = reader.read(id, "broken_by", bonds_);
 }
 
 std::vector<checkpoint::Field> ParticleOutput::fields(const linalg::Vector& u) {
-  displacement_.clear();
-  orientation_.clear();
-  stresses_.clear();
+  const std::span<const double> v = solver_->history().newest().v.owned();
+  for (auto* values : {&displacement_, &orientation_, &velocity_, &spin_, &sigma_, &tau_}) values->clear();
   for (LocalIndex k = 0; k < particles().num_owned(); ++k) {
     const double* point = u.owned().data() + 7 * std::size_t(k);
     for (int i = 0; i < 3; ++i) displacement_.push_back(point[i] - particles().positions[k][i]);
     orientation_.insert(orientation_.end(), point + 3, point + 7);
+    const double* tangent = v.data() + 6 * std::size_t(k);
+    velocity_.insert(velocity_.end(), tangent, tangent + 3);
+    const Eigen::Vector3d spin =
+        geometry::rotation_matrix(Eigen::Map<const geometry::Quaternion>(point + 3)) *
+        Eigen::Map<const Eigen::Vector3d>(tangent + 3) / particles().radii[k];
+    spin_.insert(spin_.end(), spin.begin(), spin.end());
   }
   for (const LocalIndex bond : counted_) {
     const auto [sigma, tau] = solver_->stresses(bond, u);
-    stresses_.insert(stresses_.end(), {sigma, tau});
+    sigma_.push_back(sigma);
+    tau_.push_back(tau);
   }
   std::vector<checkpoint::Field> fields{{"displacement", 3, &nodes_, displacement_, io::Centre::node, false},
                                         {"orientation", 4, &nodes_, orientation_, io::Centre::node, false},
-                                        {"stresses", 2, &bonds_, stresses_, io::Centre::cell, false}};
+                                        {"velocity", 3, &nodes_, velocity_, io::Centre::node, false},
+                                        {"angular_velocity", 3, &nodes_, spin_, io::Centre::node, false},
+                                        {"sigma", 1, &bonds_, sigma_, io::Centre::cell, false},
+                                        {"tau", 1, &bonds_, tau_, io::Centre::cell, false}};
   if (solver_->problem().strength) {
     const particles::Fragments fragments = find_fragments(particles(), solver_->problem().bonds->broken());
     fragment_.assign(fragments.of_owned.begin(), fragments.of_owned.end());
@@ -111,11 +142,18 @@ std::vector<checkpoint::Field> ParticleOutput::fields(const linalg::Vector& u) {
 }
 
 stepping::Entries ParticleOutput::summary() const {
-  if (!solver_->problem().strength) return {};
+  stepping::Entries entries;
+  for (const LatticeModuli& moduli : lattice_moduli(*scene_)) {
+    entries.push_back({"E_x of " + moduli.body, moduli.young_x});
+    entries.push_back({"E_z of " + moduli.body, moduli.young_z});
+    entries.push_back({"nu_xy of " + moduli.body, moduli.poisson_xy});
+  }
+  if (!solver_->problem().strength) return entries;
   const particles::Fragments fragments = find_fragments(particles(), solver_->problem().bonds->broken());
-  return {{"fragments", GlobalIndex(fragments.all.size())},
-          {"largest_fragment_share",
-           double(fragments.all.front().particles) / double(particles().points->num_global)}};
+  entries.push_back({"fragments", GlobalIndex(fragments.all.size())});
+  entries.push_back({"largest_fragment_share",
+                     double(fragments.all.front().particles) / double(particles().points->num_global)});
+  return entries;
 }
 
 } // namespace recoil::app

@@ -6,10 +6,14 @@
 #include <set>
 
 #include "recoil/app/simulation/particle_contact.hpp"
+#include "recoil/app/simulation/particle_moduli.hpp"
 #include "recoil/app/simulation/scene_values.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/mesh/input/select.hpp"
+#include "recoil/mesh/input/transform.hpp"
 #include "recoil/particles/packing.hpp"
+#include "recoil/particles/read_particles.hpp"
+#include "recoil/particles/weibull.hpp"
 
 namespace recoil::app {
 
@@ -34,6 +38,31 @@ particles::ParticleSet pack(const ParticleBody& body, const particles::ClosedSur
                       body.whole_spheres ? particles::Inside::whole_sphere : particles::Inside::centre);
 }
 
+const mesh::GeometrySpec& entry_of(const Scene& scene, const std::string& body) {
+  return *std::ranges::find(scene.geometry, body, &mesh::GeometrySpec::name);
+}
+
+constexpr double default_tolerance = 1e-6;
+
+/// Bodies in the file are bonded apart by distance, and become one then.
+particles::ParticleSet read_body(const ParticleBody& body, const mesh::GeometrySpec& entry) {
+  particles::ParticleFileOptions options;
+  options.radius = body.radius_in_file;
+  if (!body.bonds.empty()) options.bonds = body.bonds;
+  particles::ParticleSet set = particles::read_particles(body.file, options);
+  mesh::transform_vertices(mesh::affine_map(entry.transformation, {}, 3, entry.where), set.positions);
+  const double scale = entry.transformation.scale[0];
+  for (double& radius : set.radii) radius *= scale;
+  for (double& volume : set.volumes) volume *= scale * scale * scale;
+  if (set.bonds.empty() && body.bonds.empty())
+    set.bonds = particles::bond_neighbours(set, body.bond_tolerance.value_or(default_tolerance));
+  else if (body.bond_tolerance)
+    throw InputError(body.file.string(), "brings bonds, `bond_tolerance` has no effect; leave it out");
+  set.body_names = {body.body};
+  set.body.assign(set.positions.size(), 0);
+  return set;
+}
+
 /// Ids by the point selections of all bodies, of this rank's particles. Collective.
 std::vector<std::int32_t> point_ids(const parallel::Communicator& comm, const Scene& scene,
                                     const DistributedParticles& particles) {
@@ -53,9 +82,7 @@ std::vector<std::int32_t> point_ids(const parallel::Communicator& comm, const Sc
       least[i] = comm.min(least[i]);
       most[i] = comm.max(most[i]);
     }
-    const auto& selections =
-        std::ranges::find(scene.geometry, particles.body_names[body], &mesh::GeometrySpec::name)
-            ->point_selection;
+    const auto& selections = entry_of(scene, particles.body_names[body]).point_selection;
     mesh::PointIds found = parallel::collectively(comm, [&] {
       return mesh::select_points(places, selections, {least.matrix(), most.matrix()});
     });
@@ -154,13 +181,17 @@ void load(const parallel::Communicator& comm, const Scene& scene, const std::vec
   };
 }
 
-solvers::BondStrength strength_of(const Scene& scene, const DistributedParticles& particles) {
+solvers::BondStrength strength_of(const Scene& scene, const DistributedParticles& of) {
   constexpr double never = std::numeric_limits<double>::infinity();
   solvers::BondStrength strength;
-  for (const auto& [a, b, id] : particles.bonds) {
-    const BondMaterialEntry& material = *find_bond_material(scene, particles.body_names[particles.body[a]]);
-    strength.tensile.push_back(material.tensile_strength.value_or(never));
-    strength.shear.push_back(material.shear_strength.value_or(never));
+  for (const auto& [a, b, id] : of.bonds) {
+    const BondMaterialEntry& material = *find_bond_material(scene, of.body_names[of.body[a]]);
+    const double factor =
+        material.weibull_modulus
+            ? particles::weibull_factor(*material.weibull_modulus, std::uint64_t(material.strength_seed), id)
+            : 1;
+    strength.tensile.push_back(factor * material.tensile_strength.value_or(never));
+    strength.shear.push_back(factor * material.shear_strength.value_or(never));
     strength.tan_friction.push_back(std::tan(material.friction_angle * degree));
     strength.separate_terms.push_back(material.separate_terms ? 1 : 0);
   }
@@ -172,10 +203,12 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
   solvers::BondedParticles problem;
   problem.particles = std::make_shared<const DistributedParticles>(distribute(comm, bodies));
   const DistributedParticles& particles = *problem.particles;
+  std::vector<double> moduli;
+  for (const std::string& body : particles.body_names) moduli.push_back(bond_modulus(scene, body));
   potentials::BondMaterial bonds;
   for (const auto& [a, b, id] : particles.bonds) {
     const BondMaterialEntry& material = *find_bond_material(scene, particles.body_names[particles.body[a]]);
-    bonds.young_modulus.push_back(material.E);
+    bonds.young_modulus.push_back(moduli[particles.body[a]]);
     bonds.poisson_ratio.push_back(material.nu);
     bonds.section_radius.push_back(material.section * (particles.radii[a] + particles.radii[b]) / 2);
   }
@@ -197,22 +230,8 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
 
 solvers::BondedParticlesOptions options_of(const Scene& scene) {
   solvers::BondedParticlesOptions options;
-  using solvers::ParticleIntegrator;
-  switch (scene.particle_solver.integrator) {
-  case ParticleIntegratorName::be_reflect:
-    options.integrator = ParticleIntegrator::be_reflect;
-    break;
-  case ParticleIntegratorName::mid_reflectT:
-    options.integrator = ParticleIntegrator::mid_reflectT;
-    break;
-  case ParticleIntegratorName::del_exact:
-    options.integrator = ParticleIntegrator::del_exact;
-    break;
-  case ParticleIntegratorName::leapfrog:
-    options.integrator = ParticleIntegrator::leapfrog;
-    break;
-  }
-  if (scene.time.kind == TimeKind::quasistatic) options.integrator = ParticleIntegrator::quasistatic;
+  options.integrator = scene.time.kind == TimeKind::quasistatic ? solvers::ParticleIntegrator::quasistatic
+                                                                : scene.particle_solver.integrator;
   options.t0 = scene.time.t0;
   options.dt = scene.time.dt;
   options.max_retries = scene.time.max_retries;
@@ -274,11 +293,15 @@ void set_velocity(const Scene& scene, const solvers::BondedParticles& problem,
 
 particles::ParticleSet pack_bodies(const Scene& scene, const mesh::SimplexMesh& mesh) {
   particles::ParticleSet all;
-  for (std::size_t k = 0; k < scene.particle_bodies.size(); ++k) {
-    const ParticleBody& body = scene.particle_bodies[k];
+  std::int32_t next_mesh = 0;
+  for (const ParticleBody& body : scene.particle_bodies) {
     try {
-      particles::ParticleSet one = pack(body, particles::boundary_of_body(mesh, std::int32_t(k)));
-      one.bonds = particles::bond_neighbours(one, body.bond_tolerance);
+      if (!body.file.empty()) {
+        append(all, read_body(body, entry_of(scene, body.body)));
+        continue;
+      }
+      particles::ParticleSet one = pack(body, particles::boundary_of_body(mesh, next_mesh++));
+      one.bonds = particles::bond_neighbours(one, body.bond_tolerance.value_or(default_tolerance));
       append(all, one);
     } catch (const InputError& error) {
       throw InputError(body.where, error.what());

@@ -40,6 +40,10 @@ std::vector<fs::path> input_files(const Scene& scene) {
     for (const auto* list : {&body.volume_selection, &body.surface_selection, &body.point_selection})
       add_selections(files, *list);
   }
+  for (const ParticleBody& body : scene.particle_bodies) {
+    add(files, body.file);
+    add(files, body.bonds);
+  }
   for (const DirichletEntry& entry : scene.boundary_conditions.dirichlet) {
     add(files, entry.node_file);
     if (entry.nodal) add(files, entry.nodal->file);

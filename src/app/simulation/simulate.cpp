@@ -6,6 +6,7 @@
 
 #include "recoil/app/simulation/discrete_scene.hpp"
 #include "recoil/app/simulation/forward_run.hpp"
+#include "recoil/app/simulation/particle_moduli.hpp"
 #include "recoil/app/simulation/particle_output.hpp"
 #include "recoil/app/simulation/particle_problem.hpp"
 #include "recoil/app/simulation/particle_tables.hpp"
@@ -72,7 +73,8 @@ ExitCode run_particles(const parallel::Communicator& comm, const SimulateOptions
     throw;
   }
   ParticleTables tables(comm, scene, *solver, folder.root());
-  ParticleOutput output(*solver);
+  for (const LatticeModuli& moduli : lattice_moduli(scene)) log_info(describe(moduli));
+  ParticleOutput output(*solver, scene);
   ForwardRun run(comm, *solver, output, run_options(scene), folder, interrupts, watch,
                  [&](const stepping::StepRecord& record, const auto&, const auto&) {
                    if (record.id > 0 && record.completes_nominal) tables.add_step();

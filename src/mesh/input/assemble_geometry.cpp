@@ -185,9 +185,6 @@ AssembledGeometry assemble_geometry(std::span<const GeometrySpec> specs, int dim
     else
       append(scene.deformable, spec, build_body(spec, std::move(raw), dim, scene.empty_selections));
   }
-  if (scene.deformable.cells.empty())
-    throw InputError("/geometry",
-                     "the scene has no deformable body; at least one entry must not be an obstacle");
   return scene;
 }
 

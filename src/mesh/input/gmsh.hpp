@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "mesh/input/file_cursor.hpp"
+#include "mesh/input/readers.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
 
 /// What the two versions of the Gmsh format share.

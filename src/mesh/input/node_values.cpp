@@ -4,7 +4,7 @@
 #include <limits>
 #include <unordered_set>
 
-#include "mesh/input/file_cursor.hpp"
+#include "recoil/base/file_cursor.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::mesh {
@@ -45,7 +45,7 @@ NodeValue read_row(FileCursor& cursor, int dim, GlobalIndex num_vertices) {
 
 std::vector<NodeValue> read_node_values(const std::filesystem::path& path, int dim, GlobalIndex num_vertices,
                                         const std::string& where) try {
-  const std::string content = read_file(path);
+  const std::string content = read_input_file(path);
   FileCursor cursor(content, path.string());
   std::vector<NodeValue> rows;
   std::unordered_set<GlobalIndex> seen;

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "mesh/input/file_cursor.hpp"
+#include "mesh/input/readers.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::mesh {
@@ -42,7 +42,7 @@ RawMesh read_mesh(const std::filesystem::path& path) {
   if (!reader)
     throw InputError(path.string(), "unknown mesh format '" + extension +
                                         "'; known are .msh (Gmsh), .obj, .stl, .mesh and .meshb (MEDIT)");
-  const std::string content = read_file(path);
+  const std::string content = read_input_file(path);
   FileCursor cursor(content, path.string());
   return reader(cursor);
 }

@@ -3,7 +3,7 @@
 #include <limits>
 #include <optional>
 
-#include "mesh/input/file_cursor.hpp"
+#include "mesh/input/readers.hpp"
 
 namespace recoil::mesh {
 

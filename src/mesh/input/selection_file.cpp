@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <functional>
 
-#include "mesh/input/file_cursor.hpp"
+#include "recoil/base/file_cursor.hpp"
 
 namespace recoil::mesh {
 
 SelectionFile::SelectionFile(const FileSelection& selection, int vertices_per_item,
                              const std::string& where) try {
-  const std::string content = read_file(selection.path);
+  const std::string content = read_input_file(selection.path);
   FileCursor cursor(content, selection.path.string());
   const std::size_t width = 1 + vertices_per_item;
   std::size_t columns = 0;

@@ -26,23 +26,6 @@ constexpr int max_motion_passes = 50;
 constexpr const char* blocked = "with prescribed particles or obstacles still on their way into others; move "
                                 "them less in a step";
 
-template <class AnyLedger, class Visit>
-void for_each_energy(AnyLedger& ledger, Visit visit) {
-  visit("kinetic", ledger.kinetic);
-  visit("elastic", ledger.elastic);
-  visit("barrier", ledger.barrier);
-  visit("external_work", ledger.external_work);
-  visit("broken", ledger.broken);
-  visit("dissipated_friction", ledger.dissipated_friction);
-  visit("dissipated_integrator", ledger.dissipated_integrator);
-}
-
-template <class AnyLedger, class Visit>
-void for_each_momentum(AnyLedger& ledger, Visit visit) {
-  visit("linear", ledger.linear_momentum);
-  visit("angular", ledger.angular_momentum);
-}
-
 /// What one step or sub-step has come to.
 struct SolvedStep {
   bool done = false, interrupted = false;
@@ -569,35 +552,21 @@ GlobalIndex BondedParticlesSolver::newton_iterations() const { return implementa
 
 stepping::RestartData BondedParticlesSolver::restart_data() const {
   stepping::RestartData data{step(), 1, {{"broken_bonds", implementation_->num_broken}}};
-  const auto add = [&](const std::string& name, const auto& value) { data.entries.push_back({name, value}); };
-  for_each_energy(ledger(), add);
-  for_each_momentum(ledger(),
-                    [&](const char* name, const auto& p) { add(stepping::momentum_name(name), p); });
+  stepping::add_ledger(ledger(), data.entries);
   return data;
 }
 
 void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
                                           std::vector<stepping::State> states) {
   Implementation& self = *implementation_;
-  const auto take = [&]<class Value>(const std::string& name, Value& value) {
-    value = stepping::value_of<Value>(data.entries, name);
-  };
-  take("broken_bonds", self.num_broken);
-  for_each_energy(self.ledger, take);
-  for_each_momentum(self.ledger, [&](const char* name, auto& p) { take(stepping::momentum_name(name), p); });
+  self.num_broken = stepping::value_of<GlobalIndex>(data.entries, "broken_bonds");
+  self.ledger = stepping::read_ledger<ParticleLedger>(data.entries);
   self.step = data.step;
   self.history.clear();
   for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v);
 }
 
-stepping::Balance BondedParticlesSolver::balance() const {
-  stepping::Balance balance;
-  for_each_energy(ledger(), [&](const char* name, double energy) {
-    balance.energies.push_back({name, energy});
-  });
-  for_each_momentum(ledger(), [&](const char* name, const auto& p) { balance.momenta.push_back({name, p}); });
-  return balance;
-}
+stepping::Balance BondedParticlesSolver::balance() const { return stepping::balance_of(ledger()); }
 
 stepping::Entries BondedParticlesSolver::counts() const {
   stepping::Entries entries{{"newton", implementation_->newton_of_step},

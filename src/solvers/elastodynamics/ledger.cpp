@@ -114,7 +114,8 @@ template <int dim>
 Ledger close_step(const ElastodynamicsProblem<dim>& problem, const Ledger& before,
                   const StepForLedger<dim>& step, double barrier_stiffness) {
   Ledger added = shares_of_step(problem, step, barrier_stiffness);
-  for_each_energy(added, [&](const char*, double& share) { share = problem.space->comm().sum(share); });
+  for (const auto& [name, energy] : Ledger::energies())
+    added.*energy = problem.space->comm().sum(added.*energy);
   Ledger after = measure_motion(problem, *step.u, *step.v);
   after.elastic = added.elastic;
   after.barrier = added.barrier;

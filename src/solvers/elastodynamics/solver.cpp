@@ -165,26 +165,21 @@ void ElastodynamicsSolver<dim>::start_near(KnownStates known) {
 template <int dim>
 stepping::RestartData ElastodynamicsSolver<dim>::restart_data() const {
   stepping::RestartData data{step(), history().size()};
-  const auto add = [&](const std::string& name, const auto& value) { data.entries.push_back({name, value}); };
-  for_each_energy(ledger(), add);
-  for_each_momentum(ledger(),
-                    [&](const char* name, const auto& p) { add(stepping::momentum_name(name), p); });
-  for_each_entry(totals().contact, add);
+  stepping::add_ledger(ledger(), data.entries);
+  for_each_entry(totals().contact, [&](const std::string& name, const auto& value) {
+    data.entries.push_back({name, value});
+  });
   return data;
 }
 
 template <int dim>
 void ElastodynamicsSolver<dim>::continue_from(const stepping::RestartData& data,
                                               std::vector<stepping::State> states) {
-  Ledger ledger;
   ContactTotals contact;
-  const auto take = [&]<class Value>(const std::string& name, Value& value) {
+  for_each_entry(contact, [&]<class Value>(const std::string& name, Value& value) {
     value = stepping::value_of<Value>(data.entries, name);
-  };
-  for_each_energy(ledger, take);
-  for_each_momentum(ledger, [&](const char* name, auto& p) { take(stepping::momentum_name(name), p); });
-  for_each_entry(contact, take);
-  start(data.step, std::move(states), ledger, contact);
+  });
+  start(data.step, std::move(states), stepping::read_ledger<Ledger>(data.entries), contact);
 }
 
 template <int dim>
@@ -314,12 +309,7 @@ std::shared_ptr<const linalg::VectorLayout> ElastodynamicsSolver<dim>::layout() 
 
 template <int dim>
 stepping::Balance ElastodynamicsSolver<dim>::balance() const {
-  stepping::Balance balance;
-  for_each_energy(ledger(), [&](const char* name, double energy) {
-    balance.energies.push_back({name, energy});
-  });
-  for_each_momentum(ledger(), [&](const char* name, const auto& p) { balance.momenta.push_back({name, p}); });
-  return balance;
+  return stepping::balance_of(ledger());
 }
 
 template <int dim>

@@ -36,12 +36,12 @@ struct EnumNames<SolverType> {
                                               {"bonded_particles", SolverType::bonded_particles}};
 };
 template <>
-struct EnumNames<ParticleIntegratorName> {
-  static constexpr EnumName<ParticleIntegratorName> all[]{
-      {"be_reflect", ParticleIntegratorName::be_reflect},
-      {"mid_reflectT", ParticleIntegratorName::mid_reflectT},
-      {"del_exact", ParticleIntegratorName::del_exact},
-      {"leapfrog", ParticleIntegratorName::leapfrog}};
+struct EnumNames<solvers::ParticleIntegrator> {
+  static constexpr EnumName<solvers::ParticleIntegrator> all[]{
+      {"be_reflect", solvers::ParticleIntegrator::be_reflect},
+      {"mid_reflectT", solvers::ParticleIntegrator::mid_reflectT},
+      {"del_exact", solvers::ParticleIntegrator::del_exact},
+      {"leapfrog", solvers::ParticleIntegrator::leapfrog}};
 };
 template <>
 struct EnumNames<StopRule> {

@@ -16,6 +16,7 @@
 #include "recoil/mesh/geometry_spec.hpp"
 #include "recoil/mesh/input/node_values.hpp"
 #include "recoil/potentials/laws/law.hpp"
+#include "recoil/solvers/bdem/integrator.hpp"
 
 /// A scene as the factories use it: typed, complete (defaults filled in, paths absolute), free of JSON. Names
 /// and meaning follow docs/scene.md. The dimension is known once the geometry is read: lists of d components
@@ -263,25 +264,37 @@ enum class SolverType { elastodynamics, bonded_particles };
 /// How the particles of a body are found (`geometry/*/particles/packing`).
 enum class Packing { hcp, fcc, random };
 
-/// `geometry/*/particles`: a body of bonded particles fills the surface of its mesh.
+/// `geometry/*/particles`: a body of bonded particles fills the surface of its mesh, or comes from a file.
 struct ParticleBody {
   std::string body;
+  std::filesystem::path file;           ///< empty: packed
+  std::filesystem::path bonds;          ///< beside `file`; may be empty
+  std::optional<double> radius_in_file; ///< [m] of particles that have none there
   Packing packing = Packing::hcp;
   double min_radius = 0, max_radius = 0;              ///< [m]; equal in lattices
   Eigen::Vector3d rotation = Eigen::Vector3d::Zero(); ///< rotation vector of the lattice [degrees]
   bool whole_spheres = true;                          ///< inside of the surface, or their centres alone
   int seed = 0;
-  double bond_tolerance = 1e-6; ///< of the gap between bonded particles, over the sum of their radii
+  /// Of the gap between bonded particles, over the sum of their radii; none: 1e-6, or bonds of the file.
+  std::optional<double> bond_tolerance;
   std::string where;
+
+  /// A lattice whose bonds join nearest neighbours alone: second ones are sqrt(2) as far away.
+  bool is_simple_lattice() const {
+    return file.empty() && packing != Packing::random && bond_tolerance.value_or(0) < 0.414;
+  }
 };
 
 /// A material of bonds (`materials/*` of type BondedParticles).
 struct BondMaterialEntry {
-  std::vector<std::string> bodies;                        ///< empty: all
-  double E = 0, nu = 0, rho = 0;                          ///< [Pa], [kg/m^3] of the bulk
+  std::vector<std::string> bodies; ///< empty: all
+  double E = 0, nu = 0, rho = 0;   ///< [Pa], [kg/m^3] of the bulk
+  bool macroscopic = false;        ///< E is that of lattices along their x axis, not that of bonds
   std::optional<double> tensile_strength, shear_strength; ///< [Pa]; without: does not break so
   double friction_angle = 0;                              ///< [degrees]
   bool separate_terms = false;
+  std::optional<double> weibull_modulus; ///< of the strengths; none: all bonds have the same
+  int strength_seed = 0;
   double section = 1; ///< radius of bonds over the mean radius of their ends
   std::string where;
 };
@@ -293,11 +306,9 @@ struct ParticleForce {
   std::string where;
 };
 
-enum class ParticleIntegratorName { be_reflect, mid_reflectT, del_exact, leapfrog };
-
 /// `solver/bonded_particles`.
 struct ParticleSolverSpec {
-  ParticleIntegratorName integrator = ParticleIntegratorName::be_reflect;
+  solvers::ParticleIntegrator integrator = solvers::ParticleIntegrator::be_reflect; ///< of dynamic scenes
   double tolerance = 1e-4;
   int max_iterations = 100;
   double cascade_share = 0.9;

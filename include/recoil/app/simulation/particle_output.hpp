@@ -2,18 +2,21 @@
 
 #include <vector>
 
+#include "recoil/app/scene/scene.hpp"
 #include "recoil/app/simulation/trajectory_output.hpp"
 #include "recoil/solvers/bdem/solver.hpp"
 
 namespace recoil::app {
 
 /// The output of bonded particles: particles in the order of their ids with radius and body, bonds as
-/// segments; of every stored state displacement, orientation, velocities, and of bonds their stresses and
-/// whether they are broken; where bonds can break the fragment of each particle, 0 being the largest.
+/// segments; of every stored state displacement, orientation, velocity, angular velocity (in space), and of
+/// bonds their stresses sigma and tau and whether they are broken. Where bonds can break, in addition, the
+/// fragment of each particle, 0 being the largest, and of bonds `broken_at`, the time [s], NaN while they
+/// hold, and `broken_by`: 0 not at all, 1 tension, 2 shear.
 class ParticleOutput final : public RunOutput {
 public:
-  /// `solver` must outlive the output. Collective.
-  explicit ParticleOutput(solvers::BondedParticlesSolver& solver);
+  /// Both must outlive the output. Collective.
+  ParticleOutput(solvers::BondedParticlesSolver& solver, const Scene& scene);
 
   const io::BlockLayout& nodes() const override { return nodes_; }
   void write_mesh(checkpoint::TrajectoryWriter& writer) const override;
@@ -27,10 +30,16 @@ public:
 private:
   const particles::DistributedParticles& particles() const { return *solver_->problem().particles; }
 
+  /// Takes over the bonds that broke in the step that the solver has just taken, or is in.
+  void record_breaks();
+
   solvers::BondedParticlesSolver* solver_;
+  const Scene* scene_;
   std::vector<LocalIndex> counted_; ///< bonds that this rank counts
   io::BlockLayout nodes_, bonds_;
-  std::vector<double> broken_, least_distance_, displacement_, orientation_, stresses_, fragment_;
+  std::vector<double> broken_at_, broken_by_; ///< of counted bonds
+  std::vector<double> broken_, least_distance_, displacement_, orientation_, velocity_, spin_, sigma_, tau_,
+      fragment_;
 };
 
 } // namespace recoil::app

@@ -41,8 +41,8 @@ int geometry_dimension(std::span<const GeometrySpec> specs);
 /// transformed, its bounding box taken, refined, its points, facets and cells selected, copied; then appended
 /// without welding. Cells are made positively oriented. Vertices that no cell uses take part in bounding
 /// boxes and in the numbering of selection files, then are removed, the others keeping their order, so that
-/// they never become unknowns. `body_names` and `cell_body` count deformable entries only. In 2D cells and
-/// facet_ids use three entries; the fourth is -1 and interior_facet.
+/// they never become unknowns. `body_names` and `cell_body` count deformable entries only; without any the
+/// mesh is empty. In 2D cells and facet_ids use three entries; the fourth is -1 and interior_facet.
 /// @throws InputError with the entry's JSON pointer and file for all that is wrong with it.
 /// @note Serial, called on one rank.
 AssembledGeometry assemble_geometry(std::span<const GeometrySpec> specs, int dim, MeshFiles& files);

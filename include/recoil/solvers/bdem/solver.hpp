@@ -1,32 +1,20 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "recoil/linalg/linear_solver.hpp"
 #include "recoil/newton/minimize.hpp"
+#include "recoil/solvers/bdem/integrator.hpp"
 #include "recoil/solvers/bdem/problem.hpp"
 #include "recoil/solvers/bdem/sweep_products.hpp"
 #include "recoil/stepping/differentiable_step.hpp"
 #include "recoil/stepping/solver.hpp"
 
 namespace recoil::solvers {
-
-/// How a step finds its end. All but the last carry momenta: v at the end of a step is M^-1 times the
-/// momentum that leads into the next one.
-enum class ParticleIntegrator {
-  quasistatic, ///< V + loads at rest
-  be_reflect,  ///< backward Euler: minimum of inertia about x_n + dt v_n, plus V(x); first order, damps
-  /// Minimum of inertia about the same point plus V((x + x_n) / 2); second order.
-  mid_reflectT,
-  /// The discrete Euler-Lagrange equations on the sphere of the same Lagrangian: momentum balance in the
-  /// tangent space at x_n; second order, conserves momenta and does not drift in energy.
-  del_exact,
-  /// Explicit: as many leapfrog sub-steps as a step needs to be stable; second order, conserves momenta and
-  /// does not drift in energy.
-  leapfrog
-};
 
 struct BondedParticlesOptions {
   ParticleIntegrator integrator = ParticleIntegrator::be_reflect;
@@ -63,6 +51,18 @@ struct ParticleLedger {
   double dissipated_friction = 0;
   double dissipated_integrator = 0;
   std::array<double, 3> linear_momentum{}, angular_momentum{}; ///< [kg m/s], [kg m^2/s] about the origin
+
+  /// Energies, works and dissipations under the names that files have for them.
+  static constexpr auto energies() {
+    return std::to_array<std::pair<const char*, double ParticleLedger::*>>(
+        {{"kinetic", &ParticleLedger::kinetic},
+         {"elastic", &ParticleLedger::elastic},
+         {"barrier", &ParticleLedger::barrier},
+         {"external_work", &ParticleLedger::external_work},
+         {"broken", &ParticleLedger::broken},
+         {"dissipated_friction", &ParticleLedger::dissipated_friction},
+         {"dissipated_integrator", &ParticleLedger::dissipated_integrator}});
+  }
 };
 
 /// Implicit bonded discrete elements [Lu, Cao, Li, Hu, Implicit bonded discrete element method with manifold

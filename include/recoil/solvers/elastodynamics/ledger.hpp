@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <utility>
 
 #include "recoil/linalg/vector.hpp"
 
@@ -21,27 +22,19 @@ struct Ledger {
                                     ///< step, of barrier stiffness changes
   std::array<double, 3> linear_momentum{};
   std::array<double, 3> angular_momentum{}; ///< about the origin; 2D: last entry
+
+  /// Energies, works and dissipations under the names that files have for them.
+  static constexpr auto energies() {
+    return std::to_array<std::pair<const char*, double Ledger::*>>(
+        {{"kinetic", &Ledger::kinetic},
+         {"elastic", &Ledger::elastic},
+         {"barrier", &Ledger::barrier},
+         {"external_work", &Ledger::external_work},
+         {"dissipated_friction", &Ledger::dissipated_friction},
+         {"dissipated_damping", &Ledger::dissipated_damping},
+         {"dissipated_integrator", &Ledger::dissipated_integrator}});
+  }
 };
-
-/// Calls visit(name, value) for every energy, work and dissipation of a ledger, const or not, under the names
-/// that files have for them.
-template <class AnyLedger, class Visit>
-void for_each_energy(AnyLedger& ledger, Visit visit) {
-  visit("kinetic", ledger.kinetic);
-  visit("elastic", ledger.elastic);
-  visit("barrier", ledger.barrier);
-  visit("external_work", ledger.external_work);
-  visit("dissipated_friction", ledger.dissipated_friction);
-  visit("dissipated_damping", ledger.dissipated_damping);
-  visit("dissipated_integrator", ledger.dissipated_integrator);
-}
-
-/// The same for the momenta.
-template <class AnyLedger, class Visit>
-void for_each_momentum(AnyLedger& ledger, Visit visit) {
-  visit("linear", ledger.linear_momentum);
-  visit("angular", ledger.angular_momentum);
-}
 
 /// Energies and momenta of a state, without works. Collective.
 template <int dim>

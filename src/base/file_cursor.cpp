@@ -1,37 +1,34 @@
-#include "mesh/input/file_cursor.hpp"
+#include "recoil/base/file_cursor.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
 #include <limits>
 
-namespace recoil::mesh {
+#include "recoil/base/read_file.hpp"
+
+namespace recoil {
 
 namespace {
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
-bool is_space(char c) { return is_blank(c) || c == '\n'; }
+bool is_white(char c) { return is_blank(c) || c == '\n'; }
 
 } // namespace
 
-std::string read_file(const std::filesystem::path& path) {
+std::string read_input_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (!std::filesystem::exists(status))
     throw InputError(path.string(),
                      "no such file; check the path, which is relative to the folder of the scene");
   if (std::filesystem::is_directory(status)) throw InputError(path.string(), "is a folder, not a file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(path.string(), "cannot be opened; check its permissions");
   std::string content;
-  const auto size = std::filesystem::file_size(path, error);
-  if (!error) {
-    content.resize(size);
-    file.read(content.data(), size);
-    content.resize(std::max<std::streamsize>(file.gcount(), 0));
-    if (content.size() != size) throw InputError(path.string(), "could not be read to its end");
+  try {
+    content = read_file(path);
+  } catch (const FileError& reason) {
+    throw InputError(reason.what());
   }
   if (content.empty()) throw InputError(path.string(), "is empty");
   return content;
@@ -46,6 +43,8 @@ std::string in_quotes(std::string_view word) {
 void FileCursor::fail_at(std::size_t position, const std::string& message) const {
   position = std::min(position, content_.size());
   if (binary_) throw InputError(name_ + ", byte " + std::to_string(position), message);
+  // At the end of a file its last line is meant.
+  if (position == content_.size() && position > 0 && content_[position - 1] == '\n') --position;
   const auto end = content_.begin() + position;
   const auto line = 1 + std::count(content_.begin(), end, '\n');
   throw InputError(name_ + ":" + std::to_string(line), message);
@@ -61,7 +60,7 @@ void FileCursor::seek(std::size_t position) {
 }
 
 bool FileCursor::skip_space() {
-  while (position_ < content_.size() && is_space(content_[position_])) ++position_;
+  while (position_ < content_.size() && is_white(content_[position_])) ++position_;
   return position_ == content_.size();
 }
 
@@ -75,10 +74,19 @@ void FileCursor::skip_line() {
   position_ = end == std::string_view::npos ? content_.size() : end + 1;
 }
 
+std::string_view FileCursor::line() {
+  skip_blanks();
+  const std::size_t end = std::min(content_.find('\n', position_), content_.size());
+  std::string_view text = content_.substr(position_, end - position_);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  position_ = std::min(end + 1, content_.size());
+  return text;
+}
+
 std::string_view FileCursor::peek_word() {
   skip_space();
   std::size_t end = position_;
-  while (end < content_.size() && !is_space(content_[end])) ++end;
+  while (end < content_.size() && !is_white(content_[end])) ++end;
   return content_.substr(position_, end - position_);
 }
 
@@ -110,7 +118,7 @@ double FileCursor::number(const char* what) {
     value = std::strtod(std::string(begin, stop).c_str(), nullptr); // underflow is harmless, overflow is not
   else if (error != std::errc())
     stop = begin;
-  if (stop == begin || (stop != end && !is_space(*stop)) || !std::isfinite(value))
+  if (stop == begin || (stop != end && !is_white(*stop)) || !std::isfinite(value))
     fail(std::string("expected a number for ") + what + ", found " + next());
   position_ = stop - content_.data();
   return value;
@@ -123,7 +131,7 @@ std::int64_t FileCursor::integer(const char* what) {
   if (begin != end && *begin == '+') ++begin;
   std::int64_t value = 0;
   const auto [stop, error] = std::from_chars(begin, end, value);
-  if (error != std::errc() || (stop != end && !is_space(*stop)))
+  if (error != std::errc() || (stop != end && !is_white(*stop)))
     fail(std::string("expected an integer for ") + what + ", found " + next());
   position_ = stop - content_.data();
   return value;
@@ -159,4 +167,4 @@ double FileCursor::binary_coordinate() {
   return value;
 }
 
-} // namespace recoil::mesh
+} // namespace recoil

@@ -7,14 +7,13 @@
 #include <string_view>
 
 #include "recoil/base/error.hpp"
-#include "recoil/mesh/simplex_mesh.hpp"
 
-namespace recoil::mesh {
+namespace recoil {
 
-/// The whole content of a file. @throws InputError if it cannot be read, is a folder or is empty.
-std::string read_file(const std::filesystem::path& path);
+/// The whole content of an input file. @throws InputError if it cannot be read, is a folder or is empty.
+std::string read_input_file(const std::filesystem::path& path);
 
-/// A place in the content of a file, with what mesh formats need to read on: words, numbers and binary
+/// A place in the content of a file, with what formats need to read on: words, lines, numbers and binary
 /// values. Every trouble is an InputError naming file and line (text) or file and byte (binary).
 class FileCursor {
 public:
@@ -38,6 +37,8 @@ public:
   /// Skips blanks but not the end of the line; true if the line (or the file) ends here.
   bool skip_blanks();
   void skip_line();
+  /// What is left of the line, without blanks at its ends; goes to the next line.
+  std::string_view line();
   /// The next characters up to white space; empty at the end of the file.
   std::string_view word();
   /// The next word without reading it.
@@ -86,14 +87,4 @@ private:
 /// `word` in quotes, shortened and free of control characters, for messages.
 std::string in_quotes(std::string_view word);
 
-// One reader per format, behind read_mesh(). Each gets a cursor at the begin of the file.
-RawMesh read_gmsh(FileCursor& cursor);
-RawMesh read_obj(FileCursor& cursor);
-RawMesh read_stl(FileCursor& cursor);
-RawMesh read_medit_ascii(FileCursor& cursor);
-RawMesh read_medit_binary(FileCursor& cursor);
-
-/// Lower dimensions than the highest present are boundary groups of the same mesh: dropped.
-void keep_highest_dimension(RawMesh& mesh);
-
-} // namespace recoil::mesh
+} // namespace recoil

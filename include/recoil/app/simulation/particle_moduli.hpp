@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "recoil/app/scene/scene.hpp"
+
+namespace recoil::app {
+
+/// The elasticity of a body that is a lattice: Young's moduli along the x and z axes of the lattice, and the
+/// contraction along y per extension along x.
+struct LatticeModuli {
+  std::string body;
+  double of_bonds = 0;             ///< Young's modulus of the bonds [Pa]
+  double young_x = 0, young_z = 0; ///< [Pa]
+  double poisson_xy = 0;
+};
+
+/// Of all bodies of a scene that are lattices with bonds between nearest neighbours, from
+/// particles::effective_stiffness times the square of `section`: stretching and shearing of bonds are in
+/// proportion to their sections, bending and torsion do not matter. They hold inside of a body; free surfaces
+/// are softer. Not collective.
+std::vector<LatticeModuli> lattice_moduli(const Scene& scene);
+
+/// Young's modulus of the bonds of a body [Pa]: `E` of its material or, where that is macroscopic, what gives
+/// the lattice this modulus along its x axis. Not collective.
+double bond_modulus(const Scene& scene, const std::string& body);
+
+/// One line, without its end.
+std::string describe(const LatticeModuli& moduli);
+
+} // namespace recoil::app

@@ -1,0 +1,20 @@
+#pragma once
+
+namespace recoil::solvers {
+
+/// How a step finds its end. All but quasistatic carry momenta: v at the end of a step is M^-1 times the
+/// momentum that leads into the next one.
+enum class ParticleIntegrator {
+  quasistatic, ///< V + loads at rest
+  be_reflect,  ///< backward Euler: minimum of inertia about x_n + dt v_n, plus V(x); first order, damps
+  /// Minimum of inertia about the same point plus V((x + x_n) / 2); second order.
+  mid_reflectT,
+  /// The discrete Euler-Lagrange equations on the sphere of the same Lagrangian: momentum balance in the
+  /// tangent space at x_n; second order, conserves momenta and does not drift in energy.
+  del_exact,
+  /// Explicit: as many leapfrog sub-steps as a step needs to be stable; second order, conserves momenta and
+  /// does not drift in energy.
+  leapfrog
+};
+
+} // namespace recoil::solvers

@@ -1,0 +1,174 @@
+#include <gtest/gtest.h>
+
+#include "app_scene/scene_text.hpp"
+
+namespace recoil::app {
+namespace {
+
+/// A scene of bonded particles whose only body and material are these.
+std::string particle_scene(const std::string& body, const std::string& material) {
+  return R"({"solver": {"type": "bonded_particles"}, "time": {"dt": 0.1, "time_steps": 1},
+             "boundary_conditions": null, "geometry": [{"name": "bar", )" +
+         body + R"(}], "materials": {"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000)" +
+         material + "}}";
+}
+
+const char* const box = R"("generator": {"type": "box", "size": [1, 1, 1], "divisions": 1})";
+std::string packed(const std::string& particles = "") {
+  return std::string(box) + R"(, "particles": {"radius": 0.1)" + particles + "}";
+}
+/// Files are not opened while a scene is read; they must be there.
+std::string from_file(const std::string& particles = "", const std::string& more = "") {
+  return R"("particles": {"file": "meshes/square.obj")" + particles + "}" + more;
+}
+
+TEST(Particles, OfAPackingHaveTheirDefaults) {
+  const Scene scene = read_changed(particle_scene(packed(), "")).scene;
+  ASSERT_EQ(scene.particle_bodies.size(), 1);
+  const ParticleBody& body = scene.particle_bodies[0];
+  EXPECT_EQ(body.packing, Packing::hcp);
+  EXPECT_TRUE(body.whole_spheres && body.is_simple_lattice() && body.file.empty());
+  EXPECT_EQ(body.min_radius, 0.1);
+  EXPECT_EQ(body.max_radius, 0.1);
+  EXPECT_EQ(body.seed, 0);
+  EXPECT_FALSE(body.bond_tolerance);
+  EXPECT_FALSE(scene.bond_materials[0].weibull_modulus);
+  EXPECT_FALSE(scene.bond_materials[0].macroscopic);
+}
+
+TEST(Particles, OfAFileNeedNoMesh) {
+  const Scene scene =
+      read_changed(particle_scene(from_file(R"(, "bonds": "meshes/square.obj", "radius": 0.2)",
+                                            R"(, "transformation": {"scale": [2, 2, 2]})"),
+                                  ""))
+          .scene;
+  const ParticleBody& body = scene.particle_bodies.at(0);
+  EXPECT_EQ(body.file.filename(), "square.obj");
+  EXPECT_TRUE(body.file.is_absolute());
+  EXPECT_EQ(body.bonds, body.file);
+  EXPECT_EQ(body.radius_in_file, 0.2);
+  EXPECT_FALSE(body.is_simple_lattice());
+  EXPECT_TRUE(scene.geometry.at(0).mesh.empty() && !scene.geometry.at(0).generator);
+  EXPECT_EQ(scene.geometry[0].transformation.scale, Eigen::Vector3d(2, 2, 2));
+}
+
+TEST(Particles, HaveMaterialsOfBonds) {
+  const Scene scene =
+      read_changed(particle_scene(packed(R"(, "packing": "fcc", "bond_tolerance": 0.1)"),
+                                  R"(, "tensile_strength": 1e5, "weibull_modulus": 8, "strength_seed": 3,
+                                     "moduli": "macro")"))
+          .scene;
+  const BondMaterialEntry& material = scene.bond_materials.at(0);
+  EXPECT_EQ(material.weibull_modulus, 8);
+  EXPECT_EQ(material.strength_seed, 3);
+  EXPECT_TRUE(material.macroscopic);
+  EXPECT_EQ(scene.particle_bodies.at(0).bond_tolerance, 0.1);
+}
+
+struct WrongScene {
+  const char* name;
+  std::string body, material;
+  std::vector<const char*> parts;
+};
+std::ostream& operator<<(std::ostream& out, const WrongScene& scene) { return out << scene.name; }
+
+class WrongParticles : public ::testing::TestWithParam<WrongScene> {};
+
+TEST_P(WrongParticles, AreRefused) {
+  const std::string patch = particle_scene(GetParam().body, GetParam().material);
+  expect_refused({GetParam().name, patch.c_str(), GetParam().parts});
+}
+
+const char* const strong = R"(, "tensile_strength": 1e5)";
+const WrongScene wrong_scenes[] = {
+    {"no_radius",
+     std::string(box) + R"(, "particles": {})",
+     "",
+     {"(/geometry/0/particles)", "`radius`", "`file`"}},
+    {"neither_mesh_nor_file", R"("particles": {"radius": 0.1})", "", {"(/geometry/0)", "`mesh`"}},
+    {"modulus_below_one",
+     packed(),
+     std::string(strong) + R"(, "weibull_modulus": 0.5)",
+     {"(/materials/weibull_modulus)", "1", "0.5"}},
+    {"modulus_of_no_strength",
+     packed(),
+     R"(, "weibull_modulus": 5)",
+     {"(/materials/weibull_modulus)", "`tensile_strength`"}},
+    {"seed_of_nothing",
+     packed(),
+     std::string(strong) + R"(, "strength_seed": 5)",
+     {"(/materials/strength_seed)", "`weibull_modulus`"}},
+    {"unknown_moduli", packed(), R"(, "moduli": "mean")", {"(/materials/moduli)", "bonds", "macro"}},
+    {"moduli_of_a_random_packing",
+     packed(R"(, "packing": "random")"),
+     R"(, "moduli": "macro")",
+     {"(/materials/moduli)", "random packing like 'bar'", "quasi-static", "\"hcp\""}},
+    {"moduli_of_a_file",
+     from_file(),
+     R"(, "moduli": "macro")",
+     {"(/materials/moduli)", "from a file like 'bar'", "quasi-static"}},
+    {"moduli_with_second_neighbours",
+     packed(R"(, "bond_tolerance": 0.5)"),
+     R"(, "moduli": "macro")",
+     {"(/materials/moduli)", "nearest neighbours", "below 0.41"}},
+    {"file_and_mesh",
+     std::string(box) + ", " + from_file(),
+     "",
+     {"(/geometry/0/generator)", "left over", "keep one"}},
+    {"file_and_packing",
+     from_file(R"(, "packing": "hcp")"),
+     "",
+     {"(/geometry/0/particles/packing)", "`file`"}},
+    {"file_and_seed", from_file(R"(, "seed": 0)"), "", {"(/geometry/0/particles/seed)", "`file`"}},
+    {"bonds_without_file",
+     packed(R"(, "bonds": "meshes/square.obj")"),
+     "",
+     {"(/geometry/0/particles/bonds)", "`file`", "missing"}},
+    {"file_that_is_not_there",
+     R"("particles": {"file": "no.csv"})",
+     "",
+     {"(/geometry/0/particles/file)", "no such file"}},
+    {"two_radii_for_a_file",
+     from_file(R"(, "radius": [0.1, 0.2])"),
+     "",
+     {"(/geometry/0/particles/radius)", "one radius"}},
+    {"stretched_spheres",
+     from_file("", R"(, "transformation": {"scale": [1, 1, 2]})"),
+     "",
+     {"(/geometry/0/transformation/scale)", "spheres", "one positive number"}},
+    {"mirrored_spheres",
+     from_file("", R"(, "transformation": {"scale": -1})"),
+     "",
+     {"(/geometry/0/transformation/scale)", "one positive number"}},
+    {"dimensions_of_spheres",
+     from_file("", R"(, "transformation": {"dimensions": [1, 1, 2]})"),
+     "",
+     {"(/geometry/0/transformation/dimensions)", "`scale`"}},
+    {"refined_spheres", from_file("", R"(, "n_refs": 1)"), "", {"(/geometry/0/n_refs)", "meshes"}},
+    {"particles_of_an_obstacle",
+     packed() + R"(, "is_obstacle": true)",
+     "",
+     {"(/geometry/0/particles)", "obstacle", "`is_obstacle`"}},
+    {"normalised_spheres",
+     from_file("", R"(, "advanced": {"normalize_mesh": true})"),
+     "",
+     {"(/geometry/0/advanced/normalize_mesh)", "`scale`"}},
+};
+
+INSTANTIATE_TEST_SUITE_P(Table, WrongParticles, ::testing::ValuesIn(wrong_scenes),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Particles, BelongToTheirSolver) {
+  expect_refused({"modulus",
+                  R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, "weibull_modulus": 5}]})",
+                  {"(/materials/0/weibull_modulus)", "BondedParticles"}});
+  expect_refused({"moduli",
+                  R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, "moduli": "macro"}]})",
+                  {"(/materials/0/moduli)", "BondedParticles"}});
+  expect_refused({"file",
+                  R"({"geometry": [{"particles": {"file": "meshes/square.obj"}}]})",
+                  {"(/geometry/0/particles)", "bonded_particles"}});
+}
+
+} // namespace
+} // namespace recoil::app

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "bdem/bodies.hpp"
+
+/// Runs of bonded particles that several tests take.
+namespace recoil::solvers::testing {
+
+inline void run(BondedParticlesSolver& solver, GlobalIndex steps) {
+  while (solver.step() < steps) {
+    const auto outcome = solver.advance([](const auto&...) {});
+    ASSERT_TRUE(outcome.accepted) << outcome.failure << " in step " << solver.step() + 1;
+  }
+}
+
+/// The same for all bonds, without friction.
+inline BondStrength strength(const BondedParticles& problem, double tensile, double shear) {
+  const std::size_t count = problem.particles->bonds.size();
+  return {std::vector(count, tensile), std::vector(count, shear), std::vector(count, 0.0),
+          std::vector<char>(count, 0)};
+}
+
+/// A block whose particles fly apart, so that some of its bonds break within ten steps of 2e-4 s.
+inline BondedParticlesSolver thrown_block(const parallel::Communicator& comm, ParticleIntegrator integrator) {
+  BondedParticles problem = bonded(comm, block(4, 4, 4, 0.01), {1e6, 0.3, 1000});
+  problem.strength = strength(problem, 2e4, 2e4);
+  BondedParticlesOptions options;
+  options.integrator = integrator;
+  options.dt = 2e-4;
+  options.tolerance = 1e-12;
+  BondedParticlesSolver solver(std::move(problem), options);
+  start(
+      solver,
+      [](GlobalIndex, const Vector3d& X) {
+        return potentials::Particle{X, geometry::identity_quaternion()};
+      },
+      [](GlobalIndex id, const Vector3d& x) {
+        return std::pair<Vector3d, Vector3d>(Vector3d(100 * x.x(), -60 * x.y(), std::sin(double(id))),
+                                             Vector3d::Zero());
+      });
+  return solver;
+}
+
+} // namespace recoil::solvers::testing
