@@ -3,62 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "bdem/runs.hpp"
+#include "bdem/contacts.hpp"
 #include "recoil/geometry/quaternion.hpp"
 #include "recoil/parallel/communicator.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
 
 namespace recoil::solvers::testing {
 namespace {
-
-using potentials::SphereObstacles;
-
-constexpr double r = 0.01, dhat = 0.002, stiffness = 2e4;
-
-/// All pairs the same coefficient.
-potentials::FrictionCoefficients coefficient(double mu) {
-  if (mu == 0) return {};
-  return {{mu}, [](std::int32_t, std::int32_t) { return std::size_t{0}; }};
-}
-
-void add_contact(BondedParticles& problem, SphereObstacles obstacles, double mu = 0, double eps_v = 1e-3) {
-  problem.contact =
-      std::make_unique<ParticleContact>(*problem.particles, problem.prescribed, *problem.bonds,
-                                        std::move(obstacles), dhat, stiffness, coefficient(mu), eps_v);
-}
-
-SphereObstacles floor_plane(const Vector3d& normal = Vector3d::UnitZ()) {
-  SphereObstacles obstacles;
-  obstacles.planes.push_back({Vector3d::Zero(), normal, 1});
-  return obstacles;
-}
-
-/// Two triangles of the square |x|, |y| < half at the height z(t).
-SphereObstacles plate(double half, std::function<double(double)> z) {
-  SphereObstacles obstacles;
-  obstacles.vertices = {{-half, -half, z(0)}, {half, -half, z(0)}, {half, half, z(0)}, {-half, half, z(0)}};
-  obstacles.triangles = {{0, 1, 2}, {0, 2, 3}};
-  obstacles.bodies = {1, 1};
-  obstacles.place = [rest = obstacles.vertices, z](double time) {
-    auto places = rest;
-    for (Vector3d& place : places) place[2] = z(time);
-    return places;
-  };
-  return obstacles;
-}
-
-/// Particles without bonds, of one body each so that none is used to touching another.
-particles::ParticleSet grains(const std::vector<Vector3d>& places, const std::vector<double>& radii) {
-  particles::ParticleSet set;
-  for (std::size_t k = 0; k < places.size(); ++k) {
-    set.positions.push_back(places[k]);
-    set.radii.push_back(radii[k]);
-    set.volumes.push_back(4 * pi / 3 * std::pow(radii[k], 3));
-    set.body.push_back(std::int32_t(k));
-    set.body_names.push_back("grain " + std::to_string(k));
-  }
-  return set;
-}
 
 /// Grains in a pile that touch each other, a plane, and the faces, edges and vertices of a plate.
 struct Pile {
@@ -256,18 +207,6 @@ BondedParticlesOptions options(double dt, ParticleIntegrator integrator) {
   result.dt = dt;
   result.tolerance = 1e-9;
   return result;
-}
-
-/// Starts from rest positions with one velocity of all.
-void throw_all(BondedParticlesSolver& solver, const Vector3d& velocity) {
-  start(
-      solver,
-      [](GlobalIndex, const Vector3d& p) {
-        return potentials::Particle{p, geometry::identity_quaternion()};
-      },
-      [&](GlobalIndex, const Vector3d&) {
-        return std::pair<Vector3d, Vector3d>(velocity, Vector3d::Zero());
-      });
 }
 
 /// A ball that slides on a plane with friction ends up rolling at 5/7 of its first speed, for any

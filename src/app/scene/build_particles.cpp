@@ -195,13 +195,16 @@ void refuse_other_keys(const Item& root, const Scene& scene) {
 
 /// Contact that finite elements have alone.
 void check_contact(const Item& root, const Scene& scene) {
+  if (scene.particle_solver.rolling_friction > 0 &&
+      (!scene.contact.enabled || scene.particle_solver.integrator != solvers::ParticleIntegrator::leapfrog))
+    root["solver"]["bonded_particles"]["rolling_friction"].fail(
+        "is of contact with \"integrator\": \"leapfrog\"; leave it out");
   if (!scene.contact.enabled) return;
   const Item contact = root["contact"], solver = root["solver"];
   const solvers::ParticleIntegrator integrator = scene.particle_solver.integrator;
-  if (scene.time.kind == TimeKind::dynamic && (integrator == solvers::ParticleIntegrator::del_exact ||
-                                               integrator == solvers::ParticleIntegrator::leapfrog))
-    solver["bonded_particles"]["integrator"].fail(
-        "has no contact; take \"be_reflect\" or \"mid_reflectT\", or set contact/enabled to false");
+  if (scene.time.kind == TimeKind::dynamic && integrator == solvers::ParticleIntegrator::del_exact)
+    solver["bonded_particles"]["integrator"].fail("has no contact; take \"be_reflect\", \"mid_reflectT\" or "
+                                                  "\"leapfrog\", or set contact/enabled to false");
   if (contact.has("dhat_relative")) contact["dhat_relative"].fail("write `dhat`, a tenth of a radius, say");
   if (contact["use_convergent_formulation"].flag())
     contact["use_convergent_formulation"].fail("is of surfaces of finite elements; leave it out");

@@ -35,6 +35,11 @@ constexpr Key particles[] = {
      .doc = "Sub-steps of `leapfrog` are at most this share of the critical time step, 2 / sqrt(17.9 k_n / "
             "m) of "
             "the stiffest bond; bonds break at the end of sub-steps."},
+    {.pattern = "/solver/bonded_particles/rolling_friction",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::rolling_friction>,
+     .range = non_negative,
+     .doc = "Of `leapfrog` with contact: the largest moment of two spheres that roll on each other over the "
+            "normal force and their mean radius."},
     {.pattern = "/geometry/*/particles",
      .types = object,
      .doc = "Fills the body with particles, or reads these from a file; every body of a scene of bonded "

@@ -239,6 +239,7 @@ solvers::BondedParticlesOptions options_of(const Scene& scene) {
   options.max_iterations = scene.particle_solver.max_iterations;
   options.cascade_share = scene.particle_solver.cascade_share;
   options.explicit_share = scene.particle_solver.explicit_share;
+  options.rolling_friction = scene.particle_solver.rolling_friction;
   return options;
 }
 

@@ -85,21 +85,22 @@ void SphereContact::move_obstacles(double share) {
     obstacle_vertices_[v] = obstacle_start_[v] + share * (obstacle_end_[v] - obstacle_start_[v]);
 }
 
-Vector3d SphereContact::obstacle_way(LocalIndex obstacle, const Vector3d& share) const {
+Vector3d SphereContact::obstacle_motion(LocalIndex obstacle, const Vector3d& share) const {
   Vector3d way = Vector3d::Zero();
   if (obstacle >= std::ssize(obstacles_.triangles)) return way;
   for (int i = 0; i < 3; ++i) {
     const LocalIndex v = obstacles_.triangles[obstacle][i];
-    way += share[i] * (obstacle_vertices_[v] - obstacle_start_[v]);
+    way += share[i] * (obstacle_end_[v] - obstacle_start_[v]);
   }
   return way;
 }
 
+/// The way, or u where du is empty.
 bool SphereContact::still_covers(std::span<const double> u, std::span<const double> du) const {
   bool inside = has_searched_;
   for (LocalIndex k = 0; k < particles_->num_owned() && inside; ++k) {
     const Vector3d p = vector_at(u, 7, k);
-    inside = covered_[k].contains(p) && covered_[k].contains(p + vector_at(du, 6, k));
+    inside = covered_[k].contains(p) && (du.empty() || covered_[k].contains(p + vector_at(du, 6, k)));
   }
   return particles_->points->comm->all(inside);
 }

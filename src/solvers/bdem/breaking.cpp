@@ -56,6 +56,11 @@ BrokenBond record_of(const BondedParticles& problem, LocalIndex bond, const Stre
           stress.tension >= stress.shear};
 }
 
+void sever(BondedParticles& problem, LocalIndex bond, std::span<const double> u) {
+  problem.bonds->break_bond(bond);
+  if (problem.contact) problem.contact->pairs.separate(bond, u);
+}
+
 } // namespace
 
 std::array<double, 2> bond_stresses(const BondedParticles& problem, LocalIndex bond,
@@ -82,8 +87,7 @@ std::vector<BrokenBond> break_overstressed(BondedParticles& problem, std::span<c
   for (LocalIndex bond = 0; bond < num_bonds; ++bond) {
     const Stress& stress = stresses[bond];
     if (problem.bonds->is_broken(bond) || stress.ratio() < std::max(1.0, share * largest)) continue;
-    problem.bonds->break_bond(bond);
-    if (problem.contact) problem.contact->pairs.separate(bond, u);
+    sever(problem, bond, u);
     if (particles.owns(particles.bonds[bond])) broken.push_back(record_of(problem, bond, stress, u, time));
   }
   return broken;
@@ -93,7 +97,7 @@ std::vector<BrokenBond> break_bonds(BondedParticles& problem, std::span<const Lo
                                     std::span<const double> u, double time) {
   std::vector<BrokenBond> broken;
   for (const LocalIndex bond : bonds) {
-    problem.bonds->break_bond(bond);
+    sever(problem, bond, u);
     if (problem.particles->owns(problem.particles->bonds[bond]))
       broken.push_back(record_of(problem, bond, stress_of(problem, bond, u), u, time));
   }

@@ -61,7 +61,7 @@ double critical_time_step(const BondedParticles& problem) {
   return problem.particles->points->comm->min(shortest);
 }
 
-ExplicitSteps::ExplicitSteps(BondedParticles& problem, double share)
+ExplicitSteps::ExplicitSteps(BondedParticles& problem, double share, double rolling_friction)
     : problem_(problem), longest_(share * critical_time_step(problem)), bonds_(problem) {
   if (!(share > 0))
     throw InputError(
@@ -69,6 +69,7 @@ ExplicitSteps::ExplicitSteps(BondedParticles& problem, double share)
         fmt::format("sub-steps of {} critical time steps; give a number above 0, stable are those "
                     "below about 1",
                     share));
+  if (problem.contact) contact_.emplace(problem, rolling_friction);
   const LocalIndex num_owned = problem.particles->num_owned();
   v_.resize(6 * std::size_t(num_owned));
   load_.resize(v_.size());
@@ -133,12 +134,14 @@ ExplicitSteps::Vector6 ExplicitSteps::tangent_force(std::span<const double> forc
   return result;
 }
 
-void ExplicitSteps::find_forces(const Vector& u, double time, Outcome& outcome) {
+/// With obstacles at `share` of their motion in the step.
+void ExplicitSteps::find_forces(const Vector& u, double time, double share, Outcome& outcome) {
   const std::span<const LocalIndex> broken = bonds_.forces(u.local(), force_);
   if (!broken.empty()) {
     const auto counted = break_bonds(problem_, broken, u.local(), time);
     outcome.broken.insert(outcome.broken.end(), counted.begin(), counted.end());
   }
+  if (contact_) contact_->add_forces(u, share, std::span(force_).first(v_.size()));
   if (!problem_.add_loads) return;
   std::ranges::fill(load_, 0.0);
   for (LocalIndex k = 0; k < u.layout().num_owned; ++k)
@@ -163,6 +166,21 @@ void ExplicitSteps::kick(double before, double after, const Vector& u, Outcome& 
   outcome.external_work += of_loads;
   outcome.bond_work -= of_bonds;
   for (Constrained& at : constrained_) kick(at, before, after, u, outcome);
+  if (contact_) touch(before, after, outcome);
+}
+
+/// What obstacles and friction do in a kick. Forces work along the way that friction leaves, what it takes
+/// from that is its own.
+void ExplicitSteps::touch(double before, double after, Outcome& outcome) {
+  contact_->press(before + after);
+  const std::vector<double> v_before = v_;
+  contact_->rub(before + after, v_);
+  for (std::size_t i = 0; i < v_.size(); ++i) {
+    const double way = after * (v_[i] - v_before[i]);
+    outcome.external_work += load_[i] * way;
+    outcome.bond_work -= force_[i] * way;
+    outcome.dissipated_friction += (load_[i] + force_[i]) * way;
+  }
 }
 
 void ExplicitSteps::kick(Constrained& at, double before, double after, const Vector& u, Outcome& outcome) {
@@ -183,6 +201,16 @@ void ExplicitSteps::kick(Constrained& at, double before, double after, const Vec
     outcome.bond_work -= at.force[i] * way;
   }
   set_velocity(at, at.start.q);
+}
+
+void ExplicitSteps::add_contact_gradient(const Vector& u, std::span<double> g) const {
+  if (!contact_) return;
+  std::vector<double> forces = contact_->friction_on_prescribed();
+  contact_->add_repulsion(forces);
+  for (const Constrained& at : constrained_) {
+    const Vector6 f = tangent_force(forces, at.particle, particle_at(u.owned(), at.particle));
+    for (int i = 0; i < 6; ++i) g[6 * std::size_t(at.particle) + i] -= f[i];
+  }
 }
 
 void ExplicitSteps::drift(Vector& u, double h) const {
@@ -245,7 +273,8 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
   const double h = dt / count;
   bonds_.refresh();
   take_velocities(u, v);
-  find_forces(u, time - dt, outcome);
+  if (contact_) contact_->begin_step(time, dt, u);
+  find_forces(u, time - dt, 0, outcome);
   outcome.bond_work += h * h / 8 * squared_forces(u);
   outcome.external_work -= prescribed_kinetic_energy();
   for (int s = 1; s <= count; ++s) {
@@ -258,11 +287,16 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
     drift(u, h);
     move_prescribed(u, end, h, outcome);
     u.update_ghosts();
-    find_forces(u, end, outcome);
+    find_forces(u, end, double(s) / count, outcome);
   }
   kick(h / 2, 0, u, outcome);
   outcome.bond_work -= h * h / 8 * squared_forces(u);
   outcome.external_work += prescribed_kinetic_energy();
+  if (contact_) {
+    outcome.external_work += contact_->pressing_work() + contact_->rubbing_work();
+    outcome.bond_work += contact_->pressing_work();
+    outcome.dissipated_friction += contact_->dissipation();
+  }
   give_velocities(u, v);
   return outcome;
 }

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "recoil/linalg/vector.hpp"
 #include "recoil/solvers/bdem/solver.hpp"
 #include "solvers/bdem/bond_loop.hpp"
+#include "solvers/bdem/explicit_contact.hpp"
 
 namespace recoil::solvers {
 
@@ -19,13 +21,14 @@ double critical_time_step(const BondedParticles& problem);
 
 /// Leapfrog on R^3 x SO(3), in the form of velocity Verlet: v += h/2 M^-1 f; x <- x exp(h v); v += h/2 M^-1
 /// f(x). The angular velocities of spheres in free flight are constant in space. Bonds break where forces are
-/// taken, all of those that have reached their strength, without any communication; a sub-step exchanges
-/// ghosts once.
+/// taken, all of those that have reached their strength, without any communication; a sub-step without
+/// contact exchanges ghosts once.
 class ExplicitSteps {
 public:
-  /// Sub-steps of at most `share` critical time steps. `problem` must outlive it. Collective.
+  /// Sub-steps of at most `share` critical time steps. `problem` must outlive it; for rolling_friction see
+  /// ExplicitContact. Collective.
   /// @throws InputError if the share is not positive.
-  ExplicitSteps(BondedParticles& problem, double share);
+  ExplicitSteps(BondedParticles& problem, double share, double rolling_friction);
 
   /// Of a step of length dt.
   int num_sub_steps(double dt) const;
@@ -33,17 +36,25 @@ public:
   /// What a step has done; this rank's share.
   struct Outcome {
     bool interrupted = false; ///< on all ranks
-    /// By gravity, loads, and what moves prescribed particles, from the trapezoidal sum of forces along the
-    /// way [J].
+    /// By gravity, loads, and what moves prescribed particles and obstacles, from the trapezoidal sum of
+    /// forces along the way [J].
     double external_work = 0;
-    /// -(trapezoidal work of the bonds) - h^2/8 (f' M^-1 f at the end - at the start): less the change of the
-    /// elastic energy this is what leapfrog loses [J], exactly.
+    /// -(trapezoidal work of bonds and repulsion) - h^2/8 (f' M^-1 f at the end - at the start): less the
+    /// change of their energies this is what leapfrog loses [J], exactly.
     double bond_work = 0;
+    double dissipated_friction = 0; ///< [J]
     std::vector<BrokenBond> broken; ///< that this rank counts
   };
   /// Takes u and v from time - dt to `time` in equal sub-steps. `interrupted` may be empty. Collective.
   Outcome advance(linalg::Vector& u, linalg::Vector& v, double time, double dt,
                   const std::function<bool()>& interrupted);
+
+  /// Subtracts what contact has exerted on prescribed particles from g, 6 numbers an owned particle along the
+  /// tangent spaces at u: repulsion at the end of the last advance(), and the mean of friction. Not
+  /// collective.
+  void add_contact_gradient(const linalg::Vector& u, std::span<double> g) const;
+  /// Null without contact; as of the last advance().
+  const ExplicitContact* contact() const { return contact_ ? &*contact_ : nullptr; }
 
 private:
   using Vector6 = Eigen::Matrix<double, 6, 1>;
@@ -57,9 +68,10 @@ private:
 
   void take_velocities(const linalg::Vector& u, const linalg::Vector& v);
   void give_velocities(const linalg::Vector& u, linalg::Vector& v) const;
-  void find_forces(const linalg::Vector& u, double time, Outcome& outcome);
+  void find_forces(const linalg::Vector& u, double time, double share, Outcome& outcome);
   void kick(double before, double after, const linalg::Vector& u, Outcome& outcome);
   void kick(Constrained& at, double before, double after, const linalg::Vector& u, Outcome& outcome);
+  void touch(double before, double after, Outcome& outcome);
   void drift(linalg::Vector& u, double h) const;
   void move_prescribed(linalg::Vector& u, double time, double h, Outcome& outcome);
   double squared_forces(const linalg::Vector& u) const;
@@ -71,10 +83,12 @@ private:
   BondedParticles& problem_;
   double longest_; ///< sub-step [s]
   BondLoop bonds_;
+  std::optional<ExplicitContact> contact_;
   std::vector<Constrained> constrained_;
   std::vector<char> is_constrained_;
   std::vector<double> mass_, inertia_; ///< of owned particles
-  /// In space, 6 numbers a particle: velocities, what bonds exert (ghosts too), and all other forces.
+  /// In space, 6 numbers a particle: velocities, what bonds (ghosts too) and repulsion exert, and all other
+  /// forces.
   std::vector<double> v_, force_, load_;
 };
 

@@ -47,7 +47,7 @@ struct BondedParticlesSolver::Implementation {
             problem.particles->radii.empty() ? std::numeric_limits<double>::max()
                                              : *std::ranges::min_element(problem.particles->radii))) {
     if (options.integrator == ParticleIntegrator::leapfrog)
-      explicit_steps.emplace(problem, options.explicit_share);
+      explicit_steps.emplace(problem, options.explicit_share, options.rolling_friction);
   }
 
   /// Time at the end of a part of the next step [s]: that of the last one is, to the bit, what time() gives
@@ -66,6 +66,7 @@ struct BondedParticlesSolver::Implementation {
                          SolvedStep& step);
   bool solve_balance(std::span<const double> momentum, Vector& x, SolvedStep& step);
   void velocity(const Vector& from, const Vector& x, double dt, Vector& v);
+  double contact_energy(const Vector& u) const;
   ParticleLedger measure(const Vector& u, const Vector& v) const;
   void close(const stepping::State& from, const ParticleLedger& before, double dt, SolvedStep& step) const;
   std::vector<double> reactions(const stepping::State& from, double dt, std::span<const double> gradient,
@@ -230,6 +231,16 @@ void BondedParticlesSolver::Implementation::velocity(const Vector& from, const V
   v.update_ghosts();
 }
 
+/// This rank's share.
+double BondedParticlesSolver::Implementation::contact_energy(const Vector& u) const {
+  if (explicit_steps) {
+    problem.contact->pairs.update(u.owned());
+    return explicit_steps->contact()->energy();
+  }
+  problem.contact->update(u.local());
+  return problem.contact->barrier.value(u.local());
+}
+
 ParticleLedger BondedParticlesSolver::Implementation::measure(const Vector& u, const Vector& v) const {
   std::array<double, 9> sums{};
   for (LocalIndex k = 0; k < u.layout().num_owned; ++k) {
@@ -244,10 +255,7 @@ ParticleLedger BondedParticlesSolver::Implementation::measure(const Vector& u, c
     }
   }
   sums[1] = problem.bonds->stored_energy(u.local());
-  if (problem.contact) {
-    problem.contact->update(u.local());
-    sums[8] = problem.contact->barrier.value(u.local());
-  }
+  if (problem.contact) sums[8] = contact_energy(u);
   u.layout().comm->sum(sums);
   ParticleLedger ledger;
   ledger.kinetic = sums[0];
@@ -324,16 +332,19 @@ SolvedStep BondedParticlesSolver::Implementation::take_explicit(const stepping::
   if (step.interrupted) return step;
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
-  std::array<double, 3> sums{outcome.external_work, outcome.bond_work, broken};
+  std::array<double, 4> sums{outcome.external_work, outcome.bond_work, broken, outcome.dissipated_friction};
   step.u.layout().comm->sum(sums);
   step.ledger = measure(step.u, step.v);
   step.ledger.external_work = before.external_work + sums[0];
   step.ledger.broken = before.broken + sums[2];
-  step.ledger.dissipated_integrator =
-      before.dissipated_integrator + sums[1] - (step.ledger.elastic - before.elastic) - sums[2];
+  step.ledger.dissipated_friction = before.dissipated_friction + sums[3];
+  step.ledger.dissipated_integrator = before.dissipated_integrator + sums[1] -
+                                      (step.ledger.elastic - before.elastic) -
+                                      (step.ledger.barrier - before.barrier) - sums[2];
   step.done = std::isfinite(step.ledger.kinetic + step.ledger.elastic);
   std::vector<double> gradient(step.v.owned().size(), 0.0);
   problem.bonds->add_gradient(step.u.local(), 1, gradient);
+  explicit_steps->add_contact_gradient(step.u, gradient);
   objective.begin_step(step.u, step.u, time, dt);
   step.reactions = reactions(from, dt, gradient, step);
   if (!step.done)
@@ -533,8 +544,12 @@ std::vector<double> BondedParticlesSolver::obstacle_forces() const {
   for (const auto& plane : contact.pairs.obstacles().planes)
     num_obstacles = std::max(num_obstacles, plane.body - first + 1);
   std::vector<double> forces(6 * std::size_t(num_obstacles), 0.0);
-  contact.barrier.add_obstacle_forces(first, forces);
-  contact.friction.add_obstacle_forces(first, forces);
+  if (implementation_->explicit_steps) {
+    implementation_->explicit_steps->contact()->add_obstacle_forces(first, forces);
+  } else {
+    contact.barrier.add_obstacle_forces(first, forces);
+    contact.friction.add_obstacle_forces(first, forces);
+  }
   problem().particles->points->comm->sum(forces);
   return forces;
 }

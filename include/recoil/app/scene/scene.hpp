@@ -313,6 +313,7 @@ struct ParticleSolverSpec {
   int max_iterations = 100;
   double cascade_share = 0.9;
   double explicit_share = 0.2;
+  double rolling_friction = 0;
 };
 
 enum class StopRule { gradient, step };

@@ -63,14 +63,23 @@ public:
   const std::vector<Vector3d>& obstacle_vertices() const { return obstacle_vertices_; }
   /// Way of a point of an obstacle since the start of the step, `share` of the vertices of a triangle; planes
   /// rest.
-  Vector3d obstacle_way(LocalIndex obstacle, const Vector3d& share) const;
+  Vector3d obstacle_way(LocalIndex obstacle, const Vector3d& share) const {
+    return obstacle_share_ * obstacle_motion(obstacle, share);
+  }
+  /// That of the whole step.
+  Vector3d obstacle_motion(LocalIndex obstacle, const Vector3d& share) const;
 
   /// Largest t in [0, 1] such that no pair of this rank comes closer than a tenth of its gap on the straight
   /// way u + s du, s <= t; obstacles move on to `obstacle_share` of their motion meanwhile. Makes the pairs
   /// valid for the whole way. u and du of owned particles. Collective; the answer is that of all ranks.
   double max_step(std::span<const double> u, std::span<const double> du, double obstacle_share);
 
-  /// Finds the touching pairs at u (owned), which lies on a way of max_step(). Collective.
+  /// Makes the pairs valid at u (owned). Collective.
+  void cover(std::span<const double> u) {
+    if (!still_covers(u, {})) search(u, {});
+  }
+  /// Finds the touching pairs at u (owned), which lies on a way of max_step() or has been covered.
+  /// Collective.
   void update(std::span<const double> u);
   const std::vector<SphereTouch>& touching() const { return touching_; }
   const std::shared_ptr<const Spheres>& spheres() const { return spheres_; }

@@ -65,6 +65,7 @@ public:
       : contact_(&contact), barrier_(&barrier), coefficients_(std::move(coefficients)), eps_v_(eps_v) {}
 
   std::string_view name() const override { return "friction"; }
+  const FrictionCoefficients& coefficients() const { return coefficients_; }
   /// Takes frames and forces of the pairs that touch in the contact as of its last update(), which must be at
   /// the start u (owned) of a step of length dt. Collective.
   void lag(std::span<const double> u, double dt);

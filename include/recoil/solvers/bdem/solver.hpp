@@ -30,6 +30,9 @@ struct BondedParticlesOptions {
   /// stiffest bond; [Lu, Cao, Li, Hu] take 0.2. A free hcp block is stable below 1, sheared by 0.3 below
   /// 0.95; energies are off by up to share^2 of what is in the fastest modes.
   double explicit_share = 0.2;
+  /// Of leapfrog with contact: the largest moment of two spheres that roll on each other over the normal
+  /// force and their mean radius.
+  double rolling_friction = 0;
 };
 
 /// A bond that has broken.
@@ -45,7 +48,7 @@ struct BrokenBond {
 /// dissipated_friction - dissipated_integrator, up to the residual of Newton's method.
 struct ParticleLedger {
   double kinetic = 0, elastic = 0;
-  double barrier = 0;       ///< of contact
+  double barrier = 0;       ///< of contact: of the barrier, or of leapfrog's penalty
   double external_work = 0; ///< of gravity, loads and of what moves prescribed particles and obstacles
   double broken = 0;        ///< elastic energy of bonds when they broke
   double dissipated_friction = 0;

@@ -1,0 +1,214 @@
+#include "solvers/bdem/explicit_contact.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace recoil::solvers {
+
+using Eigen::Vector3d;
+using potentials::SphereTouch;
+
+namespace {
+
+using ConstMap3 = Eigen::Map<const Vector3d>;
+using Map3 = Eigen::Map<Vector3d>;
+
+ConstMap3 three(std::span<const double> values, std::size_t at) { return ConstMap3(values.data() + at); }
+Map3 three(std::span<double> values, std::size_t at) { return Map3(values.data() + at); }
+
+/// What takes as much of `velocity` as `most` allows, and at most 1 / contacts of what would stop it, so that
+/// several contacts of a sphere do not turn it round.
+Vector3d braking(const Vector3d& velocity, double inverse_inertia, double contacts, double most) {
+  const double speed = velocity.norm();
+  if (speed == 0 || inverse_inertia == 0) return Vector3d::Zero();
+  return -std::min(most / speed, 1 / (inverse_inertia * contacts)) * velocity;
+}
+
+} // namespace
+
+ExplicitContact::ExplicitContact(BondedParticles& problem, double rolling_friction)
+    : problem_(problem), pairs_(problem.contact->pairs), stiffness_(problem.contact->barrier.stiffness()),
+      rolling_friction_(rolling_friction) {
+  for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
+    const auto flags = problem.prescribed.begin() + 6 * std::size_t(k);
+    const bool moves = std::none_of(flags, flags + 6, [](char flag) { return flag != 0; });
+    inverse_inertia_.push_back(moves ? 1 / problem.mass[k] : 0);
+    inverse_inertia_.push_back(moves ? 1 / problem.inertia(k) : 0);
+  }
+}
+
+void ExplicitContact::begin_step(double time, double dt, const linalg::Vector& u) {
+  dt_ = dt;
+  pressing_work_ = rubbing_work_ = dissipation_ = 0;
+  on_prescribed_.assign(6 * std::size_t(problem_.particles->num_owned()), 0.0);
+  impulses_.clear();
+  pairs_.begin_step(time, dt, u.owned());
+}
+
+double ExplicitContact::force(const SphereTouch& touch) const {
+  return stiffness_ * std::max(pairs_.dhat() - touch.gap, 0.0);
+}
+
+double ExplicitContact::energy() const {
+  double sum = 0;
+  for (const SphereTouch& touch : pairs_.touching()) sum += force(touch) * force(touch) / (2 * stiffness_);
+  return sum;
+}
+
+void ExplicitContact::add_forces(const linalg::Vector& u, double share, std::span<double> forces) {
+  pairs_.move_obstacles(share);
+  pairs_.cover(u.owned());
+  pairs_.update(u.owned());
+  std::vector<double> values(3 * std::size_t(pairs_.spheres()->size()), 0.0);
+  for (const SphereTouch& touch : pairs_.touching()) {
+    const Vector3d f = force(touch) * touch.normal;
+    three(std::span(values), 3 * std::size_t(touch.pair.a)) += f;
+    if (touch.pair.b >= 0) three(std::span(values), 3 * std::size_t(touch.pair.b)) -= f;
+  }
+  repulsion_.assign(3 * std::size_t(problem_.particles->num_owned()), 0.0);
+  pairs_.spheres()->add_to_owners(values, 3, 1, repulsion_);
+  add_repulsion(forces);
+}
+
+void ExplicitContact::add_repulsion(std::span<double> forces) const {
+  for (std::size_t k = 0; 3 * k < repulsion_.size(); ++k)
+    three(forces, 6 * k) += three(std::span<const double>(repulsion_), 3 * k);
+}
+
+Vector3d ExplicitContact::obstacle_velocity(const SphereTouch& touch) const {
+  return pairs_.obstacle_motion(touch.pair.obstacle, touch.share) / dt_;
+}
+
+/// An impulse and a moment on the particle of a pair with an obstacle, whose work it returns.
+double ExplicitContact::push(const SphereTouch& touch, const Vector3d& impulse, const Vector3d& moment) {
+  const Vector3d at = three(std::span<const double>(pairs_.states()), 7 * std::size_t(touch.pair.a)) -
+                      (*pairs_.spheres())[touch.pair.a].radius * touch.normal;
+  impulses_.push_back({pairs_.body_of(touch.pair), -impulse, -(at.cross(impulse) + moment)});
+  return impulse.dot(obstacle_velocity(touch));
+}
+
+void ExplicitContact::press(double duration) {
+  for (const SphereTouch& touch : pairs_.touching())
+    if (touch.pair.b < 0)
+      pressing_work_ += push(touch, duration * force(touch) * touch.normal, Vector3d::Zero());
+}
+
+void ExplicitContact::gather_inertia() {
+  if (gathered_for_ == pairs_.spheres()) return;
+  gathered_for_ = pairs_.spheres();
+  inverse_ = gathered_for_->gather(inverse_inertia_, 2);
+}
+
+/// Number of pairs that press on each sphere. Collective.
+std::vector<double> ExplicitContact::contacts_of_spheres() const {
+  const potentials::Spheres& spheres = *pairs_.spheres();
+  std::vector<double> counts(spheres.size(), 0.0), owned(spheres.num_owned(), 0.0);
+  for (const SphereTouch& touch : pairs_.touching()) {
+    if (force(touch) == 0) continue;
+    ++counts[touch.pair.a];
+    if (touch.pair.b >= 0) ++counts[touch.pair.b];
+  }
+  spheres.add_to_owners(counts, 1, 1, owned);
+  return spheres.gather(owned, 1);
+}
+
+/// Velocities of the two sides of a contact against each other, and what one unit of impulse and of moment
+/// changes of them.
+struct ExplicitContact::Slip {
+  Vector3d slip, roll;        ///< [m/s], tangential; [rad/s]
+  Vector3d arm_a, arm_b;      ///< from the centres to the contact [m]
+  double by_force, by_moment; ///< [1/kg], [1/(kg m^2)]
+};
+
+ExplicitContact::Slip ExplicitContact::slip_of(const SphereTouch& touch,
+                                               std::span<const double> speeds) const {
+  const std::size_t a = touch.pair.a, b = touch.pair.b;
+  const bool is_pair = touch.pair.b >= 0;
+  const double r_a = (*gathered_for_)[touch.pair.a].radius,
+               r_b = is_pair ? (*gathered_for_)[touch.pair.b].radius : 0;
+  Slip at;
+  // Both act in one point between the centres, and obstacles on the surface of the sphere.
+  at.arm_a = -(is_pair ? touch.length / (r_a + r_b) : 1) * r_a * touch.normal;
+  at.arm_b = at.arm_a + touch.length * touch.normal;
+  at.roll = three(speeds, 6 * a + 3);
+  at.slip = three(speeds, 6 * a) + at.roll.cross(at.arm_a);
+  at.by_moment = inverse_[2 * a + 1];
+  at.by_force = inverse_[2 * a] + at.arm_a.squaredNorm() * inverse_[2 * a + 1];
+  if (is_pair) {
+    const Vector3d spin = three(speeds, 6 * b + 3);
+    at.slip -= three(speeds, 6 * b) + spin.cross(at.arm_b);
+    at.roll -= spin;
+    at.by_force += inverse_[2 * b] + at.arm_b.squaredNorm() * inverse_[2 * b + 1];
+    at.by_moment += inverse_[2 * b + 1];
+  } else {
+    at.slip -= obstacle_velocity(touch);
+  }
+  at.slip -= touch.normal * touch.normal.dot(at.slip);
+  return at;
+}
+
+/// Returns what the kinetic energy grows by, less the work of prescribed particles.
+double ExplicitContact::change_velocities(std::span<const double> impulses, std::span<double> v) {
+  double change = 0;
+  for (std::size_t i = 0; i < impulses.size(); i += 3) {
+    const Vector3d step = inverse_inertia_[i / 3] * three(impulses, i);
+    change += three(impulses, i).dot(three(v, i) + step / 2);
+    if (inverse_inertia_[i / 3] == 0) {
+      three(std::span(on_prescribed_), i) += three(impulses, i);
+      rubbing_work_ -= three(impulses, i).dot(three(v, i));
+    }
+    three(v, i) += step;
+  }
+  return change;
+}
+
+void ExplicitContact::rub(double duration, std::span<double> v) {
+  const potentials::FrictionCoefficients& mu = problem_.contact->friction.coefficients();
+  if ((!mu && rolling_friction_ == 0) || !problem_.particles->points->comm->any(!pairs_.touching().empty()))
+    return;
+  gather_inertia();
+  const potentials::Spheres& spheres = *pairs_.spheres();
+  const std::vector<double> speeds = spheres.gather(v, 6), counts = contacts_of_spheres();
+  double by_obstacles = 0;
+  std::vector<double> impulses(speeds.size(), 0.0), owned(v.size(), 0.0);
+  for (const SphereTouch& touch : pairs_.touching()) {
+    const double normal_impulse = duration * force(touch);
+    if (normal_impulse == 0) continue;
+    const std::size_t a = touch.pair.a, b = touch.pair.b;
+    const bool is_pair = touch.pair.b >= 0;
+    const Slip at = slip_of(touch, speeds);
+    const double contacts = is_pair ? std::max(counts[a], counts[b]) : counts[a],
+                 coefficient = mu ? mu(spheres[touch.pair.a].body, pairs_.body_of(touch.pair)) : 0,
+                 radius = is_pair ? (spheres[touch.pair.a].radius + spheres[touch.pair.b].radius) / 2
+                                  : spheres[touch.pair.a].radius;
+    const Vector3d j = braking(at.slip, at.by_force, contacts, coefficient * normal_impulse),
+                   m = braking(at.roll, at.by_moment, contacts, rolling_friction_ * normal_impulse * radius);
+    three(std::span(impulses), 6 * a) += j;
+    three(std::span(impulses), 6 * a + 3) += at.arm_a.cross(j) + m;
+    if (is_pair) {
+      three(std::span(impulses), 6 * b) -= j;
+      three(std::span(impulses), 6 * b + 3) -= at.arm_b.cross(j) + m;
+    } else {
+      by_obstacles += push(touch, j, m);
+    }
+  }
+  rubbing_work_ += by_obstacles;
+  spheres.add_to_owners(impulses, 6, 1, owned);
+  dissipation_ += by_obstacles - change_velocities(owned, v);
+}
+
+std::vector<double> ExplicitContact::friction_on_prescribed() const {
+  std::vector<double> forces = on_prescribed_;
+  for (double& force : forces) force /= dt_;
+  return forces;
+}
+
+void ExplicitContact::add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const {
+  for (const Impulse& impulse : impulses_) {
+    const std::size_t at = 6 * std::size_t(impulse.body - first_body);
+    three(forces, at) += impulse.linear / dt_;
+    three(forces, at + 3) += impulse.angular / dt_;
+  }
+}
+
+} // namespace recoil::solvers

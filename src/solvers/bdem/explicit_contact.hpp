@@ -1,0 +1,75 @@
+#pragma once
+
+#include <vector>
+
+#include "recoil/linalg/vector.hpp"
+#include "recoil/solvers/bdem/problem.hpp"
+
+namespace recoil::solvers {
+
+/// Contact of leapfrog: the penalty 1/2 k (dhat - gap)^2 of pairs closer than dhat, k the stiffness of the
+/// barrier, and impulses of friction [Lu, Cao, Li, Hu, Implicit bonded discrete element method with manifold
+/// optimization, equations 32 to 35] that are equal and opposite and act in one point, so that momenta are
+/// kept. Particles with prescribed components take no impulses. Pairs and clearances are those of
+/// SphereContact, so that broken bonds begin without a force.
+class ExplicitContact {
+public:
+  /// `problem` must outlive it and have contact; rolling_friction is the moment of two spheres that roll on
+  /// each other over the normal force and the (mean) radius. Collective.
+  ExplicitContact(BondedParticles& problem, double rolling_friction);
+
+  /// Starts a step of length dt to `time` [s]. Collective.
+  void begin_step(double time, double dt, const linalg::Vector& u);
+  /// Moves obstacles to `share` of their motion in the step, finds the pairs that touch at u, and adds the
+  /// forces on owned particles in space, 6 numbers each [N]. Collective.
+  void add_forces(const linalg::Vector& u, double share, std::span<double> forces);
+  /// The same forces once more. Not collective.
+  void add_repulsion(std::span<double> forces) const;
+  /// The forces as of add_forces() act for `duration` [s]: counts what they do to obstacles.
+  void press(double duration);
+  /// Friction of the pairs as of add_forces() for `duration`: changes velocities of owned particles in space,
+  /// 6 numbers each. Collective.
+  void rub(double duration, std::span<double> v);
+
+  /// This rank's share of the energy as of add_forces() [J].
+  double energy() const;
+  /// Since begin_step(), this rank's share [J]: the work of moving obstacles by press(); that of obstacles
+  /// and of prescribed particles by rub(); and what rub() has dissipated.
+  double pressing_work() const { return pressing_work_; }
+  double rubbing_work() const { return rubbing_work_; }
+  double dissipation() const { return dissipation_; }
+  /// Means over the time since begin_step() of friction on prescribed particles, in space, 6 numbers an owned
+  /// particle; zero for others [N], [N m].
+  std::vector<double> friction_on_prescribed() const;
+  /// Means over the time since begin_step() of the forces [N] and moments about the origin [N m] on obstacles
+  /// from the number `first_body` on, 6 numbers each; adds this rank's share. Not collective.
+  void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const;
+
+private:
+  struct Impulse {
+    std::int32_t body;
+    Eigen::Vector3d linear, angular;
+  };
+  double force(const potentials::SphereTouch& touch) const;
+  double push(const potentials::SphereTouch& touch, const Eigen::Vector3d& impulse,
+              const Eigen::Vector3d& moment);
+  Eigen::Vector3d obstacle_velocity(const potentials::SphereTouch& touch) const;
+  void gather_inertia();
+  std::vector<double> contacts_of_spheres() const;
+  struct Slip;
+  Slip slip_of(const potentials::SphereTouch& touch, std::span<const double> speeds) const;
+  double change_velocities(std::span<const double> impulses, std::span<double> v);
+
+  BondedParticles& problem_;
+  potentials::SphereContact& pairs_;
+  double stiffness_, rolling_friction_;
+  std::vector<double> inverse_inertia_; ///< 1 / m, 1 / I of owned particles; 0 where motion is prescribed
+  std::shared_ptr<const potentials::Spheres> gathered_for_;
+  std::vector<double> inverse_;   ///< the same of spheres
+  std::vector<double> repulsion_; ///< on owned particles, 3 numbers each [N]
+  double dt_ = 0, pressing_work_ = 0, rubbing_work_ = 0, dissipation_ = 0;
+  std::vector<double> on_prescribed_; ///< impulses of friction since begin_step()
+  std::vector<Impulse> impulses_;     ///< on obstacles since begin_step()
+};
+
+} // namespace recoil::solvers

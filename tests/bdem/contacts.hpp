@@ -1,0 +1,71 @@
+#pragma once
+
+#include "bdem/runs.hpp"
+#include "recoil/geometry/quaternion.hpp"
+
+/// Particles, planes and plates that tests bring into contact.
+namespace recoil::solvers::testing {
+
+using potentials::SphereObstacles;
+
+inline constexpr double r = 0.01, dhat = 0.002, stiffness = 2e4;
+
+/// All pairs the same coefficient.
+inline potentials::FrictionCoefficients coefficient(double mu) {
+  if (mu == 0) return {};
+  return {{mu}, [](std::int32_t, std::int32_t) { return std::size_t{0}; }};
+}
+
+inline void add_contact(BondedParticles& problem, SphereObstacles obstacles, double mu = 0,
+                        double eps_v = 1e-3) {
+  problem.contact =
+      std::make_unique<ParticleContact>(*problem.particles, problem.prescribed, *problem.bonds,
+                                        std::move(obstacles), dhat, stiffness, coefficient(mu), eps_v);
+}
+
+inline SphereObstacles floor_plane(const Vector3d& normal = Vector3d::UnitZ()) {
+  SphereObstacles obstacles;
+  obstacles.planes.push_back({Vector3d::Zero(), normal, 1});
+  return obstacles;
+}
+
+/// Two triangles of the square |x|, |y| < half at the height z(t).
+inline SphereObstacles plate(double half, std::function<double(double)> z) {
+  SphereObstacles obstacles;
+  obstacles.vertices = {{-half, -half, z(0)}, {half, -half, z(0)}, {half, half, z(0)}, {-half, half, z(0)}};
+  obstacles.triangles = {{0, 1, 2}, {0, 2, 3}};
+  obstacles.bodies = {1, 1};
+  obstacles.place = [rest = obstacles.vertices, z](double time) {
+    auto places = rest;
+    for (Vector3d& place : places) place[2] = z(time);
+    return places;
+  };
+  return obstacles;
+}
+
+/// Particles without bonds, of one body each so that none is used to touching another.
+inline particles::ParticleSet grains(const std::vector<Vector3d>& places, const std::vector<double>& radii) {
+  particles::ParticleSet set;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    set.positions.push_back(places[k]);
+    set.radii.push_back(radii[k]);
+    set.volumes.push_back(4 * pi / 3 * std::pow(radii[k], 3));
+    set.body.push_back(std::int32_t(k));
+    set.body_names.push_back("grain " + std::to_string(k));
+  }
+  return set;
+}
+
+/// Starts from rest positions with one velocity of all.
+inline void throw_all(BondedParticlesSolver& solver, const Vector3d& velocity) {
+  start(
+      solver,
+      [](GlobalIndex, const Vector3d& p) {
+        return potentials::Particle{p, geometry::identity_quaternion()};
+      },
+      [&](GlobalIndex, const Vector3d&) {
+        return std::pair<Vector3d, Vector3d>(velocity, Vector3d::Zero());
+      });
+}
+
+} // namespace recoil::solvers::testing

@@ -1,0 +1,161 @@
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "bdem/contacts.hpp"
+#include "recoil/parallel/communicator.hpp"
+
+namespace recoil::solvers::testing {
+namespace {
+
+BondedParticlesOptions leapfrog(double dt, double rolling_friction = 0) {
+  BondedParticlesOptions options;
+  options.integrator = ParticleIntegrator::leapfrog;
+  options.dt = dt;
+  options.rolling_friction = rolling_friction;
+  return options;
+}
+
+/// kinetic + elastic + repulsion, and what has gone from it.
+double left_over(const ParticleLedger& before, const ParticleLedger& now) {
+  const auto sum = [](const ParticleLedger& ledger) {
+    return ledger.kinetic + ledger.elastic + ledger.barrier;
+  };
+  return sum(now) - sum(before) - now.external_work + now.broken + now.dissipated_friction +
+         now.dissipated_integrator;
+}
+
+/// Two chains that spin and hit each other off the middle, with friction and rolling friction: pairs of
+/// impulses keep both momenta, and friction takes energy.
+TEST(ExplicitContact, ImpulsesKeepMomenta) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  particles::ParticleSet set = chain(3, 2 * r, r), other = chain(2, 2 * r, r);
+  for (Vector3d& place : other.positions) place += Vector3d(0.5 * r, 0.3 * r, 2.2 * r);
+  append(set, other);
+  BondedParticles problem = bonded(comm, set, {});
+  add_contact(problem, {}, 0.4);
+  BondedParticlesSolver solver(std::move(problem), leapfrog(1e-4, 0.1));
+  const auto place = [](GlobalIndex, const Vector3d& X) {
+    return potentials::Particle{X, geometry::identity_quaternion()};
+  };
+  start(solver, place, [](GlobalIndex id, const Vector3d& x) {
+    const Vector3d w = id < 4 ? Vector3d(3, 20, -5) : Vector3d(-8, 4, 30);
+    return std::pair<Vector3d, Vector3d>(w.cross(x) + Vector3d(1, 0.5, id < 4 ? 1 : -1), w);
+  });
+  const ParticleLedger before = solver.ledger();
+  run(solver, 100);
+  const ParticleLedger now = solver.ledger();
+  double scale = 0, angular = 0;
+  for (int i = 0; i < 3; ++i) {
+    scale = std::max(scale, std::abs(before.linear_momentum[i]));
+    angular = std::max(angular, std::abs(before.angular_momentum[i]));
+  }
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NEAR(now.linear_momentum[i], before.linear_momentum[i], 1e-12 * scale);
+    EXPECT_NEAR(now.angular_momentum[i], before.angular_momentum[i], 1e-11 * angular);
+  }
+  EXPECT_GT(now.dissipated_friction, 1e-3 * before.kinetic);
+  EXPECT_NEAR(left_over(before, now), 0, 1e-12 * before.kinetic);
+}
+
+/// Without friction a ball leaves a floor as fast as it came.
+TEST(ExplicitContact, ABallBouncesToItsHeight) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  BondedParticles problem = bonded(comm, grains({{0, 0, r + 2 * dhat}}, {r}), {});
+  add_contact(problem, floor_plane());
+  BondedParticlesSolver solver(std::move(problem), leapfrog(2e-6));
+  throw_all(solver, Vector3d(0, 0, -1));
+  const ParticleLedger before = solver.ledger();
+  double most = 0;
+  for (int step = 1; step <= 6000; ++step) {
+    run(solver, step);
+    most = std::max(most, solver.ledger().barrier);
+  }
+  const ParticleLedger now = solver.ledger();
+  EXPECT_NEAR(most, before.kinetic, 1e-3 * before.kinetic);
+  EXPECT_EQ(now.barrier, 0);
+  EXPECT_NEAR(now.linear_momentum[2], -before.linear_momentum[2], 1e-4 * std::abs(before.linear_momentum[2]));
+}
+
+/// A ball that slides ends up rolling at 5/7 of its speed, or, with rolling friction, comes to rest: it
+/// slides until v0 - mu g t = 5/2 (mu - mu_r) g t, and stops 7/10 v^2 / (mu_r g) from there.
+TEST(ExplicitContact, BallsRollAsTheyShould) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const double g = 9.81, m = 1000 * 4 * pi / 3 * r * r * r, depth = m * g / stiffness, mu = 0.5, v0 = 0.5;
+  for (const double rolling : {0.0, 0.05}) {
+    BondedParticles problem = bonded(comm, grains({{0, 0, r + dhat - depth}}, {r}), {});
+    problem.gravity = {0, 0, -g};
+    add_contact(problem, floor_plane(), mu);
+    BondedParticlesSolver solver(std::move(problem), leapfrog(2e-5, rolling));
+    throw_all(solver, Vector3d(v0, 0, 0));
+    const ParticleLedger before = solver.ledger();
+    if (rolling == 0) {
+      run(solver, 5000);
+      EXPECT_NEAR(solver.ledger().linear_momentum[0], 5.0 / 7 * m * v0, 1e-9 * m);
+      EXPECT_NEAR(solver.ledger().dissipated_friction, m * v0 * v0 / 7, 1e-6 * m * v0 * v0);
+    } else {
+      run(solver, 60000);
+      const double t = v0 / (mu + 2.5 * (mu - rolling)) / g, v = v0 - mu * g * t,
+                   way = (v0 + v) / 2 * t + 0.7 * v * v / (rolling * g);
+      EXPECT_NEAR(find(solver.problem(), solver.history().newest().u, 0).p[0], way, 1e-3 * way);
+      EXPECT_NEAR(solver.ledger().dissipated_friction, before.kinetic, 1e-3 * before.kinetic);
+    }
+    EXPECT_NEAR(left_over(before, solver.ledger()), 0, 1e-11 * before.kinetic);
+  }
+}
+
+/// A block stops after v^2 / (2 mu g).
+TEST(ExplicitContact, ABlockSlidesAsFarAsFrictionLetsIt) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  particles::ParticleSet set = block(6, 4, 2, r);
+  for (Vector3d& place : set.positions) place[2] += r + dhat;
+  BondedParticles problem = bonded(comm, set, {});
+  problem.gravity = {0, 0, -9.81};
+  const double mu = 0.3, speed = 0.4;
+  add_contact(problem, floor_plane(), mu);
+  BondedParticlesSolver solver(std::move(problem), leapfrog(1e-3));
+  const Vector3d first = find(solver.problem(), solver.history().newest().u, 0).p;
+  throw_all(solver, Vector3d(speed, 0, 0));
+  run(solver, 200);
+  const Vector3d last = find(solver.problem(), solver.history().newest().u, 0).p;
+  EXPECT_NEAR(last[0] - first[0], speed * speed / (2 * mu * 9.81), 0.03 * speed * speed / (2 * mu * 9.81));
+}
+
+/// A plate moves down on a block with friction that is held below, and breaks it: what holds the block and
+/// the plate change its momentum, and the ledger closes.
+TEST(ExplicitContact, APlateBreaksAHeldBlock) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  particles::ParticleSet set = block(4, 4, 4, r);
+  double top = 0;
+  for (const Vector3d& place : set.positions) top = std::max(top, place[2] + r);
+  BondedParticles problem = bonded(comm, set, {});
+  for (std::size_t k = 0; k < problem.particles->ids.size(); ++k)
+    if (problem.particles->positions[k][2] < r) std::fill_n(problem.prescribed.begin() + 6 * k, 6, 1);
+  problem.strength = strength(problem, 3e4, 3e4);
+  add_contact(problem, plate(20 * r, [top](double t) { return top + 1.01 * dhat - t; }), 0.3);
+  const double dt = 5e-6;
+  BondedParticlesSolver solver(std::move(problem), leapfrog(dt));
+  throw_all(solver, Vector3d::Zero());
+  std::array<double, 3> impulse{}, held_before{};
+  for (int step = 1; step <= 600; ++step) {
+    run(solver, step);
+    const std::vector<double> on_plate = solver.obstacle_forces();
+    std::array<double, 3> held{};
+    for (LocalIndex k = 0; k < solver.problem().particles->num_owned(); ++k)
+      for (int i = 0; i < 3; ++i) held[i] += solver.reactions()[6 * std::size_t(k) + i];
+    comm.sum(held);
+    // Those of bonds and of repulsion are taken where steps end.
+    for (int i = 0; i < 3; ++i) impulse[i] += dt * ((held_before[i] + held[i]) / 2 - on_plate[i]);
+    held_before = held;
+  }
+  const ParticleLedger now = solver.ledger();
+  for (int i = 0; i < 3; ++i)
+    EXPECT_NEAR(impulse[i], now.linear_momentum[i], 1e-4 * std::abs(now.linear_momentum[2]));
+  EXPECT_GT(now.broken, 0);
+  EXPECT_GT(now.dissipated_friction, 1e-3 * now.external_work);
+  EXPECT_NEAR(left_over({}, now), 0, 1e-10 * now.external_work);
+  EXPECT_LT(std::abs(now.dissipated_integrator), 1e-3 * now.external_work);
+}
+
+} // namespace
+} // namespace recoil::solvers::testing
