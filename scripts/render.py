@@ -75,6 +75,34 @@ def vertical_axis(arguments, trajectory):
     return 2
 
 
+class Surroundings:
+    """Obstacles of a 3D run: planes that do not hide the bodies as patches, others by their edges."""
+
+    def __init__(self, scene, clouds, times, axes):
+        self.obstacles = obstacles.meshes(scene)
+        everything = np.concatenate(clouds + [obstacle.at(time) for obstacle in self.obstacles for time in times])
+        self.planes = [(corners, normal) for corners, normal in obstacles.planes(scene, everything.min(0), everything.max(0))
+                       if normal @ axes[2] > 0]
+        self.clouds = [everything] + [corners for corners, _ in self.planes]
+
+    def added_to(self, points, triangles, sides, normals):
+        """The four with the patches behind them."""
+        first = len(points) + 4 * np.arange(len(self.planes))
+        corners = np.array([(0, 1, 2), (0, 2, 3)])
+        return (np.concatenate([points] + [quad for quad, _ in self.planes]),
+                np.concatenate([triangles] + [i + corners for i in first]),
+                np.concatenate([sides] + [np.zeros((2, 3), bool)] * len(self.planes)),
+                np.concatenate([normals] + [np.tile(normal, (2, 3, 1)) for _, normal in self.planes]))
+
+    def lines(self, time):
+        return [(obstacle.at(time), surface.feature_edges(obstacle.rest, obstacle.elements, 10), GREY, 0.9) for obstacle in self.obstacles]
+
+
+def aspect_of(clouds, axes):
+    extent = np.ptp(np.concatenate([cloud @ axes[:2].T for cloud in clouds]), axis=0)
+    return float(np.clip(1.1 * extent[1] / max(extent[0], 1e-300), 0.3, 1.25))
+
+
 class Picture3d:
     """Draws states of a 3D run with one camera for all of them."""
 
@@ -87,43 +115,25 @@ class Picture3d:
         self.groups = surface.corner_groups(rest, self.triangles)
         self.edges = surface.feature_edges(rest, self.triangles)
         used = np.unique(self.triangles)
-        axes = raster.view_axes(*arguments.view, vertical_axis(arguments, trajectory))
+        self.axes = raster.view_axes(*arguments.view, vertical_axis(arguments, trajectory))
         clouds = [p[used] for p in positions] + ([rest[used]] if self.rest_shown else [])
-        self.obstacles = obstacles.meshes(trajectory.scene)
-        clouds += [obstacle.at(time) for obstacle in self.obstacles for time in times]
-        everything = np.concatenate(clouds)
-        self.planes = [(corners, normal) for corners, normal
-                       in obstacles.planes(trajectory.scene, everything.min(0), everything.max(0))
-                       if normal @ axes[2] > 0]  # others would hide the bodies
-        clouds += [corners for corners, _ in self.planes]
-        self.axes, self.clouds, self.camera = axes, clouds, None
-        extent = np.ptp(np.concatenate([cloud @ axes[:2].T for cloud in clouds]), axis=0)
-        self.aspect = float(np.clip(1.1 * extent[1] / max(extent[0], 1e-300), 0.3, 1.25))
+        self.surroundings, self.camera = Surroundings(trajectory.scene, clouds, times, self.axes), None
+        self.aspect = aspect_of(self.surroundings.clouds, self.axes)
 
     def set_width(self, pixels):
-        self.camera = raster.fit(self.axes, self.clouds, pixels, int(pixels * self.aspect))
+        self.camera = raster.fit(self.axes, self.surroundings.clouds, pixels, int(pixels * self.aspect))
 
     def draw(self, axes, time, position, values, norm, cmap):
-        points, triangles, sides = [position], [self.triangles], [self.sides]
-        normals = [surface.corner_normals(position, self.triangles, self.groups)]
-        num_points = len(position)
-        for corners, normal in self.planes:
-            points.append(corners)
-            normals.append(np.tile(normal, (2, 3, 1)))
-            triangles.append(np.array([(0, 1, 2), (0, 2, 3)]) + num_points)
-            sides.append(np.zeros((2, 3), bool))
-            num_points += 4
-        points, triangles, sides, normals = map(np.concatenate, (points, triangles, sides, normals))
-        values = np.concatenate([values, np.full(num_points - len(position), norm.vmin)])
+        normals = surface.corner_normals(position, self.triangles, self.groups)
+        points, triangles, sides, normals = self.surroundings.added_to(position, self.triangles, self.sides, normals)
+        values = np.concatenate([values, np.full(len(points) - len(position), norm.vmin)])
 
         def colours(t, w):
             of_bodies = cmap(norm(np.einsum("pk,pk->p", w, values[triangles[t]])))[:, :3]
             return np.where((t < len(self.triangles))[:, None], of_bodies, OF_OBSTACLES)
 
         lines = [(self.trajectory.points, self.edges, GREY, 0.55)] if self.rest_shown else []
-        lines += [(obstacle.at(time), surface.feature_edges(obstacle.rest, obstacle.elements, 10), GREY, 0.9)
-                  for obstacle in self.obstacles]
-        image = raster.render(points, triangles, sides, normals, colours, self.camera, lines)
+        image = raster.render(points, triangles, sides, normals, colours, self.camera, lines + self.surroundings.lines(time))
         axes.imshow(image, interpolation="antialiased")
         axes.set_axis_off()
 
@@ -137,13 +147,12 @@ class PictureOfParticles:
         self.ball = spheres.sphere(len(self.radius))
         reach = self.radius.max()
         self.axes = raster.view_axes(*arguments.view, vertical_axis(arguments, trajectory))
-        self.clouds = [corner for p in positions for corner in (p - reach, p + reach)]
-        self.camera = None
-        extent = np.ptp(np.concatenate([cloud @ self.axes[:2].T for cloud in self.clouds]), axis=0)
-        self.aspect = float(np.clip(1.1 * extent[1] / max(extent[0], 1e-300), 0.3, 1.25))
+        clouds = [corner for p in positions for corner in (p - reach, p + reach)]
+        self.surroundings, self.camera = Surroundings(trajectory.scene, clouds, times, self.axes), None
+        self.aspect = aspect_of(self.surroundings.clouds, self.axes)
 
     def set_width(self, pixels):
-        self.camera = raster.fit(self.axes, self.clouds, pixels, int(pixels * self.aspect))
+        self.camera = raster.fit(self.axes, self.surroundings.clouds, pixels, int(pixels * self.aspect))
 
     def draw(self, axes, time, position, values, norm, cmap):
         shown = spheres.visible(len(position), self.bonds, ~self.broken[time])
@@ -151,9 +160,10 @@ class PictureOfParticles:
         points = (position[shown, None] + self.radius[shown, None, None] * ball).reshape(-1, 3)
         triangles = (len(ball) * np.arange(len(shown))[:, None, None] + faces).reshape(-1, 3)
         normals = np.tile(ball[faces], (len(shown), 1, 1))
-        of_triangle = cmap(norm(values[shown]))[:, :3]
-        image = raster.render(points, triangles, np.zeros(triangles.shape, bool), normals, lambda t, w: of_triangle[t // len(faces)],
-                              self.camera, grid=0)
+        points, triangles, sides, normals = self.surroundings.added_to(points, triangles, np.zeros(triangles.shape, bool), normals)
+        of_triangle = np.vstack([cmap(norm(values[shown]))[:, :3], OF_OBSTACLES])
+        image = raster.render(points, triangles, sides, normals, lambda t, w: of_triangle[np.minimum(t // len(faces), len(shown))],
+                              self.camera, self.surroundings.lines(time), grid=0)
         axes.imshow(image, interpolation="antialiased")
         axes.set_axis_off()
 
