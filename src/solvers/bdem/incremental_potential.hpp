@@ -49,6 +49,7 @@ public:
   std::span<const double> mass() const { return mass_; }
   /// Loads of the step, 6 numbers an owned particle, moments in its axes over r [N].
   std::span<const double> loads() const { return loads_; }
+  bool has_inertia() const { return options_.integrator != ParticleIntegrator::quasistatic; }
   /// dx*/dx.
   double share() const;
   /// s.
@@ -57,7 +58,6 @@ public:
   int linear_iterations() const { return linear_iterations_; }
 
 private:
-  bool has_inertia() const { return options_.integrator != ParticleIntegrator::quasistatic; }
   linalg::NearNullSpace rigid_motions() const;
   const linalg::StencilMatrix* contact_matrix() const {
     return contact_matrix_ ? &*contact_matrix_ : nullptr;

@@ -1,0 +1,249 @@
+#include "solvers/bdem/implicit_steps.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "recoil/linalg/nonsymmetric_solve.hpp"
+#include "solvers/bdem/breaking.hpp"
+
+namespace recoil::solvers {
+
+using linalg::Vector;
+
+namespace {
+
+/// Solves of a step in which something prescribed moves on against contact.
+constexpr int max_motion_passes = 50;
+constexpr const char* blocked = "with prescribed particles or obstacles still on their way into others; move "
+                                "them less in a step";
+
+} // namespace
+
+ImplicitSteps::ImplicitSteps(BondedParticles& problem, const BondedParticlesOptions& options,
+                             ParticleIncrementalPotential& objective)
+    : problem_(problem), options_(options), objective_(objective),
+      manifold_(std::make_shared<ParticleManifold>(problem.particles->tangents, problem.particles->radii)),
+      smallest_radius_(problem.particles->points->comm->min(
+          problem.particles->radii.empty() ? std::numeric_limits<double>::max()
+                                           : *std::ranges::min_element(problem.particles->radii))) {}
+
+/// The way from x to `goal` of the components that are prescribed, or of the others.
+Vector ImplicitSteps::way_of(bool prescribed, const Vector& x, const Vector& goal) const {
+  Vector way(problem_.particles->tangents);
+  manifold_->difference(x, goal, way);
+  const auto values = way.write_local();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if ((problem_.prescribed[i] != 0) != prescribed) values[i] = 0;
+  return way;
+}
+
+/// Moves prescribed particles to where they are in `goal`, and obstacles to the end of their motion, or as
+/// far as those in contact let them; true if all the way.
+bool ImplicitSteps::advance_prescribed(const Vector& goal, Vector& x) {
+  potentials::SphereContact& pairs = problem_.contact->pairs;
+  const Vector way = way_of(true, x, goal);
+  const double share = pairs.max_step(x.local(), way.owned(), 1);
+  manifold_->move(x, share, way);
+  pairs.move_obstacles(share < 1 ? pairs.obstacle_share() + share * (1 - pairs.obstacle_share()) : 1);
+  return share == 1;
+}
+
+/// Moves the others towards where they are in `goal`, as far as contact lets them.
+void ImplicitSteps::advance_free(const Vector& goal, Vector& x) {
+  potentials::SphereContact& pairs = problem_.contact->pairs;
+  const Vector way = way_of(false, x, goal);
+  manifold_->move(x, pairs.max_step(x.local(), way.owned(), pairs.obstacle_share()), way);
+}
+
+/// Solves a step whose inertia leads to `target`. What is prescribed may have to wait until others have given
+/// way: each solve lets it go on.
+bool ImplicitSteps::solve_with_motion(const Vector& target, std::span<const double> momentum, double time,
+                                      SolvedStep& step) {
+  Vector goal(objective_.has_inertia() ? target : step.u);
+  if (problem_.move_prescribed) problem_.move_prescribed(time, goal.write_local());
+  if (!problem_.contact) {
+    step.u.copy_from(goal);
+    return solve(momentum, step.u, step);
+  }
+  for (int pass = 0; pass < max_motion_passes; ++pass) {
+    const bool arrived = advance_prescribed(goal, step.u);
+    if (pass == 0) advance_free(goal, step.u);
+    const bool solved = solve(momentum, step.u, step);
+    if (solved && arrived) return true;
+    if (solved) continue;
+    if (!arrived) step.failure += std::string(", ") + blocked;
+    return false;
+  }
+  step.failure = fmt::format("after {} solves {}", max_motion_passes, blocked);
+  return false;
+}
+
+/// Minimises the incremental potential from x; false without a minimum.
+bool ImplicitSteps::solve(std::span<const double> momentum, Vector& x, SolvedStep& step) {
+  if (options_.integrator == ParticleIntegrator::del_exact) return solve_balance(momentum, x, step);
+  newton::NewtonOptions newton;
+  newton.max_iterations = options_.max_iterations;
+  newton.gradient_tolerance = newton.relative_gradient_tolerance = 1e-15;
+  newton.first_gradient_tolerance = 0;
+  newton.step_rule = newton::StepRule{options_.tolerance, 1, smallest_radius_};
+  newton.length_scale = smallest_radius_;
+  newton.interrupted = interrupted_;
+  const newton::NewtonResult result = newton::minimize(objective_, *manifold_, x, newton);
+  iterations_ += result.iterations;
+  step.interrupted = result.outcome == newton::NewtonOutcome::interrupted;
+  if (!result.converged())
+    step.failure = fmt::format("Newton's method ended with {} after {} iterations", name(result.outcome),
+                               result.iterations);
+  return result.converged();
+}
+
+/// Newton's method for the discrete Euler-Lagrange equations, whose matrix is not quite symmetric: that of
+/// the incremental potential preconditions it.
+bool ImplicitSteps::solve_balance(std::span<const double> momentum, Vector& x, SolvedStep& step) {
+  Vector r(problem_.particles->tangents), d(r), trial(x);
+  objective_.balance(x, momentum, r);
+  double size = objective_.gradient_norm(r);
+  const auto most = options_.tolerance * smallest_radius_;
+  for (int iteration = 0; iteration < options_.max_iterations; ++iteration) {
+    if (interrupted_ && interrupted_()) {
+      step.interrupted = true;
+      return false;
+    }
+    objective_.assemble_hessian(x, newton::Projection::per_element);
+    const linalg::NonsymmetricSystem system{
+        [&](const Vector& in, Vector& out) { objective_.multiply_balance(x, in, out); },
+        [&](const Vector& in, Vector& out) { objective_.solve(in, out, 1e-2); }};
+    const linalg::LinearResult solved = solve_nonsymmetric(system, r, d, 1e-8, 200);
+    if (solved.outcome != linalg::LinearOutcome::converged) break;
+    d.scale(-1);
+    ++iterations_;
+    double share = objective_.max_step(x, d), next = 0;
+    for (;; share /= 2) {
+      trial.copy_from(x);
+      manifold_->move(trial, share, d);
+      objective_.balance(trial, momentum, r);
+      next = objective_.gradient_norm(r);
+      if (next < size || share < 1e-6) break;
+    }
+    const double way = share * d.norm_infinity();
+    // At round-off the residual does not fall any more.
+    if (next < size) {
+      x.copy_from(trial);
+      size = next;
+    } else if (way <= most) {
+      return true;
+    } else {
+      break;
+    }
+    if (way <= most) return true;
+  }
+  step.failure = "Newton's method for the discrete Euler-Lagrange equations does not converge";
+  return false;
+}
+
+/// v of the state x that follows `from`.
+void ImplicitSteps::velocity(const Vector& from, const Vector& x, double dt, Vector& v) {
+  v.fill(0);
+  if (!objective_.has_inertia()) return;
+  manifold_->difference(from, x, v);
+  v.scale(1 / dt);
+  if (options_.integrator == ParticleIntegrator::be_reflect) return;
+  const auto values = v.write_owned();
+  if (options_.integrator == ParticleIntegrator::del_exact)
+    for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
+      const auto now = particle_at(x.local(), k), before = particle_at(from.local(), k);
+      const double s = now.q.dot(before.q) < 0 ? -1 : 1;
+      turn_of(values, k) =
+          -2 * problem_.particles->radii[k] / dt * s * (geometry::left_tangent(now.q) * before.q);
+    }
+  std::vector<double> force(values.size(), 0.0);
+  if (problem_.contact) problem_.contact->update(x.local());
+  objective_.add_forces(x, dt, force);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (problem_.prescribed[i] == 0) values[i] -= force[i] / objective_.mass()[i];
+  v.update_ghosts();
+}
+
+double ImplicitSteps::contact_energy(const Vector& u) const {
+  if (!problem_.contact) return 0;
+  problem_.contact->update(u.local());
+  return problem_.contact->barrier.value(u.local());
+}
+
+/// The ledger at the end of a step, each entry from its own forces. Of backward Euler the integrator loses
+/// 1/2 dv' M dv and what the chord of V lies above its tangent; at the middle the latter alone is left.
+void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& before, double dt,
+                          SolvedStep& step) const {
+  Vector way(step.v);
+  manifold_->difference(from.u, step.u, way);
+  std::vector<double> force(way.owned().size(), 0.0);
+  problem_.bonds->add_gradient(step.u.local(), 1 / objective_.share(), force);
+  double work = 0, lost = 0, friction_loss = 0;
+  if (problem_.contact) {
+    problem_.contact->update(step.u.local());
+    problem_.contact->add_gradient(step.u.local(), 1, force);
+    friction_loss = problem_.contact->friction.dissipation();
+    work = problem_.contact->barrier.obstacle_work() + problem_.contact->friction.obstacle_work();
+    lost = work - friction_loss;
+  }
+  step.reactions = reactions(objective_, problem_, from, dt, force, step);
+  for (std::size_t i = 0; i < force.size(); ++i) {
+    const double dx = way.owned()[i], dv = step.v.owned()[i] - from.v.owned()[i], m = objective_.mass()[i];
+    work += (objective_.loads()[i] + step.reactions[i]) * dx;
+    lost += force[i] * dx;
+    if (options_.integrator == ParticleIntegrator::be_reflect) lost += m * dv * dv / 2;
+  }
+  lost -= problem_.bonds->stored_energy(step.u.local()) - problem_.bonds->stored_energy(from.u.local());
+  double broken = 0;
+  for (const BrokenBond& bond : step.broken) broken += bond.energy;
+  std::array<double, 4> sums{work, lost, broken, friction_loss};
+  way.layout().comm->sum(sums);
+  ParticleLedger& after = step.ledger;
+  after = measure(problem_, step.u, step.v, contact_energy(step.u));
+  const double released =
+      before.elastic - way.layout().comm->sum(problem_.bonds->stored_energy(from.u.local()));
+  after.external_work = before.external_work + sums[0];
+  after.broken = before.broken + sums[2];
+  after.dissipated_friction = before.dissipated_friction + sums[3];
+  after.dissipated_integrator =
+      before.dissipated_integrator + sums[1] + released - sums[2] - (after.barrier - before.barrier);
+}
+
+/// One step or sub-step; the bonds that it breaks stay broken only if it is done.
+SolvedStep ImplicitSteps::take(const stepping::State& from, const ParticleLedger& before, double time,
+                               double dt) {
+  SolvedStep step;
+  step.u = from.u;
+  step.v = from.v;
+  const std::vector<char> intact_before(problem_.bonds->broken().begin(), problem_.bonds->broken().end());
+  Vector momentum(from.v), target(from.u);
+  momentum.scale(dt);
+  manifold_->move(target, 1, momentum);
+  objective_.begin_step(from.u, target, time, dt);
+  if (problem_.contact) problem_.contact->begin_step(time, dt, from.u.local());
+  const auto fail = [&] {
+    problem_.bonds->set_broken(intact_before);
+    return std::move(step);
+  };
+  for (int pass = 0;; ++pass) {
+    if (!(pass == 0 ? solve_with_motion(target, momentum.owned(), time, step)
+                    : solve(momentum.owned(), step.u, step)))
+      return fail();
+    const auto broken = break_overstressed(problem_, step.u.local(), options_.cascade_share, time);
+    step.broken.insert(step.broken.end(), broken.begin(), broken.end());
+    if (!from.u.layout().comm->any(!broken.empty())) break;
+    if (pass == options_.max_cascade_passes) {
+      step.failure = fmt::format("bonds still break after {} passes of a step", pass);
+      return fail();
+    }
+  }
+  velocity(from.u, step.u, dt, step.v);
+  close(from, before, dt, step);
+  step.done = true;
+  return step;
+}
+
+} // namespace recoil::solvers

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "solvers/bdem/particle_manifold.hpp"
+#include "solvers/bdem/solved_step.hpp"
+
+namespace recoil::solvers {
+
+/// Steps that minimise the incremental potential, or solve the discrete Euler-Lagrange equations, then break
+/// the bonds that are overstressed and solve again, until none is.
+class ImplicitSteps {
+public:
+  /// All must outlive it. Collective.
+  ImplicitSteps(BondedParticles& problem, const BondedParticlesOptions& options,
+                ParticleIncrementalPotential& objective);
+
+  /// One step or sub-step of length dt to `time` [s]; the bonds that it breaks stay broken only if it is
+  /// done. Collective.
+  SolvedStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
+  /// This rank's share of the energy of contact [J], 0 without. Collective.
+  double contact_energy(const linalg::Vector& u) const;
+
+  const std::shared_ptr<const ParticleManifold>& manifold() const { return manifold_; }
+  /// Newton iterations so far.
+  GlobalIndex iterations() const { return iterations_; }
+  /// Whether to give up; may be empty.
+  void interrupt_when(std::function<bool()> interrupted) { interrupted_ = std::move(interrupted); }
+
+private:
+  linalg::Vector way_of(bool prescribed, const linalg::Vector& x, const linalg::Vector& goal) const;
+  bool advance_prescribed(const linalg::Vector& goal, linalg::Vector& x);
+  void advance_free(const linalg::Vector& goal, linalg::Vector& x);
+  bool solve(std::span<const double> momentum, linalg::Vector& x, SolvedStep& step);
+  bool solve_with_motion(const linalg::Vector& target, std::span<const double> momentum, double time,
+                         SolvedStep& step);
+  bool solve_balance(std::span<const double> momentum, linalg::Vector& x, SolvedStep& step);
+  void velocity(const linalg::Vector& from, const linalg::Vector& x, double dt, linalg::Vector& v);
+  void close(const stepping::State& from, const ParticleLedger& before, double dt, SolvedStep& step) const;
+
+  BondedParticles& problem_;
+  const BondedParticlesOptions& options_;
+  ParticleIncrementalPotential& objective_;
+  std::shared_ptr<const ParticleManifold> manifold_;
+  double smallest_radius_;
+  std::function<bool()> interrupted_;
+  GlobalIndex iterations_ = 0;
+};
+
+} // namespace recoil::solvers

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "recoil/solvers/bdem/solver.hpp"
+#include "solvers/bdem/incremental_potential.hpp"
+
+namespace recoil::solvers {
+
+/// What one step or sub-step has come to.
+struct SolvedStep {
+  bool done = false, interrupted = false;
+  std::string failure;
+  linalg::Vector u, v;
+  std::vector<BrokenBond> broken;
+  std::vector<double> reactions; ///< BondedParticlesSolver::reactions()
+  ParticleLedger ledger;
+};
+
+/// Energies and momenta of a state; works and dissipations are zero. `contact_energy`: this rank's share [J].
+/// Collective.
+ParticleLedger measure(const BondedParticles& problem, const linalg::Vector& u, const linalg::Vector& v,
+                       double contact_energy);
+
+/// BondedParticlesSolver::reactions() of a step of length dt from `from`, from Newton's second law for
+/// prescribed components, with the gradient of the energies at its end and the loads of the objective. Not
+/// collective.
+std::vector<double> reactions(const ParticleIncrementalPotential& objective, const BondedParticles& problem,
+                              const stepping::State& from, double dt, std::span<const double> gradient,
+                              const SolvedStep& step);
+
+} // namespace recoil::solvers
