@@ -65,6 +65,46 @@ Eigen::Vector<double, 6> compliance_along(const Stiffness& stiffness, const Eige
   return stiffness.ldlt().solve(pull(m));
 }
 
+using CellMatrix = Eigen::Matrix<double, 9, 9>;
+
+/// Hessians of the energy of a cell per volume by strain and u of its second particle: of stretching bonds
+/// with k_n = 1, of shearing them with k_t = 1, both of radius 1.
+struct CellHessians {
+  CellMatrix stretching = CellMatrix::Zero(), shearing = CellMatrix::Zero();
+};
+
+constexpr double bond_length = 2; ///< of radius 1: the result does not depend on it
+
+CellHessians hessians_of_cell(LatticeKind kind) {
+  CellHessians hessians;
+  const std::vector<CellBond> bonds = bonds_of_cell(kind);
+  for (const auto& [n, crosses] : bonds) {
+    Eigen::Matrix<double, 3, 9> relative;
+    relative << bond_length * strain_along(n), crosses * Eigen::Matrix3d::Identity();
+    const Eigen::Matrix<double, 1, 9> along = n.transpose() * relative;
+    const Eigen::Matrix<double, 3, 9> across = relative - n * along;
+    hessians.stretching += along.transpose() * along;
+    hessians.shearing += across.transpose() * across;
+  }
+  const double volume = bonds.size() / 6.0 * lattice_cell_volume(bond_length / 2);
+  hessians.stretching /= volume;
+  hessians.shearing /= volume;
+  return hessians;
+}
+
+double stretch_stiffness(double young) { return young * std::numbers::pi / bond_length; }
+
+CellMatrix hessian_of_cell(LatticeKind kind, double young, double poisson) {
+  const auto [stretching, shearing] = hessians_of_cell(kind);
+  return stretch_stiffness(young) * (stretching + shearing / (2 * (1 + poisson)));
+}
+
+/// u of the second particle, negative, by the strain. fcc has no u; the least-norm solution leaves it alone.
+Eigen::Matrix<double, 3, 6> relaxation(const CellMatrix& hessian) {
+  return hessian.bottomRightCorner<3, 3>().completeOrthogonalDecomposition().solve(
+      hessian.bottomLeftCorner<3, 6>());
+}
+
 } // namespace
 
 Stiffness effective_stiffness(LatticeKind kind, double young, double poisson) {
@@ -74,31 +114,26 @@ Stiffness effective_stiffness(LatticeKind kind, double young, double poisson) {
   if (!(poisson > -1 && poisson <= 0.5))
     throw InputError("bonds", "Poisson's ratio " + std::to_string(poisson) +
                                   " of the bonds; it must lie above -1 and not above 1/2");
-  // Radius 1: the result does not depend on it.
-  const double length = 2, section = std::numbers::pi;
-  const double stretch = young * section / length, shear = stretch / (2 * (1 + poisson));
-  // The unknowns: strain, and u of the second particle of the cell.
-  Eigen::Matrix<double, 9, 9> hessian = Eigen::Matrix<double, 9, 9>::Zero();
-  const std::vector<CellBond> bonds = bonds_of_cell(kind);
-  for (const auto& [n, crosses] : bonds) {
-    Eigen::Matrix<double, 3, 9> relative;
-    relative << length * strain_along(n), crosses * Eigen::Matrix3d::Identity();
-    const Eigen::Matrix<double, 1, 9> along = n.transpose() * relative;
-    const Eigen::Matrix<double, 3, 9> across = relative - n * along;
-    hessian += stretch * along.transpose() * along + shear * across.transpose() * across;
-  }
-  const double num_particles = bonds.size() / 6.0;
-  hessian /= num_particles * lattice_cell_volume(length / 2);
-  // fcc has no u; the least-norm solution leaves it alone.
-  const Eigen::Matrix3d inner = hessian.bottomRightCorner<3, 3>();
-  const Eigen::Matrix<double, 3, 6> coupling = hessian.bottomLeftCorner<3, 6>();
-  const Stiffness relaxed = hessian.topLeftCorner<6, 6>() -
-                            coupling.transpose() * inner.completeOrthogonalDecomposition().solve(coupling);
+  const CellMatrix hessian = hessian_of_cell(kind, young, poisson);
+  const Stiffness relaxed =
+      hessian.topLeftCorner<6, 6>() - hessian.topRightCorner<6, 3>() * relaxation(hessian);
   return (relaxed + relaxed.transpose()) / 2;
 }
 
 double young_modulus(const Stiffness& stiffness, const Eigen::Vector3d& along) {
   return 1 / pull(along).dot(compliance_along(stiffness, along));
+}
+
+double young_modulus_by_poisson(LatticeKind kind, double young, double poisson,
+                                const Eigen::Vector3d& along) {
+  const Eigen::Vector<double, 6> strain = compliance_along(effective_stiffness(kind, young, poisson), along);
+  // The energy is least in u: only the change of the Hessian itself counts.
+  Eigen::Matrix<double, 9, 6> displaced;
+  displaced << Eigen::Matrix<double, 6, 6>::Identity(), -relaxation(hessian_of_cell(kind, young, poisson));
+  const double shear_change = -stretch_stiffness(young) / (2 * (1 + poisson) * (1 + poisson));
+  const Stiffness change = shear_change * displaced.transpose() * hessians_of_cell(kind).shearing * displaced;
+  const double modulus = 1 / pull(along).dot(strain);
+  return modulus * modulus * strain.dot(change * strain);
 }
 
 double poisson_ratio(const Stiffness& stiffness, const Eigen::Vector3d& along,

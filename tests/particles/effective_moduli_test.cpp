@@ -38,6 +38,20 @@ TEST(EffectiveModuli, HaveTheBulkModulusOfStretchedBonds) {
     }
 }
 
+TEST(EffectiveModuli, HaveTheDerivativeByPoissonsRatio) {
+  for (const LatticeKind kind : {LatticeKind::hcp, LatticeKind::fcc})
+    for (const Eigen::Vector3d& along : {Eigen::Vector3d(1, 0, 0), Eigen::Vector3d(0, 0, 1)})
+      for (const double poisson : {-0.3, 0.0, 0.4}) {
+        const auto modulus = [&](double at) {
+          return young_modulus(effective_stiffness(kind, 3, at), along);
+        };
+        const double h = 1e-3, difference = (8 * (modulus(poisson + h) - modulus(poisson - h)) -
+                                             (modulus(poisson + 2 * h) - modulus(poisson - 2 * h))) /
+                                            (12 * h);
+        EXPECT_NEAR(young_modulus_by_poisson(kind, 3, poisson, along), difference, 1e-9);
+      }
+}
+
 /// The matrix with a x b = cross(a) b.
 Eigen::Matrix3d cross(const Eigen::Vector3d& a) {
   Eigen::Matrix3d matrix;

@@ -30,6 +30,9 @@ Stiffness effective_stiffness(LatticeKind kind, double young, double poisson);
 /// m.
 double young_modulus(const Stiffness& stiffness, const Eigen::Vector3d& along);
 
+/// d young_modulus(effective_stiffness(kind, young, poisson), along) / d poisson [Pa]. @throws as the latter.
+double young_modulus_by_poisson(LatticeKind kind, double young, double poisson, const Eigen::Vector3d& along);
+
 /// Contraction along the unit vector `across` per extension along `along` when pulled along `along`.
 double poisson_ratio(const Stiffness& stiffness, const Eigen::Vector3d& along, const Eigen::Vector3d& across);
 

@@ -10,11 +10,16 @@ namespace recoil::app {
 
 namespace {
 
+particles::LatticeKind lattice_of(const ParticleBody& body) {
+  return body.packing == Packing::fcc ? particles::LatticeKind::fcc : particles::LatticeKind::hcp;
+}
+
+const ParticleBody& find_particle_body(const Scene& scene, const std::string& name) {
+  return *std::ranges::find(scene.particle_bodies, name, &ParticleBody::body);
+}
+
 particles::Stiffness stiffness_of(const ParticleBody& body, const BondMaterialEntry& material, double young) {
-  return material.section * material.section *
-         effective_stiffness(body.packing == Packing::fcc ? particles::LatticeKind::fcc
-                                                          : particles::LatticeKind::hcp,
-                             young, material.nu);
+  return material.section * material.section * effective_stiffness(lattice_of(body), young, material.nu);
 }
 
 } // namespace
@@ -22,8 +27,18 @@ particles::Stiffness stiffness_of(const ParticleBody& body, const BondMaterialEn
 double bond_modulus(const Scene& scene, const std::string& name) {
   const BondMaterialEntry& material = *find_bond_material(scene, name);
   if (!material.macroscopic) return material.E;
-  const ParticleBody& body = *std::ranges::find(scene.particle_bodies, name, &ParticleBody::body);
-  return material.E / particles::young_modulus(stiffness_of(body, material, 1), Eigen::Vector3d::UnitX());
+  return material.E / particles::young_modulus(stiffness_of(find_particle_body(scene, name), material, 1),
+                                               Eigen::Vector3d::UnitX());
+}
+
+double bond_modulus_by_poisson(const Scene& scene, const std::string& name) {
+  const BondMaterialEntry& material = *find_bond_material(scene, name);
+  if (!material.macroscopic) return 0;
+  const ParticleBody& body = find_particle_body(scene, name);
+  const Eigen::Vector3d x = Eigen::Vector3d::UnitX();
+  const double of_bonds = bond_modulus(scene, name);
+  return -of_bonds * particles::young_modulus_by_poisson(lattice_of(body), of_bonds, material.nu, x) /
+         (material.E / (material.section * material.section));
 }
 
 std::vector<LatticeModuli> lattice_moduli(const Scene& scene) {

@@ -26,6 +26,10 @@ std::vector<LatticeModuli> lattice_moduli(const Scene& scene);
 /// the lattice this modulus along its x axis. Not collective.
 double bond_modulus(const Scene& scene, const std::string& body);
 
+/// d bond_modulus() / d `nu` of the material at fixed `E` [Pa]; zero unless that is macroscopic. Not
+/// collective.
+double bond_modulus_by_poisson(const Scene& scene, const std::string& body);
+
 /// One line, without its end.
 std::string describe(const LatticeModuli& moduli);
 
