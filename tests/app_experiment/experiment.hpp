@@ -39,7 +39,7 @@ public:
     check_study_dimensions(study_, dims);
     geometry_ = std::make_unique<DistributedGeometry<dim>>(distribute_geometry<dim>(comm_, loaded_));
     fields_ = make_parameter_fields(study_, 0, this->scene(), *geometry_);
-    for (const auto& field : fields_) start_.push_back(read_start_values(field, geometry_->mesh));
+    for (const auto& field : fields_) start_.push_back(read_start_values(field, *geometry_->mesh.comm));
   }
 
   const parallel::Communicator& comm() const { return comm_; }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/study/build_study.hpp"
+#include "app/study/experiment_kind.hpp"
 #include "app/study/objectives/objective_type.hpp"
 #include "recoil/app/scene/build.hpp"
 
@@ -189,10 +190,31 @@ void check_times(const ExperimentScene& at, const ObjectiveSpec& objective) {
 void check_objective(const ExperimentScene& at, const ObjectiveSpec& objective) {
   require_deformable(at, objective.bodies, objective.where.of("body"));
   check_times(at, objective);
-  objective.check(at);
+  experiment_kind(at.scene).check_objective(at, objective);
+}
+
+void check_scene_of_mesh(const ExperimentScene& at, std::vector<std::string>& warnings) {
+  check_friction_passes(at);
+  check_regularization(at);
+  warn_of_accuracy(at, warnings);
+}
+
+std::unique_ptr<ExperimentModel> create_on_mesh(const parallel::Communicator& comm, const Study& study,
+                                                int experiment, LoadedScene loaded,
+                                                const Interrupts& interrupts) {
+  if (loaded.dim == 2)
+    return std::make_unique<ExperimentOnMesh<2>>(comm, study, experiment, std::move(loaded), interrupts);
+  return std::make_unique<ExperimentOnMesh<3>>(comm, study, experiment, std::move(loaded), interrupts);
 }
 
 } // namespace
+
+ExperimentKind experiments_on_meshes() {
+  return {
+      SolverType::elastodynamics, check_scene_of_mesh,
+      [](const ExperimentScene& at, const ParameterSpec& parameter) { parameter.kind->check(at, parameter); },
+      [](const ExperimentScene& at, const ObjectiveSpec& objective) { objective.check(at); }, create_on_mesh};
+}
 
 void check_study(Study& study) {
   for (std::size_t b = 1; b < study.parameters.size(); ++b)
@@ -240,15 +262,12 @@ std::vector<std::string> check_study_against_scenes(const Study& study, std::spa
     experiments.push_back({study, study.experiments[i], i, scenes[i]});
   std::vector<std::string> warnings;
   for (const ParameterSpec& parameter : study.parameters)
-    for (const int index : parameter.experiments) parameter.kind->check(experiments[index], parameter);
+    for (const int index : parameter.experiments)
+      experiment_kind(scenes[index]).check_parameter(experiments[index], parameter);
   for (const auto& objective : study.objectives)
     check_objective(experiments[objective->experiment], *objective);
   check_marker_bodies(study, scenes, warnings);
-  for (const ExperimentScene& at : experiments) {
-    check_friction_passes(at);
-    check_regularization(at);
-    warn_of_accuracy(at, warnings);
-  }
+  for (const ExperimentScene& at : experiments) experiment_kind(at.scene).check_scene(at, warnings);
   return warnings;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "app/study/element_mesh.hpp"
+#include "app/study/experiment_kind.hpp"
 #include "app/study/known_run_file.hpp"
 #include "app/study/remesh_scene.hpp"
 #include "app/study/scene_draft.hpp"
@@ -59,13 +60,55 @@ std::vector<std::filesystem::path> input_files(const Study& study, int experimen
 std::unique_ptr<ExperimentModel> ExperimentModel::create(const parallel::Communicator& comm,
                                                          const Study& study, int experiment,
                                                          LoadedScene loaded, const Interrupts& interrupts) {
-  if (loaded.dim == 2)
-    return std::make_unique<ExperimentOnMesh<2>>(comm, study, experiment, std::move(loaded), interrupts);
-  return std::make_unique<ExperimentOnMesh<3>>(comm, study, experiment, std::move(loaded), interrupts);
+  return experiment_kind(loaded.file.scene).create(comm, study, experiment, std::move(loaded), interrupts);
 }
 
 inverse::SweepSettings ExperimentModel::sweep_settings() const {
   return {study_.sweep.tolerance, study_.sweep.state_budget, [this] { interrupts_.stop_if_pending(); }};
+}
+
+std::vector<std::string> ExperimentModel::places_of_objectives() const {
+  std::vector<std::string> places;
+  for (const auto& objective : study_.objectives)
+    if (objective->experiment == experiment_) places.push_back(objective->where.entry);
+  return places;
+}
+
+ParameterValues ExperimentModel::values_along(const Direction& direction, double factor) const {
+  ParameterValues values = start_;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    for (std::size_t entry = 0; entry < values[k].size(); ++entry)
+      values[k][entry] += factor * component_along(direction, k, entry);
+  return values;
+}
+
+double ExperimentModel::derivative(const ParameterValues& gradient, const Direction& direction) const {
+  double replicated = 0, shared = 0;
+  for (std::size_t k = 0; k < start_.size(); ++k) {
+    double& sum = is_replicated(k) ? replicated : shared;
+    for (std::size_t entry = 0; entry < owned_size(k); ++entry)
+      sum += gradient[k][entry] * component_along(direction, k, entry);
+  }
+  return replicated + comm_.sum(shared);
+}
+
+double ExperimentModel::sensitivity(const ParameterValues& gradient, std::size_t field) const {
+  double squares = 0;
+  for (std::size_t entry = 0; entry < owned_size(field); ++entry) {
+    const double change = gradient[field][entry] * size_of_value(field, start_[field][entry]);
+    squares += change * change;
+  }
+  return std::sqrt(is_replicated(field) ? squares : comm_.sum(squares));
+}
+
+void ExperimentModel::write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
+                                  const ParameterValues& gradient) const {
+  std::vector<double> scaled = gradient[field];
+  for (std::size_t i = 0; i < owned_size(field); ++i)
+    scaled[i] = scaled_derivative(study_.parameters[parameters_[field]], start_[field][i], scaled[i]);
+  write_values(file, group + "/value", field, start_[field]);
+  write_values(file, group + "/gradient", field, gradient[field]);
+  write_values(file, group + "/gradient_scaled", field, scaled);
 }
 
 void ExperimentModel::require_budget() const {
@@ -83,7 +126,8 @@ void ExperimentModel::require_budget() const {
                   *study_.sweep.state_budget));
 }
 
-std::optional<double> ExperimentModel::freeze_stiffness(const ExperimentFolder& folder) {
+template <int dim>
+std::optional<double> ExperimentOnMesh<dim>::freeze_stiffness(const ExperimentFolder& folder) {
   ContactSpec& contact = loaded_.file.scene.contact;
   if (!contact.enabled) return {};
   const SealedJson pilot = read_sealed_json(comm_, folder.pilot());
@@ -123,7 +167,7 @@ ExperimentOnMesh<dim>::ExperimentOnMesh(const parallel::Communicator& comm, cons
     for (std::size_t body = 0; body < shaped_.size(); ++body)
       if (field.spec->basis && field.spec->takes_body(geometry_.mesh.body_names[body])) shaped_[body] = 1;
     parameters_.push_back(field.index);
-    start_.push_back(read_start_values(field, geometry_.mesh));
+    start_.push_back(read_start_values(field, comm));
   }
   require_budget();
 }
@@ -136,16 +180,16 @@ Variant<dim> ExperimentOnMesh<dim>::variant(const Scene& scene, const ParameterV
 }
 
 template <int dim>
-std::unique_ptr<inverse::ForwardProblem> ExperimentOnMesh<dim>::at(const ParameterValues& values) const {
-  return std::make_unique<ExperimentProblem<dim>>(*this, scene(), values);
+std::unique_ptr<ExperimentProblem> ExperimentOnMesh<dim>::problem_at(const ParameterValues& values) const {
+  return std::make_unique<ProblemOnMesh<dim>>(*this, scene(), values);
 }
 
 template <int dim>
-ExperimentProblem<dim> ExperimentOnMesh<dim>::at_start() const {
+ProblemOnMesh<dim> ExperimentOnMesh<dim>::at_start() const {
   Scene trial = scene();
   // Whatever a pilot run finds will do as well.
   if (!trial.contact.barrier_stiffness) trial.contact.barrier_stiffness = 1;
-  return ExperimentProblem<dim>(*this, trial, start_);
+  return ProblemOnMesh<dim>(*this, trial, start_);
 }
 
 template <int dim>
@@ -260,7 +304,7 @@ RemeshedScene ExperimentOnMesh<dim>::remesh(const std::filesystem::path& folder)
 // The numbers of nodes depend on their places, which a shape changes: each problem has its own space.
 template <int dim>
 static const fem::FunctionSpace<dim>& space_of(const inverse::ForwardProblem& problem) {
-  return static_cast<const ExperimentProblem<dim>&>(problem).discrete().space();
+  return static_cast<const ProblemOnMesh<dim>&>(problem).discrete().space();
 }
 
 template <int dim>
@@ -277,12 +321,14 @@ inverse::KnownRun ExperimentOnMesh<dim>::read_known_run(const std::filesystem::p
 }
 
 template <int dim>
-ParameterValues ExperimentOnMesh<dim>::values_along(const Direction& direction, double factor) const {
-  ParameterValues values = start_;
-  for (std::size_t k = 0; k < values.size(); ++k)
-    for (std::size_t entry = 0; entry < values[k].size(); ++entry)
-      values[k][entry] += factor * component_of(direction, fields_[k], mesh(), start_[k], entry);
-  return values;
+double ExperimentOnMesh<dim>::component_along(const Direction& direction, std::size_t k,
+                                              std::size_t entry) const {
+  return component_of(direction, fields_[k], diagonal(), start_[k], entry);
+}
+
+template <int dim>
+double ExperimentOnMesh<dim>::size_of_value(std::size_t k, double value) const {
+  return size_of(fields_[k], diagonal(), value);
 }
 
 template <int dim>
@@ -308,7 +354,7 @@ FieldSlots ExperimentOnMesh<dim>::slots(std::size_t k) const {
     for (std::size_t c = 0; c < width; ++c) {
       const double value = start_[k][slot * width + c];
       slots.start[at * width + c] = value;
-      slots.sizes[at * width + c] = size_of(field, mesh(), value);
+      slots.sizes[at * width + c] = size_of(field, diagonal(), value);
     }
   }
   if (!slots.is_replicated) {
@@ -319,44 +365,21 @@ FieldSlots ExperimentOnMesh<dim>::slots(std::size_t k) const {
 }
 
 template <int dim>
-double ExperimentOnMesh<dim>::derivative(const ParameterValues& gradient, const Direction& direction) const {
-  double replicated = 0, shared = 0;
-  for (std::size_t k = 0; k < fields_.size(); ++k) {
-    double& sum = is_replicated(k) ? replicated : shared;
-    for (std::size_t entry = 0; entry < fields_[k].owned_size(); ++entry)
-      sum += gradient[k][entry] * component_of(direction, fields_[k], mesh(), start_[k], entry);
-  }
-  return replicated + comm_.sum(shared);
-}
-
-template <int dim>
-double ExperimentOnMesh<dim>::sensitivity(const ParameterValues& gradient, std::size_t field) const {
-  double squares = 0;
-  for (std::size_t entry = 0; entry < fields_[field].owned_size(); ++entry) {
-    const double change = gradient[field][entry] * size_of(fields_[field], mesh(), start_[field][entry]);
-    squares += change * change;
-  }
-  return std::sqrt(is_replicated(field) ? squares : comm_.sum(squares));
-}
-
-template <int dim>
 void ExperimentOnMesh<dim>::write_scene(const ParameterValues& values,
                                         const std::filesystem::path& folder) const {
   write_scene_with_values(scene_as_run(loaded_.file), scene(), geometry_, fields_, values, folder, name());
 }
 
 template <int dim>
-void ExperimentOnMesh<dim>::write_field(io::Hdf5Writer& file, const std::string& group, std::size_t field,
-                                        const ParameterValues& gradient) const {
-  const auto write = [&](const char* array, const std::vector<double>& values) {
-    write_in_file_order(file, group + "/" + array, fields_[field], mesh(), values);
-  };
-  std::vector<double> scaled = gradient[field];
-  for (std::size_t i = 0; i < fields_[field].owned_size(); ++i)
-    scaled[i] = scaled_derivative(*fields_[field].spec, start_[field][i], scaled[i]);
-  write("value", start_[field]);
-  write("gradient", gradient[field]);
-  write("gradient_scaled", scaled);
+void ExperimentOnMesh<dim>::write_values(io::Hdf5Writer& file, const std::string& name, std::size_t field,
+                                         const std::vector<double>& values) const {
+  write_in_file_order(file, name, fields_[field], mesh(), values);
+}
+
+template <int dim>
+std::vector<double> ExperimentOnMesh<dim>::read_values(const io::Hdf5Reader& file, const std::string& name,
+                                                       std::size_t field) const {
+  return read_in_file_order(file, name, fields_[field], mesh());
 }
 
 template class ExperimentOnMesh<2>;

@@ -13,11 +13,10 @@ namespace {
 /// @throws InputError on every rank also where the objective has no value at a time at which it is needed.
 template <int dim>
 std::pair<std::unique_ptr<objectives::Objective<dim>>, objectives::TimeSelection>
-make_checked(const OpenObjective<dim>& opened, DiscreteScene<dim>& discrete) {
-  const ObjectiveSpec& spec = *opened.spec;
-  const TimeSpec& time = discrete.scene().time;
+make_checked(const PendingObjective<dim>& pending, const TimeSpec& time) {
+  const ObjectiveSpec& spec = *pending.spec;
   const bool is_static = time.kind == TimeKind::statics;
-  auto objective = opened.make(discrete);
+  auto objective = pending.make();
   try {
     if (counts_observations_once(spec, is_static)) {
       auto counted = objectives::count_observations_once(std::move(objective), observed_state_times(time),
@@ -36,16 +35,24 @@ make_checked(const OpenObjective<dim>& opened, DiscreteScene<dim>& discrete) {
 /// The terms of the objective, whose values `objectives` will give.
 template <int dim>
 std::vector<objectives::Term>
-make_terms(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete,
+make_terms(const std::vector<PendingObjective<dim>>& pending, const TimeSpec& time,
            std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives) {
   std::vector<objectives::Term> terms;
-  for (const OpenObjective<dim>& one : opened) {
+  for (const PendingObjective<dim>& one : pending) {
     const ObjectiveSpec& spec = *one.spec;
-    auto [objective, time] = make_checked(one, discrete);
+    auto [objective, states] = make_checked(one, time);
     objectives.push_back(std::move(objective));
-    terms.push_back({spec.where.of("power"), spec.weight, spec.power, std::move(time)});
+    terms.push_back({spec.where.of("power"), spec.weight, spec.power, std::move(states)});
   }
   return terms;
+}
+
+template <int dim>
+std::vector<PendingObjective<dim>> pend(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete) {
+  std::vector<PendingObjective<dim>> pending;
+  for (const OpenObjective<dim>& one : opened)
+    pending.push_back({one.spec, [make = &one.make, on = &discrete] { return (*make)(*on); }});
+  return pending;
 }
 
 } // namespace
@@ -67,8 +74,13 @@ std::vector<double> observed_state_times(const TimeSpec& time) {
 
 template <int dim>
 Observation<dim>::Observation(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete)
-    : composition(make_terms(opened, discrete, objectives), observed_state_times(discrete.scene().time)),
-      discrete_(discrete), has_seen_(composition.num_states()),
+    : Observation(pend(opened, discrete), discrete.scene().time, discrete.space().comm()) {}
+
+template <int dim>
+Observation<dim>::Observation(const std::vector<PendingObjective<dim>>& pending, const TimeSpec& time,
+                              const parallel::Communicator& comm)
+    : composition(make_terms(pending, time, objectives), observed_state_times(time)), comm_(comm),
+      times_(observed_state_times(time)), has_seen_(composition.num_states()),
       depends_on_steps_(std::ranges::any_of(
           objectives, [](const auto& objective) { return objective->depends_on_step(); })) {
   if (!objectives::why_not_least_squares<dim>(objectives, composition).empty()) return;
@@ -81,13 +93,12 @@ Observation<dim>::Observation(const OpenObjectives<dim>& opened, DiscreteScene<d
 template <int dim>
 ObjectiveKind Observation<dim>::kind() const {
   GlobalIndex data = 0;
-  const std::vector<double> times = observed_state_times(discrete_.scene().time);
-  for (std::size_t state = 0; is_least_squares() && state < times.size(); ++state)
+  for (std::size_t state = 0; is_least_squares() && state < times_.size(); ++state)
     objectives::for_each_residual_term<dim>(
         objectives, state, composition,
-        [&](const auto& objective, double) { data += objective.num_data(times[state]); });
+        [&](const auto& objective, double) { data += objective.num_data(times_[state]); });
   return {objectives::why_not_least_squares<dim>(objectives, composition),
-          objectives::is_chi_squared<dim>(objectives, composition), discrete_.space().comm().sum(data)};
+          objectives::is_chi_squared<dim>(objectives, composition), comm_.sum(data)};
 }
 
 template <int dim>
@@ -95,11 +106,10 @@ ResidualRows Observation<dim>::rows() const {
   ResidualRows result;
   for (std::size_t k = 0; k < objectives.size(); ++k)
     result.terms.push_back({objectives[k]->observation_names(), composition.counts_once(k)});
-  const std::vector<double> times = observed_state_times(discrete_.scene().time);
-  for (std::size_t state = 0; state < times.size(); ++state)
+  for (std::size_t state = 0; state < times_.size(); ++state)
     for (std::size_t k = 0; k < objectives.size(); ++k) {
       if (composition.residual_factor(k, state) == 0) continue;
-      std::vector<objectives::ResidualLabel> labels = objectives[k]->residual_labels(times[state]);
+      std::vector<objectives::ResidualLabel> labels = objectives[k]->residual_labels(times_[state]);
       labels.resize(objectives[k]->num_residuals());
       for (const objectives::ResidualLabel& label : labels) result.rows.push_back({k, label});
     }
@@ -123,9 +133,8 @@ template <int dim>
 void Observation<dim>::evaluate(std::size_t state, const objectives::ObservedState& seen) {
   has_seen_[state] = true;
   if (!keeps_residuals_) return objectives::observe<dim>(objectives, state, seen, composition);
-  std::ranges::copy(
-      objectives::observe_residuals<dim>(discrete_.space().comm(), objectives, state, seen, composition),
-      residuals.begin() + first_residual[state]);
+  std::ranges::copy(objectives::observe_residuals<dim>(comm_, objectives, state, seen, composition),
+                    residuals.begin() + first_residual[state]);
 }
 
 template <int dim>

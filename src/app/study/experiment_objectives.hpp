@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +23,13 @@ struct OpenObjective {
 };
 template <int dim>
 using OpenObjectives = std::vector<OpenObjective<dim>>;
+
+/// An objective that is built when its turn comes. Collective. @throws InputError on every rank.
+template <int dim>
+struct PendingObjective {
+  const ObjectiveSpec* spec;
+  std::function<std::unique_ptr<objectives::Objective<dim>>()> make;
+};
 
 /// Those of an experiment, opened on its mesh as its files give it. Collective.
 /// @throws InputError on every rank, at the objective's place.
@@ -53,7 +61,7 @@ struct ResidualRows {
   std::vector<Term> terms;
 };
 
-/// The objectives of one experiment of a study on a discrete scene, and what they have seen of its run.
+/// The objectives of one experiment of a study, and what they have seen of its run.
 template <int dim>
 struct Observation {
   std::vector<std::unique_ptr<objectives::Objective<dim>>> objectives;
@@ -63,8 +71,11 @@ struct Observation {
   std::vector<double> residuals;
   std::vector<std::size_t> first_residual;
 
-  /// Both must outlive it. Collective. @throws InputError on every rank, at the objective's place, also where
-  /// one has no value at a time at which it is needed.
+  /// `comm` and what the objectives are built on must outlive it. Collective. @throws InputError on every
+  /// rank, at the objective's place, also where one has no value at a time at which it is needed.
+  Observation(const std::vector<PendingObjective<dim>>& pending, const TimeSpec& time,
+              const parallel::Communicator& comm);
+  /// On a discrete scene; both must outlive it.
   Observation(const OpenObjectives<dim>& opened, DiscreteScene<dim>& discrete);
 
   /// Collective.
@@ -99,7 +110,8 @@ struct Observation {
 private:
   void evaluate(std::size_t state, const objectives::ObservedState& seen);
 
-  const DiscreteScene<dim>& discrete_;
+  const parallel::Communicator& comm_;
+  std::vector<double> times_; ///< of the states that objectives see [s]
   bool keeps_residuals_ = false;
   std::vector<bool> has_seen_; ///< per nominal step
   bool depends_on_steps_;

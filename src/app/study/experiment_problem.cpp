@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "app/study/parameters/parameter_chains.hpp"
+#include "recoil/base/crc32.hpp"
 
 namespace recoil::app {
 
@@ -99,44 +102,61 @@ private:
 } // namespace
 
 template <int dim>
-ExperimentProblem<dim>::ExperimentProblem(const ExperimentOnMesh<dim>& model, const Scene& scene,
-                                          const ParameterValues& values)
-    : model_(model), variant_(model.variant(scene, values)), observation_(model.objectives(), discrete()) {}
-
-template <int dim>
-std::vector<std::string> ExperimentProblem<dim>::places_of_terms() const {
-  std::vector<std::string> places;
-  for (const auto& objective : model_.objectives()) places.push_back(objective.spec->where.entry);
-  return places;
+void ObservedProblem<dim>::require_derivatives() const {
+  const objectives::Composition& composition = observation().composition;
+  for (std::size_t term = 0; term < composition.num_terms(); ++term)
+    for (std::size_t state = 0; state < composition.num_states(); ++state) composition.factor(term, state);
 }
 
 template <int dim>
-std::unique_ptr<inverse::AdjointProblem> ExperimentProblem<dim>::adjoint(GlobalIndex num_records) {
+ProblemOnMesh<dim>::ProblemOnMesh(const ExperimentOnMesh<dim>& model, const Scene& scene,
+                                  const ParameterValues& values)
+    : model_(model), variant_(model.variant(scene, values)), observation_(model.objectives(), discrete()) {}
+
+template <int dim>
+std::unique_ptr<inverse::AdjointProblem> ProblemOnMesh<dim>::adjoint(GlobalIndex num_records) {
   return std::make_unique<ExperimentAdjoint<dim>>(discrete(), model_.fields(), observation_, num_records);
 }
 
 template <int dim>
 std::unique_ptr<inverse::TangentProblem>
-ExperimentProblem<dim>::tangent(const std::vector<ParameterValues>& directions, GlobalIndex num_records) {
+ProblemOnMesh<dim>::tangent(const std::vector<ParameterValues>& directions, GlobalIndex num_records) {
   return std::make_unique<ExperimentTangent<dim>>(discrete(), model_.fields(), observation_, directions,
                                                   num_records);
 }
 
 template <int dim>
-std::unique_ptr<inverse::AdjointProblem> ExperimentProblem<dim>::residual_adjoint(std::span<const double> y,
-                                                                                  GlobalIndex num_records) {
+std::unique_ptr<inverse::AdjointProblem> ProblemOnMesh<dim>::residual_adjoint(std::span<const double> y,
+                                                                              GlobalIndex num_records) {
   return std::make_unique<ExperimentAdjoint<dim>>(discrete(), model_.fields(), observation_, num_records,
                                                   std::vector(y.begin(), y.end()));
 }
 
 template <int dim>
-void ExperimentProblem<dim>::require_derivatives() const {
-  const objectives::Composition& composition = observation_.composition;
-  for (std::size_t term = 0; term < composition.num_terms(); ++term)
-    for (std::size_t state = 0; state < composition.num_states(); ++state) composition.factor(term, state);
+std::unique_ptr<RunOutput> ProblemOnMesh<dim>::make_output() {
+  return std::make_unique<TrajectoryOutput<dim>>(discrete().solver(), discrete().scene().output.fields);
 }
 
-template class ExperimentProblem<2>;
-template class ExperimentProblem<3>;
+template <int dim>
+std::int64_t ProblemOnMesh<dim>::fingerprint() const {
+  const auto& mesh = discrete().mesh();
+  std::uint32_t crc = crc32(std::as_bytes(std::span(mesh.cell_ids)));
+  crc = crc32(std::as_bytes(std::span(mesh.vertex_ids)), crc);
+  return crc32(std::as_bytes(std::span(discrete().obstacles().vertex_ids)), crc);
+}
+
+template <int dim>
+std::string ProblemOnMesh<dim>::warning_of_run() {
+  const auto rough = discrete().solver().totals().rough_friction;
+  if (rough == 0) return {};
+  return fmt::format("{} solves ended before friction had converged; the gradient is as exact as they are "
+                     "(solver/contact/friction_convergence_tol)",
+                     rough);
+}
+
+template class ObservedProblem<2>;
+template class ObservedProblem<3>;
+template class ProblemOnMesh<2>;
+template class ProblemOnMesh<3>;
 
 } // namespace recoil::app

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "app/study/gradient_report.hpp"
 #include "app/study/tied_values.hpp"
@@ -30,8 +31,16 @@ inverse::LineSample sample(const GradientJobs& experiments, const Direction& dir
   return sum;
 }
 
-/// The verdict in words.
-std::string describe(const inverse::DirectionCheck& check) {
+/// The keys that say how exactly the steps of the experiments are solved.
+std::string tolerance_keys(const GradientJobs& experiments) {
+  std::vector<std::string> all;
+  for (const auto& experiment : experiments)
+    if (const std::string keys = experiment->model().tolerance_keys(); !holds(all, keys)) all.push_back(keys);
+  return fmt::format("{}", fmt::join(all, " or "));
+}
+
+/// The verdict in words. `tolerances`: the keys that say how exactly steps are solved.
+std::string describe(const inverse::DirectionCheck& check, const std::string& tolerances) {
   const double known = check.uncertainties.empty() ? 0 : *std::ranges::min_element(check.uncertainties);
   switch (check.judgement) {
   case inverse::Judgement::agrees:
@@ -40,8 +49,8 @@ std::string describe(const inverse::DirectionCheck& check) {
   case inverse::Judgement::noisy:
     return fmt::format(
         "noise: runs repeat the objective to {:.1e}, and so the differences are known to {:.1e} only: "
-        "tighten solver/nonlinear/grad_norm_tol and rel_grad_norm_tol, or take larger steps",
-        check.errors.noise, known);
+        "tighten {}, or take larger steps",
+        check.errors.noise, known, tolerances);
   case inverse::Judgement::unconverged:
     return fmt::format(
         "not converged: the differences are known to {:.1e} only: take smaller steps, unless the "
@@ -50,8 +59,8 @@ std::string describe(const inverse::DirectionCheck& check) {
   case inverse::Judgement::unsolved:
     return fmt::format(
         "loosely solved: off by {:.1e}, and exact solves of the steps would change the objective by "
-        "{:.1e}: tighten solver/nonlinear/grad_norm_tol and rel_grad_norm_tol",
-        check.relative_error, check.errors.unsolved);
+        "{:.1e}: tighten {}",
+        check.relative_error, check.errors.unsolved, tolerances);
   case inverse::Judgement::wrong:
     return fmt::format("wrong derivative: off by {:.1e}, where the differences are known to {:.1e}",
                        check.relative_error, known);
@@ -78,6 +87,7 @@ std::vector<inverse::DirectionCheck> check_gradient(const Study& study, const Gr
     unsolved += std::abs(experiment->swept().objective_correction);
   }
 
+  const std::string tolerances = tolerance_keys(experiments);
   std::vector<inverse::DirectionCheck> checks;
   for (const auto& [name, direction] : directions) {
     double derivative = 0;
@@ -88,19 +98,20 @@ std::vector<inverse::DirectionCheck> check_gradient(const Study& study, const Gr
         inverse::check_along(name, derivative, at_start, unsolved, objective, study.check.steps));
     const std::string line = fmt::format(
         "check {}: derivative {:.9e}, differences {:.9e}, relative error {:.1e}, slope {:.3f}: {}",
-        check.name, check.derivative, check.difference, check.relative_error, check.slope, describe(check));
+        check.name, check.derivative, check.difference, check.relative_error, check.slope,
+        describe(check, tolerances));
     check.judgement == inverse::Judgement::agrees ? log_info(line) : log_warning(line);
   }
   return checks;
 }
 
 /// Per direction: slope, errors, verdict.
-Json describe_check(const std::vector<inverse::DirectionCheck>& checks) {
+Json describe_check(const std::vector<inverse::DirectionCheck>& checks, const std::string& tolerances) {
   Json result;
   for (const inverse::DirectionCheck& check : checks)
     result[check.name] = {{"slope", std::isnan(check.slope) ? Json() : Json(check.slope)},
                           {"relative_error", check.relative_error},
-                          {"verdict", describe(check)},
+                          {"verdict", describe(check, tolerances)},
                           {"derivative", check.derivative},
                           {"difference", check.difference},
                           {"noise", check.errors.noise},
@@ -146,7 +157,8 @@ public:
     write_result(folder);
     if (!check) return ExitCode::done;
     const auto checks = check_gradient(study_, experiments_);
-    write_sealed_json(comm_, folder.check(), {{"check", describe_check(checks)}});
+    write_sealed_json(comm_, folder.check(),
+                      {{"check", describe_check(checks, tolerance_keys(experiments_))}});
     write_result(folder);
     const bool any_wrong =
         std::ranges::count(checks, inverse::Judgement::wrong, &inverse::DirectionCheck::judgement) > 0;

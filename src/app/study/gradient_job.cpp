@@ -8,7 +8,6 @@
 
 #include "app/study/sweep_files.hpp"
 #include "recoil/app/simulation/forward_run.hpp"
-#include "recoil/app/simulation/node_layout.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/app/simulation/run_state.hpp"
 #include "recoil/base/log.hpp"
@@ -68,26 +67,25 @@ std::optional<double> seconds_of_complete_run(const parallel::Communicator& comm
   return {};
 }
 
-template <int dim>
 class Job final : public GradientJob {
 public:
   Job(const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
       const Interrupts& interrupts)
-      : comm_(comm), model_(comm, study, experiment, std::move(loaded), interrupts), interrupts_(interrupts) {
-  }
+      : comm_(comm), model_(ExperimentModel::create(comm, study, experiment, std::move(loaded), interrupts)),
+        interrupts_(interrupts) {}
 
-  ExperimentModel& model() override { return model_; }
+  ExperimentModel& model() override { return *model_; }
   const ForwardResult& run(const ExperimentFolder& folder) override;
   const SweepResult& sweep() override;
   inverse::ReducedObjective objective_like_run() const override {
-    inverse::ReducedObjective result(model_, {0, model_.sweep_settings()});
+    inverse::ReducedObjective result(*model_, {0, model_->sweep_settings()});
     result.compare_with(records_);
     return result;
   }
 
 private:
-  const std::string& name() const { return model_.name(); }
-  const Scene& scene() const { return model_.scene(); }
+  const std::string& name() const { return model_->name(); }
+  const Scene& scene() const { return model_->scene(); }
   std::uint32_t digest_of_values() const;
   void hold_to_inputs() const;
   std::string run_forward(const Stopwatch& watch);
@@ -95,31 +93,32 @@ private:
   void observe_the_rest();
   void sweep_back();
   std::unique_ptr<inverse::ProblemSweep> begin_sweep() {
-    return std::make_unique<inverse::ProblemSweep>(*problem_, records_, *states_, model_.history(),
-                                                   model_.sweep_settings());
+    return std::make_unique<inverse::ProblemSweep>(*problem_, records_, *states_, model_->history(),
+                                                   model_->sweep_settings());
   }
 
   const parallel::Communicator& comm_;
-  ExperimentOnMesh<dim> model_;
+  std::unique_ptr<ExperimentModel> model_;
   const Interrupts& interrupts_;
 
   // Of run(), until sweep() is done.
   ExperimentFolder folder_;
-  std::unique_ptr<ExperimentProblem<dim>> problem_;
+  std::unique_ptr<ExperimentProblem> problem_;
+  std::unique_ptr<RunOutput> output_;
   std::unique_ptr<TrajectoryStates> states_;
 
   std::vector<stepping::StepRecord> records_; ///< of run(), for what comes after
 };
 
-template <int dim>
-const ForwardResult& Job<dim>::run(const ExperimentFolder& folder) {
+const ForwardResult& Job::run(const ExperimentFolder& folder) {
   const Stopwatch watch;
   folder_ = folder;
-  folder_.inputs = digests_of(comm_, input_files(model_.study(), model_.experiment(), scene()));
-  if (auto known = read_sweep_result(folder_, model_)) {
+  folder_.inputs = digests_of(comm_, input_files(model_->study(), model_->experiment(), scene()));
+  if (auto known = read_sweep_result(folder_, *model_)) {
     std::tie(forward_, sweep_) = std::move(*known);
   } else {
-    problem_ = std::make_unique<ExperimentProblem<dim>>(model_, scene(), model_.start_values());
+    problem_ = model_->problem_at(model_->start_values());
+    output_ = problem_->make_output();
     forward_.failure = run_forward(watch);
     if (!forward_.failure.empty()) return forward_;
     // A run does not look for signals after its last step.
@@ -129,8 +128,7 @@ const ForwardResult& Job<dim>::run(const ExperimentFolder& folder) {
   forward_.newton_iterations = newton_iterations_of(reader);
   records_ = reader.records();
   if (!forward_.is_swept) {
-    states_ = std::make_unique<TrajectoryStates>(std::move(reader), problem_->solver(),
-                                                 node_layout(problem_->discrete().space()));
+    states_ = std::make_unique<TrajectoryStates>(std::move(reader), problem_->solver(), output_->nodes());
     observe_the_rest();
     evaluate_run();
   }
@@ -138,8 +136,7 @@ const ForwardResult& Job<dim>::run(const ExperimentFolder& folder) {
 }
 
 /// The objectives of the run that is stored. @throws InputError where they have no value or no derivative.
-template <int dim>
-void Job<dim>::evaluate_run() {
+void Job::evaluate_run() {
   try {
     problem_->require_derivatives();
     forward_ = {inverse::evaluate_terms(*problem_), forward_.newton_iterations, forward_.seconds};
@@ -150,8 +147,7 @@ void Job<dim>::evaluate_run() {
 }
 
 /// Checksum of the parameters in the study file: their start values take the place of those of the scene.
-template <int dim>
-std::uint32_t Job<dim>::digest_of_values() const {
+std::uint32_t Job::digest_of_values() const {
   try {
     const auto study = nlohmann::json::parse(read_if_there(comm_, folder_.study).value_or(""));
     return checksum_of(study.at("parameters").dump());
@@ -161,8 +157,7 @@ std::uint32_t Job<dim>::digest_of_values() const {
 }
 
 /// Refuses to continue with other values, another scene or other files than the run was begun with.
-template <int dim>
-void Job<dim>::hold_to_inputs() const {
+void Job::hold_to_inputs() const {
   const auto begun_with =
       require_run_inputs(comm_, folder_.scene(), folder_.trajectory(), "the run of '" + name() + "'");
   if (begun_with != digest_of_values())
@@ -173,8 +168,7 @@ void Job<dim>::hold_to_inputs() const {
 }
 
 /// Begins the run, continues it, or leaves a complete one alone.
-template <int dim>
-std::string Job<dim>::run_forward(const Stopwatch& watch) {
+std::string Job::run_forward(const Stopwatch& watch) {
   const auto run = checkpoint::RunFolder::open(comm_, folder_.root);
   const bool begun = run.has_states(comm_);
   if (begun) hold_to_inputs();
@@ -187,37 +181,32 @@ std::string Job<dim>::run_forward(const Stopwatch& watch) {
   const auto see = [this](const stepping::StepRecord& record, const auto& u, const auto& v) {
     problem_->observe(record, u, v);
   };
-  auto& solver = problem_->discrete().solver();
-  TrajectoryOutput<dim> output(solver, scene().output.fields);
-  ForwardRun forward(comm_, solver, output, run_options(scene()), run, interrupts_, watch, see);
+  stepping::Solver& solver = problem_->solver();
+  ForwardRun forward(comm_, solver, *output_, run_options(scene()), run, interrupts_, watch, see);
   const auto inputs = [&] {
-    return run_inputs(comm_, folder_.scene(), files_of_run(model_.study(), model_.experiment(), scene()),
+    return run_inputs(comm_, folder_.scene(), files_of_run(model_->study(), model_->experiment(), scene()),
                       digest_of_values());
   };
-  const ExitCode code = begun ? forward.restart() : forward.start(run_metadata(scene(), dim, inputs()));
+  const ExitCode code =
+      begun ? forward.restart() : forward.start(run_metadata(scene(), model_->dimension(), inputs()));
   if (code == ExitCode::interrupted)
     throw Error(code, name() + ": the forward run is interrupted; run again with --restart to continue");
   forward_.seconds = watch.seconds();
-  const solvers::SolverTotals& totals = solver.totals();
-  if (totals.rough_friction > 0)
-    log_warning(
-        fmt::format("{}: {} solves ended before friction had converged; the gradient is as exact as they "
-                    "are (solver/contact/friction_convergence_tol)",
-                    name(), totals.rough_friction));
+  if (const std::string warning = problem_->warning_of_run(); !warning.empty())
+    log_warning(name() + ": " + warning);
   return code == ExitCode::done ? "" : fmt::format("the forward run fails after step {}", solver.step());
 }
 
 /// Shows the objectives what an earlier process has stored.
-template <int dim>
-void Job<dim>::observe_the_rest() {
-  const inverse::SweepSettings settings = model_.sweep_settings();
+void Job::observe_the_rest() {
+  const inverse::SweepSettings settings = model_->sweep_settings();
   std::vector<char> wanted(records_.size(), 0);
   for (const stepping::StepRecord& record : records_) {
     if (!problem_->is_missing(record)) continue;
     wanted[record.id] = 1;
     if (record.num_predecessors > 0) wanted[record.predecessors().front()] = 1;
   }
-  inverse::StoredStates(records_, *states_, problem_->solver(), model_.history(), settings.state_budget,
+  inverse::StoredStates(records_, *states_, problem_->solver(), model_->history(), settings.state_budget,
                         settings.stop_if_interrupted)
       .visit([&](const stepping::StepRecord& record) { return wanted[record.id] != 0; },
              [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
@@ -226,28 +215,26 @@ void Job<dim>::observe_the_rest() {
              });
 }
 
-template <int dim>
-const SweepResult& Job<dim>::sweep() {
+const SweepResult& Job::sweep() {
   if (forward_.is_swept) {
     log_info(name() + ": the sweep is finished");
     return sweep_;
   }
   sweep_back();
-  if (sweep_.failure.empty()) write_sweep_result(folder_, model_, forward_, sweep_);
+  if (sweep_.failure.empty()) write_sweep_result(folder_, *model_, forward_, sweep_);
   // Other experiments need the memory.
   states_.reset();
+  output_.reset();
   problem_.reset();
   return sweep_;
 }
 
-template <int dim>
-void Job<dim>::sweep_back() {
+void Job::sweep_back() {
   const Stopwatch watch;
-  const DiscreteScene<dim>& discrete = problem_->discrete();
   auto at = begin_sweep();
   SweepResult before;
   std::string why;
-  if (read_sweep_checkpoint(folder_, *at, discrete, states_->nodes(), before, why)) {
+  if (read_sweep_checkpoint(folder_, *at, *problem_, states_->nodes(), before, why)) {
     log_info(fmt::format("{}: the sweep continues at state {}", name(), at->sweep().next()));
   } else if (!why.empty()) {
     log_warning(fmt::format("{}: the sweep starts again: {}", name(), why));
@@ -264,7 +251,7 @@ void Job<dim>::sweep_back() {
   };
   const auto save = [&] {
     add_costs();
-    write_sweep_checkpoint(folder_, *at, discrete, states_->nodes(), sweep_);
+    write_sweep_checkpoint(folder_, *at, *problem_, states_->nodes(), sweep_);
   };
   const auto advance = [&] {
     try {
@@ -293,7 +280,7 @@ void Job<dim>::sweep_back() {
                       name(), at->sweep().next()));
   }
   sweep_.values = at->adjoint().gradient();
-  sweep_.failure = inverse::find_not_finite(model_, sweep_.values);
+  sweep_.failure = inverse::find_not_finite(*model_, sweep_.values);
   if (!sweep_.failure.empty()) return;
   add_costs();
   log_info(fmt::format("{}: the sweep held {} states at most and repeated {} steps", name(),
@@ -305,9 +292,7 @@ void Job<dim>::sweep_back() {
 std::unique_ptr<GradientJob> GradientJob::create(const parallel::Communicator& comm, const Study& study,
                                                  int experiment, LoadedScene loaded,
                                                  const Interrupts& interrupts) {
-  if (loaded.dim == 2)
-    return std::make_unique<Job<2>>(comm, study, experiment, std::move(loaded), interrupts);
-  return std::make_unique<Job<3>>(comm, study, experiment, std::move(loaded), interrupts);
+  return std::make_unique<Job>(comm, study, experiment, std::move(loaded), interrupts);
 }
 
 } // namespace recoil::app

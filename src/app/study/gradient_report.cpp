@@ -102,9 +102,8 @@ std::string warn_of_loose_steps(GradientJob& experiment) {
   if (names.empty() || error <= negligible * all) return "";
   return fmt::format(
       "{}: the gradient is that of loosely solved steps: to solve them exactly would change the "
-      "objective by {:.1e}, and derivatives (by {}) by up to about {:.1g} of their size; tighten "
-      "solver/nonlinear/grad_norm_tol and rel_grad_norm_tol",
-      model.name(), sweep.objective_correction, names, worst);
+      "objective by {:.1e}, and derivatives (by {}) by up to about {:.1g} of their size; tighten {}",
+      model.name(), sweep.objective_correction, names, worst, model.tolerance_keys());
 }
 
 } // namespace

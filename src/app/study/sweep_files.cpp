@@ -9,7 +9,6 @@
 
 #include "app/study/written_values.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
-#include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 
@@ -113,15 +112,6 @@ std::optional<SweepFile> read_sweep_file(const parallel::Communicator& comm, con
 
 std::string gradient_array(std::size_t field) { return fmt::format("gradient/{}", field); }
 
-/// Tells this partition from another one.
-template <int dim>
-std::int64_t fingerprint(const DiscreteScene<dim>& discrete) {
-  const auto& mesh = discrete.mesh();
-  std::uint32_t crc = crc32(std::as_bytes(std::span(mesh.cell_ids)));
-  crc = crc32(std::as_bytes(std::span(mesh.vertex_ids)), crc);
-  return crc32(std::as_bytes(std::span(discrete.obstacles().vertex_ids)), crc);
-}
-
 std::string pending_array(std::size_t objective, GlobalIndex id, const char* name) {
   return fmt::format("pending/{}/{}/{}", objective, id, name);
 }
@@ -184,13 +174,12 @@ std::vector<std::string> nonzero(const parallel::Communicator& comm,
 std::string gathered_array(const std::string& name) { return "gathered/" + name; }
 
 /// Puts back what the ranks have written one after the other. False if the partition was another one.
-template <int dim>
 bool read_gathered(const io::Hdf5Reader& file, const std::vector<std::string>& names,
-                   const DiscreteScene<dim>& discrete, std::vector<inverse::GatheredArray> gathered) {
-  const parallel::Communicator& comm = *discrete.mesh().comm;
+                   const parallel::Communicator& comm, const ExperimentProblem& problem,
+                   std::vector<inverse::GatheredArray> gathered) {
   const auto mine = parallel::collectively(
       comm, [&] { return file.read_rows<std::int64_t>("partition", comm.rank(), comm.rank() + 1); });
-  if (!comm.all(mine[0] == fingerprint(discrete))) return false;
+  if (!comm.all(mine[0] == problem.fingerprint())) return false;
   for (const std::string& name : names) {
     const auto found = std::ranges::find(gathered, name, &inverse::GatheredArray::name);
     if (found == gathered.end()) return false;
@@ -206,13 +195,13 @@ bool read_gathered(const io::Hdf5Reader& file, const std::vector<std::string>& n
 
 } // namespace
 
-template <int dim>
 void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep& at,
-                            const DiscreteScene<dim>& discrete, const io::BlockLayout& nodes,
+                            ExperimentProblem& problem, const io::BlockLayout& nodes,
                             const SweepResult& so_far) {
   const parallel::Communicator& comm = nodes.communicator();
   const std::vector<inverse::GatheredArray> gathered = at.adjoint().gathered();
   const std::vector<std::string> written = nonzero(comm, gathered);
+  const int columns = problem.solver().tangent_layout()->block_size;
   Json about{{"status", "running"},
              {"next", at.sweep().next()},
              {"ranks", comm.size()},
@@ -225,7 +214,7 @@ void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSwee
                        for (const auto& [id, waiting] : at.sweep().pending()[k]) {
                          const auto write = [&](const char* name, const linalg::Vector& vector) {
                            file.write_rows<double>(pending_array(k, id, name),
-                                                   nodes.to_blocks<double>(vector.owned(), dim), dim);
+                                                   nodes.to_blocks<double>(vector.owned(), columns), columns);
                          };
                          if (waiting.has_weights) {
                            write("p", waiting.weighted_p);
@@ -233,17 +222,16 @@ void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSwee
                          }
                          if (waiting.has_previous) write("previous", waiting.previous);
                        }
-                     const std::array mine{fingerprint(discrete)};
+                     const std::array mine{problem.fingerprint()};
                      file.write_rows<std::int64_t>("partition", mine, 1);
                      for (const auto& [name, entries] : gathered)
                        if (holds(written, name)) file.write_rows<double>(gathered_array(name), entries, 1);
                    });
 }
 
-template <int dim>
 bool read_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep& at,
-                           const DiscreteScene<dim>& discrete, const io::BlockLayout& nodes,
-                           SweepResult& so_far, std::string& why) {
+                           ExperimentProblem& problem, const io::BlockLayout& nodes, SweepResult& so_far,
+                           std::string& why) {
   const parallel::Communicator& comm = nodes.communicator();
   const std::optional<SweepFile> found = read_sweep_file(comm, folder, why);
   if (!found) return false;
@@ -255,12 +243,12 @@ bool read_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep
                         comm.size());
       return false;
     }
-    if (!read_gathered(*found->arrays, about.at("gathered"), discrete, at.adjoint().gathered())) {
+    if (!read_gathered(*found->arrays, about.at("gathered"), comm, problem, at.adjoint().gathered())) {
       why = "its checkpoint is of another partition of the mesh";
       return false;
     }
-    at.sweep().resume(about.at("next"),
-                      read_pending(*found->arrays, about.at("pending"), nodes, discrete.space().layout()));
+    at.sweep().resume(about.at("next"), read_pending(*found->arrays, about.at("pending"), nodes,
+                                                     problem.solver().tangent_layout()));
     so_far = nlohmann::json(about).get<SweepResult>();
     return true;
   } catch (const nlohmann::json::exception& wrong) {
@@ -271,8 +259,7 @@ bool read_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep
   return false;
 }
 
-template <int dim>
-void write_sweep_result(const ExperimentFolder& folder, const ExperimentOnMesh<dim>& model,
+void write_sweep_result(const ExperimentFolder& folder, const ExperimentModel& model,
                         const ForwardResult& forward, const SweepResult& sweep) {
   Json about{{"status", "done"},
              {"objective", forward.objective},
@@ -281,14 +268,13 @@ void write_sweep_result(const ExperimentFolder& folder, const ExperimentOnMesh<d
              {"forward_seconds", forward.seconds}};
   about.update(Json(nlohmann::json(sweep)));
   write_sweep_file(model.comm(), folder, "sweep_done.h5", std::move(about), [&](io::Hdf5Writer& file) {
-    for (std::size_t k = 0; k < model.fields().size(); ++k)
-      write_in_file_order(file, gradient_array(k), model.fields()[k], model.mesh(), sweep.values[k]);
+    for (std::size_t k = 0; k < sweep.values.size(); ++k)
+      model.write_values(file, gradient_array(k), k, sweep.values[k]);
   });
 }
 
-template <int dim>
 std::optional<std::pair<ForwardResult, SweepResult>> read_sweep_result(const ExperimentFolder& folder,
-                                                                       const ExperimentOnMesh<dim>& model) {
+                                                                       const ExperimentModel& model) {
   std::string why; // for the message when the sweep starts again from the end
   const std::optional<SweepFile> found = read_sweep_file(model.comm(), folder, why);
   if (!found) return {};
@@ -302,9 +288,8 @@ std::optional<std::pair<ForwardResult, SweepResult>> read_sweep_result(const Exp
     about.at("forward_seconds").get_to(forward.seconds);
     forward.is_swept = true;
     auto sweep = nlohmann::json(about).get<SweepResult>();
-    for (std::size_t k = 0; k < model.fields().size(); ++k)
-      sweep.values.push_back(
-          read_in_file_order(*found->arrays, gradient_array(k), model.fields()[k], model.mesh()));
+    for (std::size_t k = 0; k < model.parameters().size(); ++k)
+      sweep.values.push_back(model.read_values(*found->arrays, gradient_array(k), k));
     return std::pair(forward, sweep);
   } catch (const nlohmann::json::exception& wrong) {
     log_warning(fmt::format("{}: the sweep is repeated: {}", model.name(), wrong.what()));
@@ -313,20 +298,5 @@ std::optional<std::pair<ForwardResult, SweepResult>> read_sweep_result(const Exp
   }
   return {};
 }
-
-#define RECOIL_INSTANTIATE(dim)                                                                              \
-  template void write_sweep_checkpoint(const ExperimentFolder&, inverse::ProblemSweep&,                      \
-                                       const DiscreteScene<dim>&, const io::BlockLayout&,                    \
-                                       const SweepResult&);                                                  \
-  template bool read_sweep_checkpoint(const ExperimentFolder&, inverse::ProblemSweep&,                       \
-                                      const DiscreteScene<dim>&, const io::BlockLayout&, SweepResult&,       \
-                                      std::string&);                                                         \
-  template void write_sweep_result(const ExperimentFolder&, const ExperimentOnMesh<dim>&,                    \
-                                   const ForwardResult&, const SweepResult&);                                \
-  template std::optional<std::pair<ForwardResult, SweepResult>> read_sweep_result(                           \
-      const ExperimentFolder&, const ExperimentOnMesh<dim>&);
-RECOIL_INSTANTIATE(2)
-RECOIL_INSTANTIATE(3)
-#undef RECOIL_INSTANTIATE
 
 } // namespace recoil::app

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/study/gradient_job.hpp"
-#include "recoil/app/simulation/discrete_scene.hpp"
 #include "recoil/io/block_layout.hpp"
 
 /// What the sweep of an experiment keeps in its folder: how far it has come, then what it has come to. Arrays
@@ -17,28 +16,24 @@ namespace recoil::app {
 /// Writes how far a sweep has come: the pending adjoint vectors in canonical node order, and what it has
 /// gathered in the order of ranks. Between two steps. `nodes`: of the trajectory; `so_far`: what it has cost,
 /// over all processes that took part in it.
-template <int dim>
 void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep& at,
-                            const DiscreteScene<dim>& discrete, const io::BlockLayout& nodes,
+                            ExperimentProblem& problem, const io::BlockLayout& nodes,
                             const SweepResult& so_far);
 
 /// Puts a new sweep where write_sweep_checkpoint() has left another one, and the costs in `so_far` to what
 /// that was given. False where there is nothing to continue from; then `why` says so if there should be, and
 /// `at` may no longer be used.
-template <int dim>
 bool read_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep& at,
-                           const DiscreteScene<dim>& discrete, const io::BlockLayout& nodes,
-                           SweepResult& so_far, std::string& why);
+                           ExperimentProblem& problem, const io::BlockLayout& nodes, SweepResult& so_far,
+                           std::string& why);
 
 /// Keeps what run and sweep of an experiment have come to, for processes with any number of ranks.
-template <int dim>
-void write_sweep_result(const ExperimentFolder& folder, const ExperimentOnMesh<dim>& model,
+void write_sweep_result(const ExperimentFolder& folder, const ExperimentModel& model,
                         const ForwardResult& forward, const SweepResult& sweep);
 
 /// What write_sweep_result() has kept; none where no sweep has been finished, or, with a warning that names
 /// the experiment, where its result cannot be read.
-template <int dim>
 std::optional<std::pair<ForwardResult, SweepResult>> read_sweep_result(const ExperimentFolder& folder,
-                                                                       const ExperimentOnMesh<dim>& model);
+                                                                       const ExperimentModel& model);
 
 } // namespace recoil::app

@@ -135,8 +135,7 @@ std::vector<fs::path> files_of_start(const StartFile& start) {
 }
 
 template <int dim>
-std::vector<double> read_start_values(const ParameterField<dim>& field,
-                                      const mesh::DistributedMesh<dim>& mesh) {
+std::vector<double> read_start_values(const ParameterField<dim>& field, const parallel::Communicator& comm) {
   const ParameterSpec& spec = *field.spec;
   if (!spec.initial_file) {
     std::vector<double> values(field.size(), 0.0);
@@ -145,7 +144,7 @@ std::vector<double> read_start_values(const ParameterField<dim>& field,
     return values;
   }
   const auto at_initial = [&](auto&& work) {
-    return parallel::collectively(*mesh.comm, [&] {
+    return parallel::collectively(comm, [&] {
       try {
         return work();
       } catch (const Error& error) {
@@ -154,7 +153,7 @@ std::vector<double> read_start_values(const ParameterField<dim>& field,
     });
   };
   std::vector<double> rows = at_initial([&] {
-    if (mesh.comm->rank() != 0) return std::vector<double>();
+    if (comm.rank() != 0) return std::vector<double>();
     const StartFile& start = *spec.initial_file;
     const char* unit = unit_of(spec);
     StoredValues values = start.dataset.empty() ? read_fit(start, unit, field.num_rows, field.components)
@@ -162,7 +161,7 @@ std::vector<double> read_start_values(const ParameterField<dim>& field,
     sort_by_bodies(field.slot_names, start, values);
     return std::move(values.rows);
   });
-  mesh.comm->broadcast(rows);
+  comm.broadcast(rows);
   return at_initial([&] { return spread_over_slots(field, rows); });
 }
 
@@ -194,8 +193,8 @@ Variant<dim> make_variant(const Scene& scene, const DistributedGeometry<dim>& ge
 }
 
 template <int dim>
-double size_of(const ParameterField<dim>& field, const mesh::DistributedMesh<dim>& mesh, double value) {
-  if (field.spec->basis) return (mesh.max_corner - mesh.min_corner).norm();
+double size_of(const ParameterField<dim>& field, double diagonal, double value) {
+  if (field.spec->basis) return diagonal;
   if (const double size = std::abs(value); size > 0) return size;
   double largest = 0;
   for (const double start : field.spec->initial) largest = std::max(largest, std::abs(start));
@@ -203,32 +202,31 @@ double size_of(const ParameterField<dim>& field, const mesh::DistributedMesh<dim
 }
 
 template <int dim>
-double component_of(const Direction& direction, const ParameterField<dim>& field,
-                    const mesh::DistributedMesh<dim>& mesh, const std::vector<double>& values,
-                    std::size_t entry) {
+double component_of(const Direction& direction, const ParameterField<dim>& field, double diagonal,
+                    const std::vector<double>& values, std::size_t entry) {
   const std::size_t width = field.components;
   const int owner = field.spec->tie.value_or(field.index);
   if (direction.only >= 0 && owner != direction.only) return 0;
   const GlobalIndex number = field.slot_ids[entry / width] * field.components + entry % width;
-  const double component = draw(direction.seed, owner, number) * size_of(field, mesh, values[entry]);
+  const double component = draw(direction.seed, owner, number) * size_of(field, diagonal, values[entry]);
   // At a limit there is one side to go to.
   const Range& range = field.spec->kind->range;
   return !range.min_open && values[entry] == range.min ? std::abs(component) : component;
 }
 
-template std::vector<double> read_start_values(const ParameterField<2>&, const mesh::DistributedMesh<2>&);
-template std::vector<double> read_start_values(const ParameterField<3>&, const mesh::DistributedMesh<3>&);
+template std::vector<double> read_start_values(const ParameterField<2>&, const parallel::Communicator&);
+template std::vector<double> read_start_values(const ParameterField<3>&, const parallel::Communicator&);
 template void apply_parameters(const ParameterFields<2>&, const ParameterValues&, const VariantInputs<2>&);
 template void apply_parameters(const ParameterFields<3>&, const ParameterValues&, const VariantInputs<3>&);
 template Variant<2> make_variant(const Scene&, const DistributedGeometry<2>&, const ParameterFields<2>&,
                                  const ParameterValues&);
 template Variant<3> make_variant(const Scene&, const DistributedGeometry<3>&, const ParameterFields<3>&,
                                  const ParameterValues&);
-template double size_of(const ParameterField<2>&, const mesh::DistributedMesh<2>&, double);
-template double size_of(const ParameterField<3>&, const mesh::DistributedMesh<3>&, double);
-template double component_of(const Direction&, const ParameterField<2>&, const mesh::DistributedMesh<2>&,
-                             const std::vector<double>&, std::size_t);
-template double component_of(const Direction&, const ParameterField<3>&, const mesh::DistributedMesh<3>&,
-                             const std::vector<double>&, std::size_t);
+template double size_of(const ParameterField<2>&, double, double);
+template double size_of(const ParameterField<3>&, double, double);
+template double component_of(const Direction&, const ParameterField<2>&, double, const std::vector<double>&,
+                             std::size_t);
+template double component_of(const Direction&, const ParameterField<3>&, double, const std::vector<double>&,
+                             std::size_t);
 
 } // namespace recoil::app

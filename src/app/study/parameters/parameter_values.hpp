@@ -20,8 +20,7 @@ std::vector<std::filesystem::path> files_of_start(const StartFile& start);
 /// a parameter that a fit.json does not have, and values that are not finite, not possible or out of the
 /// bounds.
 template <int dim>
-std::vector<double> read_start_values(const ParameterField<dim>& field,
-                                      const mesh::DistributedMesh<dim>& mesh);
+std::vector<double> read_start_values(const ParameterField<dim>& field, const parallel::Communicator& comm);
 
 using inverse::ParameterValues;
 
@@ -53,15 +52,14 @@ struct Direction {
 };
 
 /// What a relative change of a value is relative to: its absolute value, that of the largest start value
-/// where it is zero, 1 where all are; of a shape the diagonal of the mesh. Not collective.
+/// where it is zero, 1 where all are; of a shape the `diagonal` of the mesh. Not collective.
 template <int dim>
-double size_of(const ParameterField<dim>& field, const mesh::DistributedMesh<dim>& mesh, double value);
+double size_of(const ParameterField<dim>& field, double diagonal, double value);
 
 /// Component of a direction times the size of the value that it changes. `values`: of `field`. Not
 /// collective.
 template <int dim>
-double component_of(const Direction& direction, const ParameterField<dim>& field,
-                    const mesh::DistributedMesh<dim>& mesh, const std::vector<double>& values,
-                    std::size_t entry);
+double component_of(const Direction& direction, const ParameterField<dim>& field, double diagonal,
+                    const std::vector<double>& values, std::size_t entry);
 
 } // namespace recoil::app

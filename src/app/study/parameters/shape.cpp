@@ -170,7 +170,7 @@ void make_shape_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& fiel
   makers.at(field.spec->basis->kind)(builder, field, selected);
   field.shape_origin.assign(field.size(), 0.0);
   if (field.spec->basis->starts_at_meshes)
-    field.shape_origin = read_start_values(field, builder.geometry.mesh);
+    field.shape_origin = read_start_values(field, *builder.geometry.mesh.comm);
 }
 
 /// take(value, entry, weight) for the coordinates of all local vertices.
