@@ -426,7 +426,3 @@ with runs.Recoil() as recoil:
     check_scatter(recoil, whole)
     check_macroscopic(recoil)
     check_wrong(recoil, check_files(recoil, whole))
-    study = {"experiments": [{"name": "run", "scene": path}], "parameters": [{"name": "rho", "quantity": "density", "initial": 1}],
-             "objectives": [{"name": "o", "type": "elastic_energy"}]}
-    code, output = recoil.run(1, "gradient", recoil.write_scene("study", study), "-o", recoil.path("gradient"), expect=None)
-    runs.check(code == 2 and "/solver/type" in output, "studies refuse them: " + output.strip())

@@ -23,6 +23,7 @@ enum class Place {
   obstacle_vertex, ///< local obstacle vertices
   surface_vertex,  ///< owned vertices of the collision surface; empty until something is added
   bond,            ///< of particles; complete on the rank that owns its first end
+  particle,        ///< owned ones, complete on this rank
   coefficient      ///< potentials::FrictionCoefficients
 };
 

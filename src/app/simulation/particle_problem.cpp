@@ -347,4 +347,26 @@ std::vector<std::vector<LocalIndex>> prescribed_groups(const parallel::Communica
   return groups;
 }
 
+std::vector<LocalIndex> particles_with_id(const parallel::Communicator& comm, const Scene& scene,
+                                          const DistributedParticles& particles, const std::string& body,
+                                          int id, const std::string& where) {
+  std::vector<std::int32_t> ids = point_ids(comm, scene, particles);
+  for (std::size_t k = 0; k < ids.size(); ++k)
+    if (!body.empty() && particles.body_names[particles.body[k]] != body) ids[k] = 0;
+  std::vector<LocalIndex> found = with_ids(comm, ids, false, {id}, where);
+  std::erase_if(found, [&](LocalIndex k) { return k >= particles.num_owned(); });
+  return found;
+}
+
+std::vector<std::vector<LocalIndex>> loaded_groups(const parallel::Communicator& comm, const Scene& scene,
+                                                   const DistributedParticles& particles) {
+  const std::vector<std::int32_t> ids = point_ids(comm, scene, particles);
+  std::vector<std::vector<LocalIndex>> groups;
+  for (const ParticleForce& force : scene.particle_forces) {
+    groups.push_back(with_ids(comm, ids, false, force.ids, force.where));
+    std::erase_if(groups.back(), [&](LocalIndex k) { return k >= particles.num_owned(); });
+  }
+  return groups;
+}
+
 } // namespace recoil::app

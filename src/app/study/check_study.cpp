@@ -102,7 +102,7 @@ void check_marker_dimensions(const Study& study, std::span<const int> dims) {
   for (const auto& objective : study.objectives)
     if (objective->type->uses_markers) observed.push_back(dims[objective->experiment]);
   for (const MarkerSpec& marker : study.markers)
-    if (!observed.empty() && !holds(observed, std::ssize(marker.rest)))
+    if (!marker.id && !observed.empty() && !holds(observed, std::ssize(marker.rest)))
       require_count(marker.rest.size(), observed.front(), observed.front(), marker.where.of("rest"),
                     "the position of a marker");
 }
@@ -153,8 +153,14 @@ void check_marker_bodies(const Study& study, std::span<const Scene> scenes,
                          "'");
       continue;
     }
-    const bool found = std::ranges::any_of(
-        observed, [&](std::size_t index) { return holds(deformable_names(scenes[index]), marker.body); });
+    const auto sits_in = [&](std::size_t index) {
+      return holds(deformable_names(scenes[index]), marker.body);
+    };
+    const bool found = std::ranges::any_of(observed, sits_in);
+    for (const std::size_t index : observed)
+      if (marker.id && sits_in(index) && scenes[index].solver.type != SolverType::bonded_particles)
+        throw InputError(marker.where.of("id") + ": experiment '" + study.experiments[index].name + "'",
+                         "only bonded particles have ids; give the marker a position, `rest`");
     if (!found)
       check_body(scenes[observed.front()], marker.body,
                  marker.where.of("body") + ": experiment '" + study.experiments[observed.front()].name + "'");

@@ -5,11 +5,11 @@
 
 namespace recoil::app {
 
-/// Of check_study.cpp.
-ExperimentKind experiments_on_meshes();
+/// Of check_study.cpp and particle_experiment.cpp.
+ExperimentKind experiments_on_meshes(), experiments_on_particles();
 
 const ExperimentKind& experiment_kind(const Scene& scene) {
-  static const std::array kinds{experiments_on_meshes()};
+  static const std::array kinds{experiments_on_meshes(), experiments_on_particles()};
   return *std::ranges::find(kinds, scene.solver.type, &ExperimentKind::solver);
 }
 

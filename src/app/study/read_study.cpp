@@ -36,9 +36,17 @@ void build_experiments(const Item& list, Study& study) {
 void build_markers(const Item& list, Study& study) {
   const auto entries = list.items();
   unique_names(entries, "marker");
-  for (const Item& entry : entries)
-    study.markers.push_back(
-        {entry["name"].text(), entry["body"].text(), entry["rest"].numbers(), places_of(entry)});
+  for (const Item& entry : entries) {
+    if (entry.has("rest") == entry.has("id"))
+      entry.fail(
+          "needs one of `rest`, the position of a point, and `id`, of bonded particles whose mean it is");
+    MarkerSpec& marker = study.markers.emplace_back();
+    marker.name = entry["name"].text();
+    marker.body = entry["body"].text();
+    if (entry.has("rest")) marker.rest = entry["rest"].numbers();
+    if (entry.has("id")) marker.id = entry["id"].integer();
+    marker.where = places_of(entry);
+  }
 }
 
 void build_sweep(const Item& item, SweepSpec& sweep) {

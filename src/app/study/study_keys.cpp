@@ -50,9 +50,13 @@ constexpr Key markers[] = {
      .types = list,
      .items = number,
      .length = {2, 3},
-     .required = true,
      .unit = "m",
-     .doc = "Position at rest, before a shape has moved anything."},
+     .doc = "Position at rest, before a shape has moved anything. Needed unless there is an `id`."},
+    {.pattern = "/markers/*/id",
+     .types = integer,
+     .range = one_or_more,
+     .doc = "In place of `rest`: the mean of the bonded particles of the body with this id of "
+            "`point_selection`."},
 };
 
 constexpr Key sweep[] = {
@@ -376,6 +380,15 @@ std::string objective_table() {
   return text;
 }
 
+/// Names of the rows that bonded particles have.
+template <class Rows, class Has>
+std::string names_on_particles(const Rows& rows, Has has) {
+  std::vector<std::string> names;
+  for (const auto& row : rows)
+    if (has(row)) names.emplace_back(row.name);
+  return code_list(names, {}) + "\n";
+}
+
 } // namespace
 
 extern const char* const study_page; // of docs/study.md.in
@@ -391,6 +404,11 @@ std::string study_markdown() {
   std::string page = markdown(study_keys());
   fill_in(page, "quantities", quantity_table());
   fill_in(page, "objective_types", objective_table());
+  fill_in(page, "particle_quantities", names_on_particles(parameter_kinds(), [](const ParameterKind& row) {
+            return row.on_particles != nullptr;
+          }));
+  fill_in(page, "particle_types",
+          names_on_particles(objective_types(), [](const ObjectiveType& row) { return row.sees_particles; }));
   return page;
 }
 

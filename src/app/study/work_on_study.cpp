@@ -33,10 +33,6 @@ LoadedStudy load_study(const parallel::Communicator& comm, const std::filesystem
   std::vector<int> dims;
   for (int e = 0; e < std::ssize(study.experiments); ++e) {
     const LoadedScene& scene = loaded.scenes.emplace_back(load_scene(comm, study.experiments[e].scene));
-    if (scene.file.scene.solver.type != SolverType::elastodynamics)
-      throw InputError(
-          study.experiments[e].scene.string() + " (/solver/type)",
-          "studies work on scenes of finite elements; bonded particles run with recoil simulate");
     scenes.push_back(scene.file.scene);
     dims.push_back(scene.dim);
     std::ranges::copy(files_of_run(study, e, scene.file.scene), std::back_inserter(loaded.files));

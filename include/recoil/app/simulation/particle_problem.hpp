@@ -24,5 +24,13 @@ std::unique_ptr<solvers::BondedParticlesSolver> load_particle_solver(const paral
 /// The owned particles of each entry of `boundary_conditions/dirichlet_boundary`. Collective.
 std::vector<std::vector<LocalIndex>> prescribed_groups(const parallel::Communicator& comm, const Scene& scene,
                                                        const particles::DistributedParticles& particles);
+/// The owned particles of a body, empty: of all, with an id of `point_selection`. Collective. @throws
+/// InputError at `where` on every rank where there are none.
+std::vector<LocalIndex> particles_with_id(const parallel::Communicator& comm, const Scene& scene,
+                                          const particles::DistributedParticles& particles,
+                                          const std::string& body, int id, const std::string& where);
+/// prescribed_groups() of `boundary_conditions/particle_forces`, each of which its particles share equally.
+std::vector<std::vector<LocalIndex>> loaded_groups(const parallel::Communicator& comm, const Scene& scene,
+                                                   const particles::DistributedParticles& particles);
 
 } // namespace recoil::app

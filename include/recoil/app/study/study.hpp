@@ -119,6 +119,7 @@ struct ParameterSpec {
 
 struct ObjectiveType;
 struct ExperimentScene;
+struct ParticleScene;
 template <int dim>
 struct ExperimentMesh;
 template <int dim>
@@ -153,6 +154,9 @@ public:
   /// it. This and `at` must outlive the result. Collective. @throws InputError on every rank.
   virtual ObjectiveMaker<2> open(const ExperimentMesh<2>& at) const = 0;
   virtual ObjectiveMaker<3> open(const ExperimentMesh<3>& at) const = 0;
+  /// Builds it on bonded particles, which must outlive it. Collective. @throws InputError on every rank.
+  /// @pre ObjectiveType::sees_particles.
+  virtual std::unique_ptr<objectives::Objective<3>> make_on(const ParticleScene& at) const;
 };
 
 /// The states that an objective looks at: what it says, else the integral, in statics the final state.
@@ -163,7 +167,8 @@ bool counts_observations_once(const ObjectiveSpec& objective, bool is_static);
 /// A point of a body that is observed.
 struct MarkerSpec {
   std::string name, body;
-  std::vector<double> rest; ///< [m]
+  std::vector<double> rest; ///< [m]; empty where `id` is given
+  std::optional<int> id;    ///< of bonded particles, whose mean it is
   Places where;
 };
 

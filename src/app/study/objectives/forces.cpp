@@ -1,11 +1,15 @@
 #include "recoil/objectives/forces.hpp"
 
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "app/study/experiment_objectives.hpp"
-#include "app/study/objectives/objective_type.hpp"
+#include "app/study/objectives/particle_objectives.hpp"
+#include "app/study/parameters/particle_actions.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/conventions.hpp"
+#include "recoil/app/simulation/particle_problem.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 
@@ -88,7 +92,59 @@ public:
     };
   }
 
+  std::unique_ptr<objectives::Objective<3>> make_on(const ParticleScene& at) const override {
+    const auto& particles = *at.problem.particles;
+    const parallel::Communicator& comm = *particles.points->comm;
+    objectives::Track<1> track = objectives::read_forces(comm, target);
+    ParticleSupport support{
+        particles_with_id(comm, at.scene, particles, "", *boundary_, where.of("boundary")),
+        Eigen::Map<const Eigen::Vector3d>(direction_.data()).normalized()};
+    objectives::Travel travel;
+    if (track.is_load_curve) {
+      require_fixed_motion(at);
+      travel = travel_of(at, support);
+      check_reach(at.scene.time, track, travel);
+    }
+    return make_particle_reaction(at.problem, std::move(support),
+                                  as_observed(*this, at.scene.time, std::move(track)), std::move(travel));
+  }
+
 private:
+  /// As check_load_curve().
+  void require_fixed_motion(const ParticleScene& at) const {
+    for (const ParameterSpec& parameter : at.study.parameters)
+      if (parameter.acts_in(experiment) &&
+          parameter.kind->on_particles->changes(ParticleQuantity::prescribed))
+        refuse_moving_curve(parameter);
+  }
+  double travel_of(const ParticleScene& at, const ParticleSupport& support, double time) const {
+    const auto& particles = *at.problem.particles;
+    const parallel::Communicator& comm = *particles.points->comm;
+    std::vector<double> u(7 * particles.ids.size(), 0.0);
+    parallel::collectively(comm, [&] {
+      if (at.problem.move_prescribed) at.problem.move_prescribed(time, u);
+    });
+    std::array<double, 2> sum{};
+    bool is_free = false;
+    for (const LocalIndex k : support.particles) {
+      for (int i = 0; i < 3; ++i)
+        is_free |= support.direction[i] != 0 && at.problem.prescribed[6 * std::size_t(k) + i] == 0;
+      const Eigen::Map<const Eigen::Vector3d> place(u.data() + 7 * std::size_t(k));
+      for (int i = 0; i < 3; ++i)
+        if (support.direction[i] != 0)
+          sum[0] += support.direction[i] * (place[i] - particles.positions[k][i]);
+      sum[1] += 1;
+    }
+    if (comm.any(is_free)) refuse_free_support();
+    comm.sum(sum);
+    return sum[0] / sum[1];
+  }
+  objectives::Travel travel_of(const ParticleScene& at, const ParticleSupport& support) const {
+    std::map<double, double> at_states;
+    for (const double t : observed_state_times(at.scene.time)) at_states[t] = travel_of(at, support, t);
+    return between_states(std::move(at_states));
+  }
+
   template <int dim>
   auto make(DiscreteScene<dim>& discrete, const objectives::Track<1>& track) const {
     objectives::Reaction<dim> reaction;
@@ -113,11 +169,7 @@ private:
     for (const ParameterSpec& parameter : at.study.parameters) {
       const Enters enters = parameter.kind->template actions<dim>().enters;
       if (parameter.acts_in(at.experiment) && (enters == Enters::prescribed || enters == Enters::obstacles))
-        throw InputError(
-            where.of("target"),
-            "forces are given over the displacement, which has no derivative by the parameter '" +
-                parameter.name + "' (" + parameter.kind->name +
-                "); give them over `time`, or leave the parameter out of this experiment");
+        refuse_moving_curve(parameter);
     }
     if (counts_observations_once(*this, at.scene.time.kind == TimeKind::statics))
       throw InputError(where.of("time"),
@@ -127,6 +179,18 @@ private:
       throw InputError(where.of("obstacle"), "'" + *obstacle_ +
                                                  "' is a plane, which does not move; give the forces over "
                                                  "`time`, or take an obstacle with a mesh");
+  }
+
+  [[noreturn]] void refuse_moving_curve(const ParameterSpec& parameter) const {
+    throw InputError(where.of("target"),
+                     "forces are given over the displacement, which has no derivative by the parameter '" +
+                         parameter.name + "' (" + parameter.kind->name +
+                         "); give them over `time`, or leave the parameter out of this experiment");
+  }
+  [[noreturn]] void refuse_free_support() const {
+    throw InputError(where.of("direction"),
+                     "forces are given over the displacement, and the displacement of boundary " +
+                         std::to_string(*boundary_) + " along this direction is not prescribed");
   }
 
   /// The force between two states would be that of bodies on a straight way, which contact forbids.
@@ -170,7 +234,10 @@ private:
       at_states[t] = time.kind == TimeKind::statics && t == 0 ? 0
                      : boundary_                              ? travel_of_boundary(discrete, reaction, t)
                                                               : travel_of_obstacle(discrete, reaction, t);
-    return [at_states](double t) {
+    return between_states(std::move(at_states));
+  }
+  static objectives::Travel between_states(std::map<double, double> at_states) {
+    return [at_states = std::move(at_states)](double t) {
       const auto after = at_states.lower_bound(t);
       if (after == at_states.begin()) return after->second;
       if (after == at_states.end()) return std::prev(after)->second;
@@ -194,10 +261,7 @@ private:
       sum[0] += reaction.direction.dot(fem::node_block<dim>(u.owned(), node));
       sum[1] += 1;
     }
-    if (discrete.space().comm().any(is_free))
-      throw InputError(where.of("direction"),
-                       "forces are given over the displacement, and the displacement of boundary " +
-                           std::to_string(*boundary_) + " along this direction is not prescribed");
+    if (discrete.space().comm().any(is_free)) refuse_free_support();
     discrete.space().comm().sum(sum);
     return sum[0] / sum[1];
   }
@@ -227,6 +291,9 @@ private:
                 "boundary_conditions/dirichlet_boundary");
   }
   void check_obstacle(const ExperimentScene& at) const {
+    if (at.scene.solver.type == SolverType::bonded_particles)
+      at.fail(where, "obstacle",
+              "bonded particles bear forces at particles that are held; write `boundary`, their id");
     if (!at.scene.contact.enabled)
       at.fail(where, "obstacle",
               "obstacles bear forces in contact only: set contact/enabled to true in " +
@@ -301,7 +368,8 @@ std::vector<ObjectiveType> forces_objectives() {
                "damping and friction.",
            .keys = {clamp_key, obstacle_key, direction_key, time_key, observations_key},
            .read = ReactionForce::read,
-           .observes = true}};
+           .observes = true,
+           .sees_particles = true}};
 }
 
 } // namespace recoil::app

@@ -1,4 +1,4 @@
-#include "app/study/objectives/objective_type.hpp"
+#include "app/study/objectives/particle_objectives.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/position_integral.hpp"
@@ -15,6 +15,12 @@ struct CenterOfMass final : ObservedObjectiveOf<CenterOfMass> {
         region_of(*this, discrete), discrete.solver().problem().density,
         as_observed(*this, discrete.scene().time,
                     objectives::read_track<dim>(discrete.space().comm(), target)));
+  }
+  std::unique_ptr<objectives::Objective<3>> make_on(const ParticleScene& at) const override {
+    return make_particle_center(
+        at.problem, bodies,
+        as_observed(*this, at.scene.time,
+                    objectives::read_track<3>(*at.problem.particles->points->comm, target)));
   }
 };
 
@@ -95,7 +101,8 @@ std::vector<ObjectiveType> motion_objectives() {
            .keys = {body_key, time_key, observations_key},
            .read = CenterOfMass::read,
            .observes = true,
-           .weighs = true},
+           .weighs = true,
+           .sees_particles = true},
           {.name = "height",
            .doc = "-c along the axis, c the centre of mass: minimising it lifts.",
            .keys = {body_key, time_key, axis_key("Direction that counts as upwards.")},

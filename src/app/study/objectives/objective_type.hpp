@@ -28,6 +28,7 @@ struct ObjectiveType {
   bool uses_markers = false;       ///< of the study
   bool weighs = false;             ///< depends on the density, whether there is inertia or not
   bool keeps_mesh = false;         ///< has points or nodes of the meshes of the scene, which new ones lack
+  bool sees_particles = false;     ///< can be one of bonded particles: ObjectiveSpec::make_on()
   bool compares_materials = false; ///< of those without `time`: depends on the law, otherwise on the shape
 
   /// Names of the keys, and of those that must be written.

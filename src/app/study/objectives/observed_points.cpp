@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/study/objectives/objective_type.hpp"
+#include "app/study/objectives/particle_objectives.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
@@ -60,6 +60,21 @@ struct Markers final : ObservedObjectiveOf<Markers> {
             {points[i], as_observed(*this, discrete.scene().time, std::move(tracks.at(names[i]))), names[i]});
       return objectives::make_markers<dim>(discrete.space(), std::move(markers));
     };
+  }
+
+  /// Markers that move rigidly with the particles nearest to them.
+  std::unique_ptr<objectives::Objective<3>> make_on(const ParticleScene& at) const override {
+    std::vector<std::string> names;
+    std::vector<ParticleMarker> markers;
+    for (const MarkerSpec& marker : at.study.markers) {
+      if (!holds(at.problem.particles->body_names, marker.body)) continue;
+      names.push_back(marker.name);
+      markers.push_back(find_particle_marker(at, marker));
+    }
+    auto tracks = objectives::read_marker_tracks<3>(*at.problem.particles->points->comm, target, names);
+    for (ParticleMarker& marker : markers)
+      marker.track = as_observed(*this, at.scene.time, std::move(tracks.at(marker.name)));
+    return make_particle_markers(at.problem, std::move(markers));
   }
 };
 
@@ -283,7 +298,8 @@ std::vector<ObjectiveType> observed_points_objectives() {
        .read = Markers::read,
        .observes = true,
        .uses_markers = true,
-       .keeps_mesh = true},
+       .keeps_mesh = true,
+       .sees_particles = true},
       {.name = "displacement_field",
        .doc = "sum over the points of |u - y|^2 / sd^2, y the displacements of points of one body, as from "
               "a digital image correlation, and sd from a CSV file with the columns "

@@ -229,6 +229,10 @@ objectives::Region<dim> region_of(const ObjectiveSpec& spec, DiscreteScene<dim>&
                                       std::move(bodies));
 }
 
+std::unique_ptr<objectives::Objective<3>> ObjectiveSpec::make_on(const ParticleScene&) const {
+  throw InputError(where.of("type"), std::string(type->name) + " looks at finite elements");
+}
+
 objectives::TimeSelection observed_times(const ObjectiveSpec& objective, bool is_static) {
   if (objective.time) return *objective.time;
   if (is_static || !objective.type->takes_time()) return objectives::FinalState{};

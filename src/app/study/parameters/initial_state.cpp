@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/study/parameters/particle_actions.hpp"
 #include "app/study/scene_checks.hpp"
 #include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
@@ -263,7 +264,8 @@ std::vector<ParameterKind> initial_state_parameters() {
            "`velocity` of `initial_conditions`; nodes between two regions have that of the later parameter.",
        .quantities = {parameters::quantities::velocity},
        .check = check_initial,
-       .by_dimension = {field_actions<2, &stepping::State::v>(), field_actions<3, &stepping::State::v>()}},
+       .by_dimension = {field_actions<2, &stepping::State::v>(), field_actions<3, &stepping::State::v>()},
+       .on_particles = &particle_velocity},
       {.name = "initial_angular_velocity",
        .unit = "rad/s",
        .components = Components::spin,
@@ -274,7 +276,8 @@ std::vector<ParameterKind> initial_state_parameters() {
        .quantities = {parameters::quantities::velocity},
        .turns_bodies = true,
        .check = check_initial,
-       .by_dimension = {spin_actions<2>(), spin_actions<3>()}},
+       .by_dimension = {spin_actions<2>(), spin_actions<3>()},
+       .on_particles = &particle_spin},
       {.name = "initial_displacement",
        .unit = "m",
        .components = Components::vector,

@@ -1,4 +1,5 @@
 #include "app/study/parameters/boundary_entries.hpp"
+#include "app/study/parameters/particle_actions.hpp"
 
 namespace recoil::app {
 namespace {
@@ -78,7 +79,8 @@ std::vector<ParameterKind> load_parameters() {
        .doc = "Acceleration `gravity` - `boundary_conditions/rhs`, with its natural sign.",
        .quantities = {parameters::quantities::acceleration},
        .check = check_body_force,
-       .by_dimension = {body_force_actions<2>(), body_force_actions<3>()}},
+       .by_dimension = {body_force_actions<2>(), body_force_actions<3>()},
+       .on_particles = &particle_gravity},
   };
 }
 

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "app/study/objectives/objective_type.hpp"
+#include "app/study/parameters/particle_actions.hpp"
 #include "app/study/scene_checks.hpp"
 #include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
@@ -231,6 +232,8 @@ std::vector<ParameterKind> material_parameters() {
       elastic_constant("lambda", "Pa", Range{}, "First Lame constant, at fixed `mu`.", "lambda"),
       elastic_constant("mu_lame", "Pa", positive, "Shear modulus, at fixed `lambda`.", "mu"),
   };
+  rows[0].on_particles = &bond_young_modulus;
+  rows[1].on_particles = &bond_poisson_ratio;
   for (const potentials::LawInfo& law : potentials::laws())
     for (const potentials::LawParameter& parameter : law.parameters) {
       if (parameter.quantity.empty()) continue;
@@ -244,6 +247,7 @@ std::vector<ParameterKind> material_parameters() {
       rows.back().parameter = &parameter;
     }
   rows.push_back(material_constant("density", "kg/m^3", positive, "`rho`.", "rho"));
+  rows.back().on_particles = &particle_density;
   rows.push_back(material_constant("damping_shear", "Pa s", non_negative,
                                    "`psi`, where `phi` or `psi` is positive in the scene.", "psi"));
   rows.push_back(material_constant("damping_bulk", "Pa s", non_negative,

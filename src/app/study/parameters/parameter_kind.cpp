@@ -11,7 +11,8 @@ namespace recoil::app {
 
 /// Of the sources of this folder.
 std::vector<ParameterKind> material_parameters(), friction_parameters(), initial_state_parameters(),
-    prescribed_motion_parameters(), load_parameters(), normal_traction_parameters(), shape_parameters();
+    prescribed_motion_parameters(), load_parameters(), normal_traction_parameters(),
+    particle_force_parameters(), shape_parameters();
 
 /// In the order of docs/study.md.
 std::span<const ParameterKind> parameter_kinds() {
@@ -19,7 +20,7 @@ std::span<const ParameterKind> parameter_kinds() {
     std::vector<ParameterKind> rows;
     for (auto* group :
          {material_parameters, friction_parameters, initial_state_parameters, prescribed_motion_parameters,
-          load_parameters, normal_traction_parameters, shape_parameters})
+          load_parameters, normal_traction_parameters, particle_force_parameters, shape_parameters})
       for (ParameterKind& row : group()) rows.push_back(std::move(row));
     return rows;
   }();

@@ -139,6 +139,7 @@ ParameterFields<dim> make_parameter_fields(const Study& study, int experiment, c
                                            const DistributedGeometry<dim>& geometry);
 
 struct ExperimentScene;
+struct ParticleActions;
 template <int dim>
 struct SceneDraft;
 
@@ -252,6 +253,8 @@ struct ParameterKind {
   /// Refuses what does not fit the scene of an experiment. @throws InputError.
   void (*check)(const ExperimentScene& at, const ParameterSpec& parameter);
   std::tuple<ParameterActions<2>, ParameterActions<3>> by_dimension;
+  /// In scenes of bonded particles; null: not there.
+  const ParticleActions* on_particles = nullptr;
 
   template <int dim>
   const ParameterActions<dim>& actions() const {

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "app/study/parameters/boundary_entries.hpp"
+#include "app/study/parameters/particle_actions.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/build_contact.hpp"
 #include "recoil/app/simulation/build_problem.hpp"
@@ -285,7 +286,8 @@ std::vector<ParameterKind> prescribed_motion_parameters() {
               "`interpolation` stays a factor on it.",
        .quantities = {parameters::quantities::displacement},
        .check = check_dirichlet,
-       .by_dimension = {dirichlet_actions<2>(), dirichlet_actions<3>()}},
+       .by_dimension = {dirichlet_actions<2>(), dirichlet_actions<3>()},
+       .on_particles = &particle_motion},
       {.name = "obstacle_motion",
        .unit = "m",
        .components = Components::vector,

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/study/objectives/objective_type.hpp"
+#include "recoil/objectives/forces.hpp"
+#include "recoil/objectives/objective.hpp"
+#include "recoil/objectives/observations.hpp"
+#include "recoil/solvers/bdem/problem.hpp"
+
+/// Objectives of bonded particles. States have 7 numbers a particle and 6 as a velocity, derivatives 6 along
+/// the tangent space (solvers::BondedParticlesSolver).
+namespace recoil::app {
+
+/// An experiment with bonded particles.
+struct ParticleScene {
+  const Study& study;
+  const Scene& scene;
+  const solvers::BondedParticles& problem;
+};
+
+/// By the mass of each owned particle [kg].
+inline const parameters::Quantity particle_mass{"mass", parameters::Place::particle, false, "kg"};
+
+/// By the components of gravity, one entry each.
+inline const parameters::Quantity gravity_components{"gravity", parameters::Place::coefficient, false,
+                                                     "m/s^2"};
+/// By forces in space at the time of the state at hand; taken away after every state.
+inline const parameters::Quantity particle_loads{"forces", parameters::Place::particle, true, "N"};
+
+/// The mean of points that move rigidly with particles, and where it was seen.
+struct ParticleMarker {
+  struct Point {
+    std::size_t particle; ///< owned by this rank
+    Eigen::Vector3d arm;  ///< from its centre at rest [m]
+  };
+  std::string name;
+  std::vector<Point> points;
+  double share = 1; ///< 1 / number of points over all ranks
+  objectives::Track<3> track;
+};
+
+/// The marker of a study: on the particle of its body that is nearest to its rest position, or the mean of
+/// those with its id. Collective. @throws InputError on every rank where the first is more than three radii
+/// away, and where there are none with the id.
+ParticleMarker find_particle_marker(const ParticleScene& at, const MarkerSpec& marker);
+
+/// J = sum_m |x_m - y_m(time)|^2 / sd_m(time)^2, x the mean of p + R(q) a with arms a. `problem` must outlive
+/// it.
+std::unique_ptr<objectives::Objective<3>> make_particle_markers(const solvers::BondedParticles& problem,
+                                                                std::vector<ParticleMarker> markers);
+
+/// J = |c - y(time)|^2 / sd(time)^2, c = sum_k m_k p_k / sum_k m_k over the particles of some bodies; none:
+/// of all. Depends on particle_mass. `problem` must outlive it. Collective.
+std::unique_ptr<objectives::Objective<3>> make_particle_center(const solvers::BondedParticles& problem,
+                                                               const std::vector<std::string>& bodies,
+                                                               objectives::Track<3> track);
+
+/// Particles that are held, and a direction of unit length.
+struct ParticleSupport {
+  std::vector<LocalIndex> particles; ///< owned by this rank
+  Eigen::Vector3d direction;
+};
+
+/// J = (R - y)^2 / sd^2, R = sum_k d . (dV/dp_k - m_k g - f_k) over the particles of a support: the force
+/// [N] that holds them against bonds, gravity and loads at a state; their inertia is not part of it. Depends
+/// on the moduli of bonds, particle_mass, gravity_components and particle_loads. `problem` must outlive
+/// it; `travel`: null but for a load curve. Collective.
+std::unique_ptr<objectives::Objective<3>> make_particle_reaction(const solvers::BondedParticles& problem,
+                                                                 ParticleSupport support,
+                                                                 objectives::Track<1> track,
+                                                                 objectives::Travel travel);
+
+} // namespace recoil::app

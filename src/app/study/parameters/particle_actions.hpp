@@ -1,0 +1,68 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "app/study/parameters/parameter_kind.hpp"
+#include "recoil/solvers/bdem/problem.hpp"
+
+/// How parameters of a study act in scenes of bonded particles. Every rank holds all values of a parameter
+/// there: one, one per body, or one per step.
+namespace recoil::app {
+
+/// What values change, each with a place of its own in the sweeps. Entries count bonds of this rank, its
+/// owned particles, single components of `gravity`, or 6 numbers per owned particle, as tangent vectors have.
+enum class ParticleQuantity {
+  young_modulus,
+  poisson_ratio,
+  mass,
+  gravity,
+  forces,          ///< at a time, and moments, in space
+  prescribed,      ///< motion at a time
+  initial_velocity ///< of tangent vectors
+};
+
+/// Which derivatives are wanted: those by the values of `field`.
+struct ParticleWeightsOf {
+  const ParameterField<3>& field;
+  const solvers::BondedParticles& problem;
+  const Scene& scene;
+  const std::vector<std::vector<LocalIndex>>& held;   ///< prescribed_groups()
+  const std::vector<std::vector<LocalIndex>>& loaded; ///< loaded_groups()
+  double time = 0;                                    ///< [s]
+};
+
+/// Gives all derivatives of entries of `quantity` that are not zero. Collective.
+struct ParticleWeights {
+  ParticleQuantity quantity;
+  void (*give)(const ParticleWeightsOf& of, const TakeWeight& take);
+};
+
+/// What a kind of parameter does in a scene of bonded particles.
+struct ParticleActions {
+  /// Refuses what does not fit the scene. @throws InputError.
+  void (*check)(const ExperimentScene& at, const ParameterSpec& parameter);
+  /// Puts values into a scene, and into its resolved form.
+  void (*apply)(const ParameterField<3>& field, FieldValues values, Scene& scene);
+  void (*write)(const ParameterField<3>& field, FieldValues values, const Scene& scene, nlohmann::json& json);
+  std::vector<ParticleWeights> weights; ///< one for each quantity that changes
+
+  bool changes(ParticleQuantity quantity) const {
+    return std::ranges::find(weights, quantity, &ParticleWeights::quantity) != weights.end();
+  }
+};
+
+// Of rows of the table of kinds.
+extern const ParticleActions bond_young_modulus, bond_poisson_ratio, particle_density, particle_gravity,
+    particle_velocity, particle_spin, particle_motion, force_on_particles;
+
+/// Refuses a parameter that bonded particles do not have, or that does not fit their scene. @throws
+/// InputError.
+void check_particle_parameter(const ExperimentScene& at, const ParameterSpec& parameter);
+
+/// The fields of experiment `experiment`, a checked scene of bonded particles. Not collective.
+ParameterFields<3> make_particle_fields(const Study& study, int experiment, const Scene& scene);
+
+} // namespace recoil::app

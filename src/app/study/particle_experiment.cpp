@@ -1,0 +1,482 @@
+#include "app/study/particle_experiment.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "app/study/experiment_kind.hpp"
+#include "app/study/objectives/particle_objectives.hpp"
+#include "app/study/parameters/particle_actions.hpp"
+#include "app/study/scene_draft.hpp"
+#include "recoil/app/simulation/particle_output.hpp"
+#include "recoil/app/simulation/particle_problem.hpp"
+#include "recoil/base/crc32.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/base/suggest.hpp"
+
+namespace recoil::app {
+
+namespace {
+
+objectives::ObservedState observed_particles(const adjoint::StateOfRun& at) {
+  return {at.now.u.local(), at.now.v.local(), at.record.time, &at.record, at.previous.u.local()};
+}
+
+/// What values of parameters change, and by how much.
+struct ParticleChain {
+  const solvers::BondedParticles& problem;
+  const Scene& scene;
+  const ParameterFields<3>& fields;
+  /// prescribed_groups() and loaded_groups(), if a parameter moves or loads them.
+  std::vector<std::vector<LocalIndex>> held, loaded;
+
+  /// Collective.
+  ParticleChain(const solvers::BondedParticles& problem, const Scene& scene, const ParameterFields<3>& fields)
+      : problem(problem), scene(scene), fields(fields) {
+    if (changes(ParticleQuantity::prescribed))
+      held = prescribed_groups(*problem.particles->points->comm, scene, *problem.particles);
+    if (changes(ParticleQuantity::forces))
+      loaded = loaded_groups(*problem.particles->points->comm, scene, *problem.particles);
+  }
+
+  bool changes(ParticleQuantity quantity) const {
+    return std::ranges::any_of(fields, [&](const ParameterField<3>& field) {
+      return field.spec->kind->on_particles->changes(quantity);
+    });
+  }
+  /// by_values += (d entries / d values)' by_entries. Collective.
+  void add_transposed(ParticleQuantity quantity, double time, std::span<const double> by_entries,
+                      ParameterValues& by_values) const {
+    for_weights(quantity, time, [&](std::size_t k, std::size_t value, std::size_t entry, double weight) {
+      by_values[k][value] += weight * by_entries[entry];
+    });
+  }
+  /// entries += d entries / d values * values. Collective.
+  void add_product(ParticleQuantity quantity, double time, const ParameterValues& values,
+                   std::span<double> entries) const {
+    for_weights(quantity, time, [&](std::size_t k, std::size_t value, std::size_t entry, double weight) {
+      entries[entry] += weight * values[k][value];
+    });
+  }
+
+private:
+  template <class Act>
+  void for_weights(ParticleQuantity quantity, double time, Act act) const {
+    for (std::size_t k = 0; k < fields.size(); ++k) {
+      for (const ParticleWeights& weights : fields[k].spec->kind->on_particles->weights)
+        if (weights.quantity == quantity)
+          weights.give(
+              {fields[k], problem, scene, held, loaded, time},
+              [&](std::size_t value, std::size_t entry, double weight) { act(k, value, entry, weight); });
+    }
+  }
+};
+
+/// act(quantity, entries) for what does not change in time, of a BondedGradient or a BondedDirection.
+template <class Physical, class Act>
+void for_constants(Physical& of, Act act) {
+  act(ParticleQuantity::young_modulus, std::span(of.bonds.numbers("E")));
+  act(ParticleQuantity::poisson_ratio, std::span(of.bonds.numbers("nu")));
+  act(ParticleQuantity::mass, std::span(of.mass));
+  act(ParticleQuantity::gravity, std::span(of.gravity.data(), 3));
+}
+
+/// What objectives depend on beside the state; zero.
+template <class Arrays>
+Arrays explicit_arrays(const solvers::BondedParticles& problem) {
+  std::vector<parameters::Quantity> quantities = problem.bonds->quantities();
+  quantities.insert(quantities.end(), {particle_mass, gravity_components, particle_loads});
+  const typename Arrays::Sizes sizes{
+      {parameters::Place::bond, problem.particles->bonds.size()},
+      {parameters::Place::particle, std::size_t(problem.particles->num_owned())},
+      {parameters::Place::coefficient, 3}};
+  return Arrays(sizes, quantities);
+}
+
+/// Their entries that do not change in time, as for_constants() gives them.
+template <class Arrays>
+std::span<double> explicit_entries(Arrays& of, ParticleQuantity quantity) {
+  if (quantity == ParticleQuantity::young_modulus) return of.numbers("E");
+  if (quantity == ParticleQuantity::poisson_ratio) return of.numbers("nu");
+  return quantity == ParticleQuantity::mass ? of.numbers(particle_mass) : of.numbers(gravity_components);
+}
+
+/// Forces and moments, of which objectives know the first.
+std::vector<double> with_moments(const std::vector<Eigen::Vector3d>& forces) {
+  std::vector<double> result(6 * forces.size(), 0.0);
+  for (std::size_t k = 0; k < forces.size(); ++k)
+    std::copy_n(forces[k].data(), 3, result.begin() + 6 * std::ptrdiff_t(k));
+  return result;
+}
+
+/// The adjoint of the objective of one experiment, or of y' r.
+class ParticleAdjoint final : public inverse::AdjointProblem, adjoint::StateDerivatives {
+public:
+  /// Arguments must outlive it. `y` in the order of the residuals; none: of the objective. Collective.
+  ParticleAdjoint(solvers::BondedParticlesSolver& solver, const Scene& scene,
+                  const ParameterFields<3>& fields, const Observation<3>& seen,
+                  std::optional<std::vector<double>> y = {})
+      : chain_(solver.problem(), scene, fields), seen_(seen), y_(std::move(y)),
+        explicit_(explicit_arrays<parameters::PhysicalGradient<3>>(solver.problem())) {
+    for (const auto& field : fields) gradient_.emplace_back(field.size(), 0.0);
+    products_.gradients.emplace_back(solver.problem());
+    if (chain_.changes(ParticleQuantity::forces))
+      products_.loads = [this](std::size_t, double time, std::span<const double> by_forces) {
+        chain_.add_transposed(ParticleQuantity::forces, time, by_forces, gradient_);
+      };
+    if (chain_.changes(ParticleQuantity::prescribed))
+      products_.prescribed = [this](std::size_t, double time, const linalg::Vector& by) {
+        chain_.add_transposed(ParticleQuantity::prescribed, time, by.owned(), gradient_);
+      };
+    products_.initial = [this](std::size_t, const linalg::Vector& by_u, const linalg::Vector& by_v) {
+      // Particles that are held start where they are moved to.
+      chain_.add_transposed(ParticleQuantity::prescribed, chain_.scene.time.t0, by_u.owned(), gradient_);
+      chain_.add_transposed(ParticleQuantity::initial_velocity, 0, by_v.owned(), gradient_);
+    };
+    step_ = solver.recorded_step(products_);
+  }
+
+  adjoint::StateDerivatives& objective() override { return *this; }
+  stepping::DifferentiableStep& step() override { return *step_; }
+  ParameterValues gradient() override {
+    solvers::BondedGradient& by = products_.gradients[0];
+    for_constants(by, [&](ParticleQuantity quantity, std::span<double> entries) {
+      const std::span<const double> more = explicit_entries(explicit_, quantity);
+      std::ranges::transform(entries, more, entries.begin(), std::plus());
+      chain_.add_transposed(quantity, 0, entries, gradient_);
+    });
+    for (std::vector<double>& by_values : gradient_) chain_.problem.particles->points->comm->sum(by_values);
+    return std::move(gradient_);
+  }
+  std::vector<inverse::GatheredArray> gathered() override {
+    solvers::BondedGradient& by = products_.gradients[0];
+    std::vector<inverse::GatheredArray> result{{"mass", by.mass},
+                                               {"gravity", std::span(by.gravity.data(), 3)},
+                                               {"E", by.bonds.numbers("E")},
+                                               {"nu", by.bonds.numbers("nu")}};
+    explicit_.for_each_array([&](const std::string& name, std::span<double> entries) {
+      result.push_back({"explicit_" + name, entries});
+    });
+    for (std::size_t k = 0; k < gradient_.size(); ++k)
+      result.push_back({"parameter_" + std::to_string(k), gradient_[k]});
+    return result;
+  }
+
+private:
+  std::size_t num_objectives() const override { return 1; }
+  void add(std::size_t, const adjoint::StateOfRun& at, adjoint::StatePartials& by) override {
+    if (!at.record.completes_nominal) return;
+    const std::size_t i = at.record.nominal_step;
+    if (y_)
+      objectives::add_residual_products<3>(seen_.objectives, i, observed_particles(at), seen_.composition,
+                                           seen_.rows_of(i, std::span<const double>(*y_)), by.u.write_owned(),
+                                           by.v.write_owned(), by.previous_u.write_owned(), explicit_);
+    else
+      objectives::add_derivatives<3>(seen_.objectives, i, observed_particles(at), seen_.composition,
+                                     by.u.write_owned(), by.v.write_owned(), by.previous_u.write_owned(),
+                                     explicit_);
+    chain_.add_transposed(ParticleQuantity::forces, at.record.time,
+                          with_moments(explicit_.vectors(particle_loads)), gradient_);
+    explicit_.clear(particle_loads);
+  }
+
+  ParticleChain chain_;
+  const Observation<3>& seen_;
+  std::optional<std::vector<double>> y_;
+  parameters::PhysicalGradient<3> explicit_;
+  ParameterValues gradient_; ///< this rank's shares of what varies in time
+  solvers::BondedSweepProducts products_;
+  std::unique_ptr<stepping::DifferentiableStep> step_;
+};
+
+/// Gathers how the residuals of one experiment change along directions.
+class ParticleTangent final : public inverse::TangentProblem, adjoint::StateTangents {
+public:
+  /// Arguments must outlive it. Collective.
+  ParticleTangent(solvers::BondedParticlesSolver& solver, const Scene& scene,
+                  const ParameterFields<3>& fields, const Observation<3>& seen,
+                  std::vector<ParameterValues> directions)
+      : chain_(solver.problem(), scene, fields), seen_(seen), values_(std::move(directions)),
+        changes_(values_.size(), std::vector<double>(seen.num_residuals())) {
+    for (const ParameterValues& values : values_) {
+      solvers::BondedDirection& change = directions_.changes.emplace_back(solver.problem());
+      explicit_.push_back(explicit_arrays<parameters::PhysicalDirection<3>>(solver.problem()));
+      for_constants(change, [&](ParticleQuantity quantity, std::span<double> entries) {
+        chain_.add_product(quantity, 0, values, entries);
+        std::ranges::copy(entries, explicit_entries(explicit_.back(), quantity).begin());
+      });
+    }
+    if (chain_.changes(ParticleQuantity::forces))
+      directions_.loads = [this](std::size_t direction, double time, std::span<double> forces) {
+        chain_.add_product(ParticleQuantity::forces, time, values_[direction], forces);
+      };
+    if (chain_.changes(ParticleQuantity::prescribed))
+      directions_.prescribed = [this](std::size_t direction, double time, linalg::Vector& y) {
+        chain_.add_product(ParticleQuantity::prescribed, time, values_[direction], y.write_owned());
+      };
+    directions_.initial = [this](std::size_t direction, linalg::Vector& y, linalg::Vector& z) {
+      chain_.add_product(ParticleQuantity::prescribed, chain_.scene.time.t0, values_[direction],
+                         y.write_owned());
+      chain_.add_product(ParticleQuantity::initial_velocity, 0, values_[direction], z.write_owned());
+    };
+    step_ = solver.tangent_step(directions_);
+  }
+
+  stepping::TangentStep& step() override { return *step_; }
+  adjoint::StateTangents& residuals() override { return *this; }
+  std::vector<double> change_of_residuals(std::size_t direction) override {
+    return std::move(changes_[direction]);
+  }
+
+private:
+  void see(std::size_t direction, const adjoint::StateOfRun& at,
+           const adjoint::StateChange& change) override {
+    if (!seen_.is_wanted(at.record)) return;
+    const std::size_t i = at.record.nominal_step;
+    auto& forces = explicit_[direction].vectors(particle_loads);
+    std::vector<double> with_turns(6 * forces.size(), 0.0);
+    chain_.add_product(ParticleQuantity::forces, at.record.time, values_[direction], with_turns);
+    for (std::size_t k = 0; k < forces.size(); ++k)
+      forces[k] = Eigen::Map<const Eigen::Vector3d>(with_turns.data() + 6 * k);
+    std::ranges::copy(objectives::residual_tangent<3>(seen_.objectives, i, observed_particles(at),
+                                                      seen_.composition, change.u.local(), change.v.local(),
+                                                      change.previous_u.local(), explicit_[direction]),
+                      seen_.rows_of(i, std::span(changes_[direction])).begin());
+  }
+
+  ParticleChain chain_;
+  const Observation<3>& seen_;
+  std::vector<ParameterValues> values_; ///< per direction, as the next two
+  std::vector<parameters::PhysicalDirection<3>> explicit_;
+  std::vector<std::vector<double>> changes_;
+  solvers::BondedSweepDirections directions_;
+  std::unique_ptr<stepping::TangentStep> step_;
+};
+
+/// The objectives of an experiment, to be built on its particles.
+std::vector<PendingObjective<3>> pend_on_particles(const Study& study, int experiment,
+                                                   const ParticleScene& at) {
+  std::vector<PendingObjective<3>> pending;
+  for (const auto& spec : study.objectives)
+    if (spec->experiment == experiment)
+      pending.push_back({spec.get(), [objective = spec.get(), at] { return objective->make_on(at); }});
+  return pending;
+}
+
+class ProblemOnParticles final : public ObservedProblem<3> {
+public:
+  /// `model` must outlive it. Collective. @throws InputError on every rank.
+  ProblemOnParticles(const ExperimentOnParticles& model, const ParameterValues& values)
+      : model_(model), scene_(model.scene_with(values)), solver_(model.make_solver(*scene_)),
+        observation_(pend_on_particles(model.study(), model.experiment(),
+                                       {model.study(), *scene_, solver_->problem()}),
+                     scene_->time, model.comm()) {
+    solver_->interrupt_when(model.interrupts().watch());
+  }
+
+  stepping::Solver& solver() override { return *solver_; }
+  GlobalIndex num_steps() const override { return scene_->time.steps; }
+  void observe(const stepping::StepRecord& record, const linalg::Vector& u,
+               const linalg::Vector& v) override {
+    require_intact_bonds(record.time);
+    observation_.see(record, u, v);
+  }
+  void keep_residuals() override { observation_.keep_residuals(); }
+  std::vector<std::string> places_of_terms() const override { return model_.places_of_objectives(); }
+  std::unique_ptr<inverse::AdjointProblem> adjoint(GlobalIndex) override {
+    return std::make_unique<ParticleAdjoint>(*solver_, *scene_, model_.fields(), observation_);
+  }
+  std::unique_ptr<inverse::TangentProblem> tangent(const std::vector<ParameterValues>& directions,
+                                                   GlobalIndex) override {
+    return std::make_unique<ParticleTangent>(*solver_, *scene_, model_.fields(), observation_, directions);
+  }
+  std::unique_ptr<inverse::AdjointProblem> residual_adjoint(std::span<const double> y, GlobalIndex) override {
+    return std::make_unique<ParticleAdjoint>(*solver_, *scene_, model_.fields(), observation_,
+                                             std::vector(y.begin(), y.end()));
+  }
+
+  const Observation<3>& observation() const override { return observation_; }
+  std::unique_ptr<RunOutput> make_output() override {
+    return std::make_unique<ParticleOutput>(*solver_, *scene_);
+  }
+  std::int64_t fingerprint() const override {
+    const auto& particles = *solver_->problem().particles;
+    return crc32(std::as_bytes(std::span(particles.ids)));
+  }
+
+private:
+  /// @throws InputError on every rank that names the first bond that is broken.
+  void require_intact_bonds(double time) const {
+    const solvers::BondedParticles& problem = solver_->problem();
+    if (!problem.strength) return;
+    const auto& particles = *problem.particles;
+    constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
+    GlobalIndex first = none;
+    LocalIndex here = 0;
+    for (LocalIndex bond = 0; bond < std::ssize(particles.bonds); ++bond)
+      if (particles.bonds[bond].id < first && problem.bonds->is_broken(bond)) {
+        first = particles.bonds[bond].id;
+        here = bond;
+      }
+    const GlobalIndex broken = model_.comm().min(first);
+    if (broken == none) return;
+    std::array<GlobalIndex, 3> about{-1, -1, -1}; // body, ends
+    if (first == broken) {
+      const auto& [a, b, id] = particles.bonds[here];
+      about = {particles.body[a], particles.ids[a], particles.ids[b]};
+    }
+    for (GlobalIndex& number : about) number = model_.comm().max(number);
+    const std::string& body = particles.body_names[about[0]];
+    throw InputError(
+        find_bond_material(*scene_, body)->where,
+        fmt::format(
+            "experiment '{}': bond {} of body '{}', between the particles {} and {}, has broken by t = "
+            "{:g} s; gradients hold while all bonds are intact: raise `tensile_strength` and "
+            "`shear_strength`, or let the run end before (time/time_steps)",
+            model_.name(), broken, body, about[1], about[2], time));
+  }
+
+  const ExperimentOnParticles& model_;
+  std::unique_ptr<Scene> scene_; ///< stays where it is: the solver refers to it
+  std::unique_ptr<solvers::BondedParticlesSolver> solver_;
+  Observation<3> observation_;
+};
+
+void check_particle_scene(const ExperimentScene& at, std::vector<std::string>&) {
+  const Scene& scene = at.scene;
+  if (scene.contact.enabled)
+    at.fail(at.experiment.where, "scene",
+            scene.file.string() + " has contact/enabled = true, and bonded particles in contact have no "
+                                  "derivative; set it to false");
+  const solvers::ParticleIntegrator integrator = scene.particle_solver.integrator;
+  const bool is_explicit = integrator == solvers::ParticleIntegrator::leapfrog;
+  if (scene.time.kind == TimeKind::dynamic &&
+      (is_explicit || integrator == solvers::ParticleIntegrator::del_exact))
+    at.fail(at.experiment.where, "scene",
+            scene.file.string() + " has solver/bonded_particles/integrator = \"" +
+                (is_explicit ? "leapfrog" : "del_exact") +
+                "\", which has no derivative; take \"be_reflect\" or \"mid_reflectT\"");
+}
+
+void check_particle_objective(const ExperimentScene& at, const ObjectiveSpec& objective) {
+  if (!objective.type->sees_particles) {
+    std::vector<std::string> possible;
+    for (const ObjectiveType& type : objective_types())
+      if (type.sees_particles) possible.emplace_back(type.name);
+    at.fail(objective.where, "type",
+            std::string(objective.type->name) + " looks at finite elements; of bonded particles take " +
+                list_names(possible, "or"));
+  }
+  if (objective.once_per_observation)
+    at.fail(objective.where, "time",
+            "bonded particles are compared at their states; write \"integral\", \"final\", {\"steps\": [..]} "
+            "or {\"times\": [..]}");
+  objective.check(at);
+}
+
+} // namespace
+
+ExperimentKind experiments_on_particles() {
+  return {SolverType::bonded_particles, check_particle_scene, check_particle_parameter,
+          check_particle_objective,
+          [](const parallel::Communicator& comm, const Study& study, int experiment, LoadedScene loaded,
+             const Interrupts& interrupts) -> std::unique_ptr<ExperimentModel> {
+            return std::make_unique<ExperimentOnParticles>(comm, study, experiment, std::move(loaded),
+                                                           interrupts);
+          }};
+}
+
+ExperimentOnParticles::ExperimentOnParticles(const parallel::Communicator& comm, const Study& study,
+                                             int experiment, LoadedScene loaded, const Interrupts& interrupts)
+    : ExperimentModel(comm, study, experiment, std::move(loaded), interrupts),
+      packed_(parallel::collectively(comm,
+                                     [&] {
+                                       return comm.rank() == 0
+                                                  ? pack_bodies(scene(), loaded_.geometry.deformable)
+                                                  : particles::ParticleSet();
+                                     })),
+      fields_(make_particle_fields(study, experiment, scene())) {
+  for (const auto& field : fields_) {
+    parameters_.push_back(field.index);
+    start_.push_back(read_start_values(field, comm));
+  }
+  require_budget();
+}
+
+std::unique_ptr<Scene> ExperimentOnParticles::scene_with(const ParameterValues& values) const {
+  auto changed = std::make_unique<Scene>(scene());
+  for (std::size_t k = 0; k < fields_.size(); ++k)
+    fields_[k].spec->kind->on_particles->apply(fields_[k], values[k], *changed);
+  return changed;
+}
+
+std::unique_ptr<solvers::BondedParticlesSolver>
+ExperimentOnParticles::make_solver(const Scene& with_values) const {
+  return make_particle_solver(comm_, with_values, packed_, loaded_.geometry.obstacles);
+}
+
+std::unique_ptr<ExperimentProblem> ExperimentOnParticles::problem_at(const ParameterValues& values) const {
+  return std::make_unique<ProblemOnParticles>(*this, values);
+}
+
+FieldSlots ExperimentOnParticles::slots(std::size_t k) const {
+  FieldSlots slots{fields_[k].index,
+                   fields_[k].components,
+                   true,
+                   fields_[k].slot_ids,
+                   fields_[k].slot_names,
+                   0,
+                   start_[k],
+                   {}};
+  for (const double value : start_[k]) slots.sizes.push_back(size_of_value(k, value));
+  return slots;
+}
+
+ObjectiveKind ExperimentOnParticles::check_start() const {
+  return ProblemOnParticles(*this, start_).observation().kind();
+}
+
+ResidualRows ExperimentOnParticles::residual_rows() const {
+  return ProblemOnParticles(*this, start_).observation().rows();
+}
+
+void ExperimentOnParticles::write_scene(const ParameterValues& values,
+                                        const std::filesystem::path& folder) const {
+  const std::unique_ptr<Scene> changed = scene_with(values);
+  nlohmann::json json = nlohmann::json::parse(scene_as_run(loaded_.file));
+  for (std::size_t k = 0; k < fields_.size(); ++k)
+    fields_[k].spec->kind->on_particles->write(fields_[k], values[k], *changed, json);
+  SceneData(comm_, folder, name()).commit(json);
+}
+
+void ExperimentOnParticles::write_values(io::Hdf5Writer& file, const std::string& name, std::size_t field,
+                                         const std::vector<double>& values) const {
+  file.write_rows<double>(name, comm_.rank() == 0 ? std::span(values) : std::span<const double>(),
+                          fields_[field].components);
+}
+
+std::vector<double> ExperimentOnParticles::read_values(const io::Hdf5Reader& file, const std::string& name,
+                                                       std::size_t field) const {
+  return parallel::collectively(comm_, [&] {
+    const io::ArrayShape shape = file.shape(name);
+    const GlobalIndex rows = std::ssize(fields_[field].slot_ids);
+    if (shape.rows != rows || shape.columns != fields_[field].components)
+      throw FileError("the array '" + name + "' belongs to another parameter");
+    return file.read_rows<double>(name, 0, rows);
+  });
+}
+
+double ExperimentOnParticles::component_along(const Direction& direction, std::size_t k,
+                                              std::size_t entry) const {
+  return component_of(direction, fields_[k], 1.0, start_[k], entry);
+}
+
+double ExperimentOnParticles::size_of_value(std::size_t k, double value) const {
+  return size_of(fields_[k], 1.0, value);
+}
+
+} // namespace recoil::app
