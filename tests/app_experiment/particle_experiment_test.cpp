@@ -1,0 +1,250 @@
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <memory>
+#include <random>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "app/study/experiment_model.hpp"
+#include "app/study/parameters/parameter_kind.hpp"
+#include "recoil/app/study/read_study.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace recoil::app {
+namespace {
+
+using nlohmann::json;
+
+/// A beam whose grip moves and whose end is pulled, and a block that is thrown beside it.
+json scene(const std::string& integrator) {
+  const auto body = [](const char* name, json size, json place) {
+    return json{{"name", name},
+                {"generator", {{"type", "box"}, {"size", size}, {"divisions", {1, 1, 1}}}},
+                {"transformation", {{"translation", place}}},
+                {"particles", {{"radius", 0.002}}}};
+  };
+  json beam = body("beam", {0.024, 0.0101, 0.0101}, {0, 0, 0}),
+       block = body("block", {0.0101, 0.0101, 0.0101}, {0, 0.03, 0});
+  beam["point_selection"] = {{{"id", 1}, {"axis", "-x"}, {"position", -0.0075}},
+                             {{"id", 2}, {"axis", "x"}, {"position", 0.0075}}};
+  const bool at_rest = integrator == "quasistatic";
+  if (at_rest) block["point_selection"] = json::array({{{"id", 1}, {"axis", "-x"}, {"position", -0.0025}}});
+  json result = json::parse(R"({
+    "materials": {"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000},
+    "gravity": [0, 20, -40],
+    "boundary_conditions": {
+      "dirichlet_boundary": [{"id": 1, "value": [0, 0, 0.3], "interpolation": [{"type": "linear"}],
+                              "rotation": [0, "4*t", 0]}],
+      "particle_forces": [{"id": 2, "value": [0, 0, 0]}]},
+    "time": {"dt": 0.001, "time_steps": 4},
+    "solver": {"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-12}}})");
+  result["geometry"] = {beam, block};
+  if (at_rest)
+    result["time"]["quasistatic"] = true;
+  else
+    result["solver"]["bonded_particles"]["integrator"] = integrator;
+  return result;
+}
+
+/// What a kind has in such a scene.
+std::vector<json> entries(const ParameterKind& kind) {
+  static const std::map<std::string, json> starts{{"young_modulus", 1e7},
+                                                  {"poisson_ratio", 0.3},
+                                                  {"density", 1000},
+                                                  {"body_force", {3, 20, -40}},
+                                                  {"dirichlet_value", {0.1, 0.05, 0.3}},
+                                                  {"particle_force", {0.2, 0.05, -0.1}},
+                                                  {"initial_velocity", {0.5, 0.1, 0.2}},
+                                                  {"initial_angular_velocity", {20, 10, 40}}};
+  json entry{{"name", "q"}, {"quantity", kind.name}, {"initial", starts.at(kind.name)}};
+  if (kind.takes_key("boundary")) entry["boundary"] = kind.name == std::string("dirichlet_value") ? 1 : 2;
+  std::vector<json> all{entry};
+  if (kind.takes_key("body") && kind.name != std::string("body_force")) {
+    all.push_back(entry);
+    all.back()["per"] = "body";
+    all.push_back(entry);
+    all.back()["body"] = "beam";
+  }
+  if (kind.takes_key("per_step")) {
+    all.push_back(entry);
+    all.back()["per_step"] = true;
+    all.back()["initial"] = {2e-4, 1e-4, 3e-4};
+  }
+  return all;
+}
+
+/// A study of a scene, and its only experiment.
+struct Studied {
+  Study study;
+  std::unique_ptr<ExperimentModel> model;
+
+  Studied(const parallel::Communicator& comm, const std::filesystem::path& folder,
+          const Interrupts& interrupts, const std::string& scene, const json& parameter) {
+    json document = json::parse(R"({
+      "markers": [{"name": "tip", "body": "beam", "rest": [0.0115, 0.001, 0.002]},
+                  {"name": "corner", "body": "block", "rest": [0.004, 0.034, -0.004]},
+                  {"name": "end", "body": "beam", "id": 2}],
+      "objectives": [{"name": "path", "type": "markers", "target": "markers.csv"},
+                     {"name": "centre", "type": "center_of_mass", "target": "centre.csv"},
+                     {"name": "grip", "type": "reaction_force", "boundary": 1, "direction": [1, 2, -3],
+                      "target": "force.csv"}]})");
+    document["experiments"] = {{"name", "run"}, {"scene", scene}};
+    document["parameters"] = parameter;
+    LoadedScene loaded = load_scene(comm, folder / scene);
+    study = parse_study(document.dump(), "study.json", folder).study;
+    const std::vector<Scene> scenes{loaded.file.scene};
+    const std::vector<int> dims{3};
+    check_study_dimensions(study, dims);
+    check_study_against_scenes(study, scenes);
+    model = ExperimentModel::create(comm, study, 0, std::move(loaded), interrupts);
+  }
+};
+
+class ParticleExperiment {
+public:
+  ParticleExperiment(const json& scene, const json& parameter)
+      : comm_(MPI_COMM_WORLD), folder_(comm_), interrupts_(comm_) {
+    if (comm_.rank() == 0) {
+      std::ofstream(folder_ / "scene.json") << scene;
+      std::ofstream(folder_ / "markers.csv")
+          << "time,marker,x,y,z,sd\n0,tip,0.012,0,0,0.01\n0.004,tip,0.013,-0.002,0.001,0.01\n"
+             "0,corner,0,0.03,0,0.01\n0.004,corner,0.002,0.03,0,0.02\n"
+             "0,end,0.01,0.001,0,0.01\n0.004,end,0.011,0,0.001,0.01\n";
+      std::ofstream(folder_ / "force.csv") << "time,force,sd\n0,0.01,1\n0.004,-0.05,2\n";
+      std::ofstream(folder_ / "centre.csv")
+          << "time,x,y,z,sd\n0,0,0.01,0,0.01\n0.004,0.001,0.02,0.003,0.02\n";
+    }
+    comm_.barrier();
+    studied_ = std::make_unique<Studied>(comm_, folder_.path(), interrupts_, "scene.json", parameter);
+    model_ = studied_->model.get();
+  }
+
+  /// The scene that is written with other values has the objective that these have.
+  void check_written_scene() {
+    const ParameterValues q = model_->values_along(direction_, 0.1);
+    const double expected = inverse::ReducedObjective(*model_, {}).value(q).objective;
+    model_->write_scene(q, folder_.path());
+    comm_.barrier();
+    const bool is_nu = model_->study().parameters[0].kind->name == std::string("poisson_ratio");
+    const json same = is_nu ? json{{"name", "same"}, {"quantity", "density"}, {"initial", 1000}}
+                            : json{{"name", "same"}, {"quantity", "poisson_ratio"}, {"initial", 0.3}};
+    const Studied written(comm_, folder_.path(), interrupts_, "run.json", same);
+    const auto found = inverse::ReducedObjective(*written.model, {}).value(written.model->start_values());
+    EXPECT_EQ(found.failure, "");
+    EXPECT_NEAR(found.objective, expected, 1e-9 * expected);
+  }
+
+  void check() {
+    inverse::ReducedObjective objective(*model_, {1, {1e-14, {}}});
+    const ParameterValues q = model_->start_values();
+    ParameterValues change = model_->values_along(direction_, 1);
+    for (std::size_t k = 0; k < q.size(); ++k)
+      for (std::size_t i = 0; i < q[k].size(); ++i) change[k][i] -= q[k][i];
+    const inverse::ResidualChanges forward = objective.jacobian(q, {change});
+    ASSERT_EQ(forward.failure, "");
+    const std::vector<double>& Jw = forward.columns.at(0);
+
+    std::mt19937 random(5 + comm_.rank());
+    std::vector<double> y(Jw.size());
+    double product = 0, size = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      y[i] = std::uniform_real_distribution(-1.0, 1.0)(random);
+      product += y[i] * Jw[i];
+      size += std::abs(y[i] * Jw[i]);
+    }
+    const inverse::ObjectiveGradient back = objective.jacobian_transposed(q, y);
+    ASSERT_EQ(back.failure, "");
+    EXPECT_NEAR(model_->derivative(back.values, direction_), comm_.sum(product), 1e-12 * comm_.sum(size));
+
+    // The gradient of |r|^2 is 2 J' r, and that of differences.
+    const inverse::ObjectiveGradient gradient = objective.gradient(q);
+    ASSERT_EQ(gradient.failure, "");
+    const double slope = model_->derivative(gradient.values, direction_);
+    const std::vector<double> r = objective.residuals(q);
+    double by_tangent = 0, largest = 0;
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      by_tangent += 2 * r[i] * Jw[i];
+      largest += 2 * std::abs(r[i] * Jw[i]);
+    }
+    EXPECT_NEAR(slope, comm_.sum(by_tangent), 1e-12 * comm_.sum(largest));
+    double error = std::numeric_limits<double>::infinity();
+    for (const double h : {1e-1, 1e-2, 1e-3}) {
+      const auto at = [&](double by) {
+        return objective.value(model_->values_along(direction_, by)).objective;
+      };
+      const double difference = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+      error = std::min(error, std::abs(difference - slope) / std::abs(difference));
+      if (error < 1e-8) break;
+    }
+    EXPECT_LE(error, 1e-6);
+  }
+
+private:
+  parallel::Communicator comm_;
+  testing::TemporaryFolder folder_;
+  Interrupts interrupts_;
+  std::unique_ptr<Studied> studied_;
+  ExperimentModel* model_ = nullptr; ///< of it
+  Direction direction_{3, -1};
+};
+
+/// act(integrator, kind, parameter) for every kind that bonded particles have, with the slots that its values
+/// may have.
+template <class Act>
+void for_every_parameter(Act act) {
+  for (const std::string integrator : {"be_reflect", "mid_reflectT", "quasistatic"})
+    for (const ParameterKind& kind : parameter_kinds()) {
+      const bool moves = kind.changes(parameters::quantities::velocity);
+      if (!kind.on_particles || (moves && integrator == "quasistatic")) continue;
+      for (const json& parameter : entries(kind)) {
+        SCOPED_TRACE(integrator + " " + parameter.dump());
+        act(integrator, parameter);
+      }
+    }
+}
+
+TEST(ParticleExperiment, RunsHaveTangentsAndGradients) {
+  for_every_parameter([](const std::string& integrator, const json& parameter) {
+    ParticleExperiment(scene(integrator), parameter).check();
+  });
+}
+
+/// A grip that has moved at once, so that the start depends on the parameter.
+TEST(ParticleExperiment, StartsWhereItIsHeld) {
+  for (const std::string integrator : {"be_reflect", "mid_reflectT", "quasistatic"}) {
+    SCOPED_TRACE(integrator);
+    json held = scene(integrator);
+    held["boundary_conditions"]["dirichlet_boundary"][0].erase("interpolation");
+    const json parameter{
+        {"name", "q"}, {"quantity", "dirichlet_value"}, {"boundary", 1}, {"initial", {1e-4, 5e-5, 2e-4}}};
+    ParticleExperiment(held, parameter).check();
+  }
+}
+
+/// Bonds whose modulus follows from that of the lattice, and so from `nu`, too.
+TEST(ParticleExperiment, DifferentiatesMacroscopicModuli) {
+  json macroscopic = scene("be_reflect");
+  macroscopic["materials"]["moduli"] = "macro";
+  macroscopic["materials"]["section"] = 0.9;
+  for (const ParameterKind& kind : parameter_kinds())
+    if (kind.name == std::string("young_modulus") || kind.name == std::string("poisson_ratio"))
+      for (const json& parameter : entries(kind)) {
+        SCOPED_TRACE(parameter.dump());
+        ParticleExperiment(macroscopic, parameter).check();
+        ParticleExperiment(macroscopic, parameter).check_written_scene();
+      }
+}
+
+TEST(ParticleExperiment, WritesScenesWithValues) {
+  for_every_parameter([](const std::string& integrator, const json& parameter) {
+    if (integrator != "be_reflect") return;
+    ParticleExperiment(scene(integrator), parameter).check_written_scene();
+  });
+}
+
+} // namespace
+} // namespace recoil::app

@@ -1,0 +1,275 @@
+"""`recoil gradient` and `recoil optimize` on scenes of bonded particles: every parameter against differences of whole runs, the same
+gradient on any ranks and for any way of storing the run; E and nu of a cantilever found again from the path of its tip, also when
+the fit is killed; then wrong studies with place and cure."""
+import copy
+import glob
+import os
+import shutil
+import signal
+import time
+
+import numpy as np
+
+import runs
+from studies import distance, fit, gradient, logged_evaluations, result, start, wait_for
+
+STEPS, DT = 8, 1e-3
+RADIUS = 0.002
+SOFT = 2e5  # Young's modulus of a beam that bends enough for differences to tell E and nu from rounding
+
+
+def scene(integrator="be_reflect", E=SOFT, nu=0.3, **more):
+    """A cantilever whose grip moves and turns, and a block that spins beside it."""
+    kind = {"quasistatic": True} if integrator == "quasistatic" else {}
+    settings = {"tolerance": 1e-12}
+    if not kind:
+        settings["integrator"] = integrator
+    bodies = [("beam", [0.032, 0.012, 0.012], [0, 0, 0]), ("block", [0.0121, 0.0121, 0.0121], [0, 0.03, 0])]
+    return dict({
+        "geometry": [{"name": name, "generator": {"type": "box", "size": size, "divisions": [1, 1, 1]}, "transformation": {"translation": at},
+                      "particles": {"radius": RADIUS}} for name, size, at in bodies],
+        "materials": {"type": "BondedParticles", "E": E, "nu": nu, "rho": 1000},
+        "gravity": [0, 20, -40],
+        "boundary_conditions": {"dirichlet_boundary": [
+            {"id": 1, "value": [0, 0, 0.3], "interpolation": [{"type": "linear"}], "rotation": [0, "4*t", 0]}],
+            "particle_forces": [{"id": 2, "value": [0, 0, 0]}]},
+        "initial_conditions": {} if kind else {
+            "velocity": [{"body": "block", "value": [0.5, 0, 0.2]}],
+            "angular_velocity": [{"body": "block", "value": [20, 0, 40]}]},
+        "time": dict({"dt": DT, "time_steps": STEPS}, **kind),
+        "solver": {"type": "bonded_particles", "bonded_particles": settings},
+    }, **more)
+
+
+def held(document, block):
+    """Ids on the grip of the beam and, at rest, on a side of the block."""
+    document["geometry"][0]["point_selection"] = [{"id": 1, "axis": "-x", "position": -0.0115}, {"id": 2, "axis": "x", "position": 0.0115}]
+    if block:
+        document["geometry"][1]["point_selection"] = [{"id": 1, "axis": "-x", "position": -0.0035}]
+    return document
+
+
+def observed(recoil, name, rows):
+    path = recoil.path(name + ".csv")
+    with open(path, "w") as file:
+        file.write("\n".join(rows) + "\n")
+    return path
+
+
+MARKERS = [{"name": "tip", "body": "beam", "rest": [0.0155, 0.001, 0.002]}, {"name": "corner", "body": "beam", "rest": [0.014, -0.004, -0.004]}]
+END = {"name": "end", "body": "beam", "id": 2}
+THROWN = {"name": "thrown", "body": "block", "rest": [0.004, 0.034, -0.004]}
+SEEN = MARKERS + [END, THROWN]
+
+
+def study(recoil, path, dynamic):
+    """All parameters and objectives that bonded particles have, compared with places that they are not at."""
+    tracks = ["time,marker,x,y,z,sd"]
+    for marker in SEEN:
+        for t in (0, STEPS * DT):
+            x, y, z = marker.get("rest", [0.012, 0, 0])
+            tracks.append("%r,%s,%r,%r,%r,1e-2" % (t, marker["name"], x + 0.3 * t, y - 0.7 * t, z + 0.001))
+    centre = ["time,x,y,z,sd_x,sd_y,sd_z", "0,0.001,0.01,0,0.01,0.02,0.01", "%r,0.003,0.02,0.001,0.01,0.02,0.01" % (STEPS * DT)]
+    parameters = [{"name": "E", "quantity": "young_modulus", "per": "body", "initial": SOFT, "scale": "log"},
+                  {"name": "nu", "quantity": "poisson_ratio", "initial": 0.3},
+                  {"name": "rho", "quantity": "density", "per": "body", "initial": 1000},
+                  {"name": "g", "quantity": "body_force", "initial": [3, 20, -40]},
+                  {"name": "grip", "quantity": "dirichlet_value", "boundary": 1, "initial": [0.1, 0.05, 0.3]},
+                  {"name": "pull", "quantity": "particle_force", "boundary": 2, "initial": [0.2, 0.05, -0.1]}]
+    if dynamic:
+        parameters += [{"name": "v0", "quantity": "initial_velocity", "initial": [0.5, 0.1, 0.2]},
+                       {"name": "w0", "quantity": "initial_angular_velocity", "body": "block", "initial": [20, 10, 40]}]
+    return {"experiments": [{"name": "run", "scene": path}], "parameters": parameters, "markers": SEEN,
+            "objectives": [{"name": "path", "type": "markers", "target": observed(recoil, "tracks", tracks)},
+                           {"name": "centre", "type": "center_of_mass", "target": observed(recoil, "centre", centre), "weight": 3},
+                           {"name": "grip", "type": "reaction_force", "boundary": 1, "direction": [1, 0, -2], "time": "final",
+                            "target": observed(recoil, "force", ["time,force,sd", "0,0.1,0.5", "%r,0.2,0.5" % (STEPS * DT)])}],
+            "sweep": {"tolerance": 1e-13}, "check": {"directions": 1, "steps": [1e-2, 1e-3, 1e-4, 1e-5]}}
+
+
+def check_gradients(recoil):
+    for integrator in ("be_reflect", "mid_reflectT", "quasistatic"):
+        at_rest = integrator == "quasistatic"
+        document = study(recoil, recoil.write_scene(integrator, held(scene(integrator), at_rest)), not at_rest)
+        path = recoil.write_scene(integrator + "-study", document)
+        whole = gradient(recoil, 1, path, integrator + "-1", "--check")
+        for name, check in result(whole)["check"].items():
+            error, slope = check["relative_error"], check["slope"]
+            runs.check(check["verdict"].startswith("agrees") and error <= 1e-6, "%s, %s: off by %.1e" % (integrator, name, error))
+            runs.check(slope is None or abs(slope - 2) < 0.1, "%s, %s: remainders of order %s" % (integrator, name, slope))
+        if not at_rest:
+            runs.check(all(np.abs(p["gradient"]).max() > 0 for p in result(whole)["parameters"].values()), "%s: no derivative is zero" % integrator)
+        for ranks in (2, 3):
+            error = distance(gradient(recoil, ranks, path, "%s-%d" % (integrator, ranks)), whole)
+            runs.check(error < 1e-8, "%s on %d ranks: the same gradient to %.1e" % (integrator, ranks, error))
+        for every, budget in ((3, None), (8, 3)):
+            document["sweep"] = {"tolerance": 1e-13, "store_every": every, "state_budget": budget}
+            name = "%s-every-%d" % (integrator, every)
+            error = distance(gradient(recoil, 2, recoil.write_scene(name, document), name), whole)
+            runs.check(error < 1e-8, "%s: the same gradient to %.1e" % (name, error))
+
+
+def check_steps(recoil):
+    """A grip that moves by values per step, against differences."""
+    document = study(recoil, recoil.write_scene("steps", held(scene("mid_reflectT"), False)), True)
+    document["parameters"] = [{"name": "grip", "quantity": "dirichlet_value", "boundary": 1, "per_step": True, "initial": [2e-4, 1e-4, 3e-4]},
+                              {"name": "E", "quantity": "young_modulus", "body": "beam", "initial": SOFT}]
+    check = result(gradient(recoil, 2, recoil.write_scene("steps-study", document), "steps-run", "--check"))["check"]
+    for name, found in check.items():
+        runs.check(found["verdict"].startswith("agrees") and found["relative_error"] <= 1e-6, "per step, %s: off by %.1e" % (name, found["relative_error"]))
+
+
+def check_continued(recoil):
+    """Without the results of a sweep, and killed in the middle of run and sweep: the same gradient."""
+    document = study(recoil, recoil.write_scene("continued", held(scene(), False)), True)
+    path = recoil.write_scene("continued-study", document)
+    whole = gradient(recoil, 1, path, "continued-whole")
+    again = recoil.path("continued-again")
+    shutil.copytree(whole, again)
+    for left in ("gradient.json", "run/sweep.json"):
+        os.remove(os.path.join(again, left))
+    recoil.run(3, "gradient", "--restart", again, "-q")
+    runs.check(distance(again, whole) < 1e-8, "3 ranks sweep what one has run")
+    for number, file in enumerate(("run/trajectory/manifest.json", "run/sweep.json")):
+        folder = recoil.path("continued-%d" % number)
+        process = start(recoil, 1, path, "-o", folder)
+        wait_for(os.path.join(folder, file), process)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        recoil.run(1, "gradient", "--restart", folder, "-q")
+        runs.check(distance(folder, whole) < 1e-12, "killed at %s and continued: the same gradient" % file)
+
+
+TRUE, START = {"E": 1e7, "nu": 0.3}, {"E": 1.6e7, "nu": 0.15}
+
+
+def bent(**constants):
+    """The cantilever alone, bent and twisted by gravity that sets in at once."""
+    document = held(scene("be_reflect", gravity=[0, 300, -500], **constants), False)
+    document["geometry"] = document["geometry"][:1]
+    document["boundary_conditions"] = {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0], "rotation": ["15*t", 0, 0]}]}
+    document["initial_conditions"] = {}
+    return document
+
+
+def at_rest_marker(place, quaternion, rest, marker):
+    """Where a marker is that moves rigidly with the particle nearest to it."""
+    k = np.linalg.norm(rest - marker, axis=1).argmin()
+    (x, y, z, w), arm = quaternion[k], marker - rest[k]
+    v = np.array([x, y, z])
+    return place[k] + arm + 2 * np.cross(v, np.cross(v, arm) + w * arm)
+
+
+def cantilever(recoil, **optimizer):
+    folder = recoil.simulate(1, recoil.write_scene("true", bent(**TRUE)), "true")
+    rest = runs.state(folder, 0)[:, :3]
+    rows = ["time,marker,x,y,z,sd"]
+    for step in range(STEPS + 1):
+        u = runs.state(folder, step)
+        for marker in MARKERS:
+            x = at_rest_marker(u[:, :3], u[:, 3:], rest, np.array(marker["rest"]))
+            rows.append("%r,%s,%r,%r,%r,1e-5" % ((step * DT, marker["name"]) + tuple(float(c) for c in x)))
+    return {"experiments": [{"name": "bent", "scene": recoil.write_scene("bent", bent(**START))}], "markers": MARKERS,
+            "parameters": [{"name": "E", "quantity": "young_modulus", "initial": START["E"], "bounds": [1e6, 1e8], "scale": "log"},
+                           {"name": "nu", "quantity": "poisson_ratio", "initial": START["nu"], "bounds": [-0.2, 0.45]}],
+            "objectives": [{"name": "path", "type": "markers", "target": observed(recoil, "path", rows),
+                            "time": {"steps": list(range(1, STEPS + 1))}}],
+            "sweep": {"tolerance": 1e-12}, "optimizer": dict({"gradient_tolerance": 1e-10, "stop_at_noise": False}, **optimizer)}
+
+
+def lines_of_logs(folder):
+    """How many evaluations a fit that is running has logged."""
+    count = 0
+    for path in glob.glob(os.path.join(folder, "evaluations", "*.jsonl")):
+        with open(path, "rb") as file:
+            count += file.read().count(b"\n")
+    return count
+
+
+def found_in(folder):
+    return {name: parameter["value"] for name, parameter in fit(folder)["parameters"].items()}
+
+
+def check_fits(recoil):
+    document = cantilever(recoil)
+    path = recoil.write_scene("fit-study", document)
+    whole = recoil.path("fit")
+    recoil.run(1, "optimize", path, "-o", whole, "-q")
+    values = found_in(whole)
+    runs.check(all(abs(values[name] / TRUE[name] - 1) < 1e-5 for name in TRUE), "found %s in %d evaluations" % (values, len(logged_evaluations(whole))))
+    simulated = recoil.simulate(1, os.path.join(whole, "scenes", "bent.json"), "fitted")
+    error = runs.difference(runs.state(simulated), runs.state(recoil.path("true")))
+    runs.check(error < 1e-5, "the fitted scene has the states of the true one to %.1e" % error)
+    quasi = cantilever(recoil, method="quasi_newton")
+    for name, ranks, study_path in (("fit-2", 2, path), ("fit-quasi", 1, recoil.write_scene("quasi-study", quasi))):
+        folder = recoil.path(name)
+        recoil.run(ranks, "optimize", study_path, "-o", folder, "-q")
+        values = found_in(folder)
+        runs.check(all(abs(values[key] / TRUE[key] - 1) < 1e-3 for key in TRUE), "%s: found %s" % (name, values))
+    killed = recoil.path("fit-killed")
+    process = start(recoil, 1, path, "-o", killed, command="optimize")
+    wait_for(os.path.join(killed, "evaluations"), process)
+    while process.poll() is None and lines_of_logs(killed) < 2:
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    recoil.run(1, "optimize", "--restart", killed, "-q")
+    runs.check(found_in(killed) == found_in(whole), "a fit that was killed and continued has the same bits")
+
+
+def wrong_studies(recoil):
+    """name, scene, changes of the study, parts of the message."""
+    def with_settings(**more):
+        document = held(scene(), False)
+        document["solver"]["bonded_particles"].update(more)
+        return document
+
+    strengths = {"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000, "tensile_strength": 1e3, "shear_strength": 1e3}
+    E = {"name": "E", "quantity": "young_modulus", "initial": 1e7}
+    plain = held(scene(), False)
+    return [
+        ("contact", dict(plain, contact={"enabled": True, "dhat": 1e-4}), {}, ["/experiments/0/scene", "contact/enabled", "set it to false"]),
+        ("leapfrog", with_settings(integrator="leapfrog"), {}, ["/experiments/0/scene", "leapfrog", "mid_reflectT"]),
+        ("del_exact", with_settings(integrator="del_exact"), {}, ["/experiments/0/scene", "del_exact", "mid_reflectT"]),
+        ("a bond that breaks", dict(plain, materials=strengths), {}, ["/materials", "bond ", "has broken by t = ", "`tensile_strength`", "time/time_steps"]),
+        ("friction", plain, {"parameters": [{"name": "mu", "quantity": "friction", "bodies": ["beam", "block"], "initial": 0.3}]},
+         ["/parameters/0/quantity", "finite elements", "young_modulus"]),
+        ("E per element", plain, {"parameters": [dict(E, per="element")]}, ["/parameters/0/per", "\"global\" or \"body\""]),
+        ("a region", plain, {"parameters": [dict(E, region=[1])]}, ["/parameters/0/region", "`body`"]),
+        ("another body", plain, {"parameters": [dict(E, body="rod")]}, ["/parameters/0/body", "'rod'"]),
+        ("no such boundary", plain, {"parameters": [{"name": "u", "quantity": "dirichlet_value", "boundary": 7, "initial": [0, 0, 0]}]},
+         ["/parameters/0/boundary", "7"]),
+        ("no such force", plain, {"parameters": [{"name": "F", "quantity": "particle_force", "boundary": 1, "initial": [0, 0, 0]}]},
+         ["/parameters/0/boundary", "the id 1", "ids there: 2"]),
+        ("velocities at rest", held(scene("quasistatic"), True), {"parameters": [{"name": "v", "quantity": "initial_velocity", "initial": [0, 0, 0]}]},
+         ["/parameters/0/quantity", "no inertia"]),
+        ("an energy", plain, {"objectives": [{"name": "o", "type": "elastic_energy"}]}, ["/objectives/0/type", "markers, center_of_mass or reaction_force"]),
+        ("a marker outside", plain, {"markers": [MARKERS[1], dict(MARKERS[0], rest=[0.05, 0, 0]), END, THROWN]}, ["/markers/1/rest", "nearest particle", "'beam'"]),
+        ("a marker with place and id", plain, {"markers": [dict(END, rest=[0, 0, 0])]}, ["/markers/0", "one of `rest`"]),
+        ("a marker of no particle", plain, {"markers": MARKERS + [dict(END, id=9), THROWN]}, ["/markers/2/id", "no particle has this id"]),
+        ("observations between states", plain, {"times": "data"}, ["/objectives/0/time", "\"final\""]),
+    ]
+
+
+def check_wrong(recoil):
+    for name, document, changes, parts in wrong_studies(recoil):
+        path = recoil.write_scene("wrong", document)
+        wrong = dict(study(recoil, path, "quasistatic" not in document["time"]))
+        if "times" in changes:
+            wrong["objectives"][0]["time"] = changes
+        else:
+            wrong.update(copy.deepcopy(changes))
+        folder = recoil.path("wrong")
+        shutil.rmtree(folder, ignore_errors=True)
+        code, output = recoil.run(2, "gradient", recoil.write_scene("wrong-study", wrong), "-o", folder, expect=None)
+        message = output[output.find("recoil: "):].strip()
+        missing = [part for part in parts if part not in message]
+        runs.check(code == 2 and not missing, "%s: %d, %s%s" % (name, code, message, " MISSING %s" % missing if missing else ""))
+
+
+with runs.Recoil() as recoil:
+    check_gradients(recoil)
+    check_steps(recoil)
+    check_continued(recoil)
+    check_fits(recoil)
+    check_wrong(recoil)
