@@ -22,9 +22,6 @@ import subprocess
 import sys
 import tempfile
 
-import h5py
-import numpy as np
-
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
 SCHEMES = ("static", "BDF1", "BDF2", "BDF3")
 CONTACTS = ("free", "contact", "friction")
@@ -121,8 +118,6 @@ def parameters(scheme, contact, dim):
     if static:
         chosen.append({"name": "dirichlet", "quantity": "dirichlet_value", "boundary": 2,
                        "initial": vector(dim, 0.003, -0.006 if contact != "free" else 0.01, 0)})
-        chosen.append({"name": "dirichlet nodes", "quantity": "dirichlet_value", "boundary": 1, "per": "node",
-                       "initial": vector(dim, 0.0002, 0.001, 0)})
         for name in ("psi", "phi", "v0", "v0 nodes", "u0", "u0 nodes", "spin", "steps"):
             reasons[name] = "statics know neither rates nor steps nor initial states"
     else:
@@ -147,11 +142,8 @@ def parameters(scheme, contact, dim):
 
 def objectives(scheme, contact, dim, is_shape):
     terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4},
-             {"name": "largest", "type": "max_stress", "body": ["lower", "upper"], "p": 8, "stress": "cauchy", "weight": 1e-4},
              {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3},
              {"name": "side", "type": "target_position", "reference": "reference", "boundary": [2, 3], "components": "x", "weight": 1e4},
-             {"name": "moment", "type": "position_integral", "axis": "x", "body": ["lower", "upper"], "weight": 10},
-             {"name": "distance", "type": "signed_distance_target", "target": "distance.h5", "boundary": [2, 3], "weight": 100},
              {"name": "polygon", "type": "polygon_target", "target": "polygon.csv" if dim == 2 else "polygon.obj", "boundary": [1, 2],
               "body": ["lower", "upper"], "weight": 100}]
     if contact != "free":
@@ -162,15 +154,6 @@ def objectives(scheme, contact, dim, is_shape):
     if is_shape:  # at other values it is a large constant, in which their differences drown
         terms.append({"name": "apart", "type": "rest_separation", "distance": 0.095 if contact == "free" else 0.02, "weight": 1e4})
     return terms
-
-
-def write_distance(path, dim):
-    """The signed distance to a ball in the midst of the blocks, and a little beyond them."""
-    origin, spacing, centre = np.full(dim, -0.9), 0.05 + 0.01 * np.arange(dim), np.array([0.1, -0.1, 0.05][:dim])
-    points = np.stack(np.meshgrid(*(o + s * np.arange(40) for o, s in zip(origin, spacing)), indexing="ij"), axis=-1)
-    with h5py.File(path, "w") as file:
-        file["distance"] = np.linalg.norm(points - centre, axis=-1) - 0.4
-        file["origin"], file["spacing"] = origin, spacing
 
 
 def write_polygon(stem, dim):
@@ -207,7 +190,6 @@ class Cell:
     def make_references(self):
         """Makes what the targets are taken from; the output if that fails."""
         _, dim, other = self.scene()
-        write_distance(os.path.join(self.folder, "distance.h5"), dim)
         write_polygon(os.path.join(self.folder, "polygon"), dim)
         other["materials"][0]["E"] *= 1.3
         other["gravity"][0] += 3
@@ -223,8 +205,6 @@ class Cell:
         if scheme != "static":  # its centre of mass depends on density and shape
             groups.append(("spin", [{"name": "spin", "quantity": "initial_angular_velocity", "body": "balloon",
                                      "initial": [3] if dimension == 2 else [1, 2, 3]}]))
-            groups.append(("nodes", [{"name": "dirichlet nodes", "quantity": "dirichlet_value", "boundary": 1, "per": "node",
-                                      "initial": vector(dimension, 0.02, 0.004, 0)}]))
             groups.append(("starts", [{"name": "u0 nodes", "quantity": "initial_displacement", "body": "lower", "per": "node",
                                        "initial": vector(dimension, 0.0002, -0.0003, 0.0001)}]))
         shapes = [(name, [{"name": name, "quantity": "shape", "basis": basis, "body": "lower"}]) for name, basis in
@@ -233,10 +213,6 @@ class Cell:
         for name, group in groups + [("values", parameters(scheme, self.key[1], dimension)[0])] + shapes:
             if name != "spin" and "initial_conditions" in own:
                 own["initial_conditions"].pop("angular_velocity", None)
-            if name == "nodes":  # a parameter has no formulas of time beside it
-                own["boundary_conditions"]["dirichlet_boundary"][0].update(interpolation="linear", value=vector(dimension, 0, 0, 0))
-            elif scheme != "static":
-                own["boundary_conditions"]["dirichlet_boundary"] = self.scene()[2]["boundary_conditions"]["dirichlet_boundary"]
             terms = objectives(scheme, self.key[1], dimension, "basis" in group[0])
             if name == "starts":  # without stress at the start, where the norm of the stress has a kink
                 terms = [term for term in terms if "stress" not in term["type"]]

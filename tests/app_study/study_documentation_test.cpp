@@ -45,6 +45,12 @@ TEST(StudyDocumentation, TablesNameKeysAndUnitsThatExist) {
   for (const ParameterKind& row : parameter_kinds()) {
     EXPECT_EQ(find_parameter_kind(row.name), &row);
     EXPECT_FALSE(row.per.empty()) << row.name;
+    EXPECT_EQ(std::set(row.per.begin(), row.per.end()).size(), row.per.size()) << row.name;
+    for (const ParameterKind& other : row.later) {
+      EXPECT_STREQ(other.unit, row.unit) << row.name;
+      EXPECT_EQ(other.components, row.components) << row.name;
+      EXPECT_TRUE(other.quantities == row.quantities) << row.name;
+    }
     if (row.unit) {
       EXPECT_TRUE(is_si_unit(row.unit, row.unit)) << row.name;
     }

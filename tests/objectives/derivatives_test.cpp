@@ -2,6 +2,7 @@
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
+#include "recoil/objectives/max_stress.hpp"
 #include "recoil/objectives/observation_times.hpp"
 #include "recoil/objectives/position_integral.hpp"
 #include "recoil/objectives/shape.hpp"

@@ -216,10 +216,12 @@ std::unique_ptr<ExperimentModel> create_on_mesh(const parallel::Communicator& co
 } // namespace
 
 ExperimentKind experiments_on_meshes() {
-  return {
-      SolverType::elastodynamics, check_scene_of_mesh,
-      [](const ExperimentScene& at, const ParameterSpec& parameter) { parameter.kind->check(at, parameter); },
-      [](const ExperimentScene& at, const ObjectiveSpec& objective) { objective.check(at); }, create_on_mesh};
+  return {SolverType::elastodynamics, check_scene_of_mesh,
+          [](const ExperimentScene& at, const ParameterSpec& parameter) {
+            parameter.kind->row_for(parameter.per).check(at, parameter);
+          },
+          [](const ExperimentScene& at, const ObjectiveSpec& objective) { objective.check(at); },
+          create_on_mesh};
 }
 
 void check_study(Study& study) {

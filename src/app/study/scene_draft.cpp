@@ -155,7 +155,7 @@ void write_scene_with_values(const std::string& resolved, const Scene& scene,
   SceneData data(*geometry.mesh.comm, folder, name);
   SceneDraft<dim> draft{json::parse(resolved), with_values, shape, overrides, data};
   for (std::size_t k = 0; k < fields.size(); ++k)
-    fields[k].spec->kind->template actions<dim>().write(fields[k], values[k], draft);
+    actions_of<dim>(*fields[k].spec).write(fields[k], values[k], draft);
   data.commit(draft.json);
 }
 

@@ -167,7 +167,7 @@ private:
   template <int dim>
   void check_load_curve(const ExperimentMesh<dim>& at) const {
     for (const ParameterSpec& parameter : at.study.parameters) {
-      const Enters enters = parameter.kind->template actions<dim>().enters;
+      const Enters enters = actions_of<dim>(parameter).enters;
       if (parameter.acts_in(at.experiment) && (enters == Enters::prescribed || enters == Enters::obstacles))
         refuse_moving_curve(parameter);
     }

@@ -1,7 +1,6 @@
+#include "app/study/objectives/along_axis.hpp"
 #include "app/study/objectives/particle_objectives.hpp"
-#include "recoil/base/error.hpp"
 #include "recoil/objectives/center_of_mass.hpp"
-#include "recoil/objectives/position_integral.hpp"
 #include "recoil/objectives/target.hpp"
 
 namespace recoil::app {
@@ -24,32 +23,12 @@ struct CenterOfMass final : ObservedObjectiveOf<CenterOfMass> {
   }
 };
 
-/// Base of those that look at one coordinate.
-template <class Type>
-struct AlongAxis : ObjectiveOf<Type> {
-  explicit AlongAxis(const Item& entry) : axis(entry["axis"].text().front() - 'x') {}
-  void check_dimension(int dim) const override {
-    if (axis >= dim)
-      throw InputError(this->where.of("axis"), "there is no z axis in 2D; take \"x\" or \"y\"");
-  }
-
-  int axis;
-};
-
 struct Height final : AlongAxis<Height> {
   using AlongAxis::AlongAxis;
   template <int dim>
   auto make(DiscreteScene<dim>& discrete) const {
     return objectives::make_height<dim>(region_of(*this, discrete), discrete.solver().problem().density,
                                         axis);
-  }
-};
-
-struct PositionIntegral final : AlongAxis<PositionIntegral> {
-  using AlongAxis::AlongAxis;
-  template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
-    return objectives::make_position_integral<dim>(region_of(*this, discrete), axis);
   }
 };
 
@@ -81,13 +60,6 @@ struct VelocityTarget final : ObjectiveOf<VelocityTarget> {
 } // namespace
 
 std::vector<ObjectiveType> motion_objectives() {
-  const auto axis_key = [](const char* doc) {
-    return Key{.pattern = "/objectives/*/axis",
-               .types = text,
-               .required = true,
-               .choices = "[\"x\", \"y\", \"z\"]",
-               .doc = doc};
-  };
   const Key target_key{.pattern = "/objectives/*/target",
                        .types = list,
                        .items = number,
@@ -108,10 +80,6 @@ std::vector<ObjectiveType> motion_objectives() {
            .keys = {body_key, time_key, axis_key("Direction that counts as upwards.")},
            .read = Height::read,
            .weighs = true},
-          {.name = "position_integral",
-           .doc = "int (X + u) along the axis over the rest volume, not divided by it and without density.",
-           .keys = {body_key, time_key, axis_key("the coordinate.")},
-           .read = PositionIntegral::read},
           {.name = "velocity",
            .doc = "int |v - target|^2 over the rest volume.",
            .keys = {body_key, time_key, target_key},

@@ -9,18 +9,32 @@
 namespace recoil::app {
 
 /// Of the sources of this folder.
-std::vector<ObjectiveType> stress_objectives(), target_objectives(), surface_target_objectives(),
-    observed_points_objectives(), motion_objectives(), regularization_objectives(),
-    rest_separation_objectives(), min_distance_objectives(), forces_objectives();
+std::vector<ObjectiveType> stress_objectives();
+std::vector<ObjectiveType> target_objectives();
+std::vector<ObjectiveType> polygon_target_objectives();
+std::vector<ObjectiveType> observed_points_objectives();
+std::vector<ObjectiveType> motion_objectives();
+std::vector<ObjectiveType> regularization_objectives();
+std::vector<ObjectiveType> rest_separation_objectives();
+std::vector<ObjectiveType> min_distance_objectives();
+std::vector<ObjectiveType> forces_objectives();
 
 /// In the order of docs/study.md.
 std::span<const ObjectiveType> objective_types() {
   static const std::vector<ObjectiveType> all = [] {
     std::vector<ObjectiveType> rows;
-    for (auto* group : {stress_objectives, target_objectives, surface_target_objectives,
-                        observed_points_objectives, motion_objectives, regularization_objectives,
-                        rest_separation_objectives, min_distance_objectives, forces_objectives})
-      for (ObjectiveType& row : group()) rows.push_back(std::move(row));
+    const auto add = [&](std::vector<ObjectiveType> group) {
+      for (ObjectiveType& row : group) rows.push_back(std::move(row));
+    };
+    add(stress_objectives());
+    add(target_objectives());
+    add(polygon_target_objectives());
+    add(observed_points_objectives());
+    add(motion_objectives());
+    add(regularization_objectives());
+    add(rest_separation_objectives());
+    add(min_distance_objectives());
+    add(forces_objectives());
     return rows;
   }();
   return all;

@@ -1,50 +1,15 @@
-#include "recoil/objectives/stress.hpp"
-
-#include "app/study/objectives/objective_type.hpp"
+#include "app/study/objectives/stress.hpp"
 
 namespace recoil::app {
 namespace {
 
-constexpr Key stress_key{.pattern = "/objectives/*/stress",
-                         .types = text,
-                         .implied = "`first_piola`",
-                         .choices = "[\"first_piola\", \"cauchy\"]",
-                         .doc = "Which stress."};
-
-objectives::StressMeasure stress_of(const Item& entry) {
-  return entry.has("stress") && entry["stress"].text() == "cauchy" ? objectives::StressMeasure::cauchy
-                                                                   : objectives::StressMeasure::first_piola;
-}
-
-template <int dim>
-objectives::ElasticPotentials<dim> elastic_potentials(DiscreteScene<dim>& discrete) {
-  objectives::ElasticPotentials<dim> elastic;
-  for (const auto* potential : discrete.solver().problem().elastic) elastic.push_back(potential);
-  return elastic;
-}
-
-struct StressNorm final : ObjectiveOf<StressNorm> {
-  explicit StressNorm(const Item& entry) : p(entry["p"].number()), stress(stress_of(entry)) {}
+struct StressNorm final : StressPower<StressNorm> {
+  using StressPower::StressPower;
   template <int dim>
   auto make(DiscreteScene<dim>& discrete) const {
     return objectives::make_stress_norm<dim>(region_of(*this, discrete), elastic_potentials(discrete), p,
                                              stress);
   }
-
-  double p;
-  objectives::StressMeasure stress;
-};
-
-struct MaxStress final : ObjectiveOf<MaxStress> {
-  explicit MaxStress(const Item& entry) : p(entry["p"].number()), stress(stress_of(entry)) {}
-  template <int dim>
-  auto make(DiscreteScene<dim>& discrete) const {
-    return objectives::make_max_stress<dim>(region_of(*this, discrete), elastic_potentials(discrete), p,
-                                            stress);
-  }
-
-  double p;
-  objectives::StressMeasure stress;
 };
 
 struct StressBound final : ObjectiveOf<StressBound> {
@@ -74,12 +39,6 @@ std::vector<ObjectiveType> stress_objectives() {
            .doc = "(int |S|^p)^(1/p) over the rest volume, |S| the Frobenius norm of the stress.",
            .keys = {body_key, time_key, exponent_key, stress_key},
            .read = StressNorm::read},
-          {.name = "max_stress",
-           .doc = "(int |S|^p / V)^(1/p), V the rest volume: a smooth maximum of |S|, from below. With v the "
-                  "volume of the element where |S| is largest it is at least (v / V)^(1/p) times that in "
-                  "linear elements, and grows with p.",
-           .keys = {body_key, time_key, exponent_key, stress_key},
-           .read = MaxStress::read},
           {.name = "stress_bound",
            .doc = "int max(|S| - limit, 0)^2 over the rest volume.",
            .keys = {body_key, time_key, stress_key, limit_key("Pa")},

@@ -81,9 +81,8 @@ parameters::PhysicalDirection<dim> no_change(const ParameterWeights<dim>& weight
 
 template <int dim>
 bool ParameterWeights<dim>::any_enters(Enters where) const {
-  return std::ranges::any_of(fields, [&](const ParameterField<dim>& field) {
-    return field.spec->kind->template actions<dim>().enters == where;
-  });
+  return std::ranges::any_of(
+      fields, [&](const ParameterField<dim>& field) { return actions_of<dim>(*field.spec).enters == where; });
 }
 
 template <int dim>
@@ -97,10 +96,9 @@ void ParameterWeights<dim>::walk(
     Enters where, const Moment& at,
     const std::function<void(std::size_t, const parameters::Quantity&, const ShowWeights&)>& visit) const {
   for (std::size_t k = 0; k < fields.size(); ++k) {
-    const ParameterKind& kind = *fields[k].spec->kind;
-    const ParameterActions<dim>& actions = kind.actions<dim>();
+    const ParameterActions<dim>& actions = actions_of<dim>(*fields[k].spec);
     if (actions.enters != where) continue;
-    for (const parameters::Quantity& quantity : kind.quantities)
+    for (const parameters::Quantity& quantity : fields[k].spec->kind->quantities)
       visit(k, quantity, [&](const TakeWeight& take) {
         actions.weights({quantity, std::span(fields).subspan(k), discrete, at}, take);
       });

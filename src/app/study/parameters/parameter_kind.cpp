@@ -10,18 +10,44 @@
 namespace recoil::app {
 
 /// Of the sources of this folder.
-std::vector<ParameterKind> material_parameters(), friction_parameters(), initial_state_parameters(),
-    prescribed_motion_parameters(), load_parameters(), normal_traction_parameters(),
-    particle_force_parameters(), shape_parameters();
+std::vector<ParameterKind> material_parameters();
+std::vector<ParameterKind> friction_parameters();
+std::vector<ParameterKind> initial_state_parameters();
+std::vector<ParameterKind> prescribed_motion_parameters();
+std::vector<ParameterKind> load_parameters();
+std::vector<ParameterKind> normal_traction_parameters();
+std::vector<ParameterKind> particle_force_parameters();
+std::vector<ParameterKind> shape_parameters();
+
+namespace {
+
+void add_row(ParameterKind row, std::vector<ParameterKind>& rows) {
+  const auto kind = std::ranges::find(rows, std::string(row.name), &ParameterKind::name);
+  if (kind == rows.end()) return rows.push_back(std::move(row));
+  kind->takes = row.takes;
+  kind->needs = row.needs;
+  kind->doc = row.doc;
+  kind->per.insert(kind->per.end(), row.per.begin(), row.per.end());
+  kind->later.push_back(std::move(row));
+}
+
+} // namespace
 
 /// In the order of docs/study.md.
 std::span<const ParameterKind> parameter_kinds() {
   static const std::vector<ParameterKind> all = [] {
     std::vector<ParameterKind> rows;
-    for (auto* group :
-         {material_parameters, friction_parameters, initial_state_parameters, prescribed_motion_parameters,
-          load_parameters, normal_traction_parameters, particle_force_parameters, shape_parameters})
-      for (ParameterKind& row : group()) rows.push_back(std::move(row));
+    const auto add = [&](std::vector<ParameterKind> group) {
+      for (ParameterKind& row : group) add_row(std::move(row), rows);
+    };
+    add(material_parameters());
+    add(friction_parameters());
+    add(initial_state_parameters());
+    add(prescribed_motion_parameters());
+    add(load_parameters());
+    add(normal_traction_parameters());
+    add(particle_force_parameters());
+    add(shape_parameters());
     return rows;
   }();
   return all;
@@ -286,10 +312,10 @@ template <int dim>
 ParameterFields<dim> make_parameter_fields(const Study& study, int experiment, const Scene& scene,
                                            const DistributedGeometry<dim>& geometry) {
   const SlotBuilder<dim> builder(scene, geometry);
-  const auto actions = [](const ParameterSpec& spec) { return spec.kind->template actions<dim>(); };
   parallel::collectively(*geometry.mesh.comm, [&] {
     for (const ParameterSpec& spec : study.parameters)
-      if (spec.acts_in(experiment) && actions(spec).check_cells) actions(spec).check_cells(builder, spec);
+      if (const auto check = actions_of<dim>(spec).check_cells; check && spec.acts_in(experiment))
+        check(builder, spec);
   });
   ParameterFields<dim> fields;
   for (std::size_t i = 0; i < study.parameters.size(); ++i) {
@@ -300,7 +326,7 @@ ParameterFields<dim> make_parameter_fields(const Study& study, int experiment, c
     field.index = i;
     if (spec.kind->components != Components::basis)
       field.components = num_components(spec.kind->components, dim);
-    if (const auto make = actions(spec).make_slots)
+    if (const auto make = actions_of<dim>(spec).make_slots)
       make(builder, field);
     else
       builder.replicate(field, 1);

@@ -231,7 +231,9 @@ struct SlotWeight {
 std::vector<SlotWeight> step_weights(const ParameterSpec& spec, const TimeSpec& time, double now);
 
 /// One row of the table of kinds. `takes` and `needs` name the keys of a parameter beside those that
-/// all have (`name`, `quantity`, `experiment`, `initial`, `bounds`, `scale`, `prior`, `tie`).
+/// all have (`name`, `quantity`, `experiment`, `initial`, `bounds`, `scale`, `prior`, `tie`). A later row of
+/// the same name adds its `per` to the kind, whose values are checked and act as it says; its keys and text
+/// are then those of the kind.
 struct ParameterKind {
   const char* name;
   const char* unit = nullptr; ///< nullptr: none
@@ -255,7 +257,14 @@ struct ParameterKind {
   std::tuple<ParameterActions<2>, ParameterActions<3>> by_dimension;
   /// In scenes of bonded particles; null: not there.
   const ParticleActions* on_particles = nullptr;
+  std::vector<ParameterKind> later = {}; ///< rows of the same name; the registry fills it
 
+  /// The row whose check and actions are those of values of a `per`.
+  const ParameterKind& row_for(Per of) const {
+    for (const ParameterKind& row : later)
+      if (holds(row.per, of)) return row;
+    return *this;
+  }
   template <int dim>
   const ParameterActions<dim>& actions() const {
     return std::get<ParameterActions<dim>>(by_dimension);
@@ -265,6 +274,12 @@ struct ParameterKind {
   std::string possible_values() const;
   bool takes_key(const std::string& key) const { return holds(takes, key); }
 };
+
+/// How the values of a parameter act.
+template <int dim>
+const ParameterActions<dim>& actions_of(const ParameterSpec& spec) {
+  return spec.kind->row_for(spec.per).template actions<dim>();
+}
 
 std::span<const ParameterKind> parameter_kinds();
 /// nullptr for an unknown name.

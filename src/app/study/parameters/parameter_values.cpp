@@ -169,8 +169,7 @@ template <int dim>
 void apply_parameters(const ParameterFields<dim>& fields, const ParameterValues& values,
                       const VariantInputs<dim>& to) {
   for (std::size_t k = 0; k < fields.size(); ++k)
-    if (const auto apply = fields[k].spec->kind->template actions<dim>().apply)
-      apply(fields[k], values[k], to);
+    if (const auto apply = actions_of<dim>(*fields[k].spec).apply) apply(fields[k], values[k], to);
 }
 
 template <int dim>
@@ -185,7 +184,7 @@ Variant<dim> make_variant(const Scene& scene, const DistributedGeometry<dim>& ge
       std::make_unique<DiscreteScene<dim>>(*variant.scene, std::move(shape), std::move(overrides));
   const auto set_initial = [&](stepping::State& state) {
     for (std::size_t k = 0; k < fields.size(); ++k)
-      if (const auto apply = fields[k].spec->kind->template actions<dim>().apply_to_state)
+      if (const auto apply = actions_of<dim>(*fields[k].spec).apply_to_state)
         apply(fields[k], values[k], variant.discrete->space(), state);
   };
   variant.discrete->start(set_initial);

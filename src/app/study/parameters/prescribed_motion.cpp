@@ -1,14 +1,12 @@
+#include "app/study/parameters/prescribed_motion.hpp"
+
 #include <algorithm>
-#include <cmath>
 #include <set>
 
-#include "app/study/parameters/boundary_entries.hpp"
 #include "app/study/parameters/particle_actions.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/build_contact.hpp"
-#include "recoil/app/simulation/build_problem.hpp"
 #include "recoil/base/suggest.hpp"
-#include "recoil/io/block_layout.hpp"
 
 namespace recoil::app {
 namespace {
@@ -19,18 +17,16 @@ void refuse_varying_motion(const ExperimentScene& at, const ParameterSpec& param
   if (entry.nodal) in_space = {{entry.nodal->file.string() + ", " + entry.nodal->dataset, entry.where}};
   if (is_per_place(parameter.per)) in_space.clear();
   refuse_varying(at, parameter, in_space,
-                 parameter.kind->takes_key("boundary")
+                 holds(parameter.kind->per, Per::node)
                      ? "space; write numbers or formulas of t there, or give the parameter one value per node"
                      : "space; write numbers or formulas of t there",
                  time_dependence(entry),
                  "time; write \"per_step\": true, or a number there with an `interpolation`");
 }
 
+} // namespace
+
 void check_dirichlet(const ExperimentScene& at, const ParameterSpec& parameter) {
-  if (parameter.per_step && parameter.per == Per::node)
-    at.fail(parameter.where, "per_step",
-            "a boundary has values per step or per node, not both; an `interpolation` in the scene stays a "
-            "factor on those per node");
   const int id = *parameter.boundary;
   const KnownIds surfaces = surface_ids(at.scene);
   const auto obstacle = std::ranges::find_if(at.scene.geometry, [&](const mesh::GeometrySpec& body) {
@@ -54,6 +50,8 @@ void check_dirichlet(const ExperimentScene& at, const ParameterSpec& parameter) 
   refuse_varying_motion(at, parameter, entry);
   refuse_shared_entries(at, parameter, at.scene.boundary_conditions.dirichlet);
 }
+
+namespace {
 
 void check_obstacle_motion(const ExperimentScene& at, const ParameterSpec& parameter) {
   require_contact(at, parameter);
@@ -184,83 +182,19 @@ void obstacle_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
   }
 }
 
-/// The values of nodes in file order, NaN where there is none: this rank's block. Collective.
-template <int dim>
-std::vector<double> rows_of_nodes(const ParameterField<dim>& field, FieldValues values,
-                                  const parallel::Communicator& comm) {
-  std::vector<double> rows(field.node_ids.size() * dim, std::nan(""));
-  for (std::size_t row = 0; row < field.node_ids.size(); ++row)
-    if (const LocalIndex slot = field.slot_of_node[row]; slot >= 0)
-      std::copy_n(values.begin() + std::ptrdiff_t{dim} * slot, dim, rows.begin() + row * dim);
-  return io::BlockLayout(comm, field.node_ids).template to_blocks<double>(rows, dim);
-}
-
-/// One slot, one per step, or one per node with a component that the entries prescribe.
-template <int dim>
-void make_dirichlet_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& field) {
-  const ParameterSpec& spec = *field.spec;
-  if (spec.per != Per::node) return make_step_slots(builder, field);
-  const fem::FunctionSpace<dim> space = builder.make_space();
-  const auto& entries = builder.scene.boundary_conditions.dirichlet;
-  std::vector<char> flags(space.num_nodes(), 0);
-  const fem::DirichletDofs<dim> dofs(space, dirichlet_conditions(builder.scene, space));
-  dofs.for_each([&](LocalIndex node, int, std::size_t condition) {
-    if (spec.sets(entries[condition])) flags[node] = 1;
-  });
-  builder.add_node_slots(field, space, flags);
-  if (space.comm().sum(GlobalIndex(field.num_owned_slots)) == 0)
-    builder.refuse(spec, "boundary", "other entries prescribe all nodes there");
-}
-
-template <int dim>
-void apply_dirichlet(const ParameterField<dim>& field, FieldValues values, const VariantInputs<dim>& to) {
-  if (field.spec->per != Per::node)
-    return apply_to_entries<dim, &BoundaryConditions::dirichlet>(field, values, to);
-  NodalValues at_nodes;
-  for (std::size_t slot = 0; slot < field.slot_ids.size(); ++slot)
-    std::copy_n(values.begin() + slot * dim, dim, at_nodes[field.slot_ids[slot]].begin());
-  for (DirichletEntry& entry : to.scene.boundary_conditions.dirichlet)
-    if (field.spec->sets(entry)) {
-      set_value(entry, std::vector<double>(dim, 0.0));
-      entry.at_nodes = at_nodes;
-    }
-}
-
-template <int dim>
-void write_dirichlet(const ParameterField<dim>& field, FieldValues values, SceneDraft<dim>& to) {
-  if (field.spec->per != Per::node)
-    return write_entries<&BoundaryConditions::dirichlet>(field, to, "dirichlet_boundary");
-  const nlohmann::json array = to.data.add_array("parameters/" + std::to_string(field.index),
-                                                 rows_of_nodes(field, values, *to.geometry.mesh.comm), dim);
-  const auto& entries = to.scene.boundary_conditions.dirichlet;
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    if (field.spec->sets(entries[i])) {
-      nlohmann::json& entry = to.json["boundary_conditions"]["dirichlet_boundary"][i];
-      entry["value"] = array;
-      entry.erase("time_reference");
-    }
-}
-
-template <int dim>
-void dirichlet_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
-  const ParameterField<dim>& field = of.fields.front();
-  const auto& entries = of.discrete.scene().boundary_conditions.dirichlet;
-  const auto& ids = of.discrete.space().canonical_ids();
-  of.discrete.solver().problem().dirichlet->for_each(
-      [&](LocalIndex node, int component, std::size_t condition) {
-        if (!field.spec->sets(entries[condition])) return;
-        const std::size_t slot = field.spec->per == Per::node ? field.slot_at_node(ids[node]) : 0;
-        take_in_time(of, entries[condition].interpolation, slot, node, component, take);
-      });
-}
-
 template <int dim>
 ParameterActions<dim> dirichlet_actions() {
-  return {.make_slots = make_dirichlet_slots<dim>,
-          .apply = apply_dirichlet<dim>,
-          .write = write_dirichlet<dim>,
+  return {.make_slots = make_step_slots<dim>,
+          .apply = apply_to_entries<dim, &BoundaryConditions::dirichlet>,
+          .write =
+              [](const auto& field, FieldValues, auto& to) {
+                write_entries<&BoundaryConditions::dirichlet>(field, to, "dirichlet_boundary");
+              },
           .enters = Enters::prescribed,
-          .weights = dirichlet_weights<dim>};
+          .weights =
+              [](const WeightsOf<dim>& of, const TakeWeight& take) {
+                take_prescribed(of, take, [](LocalIndex) { return std::size_t{0}; });
+              }};
 }
 
 template <int dim>
@@ -279,11 +213,9 @@ std::vector<ParameterKind> prescribed_motion_parameters() {
       {.name = "dirichlet_value",
        .unit = "m",
        .components = Components::vector,
-       .takes = {"boundary", "per", "per_step"},
+       .takes = {"boundary", "per_step"},
        .needs = {"boundary"},
-       .per = {Per::global, Per::node},
-       .doc = "`value` of the `dirichlet_boundary` with this id, of all of it or per node of it; an "
-              "`interpolation` stays a factor on it.",
+       .doc = "`value` of the `dirichlet_boundary` with this id; an `interpolation` stays a factor on it.",
        .quantities = {parameters::quantities::displacement},
        .check = check_dirichlet,
        .by_dimension = {dirichlet_actions<2>(), dirichlet_actions<3>()},
