@@ -57,6 +57,7 @@ def objectives(recoil, scene, dim, contact, column):
     moduli = {
         "stress_norm": {"type": "stress_norm", "p": 4, "weight": 1e-4},
         "stress_norm cauchy": {"type": "stress_norm", "p": 2, "stress": "cauchy", "weight": 1e-4},
+        "max_stress": {"type": "max_stress", "p": 12, "weight": 1e-4},
         "stress_bound": {"type": "stress_bound", "limit": 2000, "weight": 1e-6},
         "elastic_energy": {"type": "elastic_energy"},
         "markers": {"type": "markers", "target": targets.write_track(recoil, column + "-markers", dim, times, {p["name"]: p["rest"] for p in points})},

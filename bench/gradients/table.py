@@ -142,6 +142,7 @@ def parameters(scheme, contact, dim):
 
 def objectives(scheme, contact, dim, is_shape):
     terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4},
+             {"name": "largest", "type": "max_stress", "body": ["lower", "upper"], "p": 8, "stress": "cauchy", "weight": 1e-4},
              {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3},
              {"name": "side", "type": "target_position", "reference": "reference", "boundary": [2, 3], "components": "x", "weight": 1e4},
              {"name": "polygon", "type": "polygon_target", "target": "polygon.csv" if dim == 2 else "polygon.obj", "boundary": [1, 2],

@@ -7,6 +7,7 @@
 #include "recoil/objectives/center_of_mass.hpp"
 #include "recoil/objectives/forces.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
+#include "recoil/objectives/max_stress.hpp"
 #include "recoil/objectives/min_distance.hpp"
 #include "recoil/objectives/rest_separation.hpp"
 #include "recoil/objectives/shape.hpp"
@@ -96,6 +97,9 @@ std::map<std::string, Entry<dim>> entries() {
                           return make_stress_norm<dim>(region(on, {0}), elastic(on), 4,
                                                        StressMeasure::cauchy);
                         }};
+  all["max_stress"] = {{{"p", 12}, {"stress", "cauchy"}}, [](Scene& on) {
+                         return make_max_stress<dim>(region(on), elastic(on), 12, StressMeasure::cauchy);
+                       }};
   all["stress_bound"] = {{{"limit", 10}},
                          [](Scene& on) { return make_stress_bound<dim>(region(on), elastic(on), 10); }};
   all["elastic_energy"] = {{{"body", "upper"}},

@@ -268,6 +268,7 @@ def aims(recoil):
             size = len(runs.coordinates(recoil.simulate(1, scene, name + "-run")))
             file["u"] = 0.01 * np.sin(np.arange(size * dim)).reshape(size, dim)
         rows = {
+            "max_stress": {"p": 12, "stress": "cauchy", "weight": 1e-4},
             "target_position": {"reference": recoil.path(name + ".h5"), "boundary": [2, 3], "components": ["x"], "weight": 1e4},
             "polygon_target": {"target": write_polygon(recoil, dim), "boundary": [2, 3], "weight": 100},
         }

@@ -1,4 +1,4 @@
-"""Twenty-five wrong studies of designs: exit 2, and a message that names the place and how to fix it; no folder is left."""
+"""Twenty-eight wrong studies of designs: exit 2, and a message that names the place and how to fix it; no folder is left."""
 import os
 
 import runs
@@ -53,6 +53,9 @@ WRONG = [
     ("tied shapes", {"parameters": [extension(), dict(extension(), name="t", body="block", tie="s")]}, ["/parameters/1/tie", "cannot be tied"]),
     ("basis of a modulus", {"parameters": [{"name": "E", "quantity": "young_modulus", "initial": 1e6, "basis": {"extension": "elastic"}}]},
      ["/parameters/0/basis", "does not go with young_modulus"]),
+    ("exponent of a maximum", objective(type="max_stress"), ["/objectives/0", "max_stress needs `p`"]),
+    ("flat maximum", objective(type="max_stress", p=1), ["/objectives/0/p", "> 1"]),
+    ("stress of nobody", objective(type="max_stress", p=8, body="beam"), ["/objectives/0/body", "'beam'"]),
     ("no distance", objective(type="rest_separation"), ["/objectives/0", "rest_separation needs `distance`"]),
     ("negative distance", objective(type="rest_separation", distance=-1), ["/objectives/0/distance", "> 0"]),
     ("one body alone", objective(type="min_distance", bodies=["bar"], p=4, limit=0.1), ["/objectives/0/bodies", "2"]),

@@ -10,6 +10,7 @@ namespace recoil::app {
 
 /// Of the sources of this folder.
 std::vector<ObjectiveType> stress_objectives();
+std::vector<ObjectiveType> max_stress_objectives();
 std::vector<ObjectiveType> target_objectives();
 std::vector<ObjectiveType> polygon_target_objectives();
 std::vector<ObjectiveType> observed_points_objectives();
@@ -27,6 +28,7 @@ std::span<const ObjectiveType> objective_types() {
       for (ObjectiveType& row : group) rows.push_back(std::move(row));
     };
     add(stress_objectives());
+    add(max_stress_objectives());
     add(target_objectives());
     add(polygon_target_objectives());
     add(observed_points_objectives());
