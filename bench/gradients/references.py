@@ -63,6 +63,7 @@ def objectives(recoil, scene, dim, contact, column):
         "markers": {"type": "markers", "target": targets.write_track(recoil, column + "-markers", dim, times, {p["name"]: p["rest"] for p in points})},
         "center_of_mass": {"type": "center_of_mass", "target": targets.write_track(recoil, column + "-centre", dim, times)},
         "height": {"type": "height", "axis": "y", "body": "upper"},
+        "position_integral": {"type": "position_integral", "axis": "y", "body": ["lower", "upper"]},
         "polygon_target": {"type": "polygon_target", "target": recoil.path(column + "-polygon" + (".csv" if dim == 2 else ".obj")), "weight": 100},
         "volume_bound": {"type": "volume_bound", "limit": 1e-3, "weight": 10},
         "boundary_smoothing": {"type": "boundary_smoothing", "p": 2},

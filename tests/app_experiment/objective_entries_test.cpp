@@ -9,6 +9,7 @@
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/max_stress.hpp"
 #include "recoil/objectives/min_distance.hpp"
+#include "recoil/objectives/position_integral.hpp"
 #include "recoil/objectives/rest_separation.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
@@ -120,6 +121,8 @@ std::map<std::string, Entry<dim>> entries() {
       [=](Scene& on) { return make_center_of_mass<dim>(region(on), on.solver().problem().density, track); }};
   all["height"] = {{{"axis", "y"}},
                    [](Scene& on) { return make_height<dim>(region(on), on.solver().problem().density, 1); }};
+  all["position_integral"] = {{{"axis", "x"}, {"body", "upper"}},
+                              [](Scene& on) { return make_position_integral<dim>(region(on, {1}), 0); }};
   all["volume_bound"] = {{{"limit", 0.2}}, [](Scene& on) { return make_volume_bound<dim>(region(on), 0.2); }};
   all["contact_force_norm"] = {
       {{"body", "upper"}}, [](Scene& on) {

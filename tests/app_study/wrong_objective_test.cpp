@@ -122,6 +122,8 @@ const WrongStudy inputs[] = {
           {"(/objectives/0/target)", "\"goal.stl\" in 3D"}),
     wrong("axis", R"({"name": "a", "type": "height", "axis": "up"})",
           {"(/objectives/0/axis)", "\"x\", \"y\", \"z\""}),
+    wrong("integral_without_axis", R"({"name": "a", "type": "position_integral"})",
+          {"(/objectives/0)", "position_integral needs `axis`"}),
     wrong("data_of_an_energy", R"({"name": "a", "type": "elastic_energy", "time": {"times": "data"}})",
           {"(/objectives/0/time)", "elastic_energy is not compared with a CSV file"}),
     wrong("times_of_a_text",

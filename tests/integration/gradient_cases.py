@@ -270,6 +270,7 @@ def aims(recoil):
         rows = {
             "max_stress": {"p": 12, "stress": "cauchy", "weight": 1e-4},
             "target_position": {"reference": recoil.path(name + ".h5"), "boundary": [2, 3], "components": ["x"], "weight": 1e4},
+            "position_integral": {"axis": "y", "weight": 10},
             "polygon_target": {"target": write_polygon(recoil, dim), "boundary": [2, 3], "weight": 100},
         }
         for kind, keys in rows.items():

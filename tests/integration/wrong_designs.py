@@ -1,4 +1,4 @@
-"""Twenty-eight wrong studies of designs: exit 2, and a message that names the place and how to fix it; no folder is left."""
+"""Thirty wrong studies of designs: exit 2, and a message that names the place and how to fix it; no folder is left."""
 import os
 
 import runs
@@ -56,6 +56,8 @@ WRONG = [
     ("exponent of a maximum", objective(type="max_stress"), ["/objectives/0", "max_stress needs `p`"]),
     ("flat maximum", objective(type="max_stress", p=1), ["/objectives/0/p", "> 1"]),
     ("stress of nobody", objective(type="max_stress", p=8, body="beam"), ["/objectives/0/body", "'beam'"]),
+    ("axis of a moment", objective(type="position_integral", axis="z"), ["/objectives/0/axis", "no z axis in 2D"]),
+    ("no axis", objective(type="position_integral"), ["/objectives/0", "position_integral needs `axis`"]),
     ("no distance", objective(type="rest_separation"), ["/objectives/0", "rest_separation needs `distance`"]),
     ("negative distance", objective(type="rest_separation", distance=-1), ["/objectives/0/distance", "> 0"]),
     ("one body alone", objective(type="min_distance", bodies=["bar"], p=4, limit=0.1), ["/objectives/0/bodies", "2"]),

@@ -15,6 +15,7 @@ std::vector<ObjectiveType> target_objectives();
 std::vector<ObjectiveType> polygon_target_objectives();
 std::vector<ObjectiveType> observed_points_objectives();
 std::vector<ObjectiveType> motion_objectives();
+std::vector<ObjectiveType> position_integral_objectives();
 std::vector<ObjectiveType> regularization_objectives();
 std::vector<ObjectiveType> rest_separation_objectives();
 std::vector<ObjectiveType> min_distance_objectives();
@@ -33,6 +34,7 @@ std::span<const ObjectiveType> objective_types() {
     add(polygon_target_objectives());
     add(observed_points_objectives());
     add(motion_objectives());
+    add(position_integral_objectives());
     add(regularization_objectives());
     add(rest_separation_objectives());
     add(min_distance_objectives());
