@@ -22,6 +22,9 @@ import subprocess
 import sys
 import tempfile
 
+import h5py
+import numpy as np
+
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
 SCHEMES = ("static", "BDF1", "BDF2", "BDF3")
 CONTACTS = ("free", "contact", "friction")
@@ -146,6 +149,7 @@ def objectives(scheme, contact, dim, is_shape):
              {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3},
              {"name": "side", "type": "target_position", "reference": "reference", "boundary": [2, 3], "components": "x", "weight": 1e4},
              {"name": "moment", "type": "position_integral", "axis": "x", "body": ["lower", "upper"], "weight": 10},
+             {"name": "distance", "type": "signed_distance_target", "target": "distance.h5", "boundary": [2, 3], "weight": 100},
              {"name": "polygon", "type": "polygon_target", "target": "polygon.csv" if dim == 2 else "polygon.obj", "boundary": [1, 2],
               "body": ["lower", "upper"], "weight": 100}]
     if contact != "free":
@@ -156,6 +160,15 @@ def objectives(scheme, contact, dim, is_shape):
     if is_shape:  # at other values it is a large constant, in which their differences drown
         terms.append({"name": "apart", "type": "rest_separation", "distance": 0.095 if contact == "free" else 0.02, "weight": 1e4})
     return terms
+
+
+def write_distance(path, dim):
+    """The signed distance to a ball in the midst of the blocks, and a little beyond them."""
+    origin, spacing, centre = np.full(dim, -0.9), 0.05 + 0.01 * np.arange(dim), np.array([0.1, -0.1, 0.05][:dim])
+    points = np.stack(np.meshgrid(*(o + s * np.arange(40) for o, s in zip(origin, spacing)), indexing="ij"), axis=-1)
+    with h5py.File(path, "w") as file:
+        file["distance"] = np.linalg.norm(points - centre, axis=-1) - 0.4
+        file["origin"], file["spacing"] = origin, spacing
 
 
 def write_polygon(stem, dim):
@@ -192,6 +205,7 @@ class Cell:
     def make_references(self):
         """Makes what the targets are taken from; the output if that fails."""
         _, dim, other = self.scene()
+        write_distance(os.path.join(self.folder, "distance.h5"), dim)
         write_polygon(os.path.join(self.folder, "polygon"), dim)
         other["materials"][0]["E"] *= 1.3
         other["gravity"][0] += 3

@@ -14,6 +14,7 @@
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
+#include "support/hdf5_array.hpp"
 #include "support/residual_identity.hpp"
 
 namespace recoil::app {
@@ -111,6 +112,7 @@ std::map<std::string, Entry<dim>> entries() {
   all["target_position"] = {
       {{"reference", "reference.h5"}, {"body", "lower"}, {"boundary", json::array({1})}, {"components", "y"}},
       nullptr};
+  all["signed_distance_target"] = {{{"target", "distance.h5"}, {"body", "upper"}}, nullptr};
   all["polygon_target"] = {{{"target", dim == 2 ? "polygon.csv" : "surface.obj"}, {"body", "lower"}},
                            nullptr};
   all["markers"] = {{{"target", "markers.csv"}}, nullptr};
@@ -168,6 +170,7 @@ template <int dim>
 std::map<std::string, std::string> observations() {
   const std::string z = dim == 3 ? ",z" : "", at = dim == 3 ? ",0.05" : "";
   return {{"reference.h5", ""},
+          {"distance.h5", ""},
           {"polygon.csv", "x,y\n0.71,-0.3\n0.6,0.23\n-0.1,0.41\n"},
           {"surface.obj",
            "v 0.71 -0.3 0.1\nv 0.6 0.23 -0.2\nv -0.1 0.41 0.3\nv 0.2 -0.1 0.77\nf 1 2 3\nf 2 3 4\n"},
@@ -178,6 +181,21 @@ std::map<std::string, std::string> observations() {
                             field_row<dim>(1.7, 40)},
           {"center.csv", "time,x,y" + z + ",sd\n0,0.3,-0.2" + at + ",0.5\n1,0.3,-0.2" + at + ",0.5\n"},
           {"markers.csv", "time,marker,x,y" + z + "\n0,tip,0.3,-0.2" + at + "\n1,tip,0.3,-0.2" + at + "\n"}};
+}
+
+/// A rough field on a grid that holds the upper body in part.
+template <int dim>
+void write_distance(const std::filesystem::path& path) {
+  testing::Hdf5Array distance;
+  std::size_t size = 1;
+  for (int i = 0; i < dim; ++i) {
+    distance.extents.push_back(static_cast<hsize_t>(4 + i));
+    size *= distance.extents.back();
+  }
+  for (std::size_t i = 0; i < size; ++i) distance.entries.push_back(std::sin(3.7 * static_cast<double>(i)));
+  testing::write_arrays(path, {{"distance", distance},
+                               {"origin", {{dim}, vector<dim>(-0.3, 0.2)}},
+                               {"spacing", {{dim}, vector<dim>(0.17, 0.13)}}});
 }
 
 /// The value of an objective in a rough state and its derivatives along directions of displacement, velocity
@@ -205,6 +223,8 @@ std::vector<double> check_entry(MPI_Comm ranks, const std::string& type, const E
   file.write_rows<double>("u", nodes.template to_blocks<double>(reference_of(discrete).owned(), dim), dim);
   file.close();
 
+  if (experiment.comm().rank() == 0) write_distance<dim>(experiment.folder() / "distance.h5");
+  experiment.comm().barrier();
   const auto opened =
       open_objectives<dim>({experiment.study(), 0, experiment.scene(), experiment.geometry().mesh});
   const auto objectives = Observation<dim>(opened, discrete).objectives;

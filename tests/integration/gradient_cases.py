@@ -247,6 +247,17 @@ def impact(dim, static):
     return scene
 
 
+def write_distance(recoil, dim):
+    """The signed distance to a ball in the midst of the blocks, on a grid that does not hold all of them."""
+    origin, spacing, centre = np.full(dim, -0.3), 0.05 + 0.01 * np.arange(dim), np.array([0.1, -0.1, 0.05][:dim])
+    points = np.stack(np.meshgrid(*(o + s * np.arange(12) for o, s in zip(origin, spacing)), indexing="ij"), axis=-1)
+    path = recoil.path("distance-%dD.h5" % dim)
+    with h5py.File(path, "w") as file:
+        file["distance"] = np.linalg.norm(points - centre, axis=-1) - 0.4
+        file["origin"], file["spacing"] = origin, spacing
+    return path
+
+
 def write_polygon(recoil, dim):
     """A bent line beside the blocks, or two triangles."""
     corners = ((-0.7, 0.3, 0.3), (0.11, 0.05, -0.9), (0.4, -0.37, 0.8), (0.9, -0.2, -0.1))
@@ -257,6 +268,32 @@ def write_polygon(recoil, dim):
         else:
             file.write("".join("v %g %g %g\n" % corner for corner in corners) + "f 1 2 3\nf 2 3 4\n")
     return path
+
+
+def wrong_distances(recoil):
+    """Grids that are none are refused by name, before any run."""
+    for dim in (2, 3):
+        scene = recoil.write_scene("undistant-%dD" % dim, impact(dim, True))
+        study = {"experiments": [{"name": "run", "scene": scene}], "parameters": [{"name": "E", "quantity": "young_modulus", "body": "lower", "initial": 1e5}]}
+        for said, changes in (("holds no array 'origin'", {"origin": None}), ("'spacing'", {"spacing": [0.1] * (dim - 1)}),
+                              ("must be positive", {"spacing": [0.1] * (dim - 1) + [0]}), ("needs %d dimensions in %dD" % (dim, dim), {"distance": np.zeros([4] * (5 - dim))}),
+                              ("2 to", {"distance": np.zeros([1] * dim)}), ("entry 3 of 'distance'", {"distance": np.where(np.arange(3**dim) == 3, np.nan, 1).reshape([3] * dim)})):
+            path = write_distance(recoil, dim)
+            with h5py.File(path, "a") as file:
+                for name, value in changes.items():
+                    del file[name]
+                    if value is not None:
+                        file[name] = value
+            study["objectives"] = [{"name": "o", "type": "signed_distance_target", "target": path}]
+            folder = recoil.path("undistant")
+            text = recoil.run(2, "gradient", recoil.write_scene("undistant-study", study), "-o", folder, expect=2)[1]
+            runs.check("(/objectives/0/target)" in text and said in text and not os.path.exists(folder), "refused: " + next(line for line in text.splitlines() if "/objectives" in line))
+    grid = write_distance(recoil, 3)
+    with h5py.File(grid, "a") as file:
+        file["origin"][:] = 1e3
+    study["objectives"][0]["target"] = grid
+    text = recoil.run(1, "gradient", recoil.write_scene("distant", study), "-o", recoil.path("distant"))[1]
+    runs.check("all bodies lie at rest outside of the grid" in text, "a grid somewhere else is warned of")
 
 
 def aims(recoil):
@@ -272,6 +309,7 @@ def aims(recoil):
             "target_position": {"reference": recoil.path(name + ".h5"), "boundary": [2, 3], "components": ["x"], "weight": 1e4},
             "position_integral": {"axis": "y", "weight": 10},
             "polygon_target": {"target": write_polygon(recoil, dim), "boundary": [2, 3], "weight": 100},
+            "signed_distance_target": {"target": write_distance(recoil, dim), "boundary": [2, 3], "weight": 100},
         }
         for kind, keys in rows.items():
             study = {
@@ -462,7 +500,7 @@ def not_finite(recoil):
 
 
 with runs.Recoil() as recoil:
-    parts = {"friction": converged_friction, "markers": markers, "gauges": gauges, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces, "supports": supports, "aims": aims,
+    parts = {"friction": converged_friction, "markers": markers, "gauges": gauges, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces, "supports": supports, "aims": aims, "distances": wrong_distances,
              "limits": limits, "orders": orders, "changed": changed_inputs, "mesh": changed_mesh, "finite": not_finite, "polyfem": conventions_of_polyfem}
     for name in recoil.rest or parts:
         parts[name](recoil)

@@ -12,6 +12,7 @@ namespace recoil::app {
 std::vector<ObjectiveType> stress_objectives();
 std::vector<ObjectiveType> max_stress_objectives();
 std::vector<ObjectiveType> target_objectives();
+std::vector<ObjectiveType> signed_distance_target_objectives();
 std::vector<ObjectiveType> polygon_target_objectives();
 std::vector<ObjectiveType> observed_points_objectives();
 std::vector<ObjectiveType> motion_objectives();
@@ -31,6 +32,7 @@ std::span<const ObjectiveType> objective_types() {
     add(stress_objectives());
     add(max_stress_objectives());
     add(target_objectives());
+    add(signed_distance_target_objectives());
     add(polygon_target_objectives());
     add(observed_points_objectives());
     add(motion_objectives());
