@@ -121,6 +121,8 @@ def parameters(scheme, contact, dim):
     if static:
         chosen.append({"name": "dirichlet", "quantity": "dirichlet_value", "boundary": 2,
                        "initial": vector(dim, 0.003, -0.006 if contact != "free" else 0.01, 0)})
+        chosen.append({"name": "dirichlet nodes", "quantity": "dirichlet_value", "boundary": 1, "per": "node",
+                       "initial": vector(dim, 0.0002, 0.001, 0)})
         for name in ("psi", "phi", "v0", "v0 nodes", "u0", "u0 nodes", "spin", "steps"):
             reasons[name] = "statics know neither rates nor steps nor initial states"
     else:
@@ -221,6 +223,8 @@ class Cell:
         if scheme != "static":  # its centre of mass depends on density and shape
             groups.append(("spin", [{"name": "spin", "quantity": "initial_angular_velocity", "body": "balloon",
                                      "initial": [3] if dimension == 2 else [1, 2, 3]}]))
+            groups.append(("nodes", [{"name": "dirichlet nodes", "quantity": "dirichlet_value", "boundary": 1, "per": "node",
+                                      "initial": vector(dimension, 0.02, 0.004, 0)}]))
             groups.append(("starts", [{"name": "u0 nodes", "quantity": "initial_displacement", "body": "lower", "per": "node",
                                        "initial": vector(dimension, 0.0002, -0.0003, 0.0001)}]))
         shapes = [(name, [{"name": name, "quantity": "shape", "basis": basis, "body": "lower"}]) for name, basis in
@@ -229,6 +233,10 @@ class Cell:
         for name, group in groups + [("values", parameters(scheme, self.key[1], dimension)[0])] + shapes:
             if name != "spin" and "initial_conditions" in own:
                 own["initial_conditions"].pop("angular_velocity", None)
+            if name == "nodes":  # a parameter has no formulas of time beside it
+                own["boundary_conditions"]["dirichlet_boundary"][0].update(interpolation="linear", value=vector(dimension, 0, 0, 0))
+            elif scheme != "static":
+                own["boundary_conditions"]["dirichlet_boundary"] = self.scene()[2]["boundary_conditions"]["dirichlet_boundary"]
             terms = objectives(scheme, self.key[1], dimension, "basis" in group[0])
             if name == "starts":  # without stress at the start, where the norm of the stress has a kink
                 terms = [term for term in terms if "stress" not in term["type"]]

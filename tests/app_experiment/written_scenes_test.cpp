@@ -244,6 +244,22 @@ TEST(WrittenScenes, NodesStartFromTheirRowsOfAFile) {
   EXPECT_EQ(in_file_order(*variant.discrete, variant.discrete->solver().history().newest().v), rows);
 }
 
+TEST(WrittenScenes, PrescribeEachNodeOfABoundary) {
+  json scene = two_bodies();
+  scene["space"]["discr_order"] = 2;
+  json& entry = scene["boundary_conditions"]["dirichlet_boundary"][0];
+  entry["value"] = {0, 0};
+  entry["interpolation"] = {{{"type", "linear"}}, {{"type", "none"}}};
+  const json given = parameter("dirichlet_value", {0.02, 0.001}, {{"boundary", 1}, {"per", "node"}});
+  const json written = compare_two_bodies(scene, {given});
+  const json& fitted = written["boundary_conditions"]["dirichlet_boundary"][0];
+  EXPECT_TRUE(fitted["value"].is_object());
+  EXPECT_EQ(fitted["interpolation"].size(), 2);
+  // Two elements of order 2 along the side.
+  const StudiedExperiment<2> experiment(MPI_COMM_WORLD, scene, study_of({given}));
+  EXPECT_EQ(experiment.comm().sum(static_cast<GlobalIndex>(experiment.fields()[0].num_owned_slots)), 5);
+}
+
 /// Why an experiment refuses values per node: `num_missing` rows fewer than there are nodes, all of `value`.
 std::string message_about_nodes(json scene, double value, GlobalIndex num_missing) {
   const parallel::Communicator comm(MPI_COMM_WORLD);

@@ -52,7 +52,16 @@ const WrongStudy inputs[] = {
     wrong("dirichlet_per_node", wall,
           R"({"boundary_conditions": {"dirichlet_boundary": [
               {"id": 1, "value": {"file": "observed.csv", "dataset": "/u"}}]}})",
-          {"(/parameters/0/quantity)", "would replace", "observed.csv, /u"}),
+          {"(/parameters/0/quantity)", "would replace", "observed.csv, /u", "one value per node"}),
+    wrong("nodes_and_steps",
+          R"({"name": "g", "quantity": "dirichlet_value", "boundary": 1, "initial": [0, 0, 0], "per": "node",
+              "per_step": true})",
+          "{}", {"(/parameters/0/per_step)", "per step or per node, not both"}),
+    wrong(
+        "nodes_in_time",
+        R"({"name": "g", "quantity": "dirichlet_value", "boundary": 1, "initial": [0, 0, 0], "per": "node"})",
+        R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": ["-t", 0, 0]}]}})",
+        {"(/parameters/0/quantity)", "would replace '-t'", "varies in time"}),
     wrong("dirichlet_in_time", wall,
           R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": ["-t", 0, 0]}]}})",
           {"(/parameters/0/quantity)", "would replace '-t'", "varies in time", "\"per_step\": true"}),
@@ -115,6 +124,11 @@ TEST(Replacement, LeavesOthersAlone) {
   accepts(R"({"name": "g", "quantity": "dirichlet_value", "boundary": 1, "initial": [0, 0, 0],
               "per_step": true})",
           R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": ["-t", 0, 0]}]}})");
+  for (const char* value : {R"(["2*x", 0, 0])", R"({"file": "observed.csv", "dataset": "/u"})"})
+    accepts(
+        R"({"name": "g", "quantity": "dirichlet_value", "boundary": 1, "initial": [0, 0, 0], "per": "node"})",
+        R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": )" + std::string(value) +
+            R"(, "interpolation": "linear"}]}})");
   accepts(R"({"name": "g", "quantity": "dirichlet_value", "boundary": 1, "initial": [0, 0, 0]})",
           R"({"boundary_conditions": {"dirichlet_boundary": [
               {"id": 1, "value": ["t", 0, 0], "dimension": [false, true, true], "interpolation": "linear"}]}})");

@@ -14,6 +14,7 @@ std::vector<ParameterKind> material_parameters();
 std::vector<ParameterKind> friction_parameters();
 std::vector<ParameterKind> initial_state_parameters();
 std::vector<ParameterKind> prescribed_motion_parameters();
+std::vector<ParameterKind> dirichlet_nodes_parameters();
 std::vector<ParameterKind> load_parameters();
 std::vector<ParameterKind> normal_traction_parameters();
 std::vector<ParameterKind> particle_force_parameters();
@@ -44,6 +45,7 @@ std::span<const ParameterKind> parameter_kinds() {
     add(friction_parameters());
     add(initial_state_parameters());
     add(prescribed_motion_parameters());
+    add(dirichlet_nodes_parameters());
     add(load_parameters());
     add(normal_traction_parameters());
     add(particle_force_parameters());
