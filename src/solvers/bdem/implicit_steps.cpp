@@ -61,7 +61,7 @@ void ImplicitSteps::advance_free(const Vector& goal, Vector& x) {
 /// Solves a step whose inertia leads to `target`. What is prescribed may have to wait until others have given
 /// way: each solve lets it go on.
 bool ImplicitSteps::solve_with_motion(const Vector& target, std::span<const double> momentum, double time,
-                                      SolvedStep& step) {
+                                      ParticleStep& step) {
   Vector goal(objective_.has_inertia() ? target : step.u);
   if (problem_.move_prescribed) problem_.move_prescribed(time, goal.write_local());
   if (!problem_.contact) {
@@ -82,7 +82,7 @@ bool ImplicitSteps::solve_with_motion(const Vector& target, std::span<const doub
 }
 
 /// Minimises the incremental potential from x; false without a minimum.
-bool ImplicitSteps::solve(std::span<const double> momentum, Vector& x, SolvedStep& step) {
+bool ImplicitSteps::solve(std::span<const double> momentum, Vector& x, ParticleStep& step) {
   if (options_.integrator == ParticleIntegrator::del_exact) return solve_balance(momentum, x, step);
   newton::NewtonOptions newton;
   newton.max_iterations = options_.max_iterations;
@@ -102,7 +102,7 @@ bool ImplicitSteps::solve(std::span<const double> momentum, Vector& x, SolvedSte
 
 /// Newton's method for the discrete Euler-Lagrange equations, whose matrix is not quite symmetric: that of
 /// the incremental potential preconditions it.
-bool ImplicitSteps::solve_balance(std::span<const double> momentum, Vector& x, SolvedStep& step) {
+bool ImplicitSteps::solve_balance(std::span<const double> momentum, Vector& x, ParticleStep& step) {
   Vector r(problem_.particles->tangents), d(r), trial(x);
   objective_.balance(x, momentum, r);
   double size = objective_.gradient_norm(r);
@@ -176,7 +176,7 @@ double ImplicitSteps::contact_energy(const Vector& u) const {
 /// The ledger at the end of a step, each entry from its own forces. Of backward Euler the integrator loses
 /// 1/2 dv' M dv and what the chord of V lies above its tangent; at the middle the latter alone is left.
 void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& before, double dt,
-                          SolvedStep& step) const {
+                          ParticleStep& step) const {
   Vector way(step.v);
   manifold_->difference(from.u, step.u, way);
   std::vector<double> force(way.owned().size(), 0.0);
@@ -213,9 +213,9 @@ void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& bef
 }
 
 /// One step or sub-step; the bonds that it breaks stay broken only if it is done.
-SolvedStep ImplicitSteps::take(const stepping::State& from, const ParticleLedger& before, double time,
-                               double dt) {
-  SolvedStep step;
+ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedger& before, double time,
+                                 double dt) {
+  ParticleStep step;
   step.u = from.u;
   step.v = from.v;
   const std::vector<char> intact_before(problem_.bonds->broken().begin(), problem_.bonds->broken().end());

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "solvers/bdem/particle_manifold.hpp"
-#include "solvers/bdem/solved_step.hpp"
+#include "solvers/bdem/particle_step.hpp"
 
 namespace recoil::solvers {
 
@@ -18,7 +18,7 @@ public:
 
   /// One step or sub-step of length dt to `time` [s]; the bonds that it breaks stay broken only if it is
   /// done. Collective.
-  SolvedStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
+  ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
   /// This rank's share of the energy of contact [J], 0 without. Collective.
   double contact_energy(const linalg::Vector& u) const;
 
@@ -32,12 +32,12 @@ private:
   linalg::Vector way_of(bool prescribed, const linalg::Vector& x, const linalg::Vector& goal) const;
   bool advance_prescribed(const linalg::Vector& goal, linalg::Vector& x);
   void advance_free(const linalg::Vector& goal, linalg::Vector& x);
-  bool solve(std::span<const double> momentum, linalg::Vector& x, SolvedStep& step);
+  bool solve(std::span<const double> momentum, linalg::Vector& x, ParticleStep& step);
   bool solve_with_motion(const linalg::Vector& target, std::span<const double> momentum, double time,
-                         SolvedStep& step);
-  bool solve_balance(std::span<const double> momentum, linalg::Vector& x, SolvedStep& step);
+                         ParticleStep& step);
+  bool solve_balance(std::span<const double> momentum, linalg::Vector& x, ParticleStep& step);
   void velocity(const linalg::Vector& from, const linalg::Vector& x, double dt, linalg::Vector& v);
-  void close(const stepping::State& from, const ParticleLedger& before, double dt, SolvedStep& step) const;
+  void close(const stepping::State& from, const ParticleLedger& before, double dt, ParticleStep& step) const;
 
   BondedParticles& problem_;
   const BondedParticlesOptions& options_;

@@ -30,8 +30,9 @@ struct BondedParticlesSolver::Implementation {
     return options.t0 + (double(step) + double(part + 1) / parts) * options.dt;
   }
   double contact_energy(const Vector& u) const;
-  SolvedStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
-  SolvedStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time, double dt);
+  ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
+  ParticleStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time,
+                             double dt);
 
   BondedParticles problem;
   BondedParticlesOptions options;
@@ -55,10 +56,10 @@ double BondedParticlesSolver::Implementation::contact_energy(const Vector& u) co
 }
 
 /// One step of leapfrog, whatever its sub-steps.
-SolvedStep BondedParticlesSolver::Implementation::take_explicit(const stepping::State& from,
-                                                                const ParticleLedger& before, double time,
-                                                                double dt) {
-  SolvedStep step;
+ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping::State& from,
+                                                                  const ParticleLedger& before, double time,
+                                                                  double dt) {
+  ParticleStep step;
   step.u = from.u;
   step.v = from.v;
   ExplicitSteps::Outcome outcome = explicit_steps->advance(step.u, step.v, time, dt, interrupted);
@@ -88,8 +89,9 @@ SolvedStep BondedParticlesSolver::Implementation::take_explicit(const stepping::
   return step;
 }
 
-SolvedStep BondedParticlesSolver::Implementation::take(const stepping::State& from,
-                                                       const ParticleLedger& before, double time, double dt) {
+ParticleStep BondedParticlesSolver::Implementation::take(const stepping::State& from,
+                                                         const ParticleLedger& before, double time,
+                                                         double dt) {
   return explicit_steps ? take_explicit(from, before, time, dt) : implicit_steps.take(from, before, time, dt);
 }
 
@@ -122,7 +124,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
   const int max_retries = self.explicit_steps ? 0 : self.options.max_retries;
   const std::vector<char> broken_before(self.problem.bonds->broken().begin(),
                                         self.problem.bonds->broken().end());
-  std::vector<SolvedStep> states;
+  std::vector<ParticleStep> states;
   int parts = sub_steps;
   for (;; ++outcome.repetitions) {
     parts = sub_steps << outcome.repetitions;
@@ -153,7 +155,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
   self.broken_in_step.clear();
   GlobalIndex broken = 0;
   for (int part = 0; part < parts; ++part) {
-    SolvedStep& state = states[part];
+    ParticleStep& state = states[part];
     stepping::StepRecord record = self.history.next_record(
         self.history.newest().id + 1, self.step + 1, self.end_of_part(part, parts), self.options.dt / parts,
         self.objective.has_inertia() ? stepping::bdf_coefficients(1) : stepping::StepCoefficients{});

@@ -1,4 +1,4 @@
-#include "solvers/bdem/solved_step.hpp"
+#include "solvers/bdem/particle_step.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,7 +38,7 @@ ParticleLedger measure(const BondedParticles& problem, const Vector& u, const Ve
 
 std::vector<double> reactions(const ParticleIncrementalPotential& objective, const BondedParticles& problem,
                               const stepping::State& from, double dt, std::span<const double> gradient,
-                              const SolvedStep& step) {
+                              const ParticleStep& step) {
   std::vector<double> result(objective.loads().size(), 0.0);
   for (std::size_t i = 0; i < result.size(); ++i) {
     if (problem.prescribed[i] == 0) continue;

@@ -9,7 +9,7 @@
 namespace recoil::solvers {
 
 /// What one step or sub-step has come to.
-struct SolvedStep {
+struct ParticleStep {
   bool done = false, interrupted = false;
   std::string failure;
   linalg::Vector u, v;
@@ -28,6 +28,6 @@ ParticleLedger measure(const BondedParticles& problem, const linalg::Vector& u, 
 /// collective.
 std::vector<double> reactions(const ParticleIncrementalPotential& objective, const BondedParticles& problem,
                               const stepping::State& from, double dt, std::span<const double> gradient,
-                              const SolvedStep& step);
+                              const ParticleStep& step);
 
 } // namespace recoil::solvers
