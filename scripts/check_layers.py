@@ -7,6 +7,7 @@ Rules, one line per violation as `file:line: [rule] what`:
   door     an outside library is included and linked only in the folders that docs/layers.txt names for it
   folder   every source lies in a folder of the table; every recoil header included exists
   length   no source, script or CMake file is longer than 700 lines
+  twice    no two files define a type of the same name in one namespace: the linker would mix their members
   path     no tracked file names a path of somebody's machine
   top      nothing stands at the top level but what the table names
 Ends with 0 when all hold, 1 when not. Needs Python 3.9 and nothing else.
@@ -25,6 +26,9 @@ MAX_LINES = 700
 CODE = {".hpp", ".cpp", ".h", ".c", ".hh", ".cc", ".py", ".sh", ".cmake"}
 SOURCES = {".hpp", ".cpp", ".h", ".c", ".hh", ".cc", ".in"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+NAMESPACE = re.compile(r"^namespace\b\s*([\w:]*)\s*\{")
+END_OF_NAMESPACE = re.compile(r"^\} // namespace")
+TYPE = re.compile(r"^(?:struct|class) (\w+)(?: final)?(?: : [^;]*)?\s*\{")
 # Absolute paths below somebody's home or work folder; a letter, dot or slash before means a relative path or URL.
 MACHINE_PATH = re.compile(r"(?<![\w./$})~-])/(?:home|root|Users|work|scratch)/[\w.]")
 SKIPPED_FOLDERS = {".git", "build", "__pycache__", ".cache"}
@@ -117,6 +121,7 @@ class Checker:
     def __init__(self, root, table):
         self.root, self.table = root, table
         self.violations = []
+        self.types = {}  # (namespace, name) -> file and line
         self.files = listed_files(root)
 
     def report(self, file, line, rule, what):
@@ -171,6 +176,7 @@ class Checker:
             self.check_links(file, folder, lines)
         elif file.suffix in SOURCES:
             self.check_includes(file, folder, lines)
+            self.check_types(file, lines)
 
     def check_includes(self, file, folder, lines):
         public = file.parts[0] == "include"
@@ -196,6 +202,20 @@ class Checker:
                     self.report(file, number, "folder", f'"{header}" does not exist')
             else:
                 self.check_door(file, number, folder, header, self.table.headers, "included")
+
+    def check_types(self, file, lines):
+        namespaces = []
+        for number, line in enumerate(lines, 1):
+            if match := NAMESPACE.match(line):
+                namespaces.append(match.group(1))
+            elif END_OF_NAMESPACE.match(line):
+                namespaces.pop()
+            elif (match := TYPE.match(line)) and "" not in namespaces:
+                name = "::".join([*namespaces, match.group(1)])
+                other = self.types.setdefault(name, f"{file}:{number}")
+                if other != f"{file}:{number}":
+                    self.report(file, number, "twice", f"{name} is defined in {other}, too: rename one, or make it one of an "
+                                                       "unnamed namespace")
 
     def check_public_include(self, file, number, folder, header):
         owner = self.table.folder_of(header[len("recoil/"):])

@@ -115,6 +115,14 @@ class CheckLayers(unittest.TestCase):
     def test_header_outside_recoil(self):
         self.expect("folder", "include/other/a.hpp:1", {"include/other/a.hpp": "int a;\n"})
 
+    def test_type_defined_twice(self):
+        step = "namespace recoil::solvers {\nstruct Step final : Base {\n};\nstruct Step::Part {\n};\n} // namespace recoil::solvers\n"
+        elsewhere = step.replace("recoil::solvers", "recoil::linalg")
+        unnamed = step.replace("solvers {\n", "solvers {\nnamespace {\n").replace("} //", "} // namespace\n} //", 1)
+        self.expect("twice", "src/solvers/elastodynamics/a.hpp:2",
+                    {"src/solvers/bdem/a.hpp": step, "src/solvers/elastodynamics/a.hpp": step, "src/linalg/a.hpp": elsewhere,
+                     "src/solvers/bdem/b.cpp": unnamed}, "recoil::solvers::Step is defined in src/solvers/bdem/a.hpp:2")
+
     def test_missing_header(self):
         self.expect("folder", "src/app/run.cpp:1", {"src/app/run.cpp": '#include "recoil/base/eror.hpp"\n'}, "does not exist")
 
