@@ -16,6 +16,7 @@ import tempfile
 import time
 
 import energy
+import particles
 import slope
 import stacks
 import standing
@@ -23,7 +24,10 @@ import tools
 
 STUDIES = {"slope": slope.slope, "cards": standing.cards, "arch": standing.arch, "mass_ratio": stacks.mass_ratio,
            "stiffness_ratio": stacks.stiffness_ratio, "squeeze": stacks.squeeze, "fast_ball": stacks.fast_ball,
-           "bounce": energy.bounce, "slide": energy.slide, "restitution": energy.restitution}
+           "bounce": energy.bounce, "slide": energy.slide, "restitution": energy.restitution,
+           "bonded_wave": particles.wave, "bonded_block": particles.block, "bonded_beam": particles.drape, "bonded_stretch": particles.stretch,
+           "bonded_energy": particles.energy, "bonded_bending": particles.three_point, "bonded_notch": particles.notch, "bonded_plate": particles.plate,
+           "bonded_drops": particles.drops}
 
 
 def parse_arguments():
