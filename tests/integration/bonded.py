@@ -244,6 +244,12 @@ def check_reactions(recoil, whole):
     runs.check(abs(work - expected) < 1e-7 * expected and (way[:, 1, 0] > 0).all(), "force times displacement is the external work")
 
 
+def check_repeats(recoil, path):
+    """Four ranks take the same bits twice."""
+    first, second = (recoil.simulate(4, path, "repeat%d" % number) for number in range(2))
+    runs.check(same_bits(first, second), "four ranks: the same bits twice")
+
+
 def check_ranks(recoil, path, whole):
     for ranks in (2, 3):
         folder = recoil.simulate(ranks, path, "ranks%d" % ranks)
@@ -322,7 +328,7 @@ def check_restarts(recoil, path, whole):
 
 
 def check_kills(recoil, path, whole):
-    for number, delay in enumerate((0.15, 0.5, 0.9, 1.3)):
+    for number, delay in enumerate(np.linspace(0.15, 1.3, recoil.arguments.kills)):
         folder = recoil.path("killed%d" % number)
         run = subprocess.Popen(recoil.command(1, "simulate", path, "-o", folder, "-q"), env=runs.ENVIRONMENT, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
@@ -331,7 +337,7 @@ def check_kills(recoil, path, whole):
         run.wait()
         if os.path.exists(os.path.join(folder, "trajectory", "manifest.json")):
             recoil.run(1, "simulate", "--restart", folder, "-q")
-            runs.check(same_bits(folder, whole), "killed after %g s and continued: the same bits" % delay)
+            runs.check(same_bits(folder, whole), "killed after %.2f s and continued: the same bits" % delay)
 
 
 def changed(**parts):
@@ -411,7 +417,7 @@ def check_wrong(recoil, more):
         runs.check(code == 2 and not missing and not os.path.exists(folder), "%s: %d, %s%s" % (name, code, message, " MISSING %s" % missing if missing else ""))
 
 
-with runs.Recoil() as recoil:
+with runs.Recoil(("--kills", int, 4)) as recoil:
     path = recoil.write_scene("bar", BAR)
     whole = recoil.simulate(1, path, "whole")
     check_whole(whole, BREAKS_IN)
@@ -419,6 +425,7 @@ with runs.Recoil() as recoil:
     check_fields(whole)
     check_reactions(recoil, whole)
     check_ranks(recoil, path, whole)
+    check_repeats(recoil, path)
     check_restarts(recoil, path, whole)
     check_kills(recoil, path, whole)
     check_crushed(recoil)
