@@ -208,13 +208,16 @@ void SphereFrictionPotential::add_gradient(std::span<const double>, double facto
   spheres_->add_to_owners(values, 6, factor, g);
 }
 
-/// Without projection also the curvature of the ways of the material points, where spheres rotate.
+/// With projection the secant matrix, whose quadratic function with the value and gradient here is nowhere
+/// below that of friction on a straight slip: the Hessian, semi-definite as it is, knows nothing of the kink
+/// where slip turns round. Without it also the curvature of the ways of the material points, where spheres
+/// rotate.
 Matrix12 SphereFrictionPotential::hessian(const Term& term, Projection projection) const {
   const Slip at = slip(term);
   const double y = at.way.norm(), s = term.strength * geometry::friction_f1_over_y(y, eta_);
-  const Matrix3d D = s * Matrix3d::Identity() + term.strength *
-                                                    geometry::friction_f1_over_y_slope_over_y(y, eta_) *
-                                                    at.way * at.way.transpose();
+  Matrix3d D = s * Matrix3d::Identity();
+  if (projection == Projection::none)
+    D += term.strength * geometry::friction_f1_over_y_slope_over_y(y, eta_) * at.way * at.way.transpose();
   Matrix12 H = Matrix12::Zero();
   for (int a = 0; a < num_spheres(term.pair); ++a)
     for (int b = 0; b < num_spheres(term.pair); ++b)

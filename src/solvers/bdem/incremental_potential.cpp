@@ -18,6 +18,8 @@ using potentials::BondPotential;
 namespace {
 
 constexpr int max_linear_iterations = 2000;
+/// Where bodies are crushed the exact Hessian stays indefinite for many iterations in a row.
+constexpr int most_projected = 4;
 
 /// q or -q, whichever lies in the hemisphere of `of`.
 Quaternion aligned(const Quaternion& q, const Quaternion& of) { return q.dot(of) < 0 ? Quaternion(-q) : q; }
@@ -206,9 +208,14 @@ linalg::LinearResult ParticleIncrementalPotential::solve(const linalg::Vector& r
   return result;
 }
 
+/// Shifts leave the kinks of friction unseen, across which most of their steps would lead; the projected
+/// Hessian knows them.
 bool ParticleIncrementalPotential::tries_exact_shifts() const {
-  return linear_solver_.method() == linalg::LinearMethod::direct;
+  const bool slides = problem_.contact && problem_.contact->friction.coefficients();
+  return linear_solver_.method() == linalg::LinearMethod::direct && !slides;
 }
+
+int ParticleIncrementalPotential::longest_projected_run() const { return most_projected; }
 
 /// Turns stay below 90 degrees and ways below half of the smallest radius, where the energies are smooth and
 /// centre lines keep their direction, and nothing overlaps on the way.

@@ -30,6 +30,7 @@ public:
   double gradient_norm(const linalg::Vector& g) override;
   double value_resolution(const linalg::Vector& x, double value) override;
   bool tries_exact_shifts() const override;
+  int longest_projected_run() const override;
 
   /// g = dV/dx* - loads + C', times dx*/dx: what the bonds, loads and contacts of the step pull with, on
   /// owned entries, prescribed ones too. Contact must be up to date. Collective.
