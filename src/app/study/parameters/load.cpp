@@ -4,7 +4,7 @@
 namespace recoil::app {
 namespace {
 
-constexpr char neumann[] = "neumann_boundary", pressure[] = "pressure_boundary";
+constexpr char neumann[] = "neumann_boundary";
 
 void check_traction(const ExperimentScene& at, const ParameterSpec& parameter) {
   const auto& entries = at.scene.boundary_conditions.neumann;
@@ -14,20 +14,6 @@ void check_traction(const ExperimentScene& at, const ParameterSpec& parameter) {
                  time_dependence(entry.value, entry.where), factor_instead);
   refuse_shared_facets(at, parameter, entries, entries);
   refuse_shared_entries(at, parameter, entries);
-}
-
-void check_pressure(const ExperimentScene& at, const ParameterSpec& parameter) {
-  const auto& conditions = at.scene.boundary_conditions;
-  const std::string hint = conditions.normal_aligned_neumann.empty()
-                               ? "; add an entry with this id, its value may be zero"
-                               : "; a normal_aligned_neumann_boundary is set by normal_traction";
-  const auto& entry =
-      find_entry(at, parameter, conditions.pressure, "boundary_conditions/pressure_boundary", hint);
-  refuse_varying(at, parameter, position_dependence(entry.formulas(), entry.where), numbers_instead,
-                 time_dependence(entry), factor_instead);
-  refuse_shared_facets(at, parameter, conditions.pressure, conditions.pressure);
-  refuse_shared_facets(at, parameter, conditions.pressure, conditions.normal_aligned_neumann);
-  refuse_shared_entries(at, parameter, conditions.pressure);
 }
 
 void check_body_force(const ExperimentScene& at, const ParameterSpec& parameter) {
@@ -63,14 +49,6 @@ std::vector<ParameterKind> load_parameters() {
        .check = check_traction,
        .by_dimension = {facet_load_actions<2, &BoundaryConditions::neumann, neumann>(),
                         facet_load_actions<3, &BoundaryConditions::neumann, neumann>()}},
-      {.name = "pressure",
-       .unit = "Pa",
-       .takes = {"boundary", "per_step"},
-       .doc = "`value` of the `pressure_boundary` with this id (default: the only one).",
-       .quantities = {parameters::quantities::pressure},
-       .check = check_pressure,
-       .by_dimension = {facet_load_actions<2, &BoundaryConditions::pressure, pressure>(),
-                        facet_load_actions<3, &BoundaryConditions::pressure, pressure>()}},
       {.name = "body_force",
        .unit = "m/s^2",
        .components = Components::vector,

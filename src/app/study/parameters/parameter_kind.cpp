@@ -16,6 +16,7 @@ std::vector<ParameterKind> initial_state_parameters();
 std::vector<ParameterKind> prescribed_motion_parameters();
 std::vector<ParameterKind> dirichlet_nodes_parameters();
 std::vector<ParameterKind> load_parameters();
+std::vector<ParameterKind> pressure_parameters();
 std::vector<ParameterKind> normal_traction_parameters();
 std::vector<ParameterKind> particle_force_parameters();
 std::vector<ParameterKind> shape_parameters();
@@ -47,6 +48,7 @@ std::span<const ParameterKind> parameter_kinds() {
     add(prescribed_motion_parameters());
     add(dirichlet_nodes_parameters());
     add(load_parameters());
+    add(pressure_parameters());
     add(normal_traction_parameters());
     add(particle_force_parameters());
     add(shape_parameters());
