@@ -95,7 +95,8 @@ def broken(folder):
 
 def overlaps(folder, dhat):
     """Pairs without a bond that are nearer than they may be, over all stored states: the sum of their radii, or, where they
-    were bonded or near each other at the start in one body, their distance then less dhat. And the number of states."""
+    were near each other at the start in one body, their distance then less dhat; where their bond broke, the distance that
+    they have kept since. And the number of states."""
     rest, r = mesh_field(folder, "coordinates"), mesh_field(folder, "radius").ravel()
     of, bonds = mesh_field(folder, "body").ravel(), mesh_field(folder, "connectivity").reshape(-1, 2)
     bonded = np.zeros((len(rest), len(rest)), bool)
@@ -108,9 +109,13 @@ def overlaps(folder, dhat):
     for step in sorted({record["step"] for file in runs.manifest(folder)["files"] for record in file["states"]
                       if record["kept"] == "stored" and "step" in record}):
         place, flags = places_of(folder, step), runs.state(folder, step, "broken").ravel() != 0
+        kept = np.zeros_like(bonded, float)
+        for i, j in ((0, 1), (1, 0)):
+            kept[bonds[flags, i], bonds[flags, j]] = runs.state(folder, step, "least_distance").ravel()[flags]
+        least = kept[first, second]
         bonded[:] = False
         bonded[bonds[~flags, 0], bonds[~flags, 1]] = bonded[bonds[~flags, 1], bonds[~flags, 0]] = True
         distance = np.linalg.norm(place[first] - place[second], axis=1)
-        found += ((distance < allowed) & ~bonded[first, second]).sum()
+        found += ((distance <= np.where(least > 0, least, allowed)) & ~bonded[first, second]).sum()
         count += 1
     return found, count
