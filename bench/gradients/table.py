@@ -123,14 +123,13 @@ def parameters(scheme, contact, dim):
                        "initial": vector(dim, 0.003, -0.006 if contact != "free" else 0.01, 0)})
         chosen.append({"name": "dirichlet nodes", "quantity": "dirichlet_value", "boundary": 1, "per": "node",
                        "initial": vector(dim, 0.0002, 0.001, 0)})
-        for name in ("psi", "phi", "v0", "v0 nodes", "u0", "u0 nodes", "spin", "steps"):
+        for name in ("psi", "phi", "v0", "u0", "spin", "steps"):
             reasons[name] = "statics know neither rates nor steps nor initial states"
     else:
         chosen += [
             {"name": "psi", "quantity": "damping_shear", "body": "lower", "initial": 20},
             {"name": "phi", "quantity": "damping_bulk", "body": "lower", "initial": 10},
             {"name": "v0", "quantity": "initial_velocity", "body": "upper", "initial": vector(dim, 0.6, -0.8, 0.1)},
-            {"name": "v0 nodes", "quantity": "initial_velocity", "body": "lower", "per": "node", "initial": vector(dim, 0.02, -0.01, 0.01)},
             {"name": "u0", "quantity": "initial_displacement", "body": "balloon", "initial": vector(dim, 0.01, 0.02, -0.01)},
             {"name": "steps", "quantity": "dirichlet_value", "boundary": 1, "per_step": True, "initial": vector(dim, 0.0001, 0.0002, 0)},
         ]
@@ -145,22 +144,15 @@ def parameters(scheme, contact, dim):
     return chosen, reasons
 
 
-def objectives(scheme, contact, dim, is_shape):
+def objectives(scheme, contact, dim):
     terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4},
              {"name": "largest", "type": "max_stress", "body": ["lower", "upper"], "p": 8, "stress": "cauchy", "weight": 1e-4},
              {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3},
-             {"name": "side", "type": "target_position", "reference": "reference", "boundary": [2, 3], "components": "x", "weight": 1e4},
              {"name": "moment", "type": "position_integral", "axis": "x", "body": ["lower", "upper"], "weight": 10},
-             {"name": "distance", "type": "signed_distance_target", "target": "distance.h5", "boundary": [2, 3], "weight": 100},
-             {"name": "polygon", "type": "polygon_target", "target": "polygon.csv" if dim == 2 else "polygon.obj", "boundary": [1, 2],
-              "body": ["lower", "upper"], "weight": 100}]
-    if contact != "free":
-        terms.append({"name": "clearance", "type": "min_distance", "bodies": ["upper", "pusher"], "limit": 0.02, "p": 6, "weight": 1e4})
+             {"name": "distance", "type": "signed_distance_target", "target": "distance.h5", "boundary": [2, 3], "weight": 100}]
     if scheme != "static":
         terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 5})
     terms = [dict(term, time="final" if scheme == "static" else "integral") for term in terms]
-    if is_shape:  # at other values it is a large constant, in which their differences drown
-        terms.append({"name": "apart", "type": "rest_separation", "distance": 0.095 if contact == "free" else 0.02, "weight": 1e4})
     return terms
 
 
@@ -171,17 +163,6 @@ def write_distance(path, dim):
     with h5py.File(path, "w") as file:
         file["distance"] = np.linalg.norm(points - centre, axis=-1) - 0.4
         file["origin"], file["spacing"] = origin, spacing
-
-
-def write_polygon(stem, dim):
-    """A bent line beside the blocks, or a bent strip."""
-    with open(stem + (".csv" if dim == 2 else ".obj"), "w") as file:
-        line = ((-0.7, 0.3), (0.11, 0.05), (0.4, -0.37), (0.9, -0.2))
-        if dim == 2:
-            file.write("x,y\n" + "".join("%g,%g\n" % vertex for vertex in line))
-        else:
-            file.write("".join("v %g %g -0.9\nv %g %g 0.8\n" % (vertex + vertex) for vertex in line))
-            file.write("".join("f %d %d %d\nf %d %d %d\n" % (i, i + 1, i + 2, i + 1, i + 2, i + 3) for i in range(1, 2 * len(line) - 2, 2)))
 
 
 class Cell:
@@ -208,7 +189,6 @@ class Cell:
         """Makes what the targets are taken from; the output if that fails."""
         _, dim, other = self.scene()
         write_distance(os.path.join(self.folder, "distance.h5"), dim)
-        write_polygon(os.path.join(self.folder, "polygon"), dim)
         other["materials"][0]["E"] *= 1.3
         other["gravity"][0] += 3
         self.write("other.json", other)
@@ -225,11 +205,8 @@ class Cell:
                                      "initial": [3] if dimension == 2 else [1, 2, 3]}]))
             groups.append(("nodes", [{"name": "dirichlet nodes", "quantity": "dirichlet_value", "boundary": 1, "per": "node",
                                       "initial": vector(dimension, 0.02, 0.004, 0)}]))
-            groups.append(("starts", [{"name": "u0 nodes", "quantity": "initial_displacement", "body": "lower", "per": "node",
-                                       "initial": vector(dimension, 0.0002, -0.0003, 0.0001)}]))
         shapes = [(name, [{"name": name, "quantity": "shape", "basis": basis, "body": "lower"}]) for name, basis in
-                  (("shape", {"box": [3] * dimension}), ("harmonic", {"extension": "harmonic"}), ("elastic", {"extension": "elastic", "boundary": [1, 3]}),
-                                               ("periodic", {"extension": "harmonic", "periodic": "x"}))]
+                  (("shape", {"box": [3] * dimension}), ("harmonic", {"extension": "harmonic"}), ("elastic", {"extension": "elastic"}))]
         for name, group in groups + [("values", parameters(scheme, self.key[1], dimension)[0])] + shapes:
             if name != "spin" and "initial_conditions" in own:
                 own["initial_conditions"].pop("angular_velocity", None)
@@ -237,9 +214,7 @@ class Cell:
                 own["boundary_conditions"]["dirichlet_boundary"][0].update(interpolation="linear", value=vector(dimension, 0, 0, 0))
             elif scheme != "static":
                 own["boundary_conditions"]["dirichlet_boundary"] = self.scene()[2]["boundary_conditions"]["dirichlet_boundary"]
-            terms = objectives(scheme, self.key[1], dimension, "basis" in group[0])
-            if name == "starts":  # without stress at the start, where the norm of the stress has a kink
-                terms = [term for term in terms if "stress" not in term["type"]]
+            terms = objectives(scheme, self.key[1], dimension)
             terms = [term for term in terms if not self.chosen or term["name"] in self.chosen]
             yield name, group, own, {"experiments": [{"name": "run", "scene": name + "-scene.json"}], "parameters": group,
                                      "objectives": terms, "sweep": {"tolerance": 1e-13}}

@@ -8,9 +8,7 @@
 #include "recoil/objectives/forces.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/max_stress.hpp"
-#include "recoil/objectives/min_distance.hpp"
 #include "recoil/objectives/position_integral.hpp"
-#include "recoil/objectives/rest_separation.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
@@ -79,7 +77,6 @@ template <int dim>
 std::map<std::string, Entry<dim>> entries() {
   using namespace objectives;
   using Scene = DiscreteScene<dim>;
-  const potentials::FacetSelection boundary{true, {}};
   const auto reference = [](Scene& on) {
     const linalg::Vector field = reference_of(on);
     return constant_reference({field.local().begin(), field.local().end()});
@@ -106,15 +103,11 @@ std::map<std::string, Entry<dim>> entries() {
                          [](Scene& on) { return make_stress_bound<dim>(region(on), elastic(on), 10); }};
   all["elastic_energy"] = {{{"body", "upper"}},
                            [](Scene& on) { return make_elastic_energy<dim>(region(on, {1}), elastic(on)); }};
-  all["target_displacement"] = {{{"reference", "reference.h5"}, {"over", "boundary"}}, [=](Scene& on) {
-                                  return make_target_displacement<dim>(region(on), reference(on), boundary);
+  all["target_displacement"] = {{{"reference", "reference.h5"}}, [=](Scene& on) {
+                                  return make_target_displacement<dim>(region(on), reference(on));
                                 }};
-  all["target_position"] = {
-      {{"reference", "reference.h5"}, {"body", "lower"}, {"boundary", json::array({1})}, {"components", "y"}},
-      nullptr};
+  all["target_position"] = {{{"reference", "reference.h5"}, {"body", "lower"}}, nullptr};
   all["signed_distance_target"] = {{{"target", "distance.h5"}, {"body", "upper"}}, nullptr};
-  all["polygon_target"] = {{{"target", dim == 2 ? "polygon.csv" : "surface.obj"}, {"body", "lower"}},
-                           nullptr};
   all["markers"] = {{{"target", "markers.csv"}}, nullptr};
   // Observations at and next to the state, one of them of a point that is nowhere.
   all["displacement_field"] = {{{"body", "lower"}, {"target", "field.csv"}, {"outside", "drop"}}, nullptr};
@@ -143,17 +136,6 @@ std::map<std::string, Entry<dim>> entries() {
                        {"direction", vector<dim>(2, 1)},
                        {"target", "strain.csv"}},
                       nullptr};
-  all["rest_separation"] = {
-      {{"distance", 0.06}, {"body", json::array({"upper", "lower"})}}, [=](Scene& on) {
-        return make_rest_separation<dim>(
-            region(on),
-            std::make_unique<const fem::CollisionSurface<dim>>(on.solver().problem().contact->surface()), {},
-            0.06);
-      }};
-  all["min_distance"] = {
-      {{"bodies", {"upper", "lower"}}, {"limit", 0.1}, {"p", 6}}, [](Scene& on) {
-        return make_min_distance<dim>(on.solver().problem().contact->surface(), {}, {{0, 1}, 0.1, 6});
-      }};
   all["reaction_force"] = {{{"boundary", 1}, {"direction", vector<dim>(1, 2)}, {"target", "force.csv"}},
                            nullptr};
   return all;
@@ -171,9 +153,6 @@ std::map<std::string, std::string> observations() {
   const std::string z = dim == 3 ? ",z" : "", at = dim == 3 ? ",0.05" : "";
   return {{"reference.h5", ""},
           {"distance.h5", ""},
-          {"polygon.csv", "x,y\n0.71,-0.3\n0.6,0.23\n-0.1,0.41\n"},
-          {"surface.obj",
-           "v 0.71 -0.3 0.1\nv 0.6 0.23 -0.2\nv -0.1 0.41 0.3\nv 0.2 -0.1 0.77\nf 1 2 3\nf 2 3 4\n"},
           {"force.csv", "time,force [kN],sd [kN]\n0,0.01,0.02\n1,0.01,0.02\n"},
           {"strain.csv", "time,strain,sd\n0,0.01,0.02\n1,0.01,0.02\n"},
           {"field.csv", "time [ms],x,y" + z + ",ux,uy" + (dim == 3 ? ",uz" : "") + ",sd\n" +

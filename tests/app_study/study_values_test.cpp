@@ -5,6 +5,7 @@
 
 #include "app/study/objectives/objective_type.hpp"
 #include "app/study/parameters/parameter_kind.hpp"
+#include "app/study/shapes/shape_form.hpp"
 #include "app_study/study_text.hpp"
 #include "recoil/base/error.hpp"
 
@@ -88,10 +89,11 @@ TEST(StudyValues, EveryKey) {
   EXPECT_EQ(p[3].scale.form, &parameters::Scaling::logit);
   EXPECT_EQ(p[4].boundary, 1);
   EXPECT_TRUE(p[4].per_step);
-  EXPECT_EQ(p[7].basis->kind, ShapeBasis::Kind::box);
-  EXPECT_THAT(p[7].basis->box, ElementsAre(2, 3, 2));
+  EXPECT_STREQ(p[7].basis->form->name, "box");
+  EXPECT_NO_THROW(p[7].basis->check_dimension(3, ""));
+  EXPECT_THROW(p[7].basis->check_dimension(2, ""), InputError);
   EXPECT_THAT(p[7].initial, IsEmpty());
-  EXPECT_EQ(p[8].basis->kind, ShapeBasis::Kind::affine);
+  EXPECT_STREQ(p[8].basis->form->name, "affine");
   const auto& o = study.objectives;
   EXPECT_THAT(std::get<objectives::ChosenSteps>(o[0]->time.value()).steps, ElementsAre(0, 5, 10));
   EXPECT_EQ(o[0]->power, 0.5);

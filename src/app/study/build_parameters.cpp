@@ -2,11 +2,10 @@
 
 #include "app/study/build_study.hpp"
 #include "app/study/parameters/parameter_kind.hpp"
+#include "app/study/shapes/shape_form.hpp"
 
 namespace recoil::app {
-namespace {
 
-/// Single bodies and experiments are lists of one by now.
 std::vector<std::string> distinct_texts(const Item& list) {
   std::vector<std::string> texts;
   for (const Item& entry : list.items()) {
@@ -15,6 +14,8 @@ std::vector<std::string> distinct_texts(const Item& list) {
   }
   return texts;
 }
+
+namespace {
 
 std::vector<int> experiments_of(const Item& entry, const Study& study) {
   const std::vector<std::string> names = names_of(study.experiments);
@@ -76,52 +77,6 @@ parameters::Scaling scale_of(const Item& item) {
   for (const Scaling::Form* form : {&Scaling::logarithm, &Scaling::logit})
     if (item.text() == form->name) return {form};
   return {};
-}
-
-/// Vertices of the boundary, and what those inside do.
-void read_boundary_basis(const Item& item, ShapeBasis& basis) {
-  using mesh_motion::Extension;
-  basis.kind = ShapeBasis::Kind::boundary_vertices;
-  const std::string extension = item["extension"].text();
-  if (extension != "none")
-    basis.extension = extension == "harmonic" ? Extension::harmonic : Extension::elastic;
-  if (item.has("boundary"))
-    for (const Item& id : item["boundary"].items()) {
-      if (id.integer() < 1) id.fail("ids of surfaces start at 1, is " + id.dump());
-      basis.boundary.push_back(id.integer());
-    }
-  if (item.has("periodic"))
-    for (const std::string& axis : distinct_texts(item["periodic"]))
-      basis.periodic.push_back(axis.front() - 'x');
-  basis.starts_at_meshes = item.has("starts_at_meshes") && item["starts_at_meshes"].flag();
-}
-
-ShapeBasis basis_of(const Item& item) {
-  using Kind = ShapeBasis::Kind;
-  ShapeBasis basis;
-  if (item.is_text()) {
-    const auto name = item.text();
-    basis.kind = name == "affine"     ? Kind::affine
-                 : name == "vertices" ? Kind::vertices
-                                      : Kind::boundary_vertices;
-    return basis;
-  }
-  if (item.has("box") + item.has("modes") + item.has("extension") != 1)
-    item.fail(
-        "needs one of {\"box\": [nx, ny(, nz)]}, {\"modes\": \"file.h5\"} and {\"extension\": \"harmonic\"}");
-  if (item.has("box")) {
-    basis.kind = Kind::box;
-    basis.box = item["box"].integers();
-  } else if (item.has("modes")) {
-    basis.kind = Kind::modes;
-    basis.modes = item["modes"].text();
-  } else {
-    read_boundary_basis(item, basis);
-  }
-  if (basis.kind == Kind::boundary_vertices) return basis;
-  for (const char* key : {"boundary", "periodic", "starts_at_meshes"})
-    if (item.has(key)) item[key].fail("goes with `extension`; leave it out");
-  return basis;
 }
 
 StartFile start_file_of(const Item& item, const std::string& parameter) {
@@ -256,7 +211,7 @@ ParameterSpec parameter_from(const Item& entry, const Study& study) {
   parameter.per = per_of(entry, quantity);
   parameter.per_step = entry.has("per_step") && entry["per_step"].flag();
   parameter.experiments = experiments_of(entry, study);
-  if (entry.has("basis")) parameter.basis = basis_of(entry["basis"]);
+  if (entry.has("basis")) parameter.basis = read_basis(entry["basis"]);
   build_start(entry, quantity, parameter);
   return parameter;
 }
@@ -273,8 +228,7 @@ std::string describe_form(const ParameterSpec& parameter) {
 /// The sizes that are known without a mesh.
 bool have_one_form(const ParameterSpec& a, const ParameterSpec& b) {
   const ParameterKind &qa = *a.kind, &qb = *b.kind;
-  const bool same_basis =
-      !a.basis || !b.basis || (a.basis->kind == b.basis->kind && a.basis->box == b.basis->box);
+  const bool same_basis = !a.basis || !b.basis || a.basis->is_as_large_as(*b.basis);
   const bool same_bodies =
       a.per != Per::body || a.bodies.empty() || b.bodies.empty() || a.bodies.size() == b.bodies.size();
   return qa.components == qb.components && std::string(qa.unit ? qa.unit : "") == (qb.unit ? qb.unit : "") &&
@@ -301,8 +255,7 @@ void resolve_ties(const std::vector<Item>& entries, const std::vector<std::strin
     }
     ParameterSpec& tied = study.parameters[i];
     const ParameterSpec& other = study.parameters[root];
-    if (is_per_place(tied.per) || (tied.basis && (tied.basis->kind == ShapeBasis::Kind::vertices ||
-                                                  tied.basis->kind == ShapeBasis::Kind::boundary_vertices)))
+    if (is_per_place(tied.per) || (tied.basis && tied.basis->form->is_per_vertex))
       tie.fail("'" + tied.name +
                "' has a value for every element, vertex or node, and such values cannot be tied; take one "
                "parameter "

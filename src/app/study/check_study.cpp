@@ -89,11 +89,7 @@ void check_parameter_dimension(const ParameterSpec& parameter, int dim) {
       if (list->size() > 1)
         require_count(list->size(), num_components(quantity.components, dim), dim,
                       parameter.where.of("prior"), std::string("the prior of ") + quantity.name);
-  if (parameter.basis && dim == 2 && holds(parameter.basis->periodic, 2))
-    throw InputError(parameter.where.of("basis"),
-                     "there is no z axis in 2D; take \"x\" or \"y\" in `periodic`");
-  if (parameter.basis && parameter.basis->kind == ShapeBasis::Kind::box)
-    require_count(parameter.basis->box.size(), dim, dim, parameter.where.of("basis"), "a box");
+  if (parameter.basis) parameter.basis->check_dimension(dim, parameter.where.of("basis"));
 }
 
 /// A marker belongs to an experiment that looks at markers; which one, its body tells.

@@ -43,8 +43,8 @@ std::vector<std::filesystem::path> files_of_run(const Study& study, int experime
   for (const ParameterSpec& parameter : study.parameters) {
     if (parameter.initial_file && parameter.acts_in(experiment))
       std::ranges::copy(files_of_start(*parameter.initial_file), std::back_inserter(files));
-    if (parameter.basis && !parameter.basis->modes.empty() && parameter.acts_in(experiment))
-      files.push_back(parameter.basis->modes);
+    if (parameter.basis && parameter.acts_in(experiment))
+      std::ranges::copy(parameter.basis->files(), std::back_inserter(files));
   }
   return files;
 }

@@ -8,6 +8,7 @@
 
 #include "app/study/objectives/objective_type.hpp"
 #include "app/study/parameters/parameter_kind.hpp"
+#include "app/study/shapes/shape_form.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/read_file.hpp"
@@ -41,9 +42,7 @@ std::string study_on_new_meshes(const std::string& before, const Study& study, c
     if (spec.tie) continue;
     json& entry = text["parameters"][p];
     entry["initial"] = {{"file", StudyObjective::start_file(folder, spec).string()}, {"dataset", spec.name}};
-    if (!spec.basis) continue;
-    if (entry["basis"].is_string()) entry["basis"] = {{"extension", "none"}};
-    entry["basis"]["starts_at_meshes"] = true;
+    if (spec.basis) entry["basis"] = spec.basis->form->on_new_meshes(entry["basis"]);
   }
   return text.dump(2) + "\n";
 }
@@ -51,10 +50,10 @@ std::string study_on_new_meshes(const std::string& before, const Study& study, c
 } // namespace
 
 std::string why_no_new_interiors(const Study& study) {
-  const auto follows = [](const ParameterSpec& spec) { return spec.basis && spec.basis->extension; };
+  const auto follows = [](const ParameterSpec& spec) { return spec.basis && spec.basis->extends(); };
   if (!std::ranges::any_of(study.parameters, follows)) return "no shape has a basis with `extension`";
   for (const ParameterSpec& spec : study.parameters)
-    if (spec.basis && spec.basis->kind != ShapeBasis::Kind::boundary_vertices)
+    if (spec.basis && !spec.basis->form->on_new_meshes)
       return fmt::format("the values of '{}' move vertices inside bodies", spec.name);
   for (const auto& objective : study.objectives)
     if (objective->type->keeps_mesh)

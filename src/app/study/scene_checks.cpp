@@ -263,7 +263,7 @@ bool may_turn(const ExperimentScene& at, const ParameterSpec& other, const std::
 }
 
 void refuse_replaced(const ExperimentScene& at, const ParameterSpec& parameter,
-                     const std::vector<Varying>& varying, const char* how) {
+                     const std::vector<Varying>& varying, const std::string& how) {
   if (varying.empty()) return;
   at.fail(parameter,
           "'" + parameter.name + "' would replace " + quoted(varying.front()) + ", which varies in " + how);

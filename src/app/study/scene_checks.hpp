@@ -104,6 +104,6 @@ void require_contact(const ExperimentScene& at, const ParameterSpec& parameter);
 bool may_turn(const ExperimentScene& at, const ParameterSpec& other, const std::string& body);
 /// `how`: in what the scene varies, and what to write instead.
 void refuse_replaced(const ExperimentScene& at, const ParameterSpec& parameter,
-                     const std::vector<Varying>& varying, const char* how);
+                     const std::vector<Varying>& varying, const std::string& how);
 
 } // namespace recoil::app

@@ -1,5 +1,6 @@
 #include "app/study/study_keys.hpp"
 
+#include <algorithm>
 #include <map>
 
 #include "app/study/objectives/objective_type.hpp"
@@ -170,9 +171,10 @@ Key per_component(const char* pattern, Range range, const char* doc) {
           .doc = doc};
 }
 
-std::span<const Key> parameter_keys() {
+/// Those of parameters but for the bases of shapes.
+std::vector<Key> common_parameter_keys() {
   static const std::string names = names_as_json(parameter_kinds());
-  static const Key keys[] = {
+  return {
       {.pattern = "/parameters",
        .types = one_or_list,
        .items = object,
@@ -282,44 +284,15 @@ std::span<const Key> parameter_keys() {
        .doc = "Name of another parameter of the same unit, components and `per` (not of fields), whose value "
               "this one "
               "has; both show the gradient by the common value."},
-      {.pattern = "/parameters/*/basis",
-       .types = text | object,
-       .choices = "[\"vertices\", \"boundary_vertices\", \"affine\"]",
-       .doc = "`shape`: what moves the vertices. All of them, those of the boundary (the others stay), an "
-              "affine map, or one of the forms below; see [below](#values-of-a-shape)."},
-      {.pattern = "/parameters/*/basis/box",
-       .types = list,
-       .items = integer,
-       .length = {2, 3},
-       .range = from_to(2, 10000),
-       .doc = "Control points per axis of a lattice over the bounding box."},
-      {.pattern = "/parameters/*/basis/extension",
-       .types = text,
-       .choices = "[\"harmonic\", \"elastic\", \"none\"]",
-       .doc = "Vertices of the boundary are moved, and those inside follow as the solution of Laplace's "
-              "equation or as an elastic solid, or stay."},
-      {.pattern = "/parameters/*/basis/boundary",
-       .types = one_or_list,
-       .items = integer,
-       .length = {1, 1 << 30},
-       .implied = "all",
-       .doc = "Surface ids that move. Other surfaces, their edges with these included, keep their shape."},
-      {.pattern = "/parameters/*/basis/periodic",
-       .types = one_or_list,
-       .items = text,
-       .length = {1, 3},
-       .implied = "none",
-       .choices = "[\"x\", \"y\", \"z\"]",
-       .doc = "Axes along which vertices on opposite sides of the bounding box move as one."},
-      {.pattern = "/parameters/*/basis/starts_at_meshes",
-       .types = boolean,
-       .implied = "false",
-       .doc = "The meshes of the scene have the shape of the start values, not that of zero."},
-      {.pattern = "/parameters/*/basis/modes",
-       .types = path,
-       .doc = "HDF5 file with an array per mode in its root, taken in the order of their names: a row of d "
-              "numbers [m] per vertex of all bodies in [file order](#file-order)."},
   };
+}
+
+std::span<const Key> parameter_keys() {
+  static const std::vector<Key> keys = [] {
+    std::vector<Key> rows = common_parameter_keys();
+    std::ranges::copy(basis_keys(), std::back_inserter(rows));
+    return rows;
+  }();
   return keys;
 }
 

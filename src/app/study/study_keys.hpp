@@ -10,6 +10,8 @@ namespace recoil::app {
 
 /// Of objectives/registry.cpp.
 std::span<const Key> objective_keys();
+/// Of shapes/registry.cpp: `basis` and what is below it.
+std::span<const Key> basis_keys();
 
 /// `["a", "b"]`, the names of some rows as choices.
 template <class Rows>

@@ -245,7 +245,7 @@ std::vector<Result> StudyObjective::evaluate(std::span<const double> design, std
 
 void StudyObjective::follow_paths(bool follow) {
   follows_paths_ = follow && std::ranges::any_of(study_.parameters, [](const ParameterSpec& parameter) {
-                     return parameter.basis.has_value();
+                     return parameter.basis != nullptr;
                    });
   path_start_.clear();
 }

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "recoil/base/lookup.hpp"
-#include "recoil/mesh_motion/boundary_extension.hpp"
 #include "recoil/objectives/composition.hpp"
 #include "recoil/parameters/variable_map.hpp"
 
@@ -43,16 +42,34 @@ struct Experiment {
   Places where;
 };
 
-/// What moves the vertices of a shape.
-struct ShapeBasis {
-  enum class Kind { vertices, boundary_vertices, affine, box, modes };
-  Kind kind = Kind::vertices;
-  std::vector<int> box; ///< control points per axis
-  std::filesystem::path modes;
-  std::optional<mesh_motion::Extension> extension; ///< of boundary_vertices; empty: those inside stay
-  std::vector<int> boundary;                       ///< surface ids that they are of; empty means all
-  std::vector<int> periodic;                       ///< axes across which opposite ones move as one
+struct ShapeForm;
+template <int dim>
+class SlotBuilder;
+template <int dim>
+struct ParameterField;
+
+/// What moves the vertices of a shape: what the bases of all forms have. A class for each form, in
+/// src/app/study/shapes, holds the rest.
+class ShapeBasis {
+public:
+  const ShapeForm* form = nullptr;
   bool starts_at_meshes = false; ///< the meshes of the scene are the shape at the start values, not at 0
+
+  virtual ~ShapeBasis() = default;
+  /// Files that it reads.
+  virtual std::vector<std::filesystem::path> files() const { return {}; }
+  /// @throws InputError at `where` for one that cannot be of `dim` dimensions.
+  virtual void check_dimension(int, const std::string& /*where*/) const {}
+  /// Whether the other one has as many values, as far as that is known without a mesh.
+  virtual bool is_as_large_as(const ShapeBasis& other) const { return form == other.form; }
+  /// Whether vertices inside of bodies follow those that the values move.
+  virtual bool extends() const { return false; }
+  /// Gives a field the slots of the basis and what these move, of the selected local vertices. Collective.
+  /// @throws InputError on every rank.
+  virtual void make_slots(const SlotBuilder<2>& builder, ParameterField<2>& field,
+                          const std::vector<char>& selected) const = 0;
+  virtual void make_slots(const SlotBuilder<3>& builder, ParameterField<3>& field,
+                          const std::vector<char>& selected) const = 0;
 };
 
 struct ParameterKind;
@@ -104,7 +121,7 @@ struct ParameterSpec {
   /// Index of the parameter whose value this one has, itself not tied; `initial`, `bounds` and `scale` are
   /// then copies of its.
   std::optional<int> tie;
-  std::optional<ShapeBasis> basis; ///< of a shape
+  std::shared_ptr<const ShapeBasis> basis; ///< of a shape, else null
   Places where;
 
   /// One of `bodies`, which are all where there are none.

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <deque>
 
-#include "app/study/objectives/objective_type.hpp"
+#include "app/study/objectives/target_option.hpp"
 #include "app/study/study_keys.hpp"
 #include "recoil/base/error.hpp"
 
@@ -13,13 +13,10 @@ std::vector<ObjectiveType> stress_objectives();
 std::vector<ObjectiveType> max_stress_objectives();
 std::vector<ObjectiveType> target_objectives();
 std::vector<ObjectiveType> signed_distance_target_objectives();
-std::vector<ObjectiveType> polygon_target_objectives();
 std::vector<ObjectiveType> observed_points_objectives();
 std::vector<ObjectiveType> motion_objectives();
 std::vector<ObjectiveType> position_integral_objectives();
 std::vector<ObjectiveType> regularization_objectives();
-std::vector<ObjectiveType> rest_separation_objectives();
-std::vector<ObjectiveType> min_distance_objectives();
 std::vector<ObjectiveType> forces_objectives();
 
 /// In the order of docs/study.md.
@@ -33,14 +30,19 @@ std::span<const ObjectiveType> objective_types() {
     add(max_stress_objectives());
     add(target_objectives());
     add(signed_distance_target_objectives());
-    add(polygon_target_objectives());
     add(observed_points_objectives());
     add(motion_objectives());
     add(position_integral_objectives());
     add(regularization_objectives());
-    add(rest_separation_objectives());
-    add(min_distance_objectives());
     add(forces_objectives());
+    return rows;
+  }();
+  return all;
+}
+
+const std::vector<TargetOption>& target_options() {
+  static const std::vector<TargetOption> all = [] {
+    std::vector<TargetOption> rows;
     return rows;
   }();
   return all;

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/study/match_meshes.hpp"
-#include "app/study/objectives/objective_type.hpp"
+#include "app/study/objectives/target_option.hpp"
 #include "recoil/app/simulation/node_layout.hpp"
 #include "recoil/app/simulation/scene_values.hpp"
 #include "recoil/app/simulation/trajectory_output.hpp"
@@ -270,12 +270,7 @@ open_reference(const std::filesystem::path& path, const std::string& where, cons
 struct NodalTarget final : ObjectiveOf<NodalTarget> {
   explicit NodalTarget(const Item& entry)
       : positions(entry["type"].text() == "target_position"), path(entry["reference"].text()) {
-    const bool is_written = entry.has("over");
-    if (is_written && entry["over"].text() == "volume" && entry.has("boundary"))
-      entry["boundary"].fail("is for a difference over the boundary; leave `over`, or `boundary`, out");
-    if (entry.has("boundary") || (is_written && entry["over"].text() == "boundary"))
-      facets = facets_of(entry);
-    if (entry.has("components")) read_components(entry["components"]);
+    for (const TargetOption& option : target_options()) option.read(entry, part);
     if (std::filesystem::is_directory(path) && !std::filesystem::exists(path / "scene.json"))
       entry["reference"].fail(
           path.string() +
@@ -284,11 +279,12 @@ struct NodalTarget final : ObjectiveOf<NodalTarget> {
   }
 
   void check_dimension(int dim) const override {
-    if (std::ranges::any_of(components, [&](int axis) { return axis >= dim; }))
-      throw InputError(where.of("components"), "there is no z component in 2D; take \"x\", \"y\" or both");
+    for (const TargetOption& option : target_options())
+      if (option.check_dimension) option.check_dimension(part, where, dim);
   }
   void check(const ExperimentScene& at) const override {
-    if (facets) require_surface_ids(at, *this, *facets);
+    for (const TargetOption& option : target_options())
+      if (option.check) option.check(part, *this, at);
   }
   std::vector<std::filesystem::path> files() const override {
     std::error_code error;
@@ -307,46 +303,26 @@ struct NodalTarget final : ObjectiveOf<NodalTarget> {
       reference->check_interval(observed_interval(*this, discrete.scene().time));
       const auto make =
           positions ? objectives::make_target_position<dim> : objectives::make_target_displacement<dim>;
-      return make(region_of(*this, discrete), reference->on(discrete.space()), facets, components);
+      return make(region_of(*this, discrete), reference->on(discrete.space()), part.facets, part.components);
     };
   }
 
   bool positions;
   std::filesystem::path path; ///< run folder or HDF5 file
-  std::optional<potentials::FacetSelection> facets;
-  std::vector<int> components; ///< none: all
-
-private:
-  void read_components(const Item& names) {
-    for (const Item& name : names.items()) {
-      components.push_back(name.text().front() - 'x');
-      if (std::ranges::count(components, components.back()) > 1) name.fail("stands there twice");
-    }
-  }
+  TargetPart part;
 };
 
 std::vector<Key> nodal_target_keys() {
-  return {body_key,
-          time_key,
-          {.pattern = "/objectives/*/over",
-           .types = text,
-           .implied = "`volume`",
-           .choices = "[\"volume\", \"boundary\"]",
-           .doc = "Where the difference is integrated; with `boundary` it is over its facets."},
-          boundary_key,
-          {.pattern = "/objectives/*/components",
-           .types = one_or_list,
-           .items = text,
-           .length = {1, 3},
-           .implied = "all",
-           .choices = "[\"x\", \"y\", \"z\"]",
-           .doc = "Those of the vectors that are compared."},
-          {.pattern = "/objectives/*/reference",
-           .types = path | folder,
-           .required = true,
-           .doc =
-               "Run folder with the displacements aimed at, or HDF5 file with an array `u` of them [m], one "
-               "row per node in [file order](#file-order), for all times; see [below](#references)."}};
+  std::vector<Key> keys{body_key, time_key};
+  for (const TargetOption& option : target_options())
+    std::ranges::copy(option.keys, std::back_inserter(keys));
+  keys.push_back(
+      {.pattern = "/objectives/*/reference",
+       .types = path | folder,
+       .required = true,
+       .doc = "Run folder with the displacements aimed at, or HDF5 file with an array `u` of them [m], one "
+              "row per node in [file order](#file-order), for all times; see [below](#references)."});
+  return keys;
 }
 
 } // namespace

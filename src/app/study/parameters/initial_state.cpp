@@ -1,13 +1,10 @@
-#include <algorithm>
-#include <cmath>
+#include "app/study/parameters/initial_state.hpp"
+
 #include <utility>
 
 #include "app/study/parameters/particle_actions.hpp"
 #include "app/study/scene_checks.hpp"
-#include "app/study/scene_draft.hpp"
-#include "recoil/app/scene/build.hpp"
 #include "recoil/app/simulation/build_problem.hpp"
-#include "recoil/app/simulation/node_layout.hpp"
 
 namespace recoil::app {
 namespace {
@@ -21,6 +18,8 @@ void check_replaced_spins(const ExperimentScene& at, const ParameterSpec& parame
                              "; write one entry with one `body` for every body there");
   }
 }
+
+} // namespace
 
 void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
   require_bodies_and_regions(at, parameter);
@@ -48,98 +47,49 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
                           ? std::vector<Varying>{{field.nodes->file.string() + ", " + field.nodes->dataset,
                                                   field.region.where}}
                           : position_dependence(field.value, field.region.where),
-                      "space; write numbers there, or give the parameter one value per node");
+                      std::string("space; write numbers there, or give the parameter one value per ") +
+                          name_of(parameter.kind->per.back()));
 }
 
-/// Calls act(owned node, slot, weight) for what makes the value of a node: the slots of the cell with the
-/// highest input id around it decide, as within an entry of a scene.
-template <int dim, class Act>
-void for_node_slots(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space, Act act) {
-  if (field.extent == ParameterField<dim>::Extent::nodes) {
-    for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
-      if (const LocalIndex slot = field.slot_at_node(space.canonical_ids()[node]); slot >= 0)
-        act(node, slot, 1.0);
-    return;
-  }
-  const auto& mesh = space.mesh();
-  std::vector<LocalIndex> cell_of_node(space.num_owned_nodes(), -1);
-  std::vector<int> place(cell_of_node.size(), 0);
-  for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
-    if (field.slot_of_cell[cell] < 0) continue;
-    const auto nodes = space.cell_nodes(cell);
-    for (std::size_t a = 0; a < nodes.size(); ++a) {
-      if (nodes[a] >= space.num_owned_nodes()) continue;
-      LocalIndex& chosen = cell_of_node[nodes[a]];
-      if (chosen >= 0 && mesh.cell_ids[chosen] > mesh.cell_ids[cell]) continue;
-      chosen = cell;
-      place[nodes[a]] = a;
+namespace {
+
+/// The slots of the cell with the highest input id around a node decide, as within an entry of a scene.
+struct SlotsOfCells {
+  template <int dim, class Act>
+  static void for_nodes(const ParameterField<dim>& field, const fem::FunctionSpace<dim>& space, Act act) {
+    const auto& mesh = space.mesh();
+    std::vector<LocalIndex> cell_of_node(space.num_owned_nodes(), -1);
+    std::vector<int> place(cell_of_node.size(), 0);
+    for (LocalIndex cell = 0; cell < mesh.num_cells(); ++cell) {
+      if (field.slot_of_cell[cell] < 0) continue;
+      const auto nodes = space.cell_nodes(cell);
+      for (std::size_t a = 0; a < nodes.size(); ++a) {
+        if (nodes[a] >= space.num_owned_nodes()) continue;
+        LocalIndex& chosen = cell_of_node[nodes[a]];
+        if (chosen >= 0 && mesh.cell_ids[chosen] > mesh.cell_ids[cell]) continue;
+        chosen = cell;
+        place[nodes[a]] = a;
+      }
+    }
+    for (std::size_t node = 0; node < cell_of_node.size(); ++node) {
+      const LocalIndex cell = cell_of_node[node];
+      if (cell < 0) continue;
+      if (field.slot_of_vertex.empty()) {
+        act(node, field.slot_of_cell[cell], 1.0);
+        continue;
+      }
+      const auto position = space.basis(space.order(cell)).node(place[node]);
+      const auto& vertices = mesh.cells[cell];
+      for (int b = 0; b <= dim; ++b) {
+        const double weight = b == 0 ? 1 - position.sum() : position[b - 1];
+        if (weight != 0) act(node, field.slot_of_vertex[vertices[b]], weight);
+      }
     }
   }
-  for (std::size_t node = 0; node < cell_of_node.size(); ++node) {
-    const LocalIndex cell = cell_of_node[node];
-    if (cell < 0) continue;
-    if (field.slot_of_vertex.empty()) {
-      act(node, field.slot_of_cell[cell], 1.0);
-      continue;
-    }
-    const auto position = space.basis(space.order(cell)).node(place[node]);
-    const auto& vertices = mesh.cells[cell];
-    for (int b = 0; b <= dim; ++b) {
-      const double weight = b == 0 ? 1 - position.sum() : position[b - 1];
-      if (weight != 0) act(node, field.slot_of_vertex[vertices[b]], weight);
-    }
-  }
-}
-
-/// Puts values into the nodes of a region. Nodes between two regions take the value that is put there last.
-template <int dim>
-void put_into_nodes(const ParameterField<dim>& field, FieldValues values,
-                    const fem::FunctionSpace<dim>& space, linalg::Vector& vector) {
-  auto entries = vector.write_owned();
-  std::vector<char> reached(space.num_owned_nodes(), 0);
-  for_node_slots(field, space, [&](std::size_t node, LocalIndex slot, double weight) {
-    for (std::size_t i = 0; i < dim; ++i) {
-      double& entry = entries[node * dim + i];
-      if (reached[node] == 0) entry = 0;
-      entry += weight * values[slot * dim + i];
-    }
-    reached[node] = 1;
-  });
-}
-
-/// What is put at a node last is all that remains there.
-template <int dim>
-void node_weights(const WeightsOf<dim>& of, const TakeWeight& take) {
-  const ParameterField<dim>& field = of.fields.front();
-  const auto& space = of.discrete.space();
-  std::vector<char> replaced(space.num_owned_nodes(), 0);
-  for (const ParameterField<dim>& later : of.fields.subspan(1))
-    if (later.spec->kind == field.spec->kind)
-      for_node_slots(later, space, [&](std::size_t node, LocalIndex, double) { replaced[node] = 1; });
-  for_node_slots(field, space, [&](std::size_t node, LocalIndex slot, double weight) {
-    if (replaced[node] != 0) return;
-    for (std::size_t i = 0; i < dim; ++i) take(slot * dim + i, node * dim + i, weight);
-  });
-}
-
-/// An entry with an array of the values of nodes, NaN where there is none.
-template <int dim>
-nlohmann::json nodal_entry(const ParameterField<dim>& field, FieldValues values, SceneDraft<dim>& to) {
-  const auto& mesh = to.geometry.mesh;
-  const fem::FunctionSpace<dim> space(mesh, body_orders(to.scene, mesh.body_names));
-  std::vector<double> nodes(space.num_owned_nodes() * dim, std::nan(""));
-  linalg::Vector sums(space.layout());
-  put_into_nodes(field, values, space, sums);
-  for_node_slots(field, space, [&](std::size_t node, LocalIndex, double) {
-    std::copy_n(sums.owned().begin() + node * dim, dim, nodes.begin() + node * dim);
-  });
-  const std::vector<double> rows = node_layout(space).template to_blocks<double>(nodes, dim);
-  return {{"body", mesh.body_names},
-          {"value", to.data.add_array("parameters/" + std::to_string(field.index), rows, dim)}};
-}
+};
 
 /// Adds entries, of which the last counts. A scene names bodies or volume ids; both together, and values per
-/// vertex or node, are an array.
+/// vertex, are an array.
 template <int dim>
 void write_initial(const ParameterField<dim>& field, FieldValues values, SceneDraft<dim>& to,
                    const char* list) {
@@ -151,7 +101,7 @@ void write_initial(const ParameterField<dim>& field, FieldValues values, SceneDr
   };
   const bool one_region = spec.regions.empty() || (spec.bodies.empty() && spec.per != Per::body);
   if (is_per_place(spec.per) || !one_region) {
-    entries.push_back(nodal_entry(field, values, to));
+    entries.push_back(nodal_entry<SlotsOfCells>(field, values, to));
     return;
   }
   if (!spec.regions.empty()) return add("id", spec.regions, 0);
@@ -231,15 +181,12 @@ void make_initial_slots(const SlotBuilder<dim>& builder, ParameterField<dim>& fi
 
 template <int dim, linalg::Vector stepping::State::*member>
 ParameterActions<dim> field_actions() {
-  constexpr bool of_velocity = member == &stepping::State::v;
-  return {
-      .make_slots = make_initial_slots<dim>,
-      .write = [](const auto& field, FieldValues values,
-                  auto& to) { write_initial(field, values, to, of_velocity ? "velocity" : "solution"); },
-      .apply_to_state = [](const auto& field, FieldValues values, const auto& space,
-                           stepping::State& state) { put_into_nodes(field, values, space, state.*member); },
-      .enters = Enters::initial,
-      .weights = node_weights<dim>};
+  auto actions = nodal_actions<SlotsOfCells, dim, member>();
+  actions.make_slots = make_initial_slots<dim>;
+  actions.write = [](const auto& field, FieldValues values, auto& to) {
+    write_initial(field, values, to, list_of(member));
+  };
+  return actions;
 }
 
 template <int dim>
@@ -259,7 +206,7 @@ std::vector<ParameterKind> initial_state_parameters() {
        .unit = "m/s",
        .components = Components::vector,
        .takes = cell_keys(),
-       .per = {Per::global, Per::body, Per::vertex, Per::node},
+       .per = {Per::global, Per::body, Per::vertex},
        .doc =
            "`velocity` of `initial_conditions`; nodes between two regions have that of the later parameter.",
        .quantities = {parameters::quantities::velocity},
@@ -282,7 +229,7 @@ std::vector<ParameterKind> initial_state_parameters() {
        .unit = "m",
        .components = Components::vector,
        .takes = cell_keys(),
-       .per = {Per::global, Per::body, Per::vertex, Per::node},
+       .per = {Per::global, Per::body, Per::vertex},
        .doc =
            "`solution` of `initial_conditions`; nodes between two regions have that of the later parameter.",
        .quantities = {parameters::quantities::displacement},

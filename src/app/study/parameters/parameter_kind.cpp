@@ -26,9 +26,9 @@ namespace {
 void add_row(ParameterKind row, std::vector<ParameterKind>& rows) {
   const auto kind = std::ranges::find(rows, std::string(row.name), &ParameterKind::name);
   if (kind == rows.end()) return rows.push_back(std::move(row));
-  kind->takes = row.takes;
-  kind->needs = row.needs;
-  kind->doc = row.doc;
+  if (!row.takes.empty()) kind->takes = row.takes;
+  if (!row.needs.empty()) kind->needs = row.needs;
+  if (!row.doc.empty()) kind->doc = row.doc;
   kind->per.insert(kind->per.end(), row.per.begin(), row.per.end());
   kind->later.push_back(std::move(row));
 }
@@ -219,31 +219,12 @@ void SlotBuilder<dim>::spread_over_vertices(Field& field) const {
 }
 
 template <int dim>
-void SlotBuilder<dim>::spread_over_nodes(Field& field) const {
-  const fem::FunctionSpace<dim> space = make_space();
-  std::vector<char> flags(space.num_nodes(), 0);
-  GlobalIndex count = 0;
-  for (LocalIndex cell = 0; cell < geometry.mesh.num_cells(); ++cell) {
-    if (!selects(*field.spec, cell)) continue;
-    ++count;
-    for (const LocalIndex node : space.cell_nodes(cell)) flags[node] = 1;
-  }
-  require_cells(*field.spec, count);
-  add_node_slots(field, space, flags);
-}
-
-template <int dim>
 void SlotBuilder<dim>::spread(Field& field) const {
-  switch (field.spec->per) {
-  case Per::vertex:
-    return spread_over_vertices(field);
-  case Per::node:
-    return spread_over_nodes(field);
-  case Per::global:
-  case Per::body:
-  case Per::element:
-    return spread_over_cells(field);
-  }
+  RECOIL_ASSERT(field.spec->per != Per::node);
+  if (field.spec->per == Per::vertex)
+    spread_over_vertices(field);
+  else
+    spread_over_cells(field);
 }
 
 /// take(value, entry, weight) for the numbers of all local cells.

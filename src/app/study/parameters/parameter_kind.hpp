@@ -106,9 +106,12 @@ public:
   [[noreturn]] static void refuse(const ParameterSpec& spec, const char* key, const std::string& why);
   /// The parameter acts in a local cell, by its body and volume id.
   bool selects(const ParameterSpec& spec, std::size_t cell) const;
+  /// Refuses a parameter that acts in no element, where `count` is that of this rank, or in none of a volume
+  /// id. Collective.
+  void require_cells(const ParameterSpec& spec, GlobalIndex count) const;
   /// Slots that every rank holds, numbered from 0.
   static void replicate(Field& field, std::size_t num_slots);
-  /// Slots of cells, bodies, vertices or nodes, or one for all, as `per` says. Collective.
+  /// Slots of cells, bodies or vertices, or one for all, as `per` says. Collective. @pre not per node.
   void spread(Field& field) const;
   /// A slot for every flagged local vertex.
   void add_vertex_slots(Field& field, const std::vector<char>& flags) const;
@@ -127,8 +130,6 @@ public:
 private:
   void spread_over_cells(Field& field) const;
   void spread_over_vertices(Field& field) const;
-  void spread_over_nodes(Field& field) const;
-  void require_cells(const ParameterSpec& spec, GlobalIndex count) const;
 };
 
 /// The fields of experiment `experiment`. Collective.
@@ -232,8 +233,8 @@ std::vector<SlotWeight> step_weights(const ParameterSpec& spec, const TimeSpec& 
 
 /// One row of the table of kinds. `takes` and `needs` name the keys of a parameter beside those that
 /// all have (`name`, `quantity`, `experiment`, `initial`, `bounds`, `scale`, `prior`, `tie`). A later row of
-/// the same name adds its `per` to the kind, whose values are checked and act as it says; its keys and text
-/// are then those of the kind.
+/// the same name adds its `per` to the kind, whose values are checked and act as it says; keys and text that
+/// it has are then those of the kind.
 struct ParameterKind {
   const char* name;
   const char* unit = nullptr; ///< nullptr: none
@@ -241,7 +242,7 @@ struct ParameterKind {
   std::vector<std::string> takes = {}, needs = {};
   std::vector<Per> per = {Per::global}; ///< more than one only with the key `per`; the first is the default
   Range range = {};                     ///< physically possible values
-  std::string doc;
+  std::string doc = {};
   /// The constant of a material that it stands for, by its name in a scene; empty for other kinds.
   std::string constant = {};
   /// The physical quantities that its values change.
