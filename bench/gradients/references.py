@@ -54,6 +54,7 @@ def objectives(recoil, scene, dim, contact, column):
     points = markers(scene, dim)
     references = targets.write_references(recoil, scene, column)
     table.write_distance(recoil.path(column + "-distance.h5"), dim)
+    table.write_polygon(recoil.path(column + "-polygon"), dim)
     moduli = {
         "stress_norm": {"type": "stress_norm", "p": 4, "weight": 1e-4},
         "stress_norm cauchy": {"type": "stress_norm", "p": 2, "stress": "cauchy", "weight": 1e-4},
@@ -65,6 +66,7 @@ def objectives(recoil, scene, dim, contact, column):
         "height": {"type": "height", "axis": "y", "body": "upper"},
         "position_integral": {"type": "position_integral", "axis": "y", "body": ["lower", "upper"]},
         "signed_distance_target": {"type": "signed_distance_target", "target": recoil.path(column + "-distance.h5"), "weight": 100},
+        "polygon_target": {"type": "polygon_target", "target": recoil.path(column + "-polygon" + (".csv" if dim == 2 else ".obj")), "weight": 100},
         "volume_bound": {"type": "volume_bound", "limit": 1e-3, "weight": 10},
         "boundary_smoothing": {"type": "boundary_smoothing", "p": 2},
     }

@@ -149,7 +149,9 @@ def objectives(scheme, contact, dim):
              {"name": "largest", "type": "max_stress", "body": ["lower", "upper"], "p": 8, "stress": "cauchy", "weight": 1e-4},
              {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3},
              {"name": "moment", "type": "position_integral", "axis": "x", "body": ["lower", "upper"], "weight": 10},
-             {"name": "distance", "type": "signed_distance_target", "target": "distance.h5", "boundary": [2, 3], "weight": 100}]
+             {"name": "distance", "type": "signed_distance_target", "target": "distance.h5", "boundary": [2, 3], "weight": 100},
+             {"name": "polygon", "type": "polygon_target", "target": "polygon.csv" if dim == 2 else "polygon.obj", "boundary": [1, 2],
+              "body": ["lower", "upper"], "weight": 100}]
     if scheme != "static":
         terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 5})
     terms = [dict(term, time="final" if scheme == "static" else "integral") for term in terms]
@@ -163,6 +165,17 @@ def write_distance(path, dim):
     with h5py.File(path, "w") as file:
         file["distance"] = np.linalg.norm(points - centre, axis=-1) - 0.4
         file["origin"], file["spacing"] = origin, spacing
+
+
+def write_polygon(stem, dim):
+    """A bent line beside the blocks, or a bent strip."""
+    with open(stem + (".csv" if dim == 2 else ".obj"), "w") as file:
+        line = ((-0.7, 0.3), (0.11, 0.05), (0.4, -0.37), (0.9, -0.2))
+        if dim == 2:
+            file.write("x,y\n" + "".join("%g,%g\n" % vertex for vertex in line))
+        else:
+            file.write("".join("v %g %g -0.9\nv %g %g 0.8\n" % (vertex + vertex) for vertex in line))
+            file.write("".join("f %d %d %d\nf %d %d %d\n" % (i, i + 1, i + 2, i + 1, i + 2, i + 3) for i in range(1, 2 * len(line) - 2, 2)))
 
 
 class Cell:
@@ -189,6 +202,7 @@ class Cell:
         """Makes what the targets are taken from; the output if that fails."""
         _, dim, other = self.scene()
         write_distance(os.path.join(self.folder, "distance.h5"), dim)
+        write_polygon(os.path.join(self.folder, "polygon"), dim)
         other["materials"][0]["E"] *= 1.3
         other["gravity"][0] += 3
         self.write("other.json", other)

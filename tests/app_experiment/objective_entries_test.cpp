@@ -108,6 +108,8 @@ std::map<std::string, Entry<dim>> entries() {
                                 }};
   all["target_position"] = {{{"reference", "reference.h5"}, {"body", "lower"}}, nullptr};
   all["signed_distance_target"] = {{{"target", "distance.h5"}, {"body", "upper"}}, nullptr};
+  all["polygon_target"] = {{{"target", dim == 2 ? "polygon.csv" : "surface.obj"}, {"body", "lower"}},
+                           nullptr};
   all["markers"] = {{{"target", "markers.csv"}}, nullptr};
   // Observations at and next to the state, one of them of a point that is nowhere.
   all["displacement_field"] = {{{"body", "lower"}, {"target", "field.csv"}, {"outside", "drop"}}, nullptr};
@@ -153,6 +155,9 @@ std::map<std::string, std::string> observations() {
   const std::string z = dim == 3 ? ",z" : "", at = dim == 3 ? ",0.05" : "";
   return {{"reference.h5", ""},
           {"distance.h5", ""},
+          {"polygon.csv", "x,y\n0.71,-0.3\n0.6,0.23\n-0.1,0.41\n"},
+          {"surface.obj",
+           "v 0.71 -0.3 0.1\nv 0.6 0.23 -0.2\nv -0.1 0.41 0.3\nv 0.2 -0.1 0.77\nf 1 2 3\nf 2 3 4\n"},
           {"force.csv", "time,force [kN],sd [kN]\n0,0.01,0.02\n1,0.01,0.02\n"},
           {"strain.csv", "time,strain,sd\n0,0.01,0.02\n1,0.01,0.02\n"},
           {"field.csv", "time [ms],x,y" + z + ",ux,uy" + (dim == 3 ? ",uz" : "") + ",sd\n" +

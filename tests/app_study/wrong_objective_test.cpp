@@ -79,6 +79,8 @@ const WrongStudy inputs[] = {
           {"(/objectives/0/boundary)", "one id, not a list"}),
     wrong("distance_of_numbers", R"({"name": "a", "type": "signed_distance_target", "target": [0, 0, 1]})",
           {"(/objectives/0/target)", "is an HDF5 file"}),
+    wrong("polygon_of_numbers", R"({"name": "a", "type": "polygon_target", "target": [0, 0, 1]})",
+          {"(/objectives/0/target)", "\"goal.stl\" in 3D"}),
     wrong("distance_from_no_facet",
           R"({"name": "a", "type": "signed_distance_target", "target": "observed.csv", "boundary": 77})",
           {"(/objectives/0/boundary)", "no facet has the surface id 77"}),

@@ -258,6 +258,18 @@ def write_distance(recoil, dim):
     return path
 
 
+def write_polygon(recoil, dim):
+    """A bent line beside the blocks, or two triangles."""
+    corners = ((-0.7, 0.3, 0.3), (0.11, 0.05, -0.9), (0.4, -0.37, 0.8), (0.9, -0.2, -0.1))
+    path = recoil.path("polygon" + (".csv" if dim == 2 else ".obj"))
+    with open(path, "w") as file:
+        if dim == 2:
+            file.write("x,y\n" + "".join("%g,%g\n" % corner[:2] for corner in corners))
+        else:
+            file.write("".join("v %g %g %g\n" % corner for corner in corners) + "f 1 2 3\nf 2 3 4\n")
+    return path
+
+
 def wrong_distances(recoil):
     """Grids that are none are refused by name, before any run."""
     for dim in (2, 3):
@@ -296,6 +308,7 @@ def aims(recoil):
             "max_stress": {"p": 12, "stress": "cauchy", "weight": 1e-4},
             "target_position": {"reference": recoil.path(name + ".h5"), "weight": 1e4},
             "position_integral": {"axis": "y", "weight": 10},
+            "polygon_target": {"target": write_polygon(recoil, dim), "boundary": [2, 3], "weight": 100},
             "signed_distance_target": {"target": write_distance(recoil, dim), "boundary": [2, 3], "weight": 100},
         }
         for kind, keys in rows.items():

@@ -13,6 +13,7 @@ std::vector<ObjectiveType> stress_objectives();
 std::vector<ObjectiveType> max_stress_objectives();
 std::vector<ObjectiveType> target_objectives();
 std::vector<ObjectiveType> signed_distance_target_objectives();
+std::vector<ObjectiveType> polygon_target_objectives();
 std::vector<ObjectiveType> observed_points_objectives();
 std::vector<ObjectiveType> motion_objectives();
 std::vector<ObjectiveType> position_integral_objectives();
@@ -30,6 +31,7 @@ std::span<const ObjectiveType> objective_types() {
     add(max_stress_objectives());
     add(target_objectives());
     add(signed_distance_target_objectives());
+    add(polygon_target_objectives());
     add(observed_points_objectives());
     add(motion_objectives());
     add(position_integral_objectives());
