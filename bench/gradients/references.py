@@ -69,6 +69,7 @@ def objectives(recoil, scene, dim, contact, column):
         "polygon_target": {"type": "polygon_target", "target": recoil.path(column + "-polygon" + (".csv" if dim == 2 else ".obj")), "weight": 100},
         "volume_bound": {"type": "volume_bound", "limit": 1e-3, "weight": 10},
         "boundary_smoothing": {"type": "boundary_smoothing", "p": 2},
+        "rest_separation": {"type": "rest_separation", "distance": 0.12 if contact == "free" else 0.02, "weight": 1e4},
     }
     if not static:
         moduli["velocity"] = {"type": "velocity", "target": table.vector(dim, 0.1, -0.1, 0.2)}

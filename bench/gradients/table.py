@@ -144,7 +144,7 @@ def parameters(scheme, contact, dim):
     return chosen, reasons
 
 
-def objectives(scheme, contact, dim):
+def objectives(scheme, contact, dim, is_shape):
     terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4},
              {"name": "largest", "type": "max_stress", "body": ["lower", "upper"], "p": 8, "stress": "cauchy", "weight": 1e-4},
              {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3},
@@ -155,6 +155,8 @@ def objectives(scheme, contact, dim):
     if scheme != "static":
         terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 5})
     terms = [dict(term, time="final" if scheme == "static" else "integral") for term in terms]
+    if is_shape:  # at other values it is a large constant, in which their differences drown
+        terms.append({"name": "apart", "type": "rest_separation", "distance": 0.095 if contact == "free" else 0.02, "weight": 1e4})
     return terms
 
 
@@ -228,7 +230,7 @@ class Cell:
                 own["boundary_conditions"]["dirichlet_boundary"][0].update(interpolation="linear", value=vector(dimension, 0, 0, 0))
             elif scheme != "static":
                 own["boundary_conditions"]["dirichlet_boundary"] = self.scene()[2]["boundary_conditions"]["dirichlet_boundary"]
-            terms = objectives(scheme, self.key[1], dimension)
+            terms = objectives(scheme, self.key[1], dimension, "basis" in group[0])
             terms = [term for term in terms if not self.chosen or term["name"] in self.chosen]
             yield name, group, own, {"experiments": [{"name": "run", "scene": name + "-scene.json"}], "parameters": group,
                                      "objectives": terms, "sweep": {"tolerance": 1e-13}}

@@ -9,6 +9,7 @@
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/max_stress.hpp"
 #include "recoil/objectives/position_integral.hpp"
+#include "recoil/objectives/rest_separation.hpp"
 #include "recoil/objectives/shape.hpp"
 #include "recoil/objectives/stress.hpp"
 #include "recoil/objectives/target.hpp"
@@ -138,6 +139,13 @@ std::map<std::string, Entry<dim>> entries() {
                        {"direction", vector<dim>(2, 1)},
                        {"target", "strain.csv"}},
                       nullptr};
+  all["rest_separation"] = {
+      {{"distance", 0.06}, {"body", json::array({"upper", "lower"})}}, [=](Scene& on) {
+        return make_rest_separation<dim>(
+            region(on),
+            std::make_unique<const fem::CollisionSurface<dim>>(on.solver().problem().contact->surface()), {},
+            0.06);
+      }};
   all["reaction_force"] = {{{"boundary", 1}, {"direction", vector<dim>(1, 2)}, {"target", "force.csv"}},
                            nullptr};
   return all;

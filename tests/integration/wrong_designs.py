@@ -49,6 +49,8 @@ WRONG = [
     ("stress of nobody", objective(type="max_stress", p=8, body="beam"), ["/objectives/0/body", "'beam'"]),
     ("axis of a moment", objective(type="position_integral", axis="z"), ["/objectives/0/axis", "no z axis in 2D"]),
     ("no axis", objective(type="position_integral"), ["/objectives/0", "position_integral needs `axis`"]),
+    ("no distance", objective(type="rest_separation"), ["/objectives/0", "rest_separation needs `distance`"]),
+    ("negative distance", objective(type="rest_separation", distance=-1), ["/objectives/0/distance", "> 0"]),
     ("quality above one", optimizer(min_quality=1.5), ["/optimizer/min_quality", "0 to 1", "is 1.5"]),
     ("negative quality", optimizer(renew_quality=-0.1), ["/optimizer/renew_quality", "0 to 1", "is -0.1"]),
     ("a Gmsh that is a number", optimizer(gmsh=4), ["/optimizer/gmsh", "text"]),

@@ -18,6 +18,7 @@ std::vector<ObjectiveType> observed_points_objectives();
 std::vector<ObjectiveType> motion_objectives();
 std::vector<ObjectiveType> position_integral_objectives();
 std::vector<ObjectiveType> regularization_objectives();
+std::vector<ObjectiveType> rest_separation_objectives();
 std::vector<ObjectiveType> forces_objectives();
 
 /// In the order of docs/study.md.
@@ -36,6 +37,7 @@ std::span<const ObjectiveType> objective_types() {
     add(motion_objectives());
     add(position_integral_objectives());
     add(regularization_objectives());
+    add(rest_separation_objectives());
     add(forces_objectives());
     return rows;
   }();
