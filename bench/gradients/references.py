@@ -74,6 +74,7 @@ def objectives(recoil, scene, dim, contact, column):
     if not static:
         moduli["velocity"] = {"type": "velocity", "target": table.vector(dim, 0.1, -0.1, 0.2)}
     if contact != "free":
+        moduli["min_distance"] = {"type": "min_distance", "bodies": ["upper", "pusher"], "limit": 0.03, "p": 6, "weight": 1e4}
         moduli["contact_force_norm"] = {"type": "contact_force_norm", "weight": 1e-3}
     for what in ("displacement", "position"):
         for kind, reference in references.items():

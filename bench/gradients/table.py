@@ -152,6 +152,8 @@ def objectives(scheme, contact, dim, is_shape):
              {"name": "distance", "type": "signed_distance_target", "target": "distance.h5", "boundary": [2, 3], "weight": 100},
              {"name": "polygon", "type": "polygon_target", "target": "polygon.csv" if dim == 2 else "polygon.obj", "boundary": [1, 2],
               "body": ["lower", "upper"], "weight": 100}]
+    if contact != "free":
+        terms.append({"name": "clearance", "type": "min_distance", "bodies": ["upper", "pusher"], "limit": 0.02, "p": 6, "weight": 1e4})
     if scheme != "static":
         terms.append({"name": "velocity", "type": "velocity", "target": vector(dim, 0.1, -0.1, 0), "weight": 5})
     terms = [dict(term, time="final" if scheme == "static" else "integral") for term in terms]

@@ -8,6 +8,7 @@
 #include "recoil/objectives/forces.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/max_stress.hpp"
+#include "recoil/objectives/min_distance.hpp"
 #include "recoil/objectives/position_integral.hpp"
 #include "recoil/objectives/rest_separation.hpp"
 #include "recoil/objectives/shape.hpp"
@@ -145,6 +146,10 @@ std::map<std::string, Entry<dim>> entries() {
             region(on),
             std::make_unique<const fem::CollisionSurface<dim>>(on.solver().problem().contact->surface()), {},
             0.06);
+      }};
+  all["min_distance"] = {
+      {{"bodies", {"upper", "lower"}}, {"limit", 0.1}, {"p", 6}}, [](Scene& on) {
+        return make_min_distance<dim>(on.solver().problem().contact->surface(), {}, {{0, 1}, 0.1, 6});
       }};
   all["reaction_force"] = {{{"boundary", 1}, {"direction", vector<dim>(1, 2)}, {"target", "force.csv"}},
                            nullptr};

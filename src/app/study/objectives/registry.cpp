@@ -19,6 +19,7 @@ std::vector<ObjectiveType> motion_objectives();
 std::vector<ObjectiveType> position_integral_objectives();
 std::vector<ObjectiveType> regularization_objectives();
 std::vector<ObjectiveType> rest_separation_objectives();
+std::vector<ObjectiveType> min_distance_objectives();
 std::vector<ObjectiveType> forces_objectives();
 
 /// In the order of docs/study.md.
@@ -38,6 +39,7 @@ std::span<const ObjectiveType> objective_types() {
     add(position_integral_objectives());
     add(regularization_objectives());
     add(rest_separation_objectives());
+    add(min_distance_objectives());
     add(forces_objectives());
     return rows;
   }();

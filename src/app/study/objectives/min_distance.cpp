@@ -1,0 +1,89 @@
+#include "recoil/objectives/min_distance.hpp"
+
+#include "app/study/objectives/objective_type.hpp"
+#include "recoil/app/scene/build.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/base/suggest.hpp"
+
+namespace recoil::app {
+namespace {
+
+class MinDistance final : public ObjectiveOf<MinDistance> {
+public:
+  explicit MinDistance(const Item& entry)
+      : bodies_(entry["bodies"].texts()), limit_(entry["limit"].number()), p_(entry["p"].number()) {}
+
+  void check(const ExperimentScene& at) const override {
+    if (!at.scene.contact.enabled)
+      at.fail(where, "type",
+              "min_distance needs contact, without which bodies may overlap and have no distance: set "
+              "contact/enabled to true in " +
+                  at.scene.file.string());
+    const auto obstacles = obstacle_names(at.scene);
+    auto all = deformable_names(at.scene);
+    all.insert(all.end(), obstacles.begin(), obstacles.end());
+    for (const std::string& name : bodies_)
+      if (!holds(all, name))
+        at.fail(where, "bodies",
+                "there is no body or obstacle '" + name + "'" +
+                    (did_you_mean(name, all).empty() ? "; there are " + list_names(all, "and")
+                                                     : did_you_mean(name, all)));
+    if (bodies_[0] == bodies_[1])
+      at.fail(where, "bodies",
+              "a body has no distance from itself; rest_separation keeps the parts of a shape apart");
+    if (holds(obstacles, bodies_[0]) && holds(obstacles, bodies_[1]))
+      at.fail(where, "bodies",
+              "'" + bodies_[0] + "' and '" + bodies_[1] + "' are obstacles; name a deformable body");
+    const auto* steps = time ? std::get_if<objectives::ChosenSteps>(&*time) : nullptr;
+    if (at.scene.time.kind == TimeKind::statics && steps && steps->steps.front() == 0)
+      at.fail(where, "time",
+              "min_distance is known for the solution of a static scene only, step 1, not for its start");
+  }
+
+  template <int dim>
+  auto make(DiscreteScene<dim>& discrete) const {
+    const auto& problem = discrete.solver().problem();
+    if (!problem.contact) throw InputError(where.of("type"), "the scene has no contact");
+    return objectives::make_min_distance<dim>(
+        problem.contact->surface(), problem.contact->parameters().planes,
+        {{number_of(discrete, bodies_[0]), number_of(discrete, bodies_[1])}, limit_, p_},
+        [motion = &problem.obstacle_motion](double at) { return (*motion)(at, 1); });
+  }
+
+private:
+  /// As contact counts them: bodies, meshes of obstacles, planes.
+  template <int dim>
+  static std::int32_t number_of(const DiscreteScene<dim>& discrete, const std::string& name) {
+    std::vector<std::string> all = discrete.mesh().body_names;
+    all.insert(all.end(), discrete.obstacles().names.begin(), discrete.obstacles().names.end());
+    for (const PlaneObstacle& plane : discrete.scene().planes) all.push_back(plane.name);
+    return place_in(all, name);
+  }
+
+  std::vector<std::string> bodies_;
+  double limit_, p_;
+};
+
+} // namespace
+
+std::vector<ObjectiveType> min_distance_objectives() {
+  const Key bodies_key{.pattern = "/objectives/*/bodies",
+                       .types = list,
+                       .items = text,
+                       .length = {2, 2},
+                       .required = true,
+                       .reason = "the two bodies, or a body and an obstacle, that are to keep a distance",
+                       .doc = "Names of two bodies, or of a body and an obstacle."};
+  Key distance_limit = limit_key("m");
+  distance_limit.doc = "Distance below which they are too close [m].";
+  return {{.name = "min_distance",
+           .doc =
+               "max(limit - d, 0)^2, d the least distance between two bodies, or a body and an obstacle, "
+               "in a smooth form: (sum over pairs of their surface primitives of max(limit - d, 0)^p)^(2/p), "
+               "which is never less, and the nearer the larger p is. Costs as much as there are pairs "
+               "within `limit`.",
+           .keys = {bodies_key, time_key, exponent_key, distance_limit},
+           .read = MinDistance::read}};
+}
+
+} // namespace recoil::app
