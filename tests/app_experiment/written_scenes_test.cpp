@@ -217,6 +217,31 @@ TEST(WrittenScenes, SayWhereBodiesStart) {
   second["space"]["discr_order"] = 2;
   compare_two_bodies(second, {parameter("initial_velocity", {1, 2}, {{"per", "vertex"}, {"body", "left"}}),
                               parameter("initial_displacement", {0.01, 0.02}, {{"per", "vertex"}})});
+  const json nodes =
+      compare_two_bodies(second, {parameter("initial_velocity", {1, 2}, {{"per", "node"}, {"body", "left"}}),
+                                  parameter("initial_displacement", {0.01, 0.02}, {{"per", "node"}})});
+  EXPECT_TRUE(nodes["initial_conditions"]["solution"].back()["value"].is_object());
+}
+
+TEST(WrittenScenes, NodesStartFromTheirRowsOfAFile) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const testing::TemporaryFolder folder(comm);
+  json scene = two_bodies();
+  scene["space"]["discr_order"] = 2;
+  scene["initial_conditions"].erase("angular_velocity");
+  const StudiedExperiment<2> plain(MPI_COMM_WORLD, scene, study_of({parameter("density", 800, {})}));
+  const auto layout = node_layout(plain.at(plain.start()).discrete->space());
+  std::vector<double> rows;
+  for (GlobalIndex i = 2 * layout.block_begin(); i < 2 * layout.block_end(); ++i) rows.push_back(std::sin(i));
+  io::Hdf5Writer file(comm, folder / "start.h5");
+  file.write_rows<double>("v", rows, 2);
+  file.close();
+  json start = parameter("initial_velocity", {1, 2}, {{"per", "node"}});
+  start["initial"] = {{"file", (folder / "start.h5").string()}, {"dataset", "v"}};
+  const StudiedExperiment<2> experiment(MPI_COMM_WORLD, scene, study_of({start}));
+  EXPECT_EQ(comm.sum(static_cast<GlobalIndex>(experiment.fields()[0].num_owned_slots)), layout.global_size());
+  const Variant<2> variant = experiment.at(experiment.start());
+  EXPECT_EQ(in_file_order(*variant.discrete, variant.discrete->solver().history().newest().v), rows);
 }
 
 TEST(WrittenScenes, PrescribeEachNodeOfABoundary) {

@@ -45,7 +45,7 @@ const WrongStudy inputs[] = {
     wrong("velocity",
           R"({"name": "v", "quantity": "initial_velocity", "body": "ball", "initial": [0, 0, 0]})",
           R"({"initial_conditions": {"velocity": {"body": "ball", "value": ["y", "-x", 0]}}})",
-          {"(/parameters/0/quantity)", "would replace 'y'", "/initial_conditions/velocity", "per vertex"}),
+          {"(/parameters/0/quantity)", "would replace 'y'", "/initial_conditions/velocity", "per node"}),
     wrong("dirichlet_in_space", wall,
           R"({"boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": ["x", 0, 0]}]}})",
           {"(/parameters/0/quantity)", "would replace 'x'", "/dirichlet_boundary/0", "varies in space"}),

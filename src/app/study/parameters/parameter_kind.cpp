@@ -13,6 +13,7 @@ namespace recoil::app {
 std::vector<ParameterKind> material_parameters();
 std::vector<ParameterKind> friction_parameters();
 std::vector<ParameterKind> initial_state_parameters();
+std::vector<ParameterKind> initial_nodes_parameters();
 std::vector<ParameterKind> prescribed_motion_parameters();
 std::vector<ParameterKind> dirichlet_nodes_parameters();
 std::vector<ParameterKind> load_parameters();
@@ -45,6 +46,7 @@ std::span<const ParameterKind> parameter_kinds() {
     add(material_parameters());
     add(friction_parameters());
     add(initial_state_parameters());
+    add(initial_nodes_parameters());
     add(prescribed_motion_parameters());
     add(dirichlet_nodes_parameters());
     add(load_parameters());
