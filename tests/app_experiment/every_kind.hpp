@@ -112,8 +112,9 @@ std::vector<json> entries(const ParameterKind& kind) {
     for (const char* basis : {"vertices", "boundary_vertices", "affine"}) add("basis", basis);
     add("basis", {{"box", dim == 2 ? json::array({3, 2}) : json::array({3, 2, 2})}});
     add("basis", {{"modes", "modes.h5"}});
-    add("basis", {{"extension", "harmonic"}});
+    add("basis", {{"extension", "harmonic"}, {"boundary", {3, 4}}});
     add("basis", {{"extension", "elastic"}});
+    add("basis", {{"extension", "none"}, {"boundary", 3}});
     return all;
   }
   if (kind.takes_key("per"))

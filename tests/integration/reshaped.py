@@ -40,9 +40,10 @@ def cantilever(recoil, dim, divisions):
 def study(recoil, dim, name, **optimizer):
     """The elastic energy of a bar of at most its volume; its whole surface moves, in 2D but for the clamp."""
     scene, moving = cantilever(recoil, dim, [20, 6] if dim == 2 else [8, 4, 4])
+    basis = dict({"extension": "elastic"}, **({"boundary": moving} if dim == 2 else {}))
     return recoil.write_scene(name, {
         "experiments": [{"name": "bend", "scene": scene}],
-        "parameters": [{"name": "shape", "quantity": "shape", "basis": {"extension": "elastic"}},
+        "parameters": [{"name": "shape", "quantity": "shape", "basis": basis},
                        {"name": "nu", "quantity": "poisson_ratio", "initial": 0.3, "bounds": [0.29, 0.31]}],
         "objectives": [{"name": "energy", "type": "elastic_energy"}, {"name": "volume", "type": "volume_bound", "body": "bar", "limit": 1.2 if dim == 2 else 0.72, "weight": 1e4},
                        {"name": "smooth", "type": "boundary_smoothing", "p": 2, "weight": 10 if dim == 2 else 80}],

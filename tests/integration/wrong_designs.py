@@ -38,6 +38,12 @@ def optimizer(**settings):
 WRONG = [
     ("unknown extension", {"parameters": [extension(extension="harmonics")]}, ["/parameters/0/basis/extension", "did you mean 'harmonic'"]),
     ("two forms of a basis", {"parameters": [extension(box=[2, 2])]}, ["/parameters/0/basis", "needs one of"]),
+    ("no form of a basis", {"parameters": [shape({"boundary": 3})]}, ["/parameters/0/basis", "needs one of", "\"extension\""]),
+    ("surfaces of a lattice", {"parameters": [shape({"box": [2, 2], "boundary": 3})]}, ["/parameters/0/basis/boundary", "goes with `extension`"]),
+    ("surface that is not there", {"parameters": [extension(boundary=[3, 9])]}, ["/parameters/0/basis", "no surface", "id 9", "`surface_selection`"]),
+    ("surface 0", {"parameters": [extension(boundary=[0])]}, ["/parameters/0/basis/boundary/0", "start at 1", "is 0"]),
+    ("surface by name", {"parameters": [extension(boundary="top")]}, ["/parameters/0/basis/boundary", "integer"]),
+    ("surfaces without end", {"parameters": [extension(boundary=[])]}, ["/parameters/0/basis/boundary", "at least 1"]),
     ("start of a shape", {"parameters": [dict(extension(), initial=0.1)]}, ["/parameters/0/initial", "starts from the meshes"]),
     ("shape of an obstacle", {"parameters": [dict(extension(), body="knife")]}, ["/parameters/0/body", "'knife' is an obstacle"]),
     ("shape of nobody", {"parameters": [dict(extension(), body="beam")]}, ["/parameters/0/body", "'beam'"]),

@@ -12,6 +12,7 @@ ShapeForm shape_by_box();
 ShapeForm shape_by_boundary_vertices();
 ShapeForm shape_by_affine_map();
 ShapeForm shape_by_modes();
+BoundaryOptionRow surface_ids_option();
 
 /// In the order of docs/study.md.
 std::span<const ShapeForm> shape_forms() {
@@ -30,6 +31,7 @@ std::span<const ShapeForm> shape_forms() {
 const std::vector<BoundaryOptionRow>& boundary_options() {
   static const std::vector<BoundaryOptionRow> all = [] {
     std::vector<BoundaryOptionRow> rows;
+    rows.push_back(surface_ids_option());
     return rows;
   }();
   return all;
