@@ -227,7 +227,8 @@ class Cell:
             groups.append(("starts", [{"name": "u0 nodes", "quantity": "initial_displacement", "body": "lower", "per": "node",
                                        "initial": vector(dimension, 0.0002, -0.0003, 0.0001)}]))
         shapes = [(name, [{"name": name, "quantity": "shape", "basis": basis, "body": "lower"}]) for name, basis in
-                  (("shape", {"box": [3] * dimension}), ("harmonic", {"extension": "harmonic"}), ("elastic", {"extension": "elastic", "boundary": [1, 3]}))]
+                  (("shape", {"box": [3] * dimension}), ("harmonic", {"extension": "harmonic"}), ("elastic", {"extension": "elastic", "boundary": [1, 3]}),
+                                               ("periodic", {"extension": "harmonic", "periodic": "x"}))]
         for name, group in groups + [("values", parameters(scheme, self.key[1], dimension)[0])] + shapes:
             if name != "spin" and "initial_conditions" in own:
                 own["initial_conditions"].pop("angular_velocity", None)

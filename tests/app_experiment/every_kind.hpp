@@ -115,6 +115,8 @@ std::vector<json> entries(const ParameterKind& kind) {
     add("basis", {{"extension", "harmonic"}, {"boundary", {3, 4}}});
     add("basis", {{"extension", "elastic"}});
     add("basis", {{"extension", "none"}, {"boundary", 3}});
+    add("basis", {{"extension", "harmonic"}, {"periodic", {"x", "y"}}});
+    all.back()["body"] = "upper";
     return all;
   }
   if (kind.takes_key("per"))

@@ -13,6 +13,7 @@ ShapeForm shape_by_boundary_vertices();
 ShapeForm shape_by_affine_map();
 ShapeForm shape_by_modes();
 BoundaryOptionRow surface_ids_option();
+BoundaryOptionRow periodic_option();
 
 /// In the order of docs/study.md.
 std::span<const ShapeForm> shape_forms() {
@@ -32,6 +33,7 @@ const std::vector<BoundaryOptionRow>& boundary_options() {
   static const std::vector<BoundaryOptionRow> all = [] {
     std::vector<BoundaryOptionRow> rows;
     rows.push_back(surface_ids_option());
+    rows.push_back(periodic_option());
     return rows;
   }();
   return all;
