@@ -79,6 +79,7 @@ template <int dim>
 std::map<std::string, Entry<dim>> entries() {
   using namespace objectives;
   using Scene = DiscreteScene<dim>;
+  const potentials::FacetSelection boundary{true, {}};
   const auto reference = [](Scene& on) {
     const linalg::Vector field = reference_of(on);
     return constant_reference({field.local().begin(), field.local().end()});
@@ -105,10 +106,11 @@ std::map<std::string, Entry<dim>> entries() {
                          [](Scene& on) { return make_stress_bound<dim>(region(on), elastic(on), 10); }};
   all["elastic_energy"] = {{{"body", "upper"}},
                            [](Scene& on) { return make_elastic_energy<dim>(region(on, {1}), elastic(on)); }};
-  all["target_displacement"] = {{{"reference", "reference.h5"}}, [=](Scene& on) {
-                                  return make_target_displacement<dim>(region(on), reference(on));
+  all["target_displacement"] = {{{"reference", "reference.h5"}, {"over", "boundary"}}, [=](Scene& on) {
+                                  return make_target_displacement<dim>(region(on), reference(on), boundary);
                                 }};
-  all["target_position"] = {{{"reference", "reference.h5"}, {"body", "lower"}}, nullptr};
+  all["target_position"] = {
+      {{"reference", "reference.h5"}, {"body", "lower"}, {"boundary", json::array({1})}}, nullptr};
   all["signed_distance_target"] = {{{"target", "distance.h5"}, {"body", "upper"}}, nullptr};
   all["polygon_target"] = {{{"target", dim == 2 ? "polygon.csv" : "surface.obj"}, {"body", "lower"}},
                            nullptr};

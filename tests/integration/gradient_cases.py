@@ -166,7 +166,7 @@ def references(recoil):
     study = {
         "experiments": [{"name": "turning", "scene": recoil.write_scene("turning-stiff", scene)}],
         "parameters": [{"name": "v", "quantity": "initial_velocity", "body": "left", "initial": [1.2, -1]}],
-        "objectives": [{"name": name, "type": "target_position", "reference": reference, "time": "final", "weight": 1e3}
+        "objectives": [{"name": name, "type": "target_position", "over": "boundary", "reference": reference, "time": "final", "weight": 1e3}
                        for name, reference in (("run", run), ("file", recoil.path("aimed.h5")))],
         "sweep": {"tolerance": 1e-13},
     }
@@ -306,7 +306,7 @@ def aims(recoil):
             file["u"] = 0.01 * np.sin(np.arange(size * dim)).reshape(size, dim)
         rows = {
             "max_stress": {"p": 12, "stress": "cauchy", "weight": 1e-4},
-            "target_position": {"reference": recoil.path(name + ".h5"), "weight": 1e4},
+            "target_position": {"reference": recoil.path(name + ".h5"), "boundary": [2, 3], "weight": 1e4},
             "position_integral": {"axis": "y", "weight": 10},
             "polygon_target": {"target": write_polygon(recoil, dim), "boundary": [2, 3], "weight": 100},
             "signed_distance_target": {"target": write_distance(recoil, dim), "boundary": [2, 3], "weight": 100},

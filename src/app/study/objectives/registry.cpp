@@ -21,6 +21,7 @@ std::vector<ObjectiveType> regularization_objectives();
 std::vector<ObjectiveType> rest_separation_objectives();
 std::vector<ObjectiveType> min_distance_objectives();
 std::vector<ObjectiveType> forces_objectives();
+TargetOption target_over_surface();
 
 /// In the order of docs/study.md.
 std::span<const ObjectiveType> objective_types() {
@@ -49,6 +50,7 @@ std::span<const ObjectiveType> objective_types() {
 const std::vector<TargetOption>& target_options() {
   static const std::vector<TargetOption> all = [] {
     std::vector<TargetOption> rows;
+    rows.push_back(target_over_surface());
     return rows;
   }();
   return all;
