@@ -80,7 +80,8 @@ def objectives(recoil, scene, dim, contact, column):
         for kind, reference in references.items():
             if (what, kind) == ("displacement", "reshaped"):
                 continue  # refused: only positions can be those of another shape
-            moduli["target_%s %s sides" % (what, kind)] = {"type": "target_" + what, "reference": reference, "boundary": [2, 3], "weight": 1e3}
+            moduli["target_%s %s sides" % (what, kind)] = {"type": "target_" + what, "reference": reference, "boundary": [2, 3],
+                                                           "components": ["x", "y"], "weight": 1e3}
             for over in ("volume", "boundary"):
                 moduli["target_%s %s %s" % (what, kind, over)] = {"type": "target_" + what, "reference": reference, "over": over, "weight": 1e3}
     return moduli, points, references["run"]

@@ -149,7 +149,7 @@ def objectives(scheme, contact, dim, is_shape):
     terms = [{"name": "stress", "type": "stress_norm", "p": 4, "weight": 1e-4},
              {"name": "largest", "type": "max_stress", "body": ["lower", "upper"], "p": 8, "stress": "cauchy", "weight": 1e-4},
              {"name": "target", "type": "target_displacement", "reference": "reference", "weight": 1e3},
-             {"name": "side", "type": "target_position", "reference": "reference", "boundary": [2, 3], "weight": 1e4},
+             {"name": "side", "type": "target_position", "reference": "reference", "boundary": [2, 3], "components": "x", "weight": 1e4},
              {"name": "moment", "type": "position_integral", "axis": "x", "body": ["lower", "upper"], "weight": 10},
              {"name": "distance", "type": "signed_distance_target", "target": "distance.h5", "boundary": [2, 3], "weight": 100},
              {"name": "polygon", "type": "polygon_target", "target": "polygon.csv" if dim == 2 else "polygon.obj", "boundary": [1, 2],

@@ -110,7 +110,8 @@ std::map<std::string, Entry<dim>> entries() {
                                   return make_target_displacement<dim>(region(on), reference(on), boundary);
                                 }};
   all["target_position"] = {
-      {{"reference", "reference.h5"}, {"body", "lower"}, {"boundary", json::array({1})}}, nullptr};
+      {{"reference", "reference.h5"}, {"body", "lower"}, {"boundary", json::array({1})}, {"components", "y"}},
+      nullptr};
   all["signed_distance_target"] = {{{"target", "distance.h5"}, {"body", "upper"}}, nullptr};
   all["polygon_target"] = {{{"target", dim == 2 ? "polygon.csv" : "surface.obj"}, {"body", "lower"}},
                            nullptr};

@@ -106,6 +106,14 @@ const WrongStudy inputs[] = {
     wrong("boundary_without_facets",
           R"({"name": "a", "type": "target_position", "reference": "observed.csv", "boundary": [2, 77]})",
           {"(/objectives/0/boundary)", "no facet has the surface id 77", "ids in this scene: 1, 2, 3"}),
+    wrong(
+        "components",
+        R"({"name": "a", "type": "target_position", "reference": "observed.csv", "components": ["x", "w"]})",
+        {"(/objectives/0/components/1)", "\"x\", \"y\", \"z\"", "is \"w\""}),
+    wrong(
+        "component_twice",
+        R"({"name": "a", "type": "target_position", "reference": "observed.csv", "components": ["x", "x"]})",
+        {"(/objectives/0/components/1)", "stands there twice"}),
     wrong("forces_of_boundaries",
           R"({"name": "a", "type": "reaction_force", "boundary": [1, 2], "direction": [1, 0, 0],
               "target": "observed.csv"})",

@@ -306,7 +306,7 @@ def aims(recoil):
             file["u"] = 0.01 * np.sin(np.arange(size * dim)).reshape(size, dim)
         rows = {
             "max_stress": {"p": 12, "stress": "cauchy", "weight": 1e-4},
-            "target_position": {"reference": recoil.path(name + ".h5"), "boundary": [2, 3], "weight": 1e4},
+            "target_position": {"reference": recoil.path(name + ".h5"), "boundary": [2, 3], "components": ["x"], "weight": 1e4},
             "position_integral": {"axis": "y", "weight": 10},
             "polygon_target": {"target": write_polygon(recoil, dim), "boundary": [2, 3], "weight": 100},
             "signed_distance_target": {"target": write_distance(recoil, dim), "boundary": [2, 3], "weight": 100},

@@ -22,6 +22,7 @@ std::vector<ObjectiveType> rest_separation_objectives();
 std::vector<ObjectiveType> min_distance_objectives();
 std::vector<ObjectiveType> forces_objectives();
 TargetOption target_over_surface();
+TargetOption target_by_components();
 
 /// In the order of docs/study.md.
 std::span<const ObjectiveType> objective_types() {
@@ -51,6 +52,7 @@ const std::vector<TargetOption>& target_options() {
   static const std::vector<TargetOption> all = [] {
     std::vector<TargetOption> rows;
     rows.push_back(target_over_surface());
+    rows.push_back(target_by_components());
     return rows;
   }();
   return all;
