@@ -1,16 +1,30 @@
-// Stands before MPI's functions of the same names, which MPI defines weakly for this purpose. Those that
-// recoil::parallel calls; a library that sends by other means is not counted.
+// Stands before MPI's functions of the same names, which MPI defines weakly for this purpose: those by which
+// recoil::parallel and PETSc send.
 #include "support/count_messages.hpp"
+
+#include <unordered_map>
 
 namespace {
 
 recoil::bench::Messages counted;
+
+/// What PETSc's scatters start again and again.
+struct Persistent {
+  int count;
+  MPI_Datatype type;
+};
+std::unordered_map<MPI_Request, Persistent> persistent_sends;
 
 void count_message(int count, MPI_Datatype type) {
   int size = 0;
   PMPI_Type_size(type, &size);
   ++counted.count;
   counted.bytes += recoil::GlobalIndex{count} * size;
+}
+
+void count_start(MPI_Request request) {
+  const auto found = persistent_sends.find(request);
+  if (found != persistent_sends.end()) count_message(found->second.count, found->second.type);
 }
 
 void count_gathered(recoil::GlobalIndex count, MPI_Datatype type) {
@@ -40,6 +54,33 @@ int MPI_Issend(const void* data, int count, MPI_Datatype type, int to, int tag, 
                MPI_Request* request) {
   count_message(count, type);
   return PMPI_Issend(data, count, type, to, tag, comm, request);
+}
+
+int MPI_Send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  count_message(count, type);
+  return PMPI_Send(data, count, type, to, tag, comm);
+}
+
+int MPI_Send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  const int error = PMPI_Send_init(data, count, type, to, tag, comm, request);
+  persistent_sends[*request] = {count, type};
+  return error;
+}
+
+int MPI_Start(MPI_Request* request) {
+  count_start(*request);
+  return PMPI_Start(request);
+}
+
+int MPI_Startall(int count, MPI_Request* requests) {
+  for (int i = 0; i < count; ++i) count_start(requests[i]);
+  return PMPI_Startall(count, requests);
+}
+
+int MPI_Request_free(MPI_Request* request) {
+  persistent_sends.erase(*request);
+  return PMPI_Request_free(request);
 }
 
 int MPI_Allgather(const void* data, int count, MPI_Datatype type, void* all, int all_count,

@@ -232,6 +232,37 @@ TEST(SphereContact, ASlidingBallEndsUpRolling) {
   }
 }
 
+/// A ball that lands as it slides: friction that is lagged until it converges is mu times the normal force of
+/// the same state, lagged once that of the state before.
+TEST(SphereContact, RepeatedLaggingMakesFrictionThatOfTheEndOfTheStep) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const double mu = 0.3;
+  for (const int iterations : {1, -1}) {
+    BondedParticles problem = bonded(comm, grains({{0, 0, r + 1.1 * dhat}}, {r}), {});
+    add_contact(problem, floor_plane(), mu, 1e-4);
+    auto chosen = options(1e-4, ParticleIntegrator::be_reflect);
+    chosen.friction_iterations = iterations;
+    BondedParticlesSolver solver(std::move(problem), chosen);
+    throw_all(solver, Vector3d(3, 0, -0.2));
+    double worst = 0;
+    int touching = 0;
+    for (int step = 1; step <= 20; ++step) {
+      run(solver, step);
+      const std::vector<double> force = solver.obstacle_forces();
+      if (!(std::abs(force[2]) > 1e-3)) continue;
+      ++touching;
+      worst = std::max(worst, std::abs(force[0] / force[2]) - mu);
+      worst = std::max(worst, mu - std::abs(force[0] / force[2]));
+    }
+    EXPECT_GT(touching, 3);
+    if (iterations == 1) {
+      EXPECT_GT(worst, 0.05);
+    } else {
+      EXPECT_LT(worst, 1e-6);
+    }
+  }
+}
+
 /// mu g t is taken from the speed of a block, which stops after v^2 / (2 mu g).
 TEST(SphereContact, ABlockSlidesAsFarAsFrictionLetsIt) {
   const parallel::Communicator comm(MPI_COMM_WORLD);

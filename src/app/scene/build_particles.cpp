@@ -209,9 +209,9 @@ void check_contact(const Item& root, const Scene& scene) {
   if (contact["use_convergent_formulation"].flag())
     contact["use_convergent_formulation"].fail("is of surfaces of finite elements; leave it out");
   const int iterations = scene.contact.friction_iterations;
-  if (iterations != 0 && iterations != 1)
-    solver["contact"]["friction_iterations"].fail("bonded particles lag friction once a step; write 1, or 0 "
-                                                  "for no friction");
+  if (integrator == solvers::ParticleIntegrator::leapfrog && scene.time.kind == TimeKind::dynamic &&
+      iterations != 0 && iterations != 1)
+    solver["contact"]["friction_iterations"].fail("leapfrog lags nothing; write 1, or 0 for no friction");
 }
 
 void refuse_particles(const Item& root) {

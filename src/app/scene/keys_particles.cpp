@@ -11,7 +11,9 @@ constexpr Key particles[] = {
      .doc =
          "Of dynamic scenes. `be_reflect`: backward Euler, first order, damps; `mid_reflectT`: second order; "
          "`del_exact`: the discrete Euler-Lagrange equations, second order, keeps energy and momenta, and "
-         "solves nonsymmetric systems; `leapfrog`: explicit, in sub-steps, second order, keeps energy and "
+         "solves nonsymmetric systems; `paper_literal`: backward Euler with the paper's predictor, which "
+         "slows "
+         "spins down, for comparisons; `leapfrog`: explicit, in sub-steps, second order, keeps energy and "
          "momenta."},
     {.pattern = "/solver/bonded_particles/tolerance",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::tolerance>,

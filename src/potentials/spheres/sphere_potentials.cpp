@@ -138,10 +138,11 @@ void SphereBarrierPotential::add_obstacle_forces(std::int32_t first_body, std::s
                    place(contact_->states(), touch.pair.a) - touch.length * touch.normal);
 }
 
-void SphereFrictionPotential::lag(std::span<const double> u, double dt) {
+void SphereFrictionPotential::lag(std::span<const double> u, std::span<const double> start, double dt) {
   eta_ = eps_v_ * dt;
   spheres_ = contact_->spheres();
   states_ = spheres_->gather(u, 7);
+  const std::vector<double> states_at_start = spheres_->gather(start, 7);
   terms_.clear();
   if (!coefficients_) return;
   for (const SphereTouch& touch : contact_->touching()) {
@@ -154,11 +155,13 @@ void SphereFrictionPotential::lag(std::span<const double> u, double dt) {
     const double ra = (*spheres_)[pair.a].radius,
                  at = pair.b < 0 ? ra : touch.length * ra / (ra + (*spheres_)[pair.b].radius);
     const std::array<Vector3d, 2> arms{-at * touch.normal, (touch.length - at) * touch.normal};
-    for (int end = 0; end < num_spheres(pair); ++end)
-      term.arms[end] =
-          geometry::rotation_matrix(orientation(states_, end_of(pair, end))).transpose() * arms[end];
-    term.start = place(states_, pair.a) + arms[0];
-    if (pair.b >= 0) term.start.setZero();
+    for (int end = 0; end < num_spheres(pair); ++end) {
+      const LocalIndex sphere = end_of(pair, end);
+      term.arms[end] = geometry::rotation_matrix(orientation(states_, sphere)).transpose() * arms[end];
+      term.start += (end == 0 ? 1 : -1) *
+                    (place(states_at_start, sphere) +
+                     geometry::rotation_matrix(orientation(states_at_start, sphere)) * term.arms[end]);
+    }
     terms_.push_back(term);
   }
 }

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "recoil/base/log.hpp"
 #include "recoil/linalg/nonsymmetric_solve.hpp"
 #include "solvers/bdem/breaking.hpp"
 
@@ -17,6 +18,8 @@ namespace {
 
 /// Solves of a step in which something prescribed moves on against contact.
 constexpr int max_motion_passes = 50;
+/// Solves of a step in which friction is lagged until it does not change.
+constexpr int max_friction_passes = 100;
 constexpr const char* blocked = "with prescribed particles or obstacles still on their way into others; move "
                                 "them less in a step";
 
@@ -58,11 +61,11 @@ void ImplicitSteps::advance_free(const Vector& goal, Vector& x) {
   manifold_->move(x, pairs.max_step(x.local(), way.owned(), pairs.obstacle_share()), way);
 }
 
-/// Solves a step whose inertia leads to `target`. What is prescribed may have to wait until others have given
+/// Solves a step whose inertia leads to `start`. What is prescribed may have to wait until others have given
 /// way: each solve lets it go on.
-bool ImplicitSteps::solve_with_motion(const Vector& target, std::span<const double> momentum, double time,
+bool ImplicitSteps::solve_with_motion(const Vector& start, std::span<const double> momentum, double time,
                                       ParticleStep& step) {
-  Vector goal(objective_.has_inertia() ? target : step.u);
+  Vector goal(objective_.has_inertia() ? start : step.u);
   if (problem_.move_prescribed) problem_.move_prescribed(time, goal.write_local());
   if (!problem_.contact) {
     step.u.copy_from(goal);
@@ -79,6 +82,40 @@ bool ImplicitSteps::solve_with_motion(const Vector& target, std::span<const doub
   }
   step.failure = fmt::format("after {} solves {}", max_motion_passes, blocked);
   return false;
+}
+
+/// Solves again with the frames and normal forces of friction at the end of the last solve, as often as
+/// options say.
+bool ImplicitSteps::relag_friction(const stepping::State& from, std::span<const double> momentum, double dt,
+                                   ParticleStep& step) {
+  if (!problem_.contact || !problem_.contact->friction.coefficients()) return true;
+  const bool until_converged = options_.friction_iterations < 0;
+  const int passes = until_converged ? max_friction_passes : options_.friction_iterations;
+  Vector last(step.u), way(step.v);
+  for (int pass = 1; pass < passes; ++pass) {
+    last.copy_from(step.u);
+    problem_.contact->update(step.u.local());
+    problem_.contact->friction.lag(step.u.local(), from.u.local(), dt);
+    if (!solve(momentum, step.u, step)) return false;
+    manifold_->difference(last, step.u, way);
+    if (way.norm_infinity() <= options_.tolerance * smallest_radius_) return true;
+  }
+  if (until_converged)
+    log_warning(fmt::format("friction has not converged after {} solves of a step", passes));
+  return true;
+}
+
+/// 2 q_n - q_n-1 in place of the geodesic from q_n-1 through q_n [Lu, Cao, Li, Hu]: it ends outside of the
+/// sphere, and nearer.
+void ImplicitSteps::take_predictor_of_paper(const Vector& from, const Vector& momentum,
+                                            Vector& target) const {
+  for (LocalIndex k = 0; k < target.layout().num_local(); ++k) {
+    const geometry::Quaternion q = particle_at(from.local(), k).q,
+                               last = geometry::product(
+                                   q, geometry::quaternion_exponential(-turn_of(momentum.local(), k) /
+                                                                       problem_.particles->radii[k]));
+    set_particle(target.write_local(), k, {particle_at(target.local(), k).p, 2 * q - last});
+  }
 }
 
 /// Minimises the incremental potential from x; false without a minimum.
@@ -150,7 +187,7 @@ void ImplicitSteps::velocity(const Vector& from, const Vector& x, double dt, Vec
   if (!objective_.has_inertia()) return;
   manifold_->difference(from, x, v);
   v.scale(1 / dt);
-  if (options_.integrator == ParticleIntegrator::be_reflect) return;
+  if (objective_.share() == 1) return;
   const auto values = v.write_owned();
   if (options_.integrator == ParticleIntegrator::del_exact)
     for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
@@ -171,6 +208,21 @@ double ImplicitSteps::contact_energy(const Vector& u) const {
   if (!problem_.contact) return 0;
   problem_.contact->update(u.local());
   return problem_.contact->barrier.value(u.local());
+}
+
+/// What the predictor of the paper takes from spins, beyond backward Euler: the work of the force of inertia
+/// less that of M (v - v_n) / dt.
+double ImplicitSteps::loss_by_predictor(const stepping::State& from, const Vector& way, double dt,
+                                        const ParticleStep& step) const {
+  std::vector<double> inertia(way.owned().size(), 0.0);
+  objective_.add_inertia(step.u, inertia);
+  double loss = 0;
+  for (std::size_t i = 0; i < inertia.size(); ++i) {
+    const double dv = step.v.owned()[i] - from.v.owned()[i];
+    if (problem_.prescribed[i] == 0)
+      loss += (inertia[i] / (dt * dt) - objective_.mass()[i] * dv / dt) * way.owned()[i];
+  }
+  return loss;
 }
 
 /// The ledger at the end of a step, each entry from its own forces. Of backward Euler the integrator loses
@@ -194,8 +246,10 @@ void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& bef
     const double dx = way.owned()[i], dv = step.v.owned()[i] - from.v.owned()[i], m = objective_.mass()[i];
     work += (objective_.loads()[i] + step.reactions[i]) * dx;
     lost += force[i] * dx;
-    if (options_.integrator == ParticleIntegrator::be_reflect) lost += m * dv * dv / 2;
+    if (objective_.has_inertia() && objective_.share() == 1) lost += m * dv * dv / 2;
   }
+  if (options_.integrator == ParticleIntegrator::paper_literal)
+    lost += loss_by_predictor(from, way, dt, step);
   lost -= problem_.bonds->stored_energy(step.u.local()) - problem_.bonds->stored_energy(from.u.local());
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
@@ -222,6 +276,9 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
   Vector momentum(from.v), target(from.u);
   momentum.scale(dt);
   manifold_->move(target, 1, momentum);
+  Vector start(target);
+  if (options_.integrator == ParticleIntegrator::paper_literal)
+    take_predictor_of_paper(from.u, momentum, target);
   objective_.begin_step(from.u, target, time, dt);
   if (problem_.contact) problem_.contact->begin_step(time, dt, from.u.local());
   const auto fail = [&] {
@@ -229,8 +286,9 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
     return std::move(step);
   };
   for (int pass = 0;; ++pass) {
-    if (!(pass == 0 ? solve_with_motion(target, momentum.owned(), time, step)
-                    : solve(momentum.owned(), step.u, step)))
+    if (!(pass == 0 ? solve_with_motion(start, momentum.owned(), time, step)
+                    : solve(momentum.owned(), step.u, step)) ||
+        !relag_friction(from, momentum.owned(), dt, step))
       return fail();
     const auto broken = break_overstressed(problem_, step.u.local(), options_.cascade_share, time);
     step.broken.insert(step.broken.end(), broken.begin(), broken.end());

@@ -33,7 +33,13 @@ private:
   bool advance_prescribed(const linalg::Vector& goal, linalg::Vector& x);
   void advance_free(const linalg::Vector& goal, linalg::Vector& x);
   bool solve(std::span<const double> momentum, linalg::Vector& x, ParticleStep& step);
-  bool solve_with_motion(const linalg::Vector& target, std::span<const double> momentum, double time,
+  bool relag_friction(const stepping::State& from, std::span<const double> momentum, double dt,
+                      ParticleStep& step);
+  void take_predictor_of_paper(const linalg::Vector& from, const linalg::Vector& momentum,
+                               linalg::Vector& target) const;
+  double loss_by_predictor(const stepping::State& from, const linalg::Vector& way, double dt,
+                           const ParticleStep& step) const;
+  bool solve_with_motion(const linalg::Vector& start, std::span<const double> momentum, double time,
                          ParticleStep& step);
   bool solve_balance(std::span<const double> momentum, linalg::Vector& x, ParticleStep& step);
   void velocity(const linalg::Vector& from, const linalg::Vector& x, double dt, linalg::Vector& v);

@@ -117,17 +117,21 @@ void ParticleIncrementalPotential::clear_prescribed(std::span<double> g) const {
     if (problem_.prescribed[i] != 0) g[i] = 0;
 }
 
+void ParticleIncrementalPotential::add_inertia(const linalg::Vector& x, std::span<double> g) const {
+  for (LocalIndex k = 0; k < x.layout().num_owned; ++k) {
+    const potentials::Particle now = particle_at(x.local(), k), target = particle_at(target_->local(), k);
+    shift_of(g, k) += problem_.mass[k] * (now.p - target.p);
+    turn_of(g, k) -= 2 * problem_.inertia(k) / problem_.particles->radii[k] *
+                     (geometry::left_tangent(now.q) * aligned(target.q, now.q));
+  }
+}
+
 void ParticleIncrementalPotential::gradient(const linalg::Vector& x, linalg::Vector& g) {
   g.fill(0);
   const auto values = g.write_owned();
   if (problem_.contact) problem_.contact->update(x.local());
   add_forces(x, scale_, values);
-  for (LocalIndex k = 0; has_inertia() && k < x.layout().num_owned; ++k) {
-    const potentials::Particle now = particle_at(x.local(), k), target = particle_at(target_->local(), k);
-    shift_of(values, k) += problem_.mass[k] * (now.p - target.p);
-    turn_of(values, k) -= 2 * problem_.inertia(k) / problem_.particles->radii[k] *
-                          (geometry::left_tangent(now.q) * aligned(target.q, now.q));
-  }
+  if (has_inertia()) add_inertia(x, values);
   clear_prescribed(values);
 }
 

@@ -35,6 +35,8 @@ public:
   /// g = dV/dx* - loads + C', times dx*/dx: what the bonds, loads and contacts of the step pull with, on
   /// owned entries, prescribed ones too. Contact must be up to date. Collective.
   void add_forces(const linalg::Vector& x, double factor, std::span<double> g) const;
+  /// Adds the gradient of the inertia about the target of the step, times dt^2.
+  void add_inertia(const linalg::Vector& x, std::span<double> g) const;
   /// The residual of the discrete Euler-Lagrange equations, G_n (m (p - p~), 4 I q) + s G_n dV/dx - M dt v_n,
   /// and its product with a change of x.
   void balance(const linalg::Vector& x, std::span<const double> momentum, linalg::Vector& r) const;

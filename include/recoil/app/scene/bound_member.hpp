@@ -41,6 +41,7 @@ struct EnumNames<solvers::ParticleIntegrator> {
       {"be_reflect", solvers::ParticleIntegrator::be_reflect},
       {"mid_reflectT", solvers::ParticleIntegrator::mid_reflectT},
       {"del_exact", solvers::ParticleIntegrator::del_exact},
+      {"paper_literal", solvers::ParticleIntegrator::paper_literal},
       {"leapfrog", solvers::ParticleIntegrator::leapfrog}};
 };
 template <>

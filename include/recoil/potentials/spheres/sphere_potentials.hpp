@@ -67,8 +67,8 @@ public:
   std::string_view name() const override { return "friction"; }
   const FrictionCoefficients& coefficients() const { return coefficients_; }
   /// Takes frames and forces of the pairs that touch in the contact as of its last update(), which must be at
-  /// the start u (owned) of a step of length dt. Collective.
-  void lag(std::span<const double> u, double dt);
+  /// u, in a step of length dt that starts at `start` (both owned). Collective.
+  void lag(std::span<const double> u, std::span<const double> start, double dt);
   void update(std::span<const double> u) override;
   double value(std::span<const double> u) const override;
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override;
@@ -88,7 +88,7 @@ private:
     SpherePair pair;
     Eigen::Vector3d normal;
     std::array<Eigen::Vector3d, 2> arms;
-    Eigen::Vector3d start; ///< contact point of a less that of b at the start of the step, 0 of an obstacle
+    Eigen::Vector3d start; ///< material point of a less that of b at the start of the step [m]
     Eigen::Vector3d share; ///< of the vertices of the triangle
     double strength;       ///< mu N [N]
   };

@@ -12,6 +12,9 @@ enum class ParticleIntegrator {
   /// The discrete Euler-Lagrange equations on the sphere of the same Lagrangian: momentum balance in the
   /// tangent space at x_n; second order, conserves momenta and does not drift in energy.
   del_exact,
+  /// Backward Euler as [Lu, Cao, Li, Hu] write it, with inertia about 2 x_n - x_n-1: spins slow down by a
+  /// factor of 1 - (w dt / 2)^2 per step. For comparisons.
+  paper_literal,
   /// Explicit: as many leapfrog sub-steps as a step needs to be stable; second order, conserves momenta and
   /// does not drift in energy.
   leapfrog

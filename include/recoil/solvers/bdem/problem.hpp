@@ -40,7 +40,7 @@ struct ParticleContact {
   /// frames and normal forces there. Collective.
   void begin_step(double time, double dt, std::span<const double> u) {
     pairs.begin_step(time, dt, u);
-    friction.lag(u, dt);
+    friction.lag(u, u, dt);
   }
   /// Finds what touches at u, on a way of SphereContact::max_step(). Collective.
   void update(std::span<const double> u) {

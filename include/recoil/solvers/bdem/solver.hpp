@@ -26,6 +26,9 @@ struct BondedParticlesOptions {
   /// Of breaking: bonds at least this share of the largest stress ratio of a pass break together.
   double cascade_share = 0.9;
   int max_cascade_passes = 100;
+  /// Most solves of a step with the frames and normal forces of friction taken where the last one ended,
+  /// until none moves anything by more than `tolerance`; -1: as many as that takes.
+  int friction_iterations = 1;
   /// Of leapfrog: sub-steps of at most this share of the critical time step, 2 / sqrt(17.9 k_n / m) of the
   /// stiffest bond; [Lu, Cao, Li, Hu] take 0.2. A free hcp block is stable below 1, sheared by 0.3 below
   /// 0.95; energies are off by up to share^2 of what is in the fastest modes.
