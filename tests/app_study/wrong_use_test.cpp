@@ -20,7 +20,7 @@ constexpr const char* velocity =
     R"({"name": "v", "quantity": "initial_velocity", "body": "ball", "initial": [0, 0, 0]})";
 constexpr const char* start =
     R"({"name": "u", "quantity": "initial_displacement", "body": "ball", "initial": [0, 0, 0]})";
-constexpr const char* rubbing =
+constexpr const char* frictional =
     R"({"name": "mu", "quantity": "friction", "bodies": ["ball", "floor"], "initial": 0.3})";
 constexpr const char* density = R"({"name": "rho", "quantity": "density", "initial": 1})";
 /// Beside an objective that does not weigh by it.
@@ -61,19 +61,19 @@ const WrongStudy inputs[] = {
     wrong("friction_body",
           R"({"name": "mu", "quantity": "friction", "bodies": ["ball", "flor"], "initial": 1})",
           {"(/parameters/0/bodies)", "no body 'flor'", "did you mean 'floor'"}),
-    wrong("friction_without_contact", rubbing,
+    wrong("friction_without_contact", frictional,
           {"(/parameters/0/quantity)", "friction is not used: contact is off", "contact/enabled"},
           R"({"contact": {"enabled": false}})"),
     wrong("friction_of_obstacles",
           R"({"name": "mu", "quantity": "friction", "bodies": ["ground", "floor"], "initial": 1})",
           {"(/parameters/0/bodies)", "'ground' and 'floor' are obstacles", "never touch"}),
-    wrong("friction_switched_off", rubbing,
+    wrong("friction_switched_off", frictional,
           {"(/parameters/0/quantity)", "friction_iterations = 0", "use 1 or -1"},
           R"({"solver": {"contact": {"friction_iterations": 0}}})"),
     wrong("friction_passes", modulus,
           {"(/experiments/0/scene)", "friction_iterations = 3", "use 1, or -1 (until converged)"},
           R"({"solver": {"contact": {"friction_iterations": 3}}})"),
-    wrong("passes_of_a_new_friction", rubbing, {"(/experiments/0/scene)", "friction_iterations = 2"},
+    wrong("passes_of_a_new_friction", frictional, {"(/experiments/0/scene)", "friction_iterations = 2"},
           R"({"contact": {"friction_coefficient": 0}, "solver": {"contact": {"friction_iterations": 2}}})"),
     wrong("velocity_in_statics", velocity,
           {"(/parameters/0/quantity)", "initial_velocity is not used: the scene is static"},

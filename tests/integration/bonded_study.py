@@ -230,6 +230,7 @@ def wrong_studies(recoil):
     return [
         ("contact", dict(plain, contact={"enabled": True, "dhat": 1e-4}), {}, ["/experiments/0/scene", "contact/enabled", "set it to false"]),
         ("leapfrog", with_settings(integrator="leapfrog"), {}, ["/experiments/0/scene", "leapfrog", "mid_reflectT"]),
+        ("paper_literal", with_settings(integrator="paper_literal"), {}, ["/experiments/0/scene", "paper_literal", "mid_reflectT"]),
         ("del_exact", with_settings(integrator="del_exact"), {}, ["/experiments/0/scene", "del_exact", "mid_reflectT"]),
         ("a bond that breaks", dict(plain, materials=strengths), {}, ["/materials", "bond ", "has broken by t = ", "`tensile_strength`", "time/time_steps"]),
         ("friction", plain, {"parameters": [{"name": "mu", "quantity": "friction", "bodies": ["beam", "block"], "initial": 0.3}]},

@@ -106,8 +106,8 @@ void check_marker_dimensions(const Study& study, std::span<const int> dims) {
 /// More passes than one end where they end: only the fixed point has a derivative.
 void check_friction_passes(const ExperimentScene& at) {
   const ContactSpec& contact = at.scene.contact;
-  const bool rubbed = has_friction(at.scene) || at.has_parameter("friction");
-  if (contact.enabled && rubbed && contact.friction_iterations > 1)
+  const bool frictional = has_friction(at.scene) || at.has_parameter("friction");
+  if (contact.enabled && frictional && contact.friction_iterations > 1)
     at.fail(at.experiment.where, "scene",
             at.scene.file.string() +
                 " has solver/contact/friction_iterations = " + std::to_string(contact.friction_iterations) +
@@ -117,9 +117,10 @@ void check_friction_passes(const ExperimentScene& at) {
 /// The last pass of converged friction drops the term; any other solution is stationary only with it.
 void check_regularization(const ExperimentScene& at) {
   const Scene& scene = at.scene;
-  const bool rubbed = scene.contact.enabled && (has_friction(scene) || at.has_parameter("friction"));
+  const bool frictional = scene.contact.enabled && (has_friction(scene) || at.has_parameter("friction"));
   if (scene.time.kind != TimeKind::statics || scene.solver.lagged_regularization_weight <= 0 ||
-      scene.solver.lagged_regularization_iterations <= 0 || (rubbed && scene.contact.friction_iterations < 0))
+      scene.solver.lagged_regularization_iterations <= 0 ||
+      (frictional && scene.contact.friction_iterations < 0))
     return;
   at.fail(
       at.experiment.where, "scene",

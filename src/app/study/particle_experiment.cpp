@@ -12,6 +12,7 @@
 #include "app/study/objectives/particle_objectives.hpp"
 #include "app/study/parameters/particle_actions.hpp"
 #include "app/study/scene_draft.hpp"
+#include "recoil/app/scene/bound_member.hpp"
 #include "recoil/app/simulation/particle_output.hpp"
 #include "recoil/app/simulation/particle_problem.hpp"
 #include "recoil/base/crc32.hpp"
@@ -352,13 +353,12 @@ void check_particle_scene(const ExperimentScene& at, std::vector<std::string>&) 
     at.fail(at.experiment.where, "scene",
             scene.file.string() + " has contact/enabled = true, and bonded particles in contact have no "
                                   "derivative; set it to false");
-  const solvers::ParticleIntegrator integrator = scene.particle_solver.integrator;
-  const bool is_explicit = integrator == solvers::ParticleIntegrator::leapfrog;
-  if (scene.time.kind == TimeKind::dynamic &&
-      (is_explicit || integrator == solvers::ParticleIntegrator::del_exact))
+  using solvers::ParticleIntegrator;
+  const ParticleIntegrator integrator = scene.particle_solver.integrator;
+  if (scene.time.kind == TimeKind::dynamic && integrator != ParticleIntegrator::be_reflect &&
+      integrator != ParticleIntegrator::mid_reflectT)
     at.fail(at.experiment.where, "scene",
-            scene.file.string() + " has solver/bonded_particles/integrator = \"" +
-                (is_explicit ? "leapfrog" : "del_exact") +
+            scene.file.string() + " has solver/bonded_particles/integrator = \"" + name_of_value(integrator) +
                 "\", which has no derivative; take \"be_reflect\" or \"mid_reflectT\"");
 }
 

@@ -39,7 +39,7 @@ ExplicitContact::ExplicitContact(BondedParticles& problem, double rolling_fricti
 
 void ExplicitContact::begin_step(double time, double dt, const linalg::Vector& u) {
   dt_ = dt;
-  pressing_work_ = rubbing_work_ = dissipation_ = 0;
+  pressing_work_ = friction_work_ = dissipation_ = 0;
   on_prescribed_.assign(6 * std::size_t(problem_.particles->num_owned()), 0.0);
   impulses_.clear();
   pairs_.begin_step(time, dt, u.owned());
@@ -155,16 +155,29 @@ double ExplicitContact::change_velocities(std::span<const double> impulses, std:
     change += three(impulses, i).dot(three(v, i) + step / 2);
     if (inverse_inertia_[i / 3] == 0) {
       three(std::span(on_prescribed_), i) += three(impulses, i);
-      rubbing_work_ -= three(impulses, i).dot(three(v, i));
+      friction_work_ -= three(impulses, i).dot(three(v, i));
     }
     three(v, i) += step;
   }
   return change;
 }
 
-void ExplicitContact::rub(double duration, std::span<double> v) {
+/// Impulse [N s] and angular impulse [N m s] of friction on the first side of a contact, whose normal force
+/// has given `normal_impulse` and whose busier sphere is in `contacts` of them.
+std::array<Vector3d, 2> ExplicitContact::friction_impulse(const SphereTouch& touch, const Slip& at,
+                                                          double normal_impulse, double contacts) const {
   const potentials::FrictionCoefficients& mu = problem_.contact->friction.coefficients();
-  if ((!mu && rolling_friction_ == 0) || !problem_.particles->points->comm->any(!pairs_.touching().empty()))
+  const potentials::Spheres& spheres = *pairs_.spheres();
+  const double coefficient = mu ? mu(spheres[touch.pair.a].body, pairs_.body_of(touch.pair)) : 0,
+               r_a = spheres[touch.pair.a].radius,
+               radius = touch.pair.b < 0 ? r_a : (r_a + spheres[touch.pair.b].radius) / 2;
+  return {braking(at.slip, at.by_force, contacts, coefficient * normal_impulse),
+          braking(at.roll, at.by_moment, contacts, rolling_friction_ * normal_impulse * radius)};
+}
+
+void ExplicitContact::apply_friction(double duration, std::span<double> v) {
+  if ((!problem_.contact->friction.coefficients() && rolling_friction_ == 0) ||
+      !problem_.particles->points->comm->any(!pairs_.touching().empty()))
     return;
   gather_inertia();
   const potentials::Spheres& spheres = *pairs_.spheres();
@@ -177,12 +190,8 @@ void ExplicitContact::rub(double duration, std::span<double> v) {
     const std::size_t a = touch.pair.a, b = touch.pair.b;
     const bool is_pair = touch.pair.b >= 0;
     const Slip at = slip_of(touch, speeds);
-    const double contacts = is_pair ? std::max(counts[a], counts[b]) : counts[a],
-                 coefficient = mu ? mu(spheres[touch.pair.a].body, pairs_.body_of(touch.pair)) : 0,
-                 radius = is_pair ? (spheres[touch.pair.a].radius + spheres[touch.pair.b].radius) / 2
-                                  : spheres[touch.pair.a].radius;
-    const Vector3d j = braking(at.slip, at.by_force, contacts, coefficient * normal_impulse),
-                   m = braking(at.roll, at.by_moment, contacts, rolling_friction_ * normal_impulse * radius);
+    const auto [j, m] =
+        friction_impulse(touch, at, normal_impulse, is_pair ? std::max(counts[a], counts[b]) : counts[a]);
     three(std::span(impulses), 6 * a) += j;
     three(std::span(impulses), 6 * a + 3) += at.arm_a.cross(j) + m;
     if (is_pair) {
@@ -192,7 +201,7 @@ void ExplicitContact::rub(double duration, std::span<double> v) {
       by_obstacles += push(touch, j, m);
     }
   }
-  rubbing_work_ += by_obstacles;
+  friction_work_ += by_obstacles;
   spheres.add_to_owners(impulses, 6, 1, owned);
   dissipation_ += by_obstacles - change_velocities(owned, v);
 }

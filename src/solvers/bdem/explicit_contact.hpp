@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "recoil/linalg/vector.hpp"
@@ -29,14 +30,14 @@ public:
   void press(double duration);
   /// Friction of the pairs as of add_forces() for `duration`: changes velocities of owned particles in space,
   /// 6 numbers each. Collective.
-  void rub(double duration, std::span<double> v);
+  void apply_friction(double duration, std::span<double> v);
 
   /// This rank's share of the energy as of add_forces() [J].
   double energy() const;
   /// Since begin_step(), this rank's share [J]: the work of moving obstacles by press(); that of obstacles
-  /// and of prescribed particles by rub(); and what rub() has dissipated.
+  /// and of prescribed particles by apply_friction(); and what apply_friction() has dissipated.
   double pressing_work() const { return pressing_work_; }
-  double rubbing_work() const { return rubbing_work_; }
+  double friction_work() const { return friction_work_; }
   double dissipation() const { return dissipation_; }
   /// Means over the time since begin_step() of friction on prescribed particles, in space, 6 numbers an owned
   /// particle; zero for others [N], [N m].
@@ -58,6 +59,8 @@ private:
   std::vector<double> contacts_of_spheres() const;
   struct Slip;
   Slip slip_of(const potentials::SphereTouch& touch, std::span<const double> speeds) const;
+  std::array<Eigen::Vector3d, 2> friction_impulse(const potentials::SphereTouch& touch, const Slip& at,
+                                                  double normal_impulse, double contacts) const;
   double change_velocities(std::span<const double> impulses, std::span<double> v);
 
   BondedParticles& problem_;
@@ -67,7 +70,7 @@ private:
   std::shared_ptr<const potentials::Spheres> gathered_for_;
   std::vector<double> inverse_;   ///< the same of spheres
   std::vector<double> repulsion_; ///< on owned particles, 3 numbers each [N]
-  double dt_ = 0, pressing_work_ = 0, rubbing_work_ = 0, dissipation_ = 0;
+  double dt_ = 0, pressing_work_ = 0, friction_work_ = 0, dissipation_ = 0;
   std::vector<double> on_prescribed_; ///< impulses of friction since begin_step()
   std::vector<Impulse> impulses_;     ///< on obstacles since begin_step()
 };

@@ -174,7 +174,7 @@ void ExplicitSteps::kick(double before, double after, const Vector& u, Outcome& 
 void ExplicitSteps::touch(double before, double after, Outcome& outcome) {
   contact_->press(before + after);
   const std::vector<double> v_before = v_;
-  contact_->rub(before + after, v_);
+  contact_->apply_friction(before + after, v_);
   for (std::size_t i = 0; i < v_.size(); ++i) {
     const double way = after * (v_[i] - v_before[i]);
     outcome.external_work += load_[i] * way;
@@ -293,7 +293,7 @@ ExplicitSteps::Outcome ExplicitSteps::advance(Vector& u, Vector& v, double time,
   outcome.bond_work -= h * h / 8 * squared_forces(u);
   outcome.external_work += prescribed_kinetic_energy();
   if (contact_) {
-    outcome.external_work += contact_->pressing_work() + contact_->rubbing_work();
+    outcome.external_work += contact_->pressing_work() + contact_->friction_work();
     outcome.bond_work += contact_->pressing_work();
     outcome.dissipated_friction += contact_->dissipation();
   }

@@ -68,6 +68,13 @@ Enum value_of_name(const std::string& name) {
   throw InputError("", "unknown name '" + name + "'");
 }
 
+template <class Enum>
+const char* name_of_value(Enum value) {
+  for (const auto& [name, known] : EnumNames<Enum>::all)
+    if (known == value) return name;
+  return "";
+}
+
 namespace detail {
 
 template <class Value>
@@ -89,9 +96,7 @@ constexpr unsigned key_type(const std::optional<Value>&) {
 template <class Value>
 std::string as_json(const Value& value) {
   if constexpr (std::is_enum_v<Value>) {
-    for (const auto& [name, named] : EnumNames<Value>::all)
-      if (named == value) return fmt::format("\"{}\"", name);
-    return "";
+    return fmt::format("\"{}\"", name_of_value(value));
   } else {
     return fmt::format("{}", value);
   }

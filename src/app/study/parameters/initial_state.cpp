@@ -31,9 +31,9 @@ void check_initial(const ExperimentScene& at, const ParameterSpec& parameter) {
                 " is not used: the scene is static (it has no `time`); drop the parameter or give it time");
   if (at.scene.time.kind == TimeKind::quasistatic && !displacement)
     at.fail(parameter, name + " is not used: a quasistatic scene has no inertia");
-  const bool rubbed = has_friction(at.scene) || at.has_parameter("friction");
+  const bool frictional = has_friction(at.scene) || at.has_parameter("friction");
   const bool follows = !at.scene.boundary_conditions.normal_aligned_neumann.empty();
-  if (at.scene.time.kind == TimeKind::quasistatic && !rubbed && !has_damping(at.scene) && !follows)
+  if (at.scene.time.kind == TimeKind::quasistatic && !frictional && !has_damping(at.scene) && !follows)
     at.fail(parameter,
             name + " is not used: a quasistatic scene without friction, damping and normal tractions does "
                    "not depend on where it starts");
