@@ -141,7 +141,8 @@ def both(name, arguments):
             folders.append(folder)
     if len(folders) == 2 and name in AGREE and all(found.values()):
         found["difference"] = difference(folders)
-        check(found["difference"] < AGREE[name], "%s: implicit and explicit places differ by %.1e of the largest displacement" % (name, found["difference"]))
+        check(found["difference"] < AGREE[name], "%s: implicit and explicit places differ by %.1e of the largest displacement" %
+              (name, found["difference"]))
     return {way: value for way, value in found.items() if value}
 
 
