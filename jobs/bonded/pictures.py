@@ -15,7 +15,8 @@ VIEWS = {"stretch": ("--times", "2"), "twist": ("--times", "2"), "drape_64k": ("
 
 def main():
     name, run, output, *more = sys.argv[1:]
-    subprocess.run([sys.executable, RENDER, run, "-o", output, "--width", "1100", *VIEWS[name.split("_")[0] if name.startswith("bending") else name], *more], check=True)
+    view = VIEWS["bending" if name.startswith("bending") else name]
+    subprocess.run([sys.executable, RENDER, run, "-o", output, "--width", "1100", *view, *more], check=True)
     Image.open(output).convert("RGB").quantize(96).save(output, optimize=True)
 
 

@@ -26,31 +26,34 @@ def frames(found):
 
 def speed_ups(measured):
     rows = [("scene", "particles", "dt / T", "frames run, implicit", "explicit", "s per frame, implicit (paper)", "explicit (paper)",
-             "explicit over implicit (paper)", "Newton iterations per step", "linear ones per Newton iteration", "bonds broken, implicit", "explicit", "difference of places")]
+             "explicit over implicit (paper)", "Newton iterations per step", "linear ones per Newton iteration", "bonds broken, implicit",
+             "explicit", "difference of places")]
     for name, (paper_explicit, paper_implicit) in TABLE_1.items():
         found = measured.get(name, {})
         if not {"implicit", "explicit"} <= set(found):
             continue
         implicit, explicit = found["implicit"], found["explicit"]
         ours = [way["seconds_per_frame"] for way in (implicit, explicit)]
+        broken = [str(way.get("broken_bonds", "")) for way in (implicit, explicit)]
         rows.append(("`%s`" % name, str(implicit["particles"]), "%.3g" % implicit["dt_over_T"], frames(implicit), frames(explicit),
                      with_paper(ours[0], paper_implicit), with_paper(ours[1], paper_explicit),
-                     with_paper(ours[1] / ours[0], "%.1f" % (paper_explicit / paper_implicit), "%.2g"), "%.1f" % implicit["newton_per_step"],
-                     "%.1f" % implicit["linear_per_newton"], *(str(way.get("broken_bonds", "")) for way in (implicit, explicit)),
+                     with_paper(ours[1] / ours[0], "%.1f" % (paper_explicit / paper_implicit), "%.2g"),
+                     "%.1f" % implicit["newton_per_step"], "%.1f" % implicit["linear_per_newton"], *broken,
                      "%.1e" % found["difference"] if "difference" in found else ""))
     return markdown(rows)
 
 
 def bending(measured):
-    rows = [("scene", "particles", "first break in frame, explicit (paper)", "implicit", "load [N], explicit", "implicit", "way of the roller [mm], explicit",
-             "implicit", "s per frame, explicit (paper)", "implicit")]
+    rows = [("scene", "particles", "first break in frame, explicit (paper)", "implicit", "load [N], explicit", "implicit",
+             "way of the roller [mm], explicit", "implicit", "s per frame, explicit (paper)", "implicit")]
     for name, (paper_seconds, paper_frame) in TABLE_2.items():
         found = measured.get(name, {})
         if not {"implicit", "explicit"} <= set(found):
             continue
         implicit, explicit = found["implicit"], found["explicit"]
-        rows.append(("`%s`" % name, str(explicit["particles"]), with_paper(explicit["first_break_frame"], paper_frame, "%.1f"), "%.1f" % implicit["first_break_frame"],
-                     "%.3g" % explicit["load"], "%.3g" % implicit["load"], "%.3g" % (1000 * explicit["way"]), "%.3g" % (1000 * implicit["way"]),
+        rows.append(("`%s`" % name, str(explicit["particles"]), with_paper(explicit["first_break_frame"], paper_frame, "%.1f"),
+                     "%.1f" % implicit["first_break_frame"], *("%.3g" % way["load"] for way in (explicit, implicit)),
+                     *("%.3g" % (1000 * way["way"]) for way in (explicit, implicit)),
                      with_paper(explicit["seconds_per_frame"], paper_seconds), "%.3g" % implicit["seconds_per_frame"]))
     return markdown(rows)
 
