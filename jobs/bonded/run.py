@@ -7,8 +7,9 @@
     jobs/bonded/run.py --recoil build/release/recoil --scale 0.01                       # all, small
 
 Runs go to a folder per example below --out. Seconds are those after the particles are read and dealt out, with a state stored per frame:
-on one rank of the processor, so that other jobs do not count, on more of the clock. `--record` adds what was found to measured.json and writes the tables of README.md from it. The exit code is 1
-if a run fails, if its energies do not add up, if spheres overlap, if nothing breaks that should, or if both ways lead elsewhere.
+processor time on one rank, so that other jobs do not count, and wall time on more. `--record` adds what was found to measured.json and
+writes the tables of README.md from it. The exit code is 1 if a run fails, if its energies do not add up, if spheres overlap, if nothing
+breaks that should, or if both ways lead elsewhere.
 """
 import argparse
 import json

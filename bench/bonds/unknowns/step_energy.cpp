@@ -60,21 +60,21 @@ double StepEnergy::stiffness() const {
   return scale_ * largest;
 }
 
-double StepEnergy::bond_energy(LocalIndex bond, const Points& x) const {
+StepEnergy::Bond StepEnergy::bond_at(LocalIndex bond, const Points& x) const {
   const auto& [a, b, id] = problem_.particles->bonds[bond];
-  const Particle i = particle_at(x, a), j = particle_at(x, b);
-  const auto& shape = problem_.bonds->shape(bond);
-  const BondStiffness k = scaled(problem_.bonds->stiffness(bond), scale_);
+  return {problem_.bonds->shape(bond), scaled(problem_.bonds->stiffness(bond), scale_), particle_at(x, a),
+          particle_at(x, b)};
+}
+
+double StepEnergy::bond_energy(LocalIndex bond, const Points& x) const {
+  const auto [shape, k, i, j] = bond_at(bond, x);
   if (extension_ == Extension::degree_zero) return potentials::bond_energy(shape, k, i, j);
   return potentials::bond_energy(shape, without_turns(k), i, j) +
          product_of_lengths(i, j) * potentials::bond_energy(shape, turns_of(k), i, j);
 }
 
 BondVector StepEnergy::bond_gradient(LocalIndex bond, const Points& x) const {
-  const auto& [a, b, id] = problem_.particles->bonds[bond];
-  const Particle i = particle_at(x, a), j = particle_at(x, b);
-  const auto& shape = problem_.bonds->shape(bond);
-  const BondStiffness k = scaled(problem_.bonds->stiffness(bond), scale_);
+  const auto [shape, k, i, j] = bond_at(bond, x);
   if (extension_ == Extension::degree_zero) return potentials::bond_gradient(shape, k, i, j);
   return potentials::bond_gradient(shape, without_turns(k), i, j) +
          times_lengths(potentials::bond_energy(shape, turns_of(k), i, j),
@@ -82,10 +82,7 @@ BondVector StepEnergy::bond_gradient(LocalIndex bond, const Points& x) const {
 }
 
 BondDerivatives StepEnergy::bond_derivatives(LocalIndex bond, const Points& x) const {
-  const auto& [a, b, id] = problem_.particles->bonds[bond];
-  const Particle i = particle_at(x, a), j = particle_at(x, b);
-  const auto& shape = problem_.bonds->shape(bond);
-  const BondStiffness k = scaled(problem_.bonds->stiffness(bond), scale_);
+  const auto [shape, k, i, j] = bond_at(bond, x);
   if (extension_ == Extension::degree_zero) return potentials::bond_derivatives(shape, k, i, j);
   BondDerivatives sum = potentials::bond_derivatives(shape, without_turns(k), i, j);
   const BondDerivatives turns = times_lengths(potentials::bond_energy(shape, turns_of(k), i, j),

@@ -43,6 +43,12 @@ public:
   geometry::Quaternion inertia_by_quaternion(LocalIndex particle, const Points& x) const;
 
 private:
+  struct Bond {
+    const potentials::BondShape& shape;
+    potentials::BondStiffness stiffness; ///< times dt^2
+    potentials::Particle i, j;
+  };
+  Bond bond_at(LocalIndex bond, const Points& x) const;
   double bond_energy(LocalIndex bond, const Points& x) const;
 
   const solvers::BondedParticles& problem_;
