@@ -47,8 +47,7 @@ TEST(Integrators, FreeSpinsAndFlightsAreExact) {
   }
 }
 
-/// By the sine of half the angle of the last step over what it has ahead of it: 1 / w^2 grows by dt^2 / 2 per
-/// step.
+/// 1 / w^2 of a free spin grows by dt^2 / 2 in every step: w_n = w_0 / sqrt(1 + 2 n (w_0 dt / 2)^2).
 TEST(Integrators, ThePredictorOfThePaperSlowsSpinsDown) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const double dt = 0.05;

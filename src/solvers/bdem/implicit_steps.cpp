@@ -109,12 +109,13 @@ bool ImplicitSteps::relag_friction(const stepping::State& from, std::span<const 
 /// sphere, and nearer.
 void ImplicitSteps::take_predictor_of_paper(const Vector& from, const Vector& momentum,
                                             Vector& target) const {
+  const auto values = target.write_local();
   for (LocalIndex k = 0; k < target.layout().num_local(); ++k) {
     const geometry::Quaternion q = particle_at(from.local(), k).q,
                                last = geometry::product(
                                    q, geometry::quaternion_exponential(-turn_of(momentum.local(), k) /
                                                                        problem_.particles->radii[k]));
-    set_particle(target.write_local(), k, {particle_at(target.local(), k).p, 2 * q - last});
+    set_particle(values, k, {particle_at(values, k).p, 2 * q - last});
   }
 }
 

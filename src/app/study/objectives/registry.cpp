@@ -49,12 +49,10 @@ std::span<const ObjectiveType> objective_types() {
 }
 
 const std::vector<TargetOption>& target_options() {
-  static const std::vector<TargetOption> all = [] {
-    std::vector<TargetOption> rows;
-    rows.push_back(target_over_surface());
-    rows.push_back(target_by_components());
-    return rows;
-  }();
+  static const std::vector<TargetOption> all{
+      target_over_surface(),
+      target_by_components(),
+  };
   return all;
 }
 

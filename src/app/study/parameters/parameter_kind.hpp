@@ -106,8 +106,8 @@ public:
   [[noreturn]] static void refuse(const ParameterSpec& spec, const char* key, const std::string& why);
   /// The parameter acts in a local cell, by its body and volume id.
   bool selects(const ParameterSpec& spec, std::size_t cell) const;
-  /// Refuses a parameter that acts in no element, where `count` is that of this rank, or in none of a volume
-  /// id. Collective.
+  /// Refuses a parameter that acts in no element, or in none with one of its volume ids; it acts in `count`
+  /// elements of this rank. Collective. @throws InputError on every rank.
   void require_cells(const ParameterSpec& spec, GlobalIndex count) const;
   /// Slots that every rank holds, numbered from 0.
   static void replicate(Field& field, std::size_t num_slots);

@@ -1,5 +1,8 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "app/study/shapes/boundary_option.hpp"
 #include "app/study/study_keys.hpp"
 #include "recoil/base/suggest.hpp"
@@ -17,25 +20,18 @@ BoundaryOptionRow periodic_option();
 
 /// In the order of docs/study.md.
 std::span<const ShapeForm> shape_forms() {
-  static const std::vector<ShapeForm> all = [] {
-    std::vector<ShapeForm> rows;
-    rows.push_back(shape_by_vertices());
-    rows.push_back(shape_by_box());
-    rows.push_back(shape_by_boundary_vertices());
-    rows.push_back(shape_by_affine_map());
-    rows.push_back(shape_by_modes());
-    return rows;
-  }();
+  static const std::vector<ShapeForm> all{
+      shape_by_vertices(),   shape_by_box(),   shape_by_boundary_vertices(),
+      shape_by_affine_map(), shape_by_modes(),
+  };
   return all;
 }
 
 const std::vector<BoundaryOptionRow>& boundary_options() {
-  static const std::vector<BoundaryOptionRow> all = [] {
-    std::vector<BoundaryOptionRow> rows;
-    rows.push_back(surface_ids_option());
-    rows.push_back(periodic_option());
-    return rows;
-  }();
+  static const std::vector<BoundaryOptionRow> all{
+      surface_ids_option(),
+      periodic_option(),
+  };
   return all;
 }
 

@@ -60,7 +60,7 @@ void move_each_vertex(const SlotBuilder<dim>& builder, ParameterField<dim>& fiel
     if (flags[v] != 0) field.shape_weights[v] = {{field.slot_of_vertex[v], 1.0}};
 }
 
-/// Corners of the rest vertices of the flagged vertices over all ranks. Collective.
+/// Bounding box of the flagged vertices of all ranks at rest [m]. Collective.
 template <int dim>
 Eigen::AlignedBox<double, dim> box_of(const SlotBuilder<dim>& builder, const std::vector<char>& flags) {
   const auto& mesh = builder.geometry.mesh;
