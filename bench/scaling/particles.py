@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -116,6 +117,10 @@ def main():
     parser.add_argument("--scratch", help="folder for the runs")
     parser.add_argument("--json", type=pathlib.Path, help="file for all figures")
     options = parser.parse_args()
+    if shutil.which(options.recoil) is None:
+        parser.error(f"--recoil {options.recoil}: no such program")
+    if not options.messages.exists():
+        parser.error(f"--messages {options.messages}: no such library; build the target bench_messages")
     rows = []
     for share in options.steps:
         for ranks in options.ranks:
