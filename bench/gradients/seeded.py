@@ -94,9 +94,10 @@ PRODUCTS = [
     ("friction/lag", "src/potentials/contact/contact_potentials.cpp", "if (!has_unsymmetric_part()) result = product(&Friction<dim>::lag_product, p);",
      "if (!has_unsymmetric_part()) result = product(&Friction<dim>::lag_product, p);\n  for (auto& entry : result) entry *= S;", CONTACT, "values"),
     ("sweep/stiffness", "src/adjoint/sweeps.cpp", "multiplier.scale(B);", "multiplier.scale(S * B);", STATIC, "values"),
-    ("sweep/du", "src/adjoint/sweeps.cpp", "rhs.add(B, column.du);", "rhs.add(S * B, column.du);", DYNAMIC, "values"),
-    ("sweep/dv", "src/adjoint/sweeps.cpp", "rhs.add(1, column.dv);", "rhs.add(S, column.dv);", DYNAMIC, "values"),
-    ("sweep/previous", "src/adjoint/sweeps.cpp", "waiting.previous.add(B, product);", "waiting.previous.add(S * B, product);", CONTACT, "values"),
+    ("sweep/du", "src/adjoint/sweeps.cpp", "rhs.add(B, column.by.u);", "rhs.add(S * B, column.by.u);", DYNAMIC, "values"),
+    ("sweep/dv", "src/adjoint/sweeps.cpp", "rhs.add(1, column.by.v);", "rhs.add(S, column.by.v);", DYNAMIC, "values"),
+    ("sweep/previous", "src/adjoint/sweeps.cpp", "waiting.previous.add(record.coefficients.scaled_dt(record.dt), product);",
+     "waiting.previous.add(S * record.coefficients.scaled_dt(record.dt), product);", CONTACT, "values"),
     ("sweep/inertia", "src/adjoint/sweeps.cpp", "step_.multiply_mass(column.pending.weighted_p, rhs);", "step_.multiply_mass(column.pending.weighted_p, rhs);\n      rhs.scale(S);", DYNAMIC, "values"),
 ]
 
@@ -158,7 +159,7 @@ def check(recoil, folder, column, wanted, product, others):
     """Exit code and verdicts of the study `wanted` of a column, with a factor at `product`."""
     cell = table.Cell(recoil, folder, tuple(column.split("-")))
     if not os.path.exists(os.path.join(cell.folder, "reference", "summary.json")):
-        failure = cell.make_reference()
+        failure = cell.make_references()
         if failure is not None:
             raise SystemExit(failure)
     for name, parameters, scene, study in cell.studies():

@@ -24,9 +24,15 @@ def frames(found):
     return "%.3g of %d" % (found["frames"], found["of_frames"])
 
 
+def whole_run(found):
+    """Minutes that a whole run takes, which the frames run are extrapolated to."""
+    minutes = "%.3g" % (found["seconds_per_frame"] * found["of_frames"] / 60)
+    return minutes if found["frames"] >= found["of_frames"] else minutes + ", extrapolated"
+
+
 def speed_ups(measured):
     rows = [("scene", "particles", "dt / T", "frames run, implicit", "explicit", "s per frame, implicit (paper)", "explicit (paper)",
-             "explicit over implicit (paper)", "Newton iterations per step", "linear ones per Newton iteration", "bonds broken, implicit",
+             "explicit over implicit (paper)", "minutes of a whole run, implicit", "explicit", "Newton iterations per step", "linear ones per Newton iteration", "bonds broken, implicit",
              "explicit", "difference of places")]
     for name, (paper_explicit, paper_implicit) in TABLE_1.items():
         found = measured.get(name, {})
@@ -37,7 +43,7 @@ def speed_ups(measured):
         broken = [str(way.get("broken_bonds", "")) for way in (implicit, explicit)]
         rows.append(("`%s`" % name, str(implicit["particles"]), "%.3g" % implicit["dt_over_T"], frames(implicit), frames(explicit),
                      with_paper(ours[0], paper_implicit), with_paper(ours[1], paper_explicit),
-                     with_paper(ours[1] / ours[0], "%.1f" % (paper_explicit / paper_implicit), "%.2g"),
+                     with_paper(ours[1] / ours[0], "%.1f" % (paper_explicit / paper_implicit), "%.2g"), whole_run(implicit), whole_run(explicit),
                      "%.1f" % implicit["newton_per_step"], "%.1f" % implicit["linear_per_newton"], *broken,
                      "%.1e" % found["difference"] if "difference" in found else ""))
     return markdown(rows)
