@@ -108,17 +108,19 @@ std::vector<int> partition(const PartitionGraph& of, int num_parts) {
   if (std::cmp_less_equal(size, num_parts)) return parts;
   // Both directions of all pairs, and of at most as many links as there are particles.
   if (std::cmp_greater(2 * (of.bonds.size() + of.contacts.size() + size), std::numeric_limits<idx_t>::max()))
-    throw InputError("particles",
-                     "too many particles, bonds and contacts for the integers of this METIS; build METIS with "
-                     "IDXTYPEWIDTH 64");
+    throw InputError(
+        "particles",
+        "too many particles, bonds and contacts for the integers of this METIS; build METIS with "
+        "IDXTYPEWIDTH 64");
   Adjacency graph = adjacency_of(of);
   std::vector<idx_t> work(of.work.begin(), of.work.end());
   idx_t vertices = static_cast<idx_t>(size), constraints = 1, metis_parts = num_parts, cut = 0;
   std::vector<idx_t> found(size);
   const DeferredSignals deferred;
-  const int status = METIS_PartGraphKway(&vertices, &constraints, graph.offsets.data(),
-                                         graph.neighbours.data(), work.empty() ? nullptr : work.data(),
-                                         nullptr, graph.weights.data(), &metis_parts, nullptr, nullptr, nullptr, &cut, found.data());
+  const int status =
+      METIS_PartGraphKway(&vertices, &constraints, graph.offsets.data(), graph.neighbours.data(),
+                          work.empty() ? nullptr : work.data(), nullptr, graph.weights.data(), &metis_parts,
+                          nullptr, nullptr, nullptr, &cut, found.data());
   if (status == METIS_ERROR_MEMORY) throw std::bad_alloc();
   if (status != METIS_OK)
     throw LibraryError("METIS: METIS_PartGraphKway failed with status " + std::to_string(status));

@@ -199,8 +199,7 @@ solvers::BondStrength strength_of(const Scene& scene, const DistributedParticles
 }
 
 solvers::BondedParticles make_problem(const parallel::Communicator& comm, const Scene& scene,
-                                      const particles::ParticleSet& bodies,
-                                      const std::vector<int>& owners) {
+                                      const particles::ParticleSet& bodies, const std::vector<int>& owners) {
   solvers::BondedParticles problem;
   problem.particles = std::make_shared<const DistributedParticles>(distribute(comm, bodies, owners));
   const DistributedParticles& particles = *problem.particles;

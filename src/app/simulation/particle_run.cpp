@@ -106,8 +106,7 @@ FieldReader keep(const std::vector<checkpoint::Field>& fields) {
 
 ParticleRun::ParticleRun(const parallel::Communicator& comm, const LoadedScene& loaded,
                          const checkpoint::RunFolder& folder, bool continues)
-    : comm_(comm), loaded_(loaded), folder_(folder.root()),
-      begin_(-std::numeric_limits<double>::infinity()) {
+    : comm_(comm), loaded_(loaded), folder_(folder.root()), begin_(-std::numeric_limits<double>::infinity()) {
   std::vector<int> owners;
   if (continues) owners = read_owners(folder);
   solver_ = load_particle_solver(comm, loaded, std::move(owners));
@@ -142,13 +141,15 @@ void ParticleRun::balance() {
   const Deal deal = deal_again(comm_, gather_graph(problem, work, u));
   distribution_.reached = deal.imbalance;
   if (before <= worth * deal.imbalance) {
-    log_debug(fmt::format("the largest work of a rank is {:.2f} times the mean, no partition is better", before));
+    log_debug(
+        fmt::format("the largest work of a rank is {:.2f} times the mean, no partition is better", before));
     return;
   }
   move_to(deal.owners);
   ++distribution_.repartitions;
-  log_info(fmt::format("particles are dealt out again: the largest work of a rank is {:.2f} times the mean, was {:.2f}",
-                       deal.imbalance, before));
+  log_info(fmt::format(
+      "particles are dealt out again: the largest work of a rank is {:.2f} times the mean, was {:.2f}",
+      deal.imbalance, before));
 }
 
 void ParticleRun::move_to(const std::vector<int>& owners) {
@@ -163,7 +164,8 @@ void ParticleRun::move_to(const std::vector<int>& owners) {
 
   solver_->move_to(make_particle_problem(comm_, scene(), collect(*solver_->problem().particles),
                                          loaded_.geometry.obstacles, owners));
-  output_before_ = std::exchange(output_, std::make_unique<ParticleOutput>(*solver_, scene(), &distribution_));
+  output_before_ =
+      std::exchange(output_, std::make_unique<ParticleOutput>(*solver_, scene(), &distribution_));
   output_->restore(read);
   std::vector<stepping::State> states;
   states.push_back({id,

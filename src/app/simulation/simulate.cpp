@@ -64,8 +64,8 @@ ExitCode run_particles(const parallel::Communicator& comm, const SimulateOptions
     throw;
   }
   for (const LatticeModuli& moduli : lattice_moduli(scene)) log_info(describe(moduli));
-  ForwardRun run(comm, particles->solver(), particles->output(), run_options(scene), folder, interrupts, watch,
-                 [&](const stepping::StepRecord& record, const auto&, const auto&) {
+  ForwardRun run(comm, particles->solver(), particles->output(), run_options(scene), folder, interrupts,
+                 watch, [&](const stepping::StepRecord& record, const auto&, const auto&) {
                    if (record.id > 0 && record.completes_nominal) particles->tables().add_step();
                  });
   run.before_steps([&]() -> RunOutput& {

@@ -16,9 +16,10 @@ struct ParticleDistribution {
 
 /// The output of bonded particles: particles in the order of their ids with radius and body, bonds as
 /// segments; of every stored state displacement, orientation, velocity, angular velocity (in space), of
-/// particles that may be dealt out again their `rank`, and of bonds their stresses sigma and tau and whether they are broken. Where bonds can break, in addition, the
-/// fragment of each particle, 0 being the largest, and of bonds `broken_at`, the time [s], NaN while they
-/// hold, and `broken_by`: 0 not at all, 1 tension, 2 shear.
+/// particles that may be dealt out again their `rank`, and of bonds their stresses sigma and tau and whether
+/// they are broken. Where bonds can break, in addition, the fragment of each particle, 0 being the largest,
+/// and of bonds `broken_at`, the time [s], NaN while they hold, and `broken_by`: 0 not at all, 1 tension, 2
+/// shear.
 class ParticleOutput final : public RunOutput {
 public:
   /// All must outlive the output. With a `distribution` restart points have it, and `rank` of each particle.
@@ -48,8 +49,8 @@ private:
   std::vector<LocalIndex> counted_; ///< bonds that this rank counts
   io::BlockLayout nodes_, bonds_;
   std::vector<double> broken_at_, broken_by_; ///< of counted bonds
-  std::vector<double> rank_, broken_, least_distance_, displacement_, orientation_, velocity_, spin_, sigma_, tau_,
-      fragment_;
+  std::vector<double> rank_, broken_, least_distance_, displacement_, orientation_, velocity_, spin_, sigma_,
+      tau_, fragment_;
 };
 
 } // namespace recoil::app

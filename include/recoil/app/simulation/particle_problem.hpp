@@ -12,8 +12,8 @@ namespace recoil::app {
 particles::ParticleSet pack_bodies(const Scene& scene, const mesh::SimplexMesh& mesh);
 
 /// The particles of a scene at rest, and what acts on them. `scene` must outlive the problem. `bodies`, the
-/// rank of each particle, `owners` (empty: as distribute() chooses), and the surfaces of `obstacles` are of the
-/// first rank. Collective. @throws InputError on every rank.
+/// rank of each particle, `owners` (empty: as distribute() chooses), and the surfaces of `obstacles` are of
+/// the first rank. Collective. @throws InputError on every rank.
 solvers::BondedParticles make_particle_problem(const parallel::Communicator& comm, const Scene& scene,
                                                const particles::ParticleSet& bodies,
                                                const std::vector<mesh::SurfaceMesh>& obstacles,

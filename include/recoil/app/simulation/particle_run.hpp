@@ -19,8 +19,9 @@ namespace recoil::app {
 /// continued on as many ranks has the bits of one that was not interrupted. Everything is collective.
 class ParticleRun {
 public:
-  /// `comm` and `loaded` must outlive it. If the run `continues`, particles lie as in the newest restart point
-  /// of the folder, or on another number of ranks as at rest. @throws InputError or FileError on every rank.
+  /// `comm` and `loaded` must outlive it. If the run `continues`, particles lie as in the newest restart
+  /// point of the folder, or on another number of ranks as at rest. @throws InputError or FileError on every
+  /// rank.
   ParticleRun(const parallel::Communicator& comm, const LoadedScene& loaded,
               const checkpoint::RunFolder& folder, bool continues);
 
