@@ -2,10 +2,10 @@
 #include <numeric>
 #include <unordered_map>
 
-#include "particles/partition.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "recoil/particles/distributed_particles.hpp"
+#include "recoil/particles/partition.hpp"
 
 namespace recoil::particles {
 
@@ -19,7 +19,7 @@ struct ParticleRecord {
   std::int32_t body;
 };
 
-/// Ends by their global numbers.
+/// Ends by their global numbers, or ids.
 struct BondRecord {
   GlobalIndex a, b, id;
 };
@@ -39,8 +39,7 @@ std::vector<GlobalIndex> numbers_of(const std::vector<int>& parts, int num_parts
   return numbers;
 }
 
-Shares deal(const ParticleSet& set, int num_parts) {
-  const std::vector<int> parts = partition_particles(set, num_parts);
+Shares deal(const ParticleSet& set, const std::vector<int>& parts, int num_parts) {
   const std::vector<GlobalIndex> numbers = numbers_of(parts, num_parts);
   const auto record = [&](GlobalIndex id) {
     const Eigen::Vector3d& position = set.positions[id];
@@ -129,14 +128,15 @@ std::shared_ptr<const linalg::NodeGraph> graph_of(const DistributedParticles& pa
 
 } // namespace
 
-DistributedParticles distribute(const parallel::Communicator& comm, const ParticleSet& set) {
+DistributedParticles distribute(const parallel::Communicator& comm, const ParticleSet& set,
+                                const std::vector<int>& owners) {
   const bool root = comm.rank() == 0;
   Shares shares;
   parallel::collectively(comm, [&] {
     if (!root) return;
     check(set, "particles");
     if (set.positions.empty()) throw InputError("particles", "there are none: there is nothing to simulate");
-    shares = deal(set, comm.size());
+    shares = deal(set, owners.empty() ? partition(set, comm.size()) : owners, comm.size());
   });
   for (auto* messages : {&shares.owned, &shares.ghosts}) messages->resize(comm.size());
   shares.bonds.resize(comm.size());
@@ -154,6 +154,39 @@ DistributedParticles distribute(const parallel::Communicator& comm, const Partic
   if (root) particles.body_names = set.body_names;
   comm.broadcast(particles.body_names);
   return particles;
+}
+
+ParticleSet collect(const DistributedParticles& particles) {
+  const parallel::Communicator& comm = *particles.points->comm;
+  std::vector<ParticleRecord> own;
+  for (LocalIndex k = 0; k < particles.num_owned(); ++k) {
+    const Eigen::Vector3d& position = particles.positions[k];
+    own.push_back({{position.x(), position.y(), position.z()},
+                   particles.radii[k],
+                   particles.volumes[k],
+                   particles.ids[k],
+                   particles.points->global(k),
+                   particles.body[k]});
+  }
+  std::vector<BondRecord> bonds;
+  for (const DistributedParticles::Bond& bond : particles.bonds)
+    if (particles.owns(bond)) bonds.push_back({particles.ids[bond.a], particles.ids[bond.b], bond.id});
+
+  own = parallel::gather(comm, 0, std::move(own));
+  bonds = parallel::gather(comm, 0, std::move(bonds));
+  ParticleSet set;
+  if (comm.rank() != 0) return set;
+  std::ranges::sort(own, {}, &ParticleRecord::id);
+  std::ranges::sort(bonds, {}, &BondRecord::id);
+  for (const ParticleRecord& record : own) {
+    set.positions.emplace_back(record.position[0], record.position[1], record.position[2]);
+    set.radii.push_back(record.radius);
+    set.volumes.push_back(record.volume);
+    set.body.push_back(record.body);
+  }
+  for (const BondRecord& record : bonds) set.bonds.push_back({record.a, record.b});
+  set.body_names = particles.body_names;
+  return set;
 }
 
 } // namespace recoil::particles

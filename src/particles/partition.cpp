@@ -1,6 +1,7 @@
-#include "particles/partition.hpp"
+#include "recoil/particles/partition.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <numeric>
@@ -18,20 +19,21 @@ namespace recoil::particles {
 
 namespace {
 
-/// Cutting a bond costs messages in every product, cutting between two bodies only where they touch.
-constexpr idx_t bond_weight = 8, link_weight = 1;
+/// Cutting a bond costs messages in every product, a contact while it lasts, cutting between two bodies only
+/// where they touch.
+constexpr idx_t bond_weight = 8, contact_weight = 2, link_weight = 1;
 
 using Pair = std::array<std::int64_t, 2>;
 
 /// The first particle of the component of each particle in the graph of the bonds.
-std::vector<std::int64_t> components(const ParticleSet& set) {
-  std::vector<std::int64_t> parent(set.positions.size());
+std::vector<std::int64_t> components(const PartitionGraph& graph) {
+  std::vector<std::int64_t> parent(graph.positions.size());
   std::iota(parent.begin(), parent.end(), std::int64_t{0});
   const auto root = [&](std::int64_t i) {
     while (parent[i] != i) i = parent[i] = parent[parent[i]];
     return i;
   };
-  for (const auto& [i, j] : set.bonds) {
+  for (const auto& [i, j] : graph.bonds) {
     const std::int64_t a = root(i), b = root(j);
     parent[std::max(a, b)] = std::min(a, b);
   }
@@ -41,13 +43,13 @@ std::vector<std::int64_t> components(const ParticleSet& set) {
 
 /// Particles of different components that follow each other on a space-filling curve: METIS deals out
 /// components without regard to where they lie.
-std::vector<Pair> links(const ParticleSet& set) {
-  const std::vector<std::int64_t> component = components(set);
+std::vector<Pair> links(const PartitionGraph& graph) {
+  const std::vector<std::int64_t> component = components(graph);
   Eigen::AlignedBox3d box;
-  for (const Eigen::Vector3d& position : set.positions) box.extend(position);
+  for (const Eigen::Vector3d& position : graph.positions) box.extend(position);
   std::vector<std::pair<std::uint64_t, std::int64_t>> curve;
-  for (std::int64_t i = 0; i < std::ssize(set.positions); ++i)
-    curve.emplace_back(geometry::morton_code<3>(set.positions[i], box.min(), box.max()), i);
+  for (std::int64_t i = 0; i < std::ssize(graph.positions); ++i)
+    curve.emplace_back(geometry::morton_code<3>(graph.positions[i], box.min(), box.max()), i);
   std::sort(curve.begin(), curve.end());
   std::vector<Pair> result;
   for (std::size_t k = 1; k < curve.size(); ++k) {
@@ -57,16 +59,26 @@ std::vector<Pair> links(const ParticleSet& set) {
   return result;
 }
 
-struct Graph {
+/// Links between particles that are not in contact; METIS wants every pair once.
+std::vector<Pair> further_links(const PartitionGraph& graph) {
+  std::vector<Pair> contacts = graph.contacts, near = links(graph), result;
+  std::ranges::sort(contacts);
+  std::ranges::sort(near);
+  std::ranges::set_difference(near, contacts, std::back_inserter(result));
+  return result;
+}
+
+struct Adjacency {
   std::vector<idx_t> offsets, neighbours, weights;
 };
 
-Graph build_graph(const ParticleSet& set) {
-  const std::vector<Pair> added = links(set);
-  Graph graph;
-  graph.offsets.assign(set.positions.size() + 1, 0);
+Adjacency adjacency_of(const PartitionGraph& of) {
+  const std::vector<Pair> added = further_links(of);
+  Adjacency graph;
+  graph.offsets.assign(of.positions.size() + 1, 0);
   const auto for_each = [&](auto act) {
-    for (const Pair& bond : set.bonds) act(bond, bond_weight);
+    for (const Pair& bond : of.bonds) act(bond, bond_weight);
+    for (const Pair& contact : of.contacts) act(contact, contact_weight);
     for (const Pair& link : added) act(link, link_weight);
   };
   for_each([&](const Pair& pair, idx_t) {
@@ -88,28 +100,44 @@ Graph build_graph(const ParticleSet& set) {
 
 } // namespace
 
-std::vector<int> partition_particles(const ParticleSet& set, int num_parts) {
-  const std::size_t size = set.positions.size();
+std::vector<int> partition(const PartitionGraph& of, int num_parts) {
+  const std::size_t size = of.positions.size();
   if (num_parts == 1) return std::vector<int>(size, 0);
   std::vector<int> parts(size);
   std::iota(parts.begin(), parts.end(), 0);
   if (std::cmp_less_equal(size, num_parts)) return parts;
-  // Both directions of the bonds, and of at most as many links as there are particles.
-  if (std::cmp_greater(2 * (set.bonds.size() + size), std::numeric_limits<idx_t>::max()))
-    throw InputError("particles",
-                     "too many particles and bonds for the integers of this METIS; build METIS with "
-                     "IDXTYPEWIDTH 64");
-  Graph graph = build_graph(set);
+  // Both directions of all pairs, and of at most as many links as there are particles.
+  if (std::cmp_greater(2 * (of.bonds.size() + of.contacts.size() + size), std::numeric_limits<idx_t>::max()))
+    throw InputError(
+        "particles",
+        "too many particles, bonds and contacts for the integers of this METIS; build METIS with "
+        "IDXTYPEWIDTH 64");
+  Adjacency graph = adjacency_of(of);
+  std::vector<idx_t> work(of.work.begin(), of.work.end());
   idx_t vertices = static_cast<idx_t>(size), constraints = 1, metis_parts = num_parts, cut = 0;
   std::vector<idx_t> found(size);
   const DeferredSignals deferred;
-  const int status = METIS_PartGraphKway(&vertices, &constraints, graph.offsets.data(),
-                                         graph.neighbours.data(), nullptr, nullptr, graph.weights.data(),
-                                         &metis_parts, nullptr, nullptr, nullptr, &cut, found.data());
+  const int status =
+      METIS_PartGraphKway(&vertices, &constraints, graph.offsets.data(), graph.neighbours.data(),
+                          work.empty() ? nullptr : work.data(), nullptr, graph.weights.data(), &metis_parts,
+                          nullptr, nullptr, nullptr, &cut, found.data());
   if (status == METIS_ERROR_MEMORY) throw std::bad_alloc();
   if (status != METIS_OK)
     throw LibraryError("METIS: METIS_PartGraphKway failed with status " + std::to_string(status));
   return {found.begin(), found.end()};
+}
+
+std::vector<int> partition(const ParticleSet& set, int num_parts) {
+  return partition(PartitionGraph{set.positions, {}, set.bonds, {}}, num_parts);
+}
+
+double imbalance(std::span<const std::int64_t> work_of_parts) {
+  std::int64_t sum = 0, most = 0;
+  for (const std::int64_t work : work_of_parts) {
+    sum += work;
+    most = std::max(most, work);
+  }
+  return sum == 0 ? 1 : double(most) * double(work_of_parts.size()) / double(sum);
 }
 
 } // namespace recoil::particles

@@ -5,9 +5,11 @@
 namespace recoil::app {
 namespace {
 
-/// A scene of bonded particles whose only body and material are these.
-std::string particle_scene(const std::string& body, const std::string& material) {
-  return R"({"solver": {"type": "bonded_particles"}, "time": {"dt": 0.1, "time_steps": 1},
+/// A scene of bonded particles whose only body and material are these; `solver` adds to its solver.
+std::string particle_scene(const std::string& body, const std::string& material,
+                           const std::string& solver = "") {
+  return R"({"solver": {"type": "bonded_particles")" + solver +
+         R"(}, "time": {"dt": 0.1, "time_steps": 1},
              "boundary_conditions": null, "geometry": [{"name": "bar", )" +
          body + R"(}], "materials": {"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000)" +
          material + "}}";
@@ -63,6 +65,16 @@ TEST(Particles, HaveMaterialsOfBonds) {
   EXPECT_EQ(material.strength_seed, 3);
   EXPECT_TRUE(material.macroscopic);
   EXPECT_EQ(scene.particle_bodies.at(0).bond_tolerance, 0.1);
+}
+
+TEST(Particles, MayBeDealtOutAgain) {
+  const auto with = [](const char* solver) { return particle_scene(packed(), "", solver); };
+  EXPECT_EQ(read_changed(with("")).scene.particle_solver.max_imbalance, 1.3);
+  const std::string scene = with(R"(, "bonded_particles": {"max_imbalance": 2})");
+  EXPECT_EQ(read_changed(scene).scene.particle_solver.max_imbalance, 2);
+  const std::string wrong = with(R"(, "bonded_particles": {"max_imbalance": 0.9})");
+  expect_refused(
+      {"uneven_below_one", wrong.c_str(), {"(/solver/bonded_particles/max_imbalance)", "1", "0.9"}});
 }
 
 struct WrongScene {

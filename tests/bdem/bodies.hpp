@@ -51,12 +51,12 @@ inline particles::ParticleSet block(int nx, int ny, int nz, double r) {
   return set;
 }
 
-/// The particles of rank 0, distributed, with bonds of one material.
+/// The particles of rank 0, distributed, to `owners` if they are given, with bonds of one material.
 inline BondedParticles bonded(const parallel::Communicator& comm, const particles::ParticleSet& whole,
-                              const Stuff& stuff) {
+                              const Stuff& stuff, const std::vector<int>& owners = {}) {
   BondedParticles problem;
   problem.particles = std::make_shared<const particles::DistributedParticles>(
-      distribute(comm, comm.rank() == 0 ? whole : particles::ParticleSet{}));
+      distribute(comm, comm.rank() == 0 ? whole : particles::ParticleSet{}, owners));
   const auto& particles = *problem.particles;
   const std::size_t num_bonds = particles.bonds.size();
   potentials::BondMaterial material{std::vector(num_bonds, stuff.E), std::vector(num_bonds, stuff.nu), {}};

@@ -197,6 +197,38 @@ TEST(Leapfrog, GivesTheSameBitsOnAnyRanksAndAgain) {
   EXPECT_EQ(by_ids(serial), shared);
 }
 
+/// From by_ids() of rank 0, on the ranks where particles now lie. Collective.
+stepping::State state_of(const particles::DistributedParticles& particles, GlobalIndex id,
+                         std::vector<double> values) {
+  particles.points->comm->broadcast(values);
+  Vector u(particles.points), v(particles.tangents);
+  for (std::size_t k = 0; k < particles.ids.size(); ++k) {
+    const double* from = values.data() + 14 * std::size_t(particles.ids[k]);
+    std::copy_n(from + 1, 7, u.write_local().begin() + 7 * k);
+    std::copy_n(from + 8, 6, v.write_local().begin() + 6 * k);
+  }
+  return {id, u, v};
+}
+
+// All of them on the last rank, the others own nothing.
+TEST(Leapfrog, GoesOnWithTheSameBitsOnOtherRanks) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  BondedParticlesSolver solver = free_block(comm, 3, 0.2);
+  run(solver, 8);
+  const std::vector<double> before = by_ids(solver);
+  const GlobalIndex id = solver.history().newest().id;
+  const stepping::RestartData data = solver.restart_data();
+  const particles::ParticleSet whole = block(4, 4, 6, radius);
+  solver.move_to(bonded(comm, whole, soft, std::vector<int>(whole.positions.size(), comm.size() - 1)));
+  EXPECT_EQ(solver.problem().particles->num_owned(), comm.rank() + 1 == comm.size() ? 96 : 0);
+  solver.continue_from(data, {state_of(*solver.problem().particles, id, before)});
+  EXPECT_EQ(by_ids(solver), before);
+  run(solver, 20);
+  BondedParticlesSolver left_alone = free_block(comm, 3, 0.2);
+  run(left_alone, 20);
+  EXPECT_EQ(by_ids(solver), by_ids(left_alone));
+}
+
 /// A block held at one end, of which the other is pulled and twisted, then held. One of the particles between
 /// can neither move along x nor turn about its third axis.
 BondedParticles driven_block(const parallel::Communicator& comm, double duration) {

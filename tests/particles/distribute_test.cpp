@@ -116,13 +116,17 @@ void check_layouts(const parallel::Communicator& comm, const DistributedParticle
     EXPECT_EQ(ids.local()[k], static_cast<double>(6 * mine.ids[k / 6]) + k % 6);
 }
 
-void check_distribution(const ParticleSet& whole) {
+void check_distribution(const ParticleSet& whole, const std::vector<int>& owners_of_all = {}) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const DistributedParticles mine = distribute(comm, comm.rank() == 0 ? whole : ParticleSet{});
+  const bool root = comm.rank() == 0;
+  const DistributedParticles mine =
+      distribute(comm, root ? whole : ParticleSet{}, root ? owners_of_all : std::vector<int>{});
   check_particles(mine, whole);
   check_layouts(comm, mine, whole.positions.size());
   const auto owner = owners(comm, mine);
   EXPECT_EQ(owner.size(), whole.positions.size());
+  for (std::size_t id = 0; id < owners_of_all.size(); ++id)
+    EXPECT_EQ(owner.at(GlobalIndex(id))[0], owners_of_all[id]);
   for (LocalIndex i = mine.num_owned(); i < mine.points->num_local(); ++i) {
     EXPECT_NE(owner.at(mine.ids[at(i)])[0], comm.rank());
     EXPECT_EQ(owner.at(mine.ids[at(i)])[1], mine.points->global(i));
@@ -168,6 +172,31 @@ void check_distribution(const ParticleSet& whole) {
 
 TEST(DistributeParticles, GivesEveryRankItsBonds) { check_distribution(blocks()); }
 TEST(DistributeParticles, TakesParticlesInAnyOrder) { check_distribution(shuffled(blocks())); }
+
+TEST(DistributeParticles, GivesParticlesToTheirOwners) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const ParticleSet set = blocks();
+  std::vector<int> owners(set.positions.size());
+  for (std::size_t id = 0; id < owners.size(); ++id) owners[id] = static_cast<int>(id / 7) % comm.size();
+  check_distribution(set, owners);
+  check_distribution(set, std::vector<int>(set.positions.size(), comm.size() - 1));
+}
+
+TEST(DistributeParticles, CollectsWhatWasDistributed) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const ParticleSet whole = shuffled(blocks());
+  const ParticleSet set = collect(distribute(comm, comm.rank() == 0 ? whole : ParticleSet{}));
+  if (comm.rank() != 0) {
+    EXPECT_TRUE(set.positions.empty());
+    return;
+  }
+  EXPECT_EQ(set.positions, whole.positions);
+  EXPECT_EQ(set.radii, whole.radii);
+  EXPECT_EQ(set.volumes, whole.volumes);
+  EXPECT_EQ(set.body, whole.body);
+  EXPECT_EQ(set.body_names, whole.body_names);
+  EXPECT_EQ(set.bonds, whole.bonds);
+}
 
 TEST(DistributeParticles, LeavesRanksEmpty) {
   ParticleSet set = blocks();

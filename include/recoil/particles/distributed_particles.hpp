@@ -40,10 +40,14 @@ struct DistributedParticles {
   bool owns(const Bond& bond) const { return bond.a < points->num_owned; }
 };
 
-/// Gives every rank its share of `set`, which is read on rank 0 only. Shares are parts of the graph of the
-/// bonds by METIS k-way partitioning, in which bodies that are not bonded are linked weakly to those next to
-/// them; the same set and number of ranks give the same shares. `comm` must outlive the layouts. Collective.
+/// Gives every rank its share of `set`, which is read on rank 0 only, as is `owners`, the rank of each
+/// particle; empty: parts of the bodies at rest (partition()). The same set, owners and number of ranks give
+/// the same shares. `comm` must outlive the layouts. Collective.
 /// @throws InputError on every rank for a set without particles or one that check() refuses.
-DistributedParticles distribute(const parallel::Communicator& comm, const ParticleSet& set);
+DistributedParticles distribute(const parallel::Communicator& comm, const ParticleSet& set,
+                                const std::vector<int>& owners = {});
+
+/// The set that was distributed, to the bit, on rank 0; empty elsewhere. Collective.
+ParticleSet collect(const DistributedParticles& particles);
 
 } // namespace recoil::particles

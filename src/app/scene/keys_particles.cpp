@@ -42,6 +42,11 @@ constexpr Key particles[] = {
      .range = non_negative,
      .doc = "Of `leapfrog` with contact: the largest moment of two spheres that roll on each other over the "
             "normal force and their mean radius."},
+    {.pattern = "/solver/bonded_particles/max_imbalance",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::max_imbalance>,
+     .range = at_least(1),
+     .doc = "Where breaking and contact make the work of a rank exceed the mean by this factor, `recoil "
+            "simulate` deals the particles out again. Never with a number as large as that of the ranks."},
     {.pattern = "/geometry/*/particles",
      .types = object,
      .doc = "Fills the body with particles, or reads these from a file; every body of a scene of bonded "

@@ -109,7 +109,7 @@ RunOptions run_options(const Scene& scene) {
 ForwardRun::ForwardRun(const parallel::Communicator& comm, stepping::Solver& solver, RunOutput& output,
                        RunOptions options, const checkpoint::RunFolder& folder, const Interrupts& interrupts,
                        Stopwatch since, stepping::Solver::OnState observe)
-    : comm_(comm), solver_(solver), output_(output), options_(options), folder_(folder),
+    : comm_(comm), solver_(solver), output_(&output), options_(options), folder_(folder),
       interrupts_(interrupts), watch_(since), observe_(std::move(observe)) {
   solver_.interrupt_when(interrupts.watch());
 }
@@ -139,6 +139,7 @@ ExitCode ForwardRun::go_on(const std::vector<LedgerRow>& rows, std::optional<std
   remaining.skip(solver_.step());
   while (solver_.step() < last) {
     const Stopwatch watch;
+    if (before_step_) output_ = &before_step_();
     const stepping::StepOutcome outcome = one_step(last);
     remaining.step_done(watch.seconds());
     if (outcome.interrupted) {
@@ -192,7 +193,7 @@ void ForwardRun::write_start(const std::string& metadata) {
     checkpoint::WriterOptions options = writer_options();
     options.metadata = metadata;
     writer_ = std::make_unique<checkpoint::TrajectoryWriter>(comm_, folder_.trajectory(), std::move(options));
-    output_.write_mesh(*writer_);
+    output_->write_mesh(*writer_);
     append(record, first.u, first.v, true);
     writer_->flush();
     folder_.drop_scene_checksum(comm_);
@@ -207,14 +208,16 @@ std::vector<LedgerRow> ForwardRun::read_restart_point() {
     const checkpoint::RestartPoint point = reader.restart_point();
     if (!point.warning.empty()) log_warning(point.warning);
     const GlobalIndex newest = point.states.front();
-    output_.require_mesh_of(reader, newest, folder_.scene().string());
+    output_->require_mesh_of(reader, newest, folder_.scene().string());
     if (!reader.records()[newest].completes_nominal)
       throw FileError(folder_.trajectory().string() +
                       ": the newest states are inside of a step, from where none can be taken. Remove the "
                       "last file of states there and run again with --restart");
-    output_.restore(reader, newest);
+    output_->restore([&](const std::string& name, const io::BlockLayout& layout) {
+      return reader.read(newest, name, layout);
+    });
     stepping::restore(solver_, newest, run_state_from_json(reader.extra(newest)).restart,
-                      [&](GlobalIndex id) { return read_state(reader, id, solver_, output_.nodes()); });
+                      [&](GlobalIndex id) { return read_state(reader, id, solver_, output_->nodes()); });
     rows = ledger_rows(reader, newest, ledger_row(solver_));
     writer_ = std::make_unique<checkpoint::TrajectoryWriter>(comm_, reader, point, writer_options());
     log_info(fmt::format("restarting after step {} at t = {:g}", solver_.step(), solver_.time()));
@@ -225,13 +228,14 @@ std::vector<LedgerRow> ForwardRun::read_restart_point() {
 void ForwardRun::append(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
                         bool stored) {
   RunState run{solver_.restart_data()};
+  std::ranges::move(output_->restart_entries(), std::back_inserter(run.restart.entries));
   if (record.id > 0 && record.completes_nominal) run.counts = solver_.counts();
-  const io::BlockLayout& nodes = output_.nodes();
+  const io::BlockLayout& nodes = output_->nodes();
   std::vector<checkpoint::Field> fields{
       {"u", u.layout().block_size, &nodes, u.owned(), io::Centre::node, true},
       {"v", v.layout().block_size, &nodes, v.owned(), io::Centre::node, true}};
-  std::ranges::move(output_.restart_fields(), std::back_inserter(fields));
-  if (stored) std::ranges::move(output_.fields(u), std::back_inserter(fields));
+  std::ranges::move(output_->restart_fields(), std::back_inserter(fields));
+  if (stored) std::ranges::move(output_->fields(u), std::back_inserter(fields));
   writer_->append(record, fields, stored, to_json(run));
 }
 
@@ -271,7 +275,7 @@ void ForwardRun::finish(ExitCode code, const std::string& failure) {
   json["ranks"] = comm_.size();
   json["newton_iterations"] = solver_.newton_iterations();
   add(json, solver_.summary()); // infinite entries become null
-  add(json, output_.summary());
+  add(json, output_->summary());
   const stepping::Balance balance = solver_.balance();
   add(json["energies"], balance.energies);
   add(json["momentum"], balance.momenta);

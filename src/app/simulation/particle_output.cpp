@@ -34,8 +34,9 @@ std::vector<GlobalIndex> bond_ids(const particles::DistributedParticles& particl
 
 } // namespace
 
-ParticleOutput::ParticleOutput(solvers::BondedParticlesSolver& solver, const Scene& scene)
-    : solver_(&solver), scene_(&scene), counted_(counted_bonds(particles())),
+ParticleOutput::ParticleOutput(solvers::BondedParticlesSolver& solver, const Scene& scene,
+                               const ParticleDistribution* distribution)
+    : solver_(&solver), scene_(&scene), distribution_(distribution), counted_(counted_bonds(particles())),
       nodes_(*particles().points->comm, owned_ids(particles())),
       bonds_(*particles().points->comm, bond_ids(particles())),
       broken_at_(counted_.size(), std::numeric_limits<double>::quiet_NaN()),
@@ -83,6 +84,10 @@ std::vector<checkpoint::Field> ParticleOutput::restart_fields() {
   broken_.clear();
   for (const LocalIndex bond : counted_) broken_.push_back(solver_->problem().bonds->is_broken(bond));
   std::vector<checkpoint::Field> fields{{"broken", 1, &bonds_, broken_, io::Centre::cell, true}};
+  if (distribution_) {
+    rank_.assign(particles().num_owned(), particles().points->comm->rank());
+    fields.push_back({"rank", 1, &nodes_, rank_, io::Centre::node, true});
+  }
   if (solver_->problem().contact) {
     least_distance_.clear();
     for (const LocalIndex bond : counted_)
@@ -97,15 +102,22 @@ std::vector<checkpoint::Field> ParticleOutput::restart_fields() {
   return fields;
 }
 
-void ParticleOutput::restore(checkpoint::TrajectoryReader& reader, GlobalIndex id) {
+stepping::Entries ParticleOutput::restart_entries() const {
+  if (!distribution_) return {};
+  return {{"ranks", GlobalIndex(particles().points->comm->size())},
+          {"repartitions", distribution_->repartitions},
+          {"reached_imbalance", distribution_->reached}};
+}
+
+void ParticleOutput::restore(const FieldReader& read) {
   // Every rank that holds a bond has to know: those with the other end in hand ask the one that counts it.
-  const std::vector<double> flags = reader.read(id, "broken", bonds_);
+  const std::vector<double> flags = read("broken", bonds_);
   std::vector<double> least_distances;
-  if (solver_->problem().contact) least_distances = reader.read(id, "least_distance", bonds_);
+  if (solver_->problem().contact) least_distances = read("least_distance", bonds_);
   solver_->restore_broken(flags, least_distances);
   if (!solver_->problem().strength) return;
-  broken_at_ = reader.read(id, "broken_at", bonds_);
-  broken_by_ = reader.read(id, "broken_by", bonds_);
+  broken_at_ = read("broken_at", bonds_);
+  broken_by_ = read("broken_by", bonds_);
 }
 
 std::vector<checkpoint::Field> ParticleOutput::fields(const linalg::Vector& u) {
@@ -148,6 +160,7 @@ stepping::Entries ParticleOutput::summary() const {
     entries.push_back({"E_z of " + moduli.body, moduli.young_z});
     entries.push_back({"nu_xy of " + moduli.body, moduli.poisson_xy});
   }
+  if (distribution_) entries.push_back({"repartitions", distribution_->repartitions});
   if (!solver_->problem().strength) return entries;
   const particles::Fragments fragments = find_fragments(particles(), solver_->problem().bonds->broken());
   entries.push_back({"fragments", GlobalIndex(fragments.all.size())});

@@ -199,9 +199,9 @@ solvers::BondStrength strength_of(const Scene& scene, const DistributedParticles
 }
 
 solvers::BondedParticles make_problem(const parallel::Communicator& comm, const Scene& scene,
-                                      const particles::ParticleSet& bodies) {
+                                      const particles::ParticleSet& bodies, const std::vector<int>& owners) {
   solvers::BondedParticles problem;
-  problem.particles = std::make_shared<const DistributedParticles>(distribute(comm, bodies));
+  problem.particles = std::make_shared<const DistributedParticles>(distribute(comm, bodies, owners));
   const DistributedParticles& particles = *problem.particles;
   std::vector<double> moduli;
   for (const std::string& body : particles.body_names) moduli.push_back(bond_modulus(scene, body));
@@ -312,21 +312,31 @@ particles::ParticleSet pack_bodies(const Scene& scene, const mesh::SimplexMesh& 
   return all;
 }
 
-std::unique_ptr<solvers::BondedParticlesSolver> load_particle_solver(const parallel::Communicator& comm,
-                                                                     const LoadedScene& loaded) {
+std::unique_ptr<solvers::BondedParticlesSolver>
+load_particle_solver(const parallel::Communicator& comm, const LoadedScene& loaded, std::vector<int> owners) {
   const Scene& scene = loaded.file.scene;
   const particles::ParticleSet bodies = parallel::collectively(comm, [&] {
     return comm.rank() == 0 ? pack_bodies(scene, loaded.geometry.deformable) : particles::ParticleSet();
   });
-  return make_particle_solver(comm, scene, bodies, loaded.geometry.obstacles);
+  if (owners.size() != bodies.positions.size()) owners.clear();
+  return make_particle_solver(comm, scene, bodies, loaded.geometry.obstacles, owners);
+}
+
+solvers::BondedParticles make_particle_problem(const parallel::Communicator& comm, const Scene& scene,
+                                               const particles::ParticleSet& bodies,
+                                               const std::vector<mesh::SurfaceMesh>& obstacles,
+                                               const std::vector<int>& owners) {
+  solvers::BondedParticles problem = make_problem(comm, scene, bodies, owners);
+  add_particle_contact(comm, scene, obstacles, problem);
+  return problem;
 }
 
 std::unique_ptr<solvers::BondedParticlesSolver>
 make_particle_solver(const parallel::Communicator& comm, const Scene& scene,
-                     const particles::ParticleSet& bodies, const std::vector<mesh::SurfaceMesh>& obstacles) {
-  solvers::BondedParticles problem = make_problem(comm, scene, bodies);
-  add_particle_contact(comm, scene, obstacles, problem);
-  auto solver = std::make_unique<solvers::BondedParticlesSolver>(std::move(problem), options_of(scene));
+                     const particles::ParticleSet& bodies, const std::vector<mesh::SurfaceMesh>& obstacles,
+                     const std::vector<int>& owners) {
+  auto solver = std::make_unique<solvers::BondedParticlesSolver>(
+      make_particle_problem(comm, scene, bodies, obstacles, owners), options_of(scene));
   linalg::Vector u = solver->history().newest().u, v = solver->history().newest().v;
   if (scene.time.kind != TimeKind::quasistatic) set_velocity(scene, solver->problem(), comm, v);
   parallel::collectively(comm, [&] {

@@ -1,15 +1,11 @@
 #include "recoil/app/simulation/simulate.hpp"
 
-#include <limits>
-
 #include <nlohmann/json.hpp>
 
 #include "recoil/app/simulation/discrete_scene.hpp"
 #include "recoil/app/simulation/forward_run.hpp"
 #include "recoil/app/simulation/particle_moduli.hpp"
-#include "recoil/app/simulation/particle_output.hpp"
-#include "recoil/app/simulation/particle_problem.hpp"
-#include "recoil/app/simulation/particle_tables.hpp"
+#include "recoil/app/simulation/particle_run.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/version.hpp"
@@ -17,11 +13,6 @@
 namespace recoil::app {
 
 namespace {
-
-double time_of_restart(const parallel::Communicator& comm, const checkpoint::RunFolder& folder) {
-  checkpoint::TrajectoryReader reader(comm, folder.trajectory());
-  return reader.records()[reader.restart_point().states.front()].time;
-}
 
 template <int dim>
 ExitCode run(const parallel::Communicator& comm, const SimulateOptions& options, LoadedScene& loaded,
@@ -61,10 +52,10 @@ ExitCode run_particles(const parallel::Communicator& comm, const SimulateOptions
   const Stopwatch watch;
   const Scene& scene = loaded.file.scene;
   const bool continues = !options.restart.empty() && folder.has_states(comm);
-  std::unique_ptr<solvers::BondedParticlesSolver> solver;
+  std::unique_ptr<ParticleRun> particles;
   try {
     interrupts.stop_if_pending();
-    solver = load_particle_solver(comm, loaded);
+    particles = std::make_unique<ParticleRun>(comm, loaded, folder, continues);
   } catch (const InputError&) {
     if (options.restart.empty()) {
       start_log(comm, options.console);
@@ -72,18 +63,17 @@ ExitCode run_particles(const parallel::Communicator& comm, const SimulateOptions
     }
     throw;
   }
-  ParticleTables tables(comm, scene, *solver, folder.root());
   for (const LatticeModuli& moduli : lattice_moduli(scene)) log_info(describe(moduli));
-  ParticleOutput output(*solver, scene);
-  ForwardRun run(comm, *solver, output, run_options(scene), folder, interrupts, watch,
-                 [&](const stepping::StepRecord& record, const auto&, const auto&) {
-                   if (record.id > 0 && record.completes_nominal) tables.add_step();
+  ForwardRun run(comm, particles->solver(), particles->output(), run_options(scene), folder, interrupts,
+                 watch, [&](const stepping::StepRecord& record, const auto&, const auto&) {
+                   if (record.id > 0 && record.completes_nominal) particles->tables().add_step();
                  });
-  if (continues) {
-    tables.begin(time_of_restart(comm, folder));
-    return run.restart(options.steps);
-  }
-  tables.begin(-std::numeric_limits<double>::infinity());
+  run.before_steps([&]() -> RunOutput& {
+    particles->balance();
+    return particles->output();
+  });
+  particles->tables().begin(particles->begin());
+  if (continues) return run.restart(options.steps);
   const auto inputs = run_inputs(comm, folder.scene(), input_files(scene));
   return run.start(run_metadata(scene, 3, inputs), options.steps);
 }

@@ -43,6 +43,8 @@ struct BondedParticlesSolver::Implementation {
   std::function<bool()> interrupted;
   GlobalIndex step = 0, num_broken = 0;
   GlobalIndex retries = 0, newton_of_step = 0;
+  /// Iterations before the particles were moved to other ranks.
+  GlobalIndex newton_before = 0, linear_before = 0;
   ParticleLedger ledger;
   std::vector<BrokenBond> broken_in_step;
   std::vector<double> reactions_of_step;
@@ -198,6 +200,19 @@ BondedParticlesSolver::tangent_step(BondedSweepDirections& directions) {
   return make_tangent_step(implementation_->problem, implementation_->options, directions);
 }
 const BondedParticles& BondedParticlesSolver::problem() const { return implementation_->problem; }
+void BondedParticlesSolver::move_to(BondedParticles problem) {
+  const BondedParticlesOptions options = implementation_->options;
+  const GlobalIndex newton = newton_iterations(), linear = linear_iterations(),
+                    retries = implementation_->retries;
+  const auto interrupted = implementation_->interrupted;
+  // Matrices of both would take the memory of both.
+  implementation_.reset();
+  implementation_ = std::make_unique<Implementation>(std::move(problem), options);
+  implementation_->newton_before = newton;
+  implementation_->linear_before = linear;
+  implementation_->retries = retries;
+  interrupt_when(interrupted);
+}
 std::array<double, 2> BondedParticlesSolver::stresses(LocalIndex bond, const Vector& u) const {
   if (problem().bonds->is_broken(bond)) return {0, 0};
   return bond_stresses(problem(), bond, u.local());
@@ -273,7 +288,10 @@ void BondedParticlesSolver::interrupt_when(std::function<bool()> interrupted) {
   implementation_->interrupted = std::move(interrupted);
 }
 GlobalIndex BondedParticlesSolver::newton_iterations() const {
-  return implementation_->implicit_steps.iterations();
+  return implementation_->newton_before + implementation_->implicit_steps.iterations();
+}
+GlobalIndex BondedParticlesSolver::linear_iterations() const {
+  return implementation_->linear_before + implementation_->objective.linear_iterations();
 }
 
 stepping::RestartData BondedParticlesSolver::restart_data() const {
@@ -312,7 +330,7 @@ stepping::Entries BondedParticlesSolver::summary() const {
           {"bonds", self.problem.particles->num_bonds_global},
           {"broken_bonds", self.num_broken},
           {"retries", self.retries},
-          {"linear_iterations", GlobalIndex(self.objective.linear_iterations())},
+          {"linear_iterations", linear_iterations()},
           {"linear_solver", self.objective.linear_solver().description()}};
 }
 

@@ -35,6 +35,10 @@ public:
              RunOptions options, const checkpoint::RunFolder& folder, const Interrupts& interrupts,
              Stopwatch since = {}, stepping::Solver::OnState observe = {});
 
+  /// `act` comes before every nominal step, may move what the solver holds to other ranks, and gives the
+  /// output that knows where it lies; that of before must live until the step is done.
+  void before_steps(std::function<RunOutput&()> act) { before_step_ = std::move(act); }
+
   /// Runs from the initial state, where the solver stands, to the end or until `steps` steps are done in all.
   /// `metadata`: JSON text kept with the trajectory (run_metadata()).
   ExitCode start(const std::string& metadata, std::optional<std::int64_t> steps = {});
@@ -57,12 +61,13 @@ private:
 
   const parallel::Communicator& comm_;
   stepping::Solver& solver_;
-  RunOutput& output_;
+  RunOutput* output_;
   RunOptions options_;
   const checkpoint::RunFolder& folder_;
   const Interrupts& interrupts_;
   Stopwatch watch_;
   stepping::Solver::OnState observe_;
+  std::function<RunOutput&()> before_step_;
   std::unique_ptr<checkpoint::TrajectoryWriter> writer_;
   ProgressLine progress_;
   double io_seconds_ = 0;

@@ -11,15 +11,24 @@ namespace recoil::app {
 /// @throws InputError where a body cannot be filled.
 particles::ParticleSet pack_bodies(const Scene& scene, const mesh::SimplexMesh& mesh);
 
-/// A scene of bonded particles, in its initial state. `scene` must outlive the solver. `bodies` and the
-/// surfaces of `obstacles` are of the first rank. Collective. @throws InputError on every rank.
+/// The particles of a scene at rest, and what acts on them. `scene` must outlive the problem. `bodies`, the
+/// rank of each particle, `owners` (empty: as distribute() chooses), and the surfaces of `obstacles` are of
+/// the first rank. Collective. @throws InputError on every rank.
+solvers::BondedParticles make_particle_problem(const parallel::Communicator& comm, const Scene& scene,
+                                               const particles::ParticleSet& bodies,
+                                               const std::vector<mesh::SurfaceMesh>& obstacles,
+                                               const std::vector<int>& owners = {});
+/// The same with the solver, in the initial state.
 std::unique_ptr<solvers::BondedParticlesSolver>
 make_particle_solver(const parallel::Communicator& comm, const Scene& scene,
-                     const particles::ParticleSet& bodies, const std::vector<mesh::SurfaceMesh>& obstacles);
+                     const particles::ParticleSet& bodies, const std::vector<mesh::SurfaceMesh>& obstacles,
+                     const std::vector<int>& owners = {});
 
-/// The same of a scene that was just loaded. Collective.
+/// The same of a scene that was just loaded; owners of another number of particles than it has are of no
+/// account. Collective.
 std::unique_ptr<solvers::BondedParticlesSolver> load_particle_solver(const parallel::Communicator& comm,
-                                                                     const LoadedScene& loaded);
+                                                                     const LoadedScene& loaded,
+                                                                     std::vector<int> owners = {});
 
 /// The owned particles of each entry of `boundary_conditions/dirichlet_boundary`. Collective.
 std::vector<std::vector<LocalIndex>> prescribed_groups(const parallel::Communicator& comm, const Scene& scene,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "recoil/solvers/elastodynamics/solver.hpp"
 
 namespace recoil::app {
+
+/// A field of the state to be continued from, by name, as a layout has it. Collective.
+using FieldReader = std::function<std::vector<double>(const std::string& name, const io::BlockLayout&)>;
 
 /// What a trajectory stores of the states of a solver beside u and v: where their nodes lie in files, what
 /// they are drawn on, and further fields.
@@ -28,8 +32,10 @@ public:
   virtual std::vector<checkpoint::Field> fields(const linalg::Vector& /*u*/) { return {}; }
   /// Fields of the same state that a run cannot be continued without, beside u and v. Collective.
   virtual std::vector<checkpoint::Field> restart_fields() { return {}; }
-  /// Gives them back to the solver, before it continues from state `id`. Collective.
-  virtual void restore(checkpoint::TrajectoryReader& /*reader*/, GlobalIndex /*id*/) {}
+  /// Gives them back to the solver, before it continues. Collective.
+  virtual void restore(const FieldReader& /*read*/) {}
+  /// What else is to be known of the run when it is continued, beside the solver's own entries.
+  virtual stepping::Entries restart_entries() const { return {}; }
   /// What summary.json says beside the solver's own entries. Collective.
   virtual stepping::Entries summary() const { return {}; }
 };

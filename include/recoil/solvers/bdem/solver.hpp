@@ -111,6 +111,9 @@ public:
   std::unique_ptr<stepping::TangentStep> tangent_step(BondedSweepDirections& directions);
 
   const BondedParticles& problem() const;
+  /// Takes the same particles, bonds and loads as they lie on other ranks, at rest and intact:
+  /// restore_broken() and continue_from() have to follow. Counts of work done and what interrupts stay.
+  void move_to(BondedParticles problem);
   /// Takes over which bonds are broken, one flag for each that this rank counts (DistributedParticles::owns),
   /// in their order, and with contact the least distances of their ends, before continue_from(). Collective.
   void restore_broken(std::span<const double> flags, std::span<const double> least_distances);
@@ -129,6 +132,8 @@ public:
   const std::vector<double>& reactions() const;
 
 private:
+  GlobalIndex linear_iterations() const;
+
   struct Implementation;
   std::unique_ptr<Implementation> implementation_;
 };
