@@ -6,8 +6,10 @@ namespace recoil::app {
 namespace {
 
 /// A scene of bonded particles whose only body and material are these.
-std::string particle_scene(const std::string& body, const std::string& material) {
-  return R"({"solver": {"type": "bonded_particles"}, "time": {"dt": 0.1, "time_steps": 1},
+std::string particle_scene(const std::string& body, const std::string& material,
+                           const std::string& settings = "{}") {
+  return R"({"solver": {"type": "bonded_particles", "bonded_particles": )" + settings +
+         R"(}, "time": {"dt": 0.1, "time_steps": 1},
              "boundary_conditions": null, "geometry": [{"name": "bar", )" +
          body + R"(}], "materials": {"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000)" +
          material + "}}";
@@ -63,6 +65,26 @@ TEST(Particles, HaveMaterialsOfBonds) {
   EXPECT_EQ(material.strength_seed, 3);
   EXPECT_TRUE(material.macroscopic);
   EXPECT_EQ(scene.particle_bodies.at(0).bond_tolerance, 0.1);
+}
+
+TEST(Particles, Soften) {
+  EXPECT_EQ(read_changed(particle_scene(packed(), "")).scene.particle_solver.damage_width, 0);
+  const Scene scene = read_changed(particle_scene(packed(), R"(, "shear_strength": 1e5)",
+                                                  R"({"damage_width": 0.1, "integrator": "del_exact"})"))
+                          .scene;
+  EXPECT_EQ(scene.particle_solver.damage_width, 0.1);
+  const char* const key = "(/solver/bonded_particles/damage_width)";
+  const auto refused = [&](const char* name, const char* material, const char* settings,
+                           std::vector<const char*> parts) {
+    const std::string patch = particle_scene(packed(), material, settings);
+    parts.push_back(key);
+    expect_refused({name, patch.c_str(), parts});
+  };
+  refused("no_strength", "", R"({"damage_width": 0.1})", {"no material has one", "`tensile_strength`"});
+  refused("leapfrog", R"(, "tensile_strength": 1e5)", R"({"damage_width": 0.1, "integrator": "leapfrog"})",
+          {"leapfrog", "be_reflect"});
+  refused("negative", R"(, "tensile_strength": 1e5)", R"({"damage_width": -0.1})", {"0", "1"});
+  refused("too_wide", R"(, "tensile_strength": 1e5)", R"({"damage_width": 2})", {"0", "1"});
 }
 
 struct WrongScene {

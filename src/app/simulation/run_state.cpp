@@ -60,10 +60,11 @@ RunState run_state_from_json(const std::string& text) {
 }
 
 stepping::State read_state(checkpoint::TrajectoryReader& reader, GlobalIndex id,
-                           const stepping::Solver& solver, const io::BlockLayout& nodes) {
+                           const stepping::Solver& solver, const RunOutput& output) {
   return {id,
-          {solver.layout(), reader.read(id, "u", nodes)},
-          {solver.tangent_layout(), reader.read(id, "v", nodes)}};
+          {solver.layout(), reader.read(id, "u", output.nodes())},
+          {solver.tangent_layout(), reader.read(id, "v", output.nodes())},
+          output.internal(reader, id)};
 }
 
 } // namespace recoil::app

@@ -314,6 +314,7 @@ struct ParticleSolverSpec {
   double cascade_share = 0.9;
   double explicit_share = 0.2;
   double rolling_friction = 0;
+  double damage_width = 0;
 };
 
 enum class StopRule { gradient, step };

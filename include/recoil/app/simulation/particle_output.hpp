@@ -12,7 +12,8 @@ namespace recoil::app {
 /// segments; of every stored state displacement, orientation, velocity, angular velocity (in space), and of
 /// bonds their stresses sigma and tau and whether they are broken. Where bonds can break, in addition, the
 /// fragment of each particle, 0 being the largest, and of bonds `broken_at`, the time [s], NaN while they
-/// hold, and `broken_by`: 0 not at all, 1 tension, 2 shear.
+/// hold, and `broken_by`: 0 not at all, 1 tension, 2 shear. Of bonds that soften, `stress_ratio`, the largest
+/// so far, and `damage`, the share of their stiffness that they have lost.
 class ParticleOutput final : public RunOutput {
 public:
   /// Both must outlive the output. Collective.
@@ -25,6 +26,7 @@ public:
   std::vector<checkpoint::Field> fields(const linalg::Vector& u) override;
   std::vector<checkpoint::Field> restart_fields() override;
   void restore(checkpoint::TrajectoryReader& reader, GlobalIndex id) override;
+  std::vector<double> internal(checkpoint::TrajectoryReader& reader, GlobalIndex id) const override;
   stepping::Entries summary() const override;
 
 private:
@@ -39,7 +41,7 @@ private:
   io::BlockLayout nodes_, bonds_;
   std::vector<double> broken_at_, broken_by_; ///< of counted bonds
   std::vector<double> broken_, least_distance_, displacement_, orientation_, velocity_, spin_, sigma_, tau_,
-      fragment_;
+      fragment_, stress_ratio_, damage_;
 };
 
 } // namespace recoil::app

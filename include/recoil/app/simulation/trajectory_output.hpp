@@ -30,6 +30,11 @@ public:
   virtual std::vector<checkpoint::Field> restart_fields() { return {}; }
   /// Gives them back to the solver, before it continues from state `id`. Collective.
   virtual void restore(checkpoint::TrajectoryReader& /*reader*/, GlobalIndex /*id*/) {}
+  /// The internal variables of state `id`, as stepping::State has them. Collective. @throws FileError on
+  /// every rank.
+  virtual std::vector<double> internal(checkpoint::TrajectoryReader& /*reader*/, GlobalIndex /*id*/) const {
+    return {};
+  }
   /// What summary.json says beside the solver's own entries. Collective.
   virtual stepping::Entries summary() const { return {}; }
 };
