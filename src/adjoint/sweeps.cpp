@@ -189,8 +189,9 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record, stepping
   step_.linearize(record, now, previous);
 
   struct Swept {
-    linalg::Vector by_u, p; ///< P' nu + X + dJ/du
-    Pending left;           ///< for the state before
+    linalg::Vector by_u, p; ///< P' nu + W' sigma + X + dJ/du
+    std::vector<double> sigma;
+    Pending left; ///< for the state before
   };
   std::vector<Swept> all;
   for (std::size_t k = 0; k < objectives_.num_objectives(); ++k) {
@@ -199,19 +200,25 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record, stepping
     linalg::Vector nu = std::move(column.pending.weighted_p), by_u = std::move(column.pending.previous);
     nu.add(1, column.by.v);
     by_u.add(1, column.by.u);
+    std::vector<double> sigma = std::move(column.pending.internal);
+    sigma.resize(now.internal.size(), 0.0);
     const linalg::Vector zero(now.v.shared_layout());
-    Pending left{zero, zero, std::move(column.by.previous_u), true, true};
+    Pending left{zero, zero, std::move(column.by.previous_u),
+                 true, true, std::move(column.by.previous_internal)};
+    left.internal.resize(previous.internal.size(), 0.0);
     map.add_velocity_transposed(nu, by_u, left.previous, left.weighted_p);
+    map.add_internal_transposed(sigma, by_u, left.internal);
     linalg::Vector rhs = by_u;
     rhs.scale(-1);
     const std::string failure = solve(record, rhs, column.p);
     if (!failure.empty()) return failure;
-    all.push_back({std::move(by_u), std::move(column.p), std::move(left)});
+    all.push_back({std::move(by_u), std::move(column.p), std::move(sigma), std::move(left)});
   }
 
   for (std::size_t k = 0; k < all.size(); ++k) {
     Swept& swept = all[k];
     step_.add_parameter_products(k, swept.p, 1);
+    step_.add_internal_products(k, swept.sigma);
     totals_.objective_correction += step_.gradient_product(swept.p);
     if (step_.wants_prescribed_products()) {
       linalg::Vector multiplier(now.v.shared_layout());
@@ -220,6 +227,7 @@ std::string ReverseSweep::step_back(const stepping::StepRecord& record, stepping
       step_.add_prescribed_products(k, multiplier);
     }
     map.add_start_transposed(swept.p, swept.left.previous, swept.left.weighted_p);
+    map.add_internal_start_transposed(swept.p, swept.left.internal);
     pending_[k].insert_or_assign(previous.id, std::move(swept.left));
   }
   ++totals_.steps;
@@ -257,11 +265,14 @@ TangentSweep::TangentSweep(stepping::TangentStep& step, StateTangents& tangents,
 }
 
 std::string TangentSweep::advance(const stepping::StepRecord& record, const linalg::Vector& u,
-                                  const linalg::Vector& v) {
+                                  const linalg::Vector& v, std::span<const double> internal) {
   RECOIL_ASSERT(record.id == (kept_.empty() ? 0 : kept_.back().state.id + 1));
-  Kept now{{record.id, u, v}, {}};
+  Kept now{{record.id, u, v, {internal.begin(), internal.end()}}, {}};
   if (kept_.empty())
-    for (std::size_t k = 0; k < step_.num_directions(); ++k) now.changes.push_back(change_of_start(k, v));
+    for (std::size_t k = 0; k < step_.num_directions(); ++k) {
+      now.changes.push_back(change_of_start(k, v));
+      now.changes.back().ds.assign(internal.size(), 0.0);
+    }
   else if (const std::string failure = step_to(now, record); !failure.empty())
     return failure;
   show(now, kept_.empty() ? now : kept(record.predecessors().front()), record);
@@ -279,7 +290,7 @@ TangentSweep::Change TangentSweep::change_of_start(std::size_t direction, const 
 void TangentSweep::show(const Kept& now, const Kept& previous, const stepping::StepRecord& record) {
   for (std::size_t k = 0; k < now.changes.size(); ++k)
     tangents_.see(k, {record, now.state, previous.state},
-                  {now.changes[k].du, now.changes[k].dv, previous.changes[k].du});
+                  {now.changes[k].du, now.changes[k].dv, previous.changes[k].du, previous.changes[k].ds});
 }
 
 /// Finds the changes of a state from those of its predecessors.
@@ -320,6 +331,7 @@ std::string TangentSweep::solve(std::size_t direction, const stepping::StepRecor
   step_.prescribed_tangent(direction, prescribed);
   step_.parameter_tangent(direction, rhs);
   map.multiply_start(before.du, before.dv, product);
+  map.add_internal_start(before.ds, product);
   rhs.add(1, product);
   if (prescribed.norm() != 0) {
     step_.multiply_stiffness(prescribed, product);
@@ -330,6 +342,9 @@ std::string TangentSweep::solve(std::size_t direction, const stepping::StepRecor
   const std::string failure = solve_free(direction, record, rhs, change.du);
   change.du.add(1, prescribed);
   map.multiply_velocity(change.du, before.du, before.dv, change.dv);
+  change.ds.assign(before.ds.size(), 0.0);
+  map.add_internal(before.ds, change.du, change.ds);
+  step_.add_internal_tangent(direction, change.ds);
   return failure;
 }
 

@@ -177,8 +177,9 @@ void ReducedObjective::take_steps() {
   stepping::Solver& steps = problem.solver();
   const auto see = [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
     run_->records.push_back(record);
-    if (run_->has_states) run_->states.see(record, u, v);
-    problem.observe(record, u, v);
+    const std::vector<double>& internal = steps.history().newest().internal;
+    if (run_->has_states) run_->states.see(record, u, v, internal);
+    problem.observe(record, u, v, internal);
   };
   stepping::StepRecord start;
   start.time = steps.start_time();
@@ -226,9 +227,10 @@ ResidualChanges ReducedObjective::sweep_forward(TangentProblem& tangent) {
   StoredStates states(run_->records, run_->states, run_->problem->solver(), model_.history(),
                       options_.sweep.state_budget, options_.sweep.stop_if_interrupted);
   states.visit([](const stepping::StepRecord&) { return true; },
-               [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
+               [&](const stepping::StepRecord& record, const stepping::State& state) {
                  options_.sweep.stop_if_interrupted();
-                 if (result.failure.empty()) result.failure = sweep.advance(record, u, v);
+                 if (result.failure.empty())
+                   result.failure = sweep.advance(record, state.u, state.v, state.internal);
                });
   result.linear_iterations = sweep.totals().linear_iterations;
   result.largest_relative_residual = sweep.totals().largest_relative_residual;

@@ -34,11 +34,11 @@ GlobalIndex binomial_split(GlobalIndex steps, GlobalIndex snapshots) {
   return std::clamp<GlobalIndex>(split, 1, steps - 1);
 }
 
-void StatesInMemory::see(const stepping::StepRecord& record, const linalg::Vector& u,
-                         const linalg::Vector& v) {
+void StatesInMemory::see(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
+                         const std::vector<double>& internal) {
   // Inside of a step that was repeated with smaller ones no run can be continued.
   if (every_ == 1 || !record.completes_nominal)
-    states_.try_emplace(record.id, stepping::State{record.id, u, v});
+    states_.try_emplace(record.id, stepping::State{record.id, u, v, internal});
 }
 
 void StatesInMemory::see_end_of_step(const stepping::Solver& steps) {
@@ -107,8 +107,8 @@ void StoredStates::recompute(GlobalIndex id) {
   }
   const GlobalIndex first_held = last_step - std::min(place(), last_step) + 1;
   while (steps_.step() < last_step)
-    repeat_step([&](const stepping::StepRecord& state, const linalg::Vector& u, const linalg::Vector& v) {
-      if (state.nominal_step >= first_held && !store_.has(state.id)) hold({state.id, u, v});
+    repeat_step([&](const stepping::StepRecord& record, const stepping::State& state) {
+      if (record.nominal_step >= first_held && !store_.has(record.id)) hold(state);
     });
   if (!held_.contains(id))
     throw FileError(fmt::format("the trajectory lacks state {}, inside of the repeated step {}; it was not "
@@ -151,7 +151,7 @@ void StoredStates::take_snapshot() {
   hold_history();
 }
 
-void StoredStates::repeat_step(const stepping::Solver::OnState& act) {
+void StoredStates::repeat_step(const Visit& act) {
   stop_if_interrupted_();
   const GlobalIndex step = steps_.step() + 1;
   const stepping::StepOutcome outcome = steps_.advance(
@@ -161,7 +161,7 @@ void StoredStates::repeat_step(const stepping::Solver::OnState& act) {
                       fmt::format("step {}, repeated for the sweep, took another course than in the "
                                   "run; store every state (sweep/store_every 1)",
                                   step));
-        act(state, u, v);
+        act(state, {state.id, u, v, steps_.history().newest().internal});
       },
       num_sub_steps(records_, step));
   if (outcome.interrupted) stop_if_interrupted_();
@@ -171,15 +171,14 @@ void StoredStates::repeat_step(const stepping::Solver::OnState& act) {
   ++steps_repeated_;
 }
 
-void StoredStates::visit(const Wanted& wanted, const stepping::Solver::OnState& visit) {
+void StoredStates::visit(const Wanted& wanted, const Visit& visit) {
   held_.clear();
   snapshots_.clear();
   const GlobalIndex count = std::ssize(records_);
   for (GlobalIndex id = 0; id < count; ++id) {
     if (!wanted(record(id))) continue;
     if (store_.has(id)) {
-      const stepping::State state = store_.read(id);
-      visit(record(id), state.u, state.v);
+      visit(record(id), store_.read(id));
       continue;
     }
     GlobalIndex last = id;
@@ -187,8 +186,8 @@ void StoredStates::visit(const Wanted& wanted, const stepping::Solver::OnState& 
       if (wanted(record(next))) last = next;
     start_from_store(id);
     while (steps_.step() < record(last).nominal_step)
-      repeat_step([&](const stepping::StepRecord& state, const linalg::Vector& u, const linalg::Vector& v) {
-        if (state.id >= id && state.id <= last && wanted(state)) visit(state, u, v);
+      repeat_step([&](const stepping::StepRecord& record, const stepping::State& state) {
+        if (record.id >= id && record.id <= last && wanted(record)) visit(record, state);
       });
     id = last;
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "recoil/newton/minimize.hpp"
 
@@ -18,7 +17,6 @@ public:
   /// near `stop`, or where `last_expected`. Such solves but the first may leave a residual of `share` times
   /// `stop` instead, if that is looser, where they are not `last_expected`.
   double next(double norm, double stop, bool last_expected, double share = 0) {
-    if (std::getenv("SQRT_RULE")) { if (previous_norm_ == 0) previous_norm_ = norm; return std::clamp(std::sqrt(norm / previous_norm_), 1e-10, 0.5); }
     const bool is_first = previous_norm_ == 0;
     double tolerance = terms_.first, nonlinear = 0;
     if (previous_norm_ > 0) {

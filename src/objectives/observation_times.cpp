@@ -65,6 +65,9 @@ public:
   }
 
   bool has_deviations() const override { return objective_->has_deviations(); }
+  std::optional<ComparedForce> compared_force(double time, double residual) const override {
+    return objective_->compared_force(time, residual);
+  }
 
   /// Those of one observation time after the other; 0 for what other states have more of.
   std::vector<double> residuals(const ObservedState& state) override {
@@ -135,7 +138,7 @@ private:
   /// The state at another time; its displacements stay until the next one.
   ObservedState moved(const ObservedState& state, double time) {
     u_ = combined(state.u, delay(state, time), state.v);
-    return {u_, state.v, time, state.record, state.previous_u};
+    return {u_, state.v, time, state.record, state.previous_u, state.previous_internal};
   }
 
   static void add_transposed(std::span<const double> by_u, double factor, std::span<double> du,

@@ -43,13 +43,15 @@ History::History(int max_order, std::shared_ptr<const newton::Manifold> manifold
   slots_.resize(max_order);
 }
 
-void History::push(GlobalIndex id, const linalg::Vector& u, const linalg::Vector& v) {
+void History::push(GlobalIndex id, const linalg::Vector& u, const linalg::Vector& v,
+                   std::span<const double> internal) {
   RECOIL_ASSERT(empty() || id > newest().id);
   std::rotate(slots_.begin(), slots_.end() - 1, slots_.end());
   State& slot = slots_.front();
   slot.id = id;
   slot.u = u;
   slot.v = v;
+  slot.internal.assign(internal.begin(), internal.end());
   size_ = std::min(size_ + 1, max_order_);
 }
 

@@ -41,7 +41,7 @@ public:
                          const linalg::Vector& v) {
       records.push_back(record);
       states.push_back({record.id, u, v});
-      problem->observe(record, u, v);
+      problem->observe(record, u, v, {});
     };
     stepping::StepRecord start;
     start.time = solver.start_time();

@@ -50,6 +50,18 @@ json scene(const std::string& integrator) {
   return result;
 }
 
+/// The same with bonds that soften.
+json softening_scene(const std::string& integrator) {
+  json result = scene(integrator);
+  const double strength = integrator == "quasistatic" ? 5e3 : 1e5;
+  result["materials"]["tensile_strength"] = strength;
+  result["materials"]["shear_strength"] = 0.7 * strength;
+  result["materials"]["friction_angle"] = 20;
+  result["materials"]["weibull_modulus"] = 5;
+  result["solver"]["bonded_particles"]["damage_width"] = 0.2;
+  return result;
+}
+
 /// What a kind has in such a scene.
 std::vector<json> entries(const ParameterKind& kind) {
   static const std::map<std::string, json> starts{{"young_modulus", 1e7},
@@ -58,6 +70,8 @@ std::vector<json> entries(const ParameterKind& kind) {
                                                   {"body_force", {3, 20, -40}},
                                                   {"dirichlet_value", {0.1, 0.05, 0.3}},
                                                   {"particle_force", {0.2, 0.05, -0.1}},
+                                                  {"tensile_strength", 8e4},
+                                                  {"shear_strength", 6e4},
                                                   {"initial_velocity", {0.5, 0.1, 0.2}},
                                                   {"initial_angular_velocity", {20, 10, 40}}};
   json entry{{"name", "q"}, {"quantity", kind.name}, {"initial", starts.at(kind.name)}};
@@ -193,7 +207,7 @@ private:
 };
 
 /// act(integrator, kind, parameter) for every kind that bonded particles have, with the slots that its values
-/// may have.
+/// may have; strengths in softening_scene().
 template <class Act>
 void for_every_parameter(Act act) {
   for (const std::string integrator : {"be_reflect", "mid_reflectT", "quasistatic"})
@@ -202,15 +216,25 @@ void for_every_parameter(Act act) {
       if (!kind.on_particles || (moves && integrator == "quasistatic")) continue;
       for (const json& parameter : entries(kind)) {
         SCOPED_TRACE(integrator + " " + parameter.dump());
-        act(integrator, parameter);
+        act(kind.is_strength ? softening_scene(integrator) : scene(integrator), parameter);
       }
     }
 }
 
 TEST(ParticleExperiment, RunsHaveTangentsAndGradients) {
-  for_every_parameter([](const std::string& integrator, const json& parameter) {
-    ParticleExperiment(scene(integrator), parameter).check();
-  });
+  for_every_parameter(
+      [](const json& scene, const json& parameter) { ParticleExperiment(scene, parameter).check(); });
+}
+
+TEST(ParticleExperiment, SofteningRunsHaveTangentsAndGradients) {
+  for (const std::string integrator : {"be_reflect", "mid_reflectT", "quasistatic"})
+    for (const ParameterKind& kind : parameter_kinds()) {
+      const bool moves = kind.changes(parameters::quantities::velocity);
+      if (!kind.on_particles || kind.is_strength || (moves && integrator == "quasistatic")) continue;
+      const json parameter = entries(kind).front();
+      SCOPED_TRACE(integrator + " " + parameter.dump());
+      ParticleExperiment(softening_scene(integrator), parameter).check();
+    }
 }
 
 /// A grip that has moved at once, so that the start depends on the parameter.
@@ -240,9 +264,9 @@ TEST(ParticleExperiment, DifferentiatesMacroscopicModuli) {
 }
 
 TEST(ParticleExperiment, WritesScenesWithValues) {
-  for_every_parameter([](const std::string& integrator, const json& parameter) {
-    if (integrator != "be_reflect") return;
-    ParticleExperiment(scene(integrator), parameter).check_written_scene();
+  for_every_parameter([](const json& scene, const json& parameter) {
+    if (scene["solver"]["bonded_particles"].value("integrator", "") != "be_reflect") return;
+    ParticleExperiment(scene, parameter).check_written_scene();
   });
 }
 

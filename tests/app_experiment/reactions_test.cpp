@@ -49,7 +49,7 @@ public:
     auto& solver = variant_.discrete->solver();
     const auto see = [&](const stepping::StepRecord& record, const linalg::Vector& u,
                          const linalg::Vector& v) {
-      observation_.see(record, u, v);
+      observation_.see(record, u, v, {});
       states_.push_back(v);
       if (record.id > 0) check(record);
     };

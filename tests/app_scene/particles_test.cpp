@@ -5,10 +5,10 @@
 namespace recoil::app {
 namespace {
 
-/// A scene of bonded particles whose only body and material are these; `solver` adds to its solver.
+/// A scene of bonded particles whose only body and material are these.
 std::string particle_scene(const std::string& body, const std::string& material,
-                           const std::string& solver = "") {
-  return R"({"solver": {"type": "bonded_particles")" + solver +
+                           const std::string& settings = "{}") {
+  return R"({"solver": {"type": "bonded_particles", "bonded_particles": )" + settings +
          R"(}, "time": {"dt": 0.1, "time_steps": 1},
              "boundary_conditions": null, "geometry": [{"name": "bar", )" +
          body + R"(}], "materials": {"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000)" +
@@ -68,13 +68,33 @@ TEST(Particles, HaveMaterialsOfBonds) {
 }
 
 TEST(Particles, MayBeDealtOutAgain) {
-  const auto with = [](const char* solver) { return particle_scene(packed(), "", solver); };
-  EXPECT_EQ(read_changed(with("")).scene.particle_solver.max_imbalance, 1.3);
-  const std::string scene = with(R"(, "bonded_particles": {"max_imbalance": 2})");
+  const auto with = [](const char* settings) { return particle_scene(packed(), "", settings); };
+  EXPECT_EQ(read_changed(with("{}")).scene.particle_solver.max_imbalance, 1.3);
+  const std::string scene = with(R"({"max_imbalance": 2})");
   EXPECT_EQ(read_changed(scene).scene.particle_solver.max_imbalance, 2);
-  const std::string wrong = with(R"(, "bonded_particles": {"max_imbalance": 0.9})");
+  const std::string wrong = with(R"({"max_imbalance": 0.9})");
   expect_refused(
       {"uneven_below_one", wrong.c_str(), {"(/solver/bonded_particles/max_imbalance)", "1", "0.9"}});
+}
+
+TEST(Particles, Soften) {
+  EXPECT_EQ(read_changed(particle_scene(packed(), "")).scene.particle_solver.damage_width, 0);
+  const Scene scene = read_changed(particle_scene(packed(), R"(, "shear_strength": 1e5)",
+                                                  R"({"damage_width": 0.1, "integrator": "del_exact"})"))
+                          .scene;
+  EXPECT_EQ(scene.particle_solver.damage_width, 0.1);
+  const char* const key = "(/solver/bonded_particles/damage_width)";
+  const auto refused = [&](const char* name, const char* material, const char* settings,
+                           std::vector<const char*> parts) {
+    const std::string patch = particle_scene(packed(), material, settings);
+    parts.push_back(key);
+    expect_refused({name, patch.c_str(), parts});
+  };
+  refused("no_strength", "", R"({"damage_width": 0.1})", {"no material has one", "`tensile_strength`"});
+  refused("leapfrog", R"(, "tensile_strength": 1e5)", R"({"damage_width": 0.1, "integrator": "leapfrog"})",
+          {"leapfrog", "be_reflect"});
+  refused("negative", R"(, "tensile_strength": 1e5)", R"({"damage_width": -0.1})", {"0", "1"});
+  refused("too_wide", R"(, "tensile_strength": 1e5)", R"({"damage_width": 2})", {"0", "1"});
 }
 
 struct WrongScene {

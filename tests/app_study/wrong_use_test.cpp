@@ -197,6 +197,8 @@ const WrongStudy inputs[] = {
     wrong("force_on_particles",
           R"({"name": "F", "quantity": "particle_force", "boundary": 3, "initial": [0, 0, 0]})",
           {"(/parameters/0/quantity)", "of finite elements", "take traction"}),
+    wrong("strength_of_finite_elements", R"({"name": "s", "quantity": "tensile_strength", "initial": 1e6})",
+          {"(/parameters/0/quantity)", "of bonded particles", "`experiment`"}),
     {"marker_in_the_plane",
      R"({"objectives": {"name": "m", "type": "markers", "target": "observed.csv"},
          "markers": [{"name": "a", "body": "ball", "rest": [0, 0]}]})",

@@ -10,14 +10,6 @@ namespace {
 
 using namespace testing;
 
-BondedParticlesOptions at_rest() {
-  BondedParticlesOptions options;
-  options.integrator = ParticleIntegrator::quasistatic;
-  options.dt = 1;
-  options.tolerance = 1e-9;
-  return options;
-}
-
 /// Ends of a chain that are held, or pulled and pushed along x by `speed` [m/s].
 BondedParticles pulled_chain(const parallel::Communicator& comm, double speed) {
   BondedParticles problem = bonded(comm, chain(4, 0.1, 0.04), {1e6, 0.3, 1000});

@@ -16,6 +16,15 @@ inline void run(BondedParticlesSolver& solver, GlobalIndex steps) {
   }
 }
 
+/// Steps of 1 s without inertia.
+inline BondedParticlesOptions at_rest() {
+  BondedParticlesOptions options;
+  options.integrator = ParticleIntegrator::quasistatic;
+  options.dt = 1;
+  options.tolerance = 1e-9;
+  return options;
+}
+
 /// The same for all bonds, without friction.
 inline BondStrength strength(const BondedParticles& problem, double tensile, double shear) {
   const std::size_t count = problem.particles->bonds.size();
@@ -23,10 +32,12 @@ inline BondStrength strength(const BondedParticles& problem, double tensile, dou
           std::vector<char>(count, 0)};
 }
 
-/// A block whose particles fly apart, so that some of its bonds break within ten steps of 2e-4 s.
-inline BondedParticlesSolver thrown_block(const parallel::Communicator& comm, ParticleIntegrator integrator) {
+/// A block whose particles fly apart, so that some of its bonds break within ten steps of 2e-4 s, or soften.
+inline BondedParticlesSolver thrown_block(const parallel::Communicator& comm, ParticleIntegrator integrator,
+                                          double damage_width = 0) {
   BondedParticles problem = bonded(comm, block(4, 4, 4, 0.01), {1e6, 0.3, 1000});
   problem.strength = strength(problem, 2e4, 2e4);
+  problem.damage_width = damage_width;
   BondedParticlesOptions options;
   options.integrator = integrator;
   options.dt = 2e-4;

@@ -104,6 +104,41 @@ TEST(Bond, DerivativesAgreeWithDifferences) {
   }
 }
 
+TEST(Bond, ForcesHaveTheirGradients) {
+  for (int seed = 0; seed < 60; ++seed) {
+    DeformedBond bond(seed, seed < 30 ? 0.05 : 1.0);
+    if (seed % 2 == 1) bond.i.q *= 0.7, bond.j.q *= 1.3;
+    const BondForceGradients gradients = bond_force_gradients(bond.shape, bond.stiffness, bond.i, bond.j);
+    Random random(seed + 200);
+    BondVector d;
+    for (double& entry : d) entry = random.number();
+    const auto at = [&](double h) {
+      DeformedBond to = bond;
+      moved(bond, to, d, h);
+      const BondForces forces = bond_forces(to.shape, to.stiffness, to.i, to.j);
+      return Vector4d(forces.normal, forces.shear, forces.twist, forces.bending);
+    };
+    const double h = 1e-4;
+    const Vector4d difference = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+    for (int k = 0; k < 4; ++k) {
+      EXPECT_NEAR(gradients.col(k).dot(d), difference[k], 1e-6 * gradients.col(k).norm() * d.norm())
+          << "seed " << seed << ", force " << k;
+      EXPECT_LT(std::abs(gradients.col(k).segment<4>(3).dot(bond.i.q)) +
+                    std::abs(gradients.col(k).segment<4>(10).dot(bond.j.q)),
+                1e-13);
+    }
+  }
+}
+
+TEST(Bond, ForcesThatVanishHaveNoGradient) {
+  const DeformedBond bond(4, 0.0);
+  const BondShape shape = bond_shape({0, 0, 0}, {1, 0, 0});
+  const Particle i{{0, 0, 0}, geometry::identity_quaternion()}, j{{1, 0, 0}, geometry::identity_quaternion()};
+  const BondForceGradients gradients = bond_force_gradients(shape, bond.stiffness, i, j);
+  EXPECT_NEAR(gradients.col(0).norm(), std::sqrt(2.0) * bond.stiffness.stretch, 1e-12);
+  EXPECT_EQ(gradients.rightCols<3>().norm(), 0);
+}
+
 TEST(Bond, SeesTheRotationOfAQuaternionAlone) {
   for (int seed = 0; seed < 20; ++seed) {
     const DeformedBond bond(seed, 0.5);

@@ -70,8 +70,7 @@ TEST(Discs, RestartOnOtherRanks) {
   ASSERT_EQ(whole.records(), parts.records());
   EXPECT_EQ(whole.records().back().coefficients.order, 2);
   for (const GlobalIndex id : {GlobalIndex{0}, GlobalIndex{4}, num_steps}) {
-    const auto a = app::read_state(whole, id, solver, output.nodes()),
-               b = app::read_state(parts, id, solver, output.nodes());
+    const auto a = app::read_state(whole, id, solver, output), b = app::read_state(parts, id, solver, output);
     expect_same(a.u, b.u, id);
     expect_same(a.v, b.v, id);
   }
@@ -217,7 +216,8 @@ public:
   DiscProblem(const parallel::Communicator& comm, const Parameters& q, int order) : solver_(comm, q, order) {}
   stepping::Solver& solver() override { return solver_; }
   GlobalIndex num_steps() const override { return discs::num_steps; }
-  void observe(const stepping::StepRecord&, const Vector& u, const Vector& v) override {
+  void observe(const stepping::StepRecord&, const Vector& u, const Vector& v,
+               std::span<const double>) override {
     sum_ += Sums::value(u, v);
   }
   std::vector<double> terms() const override { return {sum_}; }

@@ -2,6 +2,7 @@
 gradient on any ranks and for any way of storing the run; E and nu of a cantilever found again from the path of its tip, also when
 the fit is killed; then wrong studies with place and cure."""
 import copy
+import csv
 import glob
 import os
 import shutil
@@ -15,6 +16,7 @@ from studies import distance, fit, gradient, logged_evaluations, result, start, 
 
 STEPS, DT = 8, 1e-3
 RADIUS = 0.002
+STRENGTH = {"be_reflect": 6e3, "mid_reflectT": 6e3, "quasistatic": 1.5e3}  # of beams that soften [Pa]
 SOFT = 2e5  # Young's modulus of a beam that bends enough for differences to tell E and nu from rounding
 
 
@@ -107,6 +109,52 @@ def check_gradients(recoil):
             name = "%s-every-%d" % (integrator, every)
             error = distance(gradient(recoil, 2, recoil.write_scene(name, document), name), whole)
             runs.check(error < 1e-8, "%s: the same gradient to %.1e" % (name, error))
+
+
+def softening(document, strength):
+    """The same with bonds that soften around a strength."""
+    document["materials"].update(tensile_strength=strength, shear_strength=0.8 * strength, weibull_modulus=6)
+    document["solver"]["bonded_particles"]["damage_width"] = 0.2
+    return document
+
+
+def check_softening(recoil):
+    """All parameters and the strengths of a beam that softens, also where states are found again, read on other ranks, and where a
+    sweep is killed."""
+    for integrator in ("be_reflect", "mid_reflectT", "quasistatic"):
+        at_rest = integrator == "quasistatic"
+        scene_path = recoil.write_scene(integrator + "-soft", softening(held(scene(integrator), at_rest), STRENGTH[integrator]))
+        document = study(recoil, scene_path, not at_rest)
+        document["parameters"] += [{"name": "tensile", "quantity": "tensile_strength", "per": "body", "initial": STRENGTH[integrator], "scale": "log"},
+                                   {"name": "shear", "quantity": "shear_strength", "initial": 0.8 * STRENGTH[integrator]}]
+        path = recoil.write_scene(integrator + "-soft-study", document)
+        whole = gradient(recoil, 1, path, integrator + "-soft-1", "--check")
+        simulated = recoil.simulate(1, scene_path, integrator + "-soft-run")
+        broken = len(open(os.path.join(simulated, "broken_bonds.csv")).readlines()) - 1
+        runs.check(broken >= 3, "%s: %d bonds have softened past their peak" % (integrator, broken))
+        for name, check in result(whole)["check"].items():
+            error = check["relative_error"]
+            runs.check(check["verdict"].startswith("agrees") and error <= 1e-6, "%s that softens, %s: off by %.1e" % (integrator, name, error))
+        for ranks in (2, 3):
+            error = distance(gradient(recoil, ranks, path, "%s-soft-%d" % (integrator, ranks)), whole)
+            runs.check(error < 1e-8, "%s that softens on %d ranks: the same gradient to %.1e" % (integrator, ranks, error))
+        document["sweep"] = {"tolerance": 1e-13, "store_every": 3}
+        error = distance(gradient(recoil, 2, recoil.write_scene("soft-every", document), integrator + "-soft-every"), whole)
+        runs.check(error < 1e-8, "%s that softens, found again: the same gradient to %.1e" % (integrator, error))
+        again = recoil.path(integrator + "-soft-again")
+        shutil.copytree(whole, again)
+        for left in ("gradient.json", "run/sweep.json"):
+            os.remove(os.path.join(again, left))
+        recoil.run(3, "gradient", "--restart", again, "-q")
+        runs.check(distance(again, whole) < 1e-8, "%s that softens: 3 ranks sweep what one has run" % integrator)
+    folder = recoil.path("soft-killed")
+    path = recoil.path("be_reflect-soft-study.json")
+    process = start(recoil, 1, path, "-o", folder)
+    wait_for(os.path.join(folder, "run/sweep.json"), process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    recoil.run(1, "gradient", "--restart", folder, "-q")
+    runs.check(distance(folder, recoil.path("be_reflect-soft-1")) < 1e-12, "killed as it sweeps through softening: the same gradient")
 
 
 def check_steps(recoil):
@@ -217,6 +265,45 @@ def check_fits(recoil):
     runs.check(found_in(killed) == found_in(whole), "a fit that was killed and continued has the same bits")
 
 
+BAR = {"E": 1e7, "strength": 5e4}
+
+
+def bar(E, strength, steps=20):
+    """A bar that is pulled at rest until it tears."""
+    return {"geometry": [{"name": "bar", "generator": {"type": "box", "size": [0.03, 0.0081, 0.0081], "divisions": 1},
+                          "particles": {"radius": RADIUS},
+                          "point_selection": [{"id": 1, "axis": "-x", "position": -0.0105}, {"id": 2, "axis": "x", "position": 0.0105}]}],
+            "materials": {"type": "BondedParticles", "E": E, "nu": 0.2, "rho": 1000, "tensile_strength": strength, "shear_strength": strength},
+            "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}, {"id": 2, "value": ["1e-5*t", 0, 0]}]},
+            "time": {"dt": 1, "time_steps": steps, "quasistatic": True},
+            "solver": {"type": "bonded_particles", "bonded_particles": {"damage_width": 0.15, "tolerance": 1e-9}}}
+
+
+def check_strength(recoil):
+    """E and strength of a bar from its load curve beyond the peak, found from a start at which it would hold."""
+    truth = recoil.simulate(2, recoil.write_scene("bar-true", bar(**BAR)), "bar-true")
+    with open(os.path.join(truth, "reactions.csv")) as file:
+        rows = [row for row in csv.DictReader(file) if row["entry"] == "1"]
+    force = [float(row["force_x"]) for row in rows]
+    runs.check(force.index(max(force)) < 16 and force[-1] < 0.9 * max(force), "the load has a peak, in step %d" % (force.index(max(force)) + 1))
+    target = observed(recoil, "bar", ["displacement,force,sd"] + ["%s,%r,1e-3" % (row["displacement_x"], f) for row, f in zip(rows, force)])
+    document = {"experiments": [{"name": "bar", "scene": recoil.write_scene("bar", bar(8e6, 3e4))}],
+                "parameters": [{"name": "E", "quantity": "young_modulus", "initial": 8e6, "bounds": [1e6, 1e8], "scale": "log"},
+                               {"name": "strength", "quantity": "tensile_strength", "initial": 3e4, "bounds": [1e3, 1e6], "scale": "log"},
+                               {"name": "shear", "quantity": "shear_strength", "tie": "strength"}],
+                "objectives": [{"name": "pull", "type": "reaction_force", "boundary": 2, "direction": [1, 0, 0], "target": target,
+                                "time": {"steps": list(range(1, len(rows) + 1))}}],
+                "sweep": {"tolerance": 1e-12}, "optimizer": {"match_peaks": True, "stop_at_noise": False}}
+    folder = recoil.path("bar-fit")
+    recoil.run(2, "optimize", recoil.write_scene("bar-study", document), "-o", folder, "-q")
+    values = found_in(folder)
+    runs.check(all(abs(values[name] / BAR[name] - 1) < 1e-3 for name in BAR), "found %s" % values)
+    matched = fit(folder)["matched_peaks"]
+    peak, factor = matched["peaks"]["pull"], matched["factors"]["strength"]
+    runs.check(abs(peak["observed"] - max(force)) < 1e-6 * max(force) and abs(factor - peak["observed"] / peak["simulated"]) < 1e-12 * factor,
+               "peaks of %s give the factor %g" % (peak, factor))
+
+
 def wrong_studies(recoil):
     """name, scene, changes of the study, parts of the message."""
     def with_settings(**more):
@@ -226,6 +313,8 @@ def wrong_studies(recoil):
 
     strengths = {"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000, "tensile_strength": 1e3, "shear_strength": 1e3}
     E = {"name": "E", "quantity": "young_modulus", "initial": 1e7}
+    tensile = {"name": "s", "quantity": "tensile_strength", "initial": 1e3}
+    soft = dict(with_settings(damage_width=0.1), materials=strengths)
     plain = held(scene(), False)
     return [
         ("contact", dict(plain, contact={"enabled": True, "dhat": 1e-4}), {}, ["/experiments/0/scene", "contact/enabled", "set it to false"]),
@@ -248,6 +337,20 @@ def wrong_studies(recoil):
         ("a marker outside", plain, {"markers": [MARKERS[1], dict(MARKERS[0], rest=[0.05, 0, 0]), END, THROWN]}, ["/markers/1/rest", "nearest particle", "'beam'"]),
         ("a marker with place and id", plain, {"markers": [dict(END, rest=[0, 0, 0])]}, ["/markers/0", "one of `rest`"]),
         ("a marker of no particle", plain, {"markers": MARKERS + [dict(END, id=9), THROWN]}, ["/markers/2/id", "no particle has this id"]),
+        ("a strength without softening", dict(plain, materials=strengths), {"parameters": [tensile]},
+         ["/parameters/0/quantity", "damage_width", "0.1"]),
+        ("a strength that is not there", dict(soft, materials={k: v for k, v in strengths.items() if k != "tensile_strength"}),
+         {"parameters": [tensile]}, ["/parameters/0/quantity", "no `tensile_strength`"]),
+        ("a negative strength", soft, {"parameters": [dict(tensile, initial=-1)]}, ["/parameters/0/initial", "tensile_strength"]),
+        ("a strength of another body", soft, {"parameters": [dict(tensile, body="rod")]}, ["/parameters/0/body", "'rod'"]),
+        ("a strength per element", soft, {"parameters": [dict(tensile, per="element")]}, ["/parameters/0/per"]),
+        ("softening without strengths", with_settings(damage_width=0.1), {}, ["damage_width", "`tensile_strength`"]),
+        ("softening by leapfrog", dict(with_settings(damage_width=0.1, integrator="leapfrog"), materials=strengths), {}, ["damage_width", "leapfrog"]),
+        ("a negative width", dict(with_settings(damage_width=-0.1), materials=strengths), {}, ["damage_width", "between 0 and 1"]),
+        ("peaks without strengths", soft, {"parameters": [E], "optimizer": {"match_peaks": True}}, ["/optimizer/match_peaks", "no parameter is one"]),
+        ("peaks without forces", soft, {"parameters": [tensile], "optimizer": {"match_peaks": True},
+                                        "objectives": [{"name": "o", "type": "center_of_mass", "target": recoil.path("centre.csv")}]},
+         ["/optimizer/match_peaks", "reaction_force"]),
         ("observations between states", plain, {"times": "data"}, ["/objectives/0/time", "\"final\""]),
     ]
 
@@ -270,7 +373,9 @@ def check_wrong(recoil):
 
 with runs.Recoil() as recoil:
     check_gradients(recoil)
+    check_softening(recoil)
     check_steps(recoil)
     check_continued(recoil)
     check_fits(recoil)
+    check_strength(recoil)
     check_wrong(recoil)

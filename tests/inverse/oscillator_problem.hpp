@@ -81,8 +81,8 @@ public:
 
   OscillatorSteps& solver() override { return steps_; }
   GlobalIndex num_steps() const override { return num_steps_; }
-  void observe(const stepping::StepRecord& record, const linalg::Vector& u,
-               const linalg::Vector& v) override {
+  void observe(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
+               std::span<const double>) override {
     if (!record.completes_nominal) return;
     Rows& rows = rows_[record.nominal_step];
     for (std::size_t i = 0; i < 2; ++i) {

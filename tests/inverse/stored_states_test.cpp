@@ -81,9 +81,9 @@ TEST_P(StoredStatesOf, VisitWhatIsWantedForward) {
   StoredStates states(run.records, run.store, run.steps, std::max(order, 1), budget, [] {});
   std::vector<GlobalIndex> visited;
   states.visit([](const stepping::StepRecord& record) { return record.nominal_step % 3 == 2; },
-               [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
+               [&](const stepping::StepRecord& record, const stepping::State& state) {
                  visited.push_back(record.id);
-                 expect_same({record.id, u, v}, run.all.at(record.id));
+                 expect_same(state, run.all.at(record.id));
                });
   std::vector<GlobalIndex> wanted;
   for (const auto& record : run.records)
@@ -107,8 +107,8 @@ std::vector<double> sweep_forward(const Model& model, const Case& at, Stored& ru
   TangentsInARow tangents;
   adjoint::TangentSweep sweep(step, tangents, history, {});
   states.visit([](const auto&) { return true; },
-               [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
-                 EXPECT_EQ(sweep.advance(record, u, v), "");
+               [&](const stepping::StepRecord& record, const stepping::State& state) {
+                 EXPECT_EQ(sweep.advance(record, state.u, state.v), "");
                });
   EXPECT_EQ(sweep.totals().steps, std::ssize(run.records) - 1);
   EXPECT_LE(states.most_states_held(), std::size_t(at.every == 1 ? 0 : history));

@@ -236,5 +236,15 @@ TEST_F(Oscillators, RestartAndClear) {
   EXPECT_TRUE(history.empty());
 }
 
+TEST_F(Oscillators, HistoriesKeepInternalVariables) {
+  History history(2);
+  history.push(0, u, u, std::vector{1.0, 2.0});
+  history.push(1, u, u, std::vector{3.0});
+  EXPECT_EQ(history.newest().internal, std::vector{3.0});
+  EXPECT_EQ(history.states()[1].internal, (std::vector{1.0, 2.0}));
+  history.push(2, u, u);
+  EXPECT_TRUE(history.newest().internal.empty());
+}
+
 } // namespace
 } // namespace recoil::stepping

@@ -38,9 +38,10 @@ struct StateOfRun {
 };
 
 /// Partial derivatives of an objective by a state and by the displacement its step started from, owned
-/// entries.
+/// entries, and by the internal variables there, all that this rank holds (StepMap).
 struct StatePartials {
   linalg::Vector u, v, previous_u;
+  std::vector<double> previous_internal = {};
 };
 
 /// The partial derivatives of the objectives by the states of a run.
@@ -77,11 +78,13 @@ struct SweepTotals : SolveTotals {
 /// On a manifold du_i, p_i and mu_i are tangent vectors (in the layout of v), and the equations above hold
 /// where differences of positions do not depend on where they are taken, as on tori and products of R^n with
 /// them. Of other steps, those with a StepMap, state i is used by one step s alone, and with what s leaves,
-/// X_i = Q_s' nu_s + D_s' p_s + dJ_s/du_i and Y_i = S_s' nu_s + E_s' p_s,
+/// X_i = Q_s' nu_s + D_s' p_s + dJ_s/du_i, Y_i = S_s' nu_s + E_s' p_s and, by internal variables,
+/// sigma_i = T_s' sigma_s + F_s' p_s + dJ_s/ds_i,
 ///
-///     nu_i = Y_i + dJ/dv_i,    A_i' p_i = -(P_i' nu_i + X_i + dJ/du_i)    on free entries, p_i = 0 else,
+///     nu_i = Y_i + dJ/dv_i,    A_i' p_i = -(P_i' nu_i + W_i' sigma_i + X_i + dJ/du_i)    on free entries,
 ///
-/// and the gradient gathers p_i' dR_i/dq, and nu_0' dg_v/dq + (X_0 + dJ/du_0)' dg_u/dq.
+/// p_i = 0 else, and the gradient gathers p_i' dR_i/dq + sigma_i' dz_i/dq, and nu_0' dg_v/dq +
+/// (X_0 + dJ/du_0)' dg_u/dq. Internal variables start from given values.
 ///
 /// Holds the adjoint variables of as many steps as the scheme has predecessors, whatever the length of the
 /// run.
@@ -103,6 +106,7 @@ public:
     linalg::Vector weighted_p, weighted_mu; ///< Ps and Ms of a state, so far; with a StepMap Y and 0
     linalg::Vector previous;                ///< X of it
     bool has_weights = false, has_previous = false;
+    std::vector<double> internal = {}; ///< sigma of it
   };
   using PendingOfState = std::map<GlobalIndex, Pending>;
   const std::vector<PendingOfState>& pending() const { return pending_; }
@@ -128,9 +132,11 @@ private:
   SweepTotals totals_;
 };
 
-/// How a state, and the displacement its step started from, change along a direction; ghosts are current.
+/// How a state, and the displacement and the internal variables its step started from, change along a
+/// direction; ghosts are current.
 struct StateChange {
   const linalg::Vector &u, &v, &previous_u;
+  std::span<const double> previous_internal = {};
 };
 
 /// Sees how the states of a run change along the directions of a tangent-linear sweep.
@@ -162,12 +168,14 @@ public:
 
   /// Takes the next state, the initial one first. Empty, or why its change cannot be found: the sweep ends
   /// there, and has shown nothing of that state. Collective.
-  std::string advance(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v);
+  std::string advance(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
+                      std::span<const double> internal = {});
   const SolveTotals& totals() const { return totals_; }
 
 private:
   struct Change {
     linalg::Vector du, dv;
+    std::vector<double> ds = {};
   };
   struct Kept {
     stepping::State state;

@@ -58,9 +58,9 @@ public:
   virtual GlobalIndex num_steps() const = 0;
 
   /// Shows the objective a state of the run; all that it looks at have to be shown, each after the one that
-  /// its step starts from.
-  virtual void observe(const stepping::StepRecord& record, const linalg::Vector& u,
-                       const linalg::Vector& v) = 0;
+  /// its step starts from. `internal`: variables of the state beside u and v.
+  virtual void observe(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
+                       std::span<const double> internal) = 0;
   /// The weighted terms that the objective is the sum of, after all states have been shown. @throws
   /// InputError on every rank, at the term's place, where one has no value.
   virtual std::vector<double> terms() const = 0;

@@ -31,7 +31,8 @@ class StatesInMemory final : public StateStore {
 public:
   explicit StatesInMemory(int every) : every_(every) {}
   /// A state of a step, while it is taken.
-  void see(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v);
+  void see(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
+           const std::vector<double>& internal = {});
   /// The run has come to the end of a nominal step, or stands at its start.
   void see_end_of_step(const stepping::Solver& steps);
 
@@ -66,6 +67,7 @@ GlobalIndex binomial_split(GlobalIndex steps, GlobalIndex snapshots);
 class StoredStates final : public adjoint::StateSource {
 public:
   using Wanted = std::function<bool(const stepping::StepRecord&)>;
+  using Visit = std::function<void(const stepping::StepRecord&, const stepping::State&)>;
 
   /// The smallest budget of a scheme whose steps depend on `history` states: a step and its predecessor;
   /// where states are computed again, a restart point and the state that the sweep stands at.
@@ -85,7 +87,7 @@ public:
   /// Shows the states that are `wanted`, first to last; repeats only what the store has not, and holds
   /// nothing.
   /// @throws as state(), and what `visit` throws.
-  void visit(const Wanted& wanted, const stepping::Solver::OnState& visit);
+  void visit(const Wanted& wanted, const Visit& visit);
 
   GlobalIndex steps_repeated() const { return steps_repeated_; }
   std::size_t most_states_held() const { return most_held_; }
@@ -106,7 +108,7 @@ private:
   void start_before(GlobalIndex id);
   void start_from_store(GlobalIndex id);
   void take_snapshot();
-  void repeat_step(const stepping::Solver::OnState& act);
+  void repeat_step(const Visit& act);
 
   const std::vector<stepping::StepRecord>& records_;
   StateStore& store_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +22,8 @@ struct ObservedState {
   double time;               ///< [s]
   // Of the step that led there, for objectives that depend on it. The initial state is its own predecessor.
   const stepping::StepRecord* record = nullptr;
-  std::span<const double> previous_u = {}; ///< displacement at its start [m]
+  std::span<const double> previous_u = {};        ///< displacement at its start [m]
+  std::span<const double> previous_internal = {}; ///< internal variables there (stepping::State)
 };
 
 /// What a residual compares with an observation.
@@ -36,6 +38,11 @@ struct ResidualLabel {
 struct ObservationNames {
   std::vector<std::string> points;     ///< none where there is only one
   std::vector<std::string> components; ///< none of an objective that compares with no observations
+};
+
+/// A force where one is compared with observations [N].
+struct ComparedForce {
+  double observed, simulated;
 };
 
 using parameters::Quantity;
@@ -75,6 +82,11 @@ public:
   /// What these are of at a state of `time`, in their order; nothing where there are no observation_names().
   /// A point is on the same rank at all states. Not collective.
   virtual std::vector<ResidualLabel> residual_labels(double /*time*/) const { return {}; }
+  /// Of a force: what was observed at `time`, and what a residual there says of the simulated one; nothing of
+  /// others. Not collective.
+  virtual std::optional<ComparedForce> compared_force(double /*time*/, double /*residual*/) const {
+    return {};
+  }
   /// How many are data at `time`: those that are observed, or all where there are no labels. Not collective.
   std::size_t num_data(double time) const {
     const std::vector<ResidualLabel> labels = residual_labels(time);

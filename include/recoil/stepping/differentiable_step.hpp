@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 #include "recoil/base/error.hpp"
 #include "recoil/stepping/history.hpp"
@@ -17,7 +18,12 @@ struct LinearSolve {
 /// How a step of a solver whose states lie on a manifold that is not flat, as that of rotations, depends on
 /// the state before it, p. In the tangent spaces of both states, du and dv being the changes of a state:
 ///
-///     A du_i + D du_p + E dv_p + dR/dq dq = 0    on free entries,    dv_i = P du_i + Q du_p + S dv_p.
+///     A du_i + D du_p + E dv_p + F ds_p + dR/dq dq = 0    on free entries,    dv_i = P du_i + Q du_p + S
+///     dv_p, ds_i = T ds_p + W du_i + dz/dq dq,
+///
+/// s being the internal variables of states, if they have any: the equations of a step see those at its
+/// start. Every rank has the changes of, and derivatives by, all that it holds, those that others hold, too,
+/// included.
 ///
 /// Arguments have current ghosts where nothing else is said. Everything is collective.
 class StepMap {
@@ -34,6 +40,20 @@ public:
   /// needs to have values.
   virtual void add_velocity_transposed(const linalg::Vector& nu, linalg::Vector& by_u,
                                        linalg::Vector& by_previous_u, linalg::Vector& by_previous_v) = 0;
+
+  // Of internal variables; without, nothing.
+
+  /// y += F ds_p, ghosts of y are current.
+  virtual void add_internal_start(std::span<const double> /*ds_p*/, linalg::Vector& /*y*/) {}
+  /// by_internal += F' p.
+  virtual void add_internal_start_transposed(const linalg::Vector& /*p*/, std::span<double> /*by_internal*/) {
+  }
+  /// ds += T ds_p + W du.
+  virtual void add_internal(std::span<const double> /*ds_p*/, const linalg::Vector& /*du*/,
+                            std::span<double> /*ds*/) {}
+  /// by_previous_internal += T' sigma, and by_u += W' sigma on owned entries.
+  virtual void add_internal_transposed(std::span<const double> /*sigma*/, linalg::Vector& /*by_u*/,
+                                       std::span<double> /*by_previous_internal*/) {}
 };
 
 /// The equations of one recorded step (StepRecord), linearised at its states: what sweeps in both directions
@@ -83,6 +103,8 @@ public:
   }
   /// += y' dg/dq for the prescribed displacements g of the step; only the prescribed entries of y count.
   virtual void add_prescribed_products(std::size_t objective, const linalg::Vector& y) = 0;
+  /// += sigma' dz/dq, of the internal variables of a StepMap.
+  virtual void add_internal_products(std::size_t /*objective*/, std::span<const double> /*sigma*/) {}
   /// += y' dg_u/dq + z' dg_v/dq for the initial displacement and velocity.
   virtual void add_initial_products(std::size_t objective, const linalg::Vector& y,
                                     const linalg::Vector& z) = 0;
@@ -102,6 +124,8 @@ public:
   }
   /// y = dg/dq dq on the prescribed entries, for the prescribed displacements g of the step; 0 elsewhere.
   virtual void prescribed_tangent(std::size_t direction, linalg::Vector& y) = 0;
+  /// ds += dz/dq dq, of the internal variables of a StepMap.
+  virtual void add_internal_tangent(std::size_t /*direction*/, std::span<double> /*ds*/) {}
   /// y = dg_u/dq dq and z = dg_v/dq dq of the initial displacement and velocity.
   virtual void initial_tangent(std::size_t direction, linalg::Vector& y, linalg::Vector& z) = 0;
 };

@@ -15,6 +15,9 @@ namespace recoil::stepping {
 struct State {
   GlobalIndex id = 0;
   linalg::Vector u, v;
+  /// Variables of the material that the next step depends on, too, in an order of the solver's own: those
+  /// that this rank needs. Most solvers have none.
+  std::vector<double> internal = {};
 };
 
 /// The last states a BDF step depends on, newest first, equally spaced in time. Keeps the storage of as many
@@ -29,9 +32,10 @@ public:
   int size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  /// Makes copies of `u` and `v` (not vectors of this history) the newest state and drops the oldest one
-  /// beyond max_order(). Ids must grow.
-  void push(GlobalIndex id, const linalg::Vector& u, const linalg::Vector& v);
+  /// Makes copies of `u`, `v` and `internal` (not those of this history) the newest state and drops the
+  /// oldest one beyond max_order(). Ids must grow.
+  void push(GlobalIndex id, const linalg::Vector& u, const linalg::Vector& v,
+            std::span<const double> internal = {});
   /// Keeps only the newest state, so that the order ramp starts again: before and after sub-steps, whose dt
   /// differs.
   void restart();

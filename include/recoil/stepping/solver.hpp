@@ -81,7 +81,8 @@ public:
   virtual void continue_from(const RestartData& data, std::vector<State> states) = 0;
   /// Takes the next nominal step, in `sub_steps` (a power of two) equal parts at first. `on_state` is called
   /// for each state of the step, in order, once all of them have been found; restart_data() and balance() are
-  /// those of that state meanwhile. After failure or interruption the run stays where it was.
+  /// those of that state meanwhile, and history().newest() is it where states have internal variables. After
+  /// failure or interruption the run stays where it was.
   virtual StepOutcome advance(const OnState& on_state, int sub_steps) = 0;
   /// Lets advance() end early: `interrupted` gives the same answer on every rank.
   virtual void interrupt_when(std::function<bool()> /*interrupted*/) {}

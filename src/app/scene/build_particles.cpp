@@ -214,6 +214,21 @@ void check_contact(const Item& root, const Scene& scene) {
     solver["contact"]["friction_iterations"].fail("leapfrog lags nothing; write 1, or 0 for no friction");
 }
 
+/// Softening that cannot work.
+void check_damage(const Item& root, const Scene& scene) {
+  if (scene.particle_solver.damage_width == 0) return;
+  const Item width = root["solver"]["bonded_particles"]["damage_width"];
+  if (std::ranges::none_of(scene.bond_materials, [](const BondMaterialEntry& entry) {
+        return entry.tensile_strength || entry.shear_strength;
+      }))
+    width.fail("softens bonds that reach their strength, and no material has one; give it "
+               "`tensile_strength` or `shear_strength`, or leave this out");
+  if (scene.time.kind == TimeKind::dynamic &&
+      scene.particle_solver.integrator == solvers::ParticleIntegrator::leapfrog)
+    width.fail("is not there with \"integrator\": \"leapfrog\", whose bonds break at once; take "
+               "\"be_reflect\" or \"mid_reflectT\", or leave this out");
+}
+
 void refuse_particles(const Item& root) {
   const char* cure = "needs \"solver\": {\"type\": \"bonded_particles\"}";
   for (const Item& entry : root["geometry"].items())
@@ -249,6 +264,7 @@ void build_particles(const Item& root, Scene& scene) {
   build_forces(root["boundary_conditions"]["particle_forces"], scene);
   refuse_other_keys(root, scene);
   check_contact(root, scene);
+  check_damage(root, scene);
 }
 
 } // namespace recoil::app

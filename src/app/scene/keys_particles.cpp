@@ -31,6 +31,11 @@ constexpr Key particles[] = {
      .doc = "Bonds break together where stress over strength is at least 1 and at least this share of that "
             "of the "
             "worst bond; then the step is solved again, until none is overstressed."},
+    {.pattern = "/solver/bonded_particles/damage_width",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::damage_width>,
+     .range = from_to(0, 1),
+     .doc = "Above 0 bonds soften in place of breaking at once: at the end of a step, over a range of stress "
+            "over strength of about this width around 1 (docs/bonded_particles.md). Not with `leapfrog`."},
     {.pattern = "/solver/bonded_particles/explicit_share",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::explicit_share>,
      .range = {0, 1, true, false},

@@ -9,6 +9,7 @@
 #include "recoil/app/simulation/particle_moduli.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
+#include "recoil/particles/bond_values.hpp"
 #include "recoil/particles/fragments.hpp"
 
 namespace recoil::app {
@@ -99,6 +100,12 @@ std::vector<checkpoint::Field> ParticleOutput::restart_fields() {
     fields.push_back({"broken_at", 1, &bonds_, broken_at_, io::Centre::cell, true});
     fields.push_back({"broken_by", 1, &bonds_, broken_by_, io::Centre::cell, true});
   }
+  if (solver_->problem().softens()) {
+    stress_ratio_.clear();
+    for (const LocalIndex bond : counted_)
+      stress_ratio_.push_back(solver_->history().newest().internal[bond]);
+    fields.push_back({"stress_ratio", 1, &bonds_, stress_ratio_, io::Centre::cell, true});
+  }
   return fields;
 }
 
@@ -118,6 +125,11 @@ void ParticleOutput::restore(const FieldReader& read) {
   if (!solver_->problem().strength) return;
   broken_at_ = read("broken_at", bonds_);
   broken_by_ = read("broken_by", bonds_);
+}
+
+std::vector<double> ParticleOutput::internal(const FieldReader& read) const {
+  if (!solver_->problem().softens()) return {};
+  return particles::complete_bond_values(particles(), read("stress_ratio", bonds_));
 }
 
 std::vector<checkpoint::Field> ParticleOutput::fields(const linalg::Vector& u) {
@@ -149,6 +161,11 @@ std::vector<checkpoint::Field> ParticleOutput::fields(const linalg::Vector& u) {
     const particles::Fragments fragments = find_fragments(particles(), solver_->problem().bonds->broken());
     fragment_.assign(fragments.of_owned.begin(), fragments.of_owned.end());
     fields.push_back({"fragment", 1, &nodes_, fragment_, io::Centre::node, false});
+  }
+  if (solver_->problem().softens()) {
+    damage_.clear();
+    for (const LocalIndex bond : counted_) damage_.push_back(1 - solver_->problem().bonds->integrity(bond));
+    fields.push_back({"damage", 1, &bonds_, damage_, io::Centre::cell, false});
   }
   return fields;
 }

@@ -221,6 +221,7 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
     return entry.tensile_strength || entry.shear_strength;
   });
   if (breaks) problem.strength = strength_of(scene, particles);
+  problem.damage_width = scene.particle_solver.damage_width;
   problem.prescribed.assign(6 * particles.ids.size(), 0);
   const std::vector<std::int32_t> ids = point_ids(comm, scene, particles);
   hold(comm, scene, ids, problem);

@@ -168,9 +168,7 @@ void ParticleRun::move_to(const std::vector<int>& owners) {
       std::exchange(output_, std::make_unique<ParticleOutput>(*solver_, scene(), &distribution_));
   output_->restore(read);
   std::vector<stepping::State> states;
-  states.push_back({id,
-                    {solver_->layout(), read("u", output_->nodes())},
-                    {solver_->tangent_layout(), read("v", output_->nodes())}});
+  states.push_back(read_state(read, id, *solver_, *output_));
   solver_->continue_from(data, std::move(states));
   tables_.emplace(comm_, scene(), *solver_, folder_);
 }

@@ -59,11 +59,18 @@ RunState run_state_from_json(const std::string& text) {
   }
 }
 
-stepping::State read_state(checkpoint::TrajectoryReader& reader, GlobalIndex id,
-                           const stepping::Solver& solver, const io::BlockLayout& nodes) {
+stepping::State read_state(const FieldReader& read, GlobalIndex id, const stepping::Solver& solver,
+                           const RunOutput& output) {
   return {id,
-          {solver.layout(), reader.read(id, "u", nodes)},
-          {solver.tangent_layout(), reader.read(id, "v", nodes)}};
+          {solver.layout(), read("u", output.nodes())},
+          {solver.tangent_layout(), read("v", output.nodes())},
+          output.internal(read)};
+}
+
+FieldReader fields_of(checkpoint::TrajectoryReader& reader, GlobalIndex id) {
+  return [&reader, id](const std::string& name, const io::BlockLayout& layout) {
+    return reader.read(id, name, layout);
+  };
 }
 
 } // namespace recoil::app

@@ -74,6 +74,8 @@ public:
   /// where a parameter has no bounds.
   std::vector<double> between_bounds(std::span<const double> shares) const;
   std::vector<double> values(std::span<const double> x) const { return map_.values(x); }
+  /// The variables that give these values. @pre they are in the ranges of their scales.
+  std::vector<double> variables_of(std::span<const double> values) const { return map_.variables(values); }
   /// The change of the values along a change of x.
   std::vector<double> change_of_values(std::span<const double> x, std::span<const double> dx) const {
     return map_.product(x, dx);

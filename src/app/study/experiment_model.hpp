@@ -126,6 +126,9 @@ public:
   virtual ObjectiveKind check_start() const = 0;
   /// What the residuals of its problems are of, at any values. Collective. @pre it is a sum of squares.
   virtual ResidualRows residual_rows() const = 0;
+  /// Observation::peaks() of its residuals; nothing where no objective is of bonded particles. Collective.
+  /// @pre as residual_rows().
+  virtual std::vector<ForcePeaks> peaks(std::span<const double> /*residuals*/) const { return {}; }
   /// Freezes the barrier stiffness where it is adaptive: a pilot run, whose largest one is taken and written
   /// to pilot.json and scene.json, or what an earlier pilot run has left in `folder`. The result is that
   /// value, if there was a pilot run. Collective. @throws Error where it fails or a signal comes.
@@ -262,9 +265,9 @@ public:
 
   stepping::Solver& solver() override { return discrete().solver(); }
   GlobalIndex num_steps() const override { return discrete().scene().time.steps; }
-  void observe(const stepping::StepRecord& record, const linalg::Vector& u,
-               const linalg::Vector& v) override {
-    observation_.see(record, u, v);
+  void observe(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
+               std::span<const double> internal) override {
+    observation_.see(record, u, v, internal);
   }
   void keep_residuals() override { observation_.keep_residuals(); }
   std::vector<std::string> places_of_terms() const override { return model_.places_of_objectives(); }

@@ -1,6 +1,7 @@
 #include "app/study/experiment_objectives.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/observation_times.hpp"
@@ -117,16 +118,42 @@ ResidualRows Observation<dim>::rows() const {
 }
 
 template <int dim>
+std::vector<ForcePeaks> Observation<dim>::peaks(std::span<const double> residuals) const {
+  std::vector<ForcePeaks> peaks(objectives.size());
+  std::size_t next = 0;
+  for (std::size_t state = 0; state < times_.size(); ++state)
+    for (std::size_t k = 0; k < objectives.size(); ++k) {
+      const double factor = composition.residual_factor(k, state);
+      if (factor == 0) continue;
+      std::vector<objectives::ResidualLabel> labels = objectives[k]->residual_labels(times_[state]);
+      labels.resize(objectives[k]->num_residuals(), {0, 0, 0, false});
+      for (const objectives::ResidualLabel& label : labels) {
+        const double residual = residuals[next++] / factor;
+        if (!label.is_observed) continue;
+        if (const auto force = objectives[k]->compared_force(label.time, residual)) {
+          peaks[k].observed = std::max(peaks[k].observed, std::abs(force->observed));
+          peaks[k].simulated = std::max(peaks[k].simulated, std::abs(force->simulated));
+        }
+      }
+    }
+  for (ForcePeaks& peak : peaks) peak = {comm_.max(peak.observed), comm_.max(peak.simulated)};
+  return peaks;
+}
+
+template <int dim>
 void Observation<dim>::see(const stepping::StepRecord& record, const linalg::Vector& u,
-                           const linalg::Vector& v) {
+                           const linalg::Vector& v, std::span<const double> internal) {
   const bool is_start = record.num_predecessors == 0;
-  const bool knows_previous = is_start || (last_ && last_->first == record.predecessors().front());
+  const bool knows_previous = is_start || (last_ && last_->id == record.predecessors().front());
   if (is_wanted(record) && (knows_previous || !depends_on_steps_)) {
     objectives::ObservedState seen{u.local(), v.local(), record.time, &record};
-    if (depends_on_steps_) seen.previous_u = (is_start ? u : last_->second).local();
+    if (depends_on_steps_) {
+      seen.previous_u = (is_start ? u : last_->u).local();
+      seen.previous_internal = is_start ? internal : std::span<const double>(last_->internal);
+    }
     evaluate(record.nominal_step, seen);
   }
-  if (depends_on_steps_) last_.emplace(record.id, u);
+  if (depends_on_steps_) last_ = Last{record.id, u, {internal.begin(), internal.end()}};
 }
 
 template <int dim>

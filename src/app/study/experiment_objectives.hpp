@@ -61,6 +61,12 @@ struct ResidualRows {
   std::vector<Term> terms;
 };
 
+/// Sizes of the largest forces that were observed and simulated [N].
+struct ForcePeaks {
+  double observed = 0, simulated = 0;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ForcePeaks, observed, simulated)
+};
+
 /// The objectives of one experiment of a study, and what they have seen of its run.
 template <int dim>
 struct Observation {
@@ -89,6 +95,9 @@ struct Observation {
   }
   /// What `residuals` are of. Not collective. @pre is_least_squares().
   ResidualRows rows() const;
+  /// The largest forces that `residuals`, in the order of rows(), are of, by objective: sizes, 0 of what is
+  /// no force. Collective. @pre is_least_squares().
+  std::vector<ForcePeaks> peaks(std::span<const double> residuals) const;
   /// Those of `rows`, in the order of all residuals, that belong to a state.
   template <class Row>
   std::span<Row> rows_of(std::size_t state, std::span<Row> rows) const {
@@ -97,7 +106,8 @@ struct Observation {
 
   /// Notes the values of the state of `record`, if objectives look at such a state; where they depend on its
   /// step, only if that before it has been seen just before. Collective.
-  void see(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v);
+  void see(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
+           std::span<const double> internal);
   /// Whether objectives look at such a state.
   bool is_wanted(const stepping::StepRecord& record) const;
   /// Whether they do, and have not yet.
@@ -115,7 +125,12 @@ private:
   bool keeps_residuals_ = false;
   std::vector<bool> has_seen_; ///< per nominal step
   bool depends_on_steps_;
-  std::optional<std::pair<GlobalIndex, linalg::Vector>> last_; ///< displacement of the last state, if so
+  struct Last {
+    GlobalIndex id;
+    linalg::Vector u;
+    std::vector<double> internal;
+  };
+  std::optional<Last> last_; ///< the last state, if so
 };
 
 } // namespace recoil::app

@@ -20,22 +20,23 @@ namespace {
 /// The states of a run folder.
 class TrajectoryStates final : public inverse::StateStore {
 public:
-  /// `solver`: of the run, must outlive this; `nodes`: as they lie in the trajectory.
-  TrajectoryStates(checkpoint::TrajectoryReader reader, const stepping::Solver& solver, io::BlockLayout nodes)
-      : reader_(std::move(reader)), solver_(solver), nodes_(std::move(nodes)) {}
+  /// `solver` and `output`: of the run, must outlive this.
+  TrajectoryStates(checkpoint::TrajectoryReader reader, const stepping::Solver& solver,
+                   const RunOutput& output)
+      : reader_(std::move(reader)), solver_(solver), output_(output) {}
 
   bool has(GlobalIndex id) const override { return reader_.has_arrays(id); }
-  stepping::State read(GlobalIndex id) override { return read_state(reader_, id, solver_, nodes_); }
+  stepping::State read(GlobalIndex id) override { return read_state(fields_of(reader_, id), id, solver_, output_); }
   void prefetch(GlobalIndex id) override { reader_.prefetch(id); }
   stepping::RestartData restart_data(GlobalIndex id) override {
     return run_state_from_json(reader_.extra(id)).restart;
   }
-  const io::BlockLayout& nodes() const { return nodes_; }
+  const io::BlockLayout& nodes() const { return output_.nodes(); }
 
 private:
   checkpoint::TrajectoryReader reader_;
   const stepping::Solver& solver_;
-  io::BlockLayout nodes_;
+  const RunOutput& output_;
 };
 
 /// Newton iterations of all steps of a run, whichever process did them. @throws FileError if the trajectory
@@ -128,7 +129,7 @@ const ForwardResult& Job::run(const ExperimentFolder& folder) {
   forward_.newton_iterations = newton_iterations_of(reader);
   records_ = reader.records();
   if (!forward_.is_swept) {
-    states_ = std::make_unique<TrajectoryStates>(std::move(reader), problem_->solver(), output_->nodes());
+    states_ = std::make_unique<TrajectoryStates>(std::move(reader), problem_->solver(), *output_);
     observe_the_rest();
     evaluate_run();
   }
@@ -179,7 +180,7 @@ std::string Job::run_forward(const Stopwatch& watch) {
       return "";
     }
   const auto see = [this](const stepping::StepRecord& record, const auto& u, const auto& v) {
-    problem_->observe(record, u, v);
+    problem_->observe(record, u, v, problem_->solver().history().newest().internal);
   };
   stepping::Solver& solver = problem_->solver();
   ForwardRun forward(comm_, solver, *output_, run_options(scene()), run, interrupts_, watch, see);
@@ -209,9 +210,9 @@ void Job::observe_the_rest() {
   inverse::StoredStates(records_, *states_, problem_->solver(), model_->history(), settings.state_budget,
                         settings.stop_if_interrupted)
       .visit([&](const stepping::StepRecord& record) { return wanted[record.id] != 0; },
-             [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
+             [&](const stepping::StepRecord& record, const stepping::State& state) {
                interrupts_.stop_if_pending();
-               problem_->observe(record, u, v);
+               problem_->observe(record, state.u, state.v, state.internal);
              });
 }
 

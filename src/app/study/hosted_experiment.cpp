@@ -136,6 +136,13 @@ ExperimentProduct HostedExperiment::multiply(const DesignSpace& space, std::span
   return {{sum_over_group(space, back.values), ""}};
 }
 
+ExperimentPeaks HostedExperiment::find_peaks(const DesignSpace& space, std::span<const double> values) {
+  const ParameterValues q = values_of(space, values);
+  const inverse::ObjectiveValue found = objective_.value(q);
+  if (!found.failure.empty()) return {{}, found.failure};
+  return {model_->peaks(objective_.residuals(q)), ""};
+}
+
 ExperimentResiduals HostedExperiment::summarise(const DesignSpace& space, std::span<const double> values) {
   const ParameterValues q = values_of(space, values);
   const inverse::ObjectiveValue found = objective_.value(q);

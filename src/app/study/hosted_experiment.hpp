@@ -51,6 +51,9 @@ public:
   ExperimentProduct multiply(const DesignSpace& space, std::span<const double> values,
                              std::span<const double> change);
 
+  /// The largest forces that are compared with observed ones there.
+  ExperimentPeaks find_peaks(const DesignSpace& space, std::span<const double> values);
+
   /// What is left of the observations there.
   ExperimentResiduals summarise(const DesignSpace& space, std::span<const double> values);
 

@@ -9,6 +9,7 @@
 #include "app/study/field_posterior.hpp"
 #include "app/study/fit_report.hpp"
 #include "app/study/fit_stage.hpp"
+#include "app/study/match_peaks.hpp"
 #include "app/study/profile_report.hpp"
 #include "app/study/work_on_study.hpp"
 #include "recoil/base/atomic_file.hpp"
@@ -118,6 +119,7 @@ public:
         method_(choose_method(study.optimizer, objective_)), starts_(start_points(study, objective_.space())),
         history_(study, objective_.space(), result.root() / "history.csv", earlier.history) {
     require_profiles(study.uncertainty, objective_);
+    require_squares_of_peaks();
     objective_.count_from(earlier.totals, earlier.wall_seconds);
     watch_quality();
     if (method_ == linalg::DescentMethod::gauss_newton) objective_.use_residuals();
@@ -180,6 +182,14 @@ private:
     return folder / "meshes.json";
   }
 
+  /// @throws InputError where peaks cannot be told from residuals.
+  void require_squares_of_peaks() const {
+    if (const std::string& why_not = objective_.why_not_least_squares();
+        study_.optimizer.match_peaks && !why_not.empty())
+      throw InputError(study_.optimizer.where_match_peaks,
+                       "needs a sum of squares: " + why_not + "; leave it out");
+  }
+
   /// Decides below which quality of the meshes the fit goes on with new ones: half of what the start has,
   /// where they are not better. @throws InputError for a start that no run may begin from.
   void watch_quality() {
@@ -235,6 +245,8 @@ private:
   void descend(std::size_t start) {
     const OptimizerSpec& spec = study_.optimizer;
     inverse::DesignVariables variables = objective_.space().variables();
+    if (spec.match_peaks && earlier_.count == 0)
+      starts_[start] = match_peaks(study_, objective_, starts_[start], matched_peaks_);
     variables.start = starts_[start];
     Descent& descent = descents_.emplace_back();
     descent.x = variables.start;
@@ -383,6 +395,7 @@ private:
         entry["parameters"] = describe_fitted_parameters(study_, objective_.space(), descent.x);
         json["starts"].push_back(std::move(entry));
       }
+    if (!matched_peaks_.empty()) json["matched_peaks"] = matched_peaks_;
     if (status == "done") add_statistics(best(), json);
     const StudyObjective::Totals& totals = objective_.totals();
     json["evaluations"] = totals.evaluations;
@@ -433,6 +446,7 @@ private:
   linalg::DescentMethod method_, running_ = method_; ///< of the study, and of the descent under way
   std::vector<std::vector<double>> starts_;
   FitHistory history_;
+  Json matched_peaks_;            ///< where strengths start from such peaks
   std::vector<Descent> descents_; ///< from the starts so far
   int first_iteration_ = 0;       ///< of a method or stage that continues another one's descent
   double renew_below_ = 0;        ///< quality of meshes

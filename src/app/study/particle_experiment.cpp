@@ -18,13 +18,15 @@
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
+#include "recoil/solvers/bdem/softening.hpp"
 
 namespace recoil::app {
 
 namespace {
 
 objectives::ObservedState observed_particles(const adjoint::StateOfRun& at) {
-  return {at.now.u.local(), at.now.v.local(), at.record.time, &at.record, at.previous.u.local()};
+  return {at.now.u.local(), at.now.v.local(),      at.record.time,
+          &at.record,       at.previous.u.local(), at.previous.internal};
 }
 
 /// What values of parameters change, and by how much.
@@ -77,11 +79,22 @@ private:
   }
 };
 
+/// The name of a quantity of bonds; nullptr for others.
+const parameters::Quantity* bond_quantity(ParticleQuantity quantity) {
+  using enum ParticleQuantity;
+  if (quantity == young_modulus) return &potentials::young_modulus_of_bonds;
+  if (quantity == poisson_ratio) return &potentials::poisson_ratio_of_bonds;
+  if (quantity == tensile_strength) return &solvers::tensile_strength;
+  return quantity == shear_strength ? &solvers::shear_strength : nullptr;
+}
+
 /// act(quantity, entries) for what does not change in time, of a BondedGradient or a BondedDirection.
 template <class Physical, class Act>
 void for_constants(Physical& of, Act act) {
-  act(ParticleQuantity::young_modulus, std::span(of.bonds.numbers("E")));
-  act(ParticleQuantity::poisson_ratio, std::span(of.bonds.numbers("nu")));
+  using enum ParticleQuantity;
+  for (const ParticleQuantity quantity : {young_modulus, poisson_ratio, tensile_strength, shear_strength})
+    if (const parameters::Quantity& name = *bond_quantity(quantity); of.bonds.find_numbers(name))
+      act(quantity, std::span(of.bonds.numbers(name)));
   act(ParticleQuantity::mass, std::span(of.mass));
   act(ParticleQuantity::gravity, std::span(of.gravity.data(), 3));
 }
@@ -89,8 +102,8 @@ void for_constants(Physical& of, Act act) {
 /// What objectives depend on beside the state; zero.
 template <class Arrays>
 Arrays explicit_arrays(const solvers::BondedParticles& problem) {
-  std::vector<parameters::Quantity> quantities = problem.bonds->quantities();
-  quantities.insert(quantities.end(), {particle_mass, gravity_components, particle_loads});
+  std::vector<parameters::Quantity> quantities = solvers::bond_quantities(problem);
+  quantities.insert(quantities.end(), {particle_mass, gravity_components, particle_loads, bond_damage});
   const typename Arrays::Sizes sizes{
       {parameters::Place::bond, problem.particles->bonds.size()},
       {parameters::Place::particle, std::size_t(problem.particles->num_owned())},
@@ -101,8 +114,7 @@ Arrays explicit_arrays(const solvers::BondedParticles& problem) {
 /// Their entries that do not change in time, as for_constants() gives them.
 template <class Arrays>
 std::span<double> explicit_entries(Arrays& of, ParticleQuantity quantity) {
-  if (quantity == ParticleQuantity::young_modulus) return of.numbers("E");
-  if (quantity == ParticleQuantity::poisson_ratio) return of.numbers("nu");
+  if (const parameters::Quantity* of_bonds = bond_quantity(quantity)) return of.numbers(*of_bonds);
   return quantity == ParticleQuantity::mass ? of.numbers(particle_mass) : of.numbers(gravity_components);
 }
 
@@ -156,9 +168,10 @@ public:
   std::vector<inverse::GatheredArray> gathered() override {
     solvers::BondedGradient& by = products_.gradients[0];
     std::vector<inverse::GatheredArray> result{{"mass", by.mass},
-                                               {"gravity", std::span(by.gravity.data(), 3)},
-                                               {"E", by.bonds.numbers("E")},
-                                               {"nu", by.bonds.numbers("nu")}};
+                                               {"gravity", std::span(by.gravity.data(), 3)}};
+    by.bonds.for_each_array([&](const std::string& name, std::span<double> entries) {
+      result.push_back({name, entries});
+    });
     explicit_.for_each_array([&](const std::string& name, std::span<double> entries) {
       result.push_back({"explicit_" + name, entries});
     });
@@ -183,6 +196,9 @@ private:
     chain_.add_transposed(ParticleQuantity::forces, at.record.time,
                           with_moments(explicit_.vectors(particle_loads)), gradient_);
     explicit_.clear(particle_loads);
+    if (!chain_.problem.softens()) return;
+    by.previous_internal = explicit_.numbers(bond_damage);
+    explicit_.clear(bond_damage);
   }
 
   ParticleChain chain_;
@@ -243,6 +259,8 @@ private:
     chain_.add_product(ParticleQuantity::forces, at.record.time, values_[direction], with_turns);
     for (std::size_t k = 0; k < forces.size(); ++k)
       forces[k] = Eigen::Map<const Eigen::Vector3d>(with_turns.data() + 6 * k);
+    if (chain_.problem.softens())
+      std::ranges::copy(change.previous_internal, explicit_[direction].numbers(bond_damage).begin());
     std::ranges::copy(objectives::residual_tangent<3>(seen_.objectives, i, observed_particles(at),
                                                       seen_.composition, change.u.local(), change.v.local(),
                                                       change.previous_u.local(), explicit_[direction]),
@@ -281,10 +299,10 @@ public:
 
   stepping::Solver& solver() override { return *solver_; }
   GlobalIndex num_steps() const override { return scene_->time.steps; }
-  void observe(const stepping::StepRecord& record, const linalg::Vector& u,
-               const linalg::Vector& v) override {
+  void observe(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
+               std::span<const double> internal) override {
     require_intact_bonds(record.time);
-    observation_.see(record, u, v);
+    observation_.see(record, u, v, internal);
   }
   void keep_residuals() override { observation_.keep_residuals(); }
   std::vector<std::string> places_of_terms() const override { return model_.places_of_objectives(); }
@@ -313,7 +331,7 @@ private:
   /// @throws InputError on every rank that names the first bond that is broken.
   void require_intact_bonds(double time) const {
     const solvers::BondedParticles& problem = solver_->problem();
-    if (!problem.strength) return;
+    if (!problem.strength || problem.softens()) return;
     const auto& particles = *problem.particles;
     constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
     GlobalIndex first = none;
@@ -336,8 +354,10 @@ private:
         find_bond_material(*scene_, body)->where,
         fmt::format(
             "experiment '{}': bond {} of body '{}', between the particles {} and {}, has broken by t = "
-            "{:g} s; gradients hold while all bonds are intact: raise `tensile_strength` and "
-            "`shear_strength`, or let the run end before (time/time_steps)",
+            "{:g} s; gradients hold while all bonds are intact: let them soften "
+            "(solver/bonded_particles/damage_width), raise `tensile_strength` and `shear_strength`, or let "
+            "the "
+            "run end before (time/time_steps)",
             model_.name(), broken, body, about[1], about[2], time));
   }
 
@@ -442,6 +462,10 @@ ObjectiveKind ExperimentOnParticles::check_start() const {
 
 ResidualRows ExperimentOnParticles::residual_rows() const {
   return ProblemOnParticles(*this, start_).observation().rows();
+}
+
+std::vector<ForcePeaks> ExperimentOnParticles::peaks(std::span<const double> residuals) const {
+  return ProblemOnParticles(*this, start_).observation().peaks(residuals);
 }
 
 void ExperimentOnParticles::write_scene(const ParameterValues& values,

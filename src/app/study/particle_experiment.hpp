@@ -23,6 +23,7 @@ public:
   std::size_t owned_size(std::size_t k) const override { return fields_[k].owned_size(); }
   ObjectiveKind check_start() const override;
   ResidualRows residual_rows() const override;
+  std::vector<ForcePeaks> peaks(std::span<const double> residuals) const override;
   void write_scene(const ParameterValues& values, const std::filesystem::path& folder) const override;
   void write_values(io::Hdf5Writer& file, const std::string& name, std::size_t field,
                     const std::vector<double>& values) const override;

@@ -81,12 +81,35 @@ void build_optimizer(const Item& item, OptimizerSpec& optimizer) {
   optimizer.starts = item["starts"].integer();
   optimizer.seed = item["seed"].integer();
   optimizer.warm_start = item["warm_start"].flag();
+  optimizer.match_peaks = item["match_peaks"].flag();
+  optimizer.where_match_peaks = item["match_peaks"].where();
   optimizer.min_quality = item["min_quality"].number();
   optimizer.renew_quality = item["renew_quality"].number();
   optimizer.gmsh = item["gmsh"].text();
   if (item["on_failure"].text() == "drop") optimizer.on_failure = FailedRun::drop;
   if (const Item groups = item["groups"]; groups.is_number()) optimizer.groups = groups.integer();
   if (const Item budget = item["time_budget"]; !budget.is_null()) optimizer.time_budget = budget.number();
+}
+
+/// Peaks are those of forces, and strengths are what is matched.
+void require_strengths_of_peaks(const Item& optimizer, const Study& study) {
+  if (!study.optimizer.match_peaks) return;
+  const auto is_strength = [](const ParameterSpec& parameter) { return parameter.kind->is_strength; };
+  if (std::ranges::none_of(study.parameters, is_strength))
+    optimizer["match_peaks"].fail(
+        "scales strengths of bonds, and no parameter is one; add tensile_strength or "
+        "shear_strength, or leave this out");
+  for (const ParameterSpec& parameter : study.parameters) {
+    const auto sees = [&](const auto& objective) {
+      return objective->type->name == std::string("reaction_force") &&
+             parameter.acts_in(objective->experiment);
+    };
+    if (is_strength(parameter) && std::ranges::none_of(study.objectives, sees))
+      optimizer["match_peaks"].fail(
+          "takes the peaks of reaction forces, and no objective reaction_force is of an "
+          "experiment that '" +
+          parameter.name + "' acts in; add one, or leave this out");
+  }
 }
 
 /// Start points are spread over an interval of every value.
@@ -199,6 +222,7 @@ StudyFile study_from(Document document) {
   build_check(root["check"], study.check);
   build_optimizer(root["optimizer"], study.optimizer);
   require_bounds_of_starts(root["optimizer"], study);
+  require_strengths_of_peaks(root["optimizer"], study);
   build_uncertainty(root["uncertainty"], study, study.uncertainty);
   check_study(study);
   result.resolved = document.root.dump(2) + "\n";

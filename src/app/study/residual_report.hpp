@@ -43,6 +43,15 @@ struct ExperimentResiduals {
   NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentResiduals, terms, failure, seconds)
 };
 
+/// The peaks of the forces that an experiment observes, by objective.
+struct ExperimentPeaks {
+  static constexpr const char* what = "peaks";
+  std::vector<ForcePeaks> terms;
+  std::string failure; ///< why there are none; empty if there are
+  double seconds = 0;
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ExperimentPeaks, terms, failure, seconds)
+};
+
 /// Of the residuals of all ranks, of which `rows` says what they are. Collective.
 std::vector<ObjectiveResiduals> summarise_residuals(const parallel::Communicator& comm,
                                                     const ResidualRows& rows,

@@ -338,14 +338,26 @@ void StudyObjective::require_all(const char* what, const std::vector<Result>& re
                                                      study_.experiments[e].name, what, results[e].failure));
 }
 
-std::vector<ExperimentResiduals> StudyObjective::residuals(std::span<const double> x) {
-  const std::vector<double> values = space_->values(x);
+/// evaluate() of what the runs at x tell without a sweep. @throws Error for a failure.
+template <class Result, class Work>
+std::vector<Result> StudyObjective::look_at(const char* what, std::span<const double> x, Work work) {
   std::vector<int> group_of(costs_.size(), -1);
   if (std::ranges::equal(run_at_, x)) group_of = runs_;
-  auto results = evaluate<ExperimentResiduals>(
-      x, group_of, [&](HostedExperiment& one) { return one.summarise(*space_, values); });
-  require_all("residuals", results);
+  std::vector<Result> results = evaluate<Result>(x, group_of, work);
+  require_all(what, results);
   return results;
+}
+
+std::vector<ExperimentResiduals> StudyObjective::residuals(std::span<const double> x) {
+  const std::vector<double> values = space_->values(x);
+  return look_at<ExperimentResiduals>("residuals", x,
+                                      [&](HostedExperiment& one) { return one.summarise(*space_, values); });
+}
+
+std::vector<ExperimentPeaks> StudyObjective::peaks(std::span<const double> x) {
+  const std::vector<double> values = space_->values(x);
+  return look_at<ExperimentPeaks>("peaks", x,
+                                  [&](HostedExperiment& one) { return one.find_peaks(*space_, values); });
 }
 
 /// Notes what sweeps through all experiments have cost.

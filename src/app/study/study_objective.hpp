@@ -91,6 +91,8 @@ public:
   /// What is left of the observations at x, by experiment; nothing of those that were dropped. @throws Error
   /// where an experiment fails. @pre it is a sum of squares.
   std::vector<ExperimentResiduals> residuals(std::span<const double> x);
+  /// The largest forces that are compared with observed ones, by experiment; as residuals().
+  std::vector<ExperimentPeaks> peaks(std::span<const double> x);
   /// How many data the sum of squares has.
   GlobalIndex num_data() const;
   /// From now on leaves out the experiments that had no value in the last value(). @throws Error if none is
@@ -131,6 +133,8 @@ private:
   std::optional<ProductSum> find_sum(std::span<const double> design) const;
   void keep_sum(std::span<const double> design, const ProductSum& sum);
   void count_sweeps(std::span<const double> seconds);
+  template <class Result, class Work>
+  std::vector<Result> look_at(const char* what, std::span<const double> x, Work work);
   template <class Result>
   void require_all(const char* what, const std::vector<Result>& results) const;
 

@@ -24,7 +24,7 @@ struct SweepFile {
   std::shared_ptr<const io::Hdf5Reader> arrays;
 };
 
-constexpr int format_version = 3;
+constexpr int format_version = 4;
 
 /// Digests of all that a sweep depends on. The folder may be moved; hence no paths in it.
 Json digests_of_inputs(const parallel::Communicator& comm, const ExperimentFolder& folder) {
@@ -128,20 +128,36 @@ linalg::Vector read_vector(const io::Hdf5Reader& file, const std::string& name, 
 }
 
 /// Which vectors are pending, per objective.
-Json describe(const std::vector<adjoint::ReverseSweep::PendingOfState>& pending) {
+Json describe(const parallel::Communicator& comm,
+              const std::vector<adjoint::ReverseSweep::PendingOfState>& pending) {
   Json result = Json::array();
   for (const auto& of_objective : pending) {
     Json states = Json::array();
     for (const auto& [id, waiting] : of_objective)
-      states.push_back({{"id", id}, {"weights", waiting.has_weights}, {"previous", waiting.has_previous}});
+      states.push_back({{"id", id},
+                        {"weights", waiting.has_weights},
+                        {"previous", waiting.has_previous},
+                        {"internal", comm.any(!waiting.internal.empty())}});
     result.push_back(std::move(states));
   }
   return result;
 }
 
-std::vector<adjoint::ReverseSweep::PendingOfState>
-read_pending(const io::Hdf5Reader& file, const Json& described, const io::BlockLayout& nodes,
-             const std::shared_ptr<const linalg::VectorLayout>& layout) {
+/// What the ranks have written one after the other, on the same partition: `count` numbers of this rank.
+std::vector<double> read_own(const parallel::Communicator& comm, const io::Hdf5Reader& file,
+                             const std::string& name, GlobalIndex count) {
+  const GlobalIndex begin = comm.exclusive_scan(count), total = comm.sum(count);
+  return parallel::collectively(comm, [&] {
+    if (file.shape(name).rows != total) throw FileError("the array '" + name + "' belongs to another mesh");
+    return file.read_rows<double>(name, begin, begin + count);
+  });
+}
+
+std::vector<adjoint::ReverseSweep::PendingOfState> read_pending(const io::Hdf5Reader& file,
+                                                                const Json& described,
+                                                                const io::BlockLayout& nodes,
+                                                                stepping::Solver& solver) {
+  const auto layout = solver.tangent_layout();
   std::vector<adjoint::ReverseSweep::PendingOfState> result(described.size());
   for (std::size_t k = 0; k < described.size(); ++k)
     for (const Json& state : described[k]) {
@@ -157,6 +173,9 @@ read_pending(const io::Hdf5Reader& file, const Json& described, const io::BlockL
         waiting.weighted_mu = vector("mu");
       }
       if (waiting.has_previous) waiting.previous = vector("previous");
+      if (state.at("internal").get<bool>())
+        waiting.internal = read_own(nodes.communicator(), file, pending_array(k, id, "internal"),
+                                    std::ssize(solver.history().newest().internal));
     }
   return result;
 }
@@ -183,12 +202,9 @@ bool read_gathered(const io::Hdf5Reader& file, const std::vector<std::string>& n
   for (const std::string& name : names) {
     const auto found = std::ranges::find(gathered, name, &inverse::GatheredArray::name);
     if (found == gathered.end()) return false;
-    const GlobalIndex count = std::ssize(found->entries), begin = comm.exclusive_scan(count);
+    const GlobalIndex count = std::ssize(found->entries);
     if (comm.sum(count) != file.shape(gathered_array(name)).rows) return false;
-    std::ranges::copy(
-        parallel::collectively(
-            comm, [&] { return file.read_rows<double>(gathered_array(name), begin, begin + count); }),
-        found->entries.begin());
+    std::ranges::copy(read_own(comm, file, gathered_array(name), count), found->entries.begin());
   }
   return true;
 }
@@ -205,7 +221,7 @@ void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSwee
   Json about{{"status", "running"},
              {"next", at.sweep().next()},
              {"ranks", comm.size()},
-             {"pending", describe(at.sweep().pending())},
+             {"pending", describe(comm, at.sweep().pending())},
              {"gathered", written}};
   about.update(Json(nlohmann::json(so_far)));
   write_sweep_file(comm, folder, fmt::format("sweep_{}.h5", at.sweep().next()), about,
@@ -221,6 +237,8 @@ void write_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSwee
                            write("mu", waiting.weighted_mu);
                          }
                          if (waiting.has_previous) write("previous", waiting.previous);
+                         if (comm.any(!waiting.internal.empty()))
+                           file.write_rows<double>(pending_array(k, id, "internal"), waiting.internal, 1);
                        }
                      const std::array mine{problem.fingerprint()};
                      file.write_rows<std::int64_t>("partition", mine, 1);
@@ -247,8 +265,8 @@ bool read_sweep_checkpoint(const ExperimentFolder& folder, inverse::ProblemSweep
       why = "its checkpoint is of another partition of the mesh";
       return false;
     }
-    at.sweep().resume(about.at("next"), read_pending(*found->arrays, about.at("pending"), nodes,
-                                                     problem.solver().tangent_layout()));
+    at.sweep().resume(about.at("next"),
+                      read_pending(*found->arrays, about.at("pending"), nodes, problem.solver()));
     so_far = nlohmann::json(about).get<SweepResult>();
     return true;
   } catch (const nlohmann::json::exception& wrong) {

@@ -51,6 +51,18 @@ Pose pose(const BondShape& shape, const Particle& i, const Particle& j) {
   return at;
 }
 
+/// How D changes with m.
+Matrix34 direction_by_mean(const Pose& at) {
+  return 2 / at.mu * (at.S_m.transpose() - at.D * at.m.transpose());
+}
+/// How t changes with a and with b.
+Matrix34 turn_by_a(const BondShape& shape, const Pose& at) {
+  return 2 * at.s * shape.frame * geometry::left_tangent(at.b);
+}
+Matrix34 turn_by_b(const BondShape& shape, const Pose& at) {
+  return -2 * at.s * shape.frame * geometry::left_tangent(at.a);
+}
+
 /// S(n) = sum_k n_k S_k.
 Matrix4d shear_form(const BondShape& shape, const Vector3d& n) {
   Matrix4d S;
@@ -101,15 +113,14 @@ FreeHessian free_hessian(const BondShape& shape, const BondStiffness& k, const P
   H.line =
       k.stretch * (nn + (1 - shape.length / L) * across) +
       k.shear / (L * L) * (at.D * at.n.transpose() + at.n * at.D.transpose() + sigma * (across - 2 * nn));
-  const Matrix34 D_by_m = 2 / at.mu * (at.S_m.transpose() - at.D * at.m.transpose());
+  const Matrix34 D_by_m = direction_by_mean(at);
   H.line_m = -k.shear / L * across * D_by_m;
   const Quaternion sigma_by_m = D_by_m.transpose() * at.n;
   const Matrix4d m_m = -2 * k.shear / at.mu *
                        (shear_form(shape, at.n) - sigma * Matrix4d::Identity() -
                         at.m * sigma_by_m.transpose() - sigma_by_m * at.m.transpose());
   const Matrix3d K = Vector3d(k.twist, k.bend, k.bend).asDiagonal();
-  const Matrix34 by_a = 2 * at.s * shape.frame * geometry::left_tangent(at.b),
-                 by_b = -2 * at.s * shape.frame * geometry::left_tangent(at.a);
+  const Matrix34 by_a = turn_by_a(shape, at), by_b = turn_by_b(shape, at);
   H.a = m_m + by_a.transpose() * K * by_a;
   H.b = m_m + by_b.transpose() * K * by_b;
   H.ab =
@@ -207,6 +218,29 @@ BondForces bond_forces(const BondShape& shape, const BondStiffness& k, const Par
   const Pose at = pose(shape, i, j);
   return {k.stretch * (at.length - shape.length), k.shear / at.length * (at.D - at.n.dot(at.D) * at.n).norm(),
           k.twist * std::abs(at.t[0]), k.bend * at.t.tail<2>().norm()};
+}
+
+BondForceGradients bond_force_gradients(const BondShape& shape, const BondStiffness& k, const Particle& i,
+                                        const Particle& j) {
+  const Pose at = pose(shape, i, j);
+  const double sigma = at.n.dot(at.D);
+  const Vector3d across = at.D - sigma * at.n;
+  const auto direction_of = [](const Vector3d& w) { return w.isZero(0) ? w : Vector3d(w.normalized()); };
+  const Vector3d along_shear = direction_of(across), along_twist = direction_of({at.t[0], 0, 0}),
+                 along_bending = direction_of({0, at.t[1], at.t[2]});
+  const auto of_turn = [&](double stiffness, const Vector3d& along) {
+    return FreeGradient{Vector3d::Zero(), stiffness * turn_by_a(shape, at).transpose() * along,
+                        stiffness * turn_by_b(shape, at).transpose() * along};
+  };
+  const double per_length = k.shear / at.length;
+  const Quaternion shear_by_m = per_length * direction_by_mean(at).transpose() * along_shear;
+  BondForceGradients gradients;
+  gradients << assemble({k.stretch * at.n, Quaternion::Zero(), Quaternion::Zero()}, at),
+      assemble({-per_length / at.length * (sigma * along_shear + across.norm() * at.n), shear_by_m,
+                at.s * shear_by_m},
+               at),
+      assemble(of_turn(k.twist, along_twist), at), assemble(of_turn(k.bend, along_bending), at);
+  return gradients;
 }
 
 } // namespace recoil::potentials

@@ -11,11 +11,7 @@ namespace {
 
 using geometry::Quaternion;
 using Matrix12 = Eigen::Matrix<double, 12, 12>;
-using Vector12 = Eigen::Matrix<double, 12, 1>;
 using Matrix34 = Eigen::Matrix<double, 3, 4>;
-
-const parameters::Quantity young_modulus{"E", parameters::Place::bond, false, "Pa"};
-const parameters::Quantity poisson_ratio{"nu", parameters::Place::bond};
 
 Particle particle(std::span<const double> u, LocalIndex node) {
   const double* values = u.data() + 7 * std::size_t(node);
@@ -31,8 +27,8 @@ struct Ends {
   std::array<double, 2> radius;
   double share = 1; ///< d at / d u
 
-  Vector12 gradient(const BondVector& g) const {
-    Vector12 result;
+  BondEnds gradient(const BondVector& g) const {
+    BondEnds result;
     for (int e = 0; e < 2; ++e) {
       result.segment<3>(6 * e) = share * g.segment<3>(7 * e);
       result.segment<3>(6 * e + 3) = share * rotation[e] * g.segment<4>(7 * e + 3);
@@ -63,30 +59,35 @@ struct Ends {
   }
 };
 
-void add_to_owned(const Vector12& values, const particles::DistributedParticles::Bond& bond,
-                  LocalIndex num_owned, double factor, std::span<double> y) {
+double shear_modulus(double E, double nu) { return E / (2 * (1 + nu)); }
+
+BondStiffness scaled(const BondStiffness& k, double factor) {
+  return {factor * k.stretch, factor * k.shear, factor * k.twist, factor * k.bend};
+}
+
+} // namespace
+
+void add_to_owned_ends(const BondEnds& values, const particles::DistributedParticles::Bond& bond,
+                       LocalIndex num_owned, double factor, std::span<double> y) {
   const std::array<LocalIndex, 2> ends{bond.a, bond.b};
   for (int e = 0; e < 2; ++e)
     if (ends[e] < num_owned)
       for (int i = 0; i < 6; ++i) y[6 * std::size_t(ends[e]) + i] += factor * values[6 * e + i];
 }
 
-Vector12 gathered(const particles::DistributedParticles::Bond& bond, std::span<const double> x) {
-  Vector12 result;
+BondEnds unknowns_of_ends(const particles::DistributedParticles::Bond& bond, std::span<const double> x) {
+  BondEnds result;
   const std::array<LocalIndex, 2> ends{bond.a, bond.b};
   for (int e = 0; e < 2; ++e)
     for (int i = 0; i < 6; ++i) result[6 * e + i] = x[6 * std::size_t(ends[e]) + i];
   return result;
 }
 
-double shear_modulus(double E, double nu) { return E / (2 * (1 + nu)); }
-
-} // namespace
-
 /// The ends of bonds where a potential takes its energy.
 class BondPotential::Places {
 public:
-  Places(const BondPotential& of, std::span<const double> u) : of_(of), u_(u) {}
+  Places(const BondPotential& of, std::span<const double> u) : Places(of, u, of.at_) {}
+  Places(const BondPotential& of, std::span<const double> u, At at) : of_(of), u_(u), at_(at) {}
 
   Ends operator()(LocalIndex bond) const {
     const auto& [a, b, id] = of_.particles_->bonds[bond];
@@ -97,14 +98,14 @@ public:
       ends.q[e] = now.q;
       ends.radius[e] = of_.particles_->radii[node];
       ends.by_unknown[e] = ends.rotation[e] = geometry::left_tangent(now.q) / (2 * ends.radius[e]);
-      if (of_.at_ == At::middle) {
+      if (at_ == At::middle) {
         const Particle before = particle(of_.previous_, node);
         const double s = before.q.dot(now.q) < 0 ? -1 : 1;
         now = {(now.p + before.p) / 2, (now.q + s * before.q) / 2};
       }
       ends.at[e] = now;
     }
-    if (of_.at_ == At::middle) ends.share = 0.5;
+    if (at_ == At::middle) ends.share = 0.5;
     return ends;
   }
   /// With the rows of the tangent spaces at the start of the step.
@@ -122,10 +123,12 @@ public:
 private:
   const BondPotential& of_;
   std::span<const double> u_;
+  At at_;
 };
 
 BondPotential::BondPotential(const particles::DistributedParticles& particles, BondMaterial material)
-    : particles_(&particles), material_(std::move(material)), broken_(particles.bonds.size(), 0) {
+    : particles_(&particles), material_(std::move(material)), integrity_(particles.bonds.size(), 1.0),
+      broken_(particles.bonds.size(), 0) {
   for (std::size_t k = 0; k < particles.bonds.size(); ++k) {
     const auto& [a, b, id] = particles.bonds[k];
     shapes_.push_back(bond_shape(particles.positions[a], particles.positions[b]));
@@ -135,20 +138,25 @@ BondPotential::BondPotential(const particles::DistributedParticles& particles, B
   }
 }
 
-/// act(bond) for all that are not broken.
+/// act(bond) for all that are not severed.
 template <class Act>
-void BondPotential::for_intact(Act act) const {
+void BondPotential::for_acting(Act act) const {
   for (LocalIndex bond = 0; bond < std::ssize(particles_->bonds); ++bond)
-    if (broken_[bond] == 0) act(bond);
+    if (integrity_[bond] > 0) act(bond);
+}
+
+/// The energy is linear in it.
+BondStiffness BondPotential::acting_stiffness(LocalIndex bond) const {
+  return scaled(stiffness_[bond], integrity_[bond]);
 }
 
 double BondPotential::value(std::span<const double> u) const {
   const Places places(*this, u);
   double sum = 0;
-  for_intact([&](LocalIndex bond) {
+  for_acting([&](LocalIndex bond) {
     if (!particles_->owns(particles_->bonds[bond])) return;
     const Ends ends = places(bond);
-    sum += bond_energy(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
+    sum += bond_energy(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
   });
   return sum;
 }
@@ -156,11 +164,11 @@ double BondPotential::value(std::span<const double> u) const {
 double BondPotential::squared_round_off(std::span<const double> u) const {
   constexpr double epsilon = std::numeric_limits<double>::epsilon();
   double sum = 0;
-  for_intact([&](LocalIndex bond) {
+  for_acting([&](LocalIndex bond) {
     if (!particles_->owns(particles_->bonds[bond])) return;
     const auto& [a, b, id] = particles_->bonds[bond];
     const Particle i = particle(u, a), j = particle(u, b);
-    const BondForces forces = bond_forces(shapes_[bond], stiffness_[bond], i, j);
+    const BondForces forces = bond_forces(shapes_[bond], acting_stiffness(bond), i, j);
     const double size = i.p.cwiseAbs().maxCoeff() + j.p.cwiseAbs().maxCoeff(),
                  error = epsilon * (std::abs(forces.normal) * size + forces.shear * size +
                                     4 * (forces.twist + forces.bending));
@@ -171,29 +179,31 @@ double BondPotential::squared_round_off(std::span<const double> u) const {
 
 void BondPotential::add_gradient(std::span<const double> u, double factor, std::span<double> g) const {
   const Places places(*this, u);
-  for_intact([&](LocalIndex bond) {
+  for_acting([&](LocalIndex bond) {
     const Ends ends = places(bond);
-    const BondVector by_ends = bond_gradient(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
-    add_to_owned(ends.gradient(by_ends), particles_->bonds[bond], particles_->points->num_owned, factor, g);
+    const BondVector by_ends = bond_gradient(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
+    add_to_owned_ends(ends.gradient(by_ends), particles_->bonds[bond], particles_->points->num_owned, factor,
+                      g);
   });
 }
 
 void BondPotential::add_transported_gradient(std::span<const double> u, double factor,
                                              std::span<double> g) const {
   const Places places(*this, u);
-  for_intact([&](LocalIndex bond) {
+  for_acting([&](LocalIndex bond) {
     const Ends ends = places.transported(bond);
-    const BondVector by_ends = bond_gradient(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
-    add_to_owned(ends.gradient(by_ends), particles_->bonds[bond], particles_->points->num_owned, factor, g);
+    const BondVector by_ends = bond_gradient(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
+    add_to_owned_ends(ends.gradient(by_ends), particles_->bonds[bond], particles_->points->num_owned, factor,
+                      g);
   });
 }
 
 void BondPotential::add_hessian(std::span<const double> u, double factor, Projection projection,
                                 const linalg::HessianSink& H) const {
   const Places places(*this, u);
-  for_intact([&](LocalIndex bond) {
+  for_acting([&](LocalIndex bond) {
     const Ends ends = places(bond);
-    const BondDerivatives d = bond_derivatives(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
+    const BondDerivatives d = bond_derivatives(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
     Matrix12 K = ends.hessian(d);
     ends.add_curvature(d.gradient, K);
     if (projection == Projection::per_element) geometry::project_psd<12>(K);
@@ -205,28 +215,30 @@ void BondPotential::add_hessian(std::span<const double> u, double factor, Projec
 void BondPotential::add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
                                         std::span<double> y) const {
   const Places places(*this, u);
-  for_intact([&](LocalIndex bond) {
+  for_acting([&](LocalIndex bond) {
     const Ends ends = places(bond);
-    const BondDerivatives d = bond_derivatives(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
+    const BondDerivatives d = bond_derivatives(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
     Matrix12 K = ends.hessian(d);
     ends.add_curvature(d.gradient, K);
-    add_to_owned(K * gathered(particles_->bonds[bond], p), particles_->bonds[bond],
-                 particles_->points->num_owned, factor, y);
+    add_to_owned_ends(K * unknowns_of_ends(particles_->bonds[bond], p), particles_->bonds[bond],
+                      particles_->points->num_owned, factor, y);
   });
 }
 
 void BondPotential::add_transported_product(std::span<const double> u, std::span<const double> x,
                                             double factor, std::span<double> y) const {
   const Places places(*this, u);
-  for_intact([&](LocalIndex bond) {
+  for_acting([&](LocalIndex bond) {
     const Ends ends = places.transported(bond);
-    const BondDerivatives d = bond_derivatives(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
-    add_to_owned(ends.hessian(d) * gathered(particles_->bonds[bond], x), particles_->bonds[bond],
-                 particles_->points->num_owned, factor, y);
+    const BondDerivatives d = bond_derivatives(shapes_[bond], acting_stiffness(bond), ends.at[0], ends.at[1]);
+    add_to_owned_ends(ends.hessian(d) * unknowns_of_ends(particles_->bonds[bond], x), particles_->bonds[bond],
+                      particles_->points->num_owned, factor, y);
   });
 }
 
-std::vector<parameters::Quantity> BondPotential::quantities() const { return {young_modulus, poisson_ratio}; }
+std::vector<parameters::Quantity> BondPotential::quantities() const {
+  return {young_modulus_of_bonds, poisson_ratio_of_bonds};
+}
 
 /// dK/dE and dK/dnu, in which the energy of a bond is linear.
 std::array<BondStiffness, 2> BondPotential::stiffness_by_moduli(LocalIndex bond) const {
@@ -239,15 +251,16 @@ std::array<BondStiffness, 2> BondPotential::stiffness_by_moduli(LocalIndex bond)
 void BondPotential::add_parameter_products(std::span<const double> u, std::span<const double> p,
                                            double factor, parameters::PhysicalGradient<3>& g) const {
   const Places places(*this, u);
-  const std::array<std::vector<double>*, 2> by{&g.numbers(young_modulus), &g.numbers(poisson_ratio)};
-  for_intact([&](LocalIndex bond) {
+  const std::array<std::vector<double>*, 2> by{&g.numbers(young_modulus_of_bonds),
+                                               &g.numbers(poisson_ratio_of_bonds)};
+  for_acting([&](LocalIndex bond) {
     if (!particles_->owns(particles_->bonds[bond])) return;
     const Ends ends = places(bond);
     const auto stiffness = stiffness_by_moduli(bond);
-    const Vector12 along = gathered(particles_->bonds[bond], p);
+    const BondEnds along = unknowns_of_ends(particles_->bonds[bond], p);
     for (std::size_t k = 0; k < by.size(); ++k)
       (*by[k])[bond] +=
-          factor *
+          factor * integrity_[bond] *
           ends.gradient(bond_gradient(shapes_[bond], stiffness[k], ends.at[0], ends.at[1])).dot(along);
   });
 }
@@ -256,22 +269,44 @@ void BondPotential::add_parameter_tangent(std::span<const double> u,
                                           const parameters::PhysicalDirection<3>& dq, double factor,
                                           std::span<double> y) const {
   const Places places(*this, u);
-  const std::array<const std::vector<double>*, 2> changes{dq.find_numbers(young_modulus),
-                                                          dq.find_numbers(poisson_ratio)};
-  for_intact([&](LocalIndex bond) {
+  const std::array<const std::vector<double>*, 2> changes{dq.find_numbers(young_modulus_of_bonds),
+                                                          dq.find_numbers(poisson_ratio_of_bonds)};
+  for_acting([&](LocalIndex bond) {
     const Ends ends = places(bond);
     const auto stiffness = stiffness_by_moduli(bond);
     for (std::size_t k = 0; k < changes.size(); ++k)
       if (changes[k])
-        add_to_owned(ends.gradient(bond_gradient(shapes_[bond], stiffness[k], ends.at[0], ends.at[1])),
-                     particles_->bonds[bond], particles_->points->num_owned, factor * (*changes[k])[bond], y);
+        add_to_owned_ends(ends.gradient(bond_gradient(shapes_[bond], stiffness[k], ends.at[0], ends.at[1])),
+                          particles_->bonds[bond], particles_->points->num_owned,
+                          factor * integrity_[bond] * (*changes[k])[bond], y);
   });
+}
+
+void BondPotential::add_integrity_products(std::span<const double> u, std::span<const double> p,
+                                           double factor, std::span<double> by_integrity) const {
+  const Places places(*this, u);
+  for (LocalIndex bond = 0; bond < std::ssize(particles_->bonds); ++bond) {
+    const Ends ends = places(bond);
+    by_integrity[bond] +=
+        factor * ends.gradient(bond_gradient(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]))
+                     .dot(unknowns_of_ends(particles_->bonds[bond], p));
+  }
+}
+
+void BondPotential::add_integrity_tangent(std::span<const double> u, std::span<const double> change,
+                                          double factor, std::span<double> y) const {
+  const Places places(*this, u);
+  for (LocalIndex bond = 0; bond < std::ssize(particles_->bonds); ++bond) {
+    const Ends ends = places(bond);
+    add_to_owned_ends(ends.gradient(bond_gradient(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1])),
+                      particles_->bonds[bond], particles_->points->num_owned, factor * change[bond], y);
+  }
 }
 
 double BondPotential::stored_energy(std::span<const double> u) const {
   double sum = 0;
-  for_intact([&](LocalIndex bond) {
-    if (particles_->owns(particles_->bonds[bond])) sum += energy_of(bond, u);
+  for_acting([&](LocalIndex bond) {
+    if (particles_->owns(particles_->bonds[bond])) sum += integrity_[bond] * energy_of(bond, u);
   });
   return sum;
 }
@@ -284,6 +319,23 @@ double BondPotential::energy_of(LocalIndex bond, std::span<const double> u) cons
 BondForces BondPotential::forces_of(LocalIndex bond, std::span<const double> u) const {
   const auto& [a, b, id] = particles_->bonds[bond];
   return bond_forces(shapes_[bond], stiffness_[bond], particle(u, a), particle(u, b));
+}
+
+Eigen::Matrix<double, 12, 4> BondPotential::force_gradients_of(LocalIndex bond,
+                                                               std::span<const double> u) const {
+  const Ends ends = Places(*this, u, At::end)(bond);
+  const BondForceGradients by_ends =
+      bond_force_gradients(shapes_[bond], stiffness_[bond], ends.at[0], ends.at[1]);
+  Eigen::Matrix<double, 12, 4> result;
+  for (int k = 0; k < 4; ++k) result.col(k) = ends.gradient(by_ends.col(k));
+  return result;
+}
+
+std::array<BondForces, 2> BondPotential::forces_by_moduli(LocalIndex bond, std::span<const double> u) const {
+  const auto& [a, b, id] = particles_->bonds[bond];
+  const auto [by_E, by_nu] = stiffness_by_moduli(bond);
+  const Particle i = particle(u, a), j = particle(u, b);
+  return {bond_forces(shapes_[bond], by_E, i, j), bond_forces(shapes_[bond], by_nu, i, j)};
 }
 
 } // namespace recoil::potentials

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <span>
 #include <vector>
 
@@ -8,9 +7,9 @@
 
 namespace recoil::solvers {
 
-/// What a bond bears at u: sigma and tau [Pa].
-std::array<double, 2> bond_stresses(const BondedParticles& problem, LocalIndex bond,
-                                    std::span<const double> u);
+/// What is told of a bond that breaks at u, with the stresses and the energy that it has just now.
+BrokenBond record_of_break(const BondedParticles& problem, LocalIndex bond, bool by_tension,
+                           std::span<const double> u, double time);
 
 /// Breaks the bonds of which the largest ratio of stress to strength at u is at least 1 and at least `share`
 /// of that of the worst one. Both ends of a bond see the same numbers, so that all its ranks agree.

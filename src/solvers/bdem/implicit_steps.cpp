@@ -8,7 +8,9 @@
 
 #include "recoil/base/log.hpp"
 #include "recoil/linalg/nonsymmetric_solve.hpp"
+#include "recoil/solvers/bdem/softening.hpp"
 #include "solvers/bdem/breaking.hpp"
+#include "solvers/bdem/stress_ratio.hpp"
 
 namespace recoil::solvers {
 
@@ -267,6 +269,25 @@ void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& bef
       before.dissipated_integrator + sums[1] + released - sums[2] - (after.barrier - before.barrier);
 }
 
+/// Lets bonds soften by what they bear at the end of a step, which costs their energy there.
+void ImplicitSteps::soften(const stepping::State& from, double time, ParticleStep& step) {
+  const auto u = step.u.local();
+  const parallel::Communicator& comm = *step.u.layout().comm;
+  step.internal = grown_damage(problem_, from.internal, u);
+  for (std::size_t k = 0; k < step.internal.size(); ++k) {
+    if (from.internal[k] >= 1 || step.internal[k] < 1) continue;
+    const LocalIndex bond = LocalIndex(k);
+    const bool by_tension = stress_ratio(problem_, bond, problem_.bonds->forces_of(bond, u)).by_tension;
+    if (problem_.particles->owns(problem_.particles->bonds[k]))
+      step.broken.push_back(record_of_break(problem_, bond, by_tension, u, time));
+    if (problem_.contact) problem_.contact->pairs.separate(bond, u);
+  }
+  set_damage(problem_, step.internal);
+  const double elastic = comm.sum(problem_.bonds->stored_energy(u));
+  step.ledger.broken += step.ledger.elastic - elastic;
+  step.ledger.elastic = elastic;
+}
+
 /// One step or sub-step; the bonds that it breaks stay broken only if it is done.
 ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedger& before, double time,
                                  double dt) {
@@ -274,6 +295,7 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
   step.u = from.u;
   step.v = from.v;
   const std::vector<char> intact_before(problem_.bonds->broken().begin(), problem_.bonds->broken().end());
+  set_damage(problem_, from.internal);
   Vector momentum(from.v), target(from.u);
   momentum.scale(dt);
   manifold_->move(target, 1, momentum);
@@ -283,7 +305,7 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
   objective_.begin_step(from.u, target, time, dt);
   if (problem_.contact) problem_.contact->begin_step(time, dt, from.u.local());
   const auto fail = [&] {
-    problem_.bonds->set_broken(intact_before);
+    if (!problem_.softens()) problem_.bonds->set_broken(intact_before);
     return std::move(step);
   };
   for (int pass = 0;; ++pass) {
@@ -291,6 +313,7 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
                     : solve(momentum.owned(), step.u, step)) ||
         !relag_friction(from, momentum.owned(), dt, step))
       return fail();
+    if (problem_.softens()) break;
     const auto broken = break_overstressed(problem_, step.u.local(), options_.cascade_share, time);
     step.broken.insert(step.broken.end(), broken.begin(), broken.end());
     if (!from.u.layout().comm->any(!broken.empty())) break;
@@ -301,6 +324,7 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
   }
   velocity(from.u, step.u, dt, step.v);
   close(from, before, dt, step);
+  if (problem_.softens()) soften(from, time, step);
   step.done = true;
   return step;
 }

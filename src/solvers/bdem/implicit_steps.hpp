@@ -9,7 +9,7 @@
 namespace recoil::solvers {
 
 /// Steps that minimise the incremental potential, or solve the discrete Euler-Lagrange equations, then break
-/// the bonds that are overstressed and solve again, until none is.
+/// the bonds that are overstressed and solve again, until none is. Bonds that soften do so after the step.
 class ImplicitSteps {
 public:
   /// All must outlive it. Collective.
@@ -44,6 +44,7 @@ private:
   bool solve_balance(std::span<const double> momentum, linalg::Vector& x, ParticleStep& step);
   void velocity(const linalg::Vector& from, const linalg::Vector& x, double dt, linalg::Vector& v);
   void close(const stepping::State& from, const ParticleLedger& before, double dt, ParticleStep& step) const;
+  void soften(const stepping::State& from, double time, ParticleStep& step);
 
   BondedParticles& problem_;
   const BondedParticlesOptions& options_;

@@ -1,9 +1,12 @@
 #include "solvers/bdem/recorded_steps.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/rotation_vector.hpp"
+#include "recoil/solvers/bdem/softening.hpp"
 #include "solvers/bdem/incremental_potential.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
 
@@ -15,6 +18,14 @@ using linalg::Vector;
 using stepping::State;
 
 namespace {
+
+/// By what values of a bond its damage grows, and how.
+std::array<std::pair<const parameters::Quantity*, double>, 4> by_quantities(const DamageGrowth& growth) {
+  return {{{&potentials::young_modulus_of_bonds, growth.by_E},
+           {&potentials::poisson_ratio_of_bonds, growth.by_nu},
+           {&tensile_strength, growth.by_tensile},
+           {&shear_strength, growth.by_shear}}};
+}
 
 /// Sizes of the arrays of a gradient or a direction.
 parameters::PhysicalArrays<3>::Sizes sizes_of(const BondedParticles& problem) {
@@ -70,6 +81,14 @@ public:
   void add_velocity_transposed(const Vector& nu, Vector& by_u, Vector& by_previous_u,
                                Vector& by_previous_v) const;
 
+  void add_internal_start(std::span<const double> ds_p, Vector& y) const;
+  void add_internal_start_transposed(const Vector& p, std::span<double> by_internal) const;
+  void add_internal(std::span<const double> ds_p, const Vector& du, std::span<double> ds) const;
+  void add_internal_transposed(std::span<const double> sigma, Vector& by_u,
+                               std::span<double> by_previous_internal) const;
+  void add_internal_products(std::span<const double> sigma, BondedGradient& gradient) const;
+  void add_internal_tangent(const BondedDirection& change, std::span<double> ds) const;
+
   void add_parameter_products(const Vector& p, double factor, BondedGradient& gradient) const;
   /// 6 numbers an owned particle.
   std::vector<double> load_products(const Vector& p, double factor) const;
@@ -93,6 +112,9 @@ private:
   }
   Block block_of(LocalIndex particle) const;
   double load_factor() const { return objective_.scale() * objective_.share(); }
+  double slope(std::size_t bond) const {
+    return integrity_slope(previous_->internal[bond], problem_.damage_width);
+  }
 
   BondedParticles& problem_;
   ParticleIncrementalPotential objective_;
@@ -102,6 +124,7 @@ private:
   const State *now_ = nullptr, *previous_ = nullptr;
   Vector target_;
   std::vector<Block> blocks_;
+  std::vector<DamageGrowth> growth_;
 };
 
 void LinearizedStep::linearize(const stepping::StepRecord& record, const State& now, const State& previous) {
@@ -110,6 +133,8 @@ void LinearizedStep::linearize(const stepping::StepRecord& record, const State& 
   previous_ = &previous;
   target_ = previous.u;
   manifold_.move(target_, record.dt, previous.v);
+  set_damage(problem_, previous.internal);
+  growth_ = damage_growth(problem_, previous.internal, now.internal, now.u.local());
   objective_.begin_step(previous.u, target_, record.time, record.dt);
   objective_.assemble_hessian(now.u, newton::Projection::none);
   blocks_.clear();
@@ -240,6 +265,58 @@ void LinearizedStep::add_velocity_transposed(const Vector& nu, Vector& by_u, Vec
   }
 }
 
+/// The equations see the integrity of bonds at the start of the step.
+void LinearizedStep::add_internal_start(std::span<const double> ds_p, Vector& y) const {
+  if (!problem_.softens()) return;
+  std::vector<double> change(ds_p.begin(), ds_p.end());
+  for (std::size_t bond = 0; bond < change.size(); ++bond) change[bond] *= slope(bond);
+  problem_.bonds->add_integrity_tangent(now_->u.local(), change, objective_.scale(), y.write_owned());
+  y.update_ghosts();
+}
+
+void LinearizedStep::add_internal_start_transposed(const Vector& p, std::span<double> by_internal) const {
+  if (!problem_.softens()) return;
+  std::vector<double> by_integrity(by_internal.size(), 0.0);
+  problem_.bonds->add_integrity_products(now_->u.local(), p.local(), objective_.scale(), by_integrity);
+  for (std::size_t bond = 0; bond < by_integrity.size(); ++bond)
+    by_internal[bond] += slope(bond) * by_integrity[bond];
+}
+
+void LinearizedStep::add_internal(std::span<const double> ds_p, const Vector& du,
+                                  std::span<double> ds) const {
+  std::vector<double> kept(ds_p.begin(), ds_p.end());
+  for (const DamageGrowth& growth : growth_)
+    kept[growth.bond] =
+        growth.by_ends.dot(potentials::unknowns_of_ends(problem_.particles->bonds[growth.bond], du.local()));
+  for (std::size_t bond = 0; bond < kept.size(); ++bond) ds[bond] += kept[bond];
+}
+
+void LinearizedStep::add_internal_transposed(std::span<const double> sigma, Vector& by_u,
+                                             std::span<double> by_previous_internal) const {
+  const auto u = by_u.write_owned();
+  std::vector<double> kept(sigma.begin(), sigma.end());
+  for (const DamageGrowth& growth : growth_) {
+    potentials::add_to_owned_ends(growth.by_ends, problem_.particles->bonds[growth.bond], num_owned(),
+                                  sigma[growth.bond], u);
+    kept[growth.bond] = 0;
+  }
+  for (std::size_t bond = 0; bond < kept.size(); ++bond) by_previous_internal[bond] += kept[bond];
+}
+
+void LinearizedStep::add_internal_products(std::span<const double> sigma, BondedGradient& gradient) const {
+  for (const DamageGrowth& growth : growth_) {
+    if (!problem_.particles->owns(problem_.particles->bonds[growth.bond])) continue;
+    for (const auto& [quantity, derivative] : by_quantities(growth))
+      gradient.bonds.numbers(*quantity)[growth.bond] += derivative * sigma[growth.bond];
+  }
+}
+
+void LinearizedStep::add_internal_tangent(const BondedDirection& change, std::span<double> ds) const {
+  for (const DamageGrowth& growth : growth_)
+    for (const auto& [quantity, derivative] : by_quantities(growth))
+      ds[growth.bond] += derivative * change.bonds.numbers(*quantity)[growth.bond];
+}
+
 void LinearizedStep::add_parameter_products(const Vector& p, double factor, BondedGradient& gradient) const {
   problem_.bonds->add_parameter_products(now_->u.local(), p.local(), factor * objective_.scale(),
                                          gradient.bonds);
@@ -310,6 +387,19 @@ public:
                                Vector& by_previous_v) override {
     step_.add_velocity_transposed(nu, by_u, by_previous_u, by_previous_v);
   }
+  void add_internal_start(std::span<const double> ds_p, Vector& y) override {
+    step_.add_internal_start(ds_p, y);
+  }
+  void add_internal_start_transposed(const Vector& p, std::span<double> by_internal) override {
+    step_.add_internal_start_transposed(p, by_internal);
+  }
+  void add_internal(std::span<const double> ds_p, const Vector& du, std::span<double> ds) override {
+    step_.add_internal(ds_p, du, ds);
+  }
+  void add_internal_transposed(std::span<const double> sigma, Vector& by_u,
+                               std::span<double> by_previous_internal) override {
+    step_.add_internal_transposed(sigma, by_u, by_previous_internal);
+  }
 
 protected:
   LinearizedStep step_;
@@ -325,6 +415,9 @@ public:
   void add_parameter_products(std::size_t objective, const Vector& p, double factor) override {
     step_.add_parameter_products(p, factor, products_.gradients[objective]);
     if (products_.loads) products_.loads(objective, step_.time(), step_.load_products(p, factor));
+  }
+  void add_internal_products(std::size_t objective, std::span<const double> sigma) override {
+    step_.add_internal_products(sigma, products_.gradients[objective]);
   }
   void add_prescribed_products(std::size_t objective, const Vector& y) override {
     products_.prescribed(objective, step_.time(), y);
@@ -355,6 +448,9 @@ public:
     directions_.prescribed(direction, step_.time(), y);
     y.update_ghosts();
   }
+  void add_internal_tangent(std::size_t direction, std::span<double> ds) override {
+    step_.add_internal_tangent(directions_.changes[direction], ds);
+  }
   void initial_tangent(std::size_t direction, Vector& y, Vector& z) override {
     y.fill(0);
     z.fill(0);
@@ -370,11 +466,17 @@ private:
 
 } // namespace
 
+std::vector<parameters::Quantity> bond_quantities(const BondedParticles& problem) {
+  std::vector<parameters::Quantity> all = problem.bonds->quantities();
+  if (problem.softens()) all.insert(all.end(), {tensile_strength, shear_strength});
+  return all;
+}
+
 BondedGradient::BondedGradient(const BondedParticles& problem)
-    : bonds(sizes_of(problem), problem.bonds->quantities()), mass(problem.particles->num_owned(), 0.0) {}
+    : bonds(sizes_of(problem), bond_quantities(problem)), mass(problem.particles->num_owned(), 0.0) {}
 
 BondedDirection::BondedDirection(const BondedParticles& problem)
-    : bonds(sizes_of(problem), problem.bonds->quantities()), mass(problem.particles->num_owned(), 0.0) {}
+    : bonds(sizes_of(problem), bond_quantities(problem)), mass(problem.particles->num_owned(), 0.0) {}
 
 std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(BondedParticles& problem,
                                                                  const BondedParticlesOptions& options,

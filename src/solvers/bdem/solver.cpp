@@ -6,11 +6,14 @@
 
 #include <fmt/format.h>
 
-#include "recoil/parallel/exchange.hpp"
+#include "recoil/base/error.hpp"
+#include "recoil/particles/bond_values.hpp"
+#include "recoil/solvers/bdem/softening.hpp"
 #include "solvers/bdem/breaking.hpp"
 #include "solvers/bdem/explicit_steps.hpp"
 #include "solvers/bdem/implicit_steps.hpp"
 #include "solvers/bdem/recorded_steps.hpp"
+#include "solvers/bdem/stress_ratio.hpp"
 
 namespace recoil::solvers {
 
@@ -20,6 +23,14 @@ struct BondedParticlesSolver::Implementation {
   Implementation(BondedParticles given, BondedParticlesOptions chosen)
       : problem(std::move(given)), options(chosen), objective(problem, options),
         implicit_steps(problem, options, objective), history(1, implicit_steps.manifold()) {
+    if (problem.softens() && !problem.strength)
+      throw InputError("solver/bonded_particles/damage_width",
+                       "bonds soften where they reach their strength, and no material has one; give it "
+                       "`tensile_strength` or `shear_strength`, or leave this out");
+    if (problem.softens() && options.integrator == ParticleIntegrator::leapfrog)
+      throw InputError("solver/bonded_particles/damage_width",
+                       "bonds of \"leapfrog\" are brittle; take \"be_reflect\" or \"mid_reflectT\", or "
+                       "leave this out");
     if (options.integrator == ParticleIntegrator::leapfrog)
       explicit_steps.emplace(problem, options.explicit_share, options.rolling_friction);
   }
@@ -30,6 +41,7 @@ struct BondedParticlesSolver::Implementation {
     return options.t0 + (double(step) + double(part + 1) / parts) * options.dt;
   }
   double contact_energy(const Vector& u) const;
+  void restore_bonds(const std::vector<char>& broken);
   ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
   ParticleStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time,
                              double dt);
@@ -55,6 +67,14 @@ double BondedParticlesSolver::Implementation::contact_energy(const Vector& u) co
   if (!explicit_steps || !problem.contact) return implicit_steps.contact_energy(u);
   problem.contact->pairs.update(u.owned());
   return explicit_steps->contact()->energy();
+}
+
+/// Gives bonds back what they were at the newest state.
+void BondedParticlesSolver::Implementation::restore_bonds(const std::vector<char>& broken) {
+  if (problem.softens())
+    set_damage(problem, history.newest().internal);
+  else
+    problem.bonds->set_broken(broken);
 }
 
 /// One step of leapfrog, whatever its sub-steps.
@@ -113,7 +133,9 @@ BondedParticlesSolver::BondedParticlesSolver(BondedParticlesSolver&&) noexcept =
 void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   Implementation& self = *implementation_;
   self.history.clear();
-  self.history.push(0, u, v);
+  const std::vector<double> unloaded(self.problem.softens() ? self.problem.particles->bonds.size() : 0, 0.0);
+  self.history.push(0, u, v, unloaded);
+  set_damage(self.problem, unloaded);
   if (self.problem.contact) self.problem.contact->begin_step(self.options.t0, 0, u.local());
   self.ledger = measure(self.problem, u, v, self.contact_energy(u));
 }
@@ -131,7 +153,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
   for (;; ++outcome.repetitions) {
     parts = sub_steps << outcome.repetitions;
     states.clear();
-    self.problem.bonds->set_broken(broken_before);
+    self.restore_bonds(broken_before);
     stepping::State from = self.history.newest();
     ParticleLedger ledger = self.ledger;
     for (int part = 0; part < parts; ++part) {
@@ -140,13 +162,14 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
       if (!states.back().done) break;
       from.u.copy_from(states.back().u);
       from.v.copy_from(states.back().v);
+      from.internal = states.back().internal;
       ledger = states.back().ledger;
     }
     if (states.back().done) break;
     outcome.failure = states.back().failure;
     outcome.interrupted = states.back().interrupted;
     if (outcome.interrupted || parts >> max_retries != 0) {
-      self.problem.bonds->set_broken(broken_before);
+      self.restore_bonds(broken_before);
       return outcome;
     }
     ++self.retries;
@@ -162,7 +185,8 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
         self.history.newest().id + 1, self.step + 1, self.end_of_part(part, parts), self.options.dt / parts,
         self.objective.has_inertia() ? stepping::bdf_coefficients(1) : stepping::StepCoefficients{});
     record.completes_nominal = part + 1 == parts;
-    self.history.push(record.id, state.u, state.v);
+    self.history.push(record.id, state.u, state.v, state.internal);
+    set_damage(self.problem, state.internal);
     self.ledger = state.ledger;
     self.reactions_of_step = std::move(state.reactions);
     self.broken_in_step.insert(self.broken_in_step.end(), state.broken.begin(), state.broken.end());
@@ -214,46 +238,21 @@ void BondedParticlesSolver::move_to(BondedParticles problem) {
   interrupt_when(interrupted);
 }
 std::array<double, 2> BondedParticlesSolver::stresses(LocalIndex bond, const Vector& u) const {
-  if (problem().bonds->is_broken(bond)) return {0, 0};
-  return bond_stresses(problem(), bond, u.local());
+  const potentials::BondPotential& bonds = *problem().bonds;
+  const auto [sigma, tau] = bond_stresses(problem(), bond, bonds.forces_of(bond, u.local()));
+  return {bonds.integrity(bond) * sigma, bonds.integrity(bond) * tau};
 }
 
-/// Numbers of broken bonds travel to the ranks that hold the other end.
 void BondedParticlesSolver::restore_broken(std::span<const double> flags,
                                            std::span<const double> least_distances) {
-  struct Broken {
-    GlobalIndex id;
-    double least_distance;
-  };
   BondedParticles& problem = implementation_->problem;
-  const particles::DistributedParticles& particles = *problem.particles;
-  const parallel::Communicator& comm = *particles.points->comm;
-  const std::vector<GlobalIndex> offsets = comm.all_gather(particles.points->offset);
-  std::vector<std::vector<Broken>> outgoing(comm.size());
-  std::vector<char> broken(particles.bonds.size(), 0);
-  std::vector<double> none;
-  std::vector<double>& distances = problem.contact ? problem.contact->pairs.bond_distances() : none;
-  std::size_t next = 0;
-  for (std::size_t bond = 0; bond < particles.bonds.size(); ++bond) {
-    if (!particles.owns(particles.bonds[bond])) continue;
-    const std::size_t counted = next++;
-    if (flags[counted] == 0) continue;
-    broken[bond] = 1;
-    if (problem.contact) distances[bond] = least_distances[counted];
-    const LocalIndex b = particles.bonds[bond].b;
-    if (b < particles.num_owned()) continue;
-    const auto owner = std::ranges::upper_bound(offsets, particles.points->global(b)) - offsets.begin() - 1;
-    outgoing[owner].push_back({particles.bonds[bond].id, problem.contact ? least_distances[counted] : 0});
-  }
-  for (const auto& incoming : parallel::exchange(comm, outgoing))
-    for (const auto& [id, least_distance] : incoming) {
-      const auto bond =
-          std::ranges::lower_bound(particles.bonds, id, {}, &particles::DistributedParticles::Bond::id) -
-          particles.bonds.begin();
-      broken[bond] = 1;
-      if (problem.contact) distances[bond] = least_distance;
-    }
-  problem.bonds->set_broken(std::move(broken));
+  const std::vector<double> all = particles::complete_bond_values(*problem.particles, flags);
+  const std::vector<char> broken(all.begin(), all.end());
+  problem.bonds->set_broken(broken);
+  if (!problem.contact) return;
+  const std::vector<double> distances = particles::complete_bond_values(*problem.particles, least_distances);
+  for (std::size_t bond = 0; bond < broken.size(); ++bond)
+    if (broken[bond] != 0) problem.contact->pairs.bond_distances()[bond] = distances[bond];
 }
 
 const ParticleLedger& BondedParticlesSolver::ledger() const { return implementation_->ledger; }
@@ -307,7 +306,10 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
   self.ledger = stepping::read_ledger<ParticleLedger>(data.entries);
   self.step = data.step;
   self.history.clear();
-  for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v);
+  for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v, state.internal);
+  RECOIL_ASSERT(!self.problem.softens() ||
+                self.history.newest().internal.size() == self.problem.particles->bonds.size());
+  set_damage(self.problem, self.history.newest().internal);
 }
 
 stepping::Balance BondedParticlesSolver::balance() const { return stepping::balance_of(ledger()); }

@@ -315,6 +315,7 @@ struct ParticleSolverSpec {
   double explicit_share = 0.2;
   double rolling_friction = 0;
   double max_imbalance = 1.3; ///< largest work of a rank over the mean
+  double damage_width = 0;
 };
 
 enum class StopRule { gradient, step };

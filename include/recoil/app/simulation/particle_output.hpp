@@ -19,7 +19,8 @@ struct ParticleDistribution {
 /// particles that may be dealt out again their `rank`, and of bonds their stresses sigma and tau and whether
 /// they are broken. Where bonds can break, in addition, the fragment of each particle, 0 being the largest,
 /// and of bonds `broken_at`, the time [s], NaN while they hold, and `broken_by`: 0 not at all, 1 tension, 2
-/// shear.
+/// shear. Of bonds that soften, `stress_ratio`, the largest so far, and `damage`, the share of their
+/// stiffness that they have lost.
 class ParticleOutput final : public RunOutput {
 public:
   /// All must outlive the output. With a `distribution` restart points have it, and `rank` of each particle.
@@ -34,6 +35,7 @@ public:
   std::vector<checkpoint::Field> fields(const linalg::Vector& u) override;
   std::vector<checkpoint::Field> restart_fields() override;
   void restore(const FieldReader& read) override;
+  std::vector<double> internal(const FieldReader& read) const override;
   stepping::Entries restart_entries() const override;
   stepping::Entries summary() const override;
 
@@ -50,7 +52,7 @@ private:
   io::BlockLayout nodes_, bonds_;
   std::vector<double> broken_at_, broken_by_; ///< of counted bonds
   std::vector<double> rank_, broken_, least_distance_, displacement_, orientation_, velocity_, spin_, sigma_,
-      tau_, fragment_;
+      tau_, fragment_, stress_ratio_, damage_;
 };
 
 } // namespace recoil::app

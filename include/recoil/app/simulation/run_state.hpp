@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "recoil/app/simulation/trajectory_output.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 #include "recoil/stepping/solver.hpp"
 
@@ -18,9 +19,11 @@ std::string to_json(const RunState& state);
 /// @throws FileError if the text is not what to_json wrote.
 RunState run_state_from_json(const std::string& text);
 
-/// State `id` of a run of `solver`, whose nodes lie in the trajectory as `nodes` says. Collective.
-/// @throws FileError on every rank.
-stepping::State read_state(checkpoint::TrajectoryReader& reader, GlobalIndex id,
-                           const stepping::Solver& solver, const io::BlockLayout& nodes);
+/// The state, with number `id`, of a run of `solver` with this output. Collective. @throws FileError on every
+/// rank.
+stepping::State read_state(const FieldReader& read, GlobalIndex id, const stepping::Solver& solver,
+                           const RunOutput& output);
+/// Of state `id` of a trajectory; `reader` must outlive it.
+FieldReader fields_of(checkpoint::TrajectoryReader& reader, GlobalIndex id);
 
 } // namespace recoil::app

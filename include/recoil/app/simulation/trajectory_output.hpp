@@ -36,6 +36,9 @@ public:
   virtual void restore(const FieldReader& /*read*/) {}
   /// What else is to be known of the run when it is continued, beside the solver's own entries.
   virtual stepping::Entries restart_entries() const { return {}; }
+  /// The internal variables of the state, as stepping::State has them. Collective. @throws FileError on every
+  /// rank.
+  virtual std::vector<double> internal(const FieldReader& /*read*/) const { return {}; }
   /// What summary.json says beside the solver's own entries. Collective.
   virtual stepping::Entries summary() const { return {}; }
 };

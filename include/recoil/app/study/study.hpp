@@ -221,6 +221,8 @@ struct OptimizerSpec {
   int seed = 1;              ///< of the others
   FailedRun on_failure = FailedRun::reject;
   bool warm_start = true;            ///< runs start their solves near the states of the last one
+  bool match_peaks = false;          ///< strengths start from where peaks of forces are those observed
+  std::string where_match_peaks;     ///< place of `match_peaks`
   std::optional<int> groups;         ///< empty: as many as there are experiments and ranks
   std::optional<double> time_budget; ///< [s]
   /// Scaled Jacobians: below the first no rest shape is run; below the second the bodies that a shape moves

@@ -72,4 +72,10 @@ struct BondForces {
 BondForces bond_forces(const BondShape& shape, const BondStiffness& stiffness, const Particle& i,
                        const Particle& j);
 
+/// Gradients of bond_forces(), in the order of its members; those by a quaternion are orthogonal to it. Where
+/// a modulus vanishes it has a kink, and its gradient here is zero.
+using BondForceGradients = Eigen::Matrix<double, 14, 4>;
+BondForceGradients bond_force_gradients(const BondShape& shape, const BondStiffness& stiffness,
+                                        const Particle& i, const Particle& j);
+
 } // namespace recoil::potentials

@@ -9,6 +9,17 @@
 
 namespace recoil::potentials {
 
+inline const parameters::Quantity young_modulus_of_bonds{"E", parameters::Place::bond, false, "Pa"};
+inline const parameters::Quantity poisson_ratio_of_bonds{"nu", parameters::Place::bond};
+
+/// Of both ends of a bond by the unknowns of a particle, 6 numbers each.
+using BondEnds = Eigen::Matrix<double, 12, 1>;
+/// The entries of both ends; ghosts of x are current.
+BondEnds unknowns_of_ends(const particles::DistributedParticles::Bond& bond, std::span<const double> x);
+/// y += factor * values at those ends that are among the first `num_owned` particles.
+void add_to_owned_ends(const BondEnds& values, const particles::DistributedParticles::Bond& bond,
+                       LocalIndex num_owned, double factor, std::span<double> y);
+
 /// Constants of the bonds of this rank, in the order of DistributedParticles::bonds.
 struct BondMaterial {
   std::vector<double> young_modulus;  ///< E [Pa]
@@ -16,7 +27,8 @@ struct BondMaterial {
   std::vector<double> section_radius; ///< [m]
 };
 
-/// Energy of all bonds that are not broken. `u` has 7 numbers a particle, position [m] and unit quaternion;
+/// Energy of all bonds, each times its integrity: 1 of a sound bond, 0 of one that is severed, and between
+/// these of one that has softened. `u` has 7 numbers a particle, position [m] and unit quaternion;
 /// gradients and products have 6, by its displacement and by r times its rotation vector in its own axes,
 /// both in metres (dq = G_l(q)' z / (2 r)). Elements of Hessian sinks are the bonds.
 class BondPotential final : public Potential<3> {
@@ -53,33 +65,58 @@ public:
   void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<3>& dq,
                              double factor, std::span<double> y) const override;
 
+  /// by_integrity[bond] += factor * p' dG/d(integrity), G the gradient, of every bond of this rank; ghosts of
+  /// p are current.
+  void add_integrity_products(std::span<const double> u, std::span<const double> p, double factor,
+                              std::span<double> by_integrity) const;
+  /// y += factor * dG/d(integrity) change on owned entries.
+  void add_integrity_tangent(std::span<const double> u, std::span<const double> change, double factor,
+                             std::span<double> y) const;
+
   const particles::DistributedParticles& particles() const { return *particles_; }
   const BondMaterial& material() const { return material_; }
   const BondShape& shape(LocalIndex bond) const { return shapes_[bond]; }
   const BondStiffness& stiffness(LocalIndex bond) const { return stiffness_[bond]; }
+  /// Whether a bond counts as broken; one that softens still acts then.
   bool is_broken(LocalIndex bond) const { return broken_[bond] != 0; }
-  /// All ranks that hold a bond must break it.
-  void break_bond(LocalIndex bond) { broken_[bond] = 1; }
+  /// Severs a bond; all ranks that hold it must.
+  void break_bond(LocalIndex bond) { set_integrity(bond, 0, true); }
+  /// All ranks that hold a bond must give it the same.
+  void set_integrity(LocalIndex bond, double integrity, bool broken) {
+    integrity_[bond] = integrity;
+    broken_[bond] = broken ? 1 : 0;
+  }
+  double integrity(LocalIndex bond) const { return integrity_[bond]; }
   /// One flag per bond of this rank.
   std::span<const char> broken() const { return broken_; }
-  void set_broken(std::vector<char> flags) { broken_ = std::move(flags); }
+  /// Severs the bonds that are flagged; the others are sound.
+  void set_broken(std::span<const char> flags) {
+    for (std::size_t bond = 0; bond < flags.size(); ++bond)
+      set_integrity(LocalIndex(bond), flags[bond] != 0 ? 0 : 1, flags[bond] != 0);
+  }
   /// This rank's share of V(u), wherever the energy of steps is taken.
   double stored_energy(std::span<const double> u) const;
-  /// V of one bond at u, broken or not.
+  /// V of one bond at u if it were sound.
   double energy_of(LocalIndex bond, std::span<const double> u) const;
-  /// What a bond transmits at u, broken or not.
+  /// What a bond would transmit at u if it were sound.
   BondForces forces_of(LocalIndex bond, std::span<const double> u) const;
+  /// Gradients of these by the unknowns of its ends, in the order of BondForces.
+  Eigen::Matrix<double, 12, 4> force_gradients_of(LocalIndex bond, std::span<const double> u) const;
+  /// Their derivatives by E and by nu of the bond.
+  std::array<BondForces, 2> forces_by_moduli(LocalIndex bond, std::span<const double> u) const;
 
 private:
   class Places;
   template <class Act>
-  void for_intact(Act act) const;
+  void for_acting(Act act) const;
+  BondStiffness acting_stiffness(LocalIndex bond) const;
   std::array<BondStiffness, 2> stiffness_by_moduli(LocalIndex bond) const;
 
   const particles::DistributedParticles* particles_;
   BondMaterial material_;
   std::vector<BondShape> shapes_;
   std::vector<BondStiffness> stiffness_;
+  std::vector<double> integrity_;
   std::vector<char> broken_;
   At at_ = At::end;
   std::span<const double> previous_;

@@ -63,7 +63,10 @@ struct BondedParticles {
   std::vector<double> mass; ///< of owned particles and ghosts [kg]; inertia 2/5 m r^2 of homogeneous spheres
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero(); ///< [m/s^2]
   std::optional<BondStrength> strength;              ///< without: nothing breaks; on all ranks or none
-  std::unique_ptr<ParticleContact> contact;          ///< null: particles pass through each other
+  /// With a strength: over which range of stress over strength bonds soften (docs/bonded_particles.md); 0:
+  /// they are brittle.
+  double damage_width = 0;
+  std::unique_ptr<ParticleContact> contact; ///< null: particles pass through each other
   /// One flag per component of the tangent vectors of owned particles and ghosts: does not follow forces.
   std::vector<char> prescribed;
   /// Moves the prescribed particles, ghosts too, to where they are at a time [s]; may be empty.
@@ -71,6 +74,7 @@ struct BondedParticles {
   /// Adds forces and moments in space (6 numbers an owned particle, [N], [N m]); may be empty.
   std::function<void(double time, std::span<double> loads)> add_loads;
 
+  bool softens() const { return damage_width > 0; }
   double inertia(LocalIndex particle) const {
     const double r = particles->radii[particle];
     return 0.4 * mass[particle] * r * r;

@@ -43,7 +43,7 @@ struct BrokenBond {
   GlobalIndex bond;          ///< global number
   double time;               ///< at the end of the step or, with leapfrog, the sub-step [s]
   Eigen::Vector3d place;     ///< middle of the bond [m]
-  double sigma, tau, energy; ///< stresses [Pa] and elastic energy [J] when it broke
+  double sigma, tau, energy; ///< stresses [Pa] and elastic energy [J] when it broke, as it bore them then
   bool by_tension;           ///< else by shear
 };
 
@@ -53,7 +53,7 @@ struct ParticleLedger {
   double kinetic = 0, elastic = 0;
   double barrier = 0;       ///< of contact: of the barrier, or of leapfrog's penalty
   double external_work = 0; ///< of gravity, loads and of what moves prescribed particles and obstacles
-  double broken = 0;        ///< elastic energy of bonds when they broke
+  double broken = 0;        ///< elastic energy of bonds when they broke, or that they lost as they softened
   double dissipated_friction = 0;
   double dissipated_integrator = 0;
   std::array<double, 3> linear_momentum{}, angular_momentum{}; ///< [kg m/s], [kg m^2/s] about the origin
@@ -73,11 +73,14 @@ struct ParticleLedger {
 
 /// Implicit bonded discrete elements [Lu, Cao, Li, Hu, Implicit bonded discrete element method with manifold
 /// optimization]: every step minimises an incremental potential over positions and orientations, then breaks
-/// the bonds that are overstressed and solves again, until none is. States u have 7 numbers a particle and v
-/// 6: v in m/s and r times the angular velocity in the particle's own axes. All members are collective.
+/// the bonds that are overstressed and solves again, until none is. Bonds that soften do so once, after the
+/// step. States u have 7 numbers a particle and v 6: v in m/s and r times the angular velocity in the
+/// particle's own axes. Their internal variables are those of bonds that soften: of each bond of this rank
+/// the largest ratio of stress to strength so far. All members are collective.
 class BondedParticlesSolver final : public stepping::Solver {
 public:
   /// Starts from the positions of the particles, at rest.
+  /// @throws InputError for bonds that soften without a strength, or with leapfrog.
   BondedParticlesSolver(BondedParticles problem, BondedParticlesOptions options);
   ~BondedParticlesSolver() override;
   BondedParticlesSolver(BondedParticlesSolver&&) noexcept;
@@ -102,8 +105,9 @@ public:
   std::string description() const override;
   bool repeatable() const override;
 
-  /// The steps of a run of this problem in which no bond has broken, for the reverse sweep. The solver must
-  /// outlive it and not advance between linearize() and the products of a step; `products` must outlive it.
+  /// The steps of a run of this problem in which no bond has been severed, for the reverse sweep. The solver
+  /// must outlive it and not advance between linearize() and the products of a step; `products` must outlive
+  /// it.
   /// @throws InputError on every rank for integrators other than quasistatic, be_reflect and mid_reflectT,
   /// and where only some of the rotations of a particle are prescribed.
   std::unique_ptr<stepping::DifferentiableStep> recorded_step(BondedSweepProducts& products);
@@ -117,7 +121,7 @@ public:
   /// Takes over which bonds are broken, one flag for each that this rank counts (DistributedParticles::owns),
   /// in their order, and with contact the least distances of their ends, before continue_from(). Collective.
   void restore_broken(std::span<const double> flags, std::span<const double> least_distances);
-  /// sigma and tau of a bond at u [Pa], zero where it is broken.
+  /// sigma and tau that a bond bears at u [Pa].
   std::array<double, 2> stresses(LocalIndex bond, const linalg::Vector& u) const;
   const ParticleLedger& ledger() const;
   /// Force [N] and moment about the origin [N m] of the particles on each obstacle at the end of the last

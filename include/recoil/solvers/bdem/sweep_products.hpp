@@ -10,10 +10,17 @@
 
 namespace recoil::solvers {
 
+/// The strengths of bonds that soften.
+inline const parameters::Quantity tensile_strength{"tensile_strength", parameters::Place::bond, false, "Pa"};
+inline const parameters::Quantity shear_strength{"shear_strength", parameters::Place::bond, false, "Pa"};
+
+/// What the steps of a problem depend on, per bond: E, nu and, where bonds soften, the strengths.
+std::vector<parameters::Quantity> bond_quantities(const BondedParticles& problem);
+
 /// The derivative of an objective by what a problem of bonded particles is made of, with the positions of the
 /// particles at rest and the sections of the bonds fixed.
 struct BondedGradient {
-  parameters::PhysicalGradient<3> bonds; ///< by E and nu, complete on the rank that counts a bond
+  parameters::PhysicalGradient<3> bonds; ///< by bond_quantities(), complete on the rank that counts a bond
   std::vector<double> mass;              ///< by that of each owned particle, inertia 2/5 m r^2 with it [1/kg]
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero(); ///< this rank's share
 
@@ -37,7 +44,7 @@ struct BondedSweepProducts {
 
 /// A change of a problem of bonded particles.
 struct BondedDirection {
-  parameters::PhysicalDirection<3> bonds; ///< of E and nu, of all bonds of this rank
+  parameters::PhysicalDirection<3> bonds; ///< of bond_quantities(), of all bonds of this rank
   std::vector<double> mass;               ///< of each owned particle [kg]
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
 

@@ -30,6 +30,10 @@ inline const parameters::Quantity gravity_components{"gravity", parameters::Plac
 /// By forces in space at the time of the state at hand; taken away after every state.
 inline const parameters::Quantity particle_loads{"forces", parameters::Place::particle, true, "N"};
 
+/// By kappa of each bond of this rank at the start of the step of the state at hand; taken away after every
+/// state.
+inline const parameters::Quantity bond_damage{"kappa", parameters::Place::bond};
+
 /// The mean of points that move rigidly with particles, and where it was seen.
 struct ParticleMarker {
   struct Point {
@@ -66,8 +70,9 @@ struct ParticleSupport {
 
 /// J = (R - y)^2 / sd^2, R = sum_k d . (dV/dp_k - m_k g - f_k) over the particles of a support: the force
 /// [N] that holds them against bonds, gravity and loads at a state; their inertia is not part of it. Depends
-/// on the moduli of bonds, particle_mass, gravity_components and particle_loads. `problem` must outlive
-/// it; `travel`: null but for a load curve. Collective.
+/// on the moduli of bonds, particle_mass, gravity_components, particle_loads and, where bonds soften, on
+/// bond_damage: V is that of the step. `problem` must outlive it; `travel`: null but for a load curve.
+/// Collective.
 std::unique_ptr<objectives::Objective<3>> make_particle_reaction(const solvers::BondedParticles& problem,
                                                                  ParticleSupport support,
                                                                  objectives::Track<1> track,

@@ -4,6 +4,7 @@
 #include "app/study/objectives/particle_objectives.hpp"
 #include "recoil/linalg/vector.hpp"
 #include "recoil/potentials/bonds/bond_potential.hpp"
+#include "recoil/solvers/bdem/softening.hpp"
 
 namespace recoil::app {
 namespace {
@@ -32,6 +33,7 @@ public:
     std::vector<objectives::Quantity> all = bonds_.quantities();
     all.insert(all.end(),
                {objectives::quantities::displacement, particle_mass, gravity_components, particle_loads});
+    if (problem_.softens()) all.push_back(bond_damage);
     return all;
   }
   void check_time(double time) const override { observed(time); }
@@ -44,8 +46,15 @@ public:
                        objectives::ResidualLabel{0, 0, time, observed(time).inverse_sd[0] != 0});
   }
 
+  std::optional<objectives::ComparedForce> compared_force(double time, double residual) const override {
+    const auto target = observed(time);
+    return objectives::ComparedForce{target.position[0],
+                                     target.position[0] + residual / target.inverse_sd[0]};
+  }
+
   std::vector<double> residuals(const ObservedState& state) override {
     linalg::Vector forces(direction_.shared_layout());
+    begin_state(state);
     bonds_.add_gradient(state.u, 1, forces.write_owned());
     const auto target = observed(state.time);
     return on_first((direction_.dot(forces) - loads(state.time) - target.position[0]) * target.inverse_sd[0]);
@@ -56,8 +65,14 @@ public:
                                        std::span<const double>,
                                        const parameters::PhysicalDirection<3>& dq) override {
     linalg::Vector by_u(direction_.shared_layout()), by_q(direction_.shared_layout());
+    begin_state(state);
     bonds_.add_hessian_product(state.u, direction_.local(), 1, by_u.write_owned());
     bonds_.add_parameter_tangent(state.u, dq, 1, by_q.write_owned());
+    if (problem_.softens()) {
+      std::vector<double> change = dq.numbers(bond_damage);
+      for (std::size_t k = 0; k < change.size(); ++k) change[k] *= slope(state, k);
+      bonds_.add_integrity_tangent(state.u, change, 1, by_q.write_owned());
+    }
     double change = std::inner_product(by_u.owned().begin(), by_u.owned().end(), du.begin(), 0.0);
     const Eigen::Map<const Vector3d> dg(dq.numbers(gravity_components).data());
     for (const LocalIndex k : support_.particles)
@@ -69,8 +84,15 @@ public:
   void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
                              std::span<double>, parameters::PhysicalGradient<3>& g) override {
     const double weight = comm().sum(y.empty() ? 0.0 : y[0]) * observed(state.time).inverse_sd[0];
+    begin_state(state);
     bonds_.add_hessian_product(state.u, direction_.local(), weight, du);
     bonds_.add_parameter_products(state.u, direction_.local(), weight, g);
+    if (problem_.softens()) {
+      std::vector<double>& by_damage = g.numbers(bond_damage);
+      std::vector<double> by_integrity(by_damage.size(), 0.0);
+      bonds_.add_integrity_products(state.u, direction_.local(), weight, by_integrity);
+      for (std::size_t k = 0; k < by_damage.size(); ++k) by_damage[k] += slope(state, k) * by_integrity[k];
+    }
     Eigen::Map<Vector3d> by_gravity(g.numbers(gravity_components).data());
     for (const LocalIndex k : support_.particles) {
       const Vector3d by_load = -weight * support_.direction;
@@ -80,8 +102,21 @@ public:
     }
   }
 
+  /// Bonds bear what they bore in the step, whose integrity is that of its start; the displacement there does
+  /// not count.
+  bool depends_on_step() const override { return problem_.softens(); }
+  std::vector<double> previous_tangent(const ObservedState&, std::span<const double>) override {
+    return std::vector(num_residuals(), 0.0);
+  }
+
 private:
   const parallel::Communicator& comm() const { return *problem_.particles->points->comm; }
+  void begin_state(const ObservedState& state) {
+    solvers::set_damage(bonds_, state.previous_internal, problem_.damage_width);
+  }
+  double slope(const ObservedState& state, std::size_t bond) const {
+    return solvers::integrity_slope(state.previous_internal[bond], problem_.damage_width);
+  }
   objectives::Track<1>::Sample observed(double time) const {
     return track_.at(travel_ ? travel_(time) : time);
   }

@@ -20,6 +20,7 @@ std::vector<ParameterKind> load_parameters();
 std::vector<ParameterKind> pressure_parameters();
 std::vector<ParameterKind> normal_traction_parameters();
 std::vector<ParameterKind> particle_force_parameters();
+std::vector<ParameterKind> bond_strength_parameters();
 std::vector<ParameterKind> shape_parameters();
 
 namespace {
@@ -53,6 +54,7 @@ std::span<const ParameterKind> parameter_kinds() {
     add(pressure_parameters());
     add(normal_traction_parameters());
     add(particle_force_parameters());
+    add(bond_strength_parameters());
     add(shape_parameters());
     return rows;
   }();

@@ -249,6 +249,7 @@ struct ParameterKind {
   std::vector<parameters::Quantity> quantities = {};
   bool is_elastic = false;   ///< a constant of a law
   bool turns_bodies = false; ///< at the start
+  bool is_strength = false;  ///< of bonds
   /// The law that brings this constant along, and what it is there; nullptr for other kinds.
   const potentials::LawInfo* law = nullptr;
   const potentials::LawParameter* parameter = nullptr;

@@ -50,7 +50,7 @@ void check_bodies_of_particles(const ExperimentScene& at, const ParameterSpec& p
 
 // Materials: the last entry that holds for a body counts.
 
-template <double BondMaterialEntry::*constant>
+template <auto constant>
 void apply_to_bonds(const ParticleField& field, FieldValues values, Scene& scene) {
   for_bodies_of(field, values, scene, [&](const std::string& body, FieldValues value) {
     BondMaterialEntry entry = *find_bond_material(scene, body);
@@ -100,6 +100,37 @@ double one(const Scene&, const std::string&) { return 1; }
 /// 1 unless the modulus of the scene is macroscopic: bonds are in proportion to it.
 double bonds_per_modulus(const Scene& scene, const std::string& body) {
   return bond_modulus(scene, body) / find_bond_material(scene, body)->E;
+}
+
+// Strengths.
+
+template <auto strength>
+void check_strength(const ExperimentScene& at, const ParameterSpec& parameter) {
+  check_bodies_of_particles(at, parameter);
+  const std::string name = parameter.kind->name;
+  if (at.scene.particle_solver.damage_width == 0)
+    at.fail(parameter, name + " has a derivative only where bonds soften: " + at.scene.file.string() +
+                           " has no solver/bonded_particles/damage_width, and bonds that break at once have "
+                           "none; give it one, 0.1 say");
+  for (const ParticleBody& body : at.scene.particle_bodies) {
+    const BondMaterialEntry& material = *find_bond_material(at.scene, body.body);
+    if (parameter.takes_body(body.body) && !(material.*strength))
+      at.fail(parameter, "the material of body '" + body.body + "' at " + material.where + " has no `" +
+                             name + "` that could be replaced; give it one, or say which `body` is meant");
+  }
+}
+
+/// The factor by which strengths of a bond scatter.
+template <auto of_bonds, auto of_material>
+void strength_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
+  const auto& particles = *of.problem.particles;
+  for (std::size_t bond = 0; bond < particles.bonds.size(); ++bond) {
+    const auto body = particles.body[particles.bonds[bond].a];
+    if (const LocalIndex slot = of.field.slot_of_body[body]; slot >= 0)
+      take(slot, bond,
+           ((*of.problem.strength).*of_bonds)[bond] /
+               *(find_bond_material(of.scene, particles.body_names[body])->*of_material));
+  }
 }
 
 /// Spins without a centre turn bodies about their common centre of mass, which moves with their densities.
@@ -356,6 +387,18 @@ const ParticleActions bond_poisson_ratio{
     write_bonds,
     {{ParticleQuantity::poisson_ratio, bond_weights<one>},
      {ParticleQuantity::young_modulus, bond_weights<bond_modulus_by_poisson>}}};
+const ParticleActions bond_tensile_strength{
+    check_strength<&BondMaterialEntry::tensile_strength>,
+    apply_to_bonds<&BondMaterialEntry::tensile_strength>,
+    write_bonds,
+    {{ParticleQuantity::tensile_strength,
+      strength_weights<&solvers::BondStrength::tensile, &BondMaterialEntry::tensile_strength>}}};
+const ParticleActions bond_shear_strength{
+    check_strength<&BondMaterialEntry::shear_strength>,
+    apply_to_bonds<&BondMaterialEntry::shear_strength>,
+    write_bonds,
+    {{ParticleQuantity::shear_strength,
+      strength_weights<&solvers::BondStrength::shear, &BondMaterialEntry::shear_strength>}}};
 const ParticleActions particle_density{check_particle_density,
                                        apply_to_bonds<&BondMaterialEntry::rho>,
                                        write_bonds,

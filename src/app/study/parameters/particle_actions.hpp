@@ -17,6 +17,8 @@ namespace recoil::app {
 enum class ParticleQuantity {
   young_modulus,
   poisson_ratio,
+  tensile_strength, ///< of bonds that soften, as the next
+  shear_strength,
   mass,
   gravity,
   forces,          ///< at a time, and moments, in space
@@ -56,7 +58,8 @@ struct ParticleActions {
 
 // Of rows of the table of kinds.
 extern const ParticleActions bond_young_modulus, bond_poisson_ratio, particle_density, particle_gravity,
-    particle_velocity, particle_spin, particle_motion, force_on_particles;
+    particle_velocity, particle_spin, particle_motion, force_on_particles, bond_tensile_strength,
+    bond_shear_strength;
 
 /// Refuses a parameter that bonded particles do not have, or that does not fit their scene. @throws
 /// InputError.

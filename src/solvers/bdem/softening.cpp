@@ -1,0 +1,62 @@
+#include "recoil/solvers/bdem/softening.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "solvers/bdem/stress_ratio.hpp"
+
+namespace recoil::solvers {
+
+namespace {
+
+constexpr double residual = 1e-6;
+
+/// 1 / (1 + exp((kappa - 1) / w)), without overflow.
+double logistic(double kappa, double width) { return (1 - std::tanh((kappa - 1) / (2 * width))) / 2; }
+
+/// (1 - r) over the value at kappa = 0.
+double scale(double width) { return (1 - residual) * (1 + std::exp(-1 / width)); }
+
+} // namespace
+
+double integrity_at(double kappa, double width) { return residual + scale(width) * logistic(kappa, width); }
+
+double integrity_slope(double kappa, double width) {
+  const double s = logistic(kappa, width);
+  return -scale(width) / width * s * (1 - s);
+}
+
+void set_damage(potentials::BondPotential& bonds, std::span<const double> kappa, double width) {
+  for (std::size_t bond = 0; bond < kappa.size(); ++bond)
+    bonds.set_integrity(LocalIndex(bond), integrity_at(kappa[bond], width), kappa[bond] >= 1);
+}
+
+std::vector<double> grown_damage(const BondedParticles& problem, std::span<const double> kappa,
+                                 std::span<const double> u) {
+  std::vector<double> grown(kappa.begin(), kappa.end());
+  for (std::size_t bond = 0; bond < kappa.size(); ++bond) {
+    const auto forces = problem.bonds->forces_of(LocalIndex(bond), u);
+    grown[bond] = std::max(kappa[bond], stress_ratio(problem, LocalIndex(bond), forces).value);
+  }
+  return grown;
+}
+
+std::vector<DamageGrowth> damage_growth(const BondedParticles& problem, std::span<const double> before,
+                                        std::span<const double> after, std::span<const double> u) {
+  std::vector<DamageGrowth> all;
+  for (LocalIndex bond = 0; bond < std::ssize(before); ++bond) {
+    if (after[bond] == before[bond]) continue;
+    const potentials::BondPotential& bonds = *problem.bonds;
+    const StressRatio ratio = stress_ratio(problem, bond, bonds.forces_of(bond, u));
+    const auto weights = [](const potentials::BondForces& of) {
+      return Eigen::Vector4d(of.normal, of.shear, of.twist, of.bending);
+    };
+    const Eigen::Vector4d by_forces = weights(ratio.by_forces);
+    const auto [by_E, by_nu] = bonds.forces_by_moduli(bond, u);
+    all.push_back({bond, bonds.force_gradients_of(bond, u) * by_forces, by_forces.dot(weights(by_E)),
+                   by_forces.dot(weights(by_nu)), ratio.by_tensile, ratio.by_shear});
+  }
+  return all;
+}
+
+} // namespace recoil::solvers
