@@ -148,7 +148,7 @@ def check_few(recoil):
     with open(recoil.path("few.csv"), "w") as file:
         file.write("x,y,z,radius\n0,0,0,0.01\n0.02,0,0,0.01\n0.04,0,0,0.01\n")
     few = dict(scene(max_imbalance=1), geometry=[{"name": "few", "particles": {"file": "few.csv"}}], contact={"enabled": False},
-               boundary_conditions={}, materials=dict(scene()["materials"][0], body="few"), gravity=[0, 0, -9.81])
+               boundary_conditions={}, initial_conditions={}, materials=dict(scene()["materials"][0], body="few"), gravity=[0, 0, -9.81])
     path = recoil.write_scene("few", few)
     folder, plain = (recoil.simulate(ranks, path, "few%d" % ranks) for ranks in (4, 1))
     error = runs.difference(runs.state(folder), runs.state(plain))
