@@ -1,4 +1,4 @@
-"""Two bodies of which one is crushed to dust: particles are dealt out again, which nobody sees in the results. The same bits twice and
+"""Two bodies of which one bursts between a floor and a platen: particles are dealt out again, which nobody sees in the results. The same bits twice and
 after stops, signals and kills before, at and after that step; other numbers of ranks; ranks that own nothing; the key."""
 import os
 import re
@@ -20,7 +20,7 @@ def block(name, x, **more):
 
 
 def scene(**solver):
-    """A weak block between a floor and a platen, and a strong one far away whose upper end is moved and turned."""
+    """A weak block that bursts between a floor and a platen, and a strong one far away whose upper end is moved and turned."""
     weak = {"type": "BondedParticles", "body": "weak", "E": 1e7, "nu": 0.3, "rho": 1000, "tensile_strength": 2e4, "shear_strength": 2e4}
     return {
         "geometry": [{"name": "floor", "is_obstacle": True, "type": "plane", "point": [0, 0, 0], "normal": [0, 0, 1]},
@@ -30,11 +30,12 @@ def scene(**solver):
                       "transformation": {"translation": [0, 0, 0.0267]}, "surface_selection": 3}],
         "materials": [weak, dict(weak, body="strong", tensile_strength=1e6, shear_strength=1e6)],
         "boundary_conditions": {"obstacle_displacements": [{"id": 3, "value": [0, 0, "-t"]}],
-                                "dirichlet_boundary": [{"id": 1, "value": ["0.1*t", 0, 0], "rotation": [0, 0, "5*t"]}]},
-        "contact": {"enabled": True, "dhat": 2e-4, "friction_coefficient": 0.3},
-        "time": {"dt": 0.0005, "time_steps": STEPS},
+                                "dirichlet_boundary": [{"id": 1, "value": ["0.5*t", 0, 0], "rotation": [0, 0, "20*t"]}]},
+        "initial_conditions": {"velocity": [{"body": "weak", "value": ["500*x", "500*y", "100*(z-0.0123)"]}]},
+        "contact": {"enabled": True, "dhat": 2e-4, "friction_coefficient": 0.3, "epsv": 0.1},
+        "time": {"dt": 0.0001, "time_steps": STEPS},
         "output": {"every": EVERY, "chunk": 1},
-        "solver": {"type": "bonded_particles", "bonded_particles": solver},
+        "solver": {"type": "bonded_particles", "bonded_particles": dict({"cascade_share": 0.01}, **solver)},
     }
 
 
@@ -75,7 +76,7 @@ def check_agreement(folder, plain, what, tolerance=1e-8):
     runs.check(broken(folder) == broken(plain) and same and error < tolerance, "%s: the same bonds and fragments, positions to %.1e" % (what, error))
     for name in ("reactions.csv", "obstacle_forces.csv", "fragments.csv"):
         a, b = (np.genfromtxt(os.path.join(f, name), delimiter=",", skip_header=1) for f in (folder, plain))
-        runs.check(a.shape == b.shape and np.allclose(a, b, rtol=1e-4, atol=1e-5), "%s: %s is the same" % (what, name))
+        runs.check(a.shape == b.shape and np.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True), "%s: %s is the same" % (what, name))
 
 
 def check_moved(recoil, whole, plain):
@@ -92,7 +93,7 @@ def check_moved(recoil, whole, plain):
 
 
 def check_stops(recoil, path, whole, moved_after):
-    for step in (0, moved_after - 1, moved_after, moved_after + 1, STEPS - 1):
+    for step in sorted({0, moved_after - 1, moved_after, moved_after + 1, STEPS - 1}):
         folder = recoil.simulate(2, path, "stopped", "--steps", step)
         recoil.run(2, "simulate", "--restart", folder, "-q")
         runs.check(same_bits(folder, whole) and runs.summary(folder)["repartitions"] == runs.summary(whole)["repartitions"],
@@ -147,7 +148,7 @@ def check_few(recoil):
     with open(recoil.path("few.csv"), "w") as file:
         file.write("x,y,z,radius\n0,0,0,0.01\n0.02,0,0,0.01\n0.04,0,0,0.01\n")
     few = dict(scene(max_imbalance=1), geometry=[{"name": "few", "particles": {"file": "few.csv"}}], contact={"enabled": False},
-               boundary_conditions={}, materials=dict(scene()["materials"][0], body="few"), gravity=[0, 0, -9.81])
+               boundary_conditions={}, initial_conditions={}, materials=dict(scene()["materials"][0], body="few"), gravity=[0, 0, -9.81])
     path = recoil.write_scene("few", few)
     folder, plain = (recoil.simulate(ranks, path, "few%d" % ranks) for ranks in (4, 1))
     error = runs.difference(runs.state(folder), runs.state(plain))

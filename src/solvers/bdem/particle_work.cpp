@@ -23,8 +23,8 @@ void add_contacts(const BondedParticles& problem, std::span<double> work,
     ends[a] += work_of_contact_end;
     if (obstacle >= 0) continue;
     ends[b] += work_of_contact_end;
-    const auto [first, second] = std::minmax(GlobalIndex(ids[a]), GlobalIndex(ids[b]));
-    contacts.push_back({first, second});
+    const double first = std::min(ids[a], ids[b]), second = std::max(ids[a], ids[b]);
+    contacts.push_back({GlobalIndex(first), GlobalIndex(second)});
   }
   spheres.add_to_owners(ends, 1, 1, work);
 }
