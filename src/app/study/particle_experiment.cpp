@@ -354,10 +354,9 @@ private:
         find_bond_material(*scene_, body)->where,
         fmt::format(
             "experiment '{}': bond {} of body '{}', between the particles {} and {}, has broken by t = "
-            "{:g} s; gradients hold while all bonds are intact: let them soften "
-            "(solver/bonded_particles/damage_width), raise `tensile_strength` and `shear_strength`, or let "
-            "the "
-            "run end before (time/time_steps)",
+            "{:g} s; gradients hold while bonds are intact, or soften: give the scene "
+            "solver/bonded_particles/damage_width, raise `tensile_strength` and `shear_strength`, or let "
+            "the run end before (time/time_steps)",
             model_.name(), broken, body, about[1], about[2], time));
   }
 

@@ -120,8 +120,7 @@ constexpr Key optimizer[] = {
             "`fit/evaluations` holds until the end; with `sweep/store_every` 1 only."),
     setting("/optimizer/match_peaks", boolean, "false", {},
             "Before the first iteration strengths of bonds are multiplied by the observed over the simulated "
-            "peak "
-            "of the reaction forces, to which they are in proportion until bonds soften; see "
+            "peak of the reaction forces, to which they are in proportion until bonds soften; see "
             "[below](#bonded-particles)."),
     setting("/optimizer/min_quality", number, "1e-3", from_to(0, 1),
             "Rest shapes with an element of a smaller scaled Jacobian (1: regular, 0: flat) are not run: the "
