@@ -1,8 +1,11 @@
 """A bar of bonded particles that is pulled and twisted until it breaks: the same bonds on any ranks, continued in the middle of
 the fracture to the same bits, killed and continued; the same of a block that is crushed between a platen and a floor, and with
-strengths that scatter; macroscopic moduli; particles from files; then wrong scenes with place and cure."""
+strengths that scatter; macroscopic moduli; particles from files; then wrong scenes with place and cure. `--kills 20` is the long form
+(run_bonded_killed)."""
 import copy
 import os
+import random
+import shutil
 import signal
 import subprocess
 import time
@@ -245,9 +248,25 @@ def check_reactions(recoil, whole):
 
 
 def check_repeats(recoil, path):
-    """Four ranks take the same bits twice."""
-    first, second = (recoil.simulate(4, path, "repeat%d" % number) for number in range(2))
-    runs.check(same_bits(first, second), "four ranks: the same bits twice")
+    for ranks in (3, 4):
+        first, second = (recoil.simulate(ranks, path, "repeat%d" % number) for number in range(2))
+        runs.check(same_bits(first, second), "%d ranks: the same bits twice" % ranks)
+
+
+def check_tight(recoil):
+    """With Newton's method at rounding: states of bonds that hold, and which bonds break, on 1, 2 and 4 ranks."""
+    tight = {"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-12}}
+    strong = {name: value for name, value in BAR["materials"].items() if not name.endswith("strength")}
+    for name, scene in (("intact", changed(solver=tight, materials=strong)), ("tight", changed(solver=tight))):
+        path = recoil.write_scene(name, scene)
+        whole, *others = (recoil.simulate(ranks, path, "%s%d" % (name, ranks)) for ranks in (1, 2, 4))
+        for folder in others:
+            error = max(runs.difference(runs.state(folder, field=field), runs.state(whole, field=field)) for field in ("u", "v"))
+            if name == "intact":
+                runs.check(error < 1e-8, "intact, %s against 1: positions and velocities to %.1e" % (folder[-1], error))
+            else:
+                runs.check(len(names(whole)) > 20 and sorted(names(folder)) == sorted(names(whole)),
+                           "tight, %s against 1: the same %d bonds at the same times, states to %.1e" % (folder[-1], len(names(whole)), error))
 
 
 def check_ranks(recoil, path, whole):
@@ -327,17 +346,40 @@ def check_restarts(recoil, path, whole):
     runs.check(sorted(found) == sorted(expected) and error < 1e-8, "continued on 3 and on 1 rank: the same bonds, positions to %.1e" % error)
 
 
-def check_kills(recoil, path, whole):
-    for number, delay in enumerate(np.linspace(0.15, 1.3, recoil.arguments.kills)):
-        folder = recoil.path("killed%d" % number)
-        run = subprocess.Popen(recoil.command(1, "simulate", path, "-o", folder, "-q"), env=runs.ENVIRONMENT, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-        time.sleep(delay)
-        run.send_signal(signal.SIGKILL)
-        run.wait()
-        if os.path.exists(os.path.join(folder, "trajectory", "manifest.json")):
-            recoil.run(1, "simulate", "--restart", folder, "-q")
-            runs.check(same_bits(folder, whole), "killed after %.2f s and continued: the same bits" % delay)
+def killed(recoil, ranks, path, folder, delay):
+    """kill -9 of the last rank of a run, whereupon mpirun ends the others; false where the run was done before."""
+    shutil.rmtree(folder, ignore_errors=True)
+    run = subprocess.Popen(recoil.command(ranks, "simulate", path, "-o", folder, "-q"), env=runs.ENVIRONMENT, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+    pids = []
+    while run.poll() is None and len(pids) < ranks:
+        pids = runs.ranks_of(run, recoil.program)
+    time.sleep(delay)
+    try:
+        os.kill(pids[-1], signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    return run.wait() != 0
+
+
+def check_kills(recoil, path):
+    """At random moments, as many on one rank as on two."""
+    moments = random.Random(20261)
+    for ranks in (1, 2):
+        started = time.time()
+        whole = recoil.simulate(ranks, path, "not killed")
+        seconds, continued, reached = time.time() - started, 0, set()
+        for number in range(recoil.arguments.kills):
+            folder = recoil.path("killed")
+            while not killed(recoil, ranks, path, folder, moments.uniform(0, 1) * seconds):
+                pass
+            if os.path.exists(os.path.join(folder, "trajectory", "manifest.json")):
+                continued += 1
+                reached.add(max(r["step"] for file in runs.manifest(folder)["files"] for r in file["states"] if "step" in r))
+            recoil.run(ranks, "simulate", *(["--restart", folder] if os.path.exists(os.path.join(folder, "scene.json")) else [path, "-o", folder]), "-q")
+            runs.check(same_bits(folder, whole), "%d rank(s), kill %d: the same bits" % (ranks, number))
+        print("      %d rank(s): %d of %d kills after the first manifest, with the last states of steps %s" %
+              (ranks, continued, recoil.arguments.kills, sorted(reached)), flush=True)
 
 
 def changed(**parts):
@@ -417,7 +459,7 @@ def check_wrong(recoil, more):
         runs.check(code == 2 and not missing and not os.path.exists(folder), "%s: %d, %s%s" % (name, code, message, " MISSING %s" % missing if missing else ""))
 
 
-with runs.Recoil(("--kills", int, 4)) as recoil:
+with runs.Recoil(("--kills", int, 2)) as recoil:
     path = recoil.write_scene("bar", BAR)
     whole = recoil.simulate(1, path, "whole")
     check_whole(whole, BREAKS_IN)
@@ -427,7 +469,8 @@ with runs.Recoil(("--kills", int, 4)) as recoil:
     check_ranks(recoil, path, whole)
     check_repeats(recoil, path)
     check_restarts(recoil, path, whole)
-    check_kills(recoil, path, whole)
+    check_tight(recoil)
+    check_kills(recoil, path)
     check_crushed(recoil)
     check_explicit(recoil)
     check_scatter(recoil, whole)
