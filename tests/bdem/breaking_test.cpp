@@ -95,6 +95,101 @@ TEST(Breaking, FrictionAngleHoldsWhatIsPressed) {
   }
 }
 
+/// How a run broke its bonds.
+struct Course {
+  double first = 1e9, last = 0; ///< times [s]
+  int repetitions = 0;
+  GlobalIndex broken = 0;
+  std::set<GlobalIndex> bonds; ///< on rank 0
+};
+
+Course follow(BondedParticlesSolver& solver, int steps) {
+  Course course;
+  std::vector<GlobalIndex> own;
+  for (int i = 0; i < steps; ++i) {
+    double end = solver.time();
+    const auto outcome = solver.advance([&](const stepping::StepRecord& record, const auto&, const auto&) {
+      EXPECT_GT(record.time, end);
+      end = record.time;
+    });
+    EXPECT_TRUE(outcome.accepted) << outcome.failure;
+    EXPECT_EQ(end, solver.time());
+    course.repetitions += outcome.repetitions;
+    for (const BrokenBond& bond : solver.broken_in_step()) {
+      course.first = std::min(course.first, bond.time);
+      course.last = std::max(course.last, bond.time);
+      own.push_back(bond.bond);
+    }
+  }
+  const parallel::Communicator& comm = *solver.layout()->comm;
+  course.first = comm.min(course.first);
+  course.last = comm.max(course.last);
+  course.broken = stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds");
+  const auto all = parallel::gather(comm, 0, own);
+  course.bonds = {all.begin(), all.end()};
+  return course;
+}
+
+/// A strip whose ends are pulled apart by 5 % in ten steps.
+Course tear(const parallel::Communicator& comm, double max_broken_share) {
+  constexpr double r = 0.01;
+  BondedParticles problem = bonded(comm, block(10, 3, 1, r), {1e6, 0.3, 1000});
+  problem.strength = strength(problem, 2e4, 2e4);
+  const particles::DistributedParticles* particles = problem.particles.get();
+  const auto pulled = [](const Vector3d& X) { return X.x() > 17 * r; };
+  for (std::size_t k = 0; k < particles->ids.size(); ++k)
+    if (pulled(particles->positions[k]) || particles->positions[k].x() < 2 * r)
+      clamp(problem, particles->ids[k]);
+  problem.move_prescribed = [=](double time, std::span<double> u) {
+    for (std::size_t k = 0; k < particles->ids.size(); ++k)
+      if (pulled(particles->positions[k])) u[7 * k] = particles->positions[k].x() + 0.01 * time;
+  };
+  BondedParticlesOptions options;
+  options.dt = 0.1;
+  options.tolerance = 1e-12;
+  options.max_broken_share = max_broken_share;
+  BondedParticlesSolver solver(std::move(problem), options);
+  const Course course = follow(solver, 10);
+  const ParticleLedger& ledger = solver.ledger();
+  EXPECT_NEAR(ledger.kinetic + ledger.elastic + ledger.broken + ledger.dissipated_integrator,
+              ledger.external_work, 1e-8 * ledger.external_work);
+  return course;
+}
+
+TEST(Breaking, OfManyBondsAtOnceShortensSteps) {
+  const parallel::Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const Course plain = tear(comm, 1), cut = tear(comm, 0.04);
+  EXPECT_EQ(plain.repetitions, 0);
+  EXPECT_GT(plain.broken, 3);
+  EXPECT_GT(cut.repetitions, 0);
+  EXPECT_GT(cut.broken, 3);
+  EXPECT_LT(cut.first, plain.first);
+  EXPECT_GT(cut.first, plain.first - 0.1);
+  EXPECT_GT(cut.last, cut.first);
+  if (comm.rank() != 0) return;
+  const Course serial = tear(alone, 0.04);
+  EXPECT_EQ(serial.bonds, cut.bonds);
+  EXPECT_EQ(serial.first, cut.first);
+}
+
+TEST(Breaking, OfManyBondsAtOnceIsTakenInTheShortestSteps) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  for (const int retries : {0, 3}) {
+    // All bonds reach their strength at t = 5.55 s, whatever the steps.
+    BondedParticles problem = pulled_chain(comm, 0.4e-4);
+    problem.strength = strength(problem, 555, 1e9);
+    BondedParticlesOptions options = at_rest();
+    options.max_broken_share = 0.5;
+    options.max_retries = retries;
+    BondedParticlesSolver solver(std::move(problem), options);
+    const Course course = follow(solver, 8);
+    EXPECT_EQ(course.broken, 4);
+    EXPECT_EQ(course.repetitions, retries);
+    EXPECT_EQ(course.first, retries == 0 ? 6 : 5.625);
+    EXPECT_EQ(course.last, course.first);
+  }
+}
+
 /// Ids of the bonds of a block that is thrown apart.
 std::set<GlobalIndex> broken_set(const parallel::Communicator& comm, double& closing,
                                  ParticleIntegrator integrator) {

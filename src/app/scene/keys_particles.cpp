@@ -31,6 +31,12 @@ constexpr Key particles[] = {
      .doc = "Bonds break together where stress over strength is at least 1 and at least this share of that "
             "of the "
             "worst bond; then the step is solved again, until none is overstressed."},
+    {.pattern = "/solver/bonded_particles/max_broken_share",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::max_broken_share>,
+     .range = {0, 1, true, false},
+     .doc = "A step is repeated as two, four, .. shorter ones where more than this share of all bonds "
+            "breaks at once, before the step is solved again; after `time/max_retries` repetitions it is "
+            "taken as it is. 1: never."},
     {.pattern = "/solver/bonded_particles/explicit_share",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::explicit_share>,
      .range = {0, 1, true, false},

@@ -238,6 +238,7 @@ solvers::BondedParticlesOptions options_of(const Scene& scene) {
   options.tolerance = scene.particle_solver.tolerance;
   options.max_iterations = scene.particle_solver.max_iterations;
   options.cascade_share = scene.particle_solver.cascade_share;
+  options.max_broken_share = scene.particle_solver.max_broken_share;
   options.friction_iterations = scene.contact.friction_iterations;
   options.explicit_share = scene.particle_solver.explicit_share;
   options.rolling_friction = scene.particle_solver.rolling_friction;
