@@ -178,6 +178,21 @@ def write_csv(path, head, rows):
         file.write(head + "\n" + "".join(",".join(repr(value.item()) for value in row) + "\n" for row in rows))
 
 
+def check_moduli_of_bonds(recoil, whole, body, bonds):
+    """Columns E and nu count in place of the material's: the same bits; and the same on any ranks where each bond has its own."""
+    scene = changed(geometry=[dict(body, particles={"file": "bar.csv", "bonds": "moduli.csv"})], materials=dict(BAR["materials"], E=3e6, nu=0.1))
+    path = recoil.write_scene("moduli", scene)
+    alike = np.array([[1e7, 0.3]] * len(bonds))
+    with open(recoil.path("moduli.csv"), "w") as file:
+        file.write("i,j,E,nu\n" + "".join("%d,%d,%r,%r\n" % (*bond, E, nu) for bond, (E, nu) in zip(bonds.tolist(), alike.tolist())))
+    runs.check(same_bits(recoil.simulate(1, path, "moduli alike"), whole), "E and nu of bonds from a file: the same bits")
+    with open(recoil.path("moduli.csv"), "w") as file:
+        file.write("i,j,E\n" + "".join("%d,%d,%r\n" % (*bond, 1e7 * (1 + 0.5 * np.sin(k))) for k, bond in enumerate(bonds.tolist())))
+    first, *others = (recoil.simulate(ranks, path, "moduli %d" % ranks) for ranks in (1, 2, 3))
+    error = max(runs.difference(runs.state(folder), runs.state(first)) for folder in others)
+    runs.check(error < 1e-8 and runs.difference(runs.state(first), runs.state(whole)) > 1e-4, "a modulus of each bond: 2 and 3 ranks as 1, to %.1e" % error)
+
+
 def check_files(recoil, whole):
     """The particles and bonds of a run, written to files at half the size: the same bits from there."""
     with h5py.File(os.path.join(whole, "trajectory", "mesh.h5"), "r") as file:
@@ -195,11 +210,14 @@ def check_files(recoil, whole):
         for name, values in (("radius", radii / 2), ("volume", volumes / 8)):
             file.write("SCALARS %s double 1\nLOOKUP_TABLE default\n" % name)
             file.writelines(repr(float(value)) + "\n" for value in values.ravel())
+    with open(recoil.path("soft.csv"), "w") as file:
+        file.write("i,j,E\n0,1,-1e7\n")
     body = {"name": "bar", "point_selection": BAR["geometry"][0]["point_selection"], "transformation": {"scale": 2}}
     for name, given in (("csv with bonds", {"file": "bar.csv", "bonds": "bonds.csv"}), ("csv", {"file": "bar.csv"}), ("vtk", {"file": "bar.vtk"})):
         path = recoil.write_scene(name, changed(geometry=[dict(body, particles=given)]))
         folder = recoil.simulate(1, path, "from " + name)
         runs.check(same_bits(folder, whole), "particles from %s: the same bits" % name)
+    check_moduli_of_bonds(recoil, whole, body, bonds)
     output = recoil.run(1, "validate", path)[1]
     runs.check("%d particles, %d bonds" % (len(places), len(bonds)) in output, "recoil validate reads them, too")
     runs.check(runs.difference(runs.state(recoil.simulate(2, path, "from vtk on 2")), runs.state(whole)) < 1e-8, "on 2 ranks: the same")
@@ -219,6 +237,7 @@ def check_files(recoil, whole):
          ["/geometry/0/particles", "bar.vtk", "`bond_tolerance`", "leave it out"]),
         ("bonds beside VTK", changed(geometry=[dict(body, particles={"file": "bar.vtk", "bonds": "bonds.csv"})]), ["/geometry/0/particles", "bar.vtk", "bonds.csv"]),
         ("a file of another kind", changed(geometry=[dict(body, particles={"file": "csv.json"})]), ["/geometry/0/particles", "csv.json", ".lmp"]),
+        ("a modulus of nothing", changed(geometry=[dict(body, particles={"file": "bar.csv", "bonds": "soft.csv"})]), ["/geometry/0/particles", "soft.csv:2", "modulus E"]),
         ("bonds as particles", changed(geometry=[dict(body, particles={"file": "bonds.csv"})]), ["/geometry/0/particles", "bonds.csv:1", "'i'"]),
         ("a selection of nothing in a file", changed(geometry=[dict(body, particles={"file": "bar.vtk"}, point_selection=[{"id": 1, "axis": "x", "position": 5}])]),
          ["/geometry/0/point_selection/0", "selects no particle"]),
@@ -474,5 +493,6 @@ with runs.Recoil(("--kills", int, 2)) as recoil:
     check_crushed(recoil)
     check_explicit(recoil)
     check_scatter(recoil, whole)
+    check_separate(recoil, whole)
     check_macroscopic(recoil)
     check_wrong(recoil, check_files(recoil, whole))

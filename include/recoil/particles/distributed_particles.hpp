@@ -46,4 +46,8 @@ struct DistributedParticles {
 /// @throws InputError on every rank for a set without particles or one that check() refuses.
 DistributedParticles distribute(const parallel::Communicator& comm, const ParticleSet& set);
 
+/// The moduli of the bonds of this rank, in their order, which the first rank holds in `set`; empty if that
+/// has none. Collective.
+std::vector<BondModuli> moduli_of(const DistributedParticles& particles, const ParticleSet& set);
+
 } // namespace recoil::particles

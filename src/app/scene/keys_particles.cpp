@@ -60,7 +60,8 @@ constexpr Key particles[] = {
     {.pattern = "/geometry/*/particles/bonds",
      .types = path,
      .implied = "those of `file`, else by distance",
-     .doc = "Bonds of a CSV `file`: CSV file of rows `i,j`, particles counting from 0."},
+     .doc = "Bonds of a CSV `file`: CSV file of rows `i,j`, particles counting from 0. Columns `E` [Pa] and "
+            "`nu` give bonds moduli of their own in place of those of the material."},
     {.pattern = "/geometry/*/particles/packing",
      .types = text,
      .implied = "`\"hcp\"`",
