@@ -153,6 +153,15 @@ def check_scatter(recoil, whole):
     runs.check(sorted(names(other)) != sorted(names(scattered)) and sorted(names(scattered)) != sorted(names(whole)), "another seed breaks other bonds")
 
 
+def check_separate(recoil, whole):
+    """Terms that are compared one by one never exceed a strength before their sums do."""
+    folder = recoil.simulate(1, recoil.write_scene("separate", with_material(strength_terms="separate")), "separate")
+    first, of_sums = (min(float(row.split(",")[1]) for row in broken(f)) for f in (folder, whole))
+    rows = [row.split(",") for row in broken(folder)]
+    runs.check(first >= of_sums and all(float(row[6 if row[5] == "tension" else 7]) > 3e5 for row in rows) and sorted(names(folder)) != sorted(names(whole)),
+               "separate terms: %d bonds break from t = %g on, with sums %d from %g on" % (len(rows), first, len(broken(whole)), of_sums))
+
+
 def check_macroscopic(recoil):
     """The modulus of a lattice that is given is that which is reported, and makes the bonds that have it."""
     quasistatic = {"dt": 0.001, "time_steps": 1, "quasistatic": True}
