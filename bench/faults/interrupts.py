@@ -39,22 +39,6 @@ def is_ready(pid):
     return bool(int(caught.split()[1], 16) >> (signal.SIGUSR1 - 1) & 1)
 
 
-def ranks_of(process, program):
-    """Process numbers of the ranks below `process`, which may be the only one."""
-    found, waiting = [], [process.pid]
-    while waiting:
-        pid = waiting.pop()
-        try:
-            if os.path.realpath("/proc/%d/exe" % pid) == program:
-                found.append(pid)
-            for task in os.listdir("/proc/%d/task" % pid):
-                with open("/proc/%d/task/%s/children" % (pid, task)) as file:
-                    waiting += map(int, file.read().split())
-        except OSError:
-            pass
-    return found
-
-
 def at_reductions(jobs, count, rng):
     """The last continuation is disturbed too: restarts have set-ups as well."""
     for i in range(count):
@@ -87,7 +71,7 @@ def at_random_times(jobs, count, rng, program):
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         ranks = []
         while process.poll() is None and not (len(ranks) == job.ranks and all(map(is_ready, ranks))):
-            ranks = ranks_of(process, program)
+            ranks = runs.ranks_of(process, program)
         time.sleep(rng.uniform(0, 1) * seconds)
         # mpirun hands SIGUSR1 on, but ends its ranks itself after SIGTERM.
         target, number = rng.choice([(process.pid, signal.SIGUSR1)] + [(rank, number) for rank in ranks for number in SIGNALS])
@@ -128,7 +112,7 @@ def in_a_long_step(moments, seconds, rng):
             time.sleep(0.1)
         time.sleep(rng.uniform(0, 0.2) * taken)
         size, sent = os.path.getsize(log), time.time()
-        os.kill(ranks_of(process, moments.recoil.program)[-1], number)
+        os.kill(runs.ranks_of(process, moments.recoil.program)[-1], number)
         code = process.wait(timeout=faults.PATIENCE)
         waited, more = time.time() - sent, open(log).read()[size:].count("debug: newton ")
         runs.check(code == 75 and more <= 1, "a step of %.0f s: exit %d after %.1f s and %d Newton iteration(s)" % (taken, code, waited, more))

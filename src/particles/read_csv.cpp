@@ -83,6 +83,17 @@ double positive_volume(const FileCursor& file, const CsvTable& table) {
   return volume;
 }
 
+BondModuli moduli_in(const FileCursor& file, const CsvTable& table) {
+  BondModuli moduli;
+  if (table.has("e") && !((moduli.young_modulus = table.number("e")) > 0))
+    file.fail_at(table.start(), "a modulus E that is not positive");
+  if (!table.has("nu")) return moduli;
+  moduli.poisson_ratio = table.number("nu");
+  if (!(moduli.poisson_ratio > -1 && moduli.poisson_ratio < 0.5))
+    file.fail_at(table.start(), "a Poisson's ratio nu that is not between -1 and 0.5");
+  return moduli;
+}
+
 } // namespace
 
 ParticleSet read_csv(FileCursor& file, const ParticleFileOptions& options) {
@@ -101,9 +112,11 @@ ParticleSet read_csv(FileCursor& file, const ParticleFileOptions& options) {
   if (!options.bonds) return builder.finish(file);
   const std::string content = read_input_file(*options.bonds);
   FileCursor bonds_file = begin_of_text(content, *options.bonds);
-  CsvTable bonds(bonds_file, {"i", "j"}, {});
+  CsvTable bonds(bonds_file, {"i", "j"}, {"e", "nu"});
+  if (bonds.has("e") || bonds.has("nu")) builder.keep_moduli();
   while (bonds.next_row())
-    builder.add_bond(bonds_file, bonds.integer("i"), bonds.integer("j"), bonds.start());
+    builder.add_bond(bonds_file, bonds.integer("i"), bonds.integer("j"), bonds.start(),
+                     moduli_in(bonds_file, bonds));
   return builder.finish(bonds_file);
 }
 

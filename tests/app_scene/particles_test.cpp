@@ -190,6 +190,26 @@ const WrongScene wrong_scenes[] = {
 INSTANTIATE_TEST_SUITE_P(Table, WrongParticles, ::testing::ValuesIn(wrong_scenes),
                          [](const auto& info) { return std::string(info.param.name); });
 
+/// A scene with these keys of the solver.
+std::string solved_by(const std::string& keys) {
+  std::string scene = particle_scene(packed(), "");
+  const std::string type = R"("type": "bonded_particles")";
+  return scene.insert(scene.find(type) + type.size(), R"(, "bonded_particles": {)" + keys + "}");
+}
+
+TEST(Particles, BreakInStepsThatAreCutOnDemand) {
+  EXPECT_EQ(read_changed(solved_by("")).scene.particle_solver.max_broken_share, 1);
+  EXPECT_EQ(read_changed(solved_by(R"("max_broken_share": 0.01)")).scene.particle_solver.max_broken_share,
+            0.01);
+  const std::string place = "(/solver/bonded_particles/max_broken_share)";
+  for (const char* wrong : {"0", "-0.1", "1.5", "\"all\""})
+    expect_refused(
+        {wrong, solved_by(R"("max_broken_share": )" + std::string(wrong)).c_str(), {place.c_str()}});
+  expect_refused({"leapfrog",
+                  solved_by(R"("integrator": "leapfrog", "max_broken_share": 0.5)").c_str(),
+                  {place.c_str(), "implicit steps", "`explicit_share`"}});
+}
+
 TEST(Particles, BelongToTheirSolver) {
   expect_refused({"modulus",
                   R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, "weibull_modulus": 5}]})",

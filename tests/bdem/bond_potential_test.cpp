@@ -1,3 +1,5 @@
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "bdem/bodies.hpp"
@@ -137,6 +139,74 @@ TEST(BondPotential, ProductsByModuliAreTransposesAndDerivatives) {
     difference.scale(1 / 2e-4);
     difference.add(-1, tangent);
     EXPECT_LE(difference.norm(), 1e-7 * tangent.norm());
+  }
+}
+
+/// 50 particles of different sizes at rough places, bonded to those nearby.
+particles::ParticleSet random_cluster() {
+  std::mt19937 random(11);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  particles::ParticleSet set;
+  set.body_names = {"cluster"};
+  for (int i = 0; i < 50; ++i) {
+    const double r = 0.008 + 0.002 * uniform(random);
+    set.positions.push_back(0.02 * Vector3d(i % 5, i / 5 % 5, i / 25) +
+                            0.003 * Vector3d(uniform(random), uniform(random), uniform(random)));
+    set.radii.push_back(r);
+    set.volumes.push_back(4 * pi / 3 * r * r * r);
+    set.body.push_back(0);
+  }
+  for (std::int64_t i = 0; i < 50; ++i)
+    for (std::int64_t j = i + 1; j < 50; ++j)
+      if ((set.positions[i] - set.positions[j]).norm() < 0.026) set.bonds.push_back({i, j});
+  return set;
+}
+
+TEST(BondPotential, OfAClusterIsTheSameAfterRigidMotionsAndItsForcesBalance) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  BondedParticles problem = bonded(comm, random_cluster(), {2.0, 0.3, 1});
+  ASSERT_GT(problem.particles->num_bonds_global, 100);
+  const ParticleManifold manifold(problem.particles->tangents, problem.particles->radii);
+  Vector u(problem.particles->points);
+  const auto rest = u.write_local();
+  for (LocalIndex k = 0; k < u.layout().num_local(); ++k)
+    set_particle(rest, k, {problem.particles->positions[k], geometry::identity_quaternion()});
+  manifold.move(u, 1, rough(*problem.particles, 0.002, 1));
+  const double energy = comm.sum(problem.bonds->stored_energy(u.local()));
+
+  std::vector<double> g(6 * std::size_t(u.layout().num_owned), 0.0);
+  problem.bonds->add_gradient(u.local(), 1, g);
+  std::array<double, 8> sums{}; // force, moment about the origin, their sizes
+  for (LocalIndex k = 0; k < u.layout().num_owned; ++k) {
+    const auto at = particle_at(u.local(), k);
+    const std::span<const double> values(g);
+    const Vector3d f = shift_of(values, k),
+                   own = geometry::rotation_matrix(at.q) * turn_of(values, k) * problem.particles->radii[k],
+                   m = at.p.cross(f) + own;
+    for (int i = 0; i < 3; ++i) {
+      sums[i] += f[i];
+      sums[3 + i] += m[i];
+    }
+    sums[6] += f.norm();
+    sums[7] += at.p.norm() * f.norm() + own.norm();
+  }
+  comm.sum(sums);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_LT(std::abs(sums[i]), 1e-12 * sums[6]);
+    EXPECT_LT(std::abs(sums[3 + i]), 1e-12 * sums[7]);
+  }
+
+  for (int motion = 0; motion < 10; ++motion) {
+    const Vector3d turn = 3 * Vector3d(std::sin(motion), std::cos(2 * motion), std::sin(3 * motion + 1)),
+                   shift(0.1 * motion, -0.05, 0.02 * motion);
+    const geometry::Quaternion q = geometry::quaternion_exponential(turn);
+    Vector moved(u);
+    const auto values = moved.write_local();
+    for (LocalIndex k = 0; k < u.layout().num_local(); ++k) {
+      const auto at = particle_at(u.local(), k);
+      set_particle(values, k, {geometry::rotation_matrix(q) * at.p + shift, geometry::product(q, at.q)});
+    }
+    EXPECT_NEAR(comm.sum(problem.bonds->stored_energy(moved.local())), energy, 1e-12 * energy) << motion;
   }
 }
 

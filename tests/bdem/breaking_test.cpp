@@ -87,6 +87,183 @@ TEST(Breaking, FrictionAngleHoldsWhatIsPressed) {
   }
 }
 
+/// Pressed all over, or along z between sides that are held: bonds are shortened, and all or those across the
+/// layers would break if pressure counted as tension does.
+TEST(Breaking, APressedBlockHolds) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  constexpr double E = 1e6, radius = 0.01, strain = 1e-3;
+  for (const Vector3d& pressed : {Vector3d(1, 1, 1), Vector3d(0, 0, 1)}) {
+    const particles::ParticleSet set = block(5, 5, 5, radius);
+    Eigen::AlignedBox3d box;
+    for (const Vector3d& place : set.positions) box.extend(place);
+    BondedParticles problem = bonded(comm, set, {E, 0.3, 1000});
+    problem.strength = strength(problem, 0.3 * E * strain, 1e12);
+    const particles::DistributedParticles* particles = problem.particles.get();
+    const auto outside = [box](const Vector3d& X) {
+      return (X - box.min()).minCoeff() < 1.1 * radius || (box.max() - X).minCoeff() < 1.1 * radius;
+    };
+    for (std::size_t k = 0; k < particles->ids.size(); ++k)
+      if (outside(particles->positions[k])) clamp(problem, particles->ids[k]);
+    problem.move_prescribed = [=](double time, std::span<double> u) {
+      for (std::size_t k = 0; k < particles->ids.size(); ++k)
+        if (const Vector3d& X = particles->positions[k]; outside(X))
+          for (int i = 0; i < 3; ++i) u[7 * k + i] = (1 - strain * time * pressed[i]) * X[i];
+    };
+    BondedParticlesSolver solver(std::move(problem), at_rest());
+    run(solver, 1);
+    EXPECT_EQ(stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds"), 0);
+    GlobalIndex unsigned_would_break = 0;
+    for (LocalIndex bond = 0; bond < std::ssize(particles->bonds); ++bond) {
+      const auto forces = solver.problem().bonds->forces_of(bond, solver.history().newest().u.local());
+      EXPECT_LT(forces.normal, 1e-3 * E * strain * pi * radius * radius);
+      if (std::abs(forces.normal) > 0.3 * E * strain * pi * radius * radius &&
+          particles->owns(particles->bonds[bond]))
+        ++unsigned_would_break;
+    }
+    const GlobalIndex all = particles->num_bonds_global, found = comm.sum(unsigned_would_break);
+    EXPECT_GT(found, pressed == Vector3d(1, 1, 1) ? all - 1 : all / 4);
+    EXPECT_LT(solver.ledger().elastic, solver.ledger().external_work * (1 + 1e-6));
+  }
+}
+
+/// A bond whose ends are pulled, bent, sheared and twisted bears N/S + M_b r/I = 100 Pa + 80 Pa and
+/// F/S + M_t r/J = 100 Pa + 80 Pa.
+TEST(Breaking, TakesTermsTogetherOrEachAlone) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  constexpr double E = 1e6, nu = 0.3, G = E / (2 * (1 + nu)), l = 0.1, radius = 0.04;
+  struct Case {
+    double tensile, shear;
+    bool together, alone, by_tension;
+  };
+  for (const Case& given : {Case{140, 1e9, true, false, true}, Case{90, 1e9, true, true, true},
+                            Case{1e9, 140, true, false, false}, Case{1e9, 90, true, true, false},
+                            Case{190, 190, false, false, false}})
+    for (const bool alone : {false, true}) {
+      BondedParticles problem = bonded(comm, chain(1, l, radius), {E, nu, 1000});
+      clamp(problem, 0);
+      clamp(problem, 1);
+      const particles::DistributedParticles* particles = problem.particles.get();
+      problem.move_prescribed = [=](double, std::span<double> u) {
+        for (std::size_t k = 0; k < particles->ids.size(); ++k) {
+          const double side = particles->ids[k] == 0 ? -0.5 : 0.5;
+          const Vector3d way(100 * l / E, 100 * l / G, 0),
+              turn(80 * l / (G * radius), 0, 80 * l / (E * radius));
+          const Vector3d p = particles->positions[k] + side * way;
+          const geometry::Quaternion q = geometry::quaternion_exponential(side * turn);
+          std::copy_n(p.data(), 3, u.data() + 7 * k);
+          std::copy_n(q.data(), 4, u.data() + 7 * k + 3);
+        }
+      };
+      problem.strength = strength(problem, given.tensile, given.shear);
+      problem.strength->separate_terms.assign(particles->bonds.size(), alone ? 1 : 0);
+      BondedParticlesSolver solver(std::move(problem), at_rest());
+      run(solver, 1);
+      const bool breaks = alone ? given.alone : given.together;
+      EXPECT_EQ(stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds"), breaks ? 1 : 0)
+          << given.tensile << ", " << given.shear << ", " << alone;
+      for (const BrokenBond& bond : solver.broken_in_step()) {
+        EXPECT_EQ(bond.by_tension, given.by_tension);
+        EXPECT_NEAR(bond.sigma, 180, 0.5);
+        EXPECT_NEAR(bond.tau, 180, 0.5);
+      }
+    }
+}
+
+/// How a run broke its bonds.
+struct Course {
+  double first = 1e9, last = 0; ///< times [s]
+  int repetitions = 0;
+  GlobalIndex broken = 0;
+  std::set<GlobalIndex> bonds; ///< on rank 0
+};
+
+Course follow(BondedParticlesSolver& solver, int steps) {
+  Course course;
+  std::vector<GlobalIndex> own;
+  for (int i = 0; i < steps; ++i) {
+    double end = solver.time();
+    const auto outcome = solver.advance([&](const stepping::StepRecord& record, const auto&, const auto&) {
+      EXPECT_GT(record.time, end);
+      end = record.time;
+    });
+    EXPECT_TRUE(outcome.accepted) << outcome.failure;
+    EXPECT_EQ(end, solver.time());
+    course.repetitions += outcome.repetitions;
+    for (const BrokenBond& bond : solver.broken_in_step()) {
+      course.first = std::min(course.first, bond.time);
+      course.last = std::max(course.last, bond.time);
+      own.push_back(bond.bond);
+    }
+  }
+  const parallel::Communicator& comm = *solver.layout()->comm;
+  course.first = comm.min(course.first);
+  course.last = comm.max(course.last);
+  course.broken = stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds");
+  const auto all = parallel::gather(comm, 0, own);
+  course.bonds = {all.begin(), all.end()};
+  return course;
+}
+
+/// A strip whose ends are pulled apart by 5 % in ten steps.
+Course tear(const parallel::Communicator& comm, double max_broken_share) {
+  constexpr double r = 0.01;
+  BondedParticles problem = bonded(comm, block(10, 3, 1, r), {1e6, 0.3, 1000});
+  problem.strength = strength(problem, 2e4, 2e4);
+  const particles::DistributedParticles* particles = problem.particles.get();
+  const auto pulled = [](const Vector3d& X) { return X.x() > 17 * r; };
+  for (std::size_t k = 0; k < particles->ids.size(); ++k)
+    if (pulled(particles->positions[k]) || particles->positions[k].x() < 2 * r)
+      clamp(problem, particles->ids[k]);
+  problem.move_prescribed = [=](double time, std::span<double> u) {
+    for (std::size_t k = 0; k < particles->ids.size(); ++k)
+      if (pulled(particles->positions[k])) u[7 * k] = particles->positions[k].x() + 0.01 * time;
+  };
+  BondedParticlesOptions options;
+  options.dt = 0.1;
+  options.tolerance = 1e-12;
+  options.max_broken_share = max_broken_share;
+  BondedParticlesSolver solver(std::move(problem), options);
+  const Course course = follow(solver, 10);
+  const ParticleLedger& ledger = solver.ledger();
+  EXPECT_NEAR(ledger.kinetic + ledger.elastic + ledger.broken + ledger.dissipated_integrator,
+              ledger.external_work, 1e-8 * ledger.external_work);
+  return course;
+}
+
+TEST(Breaking, OfManyBondsAtOnceShortensSteps) {
+  const parallel::Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const Course plain = tear(comm, 1), cut = tear(comm, 0.04);
+  EXPECT_EQ(plain.repetitions, 0);
+  EXPECT_GT(plain.broken, 3);
+  EXPECT_GT(cut.repetitions, 0);
+  EXPECT_GT(cut.broken, 3);
+  EXPECT_LT(cut.first, plain.first);
+  EXPECT_GT(cut.first, plain.first - 0.1);
+  EXPECT_GT(cut.last, cut.first);
+  if (comm.rank() != 0) return;
+  const Course serial = tear(alone, 0.04);
+  EXPECT_EQ(serial.bonds, cut.bonds);
+  EXPECT_EQ(serial.first, cut.first);
+}
+
+TEST(Breaking, OfManyBondsAtOnceIsTakenInTheShortestSteps) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  for (const int retries : {0, 3}) {
+    // All bonds reach their strength at t = 5.55 s, whatever the steps.
+    BondedParticles problem = pulled_chain(comm, 0.4e-4);
+    problem.strength = strength(problem, 555, 1e9);
+    BondedParticlesOptions options = at_rest();
+    options.max_broken_share = 0.5;
+    options.max_retries = retries;
+    BondedParticlesSolver solver(std::move(problem), options);
+    const Course course = follow(solver, 8);
+    EXPECT_EQ(course.broken, 4);
+    EXPECT_EQ(course.repetitions, retries);
+    EXPECT_EQ(course.first, retries == 0 ? 6 : 5.625);
+    EXPECT_EQ(course.last, course.first);
+  }
+}
+
 /// Ids of the bonds of a block that is thrown apart.
 std::set<GlobalIndex> broken_set(const parallel::Communicator& comm, double& closing,
                                  ParticleIntegrator integrator) {
@@ -119,6 +296,64 @@ TEST(Breaking, IsTheSameOnAllRanksAndClosesTheLedger) {
     EXPECT_GT(serial.size(), 10u);
     EXPECT_LT(serial.size(), 300u);
   }
+}
+
+/// What a free block that spins and flies apart loses of its angular momentum, of its size, at most in a
+/// step.
+double worst_loss(const parallel::Communicator& comm, ParticleIntegrator integrator, double dt, int steps,
+                  bool breaks, double& in_all) {
+  BondedParticles problem = bonded(comm, block(4, 4, 4, 0.01), {1e6, 0.3, 1000});
+  if (breaks) problem.strength = strength(problem, 2e4, 2e4);
+  BondedParticlesOptions options;
+  options.integrator = integrator;
+  options.dt = dt;
+  options.tolerance = 1e-12;
+  BondedParticlesSolver solver(std::move(problem), options);
+  const Vector3d w(30, -20, 50);
+  start(
+      solver,
+      [](GlobalIndex, const Vector3d& X) {
+        return potentials::Particle{X, geometry::identity_quaternion()};
+      },
+      [&](GlobalIndex, const Vector3d& x) {
+        return std::pair<Vector3d, Vector3d>(w.cross(x) + Vector3d(100 * x.x(), -60 * x.y(), 0), w);
+      });
+  const auto momentum = [&] {
+    const auto& L = solver.ledger().angular_momentum;
+    return Vector3d(L[0], L[1], L[2]);
+  };
+  const Vector3d first = momentum();
+  Vector3d last = first;
+  double worst = 0;
+  for (int i = 1; i <= steps; ++i) {
+    run(solver, i);
+    worst = std::max(worst, (momentum() - last).norm() / first.norm());
+    last = momentum();
+  }
+  in_all = (last - first).norm() / first.norm();
+  EXPECT_EQ(stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds") > 10, breaks);
+  return worst;
+}
+
+TEST(Breaking, KeepsAngularMomentum) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  double in_all = 0;
+  for (const bool breaks : {false, true})
+    for (const auto integrator : {ParticleIntegrator::del_exact, ParticleIntegrator::leapfrog})
+      EXPECT_LT(worst_loss(comm, integrator, 2e-4, 10, breaks, in_all), 1e-10) << breaks;
+}
+
+/// The others lose some: backward Euler in proportion to the time step, and the midpoint rule next to
+/// nothing.
+TEST(Breaking, OtherIntegratorsLoseLittleAngularMomentum) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  double coarse = 0, fine = 0;
+  worst_loss(comm, ParticleIntegrator::be_reflect, 1e-4, 20, false, coarse);
+  worst_loss(comm, ParticleIntegrator::be_reflect, 5e-5, 40, false, fine);
+  EXPECT_NEAR(coarse / fine, 2, 0.2);
+  EXPECT_LT(fine, 3e-3);
+  for (const bool breaks : {false, true})
+    EXPECT_LT(worst_loss(comm, ParticleIntegrator::mid_reflectT, 1e-4, 20, breaks, coarse), 1e-8) << breaks;
 }
 
 } // namespace

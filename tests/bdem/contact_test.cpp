@@ -1,4 +1,6 @@
+#include <array>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include <gtest/gtest.h>
@@ -315,6 +317,83 @@ TEST(SphereContact, ADroppedBlockBreaksWithoutOverlap) {
   EXPECT_NEAR(sum, rest, 1e-6 * before.kinetic);
   EXPECT_GT(now.dissipated_integrator, 0);
   EXPECT_GT(now.dissipated_friction, 0);
+}
+
+/// The point of a triangle next to x, by its sides and its inside one after the other.
+double distance_to_triangle(const Vector3d& x, const std::array<Vector3d, 3>& corners) {
+  double least = std::numeric_limits<double>::max();
+  for (int i = 0; i < 3; ++i) {
+    const Vector3d a = corners[i], side = corners[(i + 1) % 3] - a;
+    const double s = std::clamp((x - a).dot(side) / side.squaredNorm(), 0.0, 1.0);
+    least = std::min(least, (x - a - s * side).norm());
+  }
+  const Vector3d n = (corners[1] - corners[0]).cross(corners[2] - corners[0]).normalized();
+  const double height = (x - corners[0]).dot(n);
+  const Vector3d foot = x - height * n;
+  bool inside = true;
+  for (int i = 0; i < 3; ++i)
+    inside = inside && (corners[(i + 1) % 3] - corners[i]).cross(foot - corners[i]).dot(n) >= 0;
+  return inside ? std::min(least, std::abs(height)) : least;
+}
+
+/// Blocks of different poses fall onto the tip of a pyramid and break there; all distances by brute force.
+TEST(SphereContact, NothingOverlapsInTenDrops) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  GlobalIndex broken = 0;
+  double nearest = 1;
+  for (int drop = 0; drop < 10; ++drop) {
+    particles::ParticleSet set = block(3, 3, 2, r);
+    const geometry::Quaternion pose = geometry::quaternion_exponential(
+        Vector3d(std::sin(drop), std::cos(2 * drop), std::sin(3 * drop + 1)));
+    double lowest = 1;
+    for (Vector3d& place : set.positions) {
+      place = geometry::rotation_matrix(pose) * (place - Vector3d(2 * r, 2 * r, r));
+      lowest = std::min(lowest, place[2]);
+    }
+    for (Vector3d& place : set.positions) place[2] += 4 * r - lowest;
+    BondedParticles problem = bonded(comm, set, {});
+    problem.strength = strength(problem, 3e4, 3e4);
+    problem.gravity = {0, 0, -9.81};
+    SphereObstacles obstacles = plate(6 * r, [](double) { return 0.0; });
+    obstacles.vertices.emplace_back(0.2 * r * drop, 0, 2.5 * r);
+    obstacles.triangles = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}};
+    obstacles.bodies = {1, 1, 1, 1};
+    obstacles.place = {};
+    const SphereObstacles pyramid = obstacles;
+    add_contact(problem, std::move(obstacles), 0.3);
+    auto chosen = options(2e-4, ParticleIntegrator::be_reflect);
+    chosen.tolerance = 1e-6;
+    BondedParticlesSolver solver(std::move(problem), chosen);
+    throw_all(solver, Vector3d(0, 0, -4));
+    const std::size_t count = set.positions.size();
+    for (int step = 0; step < 25; ++step) {
+      const auto outcome = solver.advance([](const auto&...) {});
+      ASSERT_TRUE(outcome.accepted) << outcome.failure << " in step " << step + 1 << " of drop " << drop;
+      const Vector& u = solver.history().newest().u;
+      std::vector<double> places(3 * count, 0.0);
+      for (LocalIndex k = 0; k < u.layout().num_owned; ++k)
+        std::copy_n(u.owned().begin() + 7 * std::ptrdiff_t(k), 3,
+                    places.begin() + 3 * std::ptrdiff_t(solver.problem().particles->ids[k]));
+      comm.sum(places);
+      for (std::size_t i = 0; i < count; ++i) {
+        const Vector3d x(places.data() + 3 * i);
+        for (const auto& triangle : pyramid.triangles) {
+          const double gap =
+              distance_to_triangle(x, {pyramid.vertices[triangle[0]], pyramid.vertices[triangle[1]],
+                                       pyramid.vertices[triangle[2]]}) -
+              r;
+          ASSERT_GT(gap, 0) << "particle " << i << " in step " << step + 1 << " of drop " << drop;
+          nearest = std::min(nearest, gap);
+        }
+        for (std::size_t j = i + 1; j < count; ++j)
+          if ((set.positions[i] - set.positions[j]).norm() > 2 * r + dhat)
+            ASSERT_GT((x - Vector3d(places.data() + 3 * j)).norm(), 2 * r) << drop;
+      }
+    }
+    broken += stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds");
+  }
+  EXPECT_LT(nearest, dhat);
+  EXPECT_GT(broken, 50);
 }
 
 /// A plate comes down on a block that stands on a floor, further in each step than there is room for.

@@ -1,8 +1,11 @@
 """A bar of bonded particles that is pulled and twisted until it breaks: the same bonds on any ranks, continued in the middle of
 the fracture to the same bits, killed and continued; the same of a block that is crushed between a platen and a floor, and with
-strengths that scatter; macroscopic moduli; particles from files; then wrong scenes with place and cure."""
+strengths that scatter; macroscopic moduli; particles from files; then wrong scenes with place and cure. `--kills 20` is the long form
+(run_bonded_killed)."""
 import copy
 import os
+import random
+import shutil
 import signal
 import subprocess
 import time
@@ -150,6 +153,14 @@ def check_scatter(recoil, whole):
     runs.check(sorted(names(other)) != sorted(names(scattered)) and sorted(names(scattered)) != sorted(names(whole)), "another seed breaks other bonds")
 
 
+def check_separate(recoil, whole):
+    """Terms that are compared one by one leave bonds intact whose sums are above their strength."""
+    folder = recoil.simulate(1, recoil.write_scene("separate", with_material(strength_terms="separate")), "separate")
+    check_whole(folder, BREAKS_IN)
+    largest = [max(runs.state(run, field=field)[runs.state(run, field="broken") == 0].max() for field in ("sigma", "tau")) for run in (whole, folder)]
+    runs.check(largest[0] <= 3e5 < 1.05 * 3e5 < largest[1] < 2 * 3e5, "the largest sums that bonds hold: %.3g Pa, with separate terms %.3g Pa" % tuple(largest))
+
+
 def check_macroscopic(recoil):
     """The modulus of a lattice that is given is that which is reported, and makes the bonds that have it."""
     quasistatic = {"dt": 0.001, "time_steps": 1, "quasistatic": True}
@@ -175,6 +186,21 @@ def write_csv(path, head, rows):
         file.write(head + "\n" + "".join(",".join(repr(value.item()) for value in row) + "\n" for row in rows))
 
 
+def check_moduli_of_bonds(recoil, whole, body, bonds):
+    """Columns E and nu count in place of the material's: the same bits; and the same on any ranks where each bond has its own."""
+    scene = changed(geometry=[dict(body, particles={"file": "bar.csv", "bonds": "moduli.csv"})], materials=dict(BAR["materials"], E=3e6, nu=0.1))
+    path = recoil.write_scene("moduli", scene)
+    alike = np.array([[1e7, 0.3]] * len(bonds))
+    with open(recoil.path("moduli.csv"), "w") as file:
+        file.write("i,j,E,nu\n" + "".join("%d,%d,%r,%r\n" % (*bond, E, nu) for bond, (E, nu) in zip(bonds.tolist(), alike.tolist())))
+    runs.check(same_bits(recoil.simulate(1, path, "moduli alike"), whole), "E and nu of bonds from a file: the same bits")
+    with open(recoil.path("moduli.csv"), "w") as file:
+        file.write("i,j,E\n" + "".join("%d,%d,%r\n" % (*bond, 1e7 * (1 + 0.5 * np.sin(k))) for k, bond in enumerate(bonds.tolist())))
+    first, *others = (recoil.simulate(ranks, path, "moduli %d" % ranks) for ranks in (1, 2, 3))
+    error = max(runs.difference(runs.state(folder), runs.state(first)) for folder in others)
+    runs.check(error < 1e-8 and runs.difference(runs.state(first), runs.state(whole)) > 1e-4, "a modulus of each bond: 2 and 3 ranks as 1, to %.1e" % error)
+
+
 def check_files(recoil, whole):
     """The particles and bonds of a run, written to files at half the size: the same bits from there."""
     with h5py.File(os.path.join(whole, "trajectory", "mesh.h5"), "r") as file:
@@ -192,11 +218,14 @@ def check_files(recoil, whole):
         for name, values in (("radius", radii / 2), ("volume", volumes / 8)):
             file.write("SCALARS %s double 1\nLOOKUP_TABLE default\n" % name)
             file.writelines(repr(float(value)) + "\n" for value in values.ravel())
+    with open(recoil.path("soft.csv"), "w") as file:
+        file.write("i,j,E\n0,1,-1e7\n")
     body = {"name": "bar", "point_selection": BAR["geometry"][0]["point_selection"], "transformation": {"scale": 2}}
     for name, given in (("csv with bonds", {"file": "bar.csv", "bonds": "bonds.csv"}), ("csv", {"file": "bar.csv"}), ("vtk", {"file": "bar.vtk"})):
         path = recoil.write_scene(name, changed(geometry=[dict(body, particles=given)]))
         folder = recoil.simulate(1, path, "from " + name)
         runs.check(same_bits(folder, whole), "particles from %s: the same bits" % name)
+    check_moduli_of_bonds(recoil, whole, body, bonds)
     output = recoil.run(1, "validate", path)[1]
     runs.check("%d particles, %d bonds" % (len(places), len(bonds)) in output, "recoil validate reads them, too")
     runs.check(runs.difference(runs.state(recoil.simulate(2, path, "from vtk on 2")), runs.state(whole)) < 1e-8, "on 2 ranks: the same")
@@ -216,6 +245,7 @@ def check_files(recoil, whole):
          ["/geometry/0/particles", "bar.vtk", "`bond_tolerance`", "leave it out"]),
         ("bonds beside VTK", changed(geometry=[dict(body, particles={"file": "bar.vtk", "bonds": "bonds.csv"})]), ["/geometry/0/particles", "bar.vtk", "bonds.csv"]),
         ("a file of another kind", changed(geometry=[dict(body, particles={"file": "csv.json"})]), ["/geometry/0/particles", "csv.json", ".lmp"]),
+        ("a modulus of nothing", changed(geometry=[dict(body, particles={"file": "bar.csv", "bonds": "soft.csv"})]), ["/geometry/0/particles", "soft.csv:2", "modulus E"]),
         ("bonds as particles", changed(geometry=[dict(body, particles={"file": "bonds.csv"})]), ["/geometry/0/particles", "bonds.csv:1", "'i'"]),
         ("a selection of nothing in a file", changed(geometry=[dict(body, particles={"file": "bar.vtk"}, point_selection=[{"id": 1, "axis": "x", "position": 5}])]),
          ["/geometry/0/point_selection/0", "selects no particle"]),
@@ -245,9 +275,25 @@ def check_reactions(recoil, whole):
 
 
 def check_repeats(recoil, path):
-    """Four ranks take the same bits twice."""
-    first, second = (recoil.simulate(4, path, "repeat%d" % number) for number in range(2))
-    runs.check(same_bits(first, second), "four ranks: the same bits twice")
+    for ranks in (3, 4):
+        first, second = (recoil.simulate(ranks, path, "repeat%d" % number) for number in range(2))
+        runs.check(same_bits(first, second), "%d ranks: the same bits twice" % ranks)
+
+
+def check_tight(recoil):
+    """With Newton's method at rounding: states of bonds that hold, and which bonds break, on 1, 2 and 4 ranks."""
+    tight = {"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-12}}
+    strong = {name: value for name, value in BAR["materials"].items() if not name.endswith("strength")}
+    for name, scene in (("intact", changed(solver=tight, materials=strong)), ("tight", changed(solver=tight))):
+        path = recoil.write_scene(name, scene)
+        whole, *others = (recoil.simulate(ranks, path, "%s%d" % (name, ranks)) for ranks in (1, 2, 4))
+        for folder in others:
+            error = max(runs.difference(runs.state(folder, field=field), runs.state(whole, field=field)) for field in ("u", "v"))
+            if name == "intact":
+                runs.check(error < 1e-8, "intact, %s against 1: positions and velocities to %.1e" % (folder[-1], error))
+            else:
+                runs.check(len(names(whole)) > 20 and sorted(names(folder)) == sorted(names(whole)),
+                           "tight, %s against 1: the same %d bonds at the same times, states to %.1e" % (folder[-1], len(names(whole)), error))
 
 
 def check_ranks(recoil, path, whole):
@@ -327,17 +373,40 @@ def check_restarts(recoil, path, whole):
     runs.check(sorted(found) == sorted(expected) and error < 1e-8, "continued on 3 and on 1 rank: the same bonds, positions to %.1e" % error)
 
 
-def check_kills(recoil, path, whole):
-    for number, delay in enumerate(np.linspace(0.15, 1.3, recoil.arguments.kills)):
-        folder = recoil.path("killed%d" % number)
-        run = subprocess.Popen(recoil.command(1, "simulate", path, "-o", folder, "-q"), env=runs.ENVIRONMENT, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-        time.sleep(delay)
-        run.send_signal(signal.SIGKILL)
-        run.wait()
-        if os.path.exists(os.path.join(folder, "trajectory", "manifest.json")):
-            recoil.run(1, "simulate", "--restart", folder, "-q")
-            runs.check(same_bits(folder, whole), "killed after %.2f s and continued: the same bits" % delay)
+def killed(recoil, ranks, path, folder, delay):
+    """kill -9 of the last rank of a run, whereupon mpirun ends the others; false where the run was done before."""
+    shutil.rmtree(folder, ignore_errors=True)
+    run = subprocess.Popen(recoil.command(ranks, "simulate", path, "-o", folder, "-q"), env=runs.ENVIRONMENT, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+    pids = []
+    while run.poll() is None and len(pids) < ranks:
+        pids = runs.ranks_of(run, recoil.program)
+    time.sleep(delay)
+    try:
+        os.kill(pids[-1], signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    return run.wait() != 0
+
+
+def check_kills(recoil, path):
+    """At random moments, as many on one rank as on two."""
+    moments = random.Random(20261)
+    for ranks in (1, 2):
+        started = time.time()
+        whole = recoil.simulate(ranks, path, "not killed")
+        seconds, continued, reached = time.time() - started, 0, set()
+        for number in range(recoil.arguments.kills):
+            folder = recoil.path("killed")
+            while not killed(recoil, ranks, path, folder, moments.uniform(0, 1) * seconds):
+                pass
+            if os.path.exists(os.path.join(folder, "trajectory", "manifest.json")):
+                continued += 1
+                reached.add(max(r["step"] for file in runs.manifest(folder)["files"] for r in file["states"] if "step" in r))
+            recoil.run(ranks, "simulate", *(["--restart", folder] if os.path.exists(os.path.join(folder, "scene.json")) else [path, "-o", folder]), "-q")
+            runs.check(same_bits(folder, whole), "%d rank(s), kill %d: the same bits" % (ranks, number))
+        print("      %d rank(s): %d of %d kills after the first manifest, with the last states of steps %s" %
+              (ranks, continued, recoil.arguments.kills, sorted(reached)), flush=True)
 
 
 def changed(**parts):
@@ -417,7 +486,7 @@ def check_wrong(recoil, more):
         runs.check(code == 2 and not missing and not os.path.exists(folder), "%s: %d, %s%s" % (name, code, message, " MISSING %s" % missing if missing else ""))
 
 
-with runs.Recoil(("--kills", int, 4)) as recoil:
+with runs.Recoil(("--kills", int, 2)) as recoil:
     path = recoil.write_scene("bar", BAR)
     whole = recoil.simulate(1, path, "whole")
     check_whole(whole, BREAKS_IN)
@@ -427,9 +496,11 @@ with runs.Recoil(("--kills", int, 4)) as recoil:
     check_ranks(recoil, path, whole)
     check_repeats(recoil, path)
     check_restarts(recoil, path, whole)
-    check_kills(recoil, path, whole)
+    check_tight(recoil)
+    check_kills(recoil, path)
     check_crushed(recoil)
     check_explicit(recoil)
     check_scatter(recoil, whole)
+    check_separate(recoil, whole)
     check_macroscopic(recoil)
     check_wrong(recoil, check_files(recoil, whole))

@@ -73,6 +73,22 @@ class Recoil:
         return folder
 
 
+def ranks_of(process, program):
+    """Process numbers of the ranks below `process`, which may be the only one."""
+    found, waiting = [], [process.pid]
+    while waiting:
+        pid = waiting.pop()
+        try:
+            if os.path.realpath("/proc/%d/exe" % pid) == program:
+                found.append(pid)
+            for task in os.listdir("/proc/%d/task" % pid):
+                with open("/proc/%d/task/%s/children" % (pid, task)) as file:
+                    waiting += map(int, file.read().split())
+        except OSError:
+            pass
+    return found
+
+
 def manifest(folder):
     with open(os.path.join(folder, "trajectory", "manifest.json")) as file:
         return json.load(file)

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <numbers>
 
 #include "particles/support.hpp"
@@ -33,6 +34,28 @@ TEST(ReadCsv, TakesColumnsInAnyOrder) {
   EXPECT_EQ(set.body, (std::vector<std::int32_t>{0, 1, 0}));
   EXPECT_EQ(set.bonds, (Bonds{{0, 2}, {1, 2}}));
   EXPECT_DOUBLE_EQ(set.volumes[2], 4 * std::numbers::pi / 3);
+}
+
+TEST(ReadCsv, GivesBondsModuliOfTheirOwn) {
+  const std::string points = "x,y,z,radius\n0,0,0,1\n2,0,0,1\n4,0,0,1\n";
+  ParticleSet set = from_csv(points, "i,j,nu,E\n2,1,0.1,3e6\n1,0,0.2,1e6\n");
+  check(set, "test");
+  ASSERT_EQ(set.moduli.size(), 2);
+  EXPECT_EQ(set.moduli[0].young_modulus, 1e6);
+  EXPECT_EQ(set.moduli[0].poisson_ratio, 0.2);
+  EXPECT_EQ(set.moduli[1].young_modulus, 3e6);
+  ParticleSet all = from_csv(points, "i,j\n0,1\n");
+  EXPECT_TRUE(all.moduli.empty());
+  append(all, from_csv(points, "i,j,E\n0,1,5\n"));
+  append(all, from_csv(points, "i,j\n0,1\n"));
+  check(all, "test");
+  ASSERT_EQ(all.moduli.size(), 3);
+  EXPECT_EQ(all.moduli[1].young_modulus, 5);
+  for (const double none :
+       {all.moduli[0].young_modulus, all.moduli[1].poisson_ratio, all.moduli[2].young_modulus})
+    EXPECT_TRUE(std::isnan(none));
+  all.moduli.pop_back();
+  EXPECT_THAT(message_of([&] { check(all, "test"); }), HasSubstr("3 bonds and moduli of 2"));
 }
 
 TEST(ReadCsv, NamesTheBodyAfterTheFile) {
@@ -76,6 +99,9 @@ TEST(ReadCsv, SaysWhichBondIsWrong) {
               HasSubstr("bonds.csv:4: the bond between particles 0 and 1 is there twice"));
   EXPECT_THAT(message("i,j\n0,1.5\n"), HasSubstr("expected an integer for j, found '1.5'"));
   EXPECT_THAT(message("i,k\n0,1\n"), HasSubstr("unknown column 'k'"));
+  EXPECT_THAT(message("i,j,E\n0,1,0\n"), HasSubstr("bonds.csv:2: a modulus E that is not positive"));
+  EXPECT_THAT(message("i,j,nu\n0,1,0.5\n"), HasSubstr("bonds.csv:2: a Poisson's ratio nu"));
+  EXPECT_THAT(message("i,j,E\n0,1,stiff\n"), HasSubstr("expected a number for e, found 'stiff'"));
 }
 
 TEST(ReadParticles, RefusesFilesThatItCannotRead) {

@@ -50,4 +50,8 @@ DistributedParticles distribute(const parallel::Communicator& comm, const Partic
 /// The set that was distributed, to the bit, on rank 0; empty elsewhere. Collective.
 ParticleSet collect(const DistributedParticles& particles);
 
+/// The moduli of the bonds of this rank, in their order, which the first rank holds in `set`; empty if that
+/// has none. Collective.
+std::vector<BondModuli> moduli_of(const DistributedParticles& particles, const ParticleSet& set);
+
 } // namespace recoil::particles

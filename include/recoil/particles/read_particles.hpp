@@ -17,7 +17,8 @@ struct ParticleFileOptions {
 /// as the file without its extension.
 ///
 /// `.csv`: a header with `x`, `y`, `z`, `radius` and, if wanted, `body` (a name) and `volume`, in any order,
-/// then one row per particle. Bonds are rows `i,j` below a header of these names, particles counting from 0.
+/// then one row per particle. Bonds are rows `i,j` below a header of these names, particles counting from 0,
+/// with columns `E` [Pa] and `nu` if they have moduli of their own.
 /// Lines that begin with # are skipped.
 ///
 /// `.lmp`, `.data`, `.lammps`: LAMMPS data file of atom style `sphere`, `bpm/sphere` or `bond`, named behind

@@ -229,6 +229,14 @@ void check_damage(const Item& root, const Scene& scene) {
                "\"be_reflect\" or \"mid_reflectT\", or leave this out");
 }
 
+void check_breaking(const Item& root, const Scene& scene) {
+  if (scene.particle_solver.max_broken_share < 1 && scene.time.kind == TimeKind::dynamic &&
+      scene.particle_solver.integrator == solvers::ParticleIntegrator::leapfrog)
+    root["solver"]["bonded_particles"]["max_broken_share"].fail(
+        "is of implicit steps; leapfrog breaks bonds in sub-steps, which a smaller `explicit_share` "
+        "shortens");
+}
+
 void refuse_particles(const Item& root) {
   const char* cure = "needs \"solver\": {\"type\": \"bonded_particles\"}";
   for (const Item& entry : root["geometry"].items())
@@ -265,6 +273,7 @@ void build_particles(const Item& root, Scene& scene) {
   refuse_other_keys(root, scene);
   check_contact(root, scene);
   check_damage(root, scene);
+  check_breaking(root, scene);
 }
 
 } // namespace recoil::app

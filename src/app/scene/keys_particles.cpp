@@ -36,6 +36,12 @@ constexpr Key particles[] = {
      .range = from_to(0, 1),
      .doc = "Above 0 bonds soften in place of breaking at once: at the end of a step, over a range of stress "
             "over strength of about this width around 1 (docs/bonded_particles.md). Not with `leapfrog`."},
+    {.pattern = "/solver/bonded_particles/max_broken_share",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::max_broken_share>,
+     .range = {0, 1, true, false},
+     .doc = "A step is repeated as two, four, .. shorter ones where more than this share of all bonds "
+            "breaks at once, before the step is solved again; after `time/max_retries` repetitions it is "
+            "taken as it is. 1: never."},
     {.pattern = "/solver/bonded_particles/explicit_share",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::explicit_share>,
      .range = {0, 1, true, false},
@@ -64,7 +70,8 @@ constexpr Key particles[] = {
     {.pattern = "/geometry/*/particles/bonds",
      .types = path,
      .implied = "those of `file`, else by distance",
-     .doc = "Bonds of a CSV `file`: CSV file of rows `i,j`, particles counting from 0."},
+     .doc = "Bonds of a CSV `file`: CSV file of rows `i,j`, particles counting from 0. Columns `E` [Pa] and "
+            "`nu` give bonds moduli of their own in place of those of the material."},
     {.pattern = "/geometry/*/particles/packing",
      .types = text,
      .implied = "`\"hcp\"`",

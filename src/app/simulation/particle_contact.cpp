@@ -99,6 +99,12 @@ double default_stiffness(const parallel::Communicator& comm, const solvers::Bond
     largest =
         std::max(largest, problem.particles->radii[k] *
                               bond_modulus(scene, problem.particles->body_names[problem.particles->body[k]]));
+  // Bonds of a file may be stiffer than their material.
+  for (std::size_t k = 0; k < problem.particles->bonds.size(); ++k) {
+    const auto& [a, b, id] = problem.particles->bonds[k];
+    largest = std::max(largest, problem.bonds->material().young_modulus[k] *
+                                    std::max(problem.particles->radii[a], problem.particles->radii[b]));
+  }
   return comm.max(largest);
 }
 

@@ -212,6 +212,11 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
     bonds.poisson_ratio.push_back(material.nu);
     bonds.section_radius.push_back(material.section * (particles.radii[a] + particles.radii[b]) / 2);
   }
+  const std::vector<particles::BondModuli> own = particles::moduli_of(particles, bodies);
+  for (std::size_t bond = 0; bond < own.size(); ++bond) {
+    if (!std::isnan(own[bond].young_modulus)) bonds.young_modulus[bond] = own[bond].young_modulus;
+    if (!std::isnan(own[bond].poisson_ratio)) bonds.poisson_ratio[bond] = own[bond].poisson_ratio;
+  }
   problem.bonds = std::make_unique<potentials::BondPotential>(particles, std::move(bonds));
   for (std::size_t k = 0; k < particles.ids.size(); ++k)
     problem.mass.push_back(find_bond_material(scene, particles.body_names[particles.body[k]])->rho *
@@ -239,6 +244,7 @@ solvers::BondedParticlesOptions options_of(const Scene& scene) {
   options.tolerance = scene.particle_solver.tolerance;
   options.max_iterations = scene.particle_solver.max_iterations;
   options.cascade_share = scene.particle_solver.cascade_share;
+  options.max_broken_share = scene.particle_solver.max_broken_share;
   options.friction_iterations = scene.contact.friction_iterations;
   options.explicit_share = scene.particle_solver.explicit_share;
   options.rolling_friction = scene.particle_solver.rolling_friction;

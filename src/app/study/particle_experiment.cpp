@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -423,7 +424,27 @@ ExperimentOnParticles::ExperimentOnParticles(const parallel::Communicator& comm,
     parameters_.push_back(field.index);
     start_.push_back(read_start_values(field, comm));
   }
+  require_moduli_of_materials();
   require_budget();
+}
+
+/// @throws InputError on every rank for a modulus of a body whose bonds have their own.
+void ExperimentOnParticles::require_moduli_of_materials() const {
+  parallel::collectively(comm_, [&] {
+    for (std::size_t bond = 0; bond < packed_.moduli.size(); ++bond)
+      for (const ParameterField<3>& field : fields_) {
+        const std::string& constant = field.spec->kind->constant;
+        const double own = constant == "E"    ? packed_.moduli[bond].young_modulus
+                           : constant == "nu" ? packed_.moduli[bond].poisson_ratio
+                                              : particles::BondModuli::of_material;
+        const std::int32_t body = packed_.body[packed_.bonds[bond][0]];
+        if (std::isnan(own) || field.slot_of_body[body] < 0) continue;
+        throw InputError(field.spec->where.of("quantity"),
+                         std::string(field.spec->kind->name) + " of body '" + packed_.body_names[body] +
+                             "' is not used: the file of its bonds has a column `" + constant +
+                             "`; leave the column out, or say by `body` which others are meant");
+      }
+  });
 }
 
 std::unique_ptr<Scene> ExperimentOnParticles::scene_with(const ParameterValues& values) const {

@@ -38,6 +38,7 @@ public:
   std::unique_ptr<solvers::BondedParticlesSolver> make_solver(const Scene& scene) const;
 
 private:
+  void require_moduli_of_materials() const;
   double component_along(const Direction& direction, std::size_t field, std::size_t entry) const override;
   double size_of_value(std::size_t field, double value) const override;
 

@@ -288,9 +288,8 @@ void ImplicitSteps::soften(const stepping::State& from, double time, ParticleSte
   step.ledger.elastic = elastic;
 }
 
-/// One step or sub-step; the bonds that it breaks stay broken only if it is done.
 ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedger& before, double time,
-                                 double dt) {
+                                 double dt, bool last_try) {
   ParticleStep step;
   step.u = from.u;
   step.v = from.v;
@@ -304,6 +303,7 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
     take_predictor_of_paper(from.u, momentum, target);
   objective_.begin_step(from.u, target, time, dt);
   if (problem_.contact) problem_.contact->begin_step(time, dt, from.u.local());
+  const double most_broken = options_.max_broken_share * double(problem_.particles->num_bonds_global);
   const auto fail = [&] {
     if (!problem_.softens()) problem_.bonds->set_broken(intact_before);
     return std::move(step);
@@ -316,7 +316,12 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
     if (problem_.softens()) break;
     const auto broken = break_overstressed(problem_, step.u.local(), options_.cascade_share, time);
     step.broken.insert(step.broken.end(), broken.begin(), broken.end());
-    if (!from.u.layout().comm->any(!broken.empty())) break;
+    const GlobalIndex count = from.u.layout().comm->sum(GlobalIndex(broken.size()));
+    if (count == 0) break;
+    if (!last_try && double(count) > most_broken) {
+      step.failure = fmt::format("{} bonds break at once", count);
+      return fail();
+    }
     if (pass == options_.max_cascade_passes) {
       step.failure = fmt::format("bonds still break after {} passes of a step", pass);
       return fail();

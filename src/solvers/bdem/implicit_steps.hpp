@@ -17,8 +17,10 @@ public:
                 ParticleIncrementalPotential& objective);
 
   /// One step or sub-step of length dt to `time` [s]; the bonds that it breaks stay broken only if it is
-  /// done. Collective.
-  ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
+  /// done. Fails where more than max_broken_share of all bonds break in a pass, unless it is a `last_try`.
+  /// Collective.
+  ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt,
+                    bool last_try);
   /// This rank's share of the energy of contact [J], 0 without. Collective.
   double contact_energy(const linalg::Vector& u) const;
 

@@ -42,7 +42,8 @@ struct BondedParticlesSolver::Implementation {
   }
   double contact_energy(const Vector& u) const;
   void restore_bonds(const std::vector<char>& broken);
-  ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt);
+  ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt,
+                    bool last_try);
   ParticleStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time,
                              double dt);
 
@@ -112,9 +113,10 @@ ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping
 }
 
 ParticleStep BondedParticlesSolver::Implementation::take(const stepping::State& from,
-                                                         const ParticleLedger& before, double time,
-                                                         double dt) {
-  return explicit_steps ? take_explicit(from, before, time, dt) : implicit_steps.take(from, before, time, dt);
+                                                         const ParticleLedger& before, double time, double dt,
+                                                         bool last_try) {
+  return explicit_steps ? take_explicit(from, before, time, dt)
+                        : implicit_steps.take(from, before, time, dt, last_try);
 }
 
 BondedParticlesSolver::BondedParticlesSolver(BondedParticles problem, BondedParticlesOptions options)
@@ -152,13 +154,14 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
   int parts = sub_steps;
   for (;; ++outcome.repetitions) {
     parts = sub_steps << outcome.repetitions;
+    const bool last_try = parts >> max_retries != 0;
     states.clear();
     self.restore_bonds(broken_before);
     stepping::State from = self.history.newest();
     ParticleLedger ledger = self.ledger;
     for (int part = 0; part < parts; ++part) {
       const double dt = self.options.dt / parts;
-      states.push_back(self.take(from, ledger, self.end_of_part(part, parts), dt));
+      states.push_back(self.take(from, ledger, self.end_of_part(part, parts), dt, last_try));
       if (!states.back().done) break;
       from.u.copy_from(states.back().u);
       from.v.copy_from(states.back().v);
@@ -168,7 +171,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     if (states.back().done) break;
     outcome.failure = states.back().failure;
     outcome.interrupted = states.back().interrupted;
-    if (outcome.interrupted || parts >> max_retries != 0) {
+    if (outcome.interrupted || last_try) {
       self.restore_bonds(broken_before);
       return outcome;
     }

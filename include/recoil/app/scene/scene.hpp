@@ -312,6 +312,7 @@ struct ParticleSolverSpec {
   double tolerance = 1e-4;
   int max_iterations = 100;
   double cascade_share = 0.9;
+  double max_broken_share = 1; ///< 1: never more
   double explicit_share = 0.2;
   double rolling_friction = 0;
   double max_imbalance = 1.3; ///< largest work of a rank over the mean

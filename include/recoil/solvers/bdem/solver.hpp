@@ -26,6 +26,9 @@ struct BondedParticlesOptions {
   /// Of breaking: bonds at least this share of the largest stress ratio of a pass break together.
   double cascade_share = 0.9;
   int max_cascade_passes = 100;
+  /// Of implicit steps: one in a pass of which more than this share of all bonds breaks is repeated like a
+  /// failed one, but the shortest sub-steps are taken as they are.
+  double max_broken_share = 1;
   /// Most solves of a step with the frames and normal forces of friction taken where the last one ended,
   /// until none moves anything by more than `tolerance`; -1: as many as that takes.
   int friction_iterations = 1;
