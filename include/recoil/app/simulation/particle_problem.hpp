@@ -9,7 +9,7 @@ namespace recoil::app {
 
 /// The particles and bonds of all bodies of a scene. Serial, on the rank that holds the meshes.
 /// @throws InputError where a body cannot be filled.
-particles::ParticleSet pack_bodies(const Scene& scene, const mesh::SimplexMesh& mesh);
+particles::ParticleSet pack_bodies(const Scene& scene, const mesh::AssembledGeometry& geometry);
 
 /// A scene of bonded particles, in its initial state. `scene` must outlive the solver. `bodies` and the
 /// surfaces of `obstacles` are of the first rank. Collective. @throws InputError on every rank.
