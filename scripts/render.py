@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Draws states of a run: the deformed bodies coloured by |u| or another field, their shape at rest as a faint outline,
-planes, polylines and the edges of generated obstacles in grey; bonded particles as spheres.
+planes, polylines and the edges of obstacles in grey; bonded particles as spheres or, for a field of bonds, the bonds as sticks.
 
   render.py run                         the last state, to run/picture.png
   render.py run --times 4               four states from first to last, side by side
   render.py run --step 20 --field von_mises -o stress.png
   render.py run --animate run/movie.gif
+  render.py run --field sigma           stresses of bonds
+  render.py run --field broken_at       where and when bonds broke; those that hold are grey
 """
 
 import argparse
@@ -26,6 +28,9 @@ from recoil_run import FolderError
 
 GREY = (0.35, 0.38, 0.42)
 OF_OBSTACLES = (0.8, 0.82, 0.84)
+NO_VALUE = (0.72, 0.74, 0.76)
+OF_BREAKING = ("broken", "broken_at", "broken_by")  # fields that tell nothing of bonds that hold
+STICK = 0.25  # radius of a drawn bond over the mean radius of its ends
 
 
 def parse_arguments(given=None):
@@ -45,6 +50,7 @@ def parse_arguments(given=None):
     parser.add_argument("--up", choices=("y", "z"), help="vertical axis (default: against gravity, else z)")
     parser.add_argument("--width", type=int, default=1600, help="of the picture [pixels]")
     parser.add_argument("--no-rest", action="store_true", help="without the outline of the shape at rest")
+    parser.add_argument("--broken", action="store_true", help="with a field of bonds: also those that are broken (always with broken, broken_at, broken_by)")
     parser.add_argument("--summary", action="store_true", help="print the main figures of the run")
     return parser.parse_args(given)
 
@@ -144,28 +150,51 @@ class PictureOfParticles:
     def __init__(self, trajectory, positions, times, arguments):
         self.radius, self.bonds = trajectory.run.mesh.radius, trajectory.cells.get("Polyline", np.zeros((0, 2), int))
         self.broken = {state.time: state["broken"] > 0 for state in trajectory.states if state.time in times}
-        self.ball = spheres.sphere(len(self.radius))
-        reach = self.radius.max()
         self.axes = raster.view_axes(*arguments.view, vertical_axis(arguments, trajectory))
-        clouds = [corner for p in positions for corner in (p - reach, p + reach)]
+        clouds = [p + sign * self.radius[:, None] * side for p in positions for side in self.axes for sign in (-1, 1)]
         self.surroundings, self.camera = Surroundings(trajectory.scene, clouds, times, self.axes), None
         self.aspect = aspect_of(self.surroundings.clouds, self.axes)
 
     def set_width(self, pixels):
         self.camera = raster.fit(self.axes, self.surroundings.clouds, pixels, int(pixels * self.aspect))
 
+    def seen(self, time):
+        return spheres.visible(len(self.radius), self.bonds, ~self.broken[time])
+
     def draw(self, axes, time, position, values, norm, cmap):
-        shown = spheres.visible(len(position), self.bonds, ~self.broken[time])
-        ball, faces = self.ball
-        points = (position[shown, None] + self.radius[shown, None, None] * ball).reshape(-1, 3)
-        triangles = (len(ball) * np.arange(len(shown))[:, None, None] + faces).reshape(-1, 3)
-        normals = np.tile(ball[faces], (len(shown), 1, 1))
+        seen = self.seen(time)
+        self.draw_shapes(axes, time, [(spheres.balls(position[seen], self.radius[seen]), cmap(norm(values[seen]))[:, :3])])
+
+    def draw_shapes(self, axes, time, shapes):
+        """shapes: list of ((points, triangles, normals), one colour for each group of as many triangles)."""
+        first = np.cumsum([0] + [len(points) for (points, _, _), _ in shapes])
+        points, triangles, normals = (np.concatenate(parts) for parts in zip(
+            *((points, start + triangles, normals) for start, ((points, triangles, normals), _) in zip(first, shapes))))
+        of_triangle = np.concatenate([np.repeat(colours, len(triangles) // max(len(colours), 1), axis=0)
+                                      for (_, triangles, _), colours in shapes] + [[OF_OBSTACLES]])
+        own = len(triangles)
         points, triangles, sides, normals = self.surroundings.added_to(points, triangles, np.zeros(triangles.shape, bool), normals)
-        of_triangle = np.vstack([cmap(norm(values[shown]))[:, :3], OF_OBSTACLES])
-        image = raster.render(points, triangles, sides, normals, lambda t, w: of_triangle[np.minimum(t // len(faces), len(shown))],
-                              self.camera, self.surroundings.lines(time), grid=0)
+        image = raster.render(points, triangles, sides, normals, lambda t, w: of_triangle[np.minimum(t, own)], self.camera,
+                              self.surroundings.lines(time), grid=0)
         axes.imshow(image, interpolation="antialiased")
         axes.set_axis_off()
+
+
+class PictureOfBonds(PictureOfParticles):
+    """Draws bonds as sticks between grey knobs; `values` are of bonds."""
+
+    def __init__(self, trajectory, positions, times, arguments):
+        super().__init__(trajectory, positions, times, arguments)
+        self.with_broken = arguments.broken or arguments.field in OF_BREAKING
+
+    def draw(self, axes, time, position, values, norm, cmap):
+        seen = self.seen(time)
+        shown = np.isin(self.bonds, seen).all(1) & (self.with_broken | ~self.broken[time])
+        a, b = self.bonds[shown].T
+        radii = STICK * (self.radius[a] + self.radius[b]) / 2
+        knobs = spheres.balls(position[seen], 1.4 * STICK * self.radius[seen])
+        sticks = spheres.cylinders(position[a], position[b], radii)
+        self.draw_shapes(axes, time, [(sticks, cmap(norm(values[shown]))[:, :3]), (knobs, np.tile(NO_VALUE, (len(seen), 1)))])
 
 
 class Picture2d:
@@ -211,7 +240,8 @@ class Picture2d:
 
 
 UNITS = {"u": "|u| [m]", "v": "|v| [m/s]", "von_mises": "von Mises stress [Pa]", "stress": "|stress| [Pa]",
-         "strain_energy": "strain energy density [J/m³]"}
+         "strain_energy": "strain energy density [J/m³]", "sigma": "normal stress of bonds [Pa]", "tau": "shear stress of bonds [Pa]",
+         "damage": "damage of bonds", "broken_at": "time at which bonds broke [s]", "broken_by": "bonds broken by tension (1), shear (2)"}
 
 
 def columns_for(count, aspect):
@@ -279,19 +309,37 @@ def print_summary(summary):
         print(f"  {'memory':<18}{memory['sum']:.0f} MB over all ranks")
 
 
+def values_of(trajectory, state, field):
+    """What colours tell in a state: one number per node or, for fields of bonds, per bond, NaN where there is none."""
+    if not trajectory.of_bonds(state, field):
+        return trajectory.nodal(state, field)
+    values = np.asarray(state[field], dtype=float)
+    return np.where(state["broken"] > 0, values, np.nan) if field in OF_BREAKING else values
+
+
+def range_of(values):
+    found = np.concatenate(values)
+    found = found[np.isfinite(found)]
+    return (found.min(), found.max()) if len(found) else (0.0, 1.0)
+
+
+def kind_of(trajectory, state, field):
+    if trajectory.run.mesh.radius is None:
+        return Picture3d if trajectory.dim == 3 else Picture2d
+    return PictureOfBonds if trajectory.of_bonds(state, field) else PictureOfParticles
+
+
 def main():
     arguments = parse_arguments()
     trajectory = Trajectory(arguments.run)
     chosen = [trajectory.states[i] for i in chosen_states(arguments, trajectory.states)]
     positions = [trajectory.points + arguments.scale * trajectory.displacement(state) for state in chosen]
-    values = [trajectory.nodal(state, arguments.field) for state in chosen]
-    low, high = arguments.range or (min(v.min() for v in values), max(v.max() for v in values))
+    values = [values_of(trajectory, state, arguments.field) for state in chosen]
+    low, high = arguments.range or range_of(values)
     norm = matplotlib.colors.Normalize(low, high if high > low else low + max(1e-12, abs(low) * 1e-6))
-    cmap = plt.get_cmap(arguments.cmap)
+    cmap = plt.get_cmap(arguments.cmap).with_extremes(bad=NO_VALUE)
 
-    kind = Picture3d if trajectory.dim == 3 else Picture2d
-    picture = (kind if trajectory.run.mesh.radius is None else PictureOfParticles)(
-        trajectory, positions, [state.time for state in chosen], arguments)
+    picture = kind_of(trajectory, chosen[0], arguments.field)(trajectory, positions, [state.time for state in chosen], arguments)
     panels = [(state.time, position, value) for state, position, value in zip(chosen, positions, values)]
     if arguments.animate:
         animate((figure_of(picture, arguments, [panel], norm, cmap) for panel in panels), arguments.animate)

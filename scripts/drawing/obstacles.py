@@ -1,10 +1,11 @@
-"""Obstacles of a run, from its resolved scene: infinite planes, and generated boxes, balls, disks and cylinders with their
-prescribed motion, and polylines of OBJ files. Surfaces from mesh files are not drawn."""
+"""Obstacles of a run, from its resolved scene: infinite planes, and generated boxes, balls, disks and cylinders, surfaces of
+mesh files and polylines of OBJ files with their prescribed motion."""
 
-import os
 import re
 
 import numpy as np
+
+from drawing import mesh_files
 
 
 def _smoothstep(a):
@@ -71,21 +72,44 @@ def _generated(generator):
     return _turned([(generator["radius"] * np.cos(a), generator["radius"] * np.sin(a)) for a in angle], 20)
 
 
+def _about(axis, degrees):
+    """Rotation about a vector."""
+    x, y, z = np.asarray(axis, float) / np.linalg.norm(axis)
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    angle = np.radians(degrees)
+    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+
+
+def _rotation(given, mode):
+    """As docs/scene.md has it."""
+    if len(given) == 0 or not np.any(given):
+        return np.eye(3)
+    if mode == "axis_angle":
+        return _about(given[1:], given[0])
+    if mode == "rotation_vector":
+        return _about(given, np.linalg.norm(given))
+    if mode == "quaternion":
+        return _about(given[:3], np.degrees(2 * np.arctan2(np.linalg.norm(given[:3]), given[3]))) if np.any(given[:3]) else np.eye(3)
+    if len(given) == 1:  # in 2D
+        return _about([0, 0, 1] if len(mode) > 1 else np.eye(3)["xyz".index(mode)], given[0])
+    rotation = np.eye(3)
+    for letter in mode:
+        axis = "xyz".index(letter)
+        rotation = _about(np.eye(3)[axis], given[axis]) @ rotation
+    return rotation
+
+
 def _transformed(points, transformation):
+    extent = np.ptp(points, axis=0)
     scale = np.atleast_1d(transformation.get("scale", 1)).astype(float)
-    points = points * (scale if len(scale) == 3 else scale[0])
-    rotation = np.atleast_1d(transformation.get("rotation") or [])
-    if len(rotation) == 1:
-        rotation = [0, 0, rotation[0]]
-    if len(rotation) == 3 and transformation.get("rotation_mode", "xyz").lower() == "xyz":
-        for axis, degrees in enumerate(rotation):
-            i, j = (axis + 1) % 3, (axis + 2) % 3
-            c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
-            turned = points.copy()
-            turned[:, i], turned[:, j] = c * points[:, i] - s * points[:, j], s * points[:, i] + c * points[:, j]
-            points = turned
+    scale = scale if len(scale) == 3 else np.full(3, scale[0])
+    if isinstance(transformation.get("dimensions"), list):
+        wanted = (transformation["dimensions"] + [1, 1, 1])[:3]
+        scale = np.array(wanted) / np.where(extent > 0, extent, 1)
+    given = np.atleast_1d(transformation.get("rotation") or [])
+    rotation = _rotation(given, transformation.get("rotation_mode", "xyz").lower())
     shift = list(transformation.get("translation") or [])
-    return points + np.array((shift + [0, 0, 0])[:3])
+    return (points * scale) @ rotation.T + np.array((shift + [0, 0, 0])[:3])
 
 
 class Obstacle:
@@ -131,29 +155,13 @@ def _of_kind(scene, key, shape):
 
 
 def meshes(scene):
-    """Generated obstacles of a resolved scene."""
-    return _of_kind(scene, "generator", _generated)
-
-
-def _segments(path):
-    """Points and segments of an OBJ file; none of other files, or where it is not there any more."""
-    if not path.endswith(".obj") or not os.path.exists(path):
-        return np.zeros((0, 3)), []
-    points, segments = [], []
-    with open(path) as file:
-        for words in (line.split() for line in file):
-            if words[:1] == ["v"]:
-                points.append([float(word) for word in words[1:4]])
-            elif words[:1] == ["l"]:
-                ends = [int(word.split("/")[0]) for word in words[1:]]
-                ends = [end - 1 if end > 0 else len(points) + end for end in ends]
-                segments += zip(ends, ends[1:])
-    return np.array([(*point, 0)[:3] for point in points]), segments
+    """Obstacles of a resolved scene that are surfaces."""
+    return _of_kind(scene, "generator", _generated) + _of_kind(scene, "mesh", mesh_files.read)
 
 
 def polylines(scene):
     """Obstacles of a resolved scene that are polylines of OBJ files."""
-    return _of_kind(scene, "mesh", _segments)
+    return _of_kind(scene, "mesh", mesh_files.segments)
 
 
 def planes(scene, low, high):

@@ -1,4 +1,4 @@
-"""Particles as spheres of triangles, for the renderer of surfaces."""
+"""Particles as spheres, bonds as cylinders of triangles, for the renderer of surfaces."""
 
 import numpy as np
 
@@ -33,7 +33,41 @@ def sphere(count):
     return points, triangles
 
 
+LAYERS = 2  # below the outermost one: through the gaps of spheres in touch one sees no deeper
+
+
 def visible(count, bonds, intact):
-    """Particles that may be seen: not those in the midst of a lattice with all twelve bonds."""
-    number = np.bincount(bonds[intact].ravel(), minlength=count)
-    return np.flatnonzero(number < 12)
+    """Particles that may be seen: those with fewer bonds than in the midst of a lattice, and those next to them."""
+    full = max(12, np.bincount(bonds.ravel(), minlength=1).max())
+    bonds = bonds[intact]
+    shown = np.bincount(bonds.ravel(), minlength=count) < full
+    for _ in range(LAYERS):
+        below = bonds[shown[bonds].any(1)]
+        shown[below] = True
+    return np.flatnonzero(shown)
+
+
+def balls(centres, radii):
+    """Points, triangles and normals of their corners, the same number of triangles for each."""
+    ball, faces = sphere(len(centres))
+    points = (centres[:, None] + radii[:, None, None] * ball).reshape(-1, 3)
+    triangles = (len(ball) * np.arange(len(centres))[:, None, None] + faces).reshape(-1, 3)
+    return points, triangles, np.tile(ball[faces], (len(centres), 1, 1))
+
+
+def cylinders(starts, ends, radii, sides=10):
+    """The same of open cylinders."""
+    along = ends - starts
+    helper = np.eye(3)[np.abs(along).argmin(axis=1)]
+    first = np.cross(along, helper)
+    second = np.cross(along, first)
+    first, second = (v / np.maximum(np.linalg.norm(v, axis=1, keepdims=True), 1e-300) for v in (first, second))
+    angle = 2 * np.pi * np.arange(sides) / sides
+    around = np.cos(angle)[None, :, None] * first[:, None] + np.sin(angle)[None, :, None] * second[:, None]
+    rim = radii[:, None, None] * around
+    points = np.stack([starts[:, None] + rim, ends[:, None] + rim], axis=1).reshape(-1, 3)
+    a = np.arange(sides)
+    b = (a + 1) % sides
+    faces = np.concatenate([np.stack([a, b, b + sides], 1), np.stack([a, b + sides, a + sides], 1)])
+    triangles = (2 * sides * np.arange(len(starts))[:, None, None] + faces).reshape(-1, 3)
+    return points, triangles, around[:, faces % sides].reshape(-1, 3, 3)

@@ -21,6 +21,10 @@ class Trajectory:
         """Also of particles, whose u are positions and orientations."""
         return state["displacement"] if self.run.mesh.radius is not None else state.u
 
+    def of_bonds(self, state, name):
+        """Whether a field belongs to the bonds of particles."""
+        return self.run.mesh.radius is not None and name != "u" and state.centre(name) == "cell"
+
     def nodal(self, state, name):
         """A scalar per node: the field, the length of a vector field, the mean of a cell field around a node."""
         if self.run.mesh.radius is not None and name == "u":

@@ -82,7 +82,8 @@ ClosedSurface::ClosedSurface(std::string name, std::vector<Eigen::Vector3d> vert
 
 std::string ClosedSurface::describe_vertex(std::int32_t vertex) const {
   std::ostringstream text;
-  text << vertex << " (" << vertices_[vertex].transpose().format(Eigen::IOFormat(6, 0, ", ", ", ")) << ")";
+  text << vertex << " ("
+       << vertices_[vertex].transpose().format(Eigen::IOFormat(6, Eigen::DontAlignCols, ", ", ", ")) << ")";
   return text.str();
 }
 

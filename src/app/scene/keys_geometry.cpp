@@ -81,8 +81,9 @@ constexpr Key geometry[] = {
          "A mesh, copies of it on a lattice (`array`), or an infinite plane obstacle (`point`, `normal`)."},
     {.pattern = "/geometry/*/mesh",
      .types = path,
-     .doc =
-         "Mesh file: Gmsh 2.2 or 4.1 (.msh), OBJ (2D triangles, obstacles), MEDIT (.mesh), STL (obstacles)."},
+     .doc = "Mesh file: Gmsh 2.2 or 4.1 (.msh), OBJ (2D triangles, surfaces), MEDIT (.mesh), STL (surfaces). "
+            "Surfaces are "
+            "obstacles or, where they are closed, filled with `particles`."},
     {.pattern = "/geometry/*/generator",
      .types = object,
      .doc = "Built-in mesh instead of `mesh`, centred at the origin."},

@@ -61,7 +61,9 @@ constexpr Key particles[] = {
     {.pattern = "/geometry/*/particles",
      .types = object,
      .doc = "Fills the body with particles, or reads these from a file; every body of a scene of bonded "
-            "particles needs it. A mesh gives the surface to be filled alone."},
+            "particles needs it. Of a mesh of tetrahedra the surface counts alone; STL, OBJ and .msh files "
+            "may hold "
+            "a closed surface of triangles."},
     {.pattern = "/geometry/*/particles/file",
      .types = path,
      .doc = "The particles of the body in place of a packing: CSV (`x`, `y`, `z`, `radius`, `volume`), "

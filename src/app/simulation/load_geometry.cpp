@@ -54,14 +54,17 @@ void require_memory_of_run(const parallel::Communicator& comm, const LoadedScene
 
 bool has_mesh(const mesh::GeometrySpec& entry) { return entry.generator || !entry.mesh.empty(); }
 
-/// Bodies whose particles come from a file have no mesh.
-void load_surfaces(const Scene& scene, LoadedScene& loaded) {
+/// Bodies whose particles come from a file have no mesh, other bodies of particles may have a surface alone.
+void load_meshes(const Scene& scene, LoadedScene& loaded) {
   std::vector<mesh::GeometrySpec> entries;
   std::ranges::copy_if(scene.geometry, std::back_inserter(entries), has_mesh);
   mesh::MeshFiles files;
+  std::vector<mesh::SurfaceMesh> surfaces;
+  if (scene.solver.type == SolverType::bonded_particles) surfaces = take_body_surfaces(entries, files);
   if (!std::ranges::all_of(entries, &mesh::GeometrySpec::is_obstacle))
     loaded.dim = mesh::geometry_dimension(entries, files);
   loaded.geometry = mesh::assemble_geometry(entries, loaded.dim, files);
+  loaded.geometry.body_surfaces = std::move(surfaces);
 }
 
 } // namespace
@@ -80,7 +83,7 @@ LoadedScene load_scene(const parallel::Communicator& comm, const std::filesystem
   std::vector<int> dim(1);
   parallel::collectively(comm, [&] {
     if (comm.rank() != 0) return;
-    load_surfaces(scene, loaded);
+    load_meshes(scene, loaded);
     dim[0] = loaded.dim;
     if (scene.solver.type == SolverType::bonded_particles) return;
     validate_against_mesh(scene, loaded.geometry.deformable, loaded.geometry.obstacles,

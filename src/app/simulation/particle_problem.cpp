@@ -42,6 +42,14 @@ const mesh::GeometrySpec& entry_of(const Scene& scene, const std::string& body) 
   return *std::ranges::find(scene.geometry, body, &mesh::GeometrySpec::name);
 }
 
+particles::ClosedSurface surface_of(const ParticleBody& body, const mesh::AssembledGeometry& geometry) {
+  const auto& meshes = geometry.deformable.body_names;
+  if (const auto mesh = std::ranges::find(meshes, body.body); mesh != meshes.end())
+    return particles::boundary_of_body(geometry.deformable, std::int32_t(mesh - meshes.begin()));
+  return particles::ClosedSurface(
+      *std::ranges::find(geometry.body_surfaces, body.body, &mesh::SurfaceMesh::name));
+}
+
 constexpr double default_tolerance = 1e-6;
 
 /// Bodies in the file are bonded apart by distance, and become one then.
@@ -300,20 +308,20 @@ void set_velocity(const Scene& scene, const solvers::BondedParticles& problem,
 
 } // namespace
 
-particles::ParticleSet pack_bodies(const Scene& scene, const mesh::SimplexMesh& mesh) {
+particles::ParticleSet pack_bodies(const Scene& scene, const mesh::AssembledGeometry& geometry) {
   particles::ParticleSet all;
-  std::int32_t next_mesh = 0;
   for (const ParticleBody& body : scene.particle_bodies) {
     try {
       if (!body.file.empty()) {
         append(all, read_body(body, entry_of(scene, body.body)));
         continue;
       }
-      particles::ParticleSet one = pack(body, particles::boundary_of_body(mesh, next_mesh++));
+      particles::ParticleSet one = pack(body, surface_of(body, geometry));
       one.bonds = particles::bond_neighbours(one, body.bond_tolerance.value_or(default_tolerance));
       append(all, one);
     } catch (const InputError& error) {
-      throw InputError(body.where, error.what());
+      const std::string file = entry_of(scene, body.body).mesh.string();
+      throw InputError(file.empty() ? body.where : body.where + " (" + file + ")", error.what());
     }
   }
   return all;
@@ -323,7 +331,7 @@ std::unique_ptr<solvers::BondedParticlesSolver>
 load_particle_solver(const parallel::Communicator& comm, const LoadedScene& loaded, std::vector<int> owners) {
   const Scene& scene = loaded.file.scene;
   const particles::ParticleSet bodies = parallel::collectively(comm, [&] {
-    return comm.rank() == 0 ? pack_bodies(scene, loaded.geometry.deformable) : particles::ParticleSet();
+    return comm.rank() == 0 ? pack_bodies(scene, loaded.geometry) : particles::ParticleSet();
   });
   if (owners.size() != bodies.positions.size()) owners.clear();
   return make_particle_solver(comm, scene, bodies, loaded.geometry.obstacles, owners);

@@ -415,9 +415,8 @@ ExperimentOnParticles::ExperimentOnParticles(const parallel::Communicator& comm,
     : ExperimentModel(comm, study, experiment, std::move(loaded), interrupts),
       packed_(parallel::collectively(comm,
                                      [&] {
-                                       return comm.rank() == 0
-                                                  ? pack_bodies(scene(), loaded_.geometry.deformable)
-                                                  : particles::ParticleSet();
+                                       return comm.rank() == 0 ? pack_bodies(scene(), loaded_.geometry)
+                                                               : particles::ParticleSet();
                                      })),
       fields_(make_particle_fields(study, experiment, scene())) {
   for (const auto& field : fields_) {

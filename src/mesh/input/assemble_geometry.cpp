@@ -115,6 +115,19 @@ void append(SimplexMesh& scene, const GeometrySpec& spec, const Body& body) {
   }
 }
 
+/// A surface as a body, before it is known whether it is closed.
+SurfaceMesh body_surface(RawMesh raw, const GeometrySpec& spec) {
+  if (raw.triangles.empty())
+    throw InputError(describe(spec), "holds neither tetrahedra nor triangles; a body needs a mesh of "
+                                     "tetrahedra or, if it is of particles, a closed surface of triangles");
+  if (spec.n_refs != 0)
+    throw InputError(describe(spec), "n_refs refines tetrahedra, and changes nothing about a surface that "
+                                     "particles fill; leave it out");
+  raw.edges.clear();
+  raw.points.clear();
+  return obstacle_surface(std::move(raw), spec, 3);
+}
+
 /// How often each file is still needed.
 std::map<std::string, int> count_uses(std::span<const GeometrySpec> specs) {
   std::map<std::string, int> uses;
@@ -141,6 +154,20 @@ const RawMesh& MeshFiles::load(const std::filesystem::path& path) {
 RawMesh MeshFiles::take(const std::filesystem::path& path) {
   load(path);
   return std::move(files_.extract(path.string()).mapped());
+}
+
+std::vector<SurfaceMesh> take_body_surfaces(std::vector<GeometrySpec>& specs, MeshFiles& files) {
+  const auto is_surface = [&](const GeometrySpec& spec) {
+    return !spec.is_obstacle && !spec.generator &&
+           naming_entry(spec, [&] { return files.load(spec.mesh).tetrahedra.empty(); });
+  };
+  std::vector<SurfaceMesh> surfaces;
+  std::erase_if(specs, [&](const GeometrySpec& spec) {
+    if (!is_surface(spec)) return false;
+    surfaces.push_back(body_surface(files.load(spec.mesh), spec));
+    return true;
+  });
+  return surfaces;
 }
 
 int geometry_dimension(std::span<const GeometrySpec> specs, MeshFiles& files) {

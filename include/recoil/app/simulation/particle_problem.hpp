@@ -9,7 +9,7 @@ namespace recoil::app {
 
 /// The particles and bonds of all bodies of a scene. Serial, on the rank that holds the meshes.
 /// @throws InputError where a body cannot be filled.
-particles::ParticleSet pack_bodies(const Scene& scene, const mesh::SimplexMesh& mesh);
+particles::ParticleSet pack_bodies(const Scene& scene, const mesh::AssembledGeometry& geometry);
 
 /// The particles of a scene at rest, and what acts on them. `scene` must outlive the problem. `bodies`, the
 /// rank of each particle, `owners` (empty: as distribute() chooses), and the surfaces of `obstacles` are of

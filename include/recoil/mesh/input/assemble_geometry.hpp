@@ -17,6 +17,7 @@ struct AssembledGeometry {
   SimplexMesh deformable;
   std::vector<SurfaceMesh> obstacles; ///< in the order of their entries
   std::vector<EmptySelection> empty_selections;
+  std::vector<SurfaceMesh> body_surfaces; ///< take_body_surfaces(); those of particles alone
 };
 
 /// Mesh files read once and kept for those who need them again. Pass one to geometry_dimension() and then to
@@ -55,5 +56,11 @@ AssembledGeometry assemble_geometry(std::span<const GeometrySpec> specs, int dim
 /// other. Vertices keep the order of the file; those that no primitive uses are dropped.
 /// @throws InputError naming the entry for an empty surface, `n_refs` with triangles, or array sizes below 1.
 SurfaceMesh obstacle_surface(RawMesh raw, const GeometrySpec& spec, int dim);
+
+/// Removes the deformable entries whose files hold no tetrahedra from `specs` and returns what they have
+/// instead, the triangles of surfaces that particles can fill, in the order of the entries. Normalised,
+/// transformed and copied as bodies of tetrahedra are; edges and lone vertices only count for bounding boxes.
+/// @throws InputError naming the entry for a file that cannot be read or has no triangles, and for `n_refs`.
+std::vector<SurfaceMesh> take_body_surfaces(std::vector<GeometrySpec>& specs, MeshFiles& files);
 
 } // namespace recoil::mesh
