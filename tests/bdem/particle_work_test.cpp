@@ -22,11 +22,11 @@ particles::ParticleSet block_above_floor() {
 
 /// What work_of() should say, by id.
 std::vector<GlobalIndex> expected_work(const particles::ParticleSet& set) {
-  std::vector<GlobalIndex> work(set.positions.size(), 5);
+  std::vector<GlobalIndex> work(set.positions.size(), 10);
   for (GlobalIndex bond = 0; bond < std::ssize(set.bonds); ++bond)
-    for (const GlobalIndex end : set.bonds[bond]) work[end] += breaks(bond) ? 3 : 1;
+    for (const GlobalIndex end : set.bonds[bond]) work[end] += breaks(bond) ? 4 : 1;
   for (std::size_t k = 0; k < work.size(); ++k)
-    if (set.positions[k].z() < r + dhat) work[k] += 3;
+    if (set.positions[k].z() < r + dhat) work[k] += 4;
   return work;
 }
 
@@ -66,7 +66,7 @@ TEST(ParticleWork, NeedsNoContact) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   const BondedParticles problem = bonded(comm, chain(1, 3 * r, r), {});
   const ParticleWork work = work_of(problem, 0, Vector(problem.particles->points).owned());
-  EXPECT_EQ(work.of_owned, std::vector<std::int32_t>(problem.particles->num_owned(), 6));
+  EXPECT_EQ(work.of_owned, std::vector<std::int32_t>(problem.particles->num_owned(), 11));
   EXPECT_TRUE(work.contacts.empty());
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 // Measured (docs/performance.md); that of a particle includes the blocks of its bonds in the matrix, which
 // stay when these break.
-constexpr int work_of_particle = 5, work_of_bond_end = 1, work_of_contact_end = 3;
+constexpr int work_of_particle = 10, work_of_bond_end = 1, work_of_contact_end = 4;
 
 /// Adds those of contacts to the work of owned particles.
 void add_contacts(const BondedParticles& problem, std::span<double> work,
