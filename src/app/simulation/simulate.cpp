@@ -6,9 +6,9 @@
 
 #include "recoil/app/simulation/discrete_scene.hpp"
 #include "recoil/app/simulation/forward_run.hpp"
-#include "recoil/app/simulation/particle_moduli.hpp"
 #include "recoil/app/simulation/particle_output.hpp"
 #include "recoil/app/simulation/particle_problem.hpp"
+#include "recoil/app/simulation/particle_report.hpp"
 #include "recoil/app/simulation/particle_tables.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/log.hpp"
@@ -73,7 +73,7 @@ ExitCode run_particles(const parallel::Communicator& comm, const SimulateOptions
     throw;
   }
   ParticleTables tables(comm, scene, *solver, folder.root());
-  for (const LatticeModuli& moduli : lattice_moduli(scene)) log_info(describe(moduli));
+  for (const std::string& line : describe_bodies(scene, solver->problem())) log_info(line);
   ParticleOutput output(*solver, scene);
   ForwardRun run(comm, *solver, output, run_options(scene), folder, interrupts, watch,
                  [&](const stepping::StepRecord& record, const auto&, const auto&) {
