@@ -136,6 +136,17 @@ double young_modulus_by_poisson(LatticeKind kind, double young, double poisson,
   return modulus * modulus * strain.dot(change * strain);
 }
 
+IsotropicModuli hill_moduli(const Stiffness& stiffness) {
+  const Stiffness C = stiffness, S = stiffness.inverse();
+  const auto normal = [](const Stiffness& T) { return T.topLeftCorner<3, 3>().trace(); };
+  const auto coupled = [](const Stiffness& T) { return T(0, 1) + T(0, 2) + T(1, 2); };
+  const auto shearing = [](const Stiffness& T) { return T.bottomRightCorner<3, 3>().trace(); };
+  const double voigt_bulk = (normal(C) + 2 * coupled(C)) / 9, reuss_bulk = 1 / (normal(S) + 2 * coupled(S));
+  const double voigt_shear = (normal(C) - coupled(C) + 3 * shearing(C)) / 15,
+               reuss_shear = 15 / (4 * (normal(S) - coupled(S)) + 3 * shearing(S));
+  return {(voigt_bulk + reuss_bulk) / 2, (voigt_shear + reuss_shear) / 2};
+}
+
 double poisson_ratio(const Stiffness& stiffness, const Eigen::Vector3d& along,
                      const Eigen::Vector3d& across) {
   const Eigen::Vector<double, 6> strain = compliance_along(stiffness, along);

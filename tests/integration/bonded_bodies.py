@@ -1,6 +1,7 @@
 """Bodies of particles that fill closed surfaces from files: the particles of the same body of tetrahedra, to the bit, whatever the format,
-moved, turned, mirrored and copied; surfaces that cannot be filled are refused with place and cure."""
+moved, turned, mirrored and copied; surfaces that cannot be filled are refused with place and cure; and what validate and the log tell of bodies."""
 import itertools
+import re
 import struct
 
 import h5py
@@ -149,7 +150,74 @@ def check_wrong(recoil):
     runs.check(code == 2 and "tetrahedra" in text, "finite elements refuse a surface as before")
 
 
+def number(text, name):
+    """The number behind a name, which stands once in a text."""
+    found = re.findall(r"\b%s (-?[0-9.e+-]*[0-9])" % re.escape(name), text)
+    runs.check(len(found) == 1, "%s is told once: %s" % (name, found))
+    return float(found[0]) if found else np.nan
+
+
+def near(text, name, expected, digits):
+    found = number(text, name)
+    runs.check(abs(found / expected - 1) < 10.0 ** (1 - digits), "%s %g, expected %.6g" % (name, found, expected))
+
+
+def check_lattice(text, young, poisson):
+    """Against sums over the bonds of an fcc lattice, in which every particle has the same ones."""
+    pairs = [(i, j, s) for i in range(3) for j in range(i) for s in (1, -1)]
+    directions = np.array([np.eye(3)[i] + s * np.eye(3)[j] for i, j, s in pairs]) / np.sqrt(2)
+    k_n, k_t, volume = young * np.pi / 2, young * np.pi / 4 / (1 + poisson), 4 * np.sqrt(2)  # of radius 1
+    along = sum(4 * np.einsum("i,j,k,l", n, n, n, n) for n in directions) / volume
+    across = sum(np.einsum("i,j,kl", n, n, np.eye(3)) for n in directions) / volume * 4
+    across = sum(np.transpose(across, order) for order in ((0, 2, 1, 3), (0, 2, 3, 1), (2, 0, 1, 3), (2, 0, 3, 1))) / 4
+    tensor = (k_n - k_t) * along + k_t * across
+    voigt = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
+    C = np.array([[tensor[a + b] for b in voigt] for a in voigt])
+    for name in ("11", "12", "13", "33", "44", "66"):
+        near(text, "C_" + name, C[int(name[0]) - 1, int(name[1]) - 1], 4)
+    S = np.linalg.inv(C)
+    for name, expected, digits in (("E_x", 1 / S[0, 0], 4), ("E_z", 1 / S[2, 2], 4), ("nu_xy", -S[0, 1] / S[0, 0], 3), ("nu_zx", -S[2, 0] / S[2, 2], 3),
+                                   ("K", C[:3, :3].sum() / 9, 4)):
+        near(text, name, expected, digits)
+    bounds = 1 / (2 * (S[0, 0] - S[0, 1]) * 2 / 5 + S[3, 3] * 3 / 5), 2 / 5 * (C[0, 0] - C[0, 1]) / 2 + 3 / 5 * C[3, 3]
+    near(text, "G", np.mean(bounds), 4)
+
+
+def check_report(recoil):
+    radius, young, poisson, dt = 0.06, 1e7, 0.2, 0.01
+    what = dict(scene({"generator": TETRAHEDRA}, radius=radius, packing="fcc"), time={"dt": dt, "time_steps": 1})
+    what["materials"]["nu"] = poisson
+    coordinates, _, bonds = bits(recoil, what)
+    path = recoil.write_scene("report", what)
+    text = recoil.run(1, "validate", path)[1]
+    print(text)
+    runs.check("valid, 3D, %d particles, %d bonds, 0 obstacle(s)" % (len(coordinates), len(bonds)) in text and
+               not any(word in text for word in ("Jacobian", "order", "cells", "vertices")), "validate counts particles and bonds, and no elements")
+    volume, sphere = 4 * np.sqrt(2) * radius ** 3, 4 / 3 * np.pi * radius ** 3
+    step = 2 / np.sqrt(17.9 * young * np.pi * radius / 2 / (1000 * volume))
+    runs.check("  body: %d particles, %d bonds" % (len(coordinates), len(bonds)) in text and "radius 0.06 m" in text and
+               "%.6g kg/m^3 of the bulk, %.6g kg/m^3 of the spheres" % (1000, 1000 * volume / sphere) in text, "counts, radius, densities")
+    for name, expected, digits in (("coordination number", 2 * len(bonds) / len(coordinates), 3), ("mass", 1000 * volume * len(coordinates), 6),
+                                   ("E", young, 6), ("nu", poisson, 6), ("time step T", step, 4), ("dt", dt / step, 4)):
+        near(text, name, expected, digits)
+    check_lattice(text, young, poisson)
+    lines = [line.strip() for line in text.splitlines()[1:] if line.strip()]
+    runs.check(len(lines) == 5 and recoil.run(3, "validate", path)[1].count(lines[-1]) == 1, "five lines, the same on 3 ranks")
+    folder = recoil.simulate(1, path, "report")
+    with open(folder + "/log.txt") as file:
+        log = file.read()
+    runs.check(all(line in log for line in lines), "the log tells them, too")
+    still = dict(scene({"generator": TETRAHEDRA}, packing="random", radius=[0.07, 0.09]), time={"dt": 1, "time_steps": 1, "quasistatic": True})
+    text = recoil.run(1, "validate", recoil.write_scene("report", still))[1]
+    runs.check(re.search(r"radius 0\.07\d+ to 0\.0[89]\d* m", text) and "dt" not in text and "lattice" not in text, "a random packing at rest: " + text)
+    write(recoil, "free.csv", "x,y,z,radius\n0,0,0,0.1\n1,0,0,0.2\n")
+    free = dict(scene({}), geometry=[{"name": "free", "particles": {"file": "free.csv"}}])
+    text = recoil.run(1, "validate", recoil.write_scene("report", free))[1]
+    runs.check("2 particles, 0 bonds" in text and "no bonds" in text and "1000 kg/m^3 of the spheres" in text and "nan" not in text, "free spheres: " + text)
+
+
 with runs.Recoil() as recoil:
+    check_report(recoil)
     check_formats(recoil)
     check_ball(recoil)
     check_mixed(recoil)

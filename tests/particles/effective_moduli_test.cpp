@@ -38,6 +38,26 @@ TEST(EffectiveModuli, HaveTheBulkModulusOfStretchedBonds) {
     }
 }
 
+TEST(EffectiveModuli, OfAnIsotropicTensorAreItsOwn) {
+  const double lambda = 3, mu = 2;
+  Stiffness stiffness = Stiffness::Zero();
+  stiffness.topLeftCorner<3, 3>().setConstant(lambda);
+  stiffness.diagonal() << lambda + 2 * mu, lambda + 2 * mu, lambda + 2 * mu, mu, mu, mu;
+  const auto [bulk, shear] = hill_moduli(stiffness);
+  EXPECT_NEAR(bulk, lambda + 2 * mu / 3, 1e-14);
+  EXPECT_NEAR(shear, mu, 1e-14);
+}
+
+// Of a cubic lattice [Hill 1952]: K = (C11 + 2 C12) / 3, bounds of G from C44 and C' = (C11 - C12) / 2.
+TEST(EffectiveModuli, OfACubicLatticeHaveHillsMean) {
+  const Stiffness stiffness = effective_stiffness(LatticeKind::fcc, 1, 0.3);
+  const double c11 = stiffness(0, 0), c12 = stiffness(0, 1), c44 = stiffness(3, 3), c = (c11 - c12) / 2;
+  const auto [bulk, shear] = hill_moduli(stiffness);
+  EXPECT_NEAR(bulk, (c11 + 2 * c12) / 3, 1e-14);
+  EXPECT_NEAR(shear, ((2 * c + 3 * c44) / 5 + 5 * c * c44 / (2 * c44 + 3 * c)) / 2, 1e-14);
+  EXPECT_GT(std::abs(c44 / c - 1), 0.1);
+}
+
 TEST(EffectiveModuli, HaveTheDerivativeByPoissonsRatio) {
   for (const LatticeKind kind : {LatticeKind::hcp, LatticeKind::fcc})
     for (const Eigen::Vector3d& along : {Eigen::Vector3d(1, 0, 0), Eigen::Vector3d(0, 0, 1)})

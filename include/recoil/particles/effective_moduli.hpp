@@ -33,6 +33,13 @@ double young_modulus(const Stiffness& stiffness, const Eigen::Vector3d& along);
 /// d young_modulus(effective_stiffness(kind, young, poisson), along) / d poisson [Pa]. @throws as the latter.
 double young_modulus_by_poisson(LatticeKind kind, double young, double poisson, const Eigen::Vector3d& along);
 
+/// Bulk and shear modulus [Pa] of an isotropic body that is a mean of all orientations of the lattice: Hill's
+/// mean of the bounds of Voigt (equal strain) and Reuss (equal stress). K is exact for fcc.
+struct IsotropicModuli {
+  double bulk, shear;
+};
+IsotropicModuli hill_moduli(const Stiffness& stiffness);
+
 /// Contraction along the unit vector `across` per extension along `along` when pulled along `along`.
 double poisson_ratio(const Stiffness& stiffness, const Eigen::Vector3d& along, const Eigen::Vector3d& across);
 

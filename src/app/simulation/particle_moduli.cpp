@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "recoil/particles/effective_moduli.hpp"
-
 namespace recoil::app {
 
 namespace {
@@ -47,18 +45,26 @@ std::vector<LatticeModuli> lattice_moduli(const Scene& scene) {
   std::vector<LatticeModuli> all;
   for (const ParticleBody& body : scene.particle_bodies) {
     if (!body.is_simple_lattice()) continue;
-    const double of_bonds = bond_modulus(scene, body.body);
     const particles::Stiffness stiffness =
-        stiffness_of(body, *find_bond_material(scene, body.body), of_bonds);
-    all.push_back({body.body, of_bonds, particles::young_modulus(stiffness, x),
-                   particles::young_modulus(stiffness, z), particles::poisson_ratio(stiffness, x, y)});
+        stiffness_of(body, *find_bond_material(scene, body.body), bond_modulus(scene, body.body));
+    all.push_back({body.body, lattice_of(body), stiffness, particles::young_modulus(stiffness, x),
+                   particles::young_modulus(stiffness, z), particles::poisson_ratio(stiffness, x, y),
+                   particles::poisson_ratio(stiffness, z, x), particles::hill_moduli(stiffness)});
   }
   return all;
 }
 
-std::string describe(const LatticeModuli& moduli) {
-  return fmt::format("{}: E of bonds {:.6g} Pa; of the lattice E_x {:.6g} Pa, E_z {:.6g} Pa, nu_xy {:.4g}",
-                     moduli.body, moduli.of_bonds, moduli.young_x, moduli.young_z, moduli.poisson_xy);
+std::vector<std::string> describe(const LatticeModuli& moduli) {
+  const particles::Stiffness& C = moduli.stiffness;
+  return {
+      fmt::format(
+          "{} lattice [Pa]: C_11 {:.4g}, C_12 {:.4g}, C_13 {:.4g}, C_33 {:.4g}, C_44 {:.4g}, C_66 {:.4g}",
+          moduli.kind == particles::LatticeKind::fcc ? "fcc" : "hcp", C(0, 0), C(0, 1), C(0, 2), C(2, 2),
+          C(3, 3), C(5, 5)),
+      fmt::format(
+          "E_x {:.4g}, E_z {:.4g}, nu_xy {:.3g}, nu_zx {:.3g}; means of all directions K {:.4g}, G {:.4g}",
+          moduli.young_x, moduli.young_z, moduli.poisson_xy, moduli.poisson_zx, moduli.means.bulk,
+          moduli.means.shear)};
 }
 
 } // namespace recoil::app

@@ -4,7 +4,7 @@
 
 #include "recoil/app/simulation/discrete_scene.hpp"
 #include "recoil/app/simulation/forward_run.hpp"
-#include "recoil/app/simulation/particle_moduli.hpp"
+#include "recoil/app/simulation/particle_report.hpp"
 #include "recoil/app/simulation/particle_run.hpp"
 #include "recoil/app/simulation/run_inputs.hpp"
 #include "recoil/base/log.hpp"
@@ -63,7 +63,7 @@ ExitCode run_particles(const parallel::Communicator& comm, const SimulateOptions
     }
     throw;
   }
-  for (const LatticeModuli& moduli : lattice_moduli(scene)) log_info(describe(moduli));
+  for (const std::string& line : describe_bodies(scene, particles->solver().problem())) log_info(line);
   ForwardRun run(comm, particles->solver(), particles->output(), run_options(scene), folder, interrupts,
                  watch, [&](const stepping::StepRecord& record, const auto&, const auto&) {
                    if (record.id > 0 && record.completes_nominal) particles->tables().add_step();

@@ -49,18 +49,6 @@ constexpr int sub_steps_between_questions = 64;
 
 } // namespace
 
-double critical_time_step(const BondedParticles& problem) {
-  constexpr double largest_eigenvalue = 17.9;
-  const auto& bonds = problem.particles->bonds;
-  double shortest = std::numeric_limits<double>::infinity();
-  for (LocalIndex bond = 0; bond < std::ssize(bonds); ++bond) {
-    const double m = std::min(problem.mass[bonds[bond].a], problem.mass[bonds[bond].b]);
-    shortest =
-        std::min(shortest, 2 / std::sqrt(largest_eigenvalue * problem.bonds->stiffness(bond).stretch / m));
-  }
-  return problem.particles->points->comm->min(shortest);
-}
-
 ExplicitSteps::ExplicitSteps(BondedParticles& problem, double share, double rolling_friction)
     : problem_(problem), longest_(share * critical_time_step(problem)), bonds_(problem) {
   if (!(share > 0))

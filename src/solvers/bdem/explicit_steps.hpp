@@ -5,19 +5,12 @@
 #include <vector>
 
 #include "recoil/linalg/vector.hpp"
+#include "recoil/solvers/bdem/critical_time_step.hpp"
 #include "recoil/solvers/bdem/solver.hpp"
 #include "solvers/bdem/bond_loop.hpp"
 #include "solvers/bdem/explicit_contact.hpp"
 
 namespace recoil::solvers {
-
-/// The critical time step [s] of leapfrog, T = 2 / sqrt(lambda) with lambda = 17.9 k_n / m, the smallest of
-/// all bonds: k_n = E S / l0, m the smaller mass of both ends. 17.9 is the largest eigenvalue in units of k_n
-/// / m that the Bloch matrices of M^-1 V'' have, with rotations, in an hcp lattice of equal spheres in touch
-/// with nu = 0.3 (10.3 if particles did not rotate). Bonds much longer than the particles are wide (k_t l0^2
-/// / I above that of spheres in touch) are stiffer against rotation, and T is too large there. Infinite
-/// without bonds. Collective.
-double critical_time_step(const BondedParticles& problem);
 
 /// Leapfrog on R^3 x SO(3), in the form of velocity Verlet: v += h/2 M^-1 f; x <- x exp(h v); v += h/2 M^-1
 /// f(x). The angular velocities of spheres in free flight are constant in space. Bonds break where forces are

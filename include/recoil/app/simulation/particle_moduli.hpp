@@ -4,16 +4,19 @@
 #include <vector>
 
 #include "recoil/app/scene/scene.hpp"
+#include "recoil/particles/effective_moduli.hpp"
 
 namespace recoil::app {
 
-/// The elasticity of a body that is a lattice: Young's moduli along the x and z axes of the lattice, and the
-/// contraction along y per extension along x.
+/// The elasticity of a body that is a lattice, along the axes of the lattice: poisson_xy is the contraction
+/// along y per extension along x.
 struct LatticeModuli {
   std::string body;
-  double of_bonds = 0;             ///< Young's modulus of the bonds [Pa]
-  double young_x = 0, young_z = 0; ///< [Pa]
-  double poisson_xy = 0;
+  particles::LatticeKind kind = particles::LatticeKind::hcp;
+  particles::Stiffness stiffness = {}; ///< [Pa]
+  double young_x = 0, young_z = 0;     ///< [Pa]
+  double poisson_xy = 0, poisson_zx = 0;
+  particles::IsotropicModuli means = {}; ///< [Pa]
 };
 
 /// Of all bodies of a scene that are lattices with bonds between nearest neighbours, from
@@ -30,7 +33,7 @@ double bond_modulus(const Scene& scene, const std::string& body);
 /// collective.
 double bond_modulus_by_poisson(const Scene& scene, const std::string& body);
 
-/// One line, without its end.
-std::string describe(const LatticeModuli& moduli);
+/// Two lines, without their ends.
+std::vector<std::string> describe(const LatticeModuli& moduli);
 
 } // namespace recoil::app
