@@ -214,8 +214,9 @@ std::vector<LedgerRow> ForwardRun::read_restart_point() {
                       ": the newest states are inside of a step, from where none can be taken. Remove the "
                       "last file of states there and run again with --restart");
     output_->restore(fields_of(reader, newest));
-    stepping::restore(solver_, newest, run_state_from_json(reader.extra(newest)).restart,
-                      [&](GlobalIndex id) { return read_state(fields_of(reader, id), id, solver_, *output_); });
+    stepping::restore(
+        solver_, newest, run_state_from_json(reader.extra(newest)).restart,
+        [&](GlobalIndex id) { return read_state(fields_of(reader, id), id, solver_, *output_); });
     rows = ledger_rows(reader, newest, ledger_row(solver_));
     writer_ = std::make_unique<checkpoint::TrajectoryWriter>(comm_, reader, point, writer_options());
     log_info(fmt::format("restarting after step {} at t = {:g}", solver_.step(), solver_.time()));

@@ -26,7 +26,9 @@ public:
       : reader_(std::move(reader)), solver_(solver), output_(output) {}
 
   bool has(GlobalIndex id) const override { return reader_.has_arrays(id); }
-  stepping::State read(GlobalIndex id) override { return read_state(fields_of(reader_, id), id, solver_, output_); }
+  stepping::State read(GlobalIndex id) override {
+    return read_state(fields_of(reader_, id), id, solver_, output_);
+  }
   void prefetch(GlobalIndex id) override { reader_.prefetch(id); }
   stepping::RestartData restart_data(GlobalIndex id) override {
     return run_state_from_json(reader_.extra(id)).restart;
