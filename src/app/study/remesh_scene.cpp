@@ -26,7 +26,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* remeshed_arrays = "remeshed.h5";
+constexpr const char* arrays_file = "remeshed.h5";
 
 /// Ids of facets or points by the numbers that their vertices have now. @throws InputError for a point that
 /// is gone.
@@ -165,7 +165,7 @@ RemeshedScene remesh_scene(const parallel::Communicator& alone, const fs::path& 
   const mesh::SimplexMesh renewed = mesh::assemble_geometry(file.scene.geometry, dim).deformable;
   result.transfer = dim == 2 ? make_mesh_transfer<2>(alone, file.scene, old, renewed)
                              : make_mesh_transfer<3>(alone, file.scene, old, renewed);
-  ArrayFiles arrays(alone, data / remeshed_arrays);
+  ArrayFiles arrays(alone, data / arrays_file);
   arrays.carry(result.transfer.cells, scene["materials"]);
   json& conditions = scene["boundary_conditions"];
   if (conditions.contains("rhs")) arrays.carry(result.transfer.cells, conditions["rhs"]);
