@@ -124,7 +124,7 @@ void expect_differences(const parallel::Communicator& comm, const Body& body, Ki
                         const std::array<double, 2>& values) {
   const bool is_second_order = body.integrator == ParticleIntegrator::mid_reflectT;
   const std::vector<double> shares =
-      body.softens() ? std::vector{1e-4, 1e-5, 1e-6} : std::vector{is_second_order ? 5e-4 : 1e-3};
+      body.softens() ? std::vector{1e-4, 1e-5, 1e-7} : std::vector{is_second_order ? 5e-4 : 1e-3};
   std::array<double, 2> error, difference{};
   error.fill(std::numeric_limits<double>::infinity());
   for (const double h : shares) {

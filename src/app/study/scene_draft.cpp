@@ -21,7 +21,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* arrays_file = "values.h5";
+constexpr const char* values_file = "values.h5";
 
 /// The vertices of all bodies in the order of the mesh files, on every rank.
 template <int dim>
@@ -73,11 +73,11 @@ void SceneData::make_folder() {
 
 nlohmann::json SceneData::add_array(const std::string& dataset, std::span<const double> rows, int columns) {
   make_folder();
-  if (!arrays_) arrays_ = std::make_unique<io::Hdf5Writer>(comm_, aside_ / arrays_file);
+  if (!arrays_) arrays_ = std::make_unique<io::Hdf5Writer>(comm_, aside_ / values_file);
   const int before = times_[dataset]++;
   const std::string name = before == 0 ? dataset : dataset + "-" + std::to_string(before + 1);
   arrays_->write_rows<double>(name, rows, columns);
-  return {{"file", (data_ / arrays_file).string()}, {"dataset", "/" + name}};
+  return {{"file", (data_ / values_file).string()}, {"dataset", "/" + name}};
 }
 
 std::string SceneData::add_text(const std::string& file, const std::string& text) {
