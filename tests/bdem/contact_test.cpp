@@ -386,8 +386,9 @@ TEST(SphereContact, NothingOverlapsInTenDrops) {
           nearest = std::min(nearest, gap);
         }
         for (std::size_t j = i + 1; j < count; ++j)
-          if ((set.positions[i] - set.positions[j]).norm() > 2 * r + dhat)
+          if ((set.positions[i] - set.positions[j]).norm() > 2 * r + dhat) {
             ASSERT_GT((x - Vector3d(places.data() + 3 * j)).norm(), 2 * r) << drop;
+          }
       }
     }
     broken += stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds");

@@ -70,7 +70,8 @@ TEST(Discs, RestartOnOtherRanks) {
   ASSERT_EQ(whole.records(), parts.records());
   EXPECT_EQ(whole.records().back().coefficients.order, 2);
   for (const GlobalIndex id : {GlobalIndex{0}, GlobalIndex{4}, num_steps}) {
-    const auto a = app::read_state(whole, id, solver, output), b = app::read_state(parts, id, solver, output);
+    const auto a = app::read_state(app::fields_of(whole, id), id, solver, output),
+               b = app::read_state(app::fields_of(parts, id), id, solver, output);
     expect_same(a.u, b.u, id);
     expect_same(a.v, b.v, id);
   }
