@@ -50,10 +50,13 @@ json scene(const std::string& integrator) {
   return result;
 }
 
+/// Of bonds that soften under these loads: at rest there is no balance beyond the peak.
+double strength_for(const std::string& integrator) { return integrator == "quasistatic" ? 4e4 : 1e5; }
+
 /// The same with bonds that soften.
 json softening_scene(const std::string& integrator) {
   json result = scene(integrator);
-  const double strength = integrator == "quasistatic" ? 5e3 : 1e5;
+  const double strength = strength_for(integrator);
   result["materials"]["tensile_strength"] = strength;
   result["materials"]["shear_strength"] = 0.7 * strength;
   result["materials"]["friction_angle"] = 20;
@@ -63,7 +66,7 @@ json softening_scene(const std::string& integrator) {
 }
 
 /// What a kind has in such a scene.
-std::vector<json> entries(const ParameterKind& kind) {
+std::vector<json> entries(const ParameterKind& kind, const std::string& integrator) {
   static const std::map<std::string, json> starts{{"young_modulus", 1e7},
                                                   {"poisson_ratio", 0.3},
                                                   {"density", 1000},
@@ -75,6 +78,8 @@ std::vector<json> entries(const ParameterKind& kind) {
                                                   {"initial_velocity", {0.5, 0.1, 0.2}},
                                                   {"initial_angular_velocity", {20, 10, 40}}};
   json entry{{"name", "q"}, {"quantity", kind.name}, {"initial", starts.at(kind.name)}};
+  if (kind.is_strength)
+    entry["initial"] = starts.at(kind.name).get<double>() * strength_for(integrator) / 1e5;
   if (kind.takes_key("boundary")) entry["boundary"] = kind.name == std::string("dirichlet_value") ? 1 : 2;
   std::vector<json> all{entry};
   if (kind.takes_key("body") && kind.name != std::string("body_force")) {
@@ -186,7 +191,8 @@ public:
     }
     EXPECT_NEAR(slope, comm_.sum(by_tangent), 1e-12 * comm_.sum(largest));
     double error = std::numeric_limits<double>::infinity();
-    for (const double h : {1e-1, 1e-2, 1e-3}) {
+    // Where bonds soften there are kinks, which large steps cross.
+    for (const double h : {1e-1, 1e-2, 1e-3, 1e-4, 1e-5}) {
       const auto at = [&](double by) {
         return objective.value(model_->values_along(direction_, by)).objective;
       };
@@ -214,7 +220,7 @@ void for_every_parameter(Act act) {
     for (const ParameterKind& kind : parameter_kinds()) {
       const bool moves = kind.changes(parameters::quantities::velocity);
       if (!kind.on_particles || (moves && integrator == "quasistatic")) continue;
-      for (const json& parameter : entries(kind)) {
+      for (const json& parameter : entries(kind, integrator)) {
         SCOPED_TRACE(integrator + " " + parameter.dump());
         act(kind.is_strength ? softening_scene(integrator) : scene(integrator), parameter);
       }
@@ -231,7 +237,7 @@ TEST(ParticleExperiment, SofteningRunsHaveTangentsAndGradients) {
     for (const ParameterKind& kind : parameter_kinds()) {
       const bool moves = kind.changes(parameters::quantities::velocity);
       if (!kind.on_particles || kind.is_strength || (moves && integrator == "quasistatic")) continue;
-      const json parameter = entries(kind).front();
+      const json parameter = entries(kind, integrator).front();
       SCOPED_TRACE(integrator + " " + parameter.dump());
       ParticleExperiment(softening_scene(integrator), parameter).check();
     }
@@ -256,7 +262,7 @@ TEST(ParticleExperiment, DifferentiatesMacroscopicModuli) {
   macroscopic["materials"]["section"] = 0.9;
   for (const ParameterKind& kind : parameter_kinds())
     if (kind.name == std::string("young_modulus") || kind.name == std::string("poisson_ratio"))
-      for (const json& parameter : entries(kind)) {
+      for (const json& parameter : entries(kind, "be_reflect")) {
         SCOPED_TRACE(parameter.dump());
         ParticleExperiment(macroscopic, parameter).check();
         ParticleExperiment(macroscopic, parameter).check_written_scene();

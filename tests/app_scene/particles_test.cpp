@@ -191,11 +191,7 @@ INSTANTIATE_TEST_SUITE_P(Table, WrongParticles, ::testing::ValuesIn(wrong_scenes
                          [](const auto& info) { return std::string(info.param.name); });
 
 /// A scene with these keys of the solver.
-std::string solved_by(const std::string& keys) {
-  std::string scene = particle_scene(packed(), "");
-  const std::string type = R"("type": "bonded_particles")";
-  return scene.insert(scene.find(type) + type.size(), R"(, "bonded_particles": {)" + keys + "}");
-}
+std::string solved_by(const std::string& keys) { return particle_scene(packed(), "", "{" + keys + "}"); }
 
 TEST(Particles, BreakInStepsThatAreCutOnDemand) {
   EXPECT_EQ(read_changed(solved_by("")).scene.particle_solver.max_broken_share, 1);
