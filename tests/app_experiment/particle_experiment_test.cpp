@@ -233,7 +233,11 @@ TEST(ParticleExperiment, RunsHaveTangentsAndGradients) {
 }
 
 TEST(ParticleExperiment, SofteningRunsHaveTangentsAndGradients) {
-  for (const std::string integrator : {"be_reflect", "mid_reflectT", "quasistatic"})
+  std::vector<std::string> integrators{"mid_reflectT"};
+  // Ranks do not meet integrators: several take one alone, which saves minutes.
+  if (parallel::Communicator(MPI_COMM_WORLD).size() == 1)
+    integrators.insert(integrators.end(), {"be_reflect", "quasistatic"});
+  for (const std::string& integrator : integrators)
     for (const ParameterKind& kind : parameter_kinds()) {
       const bool moves = kind.changes(parameters::quantities::velocity);
       if (!kind.on_particles || kind.is_strength || (moves && integrator == "quasistatic")) continue;
