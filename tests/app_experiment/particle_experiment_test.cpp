@@ -198,7 +198,7 @@ public:
       };
       const double difference = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
       error = std::min(error, std::abs(difference - slope) / std::abs(difference));
-      if (error < 1e-8) break;
+      if (error < 1e-7) break;
     }
     EXPECT_LE(error, 1e-6);
   }
