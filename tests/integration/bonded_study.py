@@ -347,7 +347,7 @@ def wrong_studies(recoil):
         ("a strength per element", soft, {"parameters": [dict(tensile, per="element")]}, ["/parameters/0/per"]),
         ("softening without strengths", with_settings(damage_width=0.1), {}, ["damage_width", "`tensile_strength`"]),
         ("softening by leapfrog", dict(with_settings(damage_width=0.1, integrator="leapfrog"), materials=strengths), {}, ["damage_width", "leapfrog"]),
-        ("a negative width", dict(with_settings(damage_width=-0.1), materials=strengths), {}, ["damage_width", "between 0 and 1"]),
+        ("a negative width", dict(with_settings(damage_width=-0.1), materials=strengths), {}, ["damage_width", "0 to 1", "-0.1"]),
         ("peaks without strengths", soft, {"parameters": [E], "optimizer": {"match_peaks": True}}, ["/optimizer/match_peaks", "no parameter is one"]),
         ("peaks without forces", soft, {"parameters": [tensile], "optimizer": {"match_peaks": True},
                                         "objectives": [{"name": "o", "type": "center_of_mass", "target": recoil.path("centre.csv")}]},
