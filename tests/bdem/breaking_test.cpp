@@ -12,15 +12,7 @@ using namespace testing;
 
 /// Ends of a chain that are held, or pulled and pushed along x by `speed` [m/s].
 BondedParticles pulled_chain(const parallel::Communicator& comm, double speed) {
-  BondedParticles problem = bonded(comm, chain(4, 0.1, 0.04), {1e6, 0.3, 1000});
-  clamp(problem, 0);
-  clamp(problem, 4);
-  const particles::DistributedParticles* particles = problem.particles.get();
-  problem.move_prescribed = [=](double time, std::span<double> u) {
-    for (std::size_t k = 0; k < particles->ids.size(); ++k)
-      if (particles->ids[k] == 4) u[7 * k] = particles->positions[k].x() + speed * time;
-  };
-  return problem;
+  return gripped_chain(comm, 4, [=](double time) { return speed * time; });
 }
 
 TEST(Breaking, HappensAtTheStrengthInTensionAndNotInCompression) {

@@ -32,6 +32,20 @@ inline BondStrength strength(const BondedParticles& problem, double tensile, dou
           std::vector<char>(count, 0)};
 }
 
+/// A chain with this number of bonds along x: one end is held, the other one has `displacement(time)` [m].
+template <class Displacement>
+BondedParticles gripped_chain(const parallel::Communicator& comm, int num_bonds, Displacement displacement) {
+  BondedParticles problem = bonded(comm, chain(num_bonds, 0.1, 0.04), {1e6, 0.3, 1000});
+  clamp(problem, 0);
+  clamp(problem, num_bonds);
+  const particles::DistributedParticles* particles = problem.particles.get();
+  problem.move_prescribed = [=](double time, std::span<double> u) {
+    for (std::size_t k = 0; k < particles->ids.size(); ++k)
+      if (particles->ids[k] == num_bonds) u[7 * k] = particles->positions[k].x() + displacement(time);
+  };
+  return problem;
+}
+
 /// A block whose particles fly apart, so that some of its bonds break within ten steps of 2e-4 s, or soften.
 inline BondedParticlesSolver thrown_block(const parallel::Communicator& comm, ParticleIntegrator integrator,
                                           double damage_width = 0) {

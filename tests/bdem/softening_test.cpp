@@ -144,14 +144,8 @@ TEST(Softening, RatiosHaveTheirDerivatives) {
 /// One bond that is pulled by a strain of 1e-4 a step, to three times its strength.
 TEST(Softening, OneBondFollowsItsCurveAndLosesItsEnergy) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  BondedParticles problem = bonded(comm, chain(1, 0.1, 0.04), {1e6, 0.3, 1000});
-  clamp(problem, 0);
-  clamp(problem, 1);
+  BondedParticles problem = gripped_chain(comm, 1, [](double time) { return 1e-5 * time; });
   const particles::DistributedParticles* particles = problem.particles.get();
-  problem.move_prescribed = [=](double time, std::span<double> u) {
-    for (std::size_t k = 0; k < particles->ids.size(); ++k)
-      if (particles->ids[k] == 1) u[7 * k] = particles->positions[k].x() + 1e-5 * time;
-  };
   problem.strength = strength(problem, 1000, 1e9);
   problem.damage_width = 0.1;
   BondedParticlesSolver solver(std::move(problem), at_rest());
@@ -273,15 +267,8 @@ TEST(Softening, ContinuesFromItsStates) {
 /// Two particles whose bond was torn meet again.
 TEST(Softening, LetsTornParticlesTouch) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  BondedParticles problem = bonded(comm, chain(1, 0.1, 0.04), {1e6, 0.3, 1000});
-  clamp(problem, 0);
-  clamp(problem, 1);
-  const particles::DistributedParticles* particles = problem.particles.get();
-  problem.move_prescribed = [=](double time, std::span<double> u) {
-    const double gap = time <= 4 ? 1e-4 * time : 4e-4 - 0.01 * (time - 4);
-    for (std::size_t k = 0; k < particles->ids.size(); ++k)
-      if (particles->ids[k] == 1) u[7 * k] = particles->positions[k].x() + gap;
-  };
+  BondedParticles problem =
+      gripped_chain(comm, 1, [](double time) { return time <= 4 ? 1e-4 * time : 4e-4 - 0.01 * (time - 4); });
   problem.strength = strength(problem, 1000, 1e9);
   problem.damage_width = 0.1;
   add_contact(problem, {});

@@ -18,8 +18,8 @@ struct LinearSolve {
 /// How a step of a solver whose states lie on a manifold that is not flat, as that of rotations, depends on
 /// the state before it, p. In the tangent spaces of both states, du and dv being the changes of a state:
 ///
-///     A du_i + D du_p + E dv_p + F ds_p + dR/dq dq = 0    on free entries,    dv_i = P du_i + Q du_p + S
-///     dv_p, ds_i = T ds_p + W du_i + dz/dq dq,
+///     A du_i + D du_p + E dv_p + F ds_p + dR/dq dq = 0    on free entries,
+///     dv_i = P du_i + Q du_p + S dv_p,    ds_i = T ds_p + W du_i + dz/dq dq,
 ///
 /// s being the internal variables of states, if they have any: the equations of a step see those at its
 /// start. Every rank has the changes of, and derivatives by, all that it holds, those that others hold, too,

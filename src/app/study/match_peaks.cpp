@@ -56,6 +56,7 @@ std::vector<double> match_peaks(const Study& study, StudyObjective& objective, s
             sum += ratio;
             ++count;
           }
+    if (count == 0) continue; // no force is compared where this strength acts
     const double factor = std::exp(sum / count);
     log_info(fmt::format("'{}' starts from {:.4g} times its value", study.parameters[block.parameter].name,
                          factor));

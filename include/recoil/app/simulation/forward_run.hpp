@@ -35,8 +35,9 @@ public:
              RunOptions options, const checkpoint::RunFolder& folder, const Interrupts& interrupts,
              Stopwatch since = {}, stepping::Solver::OnState observe = {});
 
-  /// `act` comes before every nominal step, may move what the solver holds to other ranks, and gives the
-  /// output that knows where it lies; that of before must live until the step is done.
+  /// `act` is called before every nominal step. It may move what the solver holds to other ranks, and returns
+  /// the output for where that lies then; the output before that must live until the step is done.
+  /// Collective.
   void before_steps(std::function<RunOutput&()> act) { before_step_ = std::move(act); }
 
   /// Runs from the initial state, where the solver stands, to the end or until `steps` steps are done in all.
