@@ -9,18 +9,28 @@
 
 namespace recoil::linalg {
 
+namespace {
+
+/// Condition up to which the inverses of the diagonal blocks, of which a set-up costs nothing and an
+/// iteration one product with the matrix, beat multigrid (docs/performance.md, Implicit bonded particles).
+constexpr double condition_of_blocks = 1000;
+
+} // namespace
+
 struct LinearSolver::Implementation {
   PreconditionedSolver::Settings settings;
   LinearSolverOptions options;        ///< with the method that was chosen
   std::optional<MethodChoice> choice; ///< empty where the method is given
   std::unique_ptr<PreconditionedSolver> solver;
   std::unique_ptr<PreconditionedSolver> fallback; ///< for matrices that multigrid cannot solve with
+  double condition = 0; ///< of the matrices of the sequence
   const BlockMatrix* matrix = nullptr;
   const StencilMatrix* stiff = nullptr;
   MakeNearNullSpace near_null_space;
 
   Implementation(std::shared_ptr<const VectorLayout> layout, LinearSolverOptions given);
   std::unique_ptr<PreconditionedSolver> make_solver() const;
+  LinearMethod choose_method();
   RefreshPolicy& policy() { return solver->policy(); }
 };
 
@@ -39,9 +49,16 @@ LinearSolver::Implementation::Implementation(std::shared_ptr<const VectorLayout>
 }
 
 std::unique_ptr<PreconditionedSolver> LinearSolver::Implementation::make_solver() const {
-  if (options.method == LinearMethod::amg && options.stiff_terms == StiffTerms::two_level)
-    return make_two_level_solver(settings);
+  if (options.method != LinearMethod::direct && options.stiff_terms == StiffTerms::two_level)
+    return make_two_level_solver(settings, options.method);
   return std::make_unique<PreconditionedSolver>(settings, options.method);
+}
+
+LinearMethod LinearSolver::Implementation::choose_method() {
+  if (!choice) return options.method;
+  const LinearMethod method = (*choice)(matrix->shared_graph(), stiff);
+  return method == LinearMethod::amg && condition <= condition_of_blocks ? LinearMethod::block_jacobi
+                                                                         : method;
 }
 
 LinearSolver::LinearSolver(std::shared_ptr<const VectorLayout> layout, LinearSolverOptions options)
@@ -50,7 +67,10 @@ LinearSolver::LinearSolver(LinearSolver&&) noexcept = default;
 LinearSolver& LinearSolver::operator=(LinearSolver&&) noexcept = default;
 LinearSolver::~LinearSolver() = default;
 
-void LinearSolver::begin_sequence() { implementation_->policy().begin_sequence(); }
+void LinearSolver::begin_sequence(double condition) {
+  implementation_->condition = condition;
+  implementation_->policy().begin_sequence();
+}
 bool LinearSolver::sequence_begins() const { return implementation_->policy().sequence_begins(); }
 LinearMethod LinearSolver::method() const { return implementation_->options.method; }
 
@@ -75,8 +95,7 @@ void LinearSolver::prepare(Renewal what) {
     own.solver->refresh(own.stiff, what);
     return;
   }
-  const LinearMethod method =
-      own.choice ? (*own.choice)(own.matrix->shared_graph(), own.stiff) : own.options.method;
+  const LinearMethod method = own.choose_method();
   if (std::exchange(own.options.method, method) != method) own.solver = own.make_solver();
   own.solver->rebuild(*own.matrix, own.near_null_space, own.stiff);
 }
@@ -135,7 +154,9 @@ std::string LinearSolver::description() const {
   const std::string stiff = options.stiff_terms == StiffTerms::assembled
                                 ? options.stiff_name + " terms assembled"
                                 : "exact solves on " + options.stiff_name + " nodes around it";
-  return "conjugate gradients with smoothed-aggregation multigrid (GAMG), " + stiff + text;
+  const std::string preconditioner =
+      options.method == LinearMethod::amg ? "smoothed-aggregation multigrid (GAMG)" : "the diagonal blocks";
+  return "conjugate gradients with " + preconditioner + ", " + stiff + text;
 }
 
 } // namespace recoil::linalg

@@ -47,7 +47,7 @@ LinearOutcome outcome_of(KSPConvergedReason reason) {
 } // namespace
 
 PreconditionedSolver::PreconditionedSolver(const Settings& settings, LinearMethod method)
-    : settings_(settings), method_(method),
+    : policy_(method == LinearMethod::block_jacobi), settings_(settings), method_(method),
       default_options_(
           default_options(method, settings.prefix, settings.layout->comm->size(), settings.user_options)),
       residual_(settings.layout) {
@@ -135,7 +135,7 @@ void PreconditionedSolver::set_up(const StencilMatrix* stiff, SumMatrix::Pattern
     return;
   }
   policy_.set_up();
-  if (is_found_indefinite()) {
+  if (is_found_indefinite() || (method_ == LinearMethod::block_jacobi && !has_positive_diagonal())) {
     set_up_outcome_ = LinearOutcome::indefinite;
     return;
   }
@@ -157,6 +157,17 @@ bool PreconditionedSolver::measure(const StencilMatrix* stiff) {
   if (!std::isfinite(norm(stiff->get(), NORM_FROBENIUS))) return false;
   matrix_norm_ += norm(stiff->get(), NORM_INFINITY);
   return true;
+}
+
+/// Inverses of indefinite diagonal blocks make a preconditioner that can hide from conjugate gradients what the
+/// matrix is.
+bool PreconditionedSolver::has_positive_diagonal() const {
+  VecHandle diagonal;
+  RECOIL_PETSC(MatCreateVecs(operator_.get(), nullptr, diagonal.put()));
+  RECOIL_PETSC(MatGetDiagonal(operator_.get(), diagonal.get()));
+  PetscReal least = 0;
+  RECOIL_PETSC(VecMin(diagonal.get(), nullptr, &least));
+  return least > 0;
 }
 
 PetscErrorCode PreconditionedSolver::take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern,

@@ -18,7 +18,7 @@ public:
     std::string prefix, stiff_name;
     OptionList user_options;
   };
-  /// @param method direct or amg. Collective.
+  /// @param method any but automatic. Collective.
   PreconditionedSolver(const Settings& settings, LinearMethod method);
   virtual ~PreconditionedSolver() = default;
   PreconditionedSolver(const PreconditionedSolver&) = delete;
@@ -69,6 +69,7 @@ protected:
 private:
   void set_up(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what);
   bool measure(const StencilMatrix* stiff);
+  bool has_positive_diagonal() const;
   PetscErrorCode run(const Vector& b, Vector& x) const;
   PetscErrorCode run_indefinite(Vec b, Vec x, double relative_tolerance, LinearResult& result) const;
   LinearOutcome outcome_of_error(PetscErrorCode code, const char* act) const;
@@ -88,8 +89,10 @@ private:
 };
 
 /// Conjugate gradients for A = K + C, which is not assembled, preconditioned by multigrid of K with softened
-/// stiff terms between exact solves on the nodes of C (StiffSubset). Without stiff terms, or where PETSc's
-/// options ask for a factorisation in the place of multigrid, like PreconditionedSolver. Collective.
-std::unique_ptr<PreconditionedSolver> make_two_level_solver(const PreconditionedSolver::Settings& settings);
+/// stiff terms, or its diagonal blocks, between exact solves on the nodes of C (StiffSubset). Without stiff
+/// terms, or where PETSc's options ask for a factorisation in the place of multigrid, like
+/// PreconditionedSolver. `method`: amg or block_jacobi. Collective.
+std::unique_ptr<PreconditionedSolver> make_two_level_solver(const PreconditionedSolver::Settings& settings,
+                                                            LinearMethod method);
 
 } // namespace recoil::linalg

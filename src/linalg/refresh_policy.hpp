@@ -23,6 +23,10 @@ public:
   /// which costs as much as some fifteen iterations.
   static constexpr double tolerated_change = 0.125;
 
+  /// @param is_free whether renewing operators and smoothers costs next to nothing: then that is done for every
+  /// matrix, and no solve is broken off.
+  explicit RefreshPolicy(bool is_free = false) : is_free_(is_free) {}
+
   /// The next matrix is the first of a sequence (those of a time step), of which nothing may depend on
   /// earlier ones.
   void begin_sequence() { begins_ = true; }
@@ -33,7 +37,7 @@ public:
   Renewal due() const {
     if (begins_) return Renewal::everything;
     if (!changed_) return Renewal::nothing;
-    return is_slow_ ? Renewal::operators : Renewal::stiff_terms;
+    return is_free_ || is_slow_ ? Renewal::operators : Renewal::stiff_terms;
   }
   void renewed(Renewal what) {
     if (what >= Renewal::operators) is_new_ = true;
@@ -42,7 +46,7 @@ public:
 
   /// Iterations after which a solve is broken off; at most `most`.
   int iteration_limit(double relative_tolerance, int most) const {
-    if (is_new_) return most;
+    if (is_free_ || is_new_) return most;
     const double patience = patience_in_refreshes * refresh_in_iterations;
     return static_cast<int>(std::min(expected(relative_tolerance) + patience, 1.0 * most));
   }
@@ -85,6 +89,7 @@ private:
 
   enum class Interpolation { none, of_this_matrix, of_an_earlier_matrix, of_an_indefinite_matrix };
 
+  bool is_free_ = false;
   bool begins_ = true, changed_ = true;
   bool is_new_ = true, is_slow_ = false; ///< the hierarchy, or the factors
   double iterations_per_digit_ = 0;      ///< of the first solve with it

@@ -75,6 +75,7 @@ OptionList default_options(LinearMethod method, const std::string& prefix, int n
     // All rows on one rank: a factor on every rank would cost its memory and its bandwidth as often.
     return telescoped(whole_factorization_options(prefix + "telescope_", of_user), prefix, num_ranks);
   }
+  if (method == LinearMethod::block_jacobi) return {{prefix + "pc_type", PCPBJACOBI}};
   OptionList options{
       {prefix + "pc_type", "gamg"},
       // Dropping weak links made coarse levels many and wide on irregular meshes.

@@ -15,7 +15,7 @@ namespace {
 
 class TwoLevelSolver final : public PreconditionedSolver {
 public:
-  explicit TwoLevelSolver(const Settings& settings) : PreconditionedSolver(settings, LinearMethod::amg) {}
+  using PreconditionedSolver::PreconditionedSolver;
 
 private:
   PetscErrorCode take_terms(const StencilMatrix* stiff, SumMatrix::Pattern pattern, Renewal what) override {
@@ -139,8 +139,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<PreconditionedSolver> make_two_level_solver(const PreconditionedSolver::Settings& settings) {
-  return std::make_unique<TwoLevelSolver>(settings);
+std::unique_ptr<PreconditionedSolver> make_two_level_solver(const PreconditionedSolver::Settings& settings,
+                                                            LinearMethod method) {
+  return std::make_unique<TwoLevelSolver>(settings, method);
 }
 
 } // namespace recoil::linalg

@@ -12,11 +12,11 @@ class ForcingSequence {
 public:
   explicit ForcingSequence(const ForcingTerms& terms) : terms_(terms) {}
 
-  /// The tolerance at an iterate with gradient norm `norm`, when iterations end below `stop`. The smallest
-  /// one where the solve may be the last: where it and what Newton's quadratic convergence leaves would come
-  /// near `stop`, or where `last_expected`. Such solves but the first may leave a residual of `share` times
-  /// `stop` instead, if that is looser, where they are not `last_expected`.
-  double next(double norm, double stop, bool last_expected, double share = 0) {
+  /// The tolerance at an iterate with gradient norm `norm`, when iterations end below `stop`; at most `most`.
+  /// The smallest one where the solve may be the last: where it and what Newton's quadratic convergence leaves
+  /// would come near `stop`. Such solves but the first may leave a residual of `share` times `stop` instead, if
+  /// that is looser.
+  double next(double norm, double stop, double most = 1, double share = 0) {
     const bool is_first = previous_norm_ == 0;
     double tolerance = terms_.first, nonlinear = 0;
     if (previous_norm_ > 0) {
@@ -28,9 +28,11 @@ public:
     previous_norm_ = norm;
     previous_ = tolerance;
     const double left = std::max(tolerance, nonlinear) * norm;
-    if (!last_expected && left > last_margin * stop) return tolerance;
-    const double enough = last_expected || is_first ? 0 : share * stop / norm;
-    return std::clamp(enough, terms_.smallest, std::max(terms_.smallest, terms_.largest));
+    if (left <= last_margin * stop) {
+      const double enough = is_first ? 0 : share * stop / norm;
+      tolerance = std::clamp(enough, terms_.smallest, std::max(terms_.smallest, terms_.largest));
+    }
+    return std::max(terms_.smallest, std::min(tolerance, most));
   }
 
 private:

@@ -53,7 +53,7 @@ private:
   std::optional<NewtonOutcome> accept(const SearchResult& found);
   bool follow_chords();
   bool find_chord(double tolerance);
-  bool take_chord();
+  bool take_chord(double tolerance);
   void postpone_exact();
   struct Attempt {
     bool over = false; // `outcome` is that of the iteration
@@ -69,7 +69,7 @@ private:
   bool is_stalled(double step);
   bool evaluate_all(Point& point);
   // Judged by the last direction; one along which the step was extended is too short.
-  double distance_to_minimum() const { return std::max(1.0, report_.step) * report_.direction_norm; }
+  double distance_to_minimum() const { return std::max(1.0, report_.step) * judged_.norm; }
   bool step_rule_holds() const;
   bool step_rule_expected() const;
   double stopping_norm() const {
@@ -103,6 +103,10 @@ private:
   bool any_solve_ = false; // in this iteration, gave a direction
   double last_norm_ = 0;   // of the gradient before the last accepted step; 0 before the first
   double last_move_ = 0;   // largest entry of that step
+  struct {
+    double norm = 0; // |d|_inf
+    double linear_tolerance = 1;
+  } judged_; // the last direction, of a step or of a chord step
   bool was_cut_ = false;   // that step, along the direction of the exact Hessian
 };
 
@@ -123,11 +127,11 @@ NewtonOutcome Minimizer::iterate() {
 
 // One iteration; an outcome ends the minimisation.
 std::optional<NewtonOutcome> Minimizer::advance() {
-  const bool last_expected = step_rule_expected();
   report_ = IterationReport{};
   report_.iteration = result_.iterations + 1;
-  report_.linear_tolerance = forcing_.next(current_.gradient_norm, stopping_norm(), last_expected,
-                                           objective_.share_of_last_residual());
+  const double most = step_rule_expected() ? options_.step_rule->accuracy : 1;
+  report_.linear_tolerance =
+      forcing_.next(current_.gradient_norm, stopping_norm(), most, objective_.share_of_last_residual());
   minus_g_.copy_from(current_.g);
   minus_g_.scale(-1);
   any_solve_ = false;
@@ -219,6 +223,7 @@ bool Minimizer::find_direction(Direction direction, double shift, bool& indefini
   const bool descends = complete_direction();
   report_.slope = slope_;
   report_.direction_norm = d_.norm_infinity();
+  judged_ = {report_.direction_norm, report_.linear_tolerance};
   return descends;
 }
 
@@ -287,14 +292,15 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
 // or gradient is not finite that has to be.
 bool Minimizer::follow_chords() {
   if (report_.direction != Direction::newton && report_.direction != Direction::projected) return true;
-  if (step_rule_holds()) return true;
   double share = current_.gradient_norm / last_norm_;
   const double target = std::max(chord_target, objective_.share_of_last_residual()) * stopping_norm();
   for (int k = 0; k < options_.most_chord_steps && share <= chord_share; ++k) {
-    if (current_.gradient_norm <= target || is_interrupted()) break;
-    if (!find_chord(chord_residual * std::max(share, target / current_.gradient_norm))) break;
+    if (current_.gradient_norm <= target || step_rule_holds() || is_interrupted()) break;
+    const double tolerance = std::clamp(chord_residual * std::max(share, target / current_.gradient_norm),
+                                        options_.forcing.smallest, options_.forcing.largest);
+    if (!find_chord(tolerance)) break;
     const Stopwatch watch;
-    const bool taken = take_chord();
+    const bool taken = take_chord(tolerance);
     result_.line_search_seconds += watch.seconds();
     // What the objective remembers is to be that of the iterate.
     if (!taken) return evaluate_all(current_);
@@ -310,13 +316,12 @@ bool Minimizer::follow_chords() {
 bool Minimizer::find_chord(double tolerance) {
   minus_g_.copy_from(current_.g);
   minus_g_.scale(-1);
-  tolerance = std::clamp(tolerance, options_.forcing.smallest, options_.forcing.largest);
   bool indefinite = false;
   return solve(tolerance, indefinite) && complete_direction();
 }
 
 // The full step along d_ or none.
-bool Minimizer::take_chord() {
+bool Minimizer::take_chord(double tolerance) {
   const double resolution =
       options_.line_search.resolution * objective_.value_resolution(current_.x, current_.value);
   if (!(objective_.max_step(current_.x, d_) >= 1)) return false;
@@ -326,6 +331,7 @@ bool Minimizer::take_chord() {
       trial_.gradient_norm > largest_chord_share * current_.gradient_norm)
     return false;
   std::swap(current_, trial_);
+  judged_ = {d_.norm_infinity(), tolerance};
   return true;
 }
 
@@ -346,7 +352,7 @@ bool Minimizer::evaluate_all(Point& point) {
 
 // Only accurate Newton directions tell how far the minimum is.
 bool Minimizer::step_rule_holds() const {
-  if (!options_.step_rule || report_.linear_tolerance > options_.forcing.smallest) return false;
+  if (!options_.step_rule || judged_.linear_tolerance > options_.step_rule->accuracy) return false;
   if (report_.direction != Direction::newton && report_.direction != Direction::projected) return false;
   const StepRule& rule = *options_.step_rule;
   return distance_to_minimum() <= rule.tolerance * rule.length * rule.dt;

@@ -232,8 +232,14 @@ TEST_P(TroubleTest, IterationLimit) {
   EXPECT_GT(x.norm(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Methods, TroubleTest, ::testing::Values(LinearMethod::direct, LinearMethod::amg),
-                         [](const auto& info) { return info.param == LinearMethod::amg ? "amg" : "direct"; });
+INSTANTIATE_TEST_SUITE_P(Methods, TroubleTest,
+                         ::testing::Values(LinearMethod::direct, LinearMethod::amg,
+                                           LinearMethod::block_jacobi),
+                         [](const auto& info) {
+                           return info.param == LinearMethod::direct ? "direct"
+                                  : info.param == LinearMethod::amg  ? "amg"
+                                                                     : "block_jacobi";
+                         });
 
 TEST(LinearSolverOptions, OfTheUserOverrideTheBuiltInOnes) {
   const parallel::Communicator comm(MPI_COMM_WORLD);

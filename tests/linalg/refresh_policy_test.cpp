@@ -37,6 +37,17 @@ TEST(RefreshPolicy, BuildsEverythingAtTheBeginningOfASequence) {
   EXPECT_EQ(policy.due(), Renewal::everything);
 }
 
+TEST(RefreshPolicy, RenewsForEveryMatrixWhereThatIsFree) {
+  RefreshPolicy policy(true);
+  policy.renewed(Renewal::everything);
+  policy.solved(result(10), 1e-2);
+  policy.matrix_changed();
+  EXPECT_EQ(policy.due(), Renewal::operators);
+  policy.renewed(Renewal::operators);
+  policy.solved(result(1), 1e-2);
+  EXPECT_EQ(policy.iteration_limit(1e-2, 500), 500);
+}
+
 TEST(RefreshPolicy, KeepsAHierarchyThatIsFast) {
   RefreshPolicy policy = after_first_solve(10);
   EXPECT_EQ(policy.due(), Renewal::stiff_terms);

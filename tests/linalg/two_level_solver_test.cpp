@@ -100,6 +100,7 @@ protected:
 
 std::string name_of(const ::testing::TestParamInfo<Way>& info) {
   if (info.param.method == LinearMethod::direct) return "direct";
+  if (info.param.method == LinearMethod::block_jacobi) return "sandwich_of_blocks";
   return info.param.terms == StiffTerms::assembled ? "plain" : "sandwich";
 }
 
@@ -286,6 +287,7 @@ TEST_P(TwoLevelSolverTest, BitsDependNeitherOnTheRunNorOnHistory) {
 INSTANTIATE_TEST_SUITE_P(Ways, TwoLevelSolverTest,
                          ::testing::Values(Way{LinearMethod::direct, StiffTerms::two_level},
                                            Way{LinearMethod::amg, StiffTerms::two_level},
+                                           Way{LinearMethod::block_jacobi, StiffTerms::two_level},
                                            Way{LinearMethod::amg, StiffTerms::assembled}),
                          name_of);
 

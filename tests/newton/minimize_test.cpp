@@ -311,6 +311,19 @@ TEST_F(Minimize, StepRule) {
   EXPECT_LE(reports.back().direction_norm, 1e-2 * 0.1 * 4);
   EXPECT_EQ(toy.tolerances.back(), 1e-10);
 
+  // A chord step ends the iterations, too, where its direction is accurate enough.
+  ToyObjective rough = springs(stiffness, 3);
+  rough.inexact = true;
+  linalg::Vector z = distribute(comm, at_rest(4));
+  NewtonOptions eager = chosen;
+  eager.step_rule->accuracy = 1e-2;
+  eager.most_chord_steps = 3;
+  const NewtonResult sooner = minimize(rough, space, z, eager);
+  EXPECT_EQ(sooner.outcome, NewtonOutcome::converged_step);
+  EXPECT_LT(sooner.iterations, result.iterations);
+  EXPECT_GT(std::ranges::min(rough.tolerances), 1e-6);
+  EXPECT_LT((gather(z) - springs_solution(stiffness, 3)).lpNorm<Eigen::Infinity>(), 1e-2 * 0.1 * 4);
+
   ToyObjective again = springs(stiffness, 3);
   linalg::Vector y = distribute(comm, at_rest(4));
   chosen.step_rule.reset();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 
@@ -12,9 +13,11 @@
 namespace recoil::linalg {
 
 enum class LinearMethod {
-  automatic, ///< direct up to the measured crossover and where matrices fill little; amg elsewhere
-  direct,    ///< sparse Cholesky
-  amg        ///< conjugate gradients with smoothed-aggregation multigrid
+  automatic,   ///< direct up to the measured crossover and where matrices fill little; amg elsewhere, or
+               ///< block_jacobi where the condition is known to be low
+  direct,      ///< sparse Cholesky
+  amg,         ///< conjugate gradients with smoothed-aggregation multigrid
+  block_jacobi ///< conjugate gradients with the inverses of the diagonal blocks
 };
 
 /// How multigrid meets the stiff terms C in A = K + C, which may be 1e8 times as stiff as K.
@@ -42,7 +45,7 @@ struct LinearSolverOptions {
 
 /// Solver of symmetric positive definite systems A = K + C: K has one sparsity pattern and changing values, C
 /// is the sum of stiff stencils, if any, with another pattern every time. Conjugate gradients, preconditioned
-/// by multigrid of K - with stiff terms beside S, an exact solve for the nodes of C (two-level, started from
+/// by multigrid or by the diagonal blocks of K - with stiff terms beside S, an exact solve for the nodes of C (two-level, started from
 /// x = S b; see docs/decisions.md) - or by a factorisation of A. PETSc options with the given prefix
 /// override every built-in choice (`-recoil_pc_type hypre`, `-recoil_pc_gamg_threshold 0.02`,
 /// `-recoil_ksp_view`, ..) and are read by the constructor; with the name of the stiff terms "contact", those
@@ -66,8 +69,9 @@ public:
   using MakeNearNullSpace = std::function<NearNullSpace()>;
 
   /// The next matrix begins a sequence, those of a time step: everything is built again for it, so that
-  /// nothing depends on earlier ones.
-  void begin_sequence();
+  /// nothing depends on earlier ones. `condition`: about that of the matrices K of the sequence, scaled by
+  /// their diagonal blocks, where it is known; LinearMethod::automatic heeds it.
+  void begin_sequence(double condition = std::numeric_limits<double>::infinity());
   /// Whether no matrix of the sequence has been prepared yet. Not collective.
   bool sequence_begins() const;
   /// Takes a matrix, or new values of it, and stiff terms (null: none) with any pattern. Both are only

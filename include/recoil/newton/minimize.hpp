@@ -35,6 +35,8 @@ struct StepRule {
   double tolerance = 1e-2; ///< 1/s
   double dt = 1;           ///< s; 1 in static problems
   double length = 1;       ///< m
+  /// Relative tolerance of the linear solve for d, below 1, from which on d is taken for a Newton direction.
+  double accuracy = 1e-10;
 };
 
 /// Relative tolerances of the linear solves: choice 2 of [Eisenstat, Walker 1996], gamma (|g_k| /

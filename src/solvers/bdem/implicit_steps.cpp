@@ -20,6 +20,9 @@ namespace {
 
 /// Solves of a step in which something prescribed moves on against contact.
 constexpr int max_motion_passes = 50;
+/// Relative tolerance of linear solves by which directions are judged: one that is shorter than the tolerance of
+/// the step ends Newton's method, and the step along it leaves about this share of its length.
+constexpr double direction_accuracy = 1e-2;
 /// Solves of a step in which friction is lagged until it does not change.
 constexpr int max_friction_passes = 100;
 constexpr const char* blocked = "with prescribed particles or obstacles still on their way into others; move "
@@ -128,7 +131,7 @@ bool ImplicitSteps::solve(std::span<const double> momentum, Vector& x, ParticleS
   newton.max_iterations = options_.max_iterations;
   newton.gradient_tolerance = newton.relative_gradient_tolerance = 1e-15;
   newton.first_gradient_tolerance = 0;
-  newton.step_rule = newton::StepRule{options_.tolerance, 1, smallest_radius_};
+  newton.step_rule = newton::StepRule{options_.tolerance, 1, smallest_radius_, direction_accuracy};
   newton.length_scale = smallest_radius_;
   newton.interrupted = interrupted_;
   const newton::NewtonResult result = newton::minimize(objective_, *manifold_, x, newton);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "recoil/solvers/bdem/critical_time_step.hpp"
 #include "recoil/geometry/rotation_vector.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
 
@@ -71,7 +72,14 @@ void ParticleIncrementalPotential::begin_step(const linalg::Vector& previous, co
   for (LocalIndex k = 0; k < previous.layout().num_owned; ++k)
     turn_of(all, k) = geometry::rotation_matrix(particle_at(previous.local(), k).q).transpose() *
                       turn_of(all, k) / problem_.particles->radii[k];
-  linear_solver_.begin_sequence();
+  linear_solver_.begin_sequence(condition(dt));
+}
+
+/// Of the Hessian against the mass matrix: its largest eigenvalues are those of M + dt^2 (dx*/dx)^2 V'', with 4
+/// / T^2 of M^-1 V''.
+double ParticleIncrementalPotential::condition(double dt) const {
+  const double reach = 2 * share() * dt / critical_time_step(problem_);
+  return has_inertia() ? 1 + reach * reach : std::numeric_limits<double>::infinity();
 }
 
 /// Since the start of the step, in the axes of the particle [rad].

@@ -62,6 +62,7 @@ public:
 
 private:
   linalg::NearNullSpace rigid_motions() const;
+  double condition(double dt) const;
   const linalg::StencilMatrix* contact_matrix() const {
     return contact_matrix_ ? &*contact_matrix_ : nullptr;
   }
