@@ -34,6 +34,15 @@ geometry::StencilPoints<3> stencil(const Vector3d& p, const std::array<LocalInde
   return points;
 }
 
+/// Axes along the first edge of a triangle and its normal.
+Eigen::Matrix3d frame(const std::array<Vector3d, 3>& corners) {
+  Eigen::Matrix3d axes;
+  axes.col(0) = (corners[1] - corners[0]).normalized();
+  axes.col(2) = axes.col(0).cross(corners[2] - corners[0]).normalized();
+  axes.col(1) = axes.col(2).cross(axes.col(0));
+  return axes;
+}
+
 /// Time in [0, 1] at which two points that move apart by d + s w come down to the distance `least`.
 double time_of_approach(const Vector3d& d, const Vector3d& w, double least) {
   const double a = w.squaredNorm(), b = d.dot(w), c = (d.norm() - least) * (d.norm() + least);
@@ -93,6 +102,18 @@ Vector3d SphereContact::obstacle_motion(LocalIndex obstacle, const Vector3d& sha
     way += share[i] * (obstacle_end_[v] - obstacle_start_[v]);
   }
   return way;
+}
+
+geometry::Quaternion SphereContact::obstacle_turn(LocalIndex obstacle, double share) const {
+  if (obstacle >= std::ssize(obstacles_.triangles) || !obstacles_.place)
+    return geometry::identity_quaternion();
+  std::array<Vector3d, 3> start, now;
+  for (int i = 0; i < 3; ++i) {
+    const LocalIndex v = obstacles_.triangles[obstacle][i];
+    start[i] = obstacle_start_[v];
+    now[i] = start[i] + share * (obstacle_end_[v] - start[i]);
+  }
+  return Eigen::Quaterniond(frame(now) * frame(start).transpose()).normalized().coeffs();
 }
 
 /// The way, or u where du is empty.

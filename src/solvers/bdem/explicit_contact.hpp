@@ -55,6 +55,7 @@ private:
   double push(const potentials::SphereTouch& touch, const Eigen::Vector3d& impulse,
               const Eigen::Vector3d& moment);
   Eigen::Vector3d obstacle_velocity(const potentials::SphereTouch& touch) const;
+  Eigen::Vector3d obstacle_spin(const potentials::SphereTouch& touch) const;
   void gather_inertia();
   std::vector<double> contacts_of_spheres() const;
   struct Slip;

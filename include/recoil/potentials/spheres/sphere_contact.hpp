@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "recoil/geometry/quaternion.hpp"
 #include "recoil/parallel/communicator.hpp"
 #include "recoil/potentials/bonds/bond_potential.hpp"
 #include "recoil/potentials/contact/contact_pair.hpp"
@@ -68,6 +69,9 @@ public:
   }
   /// That of the whole step.
   Vector3d obstacle_motion(LocalIndex obstacle, const Vector3d& share) const;
+  /// Rotation of an obstacle in the first `share` of its motion in the step: of a triangle as its first edge
+  /// and its normal turn; planes do not.
+  geometry::Quaternion obstacle_turn(LocalIndex obstacle, double share) const;
 
   /// Largest t in [0, 1] such that no pair of this rank comes closer than a tenth of its gap on the straight
   /// way u + s du, s <= t; obstacles move on to `obstacle_share` of their motion meanwhile. Makes the pairs
