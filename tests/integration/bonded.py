@@ -41,7 +41,7 @@ CRUSHED = {
     "boundary_conditions": {"obstacle_displacements": [{"id": 3, "value": [0, 0, "-0.5*t"]}]},
     "contact": {"enabled": True, "dhat": 2e-4, "friction_coefficient": 0.3},
     "time": {"dt": 0.001, "time_steps": 5},
-    "solver": {"type": "bonded_particles"},
+    "solver": {"type": "bonded_particles", "bonded_particles": {"rolling_friction": 0.1}},
 }
 CRUSHED_BREAKS_IN = 3
 
@@ -457,8 +457,8 @@ WRONG = [
     ("a traction", changed(boundary_conditions__neumann_boundary=[{"id": 1, "value": [1, 0, 0]}]), ["/neumann_boundary", "`particle_forces`"]),
     ("contact without inertia of its own", changed(contact={"enabled": True, "dhat": 1e-4}, solver={"type": "bonded_particles", "bonded_particles": {"integrator": "del_exact"}}),
      ["/solver/bonded_particles/integrator", "be_reflect"]),
-    ("rolling friction of implicit steps", changed(contact={"enabled": True, "dhat": 1e-4}, solver={"type": "bonded_particles", "bonded_particles": {"rolling_friction": 0.1}}),
-     ["/solver/bonded_particles/rolling_friction", "leapfrog"]),
+    ("rolling friction without contact", changed(solver={"type": "bonded_particles", "bonded_particles": {"rolling_friction": 0.1}}),
+     ["/solver/bonded_particles/rolling_friction", "contact/enabled"]),
     ("too large a dhat", changed(contact={"enabled": True, "dhat": 2e-3}), ["/contact/dhat", "smallest radius"]),
     ("contact of finite elements", changed(contact={"enabled": True, "dhat": 1e-4, "use_convergent_formulation": True}), ["/contact/use_convergent_formulation", "leave it out"]),
     ("overlapping bodies", changed(contact={"enabled": True, "dhat": 1e-4}, geometry=[BAR["geometry"][0], dict(BAR["geometry"][0], name="other", transformation={"translation": [0, 0.006, 0]})]),

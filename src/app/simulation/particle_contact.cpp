@@ -124,12 +124,16 @@ void add_particle_contact(const parallel::Communicator& comm, const Scene& scene
                                  scene.contact.dhat, radius));
   potentials::FrictionCoefficients friction =
       friction_coefficients(scene, particles.body_names, mesh_obstacles(scene));
-  if (scene.contact.friction_iterations == 0) friction = {};
+  double rolling = scene.particle_solver.rolling_friction;
+  if (scene.contact.friction_iterations == 0) {
+    friction = {};
+    rolling = 0;
+  }
   problem.contact = std::make_unique<solvers::ParticleContact>(
       particles, problem.prescribed, *problem.bonds,
       obstacles_of(comm, scene, surfaces, particles.body_names.size()), scene.contact.dhat,
       scene.contact.barrier_stiffness.value_or(default_stiffness(comm, problem, scene)), std::move(friction),
-      scene.contact.epsv);
+      rolling, scene.contact.epsv);
 }
 
 void require_no_overlap(const parallel::Communicator& comm, const solvers::BondedParticles& problem,

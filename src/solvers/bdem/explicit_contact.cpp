@@ -26,9 +26,8 @@ Vector3d braking(const Vector3d& velocity, double inverse_inertia, double contac
 
 } // namespace
 
-ExplicitContact::ExplicitContact(BondedParticles& problem, double rolling_friction)
-    : problem_(problem), pairs_(problem.contact->pairs), stiffness_(problem.contact->barrier.stiffness()),
-      rolling_friction_(rolling_friction) {
+ExplicitContact::ExplicitContact(BondedParticles& problem)
+    : problem_(problem), pairs_(problem.contact->pairs), stiffness_(problem.contact->barrier.stiffness()) {
   for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
     const auto flags = problem.prescribed.begin() + 6 * std::size_t(k);
     const bool moves = std::none_of(flags, flags + 6, [](char flag) { return flag != 0; });
@@ -179,11 +178,12 @@ std::array<Vector3d, 2> ExplicitContact::friction_impulse(const SphereTouch& tou
                r_a = spheres[touch.pair.a].radius,
                radius = touch.pair.b < 0 ? r_a : (r_a + spheres[touch.pair.b].radius) / 2;
   return {braking(at.slip, at.by_force, contacts, coefficient * normal_impulse),
-          braking(at.roll, at.by_moment, contacts, rolling_friction_ * normal_impulse * radius)};
+          braking(at.roll, at.by_moment, contacts,
+                  problem_.contact->friction.rolling() * normal_impulse * radius)};
 }
 
 void ExplicitContact::apply_friction(double duration, std::span<double> v) {
-  if ((!problem_.contact->friction.coefficients() && rolling_friction_ == 0) ||
+  if (!problem_.contact->friction.acts() ||
       !problem_.particles->points->comm->any(!pairs_.touching().empty()))
     return;
   gather_inertia();
