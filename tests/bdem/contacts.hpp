@@ -49,6 +49,14 @@ inline double left_over(const ParticleLedger& before, const ParticleLedger& now)
          now.dissipated_integrator;
 }
 
+/// A plane that pushes down from the height z(t).
+inline SphereObstacles ceiling_plane(std::function<double(double)> z) {
+  SphereObstacles obstacles;
+  obstacles.planes.push_back({Vector3d(0, 0, z(0)), -Vector3d::UnitZ(), 1});
+  obstacles.place_planes = [z](double time) { return std::vector<Vector3d>{{0, 0, z(time)}}; };
+  return obstacles;
+}
+
 /// Two triangles of the square |x|, |y| < half at the height z(t).
 inline SphereObstacles plate(double half, std::function<double(double)> z) {
   SphereObstacles obstacles;

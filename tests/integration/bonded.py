@@ -335,6 +335,18 @@ def check_crushed(recoil):
     recoil.run(3, "simulate", "--restart", folder, "-q")
     error = runs.difference(runs.state(folder), runs.state(whole))
     runs.check(sorted(names(folder)) == sorted(names(whole)) and error < 1e-8, "continued on 3 ranks: the same bonds, positions to %.1e" % error)
+    check_planes(recoil)
+
+
+def check_planes(recoil):
+    """The block crushed by a plane."""
+    plane = {"name": "platen", "is_obstacle": True, "type": "plane", "point": [0, 0, 0.0247], "normal": [0, 0, -1], "surface_selection": 3}
+    folder = recoil.simulate(1, recoil.write_scene("planes", dict(CRUSHED, geometry=[plane, CRUSHED["geometry"][1], CRUSHED["geometry"][0]])), "planes")
+    energies = ledger(folder)
+    runs.check(len(broken(folder)) > 20 and np.nanmin(energies["min_distance"]) > 0, "a plane as platen: %d bonds break" % len(broken(folder)))
+    check_obstacle_forces(folder, energies)
+    way = three(table(folder, "obstacle_forces.csv"), "displacement").reshape(-1, 2, 3)[:, 0, 2]
+    runs.check(np.allclose(way, -0.5 * energies["time"][1:], atol=1e-15), "the plane moves as the scene says")
 
 
 def check_explicit(recoil):

@@ -13,8 +13,8 @@
 
 namespace recoil::potentials {
 
-/// What spheres meet beside each other, whole on every rank: triangles that move as they are told, and
-/// planes. Both push on either side, planes on that of their normal alone.
+/// What spheres meet beside each other, whole on every rank: triangles and planes, which move as they are
+/// told. Triangles push on either side, planes on that of their normal alone.
 struct SphereObstacles {
   std::vector<Eigen::Vector3d> vertices; ///< at rest [m]
   std::vector<std::array<LocalIndex, 3>> triangles;
@@ -22,6 +22,8 @@ struct SphereObstacles {
   std::vector<Plane<3>> planes;
   /// Where the vertices are at a time [s]; empty: at rest.
   std::function<std::vector<Eigen::Vector3d>(double time)> place;
+  /// The same of the points of the planes, which keep their normals.
+  std::function<std::vector<Eigen::Vector3d>(double time)> place_planes;
 };
 
 /// A pair of spheres, or a sphere and an obstacle.
@@ -61,9 +63,9 @@ public:
   /// Share of the motion of the obstacles in the step so far.
   double obstacle_share() const { return obstacle_share_; }
   void move_obstacles(double share);
+  /// Those of triangles, then the points of planes [m].
   const std::vector<Vector3d>& obstacle_vertices() const { return obstacle_vertices_; }
-  /// Way of a point of an obstacle since the start of the step, `share` of the vertices of a triangle; planes
-  /// rest.
+  /// Way of a point of an obstacle since the start of the step, `share` of the vertices of a triangle.
   Vector3d obstacle_way(LocalIndex obstacle, const Vector3d& share) const {
     return obstacle_share_ * obstacle_motion(obstacle, share);
   }
@@ -110,6 +112,15 @@ private:
     LocalIndex bond;
     auto operator<=>(const Key&) const = default;
   };
+  std::vector<Vector3d> obstacles_at(double time) const;
+  bool is_plane(LocalIndex obstacle) const { return obstacle >= std::ssize(obstacles_.triangles); }
+  const Plane<3>& plane(LocalIndex obstacle) const {
+    return obstacles_.planes[obstacle - obstacles_.triangles.size()];
+  }
+  /// Number of its point among obstacle_vertices().
+  std::size_t point_of_plane(LocalIndex obstacle) const {
+    return obstacles_.vertices.size() + obstacle - obstacles_.triangles.size();
+  }
   bool still_covers(std::span<const double> u, std::span<const double> du) const;
   void search(std::span<const double> u, std::span<const double> du);
   void search_spheres(const std::vector<collide::Box<3>>& boxes);
