@@ -36,7 +36,7 @@ struct Pile {
     obstacles.place = {};
     obstacles.bodies = {num_grains, num_grains};
     obstacles.planes.push_back({Vector3d::Zero(), Vector3d::UnitZ(), num_grains + 1});
-    add_contact(problem, std::move(obstacles), 0.4, 0.2 * dhat);
+    add_contact(problem, std::move(obstacles), 0.4, 0.2 * dhat, 0.3);
     u = Vector(problem.particles->points);
     const auto values = u.write_local();
     for (LocalIndex k = 0; k < u.layout().num_local(); ++k)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bdem/runs.hpp"
+#include "recoil/geometry/barrier.hpp"
 #include "recoil/geometry/quaternion.hpp"
 
 /// Particles, planes and plates that tests bring into contact.
@@ -17,15 +18,42 @@ inline potentials::FrictionCoefficients coefficient(double mu) {
 }
 
 inline void add_contact(BondedParticles& problem, SphereObstacles obstacles, double mu = 0,
-                        double eps_v = 1e-3) {
-  problem.contact =
-      std::make_unique<ParticleContact>(*problem.particles, problem.prescribed, *problem.bonds,
-                                        std::move(obstacles), dhat, stiffness, coefficient(mu), eps_v);
+                        double eps_v = 1e-3, double rolling = 0) {
+  problem.contact = std::make_unique<ParticleContact>(*problem.particles, problem.prescribed, *problem.bonds,
+                                                      std::move(obstacles), dhat, stiffness, coefficient(mu),
+                                                      rolling, eps_v);
 }
 
 inline SphereObstacles floor_plane(const Vector3d& normal = Vector3d::UnitZ()) {
   SphereObstacles obstacles;
   obstacles.planes.push_back({Vector3d::Zero(), normal, 1});
+  return obstacles;
+}
+
+/// Gap at which the barrier bears a force [N].
+inline double resting_gap(double force) {
+  double low = 0, high = dhat;
+  for (int i = 0; i < 200; ++i) {
+    const double middle = (low + high) / 2;
+    (-stiffness * geometry::log_barrier(middle, dhat).first > force ? low : high) = middle;
+  }
+  return low;
+}
+
+/// kinetic + elastic + barrier, and what has gone from it.
+inline double left_over(const ParticleLedger& before, const ParticleLedger& now) {
+  const auto sum = [](const ParticleLedger& ledger) {
+    return ledger.kinetic + ledger.elastic + ledger.barrier;
+  };
+  return sum(now) - sum(before) - now.external_work + now.broken + now.dissipated_friction +
+         now.dissipated_integrator;
+}
+
+/// A plane that pushes down from the height z(t).
+inline SphereObstacles ceiling_plane(std::function<double(double)> z) {
+  SphereObstacles obstacles;
+  obstacles.planes.push_back({Vector3d(0, 0, z(0)), -Vector3d::UnitZ(), 1});
+  obstacles.place_planes = [z](double time) { return std::vector<Vector3d>{{0, 0, z(time)}}; };
   return obstacles;
 }
 

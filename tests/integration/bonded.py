@@ -41,7 +41,7 @@ CRUSHED = {
     "boundary_conditions": {"obstacle_displacements": [{"id": 3, "value": [0, 0, "-0.5*t"]}]},
     "contact": {"enabled": True, "dhat": 2e-4, "friction_coefficient": 0.3},
     "time": {"dt": 0.001, "time_steps": 5},
-    "solver": {"type": "bonded_particles"},
+    "solver": {"type": "bonded_particles", "bonded_particles": {"rolling_friction": 0.1}},
 }
 CRUSHED_BREAKS_IN = 3
 
@@ -335,6 +335,18 @@ def check_crushed(recoil):
     recoil.run(3, "simulate", "--restart", folder, "-q")
     error = runs.difference(runs.state(folder), runs.state(whole))
     runs.check(sorted(names(folder)) == sorted(names(whole)) and error < 1e-8, "continued on 3 ranks: the same bonds, positions to %.1e" % error)
+    check_planes(recoil)
+
+
+def check_planes(recoil):
+    """The block crushed by a plane."""
+    plane = {"name": "platen", "is_obstacle": True, "type": "plane", "point": [0, 0, 0.0247], "normal": [0, 0, -1], "surface_selection": 3}
+    folder = recoil.simulate(1, recoil.write_scene("planes", dict(CRUSHED, geometry=[plane, CRUSHED["geometry"][1], CRUSHED["geometry"][0]])), "planes")
+    energies = ledger(folder)
+    runs.check(len(broken(folder)) > 20 and np.nanmin(energies["min_distance"]) > 0, "a plane as platen: %d bonds break" % len(broken(folder)))
+    check_obstacle_forces(folder, energies)
+    way = three(table(folder, "obstacle_forces.csv"), "displacement").reshape(-1, 2, 3)[:, 0, 2]
+    runs.check(np.allclose(way, -0.5 * energies["time"][1:], atol=1e-15), "the plane moves as the scene says")
 
 
 def check_explicit(recoil):
@@ -457,8 +469,8 @@ WRONG = [
     ("a traction", changed(boundary_conditions__neumann_boundary=[{"id": 1, "value": [1, 0, 0]}]), ["/neumann_boundary", "`particle_forces`"]),
     ("contact without inertia of its own", changed(contact={"enabled": True, "dhat": 1e-4}, solver={"type": "bonded_particles", "bonded_particles": {"integrator": "del_exact"}}),
      ["/solver/bonded_particles/integrator", "be_reflect"]),
-    ("rolling friction of implicit steps", changed(contact={"enabled": True, "dhat": 1e-4}, solver={"type": "bonded_particles", "bonded_particles": {"rolling_friction": 0.1}}),
-     ["/solver/bonded_particles/rolling_friction", "leapfrog"]),
+    ("rolling friction without contact", changed(solver={"type": "bonded_particles", "bonded_particles": {"rolling_friction": 0.1}}),
+     ["/solver/bonded_particles/rolling_friction", "contact/enabled"]),
     ("too large a dhat", changed(contact={"enabled": True, "dhat": 2e-3}), ["/contact/dhat", "smallest radius"]),
     ("contact of finite elements", changed(contact={"enabled": True, "dhat": 1e-4, "use_convergent_formulation": True}), ["/contact/use_convergent_formulation", "leave it out"]),
     ("overlapping bodies", changed(contact={"enabled": True, "dhat": 1e-4}, geometry=[BAR["geometry"][0], dict(BAR["geometry"][0], name="other", transformation={"translation": [0, 0.006, 0]})]),

@@ -113,10 +113,23 @@ void refuse_mesh_settings(const Item& plane) {
   refuse_unless(!normalize.flag(), normalize);
 }
 
+/// By which it moves, if it has one.
+std::optional<int> obstacle_id_of(const Item& entry) {
+  if (!entry.has("surface_selection")) return {};
+  const auto id = entry["surface_selection"];
+  if (!id.is_number())
+    id.fail("an obstacle takes one integer as surface_selection: the id by which it moves");
+  if (id.integer() < 0) id.fail("the id of an obstacle must be 0 or more");
+  return id.integer();
+}
+
 void build_plane(const Item& entry, Scene& scene) {
-  for (const char* name :
-       {"mesh", "generator", "array", "surface_selection", "volume_selection", "point_selection"})
+  for (const char* name : {"mesh", "generator", "array", "volume_selection", "point_selection"})
     if (entry.has(name)) entry[name].fail("a plane has no `" + std::string(name) + "`");
+  if (entry.has("surface_selection") && scene.solver.type != SolverType::bonded_particles)
+    entry["surface_selection"].fail(
+        "planes rest, but for bonded particles; leave it out, or take a mesh that "
+        "moves");
   if (!entry["is_obstacle"].flag()) entry.fail("a plane is an obstacle: write \"is_obstacle\": true");
   for (const char* name : {"point", "normal"})
     if (!entry.has(name)) entry.fail("a plane needs `" + std::string(name) + "`");
@@ -128,6 +141,7 @@ void build_plane(const Item& entry, Scene& scene) {
   const auto normal = entry["normal"].vector();
   if (!(normal.norm() > 0)) entry["normal"].fail("must not be zero");
   plane.normal = normal.normalized();
+  plane.id = obstacle_id_of(entry);
   scene.planes.push_back(std::move(plane));
 }
 
@@ -138,13 +152,7 @@ mesh::Extract extract_of(const std::string& name) {
 }
 
 void build_obstacle_id(const Item& entry, mesh::GeometrySpec& spec, Scene& scene) {
-  if (entry.has("surface_selection")) {
-    const auto id = entry["surface_selection"];
-    if (!id.is_number())
-      id.fail("an obstacle takes one integer as surface_selection: the id by which it moves");
-    spec.obstacle_id = id.integer();
-    if (*spec.obstacle_id < 0) id.fail("the id of an obstacle must be 0 or more");
-  }
+  spec.obstacle_id = obstacle_id_of(entry);
   for (const char* name : {"volume_selection", "point_selection"})
     if (entry.has(name)) scene.warnings.push_back(entry[name].where() + ": has no effect on an obstacle");
 }

@@ -195,11 +195,12 @@ void refuse_other_keys(const Item& root, const Scene& scene) {
 
 /// Contact that finite elements have alone.
 void check_contact(const Item& root, const Scene& scene) {
-  if (scene.particle_solver.rolling_friction > 0 &&
-      (!scene.contact.enabled || scene.particle_solver.integrator != solvers::ParticleIntegrator::leapfrog))
-    root["solver"]["bonded_particles"]["rolling_friction"].fail(
-        "is of contact with \"integrator\": \"leapfrog\"; leave it out");
-  if (!scene.contact.enabled) return;
+  if (!scene.contact.enabled) {
+    if (scene.particle_solver.rolling_friction > 0)
+      root["solver"]["bonded_particles"]["rolling_friction"].fail(
+          "is of contact; set contact/enabled to true, or leave it out");
+    return;
+  }
   const Item contact = root["contact"], solver = root["solver"];
   const solvers::ParticleIntegrator integrator = scene.particle_solver.integrator;
   if (scene.time.kind == TimeKind::dynamic && integrator == solvers::ParticleIntegrator::del_exact)

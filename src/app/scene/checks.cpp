@@ -33,6 +33,8 @@ std::set<int> obstacle_ids(const Scene& scene) {
   std::set<int> ids;
   for (const auto& spec : scene.geometry)
     if (spec.obstacle_id) ids.insert(*spec.obstacle_id);
+  for (const auto& plane : scene.planes)
+    if (plane.id) ids.insert(*plane.id);
   return ids;
 }
 

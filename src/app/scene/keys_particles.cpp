@@ -51,8 +51,10 @@ constexpr Key particles[] = {
     {.pattern = "/solver/bonded_particles/rolling_friction",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::rolling_friction>,
      .range = non_negative,
-     .doc = "Of `leapfrog` with contact: the largest moment of two spheres that roll on each other over the "
-            "normal force and their mean radius."},
+     .doc =
+         "With contact: the largest moment of two spheres that roll on each other, or of one on an obstacle, "
+         "over the normal force and their (mean) radius. Spin about the normal of a contact meets none. "
+         "Implicit steps smooth it as friction: below `contact/epsv`."},
     {.pattern = "/solver/bonded_particles/max_imbalance",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::max_imbalance>,
      .range = at_least(1),

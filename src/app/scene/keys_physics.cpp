@@ -145,7 +145,7 @@ constexpr Key boundary[] = {
      .items = object,
      .fallback = "[]",
      .doc = "The same for obstacles. One without an entry here moves by the `dirichlet_boundary` with its "
-            "id, else it rests."},
+            "id, else it rests. With bonded particles planes move, too, without turning: as their `point`."},
 #define PRESCRIBED "/boundary_conditions/{dirichlet_boundary,obstacle_displacements}"
     {.pattern = PRESCRIBED "/*/id",
      .types = integer | text | list,

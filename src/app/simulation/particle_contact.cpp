@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include <fmt/format.h>
@@ -66,6 +67,16 @@ std::vector<Vector3d> displaced(const std::vector<Vector3d>& rest,
   return places;
 }
 
+/// Moves `rest`, each by its own; empty where nothing moves.
+std::function<std::vector<Vector3d>(double)> mover(const parallel::Communicator& comm,
+                                                   const std::vector<Vector3d>& rest,
+                                                   const std::vector<const DirichletEntry*>& motions) {
+  if (std::ranges::all_of(motions, [](const DirichletEntry* motion) { return motion == nullptr; })) return {};
+  return [rest, motions, &comm](double time) {
+    return parallel::collectively(comm, [&] { return displaced(rest, motions, time); });
+  };
+}
+
 potentials::SphereObstacles obstacles_of(const parallel::Communicator& comm, const Scene& scene,
                                          const std::vector<mesh::SurfaceMesh>& surfaces,
                                          std::size_t num_bodies) {
@@ -84,10 +95,14 @@ potentials::SphereObstacles obstacles_of(const parallel::Communicator& comm, con
   std::vector<const DirichletEntry*> motions;
   for (const std::int32_t id : plain.surface_ids)
     motions.push_back(find_obstacle_motion(scene.boundary_conditions, id));
-  if (std::ranges::any_of(motions, [](const DirichletEntry* motion) { return motion != nullptr; }))
-    obstacles.place = [rest = obstacles.vertices, motions, &comm](double time) {
-      return parallel::collectively(comm, [&] { return displaced(rest, motions, time); });
-    };
+  obstacles.place = mover(comm, obstacles.vertices, motions);
+  std::vector<Vector3d> points;
+  std::vector<const DirichletEntry*> motions_of_planes;
+  for (const PlaneObstacle& plane : scene.planes) {
+    points.push_back(plane.point);
+    motions_of_planes.push_back(find_obstacle_motion(scene.boundary_conditions, plane.id.value_or(-1)));
+  }
+  obstacles.place_planes = mover(comm, points, motions_of_planes);
   return obstacles;
 }
 
@@ -124,12 +139,16 @@ void add_particle_contact(const parallel::Communicator& comm, const Scene& scene
                                  scene.contact.dhat, radius));
   potentials::FrictionCoefficients friction =
       friction_coefficients(scene, particles.body_names, mesh_obstacles(scene));
-  if (scene.contact.friction_iterations == 0) friction = {};
+  double rolling = scene.particle_solver.rolling_friction;
+  if (scene.contact.friction_iterations == 0) {
+    friction = {};
+    rolling = 0;
+  }
   problem.contact = std::make_unique<solvers::ParticleContact>(
       particles, problem.prescribed, *problem.bonds,
       obstacles_of(comm, scene, surfaces, particles.body_names.size()), scene.contact.dhat,
       scene.contact.barrier_stiffness.value_or(default_stiffness(comm, problem, scene)), std::move(friction),
-      scene.contact.epsv);
+      rolling, scene.contact.epsv);
 }
 
 void require_no_overlap(const parallel::Communicator& comm, const solvers::BondedParticles& problem,

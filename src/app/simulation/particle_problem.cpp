@@ -255,7 +255,6 @@ solvers::BondedParticlesOptions options_of(const Scene& scene) {
   options.max_broken_share = scene.particle_solver.max_broken_share;
   options.friction_iterations = scene.contact.friction_iterations;
   options.explicit_share = scene.particle_solver.explicit_share;
-  options.rolling_friction = scene.particle_solver.rolling_friction;
   return options;
 }
 

@@ -155,6 +155,9 @@ void ParticleTables::add_obstacle_forces() const {
       sum.place += pairs.obstacle_vertices()[v];
       ++sum.count;
     }
+  for (std::size_t k = 0; k < obstacles.planes.size(); ++k)
+    sums[obstacles.planes[k].body - first_body].way +=
+        pairs.obstacle_vertices()[obstacles.vertices.size() + k] - obstacles.planes[k].point;
   std::vector<double> forces = solver_.obstacle_forces();
   forces.resize(6 * obstacles_.size(), 0.0);
   std::string text;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "recoil/geometry/additive_ccd.hpp"
 #include "recoil/geometry/closest_points.hpp"
@@ -34,6 +35,15 @@ geometry::StencilPoints<3> stencil(const Vector3d& p, const std::array<LocalInde
   return points;
 }
 
+/// Axes along the first edge of a triangle and its normal.
+Eigen::Matrix3d frame(const std::array<Vector3d, 3>& corners) {
+  Eigen::Matrix3d axes;
+  axes.col(0) = (corners[1] - corners[0]).normalized();
+  axes.col(2) = axes.col(0).cross(corners[2] - corners[0]).normalized();
+  axes.col(1) = axes.col(2).cross(axes.col(0));
+  return axes;
+}
+
 /// Time in [0, 1] at which two points that move apart by d + s w come down to the distance `least`.
 double time_of_approach(const Vector3d& d, const Vector3d& w, double least) {
   const double a = w.squaredNorm(), b = d.dot(w), c = (d.norm() - least) * (d.norm() + least);
@@ -64,15 +74,27 @@ SphereContact::SphereContact(const particles::DistributedParticles& particles,
     bond_distance_.push_back(particles.radii[a] + particles.radii[b]);
   }
   std::ranges::sort(bonded_);
-  obstacle_vertices_ = obstacle_start_ = obstacle_end_ = obstacles_.vertices;
+  obstacle_vertices_ = obstacles_.vertices;
+  for (const Plane<3>& plane : obstacles_.planes) obstacle_vertices_.push_back(plane.point);
+  obstacle_start_ = obstacle_end_ = obstacle_vertices_;
+}
+
+/// Vertices of triangles, then points of planes.
+std::vector<Vector3d> SphereContact::obstacles_at(double time) const {
+  std::vector<Vector3d> places = obstacles_.place ? obstacles_.place(time) : obstacles_.vertices;
+  if (obstacles_.place_planes)
+    std::ranges::copy(obstacles_.place_planes(time), std::back_inserter(places));
+  else
+    for (const Plane<3>& plane : obstacles_.planes) places.push_back(plane.point);
+  return places;
 }
 
 void SphereContact::begin_step(double time, double dt, std::span<const double> u) {
   has_searched_ = false;
   least_gap_ = std::numeric_limits<double>::infinity();
-  if (obstacles_.place) {
-    obstacle_start_ = obstacles_.place(time - dt);
-    obstacle_end_ = obstacles_.place(time);
+  if (obstacles_.place || obstacles_.place_planes) {
+    obstacle_start_ = obstacles_at(time - dt);
+    obstacle_end_ = obstacles_at(time);
   }
   move_obstacles(0);
   search(u, {});
@@ -86,13 +108,27 @@ void SphereContact::move_obstacles(double share) {
 }
 
 Vector3d SphereContact::obstacle_motion(LocalIndex obstacle, const Vector3d& share) const {
+  if (is_plane(obstacle)) {
+    const std::size_t point = point_of_plane(obstacle);
+    return obstacle_end_[point] - obstacle_start_[point];
+  }
   Vector3d way = Vector3d::Zero();
-  if (obstacle >= std::ssize(obstacles_.triangles)) return way;
   for (int i = 0; i < 3; ++i) {
     const LocalIndex v = obstacles_.triangles[obstacle][i];
     way += share[i] * (obstacle_end_[v] - obstacle_start_[v]);
   }
   return way;
+}
+
+geometry::Quaternion SphereContact::obstacle_turn(LocalIndex obstacle, double share) const {
+  if (is_plane(obstacle) || !obstacles_.place) return geometry::identity_quaternion();
+  std::array<Vector3d, 3> start, now;
+  for (int i = 0; i < 3; ++i) {
+    const LocalIndex v = obstacles_.triangles[obstacle][i];
+    start[i] = obstacle_start_[v];
+    now[i] = start[i] + share * (obstacle_end_[v] - start[i]);
+  }
+  return Eigen::Quaterniond(frame(now) * frame(start).transpose()).normalized().coeffs();
 }
 
 /// The way, or u where du is empty.
@@ -152,11 +188,14 @@ void SphereContact::search_obstacles(const std::vector<collide::Box<3>>& boxes, 
   }
   for (std::size_t plane = 0; plane < obstacles_.planes.size(); ++plane)
     for (std::size_t k = 0; k < boxes.size(); ++k) {
-      const auto& [point, normal, body] = obstacles_.planes[plane];
+      const Vector3d& normal = obstacles_.planes[plane].normal;
       const Vector3d corner =
           (normal.array() > 0).select(boxes[k].min(), boxes[k].max()); // nearest to the plane
-      if (normal.dot(corner - point) < margin)
-        candidates_.push_back({LocalIndex(k), -1, LocalIndex(num_triangles + plane), -1});
+      const auto obstacle = LocalIndex(num_triangles + plane);
+      const std::size_t point = point_of_plane(obstacle);
+      if (normal.dot(corner - obstacle_start_[point]) < margin ||
+          normal.dot(corner - obstacle_end_[point]) < margin)
+        candidates_.push_back({LocalIndex(k), -1, obstacle, -1});
     }
 }
 
@@ -188,9 +227,7 @@ void SphereContact::separate(LocalIndex bond, std::span<const double> u) {
 
 std::int32_t SphereContact::body_of(const SpherePair& pair) const {
   if (pair.obstacle < 0) return (*spheres_)[pair.b].body;
-  const auto num_triangles = std::ssize(obstacles_.triangles);
-  return pair.obstacle < num_triangles ? obstacles_.bodies[pair.obstacle]
-                                       : obstacles_.planes[pair.obstacle - num_triangles].body;
+  return is_plane(pair.obstacle) ? plane(pair.obstacle).body : obstacles_.bodies[pair.obstacle];
 }
 
 /// False where the pair is at least dhat apart.
@@ -210,11 +247,10 @@ bool SphereContact::touch(const SpherePair& pair, SphereTouch& result) const {
     return true;
   }
   const double radius = (*spheres_)[pair.a].radius;
-  if (pair.obstacle >= std::ssize(obstacles_.triangles)) {
-    const auto& [point, normal, body] = obstacles_.planes[pair.obstacle - obstacles_.triangles.size()];
-    result.length = normal.dot(p - point);
+  if (is_plane(pair.obstacle)) {
+    result.normal = plane(pair.obstacle).normal;
+    result.length = result.normal.dot(p - obstacle_vertices_[point_of_plane(pair.obstacle)]);
     result.gap = result.length - radius;
-    result.normal = normal;
     result.slope.setZero();
     return result.gap < dhat_;
   }
@@ -255,9 +291,11 @@ double SphereContact::max_step(const SpherePair& pair, std::span<const double> w
     return time_of_approach(d, move - vector_at(way, 6, pair.b), least + kept_gap * (d.norm() - least));
   }
   const double radius = (*spheres_)[pair.a].radius;
-  if (pair.obstacle >= std::ssize(obstacles_.triangles)) {
-    const auto& [point, normal, body] = obstacles_.planes[pair.obstacle - obstacles_.triangles.size()];
-    const double gap = normal.dot(p - point) - radius, speed = -normal.dot(move);
+  if (is_plane(pair.obstacle)) {
+    const Vector3d& normal = plane(pair.obstacle).normal;
+    const std::size_t point = point_of_plane(pair.obstacle);
+    const double gap = normal.dot(p - obstacle_vertices_[point]) - radius,
+                 speed = normal.dot(obstacle_way[point] - move);
     return speed > 0 ? std::min(1.0, (1 - kept_gap) * gap / speed) : 1;
   }
   const auto& triangle = obstacles_.triangles[pair.obstacle];

@@ -143,58 +143,120 @@ void SphereFrictionPotential::lag(std::span<const double> u, std::span<const dou
   spheres_ = contact_->spheres();
   states_ = spheres_->gather(u, 7);
   const std::vector<double> states_at_start = spheres_->gather(start, 7);
-  terms_.clear();
-  if (!coefficients_) return;
+  sliding_.clear();
+  rolling_terms_.clear();
+  if (!acts()) return;
   for (const SphereTouch& touch : contact_->touching()) {
-    const SpherePair& pair = touch.pair;
-    const double strength =
-        coefficients_((*spheres_)[pair.a].body, contact_->body_of(pair)) * barrier_->force(touch);
-    if (!(strength > 0)) continue;
-    Term term{pair, touch.normal, {}, Vector3d::Zero(), touch.share, strength};
-    // Arms of a pair end in one point, between the surfaces in the ratio of the radii.
-    const double ra = (*spheres_)[pair.a].radius,
-                 at = pair.b < 0 ? ra : touch.length * ra / (ra + (*spheres_)[pair.b].radius);
-    const std::array<Vector3d, 2> arms{-at * touch.normal, (touch.length - at) * touch.normal};
-    for (int end = 0; end < num_spheres(pair); ++end) {
-      const LocalIndex sphere = end_of(pair, end);
-      term.arms[end] = geometry::rotation_matrix(orientation(states_, sphere)).transpose() * arms[end];
-      term.start += (end == 0 ? 1 : -1) *
-                    (place(states_at_start, sphere) +
-                     geometry::rotation_matrix(orientation(states_at_start, sphere)) * term.arms[end]);
-    }
-    terms_.push_back(term);
+    const double force = barrier_->force(touch);
+    if (!(force > 0)) continue;
+    if (coefficients_) lag_sliding(touch, force, states_at_start);
+    if (rolling_ > 0) lag_rolling(touch, force, states_at_start);
   }
+}
+
+void SphereFrictionPotential::lag_sliding(const SphereTouch& touch, double force,
+                                          const std::vector<double>& states_at_start) {
+  const SpherePair& pair = touch.pair;
+  const double strength = coefficients_((*spheres_)[pair.a].body, contact_->body_of(pair)) * force;
+  if (!(strength > 0)) return;
+  SlidingTerm term{{pair, touch.normal, touch.share, strength}, {}, Vector3d::Zero()};
+  // Arms of a pair end in one point, between the surfaces in the ratio of the radii.
+  const double ra = (*spheres_)[pair.a].radius,
+               at = pair.b < 0 ? ra : touch.length * ra / (ra + (*spheres_)[pair.b].radius);
+  const std::array<Vector3d, 2> arms{-at * touch.normal, (touch.length - at) * touch.normal};
+  for (int end = 0; end < num_spheres(pair); ++end) {
+    const LocalIndex sphere = end_of(pair, end);
+    term.arms[end] = geometry::rotation_matrix(orientation(states_, sphere)).transpose() * arms[end];
+    term.start += (end == 0 ? 1 : -1) *
+                  (place(states_at_start, sphere) +
+                   geometry::rotation_matrix(orientation(states_at_start, sphere)) * term.arms[end]);
+  }
+  sliding_.push_back(term);
+}
+
+void SphereFrictionPotential::lag_rolling(const SphereTouch& touch, double force,
+                                          const std::vector<double>& states_at_start) {
+  const SpherePair& pair = touch.pair;
+  double radius = 0;
+  std::array<geometry::Quaternion, 2> start;
+  start.fill(geometry::identity_quaternion());
+  for (int end = 0; end < num_spheres(pair); ++end) {
+    radius += (*spheres_)[end_of(pair, end)].radius / num_spheres(pair);
+    start[end] = orientation(states_at_start, end_of(pair, end));
+  }
+  rolling_terms_.push_back({{pair, touch.normal, touch.share, rolling_ * force}, radius, start});
 }
 
 void SphereFrictionPotential::update(std::span<const double> u) {
   if (spheres_) states_ = spheres_->gather(u, 7);
 }
 
+template <class Visit>
+void SphereFrictionPotential::for_each_term(Visit visit) const {
+  for (const SlidingTerm& term : sliding_) visit(term);
+  for (const RollingTerm& term : rolling_terms_) visit(term);
+}
+
 /// Of the obstacle in a lagged contact; zero of pairs of spheres.
-Vector3d SphereFrictionPotential::obstacle_way(const Term& term) const {
+Vector3d SphereFrictionPotential::obstacle_way(const SlidingTerm& term) const {
   if (term.pair.obstacle < 0) return Vector3d::Zero();
   return contact_->obstacle_way(term.pair.obstacle, term.share);
 }
 
-SphereFrictionPotential::Slip SphereFrictionPotential::slip(const Term& term) const {
+/// How far the surface of the sphere rolls as the obstacle turns; zero of pairs of spheres.
+Vector3d SphereFrictionPotential::obstacle_way(const RollingTerm& term) const {
+  if (term.pair.obstacle < 0) return Vector3d::Zero();
+  const Matrix3d by_obstacle = turn(term).by_turn[1];
+  return -term.radius * (by_obstacle * geometry::quaternion_logarithm(obstacle_turn(term)));
+}
+
+SphereFrictionPotential::Slip SphereFrictionPotential::slip(const SlidingTerm& term) const {
   Slip slip;
   const Matrix3d P = Matrix3d::Identity() - term.normal * term.normal.transpose();
   Vector3d way = -term.start - obstacle_way(term);
   for (int end = 0; end < num_spheres(term.pair); ++end) {
     const LocalIndex sphere = end_of(term.pair, end);
     const double sign = end == 0 ? 1 : -1;
-    slip.rotations[end] = geometry::rotation_matrix(orientation(states_, sphere));
-    way += sign * (place(states_, sphere) + slip.rotations[end] * term.arms[end]);
-    slip.by_state[end] << sign * P, -sign / (*spheres_)[sphere].radius *
-                                        (P * slip.rotations[end] * geometry::cross_matrix(term.arms[end]));
+    const Matrix3d R = geometry::rotation_matrix(orientation(states_, sphere));
+    way += sign * (place(states_, sphere) + R * term.arms[end]);
+    slip.by_state[end] << sign * P,
+        -sign / (*spheres_)[sphere].radius * (P * R * geometry::cross_matrix(term.arms[end]));
   }
   slip.way = P * way;
   return slip;
 }
 
+geometry::Quaternion SphereFrictionPotential::obstacle_turn(const RollingTerm& term) const {
+  return contact_->obstacle_turn(term.pair.obstacle, contact_->obstacle_share());
+}
+
+geometry::RelativeTurn SphereFrictionPotential::turn(const RollingTerm& term) const {
+  const SpherePair& pair = term.pair;
+  return geometry::relative_turn(
+      {orientation(states_, pair.a), pair.b < 0 ? obstacle_turn(term) : orientation(states_, pair.b)},
+      term.start);
+}
+
+SphereFrictionPotential::Slip SphereFrictionPotential::slip(const RollingTerm& term) const {
+  const geometry::RelativeTurn turn = this->turn(term);
+  const Matrix3d P = term.radius * (Matrix3d::Identity() - term.normal * term.normal.transpose());
+  Slip slip;
+  slip.way = P * turn.angle;
+  for (int end = 0; end < num_spheres(term.pair); ++end)
+    slip.by_state[end] << Matrix3d::Zero(),
+        P * turn.by_turn[end] / (*spheres_)[end_of(term.pair, end)].radius;
+  return slip;
+}
+
+/// The derivative of a term by its way.
+Vector3d SphereFrictionPotential::force(const Term& term, const Slip& at) const {
+  return term.strength * geometry::friction_f1_over_y(at.way.norm(), eta_) * at.way;
+}
+
 double SphereFrictionPotential::value(std::span<const double>) const {
   double sum = 0;
-  for (const Term& term : terms_) sum += term.strength * geometry::friction_f0(slip(term).way.norm(), eta_);
+  for_each_term(
+      [&](const auto& term) { sum += term.strength * geometry::friction_f0(slip(term).way.norm(), eta_); });
   return sum;
 }
 
@@ -202,20 +264,48 @@ void SphereFrictionPotential::add_gradient(std::span<const double>, double facto
                                            std::span<double> g) const {
   if (!spheres_) return;
   std::vector<double> values(6 * std::size_t(spheres_->size()), 0.0);
-  for (const Term& term : terms_) {
+  for_each_term([&](const auto& term) {
     const Slip at = slip(term);
-    const Vector3d f = term.strength * geometry::friction_f1_over_y(at.way.norm(), eta_) * at.way;
+    const Vector3d f = force(term, at);
     for (int end = 0; end < num_spheres(term.pair); ++end)
       tangent(values, end_of(term.pair, end)) += at.by_state[end].transpose() * f;
-  }
+  });
   spheres_->add_to_owners(values, 6, factor, g);
+}
+
+/// Second derivative of force . way by the rotations of the spheres, which move material points on circles.
+Matrix12 SphereFrictionPotential::curvature(const SlidingTerm& term, const Vector3d& force) const {
+  Matrix12 H = Matrix12::Zero();
+  for (int end = 0; end < num_spheres(term.pair); ++end) {
+    const LocalIndex sphere = end_of(term.pair, end);
+    const double radius = (*spheres_)[sphere].radius;
+    const Vector3d& arm = term.arms[end];
+    const Vector3d f =
+        (end == 0 ? 1 : -1) * (geometry::rotation_matrix(orientation(states_, sphere)).transpose() * force);
+    H.block<3, 3>(6 * end + 3, 6 * end + 3) =
+        ((f * arm.transpose() + arm * f.transpose()) / 2 - f.dot(arm) * Matrix3d::Identity()) /
+        (radius * radius);
+  }
+  return H;
+}
+
+Matrix12 SphereFrictionPotential::curvature(const RollingTerm& term, const Vector3d& force) const {
+  const Eigen::Matrix<double, 6, 6> by_turns =
+      geometry::relative_turn_curvature(turn(term).angle, term.radius * force, term.start);
+  Matrix12 H = Matrix12::Zero();
+  for (int a = 0; a < num_spheres(term.pair); ++a)
+    for (int b = 0; b < num_spheres(term.pair); ++b)
+      H.block<3, 3>(6 * a + 3, 6 * b + 3) =
+          by_turns.block<3, 3>(3 * a, 3 * b) /
+          ((*spheres_)[end_of(term.pair, a)].radius * (*spheres_)[end_of(term.pair, b)].radius);
+  return H;
 }
 
 /// With projection the secant matrix, whose quadratic function with the value and gradient here is nowhere
 /// below that of friction on a straight slip: the Hessian, semi-definite as it is, knows nothing of the kink
-/// where slip turns round. Without it also the curvature of the ways of the material points, where spheres
-/// rotate.
-Matrix12 SphereFrictionPotential::hessian(const Term& term, Projection projection) const {
+/// where slip turns round. Without it also the curvature of ways where spheres rotate.
+template <class AnyTerm>
+Matrix12 SphereFrictionPotential::hessian(const AnyTerm& term, Projection projection) const {
   const Slip at = slip(term);
   const double y = at.way.norm(), s = term.strength * geometry::friction_f1_over_y(y, eta_);
   Matrix3d D = s * Matrix3d::Identity();
@@ -225,24 +315,16 @@ Matrix12 SphereFrictionPotential::hessian(const Term& term, Projection projectio
   for (int a = 0; a < num_spheres(term.pair); ++a)
     for (int b = 0; b < num_spheres(term.pair); ++b)
       H.block<6, 6>(6 * a, 6 * b) = at.by_state[a].transpose() * D * at.by_state[b];
-  if (projection != Projection::none) return H;
-  for (int end = 0; end < num_spheres(term.pair); ++end) {
-    const double radius = (*spheres_)[end_of(term.pair, end)].radius;
-    const Vector3d& arm = term.arms[end];
-    const Vector3d f = (end == 0 ? s : -s) * (at.rotations[end].transpose() * at.way);
-    H.block<3, 3>(6 * end + 3, 6 * end + 3) +=
-        ((f * arm.transpose() + arm * f.transpose()) / 2 - f.dot(arm) * Matrix3d::Identity()) /
-        (radius * radius);
-  }
+  if (projection == Projection::none) H += curvature(term, s * at.way);
   return H;
 }
 
 void SphereFrictionPotential::add_hessian(std::span<const double>, double factor, Projection projection,
                                           const linalg::HessianSink& H) const {
-  for (const Term& term : terms_) {
+  for_each_term([&](const auto& term) {
     Matrix12 block = factor * hessian(term, projection);
     add_block(*spheres_, term.pair, block, *H.stencils);
-  }
+  });
 }
 
 void SphereFrictionPotential::add_hessian_product(std::span<const double>, std::span<const double> p,
@@ -250,41 +332,47 @@ void SphereFrictionPotential::add_hessian_product(std::span<const double>, std::
   if (!spheres_) return;
   const std::vector<double> in = spheres_->gather(p, 6);
   std::vector<double> out(in.size(), 0.0);
-  for (const Term& term : terms_) {
+  for_each_term([&](const auto& term) {
     const Matrix12 H = hessian(term, Projection::none);
     for (int a = 0; a < num_spheres(term.pair); ++a)
       for (int b = 0; b < num_spheres(term.pair); ++b)
         tangent(out, end_of(term.pair, a)) += H.block<6, 6>(6 * a, 6 * b) * tangent(in, end_of(term.pair, b));
-  }
+  });
   spheres_->add_to_owners(out, 6, factor, y);
 }
 
 double SphereFrictionPotential::dissipation() const {
   double sum = 0;
-  for (const Term& term : terms_) {
-    const double y = slip(term).way.norm();
-    sum += term.strength * geometry::friction_f1_over_y(y, eta_) * y * y;
-  }
+  for_each_term([&](const auto& term) {
+    const Slip at = slip(term);
+    sum += force(term, at).dot(at.way);
+  });
   return sum;
 }
 
 double SphereFrictionPotential::obstacle_work() const {
   double work = 0;
-  for (const Term& term : terms_) {
-    if (term.pair.obstacle < 0) continue;
-    const Vector3d way = slip(term).way;
-    work -= term.strength * geometry::friction_f1_over_y(way.norm(), eta_) * way.dot(obstacle_way(term));
-  }
+  for_each_term([&](const auto& term) {
+    if (term.pair.obstacle >= 0) work -= force(term, slip(term)).dot(obstacle_way(term));
+  });
   return work;
 }
 
 void SphereFrictionPotential::add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const {
-  for (const Term& term : terms_) {
+  for (const SlidingTerm& term : sliding_) {
+    if (term.pair.obstacle < 0) continue;
+    const Matrix3d R = geometry::rotation_matrix(orientation(states_, term.pair.a));
+    add_reaction(forces, contact_->body_of(term.pair) - first_body, -force(term, slip(term)),
+                 place(states_, term.pair.a) + R * term.arms[0]);
+  }
+  for (const RollingTerm& term : rolling_terms_) {
     if (term.pair.obstacle < 0) continue;
     const Slip at = slip(term);
-    const Vector3d on_sphere = -term.strength * geometry::friction_f1_over_y(at.way.norm(), eta_) * at.way;
-    add_reaction(forces, contact_->body_of(term.pair) - first_body, on_sphere,
-                 place(states_, term.pair.a) + at.rotations[0] * term.arms[0]);
+    const Vector3d by_own_axes =
+        (*spheres_)[term.pair.a].radius * (at.by_state[0].rightCols<3>().transpose() * force(term, at));
+    const Vector3d moment = geometry::rotation_matrix(orientation(states_, term.pair.a)) * by_own_axes;
+    const std::size_t at_body = 6 * std::size_t(contact_->body_of(term.pair) - first_body);
+    for (int i = 0; i < 3; ++i) forces[at_body + 3 + i] += moment[i];
   }
 }
 

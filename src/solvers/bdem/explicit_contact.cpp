@@ -26,9 +26,8 @@ Vector3d braking(const Vector3d& velocity, double inverse_inertia, double contac
 
 } // namespace
 
-ExplicitContact::ExplicitContact(BondedParticles& problem, double rolling_friction)
-    : problem_(problem), pairs_(problem.contact->pairs), stiffness_(problem.contact->barrier.stiffness()),
-      rolling_friction_(rolling_friction) {
+ExplicitContact::ExplicitContact(BondedParticles& problem)
+    : problem_(problem), pairs_(problem.contact->pairs), stiffness_(problem.contact->barrier.stiffness()) {
   for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
     const auto flags = problem.prescribed.begin() + 6 * std::size_t(k);
     const bool moves = std::none_of(flags, flags + 6, [](char flag) { return flag != 0; });
@@ -79,12 +78,17 @@ Vector3d ExplicitContact::obstacle_velocity(const SphereTouch& touch) const {
   return pairs_.obstacle_motion(touch.pair.obstacle, touch.share) / dt_;
 }
 
+/// Mean over the step, in space [rad/s].
+Vector3d ExplicitContact::obstacle_spin(const SphereTouch& touch) const {
+  return geometry::quaternion_logarithm(pairs_.obstacle_turn(touch.pair.obstacle, 1)) / dt_;
+}
+
 /// An impulse and a moment on the particle of a pair with an obstacle, whose work it returns.
 double ExplicitContact::push(const SphereTouch& touch, const Vector3d& impulse, const Vector3d& moment) {
   const Vector3d at = three(std::span<const double>(pairs_.states()), 7 * std::size_t(touch.pair.a)) -
                       (*pairs_.spheres())[touch.pair.a].radius * touch.normal;
   impulses_.push_back({pairs_.body_of(touch.pair), -impulse, -(at.cross(impulse) + moment)});
-  return impulse.dot(obstacle_velocity(touch));
+  return impulse.dot(obstacle_velocity(touch)) + moment.dot(obstacle_spin(touch));
 }
 
 void ExplicitContact::press(double duration) {
@@ -115,7 +119,7 @@ std::vector<double> ExplicitContact::contacts_of_spheres() const {
 /// Velocities of the two sides of a contact against each other, and what one unit of impulse and of moment
 /// changes of them.
 struct ExplicitContact::Slip {
-  Vector3d slip, roll;        ///< [m/s], tangential; [rad/s]
+  Vector3d slip, roll;        ///< tangential [m/s], [rad/s]
   Vector3d arm_a, arm_b;      ///< from the centres to the contact [m]
   double by_force, by_moment; ///< [1/kg], [1/(kg m^2)]
 };
@@ -142,8 +146,10 @@ ExplicitContact::Slip ExplicitContact::slip_of(const SphereTouch& touch,
     at.by_moment += inverse_[2 * b + 1];
   } else {
     at.slip -= obstacle_velocity(touch);
+    at.roll -= obstacle_spin(touch);
   }
   at.slip -= touch.normal * touch.normal.dot(at.slip);
+  at.roll -= touch.normal * touch.normal.dot(at.roll);
   return at;
 }
 
@@ -172,11 +178,12 @@ std::array<Vector3d, 2> ExplicitContact::friction_impulse(const SphereTouch& tou
                r_a = spheres[touch.pair.a].radius,
                radius = touch.pair.b < 0 ? r_a : (r_a + spheres[touch.pair.b].radius) / 2;
   return {braking(at.slip, at.by_force, contacts, coefficient * normal_impulse),
-          braking(at.roll, at.by_moment, contacts, rolling_friction_ * normal_impulse * radius)};
+          braking(at.roll, at.by_moment, contacts,
+                  problem_.contact->friction.rolling() * normal_impulse * radius)};
 }
 
 void ExplicitContact::apply_friction(double duration, std::span<double> v) {
-  if ((!problem_.contact->friction.coefficients() && rolling_friction_ == 0) ||
+  if (!problem_.contact->friction.acts() ||
       !problem_.particles->points->comm->any(!pairs_.touching().empty()))
     return;
   gather_inertia();

@@ -15,9 +15,8 @@ namespace recoil::solvers {
 /// SphereContact, so that broken bonds begin without a force.
 class ExplicitContact {
 public:
-  /// `problem` must outlive it and have contact; rolling_friction is the moment of two spheres that roll on
-  /// each other over the normal force and the (mean) radius. Collective.
-  ExplicitContact(BondedParticles& problem, double rolling_friction);
+  /// `problem` must outlive it and have contact. Collective.
+  explicit ExplicitContact(BondedParticles& problem);
 
   /// Starts a step of length dt to `time` [s]. Collective.
   void begin_step(double time, double dt, const linalg::Vector& u);
@@ -55,6 +54,7 @@ private:
   double push(const potentials::SphereTouch& touch, const Eigen::Vector3d& impulse,
               const Eigen::Vector3d& moment);
   Eigen::Vector3d obstacle_velocity(const potentials::SphereTouch& touch) const;
+  Eigen::Vector3d obstacle_spin(const potentials::SphereTouch& touch) const;
   void gather_inertia();
   std::vector<double> contacts_of_spheres() const;
   struct Slip;
@@ -65,7 +65,7 @@ private:
 
   BondedParticles& problem_;
   potentials::SphereContact& pairs_;
-  double stiffness_, rolling_friction_;
+  double stiffness_;
   std::vector<double> inverse_inertia_; ///< 1 / m, 1 / I of owned particles; 0 where motion is prescribed
   std::shared_ptr<const potentials::Spheres> gathered_for_;
   std::vector<double> inverse_;   ///< the same of spheres

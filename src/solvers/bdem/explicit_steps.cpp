@@ -49,7 +49,7 @@ constexpr int sub_steps_between_questions = 64;
 
 } // namespace
 
-ExplicitSteps::ExplicitSteps(BondedParticles& problem, double share, double rolling_friction)
+ExplicitSteps::ExplicitSteps(BondedParticles& problem, double share)
     : problem_(problem), longest_(share * critical_time_step(problem)), bonds_(problem) {
   if (!(share > 0))
     throw InputError(
@@ -57,7 +57,7 @@ ExplicitSteps::ExplicitSteps(BondedParticles& problem, double share, double roll
         fmt::format("sub-steps of {} critical time steps; give a number above 0, stable are those "
                     "below about 1",
                     share));
-  if (problem.contact) contact_.emplace(problem, rolling_friction);
+  if (problem.contact) contact_.emplace(problem);
   const LocalIndex num_owned = problem.particles->num_owned();
   v_.resize(6 * std::size_t(num_owned));
   load_.resize(v_.size());

@@ -18,10 +18,9 @@ namespace recoil::solvers {
 /// contact exchanges ghosts once.
 class ExplicitSteps {
 public:
-  /// Sub-steps of at most `share` critical time steps. `problem` must outlive it; for rolling_friction see
-  /// ExplicitContact. Collective.
+  /// Sub-steps of at most `share` critical time steps. `problem` must outlive it. Collective.
   /// @throws InputError if the share is not positive.
-  ExplicitSteps(BondedParticles& problem, double share, double rolling_friction);
+  ExplicitSteps(BondedParticles& problem, double share);
 
   /// Of a step of length dt.
   int num_sub_steps(double dt) const;

@@ -93,7 +93,7 @@ bool ImplicitSteps::solve_with_motion(const Vector& start, std::span<const doubl
 /// options say.
 bool ImplicitSteps::relag_friction(const stepping::State& from, std::span<const double> momentum, double dt,
                                    ParticleStep& step) {
-  if (!problem_.contact || !problem_.contact->friction.coefficients()) return true;
+  if (!problem_.contact || !problem_.contact->friction.acts()) return true;
   const bool until_converged = options_.friction_iterations < 0;
   const int passes = until_converged ? max_friction_passes : options_.friction_iterations;
   Vector last(step.u), way(step.v);

@@ -223,8 +223,8 @@ linalg::LinearResult ParticleIncrementalPotential::solve(const linalg::Vector& r
 /// Shifts leave the kinks of friction unseen, across which most of their steps would lead; the projected
 /// Hessian knows them.
 bool ParticleIncrementalPotential::tries_exact_shifts() const {
-  const bool slides = problem_.contact && problem_.contact->friction.coefficients();
-  return linear_solver_.method() == linalg::LinearMethod::direct && !slides;
+  const bool rubs = problem_.contact && problem_.contact->friction.acts();
+  return linear_solver_.method() == linalg::LinearMethod::direct && !rubs;
 }
 
 int ParticleIncrementalPotential::longest_projected_run() const { return most_projected; }

@@ -32,7 +32,7 @@ struct BondedParticlesSolver::Implementation {
                        "bonds of \"leapfrog\" are brittle; take \"be_reflect\" or \"mid_reflectT\", or "
                        "leave this out");
     if (options.integrator == ParticleIntegrator::leapfrog)
-      explicit_steps.emplace(problem, options.explicit_share, options.rolling_friction);
+      explicit_steps.emplace(problem, options.explicit_share);
   }
 
   /// Time at the end of a part of the next step [s]: that of the last one is, to the bit, what time() gives

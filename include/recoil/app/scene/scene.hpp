@@ -350,6 +350,7 @@ struct PlaneObstacle {
   std::string name;
   Eigen::Vector3d point = Eigen::Vector3d::Zero();
   Eigen::Vector3d normal = Eigen::Vector3d::UnitY(); ///< unit length
+  std::optional<int> id;                             ///< by which it moves, with bonded particles
   std::string where;
 };
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "recoil/geometry/quaternion.hpp"
 #include "recoil/parallel/communicator.hpp"
 #include "recoil/potentials/bonds/bond_potential.hpp"
 #include "recoil/potentials/contact/contact_pair.hpp"
@@ -12,8 +13,8 @@
 
 namespace recoil::potentials {
 
-/// What spheres meet beside each other, whole on every rank: triangles that move as they are told, and
-/// planes. Both push on either side, planes on that of their normal alone.
+/// What spheres meet beside each other, whole on every rank: triangles and planes, which move as they are
+/// told. Triangles push on either side, planes on that of their normal alone.
 struct SphereObstacles {
   std::vector<Eigen::Vector3d> vertices; ///< at rest [m]
   std::vector<std::array<LocalIndex, 3>> triangles;
@@ -21,6 +22,8 @@ struct SphereObstacles {
   std::vector<Plane<3>> planes;
   /// Where the vertices are at a time [s]; empty: at rest.
   std::function<std::vector<Eigen::Vector3d>(double time)> place;
+  /// The same of the points of the planes, which keep their normals.
+  std::function<std::vector<Eigen::Vector3d>(double time)> place_planes;
 };
 
 /// A pair of spheres, or a sphere and an obstacle.
@@ -60,14 +63,17 @@ public:
   /// Share of the motion of the obstacles in the step so far.
   double obstacle_share() const { return obstacle_share_; }
   void move_obstacles(double share);
+  /// Those of triangles, then the points of planes [m].
   const std::vector<Vector3d>& obstacle_vertices() const { return obstacle_vertices_; }
-  /// Way of a point of an obstacle since the start of the step, `share` of the vertices of a triangle; planes
-  /// rest.
+  /// Way of a point of an obstacle since the start of the step, `share` of the vertices of a triangle.
   Vector3d obstacle_way(LocalIndex obstacle, const Vector3d& share) const {
     return obstacle_share_ * obstacle_motion(obstacle, share);
   }
   /// That of the whole step.
   Vector3d obstacle_motion(LocalIndex obstacle, const Vector3d& share) const;
+  /// Rotation of an obstacle in the first `share` of its motion in the step: of a triangle as its first edge
+  /// and its normal turn; planes do not.
+  geometry::Quaternion obstacle_turn(LocalIndex obstacle, double share) const;
 
   /// Largest t in [0, 1] such that no pair of this rank comes closer than a tenth of its gap on the straight
   /// way u + s du, s <= t; obstacles move on to `obstacle_share` of their motion meanwhile. Makes the pairs
@@ -106,6 +112,15 @@ private:
     LocalIndex bond;
     auto operator<=>(const Key&) const = default;
   };
+  std::vector<Vector3d> obstacles_at(double time) const;
+  bool is_plane(LocalIndex obstacle) const { return obstacle >= std::ssize(obstacles_.triangles); }
+  const Plane<3>& plane(LocalIndex obstacle) const {
+    return obstacles_.planes[obstacle - obstacles_.triangles.size()];
+  }
+  /// Number of its point among obstacle_vertices().
+  std::size_t point_of_plane(LocalIndex obstacle) const {
+    return obstacles_.vertices.size() + obstacle - obstacles_.triangles.size();
+  }
   bool still_covers(std::span<const double> u, std::span<const double> du) const;
   void search(std::span<const double> u, std::span<const double> du);
   void search_spheres(const std::vector<collide::Box<3>>& boxes);

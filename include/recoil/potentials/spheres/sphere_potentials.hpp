@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "recoil/geometry/quaternion.hpp"
+#include "recoil/geometry/relative_turn.hpp"
 #include "recoil/potentials/contact/friction.hpp"
 #include "recoil/potentials/potential.hpp"
 #include "recoil/potentials/spheres/sphere_contact.hpp"
@@ -53,19 +54,27 @@ private:
   double stiffness_;
 };
 
-/// Smoothed Coulomb friction with lagged normal forces and frames [Li et al. 2020, section 5]: sum mu N
-/// f0(|w|), w the tangential way of the material points of both sides of a contact since the start of the
-/// step, which rotations of the spheres move too. Forces on a pair are opposite and act in one point, so that
-/// momenta are kept. Gradients, products and Hessians are collective, and those of the last update().
+/// Smoothed friction with lagged normal forces N and frames [Li et al. 2020, section 5]: sum mu N f0(|w|), w
+/// the tangential way of the material points of both sides of a contact since the start of the step, which
+/// rotations of the spheres move too; and, as rolling friction, sum mu_r N f0(|w_r|), w_r = R (I - n n')
+/// theta, R the (mean) radius and theta the rotation of the two against each other since the start of the
+/// step (geometry::relative_turn). Spin about the normal n meets no resistance. Forces on a pair are opposite
+/// and act in one point, and its moments of rolling are opposite, so that momenta are kept. Gradients,
+/// products and Hessians are collective, and those of the last update().
 class SphereFrictionPotential final : public SpherePotential {
 public:
-  /// Friction below eps_v [m/s] grows from zero. `contact` and `barrier` must outlive it.
+  /// Friction below eps_v [m/s], of rolling below the speed eps_v of its w_r, grows from zero. `rolling` is
+  /// mu_r, of all pairs. `contact` and `barrier` must outlive it.
   SphereFrictionPotential(const SphereContact& contact, const SphereBarrierPotential& barrier,
-                          FrictionCoefficients coefficients, double eps_v)
-      : contact_(&contact), barrier_(&barrier), coefficients_(std::move(coefficients)), eps_v_(eps_v) {}
+                          FrictionCoefficients coefficients, double rolling, double eps_v)
+      : contact_(&contact), barrier_(&barrier), coefficients_(std::move(coefficients)), rolling_(rolling),
+        eps_v_(eps_v) {}
 
   std::string_view name() const override { return "friction"; }
   const FrictionCoefficients& coefficients() const { return coefficients_; }
+  double rolling() const { return rolling_; }
+  /// Whether there is any.
+  bool acts() const { return coefficients_ || rolling_ > 0; }
   /// Takes frames and forces of the pairs that touch in the contact as of its last update(), which must be at
   /// u, in a step of length dt that starts at `start` (both owned). Collective.
   void lag(std::span<const double> u, std::span<const double> start, double dt);
@@ -77,37 +86,57 @@ public:
   void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
                            std::span<double> y) const override;
   double obstacle_work() const override;
-  /// What friction has dissipated since the start of the step, as of update(): sum mu N f1(|w|) |w|, over
-  /// this rank [J].
+  /// What friction has dissipated since the start of the step, as of update(): sum mu N f1(|w|) |w|, and the
+  /// same of rolling, over this rank [J].
   double dissipation() const;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
 
 private:
-  /// A lagged contact. The arms lead from the centres to the contact, in the axes of each sphere.
+  /// A lagged contact.
   struct Term {
     SpherePair pair;
     Eigen::Vector3d normal;
-    std::array<Eigen::Vector3d, 2> arms;
-    Eigen::Vector3d start; ///< material point of a less that of b at the start of the step [m]
     Eigen::Vector3d share; ///< of the vertices of the triangle
     double strength;       ///< mu N [N]
+  };
+  /// The arms lead from the centres to the contact, in the axes of each sphere.
+  struct SlidingTerm : Term {
+    std::array<Eigen::Vector3d, 2> arms;
+    Eigen::Vector3d start; ///< material point of a less that of b at the start of the step [m]
+  };
+  struct RollingTerm : Term {
+    double radius;                             ///< [m]
+    std::array<geometry::Quaternion, 2> start; ///< orientations at the start of the step
   };
   struct Slip {
     Eigen::Vector3d way; ///< tangential [m]
     std::array<Eigen::Matrix<double, 3, 6>, 2> by_state;
-    std::array<Eigen::Matrix3d, 2> rotations;
   };
-  Slip slip(const Term& term) const;
-  Eigen::Matrix<double, 12, 12> hessian(const Term& term, Projection projection) const;
-  Eigen::Vector3d obstacle_way(const Term& term) const;
+  /// Calls visit(term) for every term, of either kind.
+  template <class Visit>
+  void for_each_term(Visit visit) const;
+  void lag_sliding(const SphereTouch& touch, double force, const std::vector<double>& states_at_start);
+  void lag_rolling(const SphereTouch& touch, double force, const std::vector<double>& states_at_start);
+  Slip slip(const SlidingTerm& term) const;
+  Slip slip(const RollingTerm& term) const;
+  geometry::RelativeTurn turn(const RollingTerm& term) const;
+  geometry::Quaternion obstacle_turn(const RollingTerm& term) const;
+  Eigen::Vector3d force(const Term& term, const Slip& at) const;
+  Eigen::Matrix<double, 12, 12> curvature(const SlidingTerm& term, const Eigen::Vector3d& force) const;
+  Eigen::Matrix<double, 12, 12> curvature(const RollingTerm& term, const Eigen::Vector3d& force) const;
+  template <class AnyTerm>
+  Eigen::Matrix<double, 12, 12> hessian(const AnyTerm& term, Projection projection) const;
+  Eigen::Vector3d obstacle_way(const SlidingTerm& term) const;
+  Eigen::Vector3d obstacle_way(const RollingTerm& term) const;
 
   const SphereContact* contact_;
   const SphereBarrierPotential* barrier_;
   FrictionCoefficients coefficients_;
-  double eps_v_, eta_ = 1;
+  double rolling_, eps_v_, eta_ = 1;
   std::shared_ptr<const Spheres> spheres_;
   std::vector<double> states_;
-  std::vector<Term> terms_;
+  std::vector<SlidingTerm> sliding_;
+  std::vector<RollingTerm> rolling_terms_;
 };
 
 } // namespace recoil::potentials

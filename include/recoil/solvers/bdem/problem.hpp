@@ -29,12 +29,13 @@ struct ParticleContact {
   potentials::SphereBarrierPotential barrier;
   potentials::SphereFrictionPotential friction;
 
-  /// `stiffness` of the barrier [N/m]. Collective.
+  /// `stiffness` of the barrier [N/m]; `rolling` of SphereFrictionPotential. Collective.
   ParticleContact(const particles::DistributedParticles& particles, std::span<const char> prescribed,
                   const potentials::BondPotential& bonds, potentials::SphereObstacles obstacles, double dhat,
-                  double stiffness, potentials::FrictionCoefficients coefficients, double eps_v)
+                  double stiffness, potentials::FrictionCoefficients coefficients, double rolling,
+                  double eps_v)
       : pairs(particles, prescribed, bonds, std::move(obstacles), dhat), barrier(pairs, stiffness),
-        friction(pairs, barrier, std::move(coefficients), eps_v) {}
+        friction(pairs, barrier, std::move(coefficients), rolling, eps_v) {}
 
   /// Starts a step of length dt to `time` [s] from u (owned particles, 7 numbers each); friction takes its
   /// frames and normal forces there. Collective.

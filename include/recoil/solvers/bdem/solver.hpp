@@ -36,9 +36,6 @@ struct BondedParticlesOptions {
   /// stiffest bond; [Lu, Cao, Li, Hu] take 0.2. A free hcp block is stable below 1, sheared by 0.3 below
   /// 0.95; energies are off by up to share^2 of what is in the fastest modes.
   double explicit_share = 0.2;
-  /// Of leapfrog with contact: the largest moment of two spheres that roll on each other over the normal
-  /// force and their mean radius.
-  double rolling_friction = 0;
 };
 
 /// A bond that has broken.
