@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-CANDIDATES = 2_000_000  # pixels tested at a time
+CANDIDATES = 100_000  # pixels tested at a time: as many as stay in the cache
 
 
 @dataclass

@@ -93,11 +93,12 @@ def check_moved(recoil, whole, plain):
 
 
 def check_stops(recoil, path, whole, moved_after):
-    for step in sorted({0, moved_after - 1, moved_after, moved_after + 1, STEPS - 1}):
-        folder = recoil.simulate(2, path, "stopped", "--steps", step)
-        recoil.run(2, "simulate", "--restart", folder, "-q")
-        runs.check(same_bits(folder, whole) and runs.summary(folder)["repartitions"] == runs.summary(whole)["repartitions"],
-                   "stopped after step %d and continued: the same bits" % step)
+    first, *others = sorted({0, moved_after - 1, moved_after, moved_after + 1, STEPS - 1})
+    folder = recoil.simulate(2, path, "stopped", "--steps", first)
+    for step in (*others, STEPS):
+        recoil.run(2, "simulate", "--restart", folder, "-q", "--steps", step)
+    runs.check(same_bits(folder, whole) and runs.summary(folder)["repartitions"] == runs.summary(whole)["repartitions"],
+               "stopped after steps %s and continued: the same bits" % [first, *others])
 
 
 class UnevenJob(faults.Job):
@@ -120,14 +121,14 @@ def check_ranks(recoil, path, whole, plain, moved_after):
     check_agreement(recoil.simulate(1, path, "one"), plain, "1 rank")
     for ranks in (3, 4):
         folder = recoil.simulate(ranks, path, "ranks%d" % ranks)
-        check_agreement(folder, plain, "%d ranks, dealt out again %d times" % (ranks, runs.summary(folder)["repartitions"]))
-        again = recoil.simulate(ranks, path, "again")
-        runs.check(same_bits(again, folder) and runs.summary(folder)["repartitions"] > 0, "%d ranks: the same bits twice" % ranks)
-    for step in (moved_after, moved_after + 1):
-        folder = recoil.simulate(2, path, "others", "--steps", step)
-        recoil.run(3, "simulate", "--restart", folder, "-q", "--steps", step + 1)
-        recoil.run(2, "simulate", "--restart", folder, "-q")
-        check_agreement(folder, plain, "after step %d continued on 3 and on 2 ranks" % step)
+        moved = runs.summary(folder)["repartitions"]
+        check_agreement(folder, plain, "%d ranks, dealt out again %d times" % (ranks, moved))
+        runs.check(moved > 0, "%d ranks: dealt out again" % ranks)
+    runs.check(same_bits(recoil.simulate(3, path, "again"), recoil.path("ranks3")), "3 ranks: the same bits twice")
+    folder = recoil.simulate(2, path, "others", "--steps", moved_after)
+    for ranks, step in ((3, moved_after + 1), (2, moved_after + 2), (3, STEPS)):
+        recoil.run(ranks, "simulate", "--restart", folder, "-q", "--steps", step)
+    check_agreement(folder, plain, "from step %d to %d on 3, 2 and 3 ranks in turn" % (moved_after, STEPS))
 
 
 def check_leapfrog(recoil):
@@ -141,6 +142,32 @@ def check_leapfrog(recoil):
     folder = recoil.simulate(2, path, "leapfrog stopped", "--steps", moved[0][0] + 1)
     recoil.run(2, "simulate", "--restart", folder, "-q")
     runs.check(same_bits(folder, whole), "leapfrog: stopped and continued to the same bits")
+
+
+def check_softening(recoil):
+    """What softened bonds have seen moves along with their particles, and is there after a restart."""
+    def softening(max_imbalance):
+        softens = scene(damage_width=0.3, max_imbalance=max_imbalance)
+        softens["materials"][0].update(tensile_strength=1e5, shear_strength=1e5, weibull_modulus=2)
+        return softens
+
+    path = recoil.write_scene("softening", softening(1.05))
+    whole = recoil.simulate(2, path, "softening")
+    plain = recoil.simulate(2, recoil.write_scene("softening plain", softening(2)), "softening plain")
+    moved = repartitions(whole)
+    runs.check(len(moved) > 0 and runs.summary(plain)["repartitions"] == 0, "softening is dealt out again: %s" % moved)
+    kappa = runs.state(plain, field="stress_ratio").ravel()
+    in_between = ((kappa > 0.1) & (kappa < 1)).sum()
+    error = np.abs(runs.state(whole, field="stress_ratio").ravel() - kappa).max() / kappa.max()
+    runs.check(error < 1e-8 and in_between > 100, "softening: the same stress ratios to %.1e, %d of them of bonds that soften and hold" % (error, in_between))
+    check_agreement(whole, plain, "softening, dealt out again")
+    energies = ledger(whole)
+    lost = energies["broken"] + energies["dissipated_friction"] + energies["dissipated_integrator"]
+    left = energies["kinetic"] + energies["elastic"] + energies["barrier"] + lost - energies["external_work"]
+    runs.check(np.ptp(left) < 1e-6 * left[0], "softening: energies add up to %.1e" % (np.ptp(left) / left[0]))
+    folder = recoil.simulate(2, path, "softening stopped", "--steps", moved[0][0] + 1)
+    recoil.run(2, "simulate", "--restart", folder, "-q")
+    runs.check(same_bits(folder, whole), "softening: stopped and continued to the same bits")
 
 
 def check_few(recoil):
@@ -162,7 +189,7 @@ def check_wrong(recoil):
                    "max_imbalance %r: %d, %s" % (value, code, output[output.find("recoil: "):].strip()[:200]))
 
 
-with runs.Recoil(("--moments", str), ("--signals", int, 5)) as recoil:
+with runs.Recoil(("--moments", str), ("--signals", int, 2)) as recoil:
     path = recoil.write_scene("uneven", scene())
     whole = recoil.simulate(2, path, "whole")
     plain = recoil.simulate(2, recoil.write_scene("plain", scene(max_imbalance=2)), "plain")
@@ -172,5 +199,6 @@ with runs.Recoil(("--moments", str), ("--signals", int, 5)) as recoil:
     check_signals(recoil, path)
     check_ranks(recoil, path, whole, plain, moved_after)
     check_leapfrog(recoil)
+    check_softening(recoil)
     check_few(recoil)
     check_wrong(recoil)

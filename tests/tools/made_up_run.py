@@ -78,7 +78,7 @@ def lattice(cells, reach=1.1):
     return points, np.argwhere(np.triu(apart < reach, 1))
 
 
-def broken_block(root, cells=(6, 3, 3)):
+def broken_block(root, cells=(4, 2, 2)):
     """Particles that are pulled apart in the middle in the second of two states. Returns points, bonds and which of these break."""
     points, bonds = lattice(cells)
     right = points[:, 0] > points[:, 0].mean() + 0.1

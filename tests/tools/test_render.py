@@ -172,6 +172,9 @@ class Spheres(unittest.TestCase):
         self.assertTrue((outward > 0).all() or (outward < 0).all())
 
 
+WIDTH = 320  # of pictures of particles and bonds, most of whose time goes by their pixels
+
+
 class Render(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -235,7 +238,7 @@ class Render(unittest.TestCase):
     def bonded(self, *options):
         """The picture without its colour bar and title, which pixels are of the body, and which of these are coloured."""
         file = Path(self.folder.name) / "bonded.png"
-        self.render("-o", file, "--width", 480, *options)
+        self.render("-o", file, "--width", WIDTH, *options)
         image = matplotlib.image.imread(file)[40:, :, :3][:-90]
         return image, image.min(axis=2) < 0.99, np.ptp(image, axis=2) > 0.2
 
@@ -268,7 +271,7 @@ class Render(unittest.TestCase):
             self.assertEqual(body[tuple(window)].all(), closed, view)
             # Whole spheres, whatever the view.
             self.assertGreater(min(rows.min(), columns.min()), 3)
-            self.assertLess(columns.max(), 480 - 4)
+            self.assertLess(columns.max(), WIDTH - 4)
 
     def test_obstacles_of_mesh_files_are_drawn(self):
         made_up_run.broken_block(self.run_folder)
