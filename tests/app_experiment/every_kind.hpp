@@ -120,7 +120,9 @@ std::vector<json> entries(const ParameterKind& kind) {
     return all;
   }
   if (kind.takes_key("per"))
-    for (const Per per : kind.per) add("per", name_of(per));
+    for (const Per per : kind.per) {
+      if (kind.row_for(per).actions<dim>().weights) add("per", name_of(per));
+    }
   else
     all.push_back(entry<dim>(kind));
   if (kind.takes_key("per_step")) add("per_step", true);

@@ -1,6 +1,6 @@
 """`recoil gradient` and `recoil optimize` on scenes of bonded particles: every parameter against differences of whole runs, the same
 gradient on any ranks and for any way of storing the run; E and nu of a cantilever found again from the path of its tip, also when
-the fit is killed; then wrong studies with place and cure."""
+the fit is killed, and of every bond of a chain; then wrong studies with place and cure."""
 import copy
 import csv
 import glob
@@ -9,10 +9,11 @@ import shutil
 import signal
 import time
 
+import h5py
 import numpy as np
 
 import runs
-from studies import distance, fit, gradient, logged_evaluations, result, start, wait_for
+from studies import distance, fields, fit, gradient, logged_evaluations, result, start, wait_for
 
 STEPS, DT = 8, 1e-3
 RADIUS = 0.002
@@ -72,8 +73,8 @@ def study(recoil, path, dynamic):
             x, y, z = marker.get("rest", [0.012, 0, 0])
             tracks.append("%r,%s,%r,%r,%r,1e-2" % (t, marker["name"], x + 0.3 * t, y - 0.7 * t, z + 0.001))
     centre = ["time,x,y,z,sd_x,sd_y,sd_z", "0,0.001,0.01,0,0.01,0.02,0.01", "%r,0.003,0.02,0.001,0.01,0.02,0.01" % (STEPS * DT)]
-    parameters = [{"name": "E", "quantity": "young_modulus", "per": "body", "initial": SOFT, "scale": "log"},
-                  {"name": "nu", "quantity": "poisson_ratio", "initial": 0.3},
+    parameters = [{"name": "E", "quantity": "young_modulus", "per": "bond", "body": "beam", "initial": SOFT, "scale": "log"},
+                  {"name": "nu", "quantity": "poisson_ratio", "per": "bond", "initial": 0.3},
                   {"name": "rho", "quantity": "density", "per": "body", "initial": 1000},
                   {"name": "g", "quantity": "body_force", "initial": [3, 20, -40]},
                   {"name": "grip", "quantity": "dirichlet_value", "boundary": 1, "initial": [0.1, 0.05, 0.3]},
@@ -109,7 +110,9 @@ def check_gradients(recoil):
                 slope = check["slope"]
                 runs.check(slope is None or abs(slope - 2) < 0.1, "%s, %s: remainders of order %s" % (integrator, name, slope))
         if not at_rest:
-            runs.check(all(np.abs(p["gradient"]).max() > 0 for p in result(whole)["parameters"].values()), "%s: no derivative is zero" % integrator)
+            single = [p["gradient"] for p in result(whole)["parameters"].values() if "gradient" in p]
+            of_bonds = [values for name, values in fields(whole).items() if name.endswith("/gradient")]
+            runs.check(len(of_bonds) == 2 and all(np.nanmax(np.abs(g)) > 0 for g in single + of_bonds), "%s: no derivative is zero" % integrator)
         for ranks, every, budget in ((2, 3, None), (3, 8, 3)):
             document["sweep"] = {"tolerance": 1e-13, "store_every": every, "state_budget": budget}
             name = "%s-every-%d" % (integrator, every)
@@ -265,6 +268,58 @@ def check_fits(recoil):
     runs.check(found_in(killed) == found_in(whole), "a fit that was killed and continued has the same bits")
 
 
+CHAIN = {"E": [2e6, 2e6, 5e5, 5e5, 5e5], "nu": [0.1, 0.1, 0.3, 0.3, 0.3]}
+
+
+def chain(recoil, **moduli):
+    """Particles in a row of which the first is held and the last is pulled along and aside; moduli of each bond."""
+    count = len(CHAIN["E"])
+    points = observed(recoil, "points", ["x,y,z,radius"] + ["%r,0,0,%r" % (2 * RADIUS * k, RADIUS) for k in range(count + 1)])
+    columns = list(zip(*moduli.values())) or [()] * count
+    bonds = observed(recoil, "bonds" + "".join(moduli), [",".join(["i,j", *moduli])] +
+                     [",".join(map(str, (k, k + 1, *values))) for k, values in enumerate(columns)])
+    return {"geometry": [{"name": "chain", "particles": {"file": points, "bonds": bonds},
+                          "point_selection": [{"id": 1, "axis": "-x", "position": RADIUS}, {"id": 2, "axis": "x", "position": (2 * count - 1) * RADIUS}]}],
+            "materials": {"type": "BondedParticles", "E": 1e6, "nu": 0.2, "rho": 1000},
+            "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}],
+                                    "particle_forces": [{"id": 2, "value": ["0.1*t", "0.005*t", "0.003*t"]}]},
+            "time": {"dt": 1, "time_steps": 2, "quasistatic": True},
+            "solver": {"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-12}}}
+
+
+def check_bonds(recoil):
+    """E and nu of each bond of a chain from markers on its particles; the values are read again, and the fitted scene has the true states."""
+    truth = recoil.simulate(1, recoil.write_scene("chain-true", chain(recoil, **CHAIN)), "chain-true")
+    rest = runs.state(truth, 0)[:, :3]
+    markers = [{"name": "m%d" % k, "body": "chain", "rest": [2 * RADIUS * k, 0.0015, 0.001]} for k in range(1, len(rest))]
+    rows = ["time,marker,x,y,z,sd"]
+    for step in (1, 2):
+        u = runs.state(truth, step)
+        for marker in markers:
+            x = at_rest_marker(u[:, :3], u[:, 3:], rest, np.array(marker["rest"]))
+            rows.append("%d,%s,%r,%r,%r,1e-6" % ((step, marker["name"]) + tuple(float(c) for c in x)))
+    document = {"experiments": [{"name": "chain", "scene": recoil.write_scene("chain", chain(recoil))}], "markers": markers,
+                "parameters": [{"name": "E", "quantity": "young_modulus", "per": "bond", "initial": 1e6, "scale": "log"},
+                               {"name": "nu", "quantity": "poisson_ratio", "per": "bond", "initial": 0.2, "bounds": [-0.4, 0.45]}],
+                "objectives": [{"name": "path", "type": "markers", "target": observed(recoil, "chain-path", rows), "time": {"steps": [1, 2]}}],
+                "sweep": {"tolerance": 1e-12}, "optimizer": {"stop_at_noise": False}}
+    folder = recoil.path("chain-fit")
+    recoil.run(2, "optimize", recoil.write_scene("chain-study", document), "-o", folder, "-q")
+    with h5py.File(os.path.join(folder, "fit.h5"), "r") as file:
+        found = {name: file[name][:, 0] for name in CHAIN}
+    error = max(runs.difference(found[name], np.array(CHAIN[name])) for name in CHAIN)
+    runs.check(error < 1e-4, "E and nu of each bond of a chain are found to %.1e" % error)
+    fitted = recoil.simulate(2, os.path.join(folder, "scenes", "chain.json"), "chain-fitted")
+    error = runs.difference(runs.state(fitted), runs.state(truth))
+    runs.check(error < 1e-6, "the fitted chain has the states of the true one to %.1e" % error)
+    for parameter in document["parameters"]:
+        parameter["initial"] = {"file": os.path.join(folder, "fit.json")}
+    again = gradient(recoil, 2, recoil.write_scene("chain-again", document), "chain-again")
+    values = fields(again)
+    runs.check(all((values["chain/%s/value" % name][:, 0] == found[name]).all() for name in CHAIN) and
+               abs(result(again)["objective"] - fit(folder)["objective"]) < 1e-9, "values of bonds are read again")
+
+
 BAR = {"E": 1e7, "strength": 5e4}
 
 
@@ -316,6 +371,8 @@ def wrong_studies(recoil):
     tensile = {"name": "s", "quantity": "tensile_strength", "initial": 1e3}
     soft = dict(with_settings(damage_width=0.1), materials=strengths)
     plain = held(scene(), False)
+    single = copy.deepcopy(plain)
+    single["geometry"][1]["generator"]["size"] = [0.0041, 0.0041, 0.0041]
     return [
         ("contact", dict(plain, contact={"enabled": True, "dhat": 1e-4}), {}, ["/experiments/0/scene", "contact/enabled", "set it to false"]),
         ("leapfrog", with_settings(integrator="leapfrog"), {}, ["/experiments/0/scene", "leapfrog", "mid_reflectT"]),
@@ -324,7 +381,15 @@ def wrong_studies(recoil):
         ("a bond that breaks", dict(plain, materials=strengths), {}, ["/materials", "bond ", "has broken by t = ", "`tensile_strength`", "time/time_steps"]),
         ("friction", plain, {"parameters": [{"name": "mu", "quantity": "friction", "bodies": ["beam", "block"], "initial": 0.3}]},
          ["/parameters/0/quantity", "finite elements", "young_modulus"]),
-        ("E per element", plain, {"parameters": [dict(E, per="element")]}, ["/parameters/0/per", "\"global\" or \"body\""]),
+        ("E per element", plain, {"parameters": [dict(E, per="element")]}, ["/parameters/0/per", "\"global\", \"body\" or \"bond\""]),
+        ("density per bond", plain, {"parameters": [{"name": "rho", "quantity": "density", "per": "bond", "initial": 1e3}]},
+         ["/parameters/0/per", "not per bond"]),
+        ("E per bond of a macroscopic lattice", dict(plain, materials=dict(plain["materials"], moduli="macro")), {"parameters": [dict(E, per="bond")]},
+         ["/parameters/0/per", "'beam'", "macro", "/materials"]),
+        ("tied bonds", plain, {"parameters": [dict(E, per="bond", body="beam"), {"name": "F", "quantity": "young_modulus", "body": "block", "per": "bond", "tie": "E"}]},
+         ["/parameters/1/tie", "or bond", "cannot be tied"]),
+        ("one value twice", plain, {"parameters": [E, dict(E, name="F", per="bond", body="beam")]}, ["/parameters/1", "sets the same young_modulus", "keep one"]),
+        ("bonds of single particles", single, {"parameters": [dict(E, per="bond", body="block")]}, ["/parameters/0/per", "no bonds", "`body`"]),
         ("a region", plain, {"parameters": [dict(E, region=[1])]}, ["/parameters/0/region", "`body`"]),
         ("another body", plain, {"parameters": [dict(E, body="rod")]}, ["/parameters/0/body", "'rod'"]),
         ("no such boundary", plain, {"parameters": [{"name": "u", "quantity": "dirichlet_value", "boundary": 7, "initial": [0, 0, 0]}]},
@@ -377,5 +442,6 @@ with runs.Recoil(("--all", int, 0)) as recoil:
     check_steps(recoil)
     check_continued(recoil)
     check_fits(recoil)
+    check_bonds(recoil)
     check_strength(recoil)
     check_wrong(recoil)

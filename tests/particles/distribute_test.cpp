@@ -1,3 +1,4 @@
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <random>
@@ -184,7 +185,12 @@ TEST(DistributeParticles, GivesParticlesToTheirOwners) {
 
 TEST(DistributeParticles, CollectsWhatWasDistributed) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const ParticleSet whole = shuffled(blocks());
+  ParticleSet whole = shuffled(blocks());
+  EXPECT_TRUE(collect(distribute(comm, comm.rank() == 0 ? whole : ParticleSet{})).moduli.empty());
+  for (std::size_t bond = 0; bond < whole.bonds.size(); ++bond) {
+    whole.moduli.emplace_back().young_modulus = 1e6 + double(bond);
+    if (bond % 2 == 0) whole.moduli.back().poisson_ratio = 0.3 / double(bond + 1);
+  }
   const ParticleSet set = collect(distribute(comm, comm.rank() == 0 ? whole : ParticleSet{}));
   if (comm.rank() != 0) {
     EXPECT_TRUE(set.positions.empty());
@@ -196,6 +202,14 @@ TEST(DistributeParticles, CollectsWhatWasDistributed) {
   EXPECT_EQ(set.body, whole.body);
   EXPECT_EQ(set.body_names, whole.body_names);
   EXPECT_EQ(set.bonds, whole.bonds);
+  ASSERT_EQ(set.moduli.size(), whole.moduli.size());
+  for (std::size_t bond = 0; bond < whole.bonds.size(); ++bond) {
+    EXPECT_EQ(set.moduli[bond].young_modulus, whole.moduli[bond].young_modulus);
+    EXPECT_EQ(std::isnan(set.moduli[bond].poisson_ratio), bond % 2 == 1);
+    if (bond % 2 == 0) {
+      EXPECT_EQ(set.moduli[bond].poisson_ratio, whole.moduli[bond].poisson_ratio);
+    }
+  }
 }
 
 TEST(DistributeParticles, LeavesRanksEmpty) {

@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "particles/support.hpp"
+#include "recoil/particles/csv_tables.hpp"
 #include "recoil/particles/read_particles.hpp"
 
 namespace recoil::particles {
@@ -34,6 +35,27 @@ TEST(ReadCsv, TakesColumnsInAnyOrder) {
   EXPECT_EQ(set.body, (std::vector<std::int32_t>{0, 1, 0}));
   EXPECT_EQ(set.bonds, (Bonds{{0, 2}, {1, 2}}));
   EXPECT_DOUBLE_EQ(set.volumes[2], 4 * std::numbers::pi / 3);
+}
+
+/// Of two bodies one whose bonds have moduli.
+TEST(ReadCsv, ReadsWhatIsWritten) {
+  const std::string points = "x,y,z,radius,volume\n0.1,0,0,1,0.3\n2,1e-17,0,1.5,2\n4,0,0.7,1,3\n";
+  ParticleSet all = from_csv(points, "i,j\n0,1\n");
+  append(all, from_csv(points, "i,j,E\n2,1,3e6\n1,0,0.1\n"));
+  const CsvTables plain = csv_tables(all, 0), graded = csv_tables(all, 1);
+  EXPECT_TRUE(plain.bonds.starts_with("i,j\n"));
+  const ParticleSet set = from_csv(graded.particles, graded.bonds);
+  check(set, "test");
+  ASSERT_EQ(set.moduli.size(), 2);
+  for (const std::size_t k : {0, 1, 2}) {
+    EXPECT_EQ(set.positions[k], all.positions[3 + k]);
+    EXPECT_EQ(set.radii[k], all.radii[3 + k]);
+    EXPECT_EQ(set.volumes[k], all.volumes[3 + k]);
+  }
+  EXPECT_EQ(set.bonds, (Bonds{{0, 1}, {1, 2}}));
+  EXPECT_EQ(set.moduli[0].young_modulus, 0.1);
+  EXPECT_EQ(set.moduli[1].young_modulus, 3e6);
+  EXPECT_TRUE(std::isnan(set.moduli[0].poisson_ratio));
 }
 
 TEST(ReadCsv, GivesBondsModuliOfTheirOwn) {

@@ -30,7 +30,8 @@ struct DistributedParticles {
     LocalIndex a, b; ///< a has the smaller id
     GlobalIndex id;  ///< number in ParticleSet::bonds
   };
-  std::vector<Bond> bonds; ///< all with an owned end, by id
+  std::vector<Bond> bonds;        ///< all with an owned end, by id
+  std::vector<BondModuli> moduli; ///< of these bonds; empty: those of the materials
   /// Rows of the owned particles: themselves and those bonded to them.
   std::shared_ptr<const linalg::NodeGraph> graph;
   GlobalIndex num_bonds_global = 0;
@@ -49,9 +50,5 @@ DistributedParticles distribute(const parallel::Communicator& comm, const Partic
 
 /// The set that was distributed, to the bit, on rank 0; empty elsewhere. Collective.
 ParticleSet collect(const DistributedParticles& particles);
-
-/// The moduli of the bonds of this rank, in their order, which the first rank holds in `set`; empty if that
-/// has none. Collective.
-std::vector<BondModuli> moduli_of(const DistributedParticles& particles, const ParticleSet& set);
 
 } // namespace recoil::particles

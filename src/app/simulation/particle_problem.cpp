@@ -220,10 +220,10 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
     bonds.poisson_ratio.push_back(material.nu);
     bonds.section_radius.push_back(material.section * (particles.radii[a] + particles.radii[b]) / 2);
   }
-  const std::vector<particles::BondModuli> own = particles::moduli_of(particles, bodies);
-  for (std::size_t bond = 0; bond < own.size(); ++bond) {
-    if (!std::isnan(own[bond].young_modulus)) bonds.young_modulus[bond] = own[bond].young_modulus;
-    if (!std::isnan(own[bond].poisson_ratio)) bonds.poisson_ratio[bond] = own[bond].poisson_ratio;
+  for (std::size_t bond = 0; bond < particles.moduli.size(); ++bond) {
+    const auto& [young_modulus, poisson_ratio] = particles.moduli[bond];
+    if (!std::isnan(young_modulus)) bonds.young_modulus[bond] = young_modulus;
+    if (!std::isnan(poisson_ratio)) bonds.poisson_ratio[bond] = poisson_ratio;
   }
   problem.bonds = std::make_unique<potentials::BondPotential>(particles, std::move(bonds));
   for (std::size_t k = 0; k < particles.ids.size(); ++k)

@@ -257,9 +257,8 @@ void resolve_ties(const std::vector<Item>& entries, const std::vector<std::strin
     const ParameterSpec& other = study.parameters[root];
     if (is_per_place(tied.per) || (tied.basis && tied.basis->form->is_per_vertex))
       tie.fail("'" + tied.name +
-               "' has a value for every element, vertex or node, and such values cannot be tied; take one "
-               "parameter "
-               "with all bodies in `body`, or one value per body");
+               "' has a value for every element, vertex, node or bond, and such values cannot be tied; take "
+               "one parameter with all bodies in `body`, or one value per body");
     if (!have_one_form(tied, other))
       tie.fail("'" + tied.name + "' (" + describe_form(tied) + ") cannot have the value of '" + other.name +
                "' (" + describe_form(other) + "): unit, components and `per` must be the same");

@@ -54,9 +54,9 @@ void DesignSpace::require_same_slots(int parameter) const {
     if (field.is_replicated || (field.ids == first.ids && field.num_rows == first.num_rows)) continue;
     throw InputError(
         spec.where.of("experiment"),
-        fmt::format("'{}' has values for {} of {} elements, vertices or nodes in experiment '{}' and for "
-                    "{} of {}, or for others, in '{}'; experiments on different meshes need a "
-                    "parameter each, with its own `experiment`",
+        fmt::format("'{}' has values for {} of {} elements, vertices, nodes or bonds in experiment '{}' and "
+                    "for {} of {}, or for others, in '{}'; experiments on different meshes or particles need "
+                    "a parameter each, with its own `experiment`",
                     spec.name, first.ids.size(), first.num_rows,
                     study_.experiments[spec.experiments.front()].name, field.ids.size(), field.num_rows,
                     study_.experiments[e].name));

@@ -19,6 +19,7 @@
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
+#include "recoil/particles/csv_tables.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
 
 namespace recoil::app {
@@ -49,7 +50,7 @@ struct ParticleChain {
 
   bool changes(ParticleQuantity quantity) const {
     return std::ranges::any_of(fields, [&](const ParameterField<3>& field) {
-      return field.spec->kind->on_particles->changes(quantity);
+      return particle_actions_of(*field.spec)->changes(quantity);
     });
   }
   /// by_values += (d entries / d values)' by_entries. Collective.
@@ -71,7 +72,7 @@ private:
   template <class Act>
   void for_weights(ParticleQuantity quantity, double time, Act act) const {
     for (std::size_t k = 0; k < fields.size(); ++k) {
-      for (const ParticleWeights& weights : fields[k].spec->kind->on_particles->weights)
+      for (const ParticleWeights& weights : particle_actions_of(*fields[k].spec)->weights)
         if (weights.quantity == quantity)
           weights.give(
               {fields[k], problem, scene, held, loaded, time},
@@ -291,7 +292,7 @@ class ProblemOnParticles final : public ObservedProblem<3> {
 public:
   /// `model` must outlive it. Collective. @throws InputError on every rank.
   ProblemOnParticles(const ExperimentOnParticles& model, const ParameterValues& values)
-      : model_(model), scene_(model.scene_with(values)), solver_(model.make_solver(*scene_)),
+      : model_(model), scene_(model.scene_with(values)), solver_(model.make_solver(*scene_, values)),
         observation_(pend_on_particles(model.study(), model.experiment(),
                                        {model.study(), *scene_, solver_->problem()}),
                      scene_->time, model.comm()) {
@@ -398,6 +399,38 @@ void check_particle_objective(const ExperimentScene& at, const ObjectiveSpec& ob
   objective.check(at);
 }
 
+/// A row per slot or, of values per bond, per bond of all bodies, NaN where there is no value.
+std::vector<double> rows_of_field(const ParameterField<3>& field, const std::vector<double>& values) {
+  if (field.spec->per != Per::bond) return values;
+  std::vector<double> rows(field.num_rows, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t slot = 0; slot < values.size(); ++slot) rows[field.slot_ids[slot]] = values[slot];
+  return rows;
+}
+
+/// The inverse.
+std::vector<double> values_of_rows(const ParameterField<3>& field, std::vector<double> rows) {
+  if (field.spec->per != Per::bond) return rows;
+  std::vector<double> values;
+  for (const GlobalIndex bond : field.slot_ids) values.push_back(rows[bond]);
+  return values;
+}
+
+/// Replaces the particles of a body in a resolved scene by files. Collective.
+void write_particle_files(const particles::ParticleSet& bodies, std::size_t body, const std::string& name,
+                          SceneData& data, nlohmann::json& scene) {
+  particles::CsvTables tables; // of the first rank
+  if (!bodies.positions.empty()) tables = particles::csv_tables(bodies, std::int32_t(body));
+  const std::string file = "body-" + std::to_string(body);
+  nlohmann::json& entry =
+      *std::ranges::find_if(scene["geometry"], [&](const auto& one) { return one["name"] == name; });
+  nlohmann::json written{{"name", name},
+                         {"particles",
+                          {{"file", data.add_text(file + "-particles.csv", tables.particles)},
+                           {"bonds", data.add_text(file + "-bonds.csv", tables.bonds)}}}};
+  if (entry.contains("point_selection")) written["point_selection"] = entry["point_selection"];
+  entry = std::move(written);
+}
+
 } // namespace
 
 ExperimentKind experiments_on_particles() {
@@ -418,7 +451,7 @@ ExperimentOnParticles::ExperimentOnParticles(const parallel::Communicator& comm,
                                        return comm.rank() == 0 ? pack_bodies(scene(), loaded_.geometry)
                                                                : particles::ParticleSet();
                                      })),
-      fields_(make_particle_fields(study, experiment, scene())) {
+      fields_(make_particle_fields(comm, study, experiment, scene(), packed_)) {
   for (const auto& field : fields_) {
     parameters_.push_back(field.index);
     start_.push_back(read_start_values(field, comm));
@@ -437,7 +470,7 @@ void ExperimentOnParticles::require_moduli_of_materials() const {
                            : constant == "nu" ? packed_.moduli[bond].poisson_ratio
                                               : particles::BondModuli::of_material;
         const std::int32_t body = packed_.body[packed_.bonds[bond][0]];
-        if (std::isnan(own) || field.slot_of_body[body] < 0) continue;
+        if (std::isnan(own) || field.slot_of_body[body] < 0 || field.spec->per == Per::bond) continue;
         throw InputError(field.spec->where.of("quantity"),
                          std::string(field.spec->kind->name) + " of body '" + packed_.body_names[body] +
                              "' is not used: the file of its bonds has a column `" + constant +
@@ -449,13 +482,25 @@ void ExperimentOnParticles::require_moduli_of_materials() const {
 std::unique_ptr<Scene> ExperimentOnParticles::scene_with(const ParameterValues& values) const {
   auto changed = std::make_unique<Scene>(scene());
   for (std::size_t k = 0; k < fields_.size(); ++k)
-    fields_[k].spec->kind->on_particles->apply(fields_[k], values[k], *changed);
+    if (const auto apply = particle_actions_of(*fields_[k].spec)->apply)
+      apply(fields_[k], values[k], *changed);
   return changed;
 }
 
+particles::ParticleSet ExperimentOnParticles::bodies_with(const ParameterValues& values) const {
+  particles::ParticleSet bodies = packed_;
+  for (std::size_t k = 0; k < fields_.size(); ++k)
+    if (const auto apply = particle_actions_of(*fields_[k].spec)->apply_to_bonds;
+        apply && comm_.rank() == 0) {
+      bodies.moduli.resize(bodies.bonds.size());
+      apply(fields_[k], values[k], bodies.moduli);
+    }
+  return bodies;
+}
+
 std::unique_ptr<solvers::BondedParticlesSolver>
-ExperimentOnParticles::make_solver(const Scene& with_values) const {
-  return make_particle_solver(comm_, with_values, packed_, loaded_.geometry.obstacles);
+ExperimentOnParticles::make_solver(const Scene& with_values, const ParameterValues& values) const {
+  return make_particle_solver(comm_, with_values, bodies_with(values), loaded_.geometry.obstacles);
 }
 
 std::unique_ptr<ExperimentProblem> ExperimentOnParticles::problem_at(const ParameterValues& values) const {
@@ -465,10 +510,10 @@ std::unique_ptr<ExperimentProblem> ExperimentOnParticles::problem_at(const Param
 FieldSlots ExperimentOnParticles::slots(std::size_t k) const {
   FieldSlots slots{fields_[k].index,
                    fields_[k].components,
-                   true,
+                   is_replicated(k),
                    fields_[k].slot_ids,
                    fields_[k].slot_names,
-                   0,
+                   is_replicated(k) ? 0 : fields_[k].num_rows,
                    start_[k],
                    {}};
   for (const double value : start_[k]) slots.sizes.push_back(size_of_value(k, value));
@@ -492,24 +537,35 @@ void ExperimentOnParticles::write_scene(const ParameterValues& values,
   const std::unique_ptr<Scene> changed = scene_with(values);
   nlohmann::json json = nlohmann::json::parse(scene_as_run(loaded_.file));
   for (std::size_t k = 0; k < fields_.size(); ++k)
-    fields_[k].spec->kind->on_particles->write(fields_[k], values[k], *changed, json);
-  SceneData(comm_, folder, name()).commit(json);
+    if (const auto write = particle_actions_of(*fields_[k].spec)->write)
+      write(fields_[k], values[k], *changed, json);
+  SceneData data(comm_, folder, name());
+  const particles::ParticleSet bodies = bodies_with(values);
+  for (std::size_t body = 0; body < scene().particle_bodies.size(); ++body) {
+    const bool has_values_per_bond = std::ranges::any_of(fields_, [&](const ParameterField<3>& field) {
+      return field.spec->per == Per::bond && field.slot_of_body[body] >= 0;
+    });
+    if (has_values_per_bond)
+      write_particle_files(bodies, body, scene().particle_bodies[body].body, data, json);
+  }
+  data.commit(json);
 }
 
 void ExperimentOnParticles::write_values(io::Hdf5Writer& file, const std::string& name, std::size_t field,
                                          const std::vector<double>& values) const {
-  file.write_rows<double>(name, comm_.rank() == 0 ? std::span(values) : std::span<const double>(),
-                          fields_[field].components);
+  const std::vector<double> rows =
+      comm_.rank() == 0 ? rows_of_field(fields_[field], values) : std::vector<double>();
+  file.write_rows<double>(name, rows, fields_[field].components);
 }
 
 std::vector<double> ExperimentOnParticles::read_values(const io::Hdf5Reader& file, const std::string& name,
                                                        std::size_t field) const {
   return parallel::collectively(comm_, [&] {
     const io::ArrayShape shape = file.shape(name);
-    const GlobalIndex rows = std::ssize(fields_[field].slot_ids);
+    const GlobalIndex rows = fields_[field].num_rows;
     if (shape.rows != rows || shape.columns != fields_[field].components)
       throw FileError("the array '" + name + "' belongs to another parameter");
-    return file.read_rows<double>(name, 0, rows);
+    return values_of_rows(fields_[field], file.read_rows<double>(name, 0, rows));
   });
 }
 

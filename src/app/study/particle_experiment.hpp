@@ -6,7 +6,8 @@
 
 namespace recoil::app {
 
-/// An experiment on a scene of bonded particles. Every rank holds all values of its parameters.
+/// An experiment on a scene of bonded particles. Every rank holds all values of its parameters; those per
+/// bond belong to the first one.
 class ExperimentOnParticles final : public ExperimentModel {
 public:
   /// As create().
@@ -17,7 +18,9 @@ public:
   int history() const override { return 1; }
   std::string tolerance_keys() const override { return "solver/bonded_particles/tolerance"; }
   const std::vector<std::string>& bodies(std::size_t k) const override { return fields_[k].slot_names; }
-  bool is_replicated(std::size_t) const override { return true; }
+  bool is_replicated(std::size_t k) const override {
+    return fields_[k].extent == ParameterField<3>::Extent::replicated;
+  }
   FieldSlots slots(std::size_t field) const override;
   std::span<const GlobalIndex> local_slots(std::size_t k) const override { return fields_[k].slot_ids; }
   std::size_t owned_size(std::size_t k) const override { return fields_[k].owned_size(); }
@@ -34,11 +37,15 @@ public:
   const Interrupts& interrupts() const { return interrupts_; }
   /// The scene with values of the parameters.
   std::unique_ptr<Scene> scene_with(const ParameterValues& values) const;
-  /// Its solver at the start; `scene` must outlive it. Collective. @throws InputError on every rank.
-  std::unique_ptr<solvers::BondedParticlesSolver> make_solver(const Scene& scene) const;
+  /// The solver at the start with these values; `scene`, which has them, must outlive it. Collective. @throws
+  /// InputError on every rank.
+  std::unique_ptr<solvers::BondedParticlesSolver> make_solver(const Scene& scene,
+                                                              const ParameterValues& values) const;
 
 private:
   void require_moduli_of_materials() const;
+  /// The particles with values per bond, on the first rank.
+  particles::ParticleSet bodies_with(const ParameterValues& values) const;
   double component_along(const Direction& direction, std::size_t field, std::size_t entry) const override;
   double size_of_value(std::size_t field, double value) const override;
 

@@ -133,7 +133,7 @@ void build_uncertainty(const Item& item, const Study& study, UncertaintySpec& un
       name.fail("'" + parameter.name + "' has the value of '" + names[*parameter.tie] + "'; name that one");
     if (is_per_place(parameter.per) || parameter.per_step || parameter.basis)
       name.fail("a profile takes a fit for every point of every value, and '" + parameter.name +
-                "' has values per element, vertex, node or step; name parameters with few values");
+                "' has values per element, vertex, node, bond or step; name parameters with few values");
     uncertainty.profile.push_back(index);
   }
 }

@@ -213,10 +213,9 @@ std::vector<Key> common_parameter_keys() {
       {.pattern = "/parameters/*/per",
        .types = text,
        .implied = "`global`",
-       .choices = "[\"global\", \"body\", \"element\", \"vertex\", \"node\"]",
-       .doc = "One value for all, per body, element, mesh vertex, or node: where elements are of a higher "
-              "order nodes "
-              "are inside of edges, faces and cells, too."},
+       .choices = "[\"global\", \"body\", \"element\", \"vertex\", \"node\", \"bond\"]",
+       .doc = "One value for all, per body, element, mesh vertex, bond of bonded particles, or node: where "
+              "elements are of a higher order nodes are inside of edges, faces and cells, too."},
       {.pattern = "/parameters/*/per_step",
        .types = boolean,
        .implied = "false",

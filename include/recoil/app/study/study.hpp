@@ -98,9 +98,9 @@ struct PriorSpec {
 };
 
 /// Over what a parameter has one value (with all its components) each.
-enum class Per { global, body, element, vertex, node };
-/// Whether that is over a mesh, so that there are many values.
-inline bool is_per_place(Per per) { return per == Per::element || per == Per::vertex || per == Per::node; }
+enum class Per { global, body, element, vertex, node, bond };
+/// Whether that is over a mesh or over bonds, so that there are many values.
+inline bool is_per_place(Per per) { return per != Per::global && per != Per::body; }
 
 struct ParameterSpec {
   std::string name;

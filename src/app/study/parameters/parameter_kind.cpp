@@ -11,6 +11,7 @@ namespace recoil::app {
 
 /// Of the sources of this folder.
 std::vector<ParameterKind> material_parameters();
+std::vector<ParameterKind> bond_moduli_parameters();
 std::vector<ParameterKind> friction_parameters();
 std::vector<ParameterKind> initial_state_parameters();
 std::vector<ParameterKind> initial_nodes_parameters();
@@ -45,6 +46,7 @@ std::span<const ParameterKind> parameter_kinds() {
       for (ParameterKind& row : group) add_row(std::move(row), rows);
     };
     add(material_parameters());
+    add(bond_moduli_parameters());
     add(friction_parameters());
     add(initial_state_parameters());
     add(initial_nodes_parameters());
@@ -81,11 +83,9 @@ int num_components(Components components, int dim) {
 }
 
 const char* name_of(Per per) {
-  static const std::map<Per, const char*> names{{Per::global, "global"},
-                                                {Per::body, "body"},
-                                                {Per::element, "element"},
-                                                {Per::vertex, "vertex"},
-                                                {Per::node, "node"}};
+  static const std::map<Per, const char*> names{{Per::global, "global"},   {Per::body, "body"},
+                                                {Per::element, "element"}, {Per::vertex, "vertex"},
+                                                {Per::node, "node"},       {Per::bond, "bond"}};
   return names.at(per);
 }
 

@@ -32,17 +32,18 @@ struct ParameterField {
     replicated, ///< every rank holds all slots
     cells,      ///< one slot per selected local cell, owned ones first
     vertices,   ///< one slot per selected local mesh vertex, owned ones first
-    nodes       ///< one slot per selected owned node of the function space
+    nodes,      ///< one slot per selected owned node of the function space
+    bonds       ///< one slot per bond of the selected bodies; every rank holds all, the first one owns them
   };
 
   const ParameterSpec* spec = nullptr;
   int index = 0; ///< in Study::parameters
   Extent extent = Extent::replicated;
   int components = 1;
-  /// Per slot: 0, 1, .., input ids of cells or vertices, or canonical numbers of nodes.
+  /// Per slot: 0, 1, .., input ids of cells or vertices, canonical numbers of nodes, or numbers of bonds.
   std::vector<GlobalIndex> slot_ids;
   std::size_t num_owned_slots = 0; ///< whose gradient is this rank's; replicated: all
-  GlobalIndex num_rows = 0;        ///< of files: cells, vertices or nodes of all bodies; replicated: slots
+  GlobalIndex num_rows = 0; ///< of files: cells, vertices, nodes or bonds of all bodies; replicated: slots
 
   /// Per local cell the slot that acts there, -1 = none; for quantities of cells, body forces and initial
   /// fields per body.

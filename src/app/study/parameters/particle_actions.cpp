@@ -39,15 +39,6 @@ void for_particles_of(const ParticleWeightsOf& of, Act act) {
       act(std::size_t(k), std::size_t(slot));
 }
 
-void check_bodies_of_particles(const ExperimentScene& at, const ParameterSpec& parameter) {
-  require_deformable(at, parameter.bodies, parameter.where.of("body"));
-  if (!parameter.regions.empty())
-    at.fail(parameter.where, "region", "particles have no volume ids; say which `body` is meant");
-  if (is_per_place(parameter.per))
-    at.fail(parameter.where, "per",
-            "bonded particles have one value, or one per body; write \"global\" or \"body\"");
-}
-
 // Materials: the last entry that holds for a body counts.
 
 template <auto constant>
@@ -374,6 +365,23 @@ void gravity_weights(const ParticleWeightsOf&, const TakeWeight& take) {
   for (std::size_t i = 0; i < 3; ++i) take(i, i, 1);
 }
 
+// Slots.
+
+/// A slot per bond of the bodies that a field acts on, from the first rank. Collective.
+void make_bond_slots(const parallel::Communicator& comm, const particles::ParticleSet& bodies,
+                     ParticleField& field) {
+  for (std::size_t bond = 0; bond < bodies.bonds.size(); ++bond)
+    if (field.slot_of_body[bodies.body[bodies.bonds[bond][0]]] >= 0) field.slot_ids.push_back(bond);
+  comm.broadcast(field.slot_ids);
+  if (field.slot_ids.empty())
+    SlotBuilder<3>::refuse(*field.spec, "per",
+                           "its bodies have no bonds; name others in `body`, or give bodies bonds by "
+                           "`bond_tolerance` or `bonds` of their `particles`");
+  field.extent = ParticleField::Extent::bonds;
+  field.num_owned_slots = comm.rank() == 0 ? field.slot_ids.size() : 0;
+  field.num_rows = comm.max(GlobalIndex(bodies.bonds.size()));
+}
+
 } // namespace
 
 const ParticleActions bond_young_modulus{
@@ -425,8 +433,24 @@ const ParticleActions force_on_particles{check_particle_force,
                                          write_particle_force,
                                          {{ParticleQuantity::forces, force_weights}}};
 
+void check_bodies_of_particles(const ExperimentScene& at, const ParameterSpec& parameter) {
+  require_deformable(at, parameter.bodies, parameter.where.of("body"));
+  if (!parameter.regions.empty())
+    at.fail(parameter.where, "region", "particles have no volume ids; say which `body` is meant");
+  if (!is_per_place(parameter.per) || parameter.per == Per::bond) return;
+  const bool of_bonds = holds(parameter.kind->per, Per::bond);
+  at.fail(parameter.where, "per",
+          std::string("bonded particles have one value, or one per body") + (of_bonds ? " or bond" : "") +
+              "; write \"global\"" + (of_bonds ? ", \"body\" or \"bond\"" : " or \"body\""));
+}
+
+const ParticleActions* particle_actions_of(const ParameterSpec& parameter) {
+  const ParticleActions* of_row = parameter.kind->row_for(parameter.per).on_particles;
+  return of_row ? of_row : parameter.kind->on_particles;
+}
+
 void check_particle_parameter(const ExperimentScene& at, const ParameterSpec& parameter) {
-  if (parameter.kind->on_particles) return parameter.kind->on_particles->check(at, parameter);
+  if (const ParticleActions* actions = particle_actions_of(parameter)) return actions->check(at, parameter);
   std::vector<std::string> possible;
   for (const ParameterKind& kind : parameter_kinds())
     if (kind.on_particles) possible.emplace_back(kind.name);
@@ -436,7 +460,9 @@ void check_particle_parameter(const ExperimentScene& at, const ParameterSpec& pa
                          "; take one of them, or say by `experiment` which scenes are meant");
 }
 
-ParameterFields<3> make_particle_fields(const Study& study, int experiment, const Scene& scene) {
+ParameterFields<3> make_particle_fields(const parallel::Communicator& comm, const Study& study,
+                                        int experiment, const Scene& scene,
+                                        const particles::ParticleSet& bodies) {
   ParameterFields<3> fields;
   for (std::size_t i = 0; i < study.parameters.size(); ++i) {
     const ParameterSpec& spec = study.parameters[i];
@@ -451,8 +477,11 @@ ParameterFields<3> make_particle_fields(const Study& study, int experiment, cons
       field.slot_of_body.push_back(!acts ? -1 : spec.per == Per::body ? count++ : 0);
       if (acts && spec.per == Per::body) field.slot_names.push_back(body.body);
     }
-    SlotBuilder<3>::replicate(field,
-                              spec.per == Per::body ? std::size_t(count) : num_steps_of(spec, scene.time));
+    if (spec.per == Per::bond)
+      make_bond_slots(comm, bodies, field);
+    else
+      SlotBuilder<3>::replicate(field,
+                                spec.per == Per::body ? std::size_t(count) : num_steps_of(spec, scene.time));
   }
   return fields;
 }

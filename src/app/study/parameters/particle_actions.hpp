@@ -6,10 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/study/parameters/parameter_kind.hpp"
+#include "recoil/particles/particle_set.hpp"
 #include "recoil/solvers/bdem/problem.hpp"
 
 /// How parameters of a study act in scenes of bonded particles. Every rank holds all values of a parameter
-/// there: one, one per body, or one per step.
+/// there: one, one per body, bond or step.
 namespace recoil::app {
 
 /// What values change, each with a place of its own in the sweeps. Entries count bonds of this rank, its
@@ -46,10 +47,13 @@ struct ParticleWeights {
 struct ParticleActions {
   /// Refuses what does not fit the scene. @throws InputError.
   void (*check)(const ExperimentScene& at, const ParameterSpec& parameter);
-  /// Puts values into a scene, and into its resolved form.
+  /// Puts values into a scene, and into its resolved form; null where they are put into bonds.
   void (*apply)(const ParameterField<3>& field, FieldValues values, Scene& scene);
   void (*write)(const ParameterField<3>& field, FieldValues values, const Scene& scene, nlohmann::json& json);
   std::vector<ParticleWeights> weights; ///< one for each quantity that changes
+  /// Puts values per bond into the moduli of all bonds, which the first rank holds.
+  void (*apply_to_bonds)(const ParameterField<3>& field, FieldValues values,
+                         std::vector<particles::BondModuli>& moduli) = nullptr;
 
   bool changes(ParticleQuantity quantity) const {
     return std::ranges::find(weights, quantity, &ParticleWeights::quantity) != weights.end();
@@ -61,11 +65,20 @@ extern const ParticleActions bond_young_modulus, bond_poisson_ratio, particle_de
     particle_velocity, particle_spin, particle_motion, force_on_particles, bond_tensile_strength,
     bond_shear_strength;
 
+/// How the values of a parameter act; nullptr: bonded particles do not have it.
+const ParticleActions* particle_actions_of(const ParameterSpec& parameter);
+
+/// Refuses bodies that are not there, volume ids, and values per element, vertex or node. @throws InputError.
+void check_bodies_of_particles(const ExperimentScene& at, const ParameterSpec& parameter);
+
 /// Refuses a parameter that bonded particles do not have, or that does not fit their scene. @throws
 /// InputError.
 void check_particle_parameter(const ExperimentScene& at, const ParameterSpec& parameter);
 
-/// The fields of experiment `experiment`, a checked scene of bonded particles. Not collective.
-ParameterFields<3> make_particle_fields(const Study& study, int experiment, const Scene& scene);
+/// The fields of experiment `experiment`, a checked scene of bonded particles, whose `bodies` the first rank
+/// holds. Collective. @throws InputError on every rank for values per bond of bodies that have none.
+ParameterFields<3> make_particle_fields(const parallel::Communicator& comm, const Study& study,
+                                        int experiment, const Scene& scene,
+                                        const particles::ParticleSet& bodies);
 
 } // namespace recoil::app
