@@ -41,7 +41,7 @@ CRUSHED = {
     "boundary_conditions": {"obstacle_displacements": [{"id": 3, "value": [0, 0, "-0.5*t"]}]},
     "contact": {"enabled": True, "dhat": 2e-4, "friction_coefficient": 0.3},
     "time": {"dt": 0.001, "time_steps": 5},
-    "solver": {"type": "bonded_particles", "bonded_particles": {"rolling_friction": 0.1}},
+    "solver": {"type": "bonded_particles"},
 }
 CRUSHED_BREAKS_IN = 3
 
