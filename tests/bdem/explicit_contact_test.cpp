@@ -94,6 +94,35 @@ TEST(ExplicitContact, BallsRollAsTheyShould) {
   }
 }
 
+/// A plate that turns under a ball takes its spin along by the moment mu_r N R, and does the work for it.
+TEST(ExplicitContact, ATurningPlateTurnsABall) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const double g = 9.81, m = 1000 * 4 * pi / 3 * r * r * r, mu_r = 0.05, turning = 1, end = 4e-3;
+  // Over one triangle of the plate, which turns about the point of contact.
+  const Vector3d axis(1.5 * r, -1.5 * r, 0);
+  BondedParticles problem =
+      bonded(comm, grains({axis + Vector3d(0, 0, r + dhat - m * g / stiffness)}, {r}), {});
+  problem.gravity = {0, 0, -g};
+  SphereObstacles obstacles = plate(4 * r, [](double) { return 0.0; });
+  obstacles.place = [rest = obstacles.vertices, axis, turning](double time) {
+    std::vector<Vector3d> places = rest;
+    const geometry::Quaternion q = geometry::quaternion_exponential(time * turning * Vector3d::UnitY());
+    for (Vector3d& place : places) place = axis + geometry::rotation_matrix(q) * (place - axis);
+    return places;
+  };
+  add_contact(problem, std::move(obstacles), 0, 1e-3, mu_r);
+  BondedParticlesSolver solver(std::move(problem), leapfrog(2e-5));
+  throw_all(solver, Vector3d::Zero());
+  const ParticleLedger before = solver.ledger();
+  run(solver, GlobalIndex(std::lround(end / 2e-5)));
+  const Vector& v = solver.history().newest().v;
+  const double spin = comm.sum(v.layout().num_owned > 0 ? v.owned()[4] / r : 0.0), moment = mu_r * m * g * r,
+               I = 0.4 * m * r * r;
+  EXPECT_NEAR(spin, moment / I * end, 1e-2 * moment / I * end);
+  EXPECT_NEAR(solver.ledger().external_work, moment * turning * end, 2e-2 * moment * turning * end);
+  EXPECT_NEAR(left_over(before, solver.ledger()), 0, 1e-10 * moment * turning * end);
+}
+
 /// A block stops after v^2 / (2 mu g).
 TEST(ExplicitContact, ABlockSlidesAsFarAsFrictionLetsIt) {
   const parallel::Communicator comm(MPI_COMM_WORLD);

@@ -41,7 +41,7 @@ CRUSHED = {
     "boundary_conditions": {"obstacle_displacements": [{"id": 3, "value": [0, 0, "-0.5*t"]}]},
     "contact": {"enabled": True, "dhat": 2e-4, "friction_coefficient": 0.3},
     "time": {"dt": 0.001, "time_steps": 5},
-    "solver": {"type": "bonded_particles", "bonded_particles": {"rolling_friction": 0.1}},
+    "solver": {"type": "bonded_particles"},
 }
 CRUSHED_BREAKS_IN = 3
 
@@ -345,8 +345,8 @@ def check_planes(recoil):
     energies = ledger(folder)
     runs.check(len(broken(folder)) > 20 and np.nanmin(energies["min_distance"]) > 0, "a plane as platen: %d bonds break" % len(broken(folder)))
     check_obstacle_forces(folder, energies)
-    way = three(table(folder, "obstacle_forces.csv"), "displacement").reshape(-1, 2, 3)[:, 0, 2]
-    runs.check(np.allclose(way, -0.5 * energies["time"][1:], atol=1e-15), "the plane moves as the scene says")
+    rows = table(folder, "obstacle_forces.csv")[::2]
+    runs.check(np.allclose(rows["displacement_z"], -0.5 * rows["time"], atol=1e-15), "the plane moves as the scene says")
 
 
 def check_explicit(recoil):
