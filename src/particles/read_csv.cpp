@@ -77,20 +77,26 @@ private:
   std::vector<std::string_view> cells_;
 };
 
-double positive_volume(const FileCursor& file, const CsvTable& table) {
-  const double volume = table.number("volume");
-  if (!(volume > 0)) file.fail_at(table.start(), "a volume that is not positive");
-  return volume;
+/// Says that a column, which `name` describes, has a value in this row that it must not have.
+[[noreturn]] void fail_in(const FileCursor& file, const CsvTable& table, const char* column,
+                          const std::string& name, const std::string& range) {
+  file.fail_at(table.start(), name + " is " + std::string(table.text(column)) + "; it must be " + range);
+}
+
+double positive_number(const FileCursor& file, const CsvTable& table, const char* column,
+                       const std::string& name) {
+  const double value = table.number(column);
+  if (!(value > 0)) fail_in(file, table, column, name, "positive");
+  return value;
 }
 
 BondModuli moduli_in(const FileCursor& file, const CsvTable& table) {
   BondModuli moduli;
-  if (table.has("e") && !((moduli.young_modulus = table.number("e")) > 0))
-    file.fail_at(table.start(), "a modulus E that is not positive");
+  if (table.has("e")) moduli.young_modulus = positive_number(file, table, "e", "the modulus E");
   if (!table.has("nu")) return moduli;
   moduli.poisson_ratio = table.number("nu");
   if (!(moduli.poisson_ratio > -1 && moduli.poisson_ratio < 0.5))
-    file.fail_at(table.start(), "a Poisson's ratio nu that is not between -1 and 0.5");
+    fail_in(file, table, "nu", "Poisson's ratio nu", "between -1 and 0.5");
   return moduli;
 }
 
@@ -106,7 +112,8 @@ ParticleSet read_csv(FileCursor& file, const ParticleFileOptions& options) {
     if (body.empty()) file.fail_at(table.start(), "the name of the body is empty");
     builder.add_particle({table.number("x"), table.number("y"), table.number("z")},
                          table.has("radius") ? table.number("radius") : *options.radius,
-                         table.has("volume") ? positive_volume(file, table) : 0, body, table.start());
+                         table.has("volume") ? positive_number(file, table, "volume", "the volume") : 0, body,
+                         table.start());
   }
   if (builder.num_particles() == 0) file.fail("the file has no particles below its header");
   if (!options.bonds) return builder.finish(file);

@@ -18,6 +18,14 @@
 
 namespace recoil::app {
 
+/// Whether the program runs on one rank. There derivatives are compared with differences, which are most of
+/// the work; on several ranks they are compared with those of one.
+inline bool is_alone() {
+  int size = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  return size == 1;
+}
+
 /// A study with one experiment on the ranks of a communicator.
 template <int dim>
 class StudiedExperiment {

@@ -11,6 +11,7 @@
 
 #include "app/study/experiment_model.hpp"
 #include "app/study/parameters/parameter_kind.hpp"
+#include "app_experiment/experiment.hpp"
 #include "recoil/app/study/read_study.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -129,8 +130,8 @@ struct Studied {
 
 class ParticleExperiment {
 public:
-  ParticleExperiment(const json& scene, const json& parameter)
-      : comm_(MPI_COMM_WORLD), folder_(comm_), interrupts_(comm_) {
+  ParticleExperiment(MPI_Comm ranks, const json& scene, const json& parameter)
+      : comm_(ranks), folder_(comm_), interrupts_(comm_) {
     if (comm_.rank() == 0) {
       std::ofstream(folder_ / "scene.json") << scene;
       std::ofstream(folder_ / "markers.csv")
@@ -144,6 +145,7 @@ public:
     comm_.barrier();
     studied_ = std::make_unique<Studied>(comm_, folder_.path(), interrupts_, "scene.json", parameter);
     model_ = studied_->model.get();
+    objective_.emplace(*model_, inverse::ReducedObjective::Options{1, {1e-14, {}}});
   }
 
   /// The scene that is written with other values has the objective that these have.
@@ -161,13 +163,21 @@ public:
     EXPECT_NEAR(found.objective, expected, 1e-9 * expected);
   }
 
+  /// Of the objective along the direction.
+  double slope() {
+    if (slope_) return *slope_;
+    const inverse::ObjectiveGradient gradient = objective_->gradient(model_->start_values());
+    EXPECT_EQ(gradient.failure, "");
+    slope_ = gradient.failure.empty() ? model_->derivative(gradient.values, direction_) : std::nan("");
+    return *slope_;
+  }
+
   void check() {
-    inverse::ReducedObjective objective(*model_, {1, {1e-14, {}}});
     const ParameterValues q = model_->start_values();
     ParameterValues change = model_->values_along(direction_, 1);
     for (std::size_t k = 0; k < q.size(); ++k)
       for (std::size_t i = 0; i < q[k].size(); ++i) change[k][i] -= q[k][i];
-    const inverse::ResidualChanges forward = objective.jacobian(q, {change});
+    const inverse::ResidualChanges forward = objective_->jacobian(q, {change});
     ASSERT_EQ(forward.failure, "");
     const std::vector<double>& Jw = forward.columns.at(0);
 
@@ -179,26 +189,29 @@ public:
       product += y[i] * Jw[i];
       size += std::abs(y[i] * Jw[i]);
     }
-    const inverse::ObjectiveGradient back = objective.jacobian_transposed(q, y);
+    const inverse::ObjectiveGradient back = objective_->jacobian_transposed(q, y);
     ASSERT_EQ(back.failure, "");
     EXPECT_NEAR(model_->derivative(back.values, direction_), comm_.sum(product), 1e-12 * comm_.sum(size));
 
     // The gradient of |r|^2 is 2 J' r, and that of differences.
-    const inverse::ObjectiveGradient gradient = objective.gradient(q);
-    ASSERT_EQ(gradient.failure, "");
-    const double slope = model_->derivative(gradient.values, direction_);
-    const std::vector<double> r = objective.residuals(q);
+    const double slope = this->slope();
+    const std::vector<double> r = objective_->residuals(q);
     double by_tangent = 0, largest = 0;
     for (std::size_t i = 0; i < r.size(); ++i) {
       by_tangent += 2 * r[i] * Jw[i];
       largest += 2 * std::abs(r[i] * Jw[i]);
     }
     EXPECT_NEAR(slope, comm_.sum(by_tangent), 1e-12 * comm_.sum(largest));
+    if (is_alone()) check_differences(slope);
+  }
+
+private:
+  void check_differences(double slope) {
     double error = std::numeric_limits<double>::infinity();
     // Where bonds soften there are kinks, which large steps cross.
     for (const double h : {1e-1, 1e-2, 1e-3, 1e-4, 1e-5}) {
       const auto at = [&](double by) {
-        return objective.value(model_->values_along(direction_, by)).objective;
+        return objective_->value(model_->values_along(direction_, by)).objective;
       };
       const double difference = (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
       error = std::min(error, std::abs(difference - slope) / std::abs(difference));
@@ -207,14 +220,27 @@ public:
     EXPECT_LE(error, 1e-6);
   }
 
-private:
   parallel::Communicator comm_;
   testing::TemporaryFolder folder_;
   Interrupts interrupts_;
   std::unique_ptr<Studied> studied_;
   ExperimentModel* model_ = nullptr; ///< of it
+  std::optional<inverse::ReducedObjective> objective_;
+  std::optional<double> slope_;
   Direction direction_{3, -1};
 };
+
+void check_derivatives(const json& scene, const json& parameter) {
+  ParticleExperiment experiment(MPI_COMM_WORLD, scene, parameter);
+  experiment.check();
+  if (is_alone()) return;
+  const double alone = ParticleExperiment(MPI_COMM_SELF, scene, parameter).slope();
+  EXPECT_NEAR(experiment.slope(), alone, 1e-8 * std::abs(alone));
+}
+
+void check_written_scene(const json& scene, const json& parameter) {
+  ParticleExperiment(MPI_COMM_WORLD, scene, parameter).check_written_scene();
+}
 
 /// act(integrator, kind, parameter) for every kind that bonded particles have, with the slots that its values
 /// may have; strengths in softening_scene().
@@ -231,23 +257,19 @@ void for_every_parameter(Act act) {
     }
 }
 
-TEST(ParticleExperiment, RunsHaveTangentsAndGradients) {
-  for_every_parameter(
-      [](const json& scene, const json& parameter) { ParticleExperiment(scene, parameter).check(); });
-}
+TEST(ParticleExperiment, RunsHaveTangentsAndGradients) { for_every_parameter(check_derivatives); }
 
 TEST(ParticleExperiment, SofteningRunsHaveTangentsAndGradients) {
   std::vector<std::string> integrators{"mid_reflectT"};
   // Ranks do not meet integrators: several take one alone, which saves minutes.
-  if (parallel::Communicator(MPI_COMM_WORLD).size() == 1)
-    integrators.insert(integrators.end(), {"be_reflect", "quasistatic"});
+  if (is_alone()) integrators.insert(integrators.end(), {"be_reflect", "quasistatic"});
   for (const std::string& integrator : integrators)
     for (const ParameterKind& kind : parameter_kinds()) {
       const bool moves = kind.changes(parameters::quantities::velocity);
       if (!kind.on_particles || kind.is_strength || (moves && integrator == "quasistatic")) continue;
       const json parameter = entries(kind, integrator).front();
       SCOPED_TRACE(integrator + " " + parameter.dump());
-      ParticleExperiment(softening_scene(integrator), parameter).check();
+      check_derivatives(softening_scene(integrator), parameter);
     }
 }
 
@@ -259,7 +281,7 @@ TEST(ParticleExperiment, StartsWhereItIsHeld) {
     held["boundary_conditions"]["dirichlet_boundary"][0].erase("interpolation");
     const json parameter{
         {"name", "q"}, {"quantity", "dirichlet_value"}, {"boundary", 1}, {"initial", {1e-4, 5e-5, 2e-4}}};
-    ParticleExperiment(held, parameter).check();
+    check_derivatives(held, parameter);
   }
 }
 
@@ -273,15 +295,15 @@ TEST(ParticleExperiment, DifferentiatesMacroscopicModuli) {
       for (const json& parameter : entries(kind, "be_reflect")) {
         if (parameter.value("per", "") == "bond") continue; // a lattice of unlike bonds has no such moduli
         SCOPED_TRACE(parameter.dump());
-        ParticleExperiment(macroscopic, parameter).check();
-        ParticleExperiment(macroscopic, parameter).check_written_scene();
+        check_derivatives(macroscopic, parameter);
+        check_written_scene(macroscopic, parameter);
       }
 }
 
 TEST(ParticleExperiment, WritesScenesWithValues) {
   for_every_parameter([](const json& scene, const json& parameter) {
     if (scene["solver"]["bonded_particles"].value("integrator", "") != "be_reflect") return;
-    ParticleExperiment(scene, parameter).check_written_scene();
+    check_written_scene(scene, parameter);
   });
 }
 

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -10,6 +13,10 @@ namespace recoil::solvers {
 namespace {
 
 using namespace testing;
+
+/// Two ranks take all bodies; what more of them do does not depend on the integrator.
+constexpr std::array<std::string_view, 4> of_many_ranks{"two particles, be_reflect", "block, mid_reflectT",
+                                                        "held chain at rest", "softening block, be_reflect"};
 
 std::vector<Body> bodies() {
   using enum ParticleIntegrator;
@@ -109,8 +116,15 @@ std::vector<Body> bodies() {
                       strength,
                       width,
                       anchor});
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks > 2)
+    std::erase_if(result, [](const Body& body) { return !std::ranges::count(of_many_ranks, body.name); });
   return result;
 }
+
+/// Why several ranks take no differences, which are most of the work.
+constexpr const char* same_as_alone = "GradientsAreTheSameOnAnyRanks compares with those of one rank";
 
 WholeRun run_along(const parallel::Communicator& comm, const Body& body, Kind kind, double share) {
   Shares at{};
@@ -136,6 +150,7 @@ void expect_differences(const parallel::Communicator& comm, const Body& body, Ki
       error[k] = std::min(error[k],
                           (std::abs(slopes[k][kind] - difference[k]) - rounding) / std::abs(difference[k]));
     }
+    if (std::max(error[0], error[1]) <= 1e-6) break;
   }
   for (int k = 0; k < 2; ++k)
     EXPECT_LE(error[k], 1e-6) << body.name << ", objective " << k << " by " << names[kind] << ": "
@@ -144,6 +159,7 @@ void expect_differences(const parallel::Communicator& comm, const Body& body, Ki
 
 TEST(BondedAdjoint, GradientsAgreeWithDifferences) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
+  if (comm.size() > 1) GTEST_SKIP() << same_as_alone;
   for (const Body& body : bodies()) {
     WholeRun run(comm, body, {});
     if (body.softens()) {
@@ -179,6 +195,7 @@ TEST(BondedAdjoint, TangentsAreTheTransposeOfGradients) {
 
 TEST(BondedAdjoint, RemaindersAreOfSecondOrder) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
+  if (comm.size() > 1) GTEST_SKIP() << same_as_alone;
   for (const Body& body : bodies()) {
     // Kinks of ratios are nearer than where remainders stand out from rounding.
     if (body.softens()) continue;
@@ -309,12 +326,21 @@ private:
 /// Through the reduced objective of inverse problems, which takes steps again whose states it has not stored.
 TEST(BondedAdjoint, ReducedObjectivesHaveTheirGradients) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
+  const parallel::Communicator alone = comm.split(comm.rank());
   for (const Body& body : bodies()) {
-    const StuffModel model(comm, body);
-    inverse::ReducedObjective objective(model, {3, {1e-13, {}}});
+    const StuffModel model(comm, body), other(alone, body);
+    const inverse::ReducedObjective::Options options{3, {1e-13, {}}};
+    inverse::ReducedObjective objective(model, options);
     const inverse::ParameterValues q{{body.stuff.E}, {body.stuff.nu}, {body.stuff.rho}};
     const inverse::ObjectiveGradient gradient = objective.gradient(q);
     ASSERT_EQ(gradient.failure, "");
+    if (comm.size() > 1) {
+      const auto expected = inverse::ReducedObjective(other, options).gradient(q).values;
+      for (std::size_t k = 0; k < q.size(); ++k)
+        EXPECT_NEAR(gradient.values[k][0], expected.at(k)[0], 1e-8 * std::abs(expected[k][0]))
+            << body.name << ", parameter " << k;
+      continue;
+    }
     for (std::size_t k = 0; k < q.size(); ++k) {
       const auto value = [&](double share) {
         inverse::ParameterValues changed = q;

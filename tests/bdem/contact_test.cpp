@@ -302,7 +302,8 @@ TEST(SphereContact, ADroppedBlockBreaksWithoutOverlap) {
   throw_all(solver, Vector3d(0, 0, -5));
   const ParticleLedger before = solver.ledger();
   std::size_t broken = 0;
-  for (int step = 0; step < 60; ++step) {
+  // On several ranks until it has broken.
+  for (int step = 0; step < (comm.size() > 1 ? 25 : 60); ++step) {
     const auto outcome = solver.advance([](const auto&...) {});
     ASSERT_TRUE(outcome.accepted) << outcome.failure << " in step " << step + 1;
     broken += solver.broken_in_step().size();
@@ -337,11 +338,12 @@ double distance_to_triangle(const Vector3d& x, const std::array<Vector3d, 3>& co
 }
 
 /// Blocks of different poses fall onto the tip of a pyramid and break there; all distances by brute force.
-TEST(SphereContact, NothingOverlapsInTenDrops) {
+TEST(SphereContact, NothingOverlapsInManyDrops) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
+  const int num_drops = comm.size() > 1 ? 3 : 10;
   GlobalIndex broken = 0;
   double nearest = 1;
-  for (int drop = 0; drop < 10; ++drop) {
+  for (int drop = 0; drop < num_drops; ++drop) {
     particles::ParticleSet set = block(3, 3, 2, r);
     const geometry::Quaternion pose = geometry::quaternion_exponential(
         Vector3d(std::sin(drop), std::cos(2 * drop), std::sin(3 * drop + 1)));
@@ -394,7 +396,7 @@ TEST(SphereContact, NothingOverlapsInTenDrops) {
     broken += stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds");
   }
   EXPECT_LT(nearest, dhat);
-  EXPECT_GT(broken, 50);
+  EXPECT_GT(broken, 5 * num_drops);
 }
 
 /// A plate comes down on a block that stands on a floor, further in each step than there is room for.

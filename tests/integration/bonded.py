@@ -16,6 +16,7 @@ import runs
 from pieces import ledger
 
 STEPS, BREAKS_IN = 16, 8
+STARTED = 3  # a step that is stored and in which bonds bear something
 FIELDS = ("u", "v", "broken", "broken_at", "broken_by")
 TABLES = ("ledger.csv", "broken_bonds.csv", "reactions.csv", "obstacle_forces.csv", "fragments.csv")
 
@@ -145,12 +146,11 @@ def check_scatter(recoil, whole):
         first.setdefault(row.split(",")[1], []).append(row)
     steps = sorted(round(float(time) / 0.001) for time in first)
     runs.check(len(rows) > 20 and steps[0] < BREAKS_IN, "%d bonds break, the first in step %d" % (len(rows), steps[0]))
-    check_ranks(recoil, path, scattered)
-    folder = recoil.simulate(2, path, "scatter restart", "--steps", steps[0])
-    recoil.run(3, "simulate", "--restart", folder, "-q")
-    runs.check(sorted(names(folder)) == sorted(names(scattered)), "continued on 3 ranks: the same bonds at the same times")
-    other = recoil.simulate(1, recoil.write_scene("seed", with_material(weibull_modulus=5, strength_seed=4)), "seed")
-    runs.check(sorted(names(other)) != sorted(names(scattered)) and sorted(names(scattered)) != sorted(names(whole)), "another seed breaks other bonds")
+    check_other_ranks(recoil, path, scattered, BREAKS_IN)
+    seed = recoil.write_scene("seed", with_material(weibull_modulus=5, strength_seed=4))
+    other = set(names(recoil.simulate(1, seed, "seed", "--steps", BREAKS_IN)))
+    until = {name for name in names(scattered) if float(name.split(" at ")[1]) < (BREAKS_IN + 0.5) * 0.001}
+    runs.check(other != until and until - set(names(whole)), "another seed breaks other bonds")
 
 
 def check_separate(recoil, whole):
@@ -186,6 +186,14 @@ def write_csv(path, head, rows):
         file.write(head + "\n" + "".join(",".join(repr(value.item()) for value in row) + "\n" for row in rows))
 
 
+def same_start(recoil, path, name, whole):
+    """Whether a scene has the particles, the bonds and the first steps of another one, to the bit."""
+    folder = recoil.simulate(1, path, name, "--steps", STARTED)
+    with h5py.File(os.path.join(folder, "trajectory", "mesh.h5"), "r") as a, h5py.File(os.path.join(whole, "trajectory", "mesh.h5"), "r") as b:
+        return all(np.array_equal(a[array][:], b[array][:]) for array in ("coordinates", "radius", "connectivity")) and \
+            all(np.array_equal(runs.state(folder, field=field), runs.state(whole, STARTED, field)) for field in ("u", "v", "sigma", "tau"))
+
+
 def check_moduli_of_bonds(recoil, whole, body, bonds):
     """Columns E and nu count in place of the material's: the same bits; and the same on any ranks where each bond has its own."""
     scene = changed(geometry=[dict(body, particles={"file": "bar.csv", "bonds": "moduli.csv"})], materials=dict(BAR["materials"], E=3e6, nu=0.1))
@@ -193,12 +201,12 @@ def check_moduli_of_bonds(recoil, whole, body, bonds):
     alike = np.array([[1e7, 0.3]] * len(bonds))
     with open(recoil.path("moduli.csv"), "w") as file:
         file.write("i,j,E,nu\n" + "".join("%d,%d,%r,%r\n" % (*bond, E, nu) for bond, (E, nu) in zip(bonds.tolist(), alike.tolist())))
-    runs.check(same_bits(recoil.simulate(1, path, "moduli alike"), whole), "E and nu of bonds from a file: the same bits")
+    runs.check(same_start(recoil, path, "moduli alike", whole), "E and nu of bonds from a file: the same bits")
     with open(recoil.path("moduli.csv"), "w") as file:
         file.write("i,j,E\n" + "".join("%d,%d,%r\n" % (*bond, 1e7 * (1 + 0.5 * np.sin(k))) for k, bond in enumerate(bonds.tolist())))
-    first, *others = (recoil.simulate(ranks, path, "moduli %d" % ranks) for ranks in (1, 2, 3))
-    error = max(runs.difference(runs.state(folder), runs.state(first)) for folder in others)
-    runs.check(error < 1e-8 and runs.difference(runs.state(first), runs.state(whole)) > 1e-4, "a modulus of each bond: 2 and 3 ranks as 1, to %.1e" % error)
+    first, other = (recoil.simulate(ranks, path, "moduli %d" % ranks, "--steps", STARTED) for ranks in (1, 3))
+    error = runs.difference(runs.state(other), runs.state(first))
+    runs.check(error < 1e-8 and runs.difference(runs.state(first), runs.state(whole, STARTED)) > 1e-4, "a modulus of each bond: 3 ranks as 1, to %.1e" % error)
 
 
 def check_files(recoil, whole):
@@ -223,12 +231,12 @@ def check_files(recoil, whole):
     body = {"name": "bar", "point_selection": BAR["geometry"][0]["point_selection"], "transformation": {"scale": 2}}
     for name, given in (("csv with bonds", {"file": "bar.csv", "bonds": "bonds.csv"}), ("csv", {"file": "bar.csv"}), ("vtk", {"file": "bar.vtk"})):
         path = recoil.write_scene(name, changed(geometry=[dict(body, particles=given)]))
-        folder = recoil.simulate(1, path, "from " + name)
-        runs.check(same_bits(folder, whole), "particles from %s: the same bits" % name)
+        runs.check(same_start(recoil, path, "from " + name, whole), "particles from %s: the same bits" % name)
     check_moduli_of_bonds(recoil, whole, body, bonds)
     output = recoil.run(1, "validate", path)[1]
     runs.check("%d particles, %d bonds" % (len(places), len(bonds)) in output, "recoil validate reads them, too")
-    runs.check(runs.difference(runs.state(recoil.simulate(2, path, "from vtk on 2")), runs.state(whole)) < 1e-8, "on 2 ranks: the same")
+    folder = recoil.simulate(2, path, "from vtk on 2", "--steps", STARTED)
+    runs.check(runs.difference(runs.state(folder), runs.state(whole, STARTED)) < 1e-8, "on 2 ranks: the same")
     turned = changed(geometry=[dict(body, particles={"file": "bar.csv"}, transformation={"scale": 2, "rotation": [0, 0, 90], "translation": [1, 2, 3]})],
                      boundary_conditions={"dirichlet_boundary": [{"id": 3, "value": [0, 0, 0]}]})
     turned["geometry"][0]["point_selection"] = 3
@@ -245,7 +253,7 @@ def check_files(recoil, whole):
          ["/geometry/0/particles", "bar.vtk", "`bond_tolerance`", "leave it out"]),
         ("bonds beside VTK", changed(geometry=[dict(body, particles={"file": "bar.vtk", "bonds": "bonds.csv"})]), ["/geometry/0/particles", "bar.vtk", "bonds.csv"]),
         ("a file of another kind", changed(geometry=[dict(body, particles={"file": "csv.json"})]), ["/geometry/0/particles", "csv.json", ".lmp"]),
-        ("a modulus of nothing", changed(geometry=[dict(body, particles={"file": "bar.csv", "bonds": "soft.csv"})]), ["/geometry/0/particles", "soft.csv:2", "modulus E"]),
+        ("a modulus of nothing", changed(geometry=[dict(body, particles={"file": "bar.csv", "bonds": "soft.csv"})]), ["/geometry/0/particles", "soft.csv:2", "modulus E is -1e7"]),
         ("bonds as particles", changed(geometry=[dict(body, particles={"file": "bonds.csv"})]), ["/geometry/0/particles", "bonds.csv:1", "'i'"]),
         ("a selection of nothing in a file", changed(geometry=[dict(body, particles={"file": "bar.vtk"}, point_selection=[{"id": 1, "axis": "x", "position": 5}])]),
          ["/geometry/0/point_selection/0", "selects no particle"]),
@@ -274,37 +282,48 @@ def check_reactions(recoil, whole):
     runs.check(abs(work - expected) < 1e-7 * expected and (way[:, 1, 0] > 0).all(), "force times displacement is the external work")
 
 
-def check_repeats(recoil, path):
-    for ranks in (3, 4):
-        first, second = (recoil.simulate(ranks, path, "repeat%d" % number) for number in range(2))
-        runs.check(same_bits(first, second), "%d ranks: the same bits twice" % ranks)
+def check_repeats(recoil, path, first):
+    runs.check(same_bits(recoil.simulate(3, path, "repeated"), first), "3 ranks: the same bits twice")
 
 
 def check_tight(recoil):
-    """With Newton's method at rounding: states of bonds that hold, and which bonds break, on 1, 2 and 4 ranks."""
+    """With Newton's method at rounding: states of bonds that hold, and which bonds break, on one rank and on several."""
     tight = {"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-12}}
     strong = {name: value for name, value in BAR["materials"].items() if not name.endswith("strength")}
-    for name, scene in (("intact", changed(solver=tight, materials=strong)), ("tight", changed(solver=tight))):
+    for name, ranks, scene in (("intact", 2, changed(solver=tight, materials=strong)), ("tight", 4, changed(solver=tight))):
         path = recoil.write_scene(name, scene)
-        whole, *others = (recoil.simulate(ranks, path, "%s%d" % (name, ranks)) for ranks in (1, 2, 4))
-        for folder in others:
-            error = max(runs.difference(runs.state(folder, field=field), runs.state(whole, field=field)) for field in ("u", "v"))
-            if name == "intact":
-                runs.check(error < 1e-8, "intact, %s against 1: positions and velocities to %.1e" % (folder[-1], error))
-            else:
-                runs.check(len(names(whole)) > 20 and sorted(names(folder)) == sorted(names(whole)),
-                           "tight, %s against 1: the same %d bonds at the same times, states to %.1e" % (folder[-1], len(names(whole)), error))
+        whole, folder = (recoil.simulate(number, path, "%s%d" % (name, number)) for number in (1, ranks))
+        error = max(runs.difference(runs.state(folder, field=field), runs.state(whole, field=field)) for field in ("u", "v"))
+        if name == "intact":
+            runs.check(error < 1e-8, "intact, %d ranks against 1: positions and velocities to %.1e" % (ranks, error))
+        else:
+            runs.check(len(names(whole)) > 20 and sorted(names(folder)) == sorted(names(whole)),
+                       "tight, %d ranks against 1: the same %d bonds at the same times, states to %.1e" % (ranks, len(names(whole)), error))
+
+
+def check_same(folder, whole, what):
+    """The same to rounding: of runs on other ranks."""
+    error = runs.difference(runs.state(folder), runs.state(whole))
+    same = (runs.state(folder, field="fragment") == runs.state(whole, field="fragment")).all()
+    near = not os.path.exists(os.path.join(whole, "reactions.csv")) or \
+        np.allclose(three(table(folder, "reactions.csv"), "force"), three(table(whole, "reactions.csv"), "force"), rtol=1e-5, atol=1e-5)
+    runs.check(same and near, "%s: the same fragments and reactions" % what)
+    runs.check(sorted(names(folder)) == sorted(names(whole)) and error < 1e-8, "%s: the same bonds at the same times, positions to %.1e" % (what, error))
 
 
 def check_ranks(recoil, path, whole):
-    for ranks in (2, 3):
-        folder = recoil.simulate(ranks, path, "ranks%d" % ranks)
-        error = runs.difference(runs.state(folder), runs.state(whole))
-        same = (runs.state(folder, field="fragment") == runs.state(whole, field="fragment")).all()
-        near = not os.path.exists(os.path.join(whole, "reactions.csv")) or \
-            np.allclose(three(table(folder, "reactions.csv"), "force"), three(table(whole, "reactions.csv"), "force"), rtol=1e-5, atol=1e-5)
-        runs.check(same and near, "%d ranks: the same fragments and reactions" % ranks)
-        runs.check(sorted(names(folder)) == sorted(names(whole)) and error < 1e-8, "%d ranks: the same bonds at the same times, positions to %.1e" % (ranks, error))
+    """Runs on several ranks; their folders."""
+    folders = [recoil.simulate(ranks, path, "on %d" % ranks) for ranks in (2, 3)]
+    for ranks, folder in enumerate(folders, 2):
+        check_same(folder, whole, "%d ranks" % ranks)
+    return folders
+
+
+def check_other_ranks(recoil, path, whole, stop):
+    """Begun on 2 ranks and continued on 3, against one rank."""
+    folder = recoil.simulate(2, path, "others", "--steps", stop)
+    recoil.run(3, "simulate", "--restart", folder, "-q")
+    check_same(folder, whole, "%s, begun on 2 ranks and continued on 3" % os.path.basename(whole))
 
 
 def check_obstacle_forces(whole, energies):
@@ -330,11 +349,7 @@ def check_crushed(recoil):
     folder = recoil.simulate(1, path, "crushed restart", "--steps", CRUSHED_BREAKS_IN)
     recoil.run(1, "simulate", "--restart", folder, "-q")
     runs.check(same_bits(folder, whole), "crushed, and continued after step %d: the same bits" % CRUSHED_BREAKS_IN)
-    check_ranks(recoil, path, whole)
-    folder = recoil.simulate(2, path, "crushed others", "--steps", CRUSHED_BREAKS_IN)
-    recoil.run(3, "simulate", "--restart", folder, "-q")
-    error = runs.difference(runs.state(folder), runs.state(whole))
-    runs.check(sorted(names(folder)) == sorted(names(whole)) and error < 1e-8, "continued on 3 ranks: the same bonds, positions to %.1e" % error)
+    check_other_ranks(recoil, path, whole, CRUSHED_BREAKS_IN)
     check_planes(recoil)
 
 
@@ -373,16 +388,15 @@ def check_explicit(recoil):
 
 
 def check_restarts(recoil, path, whole):
-    for step in (0, BREAKS_IN - 1, BREAKS_IN, BREAKS_IN + 1, STEPS - 2):
-        folder = recoil.simulate(1, path, "restart", "--steps", step)
-        recoil.run(1, "simulate", "--restart", folder, "-q")
-        runs.check(same_bits(folder, whole), "continued after step %d: the same bits" % step)
+    stops = (0, BREAKS_IN - 1, BREAKS_IN, BREAKS_IN + 1, STEPS - 2)
+    folder = recoil.simulate(1, path, "restart", "--steps", stops[0])
+    for step in (*stops[1:], STEPS):
+        recoil.run(1, "simulate", "--restart", folder, "-q", "--steps", step)
+    runs.check(same_bits(folder, whole), "continued after steps %s: the same bits" % (stops,))
     folder = recoil.simulate(2, path, "others", "--steps", BREAKS_IN)
     recoil.run(3, "simulate", "--restart", folder, "-q", "--steps", BREAKS_IN + 2)
     recoil.run(1, "simulate", "--restart", folder, "-q")
-    found, expected = ([row.split(",")[:2] for row in broken(f)] for f in (folder, whole))
-    error = runs.difference(runs.state(folder), runs.state(whole))
-    runs.check(sorted(found) == sorted(expected) and error < 1e-8, "continued on 3 and on 1 rank: the same bonds, positions to %.1e" % error)
+    check_same(folder, whole, "continued on 3 and on 1 rank")
 
 
 def killed(recoil, ranks, path, folder, delay):
@@ -401,13 +415,11 @@ def killed(recoil, ranks, path, folder, delay):
     return run.wait() != 0
 
 
-def check_kills(recoil, path):
-    """At random moments, as many on one rank as on two."""
+def check_kills(recoil, path, seconds, undisturbed):
+    """At random moments of the `seconds` that a run takes, as many on one rank as on two."""
     moments = random.Random(20261)
-    for ranks in (1, 2):
-        started = time.time()
-        whole = recoil.simulate(ranks, path, "not killed")
-        seconds, continued, reached = time.time() - started, 0, set()
+    for ranks, whole in enumerate(undisturbed, 1):
+        continued, reached = 0, set()
         for number in range(recoil.arguments.kills):
             folder = recoil.path("killed")
             while not killed(recoil, ranks, path, folder, moments.uniform(0, 1) * seconds):
@@ -498,18 +510,20 @@ def check_wrong(recoil, more):
         runs.check(code == 2 and not missing and not os.path.exists(folder), "%s: %d, %s%s" % (name, code, message, " MISSING %s" % missing if missing else ""))
 
 
-with runs.Recoil(("--kills", int, 2)) as recoil:
+with runs.Recoil(("--kills", int, 1)) as recoil:
     path = recoil.write_scene("bar", BAR)
+    started = time.time()
     whole = recoil.simulate(1, path, "whole")
+    seconds = time.time() - started
     check_whole(whole, BREAKS_IN)
     check_fragments(whole)
     check_fields(whole)
     check_reactions(recoil, whole)
-    check_ranks(recoil, path, whole)
-    check_repeats(recoil, path)
+    on_2, on_3 = check_ranks(recoil, path, whole)
+    check_repeats(recoil, path, on_3)
     check_restarts(recoil, path, whole)
     check_tight(recoil)
-    check_kills(recoil, path)
+    check_kills(recoil, path, seconds, [whole, on_2])
     check_crushed(recoil)
     check_explicit(recoil)
     check_scatter(recoil, whole)

@@ -10,8 +10,9 @@ import tempfile
 import h5py
 import numpy as np
 
+# Also without scripts/common.sh.
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1",
-                   OMPI_MCA_mpi_yield_when_idle="1")
+                   OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_pml="ob1", OMPI_MCA_ess_singleton_isolated="1")
 FAILURES = []
 
 

@@ -105,7 +105,7 @@ TEST(ReadCsv, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(message("x,y,z,radius\n1,2,3,-1\n"),
               HasSubstr("sand.csv:2: the radius of particle 0 is -1; it must be positive"));
   EXPECT_THAT(message("x,y,z,radius,volume\n1,2,3,1,0\n"),
-              HasSubstr("sand.csv:2: a volume that is not positive"));
+              HasSubstr("sand.csv:2: the volume is 0; it must be positive"));
   EXPECT_THAT(message("x,y,z,radius,body\n1,2,3,1, \n"), HasSubstr("the name of the body is empty"));
 }
 
@@ -121,8 +121,9 @@ TEST(ReadCsv, SaysWhichBondIsWrong) {
               HasSubstr("bonds.csv:4: the bond between particles 0 and 1 is there twice"));
   EXPECT_THAT(message("i,j\n0,1.5\n"), HasSubstr("expected an integer for j, found '1.5'"));
   EXPECT_THAT(message("i,k\n0,1\n"), HasSubstr("unknown column 'k'"));
-  EXPECT_THAT(message("i,j,E\n0,1,0\n"), HasSubstr("bonds.csv:2: a modulus E that is not positive"));
-  EXPECT_THAT(message("i,j,nu\n0,1,0.5\n"), HasSubstr("bonds.csv:2: a Poisson's ratio nu"));
+  EXPECT_THAT(message("i,j,E\n0,1,0\n"), HasSubstr("bonds.csv:2: the modulus E is 0; it must be positive"));
+  EXPECT_THAT(message("i,j,nu\n0,1,0.5\n"),
+              HasSubstr("bonds.csv:2: Poisson's ratio nu is 0.5; it must be between -1 and 0.5"));
   EXPECT_THAT(message("i,j,E\n0,1,stiff\n"), HasSubstr("expected a number for e, found 'stiff'"));
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <memory>
+#include <type_traits>
 
 #include <Eigen/LU>
 #include <gtest/gtest.h>
@@ -182,6 +183,9 @@ struct MeshPair {
 
 template <int dim, class Law>
 void check_orders(const std::array<MeshPair, 4>& meshes) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  if (comm.size() > 1 && !std::is_same_v<Law, potentials::NeoHookean<dim>>)
+    GTEST_SKIP() << "one law shows that ranks do not matter";
   for (int order = 1; order <= 4; ++order) {
     const auto [coarse, fine] = meshes[static_cast<std::size_t>(order) - 1];
     const double e_coarse = static_error<dim, Law>(coarse, order),
@@ -191,7 +195,6 @@ void check_orders(const std::array<MeshPair, 4>& meshes) {
         << Law::name << " P" << order << " in " << dim << "D: errors " << e_coarse << " and " << e_fine;
     testing::Test::RecordProperty(std::string(Law::name) + "_P" + std::to_string(order),
                                   std::to_string(measured));
-    const parallel::Communicator comm(MPI_COMM_WORLD);
     if (comm.rank() == 0)
       std::printf("%-18s %dD P%d: error %.3e -> %.3e, order %.3f\n", std::string(Law::name).c_str(), dim,
                   order, e_coarse, e_fine, measured);
