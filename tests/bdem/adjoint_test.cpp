@@ -109,6 +109,11 @@ std::vector<Body> bodies() {
                       strength,
                       width,
                       anchor});
+  for (const std::size_t of : {result.size() - 4, result.size() - 2}) {
+    result.push_back(result[of]);
+    result.back().name += ", bonds of another form";
+    result.back().stuff.form = other_form;
+  }
   return result;
 }
 
