@@ -257,9 +257,10 @@ def three_point(study):
 
 
 def notch(study):
-    """Toughness of a lattice by the size of its particles at the same strength of bonds: K_Ic grows as sqrt(r), since the
-    stress of the bond at the tip is that of the field at a distance of about r."""
-    sizes, tough = (0.001, 0.0005, 0.00025), []
+    """Toughness of a lattice by the size of its particles. With one strength of bonds K_Ic grows as sqrt(r), since the stress of
+    the bond at the tip is that of the field at a distance of about r; with the strength of a `strength_radius` it stays."""
+    sizes, E, strength, middle = (0.001, 0.0005, 0.00025), 1e7, 1e4, 0.0005
+    tough = {"one strength": [], "strength_radius": []}
     for r in sizes:
         cells = (int(0.02 / (2 * r)), 2 * int(0.02 / (2 * ROW * r)), 2)
         places = hcp(cells, r)
@@ -271,21 +272,33 @@ def notch(study):
         crossing = (ends[:, :, 1] > cut).sum(axis=1) == 1
         bonds = bonds[~(crossing & (ends[:, :, 0].mean(axis=1) < places[:, 0].min() + 0.005))]
         top = places[:, 1].max()
-        scene = {
-            "geometry": [body(study, "plate %g" % r, places, r, bonds, point_selection=[above("-y", -top + 1.5 * r, 1), above("y", top - 1.5 * r, 2)])],
-            "materials": material(1e7),
-            "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}, {"id": 2, "value": [0, 2e-5, 0]}]},
-            "time": {"dt": 1, "time_steps": 1, "quasistatic": True},
-            "solver": solver(tolerance=1e-6),
-        }
-        folder = done(study, "r = %g" % r, scene)
-        inside = (abs(ends_of(folder)[:, :, 1]) < 0.5 * top).all(axis=1)
-        worst = runs.state(folder, field="sigma").ravel()[inside].max()
-        force = column(table(folder, "reactions.csv"), "force_y", 1)[-1]
-        # Stress on the plate when the worst bond reaches 1 Pa; K_Ic is this times Y sqrt(pi a), the same for all.
-        tough.append(force / (cells[0] * 2 * r * cells[2] * LAYER * r) / worst)
-    exponent = np.polyfit(np.log(sizes), np.log(tough), 1)[0]
-    study.expect(abs(exponent - 0.5) < 0.15, "K_Ic over strength grows as r^%.2f (%s)" % (exponent, ", ".join("%.3g" % t for t in tough)), exponent=exponent)
+
+        def pulled(label, way, steps, **more):
+            scene = {
+                "geometry": [body(study, "plate %g" % r, places, r, bonds, point_selection=[above("-y", -top + 1.5 * r, 1), above("y", top - 1.5 * r, 2)])],
+                "materials": material(E, **more),
+                "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}, {"id": 2, "value": [0, way, 0]}]},
+                "time": {"dt": 1, "time_steps": steps, "quasistatic": True},
+                "solver": solver(tolerance=1e-6, cascade_share=0.01),
+            }
+            return done(study, "r = %g, %s" % (r, label), scene)
+
+        whole, way = pulled("whole", 2e-5, 1), 2e-5
+        inside = (abs(ends_of(whole)[:, :, 1]) < 0.5 * top).all(axis=1)
+        worst = runs.state(whole, field="sigma").ravel()[inside].max()
+        for name, factor, more in (("one strength", 1, {}), ("strength_radius", np.sqrt(middle / r), {"strength_radius": middle})):
+            reach = way * strength * factor / worst
+            # 2 % before the bond at the tip should break, and 2 % after.
+            folder = pulled(name, "%r*(0.94+0.04*t)" % reach, 2, tensile_strength=strength, **more)
+            times = {float(row[1]) for row in broken(folder)}
+            study.expect(times == {2.0}, "r = %g, %s: bonds break in step 2 alone, in %s" % (r, name, sorted(times)))
+            force = column(table(folder, "reactions.csv"), "force_y", 1)[0] / 0.98
+            # Stress on the plate at the first break; K_Ic is this times Y sqrt(pi a), the same for all.
+            tough[name].append(force / (cells[0] * 2 * r * cells[2] * LAYER * r))
+    for (name, values), expected in zip(tough.items(), (0.5, 0)):
+        exponent = np.polyfit(np.log(sizes), np.log(values), 1)[0]
+        study.expect(abs(exponent - expected) < 0.15, "%s: K_Ic grows as r^%.2f (%s Pa on the plate at the first break)" %
+                     (name, exponent, ", ".join("%.3g" % value for value in values)), **{name: exponent})
 
 
 def ends_of(folder):

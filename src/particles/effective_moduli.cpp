@@ -94,9 +94,9 @@ CellHessians hessians_of_cell(LatticeKind kind) {
 
 double stretch_stiffness(double young) { return young * std::numbers::pi / bond_length; }
 
-CellMatrix hessian_of_cell(LatticeKind kind, double young, double poisson) {
+CellMatrix hessian_of_cell(LatticeKind kind, double young, double poisson, double shear_correction) {
   const auto [stretching, shearing] = hessians_of_cell(kind);
-  return stretch_stiffness(young) * (stretching + shearing / (2 * (1 + poisson)));
+  return stretch_stiffness(young) * (stretching + shear_correction * shearing / (2 * (1 + poisson)));
 }
 
 /// u of the second particle, negative, by the strain. fcc has no u; the least-norm solution leaves it alone.
@@ -107,14 +107,17 @@ Eigen::Matrix<double, 3, 6> relaxation(const CellMatrix& hessian) {
 
 } // namespace
 
-Stiffness effective_stiffness(LatticeKind kind, double young, double poisson) {
+Stiffness effective_stiffness(LatticeKind kind, double young, double poisson, double shear_correction) {
   if (!(young > 0) || !std::isfinite(young))
     throw InputError("bonds",
                      "Young's modulus " + std::to_string(young) + " of the bonds; it must be positive");
   if (!(poisson > -1 && poisson <= 0.5))
     throw InputError("bonds", "Poisson's ratio " + std::to_string(poisson) +
                                   " of the bonds; it must lie above -1 and not above 1/2");
-  const CellMatrix hessian = hessian_of_cell(kind, young, poisson);
+  if (!(shear_correction > 0) || !std::isfinite(shear_correction))
+    throw InputError("bonds", "shear correction " + std::to_string(shear_correction) +
+                                  " of the bonds; it must be positive");
+  const CellMatrix hessian = hessian_of_cell(kind, young, poisson, shear_correction);
   const Stiffness relaxed =
       hessian.topLeftCorner<6, 6>() - hessian.topRightCorner<6, 3>() * relaxation(hessian);
   return (relaxed + relaxed.transpose()) / 2;
@@ -124,13 +127,16 @@ double young_modulus(const Stiffness& stiffness, const Eigen::Vector3d& along) {
   return 1 / pull(along).dot(compliance_along(stiffness, along));
 }
 
-double young_modulus_by_poisson(LatticeKind kind, double young, double poisson,
-                                const Eigen::Vector3d& along) {
-  const Eigen::Vector<double, 6> strain = compliance_along(effective_stiffness(kind, young, poisson), along);
+double young_modulus_by_poisson(LatticeKind kind, double young, double poisson, const Eigen::Vector3d& along,
+                                double shear_correction) {
+  const Eigen::Vector<double, 6> strain =
+      compliance_along(effective_stiffness(kind, young, poisson, shear_correction), along);
   // The energy is least in u: only the change of the Hessian itself counts.
   Eigen::Matrix<double, 9, 6> displaced;
-  displaced << Eigen::Matrix<double, 6, 6>::Identity(), -relaxation(hessian_of_cell(kind, young, poisson));
-  const double shear_change = -stretch_stiffness(young) / (2 * (1 + poisson) * (1 + poisson));
+  displaced << Eigen::Matrix<double, 6, 6>::Identity(),
+      -relaxation(hessian_of_cell(kind, young, poisson, shear_correction));
+  const double shear_change =
+      -shear_correction * stretch_stiffness(young) / (2 * (1 + poisson) * (1 + poisson));
   const Stiffness change = shear_change * displaced.transpose() * hessians_of_cell(kind).shearing * displaced;
   const double modulus = 1 / pull(along).dot(strain);
   return modulus * modulus * strain.dot(change * strain);

@@ -290,6 +290,8 @@ TEST(ParticleExperiment, DifferentiatesMacroscopicModuli) {
   json macroscopic = scene("be_reflect");
   macroscopic["materials"]["moduli"] = "macro";
   macroscopic["materials"]["section"] = 0.9;
+  macroscopic["materials"]["shear_correction"] = 0.8;
+  macroscopic["materials"]["shear_energy"] = "angle";
   for (const ParameterKind& kind : parameter_kinds())
     if (kind.name == std::string("young_modulus") || kind.name == std::string("poisson_ratio"))
       for (const json& parameter : entries(kind, "be_reflect")) {
@@ -298,6 +300,19 @@ TEST(ParticleExperiment, DifferentiatesMacroscopicModuli) {
         check_derivatives(macroscopic, parameter);
         check_written_scene(macroscopic, parameter);
       }
+}
+
+/// Each bond has the value times its Weibull factor and that of its radius.
+TEST(ParticleExperiment, DifferentiatesStrengthsOfARadius) {
+  json of_radius = softening_scene("be_reflect");
+  of_radius["materials"]["strength_radius"] = 0.0018;
+  for (const ParameterKind& kind : parameter_kinds())
+    if (kind.on_particles && kind.is_strength) {
+      const json parameter = entries(kind, "be_reflect").front();
+      SCOPED_TRACE(parameter.dump());
+      ParticleExperiment(of_radius, parameter).check();
+      ParticleExperiment(of_radius, parameter).check_written_scene();
+    }
 }
 
 TEST(ParticleExperiment, WritesScenesWithValues) {

@@ -67,6 +67,22 @@ TEST(Particles, HaveMaterialsOfBonds) {
   EXPECT_EQ(scene.particle_bodies.at(0).bond_tolerance, 0.1);
 }
 
+TEST(Particles, HaveBondsOfAForm) {
+  const BondMaterialEntry plain = read_changed(particle_scene(packed(), "")).scene.bond_materials.at(0);
+  EXPECT_EQ(plain.form.shear_correction, 1);
+  EXPECT_EQ(plain.form.shear_energy, potentials::ShearEnergy::smooth);
+  EXPECT_FALSE(plain.form.half_turns || plain.strength_radius);
+  const BondMaterialEntry other =
+      read_changed(particle_scene(packed(), R"(, "shear_correction": 0.9, "shear_energy": "angle",
+                                                 "bend_twist": "paper_half_angle", "shear_strength": 1e5,
+                                                 "strength_radius": 2e-3)"))
+          .scene.bond_materials.at(0);
+  EXPECT_EQ(other.form.shear_correction, 0.9);
+  EXPECT_EQ(other.form.shear_energy, potentials::ShearEnergy::angle);
+  EXPECT_TRUE(other.form.half_turns);
+  EXPECT_EQ(other.strength_radius, 2e-3);
+}
+
 TEST(Particles, MayBeDealtOutAgain) {
   const auto with = [](const char* settings) { return particle_scene(packed(), "", settings); };
   EXPECT_EQ(read_changed(with("{}")).scene.particle_solver.max_imbalance, 1.3);
@@ -130,6 +146,23 @@ const WrongScene wrong_scenes[] = {
      packed(),
      std::string(strong) + R"(, "strength_seed": 5)",
      {"(/materials/strength_seed)", "`weibull_modulus`"}},
+    {"radius_of_no_strength",
+     packed(),
+     R"(, "strength_radius": 1e-3)",
+     {"(/materials/strength_radius)", "`tensile_strength`"}},
+    {"strength_radius_of_nothing",
+     packed(),
+     std::string(strong) + R"(, "strength_radius": 0)",
+     {"(/materials/strength_radius)", "0"}},
+    {"no_shear_stiffness", packed(), R"(, "shear_correction": 0)", {"(/materials/shear_correction)", "0"}},
+    {"unknown_shear_energy",
+     packed(),
+     R"(, "shear_energy": "sine")",
+     {"(/materials/shear_energy)", "smooth", "angle"}},
+    {"unknown_turns",
+     packed(),
+     R"(, "bend_twist": "half")",
+     {"(/materials/bend_twist)", "full", "paper_half_angle"}},
     {"unknown_moduli", packed(), R"(, "moduli": "mean")", {"(/materials/moduli)", "bonds", "macro"}},
     {"moduli_of_a_random_packing",
      packed(R"(, "packing": "random")"),
@@ -213,6 +246,12 @@ TEST(Particles, BelongToTheirSolver) {
   expect_refused({"moduli",
                   R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, "moduli": "macro"}]})",
                   {"(/materials/0/moduli)", "BondedParticles"}});
+  for (const char* key : {R"("strength_radius": 1)", R"("shear_correction": 1)", R"("shear_energy": "angle")",
+                          R"("bend_twist": "full")"}) {
+    const std::string patch =
+        R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, )" + std::string(key) + "}]}";
+    expect_refused({"form", patch.c_str(), {"(/materials/0/", "BondedParticles"}});
+  }
   expect_refused({"file",
                   R"({"geometry": [{"particles": {"file": "meshes/square.obj"}}]})",
                   {"(/geometry/0/particles)", "bonded_particles"}});

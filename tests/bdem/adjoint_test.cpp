@@ -116,6 +116,11 @@ std::vector<Body> bodies() {
                       strength,
                       width,
                       anchor});
+  for (const std::size_t of : {result.size() - 4, result.size() - 2}) {
+    result.push_back(result[of]);
+    result.back().name += ", bonds of another form";
+    result.back().stuff.form = other_form;
+  }
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (ranks > 2)

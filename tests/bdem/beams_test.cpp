@@ -42,6 +42,27 @@ TEST(Chain, IsATimoshenkoBeam) {
   }
 }
 
+/// The shear correction divides the deflection in shear, and with half turns beams bend and twist four times
+/// as easily.
+TEST(Chain, HasTheFormOfItsBonds) {
+  const double L = 1.5, r = 0.02, S = pi * r * r, I = S * r * r / 4, P = 1e-6;
+  const Vector3d zero = Vector3d::Zero();
+  for (const auto& form : {potentials::BondForm{0.3},
+                           {6.0 / 7, potentials::ShearEnergy::angle},
+                           {0.05, potentials::ShearEnergy::angle, true}}) {
+    const Stuff stuff{2e6, 0.25, 1, form};
+    const double G = stuff.E / (2 * (1 + stuff.nu)), softer = form.half_turns ? 4 : 1;
+    for (const int n : {2, 5, 10}) {
+      const double bent = softer * P * L * L * L / (3 * stuff.E * I) * (1 - 1.0 / (4 * n * n)) +
+                          P * L / (form.shear_correction * G * S);
+      EXPECT_NEAR(tip(n, L, r, stuff, {0, P, 0}, zero).p.y() / bent, 1, 1e-6) << n;
+      const auto turned = tip(n, L, r, stuff, zero, {P, 0, 0});
+      EXPECT_NEAR(geometry::quaternion_logarithm(turned.q).x() / (softer * P * L / (G * 2 * I)), 1, 1e-6)
+          << n;
+    }
+  }
+}
+
 /// P L^2 / E I = 2 under a dead load: tip of the elastica by [Mattiasson 1981, table 1].
 TEST(Chain, BendsAsAnElastica) {
   const Stuff stuff{2e9, 0.3, 1};

@@ -17,6 +17,7 @@ inline constexpr double pi = std::numbers::pi;
 /// Young's modulus [Pa], Poisson's ratio, density of the particles [kg/m^3].
 struct Stuff {
   double E = 1e7, nu = 0.3, rho = 1000;
+  potentials::BondForm form = {};
 };
 
 /// num_bonds + 1 particles of radius r, l apart, along x.
@@ -59,13 +60,26 @@ inline BondedParticles bonded(const parallel::Communicator& comm, const particle
       distribute(comm, comm.rank() == 0 ? whole : particles::ParticleSet{}, owners));
   const auto& particles = *problem.particles;
   const std::size_t num_bonds = particles.bonds.size();
-  potentials::BondMaterial material{std::vector(num_bonds, stuff.E), std::vector(num_bonds, stuff.nu), {}};
+  potentials::BondMaterial material{std::vector(num_bonds, stuff.E),
+                                    std::vector(num_bonds, stuff.nu),
+                                    {},
+                                    std::vector(num_bonds, stuff.form)};
   for (const auto& [a, b, id] : particles.bonds)
     material.section_radius.push_back((particles.radii[a] + particles.radii[b]) / 2);
   problem.bonds = std::make_unique<potentials::BondPotential>(particles, std::move(material));
   for (const double volume : particles.volumes) problem.mass.push_back(stuff.rho * volume);
   problem.prescribed.assign(6 * particles.ids.size(), 0);
   return problem;
+}
+
+inline const potentials::BondForm other_form{0.8, potentials::ShearEnergy::angle, true};
+
+/// Gives every second bond another form.
+inline void mix_forms(BondedParticles& problem) {
+  potentials::BondMaterial material = problem.bonds->material();
+  for (std::size_t k = 0; k < material.form.size(); ++k)
+    if (problem.particles->bonds[k].id % 2 == 0) material.form[k] = other_form;
+  problem.bonds = std::make_unique<potentials::BondPotential>(*problem.particles, std::move(material));
 }
 
 /// Holds a particle in place and orientation.

@@ -30,6 +30,7 @@ struct Deformed {
   Vector before{particles.points}, u{particles.points};
 
   Deformed() {
+    mix_forms(problem);
     const auto values = before.write_local();
     for (std::size_t k = 0; k < particles.ids.size(); ++k)
       set_particle(values, LocalIndex(k), {particles.positions[k], geometry::identity_quaternion()});

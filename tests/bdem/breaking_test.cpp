@@ -119,7 +119,7 @@ TEST(Breaking, APressedBlockHolds) {
 }
 
 /// A bond whose ends are pulled, bent, sheared and twisted bears N/S + M_b r/I = 100 Pa + 80 Pa and
-/// F/S + M_t r/J = 100 Pa + 80 Pa.
+/// F/S + M_t r/J = 100 Pa + 80 Pa, whatever the form of its energy is.
 TEST(Breaking, TakesTermsTogetherOrEachAlone) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   constexpr double E = 1e6, nu = 0.3, G = E / (2 * (1 + nu)), l = 0.1, radius = 0.04;
@@ -130,16 +130,20 @@ TEST(Breaking, TakesTermsTogetherOrEachAlone) {
   for (const Case& given : {Case{140, 1e9, true, false, true}, Case{90, 1e9, true, true, true},
                             Case{1e9, 140, true, false, false}, Case{1e9, 90, true, true, false},
                             Case{190, 190, false, false, false}})
-    for (const bool alone : {false, true}) {
-      BondedParticles problem = bonded(comm, chain(1, l, radius), {E, nu, 1000});
+    for (const auto& [alone, form] : {std::pair(false, potentials::BondForm{}),
+                                      {true, {}},
+                                      {false, {0.8, potentials::ShearEnergy::angle}},
+                                      {false, {1, potentials::ShearEnergy::smooth, true}}}) {
+      BondedParticles problem = bonded(comm, chain(1, l, radius), {E, nu, 1000, form});
       clamp(problem, 0);
       clamp(problem, 1);
       const particles::DistributedParticles* particles = problem.particles.get();
+      const double kappa = form.shear_correction, turned = form.half_turns ? 2 : 1;
       problem.move_prescribed = [=](double, std::span<double> u) {
         for (std::size_t k = 0; k < particles->ids.size(); ++k) {
           const double side = particles->ids[k] == 0 ? -0.5 : 0.5;
-          const Vector3d way(100 * l / E, 100 * l / G, 0),
-              turn(80 * l / (G * radius), 0, 80 * l / (E * radius));
+          const Vector3d way(100 * l / E, 100 * l / (kappa * G), 0),
+              turn(turned * 80 * l / (G * radius), 0, turned * 80 * l / (E * radius));
           const Vector3d p = particles->positions[k] + side * way;
           const geometry::Quaternion q = geometry::quaternion_exponential(side * turn);
           std::copy_n(p.data(), 3, u.data() + 7 * k);

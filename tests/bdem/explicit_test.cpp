@@ -42,9 +42,9 @@ Vector rough_state(const particles::DistributedParticles& particles) {
   return u;
 }
 
-TEST(BondLoop, AgreesWithTheGradientOfTheEnergy) {
-  const parallel::Communicator comm(MPI_COMM_WORLD);
+void expect_gradient_of_energy(const parallel::Communicator& comm, bool mixed) {
   BondedParticles problem = bonded(comm, block(4, 3, 3, radius), soft);
+  if (mixed) mix_forms(problem);
   const auto& particles = *problem.particles;
   // Some are missing, so that the last block is filled up in several ways.
   for (std::size_t k = 0; k < particles.bonds.size(); ++k)
@@ -66,13 +66,19 @@ TEST(BondLoop, AgreesWithTheGradientOfTheEnergy) {
   EXPECT_LE(off, 1e-13 * largest);
 }
 
+TEST(BondLoop, AgreesWithTheGradientOfTheEnergy) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  for (const bool mixed : {false, true}) expect_gradient_of_energy(comm, mixed);
+}
+
 /// Bonds that have reached their strength are those that the implicit solver breaks, exert nothing, and come
 /// back if their step is not taken.
 TEST(BondLoop, FindsWhatBreaks) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  for (const bool apart : {false, true})
+  for (const auto& [apart, mixed] : {std::pair(false, false), {false, true}, {true, false}, {true, true}})
     for (const double tan_friction : {0.0, 0.7}) {
       BondedParticles problem = bonded(comm, block(4, 3, 3, radius), soft);
+      if (mixed) mix_forms(problem);
       const std::size_t count = problem.particles->bonds.size();
       problem.strength = strength(problem, 3e5, 1.3e5);
       problem.strength->tan_friction.assign(count, tan_friction);
@@ -159,6 +165,35 @@ TEST(Leapfrog, KeepsTheEnergyOfATwistedBlockInABandOfSecondOrder) {
   EXPECT_LT(coarse.largest, 0.2 * 0.2);
   EXPECT_NEAR(coarse.largest / fine.largest, 4, 0.4);
   EXPECT_LT(std::abs(coarse.mean[1] - coarse.mean[0]), 2e-4);
+}
+
+/// Bonds that are stiffer in shear have a shorter critical step; that without the correction is too long.
+TEST(Leapfrog, IsStableWithAShearCorrection) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const auto largest_energy = [&](double share) {
+    const Stuff stuff{soft.E, soft.nu, soft.rho, {4}};
+    BondedParticles problem = bonded(comm, block(4, 4, 6, radius), stuff);
+    const BondedParticlesOptions options = explicit_options(problem, 10 * share, share);
+    BondedParticlesSolver solver(std::move(problem), options);
+    start(
+        solver, [](GlobalIndex, const Vector3d& X) { return twisted_place(X, 0.3); },
+        [](GlobalIndex, const Vector3d&) {
+          return std::pair<Vector3d, Vector3d>{Vector3d::Zero(), Vector3d::Zero()};
+        });
+    const double before = solver.ledger().elastic;
+    double largest = 0;
+    for (int i = 1; i <= 30 && largest < 100; ++i) {
+      run(solver, i);
+      largest = std::max(largest, (solver.ledger().kinetic + solver.ledger().elastic) / before);
+    }
+    return largest;
+  };
+  EXPECT_NEAR(
+      critical_time_step(bonded(comm, chain(3, 2 * radius, radius), {soft.E, soft.nu, soft.rho, {4}})) /
+          critical_time_step(bonded(comm, chain(3, 2 * radius, radius), soft)),
+      0.5, 1e-15);
+  EXPECT_LT(largest_energy(1), 1.5);
+  EXPECT_GT(largest_energy(2), 100);
 }
 
 /// The state at the end by ids, on rank 0.

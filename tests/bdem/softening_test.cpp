@@ -32,6 +32,7 @@ struct DeformedBlock {
 
   DeformedBlock(const parallel::Communicator& comm, double size)
       : problem(bonded(comm, block(3, 3, 2, 0.01), {1e6, 0.3, 1000})), u(problem.particles->points) {
+    mix_forms(problem);
     problem.strength = strength(problem, 2e4, 1e4);
     problem.damage_width = 0.1;
     for (std::size_t k = 0; k < problem.particles->bonds.size(); ++k) {

@@ -55,13 +55,16 @@ TEST(Quaternions, ExponentialAndLogarithmAreInverse) {
   }
 }
 
+const BondForm forms[] = {{}, {0.9, ShearEnergy::angle, true}};
+
 /// A bond, bent, sheared, twisted and stretched by about `size`.
 struct DeformedBond {
   BondShape shape;
-  BondStiffness stiffness = bond_stiffness(3.0, 1.1, 0.4, 0.9);
+  BondStiffness stiffness;
   Particle i, j;
 
-  DeformedBond(int seed, double size) {
+  DeformedBond(int seed, double size, const BondForm& form = {})
+      : stiffness(bond_stiffness(3.0, 1.1, 0.4, 0.9, form)) {
     Random random(seed);
     i.p = random.vector(1);
     j.p = i.p + 0.9 * random.vector(1).normalized();
@@ -87,8 +90,8 @@ BondVector moved(const DeformedBond& bond, DeformedBond& to, const BondVector& d
 }
 
 TEST(Bond, DerivativesAgreeWithDifferences) {
-  for (int seed = 0; seed < 60; ++seed) {
-    DeformedBond bond(seed, seed < 30 ? 0.05 : 1.0);
+  for (int seed = 0; seed < 120; ++seed) {
+    DeformedBond bond(seed, seed % 60 < 30 ? 0.05 : 1.0, forms[seed / 60]);
     if (seed % 2 == 1) bond.i.q *= 0.7, bond.j.q *= 1.3; // as between two states
     const BondDerivatives at = bond_derivatives(bond.shape, bond.stiffness, bond.i, bond.j);
     EXPECT_EQ(at.gradient, bond_gradient(bond.shape, bond.stiffness, bond.i, bond.j));
@@ -105,8 +108,8 @@ TEST(Bond, DerivativesAgreeWithDifferences) {
 }
 
 TEST(Bond, ForcesHaveTheirGradients) {
-  for (int seed = 0; seed < 60; ++seed) {
-    DeformedBond bond(seed, seed < 30 ? 0.05 : 1.0);
+  for (int seed = 0; seed < 120; ++seed) {
+    DeformedBond bond(seed, seed % 60 < 30 ? 0.05 : 1.0, forms[seed / 60]);
     if (seed % 2 == 1) bond.i.q *= 0.7, bond.j.q *= 1.3;
     const BondForceGradients gradients = bond_force_gradients(bond.shape, bond.stiffness, bond.i, bond.j);
     Random random(seed + 200);
@@ -171,6 +174,81 @@ TEST(Bond, RigidMotionsCostNothingAndForcesBalance) {
                                    geometry::right_tangent(bond.j.q) * g.segment<4>(10));
     EXPECT_LT(torque.norm(), 1e-14 * g.norm() * 10);
   }
+}
+
+/// Of the angle, in long double, whose rounding spoils the curvature of small ones.
+TEST(ShearEnergy, OfTheAngleIsThatOfItsFormulas) {
+  for (const long double theta :
+       {1e-3L, 0.01L, 0.0999L, 0.1L, 0.1001L, 0.101L, 0.5L, 1.0L, 2.0L, 3.0L, 3.14L}) {
+    const long double s = std::sin(theta), half = std::sin(theta / 2);
+    const ShearTerms at = angle_terms(double(4 * half * half));
+    EXPECT_NEAR(at.value / double(theta * theta / 2), 1, 1e-13) << double(theta);
+    // There y has lost the digits of 4 - y.
+    const double near_reversal = theta > 3 ? 1e-9 : 0;
+    EXPECT_NEAR(at.slope / double(theta / s), 1, 1e-14 + near_reversal) << double(theta);
+    EXPECT_NEAR(at.curvature / double((s - theta * std::cos(theta)) / (s * s * s)), 1, 2e-13 + near_reversal)
+        << double(theta);
+  }
+  for (const double theta : {0.0, 1e-200, 1e-9, 1e-6, 1e-4}) {
+    const double square = theta * theta;
+    const ShearTerms at = angle_terms(square);
+    EXPECT_NEAR(at.value, square / 2, 1e-8 * square);
+    EXPECT_NEAR(at.slope, 1 + square / 6, 1e-15);
+    EXPECT_NEAR(at.curvature, 1.0 / 3 + 2 * square / 15, 1e-15);
+  }
+  const ShearTerms reversed = angle_terms(4);
+  EXPECT_NEAR(reversed.value, std::numbers::pi * std::numbers::pi / 2, 1e-13);
+  EXPECT_TRUE(std::isfinite(reversed.slope) && std::isfinite(reversed.curvature));
+}
+
+/// A bond that resists shear alone, whose centre line is turned by theta from its rest direction.
+TEST(ShearEnergy, OfTheAngleHasItsDerivativesAtAnyAngle) {
+  for (const double theta : {1e-9, 1e-8, 1e-6, 1e-4, 1e-2, 0.09, 0.11, 0.5, 1.0, 1.6, 2.0}) {
+    DeformedBond bond(4, 0.0);
+    const double k = 1.3, L = 1.1;
+    bond.stiffness = {0, k, 0, 0, ShearEnergy::angle};
+    const Eigen::Matrix3d R = geometry::rotation_matrix(bond.i.q);
+    const Vector3d D = R * bond.shape.frame.row(0).transpose(),
+                   aside = R * bond.shape.frame.row(1).transpose(),
+                   off_plane = R * bond.shape.frame.row(2).transpose();
+    bond.j.p = bond.i.p + L * (std::cos(theta) * D + std::sin(theta) * aside);
+    EXPECT_NEAR(bond.energy() / (k * theta * theta / 2), 1, 1e-6) << theta;
+    EXPECT_NEAR(bond_forces(bond.shape, bond.stiffness, bond.i, bond.j).shear / (k * theta / L), 1, 1e-6)
+        << theta;
+
+    const BondDerivatives at = bond_derivatives(bond.shape, bond.stiffness, bond.i, bond.j);
+    const Vector3d along = std::cos(theta) * aside - std::sin(theta) * D;
+    const auto by_end = at.hessian.block<3, 3>(7, 7);
+    EXPECT_NEAR(at.gradient.segment<3>(7).dot(along) / (k * theta / L), 1, 1e-6) << theta;
+    EXPECT_NEAR(along.dot(by_end * along) / (k / (L * L)), 1, 1e-6) << theta;
+    EXPECT_NEAR(off_plane.dot(by_end * off_plane), k / (L * L) * theta / std::tan(theta), 1e-6 * k) << theta;
+
+    BondVector d;
+    Random random(17);
+    for (double& entry : d) entry = random.number();
+    const double h = 1e-4;
+    std::array<DeformedBond, 4> to{bond, bond, bond, bond};
+    const std::array shares{h, -h, 2 * h, -2 * h};
+    std::array<BondVector, 4> g;
+    for (int s = 0; s < 4; ++s) g[s] = moved(bond, to[s], d, shares[s]);
+    const double slope =
+        (8 * (to[0].energy() - to[1].energy()) - (to[2].energy() - to[3].energy())) / (12 * h);
+    const BondVector change = (8 * (g[0] - g[1]) - (g[2] - g[3])) / (12 * h);
+    EXPECT_NEAR(slope, at.gradient.dot(d), 1e-6 * at.gradient.norm() * d.norm()) << theta;
+    EXPECT_LT((change - at.hessian * d).norm(), 1e-6 * at.hessian.norm()) << theta;
+  }
+}
+
+TEST(Bond, HasTheStiffnessOfItsForm) {
+  const BondStiffness plain = bond_stiffness(7, 3, 0.2, 0.8),
+                      other = bond_stiffness(7, 3, 0.2, 0.8, forms[1]);
+  EXPECT_EQ(other.stretch, plain.stretch);
+  EXPECT_DOUBLE_EQ(other.shear, 0.9 * plain.shear);
+  EXPECT_DOUBLE_EQ(other.twist, plain.twist / 4);
+  EXPECT_DOUBLE_EQ(other.bend, plain.bend / 4);
+  const BondStiffness doubled = 2 * other;
+  EXPECT_EQ(doubled.bend, 2 * other.bend);
+  EXPECT_EQ(doubled.shear_energy, ShearEnergy::angle);
 }
 
 /// Both ends turn by half of an angle about an axis of the bond, against each other, or move along it.

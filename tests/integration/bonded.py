@@ -1,6 +1,6 @@
 """A bar of bonded particles that is pulled and twisted until it breaks: the same bonds on any ranks, continued in the middle of
 the fracture to the same bits, killed and continued; the same of a block that is crushed between a platen and a floor, and with
-strengths that scatter; macroscopic moduli; particles from files; then wrong scenes with place and cure. `--kills 20` is the long form
+strengths that scatter; forms of bonds; macroscopic moduli; particles from files; then wrong scenes with place and cure. `--kills 20` is the long form
 (run_bonded_killed)."""
 import copy
 import os
@@ -161,6 +161,24 @@ def check_separate(recoil, whole):
     runs.check(largest[0] <= 3e5 < 1.05 * 3e5 < largest[1] < 2 * 3e5, "the largest sums that bonds hold: %.3g Pa, with separate terms %.3g Pa" % tuple(largest))
 
 
+def check_forms(recoil, whole):
+    """Keys that say what is the case anyway change no bit, the others change the run; and strengths of a radius."""
+    same = with_material(shear_correction=1, shear_energy="smooth", bend_twist="full", strength_radius=0.0012)
+    runs.check(same_bits(recoil.simulate(1, recoil.write_scene("same form", same), "same form"), whole), "the form of bonds that is the default: the same bits")
+    wider = with_material(tensile_strength=1.5e5, shear_strength=1.5e5, strength_radius=4 * 0.0012)
+    runs.check(same_bits(recoil.simulate(1, recoil.write_scene("wider", wider), "wider"), whole), "half of the strength, of bonds four times as wide: the same bits")
+
+    def at_rest(label, **more):
+        scene = changed(time={"dt": 0.02, "time_steps": 1, "quasistatic": True}, materials=dict(BAR["materials"], tensile_strength=1e9, **more),
+                        solver={"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-9}})
+        return runs.state(recoil.simulate(1, recoil.write_scene(label, scene), label))
+
+    plain = at_rest("plain form")
+    for key, value, least in (("shear_correction", 0.5, 1e-3), ("shear_energy", "angle", 1e-6), ("bend_twist", "paper_half_angle", 1e-3)):
+        found = runs.difference(at_rest(key, **{key: value}), plain)
+        runs.check(least < found < 0.1, "%s %s: differs by %.1e" % (key, value, found))
+
+
 def check_macroscopic(recoil):
     """The modulus of a lattice that is given is that which is reported, and makes the bonds that have it."""
     quasistatic = {"dt": 0.001, "time_steps": 1, "quasistatic": True}
@@ -169,13 +187,17 @@ def check_macroscopic(recoil):
     told = runs.summary(folder)
     runs.check(abs(told["E_x of bar"] / 1.633e7 - 1) < 5e-3 and abs(told["E_z of bar"] / 1.714e7 - 1) < 5e-3 and abs(told["nu_xy of bar"] - 0.156) < 1e-3,
                "moduli of the lattice: %g Pa, %g Pa, %g" % (told["E_x of bar"], told["E_z of bar"], told["nu_xy of bar"]))
-    for section in (1, 0.8):
-        material = dict(BAR["materials"], E=section ** 2 * told["E_x of bar"], moduli="macro", section=section)
-        macro = recoil.simulate(1, recoil.write_scene("macro", changed(time=quasistatic, materials=material)), "macro %g" % section)
-        runs.check(abs(runs.summary(macro)["E_x of bar"] / material["E"] - 1) < 1e-12, "the reported modulus is the given one")
-        plain = recoil.simulate(1, recoil.write_scene("plain", changed(time=quasistatic, materials=dict(BAR["materials"], section=section))), "plain %g" % section)
+    for section, kappa in ((1, 1), (0.8, 1), (1, 0.5)):
+        given, label = dict(BAR["materials"], section=section, shear_correction=kappa), "%g %g" % (section, kappa)
+        plain = recoil.simulate(1, recoil.write_scene("plain", changed(time=quasistatic, materials=given)), "plain " + label)
+        modulus = runs.summary(plain)["E_x of bar"]
+        softer = modulus / section ** 2 / told["E_x of bar"]
+        runs.check(abs(softer - 1) < 1e-12 if kappa == 1 else 0.8 < softer < 0.95, "a shear correction of %g: %.3f of E_x" % (kappa, softer))
+        material = dict(given, E=modulus, moduli="macro")
+        macro = recoil.simulate(1, recoil.write_scene("macro", changed(time=quasistatic, materials=material)), "macro " + label)
+        runs.check(abs(runs.summary(macro)["E_x of bar"] / modulus - 1) < 1e-12, "the reported modulus is the given one")
         error = runs.difference(runs.state(macro), runs.state(plain))
-        runs.check(error < 1e-10, "bonds of section %g that make it: the same state to %.1e" % (section, error))
+        runs.check(error < 1e-10, "bonds of section %g and shear correction %g that make it: the same state to %.1e" % (section, kappa, error))
     for command in ("validate", "info"):
         output = recoil.run(1, command, recoil.path("bonds.json") if command == "validate" else folder)[1]
         runs.check("E_x" in output, "recoil %s tells the moduli" % command)
@@ -528,5 +550,6 @@ with runs.Recoil(("--kills", int, 1)) as recoil:
     check_explicit(recoil)
     check_scatter(recoil, whole)
     check_separate(recoil, whole)
+    check_forms(recoil, whole)
     check_macroscopic(recoil)
     check_wrong(recoil, check_files(recoil, whole))

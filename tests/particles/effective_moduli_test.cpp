@@ -61,14 +61,14 @@ TEST(EffectiveModuli, OfACubicLatticeHaveHillsMean) {
 TEST(EffectiveModuli, HaveTheDerivativeByPoissonsRatio) {
   for (const LatticeKind kind : {LatticeKind::hcp, LatticeKind::fcc})
     for (const Eigen::Vector3d& along : {Eigen::Vector3d(1, 0, 0), Eigen::Vector3d(0, 0, 1)})
-      for (const double poisson : {-0.3, 0.0, 0.4}) {
+      for (const auto& [poisson, kappa] : {std::pair(-0.3, 1.0), {0.0, 1.0}, {0.4, 1.0}, {0.3, 0.6}}) {
         const auto modulus = [&](double at) {
-          return young_modulus(effective_stiffness(kind, 3, at), along);
+          return young_modulus(effective_stiffness(kind, 3, at, kappa), along);
         };
         const double h = 1e-3, difference = (8 * (modulus(poisson + h) - modulus(poisson - h)) -
                                              (modulus(poisson + 2 * h) - modulus(poisson - 2 * h))) /
                                             (12 * h);
-        EXPECT_NEAR(young_modulus_by_poisson(kind, 3, poisson, along), difference, 1e-9);
+        EXPECT_NEAR(young_modulus_by_poisson(kind, 3, poisson, along, kappa), difference, 1e-9);
       }
 }
 
@@ -82,9 +82,9 @@ Eigen::Matrix3d cross(const Eigen::Vector3d& a) {
 /// Half of the energy of the bonds of the particle at `centre`, of kind `kind`, as a quadratic form of
 /// strain, displacement of the particles of kind 1 relative to kind 0, and the rotations of both kinds.
 Eigen::Matrix<double, 15, 15> energy_around(const ParticleSet& set, const Eigen::Vector3d& centre, int kind,
-                                            bool two_kinds, double poisson) {
+                                            bool two_kinds, double poisson, double kappa) {
   const double radius = set.radii[0], stretch = std::numbers::pi * radius / 2,
-               shear = stretch / (2 * (1 + poisson));
+               shear = kappa * stretch / (2 * (1 + poisson));
   Eigen::Matrix<double, 15, 15> form = Eigen::Matrix<double, 15, 15>::Zero();
   int neighbours = 0;
   for (const Eigen::Vector3d& point : set.positions) {
@@ -113,7 +113,7 @@ Eigen::Matrix<double, 15, 15> energy_around(const ParticleSet& set, const Eigen:
 
 // Particles of each kind are free to rotate by themselves here, and bonds are found, not known.
 TEST(EffectiveModuli, AreThoseOfPackedParticles) {
-  const double poisson = 0.2;
+  const double poisson = 0.2, kappa = 0.85;
   for (const LatticeKind kind : {LatticeKind::hcp, LatticeKind::fcc}) {
     const bool two_kinds = kind == LatticeKind::hcp;
     const ParticleSet set = pack_lattice(box_surface({5, 5, 5}), {kind, 0.5}, Inside::centre);
@@ -123,13 +123,14 @@ TEST(EffectiveModuli, AreThoseOfPackedParticles) {
     };
     const Eigen::Vector3d first = at_height(0), second = at_height(std::sqrt(2.0 / 3));
     ASSERT_GT((first - second).norm(), 0.5);
-    Eigen::Matrix<double, 15, 15> form = (energy_around(set, first, 0, two_kinds, poisson) +
-                                          energy_around(set, second, two_kinds ? 1 : 0, two_kinds, poisson)) /
-                                         (2 * lattice_cell_volume(0.5));
+    Eigen::Matrix<double, 15, 15> form =
+        (energy_around(set, first, 0, two_kinds, poisson, kappa) +
+         energy_around(set, second, two_kinds ? 1 : 0, two_kinds, poisson, kappa)) /
+        (2 * lattice_cell_volume(0.5));
     const Eigen::Matrix<double, 9, 6> relaxed =
         form.bottomRightCorner<9, 9>().completeOrthogonalDecomposition().solve(form.bottomLeftCorner<9, 6>());
     const Stiffness expected = form.topLeftCorner<6, 6>() - form.topRightCorner<6, 9>() * relaxed;
-    EXPECT_LT((effective_stiffness(kind, 1, poisson) - expected).norm(), 1e-10);
+    EXPECT_LT((effective_stiffness(kind, 1, poisson, kappa) - expected).norm(), 1e-10);
     EXPECT_LT(relaxed.bottomRows<6>().norm(), 1e-10) << "particles rotate";
   }
 }
@@ -146,6 +147,7 @@ TEST(EffectiveModuli, RefuseWrongConstants) {
   EXPECT_THROW(effective_stiffness(LatticeKind::hcp, 0, 0.3), InputError);
   EXPECT_THROW(effective_stiffness(LatticeKind::hcp, 1, -1), InputError);
   EXPECT_THROW(effective_stiffness(LatticeKind::hcp, 1, 0.6), InputError);
+  EXPECT_THROW(effective_stiffness(LatticeKind::hcp, 1, 0.3, 0), InputError);
 }
 
 } // namespace

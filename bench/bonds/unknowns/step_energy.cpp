@@ -15,11 +15,8 @@ using solvers::particle_at;
 
 namespace {
 
-BondStiffness scaled(const BondStiffness& k, double factor) {
-  return {factor * k.stretch, factor * k.shear, factor * k.twist, factor * k.bend};
-}
-BondStiffness without_turns(const BondStiffness& k) { return {k.stretch, k.shear, 0, 0}; }
-BondStiffness turns_of(const BondStiffness& k) { return {0, 0, k.twist, k.bend}; }
+BondStiffness without_turns(const BondStiffness& k) { return {k.stretch, k.shear, 0, 0, k.shear_energy}; }
+BondStiffness turns_of(const BondStiffness& k) { return {0, 0, k.twist, k.bend, k.shear_energy}; }
 
 /// |q_i|^2 |q_j|^2.
 double product_of_lengths(const Particle& i, const Particle& j) {
@@ -62,7 +59,7 @@ double StepEnergy::stiffness() const {
 
 StepEnergy::Bond StepEnergy::bond_at(LocalIndex bond, const Points& x) const {
   const auto& [a, b, id] = problem_.particles->bonds[bond];
-  return {problem_.bonds->shape(bond), scaled(problem_.bonds->stiffness(bond), scale_), particle_at(x, a),
+  return {problem_.bonds->shape(bond), scale_ * problem_.bonds->stiffness(bond), particle_at(x, a),
           particle_at(x, b)};
 }
 

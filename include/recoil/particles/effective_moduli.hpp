@@ -10,7 +10,8 @@ namespace recoil::particles {
 using Stiffness = Eigen::Matrix<double, 6, 6>;
 
 /// Elastic tensor, along lattice axes, of an infinite lattice whose neighbours are bonded by cylinders of the
-/// particles' radius r, S = pi r^2, l0 = 2 r, with k_n = E S / l0 and k_t = G S / l0, G = E / (2 (1 + nu)):
+/// particles' radius r, S = pi r^2, l0 = 2 r, with k_n = E S / l0 and k_t = kappa G S / l0, G = E / (2 (1 +
+/// nu)):
 ///
 ///     1/2 eps : C : eps = 1 / (number of particles * cell volume)
 ///                         * min over u of sum over bonds of 1/2 k_n (n.d)^2 + 1/2 k_t |(I - n n^T) d|^2,
@@ -23,15 +24,18 @@ using Stiffness = Eigen::Matrix<double, 6, 6>;
 /// causes no moment. Independent of r.
 ///
 /// Poisson's ratios of either lattice stay far below those of most solids, whatever nu >= 0 is.
-/// @throws InputError unless E > 0 and -1 < nu <= 1/2.
-Stiffness effective_stiffness(LatticeKind kind, double young, double poisson);
+/// @param shear_correction kappa.
+/// @throws InputError unless E > 0, -1 < nu <= 1/2 and kappa > 0.
+Stiffness effective_stiffness(LatticeKind kind, double young, double poisson, double shear_correction = 1);
 
 /// 1 / (m m : S : m m) [Pa] with the compliance S: ratio of stress to strain in pulling along the unit vector
 /// m.
 double young_modulus(const Stiffness& stiffness, const Eigen::Vector3d& along);
 
-/// d young_modulus(effective_stiffness(kind, young, poisson), along) / d poisson [Pa]. @throws as the latter.
-double young_modulus_by_poisson(LatticeKind kind, double young, double poisson, const Eigen::Vector3d& along);
+/// d young_modulus(effective_stiffness(kind, young, poisson, shear_correction), along) / d poisson [Pa].
+/// @throws as the latter.
+double young_modulus_by_poisson(LatticeKind kind, double young, double poisson, const Eigen::Vector3d& along,
+                                double shear_correction = 1);
 
 /// Bulk and shear modulus [Pa] of an isotropic body that is a mean of all orientations of the lattice: Hill's
 /// mean of the bounds of Voigt (equal strain) and Reuss (equal stress). K is exact for fcc.

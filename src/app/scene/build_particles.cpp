@@ -110,7 +110,16 @@ BondMaterialEntry build_bonds(const Item& entry) {
       entry["strength_seed"].fail("is of `weibull_modulus`, which is missing: nothing is random");
     material.strength_seed = entry["strength_seed"].integer();
   }
+  if (entry.has("strength_radius")) {
+    if (!material.tensile_strength && !material.shear_strength)
+      entry["strength_radius"].fail("is of `tensile_strength` and `shear_strength`, of which none is given");
+    material.strength_radius = entry["strength_radius"].number();
+  }
   material.section = entry["section"].number();
+  if (entry.has("shear_correction")) material.form.shear_correction = entry["shear_correction"].number();
+  if (entry.has("shear_energy") && entry["shear_energy"].text() == "angle")
+    material.form.shear_energy = potentials::ShearEnergy::angle;
+  material.form.half_turns = entry.has("bend_twist") && entry["bend_twist"].text() == "paper_half_angle";
   material.macroscopic = entry.has("moduli") && entry["moduli"].text() == "macro";
   return material;
 }
@@ -246,8 +255,8 @@ void refuse_particles(const Item& root) {
   if (forces.size() > 0) forces.fail(cure);
   const auto materials = root["materials"];
   for (const Item& entry : materials.is_object() ? std::vector{materials} : materials.items())
-    for (const char* name :
-         {"tensile_strength", "shear_strength", "weibull_modulus", "strength_seed", "moduli"})
+    for (const char* name : {"tensile_strength", "shear_strength", "weibull_modulus", "strength_seed",
+                             "moduli", "strength_radius", "shear_correction", "shear_energy", "bend_twist"})
       if (entry.has(name)) entry[name].fail("belongs to the type BondedParticles; leave it out");
 }
 

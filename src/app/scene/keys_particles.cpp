@@ -144,6 +144,14 @@ constexpr Key particles[] = {
      .implied = "`0`",
      .range = non_negative,
      .doc = "`BondedParticles`: of these factors."},
+    {.pattern = "/materials/*/strength_radius",
+     .types = number,
+     .implied = "none",
+     .range = positive,
+     .unit = "m",
+     .doc = "`BondedParticles`: both strengths are those of bonds with this radius; a bond of radius r has "
+            "them times sqrt(`strength_radius`/r), so that toughness does not depend on the size of the "
+            "particles. Without it all bonds have the strengths that are given."},
     {.pattern = "/materials/*/friction_angle",
      .types = number,
      .fallback = "0",
@@ -160,6 +168,27 @@ constexpr Key particles[] = {
      .fallback = "1",
      .range = positive,
      .doc = "`BondedParticles`: radius of the round section of bonds over the mean radius of their ends."},
+    {.pattern = "/materials/*/shear_correction",
+     .types = number,
+     .implied = "`1`",
+     .range = positive,
+     .doc = "`BondedParticles`: kappa of Timoshenko's beams, in the stiffness kappa G S/l of bonds against "
+            "shear; round sections have 6/7 to 0.9."},
+    {.pattern = "/materials/*/shear_energy",
+     .types = text,
+     .implied = "`\"smooth\"`",
+     .choices = "[\"smooth\", \"angle\"]",
+     .doc =
+         "`BondedParticles`: kappa G S l (1 - cos theta) or, `angle`, kappa G S l theta^2/2, with the angle "
+         "theta by which a bond is sheared."},
+    {.pattern = "/materials/*/bend_twist",
+     .types = text,
+     .implied = "`\"full\"`",
+     .choices = "[\"full\", \"paper_half_angle\"]",
+     .doc =
+         "`BondedParticles`: from which angle bonds are bent and twisted. `paper_half_angle` takes half of "
+         "it, as the paper does, and makes bonds four times as soft and moments of stresses half as large; "
+         "for comparisons with the paper."},
     {.pattern = "/boundary_conditions/dirichlet_boundary/*/rotation",
      .types = list | text,
      .items = expression,

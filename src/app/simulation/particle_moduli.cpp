@@ -17,7 +17,8 @@ const ParticleBody& find_particle_body(const Scene& scene, const std::string& na
 }
 
 particles::Stiffness stiffness_of(const ParticleBody& body, const BondMaterialEntry& material, double young) {
-  return material.section * material.section * effective_stiffness(lattice_of(body), young, material.nu);
+  return material.section * material.section *
+         effective_stiffness(lattice_of(body), young, material.nu, material.form.shear_correction);
 }
 
 } // namespace
@@ -35,7 +36,9 @@ double bond_modulus_by_poisson(const Scene& scene, const std::string& name) {
   const ParticleBody& body = find_particle_body(scene, name);
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX();
   const double of_bonds = bond_modulus(scene, name);
-  return -of_bonds * particles::young_modulus_by_poisson(lattice_of(body), of_bonds, material.nu, x) /
+  return -of_bonds *
+         particles::young_modulus_by_poisson(lattice_of(body), of_bonds, material.nu, x,
+                                             material.form.shear_correction) /
          (material.E / (material.section * material.section));
 }
 

@@ -189,15 +189,24 @@ void load(const parallel::Communicator& comm, const Scene& scene, const std::vec
   };
 }
 
-solvers::BondStrength strength_of(const Scene& scene, const DistributedParticles& of) {
+/// By which both strengths of a bond differ from those of its material.
+double strength_factor(const BondMaterialEntry& material, GlobalIndex id, double section_radius) {
+  double factor = 1;
+  if (material.weibull_modulus)
+    factor = particles::weibull_factor(*material.weibull_modulus, std::uint64_t(material.strength_seed), id);
+  // Stresses ahead of a crack fall as one over the root of the distance.
+  if (material.strength_radius) factor *= std::sqrt(*material.strength_radius / section_radius);
+  return factor;
+}
+
+solvers::BondStrength strength_of(const Scene& scene, const potentials::BondPotential& bonds) {
   constexpr double never = std::numeric_limits<double>::infinity();
+  const DistributedParticles& of = bonds.particles();
   solvers::BondStrength strength;
-  for (const auto& [a, b, id] : of.bonds) {
+  for (std::size_t bond = 0; bond < of.bonds.size(); ++bond) {
+    const auto& [a, b, id] = of.bonds[bond];
     const BondMaterialEntry& material = *find_bond_material(scene, of.body_names[of.body[a]]);
-    const double factor =
-        material.weibull_modulus
-            ? particles::weibull_factor(*material.weibull_modulus, std::uint64_t(material.strength_seed), id)
-            : 1;
+    const double factor = strength_factor(material, id, bonds.material().section_radius[bond]);
     strength.tensile.push_back(factor * material.tensile_strength.value_or(never));
     strength.shear.push_back(factor * material.shear_strength.value_or(never));
     strength.tan_friction.push_back(std::tan(material.friction_angle * degree));
@@ -219,6 +228,7 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
     bonds.young_modulus.push_back(moduli[particles.body[a]]);
     bonds.poisson_ratio.push_back(material.nu);
     bonds.section_radius.push_back(material.section * (particles.radii[a] + particles.radii[b]) / 2);
+    bonds.form.push_back(material.form);
   }
   for (std::size_t bond = 0; bond < particles.moduli.size(); ++bond) {
     const auto& [young_modulus, poisson_ratio] = particles.moduli[bond];
@@ -233,7 +243,7 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
   const bool breaks = std::ranges::any_of(scene.bond_materials, [](const BondMaterialEntry& entry) {
     return entry.tensile_strength || entry.shear_strength;
   });
-  if (breaks) problem.strength = strength_of(scene, particles);
+  if (breaks) problem.strength = strength_of(scene, *problem.bonds);
   problem.damage_width = scene.particle_solver.damage_width;
   problem.prescribed.assign(6 * particles.ids.size(), 0);
   const std::vector<std::int32_t> ids = point_ids(comm, scene, particles);

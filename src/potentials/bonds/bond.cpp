@@ -149,6 +149,24 @@ BondVector assemble(const FreeGradient& g, const Pose& at) {
   return gradient;
 }
 
+// By the angle the energy in shear is k_t l0^2 f(sigma), sigma = n . D: its gradient is that of the smooth
+// form with -f' k_t, and its Hessian has f'' times the square of the gradient of sigma, too.
+
+ShearTerms terms_at(const Pose& at) {
+  // 2 (1 - n . D) without cancellation, as both are units.
+  return angle_terms((at.n - at.D).squaredNorm());
+}
+
+BondStiffness smooth_tangent(const BondStiffness& k, const ShearTerms& terms) {
+  return {k.stretch, terms.slope * k.shear, k.twist, k.bend, ShearEnergy::smooth};
+}
+
+BondVector sigma_gradient(const Pose& at) {
+  const Vector3d by_line = (at.D - at.n.dot(at.D) * at.n) / at.length;
+  const Quaternion by_m = direction_by_mean(at).transpose() * at.n;
+  return assemble({by_line, by_m, at.s * by_m}, at);
+}
+
 BondMatrix assemble(const FreeHessian& H, const FreeGradient& g, const Pose& at) {
   const Matrix4d A = by_quaternion(at.a, at.norm_a), B = by_quaternion(at.b, at.norm_b);
   const Matrix34 line_a = H.line_m * A, line_b = at.s * H.line_m * B;
@@ -186,17 +204,21 @@ BondShape bond_shape(const Vector3d& p_i, const Vector3d& p_j) {
   return shape;
 }
 
-BondStiffness bond_stiffness(double young_modulus, double shear_modulus, double radius, double length) {
-  const double area = std::numbers::pi * radius * radius, inertia = area * radius * radius / 4;
-  return {young_modulus * area / length, shear_modulus * area * length, shear_modulus * 2 * inertia / length,
-          young_modulus * inertia / length};
+BondStiffness bond_stiffness(double young_modulus, double shear_modulus, double radius, double length,
+                             const BondForm& form) {
+  const double area = std::numbers::pi * radius * radius, inertia = area * radius * radius / 4,
+               turns = form.half_turns ? 0.25 : 1;
+  return {young_modulus * area / length, form.shear_correction * shear_modulus * area * length,
+          turns * shear_modulus * 2 * inertia / length, turns * young_modulus * inertia / length,
+          form.shear_energy};
 }
 
 double bond_energy(const BondShape& shape, const BondStiffness& k, const Particle& i, const Particle& j) {
   const Pose at = pose(shape, i, j);
   const double stretch = at.length - shape.length;
   // 1 - n . D without cancellation, as both are units.
-  const double shear = (at.n - at.D).squaredNorm() / 2;
+  double shear = (at.n - at.D).squaredNorm() / 2;
+  if (k.shear_energy == ShearEnergy::angle) shear = angle_terms(2 * shear).value;
   return k.stretch * stretch * stretch / 2 + k.shear * shear +
          (k.twist * at.t[0] * at.t[0] + k.bend * (at.t[1] * at.t[1] + at.t[2] * at.t[2])) / 2;
 }
@@ -204,18 +226,28 @@ double bond_energy(const BondShape& shape, const BondStiffness& k, const Particl
 BondVector bond_gradient(const BondShape& shape, const BondStiffness& k, const Particle& i,
                          const Particle& j) {
   const Pose at = pose(shape, i, j);
+  if (k.shear_energy == ShearEnergy::angle)
+    return bond_gradient(shape, smooth_tangent(k, terms_at(at)), i, j);
   return assemble(free_gradient(shape, k, at), at);
 }
 
 BondDerivatives bond_derivatives(const BondShape& shape, const BondStiffness& k, const Particle& i,
                                  const Particle& j) {
   const Pose at = pose(shape, i, j);
+  if (k.shear_energy == ShearEnergy::angle) {
+    const ShearTerms terms = terms_at(at);
+    const BondVector by_ends = sigma_gradient(at);
+    BondDerivatives result = bond_derivatives(shape, smooth_tangent(k, terms), i, j);
+    result.hessian += k.shear * terms.curvature * by_ends * by_ends.transpose();
+    return result;
+  }
   const FreeGradient g = free_gradient(shape, k, at);
   return {assemble(g, at), assemble(free_hessian(shape, k, at), g, at)};
 }
 
 BondForces bond_forces(const BondShape& shape, const BondStiffness& k, const Particle& i, const Particle& j) {
   const Pose at = pose(shape, i, j);
+  if (k.shear_energy == ShearEnergy::angle) return bond_forces(shape, smooth_tangent(k, terms_at(at)), i, j);
   return {k.stretch * (at.length - shape.length), k.shear / at.length * (at.D - at.n.dot(at.D) * at.n).norm(),
           k.twist * std::abs(at.t[0]), k.bend * at.t.tail<2>().norm()};
 }
@@ -223,6 +255,14 @@ BondForces bond_forces(const BondShape& shape, const BondStiffness& k, const Par
 BondForceGradients bond_force_gradients(const BondShape& shape, const BondStiffness& k, const Particle& i,
                                         const Particle& j) {
   const Pose at = pose(shape, i, j);
+  if (k.shear_energy == ShearEnergy::angle) {
+    const ShearTerms terms = terms_at(at);
+    BondForceGradients result = bond_force_gradients(shape, smooth_tangent(k, terms), i, j);
+    // The shear force is -f' k_t l0^2 / L |D - sigma n|.
+    const double sine = (at.D - at.n.dot(at.D) * at.n).norm();
+    result.col(1) -= k.shear * terms.curvature * sine / at.length * sigma_gradient(at);
+    return result;
+  }
   const double sigma = at.n.dot(at.D);
   const Vector3d across = at.D - sigma * at.n;
   const auto direction_of = [](const Vector3d& w) { return w.isZero(0) ? w : Vector3d(w.normalized()); };

@@ -61,10 +61,6 @@ struct Ends {
 
 double shear_modulus(double E, double nu) { return E / (2 * (1 + nu)); }
 
-BondStiffness scaled(const BondStiffness& k, double factor) {
-  return {factor * k.stretch, factor * k.shear, factor * k.twist, factor * k.bend};
-}
-
 } // namespace
 
 void add_to_owned_ends(const BondEnds& values, const particles::DistributedParticles::Bond& bond,
@@ -134,7 +130,7 @@ BondPotential::BondPotential(const particles::DistributedParticles& particles, B
     shapes_.push_back(bond_shape(particles.positions[a], particles.positions[b]));
     const double E = material_.young_modulus[k];
     stiffness_.push_back(bond_stiffness(E, shear_modulus(E, material_.poisson_ratio[k]),
-                                        material_.section_radius[k], shapes_[k].length));
+                                        material_.section_radius[k], shapes_[k].length, form(LocalIndex(k))));
   }
 }
 
@@ -147,7 +143,7 @@ void BondPotential::for_acting(Act act) const {
 
 /// The energy is linear in it.
 BondStiffness BondPotential::acting_stiffness(LocalIndex bond) const {
-  return scaled(stiffness_[bond], integrity_[bond]);
+  return integrity_[bond] * stiffness_[bond];
 }
 
 double BondPotential::value(std::span<const double> u) const {
@@ -244,8 +240,8 @@ std::vector<parameters::Quantity> BondPotential::quantities() const {
 std::array<BondStiffness, 2> BondPotential::stiffness_by_moduli(LocalIndex bond) const {
   const double E = material_.young_modulus[bond], nu = material_.poisson_ratio[bond],
                radius = material_.section_radius[bond], length = shapes_[bond].length;
-  return {bond_stiffness(1, shear_modulus(1, nu), radius, length),
-          bond_stiffness(0, -E / (2 * (1 + nu) * (1 + nu)), radius, length)};
+  return {bond_stiffness(1, shear_modulus(1, nu), radius, length, form(bond)),
+          bond_stiffness(0, -E / (2 * (1 + nu) * (1 + nu)), radius, length, form(bond))};
 }
 
 void BondPotential::add_parameter_products(std::span<const double> u, std::span<const double> p,

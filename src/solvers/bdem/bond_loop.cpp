@@ -29,6 +29,10 @@ void BondLoop::fill() {
     if (broken_before_[bond] == 0) bonds_.push_back(bond);
   blocks_.assign((bonds_.size() + width - 1) / width, {});
   limits_.assign(problem_->strength ? blocks_.size() : 0, {});
+  const bool angles = std::ranges::any_of(bonds_, [&](LocalIndex bond) {
+    return potential.stiffness(bond).shear_energy == potentials::ShearEnergy::angle;
+  });
+  by_angle_.assign(angles ? blocks_.size() : 0, {});
   for (std::size_t k = 0; k < width * blocks_.size(); ++k) {
     // What fills up the last block repeats a bond without its stiffness.
     const bool filling = k >= bonds_.size();
@@ -46,12 +50,13 @@ void BondLoop::fill() {
     block.twist[lane] = stiffness.twist;
     block.bend[lane] = stiffness.bend;
     for (int c = 0; c < 3; ++c) block.direction[c][lane] = shape.frame(0, c);
+    if (angles) by_angle_[k / width][lane] = stiffness.shear_energy == potentials::ShearEnergy::angle ? 1 : 0;
     if (!problem_->strength) continue;
     const BondStrength& strength = *problem_->strength;
     const double r = potential.material().section_radius[bond], area = std::numbers::pi * r * r;
     Limits& limits = limits_[k / width];
     limits.per_area[lane] = 1 / area;
-    limits.per_moment[lane] = 4 / (area * r);
+    limits.per_moment[lane] = potential.form(bond).stress_moments() * 4 / (area * r);
     constexpr double never = std::numeric_limits<double>::infinity();
     limits.tensile[lane] = filling ? never : strength.tensile[bond];
     limits.shear[lane] = filling ? never : strength.shear[bond];
@@ -63,9 +68,10 @@ void BondLoop::fill() {
 /// With Y the vector part of s q_a q_b* and c = |q_a . q_b| the rotation of a relative to b, about Y in space
 /// as in the axes of the mean rotation, and D, n, t as in potentials::bond_energy(): K_s D x n turns the mean
 /// rotation, of which each end follows (1 +- Y x / (1 + c)) / 2; t = 2 R0 Y makes opposite torques w - Y (Y .
-/// w) / (1 + c), w = R0' K t, at the ends.
-template <bool breaks>
-void BondLoop::evaluate(const Block& block, const Limits* limits, const double* u, Load& __restrict load) {
+/// w) / (1 + c), w = R0' K t, at the ends. By the angle K_s is larger by theta / sin theta.
+template <bool breaks, bool angles>
+void BondLoop::evaluate(const Block& block, const Limits* limits, const Lanes* by_angle, const double* u,
+                        Load& __restrict load) {
   std::array<Lanes, 3> line;
   std::array<Lanes, 4> q_a, q_b;
   for (int l = 0; l < width; ++l) {
@@ -101,7 +107,11 @@ void BondLoop::evaluate(const Block& block, const Limits* limits, const double* 
     const double along_D = (twist - bend) * Y_D, along_Y = bend - half * (bend * Y_Y + along_D * Y_D);
     const double M0 = along_Y * Y0 + along_D * D0, M1 = along_Y * Y1 + along_D * D1,
                  M2 = along_Y * Y2 + along_D * D2;
-    const double k = block.shear[l];
+    double k = block.shear[l];
+    if constexpr (angles) {
+      const double c0 = n0 - D0, c1 = n1 - D1, c2 = n2 - D2;
+      if ((*by_angle)[l] > 0) k *= potentials::angle_terms(c0 * c0 + c1 * c1 + c2 * c2).slope;
+    }
     const double t0 = k * (D1 * n2 - D2 * n1), t1 = k * (D2 * n0 - D0 * n2), t2 = k * (D0 * n1 - D1 * n0);
 
     const double stretch = block.stretch[l] * (length - block.length[l]);
@@ -140,12 +150,13 @@ void BondLoop::evaluate(const Block& block, const Limits* limits, const double* 
   }
 }
 
-template <bool breaks>
+template <bool breaks, bool angles>
 void BondLoop::add_all(std::span<const double> u, std::span<double> f) {
   Load load;
   for (std::size_t k = 0; k < blocks_.size(); ++k) {
     Block& block = blocks_[k];
-    evaluate<breaks>(block, breaks ? &limits_[k] : nullptr, u.data(), load);
+    evaluate<breaks, angles>(block, breaks ? &limits_[k] : nullptr, angles ? &by_angle_[k] : nullptr,
+                             u.data(), load);
     for (int l = 0; l < width; ++l) {
       double *a = f.data() + 6 * std::size_t(block.a[l]), *b = f.data() + 6 * std::size_t(block.b[l]);
       for (int c = 0; c < 3; ++c) {
@@ -170,10 +181,15 @@ void BondLoop::add_all(std::span<const double> u, std::span<double> f) {
 std::span<const LocalIndex> BondLoop::forces(std::span<const double> u, std::span<double> f) {
   std::ranges::fill(f, 0.0);
   broken_now_.clear();
-  if (limits_.empty()) {
-    add_all<false>(u, f);
+  const bool breaks = !limits_.empty(), angles = !by_angle_.empty();
+  if (breaks && angles) {
+    add_all<true, true>(u, f);
+  } else if (breaks) {
+    add_all<true, false>(u, f);
+  } else if (angles) {
+    add_all<false, true>(u, f);
   } else {
-    add_all<true>(u, f);
+    add_all<false, false>(u, f);
   }
   return broken_now_;
 }

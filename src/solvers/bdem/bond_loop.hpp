@@ -48,9 +48,10 @@ private:
     Lanes broken;                            ///< 1: has reached its strength
   };
 
-  template <bool breaks>
-  static void evaluate(const Block& block, const Limits* limits, const double* u, Load& __restrict load);
-  template <bool breaks>
+  template <bool breaks, bool angles>
+  static void evaluate(const Block& block, const Limits* limits, const Lanes* by_angle, const double* u,
+                       Load& __restrict load);
+  template <bool breaks, bool angles>
   void add_all(std::span<const double> u, std::span<double> f);
   void fill();
 
@@ -58,7 +59,8 @@ private:
   std::vector<char> broken_before_; ///< as of refresh()
   std::vector<LocalIndex> bonds_;   ///< of the lanes
   std::vector<Block> blocks_;
-  std::vector<Limits> limits_; ///< empty without a strength
+  std::vector<Limits> limits_;  ///< empty without a strength
+  std::vector<Lanes> by_angle_; ///< 1: ShearEnergy::angle; empty without such a bond
   std::vector<LocalIndex> broken_now_;
   bool has_broken_ = false; ///< since the arrays were filled
 };

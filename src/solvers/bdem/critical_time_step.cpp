@@ -9,8 +9,9 @@ namespace recoil::solvers {
 double critical_time_step(const BondedParticles& problem, LocalIndex bond) {
   constexpr double largest_eigenvalue = 17.9;
   const auto& ends = problem.particles->bonds[bond];
-  const double m = std::min(problem.mass[ends.a], problem.mass[ends.b]);
-  return 2 / std::sqrt(largest_eigenvalue * problem.bonds->stiffness(bond).stretch / m);
+  const double m = std::min(problem.mass[ends.a], problem.mass[ends.b]),
+               stiffer = std::max(problem.bonds->form(bond).shear_correction, 1.0);
+  return 2 / std::sqrt(stiffer * largest_eigenvalue * problem.bonds->stiffness(bond).stretch / m);
 }
 
 double critical_time_step(const BondedParticles& problem) {

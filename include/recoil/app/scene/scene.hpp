@@ -15,6 +15,7 @@
 #include "recoil/base/lookup.hpp"
 #include "recoil/mesh/geometry_spec.hpp"
 #include "recoil/mesh/input/node_values.hpp"
+#include "recoil/potentials/bonds/bond.hpp"
 #include "recoil/potentials/laws/law.hpp"
 #include "recoil/solvers/bdem/integrator.hpp"
 
@@ -295,7 +296,9 @@ struct BondMaterialEntry {
   bool separate_terms = false;
   std::optional<double> weibull_modulus; ///< of the strengths; none: all bonds have the same
   int strength_seed = 0;
-  double section = 1; ///< radius of bonds over the mean radius of their ends
+  std::optional<double> strength_radius; ///< of the bonds that have these strengths [m]; none: all of them
+  double section = 1;                    ///< radius of bonds over the mean radius of their ends
+  potentials::BondForm form;
   std::string where;
 };
 

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 
 #include "recoil/geometry/quaternion.hpp"
+#include "recoil/potentials/bonds/shear_energy.hpp"
 
 /// The elastic bond of two particles, after [Lu, Cao, Li, Hu, Implicit bonded discrete element method with
 /// manifold optimization], with the corrections that its energies need (docs/bonded_particles.md): it resists
@@ -29,24 +30,43 @@ struct BondShape {
 /// Of a centre line from p_i to p_j. @pre the points differ.
 BondShape bond_shape(const Eigen::Vector3d& p_i, const Eigen::Vector3d& p_j);
 
+/// What the energy of a bond is beside its moduli and its section.
+struct BondForm {
+  double shear_correction = 1; ///< kappa
+  ShearEnergy shear_energy = ShearEnergy::smooth;
+  /// Twist and bending as the paper writes them, 1/2 t0' K t0 with t0 = t / 2: a quarter of the stiffness.
+  bool half_turns = false;
+
+  /// Moments of stresses over those that the bond transmits: the paper takes K t0, its energy transmits
+  /// K t0 / 2.
+  double stress_moments() const { return half_turns ? 2 : 1; }
+};
+
 /// What a bond resists with.
 struct BondStiffness {
   double stretch = 0; ///< k_n = E S / l0 [N/m]
-  double shear = 0;   ///< k_t l0^2 = G S l0 [J]
+  double shear = 0;   ///< k_t l0^2 = kappa G S l0 [J]
   double twist = 0;   ///< G J / l0 [J]
   double bend = 0;    ///< E I / l0 [J]
+  ShearEnergy shear_energy = ShearEnergy::smooth;
 };
 
-/// Of a round cross section: S = pi r^2, I = pi r^4 / 4, J = 2 I. Linear in the moduli, so that its
-/// derivative by one is what it is of 1 and 0.
+/// That of `factor` times the energy.
+inline BondStiffness operator*(double factor, const BondStiffness& k) {
+  return {factor * k.stretch, factor * k.shear, factor * k.twist, factor * k.bend, k.shear_energy};
+}
+
+/// Of a round cross section: S = pi r^2, I = pi r^4 / 4, J = 2 I; twist and bend are a quarter of what is
+/// said above with half turns. Linear in the moduli, so that its derivative by one is what it is of 1 and 0.
 /// @param young_modulus, shear_modulus E, G [Pa].
 /// @param radius r of the cross section [m]. @param length l0 [m].
-BondStiffness bond_stiffness(double young_modulus, double shear_modulus, double radius, double length);
+BondStiffness bond_stiffness(double young_modulus, double shear_modulus, double radius, double length,
+                             const BondForm& form = {});
 
-/// V = 1/2 k_n (L - l0)^2 + k_t l0^2 (1 - n . D) + 1/2 t' K t [J]: L and n are length and direction of the
-/// centre line, D = R(q_i + s q_j) d0 is the rest direction turned by the mean rotation, t = 2 s R0 G_l(q_j)
-/// q_i the relative rotation of the ends (for small angles its vector, in the frame at rest), K = diag(twist,
-/// bend, bend), s the sign of q_i . q_j.
+/// V = 1/2 k_n (L - l0)^2 + k_t l0^2 f(n . D) + 1/2 t' K t [J]: L and n are length and direction of the
+/// centre line, D = R(q_i + s q_j) d0 is the rest direction turned by the mean rotation, f is that of
+/// ShearEnergy, t = 2 s R0 G_l(q_j) q_i the relative rotation of the ends (for small angles its vector, in
+/// the frame at rest), K = diag(twist, bend, bend), s the sign of q_i . q_j.
 double bond_energy(const BondShape& shape, const BondStiffness& stiffness, const Particle& i,
                    const Particle& j);
 

@@ -25,6 +25,7 @@ struct BondMaterial {
   std::vector<double> young_modulus;  ///< E [Pa]
   std::vector<double> poisson_ratio;  ///< nu; G = E / (2 (1 + nu))
   std::vector<double> section_radius; ///< [m]
+  std::vector<BondForm> form = {};    ///< empty: the default of all
 };
 
 /// Energy of all bonds, each times its integrity: 1 of a sound bond, 0 of one that is severed, and between
@@ -75,6 +76,7 @@ public:
 
   const particles::DistributedParticles& particles() const { return *particles_; }
   const BondMaterial& material() const { return material_; }
+  BondForm form(LocalIndex bond) const { return material_.form.empty() ? BondForm{} : material_.form[bond]; }
   const BondShape& shape(LocalIndex bond) const { return shapes_[bond]; }
   const BondStiffness& stiffness(LocalIndex bond) const { return stiffness_[bond]; }
   /// Whether a bond counts as broken; one that softens still acts then.
