@@ -23,7 +23,7 @@ struct LinearSolver::Implementation {
   std::optional<MethodChoice> choice; ///< empty where the method is given
   std::unique_ptr<PreconditionedSolver> solver;
   std::unique_ptr<PreconditionedSolver> fallback; ///< for matrices that multigrid cannot solve with
-  double condition = 0; ///< of the matrices of the sequence
+  double condition = 0;                           ///< of the matrices of the sequence
   const BlockMatrix* matrix = nullptr;
   const StencilMatrix* stiff = nullptr;
   MakeNearNullSpace near_null_space;

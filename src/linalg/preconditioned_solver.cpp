@@ -159,8 +159,8 @@ bool PreconditionedSolver::measure(const StencilMatrix* stiff) {
   return true;
 }
 
-/// Inverses of indefinite diagonal blocks make a preconditioner that can hide from conjugate gradients what the
-/// matrix is.
+/// Inverses of indefinite diagonal blocks make a preconditioner that can hide from conjugate gradients what
+/// the matrix is.
 bool PreconditionedSolver::has_positive_diagonal() const {
   VecHandle diagonal;
   RECOIL_PETSC(MatCreateVecs(operator_.get(), nullptr, diagonal.put()));

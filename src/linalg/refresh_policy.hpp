@@ -23,8 +23,8 @@ public:
   /// which costs as much as some fifteen iterations.
   static constexpr double tolerated_change = 0.125;
 
-  /// @param is_free whether renewing operators and smoothers costs next to nothing: then that is done for every
-  /// matrix, and no solve is broken off.
+  /// @param is_free whether renewing operators and smoothers costs next to nothing: then that is done for
+  /// every matrix, and no solve is broken off.
   explicit RefreshPolicy(bool is_free = false) : is_free_(is_free) {}
 
   /// The next matrix is the first of a sequence (those of a time step), of which nothing may depend on

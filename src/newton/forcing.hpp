@@ -13,9 +13,9 @@ public:
   explicit ForcingSequence(const ForcingTerms& terms) : terms_(terms) {}
 
   /// The tolerance at an iterate with gradient norm `norm`, when iterations end below `stop`; at most `most`.
-  /// The smallest one where the solve may be the last: where it and what Newton's quadratic convergence leaves
-  /// would come near `stop`. Such solves but the first may leave a residual of `share` times `stop` instead, if
-  /// that is looser.
+  /// The smallest one where the solve may be the last: where it and what Newton's quadratic convergence
+  /// leaves would come near `stop`. Such solves but the first may leave a residual of `share` times `stop`
+  /// instead, if that is looser.
   double next(double norm, double stop, double most = 1, double share = 0) {
     const bool is_first = previous_norm_ == 0;
     double tolerance = terms_.first, nonlinear = 0;

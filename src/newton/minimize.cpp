@@ -106,8 +106,8 @@ private:
   struct {
     double norm = 0; // |d|_inf
     double linear_tolerance = 1;
-  } judged_; // the last direction, of a step or of a chord step
-  bool was_cut_ = false;   // that step, along the direction of the exact Hessian
+  } judged_;             // the last direction, of a step or of a chord step
+  bool was_cut_ = false; // that step, along the direction of the exact Hessian
 };
 
 NewtonOutcome Minimizer::iterate() {

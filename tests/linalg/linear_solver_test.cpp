@@ -25,8 +25,7 @@ std::string name_of(const ::testing::TestParamInfo<Case>& info) {
   const std::string method = info.param.method == LinearMethod::direct ? "direct"
                              : info.param.method == LinearMethod::amg  ? "amg"
                                                                        : "block_jacobi";
-  return std::to_string(info.param.dim) + "d_" + method +
-         (info.param.dt > 0 ? "_dynamic" : "_static");
+  return std::to_string(info.param.dim) + "d_" + method + (info.param.dt > 0 ? "_dynamic" : "_static");
 }
 
 class LinearSolverTest : public ::testing::TestWithParam<Case> {

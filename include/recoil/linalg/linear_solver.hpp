@@ -45,9 +45,10 @@ struct LinearSolverOptions {
 
 /// Solver of symmetric positive definite systems A = K + C: K has one sparsity pattern and changing values, C
 /// is the sum of stiff stencils, if any, with another pattern every time. Conjugate gradients, preconditioned
-/// by multigrid or by the diagonal blocks of K - with stiff terms beside S, an exact solve for the nodes of C (two-level, started from
-/// x = S b; see docs/decisions.md) - or by a factorisation of A. PETSc options with the given prefix
-/// override every built-in choice (`-recoil_pc_type hypre`, `-recoil_pc_gamg_threshold 0.02`,
+/// by multigrid or by the diagonal blocks of K - with stiff terms beside S, an exact solve for the nodes of C
+/// (two-level, started from x = S b; see docs/decisions.md) - or by a factorisation of A. PETSc options with
+/// the given prefix override every built-in choice (`-recoil_pc_type hypre`, `-recoil_pc_gamg_threshold
+/// 0.02`,
 /// `-recoil_ksp_view`, ..) and are read by the constructor; with the name of the stiff terms "contact", those
 /// of the factorisation in S have `contact_` behind the prefix, and `-recoil_contact_plain` is
 /// StiffTerms::assembled. The built-in choices give bitwise the same result in every run on the same number

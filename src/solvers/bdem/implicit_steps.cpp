@@ -20,8 +20,8 @@ namespace {
 
 /// Solves of a step in which something prescribed moves on against contact.
 constexpr int max_motion_passes = 50;
-/// Relative tolerance of linear solves by which directions are judged: one that is shorter than the tolerance of
-/// the step ends Newton's method, and the step along it leaves about this share of its length.
+/// Relative tolerance of linear solves by which directions are judged: one that is shorter than the tolerance
+/// of the step ends Newton's method, and the step along it leaves about this share of its length.
 constexpr double direction_accuracy = 1e-2;
 /// Solves of a step in which friction is lagged until it does not change.
 constexpr int max_friction_passes = 100;

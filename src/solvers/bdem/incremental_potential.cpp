@@ -5,8 +5,8 @@
 #include <limits>
 #include <numbers>
 
-#include "recoil/solvers/bdem/critical_time_step.hpp"
 #include "recoil/geometry/rotation_vector.hpp"
+#include "recoil/solvers/bdem/critical_time_step.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
 
 namespace recoil::solvers {
@@ -75,8 +75,8 @@ void ParticleIncrementalPotential::begin_step(const linalg::Vector& previous, co
   linear_solver_.begin_sequence(condition(dt));
 }
 
-/// Of the Hessian against the mass matrix: its largest eigenvalues are those of M + dt^2 (dx*/dx)^2 V'', with 4
-/// / T^2 of M^-1 V''.
+/// Of the Hessian against the mass matrix: its largest eigenvalues are those of M + dt^2 (dx*/dx)^2 V'', with
+/// 4 / T^2 of M^-1 V''.
 double ParticleIncrementalPotential::condition(double dt) const {
   const double reach = 2 * share() * dt / critical_time_step(problem_);
   return has_inertia() ? 1 + reach * reach : std::numeric_limits<double>::infinity();
