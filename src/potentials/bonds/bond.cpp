@@ -231,18 +231,26 @@ BondVector bond_gradient(const BondShape& shape, const BondStiffness& k, const P
   return assemble(free_gradient(shape, k, at), at);
 }
 
-BondDerivatives bond_derivatives(const BondShape& shape, const BondStiffness& k, const Particle& i,
-                                 const Particle& j) {
+namespace {
+
+BondDerivatives smooth_derivatives(const BondShape& shape, const BondStiffness& k, const Particle& i,
+                                   const Particle& j) {
   const Pose at = pose(shape, i, j);
-  if (k.shear_energy == ShearEnergy::angle) {
-    const ShearTerms terms = terms_at(at);
-    const BondVector by_ends = sigma_gradient(at);
-    BondDerivatives result = bond_derivatives(shape, smooth_tangent(k, terms), i, j);
-    result.hessian += k.shear * terms.curvature * by_ends * by_ends.transpose();
-    return result;
-  }
   const FreeGradient g = free_gradient(shape, k, at);
   return {assemble(g, at), assemble(free_hessian(shape, k, at), g, at)};
+}
+
+} // namespace
+
+BondDerivatives bond_derivatives(const BondShape& shape, const BondStiffness& k, const Particle& i,
+                                 const Particle& j) {
+  if (k.shear_energy == ShearEnergy::smooth) return smooth_derivatives(shape, k, i, j);
+  const Pose at = pose(shape, i, j);
+  const ShearTerms terms = terms_at(at);
+  const BondVector by_ends = sigma_gradient(at);
+  BondDerivatives result = smooth_derivatives(shape, smooth_tangent(k, terms), i, j);
+  result.hessian += k.shear * terms.curvature * by_ends * by_ends.transpose();
+  return result;
 }
 
 BondForces bond_forces(const BondShape& shape, const BondStiffness& k, const Particle& i, const Particle& j) {
