@@ -65,7 +65,7 @@ void measure_speed(const parallel::Communicator& comm) {
     for (int s = 0; s < steps; ++s) loop.forces(u.local(), force);
   });
   const auto step = [&] {
-    ExplicitSteps steps_of(problem, 0.2, 0);
+    ExplicitSteps steps_of(problem, 0.2);
     const double dt = 0.2 * steps * critical_time_step(problem);
     return [&, steps_of = std::move(steps_of), dt]() mutable { steps_of.advance(u, v, dt, dt, {}); };
   };

@@ -310,8 +310,8 @@ TEST(ParticleExperiment, DifferentiatesStrengthsOfARadius) {
     if (kind.on_particles && kind.is_strength) {
       const json parameter = entries(kind, "be_reflect").front();
       SCOPED_TRACE(parameter.dump());
-      ParticleExperiment(of_radius, parameter).check();
-      ParticleExperiment(of_radius, parameter).check_written_scene();
+      check_derivatives(of_radius, parameter);
+      check_written_scene(of_radius, parameter);
     }
 }
 
