@@ -29,7 +29,7 @@ BAR = {
                                                    {"id": 2, "value": ["0.2*t", 0, 0], "rotation": ["5*t", 0, 0]}]},
     "time": {"dt": 0.001, "time_steps": STEPS},
     "output": {"every": 3, "chunk": 2},
-    "solver": {"type": "bonded_particles"},
+    "solver": {"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-7}},
 }
 
 CRUSHED = {
@@ -42,7 +42,7 @@ CRUSHED = {
     "boundary_conditions": {"obstacle_displacements": [{"id": 3, "value": [0, 0, "-0.5*t"]}]},
     "contact": {"enabled": True, "dhat": 2e-4, "friction_coefficient": 0.3},
     "time": {"dt": 0.001, "time_steps": 5},
-    "solver": {"type": "bonded_particles"},
+    "solver": {"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-7}},
 }
 CRUSHED_BREAKS_IN = 3
 
