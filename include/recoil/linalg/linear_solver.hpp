@@ -47,9 +47,8 @@ struct LinearSolverOptions {
 /// is the sum of stiff stencils, if any, with another pattern every time. Conjugate gradients, preconditioned
 /// by multigrid or by the diagonal blocks of K - with stiff terms beside S, an exact solve for the nodes of C
 /// (two-level, started from x = S b; see docs/decisions.md) - or by a factorisation of A. PETSc options with
-/// the given prefix override every built-in choice (`-recoil_pc_type hypre`, `-recoil_pc_gamg_threshold
-/// 0.02`,
-/// `-recoil_ksp_view`, ..) and are read by the constructor; with the name of the stiff terms "contact", those
+/// the given prefix override every built-in choice (`-recoil_pc_type hypre`, `-recoil_ksp_view`, ..) and are
+/// read by the constructor; with the name of the stiff terms "contact", those
 /// of the factorisation in S have `contact_` behind the prefix, and `-recoil_contact_plain` is
 /// StiffTerms::assembled. The built-in choices give bitwise the same result in every run on the same number
 /// of ranks.
@@ -70,8 +69,9 @@ public:
   using MakeNearNullSpace = std::function<NearNullSpace()>;
 
   /// The next matrix begins a sequence, those of a time step: everything is built again for it, so that
-  /// nothing depends on earlier ones. `condition`: about that of the matrices K of the sequence, scaled by
-  /// their diagonal blocks, where it is known; LinearMethod::automatic heeds it.
+  /// nothing depends on earlier ones. `condition`: an estimate of the condition number of the matrices K of
+  /// the sequence, scaled by their diagonal blocks, where there is one; LinearMethod::automatic chooses
+  /// block_jacobi by it. Not collective; the same on every rank.
   void begin_sequence(double condition = std::numeric_limits<double>::infinity());
   /// Whether no matrix of the sequence has been prepared yet. Not collective.
   bool sequence_begins() const;
