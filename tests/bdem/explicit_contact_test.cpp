@@ -71,9 +71,10 @@ TEST(ExplicitContact, ABallBouncesToItsHeight) {
 /// slides until v0 - mu g t = 5/2 (mu - mu_r) g t, and stops 7/10 v^2 / (mu_r g) from there.
 TEST(ExplicitContact, BallsRollAsTheyShould) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  if (comm.size() > 1) GTEST_SKIP() << "65000 steps of one ball, for which other ranks only wait";
   const double g = 9.81, m = 1000 * 4 * pi / 3 * r * r * r, depth = m * g / stiffness, mu = 0.5, v0 = 0.5;
   for (const double rolling : {0.0, 0.05}) {
+    // 60000 steps of one ball, for which other ranks only wait.
+    if (rolling > 0 && comm.size() > 1) continue;
     BondedParticles problem = bonded(comm, grains({{0, 0, r + dhat - depth}}, {r}), {});
     problem.gravity = {0, 0, -g};
     add_contact(problem, floor_plane(), mu, 1e-3, rolling);

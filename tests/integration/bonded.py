@@ -304,23 +304,26 @@ def check_reactions(recoil, whole):
     runs.check(abs(work - expected) < 1e-7 * expected and (way[:, 1, 0] > 0).all(), "force times displacement is the external work")
 
 
-def check_repeats(recoil, path, first):
-    runs.check(same_bits(recoil.simulate(3, path, "repeated"), first), "3 ranks: the same bits twice")
+def check_repeats(recoil, path, on_3, on_4):
+    for ranks, first in ((3, on_3), (4, on_4)):
+        runs.check(same_bits(recoil.simulate(ranks, path, "repeated on %d" % ranks), first), "%d ranks: the same bits twice" % ranks)
 
 
 def check_tight(recoil):
     """With Newton's method at rounding: states of bonds that hold, and which bonds break, on one rank and on several."""
     tight = {"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-12}}
     strong = {name: value for name, value in BAR["materials"].items() if not name.endswith("strength")}
-    for name, ranks, scene in (("intact", 2, changed(solver=tight, materials=strong)), ("tight", 4, changed(solver=tight))):
+    for name, scene in (("intact", changed(solver=tight, materials=strong)), ("tight", changed(solver=tight))):
         path = recoil.write_scene(name, scene)
-        whole, folder = (recoil.simulate(number, path, "%s%d" % (name, number)) for number in (1, ranks))
-        error = max(runs.difference(runs.state(folder, field=field), runs.state(whole, field=field)) for field in ("u", "v"))
-        if name == "intact":
-            runs.check(error < 1e-8, "intact, %d ranks against 1: positions and velocities to %.1e" % (ranks, error))
-        else:
-            runs.check(len(names(whole)) > 20 and sorted(names(folder)) == sorted(names(whole)),
-                       "tight, %d ranks against 1: the same %d bonds at the same times, states to %.1e" % (ranks, len(names(whole)), error))
+        whole = recoil.simulate(1, path, name + "1")
+        for ranks in (2, 4):
+            folder = recoil.simulate(ranks, path, "%s%d" % (name, ranks))
+            error = max(runs.difference(runs.state(folder, field=field), runs.state(whole, field=field)) for field in ("u", "v"))
+            if name == "intact":
+                runs.check(error < 1e-8, "intact, %d ranks against 1: positions and velocities to %.1e" % (ranks, error))
+            else:
+                runs.check(len(names(whole)) > 20 and sorted(names(folder)) == sorted(names(whole)),
+                           "tight, %d ranks against 1: the same %d bonds at the same times, states to %.1e" % (ranks, len(names(whole)), error))
 
 
 def check_same(folder, whole, what):
@@ -542,7 +545,7 @@ with runs.Recoil(("--kills", int, 1)) as recoil:
     check_fields(whole)
     check_reactions(recoil, whole)
     on_2, on_3 = check_ranks(recoil, path, whole)
-    check_repeats(recoil, path, on_3)
+    check_repeats(recoil, path, on_3, recoil.simulate(4, path, "on 4"))
     check_restarts(recoil, path, whole)
     check_tight(recoil)
     check_kills(recoil, path, seconds, [whole, on_2])
