@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/study/parameters/parameter_kind.hpp"
+#include "app_experiment/experiment.hpp"
 
 /// A scene in which every kind of parameter acts, and studies of them.
 namespace recoil::app::every_kind {
@@ -126,6 +127,15 @@ std::vector<json> entries(const ParameterKind& kind) {
   else
     all.push_back(entry<dim>(kind));
   if (kind.takes_key("per_step")) add("per_step", true);
+  return all;
+}
+
+/// entries(), of which several ranks take the first in 3D: they share slots as in 2D, and these runs are
+/// long.
+template <int dim>
+std::vector<json> entries_for_ranks(const ParameterKind& kind) {
+  std::vector<json> all = entries<dim>(kind);
+  if (dim == 3 && !is_alone()) all.resize(1);
   return all;
 }
 

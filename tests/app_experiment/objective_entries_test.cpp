@@ -17,7 +17,7 @@
 #include "support/hdf5_array.hpp"
 #include "support/residual_identity.hpp"
 
-namespace recoil::app {
+namespace recoil::app::objective_entries_test {
 namespace {
 
 using nlohmann::json;
@@ -335,4 +335,4 @@ TEST(StrainGauge, MeasuresTheChangeOfLength2D) { check_strain_gauge<2>(); }
 TEST(StrainGauge, MeasuresTheChangeOfLength3D) { check_strain_gauge<3>(); }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::objective_entries_test

@@ -4,7 +4,7 @@
 #include "app_experiment/experiment.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
-namespace recoil::app {
+namespace recoil::app::parameter_kinds_test {
 namespace {
 
 using nlohmann::json;
@@ -195,4 +195,4 @@ TEST(ParameterKinds, HaveBothProductsOfWhatTheyApply2D) { check_registry<2>(); }
 TEST(ParameterKinds, HaveBothProductsOfWhatTheyApply3D) { check_registry<3>(); }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::parameter_kinds_test

@@ -15,7 +15,7 @@
 #include "recoil/app/study/read_study.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace recoil::app {
+namespace recoil::app::particle_experiment_test {
 namespace {
 
 using nlohmann::json;
@@ -323,4 +323,4 @@ TEST(ParticleExperiment, WritesScenesWithValues) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::particle_experiment_test

@@ -4,7 +4,7 @@
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
 
-namespace recoil::app {
+namespace recoil::app::reactions_test {
 namespace {
 
 using nlohmann::json;
@@ -193,4 +193,4 @@ TEST(Reactions, OfAFloorThatSlidesIsTheCoefficientTimesTheLoad2D) { check_coulom
 TEST(Reactions, OfAFloorThatSlidesIsTheCoefficientTimesTheLoad3D) { check_coulomb<3>(); }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::reactions_test

@@ -11,7 +11,7 @@
 #include "recoil/io/hdf5_file.hpp"
 #include "recoil/mesh/input/node_values.hpp"
 
-namespace recoil::app {
+namespace recoil::app::remesh_scene_test {
 namespace {
 
 using nlohmann::json;
@@ -175,4 +175,4 @@ TEST(RemeshScene, CarriesDataOver) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::remesh_scene_test

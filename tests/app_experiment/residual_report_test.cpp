@@ -7,7 +7,7 @@
 
 #include "recoil/inverse/fit_statistics.hpp"
 
-namespace recoil::app {
+namespace recoil::app::residual_report_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -133,4 +133,4 @@ TEST_F(ResidualReport, DoesNotWarnOfNoiseOrOfTooFewData) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::residual_report_test

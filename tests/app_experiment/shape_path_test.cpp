@@ -5,7 +5,7 @@
 #include "experiment.hpp"
 #include "recoil/mesh/input/raw_mesh.hpp"
 
-namespace recoil::app {
+namespace recoil::app::shape_path_test {
 namespace {
 
 using nlohmann::json;
@@ -107,4 +107,4 @@ TEST(PathOfARestShape, DoesNotEndInItself) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::shape_path_test

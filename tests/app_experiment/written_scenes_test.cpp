@@ -7,7 +7,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/io/hdf5_file.hpp"
 
-namespace recoil::app {
+namespace recoil::app::written_scenes_test {
 namespace {
 
 using nlohmann::json;
@@ -112,7 +112,7 @@ template <int dim>
 void check_registry() {
   for_each_kind<dim>([](const ParameterKind& kind) {
     ASSERT_TRUE(kind.actions<dim>().write) << kind.name;
-    for (const json& entry : entries<dim>(kind)) check_entry<dim>(kind, entry);
+    for (const json& entry : entries_for_ranks<dim>(kind)) check_entry<dim>(kind, entry);
   });
 }
 TEST(WrittenScenes, RunAsTheExperimentWithItsValues2D) { check_registry<2>(); }
@@ -355,4 +355,4 @@ TEST(WrittenScenes, ReplaceEarlierOnes) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::written_scenes_test

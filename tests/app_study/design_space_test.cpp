@@ -6,7 +6,7 @@
 #include "app/study/study_objective.hpp"
 #include "recoil/base/error.hpp"
 
-namespace recoil::app {
+namespace recoil::app::design_space_test {
 namespace {
 
 ParameterSpec parameter(const std::string& name, const parameters::Scaling::Form& form) {
@@ -96,4 +96,4 @@ TEST(DealOut, GivesTheLargestFirstToWhoHasTheLeast) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::design_space_test

@@ -9,7 +9,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/base/read_file.hpp"
 
-namespace recoil::app {
+namespace recoil::app::evaluation_log_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -135,4 +135,4 @@ TEST_F(EvaluationLogOf, RefusesADamagedArray) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::evaluation_log_test

@@ -10,7 +10,7 @@
 #include "app/study/study_keys.hpp"
 #include "recoil/app/study/read_study.hpp"
 
-namespace recoil::app {
+namespace recoil::app::study_documentation_test {
 namespace {
 
 using nlohmann::json;
@@ -107,4 +107,4 @@ TEST(StudySchema, KnowsNestedKeysAndNames) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::study_documentation_test

@@ -9,7 +9,7 @@
 #include "app_study/study_text.hpp"
 #include "recoil/base/error.hpp"
 
-namespace recoil::app {
+namespace recoil::app::study_values_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -183,4 +183,4 @@ TEST(MaterialOnTheMesh, IsLeftToTheMeshWhereItIsNotKnown) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::study_values_test

@@ -2,7 +2,7 @@
 
 #include "app_study/study_text.hpp"
 
-namespace recoil::app {
+namespace recoil::app::wrong_objective_test {
 namespace {
 
 class WrongObjective : public ::testing::TestWithParam<WrongStudy> {};
@@ -195,4 +195,4 @@ INSTANTIATE_TEST_SUITE_P(Table, WrongObjective, ::testing::ValuesIn(inputs),
                          [](const auto& info) { return std::string(info.param.name); });
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::wrong_objective_test

@@ -2,7 +2,7 @@
 
 #include "app_study/study_text.hpp"
 
-namespace recoil::app {
+namespace recoil::app::wrong_parameter_test {
 namespace {
 
 class WrongParameter : public ::testing::TestWithParam<WrongStudy> {};
@@ -264,4 +264,4 @@ INSTANTIATE_TEST_SUITE_P(Table, WrongParameter, ::testing::ValuesIn(inputs),
                          [](const auto& info) { return std::string(info.param.name); });
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::wrong_parameter_test

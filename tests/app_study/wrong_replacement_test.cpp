@@ -2,7 +2,7 @@
 
 #include "app_study/study_text.hpp"
 
-namespace recoil::app {
+namespace recoil::app::wrong_replacement_test {
 namespace {
 
 /// Parameters that one value cannot stand for, and shapes that move what has no derivative.
@@ -140,4 +140,4 @@ TEST(Replacement, LeavesOthersAlone) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::wrong_replacement_test

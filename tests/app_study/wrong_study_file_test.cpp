@@ -7,7 +7,7 @@
 #include "recoil/base/error.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace recoil::app {
+namespace recoil::app::wrong_study_file_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -154,4 +154,4 @@ TEST_F(WrongStudyFile, AllFindingsAtOnce) {
 }
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::wrong_study_file_test

@@ -2,7 +2,7 @@
 
 #include "app_study/study_text.hpp"
 
-namespace recoil::app {
+namespace recoil::app::wrong_use_test {
 namespace {
 
 /// Parameters that their scene does not use.
@@ -213,4 +213,4 @@ INSTANTIATE_TEST_SUITE_P(Table, WrongUse, ::testing::ValuesIn(inputs),
                          [](const auto& info) { return std::string(info.param.name); });
 
 } // namespace
-} // namespace recoil::app
+} // namespace recoil::app::wrong_use_test

@@ -15,7 +15,7 @@
 #include "recoil/base/error.hpp"
 #include "support/temporary_folder.hpp"
 
-using namespace recoil;
+namespace recoil::atomic_file_test {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
@@ -156,3 +156,5 @@ TEST(AtomicFile, sync_and_rename) {
   EXPECT_THAT(file_error_of([&] { fsync_file(folder / "a"); }), HasSubstr((folder / "a").string()));
   EXPECT_THAT(file_error_of([&] { fsync_folder(folder / "none"); }), HasSubstr("No such file or directory"));
 }
+
+} // namespace recoil::atomic_file_test

@@ -11,7 +11,7 @@
 #include "recoil/base/error.hpp"
 #include "support/temporary_folder.hpp"
 
-using namespace recoil;
+namespace recoil::crc32_test {
 
 namespace {
 
@@ -74,3 +74,5 @@ TEST(Crc32, tells_of_short_and_missing_files) {
   EXPECT_THROW(file_crc32(folder / "missing"), FileError);
   EXPECT_THROW(file_crc32(folder.path()), FileError);
 }
+
+} // namespace recoil::crc32_test

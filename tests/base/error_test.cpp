@@ -4,7 +4,7 @@
 
 #include "recoil/base/version.hpp"
 
-using namespace recoil;
+namespace recoil::error_test {
 
 TEST(Error, carries_exit_code_and_text) {
   try {
@@ -29,3 +29,5 @@ TEST(Version, names_version_and_compiler) {
   EXPECT_NE(build_info().find(version()), std::string::npos);
   EXPECT_EQ(build_info().find('\n'), std::string::npos);
 }
+
+} // namespace recoil::error_test

@@ -10,7 +10,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/base/expression.hpp"
 
-using namespace recoil;
+namespace recoil::expression_fuzz_test {
 
 namespace {
 
@@ -228,3 +228,5 @@ TEST(ExpressionFuzz, damaged_formulas_are_read_or_refused) {
     accepts(text);
   }
 }
+
+} // namespace recoil::expression_fuzz_test

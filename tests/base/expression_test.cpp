@@ -10,7 +10,7 @@
 
 #include "recoil/base/error.hpp"
 
-using namespace recoil;
+namespace recoil::expression_test {
 using ::testing::HasSubstr;
 
 namespace {
@@ -245,3 +245,5 @@ TEST(Expression, depth_is_limited_with_a_message) {
   EXPECT_THAT(refusal(nested("x+(", 150, ")")), HasSubstr("intermediate values"));
   EXPECT_THAT(refusal(nested("if(x,y,", 90, ")")), HasSubstr("intermediate values"));
 }
+
+} // namespace recoil::expression_test

@@ -7,7 +7,7 @@
 
 #include "support/temporary_folder.hpp"
 
-using namespace recoil;
+namespace recoil::file_cursor_test {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
@@ -78,3 +78,5 @@ TEST(FileCursor, reads_files_that_are_there) {
   EXPECT_THAT(message_of([&] { read_input_file(folder / "none"); }), HasSubstr("none: no such file"));
   EXPECT_THAT(message_of([&] { read_input_file(folder.path()); }), HasSubstr("is a folder"));
 }
+
+} // namespace recoil::file_cursor_test

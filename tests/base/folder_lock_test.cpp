@@ -14,7 +14,7 @@
 #include "recoil/base/error.hpp"
 #include "support/temporary_folder.hpp"
 
-using namespace recoil;
+namespace recoil::folder_lock_test {
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
@@ -204,3 +204,5 @@ TEST(FolderLock, only_one_of_many_takes_over_a_stale_lock) {
     }
   }
 }
+
+} // namespace recoil::folder_lock_test

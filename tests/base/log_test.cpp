@@ -13,7 +13,7 @@
 #include "recoil/base/error.hpp"
 #include "support/temporary_folder.hpp"
 
-using namespace recoil;
+namespace recoil::log_test {
 using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
@@ -193,3 +193,5 @@ TEST_F(Log, lines_of_several_threads_stay_whole) {
   for (std::string line; std::getline(lines, line); ++count) ASSERT_EQ(line, "0123456789");
   EXPECT_EQ(count, 800);
 }
+
+} // namespace recoil::log_test

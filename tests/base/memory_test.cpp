@@ -10,7 +10,7 @@
 
 #include "recoil/base/error.hpp"
 
-using namespace recoil;
+namespace recoil::memory_test {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
@@ -93,3 +93,5 @@ TEST(Failure, EveryExceptionBecomesAnExitCodeAndASentence) {
   EXPECT_EQ(exit_status(unknown.code), 3) << "none but 0, 2, 3, 4 and 75 leave the program";
   EXPECT_THAT(unknown.message, HasSubstr("please report it: odd"));
 }
+
+} // namespace recoil::memory_test

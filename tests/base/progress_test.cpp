@@ -12,7 +12,7 @@
 
 #include "recoil/base/log.hpp"
 
-using namespace recoil;
+namespace recoil::progress_test {
 
 TEST(RemainingTime, equal_steps) {
   RemainingTime time(100);
@@ -133,3 +133,5 @@ TEST(ProgressLine, is_silent_in_a_batch_job_under_mpirun) {
   if (text == "no terminals here") GTEST_SKIP() << text;
   EXPECT_EQ(text, "");
 }
+
+} // namespace recoil::progress_test

@@ -8,7 +8,7 @@
 #include "recoil/base/error.hpp"
 #include "support/temporary_folder.hpp"
 
-using namespace recoil;
+namespace recoil::read_file_test {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
@@ -34,3 +34,5 @@ TEST(ReadFile, says_why_not) {
   EXPECT_THAT(reason(folder / "none"), HasSubstr((folder / "none").string() + "': No such file"));
   EXPECT_THAT(reason(folder.path()), HasSubstr("Is a directory"));
 }
+
+} // namespace recoil::read_file_test

@@ -10,7 +10,7 @@
 #include "recoil/base/read_file.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace recoil {
+namespace recoil::run_program_test {
 namespace {
 
 TEST(RunProgram, GivesStatusAndOutputWithoutTheLauncher) {
@@ -34,4 +34,4 @@ TEST(RunProgram, RefusesWhatIsNotThere) {
 }
 
 } // namespace
-} // namespace recoil
+} // namespace recoil::run_program_test

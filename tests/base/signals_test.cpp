@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-using namespace recoil;
+namespace recoil::signals_test {
 
 namespace {
 int previous_calls = 0;
@@ -144,3 +144,5 @@ TEST(InterruptSignals, an_outer_one_sees_what_came_during_an_inner_one) {
   EXPECT_EQ(outer.signal(), SIGTERM);
   EXPECT_TRUE(InterruptSignals().pending());
 }
+
+} // namespace recoil::signals_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-using namespace recoil;
+namespace recoil::suggest_test {
 
 TEST(Suggest, edit_distance) {
   EXPECT_EQ(edit_distance("", ""), 0);
@@ -39,3 +39,5 @@ TEST(Suggest, list_names) {
   EXPECT_EQ(list_names({"a", "b"}, "or"), "a or b");
   EXPECT_EQ(list_names({"a", "b", "c"}, "and"), "a, b and c");
 }
+
+} // namespace recoil::suggest_test

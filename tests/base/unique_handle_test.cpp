@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-using recoil::UniqueHandle;
+namespace recoil::unique_handle_test {
 
 namespace {
 
@@ -67,3 +67,5 @@ TEST(UniqueHandle, adopts) {
   { const auto owner = Object::adopt(raw); }
   EXPECT_TRUE(alive.empty());
 }
+
+} // namespace recoil::unique_handle_test

@@ -4,7 +4,7 @@
 
 #include "linalg/elastic_box.hpp"
 
-namespace recoil {
+namespace recoil::block_matrix_test {
 namespace {
 
 using linalg::BlockMatrix;
@@ -172,4 +172,4 @@ TYPED_TEST(BlockMatrixTest, ElasticMatrixIsSymmetricAndPositive) {
 }
 
 } // namespace
-} // namespace recoil
+} // namespace recoil::block_matrix_test

@@ -8,7 +8,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/linalg/minimize_bounded.hpp"
 
-namespace recoil::linalg {
+namespace recoil::linalg::gauss_newton_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -370,4 +370,4 @@ TEST(GaussNewton, SaysWhyItEndsByItself) {
 }
 
 } // namespace
-} // namespace recoil::linalg
+} // namespace recoil::linalg::gauss_newton_test

@@ -8,7 +8,7 @@
 
 #include "linalg/library_settings.hpp"
 
-namespace recoil {
+namespace recoil::library_settings_test {
 namespace {
 
 template <class Function>
@@ -65,4 +65,4 @@ TEST(LibrarySettings, ProductsAreRight) {
 }
 
 } // namespace
-} // namespace recoil
+} // namespace recoil::library_settings_test

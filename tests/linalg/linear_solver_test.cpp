@@ -6,7 +6,7 @@
 #include "linalg/elastic_box.hpp"
 #include "recoil/linalg/linear_solver.hpp"
 
-namespace recoil {
+namespace recoil::linear_solver_test {
 namespace {
 
 using linalg::BlockMatrix;
@@ -203,4 +203,4 @@ INSTANTIATE_TEST_SUITE_P(Methods, LinearSolverTest,
                          name_of);
 
 } // namespace
-} // namespace recoil
+} // namespace recoil::linear_solver_test

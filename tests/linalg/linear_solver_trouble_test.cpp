@@ -9,7 +9,7 @@
 #include "linalg/elastic_box.hpp"
 #include "recoil/linalg/linear_solver.hpp"
 
-namespace recoil {
+namespace recoil::linear_solver_trouble_test {
 namespace {
 
 using linalg::BlockMatrix;
@@ -285,4 +285,4 @@ TEST(LinearSolverOptions, UnknownTypesAreRefused) {
 }
 
 } // namespace
-} // namespace recoil
+} // namespace recoil::linear_solver_trouble_test

@@ -5,7 +5,7 @@
 
 #include "linalg/method_choice.hpp"
 
-namespace recoil {
+namespace recoil::method_choice_test {
 namespace {
 
 using linalg::EliminationGraph;
@@ -204,4 +204,4 @@ TEST(MethodChoice, WeighsTheContactBlock) {
 }
 
 } // namespace
-} // namespace recoil
+} // namespace recoil::method_choice_test

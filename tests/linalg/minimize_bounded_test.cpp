@@ -7,7 +7,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/linalg/minimize_bounded.hpp"
 
-namespace recoil::linalg {
+namespace recoil::linalg::minimize_bounded_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -190,4 +190,4 @@ TEST(MinimizeBounded, SaysWhyItEndsByItself) {
 }
 
 } // namespace
-} // namespace recoil::linalg
+} // namespace recoil::linalg::minimize_bounded_test

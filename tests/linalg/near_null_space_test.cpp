@@ -3,7 +3,7 @@
 #include "linalg/elastic_box.hpp"
 #include "recoil/linalg/near_null_space.hpp"
 
-namespace recoil {
+namespace recoil::near_null_space_test {
 namespace {
 
 using linalg::NearNullSpace;
@@ -87,4 +87,4 @@ TYPED_TEST(NearNullSpaceTest, DependentModesAreLeftOut) {
 }
 
 } // namespace
-} // namespace recoil
+} // namespace recoil::near_null_space_test

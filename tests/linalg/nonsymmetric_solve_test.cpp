@@ -7,7 +7,7 @@
 #include "recoil/linalg/nonsymmetric_solve.hpp"
 #include "recoil/parallel/communicator.hpp"
 
-namespace recoil::linalg {
+namespace recoil::linalg::nonsymmetric_solve_test {
 namespace {
 
 /// Convection and diffusion on a ring, upwind to one side: (A x)_i = (2 + c) x_i - x_{i+1} - (1 + c) x_{i-1}
@@ -93,4 +93,4 @@ TEST_F(Ring, PassesOnWhatAFunctionThrows) {
 }
 
 } // namespace
-} // namespace recoil::linalg
+} // namespace recoil::linalg::nonsymmetric_solve_test

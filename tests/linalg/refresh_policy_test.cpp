@@ -2,7 +2,7 @@
 
 #include "linalg/refresh_policy.hpp"
 
-namespace recoil {
+namespace recoil::refresh_policy_test {
 namespace {
 
 using linalg::LinearOutcome;
@@ -113,4 +113,4 @@ TEST(RefreshPolicy, FollowsTheStiffNodes) {
 }
 
 } // namespace
-} // namespace recoil
+} // namespace recoil::refresh_policy_test

@@ -4,7 +4,7 @@
 
 #include "linalg/stencils.hpp"
 
-namespace recoil {
+namespace recoil::stencil_matrix_test {
 namespace {
 
 using linalg::StencilMatrix;
@@ -177,4 +177,4 @@ TEST_P(StencilMatrixTest, TheMatrixIsKeptWhileThePatternStays) {
 INSTANTIATE_TEST_SUITE_P(BlockSizes, StencilMatrixTest, ::testing::Values(1, 2, 3, 5, 6, 12));
 
 } // namespace
-} // namespace recoil
+} // namespace recoil::stencil_matrix_test

@@ -7,7 +7,7 @@
 #include "linalg/stencils.hpp"
 #include "recoil/linalg/linear_solver.hpp"
 
-namespace recoil {
+namespace recoil::two_level_solver_test {
 namespace {
 
 using linalg::BlockMatrix;
@@ -438,4 +438,4 @@ TEST(TwoLevelSolverOptions, ReachTheFactorisationOfTheContactBlock) {
 }
 
 } // namespace
-} // namespace recoil
+} // namespace recoil::two_level_solver_test

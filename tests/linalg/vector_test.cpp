@@ -2,7 +2,7 @@
 
 #include "linalg/elastic_box.hpp"
 
-namespace recoil {
+namespace recoil::vector_test {
 namespace {
 
 using linalg::Vector;
@@ -85,4 +85,4 @@ TEST_F(VectorTest, CopiesAreDeepAndArithmeticReachesGhosts) {
 }
 
 } // namespace
-} // namespace recoil
+} // namespace recoil::vector_test
