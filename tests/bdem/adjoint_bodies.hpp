@@ -1,0 +1,128 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bdem/adjoint_runs.hpp"
+
+/// The bodies whose sweeps are tested.
+namespace recoil::solvers::testing {
+
+/// Two ranks take all bodies; what more of them do does not depend on the integrator.
+inline constexpr std::array<std::string_view, 4> of_many_ranks{
+    "two particles, be_reflect", "block, mid_reflectT", "held chain at rest", "softening block, be_reflect"};
+
+inline std::vector<Body> bodies() {
+  using enum ParticleIntegrator;
+  std::vector<Body> result;
+  for (const auto integrator : {be_reflect, mid_reflectT}) {
+    const std::string of = integrator == be_reflect ? ", be_reflect" : ", mid_reflectT";
+    const bool euler = integrator == be_reflect;
+    // T = 3.5 ms.
+    result.push_back({"two particles" + of,
+                      chain(1, 0.1, 0.04),
+                      {1e5, 0.3, 1000},
+                      integrator,
+                      0.007,
+                      8,
+                      false,
+                      0.3,
+                      0,
+                      {3, 5, -4},
+                      20,
+                      1});
+    result.push_back({"free chain" + of,
+                      chain(4, 0.1, 0.04),
+                      {1e5, 0.3, 1000},
+                      integrator,
+                      euler ? 0.035 : 0.014,
+                      10,
+                      false,
+                      0.4,
+                      0,
+                      {6, 4, -5},
+                      20,
+                      1});
+    // T = 2 ms.
+    result.push_back({"held chain" + of,
+                      chain(4, 0.1, 0.04),
+                      {3e5, 0.3, 1000},
+                      integrator,
+                      euler ? 0.1 : 0.02,
+                      euler ? 5 : 10,
+                      true,
+                      0.1,
+                      0,
+                      {0, 0, 0},
+                      40,
+                      2});
+    // T = 0.85 ms.
+    result.push_back({"block" + of,
+                      block(4, 4, 4, 0.01),
+                      {1e6, 0.3, 1000},
+                      integrator,
+                      euler ? 20 * 8.5e-4 : 5 * 8.5e-4,
+                      euler ? 4 : 10,
+                      false,
+                      0.02,
+                      3,
+                      {8, 12, 25},
+                      euler ? 20.0 : 1.0,
+                      euler ? 0.05 : 0.005});
+  }
+  result.push_back({"held chain at rest",
+                    chain(4, 0.1, 0.04),
+                    {3e5, 0.3, 1000},
+                    quasistatic,
+                    0.25,
+                    4,
+                    true,
+                    0,
+                    0,
+                    {0, 0, 0},
+                    6,
+                    0.6});
+  // Bonds at the corner that moves are softened past their peak.
+  struct Softening {
+    const char* name;
+    ParticleIntegrator integrator;
+    double dt;
+    GlobalIndex steps;
+    double speed, force, moment, strength, width;
+    GlobalIndex anchor;
+  };
+  for (const auto& [name, integrator, dt, steps, speed, force, moment, strength, width, anchor] :
+       {Softening{"softening block at rest", quasistatic, 2e-3, 12, 0, 10, 0.1, 1e4, 0.3, 26},
+        Softening{"softening block, be_reflect", be_reflect, 1.7e-3, 8, 0.02, 1, 0.005, 5e3, 0.3, -1},
+        Softening{"softening block, mid_reflectT", mid_reflectT, 5e-4, 8, 0.02, 1, 0.005, 3e3, 0.4, -1}})
+    result.push_back({name,
+                      block(3, 3, 3, 0.01),
+                      {1e6, 0.3, 1000},
+                      integrator,
+                      dt,
+                      steps,
+                      true,
+                      speed,
+                      0,
+                      {0, 0, 0},
+                      force,
+                      moment,
+                      strength,
+                      width,
+                      anchor});
+  for (const std::size_t of : {result.size() - 4, result.size() - 2}) {
+    result.push_back(result[of]);
+    result.back().name += ", bonds of another form";
+    result.back().stuff.form = other_form;
+  }
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (ranks > 2)
+    std::erase_if(result, [](const Body& body) { return !std::ranges::count(of_many_ranks, body.name); });
+  return result;
+}
+
+} // namespace recoil::solvers::testing
