@@ -11,9 +11,41 @@
 /// The bodies whose sweeps are tested.
 namespace recoil::solvers::testing {
 
+/// Two blocks side by side, which drop on a tray that shakes and turns, and on a plane.
+inline particles::ParticleSet two_blocks() {
+  particles::ParticleSet both = block(2, 2, 2, r);
+  const particles::ParticleSet other = both;
+  for (std::size_t k = 0; k < other.positions.size(); ++k) {
+    both.positions.push_back(other.positions[k] + Vector3d(5 * r + 0.3 * dhat, 0.1 * r, 0.05 * r));
+    both.radii.push_back(other.radii[k]);
+    both.volumes.push_back(other.volumes[k]);
+    both.body.push_back(1);
+  }
+  both.body_names.push_back("other");
+  both.bonds = particles::bond_neighbours(both);
+  return both;
+}
+
+inline SphereObstacles shaken_tray() {
+  SphereObstacles obstacles;
+  const double z = -r - 0.6 * dhat;
+  obstacles.vertices = {{-4 * r, -4 * r, z}, {9 * r, -4 * r, z}, {9 * r, 6 * r, z}, {-4 * r, 6 * r, z}};
+  obstacles.triangles = {{0, 1, 2}, {0, 2, 3}};
+  obstacles.bodies = {2, 2};
+  obstacles.place = [rest = obstacles.vertices](double time) {
+    auto places = rest;
+    for (Vector3d& place : places)
+      place += time * (Vector3d(0.1, -0.2, 0.03) + Vector3d(0.3, -0.2, 1).cross(place));
+    return places;
+  };
+  obstacles.planes.push_back({Vector3d(-r - 0.5 * dhat, 0, 0), Vector3d(1, 0.02, 0.01).normalized(), 3});
+  return obstacles;
+}
+
 /// Two ranks take all bodies; what more of them do does not depend on the integrator.
-inline constexpr std::array<std::string_view, 4> of_many_ranks{
-    "two particles, be_reflect", "block, mid_reflectT", "held chain at rest", "softening block, be_reflect"};
+inline constexpr std::array<std::string_view, 5> of_many_ranks{
+    "blocks on a tray, be_reflect", "two particles, be_reflect", "block, mid_reflectT", "held chain at rest",
+    "softening block, be_reflect"};
 
 inline std::vector<Body> bodies() {
   using enum ParticleIntegrator;
@@ -117,6 +149,28 @@ inline std::vector<Body> bodies() {
     result.push_back(result[of]);
     result.back().name += ", bonds of another form";
     result.back().stuff.form = other_form;
+  }
+  for (const auto integrator : {be_reflect, mid_reflectT, quasistatic}) {
+    const std::string of = integrator == be_reflect     ? ", be_reflect"
+                           : integrator == mid_reflectT ? ", mid_reflectT"
+                                                        : " at rest";
+    Body touching{"blocks on a tray" + of,
+                  two_blocks(),
+                  {1e6, 0.3, 1000},
+                  integrator,
+                  integrator == quasistatic ? 2e-3 : 1.5e-3,
+                  8,
+                  integrator == quasistatic,
+                  0.05,
+                  0,
+                  {0, 0, 0},
+                  0.5,
+                  0.002};
+    if (integrator == quasistatic) touching.anchor = 8;
+    touching.obstacles = shaken_tray;
+    touching.coefficient = 0.4;
+    touching.rolling = 0.1;
+    result.push_back(std::move(touching));
   }
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "bdem/contacts.hpp"
 #include "bdem/runs.hpp"
 #include "recoil/adjoint/sweeps.hpp"
 
@@ -31,11 +32,12 @@ enum Kind {
   spins,
   tensile,
   shear,
+  friction,
   num_kinds
 };
 inline constexpr std::array<const char*, num_kinds> names{
-    "E",           "nu",       "mass", "gravity",          "loads",         "motion", "place",
-    "orientation", "velocity", "spin", "tensile strength", "shear strength"};
+    "E",           "nu",       "mass", "gravity",          "loads",          "motion",  "place",
+    "orientation", "velocity", "spin", "tensile strength", "shear strength", "friction"};
 /// How far the problem has gone along the direction of each kind.
 using Shares = std::array<double, num_kinds>;
 
@@ -53,6 +55,9 @@ struct Body {
   // Of bonds that soften: strength in tension [Pa], twice that in shear, and damage_width.
   double strength = 0, width = 0;
   GlobalIndex anchor = -1; ///< a particle that is held where it is
+  /// What particles meet; none: they pass through each other.
+  std::function<SphereObstacles()> obstacles = {};
+  double coefficient = 0, rolling = 0; ///< of friction
 
   bool softens() const { return width > 0; }
 };
@@ -104,6 +109,8 @@ inline BondedParticlesSolver solver_at(const parallel::Communicator& comm, const
   if (body.anchor >= 0) clamp(problem, body.anchor);
   for (std::size_t k = 0; k < problem.mass.size(); ++k)
     problem.mass[k] *= 1 + at[mass] * varied(particles.ids[k], 7);
+  if (body.obstacles)
+    add_contact(problem, body.obstacles(), body.coefficient * (1 + at[friction]), 0.05, body.rolling);
   problem.gravity = base_gravity() + at[gravity] * gravity_direction();
   problem.add_loads = [&particles, &body, at](double time, std::span<double> values) {
     for (LocalIndex k = 0; k < particles.num_owned(); ++k) {
@@ -161,21 +168,23 @@ inline BondedParticlesSolver solver_at(const parallel::Communicator& comm, const
 }
 
 /// The direction of one kind.
-inline BondedDirection direction_of(const BondedParticles& problem, Kind kind) {
+inline BondedDirection direction_of(const BondedParticles& problem, const Body& body, Kind kind) {
   BondedDirection result(problem);
   const auto& particles = *problem.particles;
   for (std::size_t k = 0; k < particles.bonds.size(); ++k) {
     const GlobalIndex id = particles.bonds[k].id;
     if (kind == young)
-      result.bonds.numbers("E")[k] = problem.bonds->material().young_modulus[k] * varied(id, 5);
-    if (kind == poisson) result.bonds.numbers("nu")[k] = 8 * varied(id, 6);
+      result.interactions.numbers("E")[k] = problem.bonds->material().young_modulus[k] * varied(id, 5);
+    if (kind == poisson) result.interactions.numbers("nu")[k] = 8 * varied(id, 6);
     if (kind == tensile && problem.softens())
-      result.bonds.numbers(tensile_strength)[k] =
+      result.interactions.numbers(tensile_strength)[k] =
           problem.strength->tensile[k] / (1 + 0.2 * varied(id, 41)) * varied(id, 42);
     if (kind == shear && problem.softens())
-      result.bonds.numbers(shear_strength)[k] =
+      result.interactions.numbers(shear_strength)[k] =
           problem.strength->shear[k] / (1 + 0.2 * varied(id, 43)) * varied(id, 44);
   }
+  if (kind == friction && body.obstacles)
+    result.interactions.numbers(parameters::quantities::friction)[0] = body.coefficient;
   for (LocalIndex k = 0; k < particles.num_owned(); ++k)
     if (kind == mass) result.mass[k] = problem.mass[k] * varied(particles.ids[k], 7);
   if (kind == gravity) result.gravity = gravity_direction();
@@ -184,7 +193,8 @@ inline BondedDirection direction_of(const BondedParticles& problem, Kind kind) {
 
 inline BondedSweepDirections directions_of(const BondedParticles& problem, const Body& body) {
   BondedSweepDirections result;
-  for (int kind = 0; kind < num_kinds; ++kind) result.changes.push_back(direction_of(problem, Kind(kind)));
+  for (int kind = 0; kind < num_kinds; ++kind)
+    result.changes.push_back(direction_of(problem, body, Kind(kind)));
   const auto& particles = *problem.particles;
   result.loads = [&particles, &body](std::size_t kind, double time, std::span<double> values) {
     for (LocalIndex k = 0; k < particles.num_owned() && kind == loads; ++k)
@@ -350,8 +360,12 @@ inline Slopes reverse_slopes(const parallel::Communicator& comm, const Body& bod
       const BondedDirection& change = directions.changes[kind];
       for (const parameters::Quantity& quantity : bond_quantities(problem))
         for (std::size_t k = 0; k < particles.bonds.size(); ++k)
-          slopes[objective][kind] += gradient.bonds.numbers(quantity)[k] * change.bonds.numbers(quantity)[k];
+          slopes[objective][kind] +=
+              gradient.interactions.numbers(quantity)[k] * change.interactions.numbers(quantity)[k];
     }
+    if (body.obstacles)
+      slopes[objective][friction] =
+          gradient.interactions.numbers(parameters::quantities::friction)[0] * body.coefficient;
     for (LocalIndex k = 0; k < particles.num_owned(); ++k)
       slopes[objective][mass] += gradient.mass[k] * directions.changes[mass].mass[k];
     slopes[objective][gravity] = gradient.gravity.dot(gravity_direction());

@@ -68,15 +68,15 @@ public:
   inverse::ParameterValues gradient() override {
     std::array<double, 3> sums{};
     auto& by = products_.gradients[0];
-    for (const double value : by.bonds.numbers("E")) sums[0] += value;
-    for (const double value : by.bonds.numbers("nu")) sums[1] += value;
+    for (const double value : by.interactions.numbers("E")) sums[0] += value;
+    for (const double value : by.interactions.numbers("nu")) sums[1] += value;
     for (std::size_t k = 0; k < by.mass.size(); ++k) sums[2] += by.mass[k] * problem_.mass[k] / density_;
     problem_.particles->points->comm->sum(sums);
     return {{sums[0]}, {sums[1]}, {sums[2]}};
   }
   std::vector<inverse::GatheredArray> gathered() override {
     auto& by = products_.gradients[0];
-    return {{"mass", by.mass}, {"E", by.bonds.numbers("E")}, {"nu", by.bonds.numbers("nu")}};
+    return {{"mass", by.mass}, {"E", by.interactions.numbers("E")}, {"nu", by.interactions.numbers("nu")}};
   }
 
 private:

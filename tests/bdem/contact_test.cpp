@@ -16,7 +16,8 @@ namespace {
 /// Grains in a pile that touch each other, a plane, and the faces, edges and vertices of a plate.
 struct Pile {
   static constexpr int num_grains = 24;
-  explicit Pile(const parallel::Communicator& comm) {
+  /// The plate turns in a step where `turns`.
+  explicit Pile(const parallel::Communicator& comm, bool turns = false) {
     std::mt19937 random(7);
     std::uniform_real_distribution<double> uniform(-1, 1);
     std::vector<Vector3d> places;
@@ -34,6 +35,13 @@ struct Pile {
     for (Vector3d& vertex : obstacles.vertices)
       vertex = Vector3d(-(r + 0.5 * dhat), 2 * vertex[0], vertex[1] + 1.9 * r);
     obstacles.place = {};
+    if (turns)
+      obstacles.place = [rest = obstacles.vertices](double time) {
+        std::vector<Vector3d> places = rest;
+        for (Vector3d& place : places)
+          place += time * (0.03 * dhat * Vector3d(1, 2, -1) + Vector3d(2e-3, 3e-3, 0).cross(place));
+        return places;
+      };
     obstacles.bodies = {num_grains, num_grains};
     obstacles.planes.push_back({Vector3d::Zero(), Vector3d::UnitZ(), num_grains + 1});
     add_contact(problem, std::move(obstacles), 0.4, 0.2 * dhat, 0.3);
@@ -114,6 +122,61 @@ void check_derivatives(Pile& pile, Potential& potential, double tolerance) {
     potential.add_hessian(pile.u.local(), 1, newton::Projection::per_element, {nullptr, &recorder});
     EXPECT_GE(comm.sum(recorder.sum), 0);
   }
+}
+
+/// The gradient of friction at `now` in a step from `start`.
+std::vector<double> friction_gradient(Pile& pile, const Vector& start, const Vector& now) {
+  ParticleContact& contact = *pile.problem.contact;
+  contact.restore_step(1, 1, start.local(), now.local());
+  std::vector<double> g(pile.problem.particles->tangents->num_owned * std::size_t{6}, 0.0);
+  contact.friction.add_gradient(now.local(), 1, g);
+  return g;
+}
+
+TEST(SphereContact, FrictionByTheStartAgreesWithDifferences) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  Pile pile(comm, true);
+  const ParticleManifold manifold(pile.problem.particles->tangents, pile.problem.particles->radii);
+  Vector now(pile.u);
+  manifold.move(now, 1, pile.direction(11, 0.1 * dhat));
+  for (int seed = 0; seed < 4; ++seed) {
+    const Vector d = pile.direction(seed, 1), p = pile.direction(seed + 5, 1);
+    const auto along = [&](double share) {
+      Vector start(pile.u);
+      manifold.move(start, share, d);
+      return dot(p, friction_gradient(pile, start, now));
+    };
+    const double h = 2e-6 * dhat, difference = (along(h) - along(-h)) / (2 * h);
+    friction_gradient(pile, pile.u, now);
+    std::vector<double> tangent(d.owned().size(), 0.0), product(tangent);
+    pile.problem.contact->friction.add_lag_tangent(d.local(), 1, tangent);
+    pile.problem.contact->friction.add_lag_product(p.local(), 1, product);
+    EXPECT_NEAR(dot(p, tangent), difference, 1e-7 * std::abs(difference));
+    EXPECT_NEAR(dot(d, product), dot(p, tangent), 1e-12 * std::abs(difference));
+  }
+}
+
+TEST(SphereContact, FrictionByCoefficientsIsLinear) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  Pile pile(comm, true);
+  pile.problem.contact->friction = {pile.problem.contact->pairs, pile.problem.contact->barrier,
+                                    coefficient(0.4), 0, 0.2 * dhat};
+  const ParticleManifold manifold(pile.problem.particles->tangents, pile.problem.particles->radii);
+  Vector now(pile.u);
+  manifold.move(now, 1, pile.direction(11, 0.1 * dhat));
+  const Vector p = pile.direction(3, 1);
+  const double whole = dot(p, friction_gradient(pile, pile.u, now));
+  const potentials::SphereFrictionPotential& friction = pile.problem.contact->friction;
+  const parameters::PhysicalArrays<3>::Sizes sizes{{parameters::Place::coefficient, 1}};
+  parameters::PhysicalGradient<3> by(sizes, friction.quantities());
+  friction.add_parameter_products(now.local(), p.local(), 1, by);
+  parameters::PhysicalDirection<3> change(sizes, friction.quantities());
+  change.numbers(parameters::quantities::friction)[0] = 1;
+  std::vector<double> y(p.owned().size(), 0.0);
+  friction.add_parameter_tangent(now.local(), change, 1, y);
+  EXPECT_NEAR(0.4 * comm.sum(by.numbers(parameters::quantities::friction)[0]), whole,
+              1e-12 * std::abs(whole));
+  EXPECT_NEAR(0.4 * dot(p, y), whole, 1e-12 * std::abs(whole));
 }
 
 TEST(SphereContact, DerivativesAgreeWithDifferences) {

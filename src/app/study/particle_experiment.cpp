@@ -95,8 +95,8 @@ template <class Physical, class Act>
 void for_constants(Physical& of, Act act) {
   using enum ParticleQuantity;
   for (const ParticleQuantity quantity : {young_modulus, poisson_ratio, tensile_strength, shear_strength})
-    if (const parameters::Quantity& name = *bond_quantity(quantity); of.bonds.find_numbers(name))
-      act(quantity, std::span(of.bonds.numbers(name)));
+    if (const parameters::Quantity& name = *bond_quantity(quantity); of.interactions.find_numbers(name))
+      act(quantity, std::span(of.interactions.numbers(name)));
   act(ParticleQuantity::mass, std::span(of.mass));
   act(ParticleQuantity::gravity, std::span(of.gravity.data(), 3));
 }
@@ -171,7 +171,7 @@ public:
     solvers::BondedGradient& by = products_.gradients[0];
     std::vector<inverse::GatheredArray> result{{"mass", by.mass},
                                                {"gravity", std::span(by.gravity.data(), 3)}};
-    by.bonds.for_each_array([&](const std::string& name, std::span<double> entries) {
+    by.interactions.for_each_array([&](const std::string& name, std::span<double> entries) {
       result.push_back({name, entries});
     });
     explicit_.for_each_array([&](const std::string& name, std::span<double> entries) {

@@ -120,6 +120,16 @@ Vector3d SphereContact::obstacle_motion(LocalIndex obstacle, const Vector3d& sha
   return way;
 }
 
+Eigen::Matrix3d SphereContact::obstacle_motion_gradient(LocalIndex obstacle) const {
+  if (is_plane(obstacle)) return Eigen::Matrix3d::Zero();
+  const auto& [a, b, c] = obstacles_.triangles[obstacle];
+  Eigen::Matrix<double, 3, 2> edges, changes;
+  edges << obstacle_start_[b] - obstacle_start_[a], obstacle_start_[c] - obstacle_start_[a];
+  changes << obstacle_end_[b] - obstacle_end_[a], obstacle_end_[c] - obstacle_end_[a];
+  changes -= edges;
+  return changes * (edges.transpose() * edges).inverse() * edges.transpose();
+}
+
 geometry::Quaternion SphereContact::obstacle_turn(LocalIndex obstacle, double share) const {
   if (is_plane(obstacle) || !obstacles_.place) return geometry::identity_quaternion();
   std::array<Vector3d, 3> start, now;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "potentials/spheres/sphere_states.hpp"
 #include "recoil/geometry/barrier.hpp"
 #include "recoil/geometry/friction_smoothing.hpp"
 
@@ -14,28 +15,6 @@ namespace {
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
 using Matrix12 = Eigen::Matrix<double, 12, 12>;
-using Matrix36 = Eigen::Matrix<double, 3, 6>;
-using Vector6 = Eigen::Matrix<double, 6, 1>;
-
-int num_spheres(const SpherePair& pair) { return pair.b < 0 ? 1 : 2; }
-
-LocalIndex end_of(const SpherePair& pair, int end) { return end == 0 ? pair.a : pair.b; }
-
-Eigen::Map<const Vector3d> place(const std::vector<double>& states, LocalIndex sphere) {
-  return Eigen::Map<const Vector3d>(states.data() + 7 * std::size_t(sphere));
-}
-
-geometry::Quaternion orientation(const std::vector<double>& states, LocalIndex sphere) {
-  return Eigen::Map<const geometry::Quaternion>(states.data() + 7 * std::size_t(sphere) + 3);
-}
-
-Eigen::Map<Vector6> tangent(std::vector<double>& values, LocalIndex sphere) {
-  return Eigen::Map<Vector6>(values.data() + 6 * std::size_t(sphere));
-}
-
-Eigen::Map<const Vector6> tangent(const std::vector<double>& values, LocalIndex sphere) {
-  return Eigen::Map<const Vector6>(values.data() + 6 * std::size_t(sphere));
-}
 
 /// Without rows and columns of prescribed components.
 void add_block(const Spheres& spheres, const SpherePair& pair, Matrix12& block, linalg::StencilSink& H) {
@@ -63,6 +42,10 @@ double SphereBarrierPotential::value(std::span<const double>) const {
 
 double SphereBarrierPotential::force(const SphereTouch& touch) const {
   return -stiffness_ * geometry::log_barrier(touch.gap, contact_->dhat()).first;
+}
+
+double SphereBarrierPotential::force_by_gap(const SphereTouch& touch) const {
+  return -stiffness_ * geometry::log_barrier(touch.gap, contact_->dhat()).second;
 }
 
 void SphereBarrierPotential::add_gradient(std::span<const double>, double factor, std::span<double> g) const {
@@ -138,100 +121,54 @@ void SphereBarrierPotential::add_obstacle_forces(std::int32_t first_body, std::s
                    place(contact_->states(), touch.pair.a) - touch.length * touch.normal);
 }
 
-void SphereFrictionPotential::lag(std::span<const double> u, std::span<const double> start, double dt) {
-  eta_ = eps_v_ * dt;
-  spheres_ = contact_->spheres();
-  states_ = spheres_->gather(u, 7);
-  const std::vector<double> states_at_start = spheres_->gather(start, 7);
-  sliding_.clear();
-  rolling_terms_.clear();
-  if (!acts()) return;
-  for (const SphereTouch& touch : contact_->touching()) {
-    const double force = barrier_->force(touch);
-    if (!(force > 0)) continue;
-    if (coefficients_) lag_sliding(touch, force, states_at_start);
-    if (rolling_ > 0) lag_rolling(touch, force, states_at_start);
-  }
-}
-
-void SphereFrictionPotential::lag_sliding(const SphereTouch& touch, double force,
-                                          const std::vector<double>& states_at_start) {
-  const SpherePair& pair = touch.pair;
-  const double strength = coefficients_((*spheres_)[pair.a].body, contact_->body_of(pair)) * force;
-  if (!(strength > 0)) return;
-  SlidingTerm term{{pair, touch.normal, touch.share, strength}, {}, Vector3d::Zero()};
-  // Arms of a pair end in one point, between the surfaces in the ratio of the radii.
-  const double ra = (*spheres_)[pair.a].radius,
-               at = pair.b < 0 ? ra : touch.length * ra / (ra + (*spheres_)[pair.b].radius);
-  const std::array<Vector3d, 2> arms{-at * touch.normal, (touch.length - at) * touch.normal};
-  for (int end = 0; end < num_spheres(pair); ++end) {
-    const LocalIndex sphere = end_of(pair, end);
-    term.arms[end] = geometry::rotation_matrix(orientation(states_, sphere)).transpose() * arms[end];
-    term.start += (end == 0 ? 1 : -1) *
-                  (place(states_at_start, sphere) +
-                   geometry::rotation_matrix(orientation(states_at_start, sphere)) * term.arms[end]);
-  }
-  sliding_.push_back(term);
-}
-
-void SphereFrictionPotential::lag_rolling(const SphereTouch& touch, double force,
-                                          const std::vector<double>& states_at_start) {
-  const SpherePair& pair = touch.pair;
-  double radius = 0;
-  std::array<geometry::Quaternion, 2> start;
-  start.fill(geometry::identity_quaternion());
-  for (int end = 0; end < num_spheres(pair); ++end) {
-    radius += (*spheres_)[end_of(pair, end)].radius / num_spheres(pair);
-    start[end] = orientation(states_at_start, end_of(pair, end));
-  }
-  rolling_terms_.push_back({{pair, touch.normal, touch.share, rolling_ * force}, radius, start});
-}
-
 void SphereFrictionPotential::update(std::span<const double> u) {
   if (spheres_) states_ = spheres_->gather(u, 7);
 }
 
-template <class Visit>
-void SphereFrictionPotential::for_each_term(Visit visit) const {
-  for (const SlidingTerm& term : sliding_) visit(term);
-  for (const RollingTerm& term : rolling_terms_) visit(term);
-}
-
 /// Of the obstacle in a lagged contact; zero of pairs of spheres.
 Vector3d SphereFrictionPotential::obstacle_way(const SlidingTerm& term) const {
-  if (term.pair.obstacle < 0) return Vector3d::Zero();
-  return contact_->obstacle_way(term.pair.obstacle, term.share);
+  if (term.touch.pair.obstacle < 0) return Vector3d::Zero();
+  return contact_->obstacle_way(term.touch.pair.obstacle, term.touch.share);
 }
 
 /// How far the surface of the sphere rolls as the obstacle turns; zero of pairs of spheres.
 Vector3d SphereFrictionPotential::obstacle_way(const RollingTerm& term) const {
-  if (term.pair.obstacle < 0) return Vector3d::Zero();
+  if (term.touch.pair.obstacle < 0) return Vector3d::Zero();
   const Matrix3d by_obstacle = turn(term).by_turn[1];
   return -term.radius * (by_obstacle * geometry::quaternion_logarithm(obstacle_turn(term)));
 }
 
+/// Of a's material point against that of b, or of the obstacle, since the start of the step.
+Vector3d SphereFrictionPotential::material_way(const SlidingTerm& term) const {
+  Vector3d way = -term.offset - obstacle_way(term);
+  for (int end = 0; end < num_spheres(term.touch.pair); ++end) {
+    const LocalIndex sphere = end_of(term.touch.pair, end);
+    way += (end == 0 ? 1 : -1) * (place(states_, sphere) +
+                                  geometry::rotation_matrix(orientation(states_, sphere)) * term.arms[end]);
+  }
+  return way;
+}
+
 SphereFrictionPotential::Slip SphereFrictionPotential::slip(const SlidingTerm& term) const {
   Slip slip;
-  const Matrix3d P = Matrix3d::Identity() - term.normal * term.normal.transpose();
-  Vector3d way = -term.start - obstacle_way(term);
-  for (int end = 0; end < num_spheres(term.pair); ++end) {
-    const LocalIndex sphere = end_of(term.pair, end);
+  const Matrix3d P = Matrix3d::Identity() - term.touch.normal * term.touch.normal.transpose();
+  for (int end = 0; end < num_spheres(term.touch.pair); ++end) {
+    const LocalIndex sphere = end_of(term.touch.pair, end);
     const double sign = end == 0 ? 1 : -1;
     const Matrix3d R = geometry::rotation_matrix(orientation(states_, sphere));
-    way += sign * (place(states_, sphere) + R * term.arms[end]);
     slip.by_state[end] << sign * P,
         -sign / (*spheres_)[sphere].radius * (P * R * geometry::cross_matrix(term.arms[end]));
   }
-  slip.way = P * way;
+  slip.way = P * material_way(term);
   return slip;
 }
 
 geometry::Quaternion SphereFrictionPotential::obstacle_turn(const RollingTerm& term) const {
-  return contact_->obstacle_turn(term.pair.obstacle, contact_->obstacle_share());
+  return contact_->obstacle_turn(term.touch.pair.obstacle, contact_->obstacle_share());
 }
 
 geometry::RelativeTurn SphereFrictionPotential::turn(const RollingTerm& term) const {
-  const SpherePair& pair = term.pair;
+  const SpherePair& pair = term.touch.pair;
   return geometry::relative_turn(
       {orientation(states_, pair.a), pair.b < 0 ? obstacle_turn(term) : orientation(states_, pair.b)},
       term.start);
@@ -239,24 +176,35 @@ geometry::RelativeTurn SphereFrictionPotential::turn(const RollingTerm& term) co
 
 SphereFrictionPotential::Slip SphereFrictionPotential::slip(const RollingTerm& term) const {
   const geometry::RelativeTurn turn = this->turn(term);
-  const Matrix3d P = term.radius * (Matrix3d::Identity() - term.normal * term.normal.transpose());
+  const Matrix3d P = term.radius * (Matrix3d::Identity() - term.touch.normal * term.touch.normal.transpose());
   Slip slip;
   slip.way = P * turn.angle;
-  for (int end = 0; end < num_spheres(term.pair); ++end)
+  for (int end = 0; end < num_spheres(term.touch.pair); ++end)
     slip.by_state[end] << Matrix3d::Zero(),
-        P * turn.by_turn[end] / (*spheres_)[end_of(term.pair, end)].radius;
+        P * turn.by_turn[end] / (*spheres_)[end_of(term.touch.pair, end)].radius;
   return slip;
+}
+
+/// The derivative of f0 by the way.
+Vector3d SphereFrictionPotential::unit_force(const Slip& at) const {
+  return geometry::friction_f1_over_y(at.way.norm(), eta_) * at.way;
 }
 
 /// The derivative of a term by its way.
 Vector3d SphereFrictionPotential::force(const Term& term, const Slip& at) const {
-  return term.strength * geometry::friction_f1_over_y(at.way.norm(), eta_) * at.way;
+  return term.strength() * unit_force(at);
+}
+
+Matrix3d SphereFrictionPotential::force_by_way(const Term& term, const Slip& at) const {
+  const double y = at.way.norm();
+  return term.strength() * (geometry::friction_f1_over_y(y, eta_) * Matrix3d::Identity() +
+                            geometry::friction_f1_over_y_slope_over_y(y, eta_) * at.way * at.way.transpose());
 }
 
 double SphereFrictionPotential::value(std::span<const double>) const {
   double sum = 0;
   for_each_term(
-      [&](const auto& term) { sum += term.strength * geometry::friction_f0(slip(term).way.norm(), eta_); });
+      [&](const auto& term) { sum += term.strength() * geometry::friction_f0(slip(term).way.norm(), eta_); });
   return sum;
 }
 
@@ -267,8 +215,8 @@ void SphereFrictionPotential::add_gradient(std::span<const double>, double facto
   for_each_term([&](const auto& term) {
     const Slip at = slip(term);
     const Vector3d f = force(term, at);
-    for (int end = 0; end < num_spheres(term.pair); ++end)
-      tangent(values, end_of(term.pair, end)) += at.by_state[end].transpose() * f;
+    for (int end = 0; end < num_spheres(term.touch.pair); ++end)
+      tangent(values, end_of(term.touch.pair, end)) += at.by_state[end].transpose() * f;
   });
   spheres_->add_to_owners(values, 6, factor, g);
 }
@@ -276,8 +224,8 @@ void SphereFrictionPotential::add_gradient(std::span<const double>, double facto
 /// Second derivative of force . way by the rotations of the spheres, which move material points on circles.
 Matrix12 SphereFrictionPotential::curvature(const SlidingTerm& term, const Vector3d& force) const {
   Matrix12 H = Matrix12::Zero();
-  for (int end = 0; end < num_spheres(term.pair); ++end) {
-    const LocalIndex sphere = end_of(term.pair, end);
+  for (int end = 0; end < num_spheres(term.touch.pair); ++end) {
+    const LocalIndex sphere = end_of(term.touch.pair, end);
     const double radius = (*spheres_)[sphere].radius;
     const Vector3d& arm = term.arms[end];
     const Vector3d f =
@@ -293,11 +241,11 @@ Matrix12 SphereFrictionPotential::curvature(const RollingTerm& term, const Vecto
   const Eigen::Matrix<double, 6, 6> by_turns =
       geometry::relative_turn_curvature(turn(term).angle, term.radius * force, term.start);
   Matrix12 H = Matrix12::Zero();
-  for (int a = 0; a < num_spheres(term.pair); ++a)
-    for (int b = 0; b < num_spheres(term.pair); ++b)
+  for (int a = 0; a < num_spheres(term.touch.pair); ++a)
+    for (int b = 0; b < num_spheres(term.touch.pair); ++b)
       H.block<3, 3>(6 * a + 3, 6 * b + 3) =
           by_turns.block<3, 3>(3 * a, 3 * b) /
-          ((*spheres_)[end_of(term.pair, a)].radius * (*spheres_)[end_of(term.pair, b)].radius);
+          ((*spheres_)[end_of(term.touch.pair, a)].radius * (*spheres_)[end_of(term.touch.pair, b)].radius);
   return H;
 }
 
@@ -307,13 +255,12 @@ Matrix12 SphereFrictionPotential::curvature(const RollingTerm& term, const Vecto
 template <class AnyTerm>
 Matrix12 SphereFrictionPotential::hessian(const AnyTerm& term, Projection projection) const {
   const Slip at = slip(term);
-  const double y = at.way.norm(), s = term.strength * geometry::friction_f1_over_y(y, eta_);
-  Matrix3d D = s * Matrix3d::Identity();
-  if (projection == Projection::none)
-    D += term.strength * geometry::friction_f1_over_y_slope_over_y(y, eta_) * at.way * at.way.transpose();
+  const double s = term.strength() * geometry::friction_f1_over_y(at.way.norm(), eta_);
+  const Matrix3d D =
+      projection == Projection::none ? force_by_way(term, at) : Matrix3d(s * Matrix3d::Identity());
   Matrix12 H = Matrix12::Zero();
-  for (int a = 0; a < num_spheres(term.pair); ++a)
-    for (int b = 0; b < num_spheres(term.pair); ++b)
+  for (int a = 0; a < num_spheres(term.touch.pair); ++a)
+    for (int b = 0; b < num_spheres(term.touch.pair); ++b)
       H.block<6, 6>(6 * a, 6 * b) = at.by_state[a].transpose() * D * at.by_state[b];
   if (projection == Projection::none) H += curvature(term, s * at.way);
   return H;
@@ -323,7 +270,7 @@ void SphereFrictionPotential::add_hessian(std::span<const double>, double factor
                                           const linalg::HessianSink& H) const {
   for_each_term([&](const auto& term) {
     Matrix12 block = factor * hessian(term, projection);
-    add_block(*spheres_, term.pair, block, *H.stencils);
+    add_block(*spheres_, term.touch.pair, block, *H.stencils);
   });
 }
 
@@ -334,10 +281,46 @@ void SphereFrictionPotential::add_hessian_product(std::span<const double>, std::
   std::vector<double> out(in.size(), 0.0);
   for_each_term([&](const auto& term) {
     const Matrix12 H = hessian(term, Projection::none);
-    for (int a = 0; a < num_spheres(term.pair); ++a)
-      for (int b = 0; b < num_spheres(term.pair); ++b)
-        tangent(out, end_of(term.pair, a)) += H.block<6, 6>(6 * a, 6 * b) * tangent(in, end_of(term.pair, b));
+    for (int a = 0; a < num_spheres(term.touch.pair); ++a)
+      for (int b = 0; b < num_spheres(term.touch.pair); ++b)
+        tangent(out, end_of(term.touch.pair, a)) +=
+            H.block<6, 6>(6 * a, 6 * b) * tangent(in, end_of(term.touch.pair, b));
   });
+  spheres_->add_to_owners(out, 6, factor, y);
+}
+
+std::vector<parameters::Quantity> SphereFrictionPotential::quantities() const {
+  if (!coefficients_) return {};
+  return {parameters::quantities::friction};
+}
+
+void SphereFrictionPotential::add_parameter_products(std::span<const double>, std::span<const double> p,
+                                                     double factor,
+                                                     parameters::PhysicalGradient<3>& gradient) const {
+  if (!spheres_ || !coefficients_) return;
+  std::vector<double>& by = gradient.numbers(parameters::quantities::friction);
+  const std::vector<double> in = spheres_->gather(p, 6);
+  for (const SlidingTerm& term : sliding_) {
+    const Slip at = slip(term);
+    const Vector3d f = factor * term.force * unit_force(at);
+    for (int end = 0; end < num_spheres(term.touch.pair); ++end)
+      by[term.entry] += f.dot(at.by_state[end] * tangent(in, end_of(term.touch.pair, end)));
+  }
+}
+
+void SphereFrictionPotential::add_parameter_tangent(std::span<const double>,
+                                                    const parameters::PhysicalDirection<3>& direction,
+                                                    double factor, std::span<double> y) const {
+  if (!spheres_ || !coefficients_) return;
+  const std::vector<double>* change = direction.find_numbers(parameters::quantities::friction);
+  if (change == nullptr) return;
+  std::vector<double> out(6 * std::size_t(spheres_->size()), 0.0);
+  for (const SlidingTerm& term : sliding_) {
+    const Slip at = slip(term);
+    const Vector3d f = (*change)[term.entry] * term.force * unit_force(at);
+    for (int end = 0; end < num_spheres(term.touch.pair); ++end)
+      tangent(out, end_of(term.touch.pair, end)) += at.by_state[end].transpose() * f;
+  }
   spheres_->add_to_owners(out, 6, factor, y);
 }
 
@@ -353,25 +336,25 @@ double SphereFrictionPotential::dissipation() const {
 double SphereFrictionPotential::obstacle_work() const {
   double work = 0;
   for_each_term([&](const auto& term) {
-    if (term.pair.obstacle >= 0) work -= force(term, slip(term)).dot(obstacle_way(term));
+    if (term.touch.pair.obstacle >= 0) work -= force(term, slip(term)).dot(obstacle_way(term));
   });
   return work;
 }
 
 void SphereFrictionPotential::add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const {
   for (const SlidingTerm& term : sliding_) {
-    if (term.pair.obstacle < 0) continue;
-    const Matrix3d R = geometry::rotation_matrix(orientation(states_, term.pair.a));
-    add_reaction(forces, contact_->body_of(term.pair) - first_body, -force(term, slip(term)),
-                 place(states_, term.pair.a) + R * term.arms[0]);
+    if (term.touch.pair.obstacle < 0 || term.coefficient == 0) continue;
+    const Matrix3d R = geometry::rotation_matrix(orientation(states_, term.touch.pair.a));
+    add_reaction(forces, contact_->body_of(term.touch.pair) - first_body, -force(term, slip(term)),
+                 place(states_, term.touch.pair.a) + R * term.arms[0]);
   }
   for (const RollingTerm& term : rolling_terms_) {
-    if (term.pair.obstacle < 0) continue;
+    if (term.touch.pair.obstacle < 0) continue;
     const Slip at = slip(term);
     const Vector3d by_own_axes =
-        (*spheres_)[term.pair.a].radius * (at.by_state[0].rightCols<3>().transpose() * force(term, at));
-    const Vector3d moment = geometry::rotation_matrix(orientation(states_, term.pair.a)) * by_own_axes;
-    const std::size_t at_body = 6 * std::size_t(contact_->body_of(term.pair) - first_body);
+        (*spheres_)[term.touch.pair.a].radius * (at.by_state[0].rightCols<3>().transpose() * force(term, at));
+    const Vector3d moment = geometry::rotation_matrix(orientation(states_, term.touch.pair.a)) * by_own_axes;
+    const std::size_t at_body = 6 * std::size_t(contact_->body_of(term.touch.pair) - first_body);
     for (int i = 0; i < 3; ++i) forces[at_body + 3 + i] += moment[i];
   }
 }

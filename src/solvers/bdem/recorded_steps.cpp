@@ -29,16 +29,25 @@ std::array<std::pair<const parameters::Quantity*, double>, 4> by_quantities(cons
 
 /// Sizes of the arrays of a gradient or a direction.
 parameters::PhysicalArrays<3>::Sizes sizes_of(const BondedParticles& problem) {
-  return {{parameters::Place::bond, problem.particles->bonds.size()}};
+  const std::size_t num_coefficients =
+      problem.contact ? problem.contact->friction.coefficients().values.size() : 0;
+  return {{parameters::Place::bond, problem.particles->bonds.size()},
+          {parameters::Place::coefficient, num_coefficients}};
 }
 
-void require_adjoint(const BondedParticles& problem, ParticleIntegrator integrator) {
+void require_adjoint(const BondedParticles& problem, const BondedParticlesOptions& options) {
+  const ParticleIntegrator integrator = options.integrator;
   if (integrator == ParticleIntegrator::del_exact || integrator == ParticleIntegrator::leapfrog)
     throw InputError("time/integrator",
                      "gradients need quasistatic steps, be_reflect or mid_reflectT; others have no adjoint");
-  if (problem.contact)
-    throw InputError("contact/enabled",
-                     "particles in contact have no adjoint; gradients need scenes without");
+  if (problem.contact && problem.softens())
+    throw InputError(
+        "solver/bonded_particles/damage_width",
+        "bonds that soften have no adjoint where particles are in contact; leave out one of both");
+  if (problem.contact && problem.contact->friction.acts() && options.friction_iterations != 1)
+    throw InputError(
+        "solver/contact/friction_iterations",
+        "gradients of bonded particles need 1, normal forces of friction from the start of a step");
   bool mixed = false;
   for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
     const auto flags = problem.prescribed.begin() + 6 * std::ptrdiff_t{k} + 3;
@@ -66,7 +75,7 @@ public:
         manifold_(problem.particles->tangents, problem.particles->radii),
         is_at_rest_(options.integrator == ParticleIntegrator::quasistatic),
         at_middle_(options.integrator == ParticleIntegrator::mid_reflectT) {
-    require_adjoint(problem, options.integrator);
+    require_adjoint(problem, options);
   }
 
   void linearize(const stepping::StepRecord& record, const State& now, const State& previous);
@@ -136,6 +145,8 @@ void LinearizedStep::linearize(const stepping::StepRecord& record, const State& 
   set_damage(problem_, previous.internal);
   growth_ = damage_growth(problem_, previous.internal, now.internal, now.u.local());
   objective_.begin_step(previous.u, target_, record.time, record.dt);
+  if (problem_.contact)
+    problem_.contact->restore_step(record.time, record.dt, previous.u.local(), now.u.local());
   objective_.assemble_hessian(now.u, newton::Projection::none);
   blocks_.clear();
   for (LocalIndex k = 0; k < num_owned(); ++k) blocks_.push_back(block_of(k));
@@ -191,6 +202,8 @@ void LinearizedStep::multiply_matrix(const Vector& x, Vector& y) const {
   y.fill(0);
   const auto values = y.write_owned();
   problem_.bonds->add_hessian_product(now_->u.local(), x.local(), objective_.scale(), values);
+  if (problem_.contact)
+    problem_.contact->add_hessian_product(now_->u.local(), x.local(), load_factor(), values);
   for (LocalIndex k = 0; k < num_owned(); ++k) {
     if (!is_at_rest_) shift_of(values, k) += problem_.mass[k] * shift_of(x.local(), k);
     turn_of(values, k) +=
@@ -209,6 +222,7 @@ void LinearizedStep::multiply_start(const Vector& du, const Vector& dv, Vector& 
     problem_.bonds->add_transported_product(previous_->u.local(), du.local(), objective_.scale(), values);
     problem_.bonds->begin_step({record_->time, record_->dt, 1, previous_->u.local()});
   }
+  if (problem_.contact) problem_.contact->friction.add_lag_tangent(du.local(), load_factor(), values);
   for (LocalIndex k = 0; k < num_owned(); ++k) {
     if (!is_at_rest_)
       shift_of(values, k) -=
@@ -222,6 +236,7 @@ void LinearizedStep::multiply_start(const Vector& du, const Vector& dv, Vector& 
 void LinearizedStep::add_start_transposed(const Vector& p, Vector& by_u, Vector& by_v) const {
   const auto u = by_u.write_owned(), v = by_v.write_owned();
   if (at_middle_) problem_.bonds->add_transported_product(now_->u.local(), p.local(), objective_.scale(), u);
+  if (problem_.contact) problem_.contact->friction.add_lag_product(p.local(), load_factor(), u);
   for (LocalIndex k = 0; k < num_owned(); ++k) {
     if (!is_at_rest_) {
       shift_of(u, k) -= problem_.mass[k] * shift_of(p.local(), k);
@@ -307,19 +322,22 @@ void LinearizedStep::add_internal_products(std::span<const double> sigma, Bonded
   for (const DamageGrowth& growth : growth_) {
     if (!problem_.particles->owns(problem_.particles->bonds[growth.bond])) continue;
     for (const auto& [quantity, derivative] : by_quantities(growth))
-      gradient.bonds.numbers(*quantity)[growth.bond] += derivative * sigma[growth.bond];
+      gradient.interactions.numbers(*quantity)[growth.bond] += derivative * sigma[growth.bond];
   }
 }
 
 void LinearizedStep::add_internal_tangent(const BondedDirection& change, std::span<double> ds) const {
   for (const DamageGrowth& growth : growth_)
     for (const auto& [quantity, derivative] : by_quantities(growth))
-      ds[growth.bond] += derivative * change.bonds.numbers(*quantity)[growth.bond];
+      ds[growth.bond] += derivative * change.interactions.numbers(*quantity)[growth.bond];
 }
 
 void LinearizedStep::add_parameter_products(const Vector& p, double factor, BondedGradient& gradient) const {
   problem_.bonds->add_parameter_products(now_->u.local(), p.local(), factor * objective_.scale(),
-                                         gradient.bonds);
+                                         gradient.interactions);
+  if (problem_.contact)
+    problem_.contact->friction.add_parameter_products(now_->u.local(), p.local(), factor * load_factor(),
+                                                      gradient.interactions);
   for (LocalIndex k = 0; k < num_owned(); ++k) {
     const Vector3d shift = factor * shift_of(p.local(), k), turn = factor * turn_of(p.local(), k);
     gradient.gravity -= load_factor() * problem_.mass[k] * shift;
@@ -346,7 +364,10 @@ void LinearizedStep::parameter_tangent(const BondedDirection& change, std::span<
                                        Vector& y) const {
   y.fill(0);
   const auto values = y.write_owned();
-  problem_.bonds->add_parameter_tangent(now_->u.local(), change.bonds, objective_.scale(), values);
+  problem_.bonds->add_parameter_tangent(now_->u.local(), change.interactions, objective_.scale(), values);
+  if (problem_.contact)
+    problem_.contact->friction.add_parameter_tangent(now_->u.local(), change.interactions, load_factor(),
+                                                     values);
   for (LocalIndex k = 0; k < num_owned(); ++k) {
     const double dm = change.mass[k];
     shift_of(values, k) -=
@@ -472,11 +493,19 @@ std::vector<parameters::Quantity> bond_quantities(const BondedParticles& problem
   return all;
 }
 
+std::vector<parameters::Quantity> interaction_quantities(const BondedParticles& problem) {
+  std::vector<parameters::Quantity> all = bond_quantities(problem);
+  if (problem.contact) std::ranges::copy(problem.contact->friction.quantities(), std::back_inserter(all));
+  return all;
+}
+
 BondedGradient::BondedGradient(const BondedParticles& problem)
-    : bonds(sizes_of(problem), bond_quantities(problem)), mass(problem.particles->num_owned(), 0.0) {}
+    : interactions(sizes_of(problem), interaction_quantities(problem)),
+      mass(problem.particles->num_owned(), 0.0) {}
 
 BondedDirection::BondedDirection(const BondedParticles& problem)
-    : bonds(sizes_of(problem), bond_quantities(problem)), mass(problem.particles->num_owned(), 0.0) {}
+    : interactions(sizes_of(problem), interaction_quantities(problem)),
+      mass(problem.particles->num_owned(), 0.0) {}
 
 std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(BondedParticles& problem,
                                                                  const BondedParticlesOptions& options,

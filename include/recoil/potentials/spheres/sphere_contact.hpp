@@ -71,6 +71,8 @@ public:
   }
   /// That of the whole step.
   Vector3d obstacle_motion(LocalIndex obstacle, const Vector3d& share) const;
+  /// Its derivative by where the point lies on a triangle at the start of the step; zero of planes.
+  Eigen::Matrix3d obstacle_motion_gradient(LocalIndex obstacle) const;
   /// Rotation of an obstacle in the first `share` of its motion in the step: of a triangle as its first edge
   /// and its normal turn; planes do not.
   geometry::Quaternion obstacle_turn(LocalIndex obstacle, double share) const;

@@ -10,13 +10,9 @@
 
 namespace recoil::potentials {
 
-/// What acts between touching spheres: of no parameter that is differentiated.
+/// What acts between touching spheres.
 class SpherePotential : public Potential<3> {
 public:
-  void add_parameter_products(std::span<const double>, std::span<const double>, double,
-                              parameters::PhysicalGradient<3>&) const final {}
-  void add_parameter_tangent(std::span<const double>, const parameters::PhysicalDirection<3>&, double,
-                             std::span<double>) const final {}
   /// This rank's share of the force [N] and of its moment about the origin [N m] on each obstacle from the
   /// number `first_body` on, 6 numbers a body, as of update(). Not collective.
   virtual void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const = 0;
@@ -40,11 +36,18 @@ public:
                    const linalg::HessianSink& H) const override;
   void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
                            std::span<double> y) const override;
+  // The stiffness is no parameter that is differentiated.
+  void add_parameter_products(std::span<const double>, std::span<const double>, double,
+                              parameters::PhysicalGradient<3>&) const override {}
+  void add_parameter_tangent(std::span<const double>, const parameters::PhysicalDirection<3>&, double,
+                             std::span<double>) const override {}
 
   double obstacle_work() const override;
 
   /// How hard the two press on each other [N].
   double force(const SphereTouch& touch) const;
+  /// Its derivative by the gap [N/m].
+  double force_by_gap(const SphereTouch& touch) const;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
 
 private:
@@ -85,6 +88,18 @@ public:
                    const linalg::HessianSink& H) const override;
   void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
                            std::span<double> y) const override;
+  /// quantities::friction; derivatives are right at coefficients of zero, too.
+  std::vector<parameters::Quantity> quantities() const override;
+  void add_parameter_products(std::span<const double> u, std::span<const double> p, double factor,
+                              parameters::PhysicalGradient<3>& gradient) const override;
+  void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<3>& direction,
+                             double factor, std::span<double> y) const override;
+  /// y += factor times the change of the gradient at the last update() when the state at the start of the
+  /// step changes by x (6 numbers an owned particle), where frames, normal forces, arms and slips begin.
+  /// Collective. @pre the last lag() was at the start of the step.
+  void add_lag_tangent(std::span<const double> x, double factor, std::span<double> y) const;
+  /// The transpose: y += factor times the derivative of p . gradient by the state at the start. Collective.
+  void add_lag_product(std::span<const double> p, double factor, std::span<double> y) const;
   double obstacle_work() const override;
   /// What friction has dissipated since the start of the step, as of update(): sum mu N f1(|w|) |w|, and the
   /// same of rolling, over this rank [J].
@@ -94,19 +109,20 @@ public:
 private:
   /// A lagged contact.
   struct Term {
-    SpherePair pair;
-    Eigen::Vector3d normal;
-    Eigen::Vector3d share; ///< of the vertices of the triangle
-    double strength;       ///< mu N [N]
+    SphereTouch touch;
+    double coefficient;                        ///< mu
+    double force, force_by_gap;                ///< N [N], and by the gap [N/m]
+    std::array<geometry::Quaternion, 2> start; ///< orientations at the start of the step
+    double strength() const { return coefficient * force; }
   };
   /// The arms lead from the centres to the contact, in the axes of each sphere.
   struct SlidingTerm : Term {
+    std::size_t entry; ///< of its coefficient among those of the scene
     std::array<Eigen::Vector3d, 2> arms;
-    Eigen::Vector3d start; ///< material point of a less that of b at the start of the step [m]
+    Eigen::Vector3d offset; ///< material point of a less that of b at the start of the step [m]
   };
   struct RollingTerm : Term {
-    double radius;                             ///< [m]
-    std::array<geometry::Quaternion, 2> start; ///< orientations at the start of the step
+    double radius; ///< [m]
   };
   struct Slip {
     Eigen::Vector3d way; ///< tangential [m]
@@ -114,18 +130,28 @@ private:
   };
   /// Calls visit(term) for every term, of either kind.
   template <class Visit>
-  void for_each_term(Visit visit) const;
-  void lag_sliding(const SphereTouch& touch, double force, const std::vector<double>& states_at_start);
-  void lag_rolling(const SphereTouch& touch, double force, const std::vector<double>& states_at_start);
+  void for_each_term(Visit visit) const {
+    for (const SlidingTerm& term : sliding_)
+      if (term.coefficient > 0) visit(term);
+    for (const RollingTerm& term : rolling_terms_) visit(term);
+  }
+  Term lagged(const SphereTouch& touch, const std::vector<double>& states_at_start) const;
+  SlidingTerm lagged_sliding(Term term, const std::vector<double>& states_at_start) const;
+  RollingTerm lagged_rolling(Term term) const;
   Slip slip(const SlidingTerm& term) const;
   Slip slip(const RollingTerm& term) const;
   geometry::RelativeTurn turn(const RollingTerm& term) const;
   geometry::Quaternion obstacle_turn(const RollingTerm& term) const;
+  Eigen::Vector3d unit_force(const Slip& at) const;
   Eigen::Vector3d force(const Term& term, const Slip& at) const;
+  Eigen::Matrix3d force_by_way(const Term& term, const Slip& at) const;
   Eigen::Matrix<double, 12, 12> curvature(const SlidingTerm& term, const Eigen::Vector3d& force) const;
   Eigen::Matrix<double, 12, 12> curvature(const RollingTerm& term, const Eigen::Vector3d& force) const;
   template <class AnyTerm>
   Eigen::Matrix<double, 12, 12> hessian(const AnyTerm& term, Projection projection) const;
+  Eigen::Vector3d material_way(const SlidingTerm& term) const;
+  Eigen::Matrix<double, 12, 12> by_start(const SlidingTerm& term) const;
+  Eigen::Matrix<double, 12, 12> by_start(const RollingTerm& term) const;
   Eigen::Vector3d obstacle_way(const SlidingTerm& term) const;
   Eigen::Vector3d obstacle_way(const RollingTerm& term) const;
 

@@ -43,6 +43,13 @@ struct ParticleContact {
     pairs.begin_step(time, dt, u);
     friction.lag(u, u, dt);
   }
+  /// As a step of length dt from `start` to `time` [s] has it that ended at u. Collective.
+  void restore_step(double time, double dt, std::span<const double> start, std::span<const double> u) {
+    begin_step(time, dt, start);
+    pairs.move_obstacles(1);
+    pairs.cover(u);
+    update(u);
+  }
   /// Finds what touches at u, on a way of SphereContact::max_step(). Collective.
   void update(std::span<const double> u) {
     barrier.update(u);
@@ -54,6 +61,12 @@ struct ParticleContact {
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const {
     barrier.add_gradient(u, factor, g);
     friction.add_gradient(u, factor, g);
+  }
+  /// y += factor times its Hessian times p, 6 numbers an owned particle, as of update(). Collective.
+  void add_hessian_product(std::span<const double> u, std::span<const double> p, double factor,
+                           std::span<double> y) const {
+    barrier.add_hessian_product(u, p, factor, y);
+    friction.add_hessian_product(u, p, factor, y);
   }
 };
 

@@ -17,11 +17,16 @@ inline const parameters::Quantity shear_strength{"shear_strength", parameters::P
 /// What the steps of a problem depend on, per bond: E, nu and, where bonds soften, the strengths.
 std::vector<parameters::Quantity> bond_quantities(const BondedParticles& problem);
 
+/// bond_quantities() and, with friction, coefficients of friction.
+std::vector<parameters::Quantity> interaction_quantities(const BondedParticles& problem);
+
 /// The derivative of an objective by what a problem of bonded particles is made of, with the positions of the
 /// particles at rest and the sections of the bonds fixed.
 struct BondedGradient {
-  parameters::PhysicalGradient<3> bonds; ///< by bond_quantities(), complete on the rank that counts a bond
-  std::vector<double> mass;              ///< by that of each owned particle, inertia 2/5 m r^2 with it [1/kg]
+  /// By interaction_quantities(): of bonds complete on the rank that counts one, of the others this rank's
+  /// share.
+  parameters::PhysicalGradient<3> interactions;
+  std::vector<double> mass; ///< by that of each owned particle, inertia 2/5 m r^2 with it [1/kg]
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero(); ///< this rank's share
 
   /// Zero, for the particles and bonds of this rank.
@@ -44,8 +49,8 @@ struct BondedSweepProducts {
 
 /// A change of a problem of bonded particles.
 struct BondedDirection {
-  parameters::PhysicalDirection<3> bonds; ///< of bond_quantities(), of all bonds of this rank
-  std::vector<double> mass;               ///< of each owned particle [kg]
+  parameters::PhysicalDirection<3> interactions; ///< of interaction_quantities(), of all bonds of this rank
+  std::vector<double> mass;                      ///< of each owned particle [kg]
   Eigen::Vector3d gravity = Eigen::Vector3d::Zero();
 
   explicit BondedDirection(const BondedParticles& problem);
