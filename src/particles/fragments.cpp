@@ -1,6 +1,7 @@
 #include "recoil/particles/fragments.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <utility>
