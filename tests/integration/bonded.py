@@ -115,6 +115,26 @@ def check_fragments(folder):
     runs.check(summary["fragments"] == len(order) > 1 and summary["largest_fragment_share"] == sizes.max() / len(label), "the summary agrees")
 
 
+def check_many_fragments(recoil):
+    """3500 pairs among 500 single particles, so that several ranks have rows of the table: the same on any ranks."""
+    pairs, single = 3500, 500
+    ids = np.random.default_rng(2).permutation(2 * pairs + single)
+    bonds = ids[:2 * pairs].reshape(-1, 2)
+    place = np.empty((len(ids), 3), dtype=int)
+    cell = np.stack(np.unravel_index(np.arange(pairs + single), (20, 20, 10)), axis=1) * 8
+    place[bonds[:, 0]], place[bonds[:, 1]], place[ids[2 * pairs:]] = cell[:pairs], cell[:pairs] + [2, 0, 0], cell[pairs:]
+    np.savetxt(recoil.path("many.csv"), place, fmt="%d,%d,%d,1", header="x,y,z,radius", comments="")
+    np.savetxt(recoil.path("many_bonds.csv"), bonds, fmt="%d,%d", header="i,j", comments="")
+    body = {"name": "dust", "particles": {"file": "many.csv", "bonds": "many_bonds.csv"}}
+    path = recoil.write_scene("many", dict(BAR, geometry=[body], boundary_conditions={}, initial_conditions={"velocity": [{"body": "dust", "value": [1, 0, 0]}]}))
+    folder, *others = (recoil.simulate(ranks, path, "many on %d" % ranks, "--steps", 0) for ranks in (1, 2, 3))
+    rows = table(folder, "fragments.csv")
+    firsts = np.sort(bonds.min(axis=1))
+    runs.check((rows["first_particle"] == np.append(firsts, ids[2 * pairs:].min())).all() and (rows["particles"] == [2] * pairs + [single]).all() and
+               (rows["fragment"] == np.append(np.arange(pairs), -1)).all(), "a row for each of %d pairs, and one for single particles" % pairs)
+    runs.check(all(text(other, "fragments.csv") == text(folder, "fragments.csv") for other in others), "the same rows on 2 and 3 ranks")
+
+
 def check_fields(folder):
     """What ParaView shows, against the tables and the state."""
     with open(os.path.join(folder, "trajectory", "trajectory.xdmf")) as file:
@@ -542,6 +562,7 @@ with runs.Recoil(("--kills", int, 1)) as recoil:
     seconds = time.time() - started
     check_whole(whole, BREAKS_IN)
     check_fragments(whole)
+    check_many_fragments(recoil)
     check_fields(whole)
     check_reactions(recoil, whole)
     on_2, on_3 = check_ranks(recoil, path, whole)

@@ -180,9 +180,9 @@ stepping::Entries ParticleOutput::summary() const {
   if (distribution_) entries.push_back({"repartitions", distribution_->repartitions});
   if (!solver_->problem().strength) return entries;
   const particles::Fragments fragments = find_fragments(particles(), solver_->problem().bonds->broken());
-  entries.push_back({"fragments", GlobalIndex(fragments.all.size())});
-  entries.push_back({"largest_fragment_share",
-                     double(fragments.all.front().particles) / double(particles().points->num_global)});
+  entries.push_back({"fragments", fragments.count});
+  entries.push_back(
+      {"largest_fragment_share", double(fragments.largest) / double(particles().points->num_global)});
   return entries;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,7 @@
 #include "recoil/app/simulation/particle_problem.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/io/block_layout.hpp"
 #include "recoil/parallel/exchange.hpp"
 #include "recoil/particles/fragments.hpp"
 
@@ -49,6 +51,35 @@ std::string cells(std::span<const double> values) {
   std::string text;
   for (const double value : values) text += fmt::format(",{:.9g}", value);
   return text;
+}
+
+using FragmentSums = Eigen::Matrix<double, 8, 1>;
+
+/// What particles have of a fragment, or of all single particles, which stand behind the last larger one.
+struct FragmentRow {
+  GlobalIndex number, first;    ///< number of the fragment, smallest id
+  std::array<double, 8> sums{}; ///< number of particles, mass, sums of mass times place and of momenta
+};
+
+using FragmentRows = std::map<GlobalIndex, FragmentRow>; ///< by number
+
+void add_to(FragmentRows& rows, const FragmentRow& row) {
+  FragmentRow& sum = rows.try_emplace(row.number, FragmentRow{row.number, row.first, {}}).first->second;
+  sum.first = std::min(sum.first, row.first);
+  for (std::size_t i = 0; i < sum.sums.size(); ++i) sum.sums[i] += row.sums[i];
+}
+
+/// The sums over all ranks, in their order, of `num_rows` rows in equal blocks on the first ranks.
+/// Collective.
+FragmentRows sum_in_blocks(const parallel::Communicator& comm, const FragmentRows& own, GlobalIndex num_rows,
+                           int num_blocks) {
+  std::vector<std::vector<FragmentRow>> outgoing(comm.size());
+  for (const auto& [number, row] : own)
+    outgoing[io::rank_of_row(number, num_rows, num_blocks)].push_back(row);
+  FragmentRows block;
+  for (const std::vector<FragmentRow>& part : parallel::exchange(comm, outgoing))
+    for (const FragmentRow& row : part) add_to(block, row);
+  return block;
 }
 
 } // namespace
@@ -172,33 +203,36 @@ void ParticleTables::add_obstacle_forces() const {
 }
 
 void ParticleTables::add_fragments() const {
-  constexpr std::size_t width = 8;
   const solvers::BondedParticles& problem = solver_.problem();
   const particles::Fragments fragments = find_fragments(*problem.particles, problem.bonds->broken());
   const stepping::State& state = solver_.history().newest();
-  const auto larger = std::ranges::count_if(
-      fragments.all, [](const particles::Fragment& fragment) { return fragment.particles > 1; });
-  // Number of particles, mass, sums of mass times place and of momenta; single particles are the last one.
-  std::vector<double> sums(width * (larger + 1), 0.0);
+  FragmentRows own;
   for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
     const double m = problem.mass[k];
-    Eigen::Matrix<double, width, 1> own;
-    own << 1, m, m * three_of(state.u.owned(), 7 * std::size_t(k)),
+    FragmentRow row{std::min(fragments.of_owned[k], fragments.larger), fragments.first_of_owned[k], {}};
+    Eigen::Map<FragmentSums>(row.sums.data()) << 1, m, m * three_of(state.u.owned(), 7 * std::size_t(k)),
         m * three_of(state.v.owned(), 6 * std::size_t(k));
-    const auto fragment = std::min<std::ptrdiff_t>(fragments.of_owned[k], larger);
-    Eigen::Map<Eigen::Matrix<double, width, 1>>(&sums[width * fragment]) += own;
+    add_to(own, row);
   }
-  comm_.sum(sums);
+  // Every block is a message to the first rank, one after the other: a few rows make no more than one.
+  constexpr GlobalIndex least_rows = 1000;
+  const GlobalIndex num_rows = fragments.larger + 1;
+  const auto num_blocks = int(std::min<GlobalIndex>(comm_.size(), 1 + num_rows / least_rows));
+  const FragmentRows block = sum_in_blocks(comm_, own, num_rows, num_blocks);
   std::string text;
-  for (std::ptrdiff_t f = 0; f <= larger; ++f) {
-    const std::span<const double> sum = std::span(sums).subspan(width * f, width);
-    if (sum[0] == 0) continue;
-    const Vector3d centre = three_of(sum, 2) / sum[1], velocity = three_of(sum, 5) / sum[1];
+  for (const auto& [number, row] : block) {
+    const Vector3d centre = three_of(row.sums, 2) / row.sums[1],
+                   velocity = three_of(row.sums, 5) / row.sums[1];
     text += fmt::format("{},{:.17g},{},{},{},{:.9g}{}{}\n", solver_.step(), solver_.time(),
-                        f < larger ? f : -1, fragments.all[f].first, GlobalIndex(sum[0]), sum[1],
-                        cells({centre.data(), 3}), cells({velocity.data(), 3}));
+                        number < fragments.larger ? number : -1, row.first, GlobalIndex(row.sums[0]),
+                        row.sums[1], cells({centre.data(), 3}), cells({velocity.data(), 3}));
   }
-  add("fragments.csv", text);
+  for (int rank = 0; rank < num_blocks; ++rank) {
+    std::vector<char> rows;
+    if (comm_.rank() == rank) rows.assign(text.begin(), text.end());
+    rows = parallel::gather(comm_, 0, std::move(rows));
+    add("fragments.csv", {rows.begin(), rows.end()});
+  }
 }
 
 } // namespace recoil::app
