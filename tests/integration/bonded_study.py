@@ -120,6 +120,66 @@ def check_gradients(recoil):
             runs.check(error < 1e-8, "%s on %d ranks: the same gradient to %.1e" % (name, ranks, error))
 
 
+MU = {"floor": 0.3, "block": 0.5}
+PLANE = {"type": "plane", "name": "floor", "is_obstacle": True, "point": [0, 0, -0.0062], "normal": [0, 0, 1]}
+
+
+def sliding(recoil, name, integrator="be_reflect", **settings):
+    """A block that is thrown onto a beam that lies on a floor."""
+    document = scene(integrator, gravity=[0, 0, -40], boundary_conditions={}, initial_conditions={
+        "velocity": [{"body": "block", "value": [0.5, 0.1, -0.3]}], "angular_velocity": [{"body": "block", "value": [0, 20, 5]}]})
+    document["geometry"][1]["transformation"]["translation"] = [0.002, 0.001, 0.0155]
+    document["geometry"].append(PLANE)
+    document["contact"] = {"enabled": True, "dhat": 4e-4, "epsv": 0.02,
+                           "friction_pairs": [{"bodies": ["beam", other], "coefficient": mu} for other, mu in MU.items()]}
+    document["solver"]["contact"] = {"barrier_stiffness": SOFT * RADIUS}
+    document["solver"]["bonded_particles"].update(settings)
+    document["time"]["time_steps"] = 20
+    return document
+
+
+def check_contact(recoil):
+    """Parameters of bodies that hit each other and slide, coefficients of friction among them, against differences and on any ranks;
+    coefficients are found again."""
+    for integrator in ("be_reflect", "mid_reflectT"):
+        name = "sliding-" + integrator
+        path = recoil.write_scene(name, sliding(recoil, name, integrator, rolling_friction=0.05))
+        whole = recoil.simulate(1, path, name)
+        rest = runs.state(whole, 0)[:, :3]
+        markers = [dict(MARKERS[0]), {"name": "thrown", "body": "block", "rest": [0.006, 0.003, 0.0135]}]
+        rows = ["time,marker,x,y,z,sd"]
+        for step in range(21):
+            u = runs.state(whole, step)
+            for marker in markers:
+                x = at_rest_marker(u[:, :3], u[:, 3:], rest, np.array(marker["rest"]))
+                rows.append("%r,%s,%r,%r,%r,1e-5" % ((step * DT, marker["name"]) + tuple(float(c) for c in x)))
+        friction = [{"name": other, "quantity": "friction", "bodies": ["beam", other], "initial": 0.8 * mu, "bounds": [0, 2]} for other, mu in MU.items()]
+        document = {"experiments": [{"name": "run", "scene": path}], "markers": markers,
+                    "parameters": friction + [{"name": "E", "quantity": "young_modulus", "initial": 1.3 * SOFT, "scale": "log"},
+                                              {"name": "rho", "quantity": "density", "per": "body", "initial": 1100},
+                                              {"name": "g", "quantity": "body_force", "initial": [1, 0, -40]},
+                                              {"name": "v0", "quantity": "initial_velocity", "body": "block", "initial": [0.5, 0.1, -0.3]}],
+                    "objectives": [{"name": "path", "type": "markers", "target": observed(recoil, name + "-path", rows), "time": {"steps": list(range(1, 21))}}],
+                    "sweep": {"tolerance": 1e-13}, "check": {"directions": 1, "steps": [1e-4, 1e-5, 1e-6, 1e-7]}}
+        study_path = recoil.write_scene(name + "-study", document)
+        is_checked = recoil.arguments.all or integrator == "be_reflect"
+        alone = gradient(recoil, 1, study_path, name + "-1", *(["--check"] if is_checked else []))
+        if is_checked:
+            check_differences(alone, name)
+        runs.check(all(np.abs(p["gradient"]).min() > 0 for p in result(alone)["parameters"].values()), name + ": no derivative is zero")
+        error = distance(gradient(recoil, 3, study_path, name + "-3"), alone)
+        runs.check(error < 1e-8, "%s on 3 ranks: the same gradient to %.1e" % (name, error))
+    document["parameters"] = friction
+    document["optimizer"] = {"stop_at_noise": False}
+    folder = recoil.path("sliding-fit")
+    recoil.run(2, "optimize", recoil.write_scene("sliding-fit-study", document), "-o", folder, "-q")
+    values = found_in(folder)
+    runs.check(all(abs(values[other] / mu - 1) < 1e-4 for other, mu in MU.items()), "coefficients of friction are found again: %s" % values)
+    fitted = recoil.simulate(1, os.path.join(folder, "scenes", "run.json"), "sliding-fitted")
+    error = runs.difference(runs.state(fitted), runs.state(whole))
+    runs.check(error < 1e-5, "the fitted scene has the states of the true one to %.1e" % error)
+
+
 def softening(document, strength):
     """The same with bonds that soften around a strength."""
     document["materials"].update(tensile_strength=strength, shear_strength=0.8 * strength, weibull_modulus=6)
@@ -374,10 +434,22 @@ def wrong_studies(recoil):
     tensile = {"name": "s", "quantity": "tensile_strength", "initial": 1e3}
     soft = dict(with_settings(damage_width=0.1), materials=strengths)
     plain = held(scene(), False)
+    friction = {"name": "mu", "quantity": "friction", "bodies": ["beam", "block"], "initial": 0.2}
+
+    def touching(**of_contact):
+        document = held(scene(), False)
+        document["contact"] = {"enabled": True, "dhat": 1e-4, "friction_coefficient": 0.1}
+        document["solver"]["contact"] = dict({"friction_iterations": 1}, **of_contact)
+        return document
+
     single = copy.deepcopy(plain)
     single["geometry"][1]["generator"]["size"] = [0.0041, 0.0041, 0.0041]
     return [
-        ("contact", dict(plain, contact={"enabled": True, "dhat": 1e-4}), {}, ["/experiments/0/scene", "contact/enabled", "set it to false"]),
+        ("contact as stiff as bonds", touching(), {}, ["/experiments/0/scene", "barrier_stiffness", "give it"]),
+        ("friction that is lagged again", touching(barrier_stiffness=1e4, friction_iterations=-1), {}, ["/experiments/0/scene", "friction_iterations", "need 1"]),
+        ("contact of bodies that soften", dict(soft, contact={"enabled": True, "dhat": 1e-4}), {}, ["/experiments/0/scene", "contact/enabled", "damage_width"]),
+        ("friction without contact", plain, {"parameters": [friction]}, ["/parameters/0/quantity", "contact is off"]),
+        ("friction with nobody", touching(barrier_stiffness=1e4), {"parameters": [dict(friction, bodies=["beam", "wall"])]}, ["/parameters/0/bodies", "'wall'"]),
         ("leapfrog", with_settings(integrator="leapfrog"), {}, ["/experiments/0/scene", "leapfrog", "mid_reflectT"]),
         ("paper_literal", with_settings(integrator="paper_literal"), {}, ["/experiments/0/scene", "paper_literal", "mid_reflectT"]),
         ("del_exact", with_settings(integrator="del_exact"), {}, ["/experiments/0/scene", "del_exact", "mid_reflectT"]),
@@ -442,6 +514,7 @@ def check_wrong(recoil):
 with runs.Recoil(("--all", int, 0)) as recoil:
     check_gradients(recoil)
     check_softening(recoil)
+    check_contact(recoil)
     check_steps(recoil)
     check_continued(recoil)
     check_fits(recoil)

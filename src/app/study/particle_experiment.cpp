@@ -164,6 +164,9 @@ public:
       std::ranges::transform(entries, more, entries.begin(), std::plus());
       chain_.add_transposed(quantity, 0, entries, gradient_);
     });
+    if (chain_.changes(ParticleQuantity::friction))
+      chain_.add_transposed(ParticleQuantity::friction, 0,
+                            by.interactions.numbers(parameters::quantities::friction), gradient_);
     for (std::vector<double>& by_values : gradient_) chain_.problem.particles->points->comm->sum(by_values);
     return std::move(gradient_);
   }
@@ -228,6 +231,9 @@ public:
         chain_.add_product(quantity, 0, values, entries);
         std::ranges::copy(entries, explicit_entries(explicit_.back(), quantity).begin());
       });
+      if (chain_.changes(ParticleQuantity::friction))
+        chain_.add_product(ParticleQuantity::friction, 0, values,
+                           change.interactions.numbers(parameters::quantities::friction));
     }
     if (chain_.changes(ParticleQuantity::forces))
       directions_.loads = [this](std::size_t direction, double time, std::span<double> forces) {
@@ -368,12 +374,27 @@ private:
   Observation<3> observation_;
 };
 
+void check_particle_contact(const ExperimentScene& at) {
+  const Scene& scene = at.scene;
+  const std::string file = scene.file.string();
+  if (scene.particle_solver.damage_width > 0)
+    at.fail(at.experiment.where, "scene",
+            file + " has contact and bonds that soften, which have no derivative together; set contact/enabled "
+                   "to false, or leave out solver/bonded_particles/damage_width");
+  if (!scene.contact.barrier_stiffness)
+    at.fail(at.experiment.where, "scene",
+            file + " leaves solver/contact/barrier_stiffness to be taken from the moduli, with which it would "
+                   "change; give it, about E times the radius of particles");
+  if (scene.contact.friction_iterations < 0 || scene.contact.friction_iterations > 1)
+    at.fail(at.experiment.where, "scene",
+            file + " has solver/contact/friction_iterations = " +
+                std::to_string(scene.contact.friction_iterations) +
+                "; gradients of bonded particles need 1, normal forces of friction from the start of a step");
+}
+
 void check_particle_scene(const ExperimentScene& at, std::vector<std::string>&) {
   const Scene& scene = at.scene;
-  if (scene.contact.enabled)
-    at.fail(at.experiment.where, "scene",
-            scene.file.string() + " has contact/enabled = true, and bonded particles in contact have no "
-                                  "derivative; set it to false");
+  if (scene.contact.enabled) check_particle_contact(at);
   using solvers::ParticleIntegrator;
   const ParticleIntegrator integrator = scene.particle_solver.integrator;
   if (scene.time.kind == TimeKind::dynamic && integrator != ParticleIntegrator::be_reflect &&

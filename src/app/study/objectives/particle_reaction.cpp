@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "app/study/objectives/particle_objectives.hpp"
+#include "recoil/base/error.hpp"
 #include "recoil/linalg/vector.hpp"
 #include "recoil/potentials/bonds/bond_potential.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
@@ -53,6 +56,7 @@ public:
   }
 
   std::vector<double> residuals(const ObservedState& state) override {
+    require_no_touch(state.time);
     linalg::Vector forces(direction_.shared_layout());
     begin_state(state);
     bonds_.add_gradient(state.u, 1, forces.write_owned());
@@ -110,6 +114,22 @@ public:
   }
 
 private:
+  /// R has no forces of contact. Contact is that of the state at hand where a run observes it.
+  void require_no_touch(double time) const {
+    if (!problem_.contact) return;
+    const potentials::SphereContact& pairs = problem_.contact->pairs;
+    std::vector<double> own(problem_.particles->num_owned(), 0.0);
+    for (const LocalIndex k : support_.particles) own[k] = 1;
+    const std::vector<double> is_held = pairs.spheres()->gather(own, 1);
+    const bool touches = std::ranges::any_of(pairs.touching(), [&](const potentials::SphereTouch& touch) {
+      return is_held[touch.pair.a] != 0 || (touch.pair.b >= 0 && is_held[touch.pair.b] != 0);
+    });
+    if (comm().any(touches))
+      throw InputError("reaction_force",
+                       fmt::format("particles of its `boundary` are in contact at t = {:g} s, and it knows "
+                                   "forces of bonds alone; choose particles that nothing touches",
+                                   time));
+  }
   const parallel::Communicator& comm() const { return *problem_.particles->points->comm; }
   void begin_state(const ObservedState& state) {
     solvers::set_damage(bonds_, state.previous_internal, problem_.damage_width);

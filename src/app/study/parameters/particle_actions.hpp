@@ -22,6 +22,7 @@ enum class ParticleQuantity {
   shear_strength,
   mass,
   gravity,
+  friction,        ///< coefficients
   forces,          ///< at a time, and moments, in space
   prescribed,      ///< motion at a time
   initial_velocity ///< of tangent vectors
@@ -62,7 +63,8 @@ struct ParticleActions {
 
 // Of rows of the table of kinds.
 extern const ParticleActions bond_young_modulus, bond_poisson_ratio, particle_density, particle_gravity,
-    particle_velocity, particle_spin, particle_motion, force_on_particles, bond_tensile_strength,
+    particle_velocity, particle_spin, particle_motion, force_on_particles, particle_friction,
+    bond_tensile_strength,
     bond_shear_strength;
 
 /// How the values of a parameter act; nullptr: bonded particles do not have it.
