@@ -228,9 +228,14 @@ void check_contact(const Item& root, const Scene& scene) {
 void check_damage(const Item& root, const Scene& scene) {
   if (scene.particle_solver.damage_width == 0) return;
   const Item width = root["solver"]["bonded_particles"]["damage_width"];
-  if (std::ranges::none_of(scene.bond_materials, [](const BondMaterialEntry& entry) {
-        return entry.tensile_strength || entry.shear_strength;
-      }))
+  const bool may_break = std::ranges::any_of(scene.bond_materials,
+                                             [](const BondMaterialEntry& entry) {
+                                               return entry.tensile_strength || entry.shear_strength;
+                                             }) ||
+                         // A file of bonds may have strengths: make_particle_solver() knows.
+                         std::ranges::any_of(scene.particle_bodies,
+                                             [](const ParticleBody& body) { return !body.bonds.empty(); });
+  if (!may_break)
     width.fail("softens bonds that reach their strength, and no material has one; give it "
                "`tensile_strength` or `shear_strength`, or leave this out");
   if (scene.time.kind == TimeKind::dynamic &&

@@ -74,8 +74,10 @@ constexpr Key particles[] = {
     {.pattern = "/geometry/*/particles/bonds",
      .types = path,
      .implied = "those of `file`, else by distance",
-     .doc = "Bonds of a CSV `file`: CSV file of rows `i,j`, particles counting from 0. Columns `E` [Pa] and "
-            "`nu` give bonds moduli of their own in place of those of the material."},
+     .doc =
+         "Bonds of a CSV `file`: CSV file of rows `i,j`, particles counting from 0. Columns `E` [Pa] and "
+         "`nu` give bonds moduli of their own in place of those of the material, `tensile_strength` and "
+         "`shear_strength` [Pa] strengths, to which no Weibull factor and no `strength_radius` is applied."},
     {.pattern = "/geometry/*/particles/packing",
      .types = text,
      .implied = "`\"hcp\"`",

@@ -212,7 +212,25 @@ solvers::BondStrength strength_of(const Scene& scene, const potentials::BondPote
     strength.tan_friction.push_back(std::tan(material.friction_angle * degree));
     strength.separate_terms.push_back(material.separate_terms ? 1 : 0);
   }
+  // What a file says of a bond is the strength of this bond, flaws and size included.
+  for (std::size_t bond = 0; bond < of.bond_constants.size(); ++bond) {
+    const particles::BondConstants& own = of.bond_constants[bond];
+    if (!std::isnan(own.tensile_strength)) strength.tensile[bond] = own.tensile_strength;
+    if (!std::isnan(own.shear_strength)) strength.shear[bond] = own.shear_strength;
+  }
   return strength;
+}
+
+/// Collective: a rank may have no bond with a strength of its own.
+bool can_break(const parallel::Communicator& comm, const Scene& scene,
+               const DistributedParticles& particles) {
+  if (std::ranges::any_of(scene.bond_materials, [](const BondMaterialEntry& material) {
+        return material.tensile_strength || material.shear_strength;
+      }))
+    return true;
+  return comm.any(std::ranges::any_of(particles.bond_constants, [](const particles::BondConstants& own) {
+    return !std::isnan(own.tensile_strength) || !std::isnan(own.shear_strength);
+  }));
 }
 
 solvers::BondedParticles make_problem(const parallel::Communicator& comm, const Scene& scene,
@@ -230,20 +248,17 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
     bonds.section_radius.push_back(material.section * (particles.radii[a] + particles.radii[b]) / 2);
     bonds.form.push_back(material.form);
   }
-  for (std::size_t bond = 0; bond < particles.moduli.size(); ++bond) {
-    const auto& [young_modulus, poisson_ratio] = particles.moduli[bond];
-    if (!std::isnan(young_modulus)) bonds.young_modulus[bond] = young_modulus;
-    if (!std::isnan(poisson_ratio)) bonds.poisson_ratio[bond] = poisson_ratio;
+  for (std::size_t bond = 0; bond < particles.bond_constants.size(); ++bond) {
+    const particles::BondConstants& own = particles.bond_constants[bond];
+    if (!std::isnan(own.young_modulus)) bonds.young_modulus[bond] = own.young_modulus;
+    if (!std::isnan(own.poisson_ratio)) bonds.poisson_ratio[bond] = own.poisson_ratio;
   }
   problem.bonds = std::make_unique<potentials::BondPotential>(particles, std::move(bonds));
   for (std::size_t k = 0; k < particles.ids.size(); ++k)
     problem.mass.push_back(find_bond_material(scene, particles.body_names[particles.body[k]])->rho *
                            particles.volumes[k]);
   for (std::size_t i = 0; i < scene.gravity.size(); ++i) problem.gravity[Eigen::Index(i)] = scene.gravity[i];
-  const bool breaks = std::ranges::any_of(scene.bond_materials, [](const BondMaterialEntry& entry) {
-    return entry.tensile_strength || entry.shear_strength;
-  });
-  if (breaks) problem.strength = strength_of(scene, *problem.bonds);
+  if (can_break(comm, scene, particles)) problem.strength = strength_of(scene, *problem.bonds);
   problem.damage_width = scene.particle_solver.damage_width;
   problem.prescribed.assign(6 * particles.ids.size(), 0);
   const std::vector<std::int32_t> ids = point_ids(comm, scene, particles);

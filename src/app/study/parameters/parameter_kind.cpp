@@ -11,7 +11,7 @@ namespace recoil::app {
 
 /// Of the sources of this folder.
 std::vector<ParameterKind> material_parameters();
-std::vector<ParameterKind> bond_moduli_parameters();
+std::vector<ParameterKind> bond_constants_parameters();
 std::vector<ParameterKind> friction_parameters();
 std::vector<ParameterKind> initial_state_parameters();
 std::vector<ParameterKind> initial_nodes_parameters();
@@ -46,7 +46,6 @@ std::span<const ParameterKind> parameter_kinds() {
       for (ParameterKind& row : group) add_row(std::move(row), rows);
     };
     add(material_parameters());
-    add(bond_moduli_parameters());
     add(friction_parameters());
     add(initial_state_parameters());
     add(initial_nodes_parameters());
@@ -57,6 +56,7 @@ std::span<const ParameterKind> parameter_kinds() {
     add(normal_traction_parameters());
     add(particle_force_parameters());
     add(bond_strength_parameters());
+    add(bond_constants_parameters());
     add(shape_parameters());
     return rows;
   }();

@@ -13,6 +13,7 @@ namespace recoil::app {
 namespace {
 
 using nlohmann::json;
+using particles::BondConstants;
 using ParticleField = ParameterField<3>;
 
 const std::string& name_of_body(const Scene& scene, std::size_t body) {
@@ -98,11 +99,8 @@ double bonds_per_modulus(const Scene& scene, const std::string& body) {
 template <auto strength>
 void check_strength(const ExperimentScene& at, const ParameterSpec& parameter) {
   check_bodies_of_particles(at, parameter);
+  require_softening(at, parameter);
   const std::string name = parameter.kind->name;
-  if (at.scene.particle_solver.damage_width == 0)
-    at.fail(parameter, name + " has a derivative only where bonds soften: " + at.scene.file.string() +
-                           " has no solver/bonded_particles/damage_width, and bonds that break at once have "
-                           "none; give it one, 0.1 say");
   for (const ParticleBody& body : at.scene.particle_bodies) {
     const BondMaterialEntry& material = *find_bond_material(at.scene, body.body);
     if (parameter.takes_body(body.body) && !(material.*strength))
@@ -384,29 +382,36 @@ void make_bond_slots(const parallel::Communicator& comm, const particles::Partic
 
 } // namespace
 
-const ParticleActions bond_young_modulus{
-    check_bodies_of_particles,
-    apply_to_bonds<&BondMaterialEntry::E>,
-    write_bonds,
-    {{ParticleQuantity::young_modulus, bond_weights<bonds_per_modulus>}}};
+const ParticleActions bond_young_modulus{check_bodies_of_particles,
+                                         apply_to_bonds<&BondMaterialEntry::E>,
+                                         write_bonds,
+                                         {{ParticleQuantity::young_modulus, bond_weights<bonds_per_modulus>}},
+                                         nullptr,
+                                         &BondConstants::young_modulus};
 const ParticleActions bond_poisson_ratio{
     check_bodies_of_particles,
     apply_to_bonds<&BondMaterialEntry::nu>,
     write_bonds,
     {{ParticleQuantity::poisson_ratio, bond_weights<one>},
-     {ParticleQuantity::young_modulus, bond_weights<bond_modulus_by_poisson>}}};
+     {ParticleQuantity::young_modulus, bond_weights<bond_modulus_by_poisson>}},
+    nullptr,
+    &BondConstants::poisson_ratio};
 const ParticleActions bond_tensile_strength{
     check_strength<&BondMaterialEntry::tensile_strength>,
     apply_to_bonds<&BondMaterialEntry::tensile_strength>,
     write_bonds,
     {{ParticleQuantity::tensile_strength,
-      strength_weights<&solvers::BondStrength::tensile, &BondMaterialEntry::tensile_strength>}}};
+      strength_weights<&solvers::BondStrength::tensile, &BondMaterialEntry::tensile_strength>}},
+    nullptr,
+    &BondConstants::tensile_strength};
 const ParticleActions bond_shear_strength{
     check_strength<&BondMaterialEntry::shear_strength>,
     apply_to_bonds<&BondMaterialEntry::shear_strength>,
     write_bonds,
     {{ParticleQuantity::shear_strength,
-      strength_weights<&solvers::BondStrength::shear, &BondMaterialEntry::shear_strength>}}};
+      strength_weights<&solvers::BondStrength::shear, &BondMaterialEntry::shear_strength>}},
+    nullptr,
+    &BondConstants::shear_strength};
 const ParticleActions particle_density{check_particle_density,
                                        apply_to_bonds<&BondMaterialEntry::rho>,
                                        write_bonds,
