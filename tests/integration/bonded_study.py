@@ -34,7 +34,8 @@ def scene(integrator="be_reflect", E=SOFT, nu=0.3, **more):
         "materials": {"type": "BondedParticles", "E": E, "nu": nu, "rho": 1000},
         "gravity": [0, 20, -40],
         "boundary_conditions": {"dirichlet_boundary": [
-            {"id": 1, "value": [0, 0, 0.3], "interpolation": [{"type": "linear"}], "rotation": [0, "4*t", 0]}],
+            {"id": 1, "value": [0, 0, 0.3], "interpolation": [{"type": "linear"}], "rotation": [0, 4, 0],
+             "rotation_interpolation": [{"type": "linear"}]}],
             "particle_forces": [{"id": 2, "value": [0, 0, 0]}]},
         "initial_conditions": {} if kind else {
             "velocity": [{"body": "block", "value": [0.5, 0, 0.2]}],
@@ -78,6 +79,7 @@ def study(recoil, path, dynamic):
                   {"name": "rho", "quantity": "density", "per": "body", "initial": 1000},
                   {"name": "g", "quantity": "body_force", "initial": [3, 20, -40]},
                   {"name": "grip", "quantity": "dirichlet_value", "boundary": 1, "initial": [0.1, 0.05, 0.3]},
+                  {"name": "turn", "quantity": "dirichlet_rotation", "boundary": 1, "initial": [3, 4, -2]},
                   {"name": "pull", "quantity": "particle_force", "boundary": 2, "initial": [0.2, 0.05, -0.1]}]
     if dynamic:
         parameters += [{"name": "v0", "quantity": "initial_velocity", "initial": [0.5, 0.1, 0.2]},
@@ -168,9 +170,10 @@ def check_softening(recoil):
 
 
 def check_steps(recoil):
-    """A grip that moves by values per step, against differences."""
+    """A grip that moves and turns by values per step, against differences."""
     document = study(recoil, recoil.write_scene("steps", held(scene("mid_reflectT"), False)), True)
     document["parameters"] = [{"name": "grip", "quantity": "dirichlet_value", "boundary": 1, "per_step": True, "initial": [2e-4, 1e-4, 3e-4]},
+                              {"name": "turn", "quantity": "dirichlet_rotation", "boundary": 1, "per_step": True, "initial": [0.1, 0.2, -0.1]},
                               {"name": "E", "quantity": "young_modulus", "body": "beam", "initial": SOFT}]
     path = recoil.write_scene("steps-study", document)
     whole = gradient(recoil, 1, path, "steps-1", "--check")
@@ -379,6 +382,12 @@ def wrong_studies(recoil):
     plain = held(scene(), False)
     single = copy.deepcopy(plain)
     single["geometry"][1]["generator"]["size"] = [0.0041, 0.0041, 0.0041]
+    turn = {"name": "turn", "quantity": "dirichlet_rotation", "boundary": 1, "initial": [0, 0, 0]}
+    free, formula = copy.deepcopy(plain), copy.deepcopy(plain)
+    for document, rotation in ((free, "free"), (formula, [0, "4*t", 0])):
+        held_entry = document["boundary_conditions"]["dirichlet_boundary"][0]
+        held_entry.update(rotation=rotation)
+        del held_entry["rotation_interpolation"]
     own_strengths = dict(chain(recoil, tensile_strength=[1e3] * len(CHAIN["E"])), materials=strengths)
     own_strengths["solver"]["bonded_particles"]["damage_width"] = 0.1
     return [
@@ -404,6 +413,10 @@ def wrong_studies(recoil):
          ["/parameters/0/boundary", "7"]),
         ("no such force", plain, {"parameters": [{"name": "F", "quantity": "particle_force", "boundary": 1, "initial": [0, 0, 0]}]},
          ["/parameters/0/boundary", "the id 1", "ids there: 2"]),
+        ("no such rotation", plain, {"parameters": [dict(turn, boundary=7)]}, ["/parameters/0/boundary", "7", "ids there: 1"]),
+        ("a rotation that is free", free, {"parameters": [turn]}, ["/parameters/0/boundary", "\"free\"", "three numbers"]),
+        ("a rotation by a formula", formula, {"parameters": [turn]}, ["/parameters/0/quantity", "per_step", "`rotation_interpolation`"]),
+        ("two rotations", plain, {"parameters": [turn, dict(turn, name="again")]}, ["/parameters/1", "sets the same dirichlet_rotation", "keep one"]),
         ("velocities at rest", held(scene("quasistatic"), True), {"parameters": [{"name": "v", "quantity": "initial_velocity", "initial": [0, 0, 0]}]},
          ["/parameters/0/quantity", "no inertia"]),
         ("an energy", plain, {"objectives": [{"name": "o", "type": "elastic_energy"}]}, ["/objectives/0/type", "markers, center_of_mass or reaction_force"]),

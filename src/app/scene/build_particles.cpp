@@ -176,6 +176,9 @@ void build_turns(const Item& list, Scene& scene) {
     else if (rotation.text() != "free")
       rotation.fail("must be three numbers or formulas, or \"free\", is " + rotation.dump());
     entry.turn.free = rotation.is_text();
+    entry.turn.interpolation = build_factors(entries[i], 3, "rotation_interpolation");
+    if (entry.turn.free && !entry.turn.interpolation.empty())
+      entries[i]["rotation_interpolation"].fail("is a factor on `rotation`, which is \"free\"; leave it out");
   }
 }
 
@@ -258,6 +261,8 @@ void refuse_particles(const Item& root) {
     if (entry.has("particles")) entry["particles"].fail(cure);
   const Item forces = root["boundary_conditions"]["particle_forces"];
   if (forces.size() > 0) forces.fail(cure);
+  for (const Item& entry : root["boundary_conditions"]["dirichlet_boundary"].items())
+    if (entry.has("rotation_interpolation")) entry["rotation_interpolation"].fail(cure);
   const auto materials = root["materials"];
   for (const Item& entry : materials.is_object() ? std::vector{materials} : materials.items())
     for (const char* name : {"tensile_strength", "shear_strength", "weibull_modulus", "strength_seed",

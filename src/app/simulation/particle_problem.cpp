@@ -128,6 +128,14 @@ Vector3d value_at(const std::vector<Expression>& components, double time, const 
   return value;
 }
 
+Vector3d turn_at(const DirichletEntry& entry, double time) {
+  Vector3d turn;
+  for (int i = 0; i < 3; ++i)
+    turn[i] = require_finite(entry.turn.evaluate(i, time), entry.where, "prescribed rotation", i,
+                             ExpressionPoint{0, 0, 0, time});
+  return turn;
+}
+
 /// A prescribed entry and the particles of this rank that follow it.
 struct Held {
   const DirichletEntry* entry;
@@ -150,7 +158,7 @@ void hold(const parallel::Communicator& comm, const Scene& scene, const std::vec
   problem.move_prescribed = [held, particles](double time, std::span<double> u) {
     for (const auto& [entry, list] : held) {
       const geometry::Quaternion q =
-          geometry::quaternion_exponential(value_at(entry->turn.value, time, entry->where));
+          geometry::quaternion_exponential(turn_at(*entry, time));
       for (const LocalIndex k : list) {
         double* point = u.data() + 7 * std::size_t(k);
         const Vector3d& X = particles->positions[k];

@@ -17,6 +17,7 @@ std::vector<ParameterKind> initial_state_parameters();
 std::vector<ParameterKind> initial_nodes_parameters();
 std::vector<ParameterKind> prescribed_motion_parameters();
 std::vector<ParameterKind> dirichlet_nodes_parameters();
+std::vector<ParameterKind> particle_rotation_parameters();
 std::vector<ParameterKind> load_parameters();
 std::vector<ParameterKind> pressure_parameters();
 std::vector<ParameterKind> normal_traction_parameters();
@@ -51,6 +52,7 @@ std::span<const ParameterKind> parameter_kinds() {
     add(initial_nodes_parameters());
     add(prescribed_motion_parameters());
     add(dirichlet_nodes_parameters());
+    add(particle_rotation_parameters());
     add(load_parameters());
     add(pressure_parameters());
     add(normal_traction_parameters());
