@@ -77,6 +77,7 @@ std::vector<json> entries(const ParameterKind& kind, const std::string& integrat
                                                   {"particle_force", {0.2, 0.05, -0.1}},
                                                   {"tensile_strength", 8e4},
                                                   {"shear_strength", 6e4},
+                                                  {"initial_displacement", {1e-4, 5e-5, -1e-4}},
                                                   {"initial_velocity", {0.5, 0.1, 0.2}},
                                                   {"initial_angular_velocity", {20, 10, 40}}};
   json entry{{"name", "q"}, {"quantity", kind.name}, {"initial", starts.at(kind.name)}};
@@ -246,7 +247,7 @@ void check_written_scene(const json& scene, const json& parameter) {
 
 /// A scene at rest does not depend on it.
 bool is_initial(const ParameterKind& kind) {
-  return kind.changes(parameters::quantities::velocity);
+  return kind.changes(parameters::quantities::velocity) || kind.name == std::string("initial_displacement");
 }
 
 /// act(integrator, kind, parameter) for every kind that bonded particles have, with the slots that its values

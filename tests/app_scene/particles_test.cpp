@@ -67,6 +67,24 @@ TEST(Particles, TurnByFactors) {
   refused("ramp", R"("rotation": [0, 0, 1], "rotation_interpolation": {"type": "linear_ramp"})", {"`to`"});
 }
 
+/// Bodies may start away from where they are at rest.
+TEST(Particles, StartDisplaced) {
+  const auto started = [](const std::string& entry) {
+    std::string text = particle_scene(packed(), "");
+    return text.replace(text.find('{') + 1, 0, R"("initial_conditions": {"solution": [)" + entry + "]}, ");
+  };
+  const Scene scene = read_changed(started(R"({"body": "bar", "value": [0.1, "0.2*x", 0]})")).scene;
+  EXPECT_EQ(scene.initial_conditions.solution.at(0).value.at(0)({}), 0.1);
+  const auto refused = [&](const char* name, const std::string& entry, std::vector<const char*> parts) {
+    const std::string patch = started(entry);
+    parts.push_back("(/initial_conditions/solution/0");
+    expect_refused({name, patch.c_str(), parts});
+  };
+  refused("id", R"({"id": 1, "value": [0, 0, 0]})", {"`body`"});
+  refused("other", R"({"body": "rod", "value": [0, 0, 0]})", {"'rod'"});
+  refused("plane", R"({"body": "bar", "value": [0, 0]})", {"3"});
+}
+
 TEST(Particles, OfAFileNeedNoMesh) {
   const Scene scene =
       read_changed(particle_scene(from_file(R"(, "bonds": "meshes/square.obj", "radius": 0.2)",

@@ -82,7 +82,8 @@ def study(recoil, path, dynamic):
                   {"name": "turn", "quantity": "dirichlet_rotation", "boundary": 1, "initial": [3, 4, -2]},
                   {"name": "pull", "quantity": "particle_force", "boundary": 2, "initial": [0.2, 0.05, -0.1]}]
     if dynamic:
-        parameters += [{"name": "v0", "quantity": "initial_velocity", "initial": [0.5, 0.1, 0.2]},
+        parameters += [{"name": "u0", "quantity": "initial_displacement", "initial": [1e-4, 5e-5, -1e-4]},
+                       {"name": "v0", "quantity": "initial_velocity", "initial": [0.5, 0.1, 0.2]},
                        {"name": "w0", "quantity": "initial_angular_velocity", "body": "block", "initial": [20, 10, 40]}]
     return {"experiments": [{"name": "run", "scene": path}], "parameters": parameters, "markers": SEEN,
             "objectives": [{"name": "path", "type": "markers", "target": observed(recoil, "tracks", tracks)},
@@ -388,6 +389,8 @@ def wrong_studies(recoil):
         held_entry = document["boundary_conditions"]["dirichlet_boundary"][0]
         held_entry.update(rotation=rotation)
         del held_entry["rotation_interpolation"]
+    u0 = {"name": "u0", "quantity": "initial_displacement", "initial": [0, 0, 0]}
+    bent_start = dict(plain, initial_conditions={"solution": [{"body": "beam", "value": [0, 0, "0.1*x"]}]})
     own_strengths = dict(chain(recoil, tensile_strength=[1e3] * len(CHAIN["E"])), materials=strengths)
     own_strengths["solver"]["bonded_particles"]["damage_width"] = 0.1
     return [
@@ -419,6 +422,9 @@ def wrong_studies(recoil):
         ("two rotations", plain, {"parameters": [turn, dict(turn, name="again")]}, ["/parameters/1", "sets the same dirichlet_rotation", "keep one"]),
         ("velocities at rest", held(scene("quasistatic"), True), {"parameters": [{"name": "v", "quantity": "initial_velocity", "initial": [0, 0, 0]}]},
          ["/parameters/0/quantity", "no inertia"]),
+        ("displacements at rest", held(scene("quasistatic"), True), {"parameters": [u0]}, ["/parameters/0/quantity", "initial_displacement", "no inertia"]),
+        ("a displacement of another body", plain, {"parameters": [dict(u0, body="rod")]}, ["/parameters/0/body", "'rod'"]),
+        ("a displacement that varies", bent_start, {"parameters": [u0]}, ["/parameters/0/quantity", "would replace", "/initial_conditions/solution", "write numbers"]),
         ("an energy", plain, {"objectives": [{"name": "o", "type": "elastic_energy"}]}, ["/objectives/0/type", "markers, center_of_mass or reaction_force"]),
         ("a marker outside", plain, {"markers": [MARKERS[1], dict(MARKERS[0], rest=[0.05, 0, 0]), END, THROWN]}, ["/markers/1/rest", "nearest particle", "'beam'"]),
         ("a marker with place and id", plain, {"markers": [dict(END, rest=[0, 0, 0])]}, ["/markers/0", "one of `rest`"]),

@@ -190,14 +190,14 @@ void refuse_other_keys(const Item& root, const Scene& scene) {
   };
   for (const char* name : {"neumann_boundary", "normal_aligned_neumann_boundary", "pressure_boundary"})
     refuse(conditions[name], "write `particle_forces` on ids of `point_selection`");
-  for (const Item& entry : root["initial_conditions"]["velocity"].items()) {
-    if (entry.has("id")) entry["id"].fail("particles have no volume ids; write `body`");
-    if (entry["value"].is_object())
-      entry["value"].fail("files of values belong to finite elements; write formulas");
-  }
+  for (const char* list : {"velocity", "solution"})
+    for (const Item& entry : root["initial_conditions"][list].items()) {
+      if (entry.has("id")) entry["id"].fail("particles have no volume ids; write `body`");
+      if (entry["value"].is_object())
+        entry["value"].fail("files of values belong to finite elements; write formulas");
+    }
   for (const Item& entry : root["initial_conditions"]["angular_velocity"].items())
     if (entry.has("id")) entry["id"].fail("particles have no volume ids; write `body`");
-  refuse(root["initial_conditions"]["solution"], "bodies start from where their surfaces are");
   refuse(root["output"]["fields"], "their trajectories hold orientations, stresses and breaks anyway");
   if (!scene.contact.enabled) refuse(conditions["obstacle_displacements"], "set contact/enabled to true");
   for (const Item& component : conditions["rhs"].items())

@@ -157,8 +157,7 @@ void hold(const parallel::Communicator& comm, const Scene& scene, const std::vec
   const DistributedParticles* particles = problem.particles.get();
   problem.move_prescribed = [held, particles](double time, std::span<double> u) {
     for (const auto& [entry, list] : held) {
-      const geometry::Quaternion q =
-          geometry::quaternion_exponential(turn_at(*entry, time));
+      const geometry::Quaternion q = geometry::quaternion_exponential(turn_at(*entry, time));
       for (const LocalIndex k : list) {
         double* point = u.data() + 7 * std::size_t(k);
         const Vector3d& X = particles->positions[k];
@@ -309,21 +308,37 @@ Vector3d centre_of(const parallel::Communicator& comm, const solvers::BondedPart
   return Vector3d(moments[0], moments[1], moments[2]) / moments[3];
 }
 
-void set_velocity(const Scene& scene, const solvers::BondedParticles& problem,
-                  const parallel::Communicator& comm, linalg::Vector& v) {
-  const DistributedParticles& particles = *problem.particles;
-  const auto values = v.write_local();
+/// put(particle of this rank, component, value) for initial values, of which the last one counts. Collective.
+template <class Put>
+void for_initial_values(const parallel::Communicator& comm, const std::vector<InitialField>& fields,
+                        const DistributedParticles& particles, const char* what, Put put) {
   parallel::collectively(comm, [&] {
-    for (const InitialField& field : scene.initial_conditions.velocity)
+    for (const InitialField& field : fields)
       for (std::size_t k = 0; k < particles.ids.size(); ++k) {
         if (!is_in(field.region, particles.body_names[particles.body[k]])) continue;
         const Vector3d& X = particles.positions[k];
         const ExpressionPoint at{X[0], X[1], X[2], 0};
         for (std::size_t i = 0; i < field.value.size(); ++i)
-          values[6 * k + i] =
-              require_finite(field.value[i](at), field.region.where, "initial velocity", int(i), at);
+          put(k, i, require_finite(field.value[i](at), field.region.where, what, int(i), at));
       }
   });
+}
+
+void set_displacement(const Scene& scene, const solvers::BondedParticles& problem,
+                      const parallel::Communicator& comm, linalg::Vector& u) {
+  const auto values = u.write_local();
+  for_initial_values(comm, scene.initial_conditions.solution, *problem.particles, "initial displacement",
+                     [&](std::size_t k, std::size_t i, double value) {
+                       values[7 * k + i] = problem.particles->positions[k][Eigen::Index(i)] + value;
+                     });
+}
+
+void set_velocity(const Scene& scene, const solvers::BondedParticles& problem,
+                  const parallel::Communicator& comm, linalg::Vector& v) {
+  const DistributedParticles& particles = *problem.particles;
+  const auto values = v.write_local();
+  for_initial_values(comm, scene.initial_conditions.velocity, particles, "initial velocity",
+                     [&](std::size_t k, std::size_t i, double value) { values[6 * k + i] = value; });
   for (const AngularVelocity& spin : scene.initial_conditions.angular_velocity) {
     const Vector3d centre = spin.center ? *spin.center : centre_of(comm, problem, spin.region),
                    w(spin.value[0], spin.value[1], spin.value[2]);
@@ -385,6 +400,7 @@ make_particle_solver(const parallel::Communicator& comm, const Scene& scene,
   auto solver = std::make_unique<solvers::BondedParticlesSolver>(
       make_particle_problem(comm, scene, bodies, obstacles, owners), options_of(scene));
   linalg::Vector u = solver->history().newest().u, v = solver->history().newest().v;
+  set_displacement(scene, solver->problem(), comm, u);
   if (scene.time.kind != TimeKind::quasistatic) set_velocity(scene, solver->problem(), comm, v);
   parallel::collectively(comm, [&] {
     if (solver->problem().move_prescribed) solver->problem().move_prescribed(scene.time.t0, u.write_local());

@@ -150,6 +150,7 @@ public:
     products_.initial = [this](std::size_t, const linalg::Vector& by_u, const linalg::Vector& by_v) {
       // Particles that are held start where they are moved to.
       chain_.add_transposed(ParticleQuantity::prescribed, chain_.scene.time.t0, by_u.owned(), gradient_);
+      chain_.add_transposed(ParticleQuantity::initial_displacement, 0, by_u.owned(), gradient_);
       chain_.add_transposed(ParticleQuantity::initial_velocity, 0, by_v.owned(), gradient_);
     };
     step_ = solver.recorded_step(products_);
@@ -240,6 +241,7 @@ public:
     directions_.initial = [this](std::size_t direction, linalg::Vector& y, linalg::Vector& z) {
       chain_.add_product(ParticleQuantity::prescribed, chain_.scene.time.t0, values_[direction],
                          y.write_owned());
+      chain_.add_product(ParticleQuantity::initial_displacement, 0, values_[direction], y.write_owned());
       chain_.add_product(ParticleQuantity::initial_velocity, 0, values_[direction], z.write_owned());
     };
     step_ = solver.tangent_step(directions_);

@@ -22,9 +22,10 @@ enum class ParticleQuantity {
   shear_strength,
   mass,
   gravity,
-  forces,          ///< at a time, and moments, in space
-  prescribed,      ///< motion at a time
-  initial_velocity ///< of tangent vectors
+  forces,               ///< at a time, and moments, in space
+  prescribed,           ///< motion at a time
+  initial_displacement, ///< of tangent vectors, as the next
+  initial_velocity
 };
 
 /// Which derivatives are wanted: those by the values of `field`.
@@ -64,8 +65,8 @@ struct ParticleActions {
 
 // Of rows of the table of kinds.
 extern const ParticleActions bond_young_modulus, bond_poisson_ratio, particle_density, particle_gravity,
-    particle_velocity, particle_spin, particle_motion, force_on_particles, bond_tensile_strength,
-    bond_shear_strength;
+    particle_displacement, particle_velocity, particle_spin, particle_motion, force_on_particles,
+    bond_tensile_strength, bond_shear_strength;
 
 /// How the values of a parameter act; nullptr: bonded particles do not have it.
 const ParticleActions* particle_actions_of(const ParameterSpec& parameter);
