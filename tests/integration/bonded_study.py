@@ -139,7 +139,7 @@ def check_softening(recoil):
         document = study(recoil, scene_path, not at_rest)
         document["parameters"] += [{"name": "tensile", "quantity": "tensile_strength", "body": "beam",
                                     "per": "body" if at_rest else "bond", "initial": STRENGTH[integrator], "scale": "log"},
-                                   {"name": "shear", "quantity": "shear_strength", "initial": (0.5 if at_rest else 0.8) * STRENGTH[integrator]}]
+                                   {"name": "shear", "quantity": "shear_strength", "initial": (0.4 if at_rest else 0.8) * STRENGTH[integrator]}]
         if not at_rest:
             document["check"]["steps"] = [1e-3, 1e-4, 1e-5, 1e-6]  # larger ones cross kinks
         path = recoil.write_scene(integrator + "-soft-study", document)
