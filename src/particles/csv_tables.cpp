@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <sstream>
+#include <vector>
+
+#include "particles/bond_columns.hpp"
 
 namespace recoil::particles {
 
@@ -17,18 +21,20 @@ CsvTables csv_tables(const ParticleSet& set, std::int32_t body) {
     particles << set.positions[k][0] << ',' << set.positions[k][1] << ',' << set.positions[k][2] << ','
               << set.radii[k] << ',' << set.volumes[k] << '\n';
   const auto is_inside = [&](std::size_t bond) { return set.body[set.bonds[bond][0]] == body; };
-  bool has_young = false, has_poisson = false;
-  for (std::size_t bond = 0; bond < set.moduli.size(); ++bond) {
-    if (!is_inside(bond)) continue;
-    has_young = has_young || !std::isnan(set.moduli[bond].young_modulus);
-    has_poisson = has_poisson || !std::isnan(set.moduli[bond].poisson_ratio);
-  }
-  bonds << "i,j" << (has_young ? ",E" : "") << (has_poisson ? ",nu" : "") << '\n';
+  const auto is_own = [&](const BondColumn& column) {
+    for (std::size_t bond = 0; bond < set.bond_constants.size(); ++bond)
+      if (is_inside(bond) && !std::isnan(set.bond_constants[bond].*column.constant)) return true;
+    return false;
+  };
+  std::vector<BondColumn> columns;
+  std::ranges::copy_if(bond_columns, std::back_inserter(columns), is_own);
+  bonds << "i,j";
+  for (const BondColumn& column : columns) bonds << ',' << column.name;
+  bonds << '\n';
   for (std::size_t bond = 0; bond < set.bonds.size(); ++bond) {
     if (!is_inside(bond)) continue;
     bonds << set.bonds[bond][0] - first << ',' << set.bonds[bond][1] - first;
-    if (has_young) bonds << ',' << set.moduli[bond].young_modulus;
-    if (has_poisson) bonds << ',' << set.moduli[bond].poisson_ratio;
+    for (const BondColumn& column : columns) bonds << ',' << set.bond_constants[bond].*column.constant;
     bonds << '\n';
   }
   return {particles.str(), bonds.str()};

@@ -22,7 +22,7 @@ struct ParticleRecord {
 /// Ends by their global numbers, or ids.
 struct BondRecord {
   GlobalIndex a, b, id;
-  BondModuli moduli;
+  BondConstants constants;
 };
 
 /// Messages to every rank.
@@ -59,7 +59,7 @@ Shares deal(const ParticleSet& set, const std::vector<int>& parts, int num_parts
   for (GlobalIndex bond = 0; bond < std::ssize(set.bonds); ++bond) {
     const auto [i, j] = set.bonds[bond];
     const BondRecord message{numbers[i], numbers[j], bond,
-                             set.moduli.empty() ? BondModuli() : set.moduli[bond]};
+                             set.bond_constants.empty() ? BondConstants() : set.bond_constants[bond]};
     shares.bonds[parts[i]].push_back(message);
     if (parts[i] == parts[j]) continue;
     shares.bonds[parts[j]].push_back(message);
@@ -152,8 +152,8 @@ DistributedParticles distribute(const parallel::Communicator& comm, const Partic
   add_particles(ghosts, particles);
   add_bonds(bonds, particles);
   particles.graph = graph_of(particles);
-  if (comm.any(!set.moduli.empty()))
-    for (const BondRecord& record : bonds) particles.moduli.push_back(record.moduli);
+  if (comm.any(!set.bond_constants.empty()))
+    for (const BondRecord& record : bonds) particles.bond_constants.push_back(record.constants);
   particles.num_bonds_global = comm.sum(root ? std::ssize(set.bonds) : GlobalIndex{0});
   if (root) particles.body_names = set.body_names;
   comm.broadcast(particles.body_names);
@@ -173,11 +173,11 @@ ParticleSet collect(const DistributedParticles& particles) {
                    particles.body[k]});
   }
   std::vector<BondRecord> bonds;
-  const bool has_moduli = comm.any(!particles.moduli.empty());
+  const bool has_constants = comm.any(!particles.bond_constants.empty());
   for (std::size_t k = 0; k < particles.bonds.size(); ++k)
     if (const DistributedParticles::Bond& bond = particles.bonds[k]; particles.owns(bond))
       bonds.push_back({particles.ids[bond.a], particles.ids[bond.b], bond.id,
-                       has_moduli ? particles.moduli[k] : BondModuli()});
+                       has_constants ? particles.bond_constants[k] : BondConstants()});
 
   own = parallel::gather(comm, 0, std::move(own));
   bonds = parallel::gather(comm, 0, std::move(bonds));
@@ -193,7 +193,7 @@ ParticleSet collect(const DistributedParticles& particles) {
   }
   for (const BondRecord& record : bonds) {
     set.bonds.push_back({record.a, record.b});
-    if (has_moduli) set.moduli.push_back(record.moduli);
+    if (has_constants) set.bond_constants.push_back(record.constants);
   }
   set.body_names = particles.body_names;
   return set;

@@ -14,10 +14,11 @@ void append(ParticleSet& set, const ParticleSet& other) {
   set.volumes.insert(set.volumes.end(), other.volumes.begin(), other.volumes.end());
   for (const std::int32_t body : other.body) set.body.push_back(body + bodies);
   set.body_names.insert(set.body_names.end(), other.body_names.begin(), other.body_names.end());
-  if (!set.moduli.empty() || !other.moduli.empty()) {
-    set.moduli.resize(set.bonds.size());
-    set.moduli.insert(set.moduli.end(), other.moduli.begin(), other.moduli.end());
-    set.moduli.resize(set.bonds.size() + other.bonds.size());
+  if (!set.bond_constants.empty() || !other.bond_constants.empty()) {
+    set.bond_constants.resize(set.bonds.size());
+    set.bond_constants.insert(set.bond_constants.end(), other.bond_constants.begin(),
+                              other.bond_constants.end());
+    set.bond_constants.resize(set.bonds.size() + other.bonds.size());
   }
   for (const auto& [i, j] : other.bonds) set.bonds.push_back({i + particles, j + particles});
 }
@@ -43,9 +44,10 @@ void check(const ParticleSet& set, const std::string& where) {
            "is of body " + std::to_string(set.body[i]) + "; there are " +
                std::to_string(set.body_names.size()) + ", counted from 0");
   }
-  if (!set.moduli.empty() && set.moduli.size() != set.bonds.size())
-    throw InputError(where, "there are " + std::to_string(set.bonds.size()) + " bonds and moduli of " +
-                                std::to_string(set.moduli.size()) + "; give those of each bond, or of none");
+  if (!set.bond_constants.empty() && set.bond_constants.size() != set.bonds.size())
+    throw InputError(where, "there are " + std::to_string(set.bonds.size()) + " bonds and constants of " +
+                                std::to_string(set.bond_constants.size()) +
+                                "; give those of each bond, or of none");
   for (std::size_t b = 0; b < set.bonds.size(); ++b) {
     const auto [i, j] = set.bonds[b];
     if (i < 0 || j >= std::ssize(set.positions) || i >= j)

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "particles/bond_columns.hpp"
 #include "particles/set_builder.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/lookup.hpp"
@@ -90,14 +91,26 @@ double positive_number(const FileCursor& file, const CsvTable& table, const char
   return value;
 }
 
-BondModuli moduli_in(const FileCursor& file, const CsvTable& table) {
-  BondModuli moduli;
-  if (table.has("e")) moduli.young_modulus = positive_number(file, table, "e", "the modulus E");
-  if (!table.has("nu")) return moduli;
-  moduli.poisson_ratio = table.number("nu");
-  if (!(moduli.poisson_ratio > -1 && moduli.poisson_ratio < 0.5))
-    fail_in(file, table, "nu", "Poisson's ratio nu", "between -1 and 0.5");
-  return moduli;
+double ratio_number(const FileCursor& file, const CsvTable& table, const char* column,
+                    const std::string& name) {
+  const double value = table.number(column);
+  if (!(value > -1 && value < 0.5)) fail_in(file, table, column, name, "between -1 and 0.5");
+  return value;
+}
+
+/// As the reader has the names of columns.
+std::string key_of(const BondColumn& column) { return in_lower_case(column.name); }
+
+BondConstants constants_in(const FileCursor& file, const CsvTable& table) {
+  BondConstants constants;
+  for (const BondColumn& column : bond_columns) {
+    const std::string key = key_of(column);
+    if (!table.has(key)) continue;
+    constants.*column.constant = column.is_ratio
+                                     ? ratio_number(file, table, key.c_str(), column.description)
+                                     : positive_number(file, table, key.c_str(), column.description);
+  }
+  return constants;
 }
 
 } // namespace
@@ -119,11 +132,14 @@ ParticleSet read_csv(FileCursor& file, const ParticleFileOptions& options) {
   if (!options.bonds) return builder.finish(file);
   const std::string content = read_input_file(*options.bonds);
   FileCursor bonds_file = begin_of_text(content, *options.bonds);
-  CsvTable bonds(bonds_file, {"i", "j"}, {"e", "nu"});
-  if (bonds.has("e") || bonds.has("nu")) builder.keep_moduli();
+  std::vector<std::string> constants;
+  for (const BondColumn& column : bond_columns) constants.push_back(key_of(column));
+  CsvTable bonds(bonds_file, {"i", "j"}, constants);
+  if (std::ranges::any_of(constants, [&](const std::string& name) { return bonds.has(name); }))
+    builder.keep_constants();
   while (bonds.next_row())
     builder.add_bond(bonds_file, bonds.integer("i"), bonds.integer("j"), bonds.start(),
-                     moduli_in(bonds_file, bonds));
+                     constants_in(bonds_file, bonds));
   return builder.finish(bonds_file);
 }
 

@@ -37,7 +37,7 @@ void SetBuilder::add_particle(const Eigen::Vector3d& position, double radius, do
 }
 
 void SetBuilder::add_bond(const FileCursor& file, std::int64_t i, std::int64_t j, std::size_t at,
-                          const BondModuli& moduli) {
+                          const BondConstants& constants) {
   for (const std::int64_t end : {i, j})
     if (end < 0 || end >= num_particles())
       file.fail_at(at, "a bond with particle " + std::to_string(end) + "; there are " +
@@ -46,7 +46,7 @@ void SetBuilder::add_bond(const FileCursor& file, std::int64_t i, std::int64_t j
   if (set_.positions[i] == set_.positions[j])
     file.fail_at(at, "a bond between particles " + std::to_string(i) + " and " + std::to_string(j) +
                          ", which lie at one place; move one of them or remove the bond");
-  bonds_.push_back({{std::min(i, j), std::max(i, j)}, at, moduli});
+  bonds_.push_back({{std::min(i, j), std::max(i, j)}, at, constants});
 }
 
 ParticleSet SetBuilder::finish(const FileCursor& bonds_file) {
@@ -58,7 +58,7 @@ ParticleSet SetBuilder::finish(const FileCursor& bonds_file) {
                                            " and " + std::to_string(bonds_[b].ends[1]) +
                                            " is there twice; remove one of them");
     set_.bonds.push_back(bonds_[b].ends);
-    if (keeps_moduli_) set_.moduli.push_back(bonds_[b].moduli);
+    if (keeps_constants_) set_.bond_constants.push_back(bonds_[b].constants);
   }
   return std::move(set_);
 }

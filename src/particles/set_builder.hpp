@@ -19,9 +19,9 @@ public:
   std::int64_t num_particles() const { return std::ssize(set_.positions); }
   /// A bond that stands at `at` in `file`, its ends in any order.
   void add_bond(const FileCursor& file, std::int64_t i, std::int64_t j, std::size_t at,
-                const BondModuli& moduli = {});
-  /// Bonds have moduli of their own.
-  void keep_moduli() { keeps_moduli_ = true; }
+                const BondConstants& constants = {});
+  /// Bonds have constants of their own.
+  void keep_constants() { keeps_constants_ = true; }
   /// Sorts the bonds. @throws InputError for one that is there twice.
   ParticleSet finish(const FileCursor& bonds_file);
 
@@ -29,12 +29,12 @@ private:
   struct ReadBond {
     std::array<std::int64_t, 2> ends;
     std::size_t at;
-    BondModuli moduli;
+    BondConstants constants;
   };
   const FileCursor* file_;
   ParticleSet set_;
   std::vector<ReadBond> bonds_;
-  bool keeps_moduli_ = false;
+  bool keeps_constants_ = false;
   std::vector<std::pair<std::string, std::int32_t>> body_numbers_; ///< by name
 };
 

@@ -39,7 +39,7 @@ json scene(const std::string& integrator) {
     "gravity": [0, 20, -40],
     "boundary_conditions": {
       "dirichlet_boundary": [{"id": 1, "value": [0, 0, 0.3], "interpolation": [{"type": "linear"}],
-                              "rotation": [0, "4*t", 0]}],
+                              "rotation": [0, 4, 0], "rotation_interpolation": [{"type": "linear"}]}],
       "particle_forces": [{"id": 2, "value": [0, 0, 0]}]},
     "time": {"dt": 0.001, "time_steps": 4},
     "solver": {"type": "bonded_particles", "bonded_particles": {"tolerance": 1e-12}}})");
@@ -73,15 +73,17 @@ std::vector<json> entries(const ParameterKind& kind, const std::string& integrat
                                                   {"density", 1000},
                                                   {"body_force", {3, 20, -40}},
                                                   {"dirichlet_value", {0.1, 0.05, 0.3}},
+                                                  {"dirichlet_rotation", {3, 10, -6}},
                                                   {"particle_force", {0.2, 0.05, -0.1}},
                                                   {"tensile_strength", 8e4},
                                                   {"shear_strength", 6e4},
+                                                  {"initial_displacement", {1e-4, 5e-5, -1e-4}},
                                                   {"initial_velocity", {0.5, 0.1, 0.2}},
                                                   {"initial_angular_velocity", {20, 10, 40}}};
   json entry{{"name", "q"}, {"quantity", kind.name}, {"initial", starts.at(kind.name)}};
   if (kind.is_strength)
     entry["initial"] = starts.at(kind.name).get<double>() * strength_for(integrator) / 1e5;
-  if (kind.takes_key("boundary")) entry["boundary"] = kind.name == std::string("dirichlet_value") ? 1 : 2;
+  if (kind.takes_key("boundary")) entry["boundary"] = kind.name == std::string("particle_force") ? 2 : 1;
   std::vector<json> all{entry};
   if (kind.takes_key("body") && kind.name != std::string("body_force")) {
     all.push_back(entry);
@@ -96,7 +98,8 @@ std::vector<json> entries(const ParameterKind& kind, const std::string& integrat
   if (kind.takes_key("per_step")) {
     all.push_back(entry);
     all.back()["per_step"] = true;
-    all.back()["initial"] = {2e-4, 1e-4, 3e-4};
+    const bool turns = kind.name == std::string("dirichlet_rotation");
+    all.back()["initial"] = turns ? json{0.01, 0.04, -0.02} : json{2e-4, 1e-4, 3e-4};
   }
   return all;
 }
@@ -242,14 +245,18 @@ void check_written_scene(const json& scene, const json& parameter) {
   ParticleExperiment(MPI_COMM_WORLD, scene, parameter).check_written_scene();
 }
 
+/// A scene at rest does not depend on it.
+bool is_initial(const ParameterKind& kind) {
+  return kind.changes(parameters::quantities::velocity) || kind.name == std::string("initial_displacement");
+}
+
 /// act(integrator, kind, parameter) for every kind that bonded particles have, with the slots that its values
 /// may have; strengths in softening_scene().
 template <class Act>
 void for_every_parameter(Act act) {
   for (const std::string integrator : {"be_reflect", "mid_reflectT", "quasistatic"})
     for (const ParameterKind& kind : parameter_kinds()) {
-      const bool moves = kind.changes(parameters::quantities::velocity);
-      if (!kind.on_particles || (moves && integrator == "quasistatic")) continue;
+      if (!kind.on_particles || (is_initial(kind) && integrator == "quasistatic")) continue;
       for (const json& parameter : entries(kind, integrator)) {
         SCOPED_TRACE(integrator + " " + parameter.dump());
         act(kind.is_strength ? softening_scene(integrator) : scene(integrator), parameter);
@@ -265,8 +272,8 @@ TEST(ParticleExperiment, SofteningRunsHaveTangentsAndGradients) {
   if (is_alone()) integrators.insert(integrators.end(), {"be_reflect", "quasistatic"});
   for (const std::string& integrator : integrators)
     for (const ParameterKind& kind : parameter_kinds()) {
-      const bool moves = kind.changes(parameters::quantities::velocity);
-      if (!kind.on_particles || kind.is_strength || (moves && integrator == "quasistatic")) continue;
+      if (!kind.on_particles || kind.is_strength || (is_initial(kind) && integrator == "quasistatic"))
+        continue;
       const json parameter = entries(kind, integrator).front();
       SCOPED_TRACE(integrator + " " + parameter.dump());
       check_derivatives(softening_scene(integrator), parameter);
@@ -282,7 +289,19 @@ TEST(ParticleExperiment, StartsWhereItIsHeld) {
     const json parameter{
         {"name", "q"}, {"quantity", "dirichlet_value"}, {"boundary", 1}, {"initial", {1e-4, 5e-5, 2e-4}}};
     check_derivatives(held, parameter);
+    json turned = scene(integrator);
+    turned["boundary_conditions"]["dirichlet_boundary"][0].erase("rotation_interpolation");
+    const json turn{
+        {"name", "q"}, {"quantity", "dirichlet_rotation"}, {"boundary", 1}, {"initial", {0.01, 0.03, -0.02}}};
+    check_derivatives(turned, turn);
   }
+}
+
+/// The derivative of a rotation by its vector, where it is no longer small.
+TEST(ParticleExperiment, TurnsFarAround) {
+  const json turn{
+      {"name", "q"}, {"quantity", "dirichlet_rotation"}, {"boundary", 1}, {"initial", {40, 60, -50}}};
+  check_derivatives(scene("mid_reflectT"), turn);
 }
 
 /// Bonds whose modulus follows from that of the lattice, and so from `nu`, too.

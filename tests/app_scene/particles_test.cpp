@@ -38,6 +38,53 @@ TEST(Particles, OfAPackingHaveTheirDefaults) {
   EXPECT_FALSE(scene.bond_materials[0].macroscopic);
 }
 
+/// A scene whose held particles turn like this.
+std::string turned_scene(const std::string& turn) {
+  std::string text =
+      particle_scene(packed() + R"(, "point_selection": [{"id": 1, "axis": "x", "position": 0}])", "");
+  const std::string none = R"("boundary_conditions": null)";
+  return text.replace(text.find(none), none.size(),
+                      R"("boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0], )" +
+                          turn + "}]}");
+}
+
+TEST(Particles, TurnByFactors) {
+  const Scene scene = read_changed(turned_scene(R"("rotation": [1, "2*t", 3], "rotation_interpolation":
+      ["linear", {"type": "none"}, {"type": "piecewise_linear", "points": [0, 2], "values": [0, 1]}])"))
+                          .scene;
+  const PrescribedTurn& turn = scene.boundary_conditions.dirichlet.at(0).turn;
+  EXPECT_EQ(turn.evaluate(0, 0.5), 0.5);
+  EXPECT_EQ(turn.evaluate(1, 0.5), 1);
+  EXPECT_EQ(turn.evaluate(2, 0.5), 0.75);
+  const auto refused = [](const char* name, const std::string& turn, std::vector<const char*> parts) {
+    const std::string patch = turned_scene(turn);
+    parts.push_back("(/boundary_conditions/dirichlet_boundary/0/rotation_interpolation");
+    expect_refused({name, patch.c_str(), parts});
+  };
+  refused("free", R"("rotation": "free", "rotation_interpolation": "linear")", {"leave it out"});
+  refused("two", R"("rotation": [0, 0, 1], "rotation_interpolation": ["linear", "none"])",
+          {"one per component", "2 for 3"});
+  refused("ramp", R"("rotation": [0, 0, 1], "rotation_interpolation": {"type": "linear_ramp"})", {"`to`"});
+}
+
+/// Bodies may start away from where they are at rest.
+TEST(Particles, StartDisplaced) {
+  const auto started = [](const std::string& entry) {
+    std::string text = particle_scene(packed(), "");
+    return text.replace(text.find('{') + 1, 0, R"("initial_conditions": {"solution": [)" + entry + "]}, ");
+  };
+  const Scene scene = read_changed(started(R"({"body": "bar", "value": [0.1, "0.2*x", 0]})")).scene;
+  EXPECT_EQ(scene.initial_conditions.solution.at(0).value.at(0)({}), 0.1);
+  const auto refused = [&](const char* name, const std::string& entry, std::vector<const char*> parts) {
+    const std::string patch = started(entry);
+    parts.push_back("(/initial_conditions/solution/0");
+    expect_refused({name, patch.c_str(), parts});
+  };
+  refused("id", R"({"id": 1, "value": [0, 0, 0]})", {"`body`"});
+  refused("other", R"({"body": "rod", "value": [0, 0, 0]})", {"'rod'"});
+  refused("plane", R"({"body": "bar", "value": [0, 0]})", {"3"});
+}
+
 TEST(Particles, OfAFileNeedNoMesh) {
   const Scene scene =
       read_changed(particle_scene(from_file(R"(, "bonds": "meshes/square.obj", "radius": 0.2)",

@@ -251,6 +251,19 @@ def check_moduli_of_bonds(recoil, whole, body, bonds):
     runs.check(error < 1e-8 and runs.difference(runs.state(first), runs.state(whole, STARTED)) > 1e-4, "a modulus of each bond: 3 ranks as 1, to %.1e" % error)
 
 
+def check_strengths_of_bonds(recoil, whole, body, bonds):
+    """Columns of strengths count in place of the material's, without its scatter and its size effect: the same bonds break."""
+    given = dict(BAR["materials"], tensile_strength=1e4, shear_strength=1e4, weibull_modulus=3, strength_radius=5e-4)
+    with open(recoil.path("strengths.csv"), "w") as file:
+        file.write("i,j,tensile_strength,shear_strength\n" + "".join("%d,%d,3e5,3e5\n" % tuple(bond) for bond in bonds.tolist()))
+    for ranks, ignored in ((1, ()), (2, ("tensile_strength", "shear_strength", "weibull_modulus", "strength_radius"))):
+        for name in ignored:
+            given.pop(name)
+        path = recoil.write_scene("strengths", changed(geometry=[dict(body, particles={"file": "bar.csv", "bonds": "strengths.csv"})], materials=given))
+        folder = recoil.simulate(ranks, path, "strengths %d" % ranks)
+        runs.check(names(folder) == names(whole), "strengths of bonds from a file on %d ranks: the same %d bonds break" % (ranks, len(names(whole))))
+
+
 def check_files(recoil, whole):
     """The particles and bonds of a run, written to files at half the size: the same bits from there."""
     with h5py.File(os.path.join(whole, "trajectory", "mesh.h5"), "r") as file:
@@ -275,6 +288,7 @@ def check_files(recoil, whole):
         path = recoil.write_scene(name, changed(geometry=[dict(body, particles=given)]))
         runs.check(same_start(recoil, path, "from " + name, whole), "particles from %s: the same bits" % name)
     check_moduli_of_bonds(recoil, whole, body, bonds)
+    check_strengths_of_bonds(recoil, whole, body, bonds)
     output = recoil.run(1, "validate", path)[1]
     runs.check("%d particles, %d bonds" % (len(places), len(bonds)) in output, "recoil validate reads them, too")
     folder = recoil.simulate(2, path, "from vtk on 2", "--steps", STARTED)

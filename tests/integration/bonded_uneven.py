@@ -4,6 +4,7 @@ import os
 import re
 import signal
 
+import h5py
 import moments as faults
 import numpy as np
 import runs
@@ -170,6 +171,37 @@ def check_softening(recoil):
     runs.check(same_bits(folder, whole), "softening: stopped and continued to the same bits")
 
 
+def check_strengths_of_bonds(recoil, whole):
+    """The weak block with a strength of each bond from a file, which its bonds keep where they are dealt out again."""
+    with h5py.File(os.path.join(whole, "trajectory", "mesh.h5"), "r") as file:
+        places, bonds = file["coordinates"][:], file["connectivity"][:].reshape(-1, 2)
+        radii = file["radius"][:].ravel()
+    count = int((places[:, 0] < 0.1).sum())  # the weak block comes first
+    with open(recoil.path("weak.csv"), "w") as file:
+        file.write("x,y,z,radius\n" + "".join("%r,%r,%r,%r\n" % (*map(float, place), float(r)) for place, r in zip(places[:count], radii)))
+    with open(recoil.path("weak-bonds.csv"), "w") as file:
+        file.write("i,j,tensile_strength,shear_strength\n")
+        file.writelines("%d,%d,%r,%r\n" % (i, j, float(2e4 * 9 ** np.sin(k)), float(2e4 * 9 ** np.cos(k)))
+                        for k, (i, j) in enumerate(bonds.tolist()) if j < count)
+
+    def from_file(max_imbalance):
+        document = scene(max_imbalance=max_imbalance)
+        document["geometry"][1] = {"name": "weak", "particles": {"file": "weak.csv", "bonds": "weak-bonds.csv"}}
+        document["materials"][0].update(tensile_strength=1e6, shear_strength=1e6)
+        return document
+
+    path = recoil.write_scene("strengths", from_file(1.2))
+    folder = recoil.simulate(2, path, "strengths")
+    plain = recoil.simulate(2, recoil.write_scene("strengths plain", from_file(2)), "strengths plain")
+    moved = repartitions(folder)
+    late = [row for row in broken(plain) if moved and float(row.split(" at ")[1]) > (moved[0][0] + 0.5) * 1e-4]
+    runs.check(len(moved) > 0 and len(late) >= 3, "strengths of bonds are dealt out again: %s, %d bonds break later" % (moved, len(late)))
+    check_agreement(folder, plain, "strengths of bonds, dealt out again")
+    stopped = recoil.simulate(2, path, "strengths stopped", "--steps", moved[0][0] + 1)
+    recoil.run(2, "simulate", "--restart", stopped, "-q")
+    runs.check(same_bits(stopped, folder), "strengths of bonds: stopped and continued to the same bits")
+
+
 def check_few(recoil):
     """Three particles on four ranks, of which METIS can make nothing better."""
     with open(recoil.path("few.csv"), "w") as file:
@@ -200,5 +232,6 @@ with runs.Recoil(("--moments", str), ("--signals", int, 2)) as recoil:
     check_ranks(recoil, path, whole, plain, moved_after)
     check_leapfrog(recoil)
     check_softening(recoil)
+    check_strengths_of_bonds(recoil, whole)
     check_few(recoil)
     check_wrong(recoil)

@@ -186,10 +186,11 @@ TEST(DistributeParticles, GivesParticlesToTheirOwners) {
 TEST(DistributeParticles, CollectsWhatWasDistributed) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   ParticleSet whole = shuffled(blocks());
-  EXPECT_TRUE(collect(distribute(comm, comm.rank() == 0 ? whole : ParticleSet{})).moduli.empty());
+  EXPECT_TRUE(collect(distribute(comm, comm.rank() == 0 ? whole : ParticleSet{})).bond_constants.empty());
   for (std::size_t bond = 0; bond < whole.bonds.size(); ++bond) {
-    whole.moduli.emplace_back().young_modulus = 1e6 + double(bond);
-    if (bond % 2 == 0) whole.moduli.back().poisson_ratio = 0.3 / double(bond + 1);
+    whole.bond_constants.emplace_back().young_modulus = 1e6 + double(bond);
+    whole.bond_constants.back().shear_strength = 2e5 + double(bond);
+    if (bond % 2 == 0) whole.bond_constants.back().poisson_ratio = 0.3 / double(bond + 1);
   }
   const ParticleSet set = collect(distribute(comm, comm.rank() == 0 ? whole : ParticleSet{}));
   if (comm.rank() != 0) {
@@ -202,12 +203,14 @@ TEST(DistributeParticles, CollectsWhatWasDistributed) {
   EXPECT_EQ(set.body, whole.body);
   EXPECT_EQ(set.body_names, whole.body_names);
   EXPECT_EQ(set.bonds, whole.bonds);
-  ASSERT_EQ(set.moduli.size(), whole.moduli.size());
+  ASSERT_EQ(set.bond_constants.size(), whole.bond_constants.size());
   for (std::size_t bond = 0; bond < whole.bonds.size(); ++bond) {
-    EXPECT_EQ(set.moduli[bond].young_modulus, whole.moduli[bond].young_modulus);
-    EXPECT_EQ(std::isnan(set.moduli[bond].poisson_ratio), bond % 2 == 1);
+    EXPECT_EQ(set.bond_constants[bond].young_modulus, whole.bond_constants[bond].young_modulus);
+    EXPECT_EQ(set.bond_constants[bond].shear_strength, whole.bond_constants[bond].shear_strength);
+    EXPECT_TRUE(std::isnan(set.bond_constants[bond].tensile_strength));
+    EXPECT_EQ(std::isnan(set.bond_constants[bond].poisson_ratio), bond % 2 == 1);
     if (bond % 2 == 0) {
-      EXPECT_EQ(set.moduli[bond].poisson_ratio, whole.moduli[bond].poisson_ratio);
+      EXPECT_EQ(set.bond_constants[bond].poisson_ratio, whole.bond_constants[bond].poisson_ratio);
     }
   }
 }

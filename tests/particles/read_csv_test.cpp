@@ -37,47 +37,50 @@ TEST(ReadCsv, TakesColumnsInAnyOrder) {
   EXPECT_DOUBLE_EQ(set.volumes[2], 4 * std::numbers::pi / 3);
 }
 
-/// Of two bodies one whose bonds have moduli.
+/// Of two bodies one whose bonds have constants of their own.
 TEST(ReadCsv, ReadsWhatIsWritten) {
   const std::string points = "x,y,z,radius,volume\n0.1,0,0,1,0.3\n2,1e-17,0,1.5,2\n4,0,0.7,1,3\n";
   ParticleSet all = from_csv(points, "i,j\n0,1\n");
-  append(all, from_csv(points, "i,j,E\n2,1,3e6\n1,0,0.1\n"));
+  append(all, from_csv(points, "i,j,E,Shear_strength\n2,1,3e6,7\n1,0,0.1,0.3\n"));
   const CsvTables plain = csv_tables(all, 0), graded = csv_tables(all, 1);
   EXPECT_TRUE(plain.bonds.starts_with("i,j\n"));
   const ParticleSet set = from_csv(graded.particles, graded.bonds);
   check(set, "test");
-  ASSERT_EQ(set.moduli.size(), 2);
+  ASSERT_EQ(set.bond_constants.size(), 2);
   for (const std::size_t k : {0, 1, 2}) {
     EXPECT_EQ(set.positions[k], all.positions[3 + k]);
     EXPECT_EQ(set.radii[k], all.radii[3 + k]);
     EXPECT_EQ(set.volumes[k], all.volumes[3 + k]);
   }
   EXPECT_EQ(set.bonds, (Bonds{{0, 1}, {1, 2}}));
-  EXPECT_EQ(set.moduli[0].young_modulus, 0.1);
-  EXPECT_EQ(set.moduli[1].young_modulus, 3e6);
-  EXPECT_TRUE(std::isnan(set.moduli[0].poisson_ratio));
+  EXPECT_EQ(set.bond_constants[0].young_modulus, 0.1);
+  EXPECT_EQ(set.bond_constants[1].young_modulus, 3e6);
+  EXPECT_EQ(set.bond_constants[0].shear_strength, 0.3);
+  EXPECT_EQ(set.bond_constants[1].shear_strength, 7);
+  EXPECT_TRUE(std::isnan(set.bond_constants[0].poisson_ratio));
+  EXPECT_TRUE(std::isnan(set.bond_constants[0].tensile_strength));
 }
 
-TEST(ReadCsv, GivesBondsModuliOfTheirOwn) {
+TEST(ReadCsv, GivesBondsConstantsOfTheirOwn) {
   const std::string points = "x,y,z,radius\n0,0,0,1\n2,0,0,1\n4,0,0,1\n";
   ParticleSet set = from_csv(points, "i,j,nu,E\n2,1,0.1,3e6\n1,0,0.2,1e6\n");
   check(set, "test");
-  ASSERT_EQ(set.moduli.size(), 2);
-  EXPECT_EQ(set.moduli[0].young_modulus, 1e6);
-  EXPECT_EQ(set.moduli[0].poisson_ratio, 0.2);
-  EXPECT_EQ(set.moduli[1].young_modulus, 3e6);
+  ASSERT_EQ(set.bond_constants.size(), 2);
+  EXPECT_EQ(set.bond_constants[0].young_modulus, 1e6);
+  EXPECT_EQ(set.bond_constants[0].poisson_ratio, 0.2);
+  EXPECT_EQ(set.bond_constants[1].young_modulus, 3e6);
   ParticleSet all = from_csv(points, "i,j\n0,1\n");
-  EXPECT_TRUE(all.moduli.empty());
+  EXPECT_TRUE(all.bond_constants.empty());
   append(all, from_csv(points, "i,j,E\n0,1,5\n"));
   append(all, from_csv(points, "i,j\n0,1\n"));
   check(all, "test");
-  ASSERT_EQ(all.moduli.size(), 3);
-  EXPECT_EQ(all.moduli[1].young_modulus, 5);
-  for (const double none :
-       {all.moduli[0].young_modulus, all.moduli[1].poisson_ratio, all.moduli[2].young_modulus})
+  ASSERT_EQ(all.bond_constants.size(), 3);
+  EXPECT_EQ(all.bond_constants[1].young_modulus, 5);
+  for (const double none : {all.bond_constants[0].young_modulus, all.bond_constants[1].poisson_ratio,
+                            all.bond_constants[2].young_modulus})
     EXPECT_TRUE(std::isnan(none));
-  all.moduli.pop_back();
-  EXPECT_THAT(message_of([&] { check(all, "test"); }), HasSubstr("3 bonds and moduli of 2"));
+  all.bond_constants.pop_back();
+  EXPECT_THAT(message_of([&] { check(all, "test"); }), HasSubstr("3 bonds and constants of 2"));
 }
 
 TEST(ReadCsv, NamesTheBodyAfterTheFile) {
@@ -124,6 +127,9 @@ TEST(ReadCsv, SaysWhichBondIsWrong) {
   EXPECT_THAT(message("i,j,E\n0,1,0\n"), HasSubstr("bonds.csv:2: the modulus E is 0; it must be positive"));
   EXPECT_THAT(message("i,j,nu\n0,1,0.5\n"),
               HasSubstr("bonds.csv:2: Poisson's ratio nu is 0.5; it must be between -1 and 0.5"));
+  EXPECT_THAT(message("i,j,tensile_strength\n0,1,-3\n"),
+              HasSubstr("bonds.csv:2: the tensile strength is -3; it must be positive"));
+  EXPECT_THAT(message("i,j,shear_strenght\n0,1,1\n"), HasSubstr("did you mean 'shear_strength'?"));
   EXPECT_THAT(message("i,j,E\n0,1,stiff\n"), HasSubstr("expected a number for e, found 'stiff'"));
 }
 

@@ -30,8 +30,8 @@ struct DistributedParticles {
     LocalIndex a, b; ///< a has the smaller id
     GlobalIndex id;  ///< number in ParticleSet::bonds
   };
-  std::vector<Bond> bonds;        ///< all with an owned end, by id
-  std::vector<BondModuli> moduli; ///< of these bonds; empty: those of the materials
+  std::vector<Bond> bonds;                   ///< all with an owned end, by id
+  std::vector<BondConstants> bond_constants; ///< of these bonds; empty: those of the materials
   /// Rows of the owned particles: themselves and those bonded to them.
   std::shared_ptr<const linalg::NodeGraph> graph;
   GlobalIndex num_bonds_global = 0;

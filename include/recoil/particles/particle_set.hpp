@@ -12,11 +12,13 @@
 
 namespace recoil::particles {
 
-/// Moduli that a bond has in place of those of its material, NaN: of the material.
-struct BondModuli {
+/// Moduli and strengths that a bond has in place of those of its material, NaN: of the material.
+struct BondConstants {
   static constexpr double of_material = std::numeric_limits<double>::quiet_NaN();
   double young_modulus = of_material; ///< [Pa]
   double poisson_ratio = of_material;
+  double tensile_strength = of_material; ///< [Pa], as the next
+  double shear_strength = of_material;
 };
 
 /// Bodies of spherical particles and the bonds between these. Serial, held by one rank only, before it is
@@ -29,7 +31,7 @@ struct ParticleSet {
   std::vector<std::int32_t> body; ///< per particle, index into body_names
   std::vector<std::string> body_names;
   std::vector<std::array<std::int64_t, 2>> bonds; ///< particles i < j, ascending, each pair once
-  std::vector<BondModuli> moduli;                 ///< one per bond; empty: those of the materials
+  std::vector<BondConstants> bond_constants;      ///< one per bond; empty: those of the materials
 };
 
 /// Appends the particles, the bodies and the bonds of `other`, which count on from those of `set`.

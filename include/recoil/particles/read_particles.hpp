@@ -18,7 +18,7 @@ struct ParticleFileOptions {
 ///
 /// `.csv`: a header with `x`, `y`, `z`, `radius` and, if wanted, `body` (a name) and `volume`, in any order,
 /// then one row per particle. Bonds are rows `i,j` below a header of these names, particles counting from 0,
-/// with columns `E` [Pa] and `nu` if they have moduli of their own.
+/// with columns `E` [Pa], `nu`, `tensile_strength` and `shear_strength` [Pa] for what is their own.
 /// Lines that begin with # are skipped.
 ///
 /// `.lmp`, `.data`, `.lammps`: LAMMPS data file of atom style `sphere`, `bpm/sphere` or `bond`, named behind

@@ -51,16 +51,19 @@ TimeFactor build_factor(const Item& item) {
   return factor;
 }
 
-std::vector<TimeFactor> build_factors(const Item& entry, std::size_t components) {
+} // namespace
+
+std::vector<TimeFactor> build_factors(const Item& entry, std::size_t components, const char* key) {
   std::vector<TimeFactor> factors;
-  if (!entry.has("interpolation")) return factors;
-  for (const auto& item : entry["interpolation"].items()) factors.push_back(build_factor(item));
+  if (!entry.has(key)) return factors;
+  for (const auto& item : entry[key].items()) factors.push_back(build_factor(item));
   if (factors.size() > 1 && factors.size() != components)
-    entry["interpolation"].fail("needs one entry for all components or one per component, has " +
-                                std::to_string(factors.size()) + " for " + std::to_string(components) +
-                                " components");
+    entry[key].fail("needs one entry for all components or one per component, has " +
+                    std::to_string(factors.size()) + " for " + std::to_string(components) + " components");
   return factors;
 }
+
+namespace {
 
 /// A formula, or one per time of the entry.
 template <class Built>

@@ -176,6 +176,9 @@ void build_turns(const Item& list, Scene& scene) {
     else if (rotation.text() != "free")
       rotation.fail("must be three numbers or formulas, or \"free\", is " + rotation.dump());
     entry.turn.free = rotation.is_text();
+    entry.turn.interpolation = build_factors(entries[i], 3, "rotation_interpolation");
+    if (entry.turn.free && !entry.turn.interpolation.empty())
+      entries[i]["rotation_interpolation"].fail("is a factor on `rotation`, which is \"free\"; leave it out");
   }
 }
 
@@ -187,14 +190,14 @@ void refuse_other_keys(const Item& root, const Scene& scene) {
   };
   for (const char* name : {"neumann_boundary", "normal_aligned_neumann_boundary", "pressure_boundary"})
     refuse(conditions[name], "write `particle_forces` on ids of `point_selection`");
-  for (const Item& entry : root["initial_conditions"]["velocity"].items()) {
-    if (entry.has("id")) entry["id"].fail("particles have no volume ids; write `body`");
-    if (entry["value"].is_object())
-      entry["value"].fail("files of values belong to finite elements; write formulas");
-  }
+  for (const char* list : {"velocity", "solution"})
+    for (const Item& entry : root["initial_conditions"][list].items()) {
+      if (entry.has("id")) entry["id"].fail("particles have no volume ids; write `body`");
+      if (entry["value"].is_object())
+        entry["value"].fail("files of values belong to finite elements; write formulas");
+    }
   for (const Item& entry : root["initial_conditions"]["angular_velocity"].items())
     if (entry.has("id")) entry["id"].fail("particles have no volume ids; write `body`");
-  refuse(root["initial_conditions"]["solution"], "bodies start from where their surfaces are");
   refuse(root["output"]["fields"], "their trajectories hold orientations, stresses and breaks anyway");
   if (!scene.contact.enabled) refuse(conditions["obstacle_displacements"], "set contact/enabled to true");
   for (const Item& component : conditions["rhs"].items())
@@ -228,9 +231,14 @@ void check_contact(const Item& root, const Scene& scene) {
 void check_damage(const Item& root, const Scene& scene) {
   if (scene.particle_solver.damage_width == 0) return;
   const Item width = root["solver"]["bonded_particles"]["damage_width"];
-  if (std::ranges::none_of(scene.bond_materials, [](const BondMaterialEntry& entry) {
-        return entry.tensile_strength || entry.shear_strength;
-      }))
+  const bool may_break = std::ranges::any_of(scene.bond_materials,
+                                             [](const BondMaterialEntry& entry) {
+                                               return entry.tensile_strength || entry.shear_strength;
+                                             }) ||
+                         // A file of bonds may have strengths: make_particle_solver() knows.
+                         std::ranges::any_of(scene.particle_bodies,
+                                             [](const ParticleBody& body) { return !body.bonds.empty(); });
+  if (!may_break)
     width.fail("softens bonds that reach their strength, and no material has one; give it "
                "`tensile_strength` or `shear_strength`, or leave this out");
   if (scene.time.kind == TimeKind::dynamic &&
@@ -253,6 +261,8 @@ void refuse_particles(const Item& root) {
     if (entry.has("particles")) entry["particles"].fail(cure);
   const Item forces = root["boundary_conditions"]["particle_forces"];
   if (forces.size() > 0) forces.fail(cure);
+  for (const Item& entry : root["boundary_conditions"]["dirichlet_boundary"].items())
+    if (entry.has("rotation_interpolation")) entry["rotation_interpolation"].fail(cure);
   const auto materials = root["materials"];
   for (const Item& entry : materials.is_object() ? std::vector{materials} : materials.items())
     for (const char* name : {"tensile_strength", "shear_strength", "weibull_modulus", "strength_seed",

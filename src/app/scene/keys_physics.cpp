@@ -278,7 +278,8 @@ constexpr Key initial[] = {
             "transient scenes only; `acceleration` must be zero. A value {\"file\": \"f.h5\", \"dataset\": "
             "\"/v\"} is an array of doubles with a row of d components per node of all deformable bodies, in "
             "the order of `coordinates` in `mesh.h5` of a trajectory; rows of NaN leave a node as it is. At "
-            "nodes of several entries the last one counts."},
+            "nodes of several entries the last one counts. Of bonded particles formulas alone, of their "
+            "centres."},
     {.pattern = "/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/id",
      .types = one_or_list,
      .items = integer,

@@ -128,6 +128,14 @@ Vector3d value_at(const std::vector<Expression>& components, double time, const 
   return value;
 }
 
+Vector3d turn_at(const DirichletEntry& entry, double time) {
+  Vector3d turn;
+  for (int i = 0; i < 3; ++i)
+    turn[i] = require_finite(entry.turn.evaluate(i, time), entry.where, "prescribed rotation", i,
+                             ExpressionPoint{0, 0, 0, time});
+  return turn;
+}
+
 /// A prescribed entry and the particles of this rank that follow it.
 struct Held {
   const DirichletEntry* entry;
@@ -149,8 +157,7 @@ void hold(const parallel::Communicator& comm, const Scene& scene, const std::vec
   const DistributedParticles* particles = problem.particles.get();
   problem.move_prescribed = [held, particles](double time, std::span<double> u) {
     for (const auto& [entry, list] : held) {
-      const geometry::Quaternion q =
-          geometry::quaternion_exponential(value_at(entry->turn.value, time, entry->where));
+      const geometry::Quaternion q = geometry::quaternion_exponential(turn_at(*entry, time));
       for (const LocalIndex k : list) {
         double* point = u.data() + 7 * std::size_t(k);
         const Vector3d& X = particles->positions[k];
@@ -212,7 +219,25 @@ solvers::BondStrength strength_of(const Scene& scene, const potentials::BondPote
     strength.tan_friction.push_back(std::tan(material.friction_angle * degree));
     strength.separate_terms.push_back(material.separate_terms ? 1 : 0);
   }
+  // What a file says of a bond is the strength of this bond, flaws and size included.
+  for (std::size_t bond = 0; bond < of.bond_constants.size(); ++bond) {
+    const particles::BondConstants& own = of.bond_constants[bond];
+    if (!std::isnan(own.tensile_strength)) strength.tensile[bond] = own.tensile_strength;
+    if (!std::isnan(own.shear_strength)) strength.shear[bond] = own.shear_strength;
+  }
   return strength;
+}
+
+/// Collective: a rank may have no bond with a strength of its own.
+bool can_break(const parallel::Communicator& comm, const Scene& scene,
+               const DistributedParticles& particles) {
+  if (std::ranges::any_of(scene.bond_materials, [](const BondMaterialEntry& material) {
+        return material.tensile_strength || material.shear_strength;
+      }))
+    return true;
+  return comm.any(std::ranges::any_of(particles.bond_constants, [](const particles::BondConstants& own) {
+    return !std::isnan(own.tensile_strength) || !std::isnan(own.shear_strength);
+  }));
 }
 
 solvers::BondedParticles make_problem(const parallel::Communicator& comm, const Scene& scene,
@@ -230,20 +255,17 @@ solvers::BondedParticles make_problem(const parallel::Communicator& comm, const 
     bonds.section_radius.push_back(material.section * (particles.radii[a] + particles.radii[b]) / 2);
     bonds.form.push_back(material.form);
   }
-  for (std::size_t bond = 0; bond < particles.moduli.size(); ++bond) {
-    const auto& [young_modulus, poisson_ratio] = particles.moduli[bond];
-    if (!std::isnan(young_modulus)) bonds.young_modulus[bond] = young_modulus;
-    if (!std::isnan(poisson_ratio)) bonds.poisson_ratio[bond] = poisson_ratio;
+  for (std::size_t bond = 0; bond < particles.bond_constants.size(); ++bond) {
+    const particles::BondConstants& own = particles.bond_constants[bond];
+    if (!std::isnan(own.young_modulus)) bonds.young_modulus[bond] = own.young_modulus;
+    if (!std::isnan(own.poisson_ratio)) bonds.poisson_ratio[bond] = own.poisson_ratio;
   }
   problem.bonds = std::make_unique<potentials::BondPotential>(particles, std::move(bonds));
   for (std::size_t k = 0; k < particles.ids.size(); ++k)
     problem.mass.push_back(find_bond_material(scene, particles.body_names[particles.body[k]])->rho *
                            particles.volumes[k]);
   for (std::size_t i = 0; i < scene.gravity.size(); ++i) problem.gravity[Eigen::Index(i)] = scene.gravity[i];
-  const bool breaks = std::ranges::any_of(scene.bond_materials, [](const BondMaterialEntry& entry) {
-    return entry.tensile_strength || entry.shear_strength;
-  });
-  if (breaks) problem.strength = strength_of(scene, *problem.bonds);
+  if (can_break(comm, scene, particles)) problem.strength = strength_of(scene, *problem.bonds);
   problem.damage_width = scene.particle_solver.damage_width;
   problem.prescribed.assign(6 * particles.ids.size(), 0);
   const std::vector<std::int32_t> ids = point_ids(comm, scene, particles);
@@ -286,21 +308,37 @@ Vector3d centre_of(const parallel::Communicator& comm, const solvers::BondedPart
   return Vector3d(moments[0], moments[1], moments[2]) / moments[3];
 }
 
-void set_velocity(const Scene& scene, const solvers::BondedParticles& problem,
-                  const parallel::Communicator& comm, linalg::Vector& v) {
-  const DistributedParticles& particles = *problem.particles;
-  const auto values = v.write_local();
+/// put(particle of this rank, component, value) for initial values, of which the last one counts. Collective.
+template <class Put>
+void for_initial_values(const parallel::Communicator& comm, const std::vector<InitialField>& fields,
+                        const DistributedParticles& particles, const char* what, Put put) {
   parallel::collectively(comm, [&] {
-    for (const InitialField& field : scene.initial_conditions.velocity)
+    for (const InitialField& field : fields)
       for (std::size_t k = 0; k < particles.ids.size(); ++k) {
         if (!is_in(field.region, particles.body_names[particles.body[k]])) continue;
         const Vector3d& X = particles.positions[k];
         const ExpressionPoint at{X[0], X[1], X[2], 0};
         for (std::size_t i = 0; i < field.value.size(); ++i)
-          values[6 * k + i] =
-              require_finite(field.value[i](at), field.region.where, "initial velocity", int(i), at);
+          put(k, i, require_finite(field.value[i](at), field.region.where, what, int(i), at));
       }
   });
+}
+
+void set_displacement(const Scene& scene, const solvers::BondedParticles& problem,
+                      const parallel::Communicator& comm, linalg::Vector& u) {
+  const auto values = u.write_local();
+  for_initial_values(comm, scene.initial_conditions.solution, *problem.particles, "initial displacement",
+                     [&](std::size_t k, std::size_t i, double value) {
+                       values[7 * k + i] = problem.particles->positions[k][Eigen::Index(i)] + value;
+                     });
+}
+
+void set_velocity(const Scene& scene, const solvers::BondedParticles& problem,
+                  const parallel::Communicator& comm, linalg::Vector& v) {
+  const DistributedParticles& particles = *problem.particles;
+  const auto values = v.write_local();
+  for_initial_values(comm, scene.initial_conditions.velocity, particles, "initial velocity",
+                     [&](std::size_t k, std::size_t i, double value) { values[6 * k + i] = value; });
   for (const AngularVelocity& spin : scene.initial_conditions.angular_velocity) {
     const Vector3d centre = spin.center ? *spin.center : centre_of(comm, problem, spin.region),
                    w(spin.value[0], spin.value[1], spin.value[2]);
@@ -362,6 +400,7 @@ make_particle_solver(const parallel::Communicator& comm, const Scene& scene,
   auto solver = std::make_unique<solvers::BondedParticlesSolver>(
       make_particle_problem(comm, scene, bodies, obstacles, owners), options_of(scene));
   linalg::Vector u = solver->history().newest().u, v = solver->history().newest().v;
+  set_displacement(scene, solver->problem(), comm, u);
   if (scene.time.kind != TimeKind::quasistatic) set_velocity(scene, solver->problem(), comm, v);
   parallel::collectively(comm, [&] {
     if (solver->problem().move_prescribed) solver->problem().move_prescribed(scene.time.t0, u.write_local());

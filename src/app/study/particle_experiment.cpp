@@ -150,6 +150,7 @@ public:
     products_.initial = [this](std::size_t, const linalg::Vector& by_u, const linalg::Vector& by_v) {
       // Particles that are held start where they are moved to.
       chain_.add_transposed(ParticleQuantity::prescribed, chain_.scene.time.t0, by_u.owned(), gradient_);
+      chain_.add_transposed(ParticleQuantity::initial_displacement, 0, by_u.owned(), gradient_);
       chain_.add_transposed(ParticleQuantity::initial_velocity, 0, by_v.owned(), gradient_);
     };
     step_ = solver.recorded_step(products_);
@@ -246,6 +247,7 @@ public:
     directions_.initial = [this](std::size_t direction, linalg::Vector& y, linalg::Vector& z) {
       chain_.add_product(ParticleQuantity::prescribed, chain_.scene.time.t0, values_[direction],
                          y.write_owned());
+      chain_.add_product(ParticleQuantity::initial_displacement, 0, values_[direction], y.write_owned());
       chain_.add_product(ParticleQuantity::initial_velocity, 0, values_[direction], z.write_owned());
     };
     step_ = solver.tangent_step(directions_);
@@ -477,27 +479,8 @@ ExperimentOnParticles::ExperimentOnParticles(const parallel::Communicator& comm,
     parameters_.push_back(field.index);
     start_.push_back(read_start_values(field, comm));
   }
-  require_moduli_of_materials();
+  parallel::collectively(comm, [&] { require_constants_of_materials(fields_, packed_); });
   require_budget();
-}
-
-/// @throws InputError on every rank for a modulus of a body whose bonds have their own.
-void ExperimentOnParticles::require_moduli_of_materials() const {
-  parallel::collectively(comm_, [&] {
-    for (std::size_t bond = 0; bond < packed_.moduli.size(); ++bond)
-      for (const ParameterField<3>& field : fields_) {
-        const std::string& constant = field.spec->kind->constant;
-        const double own = constant == "E"    ? packed_.moduli[bond].young_modulus
-                           : constant == "nu" ? packed_.moduli[bond].poisson_ratio
-                                              : particles::BondModuli::of_material;
-        const std::int32_t body = packed_.body[packed_.bonds[bond][0]];
-        if (std::isnan(own) || field.slot_of_body[body] < 0 || field.spec->per == Per::bond) continue;
-        throw InputError(field.spec->where.of("quantity"),
-                         std::string(field.spec->kind->name) + " of body '" + packed_.body_names[body] +
-                             "' is not used: the file of its bonds has a column `" + constant +
-                             "`; leave the column out, or say by `body` which others are meant");
-      }
-  });
 }
 
 std::unique_ptr<Scene> ExperimentOnParticles::scene_with(const ParameterValues& values) const {
@@ -513,8 +496,8 @@ particles::ParticleSet ExperimentOnParticles::bodies_with(const ParameterValues&
   for (std::size_t k = 0; k < fields_.size(); ++k)
     if (const auto apply = particle_actions_of(*fields_[k].spec)->apply_to_bonds;
         apply && comm_.rank() == 0) {
-      bodies.moduli.resize(bodies.bonds.size());
-      apply(fields_[k], values[k], bodies.moduli);
+      bodies.bond_constants.resize(bodies.bonds.size());
+      apply(fields_[k], values[k], bodies.bond_constants);
     }
   return bodies;
 }

@@ -43,7 +43,6 @@ public:
                                                               const ParameterValues& values) const;
 
 private:
-  void require_moduli_of_materials() const;
   /// The particles with values per bond, on the first rank.
   particles::ParticleSet bodies_with(const ParameterValues& values) const;
   double component_along(const Direction& direction, std::size_t field, std::size_t entry) const override;

@@ -25,7 +25,7 @@ struct BondedParticlesSolver::Implementation {
         implicit_steps(problem, options, objective), history(1, implicit_steps.manifold()) {
     if (problem.softens() && !problem.strength)
       throw InputError("solver/bonded_particles/damage_width",
-                       "bonds soften where they reach their strength, and no material has one; give it "
+                       "bonds soften where they reach their strength, and none has one; give a material "
                        "`tensile_strength` or `shear_strength`, or leave this out");
     if (problem.softens() && options.integrator == ParticleIntegrator::leapfrog)
       throw InputError("solver/bonded_particles/damage_width",

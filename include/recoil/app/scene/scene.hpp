@@ -112,7 +112,13 @@ using NodalValues = std::unordered_map<GlobalIndex, std::array<double, 3>>;
 /// How a bonded particle with a prescribed displacement turns.
 struct PrescribedTurn {
   bool free = false;
-  std::vector<Expression> value; ///< rotation vector [rad] of t; empty: none
+  std::vector<Expression> value;         ///< rotation vector [rad] of t; empty: none
+  std::vector<TimeFactor> interpolation; ///< as DirichletEntry has it
+
+  /// Component `c` of the rotation vector at time t [rad].
+  double evaluate(int c, double t) const {
+    return value.empty() ? 0 : time_factor(interpolation, c, t) * value[c]({0, 0, 0, t});
+  }
 };
 
 /// One component of a prescribed value.

@@ -30,7 +30,7 @@ std::vector<ParameterKind> bond_strength_parameters() {
   return {
       strength("tensile_strength",
                "`tensile_strength` of bonded particles, in scenes with a `damage_width`; each bond has its "
-               "Weibull factor times the value.",
+               "Weibull factor times the value, or, per bond, the value itself.",
                bond_tensile_strength),
       strength("shear_strength", "`shear_strength`, likewise.", bond_shear_strength)};
 }

@@ -234,7 +234,8 @@ std::vector<ParameterKind> initial_state_parameters() {
            "`solution` of `initial_conditions`; nodes between two regions have that of the later parameter.",
        .quantities = {parameters::quantities::displacement},
        .check = check_initial,
-       .by_dimension = {field_actions<2, &stepping::State::u>(), field_actions<3, &stepping::State::u>()}},
+       .by_dimension = {field_actions<2, &stepping::State::u>(), field_actions<3, &stepping::State::u>()},
+       .on_particles = &particle_displacement},
   };
 }
 

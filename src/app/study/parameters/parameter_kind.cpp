@@ -11,12 +11,13 @@ namespace recoil::app {
 
 /// Of the sources of this folder.
 std::vector<ParameterKind> material_parameters();
-std::vector<ParameterKind> bond_moduli_parameters();
+std::vector<ParameterKind> bond_constants_parameters();
 std::vector<ParameterKind> friction_parameters();
 std::vector<ParameterKind> initial_state_parameters();
 std::vector<ParameterKind> initial_nodes_parameters();
 std::vector<ParameterKind> prescribed_motion_parameters();
 std::vector<ParameterKind> dirichlet_nodes_parameters();
+std::vector<ParameterKind> particle_rotation_parameters();
 std::vector<ParameterKind> load_parameters();
 std::vector<ParameterKind> pressure_parameters();
 std::vector<ParameterKind> normal_traction_parameters();
@@ -46,17 +47,18 @@ std::span<const ParameterKind> parameter_kinds() {
       for (ParameterKind& row : group) add_row(std::move(row), rows);
     };
     add(material_parameters());
-    add(bond_moduli_parameters());
     add(friction_parameters());
     add(initial_state_parameters());
     add(initial_nodes_parameters());
     add(prescribed_motion_parameters());
     add(dirichlet_nodes_parameters());
+    add(particle_rotation_parameters());
     add(load_parameters());
     add(pressure_parameters());
     add(normal_traction_parameters());
     add(particle_force_parameters());
     add(bond_strength_parameters());
+    add(bond_constants_parameters());
     add(shape_parameters());
     return rows;
   }();

@@ -13,6 +13,7 @@ namespace recoil::app {
 namespace {
 
 using nlohmann::json;
+using particles::BondConstants;
 using ParticleField = ParameterField<3>;
 
 const std::string& name_of_body(const Scene& scene, std::size_t body) {
@@ -98,11 +99,8 @@ double bonds_per_modulus(const Scene& scene, const std::string& body) {
 template <auto strength>
 void check_strength(const ExperimentScene& at, const ParameterSpec& parameter) {
   check_bodies_of_particles(at, parameter);
+  require_softening(at, parameter);
   const std::string name = parameter.kind->name;
-  if (at.scene.particle_solver.damage_width == 0)
-    at.fail(parameter, name + " has a derivative only where bonds soften: " + at.scene.file.string() +
-                           " has no solver/bonded_particles/damage_width, and bonds that break at once have "
-                           "none; give it one, 0.1 say");
   for (const ParticleBody& body : at.scene.particle_bodies) {
     const BondMaterialEntry& material = *find_bond_material(at.scene, body.body);
     if (parameter.takes_body(body.body) && !(material.*strength))
@@ -146,7 +144,9 @@ void density_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
                    [&](std::size_t k, std::size_t slot) { take(slot, k, of.problem.particles->volumes[k]); });
 }
 
-// Initial velocities.
+// Initial displacements and velocities.
+
+bool is_displacement(const ParameterKind& kind) { return kind.name == std::string("initial_displacement"); }
 
 void check_particle_start(const ExperimentScene& at, const ParameterSpec& parameter) {
   check_bodies_of_particles(at, parameter);
@@ -161,30 +161,40 @@ void check_particle_start(const ExperimentScene& at, const ParameterSpec& parame
                                "; write one entry with one `body` for every body there");
     return;
   }
-  for (const InitialField& field : initial.velocity)
+  for (const InitialField& field : is_displacement(*parameter.kind) ? initial.solution : initial.velocity)
     if (may_overlap(field.region, at.scene, parameter.bodies, {}))
       refuse_replaced(at, parameter, position_dependence(field.value, field.region.where),
                       "space; write numbers there");
 }
 
-void apply_particle_velocity(const ParticleField& field, FieldValues values, Scene& scene) {
+void apply_particle_start(const ParticleField& field, FieldValues values, Scene& scene) {
+  auto& initial = scene.initial_conditions;
   for_bodies_of(field, values, scene, [&](const std::string& body, FieldValues value) {
-    InitialField& entry = scene.initial_conditions.velocity.emplace_back();
+    InitialField& entry =
+        (is_displacement(*field.spec->kind) ? initial.solution : initial.velocity).emplace_back();
     entry.region = {{}, {body}, field.spec->where.entry};
     entry.value.assign(value.begin(), value.end());
   });
 }
 
-void write_particle_velocity(const ParticleField& field, FieldValues values, const Scene& scene, json& to) {
+void write_particle_start(const ParticleField& field, FieldValues values, const Scene& scene, json& to) {
+  const char* list = is_displacement(*field.spec->kind) ? "solution" : "velocity";
   for_bodies_of(field, values, scene, [&](const std::string& body, FieldValues value) {
-    to["initial_conditions"]["velocity"].push_back(
-        {{"body", json::array({body})}, {"value", numbers_in(value)}});
+    to["initial_conditions"][list].push_back({{"body", json::array({body})}, {"value", numbers_in(value)}});
   });
 }
 
 void velocity_weights_of_particles(const ParticleWeightsOf& of, const TakeWeight& take) {
   for_particles_of(of, [&](std::size_t k, std::size_t slot) {
     for (std::size_t i = 0; i < 3; ++i) take(3 * slot + i, 6 * k + i, 1);
+  });
+}
+
+/// What is held starts where it is moved to.
+void displacement_weights_of_particles(const ParticleWeightsOf& of, const TakeWeight& take) {
+  for_particles_of(of, [&](std::size_t k, std::size_t slot) {
+    for (std::size_t i = 0; i < 3; ++i)
+      if (of.problem.prescribed[6 * k + i] == 0) take(3 * slot + i, 6 * k + i, 1);
   });
 }
 
@@ -384,29 +394,36 @@ void make_bond_slots(const parallel::Communicator& comm, const particles::Partic
 
 } // namespace
 
-const ParticleActions bond_young_modulus{
-    check_bodies_of_particles,
-    apply_to_bonds<&BondMaterialEntry::E>,
-    write_bonds,
-    {{ParticleQuantity::young_modulus, bond_weights<bonds_per_modulus>}}};
+const ParticleActions bond_young_modulus{check_bodies_of_particles,
+                                         apply_to_bonds<&BondMaterialEntry::E>,
+                                         write_bonds,
+                                         {{ParticleQuantity::young_modulus, bond_weights<bonds_per_modulus>}},
+                                         nullptr,
+                                         &BondConstants::young_modulus};
 const ParticleActions bond_poisson_ratio{
     check_bodies_of_particles,
     apply_to_bonds<&BondMaterialEntry::nu>,
     write_bonds,
     {{ParticleQuantity::poisson_ratio, bond_weights<one>},
-     {ParticleQuantity::young_modulus, bond_weights<bond_modulus_by_poisson>}}};
+     {ParticleQuantity::young_modulus, bond_weights<bond_modulus_by_poisson>}},
+    nullptr,
+    &BondConstants::poisson_ratio};
 const ParticleActions bond_tensile_strength{
     check_strength<&BondMaterialEntry::tensile_strength>,
     apply_to_bonds<&BondMaterialEntry::tensile_strength>,
     write_bonds,
     {{ParticleQuantity::tensile_strength,
-      strength_weights<&solvers::BondStrength::tensile, &BondMaterialEntry::tensile_strength>}}};
+      strength_weights<&solvers::BondStrength::tensile, &BondMaterialEntry::tensile_strength>}},
+    nullptr,
+    &BondConstants::tensile_strength};
 const ParticleActions bond_shear_strength{
     check_strength<&BondMaterialEntry::shear_strength>,
     apply_to_bonds<&BondMaterialEntry::shear_strength>,
     write_bonds,
     {{ParticleQuantity::shear_strength,
-      strength_weights<&solvers::BondStrength::shear, &BondMaterialEntry::shear_strength>}}};
+      strength_weights<&solvers::BondStrength::shear, &BondMaterialEntry::shear_strength>}},
+    nullptr,
+    &BondConstants::shear_strength};
 const ParticleActions particle_density{check_particle_density,
                                        apply_to_bonds<&BondMaterialEntry::rho>,
                                        write_bonds,
@@ -417,9 +434,14 @@ const ParticleActions particle_gravity{check_particle_gravity,
                                        {{ParticleQuantity::gravity, gravity_weights}}};
 const ParticleActions particle_velocity{
     check_particle_start,
-    apply_particle_velocity,
-    write_particle_velocity,
+    apply_particle_start,
+    write_particle_start,
     {{ParticleQuantity::initial_velocity, velocity_weights_of_particles}}};
+const ParticleActions particle_displacement{
+    check_particle_start,
+    apply_particle_start,
+    write_particle_start,
+    {{ParticleQuantity::initial_displacement, displacement_weights_of_particles}}};
 const ParticleActions particle_spin{check_particle_start,
                                     apply_particle_spin,
                                     write_particle_spin,

@@ -22,10 +22,11 @@ enum class ParticleQuantity {
   shear_strength,
   mass,
   gravity,
-  friction,        ///< coefficients
-  forces,          ///< at a time, and moments, in space
-  prescribed,      ///< motion at a time
-  initial_velocity ///< of tangent vectors
+  friction,             ///< coefficients
+  forces,               ///< at a time, and moments, in space
+  prescribed,           ///< motion at a time
+  initial_displacement, ///< of tangent vectors, as the next
+  initial_velocity
 };
 
 /// Which derivatives are wanted: those by the values of `field`.
@@ -52,9 +53,11 @@ struct ParticleActions {
   void (*apply)(const ParameterField<3>& field, FieldValues values, Scene& scene);
   void (*write)(const ParameterField<3>& field, FieldValues values, const Scene& scene, nlohmann::json& json);
   std::vector<ParticleWeights> weights; ///< one for each quantity that changes
-  /// Puts values per bond into the moduli of all bonds, which the first rank holds.
+  /// Puts values per bond into the constants of all bonds, which the first rank holds.
   void (*apply_to_bonds)(const ParameterField<3>& field, FieldValues values,
-                         std::vector<particles::BondModuli>& moduli) = nullptr;
+                         std::vector<particles::BondConstants>& constants) = nullptr;
+  /// What a file of bonds may have in place of values of a material; null: nothing.
+  double particles::BondConstants::*of_bond = nullptr;
 
   bool changes(ParticleQuantity quantity) const {
     return std::ranges::find(weights, quantity, &ParticleWeights::quantity) != weights.end();
@@ -63,15 +66,20 @@ struct ParticleActions {
 
 // Of rows of the table of kinds.
 extern const ParticleActions bond_young_modulus, bond_poisson_ratio, particle_density, particle_gravity,
-    particle_velocity, particle_spin, particle_motion, force_on_particles, particle_friction,
-    bond_tensile_strength,
-    bond_shear_strength;
+    particle_displacement, particle_velocity, particle_spin, particle_motion, force_on_particles,
+    particle_friction, bond_tensile_strength, bond_shear_strength;
 
 /// How the values of a parameter act; nullptr: bonded particles do not have it.
 const ParticleActions* particle_actions_of(const ParameterSpec& parameter);
 
 /// Refuses bodies that are not there, volume ids, and values per element, vertex or node. @throws InputError.
 void check_bodies_of_particles(const ExperimentScene& at, const ParameterSpec& parameter);
+
+/// Refuses values of materials for `bodies` whose bonds have their own. @throws InputError.
+void require_constants_of_materials(const ParameterFields<3>& fields, const particles::ParticleSet& bodies);
+
+/// Refuses strengths of bonds that do not soften. @throws InputError.
+void require_softening(const ExperimentScene& at, const ParameterSpec& parameter);
 
 /// Refuses a parameter that bonded particles do not have, or that does not fit their scene. @throws
 /// InputError.
