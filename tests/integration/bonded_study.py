@@ -449,6 +449,9 @@ def wrong_studies(recoil):
         document["solver"]["contact"] = dict({"friction_iterations": 1}, **of_contact)
         return document
 
+    at_wall = touching(barrier_stiffness=SOFT * RADIUS)
+    at_wall["contact"]["dhat"] = 4e-4
+    at_wall["geometry"].append(dict(PLANE, name="wall", point=[-0.0162, 0, 0], normal=[1, 0, 0]))
     single = copy.deepcopy(plain)
     single["geometry"][1]["generator"]["size"] = [0.0041, 0.0041, 0.0041]
     turn = {"name": "turn", "quantity": "dirichlet_rotation", "boundary": 1, "initial": [0, 0, 0]}
@@ -465,13 +468,14 @@ def wrong_studies(recoil):
         ("contact as stiff as bonds", touching(), {}, ["/experiments/0/scene", "barrier_stiffness", "give it"]),
         ("friction that is lagged again", touching(barrier_stiffness=1e4, friction_iterations=-1), {}, ["/experiments/0/scene", "friction_iterations", "need 1"]),
         ("contact of bodies that soften", dict(soft, contact={"enabled": True, "dhat": 1e-4}), {}, ["/experiments/0/scene", "contact/enabled", "damage_width"]),
+        ("a grip that is touched", at_wall, {"parameters": [E]}, ["reaction_force", "in contact", "nothing touches"]),
         ("friction without contact", plain, {"parameters": [friction]}, ["/parameters/0/quantity", "contact is off"]),
         ("friction with nobody", touching(barrier_stiffness=1e4), {"parameters": [dict(friction, bodies=["beam", "wall"])]}, ["/parameters/0/bodies", "'wall'"]),
         ("leapfrog", with_settings(integrator="leapfrog"), {}, ["/experiments/0/scene", "leapfrog", "mid_reflectT"]),
         ("paper_literal", with_settings(integrator="paper_literal"), {}, ["/experiments/0/scene", "paper_literal", "mid_reflectT"]),
         ("del_exact", with_settings(integrator="del_exact"), {}, ["/experiments/0/scene", "del_exact", "mid_reflectT"]),
         ("a bond that breaks", dict(plain, materials=strengths), {}, ["/materials", "bond ", "has broken by t = ", "`tensile_strength`", "time/time_steps"]),
-        ("friction", plain, {"parameters": [{"name": "mu", "quantity": "friction", "bodies": ["beam", "block"], "initial": 0.3}]},
+        ("pressure", plain, {"parameters": [{"name": "p", "quantity": "pressure", "boundary": 1, "initial": 0.3}]},
          ["/parameters/0/quantity", "finite elements", "young_modulus"]),
         ("E per element", plain, {"parameters": [dict(E, per="element")]}, ["/parameters/0/per", "\"global\", \"body\" or \"bond\""]),
         ("density per bond", plain, {"parameters": [{"name": "rho", "quantity": "density", "per": "bond", "initial": 1e3}]},

@@ -381,12 +381,14 @@ void check_particle_contact(const ExperimentScene& at) {
   const std::string file = scene.file.string();
   if (scene.particle_solver.damage_width > 0)
     at.fail(at.experiment.where, "scene",
-            file + " has contact and bonds that soften, which have no derivative together; set contact/enabled "
-                   "to false, or leave out solver/bonded_particles/damage_width");
+            file +
+                " has contact and bonds that soften, which have no derivative together; set contact/enabled "
+                "to false, or leave out solver/bonded_particles/damage_width");
   if (!scene.contact.barrier_stiffness)
     at.fail(at.experiment.where, "scene",
-            file + " leaves solver/contact/barrier_stiffness to be taken from the moduli, with which it would "
-                   "change; give it, about E times the radius of particles");
+            file +
+                " leaves solver/contact/barrier_stiffness to be taken from the moduli, with which it would "
+                "change; give it, about E times the radius of particles");
   if (scene.contact.friction_iterations < 0 || scene.contact.friction_iterations > 1)
     at.fail(at.experiment.where, "scene",
             file + " has solver/contact/friction_iterations = " +

@@ -70,7 +70,7 @@ struct ParticleSupport {
 
 /// J = (R - y)^2 / sd^2, R = sum_k d . (dV/dp_k - m_k g - f_k) over the particles of a support: the force
 /// [N] that holds them against bonds, gravity and loads at a state; their inertia is not part of it, nor are
-/// forces of contact: residuals() throws InputError on every rank where one of them is touched. Depends
+/// forces of contact: check_run() throws InputError where one of them is touched. Depends
 /// on the moduli of bonds, particle_mass, gravity_components, particle_loads and, where bonds soften, on
 /// bond_damage: V is that of the step. `problem` must outlive it; `travel`: null but for a load curve.
 /// Collective.

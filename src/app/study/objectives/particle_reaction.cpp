@@ -41,6 +41,22 @@ public:
   }
   void check_time(double time) const override { observed(time); }
   bool has_deviations() const override { return track_.has_sd; }
+  /// R has no forces of contact.
+  void check_run(double time) const override {
+    if (!problem_.contact) return;
+    const potentials::SphereContact& pairs = problem_.contact->pairs;
+    std::vector<double> own(problem_.particles->num_owned(), 0.0);
+    for (const LocalIndex k : support_.particles) own[k] = 1;
+    const std::vector<double> is_held = pairs.spheres()->gather(own, 1);
+    const bool touches = std::ranges::any_of(pairs.touching(), [&](const potentials::SphereTouch& touch) {
+      return is_held[touch.pair.a] != 0 || (touch.pair.b >= 0 && is_held[touch.pair.b] != 0);
+    });
+    if (comm().any(touches))
+      throw InputError("reaction_force",
+                       fmt::format("particles of its `boundary` are in contact at t = {:g} s, and it knows "
+                                   "forces of bonds alone; choose particles that nothing touches",
+                                   time));
+  }
 
   std::size_t num_residuals() const override { return comm().rank() == 0 ? 1 : 0; }
   objectives::ObservationNames observation_names() const override { return {{}, {"force"}}; }
@@ -56,7 +72,6 @@ public:
   }
 
   std::vector<double> residuals(const ObservedState& state) override {
-    require_no_touch(state.time);
     linalg::Vector forces(direction_.shared_layout());
     begin_state(state);
     bonds_.add_gradient(state.u, 1, forces.write_owned());
@@ -114,22 +129,6 @@ public:
   }
 
 private:
-  /// R has no forces of contact. Contact is that of the state at hand where a run observes it.
-  void require_no_touch(double time) const {
-    if (!problem_.contact) return;
-    const potentials::SphereContact& pairs = problem_.contact->pairs;
-    std::vector<double> own(problem_.particles->num_owned(), 0.0);
-    for (const LocalIndex k : support_.particles) own[k] = 1;
-    const std::vector<double> is_held = pairs.spheres()->gather(own, 1);
-    const bool touches = std::ranges::any_of(pairs.touching(), [&](const potentials::SphereTouch& touch) {
-      return is_held[touch.pair.a] != 0 || (touch.pair.b >= 0 && is_held[touch.pair.b] != 0);
-    });
-    if (comm().any(touches))
-      throw InputError("reaction_force",
-                       fmt::format("particles of its `boundary` are in contact at t = {:g} s, and it knows "
-                                   "forces of bonds alone; choose particles that nothing touches",
-                                   time));
-  }
   const parallel::Communicator& comm() const { return *problem_.particles->points->comm; }
   void begin_state(const ObservedState& state) {
     solvers::set_damage(bonds_, state.previous_internal, problem_.damage_width);
