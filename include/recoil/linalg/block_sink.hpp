@@ -21,8 +21,8 @@ public:
   virtual void add_identities(std::span<const double> scalars, double factor) = 0;
 };
 
-/// Takes small symmetric blocks on nodes that change from one assembly to the next: contact pairs, bonds of
-/// particles, springs. Nothing is collective.
+/// Takes small symmetric blocks on nodes that change from one assembly to the next: contact pairs, springs.
+/// Nothing is collective.
 class StencilSink {
 public:
   virtual ~StencilSink() = default;

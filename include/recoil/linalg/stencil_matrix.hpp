@@ -11,7 +11,7 @@
 namespace recoil::linalg {
 
 /// Symmetric matrix C over a VectorLayout that is the sum of small dense blocks on a few nodes each
-/// (stencils), rebuilt with another pattern at every assembly: contact pairs, bonds of particles, springs.
+/// (stencils), rebuilt with another pattern at every assembly: contact pairs, springs.
 /// Nodes have any number of components (VectorLayout::block_size). Rows live with the owner of their node;
 /// blocks may come from any rank. Blocks that are all zero leave no trace, so rows and columns of prescribed
 /// components may have been zeroed before.

@@ -15,10 +15,10 @@ void build_materials(const Item& root, Scene& scene);
 /// Particles, bonds and what acts on them, of scenes of bonded particles; refuses their keys in others.
 void build_particles(const Item& root, Scene& scene);
 /// boundary_conditions and gravity.
+void build_boundary_conditions(const Item& root, Scene& scene);
 /// The factors of an entry: none, one for all components, or one per component. @throws InputError.
 std::vector<TimeFactor> build_factors(const Item& entry, std::size_t components,
                                       const char* key = "interpolation");
-void build_boundary_conditions(const Item& root, Scene& scene);
 void build_initial_conditions(const Item& root, Scene& scene);
 void build_time(const Item& root, Scene& scene);
 /// contact, solver, output, tests.

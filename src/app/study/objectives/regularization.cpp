@@ -68,7 +68,7 @@ std::vector<ObjectiveType> regularization_objectives() {
       {.name = "material_smoothing",
        .doc =
            "sum over elements that share a face and a law, both ways, of (1 - c'/c)^2 for c = lambda and mu "
-           "(neither 0; not of MooneyRivlin).",
+           "(neither 0; not of MooneyRivlin or Ogden).",
        .keys = {body_key},
        .read = MaterialSmoothing::read,
        .compares_materials = true}};

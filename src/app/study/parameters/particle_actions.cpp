@@ -146,41 +146,38 @@ void density_weights(const ParticleWeightsOf& of, const TakeWeight& take) {
 
 // Initial displacements and velocities.
 
-bool is_displacement(const ParameterKind& kind) { return kind.name == std::string("initial_displacement"); }
-
 void check_particle_start(const ExperimentScene& at, const ParameterSpec& parameter) {
   check_bodies_of_particles(at, parameter);
-  const std::string name = parameter.kind->name;
   if (at.scene.time.kind != TimeKind::dynamic)
-    at.fail(parameter, name + " is not used: a quasistatic scene has no inertia");
-  const auto& initial = at.scene.initial_conditions;
-  if (parameter.kind->turns_bodies) {
-    for (const AngularVelocity& spin : initial.angular_velocity)
-      if (spin.region.bodies.size() > 1 && may_overlap(spin.region, at.scene, parameter.bodies, {}))
-        at.fail(parameter, "'" + parameter.name + "' would replace part of the spin at " + spin.region.where +
-                               "; write one entry with one `body` for every body there");
-    return;
-  }
-  for (const InitialField& field : is_displacement(*parameter.kind) ? initial.solution : initial.velocity)
+    at.fail(parameter,
+            std::string(parameter.kind->name) + " is not used: a quasistatic scene has no inertia");
+}
+
+using InitialList = std::vector<InitialField> InitialConditions::*;
+
+template <InitialList list>
+void check_initial_list(const ExperimentScene& at, const ParameterSpec& parameter) {
+  check_particle_start(at, parameter);
+  for (const InitialField& field : at.scene.initial_conditions.*list)
     if (may_overlap(field.region, at.scene, parameter.bodies, {}))
       refuse_replaced(at, parameter, position_dependence(field.value, field.region.where),
                       "space; write numbers there");
 }
 
-void apply_particle_start(const ParticleField& field, FieldValues values, Scene& scene) {
-  auto& initial = scene.initial_conditions;
+template <InitialList list>
+void apply_initial_list(const ParticleField& field, FieldValues values, Scene& scene) {
   for_bodies_of(field, values, scene, [&](const std::string& body, FieldValues value) {
-    InitialField& entry =
-        (is_displacement(*field.spec->kind) ? initial.solution : initial.velocity).emplace_back();
+    InitialField& entry = (scene.initial_conditions.*list).emplace_back();
     entry.region = {{}, {body}, field.spec->where.entry};
     entry.value.assign(value.begin(), value.end());
   });
 }
 
-void write_particle_start(const ParticleField& field, FieldValues values, const Scene& scene, json& to) {
-  const char* list = is_displacement(*field.spec->kind) ? "solution" : "velocity";
+template <InitialList list>
+void write_initial_list(const ParticleField& field, FieldValues values, const Scene& scene, json& to) {
+  const char* key = list == &InitialConditions::solution ? "solution" : "velocity";
   for_bodies_of(field, values, scene, [&](const std::string& body, FieldValues value) {
-    to["initial_conditions"][list].push_back({{"body", json::array({body})}, {"value", numbers_in(value)}});
+    to["initial_conditions"][key].push_back({{"body", json::array({body})}, {"value", numbers_in(value)}});
   });
 }
 
@@ -196,6 +193,14 @@ void displacement_weights_of_particles(const ParticleWeightsOf& of, const TakeWe
     for (std::size_t i = 0; i < 3; ++i)
       if (of.problem.prescribed[6 * k + i] == 0) take(3 * slot + i, 6 * k + i, 1);
   });
+}
+
+void check_particle_spin(const ExperimentScene& at, const ParameterSpec& parameter) {
+  check_particle_start(at, parameter);
+  for (const AngularVelocity& spin : at.scene.initial_conditions.angular_velocity)
+    if (spin.region.bodies.size() > 1 && may_overlap(spin.region, at.scene, parameter.bodies, {}))
+      at.fail(parameter, "'" + parameter.name + "' would replace part of the spin at " + spin.region.where +
+                             "; write one entry with one `body` for every body there");
 }
 
 bool spins_alone(const AngularVelocity& spin, const std::string& body) {
@@ -433,16 +438,16 @@ const ParticleActions particle_gravity{check_particle_gravity,
                                        write_particle_gravity,
                                        {{ParticleQuantity::gravity, gravity_weights}}};
 const ParticleActions particle_velocity{
-    check_particle_start,
-    apply_particle_start,
-    write_particle_start,
+    check_initial_list<&InitialConditions::velocity>,
+    apply_initial_list<&InitialConditions::velocity>,
+    write_initial_list<&InitialConditions::velocity>,
     {{ParticleQuantity::initial_velocity, velocity_weights_of_particles}}};
 const ParticleActions particle_displacement{
-    check_particle_start,
-    apply_particle_start,
-    write_particle_start,
+    check_initial_list<&InitialConditions::solution>,
+    apply_initial_list<&InitialConditions::solution>,
+    write_initial_list<&InitialConditions::solution>,
     {{ParticleQuantity::initial_displacement, displacement_weights_of_particles}}};
-const ParticleActions particle_spin{check_particle_start,
+const ParticleActions particle_spin{check_particle_spin,
                                     apply_particle_spin,
                                     write_particle_spin,
                                     {{ParticleQuantity::initial_velocity, spin_weights_of_particles}}};
