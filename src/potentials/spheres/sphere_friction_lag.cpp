@@ -171,13 +171,7 @@ void SphereFrictionPotential::add_lag_tangent(std::span<const double> x, double 
   if (!spheres_) return;
   const std::vector<double> in = spheres_->gather(x, 6);
   std::vector<double> out(in.size(), 0.0);
-  for_each_term([&](const auto& term) {
-    const Matrix12 S = by_start(term);
-    for (int a = 0; a < num_spheres(term.touch.pair); ++a)
-      for (int b = 0; b < num_spheres(term.touch.pair); ++b)
-        tangent(out, end_of(term.touch.pair, a)) +=
-            S.block<6, 6>(6 * a, 6 * b) * tangent(in, end_of(term.touch.pair, b));
-  });
+  for_each_term([&](const auto& term) { add_pair_product(term.touch.pair, by_start(term), in, out); });
   spheres_->add_to_owners(out, 6, factor, y);
 }
 
@@ -186,13 +180,8 @@ void SphereFrictionPotential::add_lag_product(std::span<const double> p, double 
   if (!spheres_) return;
   const std::vector<double> in = spheres_->gather(p, 6);
   std::vector<double> out(in.size(), 0.0);
-  for_each_term([&](const auto& term) {
-    const Matrix12 S = by_start(term);
-    for (int a = 0; a < num_spheres(term.touch.pair); ++a)
-      for (int b = 0; b < num_spheres(term.touch.pair); ++b)
-        tangent(out, end_of(term.touch.pair, b)) +=
-            S.block<6, 6>(6 * a, 6 * b).transpose() * tangent(in, end_of(term.touch.pair, a));
-  });
+  for_each_term(
+      [&](const auto& term) { add_pair_product(term.touch.pair, by_start(term).transpose(), in, out); });
   spheres_->add_to_owners(out, 6, factor, y);
 }
 

@@ -279,13 +279,8 @@ void SphereFrictionPotential::add_hessian_product(std::span<const double>, std::
   if (!spheres_) return;
   const std::vector<double> in = spheres_->gather(p, 6);
   std::vector<double> out(in.size(), 0.0);
-  for_each_term([&](const auto& term) {
-    const Matrix12 H = hessian(term, Projection::none);
-    for (int a = 0; a < num_spheres(term.touch.pair); ++a)
-      for (int b = 0; b < num_spheres(term.touch.pair); ++b)
-        tangent(out, end_of(term.touch.pair, a)) +=
-            H.block<6, 6>(6 * a, 6 * b) * tangent(in, end_of(term.touch.pair, b));
-  });
+  for_each_term(
+      [&](const auto& term) { add_pair_product(term.touch.pair, hessian(term, Projection::none), in, out); });
   spheres_->add_to_owners(out, 6, factor, y);
 }
 

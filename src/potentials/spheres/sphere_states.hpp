@@ -29,4 +29,12 @@ inline Eigen::Map<const Eigen::Matrix<double, 6, 1>> tangent(const std::vector<d
   return Eigen::Map<const Eigen::Matrix<double, 6, 1>>(values.data() + 6 * std::size_t(sphere));
 }
 
+/// out += M in, M by the tangent vectors of both ends.
+inline void add_pair_product(const SpherePair& pair, const Eigen::Matrix<double, 12, 12>& M,
+                             const std::vector<double>& in, std::vector<double>& out) {
+  for (int a = 0; a < num_spheres(pair); ++a)
+    for (int b = 0; b < num_spheres(pair); ++b)
+      tangent(out, end_of(pair, a)) += M.block<6, 6>(6 * a, 6 * b) * tangent(in, end_of(pair, b));
+}
+
 } // namespace recoil::potentials

@@ -16,7 +16,8 @@ void build_materials(const Item& root, Scene& scene);
 void build_particles(const Item& root, Scene& scene);
 /// boundary_conditions and gravity.
 void build_boundary_conditions(const Item& root, Scene& scene);
-/// The factors of an entry: none, one for all components, or one per component. @throws InputError.
+/// The factors in time that an entry has under `key`: none, one for all components, or one per component.
+/// @throws InputError.
 std::vector<TimeFactor> build_factors(const Item& entry, std::size_t components,
                                       const char* key = "interpolation");
 void build_initial_conditions(const Item& root, Scene& scene);
