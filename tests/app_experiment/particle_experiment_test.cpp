@@ -12,6 +12,7 @@
 #include "app/study/experiment_model.hpp"
 #include "app/study/parameters/parameter_kind.hpp"
 #include "app_experiment/experiment.hpp"
+#include "recoil/app/scene/build.hpp"
 #include "recoil/app/study/read_study.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -68,18 +69,20 @@ json softening_scene(const std::string& integrator) {
 
 bool needs_contact(const ParameterKind& kind) { return kind.changes(parameters::quantities::friction); }
 
-/// The same with a wall that slides along the block, off what is held of it.
+/// The same with a wall that slides along the block, off what is held of it, and one that slides below the
+/// grip of the beam.
 json touching_scene(const std::string& integrator) {
   json result = scene(integrator);
-  result["geometry"].push_back({{"type", "plane"},
-                                {"name", "wall"},
-                                {"is_obstacle", true},
-                                {"surface_selection", 3},
-                                {"point", {0.018, 0.018475, 0}},
-                                {"normal", {-1, -1, 0}}});
-  result["boundary_conditions"]["obstacle_displacements"] =
-      json::array({{{"id", 3}, {"value", {"0.02*t", "-0.02*t", "0.1*t"}}}});
-  result["contact"] = {{"enabled", true}, {"dhat", 4e-4}, {"epsv", 1e-3}};
+  const auto plane = [](const char* name, int id, json point, json normal) {
+    return json{{"type", "plane"},         {"name", name},   {"is_obstacle", true},
+                {"surface_selection", id}, {"point", point}, {"normal", normal}};
+  };
+  result["geometry"].push_back(plane("wall", 3, {0.018, 0.018475, 0}, {-1, -1, 0}));
+  result["geometry"].push_back(plane("shelf", 4, {0, 0, -0.0052}, {0, 0, 1}));
+  result["boundary_conditions"]["obstacle_displacements"] = {
+      {{"id", 3}, {"value", {"0.02*t", "-0.02*t", "0.1*t"}}},
+      {{"id", 4}, {"value", {"0.1*t", "0", "0.3*t"}}}};
+  result["contact"] = {{"enabled", true}, {"dhat", 4e-4}, {"epsv", 1e-3}, {"friction_coefficient", 0.2}};
   result["solver"]["contact"] = {{"barrier_stiffness", 20}};
   return result;
 }
@@ -147,6 +150,12 @@ struct Studied {
     document["experiments"] = {{"name", "run"}, {"scene", scene}};
     document["parameters"] = parameter;
     LoadedScene loaded = load_scene(comm, folder / scene);
+    for (const std::string& obstacle : obstacle_names(loaded.file.scene))
+      document["objectives"].push_back({{"name", obstacle},
+                                        {"type", "reaction_force"},
+                                        {"obstacle", obstacle},
+                                        {"direction", {-1, -0.7, 0.8}},
+                                        {"target", "force.csv"}});
     study = parse_study(document.dump(), "study.json", folder).study;
     const std::vector<Scene> scenes{loaded.file.scene};
     const std::vector<int> dims{3};
@@ -303,6 +312,21 @@ TEST(ParticleExperiment, SofteningRunsHaveTangentsAndGradients) {
       const json parameter = entries(kind, integrator).front();
       SCOPED_TRACE(integrator + " " + parameter.dump());
       check_derivatives(softening_scene(integrator), parameter);
+    }
+}
+
+/// Forces on what is held and touched, and those of obstacles.
+TEST(ParticleExperiment, RunsInContactHaveTangentsAndGradients) {
+  std::vector<std::string> integrators{"be_reflect"};
+  if (is_alone()) integrators.insert(integrators.end(), {"mid_reflectT", "quasistatic"});
+  for (const std::string& integrator : integrators)
+    for (const ParameterKind& kind : parameter_kinds()) {
+      if (!kind.on_particles || kind.is_strength || needs_contact(kind) ||
+          (is_initial(kind) && integrator == "quasistatic"))
+        continue;
+      const json parameter = entries(kind, integrator).front();
+      SCOPED_TRACE(integrator + " " + parameter.dump());
+      check_derivatives(touching_scene(integrator), parameter);
     }
 }
 

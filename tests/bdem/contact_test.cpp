@@ -149,8 +149,8 @@ TEST(SphereContact, FrictionByTheStartAgreesWithDifferences) {
     const double h = 2e-6 * dhat, difference = (along(h) - along(-h)) / (2 * h);
     friction_gradient(pile, pile.u, now);
     std::vector<double> tangent(d.owned().size(), 0.0), product(tangent);
-    pile.problem.contact->friction.add_lag_tangent(d.local(), 1, tangent);
-    pile.problem.contact->friction.add_lag_product(p.local(), 1, product);
+    pile.problem.contact->friction.add_previous_tangent(now.local(), d.local(), 1, tangent);
+    pile.problem.contact->friction.add_previous_product(now.local(), p.local(), 1, product);
     EXPECT_NEAR(dot(p, tangent), difference, 1e-7 * std::abs(difference));
     EXPECT_NEAR(dot(d, product), dot(p, tangent), 1e-12 * std::abs(difference));
   }

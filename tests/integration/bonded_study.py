@@ -124,12 +124,13 @@ def check_gradients(recoil):
 
 
 MU = {"floor": 0.3, "block": 0.5}
-PLANE = {"type": "plane", "name": "floor", "is_obstacle": True, "point": [0, 0, -0.0062], "normal": [0, 0, 1]}
+PLANE = {"type": "plane", "name": "floor", "is_obstacle": True, "surface_selection": 7, "point": [0, 0, -0.0062], "normal": [0, 0, 1]}
 
 
 def sliding(recoil, name, integrator="be_reflect", **settings):
-    """A block that is thrown onto a beam that lies on a floor."""
-    document = scene(integrator, gravity=[0, 0, -40], boundary_conditions={}, initial_conditions={
+    """A block that is thrown onto a beam that lies on a floor, which moves."""
+    motion = {"obstacle_displacements": [{"id": 7, "value": ["0.05*t", 0, 0]}]}
+    document = scene(integrator, gravity=[0, 0, -40], boundary_conditions=motion, initial_conditions={
         "velocity": [{"body": "block", "value": [0.5, 0.1, -0.3]}], "angular_velocity": [{"body": "block", "value": [0, 20, 5]}]})
     document["geometry"][1]["transformation"]["translation"] = [0.002, 0.001, 0.0155]
     document["geometry"].append(PLANE)
@@ -139,6 +140,30 @@ def sliding(recoil, name, integrator="be_reflect", **settings):
     document["solver"]["bonded_particles"].update(settings)
     document["time"]["time_steps"] = 20
     return document
+
+
+def forces_of_floor(recoil, folder, name):
+    """Objectives that compare them with those of a run, over the time and over its displacement."""
+    direction = np.array([0.3, 0, 1])
+    with open(os.path.join(folder, "obstacle_forces.csv")) as file:
+        rows = list(csv.DictReader(file))
+    of = {what: [float(direction.dot([float(row["%s_%s" % (what, axis)]) for axis in "xyz"]) / np.linalg.norm(direction)) for row in rows]
+          for what in ("displacement", "force")}
+    runs.check(min(of["force"]) < -0.1, "%s: the floor bears up to %.2g N" % (name, -min(of["force"])))
+    of["time"] = [float(row["time"]) for row in rows]
+    return [{"name": "over-" + over, "type": "reaction_force", "obstacle": "floor", "direction": list(direction), "time": {"steps": list(range(1, 21))},
+             "target": observed(recoil, "%s-floor-over-%s" % (name, over), [over + ",force,sd", "0,0,1"] + ["%r,%r,0.01" % (at, -force) for at, force in zip(of[over], of["force"])])}
+            for over in ("time", "displacement")]
+
+
+def check_forces_of_floor(recoil, document, name):
+    """Those of a run are those that are compared."""
+    true = [{"name": other, "quantity": "friction", "bodies": ["beam", other], "initial": mu} for other, mu in MU.items()]
+    document = dict(document, parameters=true, markers=[])
+    del document["check"]
+    folder = gradient(recoil, 2, recoil.write_scene(name + "-floor-study", document), name + "-floor")
+    value = result(folder)["objective"]
+    runs.check(value < 1e-10, "%s: forces of the floor are those in obstacle_forces.csv, objective %.1e" % (name, value))
 
 
 def check_contact(recoil):
@@ -162,7 +187,8 @@ def check_contact(recoil):
                                               {"name": "rho", "quantity": "density", "per": "body", "initial": 1100},
                                               {"name": "g", "quantity": "body_force", "initial": [1, 0, -40]},
                                               {"name": "v0", "quantity": "initial_velocity", "body": "block", "initial": [0.5, 0.1, -0.3]}],
-                    "objectives": [{"name": "path", "type": "markers", "target": observed(recoil, name + "-path", rows), "time": {"steps": list(range(1, 21))}}],
+                    "objectives": [{"name": "path", "type": "markers", "target": observed(recoil, name + "-path", rows), "time": {"steps": list(range(1, 21))}}]
+                    + forces_of_floor(recoil, whole, name),
                     "sweep": {"tolerance": 1e-13}, "check": {"directions": 1, "steps": [1e-4, 1e-5, 1e-6, 1e-7]}}
         study_path = recoil.write_scene(name + "-study", document)
         is_checked = recoil.arguments.all or integrator == "be_reflect"
@@ -172,6 +198,7 @@ def check_contact(recoil):
         runs.check(all(np.abs(p["gradient"]).min() > 0 for p in result(alone)["parameters"].values()), name + ": no derivative is zero")
         error = distance(gradient(recoil, 3, study_path, name + "-3"), alone)
         runs.check(error < 1e-8, "%s on 3 ranks: the same gradient to %.1e" % (name, error))
+        check_forces_of_floor(recoil, dict(document, objectives=document["objectives"][1:]), name)
     document["parameters"] = friction
     document["optimizer"] = {"stop_at_noise": False}
     folder = recoil.path("sliding-fit")
@@ -452,6 +479,8 @@ def wrong_studies(recoil):
     at_wall = touching(barrier_stiffness=SOFT * RADIUS)
     at_wall["contact"]["dhat"] = 4e-4
     at_wall["geometry"].append(dict(PLANE, name="wall", point=[-0.0162, 0, 0], normal=[1, 0, 0]))
+    wall = {"name": "o", "type": "reaction_force", "obstacle": "wall", "direction": [1, 0, 0], "target": observed(recoil, "of-wall", ["time,force", "0,1", "1,1"])}
+    beyond = observed(recoil, "beyond", ["displacement,force", "1,1", "2,1"])
     single = copy.deepcopy(plain)
     single["geometry"][1]["generator"]["size"] = [0.0041, 0.0041, 0.0041]
     turn = {"name": "turn", "quantity": "dirichlet_rotation", "boundary": 1, "initial": [0, 0, 0]}
@@ -468,7 +497,9 @@ def wrong_studies(recoil):
         ("contact as stiff as bonds", touching(), {}, ["/experiments/0/scene", "barrier_stiffness", "give it"]),
         ("friction that is lagged again", touching(barrier_stiffness=1e4, friction_iterations=-1), {}, ["/experiments/0/scene", "friction_iterations", "need 1"]),
         ("contact of bodies that soften", dict(soft, contact={"enabled": True, "dhat": 1e-4}), {}, ["/experiments/0/scene", "contact/enabled", "damage_width"]),
-        ("a grip that is touched", at_wall, {"parameters": [E]}, ["reaction_force", "in contact", "nothing touches"]),
+        ("a force without contact", plain, {"objectives": [dict(wall, obstacle="floor")]}, ["/objectives/0/obstacle", "contact/enabled"]),
+        ("a force of no obstacle", at_wall, {"objectives": [dict(wall, obstacle="roof")]}, ["/objectives/0/obstacle", "'roof'", "wall"]),
+        ("a force beyond the curve", at_wall, {"objectives": [dict(wall, target=beyond)]}, ["/objectives/0/target", "support is there"]),
         ("friction without contact", plain, {"parameters": [friction]}, ["/parameters/0/quantity", "contact is off"]),
         ("friction with nobody", touching(barrier_stiffness=1e4), {"parameters": [dict(friction, bodies=["beam", "wall"])]}, ["/parameters/0/bodies", "'wall'"]),
         ("leapfrog", with_settings(integrator="leapfrog"), {}, ["/experiments/0/scene", "leapfrog", "mid_reflectT"]),

@@ -61,9 +61,6 @@ public:
   /// What can be known before anything is solved: whether J has a value at `time`. @throws InputError, for
   /// example where observations end before. Not collective, the same on all ranks.
   virtual void check_time(double) const {}
-  /// Refuses the state at `time` that the run of the problem has just reached and that J is about to see.
-  /// Collective. @throws InputError on every rank.
-  virtual void check_run(double /*time*/) const {}
   /// Times of what it compares states with [s], ascending; empty where it compares with nothing in time. Not
   /// collective, the same on all ranks.
   virtual std::vector<double> observation_times() const { return {}; }

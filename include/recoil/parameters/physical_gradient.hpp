@@ -24,7 +24,8 @@ enum class Place {
   surface_vertex,  ///< owned vertices of the collision surface; empty until something is added
   bond,            ///< of particles; complete on the rank that owns its first end
   particle,        ///< owned ones, complete on this rank
-  coefficient      ///< potentials::FrictionCoefficients
+  coefficient,     ///< potentials::FrictionCoefficients
+  scene            ///< one entry for all that there is
 };
 
 /// A physical quantity that terms of a problem depend on, and the array of derivatives by it.

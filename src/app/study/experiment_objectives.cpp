@@ -159,8 +159,6 @@ void Observation<dim>::see(const stepping::StepRecord& record, const linalg::Vec
 template <int dim>
 void Observation<dim>::evaluate(std::size_t state, const objectives::ObservedState& seen) {
   has_seen_[state] = true;
-  for (std::size_t k = 0; k < objectives.size(); ++k)
-    if (composition.weight(k, state) != 0) objectives[k]->check_run(seen.time);
   if (!keeps_residuals_) return objectives::observe<dim>(objectives, state, seen, composition);
   std::ranges::copy(objectives::observe_residuals<dim>(comm_, objectives, state, seen, composition),
                     residuals.begin() + first_residual[state]);

@@ -81,12 +81,13 @@ private:
   }
 };
 
-/// The name of a quantity of bonds; nullptr for others.
-const parameters::Quantity* bond_quantity(ParticleQuantity quantity) {
+/// Its name among those of interactions; nullptr for others.
+const parameters::Quantity* interaction_quantity(ParticleQuantity quantity) {
   using enum ParticleQuantity;
   if (quantity == young_modulus) return &potentials::young_modulus_of_bonds;
   if (quantity == poisson_ratio) return &potentials::poisson_ratio_of_bonds;
   if (quantity == tensile_strength) return &solvers::tensile_strength;
+  if (quantity == friction) return &parameters::quantities::friction;
   return quantity == shear_strength ? &solvers::shear_strength : nullptr;
 }
 
@@ -94,8 +95,10 @@ const parameters::Quantity* bond_quantity(ParticleQuantity quantity) {
 template <class Physical, class Act>
 void for_constants(Physical& of, Act act) {
   using enum ParticleQuantity;
-  for (const ParticleQuantity quantity : {young_modulus, poisson_ratio, tensile_strength, shear_strength})
-    if (const parameters::Quantity& name = *bond_quantity(quantity); of.interactions.find_numbers(name))
+  for (const ParticleQuantity quantity :
+       {young_modulus, poisson_ratio, tensile_strength, shear_strength, friction})
+    if (const parameters::Quantity& name = *interaction_quantity(quantity);
+        of.interactions.find_numbers(name))
       act(quantity, std::span(of.interactions.numbers(name)));
   act(ParticleQuantity::mass, std::span(of.mass));
   act(ParticleQuantity::gravity, std::span(of.gravity.data(), 3));
@@ -104,20 +107,19 @@ void for_constants(Physical& of, Act act) {
 /// What objectives depend on beside the state; zero.
 template <class Arrays>
 Arrays explicit_arrays(const solvers::BondedParticles& problem) {
-  std::vector<parameters::Quantity> quantities = solvers::bond_quantities(problem);
-  quantities.insert(quantities.end(), {particle_mass, gravity_components, particle_loads, bond_damage});
-  const typename Arrays::Sizes sizes{
-      {parameters::Place::bond, problem.particles->bonds.size()},
-      {parameters::Place::particle, std::size_t(problem.particles->num_owned())},
-      {parameters::Place::coefficient, 3}};
+  std::vector<parameters::Quantity> quantities = solvers::interaction_quantities(problem);
+  quantities.insert(quantities.end(), {particle_mass, gravity_vector, particle_loads, bond_damage});
+  typename Arrays::Sizes sizes = solvers::interaction_sizes(problem);
+  sizes[parameters::Place::particle] = problem.particles->num_owned();
+  sizes[parameters::Place::scene] = 1;
   return Arrays(sizes, quantities);
 }
 
 /// Their entries that do not change in time, as for_constants() gives them.
 template <class Arrays>
 std::span<double> explicit_entries(Arrays& of, ParticleQuantity quantity) {
-  if (const parameters::Quantity* of_bonds = bond_quantity(quantity)) return of.numbers(*of_bonds);
-  return quantity == ParticleQuantity::mass ? of.numbers(particle_mass) : of.numbers(gravity_components);
+  if (const parameters::Quantity* name = interaction_quantity(quantity)) return of.numbers(*name);
+  return of.entries(quantity == ParticleQuantity::mass ? particle_mass : gravity_vector);
 }
 
 /// Forces and moments, of which objectives know the first.
@@ -165,9 +167,6 @@ public:
       std::ranges::transform(entries, more, entries.begin(), std::plus());
       chain_.add_transposed(quantity, 0, entries, gradient_);
     });
-    if (chain_.changes(ParticleQuantity::friction))
-      chain_.add_transposed(ParticleQuantity::friction, 0,
-                            by.interactions.numbers(parameters::quantities::friction), gradient_);
     for (std::vector<double>& by_values : gradient_) chain_.problem.particles->points->comm->sum(by_values);
     return std::move(gradient_);
   }
@@ -232,9 +231,6 @@ public:
         chain_.add_product(quantity, 0, values, entries);
         std::ranges::copy(entries, explicit_entries(explicit_.back(), quantity).begin());
       });
-      if (chain_.changes(ParticleQuantity::friction))
-        chain_.add_product(ParticleQuantity::friction, 0, values,
-                           change.interactions.numbers(parameters::quantities::friction));
     }
     if (chain_.changes(ParticleQuantity::forces))
       directions_.loads = [this](std::size_t direction, double time, std::span<double> forces) {

@@ -87,8 +87,8 @@ void SphereFrictionPotential::lag(std::span<const double> u, std::span<const dou
   const std::vector<double> states_at_start = spheres_->gather(start, 7);
   sliding_.clear();
   rolling_terms_.clear();
-  if (!acts()) return;
-  for (const SphereTouch& touch : contact_->touching()) {
+  if (!acts() || dt == 0) return;
+  for (const SphereTouch& touch : barrier_->touching()) {
     const Term term = lagged(touch, states_at_start);
     if (!(term.force > 0)) continue;
     if (coefficients_) sliding_.push_back(lagged_sliding(term, states_at_start));
@@ -166,8 +166,8 @@ Matrix12 SphereFrictionPotential::by_start(const RollingTerm& term) const {
   return S;
 }
 
-void SphereFrictionPotential::add_lag_tangent(std::span<const double> x, double factor,
-                                              std::span<double> y) const {
+void SphereFrictionPotential::add_previous_tangent(std::span<const double>, std::span<const double> x,
+                                                   double factor, std::span<double> y) const {
   if (!spheres_) return;
   const std::vector<double> in = spheres_->gather(x, 6);
   std::vector<double> out(in.size(), 0.0);
@@ -175,8 +175,8 @@ void SphereFrictionPotential::add_lag_tangent(std::span<const double> x, double 
   spheres_->add_to_owners(out, 6, factor, y);
 }
 
-void SphereFrictionPotential::add_lag_product(std::span<const double> p, double factor,
-                                              std::span<double> y) const {
+void SphereFrictionPotential::add_previous_product(std::span<const double>, std::span<const double> p,
+                                                   double factor, std::span<double> y) const {
   if (!spheres_) return;
   const std::vector<double> in = spheres_->gather(p, 6);
   std::vector<double> out(in.size(), 0.0);

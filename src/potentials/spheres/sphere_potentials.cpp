@@ -35,8 +35,7 @@ void add_block(const Spheres& spheres, const SpherePair& pair, Matrix12& block, 
 
 double SphereBarrierPotential::value(std::span<const double>) const {
   double sum = 0;
-  for (const SphereTouch& touch : contact_->touching())
-    sum += geometry::log_barrier(touch.gap, contact_->dhat()).value;
+  for (const SphereTouch& touch : touching()) sum += geometry::log_barrier(touch.gap, contact_->dhat()).value;
   return stiffness_ * sum;
 }
 
@@ -51,7 +50,7 @@ double SphereBarrierPotential::force_by_gap(const SphereTouch& touch) const {
 void SphereBarrierPotential::add_gradient(std::span<const double>, double factor, std::span<double> g) const {
   const Spheres& spheres = *contact_->spheres();
   std::vector<double> values(6 * std::size_t(spheres.size()), 0.0);
-  for (const SphereTouch& touch : contact_->touching())
+  for (const SphereTouch& touch : touching())
     for (int end = 0; end < num_spheres(touch.pair); ++end)
       tangent(values, end_of(touch.pair, end)).head<3>() -= (end == 0 ? 1 : -1) * force(touch) * touch.normal;
   spheres.add_to_owners(values, 6, factor, g);
@@ -68,7 +67,7 @@ Matrix3d SphereBarrierPotential::hessian(const SphereTouch& touch, Projection pr
 void SphereBarrierPotential::add_hessian(std::span<const double>, double factor, Projection projection,
                                          const linalg::HessianSink& H) const {
   Matrix12 block = Matrix12::Zero();
-  for (const SphereTouch& touch : contact_->touching()) {
+  for (const SphereTouch& touch : touching()) {
     const Matrix3d D = factor * hessian(touch, projection);
     for (const int a : {0, 1})
       for (const int b : {0, 1}) block.block<3, 3>(6 * a, 6 * b) = (a == b ? 1 : -1) * D;
@@ -81,7 +80,7 @@ void SphereBarrierPotential::add_hessian_product(std::span<const double>, std::s
   const Spheres& spheres = *contact_->spheres();
   const std::vector<double> in = spheres.gather(p, 6);
   std::vector<double> out(in.size(), 0.0);
-  for (const SphereTouch& touch : contact_->touching()) {
+  for (const SphereTouch& touch : touching()) {
     const auto& pair = touch.pair;
     Vector3d d = tangent(in, pair.a).head<3>();
     if (pair.b >= 0) d -= tangent(in, pair.b).head<3>();
@@ -108,14 +107,14 @@ void add_reaction(std::span<double> forces, std::int32_t body, const Vector3d& o
 
 double SphereBarrierPotential::obstacle_work() const {
   double work = 0;
-  for (const SphereTouch& touch : contact_->touching())
+  for (const SphereTouch& touch : touching())
     if (touch.pair.obstacle >= 0)
       work += force(touch) * touch.normal.dot(contact_->obstacle_way(touch.pair.obstacle, touch.share));
   return work;
 }
 
 void SphereBarrierPotential::add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const {
-  for (const SphereTouch& touch : contact_->touching())
+  for (const SphereTouch& touch : touching())
     if (touch.pair.obstacle >= 0)
       add_reaction(forces, contact_->body_of(touch.pair) - first_body, force(touch) * touch.normal,
                    place(contact_->states(), touch.pair.a) - touch.length * touch.normal);

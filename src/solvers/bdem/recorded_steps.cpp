@@ -27,14 +27,6 @@ std::array<std::pair<const parameters::Quantity*, double>, 4> by_quantities(cons
            {&shear_strength, growth.by_shear}}};
 }
 
-/// Sizes of the arrays of a gradient or a direction.
-parameters::PhysicalArrays<3>::Sizes sizes_of(const BondedParticles& problem) {
-  const std::size_t num_coefficients =
-      problem.contact ? problem.contact->friction.coefficients().values.size() : 0;
-  return {{parameters::Place::bond, problem.particles->bonds.size()},
-          {parameters::Place::coefficient, num_coefficients}};
-}
-
 void require_adjoint(const BondedParticles& problem, const BondedParticlesOptions& options) {
   const ParticleIntegrator integrator = options.integrator;
   if (integrator == ParticleIntegrator::del_exact || integrator == ParticleIntegrator::leapfrog)
@@ -222,7 +214,8 @@ void LinearizedStep::multiply_start(const Vector& du, const Vector& dv, Vector& 
     problem_.bonds->add_transported_product(previous_->u.local(), du.local(), objective_.scale(), values);
     problem_.bonds->begin_step({record_->time, record_->dt, 1, previous_->u.local()});
   }
-  if (problem_.contact) problem_.contact->friction.add_lag_tangent(du.local(), load_factor(), values);
+  if (problem_.contact)
+    problem_.contact->friction.add_previous_tangent(now_->u.local(), du.local(), load_factor(), values);
   for (LocalIndex k = 0; k < num_owned(); ++k) {
     if (!is_at_rest_)
       shift_of(values, k) -=
@@ -236,7 +229,8 @@ void LinearizedStep::multiply_start(const Vector& du, const Vector& dv, Vector& 
 void LinearizedStep::add_start_transposed(const Vector& p, Vector& by_u, Vector& by_v) const {
   const auto u = by_u.write_owned(), v = by_v.write_owned();
   if (at_middle_) problem_.bonds->add_transported_product(now_->u.local(), p.local(), objective_.scale(), u);
-  if (problem_.contact) problem_.contact->friction.add_lag_product(p.local(), load_factor(), u);
+  if (problem_.contact)
+    problem_.contact->friction.add_previous_product(now_->u.local(), p.local(), load_factor(), u);
   for (LocalIndex k = 0; k < num_owned(); ++k) {
     if (!is_at_rest_) {
       shift_of(u, k) -= problem_.mass[k] * shift_of(p.local(), k);
@@ -499,12 +493,19 @@ std::vector<parameters::Quantity> interaction_quantities(const BondedParticles& 
   return all;
 }
 
+parameters::PhysicalArrays<3>::Sizes interaction_sizes(const BondedParticles& problem) {
+  const std::size_t num_coefficients =
+      problem.contact ? problem.contact->friction.coefficients().values.size() : 0;
+  return {{parameters::Place::bond, problem.particles->bonds.size()},
+          {parameters::Place::coefficient, num_coefficients}};
+}
+
 BondedGradient::BondedGradient(const BondedParticles& problem)
-    : interactions(sizes_of(problem), interaction_quantities(problem)),
+    : interactions(interaction_sizes(problem), interaction_quantities(problem)),
       mass(problem.particles->num_owned(), 0.0) {}
 
 BondedDirection::BondedDirection(const BondedParticles& problem)
-    : interactions(sizes_of(problem), interaction_quantities(problem)),
+    : interactions(interaction_sizes(problem), interaction_quantities(problem)),
       mass(problem.particles->num_owned(), 0.0) {}
 
 std::unique_ptr<stepping::DifferentiableStep> make_recorded_step(BondedParticles& problem,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ranges>
 #include <vector>
 
 #include "recoil/geometry/quaternion.hpp"
@@ -23,9 +24,10 @@ public:
 /// products and Hessians are collective, and those of the last update().
 class SphereBarrierPotential final : public SpherePotential {
 public:
+  /// `obstacle`: the number of the body (SphereContact::body_of) whose pairs it has alone; -1: all pairs.
   /// `contact` must outlive it.
-  SphereBarrierPotential(SphereContact& contact, double stiffness)
-      : contact_(&contact), stiffness_(stiffness) {}
+  SphereBarrierPotential(SphereContact& contact, double stiffness, std::int32_t obstacle = -1)
+      : contact_(&contact), stiffness_(stiffness), obstacle_(obstacle) {}
 
   std::string_view name() const override { return "barrier"; }
   double stiffness() const { return stiffness_; }
@@ -44,6 +46,12 @@ public:
 
   double obstacle_work() const override;
 
+  /// The touching pairs that it has.
+  auto touching() const {
+    return contact_->touching() | std::views::filter([this](const SphereTouch& touch) {
+             return obstacle_ < 0 || (touch.pair.b < 0 && contact_->body_of(touch.pair) == obstacle_);
+           });
+  }
   /// How hard the two press on each other [N].
   double force(const SphereTouch& touch) const;
   /// Its derivative by the gap [N/m].
@@ -55,6 +63,7 @@ private:
 
   SphereContact* contact_;
   double stiffness_;
+  std::int32_t obstacle_;
 };
 
 /// Smoothed friction with lagged normal forces N and frames [Li et al. 2020, section 5]: sum mu N f0(|w|), w
@@ -66,8 +75,8 @@ private:
 /// products and Hessians are collective, and those of the last update().
 class SphereFrictionPotential final : public SpherePotential {
 public:
-  /// Friction below eps_v [m/s], of rolling below the speed eps_v of its w_r, grows from zero. `rolling` is
-  /// mu_r, of all pairs. `contact` and `barrier` must outlive it.
+  /// On the pairs of `barrier`. Friction below eps_v [m/s], of rolling below the speed eps_v of its w_r,
+  /// grows from zero. `rolling` is mu_r, of all pairs. `contact` and `barrier` must outlive it.
   SphereFrictionPotential(const SphereContact& contact, const SphereBarrierPotential& barrier,
                           FrictionCoefficients coefficients, double rolling, double eps_v)
       : contact_(&contact), barrier_(&barrier), coefficients_(std::move(coefficients)), rolling_(rolling),
@@ -76,10 +85,11 @@ public:
   std::string_view name() const override { return "friction"; }
   const FrictionCoefficients& coefficients() const { return coefficients_; }
   double rolling() const { return rolling_; }
+  double eps_v() const { return eps_v_; }
   /// Whether there is any.
   bool acts() const { return coefficients_ || rolling_ > 0; }
   /// Takes frames and forces of the pairs that touch in the contact as of its last update(), which must be at
-  /// u, in a step of length dt that starts at `start` (both owned). Collective.
+  /// u, in a step of length dt that starts at `start` (both owned). No friction acts at dt = 0. Collective.
   void lag(std::span<const double> u, std::span<const double> start, double dt);
   void update(std::span<const double> u) override;
   double value(std::span<const double> u) const override;
@@ -94,12 +104,12 @@ public:
                               parameters::PhysicalGradient<3>& gradient) const override;
   void add_parameter_tangent(std::span<const double> u, const parameters::PhysicalDirection<3>& direction,
                              double factor, std::span<double> y) const override;
-  /// y += factor times the change of the gradient at the last update() when the state at the start of the
-  /// step changes by x (6 numbers an owned particle), where frames, normal forces, arms and slips begin.
-  /// Collective. @pre the last lag() was at the start of the step.
-  void add_lag_tangent(std::span<const double> x, double factor, std::span<double> y) const;
-  /// The transpose: y += factor times the derivative of p . gradient by the state at the start. Collective.
-  void add_lag_product(std::span<const double> p, double factor, std::span<double> y) const;
+  /// How frames, normal forces, arms and slips depend on the state at the start of the step; x and p have 6
+  /// numbers a particle, of which those of owned ones count. Collective. @pre the last lag() was there.
+  void add_previous_tangent(std::span<const double> u, std::span<const double> x, double factor,
+                            std::span<double> y) const override;
+  void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
+                            std::span<double> y) const override;
   double obstacle_work() const override;
   /// What friction has dissipated since the start of the step, as of update(): sum mu N f1(|w|) |w|, and the
   /// same of rolling, over this rank [J].

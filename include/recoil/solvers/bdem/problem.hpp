@@ -45,10 +45,18 @@ struct ParticleContact {
   }
   /// As a step of length dt from `start` to `time` [s] has it that ended at u. Collective.
   void restore_step(double time, double dt, std::span<const double> start, std::span<const double> u) {
-    begin_step(time, dt, start);
+    restore_step(time, dt, start, u, barrier, friction);
+  }
+  /// The same for other potentials of its pairs. Collective.
+  void restore_step(double time, double dt, std::span<const double> start, std::span<const double> u,
+                    potentials::SphereBarrierPotential& other_barrier,
+                    potentials::SphereFrictionPotential& other_friction) {
+    pairs.begin_step(time, dt, start);
+    other_friction.lag(start, start, dt);
     pairs.move_obstacles(1);
     pairs.cover(u);
-    update(u);
+    other_barrier.update(u);
+    other_friction.update(u);
   }
   /// Finds what touches at u, on a way of SphereContact::max_step(). Collective.
   void update(std::span<const double> u) {

@@ -19,6 +19,8 @@ std::vector<parameters::Quantity> bond_quantities(const BondedParticles& problem
 
 /// bond_quantities() and, with friction, coefficients of friction.
 std::vector<parameters::Quantity> interaction_quantities(const BondedParticles& problem);
+/// How many of them there are on this rank.
+parameters::PhysicalArrays<3>::Sizes interaction_sizes(const BondedParticles& problem);
 
 /// The derivative of an objective by what a problem of bonded particles is made of, with the positions of the
 /// particles at rest and the sections of the bonds fixed.

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "app/study/experiment_objectives.hpp"
 #include "app/study/objectives/particle_objectives.hpp"
@@ -96,12 +97,15 @@ public:
     const auto& particles = *at.problem.particles;
     const parallel::Communicator& comm = *particles.points->comm;
     objectives::Track<1> track = objectives::read_forces(comm, target);
-    ParticleSupport support{
-        particles_with_id(comm, at.scene, particles, "", *boundary_, where.of("boundary")),
-        Eigen::Map<const Eigen::Vector3d>(direction_.data()).normalized()};
+    ParticleSupport support{Eigen::Map<const Eigen::Vector3d>(direction_.data()).normalized()};
+    if (boundary_)
+      support.particles = particles_with_id(comm, at.scene, particles, "", *boundary_, where.of("boundary"));
+    else
+      support.obstacle =
+          std::int32_t(particles.body_names.size()) + place_in(obstacle_names(at.scene), *obstacle_);
     objectives::Travel travel;
     if (track.is_load_curve) {
-      require_fixed_motion(at);
+      if (boundary_) require_fixed_motion(at);
       travel = travel_of(at, support);
       check_reach(at.scene.time, track, travel);
     }
@@ -117,7 +121,7 @@ private:
           parameter.kind->on_particles->changes(ParticleQuantity::prescribed))
         refuse_moving_curve(parameter);
   }
-  double travel_of(const ParticleScene& at, const ParticleSupport& support, double time) const {
+  double travel_of_particles(const ParticleScene& at, const ParticleSupport& support, double time) const {
     const auto& particles = *at.problem.particles;
     const parallel::Communicator& comm = *particles.points->comm;
     std::vector<double> u(7 * particles.ids.size(), 0.0);
@@ -139,9 +143,29 @@ private:
     comm.sum(sum);
     return sum[0] / sum[1];
   }
+  /// The mean over the vertices of its triangles, or that of a plane.
+  double travel_of_obstacle(const ParticleScene& at, const ParticleSupport& support, double time) const {
+    const potentials::SphereObstacles& obstacles = at.problem.contact->pairs.obstacles();
+    const auto plane = std::ranges::find(obstacles.planes, support.obstacle, &potentials::Plane<3>::body);
+    if (plane != obstacles.planes.end())
+      return obstacles.place_planes
+                 ? support.direction.dot(obstacles.place_planes(time)[plane - obstacles.planes.begin()] -
+                                         plane->point)
+                 : 0;
+    if (!obstacles.place) return 0;
+    const std::vector<Eigen::Vector3d> places = obstacles.place(time);
+    std::set<LocalIndex> vertices;
+    for (std::size_t t = 0; t < obstacles.triangles.size(); ++t)
+      if (obstacles.bodies[t] == support.obstacle)
+        vertices.insert(obstacles.triangles[t].begin(), obstacles.triangles[t].end());
+    double sum = 0;
+    for (const LocalIndex v : vertices) sum += support.direction.dot(places[v] - obstacles.vertices[v]);
+    return sum / double(vertices.size());
+  }
   objectives::Travel travel_of(const ParticleScene& at, const ParticleSupport& support) const {
     std::map<double, double> at_states;
-    for (const double t : observed_state_times(at.scene.time)) at_states[t] = travel_of(at, support, t);
+    for (const double t : observed_state_times(at.scene.time))
+      at_states[t] = boundary_ ? travel_of_particles(at, support, t) : travel_of_obstacle(at, support, t);
     return between_states(std::move(at_states));
   }
 
@@ -291,9 +315,6 @@ private:
                 "boundary_conditions/dirichlet_boundary");
   }
   void check_obstacle(const ExperimentScene& at) const {
-    if (at.scene.solver.type == SolverType::bonded_particles)
-      at.fail(where, "obstacle",
-              "bonded particles bear forces at particles that are held; write `boundary`, their id");
     if (!at.scene.contact.enabled)
       at.fail(where, "obstacle",
               "obstacles bear forces in contact only: set contact/enabled to true in " +
@@ -353,23 +374,23 @@ std::vector<ObjectiveType> forces_objectives() {
                       .types = integer,
                       .doc = "Id of a boundary with prescribed displacements."},
       obstacle_key{.pattern = "/objectives/*/obstacle", .types = text, .doc = "Name of an obstacle."};
-  return {{.name = "contact_force_norm",
-           .doc = "sum over the nodes of |f|^2, f the force of contact without friction.",
-           .keys = {body_key, time_key},
-           .read = ContactForceNorm::read},
-          {.name = "reaction_force",
-           .doc =
-               "(R - y)^2 / sd^2, R the force along `direction` that the clamps of a `boundary`, or an "
-               "`obstacle`, exert on the bodies, y and sd from a CSV file with the columns "
-               "`time,force[,sd]`, or `displacement,force[,sd]` for the force at the displacement of the "
-               "boundary or obstacle along `direction` (the mean over its vertices). That of clamps balances "
-               "elastic forces, contact, friction, damping and loads at the nodes of the boundary, not their "
-               "inertia; that of an obstacle is contact and friction. At the start of a run there is no "
-               "damping and friction.",
-           .keys = {clamp_key, obstacle_key, direction_key, time_key, observations_key},
-           .read = ReactionForce::read,
-           .observes = true,
-           .sees_particles = true}};
+  return {
+      {.name = "contact_force_norm",
+       .doc = "sum over the nodes of |f|^2, f the force of contact without friction.",
+       .keys = {body_key, time_key},
+       .read = ContactForceNorm::read},
+      {.name = "reaction_force",
+       .doc = "(R - y)^2 / sd^2, R the force along `direction` that the clamps of a `boundary`, or an "
+              "`obstacle`, exert on the bodies, y and sd from a CSV file with the columns "
+              "`time,force[,sd]`, or `displacement,force[,sd]` for the force at the displacement of the "
+              "boundary or obstacle along `direction` (the mean over its vertices). That of clamps balances "
+              "elastic forces (of bonds), contact, friction, damping and loads at the nodes of the boundary, "
+              "or at the particles, not their inertia; that of an obstacle is contact and friction. At the "
+              "start of a run there is no damping and friction.",
+       .keys = {clamp_key, obstacle_key, direction_key, time_key, observations_key},
+       .read = ReactionForce::read,
+       .observes = true,
+       .sees_particles = true}};
 }
 
 } // namespace recoil::app

@@ -24,9 +24,8 @@ struct ParticleScene {
 /// By the mass of each owned particle [kg].
 inline const parameters::Quantity particle_mass{"mass", parameters::Place::particle, false, "kg"};
 
-/// By the components of gravity, one entry each.
-inline const parameters::Quantity gravity_components{"gravity", parameters::Place::coefficient, false,
-                                                     "m/s^2"};
+/// Of the whole scene.
+inline const parameters::Quantity gravity_vector{"gravity", parameters::Place::scene, true, "m/s^2"};
 /// By forces in space at the time of the state at hand; taken away after every state.
 inline const parameters::Quantity particle_loads{"forces", parameters::Place::particle, true, "N"};
 
@@ -62,18 +61,20 @@ std::unique_ptr<objectives::Objective<3>> make_particle_center(const solvers::Bo
                                                                const std::vector<std::string>& bodies,
                                                                objectives::Track<3> track);
 
-/// Particles that are held, and a direction of unit length.
+/// What bears a force along a direction of unit length: particles that are held, or an obstacle.
 struct ParticleSupport {
-  std::vector<LocalIndex> particles; ///< owned by this rank
   Eigen::Vector3d direction;
+  std::vector<LocalIndex> particles = {}; ///< held ones, owned by this rank
+  std::int32_t obstacle = -1;             ///< its number as potentials::SphereObstacles have it; -1: none
 };
 
-/// J = (R - y)^2 / sd^2, R = sum_k d . (dV/dp_k - m_k g - f_k) over the particles of a support: the force
-/// [N] that holds them against bonds, gravity and loads at a state; their inertia is not part of it, nor are
-/// forces of contact: check_run() throws InputError where one of them is touched. Depends
-/// on the moduli of bonds, particle_mass, gravity_components, particle_loads and, where bonds soften, on
-/// bond_damage: V is that of the step. `problem` must outlive it; `travel`: null but for a load curve.
-/// Collective.
+/// J = (R - y)^2 / sd^2. Of held particles R = sum_k d . (dV/dp_k + dC/dp_k - m_k g - f_k): the force [N]
+/// that holds them against bonds, contact with friction, gravity and loads at a state; their inertia is not
+/// part of it. Of an obstacle R = -sum_k d . dC/dp_k over all particles, C of the pairs with it: the force on
+/// what touches it. There is no friction in the initial state. Depends on the moduli of bonds, coefficients
+/// of friction, particle_mass, gravity_vector, particle_loads and, where bonds soften, on bond_damage: V is
+/// that of the step. `problem` must outlive it, and its contact is left at the end of the step that was
+/// looked at; `travel`: null but for a load curve. Collective.
 std::unique_ptr<objectives::Objective<3>> make_particle_reaction(const solvers::BondedParticles& problem,
                                                                  ParticleSupport support,
                                                                  objectives::Track<1> track,

@@ -1,10 +1,9 @@
 #include <algorithm>
+#include <iterator>
 #include <numeric>
-
-#include <fmt/format.h>
+#include <optional>
 
 #include "app/study/objectives/particle_objectives.hpp"
-#include "recoil/base/error.hpp"
 #include "recoil/linalg/vector.hpp"
 #include "recoil/potentials/bonds/bond_potential.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
@@ -23,40 +22,30 @@ public:
       : LeastSquaresObjective(*problem.particles->points->comm), problem_(problem),
         support_(std::move(support)), track_(std::move(track)), travel_(std::move(travel)),
         bonds_(*problem.particles, problem.bonds->material()), direction_(problem.particles->tangents) {
+    if (holds_particles()) summands_.push_back({&bonds_, 1});
+    if (problem.contact) add_contact();
     {
       const auto entries = direction_.write_owned();
       for (const LocalIndex k : support_.particles)
-        std::copy_n(support_.direction.data(), 3, entries.begin() + 6 * std::ptrdiff_t(k));
+        std::copy_n(support_.direction.data(), 3, &entries[6 * k]);
+      for (LocalIndex k = 0; !holds_particles() && k < problem.particles->num_owned(); ++k)
+        std::copy_n(support_.direction.data(), 3, &entries[6 * k]);
     }
     direction_.update_ghosts();
   }
 
   std::string_view name() const override { return "reaction_force"; }
   std::vector<objectives::Quantity> depends_on() const override {
-    std::vector<objectives::Quantity> all = bonds_.quantities();
-    all.insert(all.end(),
-               {objectives::quantities::displacement, particle_mass, gravity_components, particle_loads});
+    std::vector<objectives::Quantity> all{objectives::quantities::displacement};
+    for (const Summand& summand : summands_)
+      std::ranges::copy(summand.potential->quantities(), std::back_inserter(all));
+    if (!holds_particles()) return all;
+    all.insert(all.end(), {particle_mass, gravity_vector, particle_loads});
     if (problem_.softens()) all.push_back(bond_damage);
     return all;
   }
   void check_time(double time) const override { observed(time); }
   bool has_deviations() const override { return track_.has_sd; }
-  /// R has no forces of contact.
-  void check_run(double time) const override {
-    if (!problem_.contact) return;
-    const potentials::SphereContact& pairs = problem_.contact->pairs;
-    std::vector<double> own(problem_.particles->num_owned(), 0.0);
-    for (const LocalIndex k : support_.particles) own[k] = 1;
-    const std::vector<double> is_held = pairs.spheres()->gather(own, 1);
-    const bool touches = std::ranges::any_of(pairs.touching(), [&](const potentials::SphereTouch& touch) {
-      return is_held[touch.pair.a] != 0 || (touch.pair.b >= 0 && is_held[touch.pair.b] != 0);
-    });
-    if (comm().any(touches))
-      throw InputError("reaction_force",
-                       fmt::format("particles of its `boundary` are in contact at t = {:g} s, and it knows "
-                                   "forces of bonds alone; choose particles that nothing touches",
-                                   time));
-  }
 
   std::size_t num_residuals() const override { return comm().rank() == 0 ? 1 : 0; }
   objectives::ObservationNames observation_names() const override { return {{}, {"force"}}; }
@@ -74,7 +63,8 @@ public:
   std::vector<double> residuals(const ObservedState& state) override {
     linalg::Vector forces(direction_.shared_layout());
     begin_state(state);
-    bonds_.add_gradient(state.u, 1, forces.write_owned());
+    for (const auto& [potential, factor] : summands_)
+      potential->add_gradient(state.u, factor, forces.write_owned());
     const auto target = observed(state.time);
     return on_first((direction_.dot(forces) - loads(state.time) - target.position[0]) * target.inverse_sd[0]);
   }
@@ -85,53 +75,88 @@ public:
                                        const parameters::PhysicalDirection<3>& dq) override {
     linalg::Vector by_u(direction_.shared_layout()), by_q(direction_.shared_layout());
     begin_state(state);
-    bonds_.add_hessian_product(state.u, direction_.local(), 1, by_u.write_owned());
-    bonds_.add_parameter_tangent(state.u, dq, 1, by_q.write_owned());
-    if (problem_.softens()) {
+    for (const auto& [potential, factor] : summands_) {
+      potential->add_hessian_product(state.u, direction_.local(), factor, by_u.write_owned());
+      potential->add_parameter_tangent(state.u, dq, factor, by_q.write_owned());
+    }
+    if (has_damage()) {
       std::vector<double> change = dq.numbers(bond_damage);
       for (std::size_t k = 0; k < change.size(); ++k) change[k] *= slope(state, k);
       bonds_.add_integrity_tangent(state.u, change, 1, by_q.write_owned());
     }
-    double change = std::inner_product(by_u.owned().begin(), by_u.owned().end(), du.begin(), 0.0);
-    const Eigen::Map<const Vector3d> dg(dq.numbers(gravity_components).data());
+    double change = 0;
     for (const LocalIndex k : support_.particles)
       change -= support_.direction.dot(dq.numbers(particle_mass)[k] * problem_.gravity +
-                                       problem_.mass[k] * dg + dq.vectors(particle_loads)[k]);
-    return on_first((comm().sum(change) + direction_.dot(by_q)) * observed(state.time).inverse_sd[0]);
+                                       problem_.mass[k] * dq.vectors(gravity_vector)[0] +
+                                       dq.vectors(particle_loads)[k]);
+    return on_first((product(by_u, du) + comm().sum(change) + direction_.dot(by_q)) *
+                    observed(state.time).inverse_sd[0]);
   }
 
   void add_residual_products(const ObservedState& state, std::span<const double> y, std::span<double> du,
                              std::span<double>, parameters::PhysicalGradient<3>& g) override {
-    const double weight = comm().sum(y.empty() ? 0.0 : y[0]) * observed(state.time).inverse_sd[0];
+    const double weight = weight_of(state, y);
     begin_state(state);
-    bonds_.add_hessian_product(state.u, direction_.local(), weight, du);
-    bonds_.add_parameter_products(state.u, direction_.local(), weight, g);
-    if (problem_.softens()) {
+    for (const auto& [potential, factor] : summands_) {
+      potential->add_hessian_product(state.u, direction_.local(), weight * factor, du);
+      potential->add_parameter_products(state.u, direction_.local(), weight * factor, g);
+    }
+    if (has_damage()) {
       std::vector<double>& by_damage = g.numbers(bond_damage);
       std::vector<double> by_integrity(by_damage.size(), 0.0);
       bonds_.add_integrity_products(state.u, direction_.local(), weight, by_integrity);
       for (std::size_t k = 0; k < by_damage.size(); ++k) by_damage[k] += slope(state, k) * by_integrity[k];
     }
-    Eigen::Map<Vector3d> by_gravity(g.numbers(gravity_components).data());
     for (const LocalIndex k : support_.particles) {
       const Vector3d by_load = -weight * support_.direction;
       g.numbers(particle_mass)[k] += by_load.dot(problem_.gravity);
-      by_gravity += problem_.mass[k] * by_load;
+      g.vectors(gravity_vector)[0] += problem_.mass[k] * by_load;
       g.vectors(particle_loads)[k] += by_load;
     }
   }
 
-  /// Bonds bear what they bore in the step, whose integrity is that of its start; the displacement there does
-  /// not count.
-  bool depends_on_step() const override { return problem_.softens(); }
-  std::vector<double> previous_tangent(const ObservedState&, std::span<const double>) override {
-    return std::vector(num_residuals(), 0.0);
+  /// Friction acts since the start of the step, and bonds bear what they bore in it, with the integrity that
+  /// they had there.
+  bool depends_on_step() const override { return problem_.contact || problem_.softens(); }
+  std::vector<double> previous_tangent(const ObservedState& state,
+                                       std::span<const double> previous_du) override {
+    linalg::Vector by_previous(direction_.shared_layout());
+    add_previous(state, 1, by_previous.write_owned());
+    return on_first(product(by_previous, previous_du) * observed(state.time).inverse_sd[0]);
+  }
+  void add_previous_products(const ObservedState& state, std::span<const double> y,
+                             std::span<double> previous_du) override {
+    add_previous(state, weight_of(state, y), previous_du);
   }
 
 private:
+  struct Summand {
+    const potentials::Potential<3>* potential;
+    double factor;
+  };
+
   const parallel::Communicator& comm() const { return *problem_.particles->points->comm; }
+  bool holds_particles() const { return support_.obstacle < 0; }
+  bool has_damage() const { return holds_particles() && problem_.softens(); }
+  void add_contact() {
+    const potentials::SphereFrictionPotential& friction = problem_.contact->friction;
+    barrier_.emplace(problem_.contact->pairs, problem_.contact->barrier.stiffness(), support_.obstacle);
+    friction_.emplace(problem_.contact->pairs, *barrier_, friction.coefficients(), friction.rolling(),
+                      friction.eps_v());
+    const double factor = holds_particles() ? 1 : -1;
+    summands_.push_back({&*barrier_, factor});
+    summands_.push_back({&*friction_, factor});
+  }
   void begin_state(const ObservedState& state) {
-    solvers::set_damage(bonds_, state.previous_internal, problem_.damage_width);
+    if (has_damage()) solvers::set_damage(bonds_, state.previous_internal, problem_.damage_width);
+    if (problem_.contact)
+      problem_.contact->restore_step(state.time, state.record->dt, state.previous_u, state.u, *barrier_,
+                                     *friction_);
+  }
+  /// y += weight dR/du_previous
+  void add_previous(const ObservedState& state, double weight, std::span<double> y) const {
+    for (const auto& [potential, factor] : summands_)
+      potential->add_previous_product(state.u, direction_.local(), weight * factor, y);
   }
   double slope(const ObservedState& state, std::size_t bond) const {
     return solvers::integrity_slope(state.previous_internal[bond], problem_.damage_width);
@@ -141,6 +166,14 @@ private:
   }
   std::vector<double> on_first(double residual) const {
     return comm().rank() == 0 ? std::vector<double>{residual} : std::vector<double>{};
+  }
+  /// What R has to be multiplied by for y' r, from the entries of `y` of all ranks.
+  double weight_of(const ObservedState& state, std::span<const double> y) const {
+    return comm().sum(y.empty() ? 0.0 : y[0]) * observed(state.time).inverse_sd[0];
+  }
+  /// a . b over the owned entries of all ranks.
+  double product(const linalg::Vector& a, std::span<const double> b) const {
+    return comm().sum(std::inner_product(a.owned().begin(), a.owned().end(), b.begin(), 0.0));
   }
   /// The component along the direction of what pulls at the support from outside. Collective.
   double loads(double time) const {
@@ -158,7 +191,10 @@ private:
   objectives::Track<1> track_;
   objectives::Travel travel_;
   potentials::BondPotential bonds_; ///< at states, wherever steps take theirs
-  linalg::Vector direction_;        ///< of shifts of the support
+  std::optional<potentials::SphereBarrierPotential> barrier_;
+  std::optional<potentials::SphereFrictionPotential> friction_;
+  std::vector<Summand> summands_;
+  linalg::Vector direction_; ///< of shifts of the support, or of all particles
 };
 
 } // namespace
