@@ -48,6 +48,11 @@ public:
   double force(const SphereTouch& touch) const;
   /// Its derivative by the gap [N/m].
   double force_by_gap(const SphereTouch& touch) const;
+  /// y += factor times the change of the gradient when the least distances of bonds change by `ds`, one
+  /// number for each bond of this rank. Collective.
+  void add_distance_tangent(std::span<const double> ds, double factor, std::span<double> y) const;
+  /// The transpose: by += factor times the derivative of p . gradient by them, this rank's share. Collective.
+  void add_distance_products(std::span<const double> p, double factor, std::span<double> by) const;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
 
 private:
@@ -100,6 +105,9 @@ public:
   void add_lag_tangent(std::span<const double> x, double factor, std::span<double> y) const;
   /// The transpose: y += factor times the derivative of p . gradient by the state at the start. Collective.
   void add_lag_product(std::span<const double> p, double factor, std::span<double> y) const;
+  /// As those of SphereBarrierPotential: normal forces are those of gaps at the start.
+  void add_distance_tangent(std::span<const double> ds, double factor, std::span<double> y) const;
+  void add_distance_products(std::span<const double> p, double factor, std::span<double> by) const;
   double obstacle_work() const override;
   /// What friction has dissipated since the start of the step, as of update(): sum mu N f1(|w|) |w|, and the
   /// same of rolling, over this rank [J].
@@ -152,6 +160,8 @@ private:
   Eigen::Vector3d material_way(const SlidingTerm& term) const;
   Eigen::Matrix<double, 12, 12> by_start(const SlidingTerm& term) const;
   Eigen::Matrix<double, 12, 12> by_start(const RollingTerm& term) const;
+  template <class AnyTerm>
+  std::array<Eigen::Matrix<double, 6, 1>, 2> by_distance(const AnyTerm& term) const;
   Eigen::Vector3d obstacle_way(const SlidingTerm& term) const;
   Eigen::Vector3d obstacle_way(const RollingTerm& term) const;
 
