@@ -26,9 +26,11 @@ namespace recoil::app {
 
 namespace {
 
-objectives::ObservedState observed_particles(const adjoint::StateOfRun& at) {
+/// Objectives know of internal variables the damage of bonds.
+objectives::ObservedState observed_particles(const solvers::BondedParticles& problem,
+                                             const adjoint::StateOfRun& at) {
   return {at.now.u.local(), at.now.v.local(),      at.record.time,
-          &at.record,       at.previous.u.local(), at.previous.internal};
+          &at.record,       at.previous.u.local(), damage_of(problem, at.previous.internal)};
 }
 
 /// What values of parameters change, and by how much.
@@ -192,13 +194,14 @@ private:
     if (!at.record.completes_nominal) return;
     const std::size_t i = at.record.nominal_step;
     if (y_)
-      objectives::add_residual_products<3>(seen_.objectives, i, observed_particles(at), seen_.composition,
-                                           seen_.rows_of(i, std::span<const double>(*y_)), by.u.write_owned(),
-                                           by.v.write_owned(), by.previous_u.write_owned(), explicit_);
+      objectives::add_residual_products<3>(seen_.objectives, i, observed_particles(chain_.problem, at),
+                                           seen_.composition, seen_.rows_of(i, std::span<const double>(*y_)),
+                                           by.u.write_owned(), by.v.write_owned(),
+                                           by.previous_u.write_owned(), explicit_);
     else
-      objectives::add_derivatives<3>(seen_.objectives, i, observed_particles(at), seen_.composition,
-                                     by.u.write_owned(), by.v.write_owned(), by.previous_u.write_owned(),
-                                     explicit_);
+      objectives::add_derivatives<3>(seen_.objectives, i, observed_particles(chain_.problem, at),
+                                     seen_.composition, by.u.write_owned(), by.v.write_owned(),
+                                     by.previous_u.write_owned(), explicit_);
     chain_.add_transposed(ParticleQuantity::forces, at.record.time,
                           with_moments(explicit_.vectors(particle_loads)), gradient_);
     explicit_.clear(particle_loads);
@@ -270,8 +273,10 @@ private:
     for (std::size_t k = 0; k < forces.size(); ++k)
       forces[k] = Eigen::Map<const Eigen::Vector3d>(with_turns.data() + 6 * k);
     if (chain_.problem.softens())
-      std::ranges::copy(change.previous_internal, explicit_[direction].numbers(bond_damage).begin());
-    std::ranges::copy(objectives::residual_tangent<3>(seen_.objectives, i, observed_particles(at),
+      std::ranges::copy(damage_of(chain_.problem, change.previous_internal),
+                        explicit_[direction].numbers(bond_damage).begin());
+    std::ranges::copy(objectives::residual_tangent<3>(seen_.objectives, i,
+                                                      observed_particles(chain_.problem, at),
                                                       seen_.composition, change.u.local(), change.v.local(),
                                                       change.previous_u.local(), explicit_[direction]),
                       seen_.rows_of(i, std::span(changes_[direction])).begin());
@@ -312,7 +317,7 @@ public:
   void observe(const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v,
                std::span<const double> internal) override {
     require_intact_bonds(record.time);
-    observation_.see(record, u, v, internal);
+    observation_.see(record, u, v, damage_of(solver_->problem(), internal));
   }
   void keep_residuals() override { observation_.keep_residuals(); }
   std::vector<std::string> places_of_terms() const override { return model_.places_of_objectives(); }
@@ -379,11 +384,6 @@ private:
 void check_particle_contact(const ExperimentScene& at) {
   const Scene& scene = at.scene;
   const std::string file = scene.file.string();
-  if (scene.particle_solver.damage_width > 0)
-    at.fail(at.experiment.where, "scene",
-            file +
-                " has contact and bonds that soften, which have no derivative together; set contact/enabled "
-                "to false, or leave out solver/bonded_particles/damage_width");
   if (!scene.contact.barrier_stiffness)
     at.fail(at.experiment.where, "scene",
             file +
