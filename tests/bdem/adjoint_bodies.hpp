@@ -43,9 +43,9 @@ inline SphereObstacles shaken_tray() {
 }
 
 /// Two ranks take all bodies; what more of them do does not depend on the integrator.
-inline constexpr std::array<std::string_view, 5> of_many_ranks{
-    "blocks on a tray, be_reflect", "two particles, be_reflect", "block, mid_reflectT", "held chain at rest",
-    "softening block, be_reflect"};
+inline constexpr std::array<std::string_view, 6> of_many_ranks{
+    "blocks on a tray, be_reflect", "two particles, be_reflect",   "block, mid_reflectT",
+    "held chain at rest",           "softening block, be_reflect", "torn blocks on a tray, be_reflect"};
 
 inline std::vector<Body> bodies() {
   using enum ParticleIntegrator;
@@ -170,6 +170,11 @@ inline std::vector<Body> bodies() {
     touching.obstacles = shaken_tray;
     touching.coefficient = 0.4;
     touching.rolling = 0.1;
+    result.push_back(touching);
+    // Particles whose bonds have broken press on each other.
+    touching.name = "torn " + touching.name;
+    touching.strength = integrator == be_reflect ? 3e3 : 5e3;
+    touching.width = 0.3;
     result.push_back(std::move(touching));
   }
   int ranks = 0;

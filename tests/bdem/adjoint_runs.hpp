@@ -308,13 +308,22 @@ struct WholeRun final : adjoint::StateSource {
   const stepping::State& state(GlobalIndex id) override { return states[id]; }
   /// Bonds that bear less than half of what they would if they were sound.
   GlobalIndex num_broken() const { return stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds"); }
+  /// How often two particles whose bond has broken pressed on each other at the end of a step.
+  GlobalIndex num_torn_contacts = 0;
 
 private:
+  GlobalIndex count_torn_contacts() const {
+    GlobalIndex count = 0;
+    for (const potentials::SphereTouch& touch : solver.problem().contact->pairs.touching())
+      count += touch.pair.bond >= 0 && solver.problem().contact->barrier.force(touch) > 1e-3 ? 1 : 0;
+    return solver.problem().particles->points->comm->sum(count);
+  }
   void see(const stepping::StepRecord& record, const Vector& u, const Vector& v) {
     records.push_back(record);
     states.push_back({record.id, u, v, solver.history().newest().internal});
     const auto share = sums.value(record, u, v);
     for (int k = 0; k < 2; ++k) values[k] += share[k];
+    if (solver.problem().contact) num_torn_contacts += count_torn_contacts();
   }
 };
 

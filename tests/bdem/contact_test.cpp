@@ -8,10 +8,20 @@
 #include "bdem/contacts.hpp"
 #include "recoil/geometry/quaternion.hpp"
 #include "recoil/parallel/communicator.hpp"
+#include "recoil/particles/bond_values.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
 
 namespace recoil::solvers::testing {
 namespace {
+
+/// A direction that depends on the particles alone.
+Vector direction(const BondedParticles& problem, int seed, double size) {
+  Vector d(problem.particles->tangents);
+  const auto values = d.write_local();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = size * std::sin(12.9898 * double(problem.particles->ids[i / 6]) + 7.1 * double(i % 6) + seed);
+  return d;
+}
 
 /// Grains in a pile that touch each other, a plane, and the faces, edges and vertices of a plate.
 struct Pile {
@@ -54,15 +64,7 @@ struct Pile {
            geometry::quaternion_exponential(Vector3d(0.3, -0.2, 0.1) * double(problem.particles->ids[k]))});
   }
 
-  /// A direction that depends on the particles alone.
-  Vector direction(int seed, double size) const {
-    Vector d(problem.particles->tangents);
-    const auto values = d.write_local();
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] =
-          size * std::sin(12.9898 * double(problem.particles->ids[i / 6]) + 7.1 * double(i % 6) + seed);
-    return d;
-  }
+  Vector direction(int seed, double size) const { return testing::direction(problem, seed, size); }
 
   BondedParticles problem;
   Vector u;
@@ -153,6 +155,59 @@ TEST(SphereContact, FrictionByTheStartAgreesWithDifferences) {
     pile.problem.contact->friction.add_previous_product(now.local(), p.local(), 1, product);
     EXPECT_NEAR(dot(p, tangent), difference, 1e-7 * std::abs(difference));
     EXPECT_NEAR(dot(d, product), dot(p, tangent), 1e-12 * std::abs(difference));
+  }
+}
+
+/// A block whose bonds have all broken, at various distances, and whose particles press on each other and
+/// slide.
+TEST(SphereContact, DerivativesByLeastDistancesAgreeWithDifferences) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  BondedParticles problem = bonded(comm, block(3, 3, 2, r), {});
+  add_contact(problem, {}, 0.4, 0.2 * dhat, 0.3);
+  const auto& particles = *problem.particles;
+  const auto of_bonds = [&](int seed) {
+    std::vector<double> values;
+    for (const auto& bond : particles.bonds) values.push_back(std::sin(1.7 * double(bond.id) + seed));
+    return values;
+  };
+  Vector start(particles.points);
+  const auto values = start.write_local();
+  for (LocalIndex k = 0; k < start.layout().num_local(); ++k)
+    set_particle(values, k,
+                 {particles.positions[k],
+                  geometry::quaternion_exponential(Vector3d(0.3, -0.2, 0.1) * double(particles.ids[k]))});
+  Vector now(start);
+  ParticleManifold(particles.tangents, particles.radii).move(now, 1, direction(problem, 11, 0.1 * dhat));
+  ParticleContact& contact = *problem.contact;
+  const auto gradient = [&](const std::vector<double>& changes, double share) {
+    const std::vector<double> at = of_bonds(0);
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      problem.bonds->break_bond(LocalIndex(k));
+      contact.pairs.bond_distances()[k] = 2 * r - (0.5 + 0.1 * at[k]) * dhat + share * changes[k];
+    }
+    contact.restore_step(1, 1, start.local(), now.local());
+    std::vector<double> g(particles.tangents->num_owned * std::size_t{6}, 0.0);
+    contact.add_gradient(now.local(), 1, g);
+    return g;
+  };
+  for (int seed = 1; seed < 4; ++seed) {
+    const Vector p = direction(problem, seed + 5, 1);
+    const std::vector<double> ds = of_bonds(seed);
+    const auto along = [&](double share) { return dot(p, gradient(ds, share)); };
+    const double h = 2e-6 * dhat, difference = (along(h) - along(-h)) / (2 * h);
+    std::vector<double> tangent(p.owned().size(), 0.0), product(ds.size(), 0.0), friction_tangent(tangent);
+    gradient(ds, 0);
+    EXPECT_EQ(comm.sum(GlobalIndex(contact.pairs.touching().size())), particles.num_bonds_global);
+    contact.add_distance_tangent(ds, 1, tangent);
+    contact.add_distance_products(p.local(), 1, product);
+    contact.friction.add_distance_tangent(ds, 1, friction_tangent);
+    EXPECT_NEAR(dot(p, tangent), difference, 1e-7 * std::abs(difference));
+    EXPECT_GT(std::abs(dot(p, friction_tangent)), 1e-3 * std::abs(difference));
+    particles::sum_bond_values(particles, product);
+    double transposed = 0;
+    for (std::size_t k = 0; k < ds.size(); ++k)
+      if (particles.owns(particles.bonds[k])) transposed += ds[k] * product[k];
+    EXPECT_NEAR(comm.sum(transposed), dot(p, tangent), 1e-12 * std::abs(difference));
   }
 }
 

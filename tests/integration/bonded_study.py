@@ -18,6 +18,7 @@ from studies import distance, fields, fit, gradient, logged_evaluations, result,
 STEPS, DT = 8, 1e-3
 RADIUS = 0.002
 STRENGTH = {"be_reflect": 6e3, "mid_reflectT": 6e3, "quasistatic": 4.5e4}  # of beams that soften [Pa]
+TORN_STRENGTH = 4e3  # of bodies that hit each other and tear [Pa]
 SOFT = 2e5  # Young's modulus of a beam that bends enough for differences to tell E and nu from rounding
 
 
@@ -255,6 +256,62 @@ def check_softening(recoil):
     process.wait()
     recoil.run(1, "gradient", "--restart", folder, "-q")
     runs.check(distance(folder, recoil.path("be_reflect-soft-1")) < 1e-12, "killed as it sweeps through softening: the same gradient")
+
+
+GRIP = -0.0075
+
+
+def torn_contacts(folder, dhat):
+    """How often particles whose bond has broken press on each other, over all states, and how often on those of the grip."""
+    with h5py.File(os.path.join(folder, "trajectory", "mesh.h5"), "r") as file:
+        a, b = file["connectivity"][:].reshape(-1, 2).T
+    is_held = runs.state(folder, 0)[:, 0] < GRIP
+    count = np.zeros(2, int)
+    for step in range(21):
+        x, is_broken = runs.state(folder, step)[:, :3], runs.state(folder, step, "broken").ravel() != 0
+        gap = np.linalg.norm(x[a] - x[b], axis=1) - runs.state(folder, step, "least_distance").ravel()
+        presses = is_broken & (gap < 0.9 * dhat)
+        count += presses.sum(), (presses & (is_held[a] != is_held[b])).sum()
+    return count
+
+
+def check_torn(recoil):
+    """The bodies that hit each other, soft enough to tear, the end of one held: particles whose bonds have broken touch from the distance
+    on that they had then, those that are held too."""
+    for integrator in ("be_reflect", "mid_reflectT"):
+        name, strength = "torn-" + integrator, TORN_STRENGTH
+        document = softening(sliding(recoil, name, integrator, rolling_friction=0.05), strength)
+        document["geometry"][0]["point_selection"] = [{"id": 1, "axis": "-x", "position": GRIP}]
+        document["boundary_conditions"]["dirichlet_boundary"] = [{"id": 1, "value": [0, 0, 0]}]
+        path = recoil.write_scene(name, document)
+        count, of_grip = torn_contacts(recoil.simulate(1, path, name), 4e-4)
+        runs.check(count >= 10 and of_grip >= 2, "%s: particles whose bonds have broken press on each other %d times, %d times on held ones" % (name, count, of_grip))
+        force = observed(recoil, name + "-force", ["time,force,sd", "0,0.1,0.05", "%r,0.2,0.05" % (20 * DT)])
+        markers = [dict(MARKERS[0]), {"name": "thrown", "body": "block", "rest": [0.006, 0.003, 0.0135]}]
+        rows = ["time,marker,x,y,z,sd"]
+        for t in (0, 20 * DT):
+            rows += ["%r,%s,%r,%r,%r,1e-3" % (t, marker["name"], *(c + shift for c, shift in zip(marker["rest"], (0.3 * t, -0.7 * t, 0.001)))) for marker in markers]
+        document = {"experiments": [{"name": "run", "scene": path}], "markers": markers,
+                    "parameters": [{"name": "floor", "quantity": "friction", "bodies": ["beam", "floor"], "initial": MU["floor"]},
+                                   {"name": "tensile", "quantity": "tensile_strength", "initial": strength, "scale": "log"},
+                                   {"name": "shear", "quantity": "shear_strength", "initial": 0.8 * strength},
+                                   {"name": "E", "quantity": "young_modulus", "initial": SOFT, "scale": "log"},
+                                   {"name": "v0", "quantity": "initial_velocity", "body": "block", "initial": [0.5, 0.1, -0.3]}],
+                    "objectives": [{"name": "path", "type": "markers", "target": observed(recoil, name + "-path", rows)},
+                                   {"name": "grip", "type": "reaction_force", "boundary": 1, "direction": [1, 0, -2], "target": force},
+                                   {"name": "ground", "type": "reaction_force", "obstacle": "floor", "direction": [1, 0, 2], "target": force}],
+                    "sweep": {"tolerance": 1e-13}, "check": {"directions": 1, "steps": [1e-4, 1e-5, 1e-6, 1e-7]}}
+        whole = gradient(recoil, 1, recoil.write_scene(name + "-study", document), name + "-1", "--check")
+        check_differences(whole, name)
+        document["sweep"]["store_every"] = 3
+        error = distance(gradient(recoil, 3, recoil.write_scene(name + "-study", document), name + "-3"), whole)
+        runs.check(error < 1e-8, "%s, found again on 3 ranks: the same gradient to %.1e" % (name, error))
+        again = recoil.path(name + "-again")
+        shutil.copytree(whole, again)
+        for left in ("gradient.json", "run/sweep.json"):
+            os.remove(os.path.join(again, left))
+        recoil.run(2, "gradient", "--restart", again, "-q")
+        runs.check(distance(again, whole) < 1e-8, name + ": 2 ranks sweep what one has run")
 
 
 def check_steps(recoil):
@@ -496,7 +553,6 @@ def wrong_studies(recoil):
     return [
         ("contact as stiff as bonds", touching(), {}, ["/experiments/0/scene", "barrier_stiffness", "give it"]),
         ("friction that is lagged again", touching(barrier_stiffness=1e4, friction_iterations=-1), {}, ["/experiments/0/scene", "friction_iterations", "need 1"]),
-        ("contact of bodies that soften", dict(soft, contact={"enabled": True, "dhat": 1e-4}), {}, ["/experiments/0/scene", "contact/enabled", "damage_width"]),
         ("a force without contact", plain, {"objectives": [dict(wall, obstacle="floor")]}, ["/objectives/0/obstacle", "contact/enabled"]),
         ("a force of no obstacle", at_wall, {"objectives": [dict(wall, obstacle="roof")]}, ["/objectives/0/obstacle", "'roof'", "wall"]),
         ("a force beyond the curve", at_wall, {"objectives": [dict(wall, target=beyond)]}, ["/objectives/0/target", "support is there"]),
@@ -584,6 +640,8 @@ with runs.Recoil(("--all", int, 0)) as recoil:
     check_gradients(recoil)
     check_softening(recoil)
     check_contact(recoil)
+    if recoil.arguments.all:
+        check_torn(recoil)
     check_steps(recoil)
     check_continued(recoil)
     check_fits(recoil)

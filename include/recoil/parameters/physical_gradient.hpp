@@ -25,7 +25,8 @@ enum class Place {
   bond,            ///< of particles; complete on the rank that owns its first end
   particle,        ///< owned ones, complete on this rank
   coefficient,     ///< potentials::FrictionCoefficients
-  scene            ///< one entry for all that there is
+  scene,           ///< one entry for all that there is
+  internal         ///< stepping::State::internal of this rank, where those of ghosts are complete, too
 };
 
 /// A physical quantity that terms of a problem depend on, and the array of derivatives by it.

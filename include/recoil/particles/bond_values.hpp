@@ -12,4 +12,8 @@ namespace recoil::particles {
 std::vector<double> complete_bond_values(const DistributedParticles& particles,
                                          std::span<const double> counted);
 
+/// What the ranks that hold a bond have of it, one number for each bond of this rank, becomes their sum, the
+/// same to the bit on both. Collective.
+void sum_bond_values(const DistributedParticles& particles, std::span<double> shares);
+
 } // namespace recoil::particles

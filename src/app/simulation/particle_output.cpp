@@ -129,7 +129,12 @@ void ParticleOutput::restore(const FieldReader& read) {
 
 std::vector<double> ParticleOutput::internal(const FieldReader& read) const {
   if (!solver_->problem().softens()) return {};
-  return particles::complete_bond_values(particles(), read("stress_ratio", bonds_));
+  std::vector<double> all = particles::complete_bond_values(particles(), read("stress_ratio", bonds_));
+  if (!solver_->problem().contact) return all;
+  const std::vector<double> distances =
+      particles::complete_bond_values(particles(), read("least_distance", bonds_));
+  all.insert(all.end(), distances.begin(), distances.end());
+  return all;
 }
 
 std::vector<checkpoint::Field> ParticleOutput::fields(const linalg::Vector& u) {

@@ -108,10 +108,11 @@ void for_constants(Physical& of, Act act) {
 template <class Arrays>
 Arrays explicit_arrays(const solvers::BondedParticles& problem) {
   std::vector<parameters::Quantity> quantities = solvers::interaction_quantities(problem);
-  quantities.insert(quantities.end(), {particle_mass, gravity_vector, particle_loads, bond_damage});
+  quantities.insert(quantities.end(), {particle_mass, gravity_vector, particle_loads, internal_variables});
   typename Arrays::Sizes sizes = solvers::interaction_sizes(problem);
   sizes[parameters::Place::particle] = problem.particles->num_owned();
   sizes[parameters::Place::scene] = 1;
+  sizes[parameters::Place::internal] = solvers::sound_internal(problem).size();
   return Arrays(sizes, quantities);
 }
 
@@ -202,8 +203,8 @@ private:
                           with_moments(explicit_.vectors(particle_loads)), gradient_);
     explicit_.clear(particle_loads);
     if (!chain_.problem.softens()) return;
-    by.previous_internal = explicit_.numbers(bond_damage);
-    explicit_.clear(bond_damage);
+    by.previous_internal = explicit_.numbers(internal_variables);
+    explicit_.clear(internal_variables);
   }
 
   ParticleChain chain_;
@@ -266,7 +267,7 @@ private:
     for (std::size_t k = 0; k < forces.size(); ++k)
       forces[k] = Eigen::Map<const Eigen::Vector3d>(with_turns.data() + 6 * k);
     if (chain_.problem.softens())
-      std::ranges::copy(change.previous_internal, explicit_[direction].numbers(bond_damage).begin());
+      std::ranges::copy(change.previous_internal, explicit_[direction].numbers(internal_variables).begin());
     std::ranges::copy(objectives::residual_tangent<3>(seen_.objectives, i, observed_particles(at),
                                                       seen_.composition, change.u.local(), change.v.local(),
                                                       change.previous_u.local(), explicit_[direction]),
@@ -375,11 +376,6 @@ private:
 void check_particle_contact(const ExperimentScene& at) {
   const Scene& scene = at.scene;
   const std::string file = scene.file.string();
-  if (scene.particle_solver.damage_width > 0)
-    at.fail(at.experiment.where, "scene",
-            file +
-                " has contact and bonds that soften, which have no derivative together; set contact/enabled "
-                "to false, or leave out solver/bonded_particles/damage_width");
   if (!scene.contact.barrier_stiffness)
     at.fail(at.experiment.where, "scene",
             file +

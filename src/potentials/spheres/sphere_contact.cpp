@@ -71,7 +71,7 @@ SphereContact::SphereContact(const particles::DistributedParticles& particles,
     const auto& [a, b, id] = particles.bonds[bond];
     const GlobalIndex first = number(a), second = number(b);
     bonded_.push_back({std::min(first, second), std::max(first, second), LocalIndex(bond)});
-    bond_distance_.push_back(particles.radii[a] + particles.radii[b]);
+    bond_distance_.push_back(sum_of_radii(LocalIndex(bond)));
   }
   std::ranges::sort(bonded_);
   obstacle_vertices_ = obstacles_.vertices;
@@ -229,10 +229,19 @@ double SphereContact::least_distance(const SpherePair& pair) const {
   return std::min(a.radius + b.radius, at_rest - dhat_);
 }
 
-void SphereContact::separate(LocalIndex bond, std::span<const double> u) {
+/// From b to a.
+Vector3d SphereContact::way_between_ends(LocalIndex bond, std::span<const double> u) const {
   const auto& [a, b, id] = particles_->bonds[bond];
-  const double distance = (vector_at(u, 7, a) - vector_at(u, 7, b)).norm();
-  bond_distance_[bond] = std::min(particles_->radii[a] + particles_->radii[b], distance - dhat_);
+  return vector_at(u, 7, a) - vector_at(u, 7, b);
+}
+
+void SphereContact::separate(LocalIndex bond, std::span<const double> u) {
+  bond_distance_[bond] = std::min(sum_of_radii(bond), way_between_ends(bond, u).norm() - dhat_);
+}
+
+Vector3d SphereContact::separation_gradient(LocalIndex bond, std::span<const double> u) const {
+  const Vector3d d = way_between_ends(bond, u);
+  return d.norm() - dhat_ < sum_of_radii(bond) ? d.normalized() : Vector3d::Zero();
 }
 
 std::int32_t SphereContact::body_of(const SpherePair& pair) const {

@@ -276,7 +276,7 @@ void ImplicitSteps::close(const stepping::State& from, const ParticleLedger& bef
 void ImplicitSteps::soften(const stepping::State& from, double time, ParticleStep& step) {
   const auto u = step.u.local();
   const parallel::Communicator& comm = *step.u.layout().comm;
-  step.internal = grown_damage(problem_, from.internal, u);
+  step.internal = grown_damage(problem_, damage_of(problem_, from.internal), u);
   for (std::size_t k = 0; k < step.internal.size(); ++k) {
     if (from.internal[k] >= 1 || step.internal[k] < 1) continue;
     const LocalIndex bond = LocalIndex(k);
@@ -285,7 +285,11 @@ void ImplicitSteps::soften(const stepping::State& from, double time, ParticleSte
       step.broken.push_back(record_of_break(problem_, bond, by_tension, u, time));
     if (problem_.contact) problem_.contact->pairs.separate(bond, u);
   }
-  set_damage(problem_, step.internal);
+  if (problem_.contact) {
+    const std::vector<double>& distances = problem_.contact->pairs.bond_distances();
+    step.internal.insert(step.internal.end(), distances.begin(), distances.end());
+  }
+  set_internal(problem_, step.internal);
   const double elastic = comm.sum(problem_.bonds->stored_energy(u));
   step.ledger.broken += step.ledger.elastic - elastic;
   step.ledger.elastic = elastic;
@@ -297,7 +301,7 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
   step.u = from.u;
   step.v = from.v;
   const std::vector<char> intact_before(problem_.bonds->broken().begin(), problem_.bonds->broken().end());
-  set_damage(problem_, from.internal);
+  set_internal(problem_, from.internal);
   Vector momentum(from.v), target(from.u);
   momentum.scale(dt);
   manifold_->move(target, 1, momentum);

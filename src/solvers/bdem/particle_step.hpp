@@ -13,7 +13,7 @@ struct ParticleStep {
   bool done = false, interrupted = false;
   std::string failure;
   linalg::Vector u, v;
-  std::vector<double> internal; ///< kappa of bonds that soften
+  std::vector<double> internal; ///< of bonds that soften, as in softening.hpp
   std::vector<BrokenBond> broken;
   std::vector<double> reactions; ///< BondedParticlesSolver::reactions()
   ParticleLedger ledger;

@@ -6,6 +6,7 @@
 
 #include "recoil/base/error.hpp"
 #include "recoil/geometry/rotation_vector.hpp"
+#include "recoil/particles/bond_values.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
 #include "solvers/bdem/incremental_potential.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
@@ -32,10 +33,6 @@ void require_adjoint(const BondedParticles& problem, const BondedParticlesOption
   if (integrator == ParticleIntegrator::del_exact || integrator == ParticleIntegrator::leapfrog)
     throw InputError("time/integrator",
                      "gradients need quasistatic steps, be_reflect or mid_reflectT; others have no adjoint");
-  if (problem.contact && problem.softens())
-    throw InputError(
-        "solver/bonded_particles/damage_width",
-        "bonds that soften have no adjoint where particles are in contact; leave out one of both");
   if (problem.contact && problem.contact->friction.acts() && options.friction_iterations != 1)
     throw InputError(
         "solver/contact/friction_iterations",
@@ -111,7 +108,15 @@ private:
   double pace(LocalIndex particle, int component) const {
     return at_middle_ && problem_.prescribed[6 * std::size_t(particle) + component] == 0 ? 2 : 1;
   }
+  /// An internal variable that a step has set anew.
+  struct Update {
+    std::size_t entry;
+    LocalIndex bond;
+    potentials::BondEnds by_ends;
+  };
   Block block_of(LocalIndex particle) const;
+  std::size_t num_bonds() const { return problem_.particles->bonds.size(); }
+  bool has_distances() const { return problem_.softens() && problem_.contact; }
   double load_factor() const { return objective_.scale() * objective_.share(); }
   double slope(std::size_t bond) const {
     return integrity_slope(previous_->internal[bond], problem_.damage_width);
@@ -126,6 +131,7 @@ private:
   Vector target_;
   std::vector<Block> blocks_;
   std::vector<DamageGrowth> growth_;
+  std::vector<Update> updates_;
 };
 
 void LinearizedStep::linearize(const stepping::StepRecord& record, const State& now, const State& previous) {
@@ -134,8 +140,14 @@ void LinearizedStep::linearize(const stepping::StepRecord& record, const State& 
   previous_ = &previous;
   target_ = previous.u;
   manifold_.move(target_, record.dt, previous.v);
-  set_damage(problem_, previous.internal);
-  growth_ = damage_growth(problem_, previous.internal, now.internal, now.u.local());
+  set_internal(problem_, previous.internal);
+  const auto kappa = damage_of(problem_, previous.internal), grown = damage_of(problem_, now.internal);
+  growth_ = damage_growth(problem_, kappa, grown, now.u.local());
+  updates_.clear();
+  for (const DamageGrowth& growth : growth_)
+    updates_.push_back({std::size_t(growth.bond), growth.bond, growth.by_ends});
+  for (const auto& [bond, by_ends] : separations(problem_, kappa, grown, now.u.local()))
+    updates_.push_back({num_bonds() + bond, bond, by_ends});
   objective_.begin_step(previous.u, target_, record.time, record.dt);
   if (problem_.contact)
     problem_.contact->restore_step(record.time, record.dt, previous.u.local(), now.u.local());
@@ -274,42 +286,47 @@ void LinearizedStep::add_velocity_transposed(const Vector& nu, Vector& by_u, Vec
   }
 }
 
-/// The equations see the integrity of bonds at the start of the step.
+/// The equations see the integrity of bonds and the least distances at the start of the step.
 void LinearizedStep::add_internal_start(std::span<const double> ds_p, Vector& y) const {
   if (!problem_.softens()) return;
-  std::vector<double> change(ds_p.begin(), ds_p.end());
+  std::vector<double> change(ds_p.begin(), ds_p.begin() + std::ptrdiff_t(num_bonds()));
   for (std::size_t bond = 0; bond < change.size(); ++bond) change[bond] *= slope(bond);
   problem_.bonds->add_integrity_tangent(now_->u.local(), change, objective_.scale(), y.write_owned());
+  if (has_distances())
+    problem_.contact->add_distance_tangent(ds_p.subspan(num_bonds()), load_factor(), y.write_owned());
   y.update_ghosts();
 }
 
 void LinearizedStep::add_internal_start_transposed(const Vector& p, std::span<double> by_internal) const {
   if (!problem_.softens()) return;
-  std::vector<double> by_integrity(by_internal.size(), 0.0);
-  problem_.bonds->add_integrity_products(now_->u.local(), p.local(), objective_.scale(), by_integrity);
-  for (std::size_t bond = 0; bond < by_integrity.size(); ++bond)
-    by_internal[bond] += slope(bond) * by_integrity[bond];
+  std::vector<double> by_bond(num_bonds(), 0.0);
+  problem_.bonds->add_integrity_products(now_->u.local(), p.local(), objective_.scale(), by_bond);
+  for (std::size_t bond = 0; bond < num_bonds(); ++bond) by_internal[bond] += slope(bond) * by_bond[bond];
+  if (!has_distances()) return;
+  // One of the ranks that hold a bond has its pair.
+  std::ranges::fill(by_bond, 0.0);
+  problem_.contact->add_distance_products(p.local(), load_factor(), by_bond);
+  particles::sum_bond_values(*problem_.particles, by_bond);
+  for (std::size_t bond = 0; bond < num_bonds(); ++bond) by_internal[num_bonds() + bond] += by_bond[bond];
 }
 
 void LinearizedStep::add_internal(std::span<const double> ds_p, const Vector& du,
                                   std::span<double> ds) const {
   std::vector<double> kept(ds_p.begin(), ds_p.end());
-  for (const DamageGrowth& growth : growth_)
-    kept[growth.bond] =
-        growth.by_ends.dot(potentials::unknowns_of_ends(problem_.particles->bonds[growth.bond], du.local()));
-  for (std::size_t bond = 0; bond < kept.size(); ++bond) ds[bond] += kept[bond];
+  for (const auto& [entry, bond, by_ends] : updates_)
+    kept[entry] = by_ends.dot(potentials::unknowns_of_ends(problem_.particles->bonds[bond], du.local()));
+  for (std::size_t i = 0; i < kept.size(); ++i) ds[i] += kept[i];
 }
 
 void LinearizedStep::add_internal_transposed(std::span<const double> sigma, Vector& by_u,
                                              std::span<double> by_previous_internal) const {
   const auto u = by_u.write_owned();
   std::vector<double> kept(sigma.begin(), sigma.end());
-  for (const DamageGrowth& growth : growth_) {
-    potentials::add_to_owned_ends(growth.by_ends, problem_.particles->bonds[growth.bond], num_owned(),
-                                  sigma[growth.bond], u);
-    kept[growth.bond] = 0;
+  for (const auto& [entry, bond, by_ends] : updates_) {
+    potentials::add_to_owned_ends(by_ends, problem_.particles->bonds[bond], num_owned(), sigma[entry], u);
+    kept[entry] = 0;
   }
-  for (std::size_t bond = 0; bond < kept.size(); ++bond) by_previous_internal[bond] += kept[bond];
+  for (std::size_t i = 0; i < kept.size(); ++i) by_previous_internal[i] += kept[i];
 }
 
 void LinearizedStep::add_internal_products(std::span<const double> sigma, BondedGradient& gradient) const {

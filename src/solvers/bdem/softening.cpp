@@ -31,6 +31,22 @@ void set_damage(potentials::BondPotential& bonds, std::span<const double> kappa,
     bonds.set_integrity(LocalIndex(bond), integrity_at(kappa[bond], width), kappa[bond] >= 1);
 }
 
+std::vector<double> sound_internal(const BondedParticles& problem) {
+  if (!problem.softens()) return {};
+  const LocalIndex num_bonds = LocalIndex(problem.particles->bonds.size());
+  std::vector<double> internal(num_bonds, 0.0);
+  for (LocalIndex bond = 0; bond < num_bonds && problem.contact; ++bond)
+    internal.push_back(problem.contact->pairs.sum_of_radii(bond));
+  return internal;
+}
+
+void set_internal(const BondedParticles& problem, std::span<const double> internal) {
+  const std::span<const double> kappa = damage_of(problem, internal);
+  set_damage(*problem.bonds, kappa, problem.damage_width);
+  if (problem.softens() && problem.contact)
+    std::ranges::copy(internal.subspan(kappa.size()), problem.contact->pairs.bond_distances().begin());
+}
+
 std::vector<double> grown_damage(const BondedParticles& problem, std::span<const double> kappa,
                                  std::span<const double> u) {
   std::vector<double> grown(kappa.begin(), kappa.end());
@@ -55,6 +71,20 @@ std::vector<DamageGrowth> damage_growth(const BondedParticles& problem, std::spa
     const auto [by_E, by_nu] = bonds.forces_by_moduli(bond, u);
     all.push_back({bond, bonds.force_gradients_of(bond, u) * by_forces, by_forces.dot(weights(by_E)),
                    by_forces.dot(weights(by_nu)), ratio.by_tensile, ratio.by_shear});
+  }
+  return all;
+}
+
+std::vector<Separation> separations(const BondedParticles& problem, std::span<const double> before,
+                                    std::span<const double> after, std::span<const double> u) {
+  std::vector<Separation> all;
+  if (!problem.contact) return all;
+  for (LocalIndex bond = 0; bond < std::ssize(before); ++bond) {
+    if (before[bond] >= 1 || after[bond] < 1) continue;
+    const Eigen::Vector3d by_a = problem.contact->pairs.separation_gradient(bond, u);
+    Separation& next = all.emplace_back(bond, Eigen::Matrix<double, 12, 1>::Zero());
+    next.by_ends.segment<3>(0) = by_a;
+    next.by_ends.segment<3>(6) = -by_a;
   }
   return all;
 }

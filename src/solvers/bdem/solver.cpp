@@ -73,7 +73,7 @@ double BondedParticlesSolver::Implementation::contact_energy(const Vector& u) co
 /// Gives bonds back what they were at the newest state.
 void BondedParticlesSolver::Implementation::restore_bonds(const std::vector<char>& broken) {
   if (problem.softens())
-    set_damage(problem, history.newest().internal);
+    set_internal(problem, history.newest().internal);
   else
     problem.bonds->set_broken(broken);
 }
@@ -135,9 +135,8 @@ BondedParticlesSolver::BondedParticlesSolver(BondedParticlesSolver&&) noexcept =
 void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   Implementation& self = *implementation_;
   self.history.clear();
-  const std::vector<double> unloaded(self.problem.softens() ? self.problem.particles->bonds.size() : 0, 0.0);
-  self.history.push(0, u, v, unloaded);
-  set_damage(self.problem, unloaded);
+  self.history.push(0, u, v, sound_internal(self.problem));
+  set_internal(self.problem, self.history.newest().internal);
   if (self.problem.contact) self.problem.contact->begin_step(self.options.t0, 0, u.local());
   self.ledger = measure(self.problem, u, v, self.contact_energy(u));
 }
@@ -189,7 +188,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
         self.objective.has_inertia() ? stepping::bdf_coefficients(1) : stepping::StepCoefficients{});
     record.completes_nominal = part + 1 == parts;
     self.history.push(record.id, state.u, state.v, state.internal);
-    set_damage(self.problem, state.internal);
+    set_internal(self.problem, state.internal);
     self.ledger = state.ledger;
     self.reactions_of_step = std::move(state.reactions);
     self.broken_in_step.insert(self.broken_in_step.end(), state.broken.begin(), state.broken.end());
@@ -310,9 +309,8 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
   self.step = data.step;
   self.history.clear();
   for (const stepping::State& state : states) self.history.push(state.id, state.u, state.v, state.internal);
-  RECOIL_ASSERT(!self.problem.softens() ||
-                self.history.newest().internal.size() == self.problem.particles->bonds.size());
-  set_damage(self.problem, self.history.newest().internal);
+  RECOIL_ASSERT(self.history.newest().internal.size() == sound_internal(self.problem).size());
+  set_internal(self.problem, self.history.newest().internal);
 }
 
 stepping::Balance BondedParticlesSolver::balance() const { return stepping::balance_of(ledger()); }

@@ -104,6 +104,12 @@ public:
   double least_distance(const SpherePair& pair) const;
   /// The bond has broken with its ends at u: all ranks that hold it must say so. Not collective.
   void separate(LocalIndex bond, std::span<const double> u);
+  /// The least distance that it gets there, by the place of its end a; by that of b the opposite.
+  Vector3d separation_gradient(LocalIndex bond, std::span<const double> u) const;
+  /// r_a + r_b of the ends of a bond [m].
+  double sum_of_radii(LocalIndex bond) const {
+    return particles_->radii[particles_->bonds[bond].a] + particles_->radii[particles_->bonds[bond].b];
+  }
   /// Least distances of the bonds of this rank [m], of use once they are broken.
   std::vector<double>& bond_distances() { return bond_distance_; }
   const std::vector<double>& bond_distances() const { return bond_distance_; }
@@ -127,6 +133,7 @@ private:
   void search(std::span<const double> u, std::span<const double> du);
   void search_spheres(const std::vector<collide::Box<3>>& boxes);
   void search_obstacles(const std::vector<collide::Box<3>>& boxes, double margin);
+  Vector3d way_between_ends(LocalIndex bond, std::span<const double> u) const;
   LocalIndex find_bond(LocalIndex a, LocalIndex b) const;
   bool is_bonded(const SpherePair& pair) const;
   bool touch(const SpherePair& pair, SphereTouch& result) const;

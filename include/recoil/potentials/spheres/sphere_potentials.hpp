@@ -17,6 +17,12 @@ public:
   /// This rank's share of the force [N] and of its moment about the origin [N m] on each obstacle from the
   /// number `first_body` on, 6 numbers a body, as of update(). Not collective.
   virtual void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const = 0;
+  /// y += factor times the change of the gradient when the least distances of bonds change by `ds`, one
+  /// number for each bond of this rank. Collective.
+  virtual void add_distance_tangent(std::span<const double> ds, double factor, std::span<double> y) const = 0;
+  /// The transpose: by += factor times the derivative of p . gradient by them, this rank's share. Collective.
+  virtual void add_distance_products(std::span<const double> p, double factor,
+                                     std::span<double> by) const = 0;
 };
 
 /// kappa sum b(gap, dhat) over the touching pairs, b the logarithmic barrier [Li et al. 2020, equation 6]
@@ -56,6 +62,8 @@ public:
   double force(const SphereTouch& touch) const;
   /// Its derivative by the gap [N/m].
   double force_by_gap(const SphereTouch& touch) const;
+  void add_distance_tangent(std::span<const double> ds, double factor, std::span<double> y) const override;
+  void add_distance_products(std::span<const double> p, double factor, std::span<double> by) const override;
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
 
 private:
@@ -110,6 +118,9 @@ public:
                             std::span<double> y) const override;
   void add_previous_product(std::span<const double> u, std::span<const double> p, double factor,
                             std::span<double> y) const override;
+  /// Normal forces are those of gaps at the start.
+  void add_distance_tangent(std::span<const double> ds, double factor, std::span<double> y) const override;
+  void add_distance_products(std::span<const double> p, double factor, std::span<double> by) const override;
   double obstacle_work() const override;
   /// What friction has dissipated since the start of the step, as of update(): sum mu N f1(|w|) |w|, and the
   /// same of rolling, over this rank [J].
@@ -162,6 +173,8 @@ private:
   Eigen::Vector3d material_way(const SlidingTerm& term) const;
   Eigen::Matrix<double, 12, 12> by_start(const SlidingTerm& term) const;
   Eigen::Matrix<double, 12, 12> by_start(const RollingTerm& term) const;
+  template <class AnyTerm>
+  std::array<Eigen::Matrix<double, 6, 1>, 2> by_distance(const AnyTerm& term) const;
   Eigen::Vector3d obstacle_way(const SlidingTerm& term) const;
   Eigen::Vector3d obstacle_way(const RollingTerm& term) const;
 

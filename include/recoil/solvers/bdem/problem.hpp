@@ -76,6 +76,17 @@ struct ParticleContact {
     barrier.add_hessian_product(u, p, factor, y);
     friction.add_hessian_product(u, p, factor, y);
   }
+  /// y += factor times the change of the gradient when the least distances of bonds, one number for each of
+  /// this rank, change by `ds` at the start of the step. Collective.
+  void add_distance_tangent(std::span<const double> ds, double factor, std::span<double> y) const {
+    barrier.add_distance_tangent(ds, factor, y);
+    friction.add_distance_tangent(ds, factor, y);
+  }
+  /// The transpose: by += factor times the derivative of p . gradient by them, this rank's share. Collective.
+  void add_distance_products(std::span<const double> p, double factor, std::span<double> by) const {
+    barrier.add_distance_products(p, factor, by);
+    friction.add_distance_products(p, factor, by);
+  }
 };
 
 /// Bonded particles, and what acts on them.

@@ -11,7 +11,9 @@
 ///     1 - d(kappa) = r + (1 - r) (1 + exp(-1/w)) / (1 + exp((kappa - 1)/w)),
 ///
 /// a logistic curve of width w (BondedParticles::damage_width), 1 at kappa = 0, and r = 1e-6 what is left of
-/// a severed bond, so that pieces at rest have one place to be. kappa is the internal variable of states.
+/// a severed bond, so that pieces at rest have one place to be. The internal variables of states are kappa of
+/// all bonds of a rank and, with contact, after these the least distances [m] of their ends, which are of use
+/// from kappa = 1 on (SphereContact::separate). All ranks that hold a bond have the same numbers.
 namespace recoil::solvers {
 
 /// 1 - d, and its derivative by kappa.
@@ -20,9 +22,15 @@ double integrity_slope(double kappa, double width);
 
 /// Gives all bonds of this rank their integrity; they count as broken from kappa = 1 on.
 void set_damage(potentials::BondPotential& bonds, std::span<const double> kappa, double width);
-inline void set_damage(const BondedParticles& problem, std::span<const double> kappa) {
-  set_damage(*problem.bonds, kappa, problem.damage_width);
+
+/// The internal variables of a body that nothing has pulled at; none without softening.
+std::vector<double> sound_internal(const BondedParticles& problem);
+/// kappa among internal variables.
+inline std::span<const double> damage_of(const BondedParticles& problem, std::span<const double> internal) {
+  return internal.first(problem.softens() ? problem.particles->bonds.size() : 0);
 }
+/// Gives bonds their integrity and contact the least distances of their ends.
+void set_internal(const BondedParticles& problem, std::span<const double> internal);
 
 /// kappa at the end of a step that leads to u, the larger one of what it was and of the ratio there. All
 /// ranks that hold a bond see the same numbers. Not collective.
@@ -41,5 +49,15 @@ struct DamageGrowth {
 /// compression begins; there it is that of one side.
 std::vector<DamageGrowth> damage_growth(const BondedParticles& problem, std::span<const double> before,
                                         std::span<const double> after, std::span<const double> u);
+
+/// How the least distance of the ends of a bond that breaks depends on where they are.
+struct Separation {
+  LocalIndex bond;
+  Eigen::Matrix<double, 12, 1> by_ends; ///< by their unknowns, as in BondPotential
+};
+
+/// Of the bonds that break at the end u of a step, where kappa passes 1; none without contact.
+std::vector<Separation> separations(const BondedParticles& problem, std::span<const double> before,
+                                    std::span<const double> after, std::span<const double> u);
 
 } // namespace recoil::solvers

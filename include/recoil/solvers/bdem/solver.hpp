@@ -75,8 +75,8 @@ struct ParticleLedger {
 /// optimization]: every step minimises an incremental potential over positions and orientations, then breaks
 /// the bonds that are overstressed and solves again, until none is. Bonds that soften do so once, after the
 /// step. States u have 7 numbers a particle and v 6: v in m/s and r times the angular velocity in the
-/// particle's own axes. Their internal variables are those of bonds that soften: of each bond of this rank
-/// the largest ratio of stress to strength so far. All members are collective.
+/// particle's own axes. Their internal variables are those of bonds that soften (softening.hpp). All members
+/// are collective.
 class BondedParticlesSolver final : public stepping::Solver {
 public:
   /// Starts from the positions of the particles, at rest.

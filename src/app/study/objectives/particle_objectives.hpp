@@ -29,9 +29,9 @@ inline const parameters::Quantity gravity_vector{"gravity", parameters::Place::s
 /// By forces in space at the time of the state at hand; taken away after every state.
 inline const parameters::Quantity particle_loads{"forces", parameters::Place::particle, true, "N"};
 
-/// By kappa of each bond of this rank at the start of the step of the state at hand; taken away after every
-/// state.
-inline const parameters::Quantity bond_damage{"kappa", parameters::Place::bond};
+/// By the internal variables at the start of the step of the state at hand (solvers/bdem/softening.hpp);
+/// taken away after every state.
+inline const parameters::Quantity internal_variables{"internal", parameters::Place::internal};
 
 /// The mean of points that move rigidly with particles, and where it was seen.
 struct ParticleMarker {
@@ -72,9 +72,9 @@ struct ParticleSupport {
 /// that holds them against bonds, contact with friction, gravity and loads at a state; their inertia is not
 /// part of it. Of an obstacle R = -sum_k d . dC/dp_k over all particles, C of the pairs with it: the force on
 /// what touches it. There is no friction in the initial state. Depends on the moduli of bonds, coefficients
-/// of friction, particle_mass, gravity_vector, particle_loads and, where bonds soften, on bond_damage: V is
-/// that of the step. `problem` must outlive it, and its contact is left at the end of the step that was
-/// looked at; `travel`: null but for a load curve. Collective.
+/// of friction, particle_mass, gravity_vector, particle_loads and, where bonds soften, on
+/// internal_variables: V and C are those of the step. `problem` must outlive it, and its contact is left at
+/// the end of the step that was looked at; `travel`: null but for a load curve. Collective.
 std::unique_ptr<objectives::Objective<3>> make_particle_reaction(const solvers::BondedParticles& problem,
                                                                  ParticleSupport support,
                                                                  objectives::Track<1> track,

@@ -1,0 +1,76 @@
+#include "potentials/spheres/sphere_states.hpp"
+#include "recoil/potentials/spheres/sphere_potentials.hpp"
+
+// How contact depends on the least distances of particles whose bonds have broken.
+namespace recoil::potentials {
+
+namespace {
+
+using Ends = std::array<Eigen::Matrix<double, 6, 1>, 2>;
+
+void add_tangent(const SpherePair& pair, const Ends& by_distance, std::span<const double> ds,
+                 std::vector<double>& out) {
+  for (int end = 0; end < 2; ++end) tangent(out, end_of(pair, end)) += ds[pair.bond] * by_distance[end];
+}
+
+void add_product(const SpherePair& pair, const Ends& by_distance, const std::vector<double>& in,
+                 double factor, std::span<double> by) {
+  for (int end = 0; end < 2; ++end)
+    by[pair.bond] += factor * by_distance[end].dot(tangent(in, end_of(pair, end)));
+}
+
+/// Of the gradient of the barrier.
+Ends by_distance(const SphereTouch& touch, double force_by_gap) {
+  Ends ends;
+  ends[0] << force_by_gap * touch.normal, Eigen::Vector3d::Zero();
+  ends[1] = -ends[0];
+  return ends;
+}
+
+} // namespace
+
+void SphereBarrierPotential::add_distance_tangent(std::span<const double> ds, double factor,
+                                                  std::span<double> y) const {
+  const Spheres& spheres = *contact_->spheres();
+  std::vector<double> out(6 * std::size_t(spheres.size()), 0.0);
+  for (const SphereTouch& touch : touching())
+    if (touch.pair.bond >= 0) add_tangent(touch.pair, by_distance(touch, force_by_gap(touch)), ds, out);
+  spheres.add_to_owners(out, 6, factor, y);
+}
+
+void SphereBarrierPotential::add_distance_products(std::span<const double> p, double factor,
+                                                   std::span<double> by) const {
+  const std::vector<double> in = contact_->spheres()->gather(p, 6);
+  for (const SphereTouch& touch : touching())
+    if (touch.pair.bond >= 0)
+      add_product(touch.pair, by_distance(touch, force_by_gap(touch)), in, factor, by);
+}
+
+/// The gap falls as the least distance grows, and the normal force is that of the gap.
+template <class AnyTerm>
+Ends SphereFrictionPotential::by_distance(const AnyTerm& term) const {
+  const Slip at = slip(term);
+  const Eigen::Vector3d f = -term.coefficient * term.force_by_gap * unit_force(at);
+  return {at.by_state[0].transpose() * f, at.by_state[1].transpose() * f};
+}
+
+void SphereFrictionPotential::add_distance_tangent(std::span<const double> ds, double factor,
+                                                   std::span<double> y) const {
+  if (!spheres_) return;
+  std::vector<double> out(6 * std::size_t(spheres_->size()), 0.0);
+  for_each_term([&](const auto& term) {
+    if (term.touch.pair.bond >= 0) add_tangent(term.touch.pair, by_distance(term), ds, out);
+  });
+  spheres_->add_to_owners(out, 6, factor, y);
+}
+
+void SphereFrictionPotential::add_distance_products(std::span<const double> p, double factor,
+                                                    std::span<double> by) const {
+  if (!spheres_) return;
+  const std::vector<double> in = spheres_->gather(p, 6);
+  for_each_term([&](const auto& term) {
+    if (term.touch.pair.bond >= 0) add_product(term.touch.pair, by_distance(term), in, factor, by);
+  });
+}
+
+} // namespace recoil::potentials
