@@ -300,34 +300,29 @@ void for_every_parameter(Act act) {
 
 TEST(ParticleExperiment, RunsHaveTangentsAndGradients) { for_every_parameter(check_derivatives); }
 
-TEST(ParticleExperiment, SofteningRunsHaveTangentsAndGradients) {
-  std::vector<std::string> integrators{"mid_reflectT"};
-  // Ranks do not meet integrators: several take one alone, which saves minutes.
-  if (is_alone()) integrators.insert(integrators.end(), {"be_reflect", "quasistatic"});
-  for (const std::string& integrator : integrators)
+/// One entry of every kind that needs neither strengths nor friction, in scene(integrator). Ranks do not meet
+/// integrators: several take `on_ranks` alone, which saves minutes.
+void check_every_kind(json (*scene)(const std::string&), const std::string& on_ranks) {
+  for (const std::string integrator : {"be_reflect", "mid_reflectT", "quasistatic"}) {
+    if (!is_alone() && integrator != on_ranks) continue;
     for (const ParameterKind& kind : parameter_kinds()) {
       if (!kind.on_particles || kind.is_strength || needs_contact(kind) ||
           (is_initial(kind) && integrator == "quasistatic"))
         continue;
       const json parameter = entries(kind, integrator).front();
       SCOPED_TRACE(integrator + " " + parameter.dump());
-      check_derivatives(softening_scene(integrator), parameter);
+      check_derivatives(scene(integrator), parameter);
     }
+  }
+}
+
+TEST(ParticleExperiment, SofteningRunsHaveTangentsAndGradients) {
+  check_every_kind(softening_scene, "mid_reflectT");
 }
 
 /// Forces on what is held and touched, and those of obstacles.
 TEST(ParticleExperiment, RunsInContactHaveTangentsAndGradients) {
-  std::vector<std::string> integrators{"be_reflect"};
-  if (is_alone()) integrators.insert(integrators.end(), {"mid_reflectT", "quasistatic"});
-  for (const std::string& integrator : integrators)
-    for (const ParameterKind& kind : parameter_kinds()) {
-      if (!kind.on_particles || kind.is_strength || needs_contact(kind) ||
-          (is_initial(kind) && integrator == "quasistatic"))
-        continue;
-      const json parameter = entries(kind, integrator).front();
-      SCOPED_TRACE(integrator + " " + parameter.dump());
-      check_derivatives(touching_scene(integrator), parameter);
-    }
+  check_every_kind(touching_scene, "be_reflect");
 }
 
 /// A grip that has moved at once, so that the start depends on the parameter.

@@ -100,6 +100,16 @@ def check_differences(folder, what):
         runs.check(check["verdict"].startswith("agrees") and error <= 1e-6, "%s, %s: off by %.1e" % (what, name, error))
 
 
+def check_swept_again(recoil, ranks, whole, what):
+    """Without the results of its sweep, on other ranks."""
+    again = whole + "-again"
+    shutil.copytree(whole, again)
+    for left in ("gradient.json", "run/sweep.json"):
+        os.remove(os.path.join(again, left))
+    recoil.run(ranks, "gradient", "--restart", again, "-q")
+    runs.check(distance(again, whole) < 1e-8, "%s: %d ranks sweep what one has run" % (what, ranks))
+
+
 def check_gradients(recoil):
     """Differences by one integrator, or by all: the test `app_experiment` takes those of all, too."""
     for integrator in ("be_reflect", "mid_reflectT", "quasistatic"):
@@ -242,12 +252,7 @@ def check_softening(recoil):
         document["sweep"] = {"tolerance": 1e-13, "store_every": 3}
         error = distance(gradient(recoil, 2, recoil.write_scene("soft-every", document), integrator + "-soft-every"), whole)
         runs.check(error < 1e-8, "%s that softens, found again on 2 ranks: the same gradient to %.1e" % (integrator, error))
-        again = recoil.path(integrator + "-soft-again")
-        shutil.copytree(whole, again)
-        for left in ("gradient.json", "run/sweep.json"):
-            os.remove(os.path.join(again, left))
-        recoil.run(3, "gradient", "--restart", again, "-q")
-        runs.check(distance(again, whole) < 1e-8, "%s that softens: 3 ranks sweep what one has run" % integrator)
+        check_swept_again(recoil, 3, whole, integrator + " that softens")
     folder = recoil.path("soft-killed")
     path = recoil.path("be_reflect-soft-study.json")
     process = start(recoil, 1, path, "-o", folder)
@@ -306,12 +311,7 @@ def check_torn(recoil):
         document["sweep"]["store_every"] = 3
         error = distance(gradient(recoil, 3, recoil.write_scene(name + "-study", document), name + "-3"), whole)
         runs.check(error < 1e-8, "%s, found again on 3 ranks: the same gradient to %.1e" % (name, error))
-        again = recoil.path(name + "-again")
-        shutil.copytree(whole, again)
-        for left in ("gradient.json", "run/sweep.json"):
-            os.remove(os.path.join(again, left))
-        recoil.run(2, "gradient", "--restart", again, "-q")
-        runs.check(distance(again, whole) < 1e-8, name + ": 2 ranks sweep what one has run")
+        check_swept_again(recoil, 2, whole, name)
 
 
 def check_steps(recoil):
@@ -329,12 +329,7 @@ def check_steps(recoil):
 def check_continued(recoil):
     """Without the results of a sweep, and killed in the middle of run and sweep: the same gradient."""
     path, whole = recoil.path("be_reflect-study.json"), recoil.path("be_reflect-1")
-    again = recoil.path("continued-again")
-    shutil.copytree(whole, again)
-    for left in ("gradient.json", "run/sweep.json"):
-        os.remove(os.path.join(again, left))
-    recoil.run(3, "gradient", "--restart", again, "-q")
-    runs.check(distance(again, whole) < 1e-8, "3 ranks sweep what one has run")
+    check_swept_again(recoil, 3, whole, "a finished run")
     for number, file in enumerate(("run/trajectory/manifest.json", "run/sweep.json")):
         folder = recoil.path("continued-%d" % number)
         process = start(recoil, 1, path, "-o", folder)
