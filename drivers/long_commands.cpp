@@ -1,8 +1,10 @@
 #include <limits>
 
 #include "commands.hpp"
+#include "recoil/app/simulation/phase_times.hpp"
 #include "recoil/app/simulation/simulate.hpp"
 #include "recoil/app/study/commands.hpp"
+#include "recoil/base/log.hpp"
 #include "recoil/linalg/petsc.hpp"
 
 namespace recoil::drivers {
@@ -38,7 +40,9 @@ struct LongCommand {
         if (options->restart.empty() && (((*options).*input).empty() || options->output.empty()))
           throw InputError(needs);
         if (!petsc->empty()) linalg::insert_options(*petsc);
-        return work(comm, *options);
+        const ExitCode code = work(comm, *options);
+        log_info(app::describe_phase_times(comm));
+        return code;
       };
     });
   }

@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "recoil/base/phases.hpp"
 #include "recoil/base/signals.hpp"
 #include "recoil/base/version.hpp"
 #include "recoil/linalg/petsc.hpp"
@@ -31,6 +32,7 @@ int main(int argc, char** argv) {
   int petsc_argc = 1;
   recoil::linalg::PetscSession session(&petsc_argc, &argv);
   const recoil::parallel::Communicator comm(MPI_COMM_WORLD);
+  recoil::end_start_up();
   CLI::App app("Deformable bodies in contact on many ranks: simulations and their gradients", "recoil");
   app.set_version_flag("--version", recoil::build_info());
   app.require_subcommand(1);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "recoil/base/error.hpp"
+#include "recoil/base/phases.hpp"
 
 namespace recoil::inverse {
 
@@ -173,6 +174,7 @@ void ReducedObjective::run_with_states(const ParameterValues& q) {
 }
 
 void ReducedObjective::take_steps() {
+  const PhaseScope phase(Phase::other);
   ForwardProblem& problem = *run_->problem;
   stepping::Solver& steps = problem.solver();
   const auto see = [&](const stepping::StepRecord& record, const linalg::Vector& u, const linalg::Vector& v) {
@@ -203,6 +205,7 @@ void ReducedObjective::take_steps() {
 }
 
 ObjectiveGradient ReducedObjective::sweep_back(std::unique_ptr<AdjointProblem> adjoint) {
+  const PhaseScope phase(Phase::other);
   ObjectiveGradient result;
   ProblemSweep at(*run_->problem, std::move(adjoint), run_->records, run_->states, model_.history(),
                   options_.sweep);

@@ -6,6 +6,7 @@
 
 #include "linalg/method_choice.hpp"
 #include "linalg/preconditioned_solver.hpp"
+#include "recoil/base/phases.hpp"
 
 namespace recoil::linalg {
 
@@ -91,6 +92,7 @@ void LinearSolver::prepare(Renewal what) {
   Implementation& own = *implementation_;
   RECOIL_ASSERT(own.matrix != nullptr);
   if (what == Renewal::nothing) return;
+  const PhaseScope phase(Phase::preconditioner);
   if (what != Renewal::everything) {
     own.solver->refresh(own.stiff, what);
     return;
@@ -101,6 +103,7 @@ void LinearSolver::prepare(Renewal what) {
 }
 
 LinearResult LinearSolver::solve(const Vector& b, Vector& x, double relative_tolerance, int max_iterations) {
+  const PhaseScope phase(Phase::krylov);
   Implementation& own = *implementation_;
   prepare(own.policy().due());
   const int limit = own.policy().iteration_limit(relative_tolerance, max_iterations);
@@ -117,6 +120,7 @@ LinearResult LinearSolver::solve(const Vector& b, Vector& x, double relative_tol
 
 LinearResult LinearSolver::solve_stationary(const Vector& b, Vector& x, double relative_tolerance,
                                             int max_iterations) {
+  const PhaseScope phase(Phase::krylov);
   Implementation& own = *implementation_;
   prepare(own.policy().due());
   PreconditionedSolver* direct = own.solver.get();

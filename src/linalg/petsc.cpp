@@ -50,6 +50,10 @@ void mark_changed(PetscObject object) { RECOIL_PETSC(PetscObjectStateIncrease(ob
 void insert_options(const std::string& options) {
   if (PetscOptionsInsertString(nullptr, options.c_str()) != 0)
     throw InputError("PETSc cannot read the options '" + options + "'");
+  // PetscInitialize would have begun to count for it.
+  PetscBool logs = PETSC_FALSE;
+  RECOIL_PETSC(PetscOptionsHasName(nullptr, nullptr, "-log_view", &logs));
+  if (logs == PETSC_TRUE) RECOIL_PETSC(PetscLogDefaultBegin());
 }
 
 } // namespace recoil::linalg

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "recoil/base/phases.hpp"
+
 namespace recoil::newton {
 namespace {
 
@@ -27,12 +29,14 @@ constexpr int max_extensions = 20;
 } // namespace
 
 bool Evaluator::evaluate_value(Point& point) {
+  const PhaseScope phase(Phase::line_search);
   ++counts_.value_evaluations;
   point.value = objective_.value(point.x);
   return point.value > -std::numeric_limits<double>::infinity();
 }
 
 bool Evaluator::evaluate_gradient(Point& point) {
+  const PhaseScope phase(Phase::assembly);
   ++counts_.gradient_evaluations;
   objective_.gradient(point.x, point.g);
   point.gradient_norm = objective_.gradient_norm(point.g);

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "newton/forcing.hpp"
 #include "newton/line_search.hpp"
+#include "recoil/base/log.hpp"
+#include "recoil/base/phases.hpp"
 #include "recoil/base/timer.hpp"
 
 namespace recoil::newton {
@@ -25,6 +28,22 @@ constexpr double chord_share = 0.1, largest_chord_share = 0.5;
 constexpr double chord_target = 1e-2, chord_residual = 0.1;
 // No minimum lies that many times the configuration's size away.
 constexpr double unbounded_move = 1e6;
+
+void log_start(const NewtonResult& result, double value) {
+  log_debug("newton 0", {{"gradient", result.first_gradient_norm}, {"value", value}});
+}
+
+void log_iteration(const IterationReport& report) {
+  log_debug("newton " + std::to_string(report.iteration), {{"direction", name(report.direction)},
+                                                           {"gradient", report.gradient_norm},
+                                                           {"value", report.value},
+                                                           {"move", report.direction_norm},
+                                                           {"max_step", report.max_step},
+                                                           {"step", report.step},
+                                                           {"tolerance", report.linear_tolerance},
+                                                           {"cg", report.linear_iterations},
+                                                           {"chord_steps", report.chord_steps}});
+}
 
 class Minimizer {
 public:
@@ -117,6 +136,7 @@ NewtonOutcome Minimizer::iterate() {
   const bool finite = evaluator_.evaluate_gradient(current_);
   result_.first_gradient_norm = current_.gradient_norm;
   if (!finite) return NewtonOutcome::not_finite;
+  if (log_shows(LogLevel::debug)) log_start(result_, current_.value);
   if (current_.gradient_norm < options_.first_gradient_tolerance || current_.gradient_norm == 0)
     return NewtonOutcome::converged_gradient;
 
@@ -183,6 +203,7 @@ Minimizer::Attempt Minimizer::attempt(Direction direction, double shift) {
   }
   if (!find_direction(direction, shift, tried.indefinite)) return tried;
   const Stopwatch watch;
+  const PhaseScope phase(Phase::line_search);
   const SearchResult found = line_search_.search(current_, d_, slope_, direction, trial_);
   result_.line_search_seconds += watch.seconds();
   tried.over = found.outcome != SearchOutcome::failed;
@@ -210,6 +231,7 @@ bool Minimizer::find_direction(Direction direction, double shift, bool& indefini
     d_.scale((length > 0 ? length : steepest_length) / minus_g_.norm_infinity());
   } else {
     const Stopwatch watch;
+    const PhaseScope phase(Phase::assembly);
     if (shift > 0) {
       objective_.shift_hessian(shift);
     } else {
@@ -277,6 +299,7 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
   report_.backtracks = found.backtracks;
   report_.by_gradient = found.by_gradient;
   if (options_.on_iteration) options_.on_iteration(report_);
+  if (log_shows(LogLevel::debug)) log_iteration(report_);
 
   if (!finite) return NewtonOutcome::not_finite;
   if (gradient_is_small()) return NewtonOutcome::converged_gradient;

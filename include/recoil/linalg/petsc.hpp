@@ -69,7 +69,7 @@ public:
 void mark_changed(PetscObject object);
 
 /// Adds options ("-ksp_type cg -pc_type gamg") to PETSc's database. @throws InputError if PETSc cannot parse
-/// them.
+/// them. Collective.
 void insert_options(const std::string& options);
 
 } // namespace recoil::linalg

@@ -110,7 +110,8 @@ struct NewtonOptions {
   int most_chord_steps = 3;
   /// Steps along the negative gradient in a row after which help for the linear solver is given up.
   int max_steepest_in_a_row = 20;
-  std::function<void(const IterationReport&)> on_iteration; ///< called on every rank
+  /// Called on every rank; the log shows the same as debug lines.
+  std::function<void(const IterationReport&)> on_iteration;
   /// Ends the minimisation where true: asked on every rank, which must all get the same answer, at the start
   /// and before every direction, so that at most one linear solve and one line search pass in between.
   std::function<bool()> interrupted;

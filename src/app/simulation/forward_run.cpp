@@ -6,10 +6,12 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "recoil/app/simulation/phase_times.hpp"
 #include "recoil/app/simulation/run_state.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/memory.hpp"
+#include "recoil/base/phases.hpp"
 #include "recoil/base/version.hpp"
 
 namespace recoil::app {
@@ -126,6 +128,7 @@ ExitCode ForwardRun::restart(std::optional<std::int64_t> steps) {
 }
 
 ExitCode ForwardRun::go_on(const std::vector<LedgerRow>& rows, std::optional<std::int64_t> steps) {
+  const PhaseScope phase(Phase::other);
   ExitCode code = ExitCode::done;
   std::string failure;
   const GlobalIndex last = std::min<GlobalIndex>(options_.steps, steps.value_or(options_.steps));
@@ -174,6 +177,7 @@ ExitCode ForwardRun::go_on(const std::vector<LedgerRow>& rows, std::optional<std
 template <class Work>
 void ForwardRun::timed_io(Work work) {
   const Stopwatch watch;
+  const PhaseScope phase(Phase::output);
   work();
   io_seconds_ += watch.seconds();
 }
@@ -282,6 +286,8 @@ void ForwardRun::finish(ExitCode code, const std::string& failure) {
   json["repeatable"] = solver_.repeatable();
   json["io_s"] = io_seconds_;
   json["wall_s"] = watch_.seconds();
+  const auto times = phase_times(comm_);
+  for (std::size_t i = 0; i < num_phases; ++i) json["times"][std::string(name(Phase(i)))] = times[i];
   json["version"] = version();
   parallel::collectively(comm_, [&] {
     if (comm_.rank() == 0) write_file_atomically(folder_.summary(), json.dump(1) + "\n");

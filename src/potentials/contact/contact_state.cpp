@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "recoil/base/phases.hpp"
 #include "recoil/geometry/additive_ccd.hpp"
 
 namespace recoil::potentials {
@@ -65,6 +66,7 @@ typename ContactState<dim>::Field ContactState<dim>::at_owned(std::span<const do
 
 template <int dim>
 void ContactState<dim>::update(std::span<const double> u) {
+  const PhaseScope phase(Phase::contact);
   std::vector<Point> known = surface_->positions(u, obstacle_displacement_);
   if (surface_->comm().all(valid_ && known == known_)) return;
   known_ = std::move(known);
@@ -120,6 +122,7 @@ std::vector<ContactPair<dim>> ContactState<dim>::pairs_on_path(std::span<const d
 template <int dim>
 double ContactState<dim>::max_step(std::span<const double> u, std::span<const double> d,
                                    std::span<const double> obstacle_motion, double expected_gap) {
+  const PhaseScope phase(Phase::contact);
   const std::vector<Point> from = surface_->positions(u, obstacle_displacement_);
   const std::vector<Point> motion = surface_->displacements(d, obstacle_motion);
   const double length = longest(surface_->comm(), motion);
@@ -157,6 +160,7 @@ double ContactState<dim>::collision_free(const std::vector<Point>& from, const s
 
 template <int dim>
 void ContactState<dim>::start_step(std::span<const double> u) {
+  const PhaseScope phase(Phase::contact);
   // A restart has no candidates of earlier steps.
   search_.forget();
   valid_ = false;
@@ -174,6 +178,7 @@ double ContactState<dim>::obstacle_work(const Field& field) const {
 
 template <int dim>
 void ContactState<dim>::lag_friction(double stiffness, double dt, LaggedAt at) {
+  const PhaseScope phase(Phase::contact);
   RECOIL_ASSERT(valid_);
   if (!parameters_.friction) return;
   friction_ = Friction<dim>(barrier_, pairs_, vertices_, vertices_->gather(start_), stiffness,

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "potentials/contact/surface_primitives.hpp"
+#include "recoil/base/phases.hpp"
 #include "recoil/geometry/predicates.hpp"
 #include "recoil/potentials/contact/contact_state.hpp"
 
@@ -96,6 +97,7 @@ GlobalIndex count_intersections(const fem::CollisionSurface<dim>& surface,
 
 template <int dim>
 GlobalIndex ContactState<dim>::num_intersections(std::vector<std::string>* first) const {
+  const PhaseScope phase(Phase::contact);
   GlobalIndex below = 0;
   std::string texts;
   for (const Plane<dim>& plane : parameters_.planes)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "recoil/base/phases.hpp"
 #include "recoil/geometry/additive_ccd.hpp"
 #include "recoil/geometry/closest_points.hpp"
 
@@ -287,6 +288,7 @@ bool SphereContact::touch(const SpherePair& pair, SphereTouch& result) const {
 }
 
 void SphereContact::update(std::span<const double> u) {
+  const PhaseScope phase(Phase::contact);
   states_ = spheres_->gather(u, 7);
   touching_.clear();
   overlaps_ = false;
@@ -324,6 +326,7 @@ double SphereContact::max_step(const SpherePair& pair, std::span<const double> w
 }
 
 double SphereContact::max_step(std::span<const double> u, std::span<const double> du, double obstacle_share) {
+  const PhaseScope phase(Phase::contact);
   if (!still_covers(u, du)) search(u, du);
   update(u);
   const std::vector<double> way = spheres_->gather(du, 6);

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "potentials/spheres/sphere_states.hpp"
+#include "recoil/base/phases.hpp"
 #include "recoil/potentials/spheres/sphere_potentials.hpp"
 
 // What friction takes from the state at the start of a step, and how it depends on it.
@@ -81,6 +82,7 @@ SphereFrictionPotential::RollingTerm SphereFrictionPotential::lagged_rolling(Ter
 }
 
 void SphereFrictionPotential::lag(std::span<const double> u, std::span<const double> start, double dt) {
+  const PhaseScope phase(Phase::contact);
   eta_ = eps_v_ * dt;
   spheres_ = contact_->spheres();
   states_ = spheres_->gather(u, 7);

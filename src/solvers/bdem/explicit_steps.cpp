@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "recoil/base/error.hpp"
+#include "recoil/base/phases.hpp"
 #include "solvers/bdem/breaking.hpp"
 #include "solvers/bdem/particle_manifold.hpp"
 
@@ -124,12 +125,16 @@ ExplicitSteps::Vector6 ExplicitSteps::tangent_force(std::span<const double> forc
 
 /// With obstacles at `share` of their motion in the step.
 void ExplicitSteps::find_forces(const Vector& u, double time, double share, Outcome& outcome) {
+  const PhaseScope phase(Phase::assembly);
   const std::span<const LocalIndex> broken = bonds_.forces(u.local(), force_);
   if (!broken.empty()) {
     const auto counted = break_bonds(problem_, broken, u.local(), time);
     outcome.broken.insert(outcome.broken.end(), counted.begin(), counted.end());
   }
-  if (contact_) contact_->add_forces(u, share, std::span(force_).first(v_.size()));
+  if (contact_) {
+    const PhaseScope contact(Phase::contact);
+    contact_->add_forces(u, share, std::span(force_).first(v_.size()));
+  }
   if (!problem_.add_loads) return;
   std::ranges::fill(load_, 0.0);
   for (LocalIndex k = 0; k < u.layout().num_owned; ++k)

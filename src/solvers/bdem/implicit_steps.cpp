@@ -172,6 +172,9 @@ bool ImplicitSteps::solve_balance(std::span<const double> momentum, Vector& x, P
       if (next < size || share < 1e-6) break;
     }
     const double way = share * d.norm_infinity();
+    log_debug(
+        fmt::format("newton {}", iteration + 1),
+        {{"residual", next}, {"move", d.norm_infinity()}, {"step", share}, {"gmres", solved.iterations}});
     // At round-off the residual does not fall any more.
     if (next < size) {
       x.copy_from(trial);

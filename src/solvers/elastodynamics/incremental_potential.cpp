@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "recoil/base/phases.hpp"
 #include "recoil/base/timer.hpp"
 
 namespace recoil::solvers {
@@ -128,6 +129,7 @@ void IncrementalPotential<dim>::gradient(const linalg::Vector& u, linalg::Vector
 template <int dim>
 void IncrementalPotential<dim>::assemble(const linalg::Vector& u, newton::Projection projection,
                                          bool with_contact) {
+  const PhaseScope phase(Phase::assembly);
   with_contact = with_contact && contact_matrix_;
   matrix_.set_zero();
   assembler_.begin();

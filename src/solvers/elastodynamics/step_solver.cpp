@@ -16,19 +16,6 @@ constexpr double noticeable_progress = 0.9;
 /// Contact forces dominate the residual; the exact solve of contact removes them at once and a loose
 /// tolerance would leave the bodies where they were.
 constexpr double contact_forcing = 1e-3;
-
-void log_iteration(const newton::IterationReport& report) {
-  log_debug("newton " + std::to_string(report.iteration),
-            {{"direction", newton::name(report.direction)},
-             {"gradient", report.gradient_norm},
-             {"value", report.value},
-             {"move", report.direction_norm},
-             {"max_step", report.max_step},
-             {"step", report.step},
-             {"tolerance", report.linear_tolerance},
-             {"cg", report.linear_iterations},
-             {"chord_steps", static_cast<double>(report.chord_steps)}});
-}
 } // namespace
 
 template <int dim>
@@ -43,8 +30,7 @@ StepSolver<dim>::StepSolver(ElastodynamicsProblem<dim>& problem, const Elastodyn
 }
 
 template <int dim>
-bool StepSolver<dim>::minimize(newton::NewtonOptions options, SolvedStep& solved) {
-  if (log_shows(LogLevel::debug)) options.on_iteration = log_iteration;
+bool StepSolver<dim>::minimize(const newton::NewtonOptions& options, SolvedStep& solved) {
   solved.newton = newton::minimize(objective_, manifold_, solved.u, options);
   const newton::NewtonResult& result = solved.newton;
   solved.newton_iterations += result.iterations;

@@ -71,7 +71,7 @@ private:
   double move_on(const Way& way, SolvedStep& solved);
   std::string follow_prescribed(const StepTarget& target, SolvedStep& solved);
   void move_near_known(const stepping::History& past, const StepTarget& target, linalg::Vector& u);
-  bool minimize(newton::NewtonOptions options, SolvedStep& solved);
+  bool minimize(const newton::NewtonOptions& options, SolvedStep& solved);
   double friction_residual(const linalg::Vector& u, double dt);
   bool minimize_with_friction(const StepTarget& target, linalg::Vector& u_tilde, SolvedStep& solved);
   void record_forces(SolvedStep& solved) const;
