@@ -26,6 +26,9 @@ constexpr double chord_share = 0.1, largest_chord_share = 0.5;
 // They continue to this share of the stopping norm, as the last of Newton's steps would have gone far below
 // it. Their linear solves leave this share of that, or of what the step before has left.
 constexpr double chord_target = 1e-2, chord_residual = 0.1;
+// The same where linear iterations cost much: digits beyond what a step gains are lost with the next
+// gradient.
+constexpr double costly_chord_residual = 0.3;
 // No minimum lies that many times the configuration's size away.
 constexpr double unbounded_move = 1e6;
 
@@ -316,10 +319,12 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
 bool Minimizer::follow_chords() {
   if (report_.direction != Direction::newton && report_.direction != Direction::projected) return true;
   double share = current_.gradient_norm / last_norm_;
-  const double target = std::max(chord_target, objective_.share_of_last_residual()) * stopping_norm();
+  const double costly_share = objective_.share_of_last_residual();
+  const double target = std::max(chord_target, costly_share) * stopping_norm();
+  const double residual = costly_share > 0 ? costly_chord_residual : chord_residual;
   for (int k = 0; k < options_.most_chord_steps && share <= chord_share; ++k) {
     if (current_.gradient_norm <= target || step_rule_holds() || is_interrupted()) break;
-    const double tolerance = std::clamp(chord_residual * std::max(share, target / current_.gradient_norm),
+    const double tolerance = std::clamp(residual * std::max(share, target / current_.gradient_norm),
                                         options_.forcing.smallest, options_.forcing.largest);
     if (!find_chord(tolerance)) break;
     const Stopwatch watch;
