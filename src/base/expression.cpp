@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <limits>
 #include <numbers>
+#include <span>
 
 #include "base/expression_program.hpp"
 
@@ -111,6 +112,53 @@ const std::vector<std::string>& known_names() {
   return names;
 }
 
+namespace {
+
+/// How a value depends on the position: not, affine, or in another way.
+enum class Degree : unsigned char { uniform, affine, other };
+
+Degree degree_of_call(const Function& function, std::span<const Degree> arguments) {
+  const Degree most = std::ranges::max(arguments);
+  if (most != Degree::affine) return most;
+  const auto are_uniform = [&](std::initializer_list<std::size_t> which) {
+    return std::ranges::all_of(which, [&](std::size_t i) { return arguments[i] == Degree::uniform; });
+  };
+  const std::string_view name = function.name;
+  bool is_affine = name == "+" || name == "-";
+  if (name == "*") is_affine = are_uniform({0}) || are_uniform({1});
+  if (name == "/") is_affine = are_uniform({1});
+  if (name == "if") is_affine = are_uniform({0});
+  if (name == "rotate_2D_x" || name == "rotate_2D_y") is_affine = are_uniform({2});
+  return is_affine ? Degree::affine : Degree::other;
+}
+
+} // namespace
+
+bool is_affine_in_position(const Code& code) {
+  std::vector<Degree> stack;
+  for (const Instruction& instruction : code.instructions) {
+    switch (instruction.operation) {
+    case Operation::push:
+    case Operation::push_t:
+      stack.push_back(Degree::uniform);
+      break;
+    case Operation::push_x:
+    case Operation::push_y:
+    case Operation::push_z:
+      stack.push_back(Degree::affine);
+      break;
+    case Operation::call: {
+      const auto first = stack.end() - instruction.operands();
+      const Degree result =
+          degree_of_call(*instruction.function, std::span<const Degree>(first, stack.end()));
+      stack.erase(first, stack.end());
+      stack.push_back(result);
+    }
+    }
+  }
+  return stack.back() != Degree::other;
+}
+
 } // namespace expression
 
 struct Expression::Program {
@@ -168,6 +216,7 @@ double Expression::operator()(const ExpressionPoint& point) const {
 bool Expression::is_constant() const { return !depends_on_time() && !depends_on_position(); }
 bool Expression::depends_on_time() const { return program_->code.uses_time; }
 bool Expression::depends_on_position() const { return program_->code.uses_position; }
+bool Expression::is_affine_in_position() const { return expression::is_affine_in_position(program_->code); }
 const std::string& Expression::text() const { return program_->text; }
 
 } // namespace recoil

@@ -54,6 +54,9 @@ struct Code {
   bool uses_time = false, uses_position = false;
 };
 
+/// Expression::is_affine_in_position.
+bool is_affine_in_position(const Code& code);
+
 /// Compiles `text`, constant parts folded. @throws InputError with column, token and the nearest known name.
 Code parse(const std::string& text);
 

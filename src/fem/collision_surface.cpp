@@ -55,7 +55,7 @@ std::vector<std::int32_t> bodies_of_nodes(const FunctionSpace<dim>& space) {
 template <int dim>
 struct CollisionSurface<dim>::Builder {
   CollisionSurface& self;
-  std::span<const char> prescribed;
+  std::span<const char> prescribed, stays_flat;
   const FunctionSpace<dim>& space = *self.space_;
   const mesh::DistributedObstacles<dim>& obstacles = *self.obstacles_;
   std::vector<std::array<LocalIndex, dim>> facets = linear_facets(space);
@@ -64,6 +64,11 @@ struct CollisionSurface<dim>::Builder {
   std::vector<LocalIndex> vertex_of_obstacle = std::vector<LocalIndex>(obstacles.num_vertices(), -1);
 
   bool owns(LocalIndex node) const { return node < space.num_owned_nodes(); }
+  /// Of an obstacle vertex.
+  bool is_flat_obstacle(LocalIndex index) const {
+    const std::size_t i = index;
+    return !stays_flat.empty() && stays_flat[obstacles.vertex_surface[i]] != 0;
+  }
 
   void add_node(LocalIndex node) {
     LocalIndex& vertex = vertex_of_node[node];
@@ -93,6 +98,10 @@ struct CollisionSurface<dim>::Builder {
     for (std::size_t k = 0; k < dim; ++k) data.rest[k] = obstacles.vertices[i][k];
     data.area = obstacles.vertex_area[i];
     data.degrees = obstacles.vertex_degrees[i];
+    if (!is_flat_obstacle(index)) {
+      data.degrees.creases = data.degrees.edges;
+      data.degrees.shape = mesh::VertexShape::corner;
+    }
     data.id = space.num_nodes_global() + obstacles.vertex_ids[i];
     data.block = -1;
     data.body = self.num_bodies_ + obstacles.vertex_surface[i];
@@ -144,7 +153,10 @@ struct CollisionSurface<dim>::Builder {
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     for (const auto& edge : edges)
       for (const LocalIndex node : edge)
-        if (owns(node)) ++degrees(node).edges;
+        if (owns(node)) {
+          ++degrees(node).edges;
+          ++degrees(node).creases;
+        }
   }
 
   LocalIndex vertex(LocalIndex node) const { return vertex_of_node[node]; }
@@ -163,19 +175,27 @@ struct CollisionSurface<dim>::Builder {
         if (!owns(facet[0])) continue;
         self.faces_.push_back({vertex(facet[0]), vertex(facet[1]), vertex(facet[2])});
         self.edge_faces_.push_back({2, 2, 2});
+        self.face_flat_edges_.push_back(0);
       }
     }
     for (const auto& [edge, area] : edges) {
       self.edges_.push_back({vertex(edge[0]), vertex(edge[1])});
       self.edge_areas_.push_back(area);
+      self.edge_is_flat_.push_back(0);
     }
     const auto of_obstacle = [&](LocalIndex i) { return vertex_of_obstacle[i]; };
     for (std::size_t e = 0; e < obstacles.edges.size(); ++e) {
       self.edges_.push_back({of_obstacle(obstacles.edges[e][0]), of_obstacle(obstacles.edges[e][1])});
       self.edge_areas_.push_back(obstacles.edge_area[e]);
+      self.edge_is_flat_.push_back(is_flat_obstacle(obstacles.edges[e][0]) ? obstacles.edge_is_flat[e]
+                                                                           : char{0});
     }
-    for (const auto& face : obstacles.faces)
+    for (std::size_t f = 0; f < obstacles.faces.size(); ++f) {
+      const auto& face = obstacles.faces[f];
       self.faces_.push_back({of_obstacle(face[0]), of_obstacle(face[1]), of_obstacle(face[2])});
+      self.face_flat_edges_.push_back(is_flat_obstacle(face[0]) ? obstacles.face_flat_edges[f]
+                                                                : std::uint8_t{0});
+    }
     self.edge_faces_.insert(self.edge_faces_.end(), obstacles.edge_faces.begin(), obstacles.edge_faces.end());
   }
 
@@ -217,9 +237,9 @@ struct CollisionSurface<dim>::Builder {
 template <int dim>
 CollisionSurface<dim>::CollisionSurface(const FunctionSpace<dim>& space,
                                         const mesh::DistributedObstacles<dim>& obstacles,
-                                        std::span<const char> prescribed)
+                                        std::span<const char> prescribed, std::span<const char> stays_flat)
     : space_(&space), obstacles_(&obstacles), num_bodies_(space.mesh().body_names.size()) {
-  Builder builder{*this, prescribed};
+  Builder builder{*this, prescribed, stays_flat};
   builder.add_vertices();
   builder.add_areas();
   builder.add_degrees();

@@ -9,6 +9,7 @@
 
 #include <Eigen/Geometry>
 
+#include "mesh/flat_parts.hpp"
 #include "recoil/geometry/morton.hpp"
 #include "recoil/parallel/exchange.hpp"
 
@@ -27,11 +28,13 @@ struct VertexRecord {
 struct EdgeRecord {
   std::array<GlobalIndex, 2> vertices;
   double area;
+  bool is_flat;
 };
 
 struct FaceRecord {
   std::array<GlobalIndex, 3> vertices;
   std::array<std::int8_t, 3> edge_faces;
+  std::uint8_t flat_edges;
 };
 
 /// All surfaces in one list, on rank 0.
@@ -49,12 +52,35 @@ Eigen::Vector3d position(const VertexRecord& vertex) {
 struct AroundEdge {
   double area = 0;
   std::int32_t faces = 0;
+  bool is_flat = false;
 };
 using Edges = std::map<std::array<GlobalIndex, 2>, AroundEdge>;
 
 std::array<GlobalIndex, 2> edge_of_face(const FaceRecord& face, std::size_t i) {
   const GlobalIndex a = face.vertices[i], b = face.vertices[(i + 1) % 3];
   return {std::min(a, b), std::max(a, b)};
+}
+
+/// Marks what triangles alone make of flat parts.
+void find_flat_parts(Edges& edges, Everything& all) {
+  std::vector<Eigen::Vector3d> points;
+  std::vector<FlatParts::Face> faces;
+  std::vector<FlatParts::Edge> lines;
+  for (const VertexRecord& vertex : all.vertices) points.push_back(position(vertex));
+  for (const FaceRecord& face : all.faces) faces.push_back(face.vertices);
+  for (const auto& [vertices, around] : edges) lines.push_back(vertices);
+  const FlatParts parts(points, faces, lines);
+  std::size_t next = 0;
+  for (auto& [vertices, around] : edges) {
+    around.is_flat = parts.edge_is_flat()[next++];
+    if (!around.is_flat)
+      for (const GlobalIndex vertex : vertices) ++all.vertices[vertex].degrees.creases;
+  }
+  for (std::size_t v = 0; v < all.vertices.size(); ++v)
+    all.vertices[v].degrees.shape = parts.vertex_shapes()[v];
+  for (FaceRecord& face : all.faces)
+    for (std::size_t i = 0; i < 3; ++i)
+      if (edges.at(edge_of_face(face, i)).is_flat) face.flat_edges |= 1U << i;
 }
 
 void count_degrees(const Edges& edges, Everything& all) {
@@ -98,7 +124,7 @@ Everything join(const std::vector<SurfaceMesh>& surfaces) {
     for (const Eigen::Vector3d& p : mesh.vertices)
       all.vertices.push_back({{p.x(), p.y(), p.z()}, 0.0, std::ssize(all.vertices), 0, 0, surface, {}});
     for (const auto& triangle : mesh.triangles) {
-      FaceRecord face{{first + triangle[0], first + triangle[1], first + triangle[2]}, {}};
+      FaceRecord face{{first + triangle[0], first + triangle[1], first + triangle[2]}, {}, 0};
       const auto corner = [&](std::size_t i) { return position(all.vertices[face.vertices[i]]); };
       const double share = (corner(1) - corner(0)).cross(corner(2) - corner(0)).norm() / 6;
       for (std::size_t i = 0; i < 3; ++i) {
@@ -116,8 +142,9 @@ Everything join(const std::vector<SurfaceMesh>& surfaces) {
     }
   }
   count_degrees(edges, all);
+  find_flat_parts(edges, all);
   add_areas_without_faces<dim>(edges, all);
-  for (const auto& [vertices, around] : edges) all.edges.push_back({vertices, around.area});
+  for (const auto& [vertices, around] : edges) all.edges.push_back({vertices, around.area, around.is_flat});
   return all;
 }
 
@@ -217,11 +244,13 @@ DistributedObstacles<dim> distribute_obstacles(const parallel::Communicator& com
   for (const EdgeRecord& edge : edges[0]) {
     share.edges.push_back({local.at(edge.vertices[0]), local.at(edge.vertices[1])});
     share.edge_area.push_back(edge.area);
+    share.edge_is_flat.push_back(edge.is_flat ? 1 : 0);
   }
   for (const FaceRecord& face : faces[0]) {
     const auto& [a, b, c] = face.vertices;
     share.faces.push_back({local.at(a), local.at(b), local.at(c)});
     share.edge_faces.push_back(face.edge_faces);
+    share.face_flat_edges.push_back(face.flat_edges);
   }
   return share;
 }

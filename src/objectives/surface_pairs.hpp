@@ -24,8 +24,8 @@ public:
   /// @param what names the distance in messages: "min_distance: the limit". `surface` must outlive it.
   SurfacePairs(const fem::CollisionSurface<dim>& surface, double distance,
                std::vector<potentials::Plane<dim>> planes, collide::GroupFilter meet, std::string what)
-      : surface_(&surface), barrier_(distance, potentials::BarrierForm::plain, std::move(planes)),
-        meet_(std::move(meet)), search_(surface, distance, meet_), what_(std::move(what)) {}
+      : surface_(&surface), barrier_(distance, every_primitive, std::move(planes)), meet_(std::move(meet)),
+        search_(surface, distance, meet_), what_(std::move(what)) {}
 
   const fem::CollisionSurface<dim>& surface() const { return *surface_; }
   const parallel::Communicator& comm() const { return surface_->comm(); }
@@ -136,6 +136,9 @@ public:
   }
 
 private:
+  /// Distances between all primitives, with equal weights.
+  static constexpr potentials::BarrierForm every_primitive{true, false, false, false};
+
   const fem::CollisionSurface<dim>* surface_;
   potentials::Barrier<dim> barrier_;
   collide::GroupFilter meet_;

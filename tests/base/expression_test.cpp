@@ -187,6 +187,15 @@ TEST(Expression, knows_what_it_depends_on) {
   EXPECT_FALSE(Expression("x*t").is_constant());
 }
 
+TEST(Expression, knows_whether_it_keeps_planes) {
+  for (const char* text : {"3", "sin(t)*exp(t)", "x", "-2*x + y/t - z*(1 + t^2)", "x*cos(t) - y*sin(t) - x",
+                           "rotate_2D_x(x, y - 1, pi*t) - x", "if(t - 0.5, 0, x)", "(2*x)*3/4"})
+    EXPECT_TRUE(Expression(text).is_affine_in_position()) << text;
+  for (const char* text : {"x*y", "x^2", "1/x", "abs(x)", "if(x, 0, 1)", "sin(x)", "max(x, 0)", "t%x",
+                           "rotate_2D_y(x, y, x)", "sqrt(x^2)"})
+    EXPECT_FALSE(Expression(text).is_affine_in_position()) << text;
+}
+
 TEST(Expression, text_and_copies) {
   EXPECT_EQ(Expression(" 2 * pi ").text(), " 2 * pi ");
   EXPECT_EQ(std::stod(Expression(1.0 / 3).text()), 1.0 / 3);

@@ -212,22 +212,22 @@ struct BoxOverPlate {
   static constexpr double dhat = 0.7;  ///< far more than the size of its primitives
 
   parallel::Communicator comm;
-  mesh::SurfaceMesh plate = make_plate();
+  mesh::SurfaceMesh plate;
   mesh::DistributedMesh<dim> mesh;
   fem::FunctionSpace<dim> space;
   mesh::DistributedObstacles<dim> obstacles;
   ContactState<dim> contact;
 
-  explicit BoxOverPlate(const BarrierForm& form)
-      : comm(MPI_COMM_WORLD),
+  explicit BoxOverPlate(const BarrierForm& form, bool stays_flat = false, bool is_coarse = false)
+      : comm(MPI_COMM_WORLD), plate(is_coarse ? make_coarse_plate() : make_plate()),
         mesh(mesh::distribute<dim>(comm, comm.rank() == 0 ? test::box_mesh(dim, 1) : empty())),
         space(mesh, {1, 1}),
         obstacles(mesh::distribute_obstacles<dim>(comm, comm.rank() == 0 ? std::vector{plate}
                                                                          : std::vector<mesh::SurfaceMesh>())),
-        contact(
-            std::make_unique<const fem::CollisionSurface<dim>>(
-                space, obstacles, std::vector<char>(static_cast<std::size_t>(space.num_nodes()) * dim, 0)),
-            parameters(form)) {}
+        contact(std::make_unique<const fem::CollisionSurface<dim>>(
+                    space, obstacles, std::vector<char>(static_cast<std::size_t>(space.num_nodes()) * dim, 0),
+                    std::vector<char>(1, stays_flat ? 1 : 0)),
+                parameters(form)) {}
 
   static mesh::SimplexMesh empty() {
     mesh::SimplexMesh mesh;
@@ -262,10 +262,25 @@ struct BoxOverPlate {
     return plate;
   }
 
-  void move(const Eigen::Matrix<double, dim, 1>& by) {
-    linalg::Vector u(space.layout());
+  /// The same plate with one edge per side.
+  static mesh::SurfaceMesh make_coarse_plate() {
+    mesh::SurfaceMesh plate;
+    plate.name = "plate";
+    if (dim == 2) {
+      plate.vertices = {{-1, height, 0}, {1, height, 0}};
+      plate.edges = {{0, 1}};
+    } else {
+      plate.vertices = {{-1, height, -1}, {1, height, -1}, {1, height, 1}, {-1, height, 1}};
+      plate.triangles = {{0, 1, 3}, {1, 2, 3}};
+    }
+    return plate;
+  }
+
+  /// And bends it.
+  void move(const Eigen::Matrix<double, dim, 1>& by, double bend = 0) {
+    linalg::Vector u = test::rough_field(space, bend, 3);
     auto values = u.write_local();
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = by[static_cast<Eigen::Index>(i % dim)];
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += by[static_cast<Eigen::Index>(i % dim)];
     contact.update(u.local());
     positions = contact.surface().positions(u.local(), contact.obstacle_displacement());
   }
@@ -307,6 +322,46 @@ TYPED_TEST(InclusionExclusion, PlatePushesVerticesByTheirDistanceAlone) {
     expected = scene.comm.sum(expected);
     EXPECT_GT(expected, 0);
     EXPECT_NEAR(scene.comm.sum(value), expected, 1e-12 * expected) << sample;
+  }
+}
+
+/// An obstacle that stays flat is counted by its shape in every form: plates of two triangles and of many
+/// push a bent box the same wherever it is, over the rim, too.
+TYPED_TEST(InclusionExclusion, FlatObstaclesPushByTheirShapeAlone) {
+  constexpr int dim = TypeParam::dim;
+  const BarrierForm areas{false, true, false}, once{true, false, true};
+  for (const BarrierForm& form : {BarrierForm::plain, once, areas, BarrierForm::convergent}) {
+    BoxOverPlate<dim> fine(form, true), coarse(form, true, true);
+    const auto& plate = fine.plate.vertices;
+    std::mt19937 random(11);
+    std::uniform_real_distribution<double> beyond(-1.3, 1.3), up(-0.45, 0.1);
+    for (std::size_t sample = 0; sample < 40; ++sample) {
+      Eigen::Matrix<double, dim, 1> by;
+      for (int i = 0; i < dim; ++i)
+        by[i] = i == 1 ? up(random) : sample < plate.size() ? plate[sample][i] - 0.5 : beyond(random);
+      std::array<double, 2> values{}, norms{};
+      for (const std::size_t k : {0, 1}) {
+        BoxOverPlate<dim>& scene = k == 0 ? fine : coarse;
+        scene.move(by, sample % 2 == 0 ? 0 : 0.03);
+        auto pairs = scene.contact.pairs();
+        // The weights of the plate's own edges and vertices are areas of its primitives.
+        if (form.area_weights)
+          std::erase_if(pairs, [](const auto& pair) {
+            return pair.kind == geometry::StencilKind::edge_edge || pair.bodies[0] != 0;
+          });
+        const Barrier<dim>& barrier = scene.contact.barrier();
+        const auto& vertices = *scene.contact.vertices();
+        values[k] = scene.comm.sum(barrier.value(pairs));
+        double squared = 0;
+        const auto g = scene.contact.sum_at_owners(vertices, barrier.gradient(pairs, vertices.size()));
+        for (LocalIndex v = 0; v < std::ssize(g); ++v)
+          if (scene.contact.surface().node(v) >= 0) squared += g[static_cast<std::size_t>(v)].squaredNorm();
+        norms[k] = std::sqrt(scene.comm.sum(squared));
+      }
+      EXPECT_GT(values[1], 0);
+      EXPECT_NEAR(values[0], values[1], 1e-12 * values[1]) << sample;
+      EXPECT_NEAR(norms[0], norms[1], 1e-11 * norms[1]) << sample;
+    }
   }
 }
 

@@ -26,6 +26,10 @@ public:
   bool is_constant() const;
   bool depends_on_time() const;
   bool depends_on_position() const;
+  /// Whether the formula is affine in x, y and z at every t, judged by how it is written: sums, multiples by
+  /// what depends on t alone, `if` and rotations by angles that do. A motion of such formulas keeps planes
+  /// and straight lines.
+  bool is_affine_in_position() const;
   /// The formula as given; numbers with 17 digits.
   const std::string& text() const;
 

@@ -53,10 +53,11 @@ class CollisionSurface {
 public:
   using Point = Eigen::Matrix<double, dim, 1>;
 
-  /// `prescribed`: one flag per local entry of the space (DirichletDofs::flags). `space` and `obstacles` must
-  /// outlive the surface. Collective.
+  /// `prescribed`: one flag per local entry of the space (DirichletDofs::flags). `stays_flat`: one flag per
+  /// obstacle, whether all its motions keep planes and straight lines; only of such ones flat parts are known
+  /// (none: of no obstacle). `space` and `obstacles` must outlive the surface. Collective.
   CollisionSurface(const FunctionSpace<dim>& space, const mesh::DistributedObstacles<dim>& obstacles,
-                   std::span<const char> prescribed);
+                   std::span<const char> prescribed, std::span<const char> stays_flat = {});
 
   const FunctionSpace<dim>& space() const { return *space_; }
   const mesh::DistributedObstacles<dim>& obstacles() const { return *obstacles_; }
@@ -81,6 +82,10 @@ public:
   /// Per face, the number of faces at each of its edges, edge i from its vertex i to (i + 1) % 3: 2 on
   /// bodies, whose boundary is closed.
   const std::vector<std::array<std::int8_t, 3>>& edge_faces() const { return edge_faces_; }
+  /// Per edge, whether it lies inside of a flat part of an obstacle that stays flat.
+  const std::vector<char>& edge_is_flat() const { return edge_is_flat_; }
+  /// Per face, bit i: its edge i, counted as in edge_faces, is flat.
+  const std::vector<std::uint8_t>& face_flat_edges() const { return face_flat_edges_; }
 
   bool is_obstacle(std::int32_t body) const { return body >= num_bodies_; }
   /// Name of a deformable body or obstacle.
@@ -128,6 +133,8 @@ private:
   std::vector<double> edge_areas_;
   std::vector<std::array<LocalIndex, 3>> faces_;
   std::vector<std::array<std::int8_t, 3>> edge_faces_;
+  std::vector<char> edge_is_flat_;
+  std::vector<std::uint8_t> face_flat_edges_;
 };
 
 } // namespace recoil::fem

@@ -13,11 +13,20 @@
 
 namespace recoil::mesh {
 
+/// What a vertex is to the shape of a surface, whatever its triangles are.
+enum class VertexShape : std::uint8_t {
+  corner,
+  straight, ///< on a straight edge, or on a straight rim: what is flat beside it ends there
+  flat      ///< inside of a flat part
+};
+
 /// How many primitives of a surface meet at a vertex.
 struct VertexDegrees {
   std::int32_t edges;
   std::int32_t faces;      ///< 0 in 2D
   std::int32_t face_edges; ///< edges that bound a face; 0 in 2D
+  std::int32_t creases;    ///< edges that do not lie inside of a flat part
+  VertexShape shape;
 };
 
 /// The share of all kinematic surfaces that one rank holds. Vertices are cut into equal blocks along a
@@ -41,9 +50,12 @@ struct DistributedObstacles {
 
   std::vector<std::array<LocalIndex, 2>> edges; ///< owned
   std::vector<double> edge_area; ///< a third of the area of the faces around it, else its length; 0 in 2D
+  /// Whether an edge lies inside of a flat part: between two faces that continue each other in one plane.
+  std::vector<char> edge_is_flat;
   std::vector<std::array<LocalIndex, 3>> faces; ///< owned; none in 2D
   /// Per face, the number of faces at each of its edges, edge i from its vertex i to (i + 1) % 3.
   std::vector<std::array<std::int8_t, 3>> edge_faces;
+  std::vector<std::uint8_t> face_flat_edges; ///< per face, bit i: this edge i is flat
 
   std::vector<std::string> names;
   std::vector<std::int32_t> surface_ids; ///< of each surface, -1 = never moves

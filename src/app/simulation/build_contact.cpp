@@ -55,6 +55,21 @@ obstacle_motion(const Scene& scene, const mesh::DistributedObstacles<dim>& obsta
   };
 }
 
+/// Per obstacle, whether it moves so that its flat parts stay flat; none if they do not matter.
+std::vector<char> stays_flat(const Scene& scene, const std::vector<std::int32_t>& surface_ids) {
+  if (!counts_flat_parts_once(scene)) return {};
+  const auto keeps_planes = [](const ComponentValue& component) {
+    return component.value.is_affine_in_position() &&
+           std::ranges::all_of(component.per_time, &Expression::is_affine_in_position);
+  };
+  std::vector<char> result;
+  for (const int id : surface_ids) {
+    const DirichletEntry* motion = find_obstacle_motion(scene.boundary_conditions, id);
+    result.push_back(motion == nullptr || std::ranges::all_of(motion->value, keeps_planes) ? 1 : 0);
+  }
+  return result;
+}
+
 /// Numbers of bodies as contact counts them: deformable bodies, obstacles, planes.
 std::map<std::string, std::int32_t> body_numbers(const Scene& scene, const std::vector<std::string>& bodies,
                                                  const std::vector<std::string>& obstacles) {
@@ -150,8 +165,8 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
   parameters.planes = build_planes<dim>(scene, mesh.body_names.size() + obstacles.names.size());
   parameters.eps_v = scene.contact.epsv;
   parameters.friction = friction_coefficients(scene, mesh.body_names, obstacles.names);
-  auto surface = std::make_unique<const fem::CollisionSurface<dim>>(*problem.space, obstacles,
-                                                                    problem.dirichlet->flags());
+  auto surface = std::make_unique<const fem::CollisionSurface<dim>>(
+      *problem.space, obstacles, problem.dirichlet->flags(), stays_flat(scene, obstacles.surface_ids));
   warn_of_short_edges(*surface, parameters.dhat, parameters.form);
   problem.add_contact(
       std::make_unique<potentials::ContactState<dim>>(std::move(surface), std::move(parameters)));

@@ -38,6 +38,7 @@ Barrier<dim>::pairs_within(double reach, const std::vector<ContactCandidate>& ca
   const double limit = reach * reach;
   const auto at = [&](LocalIndex v) -> const Point& { return positions[v]; };
   for (const ContactCandidate& candidate : candidates) {
+    if (form_.by_shape && !candidate.has_barrier) continue;
     const int count = geometry::num_points(candidate.kind),
               first = geometry::num_first_points(candidate.kind);
     geometry::StencilPoints<dim> points = geometry::StencilPoints<dim>::Zero();
@@ -62,7 +63,8 @@ Barrier<dim>::pairs_within(double reach, const std::vector<ContactCandidate>& ca
                      weights[0] + weights[1],
                      {by_area, candidate.kind == geometry::StencilKind::edge_edge ? by_area : 0},
                      mollifier<dim>(candidate, vertices, points)});
-    if (form_.inclusion_exclusion) add_inclusion_exclusion(candidate, vertices, weights, reach, pairs);
+    if (form_.by_shape || form_.inclusion_exclusion)
+      add_inclusion_exclusion(candidate, vertices, form_.inclusion_exclusion, weights, reach, pairs);
   }
   for (const Plane<dim>& plane : planes_)
     for (std::size_t v = 0; v < vertices.num_owned(); ++v) {

@@ -172,11 +172,17 @@ void ContactSearch<dim>::take(const collide::Candidates& found, std::span<const 
     for (const auto& pair : found.pairs[k]) {
       const Primitive a = remote.primitive(kinds[k].first, pair[0]);
       const Primitive b = remote.primitive(kinds[k].second, pair[1]);
-      ContactCandidate candidate{kinds[k].kind, b.edge_faces, {-1, -1, -1, -1}, {a.area, b.area}};
+      const bool is_edge_pair = kinds[k].kind == geometry::StencilKind::edge_edge;
+      ContactCandidate candidate{
+          kinds[k].kind,    b.edge_faces,     is_edge_pair ? std::uint8_t{0} : b.flat_edges,
+          {-1, -1, -1, -1}, {a.area, b.area}, !is_edge_pair || (a.flat_edges == 0 && b.flat_edges == 0)};
       std::size_t next = 0;
       for (const Primitive& primitive : {a, b})
         for (std::size_t i = 0; i < primitive.num_vertices; ++i)
           candidate.vertices[next++] = vertices_->find(primitive.vertices[i]);
+      if (!is_edge_pair)
+        candidate.has_barrier =
+            (*vertices_)[candidate.vertices[0]].degrees.shape == mesh::VertexShape::corner;
       candidates_.push_back(candidate);
     }
 }

@@ -81,6 +81,14 @@ public:
     pairs_->push_back(term);
   }
 
+  const geometry::StencilPoints<dim>& points() const { return (*pairs_)[main_].points; }
+  double dhat() const { return dhat_; }
+
+  /// Forgets the main term if nothing is left of all.
+  void drop_empty() {
+    if (pairs_->size() == main_ + 1 && pairs_->back().weight == 0) pairs_->pop_back();
+  }
+
   /// Forgets what has cancelled; the main term stays, for its distance.
   void drop_cancelled() {
     const auto first = pairs_->begin() + main_ + 1;
@@ -95,6 +103,10 @@ private:
   std::vector<ContactPair<dim>>* pairs_;
   std::size_t main_;
 };
+
+constexpr double half = 0.5;
+/// Over how much of dhat around a flat edge its term passes from one of its faces to the other.
+constexpr double passing_zone = 0.05;
 
 /// (n - 1) / n: what each of n primitives takes away so that they count once together.
 double surplus(int n) { return (n - 1.0) / n; }
@@ -116,14 +128,80 @@ void add_around_face(const ContactCandidate& candidate, const ContactVertices<di
   }
 }
 
+/// How much of the term of the flat edge (a, b) its face (a, b, c) takes: all where the vertex is beyond the
+/// edge, so that the face has the closest point of the edge and no term is left, and nothing where it is over
+/// the face, so that one term is left; half where neither is clear. The two faces of the edge take 1 together
+/// wherever the vertex is, so that no derivative comes from this.
+double share_of_flat_edge(const Eigen::Vector3d& vertex, const Eigen::Vector3d& a, const Eigen::Vector3d& b,
+                          const Eigen::Vector3d& c, double zone) {
+  const double length = (b - a).norm();
+  const Eigen::Vector3d along = (b - a) / length;
+  const Eigen::Vector3d inward = ((c - a) - along.dot(c - a) * along).normalized();
+  const double place = along.dot(vertex - a);
+  const double between = std::clamp(std::min(place, length - place) / zone, 0.0, 1.0);
+  return half - half * between * std::clamp(inward.dot(vertex - a) / zone, -1.0, 1.0);
+}
+
+/// Two faces meet at a flat edge.
+template <int dim>
+void add_around_flat_face(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
+                          Terms<dim>& terms) {
+  if (candidate.flat_edges == 0) return;
+  if constexpr (dim == 3) {
+    const geometry::StencilPoints<3> points = terms.points();
+    for (int i = 0; i < 3; ++i) {
+      if ((candidate.flat_edges >> i & 1U) == 0) continue;
+      const int a = 1 + i, b = 1 + (i + 1) % 3, c = 1 + (i + 2) % 3;
+      terms.add({3, {0, a, b}}, 0,
+                -share_of_flat_edge(points.col(0), points.col(a), points.col(b), points.col(c),
+                                    passing_zone * terms.dhat()));
+    }
+  }
+  for (int i = 1; i <= 3; ++i) {
+    const mesh::VertexDegrees& at = degrees(candidate, vertices, i);
+    if (at.shape == mesh::VertexShape::flat) terms.add({2, {0, i, -1}}, 0, 1, at.faces);
+  }
+}
+
+template <int dim>
+bool lies_straight(const ContactCandidate& candidate, const ContactVertices<dim>& vertices, int place) {
+  return degrees(candidate, vertices, place).shape == mesh::VertexShape::straight;
+}
+
+/// Two pieces of a straight edge meet at a straight vertex.
+template <int dim>
+void add_around_straight_edge(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
+                              Terms<dim>& terms) {
+  const auto is_straight = [&](int place) { return lies_straight(candidate, vertices, place); };
+  if (candidate.kind == geometry::StencilKind::vertex_edge) {
+    for (const int w : {1, 2})
+      if (is_straight(w)) terms.add({2, {0, w, -1}}, 0, -half);
+    return;
+  }
+  for (const std::size_t primitive : {0, 1}) {
+    for (const int w : {2, 3})
+      if (is_straight(w)) terms.add({3, {w, 0, 1}, -1}, primitive, -half);
+    for (const int w : {0, 1})
+      if (is_straight(w)) terms.add({3, {w, 2, 3}}, primitive, -half);
+  }
+}
+
 } // namespace
 
 template <int dim>
 void add_inclusion_exclusion(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
-                             const std::array<double, 2>& weights, double dhat,
+                             bool whole, const std::array<double, 2>& weights, double dhat,
                              std::vector<ContactPair<dim>>& pairs) {
   Terms<dim> terms(dhat, weights, pairs);
-  const auto surplus_at = [&](int place) { return surplus(degrees(candidate, vertices, place).edges); };
+  if (!whole) {
+    if (candidate.kind == geometry::StencilKind::vertex_face)
+      add_around_flat_face(candidate, vertices, terms);
+    else if (candidate.kind != geometry::StencilKind::vertex_vertex)
+      add_around_straight_edge(candidate, vertices, terms);
+    terms.drop_cancelled();
+    return terms.drop_empty();
+  }
+  const auto surplus_at = [&](int place) { return surplus(degrees(candidate, vertices, place).creases); };
   switch (candidate.kind) {
   case geometry::StencilKind::vertex_vertex:
     break;
@@ -134,16 +212,22 @@ void add_inclusion_exclusion(const ContactCandidate& candidate, const ContactVer
     add_around_face(candidate, vertices, terms);
     break;
   case geometry::StencilKind::edge_edge:
-    for (const int w : {2, 3}) terms.add({3, {w, 0, 1}, -1}, 0, -surplus_at(w));
-    for (const int w : {0, 1}) terms.add({3, {w, 2, 3}}, 1, -surplus_at(w));
+    for (const int w : {2, 3}) {
+      terms.add({3, {w, 0, 1}, -1}, 0, -surplus_at(w));
+      if (lies_straight(candidate, vertices, w)) terms.add({3, {w, 0, 1}, -1}, 1, -half);
+    }
+    for (const int w : {0, 1}) {
+      terms.add({3, {w, 2, 3}}, 1, -surplus_at(w));
+      if (lies_straight(candidate, vertices, w)) terms.add({3, {w, 2, 3}}, 0, -half);
+    }
     break;
   }
   terms.drop_cancelled();
 }
 
-template void add_inclusion_exclusion(const ContactCandidate&, const ContactVertices<2>&,
+template void add_inclusion_exclusion(const ContactCandidate&, const ContactVertices<2>&, bool,
                                       const std::array<double, 2>&, double, std::vector<ContactPair<2>>&);
-template void add_inclusion_exclusion(const ContactCandidate&, const ContactVertices<3>&,
+template void add_inclusion_exclusion(const ContactCandidate&, const ContactVertices<3>&, bool,
                                       const std::array<double, 2>&, double, std::vector<ContactPair<3>>&);
 
 } // namespace recoil::potentials

@@ -25,13 +25,25 @@ namespace recoil::potentials {
 // the barrier grows beyond bounds as a distance vanishes. Sums over a candidate may be negative where its
 // primitives are small against dhat.
 
+// Flat parts of obstacles are counted once in every form of the barrier: of these sums the terms of the edges
+// and vertices that only triangles make of a flat part (mesh::FlatParts) are kept,
+//   sum_f b(d(v,f)) - sum_e b(d(v,e)) + sum_w b(d(v,w))     f of the part, e and w inside of it,
+// which is b of the distance to a convex part, and continuous over any. The pieces of a straight edge, or of
+// a straight curve in 2D, are counted once likewise, with the terms of the vertices between them. Nothing
+// else of such edges and vertices is needed to keep bodies apart: an edge that touches a flat part and does
+// not cross it lies in its plane there, and up to where its end, a vertex over the part, or the border of the
+// part, an edge that is counted, touches, too; so it is for faces over its vertices, and for edges and faces
+// over the vertices of a straight edge. Their pairs have therefore no barrier
+// (ContactCandidate::has_barrier), and an obstacle pushes by its shape, not by its triangles.
+
 /// Adds the shares of the last of `pairs`, which belongs to `candidate`: further terms that `continue` it,
 /// closer than `dhat` and with a weight. Terms with the closest points of an earlier one add to its weight
 /// instead.
+/// @param whole false: of flat parts and straight edges of obstacles alone
 /// @param weights of the vertex (first entry), or of the two edges, whose sum is the pair's weight so far.
 template <int dim>
 void add_inclusion_exclusion(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
-                             const std::array<double, 2>& weights, double dhat,
+                             bool whole, const std::array<double, 2>& weights, double dhat,
                              std::vector<ContactPair<dim>>& pairs);
 
 } // namespace recoil::potentials

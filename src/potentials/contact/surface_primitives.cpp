@@ -56,9 +56,11 @@ Primitive RemotePrimitives<dim>::own(int set, std::int32_t index) const {
   } else if (set == 1) {
     for (const LocalIndex vertex : surface_->edges()[i]) add(vertex);
     result.area = surface_->edge_areas()[i];
+    result.flat_edges = surface_->edge_is_flat()[i] != 0 ? 1 : 0;
   } else {
     for (const LocalIndex vertex : surface_->faces()[i]) add(vertex);
     result.edge_faces = surface_->edge_faces()[i];
+    result.flat_edges = surface_->face_flat_edges()[i];
   }
   return result;
 }

@@ -60,6 +60,7 @@ struct Primitive {
   std::array<fem::VertexAddress, 3> vertices;
   double area;                           ///< of edges in 3D, CollisionSurface::edge_areas
   std::array<std::int8_t, 3> edge_faces; ///< of faces, CollisionSurface::edge_faces
+  std::uint8_t flat_edges; ///< of faces, CollisionSurface::face_flat_edges; of edges edge_is_flat
 };
 
 /// The primitives of other ranks that take part in candidates, fetched from them.

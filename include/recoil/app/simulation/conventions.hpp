@@ -26,4 +26,7 @@ inline double stiffness_unit(const Scene& scene, double dhat) {
   return barrier_form(scene).squared ? dhat * dhat * dhat : dhat;
 }
 
+/// Whether contact counts the flat parts of obstacles once, and not by their triangles.
+inline bool counts_flat_parts_once(const Scene& scene) { return scene.conventions != Conventions::polyfem; }
+
 } // namespace recoil::app

@@ -16,6 +16,7 @@ struct BarrierForm {
   bool squared;             ///< b(d^2) with dhat^2, else b(d) with dhat
   bool area_weights;        ///< of rest areas, else every vertex and edge weighs the same
   bool inclusion_exclusion; ///< an edge or vertex that several primitives share counts once
+  bool by_shape = true;     ///< at least flat parts and straight edges of obstacles count once
 
   static const BarrierForm plain;      ///< sum of b(d^2) [Li et al. 2020]
   static const BarrierForm convergent; ///< [Li et al. 2023]

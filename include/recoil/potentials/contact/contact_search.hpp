@@ -51,8 +51,13 @@ private:
 struct ContactCandidate {
   geometry::StencilKind kind;
   std::array<std::int8_t, 3> edge_faces; ///< of vertex-face pairs, CollisionSurface::edge_faces
+  std::uint8_t flat_edges;               ///< of vertex-face pairs, CollisionSurface::face_flat_edges
   std::array<LocalIndex, 4> vertices;    ///< ContactVertices numbers, in the order of the stencil
   std::array<double, 2> edge_areas;      ///< of edge-edge pairs [m^2]
+  /// False if one of the two is an edge or a vertex that the triangles of a flat part or the pieces of a
+  /// straight edge of an obstacle make: it takes part in no contact before other pairs do
+  /// (inclusion_exclusion.hpp), and has no barrier.
+  bool has_barrier;
 };
 
 /// The pairs of primitives that this rank evaluates, kept as long as no vertex leaves the box around its path
