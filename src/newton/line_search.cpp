@@ -40,6 +40,7 @@ bool Evaluator::evaluate_gradient(Point& point) {
   ++counts_.gradient_evaluations;
   objective_.gradient(point.x, point.g);
   point.gradient_norm = objective_.gradient_norm(point.g);
+  point.largest_term_norm = objective_.largest_term_norm();
   // The norm of the stopping rule may weigh entries with zero; a NaN must not hide there.
   return std::isfinite(point.gradient_norm) && std::isfinite(point.g.norm());
 }

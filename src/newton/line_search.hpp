@@ -8,6 +8,7 @@ namespace recoil::newton {
 struct Point {
   linalg::Vector x, g;
   double value = 0, gradient_norm = 0;
+  double largest_term_norm = 0; ///< of Objective
 };
 
 enum class SearchOutcome {

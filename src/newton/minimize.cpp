@@ -94,8 +94,12 @@ private:
   double distance_to_minimum() const { return std::max(1.0, report_.step) * judged_.norm; }
   bool step_rule_holds() const;
   bool step_rule_expected() const;
+  // The bound, where the terms of the gradient are so large that it says that they are in balance.
+  double in_balance(double bound) const {
+    return std::min(bound, options_.balance_tolerance * current_.largest_term_norm);
+  }
   double stopping_norm() const {
-    return std::max(options_.gradient_tolerance,
+    return std::max(in_balance(options_.gradient_tolerance),
                     options_.relative_gradient_tolerance * result_.first_gradient_norm);
   }
   bool gradient_is_small() const {
@@ -140,7 +144,7 @@ NewtonOutcome Minimizer::iterate() {
   result_.first_gradient_norm = current_.gradient_norm;
   if (!finite) return NewtonOutcome::not_finite;
   if (log_shows(LogLevel::debug)) log_start(result_, current_.value);
-  if (current_.gradient_norm < options_.first_gradient_tolerance || current_.gradient_norm == 0)
+  if (current_.gradient_norm < in_balance(options_.first_gradient_tolerance) || current_.gradient_norm == 0)
     return NewtonOutcome::converged_gradient;
 
   while (result_.iterations < options_.max_iterations)

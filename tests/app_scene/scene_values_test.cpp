@@ -94,7 +94,7 @@ TEST(SceneValues, DefaultsOfTheTable) {
   EXPECT_FALSE(scene.contact.enabled);
   EXPECT_FALSE(scene.contact.barrier_stiffness);
   EXPECT_EQ(scene.contact.friction_iterations, 1);
-  EXPECT_EQ(scene.contact.friction_convergence_tol, 0.01);
+  EXPECT_EQ(scene.contact.friction_convergence_tol, 0);
   EXPECT_EQ(scene.solver.grad_norm_tol, 1e-10);
   EXPECT_EQ(scene.solver.characteristic_force_density, 1e4);
   EXPECT_EQ(scene.solver.max_iterations, 500);

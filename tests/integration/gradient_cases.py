@@ -34,6 +34,8 @@ def converged_friction(recoil):
     study["parameters"] = [{"name": "shape", "quantity": "shape", "body": "lower", "basis": "affine"}]
     study["check"] = {"steps": [1e-5, 1e-6, 1e-7]}
     agree(recoil, "converged-friction-shape", study)
+    del scene["solver"]["contact"]["friction_convergence_tol"]
+    agree(recoil, "converged-friction-by-default", slide_study("slide", recoil.write_scene("converged-by-default", scene)))
 
 
 def markers(recoil):

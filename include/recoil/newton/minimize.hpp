@@ -87,9 +87,13 @@ struct NewtonOptions {
   /// the start.
   double gradient_tolerance = 1e-10;
   double relative_gradient_tolerance = 1e-10;
+  /// The first of these two counts, before the first iteration too, only for gradients below this share of
+  /// Objective::largest_term_norm: in small units any state would satisfy a fixed bound.
+  double balance_tolerance = 1e-7;
   /// Factor on both within which a solve that gets stuck still counts as converged.
   double stuck_factor = 1;
-  /// The rule before the first iteration, instead of the two above.
+  /// Bound on the gradient before the first iteration, instead of `gradient_tolerance` and
+  /// `relative_gradient_tolerance`.
   double first_gradient_tolerance = 1e-12;
   std::optional<StepRule> step_rule;
   /// Size of what x stands for, where |x|_inf understates it (a bounding box for displacements); judges

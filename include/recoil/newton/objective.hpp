@@ -66,6 +66,10 @@ public:
   /// The norm of a reduced gradient in the units of the stopping rule. Default: Euclidean.
   virtual double gradient_norm(const linalg::Vector& g) { return g.norm(); }
 
+  /// The size of the largest of the terms (forces of one kind, say) that the gradient of the last gradient()
+  /// is the sum of, in the norm of gradient_norm(). Default: unknown, infinity.
+  virtual double largest_term_norm() const { return std::numeric_limits<double>::infinity(); }
+
   /// The size of the round-off in `value` = value(x): differences of this size carry no information. Worth
   /// overriding where the value is the difference of much larger terms. Default: machine epsilon times
   /// |value|.

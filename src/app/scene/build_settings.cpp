@@ -35,7 +35,7 @@ void build_steps(const Item& item, TimeSpec& time) {
   if (has_dt) time.dt = item["dt"].number();
   if (has_steps) time.steps = item["time_steps"].integer();
   if (has_end && has_dt && has_steps) {
-    if (std::abs(time.t0 + time.steps * time.dt - end) > 1e-12 * std::max(1.0, std::abs(end)))
+    if (std::abs(time.t0 + time.steps * time.dt - end) > 1e-12 * std::max(std::abs(time.t0), std::abs(end)))
       item.fail("`tend`, `dt` and `time_steps` contradict each other: t0 + time_steps*dt is not tend; drop "
                 "one of them");
   } else if (has_end && has_dt) {

@@ -185,7 +185,7 @@ constexpr Key boundary[] = {
      .length = {1, 1 << 30},
      .unit = "s",
      .doc = "Absolute times of the values in per-time lists; every step must be among them, times rounded to "
-            "1e-3 s."},
+            "1e-3 s (where they lie closer than 2e-3 s, to a thousandth of their distance)."},
 #undef PRESCRIBED
     {.pattern = "/boundary_conditions/{neumann_boundary,normal_aligned_neumann_boundary,pressure_boundary}",
      .types = one_or_list,
@@ -227,7 +227,7 @@ constexpr Key boundary[] = {
      .length = {1, 1 << 30},
      .unit = "s",
      .doc = "Absolute times of the values in a per-time list; every step must be among them, times rounded "
-            "to 1e-3 s."},
+            "to 1e-3 s (where they lie closer than 2e-3 s, to a thousandth of their distance)."},
 #define FACTOR                                                                                               \
   "/boundary_conditions/"                                                                                    \
   "{dirichlet_boundary,obstacle_displacements,neumann_boundary,normal_aligned_neumann_boundary,pressure_"    \

@@ -76,10 +76,13 @@ constexpr Key solver[] = {
     {.pattern = "/solver/nonlinear/grad_norm_tol",
      .member = &bound<&Scene::solver, &SolverSpec::grad_norm_tol>,
      .range = non_negative,
-     .doc = "Stop when sqrt(g' V^-1 g) < tol/10 F0 L^(d/2): g the gradient of the step's potential (in "
-            "dynamic scenes forces times (b dt)^2, b of the BDF formula), V the lumped volume, F0 and L the "
-            "characteristic force density and length. A solve that gets stuck below tol counts, too. See "
-            "`norm_type`."},
+     .doc =
+         "Stop when sqrt(g' V^-1 g) < tol/10 F0 L^(d/2): g the gradient of the step's potential (in "
+         "dynamic scenes forces times (b dt)^2, b of the BDF formula), V the lumped volume, F0 and L the "
+         "characteristic force density and length. It holds only where the norm is below 1e-7 of the "
+         "largest of its terms, too (inertia, elasticity, each load, damping, contact, friction): small "
+         "bodies "
+         "and steps have small gradients. A solve that gets stuck below tol counts, too. See `norm_type`."},
     {.pattern = "/solver/nonlinear/rel_grad_norm_tol",
      .member = &bound<&Scene::solver, &SolverSpec::rel_grad_norm_tol>,
      .range = non_negative,
@@ -122,8 +125,12 @@ constexpr Key solver[] = {
             "after 20 without progress, with a warning); 0 switches friction off."},
     {.pattern = "/solver/contact/friction_convergence_tol",
      .member = &bound<&Scene::contact, &ContactSpec::friction_convergence_tol>,
-     .range = positive,
-     .doc = "On the gradient with the new lagged quantities, times dt."},
+     .range = non_negative,
+     .doc = "0: friction has converged where the norm sqrt(g' g) of the gradient with the new lagged "
+            "quantities is "
+            "at most 1e-4 of that of the contact forces in it, in studies 1e-7. Above 0: PolyFEM's bound on "
+            "the same "
+            "norm, times dt, which has units (PolyFEM's default is 0.01); studies demand both."},
     {.pattern = "/solver/advanced", .types = object, .fallback = "{}", .doc = ""},
     {.pattern = "/solver/advanced/lump_mass_matrix",
      .member = &bound<&Scene::solver, &SolverSpec::lump_mass_matrix>,

@@ -10,10 +10,21 @@ namespace recoil::app {
 namespace {
 
 /// PolyFEM rounds times to milliseconds.
-bool is_same_time(double a, double b) { return std::round(a * 1000) == std::round(b * 1000); }
+/// What times of a list are rounded to: PolyFEM's 1 ms, in finer lists a share of the least distance of
+/// neighbours, which would else be taken for one another.
+double time_grain(const std::vector<double>& times) {
+  constexpr double grain = 1e-3, share = 1e-3;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 1; i < times.size(); ++i)
+    if (times[i] != times[i - 1]) least = std::min(least, std::abs(times[i] - times[i - 1]));
+  return least < 2 * grain ? share * least : grain;
+}
+
+bool is_same_time(double a, double b, double grain) { return std::round(a / grain) == std::round(b / grain); }
 
 bool lists(const std::vector<double>& times, double t) {
-  return std::ranges::any_of(times, [&](double listed) { return is_same_time(listed, t); });
+  const double grain = time_grain(times);
+  return std::ranges::any_of(times, [&](double listed) { return is_same_time(listed, t, grain); });
 }
 
 /// The value of a per-time list, with the `time_reference` and start of its entry.
@@ -23,11 +34,12 @@ double evaluate_list(const Entry& entry, const std::vector<Expression>& per_time
   struct Listed {
     double time, value;
   };
+  const double grain = time_grain(entry.time_reference);
   Listed before{entry.start_time, 0}, after{std::numeric_limits<double>::infinity(), 0};
   for (std::size_t i = 0; i < entry.time_reference.size(); ++i) {
     ExpressionPoint then = point;
     then.t = entry.time_reference[i];
-    if (is_same_time(then.t, point.t)) return per_time[i](point);
+    if (is_same_time(then.t, point.t, grain)) return per_time[i](point);
     if (then.t < point.t && then.t >= before.time) before = {then.t, per_time[i](then)};
     if (then.t > point.t && then.t < after.time) after = {then.t, per_time[i](then)};
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "recoil/app/simulation/build_contact.hpp"
 #include "recoil/app/simulation/conventions.hpp"
@@ -227,7 +228,10 @@ solvers::ElastodynamicsOptions solver_options(const Scene& scene, int dim, doubl
   options.stiffness_unit = stiffness_unit(scene, contact_distance(scene.contact, diagonal));
   options.initial_barrier_stiffness = scene.contact.initial_barrier_stiffness;
   options.friction_iterations = scene.contact.friction_iterations;
-  options.friction_convergence_tol = scene.contact.friction_convergence_tol;
+  if (scene.contact.friction_convergence_tol > 0) {
+    options.friction_convergence_tol = scene.contact.friction_convergence_tol;
+    options.friction_tolerance = std::numeric_limits<double>::infinity();
+  }
   if (scene.solver.stop == StopRule::step)
     newton.step_rule =
         newton::StepRule{scene.solver.step_tolerance, is_static ? 1.0 : scene.time.dt, diagonal};

@@ -19,6 +19,12 @@
 
 namespace recoil::app {
 
+namespace {
+/// Derivatives of converged friction are off by some ten times the share of the contact forces that is left
+/// unbalanced.
+constexpr double friction_tolerance = 1e-7;
+} // namespace
+
 void set_output_for_sweep(const Study& study, Scene& scene) {
   OutputSpec& output = scene.output;
   output.every = study.sweep.store_every;
@@ -61,6 +67,14 @@ std::unique_ptr<ExperimentModel> ExperimentModel::create(const parallel::Communi
                                                          const Study& study, int experiment,
                                                          LoadedScene loaded, const Interrupts& interrupts) {
   return experiment_kind(loaded.file.scene).create(comm, study, experiment, std::move(loaded), interrupts);
+}
+
+std::string ExperimentModel::tolerance_keys() const {
+  const std::string newton = "solver/nonlinear/grad_norm_tol and rel_grad_norm_tol";
+  const ContactSpec& contact = scene().contact;
+  return contact.enabled && contact.friction_iterations < 0
+             ? "solver/contact/friction_convergence_tol, " + newton
+             : newton;
 }
 
 inverse::SweepSettings ExperimentModel::sweep_settings() const {
@@ -176,6 +190,7 @@ template <int dim>
 Variant<dim> ExperimentOnMesh<dim>::variant(const Scene& scene, const ParameterValues& values) const {
   Variant<dim> variant = make_variant(scene, geometry_, fields_, values);
   variant.discrete->solver().interrupt_when(interrupts_.watch());
+  variant.discrete->solver().tighten_friction(friction_tolerance);
   return variant;
 }
 

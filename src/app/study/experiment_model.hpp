@@ -106,9 +106,7 @@ public:
   /// start values + factor * direction.
   ParameterValues values_along(const Direction& direction, double factor) const;
   /// The keys of its scene that say how exactly steps are solved.
-  virtual std::string tolerance_keys() const {
-    return "solver/nonlinear/grad_norm_tol and rel_grad_norm_tol";
-  }
+  virtual std::string tolerance_keys() const;
   /// Names of the bodies or obstacles that the values of a field belong to; empty where it has none per body.
   virtual const std::vector<std::string>& bodies(std::size_t field) const = 0;
   /// Whether all ranks hold all values of a field.

@@ -150,13 +150,12 @@ private:
   }
 
   /// Facets that lie on the plane exactly must not be lost to rounding.
-  double axis_tolerance() const {
-    const double diagonal = box_.isEmpty() ? 1 : box_.sizes().norm();
-    return 1e-9 * std::min(1.0, diagonal);
-  }
+  double axis_tolerance() const { return 1e-9 * diagonal(); }
+
+  double diagonal() const { return box_.isEmpty() ? 1 : box_.sizes().norm(); }
 
   int side(const ThresholdSelection& sides, const Eigen::Vector3d& p) const {
-    const double threshold = sides.threshold < 0 ? 1e-7 : sides.threshold;
+    const double threshold = sides.threshold < 0 ? 1e-7 * diagonal() : sides.threshold;
     const auto near = [&](const Eigen::Vector3d& corner, int k) {
       return std::abs(p[k] - corner[k]) < threshold;
     };

@@ -129,8 +129,8 @@ bool ImplicitSteps::solve(std::span<const double> momentum, Vector& x, ParticleS
   if (options_.integrator == ParticleIntegrator::del_exact) return solve_balance(momentum, x, step);
   newton::NewtonOptions newton;
   newton.max_iterations = options_.max_iterations;
-  newton.gradient_tolerance = newton.relative_gradient_tolerance = 1e-15;
-  newton.first_gradient_tolerance = 0;
+  newton.gradient_tolerance = newton.first_gradient_tolerance = 0;
+  newton.relative_gradient_tolerance = 1e-15;
   newton.step_rule = newton::StepRule{options_.tolerance, 1, smallest_radius_, direction_accuracy};
   newton.length_scale = smallest_radius_;
   newton.interrupted = interrupted_;

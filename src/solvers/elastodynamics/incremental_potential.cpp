@@ -1,5 +1,6 @@
 #include "solvers/elastodynamics/incremental_potential.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -120,9 +121,24 @@ void IncrementalPotential<dim>::gradient(const linalg::Vector& u, linalg::Vector
   update(u);
   g.fill(0);
   auto values = g.write_owned();
-  for (const Summand& summand : summands_)
+  std::vector<double> term(values.size()), squares;
+  for (const Summand& summand : summands_) {
+    std::ranges::copy(values, term.begin());
     summand.potential->add_gradient(u.local(), *summand.factor, values);
+    for (std::size_t i = 0; i < term.size(); ++i) term[i] = values[i] - term[i];
+    squares.push_back(squared_norm(term));
+  }
   problem_.dirichlet->clear(values);
+  problem_.space->comm().sum(squares);
+  largest_term_norm_ = squares.empty() ? 0 : std::sqrt(std::ranges::max(squares));
+}
+
+/// This rank's share of the square of gradient_norm().
+template <int dim>
+double IncrementalPotential<dim>::squared_norm(std::span<const double> g) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < g.size(); ++i) sum += g[i] * g[i] * norm_weights_[i / dim];
+  return sum;
 }
 
 /// Without identity rows. The matrix of contact stays where contact is left out.
@@ -256,10 +272,7 @@ bool IncrementalPotential<dim>::accepted(const linalg::Vector& u) {
 
 template <int dim>
 double IncrementalPotential<dim>::gradient_norm(const linalg::Vector& g) {
-  const auto values = g.owned();
-  double sum = 0;
-  for (std::size_t i = 0; i < values.size(); ++i) sum += values[i] * values[i] * norm_weights_[i / dim];
-  return std::sqrt(problem_.space->comm().sum(sum));
+  return std::sqrt(problem_.space->comm().sum(squared_norm(g.owned())));
 }
 
 template <int dim>

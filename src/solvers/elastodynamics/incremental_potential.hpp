@@ -95,6 +95,8 @@ public:
                   double expected_gap = std::numeric_limits<double>::infinity());
   /// The norm given at construction; V of GradientNorm::l2 is the lumped rest volume of the nodes.
   double gradient_norm(const linalg::Vector& g) override;
+  /// Of inertia and the terms of the problem, with the forces on prescribed entries.
+  double largest_term_norm() const override { return largest_term_norm_; }
   double value_resolution(const linalg::Vector& u, double value) override;
   /// Doubles K where the smallest distance is tiny and shrinks.
   bool accepted(const linalg::Vector& u) override;
@@ -112,6 +114,7 @@ private:
   };
 
   void update(const linalg::Vector& u);
+  double squared_norm(std::span<const double> g) const;
   void assemble(const linalg::Vector& u, newton::Projection projection, bool with_contact);
   void note_positions(const linalg::Vector& u);
   void hessian_changed();
@@ -135,6 +138,7 @@ private:
   linalg::Vector positions_;                   ///< where the near null space of the preconditioner is taken
   BarrierStiffness stiffness_;
   double last_min_distance_ = 0;
+  double largest_term_norm_ = 0;          ///< of the last gradient()
   double largest_gradient_norm_ = 0;      ///< of the right-hand sides of this step
   std::vector<double> obstacles_at_rest_; ///< zero motion of the obstacles
   double collision_seconds_ = 0;

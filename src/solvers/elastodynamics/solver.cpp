@@ -158,6 +158,12 @@ void ElastodynamicsSolver<dim>::interrupt_when(std::function<bool()> interrupted
 }
 
 template <int dim>
+void ElastodynamicsSolver<dim>::tighten_friction(double share) {
+  double& tolerance = implementation_->options.friction_tolerance;
+  tolerance = std::min(tolerance, share);
+}
+
+template <int dim>
 void ElastodynamicsSolver<dim>::start_near(KnownStates known) {
   implementation_->step_solver.start_near(std::move(known));
 }

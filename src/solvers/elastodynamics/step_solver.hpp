@@ -73,6 +73,7 @@ private:
   void move_near_known(const stepping::History& past, const StepTarget& target, linalg::Vector& u);
   bool minimize(const newton::NewtonOptions& options, SolvedStep& solved);
   double friction_residual(const linalg::Vector& u, double dt);
+  bool friction_has_converged(double residual, const linalg::Vector& u, double dt) const;
   bool minimize_with_friction(const StepTarget& target, linalg::Vector& u_tilde, SolvedStep& solved);
   void record_forces(SolvedStep& solved) const;
   std::string describe_failure(const newton::NewtonResult& result, const linalg::Vector& u) const;

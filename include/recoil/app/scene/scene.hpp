@@ -143,7 +143,8 @@ struct DirichletEntry {
   std::vector<mesh::NodeValue> nodes;    ///< of node_file; load_scene reads them
   std::string where;
 
-  /// Whether `t` is in `time_reference`, both rounded to 1e-3 s.
+  /// Whether `t` is in `time_reference`, both rounded to 1e-3 s, or to a thousandth of the distance of times
+  /// that lie closer than 2e-3 s.
   bool is_listed(double t) const;
   /// The value of component `c` at rest position (x, y, z) and time t, interpolation factor included. Between
   /// the times of a list, where only sub-steps of a repeated step are, it is linear in t.
@@ -261,8 +262,8 @@ struct ContactSpec {
        use_physical_barrier = true;        ///< act only with it
   std::optional<double> barrier_stiffness; ///< empty = adaptive
   double initial_barrier_stiffness = 1;
-  int friction_iterations = 1; ///< -1 until converged, 0 no friction
-  double friction_convergence_tol = 0.01;
+  int friction_iterations = 1;         ///< -1 until converged, 0 no friction
+  double friction_convergence_tol = 0; ///< PolyFEM's; 0: a share of the contact forces
 };
 
 /// What a scene is simulated by (`solver/type`).

@@ -45,7 +45,10 @@ struct ElastodynamicsOptions {
   double stiffness_unit = 1;               ///< barrier_stiffness over the factor of the barrier
   double initial_barrier_stiffness = 1;    ///< in the normal forces of friction of the very first solve
   int friction_iterations = 1;             ///< solves per step; -1 until converged
-  double friction_convergence_tol = 0.01;  ///< on the Euclidean gradient norm, times dt
+  /// Friction has converged where the Euclidean norm of the gradient with friction lagged again is at most
+  /// this share of that of the contact forces in it ..
+  double friction_tolerance = 1e-4;
+  double friction_convergence_tol = std::numeric_limits<double>::infinity(); ///< .. and this times dt
 };
 
 /// What contact has been through over all accepted states.
@@ -119,6 +122,8 @@ public:
   /// `interrupted` is asked within every Newton iteration (newton::NewtonOptions::interrupted).
   void interrupt_when(std::function<bool()> interrupted) override;
   void start_near(KnownStates known) override;
+  /// Lowers ElastodynamicsOptions::friction_tolerance of the steps to come to `share`.
+  void tighten_friction(double share);
   stepping::StepOutcome advance(const OnState& on_state, int sub_steps = 1) override;
 
   /// The steps of a run of this problem with `num_records` states, for the reverse sweep. The barrier
