@@ -35,7 +35,7 @@ TEST(LoosePieces, AreNamedByTheirFirstParticle) {
             "pieces are loose");
   clamp(problem, 4);
   break_bond(problem, 6);
-  EXPECT_EQ(loose(problem), "nothing holds particle 6 of 'chain' at (0.6, 0, 0); 1 more pieces are loose");
+  EXPECT_EQ(loose(problem), "nothing holds particle 6 of 'chain' at (0.6, 0, 0); 1 more piece is loose");
 }
 
 /// Ends that may turn let a chain spin about itself; a point lets it turn about three axes.

@@ -148,7 +148,8 @@ std::string describe_loose_piece(const BondedParticles& problem, std::span<const
   std::string told;
   if (worst != nullptr) {
     told = describe(*worst, held_of_first, name);
-    if (loose > 1) told += fmt::format("; {} more pieces are loose", loose - 1);
+    if (loose > 1)
+      told += fmt::format("; {} more {} loose", loose - 1, loose == 2 ? "piece is" : "pieces are");
   }
   for (const std::string& text : comm.all_gather(told))
     if (!text.empty()) told = text;
