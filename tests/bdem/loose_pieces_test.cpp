@@ -32,7 +32,7 @@ TEST(LoosePieces, AreNamedByTheirFirstParticle) {
   break_bond(problem, 5);
   EXPECT_EQ(loose(problem),
             "nothing holds particle 3 of 'chain' at (0.3, 0, 0) and the 2 bonded to it; 1 more "
-            "pieces are loose");
+            "piece is loose");
   clamp(problem, 4);
   break_bond(problem, 6);
   EXPECT_EQ(loose(problem), "nothing holds particle 6 of 'chain' at (0.6, 0, 0); 1 more piece is loose");
