@@ -260,7 +260,9 @@ class State:
         """The field, shape (rows,) for scalars, else (rows, components)."""
         components = self._description(name)["components"]
         values = self._trajectory.read(self._entry, f"{self._group}/{name}")
-        return values.reshape(len(values), -1)[:, 0] if components == 1 else values[:, :components]
+        # -1 in place of the width would not do without rows, as of bodies without bonds.
+        values = values.reshape(len(values), int(np.prod(values.shape[1:])))
+        return values[:, 0] if components == 1 else values[:, :components]
 
     @property
     def u(self):

@@ -2,6 +2,7 @@
 #include <limits>
 #include <numbers>
 #include <sstream>
+#include <utility>
 
 #include "particles/packing_errors.hpp"
 #include "recoil/base/error.hpp"
@@ -51,11 +52,8 @@ Eigen::AlignedBox3d box_in_lattice(const ClosedSurface& surface, const Lattice& 
   return box;
 }
 
-} // namespace
-
-double lattice_cell_volume(double radius) { return 4 * std::numbers::sqrt2 * radius * radius * radius; }
-
-ParticleSet pack_lattice(const ClosedSurface& surface, const Lattice& lattice, Inside inside) {
+/// The particles of the lattice inside of the surface, if any.
+ParticleSet fill(const ClosedSurface& surface, const Lattice& lattice, Inside inside) {
   check_lattice(surface, lattice);
   const Eigen::AlignedBox3d box = box_in_lattice(surface, lattice);
   const Spacing step = spacing(lattice.kind);
@@ -79,6 +77,11 @@ ParticleSet pack_lattice(const ClosedSurface& surface, const Lattice& lattice, I
           continue;
         set.positions.push_back(point);
       }
+  return set;
+}
+
+/// Gives the particles of a filled body what they have in common.
+ParticleSet completed(ParticleSet set, const ClosedSurface& surface, const Lattice& lattice, Inside inside) {
   if (set.positions.empty())
     throw_nothing_fits(
         surface, lattice.radius,
@@ -88,6 +91,36 @@ ParticleSet pack_lattice(const ClosedSurface& surface, const Lattice& lattice, I
   set.volumes.assign(set.positions.size(), lattice_cell_volume(lattice.radius));
   set.body.assign(set.positions.size(), 0);
   return set;
+}
+
+/// From the middle of the particles to that of the box around the surface.
+Eigen::Vector3d way_to_middle(const ParticleSet& set, const ClosedSurface& surface) {
+  Eigen::AlignedBox3d box;
+  for (const Eigen::Vector3d& place : set.positions) box.extend(place);
+  return surface.box().center() - box.center();
+}
+
+} // namespace
+
+double lattice_cell_volume(double radius) { return 4 * std::numbers::sqrt2 * radius * radius * radius; }
+
+ParticleSet pack_lattice(const ClosedSurface& surface, const Lattice& lattice, Inside inside) {
+  return completed(fill(surface, lattice, inside), surface, lattice, inside);
+}
+
+ParticleSet pack_centred_lattice(const ClosedSurface& surface, Lattice lattice, Inside inside) {
+  constexpr int most_moves = 3;
+  constexpr double rounding = 1e-9;
+  ParticleSet best = fill(surface, lattice, inside), next = best;
+  for (int move = 0; move < most_moves && !next.positions.empty(); ++move) {
+    const Eigen::Vector3d way = way_to_middle(next, surface);
+    if (way.norm() <= rounding * lattice.radius) break;
+    lattice.origin += way;
+    next = fill(surface, lattice, inside);
+    if (!next.positions.empty() && way_to_middle(next, surface).norm() < way_to_middle(best, surface).norm())
+      best = next;
+  }
+  return completed(std::move(best), surface, lattice, inside);
 }
 
 } // namespace recoil::particles

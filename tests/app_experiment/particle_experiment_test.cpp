@@ -77,8 +77,8 @@ json touching_scene(const std::string& integrator) {
     return json{{"type", "plane"},         {"name", name},   {"is_obstacle", true},
                 {"surface_selection", id}, {"point", point}, {"normal", normal}};
   };
-  result["geometry"].push_back(plane("wall", 3, {0.018, 0.018475, 0}, {-1, -1, 0}));
-  result["geometry"].push_back(plane("shelf", 4, {0, 0, -0.0052}, {0, 0, 1}));
+  result["geometry"].push_back(plane("wall", 3, {0.01805, 0.019216, 0}, {-1, -1, 0}));
+  result["geometry"].push_back(plane("shelf", 4, {0, 0, -0.003783}, {0, 0, 1}));
   result["boundary_conditions"]["obstacle_displacements"] = {
       {{"id", 3}, {"value", {"0.02*t", "-0.02*t", "0.1*t"}}},
       {{"id", 4}, {"value", {"0.1*t", "0", "0.3*t"}}}};

@@ -236,6 +236,21 @@ const WrongScene wrong_scenes[] = {
      packed(R"(, "bonds": "meshes/square.obj")"),
      "",
      {"(/geometry/0/particles/bonds)", "`file`", "missing"}},
+    {"seed_of_a_lattice",
+     packed(R"(, "seed": 1)"),
+     "",
+     {"(/geometry/0/particles/seed)", "random packings", "\"random\""}},
+    {"volume_ids", packed() + R"(, "volume_selection": 1)", "", {"(/geometry/0/volume_selection)", "`body`"}},
+    {"surface_ids",
+     packed() + R"(, "surface_selection": 1)",
+     "",
+     {"(/geometry/0/surface_selection)", "`point_selection`"}},
+    {"refined_meshes", packed() + R"(, "n_refs": 1)", "", {"(/geometry/0/n_refs)", "`radius`"}},
+    {"damping", packed(), R"(, "phi": 10)", {"(/materials/phi)", "leave it out", "be_reflect"}},
+    {"terms_of_no_strength",
+     packed(),
+     R"(, "strength_terms": "separate")",
+     {"(/materials/strength_terms)", "`tensile_strength`"}},
     {"file_that_is_not_there",
      R"("particles": {"file": "no.csv"})",
      "",
@@ -284,6 +299,52 @@ TEST(Particles, BreakInStepsThatAreCutOnDemand) {
   expect_refused({"leapfrog",
                   solved_by(R"("integrator": "leapfrog", "max_broken_share": 0.5)").c_str(),
                   {place.c_str(), "implicit steps", "`explicit_share`"}});
+}
+
+/// A scene of bonded particles with other keys beside: `keys` of the file.
+std::string beside(const std::string& keys, const std::string& settings = "{}") {
+  std::string text = particle_scene(packed(), "", settings);
+  return text.replace(text.find('{') + 1, 0, keys + ", ");
+}
+
+TEST(Particles, RefuseWhatIsOfFiniteElements) {
+  const std::string order = beside(R"("space": {"discr_order": 2})");
+  expect_refused({"order", order.c_str(), {"(/space/discr_order)", "leave it out"}});
+  const std::string bdf = particle_scene(packed(), "");
+  std::string text = bdf;
+  text.replace(text.find(R"("dt": 0.1)"), 0, R"("integrator": "BDF2", )");
+  expect_refused({"bdf", text.c_str(), {"(/time/integrator)", "\"bonded_particles\": {\"integrator\""}});
+}
+
+TEST(Particles, AtRestHaveNoIntegratorAndNoVelocity) {
+  const auto at_rest = [](const std::string& settings, const std::string& keys = "") {
+    std::string text = particle_scene(packed(), "", settings);
+    return text.replace(text.find(R"("dt": 0.1)"), 0, R"("quasistatic": true, )").insert(1, keys);
+  };
+  EXPECT_EQ(read_changed(at_rest("{}")).scene.time.kind, TimeKind::quasistatic);
+  for (const char* integrator : {"leapfrog", "mid_reflectT"}) {
+    const std::string scene = at_rest(R"({"integrator": ")" + std::string(integrator) + "\"}");
+    expect_refused({integrator,
+                    scene.c_str(),
+                    {"(/solver/bonded_particles/integrator)", "quasistatic", "leave it out"}});
+  }
+  const std::string thrown =
+      at_rest("{}", R"("initial_conditions": {"velocity": [{"body": "bar", "value": [1, 0, 0]}]}, )");
+  expect_refused({"velocity", thrown.c_str(), {"(/initial_conditions/velocity)", "inertia"}});
+}
+
+/// Keys of integrators that the scene does not take stay where another one is tried: a warning.
+TEST(Particles, WarnOfKeysOfOtherIntegrators) {
+  const auto warnings = [](const std::string& keys) { return read_changed(solved_by(keys)).scene.warnings; };
+  EXPECT_TRUE(warnings(R"("explicit_share": 0.1, "integrator": "leapfrog")").empty());
+  EXPECT_TRUE(warnings(R"("tolerance": 1e-8)").empty());
+  const auto one = warnings(R"("explicit_share": 0.1)");
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_NE(one[0].find("(/solver/bonded_particles/explicit_share)"), std::string::npos) << one[0];
+  EXPECT_EQ(
+      warnings(R"("integrator": "leapfrog", "tolerance": 1e-8, "max_iterations": 7, "cascade_share": 0.5)")
+          .size(),
+      3u);
 }
 
 TEST(Particles, BelongToTheirSolver) {

@@ -35,7 +35,7 @@ BAR = {
 CRUSHED = {
     "geometry": [{"name": "floor", "is_obstacle": True, "type": "plane", "point": [0, 0, 0], "normal": [0, 0, 1]},
                  {"name": "block", "generator": {"type": "box", "size": [0.02, 0.02, 0.024], "divisions": [1, 1, 1]},
-                  "transformation": {"translation": [0, 0, 0.0123]}, "particles": {"radius": 0.002}},
+                  "transformation": {"translation": [0, 0, 0.0121]}, "particles": {"radius": 0.002}},
                  {"name": "platen", "is_obstacle": True, "generator": {"type": "box", "size": [0.06, 0.06, 0.004], "divisions": [1, 1, 1]},
                   "transformation": {"translation": [0, 0, 0.0267]}, "surface_selection": 3}],
     "materials": {"type": "BondedParticles", "E": 1e7, "nu": 0.3, "rho": 1000, "tensile_strength": 1e5, "shear_strength": 3e5},

@@ -202,7 +202,7 @@ def check_report(recoil):
         near(text, name, expected, digits)
     check_lattice(text, young, poisson)
     lines = [line.strip() for line in text.splitlines()[1:] if line.strip()]
-    runs.check(len(lines) == 5 and recoil.run(3, "validate", path)[1].count(lines[-1]) == 1, "five lines, the same on 3 ranks")
+    runs.check(len(lines) == 6 and recoil.run(3, "validate", path)[1].count(lines[-1]) == 1, "six lines, the same on 3 ranks")
     folder = recoil.simulate(1, path, "report")
     with open(folder + "/log.txt") as file:
         log = file.read()

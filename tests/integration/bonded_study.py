@@ -135,7 +135,7 @@ def check_gradients(recoil):
 
 
 MU = {"floor": 0.3, "block": 0.5}
-PLANE = {"type": "plane", "name": "floor", "is_obstacle": True, "surface_selection": 7, "point": [0, 0, -0.0062], "normal": [0, 0, 1]}
+PLANE = {"type": "plane", "name": "floor", "is_obstacle": True, "surface_selection": 7, "point": [0, 0, -0.005466], "normal": [0, 0, 1]}
 
 
 def sliding(recoil, name, integrator="be_reflect", **settings):
@@ -143,7 +143,7 @@ def sliding(recoil, name, integrator="be_reflect", **settings):
     motion = {"obstacle_displacements": [{"id": 7, "value": ["0.05*t", 0, 0]}]}
     document = scene(integrator, gravity=[0, 0, -40], boundary_conditions=motion, initial_conditions={
         "velocity": [{"body": "block", "value": [0.5, 0.1, -0.3]}], "angular_velocity": [{"body": "block", "value": [0, 20, 5]}]})
-    document["geometry"][1]["transformation"]["translation"] = [0.002, 0.001, 0.0155]
+    document["geometry"][1]["transformation"]["translation"] = [0.00195, 0.001527, 0.01545]
     document["geometry"].append(PLANE)
     document["contact"] = {"enabled": True, "dhat": 4e-4, "epsv": 0.02,
                            "friction_pairs": [{"bodies": ["beam", other], "coefficient": mu} for other, mu in MU.items()]}
@@ -185,7 +185,7 @@ def check_contact(recoil):
         path = recoil.write_scene(name, sliding(recoil, name, integrator, rolling_friction=0.05))
         whole = recoil.simulate(1, path, name)
         rest = runs.state(whole, 0)[:, :3]
-        markers = [dict(MARKERS[0]), {"name": "thrown", "body": "block", "rest": [0.006, 0.003, 0.0135]}]
+        markers = [dict(MARKERS[0]), {"name": "thrown", "body": "block", "rest": [0.006, 0.003536, 0.014234]}]
         rows = ["time,marker,x,y,z,sd"]
         for step in range(21):
             u = runs.state(whole, step)
@@ -292,7 +292,7 @@ def check_torn(recoil):
         count, of_grip = torn_contacts(recoil.simulate(1, path, name), 4e-4)
         runs.check(count >= 10 and of_grip >= 2, "%s: particles whose bonds have broken press on each other %d times, %d times on held ones" % (name, count, of_grip))
         force = observed(recoil, name + "-force", ["time,force,sd", "0,0.1,0.05", "%r,0.2,0.05" % (20 * DT)])
-        markers = [dict(MARKERS[0]), {"name": "thrown", "body": "block", "rest": [0.006, 0.003, 0.0135]}]
+        markers = [dict(MARKERS[0]), {"name": "thrown", "body": "block", "rest": [0.006, 0.003536, 0.014234]}]
         rows = ["time,marker,x,y,z,sd"]
         for t in (0, 20 * DT):
             rows += ["%r,%s,%r,%r,%r,1e-3" % (t, marker["name"], *(c + shift for c, shift in zip(marker["rest"], (0.3 * t, -0.7 * t, 0.001)))) for marker in markers]

@@ -17,7 +17,7 @@ TABLES = ("ledger.csv", "broken_bonds.csv", "reactions.csv", "obstacle_forces.cs
 
 def block(name, x, **more):
     return dict({"name": name, "generator": {"type": "box", "size": [0.02, 0.02, 0.024], "divisions": 1},
-                 "transformation": {"translation": [x, 0, 0.0123]}, "particles": {"radius": 0.002}}, **more)
+                 "transformation": {"translation": [x, 0, 0.0121]}, "particles": {"radius": 0.002}}, **more)
 
 
 def scene(**solver):

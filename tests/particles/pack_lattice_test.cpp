@@ -129,6 +129,43 @@ TEST(PackLattice, KeepsSpheresThatTouchTheSurface) {
   EXPECT_EQ(pack_lattice(box, lattice).positions.size(), 5u * 4 + 4 * 4 + 5 * 4);
 }
 
+/// From the middle of the box around the surface to that of the particles.
+Eigen::Vector3d off_middle(const ParticleSet& set, const ClosedSurface& surface) {
+  Eigen::AlignedBox3d box;
+  for (const Eigen::Vector3d& place : set.positions) box.extend(place);
+  return box.center() - surface.box().center();
+}
+
+/// A box that no lattice fills has as much room on one side as on the other, and the particles that it had.
+TEST_P(EveryLattice, LiesInTheMiddleOfABox) {
+  const ClosedSurface box = box_surface({1.13, 0.77, 0.51});
+  for (const double radius : {0.05, 0.063, 0.09})
+    for (const Inside inside : {Inside::whole_sphere, Inside::centre}) {
+      Lattice lattice{GetParam(), radius};
+      lattice.origin = box.box().min() + Eigen::Vector3d::Constant(radius);
+      const ParticleSet before = pack_lattice(box, lattice, inside),
+                        set = pack_centred_lattice(box, lattice, inside);
+      EXPECT_LT(off_middle(set, box).norm(), 1e-12);
+      if (inside == Inside::centre) continue;
+      EXPECT_GT(off_middle(before, box).norm(), 1e-3);
+      ASSERT_EQ(set.positions.size(), before.positions.size());
+      for (std::size_t k = 0; k < set.positions.size(); ++k)
+        EXPECT_LT((set.positions[k] - before.positions[k] + off_middle(before, box)).norm(), 1e-12);
+    }
+}
+
+TEST_P(EveryLattice, LiesNearTheMiddleOfABall) {
+  const ClosedSurface ball = ball_surface(1, 6);
+  for (const double radius : {0.09, 0.13}) {
+    Lattice lattice{GetParam(), radius};
+    lattice.origin = ball.box().min() + Eigen::Vector3d::Constant(radius);
+    const double before = off_middle(pack_lattice(ball, lattice), ball).norm(),
+                 now = off_middle(pack_centred_lattice(ball, lattice), ball).norm();
+    EXPECT_LE(now, before);
+    EXPECT_LT(now, 0.2 * radius);
+  }
+}
+
 TEST(PackLattice, LeavesOutCentresOnTheSurface) {
   const double r = 0.1, place = 2 * std::sqrt(2.0) * r;
   const ClosedSurface box = box_surface(Eigen::Vector3d::Constant(2 * place));

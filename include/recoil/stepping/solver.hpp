@@ -98,6 +98,11 @@ public:
   virtual GlobalIndex newton_iterations() const { return 0; }
   /// Always with the same names in the same order. Collective.
   virtual Balance balance() const { return {}; }
+  /// Why the run is not to be trusted from the state on that it has come to, for the user; empty: it is.
+  /// Collective.
+  virtual std::string fault() const { return ""; }
+  /// What the user should know of the run when it ends where it is; empty: nothing. Collective.
+  virtual std::string warning() const { return ""; }
   /// Counts and other numbers of the nominal step just taken, "newton" among them; always the same names.
   /// Collective.
   virtual Entries counts() const { return {}; }

@@ -57,6 +57,8 @@ void read_packed_body(const Item& item, ParticleBody& body) {
   if (item.has("inside")) body.whole_spheres = item["inside"].text() == "sphere";
   if (body.packing == Packing::random && (!body.whole_spheres || body.rotation != Eigen::Vector3d::Zero()))
     item.fail("`inside` and `rotation` are for lattices; random packings keep whole spheres inside");
+  if (item.has("seed") && body.packing != Packing::random)
+    item["seed"].fail("is of random packings; leave it out, or take packing \"random\"");
   if (item.has("seed")) body.seed = item["seed"].integer();
 }
 
@@ -99,6 +101,8 @@ BondMaterialEntry build_bonds(const Item& entry) {
   material.friction_angle = entry["friction_angle"].number();
   if (material.friction_angle > 0 && !material.shear_strength)
     entry["friction_angle"].fail("adds to `shear_strength`, which is missing");
+  if (entry["strength_terms"].text() == "separate" && !material.tensile_strength && !material.shear_strength)
+    entry["strength_terms"].fail("is of `tensile_strength` and `shear_strength`, of which none is given");
   material.separate_terms = entry["strength_terms"].text() == "separate";
   if (entry.has("weibull_modulus")) {
     if (!material.tensile_strength && !material.shear_strength)
@@ -191,14 +195,13 @@ void refuse_other_keys(const Item& root, const Scene& scene) {
   for (const char* name : {"neumann_boundary", "normal_aligned_neumann_boundary", "pressure_boundary"})
     refuse(conditions[name], "write `particle_forces` on ids of `point_selection`");
   for (const char* list : {"velocity", "solution"})
-    for (const Item& entry : root["initial_conditions"][list].items()) {
-      if (entry.has("id")) entry["id"].fail("particles have no volume ids; write `body`");
+    for (const Item& entry : root["initial_conditions"][list].items())
       if (entry["value"].is_object())
         entry["value"].fail("files of values belong to finite elements; write formulas");
-    }
-  for (const Item& entry : root["initial_conditions"]["angular_velocity"].items())
-    if (entry.has("id")) entry["id"].fail("particles have no volume ids; write `body`");
-  refuse(root["output"]["fields"], "their trajectories hold orientations, stresses and breaks anyway");
+  if (scene.time.kind == TimeKind::quasistatic)
+    for (const char* list : {"velocity", "angular_velocity"})
+      if (const Item given = root["initial_conditions"][list]; given.size() > 0)
+        given.fail("has no effect without inertia; leave it out, or set time/quasistatic to false");
   if (!scene.contact.enabled) refuse(conditions["obstacle_displacements"], "set contact/enabled to true");
   for (const Item& component : conditions["rhs"].items())
     if (component.is_object() || constant_of(component.expression()) != 0)
@@ -213,14 +216,11 @@ void check_contact(const Item& root, const Scene& scene) {
           "is of contact; set contact/enabled to true, or leave it out");
     return;
   }
-  const Item contact = root["contact"], solver = root["solver"];
+  const Item solver = root["solver"];
   const solvers::ParticleIntegrator integrator = scene.particle_solver.integrator;
   if (scene.time.kind == TimeKind::dynamic && integrator == solvers::ParticleIntegrator::del_exact)
     solver["bonded_particles"]["integrator"].fail("has no contact; take \"be_reflect\", \"mid_reflectT\" or "
                                                   "\"leapfrog\", or set contact/enabled to false");
-  if (contact.has("dhat_relative")) contact["dhat_relative"].fail("write `dhat`, a tenth of a radius, say");
-  if (contact["use_convergent_formulation"].flag())
-    contact["use_convergent_formulation"].fail("is of surfaces of finite elements; leave it out");
   const int iterations = scene.contact.friction_iterations;
   if (integrator == solvers::ParticleIntegrator::leapfrog && scene.time.kind == TimeKind::dynamic &&
       iterations != 0 && iterations != 1)
@@ -247,9 +247,47 @@ void check_damage(const Item& root, const Scene& scene) {
                "\"be_reflect\" or \"mid_reflectT\", or leave this out");
 }
 
+bool is_explicit(const Scene& scene) {
+  return scene.time.kind == TimeKind::dynamic &&
+         scene.particle_solver.integrator == solvers::ParticleIntegrator::leapfrog;
+}
+
+/// Keys of integrators that the scene does not take: they change nothing, and often stay behind where another
+/// integrator is tried.
+void check_integrator(const Item& root, Scene& scene) {
+  const Item solver = root["solver"]["bonded_particles"];
+  const ParticleSolverSpec given = scene.particle_solver, initial;
+  if (scene.time.kind == TimeKind::quasistatic && given.integrator != initial.integrator)
+    solver["integrator"].fail("is of dynamic scenes and has no effect with \"quasistatic\": true; leave it "
+                              "out, or set time/quasistatic to false");
+  const auto warn = [&](bool written, const Item& item, const char* of) {
+    if (written) scene.warnings.push_back(item.where() + ": not looked at, it is of " + of);
+  };
+  if (!is_explicit(scene))
+    return warn(given.explicit_share != initial.explicit_share, solver["explicit_share"],
+                "\"integrator\": \"leapfrog\"");
+  const char* const of_newton = "implicit steps, which \"leapfrog\" does not take";
+  warn(given.tolerance != initial.tolerance, solver["tolerance"], of_newton);
+  warn(given.max_iterations != initial.max_iterations, solver["max_iterations"], of_newton);
+  warn(given.cascade_share != initial.cascade_share, solver["cascade_share"], of_newton);
+  warn(scene.time.max_retries != TimeSpec().max_retries, root["time"]["max_retries"], of_newton);
+  warn(scene.contact.enabled && scene.contact.epsv != ContactSpec().epsv, root["contact"]["epsv"],
+       "friction that is smoothed; that of \"leapfrog\" is not");
+}
+
+/// Ids that nothing of a body or obstacle uses.
+void check_selections(const Item& entry) {
+  const bool is_obstacle = entry["is_obstacle"].flag();
+  if (entry.has("volume_selection"))
+    entry["volume_selection"].fail("particles have no volume ids; give materials by `body`");
+  if (!is_obstacle && entry.has("surface_selection"))
+    entry["surface_selection"].fail("particles have no surface; give ids by `point_selection`");
+  if (is_obstacle && entry.has("point_selection"))
+    entry["point_selection"].fail("is of particles, this is an obstacle; give its id by `surface_selection`");
+}
+
 void check_breaking(const Item& root, const Scene& scene) {
-  if (scene.particle_solver.max_broken_share < 1 && scene.time.kind == TimeKind::dynamic &&
-      scene.particle_solver.integrator == solvers::ParticleIntegrator::leapfrog)
+  if (scene.particle_solver.max_broken_share < 1 && is_explicit(scene))
     root["solver"]["bonded_particles"]["max_broken_share"].fail(
         "is of implicit steps; leapfrog breaks bonds in sub-steps, which a smaller `explicit_share` "
         "shortens");
@@ -279,6 +317,7 @@ void build_particles(const Item& root, Scene& scene) {
                      "needs `time`; write \"quasistatic\": true there for states at rest");
   for (const Item& entry : root["geometry"].items()) {
     if (!entry["enabled"].flag()) continue;
+    check_selections(entry);
     if (entry["is_obstacle"].flag()) {
       if (entry.has("particles"))
         entry["particles"].fail("an obstacle has none; leave out `is_obstacle` or `particles`");
@@ -294,6 +333,7 @@ void build_particles(const Item& root, Scene& scene) {
   check_contact(root, scene);
   check_damage(root, scene);
   check_breaking(root, scene);
+  check_integrator(root, scene);
 }
 
 } // namespace recoil::app

@@ -23,6 +23,7 @@ constexpr Key root[] = {
      .types = text,
      .fallback = "\"recoil\"",
      .choices = "[\"recoil\", \"polyfem\"]",
+     .without_elements = "leave it out: there are no others of bonded particles",
      .doc = "Whose formulas are taken for damping and for the convergent barrier, where those of PolyFEM are "
             "others: see polyfem.md."},
     {.pattern = "/gravity",
@@ -38,6 +39,7 @@ constexpr Key root[] = {
      .items = object,
      .fallback = "1",
      .range = from_to(1, 4),
+     .without_elements = "leave it out: particles have no basis functions; smaller ones are finer",
      .doc = "Order of the Lagrange basis for all bodies, or a list of orders per body (bodies not listed: "
             "1). Bodies that share a vertex need the same order."},
     {.pattern = "/space/discr_order/*/body", .types = text, .required = true, .doc = "Name of the body."},
@@ -51,12 +53,14 @@ constexpr Key root[] = {
      .types = integer,
      .fallback = "-1",
      .range = from_to(-1, 30),
+     .without_elements = "leave it out: nothing is integrated over elements",
      .doc = "Degree of the quadrature of elastic and damping energies, stress objectives and norms, for all "
             "orders k; -1 or 0: max(2(k - 1), 1)."},
     {.pattern = "/space/advanced/mass_quadrature_order",
      .types = integer,
      .fallback = "-1",
      .range = from_to(-1, 30),
+     .without_elements = "leave it out: nothing is integrated over elements",
      .doc = "Quadrature of the mass matrix in PolyFEM. Accepted from 2 k on, the degree to which masses and "
             "body forces are integrated here, exactly where they are constant."},
 };
@@ -181,6 +185,8 @@ constexpr Key geometry[] = {
      .types = integer,
      .fallback = "0",
      .range = from_to(0, 12),
+     .without_elements =
+         "is for meshes of elements; leave it out and take a smaller `radius` of the particles",
      .doc = "Levels of uniform refinement (obstacles: polylines only)."},
     {.pattern = "/geometry/*/array", .types = object, .doc = "Copies on a lattice, with `type: mesh_array`."},
     {.pattern = "/geometry/*/array/size",
@@ -283,6 +289,7 @@ constexpr Key selection[] = {
     {.pattern = SELECTION "/*/boundary_only",
      .types = boolean,
      .fallback = "true",
+     .without_elements = "leave it out: all particles of a body take part",
      .doc = "false: inner vertices take part in `point_selection`, too; facets are always those of the "
             "boundary."},
 };

@@ -46,8 +46,8 @@ constexpr Key particles[] = {
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::explicit_share>,
      .range = {0, 1, true, false},
      .doc = "Sub-steps of `leapfrog` are at most this share of the critical time step, 2 / sqrt(17.9 k_n / "
-            "m) of "
-            "the stiffest bond; bonds break at the end of sub-steps."},
+            "m) of the stiffest bond or, if less, 0.17 of the time that the lightest spheres touch when they "
+            "hit each other; bonds break at the end of sub-steps."},
     {.pattern = "/solver/bonded_particles/rolling_friction",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::rolling_friction>,
      .range = non_negative,
@@ -82,7 +82,7 @@ constexpr Key particles[] = {
      .types = text,
      .implied = "`\"hcp\"`",
      .choices = "[\"hcp\", \"fcc\", \"random\"]",
-     .doc = "The densest lattices, or random close packing."},
+     .doc = "The densest lattices, in the middle of the box around the body, or random close packing."},
     {.pattern = "/geometry/*/particles/radius",
      .types = one_or_list,
      .items = number,
@@ -109,7 +109,7 @@ constexpr Key particles[] = {
      .types = integer,
      .implied = "`0`",
      .range = non_negative,
-     .doc = "Of random packings."},
+     .doc = "Of random packings; refused with others."},
     {.pattern = "/geometry/*/particles/bond_tolerance",
      .types = number,
      .implied = "`1e-6`",

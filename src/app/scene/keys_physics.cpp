@@ -65,12 +65,15 @@ constexpr Key for_all_laws[] = {
      .fallback = "0",
      .range = non_negative,
      .unit = "Pa s",
+     .without_elements =
+         "leave it out: bonds have no damping of their own; \"be_reflect\" damps by its steps",
      .doc = "Strain-rate damping P = F (2 psi E' + phi tr(E') I); active when either is positive. With "
             "`conventions` \"polyfem\": see polyfem.md."},
     {.pattern = "/materials/*/plane",
      .types = text,
      .fallback = "\"stress\"",
      .choices = "[\"stress\", \"strain\"]",
+     .without_elements = "leave it out: bonded particles live in 3D",
      .doc = "2D with `E`, `nu`: lambda = E nu/(1-nu^2), or E nu/((1+nu)(1-2nu))."},
 };
 
@@ -99,6 +102,7 @@ std::vector<Key> own_constants() {
       Key row{.pattern = keep(pattern),
               .types = expression | element_data,
               .unit = constant.unit,
+              .without_elements = "leave it out: bonds have `E`, `nu` and their strengths",
               .doc = keep(doc)};
       if (std::isfinite(constant.min)) row.range = {constant.min, row.range.max, true, false};
       if (constant.max_terms > 0) {
@@ -283,6 +287,7 @@ constexpr Key initial[] = {
     {.pattern = "/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/id",
      .types = one_or_list,
      .items = integer,
+     .without_elements = "write `body`: particles have no volume ids",
      .doc = "Volume ids."},
     {.pattern = "/initial_conditions/{velocity,solution,acceleration,angular_velocity}/*/body",
      .types = one_or_list,
@@ -351,6 +356,7 @@ constexpr Key time[] = {
     {.pattern = "/time/integrator",
      .types = text | object,
      .fallback = "\"ImplicitEuler\"",
+     .without_elements = "write \"solver\": {\"bonded_particles\": {\"integrator\": ..}}",
      .doc = "`ImplicitEuler`, `BDF1` .. `BDF6` (`BDF` = `BDF1`), or {\"type\": \"BDF\", \"steps\": k}. The "
             "order grows by one per step at the start."},
     {.pattern = "/time/integrator/type", .types = text, .required = true, .doc = "As above."},

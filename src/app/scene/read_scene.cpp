@@ -29,6 +29,7 @@ SceneFile build(Document document) {
   const Item root(document.root, "", document.locations);
   scene.conventions = root["conventions"].text() == "polyfem" ? Conventions::polyfem : Conventions::recoil;
   set_bound_members(scene_keys(), root, scene);
+  if (scene.solver.type == SolverType::bonded_particles) refuse_keys_of_elements(root);
   build_geometry(root, scene);
   build_materials(root, scene);
   build_time(root, scene);

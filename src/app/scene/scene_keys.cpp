@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "recoil/app/scene/bound_member.hpp"
+#include "recoil/app/scene/build.hpp"
 
 namespace recoil::app {
 
@@ -77,6 +78,40 @@ const KeyTable& scene_keys() {
   }();
   return table;
 }
+
+namespace {
+
+/// Whether a resolved value is the default that stands where nothing is written.
+bool is_default(const Key& key, const nlohmann::json& value) {
+  if (!key.fallback) return false;
+  const auto fallback = nlohmann::json::parse(key.fallback);
+  return value == fallback || value == nlohmann::json::array({fallback});
+}
+
+void refuse_elements(const KeyNode& node, const Item& item) {
+  if (item.is_list()) {
+    if (node.item)
+      for (const Item& entry : item.items()) refuse_elements(*node.item, entry);
+    return;
+  }
+  // What is switched off is not looked at.
+  if (!item.is_object() || (item.has("enabled") && !item["enabled"].flag())) return;
+  // A single object may stand for a list of them.
+  const auto& children = node.children.empty() && node.item ? node.item->children : node.children;
+  for (const auto& [name, child] : children) {
+    if (!item.has(name.c_str())) continue;
+    const Item member = item[name.c_str()];
+    const Key& key = *child->key;
+    if (key.without_elements && !is_default(key, nlohmann::json::parse(member.dump())))
+      member.fail(std::string("is of finite elements, this is a scene of bonded particles; ") +
+                  key.without_elements);
+    refuse_elements(*child, member);
+  }
+}
+
+} // namespace
+
+void refuse_keys_of_elements(const Item& root) { refuse_elements(scene_keys().tree, root); }
 
 std::string scene_json_schema() { return json_schema(scene_keys()); }
 

@@ -164,6 +164,11 @@ ExitCode ForwardRun::go_on(const std::vector<LedgerRow>& rows, std::optional<std
     log_info(fmt::format("step {}/{}  t = {:g}  {}  {:.2f} s  left {}", solver_.step(), last, solver_.time(),
                          outcome.description, watch.seconds(), format_duration(remaining.seconds_left())));
     progress_.show(remaining);
+    if (const std::string fault = solver_.fault(); !fault.empty()) {
+      failure = fmt::format("after step {} at t = {:g} s {}", solver_.step(), solver_.time(), fault);
+      code = ExitCode::no_solution;
+      break;
+    }
     if (solver_.step() < last && interrupts_.pending()) {
       code = ExitCode::interrupted;
       break;
@@ -293,6 +298,8 @@ void ForwardRun::finish(ExitCode code, const std::string& failure) {
     if (comm_.rank() == 0) write_file_atomically(folder_.summary(), json.dump(1) + "\n");
   });
   if (!failure.empty()) log_error(failure);
+  if (const std::string warning = solver_.warning(); failure.empty() && !warning.empty())
+    log_warning(warning);
   log_info(fmt::format("{}: {} steps, t = {:g}, {} Newton iterations, {:.1f} s", status, solver_.step(),
                        solver_.time(), solver_.newton_iterations(), json["wall_s"].get<double>()));
 }

@@ -114,8 +114,7 @@ RunReport describe_summary(const fs::path& folder) {
 std::string validate_particles(const parallel::Communicator& comm, const LoadedScene& loaded) {
   const auto solver = load_particle_solver(comm, loaded);
   std::string bodies;
-  for (const std::string& line : describe_bodies(loaded.file.scene, solver->problem()))
-    bodies += "  " + line + "\n";
+  for (const std::string& line : describe_bodies(loaded, solver->problem())) bodies += "  " + line + "\n";
   return describe_scene(loaded, solver->description(), bodies);
 }
 

@@ -40,7 +40,7 @@ PlainObstacles flatten(const Scene& scene, const std::vector<mesh::SurfaceMesh>&
   for (std::size_t k = 0; k < surfaces.size(); ++k) {
     const mesh::SurfaceMesh& surface = surfaces[k];
     if (surface.triangles.empty() || !surface.edges.empty() || !surface.points.empty())
-      throw InputError(scene.file.string() + " (/geometry)",
+      throw InputError(std::ranges::find(scene.geometry, surface.name, &mesh::GeometrySpec::name)->where,
                        "obstacle '" + surface.name +
                            "' has edges or points of their own, or no triangles; particles "
                            "meet triangles and planes: leave out `extract`");

@@ -34,8 +34,8 @@ particles::ParticleSet pack(const ParticleBody& body, const particles::ClosedSur
   if (angle > 0) lattice.rotation = Eigen::AngleAxisd(angle, body.rotation.normalized()).toRotationMatrix();
   // Surfaces at round numbers should not cut through layers.
   lattice.origin = surface.box().min() + Vector3d::Constant(body.min_radius);
-  return pack_lattice(surface, lattice,
-                      body.whole_spheres ? particles::Inside::whole_sphere : particles::Inside::centre);
+  return pack_centred_lattice(
+      surface, lattice, body.whole_spheres ? particles::Inside::whole_sphere : particles::Inside::centre);
 }
 
 const mesh::GeometrySpec& entry_of(const Scene& scene, const std::string& body) {
@@ -354,6 +354,12 @@ void set_velocity(const Scene& scene, const solvers::BondedParticles& problem,
 }
 
 } // namespace
+
+std::optional<Eigen::AlignedBox3d> box_of_body(const ParticleBody& body,
+                                               const mesh::AssembledGeometry& geometry) {
+  if (!body.file.empty()) return std::nullopt;
+  return surface_of(body, geometry).box();
+}
 
 particles::ParticleSet pack_bodies(const Scene& scene, const mesh::AssembledGeometry& geometry) {
   particles::ParticleSet all;

@@ -63,7 +63,7 @@ ExitCode run_particles(const parallel::Communicator& comm, const SimulateOptions
     }
     throw;
   }
-  for (const std::string& line : describe_bodies(scene, particles->solver().problem())) log_info(line);
+  for (const std::string& line : describe_bodies(loaded, particles->solver().problem())) log_info(line);
   ForwardRun run(comm, particles->solver(), particles->output(), run_options(scene), folder, interrupts,
                  watch, [&](const stepping::StepRecord& record, const auto&, const auto&) {
                    if (record.id > 0 && record.completes_nominal) particles->tables().add_step();

@@ -210,6 +210,32 @@ void SphereContact::search_obstacles(const std::vector<collide::Box<3>>& boxes, 
     }
 }
 
+int SphereContact::most_triangles_at_once(double radius) const {
+  if (obstacles_.triangles.empty()) return 0;
+  const double reach = std::sqrt(dhat_ * (2 * radius + dhat_));
+  std::array<collide::ItemSet<3>, 2> sets;
+  for (const Vector3d& vertex : obstacles_.vertices) sets[0].boxes.push_back(swept(vertex, {0, 0, 0}, reach));
+  for (const auto& triangle : obstacles_.triangles) {
+    collide::Box<3> box;
+    for (const LocalIndex v : triangle) box.extend(obstacles_.vertices[v]);
+    sets[1].boxes.push_back(box);
+  }
+  for (auto& set : sets) {
+    set.labels.assign(set.boxes.size(), {-1, -1, -1});
+    set.groups.assign(set.boxes.size(), 0);
+  }
+  const std::array<collide::SetPair, 1> which{collide::SetPair{0, 1}};
+  std::vector<int> counts(obstacles_.vertices.size(), 0);
+  const auto found = collide::find_candidates<3>(*alone_, sets, which, {});
+  for (const auto& [vertex, triangle] : found.pairs[0]) {
+    const auto points =
+        stencil(obstacles_.vertices[vertex], obstacles_.triangles[triangle], obstacles_.vertices);
+    if (geometry::distance_squared<3>(geometry::StencilKind::vertex_face, points) < reach * reach)
+      ++counts[vertex];
+  }
+  return *std::ranges::max_element(counts);
+}
+
 LocalIndex SphereContact::find_bond(LocalIndex a, LocalIndex b) const {
   const GlobalIndex first = std::min((*spheres_)[a].node, (*spheres_)[b].node),
                     second = std::max((*spheres_)[a].node, (*spheres_)[b].node);

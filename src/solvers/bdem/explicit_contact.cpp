@@ -16,6 +16,11 @@ using Map3 = Eigen::Map<Vector3d>;
 ConstMap3 three(std::span<const double> values, std::size_t at) { return ConstMap3(values.data() + at); }
 Map3 three(std::span<double> values, std::size_t at) { return Map3(values.data() + at); }
 
+double smaller_radius(const potentials::Spheres& spheres, const SphereTouch& touch) {
+  const double r_a = spheres[touch.pair.a].radius;
+  return touch.pair.b < 0 ? r_a : std::min(r_a, spheres[touch.pair.b].radius);
+}
+
 /// What takes as much of `velocity` as `most` allows, and at most 1 / contacts of what would stop it, so that
 /// several contacts of a sphere do not turn it round.
 Vector3d braking(const Vector3d& velocity, double inverse_inertia, double contacts, double most) {
@@ -38,7 +43,7 @@ ExplicitContact::ExplicitContact(BondedParticles& problem)
 
 void ExplicitContact::begin_step(double time, double dt, const linalg::Vector& u) {
   dt_ = dt;
-  pressing_work_ = friction_work_ = dissipation_ = 0;
+  pressing_work_ = friction_work_ = dissipation_ = deepest_ = 0;
   on_prescribed_.assign(6 * std::size_t(problem_.particles->num_owned()), 0.0);
   impulses_.clear();
   pairs_.begin_step(time, dt, u.owned());
@@ -63,6 +68,7 @@ void ExplicitContact::add_forces(const linalg::Vector& u, double share, std::spa
     const Vector3d f = force(touch) * touch.normal;
     three(std::span(values), 3 * std::size_t(touch.pair.a)) += f;
     if (touch.pair.b >= 0) three(std::span(values), 3 * std::size_t(touch.pair.b)) -= f;
+    deepest_ = std::max(deepest_, -touch.gap / smaller_radius(*pairs_.spheres(), touch));
   }
   repulsion_.assign(3 * std::size_t(problem_.particles->num_owned()), 0.0);
   pairs_.spheres()->add_to_owners(values, 3, 1, repulsion_);

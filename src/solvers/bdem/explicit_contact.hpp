@@ -33,6 +33,8 @@ public:
 
   /// This rank's share of the energy as of add_forces() [J].
   double energy() const;
+  /// Largest overlap of a pair of this rank since begin_step(), over the smaller radius.
+  double deepest_overlap() const { return deepest_; }
   /// Since begin_step(), this rank's share [J]: the work of moving obstacles by press(); that of obstacles
   /// and of prescribed particles by apply_friction(); and what apply_friction() has dissipated.
   double pressing_work() const { return pressing_work_; }
@@ -70,7 +72,7 @@ private:
   std::shared_ptr<const potentials::Spheres> gathered_for_;
   std::vector<double> inverse_;   ///< the same of spheres
   std::vector<double> repulsion_; ///< on owned particles, 3 numbers each [N]
-  double dt_ = 0, pressing_work_ = 0, friction_work_ = 0, dissipation_ = 0;
+  double dt_ = 0, pressing_work_ = 0, friction_work_ = 0, dissipation_ = 0, deepest_ = 0;
   std::vector<double> on_prescribed_; ///< impulses of friction since begin_step()
   std::vector<Impulse> impulses_;     ///< on obstacles since begin_step()
 };

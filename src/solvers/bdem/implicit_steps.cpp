@@ -10,6 +10,7 @@
 #include "recoil/linalg/nonsymmetric_solve.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
 #include "solvers/bdem/breaking.hpp"
+#include "solvers/bdem/loose_pieces.hpp"
 #include "solvers/bdem/stress_ratio.hpp"
 
 namespace recoil::solvers {
@@ -138,9 +139,30 @@ bool ImplicitSteps::solve(std::span<const double> momentum, Vector& x, ParticleS
   iterations_ += result.iterations;
   step.interrupted = result.outcome == newton::NewtonOutcome::interrupted;
   if (!result.converged())
-    step.failure = fmt::format("Newton's method ended with {} after {} iterations", name(result.outcome),
-                               result.iterations);
+    step.failure = fmt::format("Newton's method ended with {} after {} iterations{}", name(result.outcome),
+                               result.iterations, step.interrupted ? "" : worst_particle(x));
   return result.converged();
+}
+
+/// ", the largest residual at particle ..", for messages; empty where there is none. Collective.
+std::string ImplicitSteps::worst_particle(const Vector& x) {
+  Vector g(problem_.particles->tangents);
+  objective_.gradient(x, g);
+  const std::span<const double> values = std::as_const(g).owned();
+  double largest = 0;
+  LocalIndex at = -1;
+  for (LocalIndex k = 0; k < problem_.particles->num_owned(); ++k)
+    if (const double size = shift_of(values, k).norm() + turn_of(values, k).norm(); size > largest) {
+      largest = size;
+      at = k;
+    }
+  const parallel::Communicator& comm = *problem_.particles->points->comm;
+  const double of_all = comm.max(largest);
+  const bool is_mine = at >= 0 && largest == of_all;
+  const std::vector<std::string> texts =
+      comm.all_gather(is_mine ? describe_particle(problem_, x.local(), at) : "");
+  const auto found = std::ranges::find_if(texts, [](const std::string& text) { return !text.empty(); });
+  return found == texts.end() ? "" : ", the largest residual at " + *found;
 }
 
 /// Newton's method for the discrete Euler-Lagrange equations, whose matrix is not quite symmetric: that of
@@ -298,6 +320,18 @@ void ImplicitSteps::soften(const stepping::State& from, double time, ParticleSte
   step.ledger.elastic = elastic;
 }
 
+/// Puts what nothing holds in front of what that led to. Collective.
+void ImplicitSteps::name_loose_piece(ParticleStep& step) const {
+  if (problem_.contact) problem_.contact->update(step.u.local());
+  const std::string loose = describe_loose_piece(problem_, step.u.local());
+  if (loose.empty()) return;
+  step.failure =
+      loose +
+      "; hold it by `dirichlet_boundary`, take bonds that soften (solver/bonded_particles/damage_width) "
+      "and keep a trace of their stiffness, or a dynamic scene without time/quasistatic (" +
+      step.failure + ")";
+}
+
 ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedger& before, double time,
                                  double dt, bool last_try) {
   ParticleStep step;
@@ -315,6 +349,7 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
   if (problem_.contact) problem_.contact->begin_step(time, dt, from.u.local());
   const double most_broken = options_.max_broken_share * double(problem_.particles->num_bonds_global);
   const auto fail = [&] {
+    if (!objective_.has_inertia() && !step.interrupted) name_loose_piece(step);
     if (!problem_.softens()) problem_.bonds->set_broken(intact_before);
     return std::move(step);
   };

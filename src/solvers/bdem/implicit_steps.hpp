@@ -35,6 +35,8 @@ private:
   bool advance_prescribed(const linalg::Vector& goal, linalg::Vector& x);
   void advance_free(const linalg::Vector& goal, linalg::Vector& x);
   bool solve(std::span<const double> momentum, linalg::Vector& x, ParticleStep& step);
+  std::string worst_particle(const linalg::Vector& x);
+  void name_loose_piece(ParticleStep& step) const;
   bool relag_friction(const stepping::State& from, std::span<const double> momentum, double dt,
                       ParticleStep& step);
   void take_predictor_of_paper(const linalg::Vector& from, const linalg::Vector& momentum,

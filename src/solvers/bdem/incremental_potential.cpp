@@ -78,7 +78,7 @@ void ParticleIncrementalPotential::begin_step(const linalg::Vector& previous, co
 /// Of the Hessian against the mass matrix: its largest eigenvalues are those of M + dt^2 (dx*/dx)^2 V'', with
 /// 4 / T^2 of M^-1 V''.
 double ParticleIncrementalPotential::condition(double dt) const {
-  const double reach = 2 * share() * dt / critical_time_step(problem_);
+  const double reach = 2 * share() * dt / bond_time_step(problem_);
   return has_inertia() ? 1 + reach * reach : std::numeric_limits<double>::infinity();
 }
 

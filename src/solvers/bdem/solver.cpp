@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 
 #include "recoil/base/error.hpp"
+#include "recoil/base/log.hpp"
 #include "recoil/particles/bond_values.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
 #include "solvers/bdem/breaking.hpp"
+#include "solvers/bdem/energy_watch.hpp"
 #include "solvers/bdem/explicit_steps.hpp"
 #include "solvers/bdem/implicit_steps.hpp"
 #include "solvers/bdem/recorded_steps.hpp"
@@ -22,7 +24,7 @@ using linalg::Vector;
 struct BondedParticlesSolver::Implementation {
   Implementation(BondedParticles given, BondedParticlesOptions chosen)
       : problem(std::move(given)), options(chosen), objective(problem, options),
-        implicit_steps(problem, options, objective), history(1, implicit_steps.manifold()) {
+        implicit_steps(problem, options, objective), history(1, implicit_steps.manifold()), watch(problem) {
     if (problem.softens() && !problem.strength)
       throw InputError("solver/bonded_particles/damage_width",
                        "bonds soften where they reach their strength, and none has one; give a material "
@@ -39,6 +41,10 @@ struct BondedParticlesSolver::Implementation {
   /// after the step, so that records and tables agree.
   double end_of_part(int part, int parts) const {
     return options.t0 + (double(step) + double(part + 1) / parts) * options.dt;
+  }
+  /// Of leapfrog in a whole step [s]; 0 of others.
+  double sub_step() const {
+    return explicit_steps ? options.dt / explicit_steps->num_sub_steps(options.dt) : 0;
   }
   double contact_energy(const Vector& u) const;
   void restore_bonds(const std::vector<char>& broken);
@@ -59,6 +65,7 @@ struct BondedParticlesSolver::Implementation {
   /// Iterations before the particles were moved to other ranks.
   GlobalIndex newton_before = 0, linear_before = 0;
   ParticleLedger ledger;
+  EnergyWatch watch;
   std::vector<BrokenBond> broken_in_step;
   std::vector<double> reactions_of_step;
 };
@@ -78,6 +85,17 @@ void BondedParticlesSolver::Implementation::restore_bonds(const std::vector<char
     problem.bonds->set_broken(broken);
 }
 
+/// Spheres that come deep into each other may come out on the other side. Collective.
+void warn_of_overlap(const BondedParticles& problem, double deepest) {
+  constexpr double much = 0.5;
+  deepest = problem.particles->points->comm->max(deepest);
+  if (deepest > much)
+    log_warning_once(fmt::format("contact has let particles overlap by {:.0f} % of a radius and more: the "
+                                 "penalty of leapfrog is too soft for their speeds; raise "
+                                 "solver/contact/barrier_stiffness, {:g} N/m here",
+                                 100 * much, problem.contact->barrier.stiffness()));
+}
+
 /// One step of leapfrog, whatever its sub-steps.
 ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping::State& from,
                                                                   const ParticleLedger& before, double time,
@@ -89,6 +107,7 @@ ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping
   step.broken = std::move(outcome.broken);
   step.interrupted = outcome.interrupted;
   if (step.interrupted) return step;
+  if (problem.contact) warn_of_overlap(problem, explicit_steps->contact()->deepest_overlap());
   double broken = 0;
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
   std::array<double, 4> sums{outcome.external_work, outcome.bond_work, broken, outcome.dissipated_friction};
@@ -107,8 +126,9 @@ ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping
   objective.begin_step(step.u, step.u, time, dt);
   step.reactions = solvers::reactions(objective, problem, from, dt, gradient, step);
   if (!step.done)
-    step.failure = fmt::format("leapfrog is unstable with sub-steps of {:.3g} s; lower explicit_share",
-                               dt / explicit_steps->num_sub_steps(dt));
+    step.failure = fmt::format("leapfrog is unstable with sub-steps of {:.3g} s; lower explicit_share "
+                               "(solver/bonded_particles/explicit_share), {:g} here",
+                               dt / explicit_steps->num_sub_steps(dt), options.explicit_share);
   return step;
 }
 
@@ -139,6 +159,7 @@ void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   set_internal(self.problem, self.history.newest().internal);
   if (self.problem.contact) self.problem.contact->begin_step(self.options.t0, 0, u.local());
   self.ledger = measure(self.problem, u, v, self.contact_energy(u));
+  self.watch.begin(self.ledger);
 }
 
 stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, int sub_steps) {
@@ -190,6 +211,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     self.history.push(record.id, state.u, state.v, state.internal);
     set_internal(self.problem, state.internal);
     self.ledger = state.ledger;
+    self.watch.follow(self.ledger);
     self.reactions_of_step = std::move(state.reactions);
     self.broken_in_step.insert(self.broken_in_step.end(), state.broken.begin(), state.broken.end());
     const GlobalIndex broken_now =
@@ -296,7 +318,10 @@ GlobalIndex BondedParticlesSolver::linear_iterations() const {
 }
 
 stepping::RestartData BondedParticlesSolver::restart_data() const {
-  stepping::RestartData data{step(), 1, {{"broken_bonds", implementation_->num_broken}}};
+  stepping::RestartData data{
+      step(),
+      1,
+      {{"broken_bonds", implementation_->num_broken}, {"energy_in_play", implementation_->watch.in_play()}}};
   stepping::add_ledger(ledger(), data.entries);
   return data;
 }
@@ -305,6 +330,7 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
                                           std::vector<stepping::State> states) {
   Implementation& self = *implementation_;
   self.num_broken = stepping::value_of<GlobalIndex>(data.entries, "broken_bonds");
+  self.watch.restore(stepping::value_of<double>(data.entries, "energy_in_play"));
   self.ledger = stepping::read_ledger<ParticleLedger>(data.entries);
   self.step = data.step;
   self.history.clear();
@@ -314,6 +340,16 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
 }
 
 stepping::Balance BondedParticlesSolver::balance() const { return stepping::balance_of(ledger()); }
+
+std::string BondedParticlesSolver::fault() const {
+  const Implementation& self = *implementation_;
+  return self.watch.fault(self.ledger, self.options, self.sub_step());
+}
+
+std::string BondedParticlesSolver::warning() const {
+  const Implementation& self = *implementation_;
+  return self.watch.warning(self.ledger, self.options, self.sub_step());
+}
 
 stepping::Entries BondedParticlesSolver::counts() const {
   stepping::Entries entries{{"newton", implementation_->newton_of_step},

@@ -75,6 +75,9 @@ struct Key {
   const char* choices = nullptr;
   Mark mark = Mark::honoured;
   const char* reason = nullptr; ///< why refused; hint added to messages about a wrong type
+  /// Of finite elements alone: what to do instead in scenes of bonded particles, which refuse all but the
+  /// default.
+  const char* without_elements = nullptr;
   const char* doc = "";
 
   bool takes_text_or_number() const { return types & text && types & (integer | number); }

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+
+#include <Eigen/Geometry>
 
 #include "recoil/app/simulation/load_geometry.hpp"
 #include "recoil/solvers/bdem/solver.hpp"
@@ -10,6 +13,11 @@ namespace recoil::app {
 /// The particles and bonds of all bodies of a scene. Serial, on the rank that holds the meshes.
 /// @throws InputError where a body cannot be filled.
 particles::ParticleSet pack_bodies(const Scene& scene, const mesh::AssembledGeometry& geometry);
+
+/// The box around the geometry that a body fills; of a body from a file there is none. Serial, on the rank
+/// that holds the meshes.
+std::optional<Eigen::AlignedBox3d> box_of_body(const ParticleBody& body,
+                                               const mesh::AssembledGeometry& geometry);
 
 /// The particles of a scene at rest, and what acts on them. `scene` must outlive the problem. `bodies`, the
 /// rank of each particle, `owners` (empty: as distribute() chooses), and the surfaces of `obstacles` are of

@@ -98,6 +98,10 @@ public:
   /// Whether two overlap on this rank.
   bool overlaps() const { return overlaps_; }
 
+  /// How many triangles at rest a sphere of this radius that lies on a flat part of the obstacles touches at
+  /// most: those within sqrt(dhat (2 r + dhat)) of a vertex. Not collective.
+  int most_triangles_at_once(double radius) const;
+
   /// Number of the body of b, or of the obstacle.
   std::int32_t body_of(const SpherePair& pair) const;
   /// Least distance of a pair of spheres [m].

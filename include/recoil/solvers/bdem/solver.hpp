@@ -100,6 +100,11 @@ public:
   void interrupt_when(std::function<bool()> interrupted) override;
   GlobalIndex newton_iterations() const override;
   stepping::Balance balance() const override;
+  /// Where the integrator has fed more than a quarter of all energy in play into the run.
+  std::string fault() const override;
+  /// Where it has fed more than a twentieth, or an implicit one has taken a tenth, and more than broken bonds
+  /// and friction.
+  std::string warning() const override;
   stepping::Entries counts() const override;
   stepping::Entries summary() const override;
   std::string description() const override;

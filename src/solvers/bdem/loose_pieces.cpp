@@ -1,0 +1,159 @@
+#include "solvers/bdem/loose_pieces.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include <Eigen/Eigenvalues>
+#include <fmt/format.h>
+
+#include "recoil/parallel/exchange.hpp"
+#include "recoil/particles/fragments.hpp"
+#include "solvers/bdem/particle_manifold.hpp"
+
+namespace recoil::solvers {
+
+using Eigen::Vector3d;
+
+namespace {
+
+using Matrix6 = Eigen::Matrix<double, 6, 6>;
+using Vector6 = Eigen::Matrix<double, 6, 1>;
+
+/// A particle as it travels to the first rank.
+struct Member {
+  GlobalIndex piece, id;
+  std::array<double, 3> place;
+  std::array<double, 4> turn;
+  double radius;
+  std::array<char, 6> prescribed;
+  char touches; ///< something beside its own piece
+};
+
+struct Piece {
+  GlobalIndex particles = 0, first = 0;
+  bool touches = false;
+  std::vector<const Member*> held;
+  const Member* member = nullptr; ///< the first one
+};
+
+/// Flags of owned particles that touch obstacles, or particles of other pieces. Collective.
+std::vector<double> touching(const BondedParticles& problem, const std::vector<GlobalIndex>& piece) {
+  std::vector<double> owned(piece.size(), 0.0);
+  if (!problem.contact) return owned;
+  const potentials::SphereContact& pairs = problem.contact->pairs;
+  const potentials::Spheres& spheres = *pairs.spheres();
+  const std::vector<double> numbers = spheres.gather(std::vector<double>(piece.begin(), piece.end()), 1);
+  std::vector<double> flags(spheres.size(), 0.0);
+  for (const potentials::SphereTouch& touch : pairs.touching()) {
+    if (touch.pair.b >= 0 && numbers[touch.pair.a] == numbers[touch.pair.b]) continue;
+    flags[touch.pair.a] = 1;
+    if (touch.pair.b >= 0) flags[touch.pair.b] = 1;
+  }
+  spheres.add_to_owners(flags, 1, 1, owned);
+  return owned;
+}
+
+/// How many of the six rigid motions of a piece its prescribed components hold.
+int num_held_motions(const Piece& piece) {
+  if (piece.held.empty()) return 0;
+  Vector3d centre = Vector3d::Zero();
+  for (const Member* at : piece.held) centre += Vector3d(at->place.data()) / double(piece.held.size());
+  double size = 0;
+  for (const Member* at : piece.held)
+    size = std::max({size, at->radius, (Vector3d(at->place.data()) - centre).norm()});
+  Matrix6 sum = Matrix6::Zero();
+  for (const Member* at : piece.held) {
+    const Vector3d arm = (Vector3d(at->place.data()) - centre) / size;
+    const Eigen::Matrix3d axes = geometry::rotation_matrix(geometry::Quaternion(at->turn.data()));
+    for (int i = 0; i < 3; ++i) {
+      Vector6 shift, turn;
+      shift << Vector3d::Unit(i), arm.cross(Vector3d::Unit(i));
+      turn << Vector3d::Zero(), axes.col(i);
+      if (at->prescribed[i] != 0) sum += shift * shift.transpose();
+      if (at->prescribed[3 + i] != 0) sum += turn * turn.transpose();
+    }
+  }
+  const Vector6 values = Eigen::SelfAdjointEigenSolver<Matrix6>(sum).eigenvalues();
+  return int((values.array() > 1e-10 * values.maxCoeff()).count());
+}
+
+/// "particle 7 of 'bar'", without its place.
+std::string name_of(const BondedParticles& problem, GlobalIndex id, std::int32_t body) {
+  return fmt::format("particle {} of '{}'", id, problem.particles->body_names[body]);
+}
+
+std::string describe(const Piece& piece, int held, const std::string& name) {
+  const auto& [x, y, z] = piece.member->place;
+  const std::string what =
+      fmt::format("{} at ({:.6g}, {:.6g}, {:.6g}){}", name, x, y, z,
+                  piece.particles > 1 ? fmt::format(" and the {} bonded to it", piece.particles - 1) : "");
+  return held == 0 ? "nothing holds " + what
+                   : "nothing holds " + what + " against all shifts and turns: prescribed motion leaves " +
+                         std::to_string(6 - held) + " of six rigid motions free";
+}
+
+} // namespace
+
+std::string describe_particle(const BondedParticles& problem, std::span<const double> u,
+                              LocalIndex particle) {
+  const Vector3d p = particle_at(u, particle).p;
+  return fmt::format("{} at ({:.6g}, {:.6g}, {:.6g})",
+                     name_of(problem, problem.particles->ids[particle], problem.particles->body[particle]),
+                     p[0], p[1], p[2]);
+}
+
+std::string describe_loose_piece(const BondedParticles& problem, std::span<const double> u) {
+  const particles::DistributedParticles& particles = *problem.particles;
+  const parallel::Communicator& comm = *particles.points->comm;
+  const std::vector<char> broken(problem.bonds->broken().begin(), problem.bonds->broken().end());
+  const std::vector<GlobalIndex> piece = find_fragments(particles, broken).of_owned;
+  const std::vector<double> touches = touching(problem, piece);
+  std::vector<Member> members;
+  for (LocalIndex k = 0; k < particles.num_owned(); ++k) {
+    const potentials::Particle at = particle_at(u, k);
+    Member member{piece[k], particles.ids[k], {}, {}, particles.radii[k], {}, touches[k] > 0 ? '\1' : '\0'};
+    std::copy_n(at.p.data(), 3, member.place.begin());
+    std::copy_n(at.q.data(), 4, member.turn.begin());
+    std::copy_n(problem.prescribed.begin() + 6 * std::size_t(k), 6, member.prescribed.begin());
+    members.push_back(member);
+  }
+  members = parallel::gather(comm, 0, std::move(members));
+  std::map<GlobalIndex, Piece> pieces;
+  for (const Member& member : members) {
+    Piece& of = pieces[member.piece];
+    ++of.particles;
+    of.touches = of.touches || member.touches != 0;
+    if (of.member == nullptr || member.id < of.member->id) of.member = &member;
+    if (std::ranges::any_of(member.prescribed, [](char flag) { return flag != 0; }))
+      of.held.push_back(&member);
+  }
+  GlobalIndex loose = 0, first = -1;
+  int held_of_first = 0;
+  const Piece* worst = nullptr;
+  for (const auto& [number, of] : pieces) {
+    const int held = num_held_motions(of);
+    if (of.touches || held == 6) continue;
+    if (++loose > 1) continue;
+    worst = &of;
+    held_of_first = held;
+    first = of.member->id;
+  }
+  // The name of its body is known where the particle lies.
+  first = comm.max(first);
+  std::string name;
+  for (LocalIndex k = 0; k < particles.num_owned(); ++k)
+    if (particles.ids[k] == first) name = name_of(problem, first, particles.body[k]);
+  for (const std::string& text : comm.all_gather(name))
+    if (!text.empty()) name = text;
+  std::string told;
+  if (worst != nullptr) {
+    told = describe(*worst, held_of_first, name);
+    if (loose > 1)
+      told += fmt::format("; {} more {} loose", loose - 1, loose == 2 ? "piece is" : "pieces are");
+  }
+  for (const std::string& text : comm.all_gather(told))
+    if (!text.empty()) told = text;
+  return told;
+}
+
+} // namespace recoil::solvers
