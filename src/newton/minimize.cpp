@@ -29,6 +29,9 @@ constexpr double chord_target = 1e-2, chord_residual = 0.1;
 // The same where linear iterations cost much: digits beyond what a step gains are lost with the next
 // gradient.
 constexpr double costly_chord_residual = 0.3;
+// A step with the exact Hessian that is cut shorter than this says as much as one that fails: it leads across
+// a kink, as those of friction, and so does the next one.
+constexpr double useful_step = 0.1;
 // No minimum lies that many times the configuration's size away.
 constexpr double unbounded_move = 1e6;
 
@@ -66,6 +69,7 @@ public:
     caller_x_.copy_from(current_.x);
     result_.gradient_norm = current_.gradient_norm;
     result_.value = current_.value;
+    result_.distance = distance_to_minimum();
     return result_;
   }
 
@@ -223,7 +227,8 @@ Minimizer::Attempt Minimizer::attempt(Direction direction, double shift) {
   return tried;
 }
 
-// The exact Hessian has failed: it is likely to fail again where this one was assembled.
+// The exact Hessian has failed, or been of little use: it is likely to fail again where this one was
+// assembled.
 void Minimizer::postpone_exact() {
   projected_run_ = std::min(std::max(1, 2 * projected_run_), objective_.longest_projected_run());
   projected_run_left_ = projected_run_;
@@ -284,7 +289,10 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
   last_move_ = found.step * report_.direction_norm;
   std::swap(current_, trial_);
   ++result_.iterations;
-  if (report_.direction == Direction::newton) projected_run_ = 0;
+  if (was_cut_ && found.step < useful_step)
+    postpone_exact();
+  else if (report_.direction == Direction::newton)
+    projected_run_ = 0;
   result_.projected += report_.direction == Direction::projected;
   result_.shifted +=
       report_.direction == Direction::shifted || report_.direction == Direction::shifted_newton;

@@ -347,6 +347,27 @@ TEST(Particles, WarnOfKeysOfOtherIntegrators) {
       3u);
 }
 
+TEST(Particles, HandBreakingOverWhereLeapfrogCanTakeIt) {
+  const auto wrong = [](const char* name, const std::string& keys, std::vector<const char*> parts) {
+    parts.insert(parts.begin(), "(/solver/bonded_particles/sudden_breaking)");
+    expect_refused({name, solved_by(R"("sudden_breaking": "leapfrog")" + keys).c_str(), parts});
+  };
+  EXPECT_EQ(read_changed(solved_by(R"("sudden_breaking": "leapfrog", "max_broken_share": 0.01)"))
+                .scene.particle_solver.sudden_breaking,
+            solvers::SuddenBreaking::leapfrog);
+  wrong("never", "", {"`max_broken_share`"});
+  wrong("leapfrog", R"(, "integrator": "leapfrog")", {"already"});
+}
+
+TEST(Particles, HaveALawOfContact) {
+  expect_refused({"without",
+                  solved_by(R"("contact_law": "penalty")").c_str(),
+                  {"(/solver/bonded_particles/contact_law)", "contact/enabled"}});
+  expect_refused({"unknown",
+                  solved_by(R"("contact_law": "spring")").c_str(),
+                  {"(/solver/bonded_particles/contact_law)"}});
+}
+
 TEST(Particles, BelongToTheirSolver) {
   expect_refused({"modulus",
                   R"({"materials": [{"type": "NeoHookean", "E": 1, "nu": 0, "weibull_modulus": 5}]})",

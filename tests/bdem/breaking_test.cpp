@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -292,6 +294,93 @@ TEST(Breaking, IsTheSameOnAllRanksAndClosesTheLedger) {
     EXPECT_GT(serial.size(), 10u);
     EXPECT_LT(serial.size(), 300u);
   }
+}
+
+/// A block that flies apart, of whose steps leapfrog takes those in which bonds break.
+BondedParticlesSolver handed_over(const parallel::Communicator& comm, ParticleIntegrator integrator) {
+  BondedParticlesOptions options;
+  options.integrator = integrator;
+  options.dt = 2e-4;
+  options.tolerance = 1e-12;
+  options.explicit_share = 0.2;
+  if (integrator != ParticleIntegrator::leapfrog) {
+    options.max_broken_share = 1e-9;
+    options.sudden_breaking = SuddenBreaking::leapfrog;
+  }
+  return thrown_block(comm, options);
+}
+
+TEST(Breaking, IsHandedOverToLeapfrog) {
+  const parallel::Communicator comm(MPI_COMM_WORLD), alone(MPI_COMM_SELF);
+  const auto broken_in = [](BondedParticlesSolver& solver, GlobalIndex steps) {
+    std::vector<GlobalIndex> own;
+    while (solver.step() < steps) {
+      run(solver, solver.step() + 1);
+      for (const BrokenBond& bond : solver.broken_in_step()) own.push_back(bond.bond);
+    }
+    return parallel::gather(*solver.problem().particles->points->comm, 0, own);
+  };
+  constexpr int steps = 10;
+  BondedParticlesSolver solver = handed_over(comm, ParticleIntegrator::mid_reflectT),
+                        leaps = handed_over(comm, ParticleIntegrator::leapfrog);
+  const ParticleLedger before = solver.ledger();
+  const auto broken = broken_in(solver, steps), by_leapfrog = broken_in(leaps, steps);
+  EXPECT_NEAR(double(broken.size()), double(by_leapfrog.size()), 0.1 * double(by_leapfrog.size()));
+  const auto taken = stepping::value_of<GlobalIndex>(solver.summary(), "steps_of_leapfrog");
+  EXPECT_GT(taken, 0);
+  EXPECT_LT(taken, steps);
+  const ParticleLedger& now = solver.ledger();
+  EXPECT_NEAR(now.kinetic + now.elastic + now.broken + now.dissipated_integrator, before.kinetic,
+              1e-9 * before.kinetic);
+  // What leapfrog goes on with belongs to restarts.
+  BondedParticlesSolver first = handed_over(comm, ParticleIntegrator::mid_reflectT),
+                        second = handed_over(comm, ParticleIntegrator::mid_reflectT);
+  run(first, 6);
+  std::vector<double> flags, distances;
+  for (std::size_t bond = 0; bond < first.problem().particles->bonds.size(); ++bond)
+    if (first.problem().particles->owns(first.problem().particles->bonds[bond]))
+      flags.push_back(first.problem().bonds->broken()[bond]);
+  second.restore_broken(flags, distances);
+  second.continue_from(first.restart_data(), {first.history().newest()});
+  run(second, steps);
+  EXPECT_EQ(second.ledger().kinetic, solver.ledger().kinetic);
+  EXPECT_EQ(second.ledger().broken, solver.ledger().broken);
+  if (comm.rank() != 0) return;
+  BondedParticlesSolver serial = handed_over(alone, ParticleIntegrator::mid_reflectT);
+  const auto all = broken_in(serial, steps);
+  EXPECT_EQ(std::set(all.begin(), all.end()), std::set(broken.begin(), broken.end()));
+}
+
+/// What a step ends with does not depend on how well it is solved while bonds break: none is overstressed,
+/// and the forces balance as well.
+TEST(Breaking, EndsConvergedWithoutOverstressedBonds) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  std::array<GlobalIndex, 2> newton{}, broken{};
+  for (const int iterations : {0, 1}) {
+    BondedParticlesOptions options;
+    options.integrator = ParticleIntegrator::be_reflect;
+    options.dt = 2e-4;
+    options.tolerance = 1e-9;
+    options.cascade_iterations = iterations;
+    BondedParticlesSolver solver = thrown_block(comm, options);
+    const ParticleLedger before = solver.ledger();
+    for (int i = 1; i <= 10; ++i) {
+      run(solver, i);
+      const BondedParticles& problem = solver.problem();
+      for (LocalIndex bond = 0; bond < std::ssize(problem.particles->bonds); ++bond) {
+        if (problem.bonds->is_broken(bond)) continue;
+        const auto [sigma, tau] = solver.stresses(bond, solver.history().newest().u);
+        EXPECT_LT(std::max(sigma, tau), 2e4);
+      }
+    }
+    const ParticleLedger& now = solver.ledger();
+    EXPECT_NEAR(now.kinetic + now.elastic + now.broken + now.dissipated_integrator, before.kinetic,
+                1e-6 * before.kinetic);
+    newton[iterations] = solver.newton_iterations();
+    broken[iterations] = stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds");
+  }
+  EXPECT_LT(newton[1], newton[0]);
+  EXPECT_NEAR(double(broken[1]), double(broken[0]), 0.1 * double(broken[0]));
 }
 
 /// What a free block that spins and flies apart loses of its angular momentum, of its size, at most in a

@@ -67,6 +67,62 @@ TEST(ExplicitContact, ABallBouncesToItsHeight) {
   EXPECT_NEAR(now.linear_momentum[2], -before.linear_momentum[2], 1e-4 * std::abs(before.linear_momentum[2]));
 }
 
+/// The same with the barrier, which a faster ball meets more deeply and without overlap.
+TEST(ExplicitContact, ABallBouncesOffTheBarrierAsFastAsItCame) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  BondedParticles problem = bonded(comm, grains({{0, 0, r + 1.5 * dhat}}, {r}), {});
+  add_contact(problem, floor_plane());
+  BondedParticlesOptions options = leapfrog(2e-6);
+  options.contact_law = potentials::ContactLaw::barrier;
+  BondedParticlesSolver solver(std::move(problem), options);
+  throw_all(solver, Vector3d(0, 0, -3));
+  const ParticleLedger before = solver.ledger();
+  double most = 0, least = dhat;
+  for (int step = 1; solver.ledger().linear_momentum[2] <= 0 || solver.ledger().barrier > 0; ++step) {
+    ASSERT_LT(step, 3000);
+    run(solver, step);
+    most = std::max(most, solver.ledger().barrier);
+    least = std::min(least, stepping::value_of<double>(solver.counts(), "min_distance"));
+  }
+  EXPECT_NEAR(most, before.kinetic, 1e-3 * before.kinetic);
+  EXPECT_NEAR(stiffness * geometry::log_barrier(least, dhat).value, before.kinetic, 1e-2 * before.kinetic);
+  EXPECT_NEAR(solver.ledger().linear_momentum[2], -before.linear_momentum[2],
+              1e-4 * std::abs(before.linear_momentum[2]));
+  EXPECT_NEAR(left_over(before, solver.ledger()), 0, 1e-11 * before.kinetic);
+}
+
+/// Implicit steps with the penalty let a ball that is pressed by 1.5 kappa dhat overlap by half of dhat, and
+/// find the motion that leapfrog finds with the same law.
+TEST(ExplicitContact, ImplicitStepsTakeItsLaw) {
+  const parallel::Communicator comm(MPI_COMM_WORLD);
+  const double m = 1000 * 4 * pi / 3 * r * r * r, force = 1.5 * stiffness * dhat;
+  const auto ball = [&](ParticleIntegrator integrator, double dt) {
+    BondedParticles problem = bonded(comm, grains({{0, 0, r + 0.9 * dhat}}, {r}), {});
+    problem.gravity = {0, 0, -force / m};
+    add_contact(problem, floor_plane());
+    BondedParticlesOptions options;
+    options.integrator = integrator;
+    options.dt = dt;
+    options.tolerance = 1e-10;
+    options.contact_law = potentials::ContactLaw::penalty;
+    return BondedParticlesSolver(std::move(problem), options);
+  };
+  const auto height = [](const BondedParticlesSolver& solver) {
+    return find(solver.problem(), solver.history().newest().u, 0).p[2];
+  };
+  BondedParticlesSolver at_rest = ball(ParticleIntegrator::quasistatic, 1);
+  run(at_rest, 1);
+  EXPECT_NEAR(height(at_rest), r - 0.5 * dhat, 1e-9 * r);
+  const double period = 2 * pi * std::sqrt(m / stiffness), dt = period / 2000;
+  BondedParticlesSolver leaps = ball(ParticleIntegrator::leapfrog, dt),
+                        steps = ball(ParticleIntegrator::be_reflect, dt);
+  run(leaps, 500);
+  run(steps, 500);
+  EXPECT_LT(height(leaps), r - 0.5 * dhat);
+  EXPECT_NEAR(height(steps), height(leaps), 1e-2 * dhat);
+  EXPECT_NEAR(steps.ledger().barrier, leaps.ledger().barrier, 1e-2 * leaps.ledger().barrier);
+}
+
 /// A ball that slides ends up rolling at 5/7 of its speed, or, with rolling friction, comes to rest: it
 /// slides until v0 - mu g t = 5/2 (mu - mu_r) g t, and stops 7/10 v^2 / (mu_r g) from there.
 TEST(ExplicitContact, BallsRollAsTheyShould) {

@@ -47,15 +47,11 @@ BondedParticles gripped_chain(const parallel::Communicator& comm, int num_bonds,
 }
 
 /// A block whose particles fly apart, so that some of its bonds break within ten steps of 2e-4 s, or soften.
-inline BondedParticlesSolver thrown_block(const parallel::Communicator& comm, ParticleIntegrator integrator,
-                                          double damage_width = 0) {
+inline BondedParticlesSolver thrown_block(const parallel::Communicator& comm,
+                                          const BondedParticlesOptions& options, double damage_width = 0) {
   BondedParticles problem = bonded(comm, block(4, 4, 4, 0.01), {1e6, 0.3, 1000});
   problem.strength = strength(problem, 2e4, 2e4);
   problem.damage_width = damage_width;
-  BondedParticlesOptions options;
-  options.integrator = integrator;
-  options.dt = 2e-4;
-  options.tolerance = 1e-12;
   BondedParticlesSolver solver(std::move(problem), options);
   start(
       solver,
@@ -67,6 +63,14 @@ inline BondedParticlesSolver thrown_block(const parallel::Communicator& comm, Pa
                                              Vector3d::Zero());
       });
   return solver;
+}
+inline BondedParticlesSolver thrown_block(const parallel::Communicator& comm, ParticleIntegrator integrator,
+                                          double damage_width = 0) {
+  BondedParticlesOptions options;
+  options.integrator = integrator;
+  options.dt = 2e-4;
+  options.tolerance = 1e-12;
+  return thrown_block(comm, options, damage_width);
 }
 
 } // namespace recoil::solvers::testing

@@ -131,6 +131,7 @@ struct NewtonResult {
   int chord_steps = 0; ///< with the matrix of the iterate before, not among the iterations
   int value_evaluations = 0, gradient_evaluations = 0, assemblies = 0;
   double first_gradient_norm = 0, gradient_norm = 0, value = 0;
+  double distance = 0;      ///< what the step rule compares with its bound: |d|_inf of the last direction
   double smallest_step = 1; ///< over the accepted steps, in units of d
   /// Gradients within a line search count there; shifts of the Hessian count as assembly.
   double assembly_seconds = 0, linear_solve_seconds = 0, line_search_seconds = 0, gradient_seconds = 0;

@@ -214,6 +214,9 @@ void check_contact(const Item& root, const Scene& scene) {
     if (scene.particle_solver.rolling_friction > 0)
       root["solver"]["bonded_particles"]["rolling_friction"].fail(
           "is of contact; set contact/enabled to true, or leave it out");
+    if (scene.particle_solver.contact_law)
+      root["solver"]["bonded_particles"]["contact_law"].fail(
+          "is of contact; set contact/enabled to true, or leave it out");
     return;
   }
   const Item solver = root["solver"];
@@ -293,6 +296,22 @@ void check_breaking(const Item& root, const Scene& scene) {
         "shortens");
 }
 
+/// Implicit steps that hand over to leapfrog where many bonds break.
+void check_sudden_breaking(const Item& root, const Scene& scene) {
+  const ParticleSolverSpec& solver = scene.particle_solver;
+  if (solver.sudden_breaking != solvers::SuddenBreaking::leapfrog) return;
+  const Item key = root["solver"]["bonded_particles"]["sudden_breaking"];
+  if (scene.time.kind == TimeKind::quasistatic)
+    key.fail("is of steps with inertia; leave out `quasistatic`, or write \"shorter_steps\"");
+  if (solver.integrator == solvers::ParticleIntegrator::leapfrog)
+    key.fail("is of implicit steps, and \"integrator\" is \"leapfrog\" already; leave it out");
+  if (solver.damage_width > 0)
+    key.fail("is of bonds that break at once, and `damage_width` softens them; leave one of both out");
+  if (solver.max_broken_share >= 1)
+    key.fail("needs `max_broken_share`, the share of all bonds above which leapfrog takes a step; write "
+             "0.001, say");
+}
+
 void refuse_particles(const Item& root) {
   const char* cure = "needs \"solver\": {\"type\": \"bonded_particles\"}";
   for (const Item& entry : root["geometry"].items())
@@ -334,6 +353,7 @@ void build_particles(const Item& root, Scene& scene) {
   check_damage(root, scene);
   check_breaking(root, scene);
   check_integrator(root, scene);
+  check_sudden_breaking(root, scene);
 }
 
 } // namespace recoil::app

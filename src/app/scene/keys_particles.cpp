@@ -28,9 +28,21 @@ constexpr Key particles[] = {
     {.pattern = "/solver/bonded_particles/cascade_share",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::cascade_share>,
      .range = {0, 1, true, false},
-     .doc = "Bonds break together where stress over strength is at least 1 and at least this share of that "
-            "of the "
-            "worst bond; then the step is solved again, until none is overstressed."},
+     .doc = "Of implicit steps. Bonds break together where stress over strength is at least 1 and at least "
+            "this share of that of the worst bond; then the others take over what these bore, until none is "
+            "overstressed."},
+    {.pattern = "/solver/bonded_particles/cascade_iterations",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::cascade_iterations>,
+     .range = from_to(0, 2147483647),
+     .doc = "Of implicit steps: Newton iterations between such a group of bonds and the next one; 0: until "
+            "they converge. A step ends converged, with no bond overstressed, in any case."},
+    {.pattern = "/solver/bonded_particles/contact_law",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::contact_law>,
+     .implied = "`\"barrier\"`, of `leapfrog` `\"penalty\"`",
+     .doc =
+         "Energy of a pair that is closer than `dhat`, with the stiffness of the barrier: the logarithmic "
+         "barrier, which lets no pair overlap, or (dhat - gap)^2 / 2. Either goes with any integrator, for "
+         "comparisons."},
     {.pattern = "/solver/bonded_particles/damage_width",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::damage_width>,
      .range = from_to(0, 1),
@@ -42,6 +54,12 @@ constexpr Key particles[] = {
      .doc = "A step is repeated as two, four, .. shorter ones where more than this share of all bonds "
             "breaks at once, before the step is solved again; after `time/max_retries` repetitions it is "
             "taken as it is. 1: never."},
+    {.pattern = "/solver/bonded_particles/sudden_breaking",
+     .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::sudden_breaking>,
+     .doc =
+         "What takes a step in which more than `max_broken_share` of all bonds breaks at once, in place of "
+         "shorter ones: `leapfrog`, with the same law of contact, which goes on until a step breaks no more "
+         "than that."},
     {.pattern = "/solver/bonded_particles/explicit_share",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::explicit_share>,
      .range = {0, 1, true, false},

@@ -283,7 +283,10 @@ solvers::BondedParticlesOptions options_of(const Scene& scene) {
   options.max_retries = scene.time.max_retries;
   options.tolerance = scene.particle_solver.tolerance;
   options.max_iterations = scene.particle_solver.max_iterations;
+  options.contact_law = scene.particle_solver.contact_law;
   options.cascade_share = scene.particle_solver.cascade_share;
+  options.cascade_iterations = scene.particle_solver.cascade_iterations;
+  options.sudden_breaking = scene.particle_solver.sudden_breaking;
   options.max_broken_share = scene.particle_solver.max_broken_share;
   options.friction_iterations = scene.contact.friction_iterations;
   options.explicit_share = scene.particle_solver.explicit_share;

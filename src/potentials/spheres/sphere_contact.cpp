@@ -353,7 +353,7 @@ double SphereContact::max_step(const SpherePair& pair, std::span<const double> w
 
 double SphereContact::max_step(std::span<const double> u, std::span<const double> du, double obstacle_share) {
   const PhaseScope phase(Phase::contact);
-  if (!still_covers(u, du)) search(u, du);
+  cover(u, du);
   update(u);
   const std::vector<double> way = spheres_->gather(du, 6);
   std::vector<Vector3d> obstacle_way(obstacle_vertices_.size());

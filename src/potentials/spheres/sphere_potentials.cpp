@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "potentials/spheres/sphere_states.hpp"
-#include "recoil/geometry/barrier.hpp"
 #include "recoil/geometry/friction_smoothing.hpp"
 
 namespace recoil::potentials {
@@ -33,18 +32,26 @@ void add_block(const Spheres& spheres, const SpherePair& pair, Matrix12& block, 
 
 } // namespace
 
+/// Per unit of stiffness, with derivatives by the gap.
+geometry::BarrierValue SphereBarrierPotential::at(const SphereTouch& touch) const {
+  const double dhat = contact_->dhat();
+  if (law_ == ContactLaw::barrier) return geometry::log_barrier(touch.gap, dhat);
+  const double depth = std::max(dhat - touch.gap, 0.0);
+  return {depth * depth / 2, -depth, depth > 0 ? 1.0 : 0.0};
+}
+
 double SphereBarrierPotential::value(std::span<const double>) const {
   double sum = 0;
-  for (const SphereTouch& touch : touching()) sum += geometry::log_barrier(touch.gap, contact_->dhat()).value;
+  for (const SphereTouch& touch : touching()) sum += at(touch).value;
   return stiffness_ * sum;
 }
 
-double SphereBarrierPotential::force(const SphereTouch& touch) const {
-  return -stiffness_ * geometry::log_barrier(touch.gap, contact_->dhat()).first;
-}
+double SphereBarrierPotential::energy(const SphereTouch& touch) const { return stiffness_ * at(touch).value; }
+
+double SphereBarrierPotential::force(const SphereTouch& touch) const { return -stiffness_ * at(touch).first; }
 
 double SphereBarrierPotential::force_by_gap(const SphereTouch& touch) const {
-  return -stiffness_ * geometry::log_barrier(touch.gap, contact_->dhat()).second;
+  return -stiffness_ * at(touch).second;
 }
 
 void SphereBarrierPotential::add_gradient(std::span<const double>, double factor, std::span<double> g) const {
@@ -58,7 +65,7 @@ void SphereBarrierPotential::add_gradient(std::span<const double>, double factor
 
 /// By the place of a relative to b. The curvature of the gap times the repulsion is negative.
 Matrix3d SphereBarrierPotential::hessian(const SphereTouch& touch, Projection projection) const {
-  const auto b = geometry::log_barrier(touch.gap, contact_->dhat());
+  const geometry::BarrierValue b = at(touch);
   Matrix3d H = b.second * touch.normal * touch.normal.transpose();
   if (projection == Projection::none) H += b.first * touch.slope;
   return stiffness_ * H;

@@ -32,7 +32,7 @@ Vector3d braking(const Vector3d& velocity, double inverse_inertia, double contac
 } // namespace
 
 ExplicitContact::ExplicitContact(BondedParticles& problem)
-    : problem_(problem), pairs_(problem.contact->pairs), stiffness_(problem.contact->barrier.stiffness()) {
+    : problem_(problem), pairs_(problem.contact->pairs) {
   for (LocalIndex k = 0; k < problem.particles->num_owned(); ++k) {
     const auto flags = problem.prescribed.begin() + 6 * std::size_t(k);
     const bool moves = std::none_of(flags, flags + 6, [](char flag) { return flag != 0; });
@@ -49,13 +49,9 @@ void ExplicitContact::begin_step(double time, double dt, const linalg::Vector& u
   pairs_.begin_step(time, dt, u.owned());
 }
 
-double ExplicitContact::force(const SphereTouch& touch) const {
-  return stiffness_ * std::max(pairs_.dhat() - touch.gap, 0.0);
-}
-
 double ExplicitContact::energy() const {
   double sum = 0;
-  for (const SphereTouch& touch : pairs_.touching()) sum += force(touch) * force(touch) / (2 * stiffness_);
+  for (const SphereTouch& touch : pairs_.touching()) sum += problem_.contact->barrier.energy(touch);
   return sum;
 }
 

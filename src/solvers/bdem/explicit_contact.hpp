@@ -8,11 +8,11 @@
 
 namespace recoil::solvers {
 
-/// Contact of leapfrog: the penalty 1/2 k (dhat - gap)^2 of pairs closer than dhat, k the stiffness of the
-/// barrier, and impulses of friction [Lu, Cao, Li, Hu, Implicit bonded discrete element method with manifold
-/// optimization, equations 32 to 35] that are equal and opposite and act in one point, so that momenta are
-/// kept. Particles with prescribed components take no impulses. Pairs and clearances are those of
-/// SphereContact, so that broken bonds begin without a force.
+/// Contact of leapfrog: the repulsion of the barrier potential, of either law, and impulses of friction [Lu,
+/// Cao, Li, Hu, Implicit bonded discrete element method with manifold optimization, equations 32 to 35] that
+/// are equal and opposite and act in one point, so that momenta are kept. Particles with prescribed
+/// components take no impulses. Pairs and clearances are those of SphereContact, so that broken bonds begin
+/// without a force.
 class ExplicitContact {
 public:
   /// `problem` must outlive it and have contact. Collective.
@@ -52,7 +52,7 @@ private:
     std::int32_t body;
     Eigen::Vector3d linear, angular;
   };
-  double force(const potentials::SphereTouch& touch) const;
+  double force(const potentials::SphereTouch& touch) const { return problem_.contact->barrier.force(touch); }
   double push(const potentials::SphereTouch& touch, const Eigen::Vector3d& impulse,
               const Eigen::Vector3d& moment);
   Eigen::Vector3d obstacle_velocity(const potentials::SphereTouch& touch) const;
@@ -67,7 +67,6 @@ private:
 
   BondedParticles& problem_;
   potentials::SphereContact& pairs_;
-  double stiffness_;
   std::vector<double> inverse_inertia_; ///< 1 / m, 1 / I of owned particles; 0 where motion is prescribed
   std::shared_ptr<const potentials::Spheres> gathered_for_;
   std::vector<double> inverse_;   ///< the same of spheres

@@ -26,6 +26,8 @@ constexpr int max_motion_passes = 50;
 constexpr double direction_accuracy = 1e-2;
 /// Solves of a step in which friction is lagged until it does not change.
 constexpr int max_friction_passes = 100;
+/// By which solves that only have to tell what breaks first may be less accurate.
+constexpr double tolerance_factor = 30;
 constexpr const char* blocked = "with prescribed particles or obstacles still on their way into others; move "
                                 "them less in a step";
 
@@ -54,7 +56,7 @@ Vector ImplicitSteps::way_of(bool prescribed, const Vector& x, const Vector& goa
 bool ImplicitSteps::advance_prescribed(const Vector& goal, Vector& x) {
   potentials::SphereContact& pairs = problem_.contact->pairs;
   const Vector way = way_of(true, x, goal);
-  const double share = pairs.max_step(x.local(), way.owned(), 1);
+  const double share = problem_.contact->max_step(x.local(), way.owned(), 1);
   manifold_->move(x, share, way);
   pairs.move_obstacles(share < 1 ? pairs.obstacle_share() + share * (1 - pairs.obstacle_share()) : 1);
   return share == 1;
@@ -62,9 +64,9 @@ bool ImplicitSteps::advance_prescribed(const Vector& goal, Vector& x) {
 
 /// Moves the others towards where they are in `goal`, as far as contact lets them.
 void ImplicitSteps::advance_free(const Vector& goal, Vector& x) {
-  potentials::SphereContact& pairs = problem_.contact->pairs;
   const Vector way = way_of(false, x, goal);
-  manifold_->move(x, pairs.max_step(x.local(), way.owned(), pairs.obstacle_share()), way);
+  manifold_->move(
+      x, problem_.contact->max_step(x.local(), way.owned(), problem_.contact->pairs.obstacle_share()), way);
 }
 
 /// Solves a step whose inertia leads to `start`. What is prescribed may have to wait until others have given
@@ -75,12 +77,12 @@ bool ImplicitSteps::solve_with_motion(const Vector& start, std::span<const doubl
   if (problem_.move_prescribed) problem_.move_prescribed(time, goal.write_local());
   if (!problem_.contact) {
     step.u.copy_from(goal);
-    return solve(momentum, step.u, step);
+    return nearly_solve(momentum, step.u, step);
   }
   for (int pass = 0; pass < max_motion_passes; ++pass) {
     const bool arrived = advance_prescribed(goal, step.u);
     if (pass == 0) advance_free(goal, step.u);
-    const bool solved = solve(momentum, step.u, step);
+    const bool solved = nearly_solve(momentum, step.u, step);
     if (solved && arrived) return true;
     if (solved) continue;
     if (!arrived) step.failure += std::string(", ") + blocked;
@@ -125,23 +127,72 @@ void ImplicitSteps::take_predictor_of_paper(const Vector& from, const Vector& mo
   }
 }
 
-/// Minimises the incremental potential from x; false without a minimum.
-bool ImplicitSteps::solve(std::span<const double> momentum, Vector& x, ParticleStep& step) {
-  if (options_.integrator == ParticleIntegrator::del_exact) return solve_balance(momentum, x, step);
+/// Whether every solve of a step goes to the minimum: where nothing may break, it is the only one.
+bool ImplicitSteps::solve_at_once() const {
+  return options_.cascade_iterations == 0 || !problem_.strength || problem_.softens() ||
+         options_.integrator == ParticleIntegrator::del_exact;
+}
+
+newton::NewtonOptions ImplicitSteps::newton_options(int max_iterations, double tolerance) const {
   newton::NewtonOptions newton;
-  newton.max_iterations = options_.max_iterations;
+  newton.max_iterations = max_iterations;
   newton.gradient_tolerance = newton.first_gradient_tolerance = 0;
   newton.relative_gradient_tolerance = 1e-15;
-  newton.step_rule = newton::StepRule{options_.tolerance, 1, smallest_radius_, direction_accuracy};
+  newton.step_rule = newton::StepRule{tolerance, 1, smallest_radius_, direction_accuracy};
   newton.length_scale = smallest_radius_;
   newton.interrupted = interrupted_;
+  return newton;
+}
+
+/// Minimises the incremental potential from x; false without a minimum, unless the iterations that it was
+/// allowed have led to a relaxed state.
+bool ImplicitSteps::minimize(const newton::NewtonOptions& newton, Vector& x, ParticleStep& step) {
   const newton::NewtonResult result = newton::minimize(objective_, *manifold_, x, newton);
   iterations_ += result.iterations;
   step.interrupted = result.outcome == newton::NewtonOutcome::interrupted;
-  if (!result.converged())
+  if (result.ran_out() && newton.max_iterations < options_.max_iterations) {
+    accuracy_ = Accuracy::relaxed;
+    return true;
+  }
+  if (!result.converged()) {
     step.failure = fmt::format("Newton's method ended with {} after {} iterations{}", name(result.outcome),
                                result.iterations, step.interrupted ? "" : worst_particle(x));
-  return result.converged();
+    return false;
+  }
+  const bool reaches = result.outcome != newton::NewtonOutcome::converged_step ||
+                       result.distance <= options_.tolerance * smallest_radius_;
+  accuracy_ = reaches ? Accuracy::converged : Accuracy::nearly_converged;
+  return true;
+}
+
+/// To the minimum.
+bool ImplicitSteps::solve(std::span<const double> momentum, Vector& x, ParticleStep& step) {
+  if (options_.integrator != ParticleIntegrator::del_exact)
+    return minimize(newton_options(options_.max_iterations, options_.tolerance), x, step);
+  accuracy_ = Accuracy::converged;
+  return solve_balance(momentum, x, step);
+}
+
+/// As near to the minimum as tells what breaks first.
+bool ImplicitSteps::nearly_solve(std::span<const double> momentum, Vector& x, ParticleStep& step) {
+  if (solve_at_once()) return solve(momentum, x, step);
+  return minimize(newton_options(options_.max_iterations, tolerance_factor * options_.tolerance), x, step);
+}
+
+/// Lets intact bonds take over what those bore that have just broken, as far as some iterations lead.
+bool ImplicitSteps::relax(std::span<const double> momentum, ParticleStep& step) {
+  if (solve_at_once()) return solve(momentum, step.u, step);
+  return minimize(
+      newton_options(std::min(options_.cascade_iterations, options_.max_iterations), options_.tolerance),
+      step.u, step);
+}
+
+/// The next solve of a state in which nothing breaks.
+bool ImplicitSteps::improve(const stepping::State& from, std::span<const double> momentum, double dt,
+                            ParticleStep& step) {
+  const bool solved =
+      accuracy_ == Accuracy::relaxed ? nearly_solve(momentum, step.u, step) : solve(momentum, step.u, step);
+  return solved && (accuracy_ != Accuracy::converged || relag_friction(from, momentum, dt, step));
 }
 
 /// ", the largest residual at particle ..", for messages; empty where there is none. Collective.
@@ -332,6 +383,40 @@ void ImplicitSteps::name_loose_piece(ParticleStep& step) const {
       step.failure + ")";
 }
 
+/// Breaks the bonds that are overstressed most at the iterate; returns how many on all ranks.
+GlobalIndex ImplicitSteps::break_group(double time, ParticleStep& step) {
+  const auto broken = break_overstressed(problem_, step.u.local(), options_.cascade_share, time);
+  step.broken.insert(step.broken.end(), broken.begin(), broken.end());
+  const GlobalIndex count = step.u.layout().comm->sum(GlobalIndex(broken.size()));
+  if (count > 0) ++passes_;
+  return count;
+}
+
+/// Breaks bonds group by group until none is overstressed at a minimum; false where that fails. Between two
+/// groups nothing is solved better than their order needs.
+bool ImplicitSteps::break_until_none(const stepping::State& from, std::span<const double> momentum,
+                                     double time, double dt, bool last_try, ParticleStep& step) {
+  const double most_broken = options_.max_broken_share * double(problem_.particles->num_bonds_global);
+  for (int pass = 0; pass < options_.max_cascade_passes;) {
+    const GlobalIndex count = break_group(time, step);
+    if (count == 0 && accuracy_ == Accuracy::converged) return true;
+    if (count == 0) {
+      if (!improve(from, momentum, dt, step)) return false;
+      continue;
+    }
+    ++pass;
+    if (!last_try && double(count) > most_broken) {
+      step.breaks_suddenly = true;
+      step.failure = fmt::format("{} bonds break at once", count);
+      return false;
+    }
+    if (!relax(momentum, step)) return false;
+    if (accuracy_ == Accuracy::converged && !relag_friction(from, momentum, dt, step)) return false;
+  }
+  step.failure = fmt::format("bonds still break after {} passes of a step", options_.max_cascade_passes);
+  return false;
+}
+
 ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedger& before, double time,
                                  double dt, bool last_try) {
   ParticleStep step;
@@ -347,30 +432,12 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
     take_predictor_of_paper(from.u, momentum, target);
   objective_.begin_step(from.u, target, time, dt);
   if (problem_.contact) problem_.contact->begin_step(time, dt, from.u.local());
-  const double most_broken = options_.max_broken_share * double(problem_.particles->num_bonds_global);
-  const auto fail = [&] {
+  if (!solve_with_motion(start, momentum.owned(), time, step) ||
+      (accuracy_ == Accuracy::converged && !relag_friction(from, momentum.owned(), dt, step)) ||
+      (!problem_.softens() && !break_until_none(from, momentum.owned(), time, dt, last_try, step))) {
     if (!objective_.has_inertia() && !step.interrupted) name_loose_piece(step);
     if (!problem_.softens()) problem_.bonds->set_broken(intact_before);
-    return std::move(step);
-  };
-  for (int pass = 0;; ++pass) {
-    if (!(pass == 0 ? solve_with_motion(start, momentum.owned(), time, step)
-                    : solve(momentum.owned(), step.u, step)) ||
-        !relag_friction(from, momentum.owned(), dt, step))
-      return fail();
-    if (problem_.softens()) break;
-    const auto broken = break_overstressed(problem_, step.u.local(), options_.cascade_share, time);
-    step.broken.insert(step.broken.end(), broken.begin(), broken.end());
-    const GlobalIndex count = from.u.layout().comm->sum(GlobalIndex(broken.size()));
-    if (count == 0) break;
-    if (!last_try && double(count) > most_broken) {
-      step.failure = fmt::format("{} bonds break at once", count);
-      return fail();
-    }
-    if (pass == options_.max_cascade_passes) {
-      step.failure = fmt::format("bonds still break after {} passes of a step", pass);
-      return fail();
-    }
+    return step;
   }
   velocity(from.u, step.u, dt, step.v);
   close(from, before, dt, step);

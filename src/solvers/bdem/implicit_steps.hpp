@@ -9,7 +9,8 @@
 namespace recoil::solvers {
 
 /// Steps that minimise the incremental potential, or solve the discrete Euler-Lagrange equations, then break
-/// the bonds that are overstressed and solve again, until none is. Bonds that soften do so after the step.
+/// the bonds that are overstressed most, let the others take over what these bore, and so on until none is
+/// overstressed at the minimum. Bonds that soften do so after the step.
 class ImplicitSteps {
 public:
   /// All must outlive it. Collective.
@@ -27,6 +28,8 @@ public:
   const std::shared_ptr<const ParticleManifold>& manifold() const { return manifold_; }
   /// Newton iterations so far.
   GlobalIndex iterations() const { return iterations_; }
+  /// Times that bonds have broken together so far.
+  GlobalIndex passes() const { return passes_; }
   /// Whether to give up; may be empty.
   void interrupt_when(std::function<bool()> interrupted) { interrupted_ = std::move(interrupted); }
 
@@ -34,7 +37,18 @@ private:
   linalg::Vector way_of(bool prescribed, const linalg::Vector& x, const linalg::Vector& goal) const;
   bool advance_prescribed(const linalg::Vector& goal, linalg::Vector& x);
   void advance_free(const linalg::Vector& goal, linalg::Vector& x);
+  /// How well the state of a step is known.
+  enum class Accuracy { relaxed, nearly_converged, converged };
+  newton::NewtonOptions newton_options(int max_iterations, double tolerance) const;
   bool solve(std::span<const double> momentum, linalg::Vector& x, ParticleStep& step);
+  bool nearly_solve(std::span<const double> momentum, linalg::Vector& x, ParticleStep& step);
+  bool relax(std::span<const double> momentum, ParticleStep& step);
+  bool improve(const stepping::State& from, std::span<const double> momentum, double dt, ParticleStep& step);
+  bool minimize(const newton::NewtonOptions& newton, linalg::Vector& x, ParticleStep& step);
+  bool solve_at_once() const;
+  GlobalIndex break_group(double time, ParticleStep& step);
+  bool break_until_none(const stepping::State& from, std::span<const double> momentum, double time, double dt,
+                        bool last_try, ParticleStep& step);
   std::string worst_particle(const linalg::Vector& x);
   void name_loose_piece(ParticleStep& step) const;
   bool relag_friction(const stepping::State& from, std::span<const double> momentum, double dt,
@@ -56,7 +70,8 @@ private:
   std::shared_ptr<const ParticleManifold> manifold_;
   double smallest_radius_;
   std::function<bool()> interrupted_;
-  GlobalIndex iterations_ = 0;
+  GlobalIndex iterations_ = 0, passes_ = 0;
+  Accuracy accuracy_ = Accuracy::converged; ///< of the last solve
 };
 
 } // namespace recoil::solvers

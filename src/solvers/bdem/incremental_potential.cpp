@@ -241,10 +241,9 @@ double ParticleIncrementalPotential::max_step(const linalg::Vector& x, const lin
   largest = d.layout().comm->max(largest);
   const double share = largest > 1 ? 1 / largest : 1;
   if (!problem_.contact) return share;
-  potentials::SphereContact& pairs = problem_.contact->pairs;
   std::vector<double> way(d.owned().begin(), d.owned().end());
   for (double& entry : way) entry *= share;
-  return share * pairs.max_step(x.local(), way, pairs.obstacle_share());
+  return share * problem_.contact->max_step(x.local(), way, problem_.contact->pairs.obstacle_share());
 }
 
 /// sqrt(g' M^-1 g).

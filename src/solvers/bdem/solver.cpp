@@ -33,8 +33,10 @@ struct BondedParticlesSolver::Implementation {
       throw InputError("solver/bonded_particles/damage_width",
                        "bonds of \"leapfrog\" are brittle; take \"be_reflect\" or \"mid_reflectT\", or "
                        "leave this out");
-    if (options.integrator == ParticleIntegrator::leapfrog)
-      explicit_steps.emplace(problem, options.explicit_share);
+    if (is_leapfrog() || switches()) explicit_steps.emplace(problem, options.explicit_share);
+    if (problem.contact)
+      problem.contact->barrier.set_law(options.contact_law.value_or(
+          is_leapfrog() ? potentials::ContactLaw::penalty : potentials::ContactLaw::barrier));
   }
 
   /// Time at the end of a part of the next step [s]: that of the last one is, to the bit, what time() gives
@@ -46,36 +48,38 @@ struct BondedParticlesSolver::Implementation {
   double sub_step() const {
     return explicit_steps ? options.dt / explicit_steps->num_sub_steps(options.dt) : 0;
   }
-  double contact_energy(const Vector& u) const;
+  bool has_barrier() const {
+    return problem.contact && problem.contact->barrier.law() == potentials::ContactLaw::barrier;
+  }
+  bool is_leapfrog() const { return options.integrator == ParticleIntegrator::leapfrog; }
+  /// Whether leapfrog takes steps in which many bonds break.
+  bool switches() const { return !is_leapfrog() && options.sudden_breaking == SuddenBreaking::leapfrog; }
   void restore_bonds(const std::vector<char>& broken);
   ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt,
                     bool last_try);
   ParticleStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time,
                              double dt);
+  ParticleStep take_either(const stepping::State& from, const ParticleLedger& before, double time, double dt);
 
   BondedParticles problem;
   BondedParticlesOptions options;
   ParticleIncrementalPotential objective;
   ImplicitSteps implicit_steps;
-  std::optional<ExplicitSteps> explicit_steps; ///< of leapfrog
+  std::optional<ExplicitSteps> explicit_steps; ///< of leapfrog, or where it takes some of the steps
   stepping::History history;
   std::function<bool()> interrupted;
   GlobalIndex step = 0, num_broken = 0;
   GlobalIndex retries = 0, newton_of_step = 0;
-  /// Iterations before the particles were moved to other ranks.
-  GlobalIndex newton_before = 0, linear_before = 0;
+  GlobalIndex steps_of_leapfrog = 0; ///< of a solver that switches
+  bool is_breaking = false;          ///< it goes on with leapfrog
+  bool last_is_explicit = false;     ///< the last step was leapfrog's
+  /// Iterations and passes before the particles were moved to other ranks.
+  GlobalIndex newton_before = 0, linear_before = 0, passes_before = 0;
   ParticleLedger ledger;
   EnergyWatch watch;
   std::vector<BrokenBond> broken_in_step;
   std::vector<double> reactions_of_step;
 };
-
-/// This rank's share.
-double BondedParticlesSolver::Implementation::contact_energy(const Vector& u) const {
-  if (!explicit_steps || !problem.contact) return implicit_steps.contact_energy(u);
-  problem.contact->pairs.update(u.owned());
-  return explicit_steps->contact()->energy();
-}
 
 /// Gives bonds back what they were at the newest state.
 void BondedParticlesSolver::Implementation::restore_bonds(const std::vector<char>& broken) {
@@ -112,7 +116,7 @@ ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping
   for (const BrokenBond& bond : step.broken) broken += bond.energy;
   std::array<double, 4> sums{outcome.external_work, outcome.bond_work, broken, outcome.dissipated_friction};
   step.u.layout().comm->sum(sums);
-  step.ledger = measure(problem, step.u, step.v, contact_energy(step.u));
+  step.ledger = measure(problem, step.u, step.v, implicit_steps.contact_energy(step.u));
   step.ledger.external_work = before.external_work + sums[0];
   step.ledger.broken = before.broken + sums[2];
   step.ledger.dissipated_friction = before.dissipated_friction + sums[3];
@@ -126,17 +130,38 @@ ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping
   objective.begin_step(step.u, step.u, time, dt);
   step.reactions = solvers::reactions(objective, problem, from, dt, gradient, step);
   if (!step.done)
-    step.failure = fmt::format("leapfrog is unstable with sub-steps of {:.3g} s; lower explicit_share "
+    step.failure = fmt::format("leapfrog is unstable with sub-steps of {:.3g} s{}; lower explicit_share "
                                "(solver/bonded_particles/explicit_share), {:g} here",
-                               dt / explicit_steps->num_sub_steps(dt), options.explicit_share);
+                               dt / explicit_steps->num_sub_steps(dt),
+                               has_barrier() ? ", or particles overlap, where the barrier is infinite" : "",
+                               options.explicit_share);
+  return step;
+}
+
+/// One step of a solver that switches. Whether leapfrog goes on belongs to the state of the run.
+ParticleStep BondedParticlesSolver::Implementation::take_either(const stepping::State& from,
+                                                                const ParticleLedger& before, double time,
+                                                                double dt) {
+  if (!is_breaking) {
+    ParticleStep step = implicit_steps.take(from, before, time, dt, false);
+    last_is_explicit = false;
+    if (!step.breaks_suddenly) return step;
+  }
+  ParticleStep step = take_explicit(from, before, time, dt);
+  last_is_explicit = true;
+  if (step.interrupted) return step;
+  ++steps_of_leapfrog;
+  const double broken = double(step.u.layout().comm->sum(GlobalIndex(step.broken.size())));
+  is_breaking = broken > options.max_broken_share * double(problem.particles->num_bonds_global);
   return step;
 }
 
 ParticleStep BondedParticlesSolver::Implementation::take(const stepping::State& from,
                                                          const ParticleLedger& before, double time, double dt,
                                                          bool last_try) {
-  return explicit_steps ? take_explicit(from, before, time, dt)
-                        : implicit_steps.take(from, before, time, dt, last_try);
+  if (switches()) return take_either(from, before, time, dt);
+  return is_leapfrog() ? take_explicit(from, before, time, dt)
+                       : implicit_steps.take(from, before, time, dt, last_try);
 }
 
 BondedParticlesSolver::BondedParticlesSolver(BondedParticles problem, BondedParticlesOptions options)
@@ -158,18 +183,19 @@ void BondedParticlesSolver::start(const Vector& u, const Vector& v) {
   self.history.push(0, u, v, sound_internal(self.problem));
   set_internal(self.problem, self.history.newest().internal);
   if (self.problem.contact) self.problem.contact->begin_step(self.options.t0, 0, u.local());
-  self.ledger = measure(self.problem, u, v, self.contact_energy(u));
+  self.ledger = measure(self.problem, u, v, self.implicit_steps.contact_energy(u));
   self.watch.begin(self.ledger);
 }
 
 stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, int sub_steps) {
   Implementation& self = *implementation_;
   stepping::StepOutcome outcome;
-  const GlobalIndex newton_before = newton_iterations();
+  const GlobalIndex newton_before = newton_iterations(), passes_before = breaking_passes();
   // Halved steps have the same sub-steps of leapfrog.
-  const int max_retries = self.explicit_steps ? 0 : self.options.max_retries;
+  const int max_retries = self.is_leapfrog() ? 0 : self.options.max_retries;
   const std::vector<char> broken_before(self.problem.bonds->broken().begin(),
                                         self.problem.bonds->broken().end());
+  const bool breaking_before = self.is_breaking;
   std::vector<ParticleStep> states;
   int parts = sub_steps;
   for (;; ++outcome.repetitions) {
@@ -177,6 +203,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     const bool last_try = parts >> max_retries != 0;
     states.clear();
     self.restore_bonds(broken_before);
+    self.is_breaking = breaking_before;
     stepping::State from = self.history.newest();
     ParticleLedger ledger = self.ledger;
     for (int part = 0; part < parts; ++part) {
@@ -193,6 +220,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     outcome.interrupted = states.back().interrupted;
     if (outcome.interrupted || last_try) {
       self.restore_bonds(broken_before);
+      self.is_breaking = breaking_before;
       return outcome;
     }
     ++self.retries;
@@ -221,11 +249,13 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     if (record.completes_nominal) ++self.step;
     on_state(record, state.u, state.v);
   }
-  outcome.description =
-      self.explicit_steps
-          ? fmt::format("sub-steps {}", parts * self.explicit_steps->num_sub_steps(self.options.dt / parts))
-          : fmt::format("newton {}", self.newton_of_step);
+  const GlobalIndex passes = breaking_passes() - passes_before;
+  if (!self.is_leapfrog()) outcome.description = fmt::format("newton {}", self.newton_of_step);
+  if (self.is_leapfrog() || self.last_is_explicit)
+    outcome.description += fmt::format("{}sub-steps {}", self.is_leapfrog() ? "" : "  ",
+                                       parts * self.explicit_steps->num_sub_steps(self.options.dt / parts));
   if (broken > 0) outcome.description += fmt::format("  broken {}", broken);
+  if (passes > 0) outcome.description += fmt::format("  passes {}", passes);
   return outcome;
 }
 
@@ -250,15 +280,17 @@ BondedParticlesSolver::tangent_step(BondedSweepDirections& directions) {
 const BondedParticles& BondedParticlesSolver::problem() const { return implementation_->problem; }
 void BondedParticlesSolver::move_to(BondedParticles problem) {
   const BondedParticlesOptions options = implementation_->options;
-  const GlobalIndex newton = newton_iterations(), linear = linear_iterations(),
-                    retries = implementation_->retries;
+  const GlobalIndex newton = newton_iterations(), linear = linear_iterations(), passes = breaking_passes(),
+                    retries = implementation_->retries, explicit_steps = implementation_->steps_of_leapfrog;
   const auto interrupted = implementation_->interrupted;
   // Matrices of both would take the memory of both.
   implementation_.reset();
   implementation_ = std::make_unique<Implementation>(std::move(problem), options);
   implementation_->newton_before = newton;
   implementation_->linear_before = linear;
+  implementation_->passes_before = passes;
   implementation_->retries = retries;
+  implementation_->steps_of_leapfrog = explicit_steps;
   interrupt_when(interrupted);
 }
 std::array<double, 2> BondedParticlesSolver::stresses(LocalIndex bond, const Vector& u) const {
@@ -290,7 +322,7 @@ std::vector<double> BondedParticlesSolver::obstacle_forces() const {
   for (const auto& plane : contact.pairs.obstacles().planes)
     num_obstacles = std::max(num_obstacles, plane.body - first + 1);
   std::vector<double> forces(6 * std::size_t(num_obstacles), 0.0);
-  if (implementation_->explicit_steps) {
+  if (implementation_->is_leapfrog() || implementation_->last_is_explicit) {
     implementation_->explicit_steps->contact()->add_obstacle_forces(first, forces);
   } else {
     contact.barrier.add_obstacle_forces(first, forces);
@@ -317,11 +349,17 @@ GlobalIndex BondedParticlesSolver::linear_iterations() const {
   return implementation_->linear_before + implementation_->objective.linear_iterations();
 }
 
+GlobalIndex BondedParticlesSolver::breaking_passes() const {
+  return implementation_->passes_before + implementation_->implicit_steps.passes();
+}
+
 stepping::RestartData BondedParticlesSolver::restart_data() const {
   stepping::RestartData data{
       step(),
       1,
       {{"broken_bonds", implementation_->num_broken}, {"energy_in_play", implementation_->watch.in_play()}}};
+  if (implementation_->switches())
+    data.entries.push_back({"is_breaking", GlobalIndex(implementation_->is_breaking)});
   stepping::add_ledger(ledger(), data.entries);
   return data;
 }
@@ -331,6 +369,7 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
   Implementation& self = *implementation_;
   self.num_broken = stepping::value_of<GlobalIndex>(data.entries, "broken_bonds");
   self.watch.restore(stepping::value_of<double>(data.entries, "energy_in_play"));
+  if (self.switches()) self.is_breaking = stepping::value_of<GlobalIndex>(data.entries, "is_breaking") != 0;
   self.ledger = stepping::read_ledger<ParticleLedger>(data.entries);
   self.step = data.step;
   self.history.clear();
@@ -365,12 +404,15 @@ stepping::Entries BondedParticlesSolver::counts() const {
 
 stepping::Entries BondedParticlesSolver::summary() const {
   const auto& self = *implementation_;
-  return {{"particles", self.problem.particles->points->num_global},
-          {"bonds", self.problem.particles->num_bonds_global},
-          {"broken_bonds", self.num_broken},
-          {"retries", self.retries},
-          {"linear_iterations", linear_iterations()},
-          {"linear_solver", self.objective.linear_solver().description()}};
+  stepping::Entries entries{{"particles", self.problem.particles->points->num_global},
+                            {"bonds", self.problem.particles->num_bonds_global},
+                            {"broken_bonds", self.num_broken},
+                            {"breaking_passes", breaking_passes()},
+                            {"retries", self.retries},
+                            {"linear_iterations", linear_iterations()},
+                            {"linear_solver", self.objective.linear_solver().description()}};
+  if (self.switches()) entries.push_back({"steps_of_leapfrog", self.steps_of_leapfrog});
+  return entries;
 }
 
 std::string BondedParticlesSolver::description() const {
@@ -379,7 +421,7 @@ std::string BondedParticlesSolver::description() const {
 }
 
 bool BondedParticlesSolver::repeatable() const {
-  return implementation_->explicit_steps || implementation_->objective.linear_solver().repeatable();
+  return implementation_->is_leapfrog() || implementation_->objective.linear_solver().repeatable();
 }
 
 } // namespace recoil::solvers

@@ -45,6 +45,17 @@ struct EnumNames<solvers::ParticleIntegrator> {
       {"leapfrog", solvers::ParticleIntegrator::leapfrog}};
 };
 template <>
+struct EnumNames<solvers::SuddenBreaking> {
+  static constexpr EnumName<solvers::SuddenBreaking> all[]{
+      {"shorter_steps", solvers::SuddenBreaking::shorter_steps},
+      {"leapfrog", solvers::SuddenBreaking::leapfrog}};
+};
+template <>
+struct EnumNames<potentials::ContactLaw> {
+  static constexpr EnumName<potentials::ContactLaw> all[]{{"barrier", potentials::ContactLaw::barrier},
+                                                          {"penalty", potentials::ContactLaw::penalty}};
+};
+template <>
 struct EnumNames<StopRule> {
   static constexpr EnumName<StopRule> all[]{{"gradient", StopRule::gradient}, {"step", StopRule::step}};
 };
@@ -115,6 +126,10 @@ std::string choices(const Value& /*of_type*/) {
     all += "]";
   }
   return all;
+}
+template <class Value>
+std::string choices(const std::optional<Value>&) {
+  return choices(Value());
 }
 
 template <class Value>

@@ -17,6 +17,7 @@
 #include "recoil/mesh/input/node_values.hpp"
 #include "recoil/potentials/bonds/bond.hpp"
 #include "recoil/potentials/laws/law.hpp"
+#include "recoil/potentials/spheres/contact_law.hpp"
 #include "recoil/solvers/bdem/integrator.hpp"
 
 /// A scene as the factories use it: typed, complete (defaults filled in, paths absolute), free of JSON. Names
@@ -321,8 +322,11 @@ struct ParticleSolverSpec {
   solvers::ParticleIntegrator integrator = solvers::ParticleIntegrator::be_reflect; ///< of dynamic scenes
   double tolerance = 1e-4;
   int max_iterations = 100;
+  std::optional<potentials::ContactLaw> contact_law; ///< none: that of the integrator
   double cascade_share = 0.9;
+  int cascade_iterations = 1;  ///< 0: until converged
   double max_broken_share = 1; ///< 1: never more
+  solvers::SuddenBreaking sudden_breaking = solvers::SuddenBreaking::shorter_steps;
   double explicit_share = 0.2;
   double rolling_friction = 0;
   double max_imbalance = 1.3; ///< largest work of a rank over the mean

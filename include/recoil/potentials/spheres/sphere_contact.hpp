@@ -82,9 +82,10 @@ public:
   /// valid for the whole way. u and du of owned particles. Collective; the answer is that of all ranks.
   double max_step(std::span<const double> u, std::span<const double> du, double obstacle_share);
 
-  /// Makes the pairs valid at u (owned). Collective.
-  void cover(std::span<const double> u) {
-    if (!still_covers(u, {})) search(u, {});
+  /// Makes the pairs valid at u (owned) and on the whole straight way from there along `du`, if any.
+  /// Collective.
+  void cover(std::span<const double> u, std::span<const double> du = {}) {
+    if (!still_covers(u, du)) search(u, du);
   }
   /// Finds the touching pairs at u (owned), which lies on a way of max_step() or has been covered.
   /// Collective.

@@ -3,10 +3,12 @@
 #include <ranges>
 #include <vector>
 
+#include "recoil/geometry/barrier.hpp"
 #include "recoil/geometry/quaternion.hpp"
 #include "recoil/geometry/relative_turn.hpp"
 #include "recoil/potentials/contact/friction.hpp"
 #include "recoil/potentials/potential.hpp"
+#include "recoil/potentials/spheres/contact_law.hpp"
 #include "recoil/potentials/spheres/sphere_contact.hpp"
 
 namespace recoil::potentials {
@@ -25,18 +27,21 @@ public:
                                      std::span<double> by) const = 0;
 };
 
-/// kappa sum b(gap, dhat) over the touching pairs, b the logarithmic barrier [Li et al. 2020, equation 6]
-/// and kappa in N/m. `u` has 7 numbers a particle, gradients 6, as those of BondPotential. Gradients,
-/// products and Hessians are collective, and those of the last update().
+/// kappa sum b(gap, dhat) over the touching pairs, b as the law has it and kappa in N/m. `u` has 7 numbers a
+/// particle, gradients 6, as those of BondPotential. Gradients, products and Hessians are collective, and
+/// those of the last update().
 class SphereBarrierPotential final : public SpherePotential {
 public:
   /// `obstacle`: the number of the body (SphereContact::body_of) whose pairs it has alone; -1: all pairs.
   /// `contact` must outlive it.
-  SphereBarrierPotential(SphereContact& contact, double stiffness, std::int32_t obstacle = -1)
-      : contact_(&contact), stiffness_(stiffness), obstacle_(obstacle) {}
+  SphereBarrierPotential(SphereContact& contact, double stiffness, ContactLaw law = ContactLaw::barrier,
+                         std::int32_t obstacle = -1)
+      : contact_(&contact), stiffness_(stiffness), law_(law), obstacle_(obstacle) {}
 
   std::string_view name() const override { return "barrier"; }
   double stiffness() const { return stiffness_; }
+  ContactLaw law() const { return law_; }
+  void set_law(ContactLaw law) { law_ = law; }
   void update(std::span<const double> u) override { contact_->update(u); }
   double value(std::span<const double> u) const override;
   void add_gradient(std::span<const double> u, double factor, std::span<double> g) const override;
@@ -58,6 +63,8 @@ public:
              return obstacle_ < 0 || (touch.pair.b < 0 && contact_->body_of(touch.pair) == obstacle_);
            });
   }
+  /// Of a pair [J].
+  double energy(const SphereTouch& touch) const;
   /// How hard the two press on each other [N].
   double force(const SphereTouch& touch) const;
   /// Its derivative by the gap [N/m].
@@ -67,10 +74,12 @@ public:
   void add_obstacle_forces(std::int32_t first_body, std::span<double> forces) const override;
 
 private:
+  geometry::BarrierValue at(const SphereTouch& touch) const;
   Eigen::Matrix3d hessian(const SphereTouch& touch, Projection projection) const;
 
   SphereContact* contact_;
   double stiffness_;
+  ContactLaw law_;
   std::int32_t obstacle_;
 };
 

@@ -20,4 +20,12 @@ enum class ParticleIntegrator {
   leapfrog
 };
 
+/// What becomes of an implicit step in which many bonds break at once.
+enum class SuddenBreaking {
+  shorter_steps, ///< it is repeated like a failed one, but the shortest sub-steps are taken as they are
+  /// It is repeated by leapfrog, with the same law of contact, and so are the next ones until one breaks no
+  /// more than that.
+  leapfrog
+};
+
 } // namespace recoil::solvers

@@ -58,7 +58,14 @@ struct ParticleContact {
     other_barrier.update(u);
     other_friction.update(u);
   }
-  /// Finds what touches at u, on a way of SphereContact::max_step(). Collective.
+  /// Largest share of the straight way u + s du that contact allows (owned), all of it where pairs may
+  /// overlap; obstacles move on to `obstacle_share` of their motion meanwhile. Collective.
+  double max_step(std::span<const double> u, std::span<const double> du, double obstacle_share) {
+    if (barrier.law() == potentials::ContactLaw::barrier) return pairs.max_step(u, du, obstacle_share);
+    pairs.cover(u, du);
+    return 1;
+  }
+  /// Finds what touches at u, on a way of max_step(). Collective.
   void update(std::span<const double> u) {
     barrier.update(u);
     friction.update(u);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,12 +24,18 @@ struct BondedParticlesOptions {
   double tolerance = 1e-4; ///< of Newton's method: largest component of the last direction, in smallest radii
   int max_iterations = 100;
   linalg::LinearMethod linear_method = linalg::LinearMethod::automatic;
+  /// Law of contact; none: the barrier in implicit steps, the penalty in those of leapfrog.
+  std::optional<potentials::ContactLaw> contact_law;
   /// Of breaking: bonds at least this share of the largest stress ratio of a pass break together.
   double cascade_share = 0.9;
-  int max_cascade_passes = 100;
-  /// Of implicit steps: one in a pass of which more than this share of all bonds breaks is repeated like a
-  /// failed one, but the shortest sub-steps are taken as they are.
+  /// Newton iterations after a pass before the next bonds break; 0: until they converge. A step ends
+  /// converged in any case.
+  int cascade_iterations = 1;
+  int max_cascade_passes = 1000;
+  /// Of implicit steps: where more than this share of all bonds breaks in a pass, the step is taken as
+  /// `sudden_breaking` says.
   double max_broken_share = 1;
+  SuddenBreaking sudden_breaking = SuddenBreaking::shorter_steps;
   /// Most solves of a step with the frames and normal forces of friction taken where the last one ended,
   /// until none moves anything by more than `tolerance`; -1: as many as that takes.
   int friction_iterations = 1;
@@ -79,7 +86,7 @@ struct ParticleLedger {
 /// are collective.
 class BondedParticlesSolver final : public stepping::Solver {
 public:
-  /// Starts from the positions of the particles, at rest.
+  /// Starts from the positions of the particles, at rest, with the law of contact of the options.
   /// @throws InputError for bonds that soften without a strength, or with leapfrog.
   BondedParticlesSolver(BondedParticles problem, BondedParticlesOptions options);
   ~BondedParticlesSolver() override;
@@ -142,6 +149,7 @@ public:
 
 private:
   GlobalIndex linear_iterations() const;
+  GlobalIndex breaking_passes() const;
 
   struct Implementation;
   std::unique_ptr<Implementation> implementation_;

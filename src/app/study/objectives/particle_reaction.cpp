@@ -132,7 +132,8 @@ private:
   bool has_damage() const { return holds_particles() && problem_.softens(); }
   void add_contact() {
     const potentials::SphereFrictionPotential& friction = problem_.contact->friction;
-    barrier_.emplace(problem_.contact->pairs, problem_.contact->barrier.stiffness(), support_.obstacle);
+    const potentials::SphereBarrierPotential& all = problem_.contact->barrier;
+    barrier_.emplace(problem_.contact->pairs, all.stiffness(), all.law(), support_.obstacle);
     friction_.emplace(problem_.contact->pairs, *barrier_, friction.coefficients(), friction.rolling(),
                       friction.eps_v());
     const double factor = holds_particles() ? 1 : -1;

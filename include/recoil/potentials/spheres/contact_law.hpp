@@ -1,0 +1,11 @@
+#pragma once
+
+namespace recoil::potentials {
+
+/// How the energy of a pair grows as its gap closes.
+enum class ContactLaw {
+  barrier, ///< b(gap, dhat), the logarithmic barrier [Li et al. 2020, equation 6]: no pair overlaps
+  penalty  ///< (dhat - gap)^2 / 2 below dhat: pairs that are pressed by more than kappa dhat overlap
+};
+
+} // namespace recoil::potentials
