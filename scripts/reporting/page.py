@@ -18,7 +18,7 @@ p.lead { font-size: 1.05rem; }
 .table { overflow-x: auto; margin-bottom: .8rem; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: .3rem .7rem; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; } td.text { text-align: left; white-space: normal; overflow-wrap: anywhere; }
+th:first-child, td:first-child, th.text { text-align: left; } td.text { text-align: left; white-space: normal; overflow-wrap: anywhere; }
 tr.bound td { background: #fdf0ee; }
 .figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 21rem), 1fr)); gap: 1rem; align-items: start; }
 .figures.wide { grid-template-columns: repeat(auto-fill, minmax(min(100%, 30rem), 1fr)); }
@@ -61,7 +61,7 @@ def bullets(texts):
 
 def table(header, rows, texts=(), marked=()):
     """`texts`: columns of running text; `marked`: rows to highlight."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    head = "".join(f'<th class="text">{escape(name)}</th>' if j in texts else f"<th>{escape(name)}</th>" for j, name in enumerate(header))
     body = ""
     for i, row in enumerate(rows):
         cells = "".join(f'<td class="text">{escape(number(v))}</td>' if j in texts else f"<td>{escape(number(v))}</td>"

@@ -27,6 +27,9 @@ def outcome(fit):
                 f"{_counted(result['ranks'], 'rank')}.")
         if "chi_squared" in result:
             text += f" Chi squared is {page.number(result['chi_squared'])} for {result.get('data', 'an unknown number of')} data"
+            judged = (result.get("verdict") or {}).get("judged", {})
+            if judged and judged["data"] != result.get("data"):
+                text += f", {page.number(judged['chi_squared'])} for the {judged['data']} that are not left to a loss"
             if result.get("p_value") is not None:
                 text += f"; noise as given leaves it that far or farther from what is expected in {100 * result['p_value']:.3g} % of all fits"
             text += "."
@@ -80,7 +83,7 @@ def _shown(row, entry_cut):
     """A row of _rows() as the table has it: numbers to the place of the standard deviation, ends of intervals that bounds have cut marked."""
     name, start, value, unit, sd, low, high, bound = row
     place = verdict.place_of(sd)
-    ends = [verdict.rounded(end, place) + (" (bound)" if entry_cut in (side, "both") else "") for side, end in (("low", low), ("high", high))]
+    ends = [f"{page.number(end)} (bound)" if entry_cut in (side, "both") else verdict.rounded(end, place) for side, end in (("low", low), ("high", high))]
     text = verdict.rounded(value, place)
     return [name, start, f"{text} ± {verdict.rounded(sd, place)}" if place is not None else text, unit, *ends, bound]
 

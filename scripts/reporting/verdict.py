@@ -22,8 +22,11 @@ def headline(fit):
     warnings = result.get("warnings", [])
     kind = KINDS[verdict["is"]]
     text = WORDS[verdict["is"]]
-    if verdict["p_value"] is not None:
-        text += f": chi squared {page.number(result['chi_squared'], 4)} of {result['data']} data, p {verdict['p_value']:.2g}"
+    judged = verdict.get("judged")
+    if judged:
+        text += f": chi squared {page.number(judged['chi_squared'], 4)} of {judged['data']} data and {page.number(judged['values'], 4)} fitted values, p {verdict['p_value']:.2g}"
+        if judged["data"] < result["data"]:
+            text += f"; {result['data'] - judged['data']} outlying data are left to the loss"
     text = " ".join([text + ".", *map(_sentence, verdict["reasons"])])
     if warnings:
         text += f" {len(warnings)} warning{'' if len(warnings) == 1 else 's'} below."
@@ -48,11 +51,13 @@ def place_of(sd):
 
 
 def rounded(value, place, digits=6):
-    """A number to the place of its standard deviation; to some digits without one."""
+    """A number to the place of its standard deviation, but to one digit at least; to some digits without one."""
     if value is None:
         return ""
     if place is None or not math.isfinite(value):
         return page.number(value, digits)
+    if value and abs(value) < 10 ** place:
+        place = math.floor(math.log10(abs(value)))
     shown = round(value / 10 ** place) * 10 ** place
     size = max(abs(shown), 10 ** place)
     if 1e-4 <= size < 1e7:

@@ -55,7 +55,9 @@ TEST(FitVerdict, RoundsValuesToTheirDeviations) {
   EXPECT_EQ(value_with_deviation(4.98342, 0.0612), "4.98 ± 0.06");
   EXPECT_EQ(value_with_deviation(4.98342, 0.0212), "4.983 ± 0.021");
   EXPECT_EQ(value_with_deviation(190123.4, 2345), "190100 ± 2300");
-  EXPECT_EQ(value_with_deviation(-0.2, 268), "0 ± 270");
+  EXPECT_EQ(value_with_deviation(-0.2, 268), "-0.2 ± 270");
+  EXPECT_EQ(value_with_deviation(0, 268), "0 ± 270");
+  EXPECT_EQ(value_with_deviation(3.7e11, 4.6e13), "4e+11 ± 5e+13");
   EXPECT_EQ(value_with_deviation(2.10352e11, 3.4e8), "(2.1035 ± 0.0034)e+11");
   EXPECT_EQ(value_with_deviation(3.2e-7, 1.5e-9), "(3.200 ± 0.015)e-07");
   EXPECT_EQ(value_with_deviation(0.99996, 0.0996), "1.00 ± 0.10");

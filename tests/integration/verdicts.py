@@ -1,5 +1,5 @@
 """What `recoil optimize` says of a fit: ten that are bad in different ways, each of which is told on the console, in fit.json and on the
-page, and ten good ones without a false alarm. Robust losses against outliers. A sample by default; all twenty with `--all 1`."""
+page, and ten good ones without a false alarm. Robust losses against outliers."""
 import json
 import os
 import shutil
@@ -208,9 +208,14 @@ def iteration_limit(cases):
 
 
 def stalled(cases):
-    """Softer blocks, which the data ask for, have no solution in so few iterations."""
-    data = cases.observe("stalled", pulled(E=5e4), CORNER)
-    study = cases.pulled_study("stalled", data, [modulus(1.3e5)], pulled(max_iterations=5), optimizer={"warm_start": False})
+    """The faster a block turns, the more iterations its steps take: the data ask for more than it is given."""
+    data = cases.observe("stalled", flying(spin=20.0), [0.5, 0.5])
+    scene = flying(spin=0.5)
+    scene["solver"] = {"nonlinear": exact(max_iterations=3)}
+    scene["time"]["max_retries"] = 0
+    study = cases.study("stalled", {"fly": scene}, [{"name": "spin", "quantity": "initial_angular_velocity", "body": "block", "initial": 0.5}],
+                        [{"name": "corner", "type": "markers", "target": data, "time": {"times": "data"}}], optimizer={"warm_start": False},
+                        markers=[{"name": "corner", "body": "block", "rest": [0.5, 0.5]}])
     is_told("no step is left", *cases.fit("stalled", study, expect=3), "not_converged", words=["stalled"])
 
 
@@ -333,17 +338,15 @@ def gradient_of_losses(cases):
         cases.recoil.run(1, "gradient", study, "-o", folder, "--check", "-q")
         with open(os.path.join(folder, "gradient.json")) as file:
             checked = json.load(file)["check"]
-        worst = max(entry["relative_error"] for entry in checked["directions"])
+        worst = max(entry["relative_error"] for entry in checked.values())
         runs.check(worst < 1e-6, f"{kind}: the gradient agrees with differences to {worst:.1e}")
 
 
-SAMPLE = [outlier, iteration_limit, unidentifiable, at_bound, two_minima, too_few, one_value, velocity, refused, gradient_of_losses]
-ALL = [outlier, outlier_of_forces, wrong_unit, missing_sd, iteration_limit, stalled, unidentifiable, at_bound, two_minima, wrong_model, too_few,
-       one_value, two_values, without_deviations, with_prior, velocity, two_experiments, robust, several_starts, logit, job, refused, gradient_of_losses]
+BAD = [outlier, outlier_of_forces, wrong_unit, missing_sd, iteration_limit, stalled, unidentifiable, at_bound, two_minima, wrong_model, too_few]
+GOOD = [one_value, two_values, without_deviations, with_prior, velocity, two_experiments, robust, several_starts, logit, job]
 
-with runs.Recoil(("--all", int, 0), ("--only", str, "")) as recoil:
+with runs.Recoil(("--only", str, "")) as recoil:
     cases = Cases(recoil)
-    chosen = ALL if recoil.arguments.all or recoil.arguments.only else SAMPLE
-    for case in chosen:
+    for case in (*BAD, *GOOD, refused, gradient_of_losses):
         if recoil.arguments.only in ("", case.__name__):
             case(cases)

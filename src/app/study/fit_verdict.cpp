@@ -23,9 +23,22 @@ std::string why_not_converged(Ending ending, const std::string& reason) {
            ", and the fit has not converged; raise optimizer/max_iterations and go on with --restart";
   if (ending == Ending::time_limit)
     return reason + ", and the fit has not converged; go on with a larger one";
-  return "the optimisation has stalled: " + reason +
-         ", yet the derivatives promise a smaller one; solve the steps of the scenes more exactly, or start "
-         "from other values";
+  return "the optimisation has stalled (" + reason +
+         "): the derivatives promise a smaller objective still; look for runs that fail near the values, "
+         "solve "
+         "the steps of the scenes more exactly, or start from other values";
+}
+
+int place_of_first_digit(double value) { return static_cast<int>(std::floor(std::log10(std::abs(value)))); }
+/// Without a power of ten.
+bool is_written_out(double value) { return value == 0 || (std::abs(value) < 1e6 && std::abs(value) >= 1e-4); }
+
+/// To a decimal place. Adding zero takes the sign of a rounded -0 away.
+std::string rounded(double value, int place) {
+  const double unit = std::pow(10.0, place);
+  if (!is_written_out(value))
+    return fmt::format("{:.{}e}", value, std::max(0, place_of_first_digit(value) - place));
+  return fmt::format("{:.{}f}", std::round(value / unit) * unit + 0.0, std::max(0, -place));
 }
 
 std::string chi_squared_in_words(const JudgedSquares& squares, double p) {
@@ -107,10 +120,15 @@ Verdict judge(Ending ending, const std::string& reason, const JudgedSquares& squ
   return verdict;
 }
 
-Json describe(const Verdict& verdict) {
-  return {{"is", named(verdict.is)},
-          {"reasons", verdict.reasons},
-          {"p_value", verdict.p_value ? Json(*verdict.p_value) : Json(nullptr)}};
+Json describe(const Verdict& verdict, const JudgedSquares& squares) {
+  Json json{{"is", named(verdict.is)},
+            {"reasons", verdict.reasons},
+            {"p_value", verdict.p_value ? Json(*verdict.p_value) : Json(nullptr)}};
+  if (verdict.p_value)
+    json["judged"] = {{"chi_squared", squares.chi_squared - squares.outlier_squares},
+                      {"data", squares.data - squares.outliers},
+                      {"values", squares.values}};
+  return json;
 }
 
 std::string in_words(const Verdict& verdict, const JudgedSquares& squares) {
@@ -122,21 +140,17 @@ std::string in_words(const Verdict& verdict, const JudgedSquares& squares) {
 
 std::string value_with_deviation(double value, std::optional<double> deviation) {
   if (!deviation || !std::isfinite(*deviation) || *deviation <= 0) return fmt::format("{:.6g}", value);
-  int place = static_cast<int>(std::floor(std::log10(*deviation))); // of the last digit that is kept
-  const double leading = *deviation / std::pow(10.0, place);
-  if (leading < 3.55) --place;
-  const double unit = std::pow(10.0, place);
-  const double size = std::max(std::abs(value), *deviation);
-  if (size < 1e6 && size >= 1e-4) {
-    const auto digits = std::max(0, -place);
-    // Adding zero takes the sign of a rounded -0 away.
-    return fmt::format("{:.{}f} ± {:.{}f}", std::round(value / unit) * unit + 0.0, digits,
-                       std::round(*deviation / unit) * unit, digits);
+  int place = place_of_first_digit(*deviation); // of the last digit that is kept
+  if (*deviation / std::pow(10.0, place) < 3.55) --place;
+  if (*deviation > std::abs(value)) {
+    const int own = value != 0 ? std::min(place, place_of_first_digit(value)) : place;
+    return rounded(value, own) + " ± " + rounded(*deviation, place);
   }
-  const int power = static_cast<int>(std::floor(std::log10(size)));
+  if (is_written_out(value)) return rounded(value, place) + " ± " + rounded(*deviation, place);
+  const int power = place_of_first_digit(value);
   const double scale = std::pow(10.0, power);
-  const auto digits = std::max(0, power - place);
-  return fmt::format("({:.{}f} ± {:.{}f})e{:+03d}", value / scale, digits, *deviation / scale, digits, power);
+  return fmt::format("({} ± {})e{:+03d}", rounded(value / scale, place - power),
+                     rounded(*deviation / scale, place - power), power);
 }
 
 } // namespace recoil::app

@@ -66,7 +66,8 @@ constexpr double most_outliers = 0.1;
 /// least_p_value, whether residuals are too large or too small, or where too many data were left aside. Not
 /// collective.
 Verdict judge(Ending ending, const std::string& reason, const JudgedSquares& squares);
-Json describe(const Verdict& verdict);
+/// With what it was judged by.
+Json describe(const Verdict& verdict, const JudgedSquares& squares);
 /// In one line.
 std::string in_words(const Verdict& verdict, const JudgedSquares& squares);
 
@@ -91,7 +92,8 @@ void warn_of_minima(const Study& study, const DesignSpace& space, const std::vec
                     std::size_t best, const inverse::Uncertainty& uncertainty, FitWarnings& warnings);
 
 /// A value as its deviation allows to state it, "4.98 ± 0.06": the deviation to two digits where these are
-/// 10 to 35, else to one (Particle Data Group), the value to the same place; to six digits without one.
+/// 10 to 35, else to one (Particle Data Group), the value to the same place, but to one digit at least; to
+/// six digits without one.
 std::string value_with_deviation(double value, std::optional<double> deviation);
 /// The table of what was found, a line per value.
 std::vector<std::string> fit_table(const Study& study, const Json& result);

@@ -40,6 +40,11 @@ std::string place_of(const ObjectiveSpec& spec, const NamedResidual& one) {
   return one.line > 0 ? fmt::format("{}:{}", file, one.line) : file;
 }
 
+/// Whether the first one is more than three times as far off as the next one.
+bool stands_alone(const std::vector<NamedResidual>& worst) {
+  return worst.size() < 2 || std::abs(worst[0].residual) > 3 * std::abs(worst[1].residual);
+}
+
 /// By how much two designs differ, in the larger of 1 % of the units of the variables and 3 deviations.
 double distance(std::span<const double> a, std::span<const double> b, std::span<const double> unit,
                 const inverse::Uncertainty& uncertainty) {
@@ -62,17 +67,21 @@ constexpr double named_share = 0.05, main_share = 0.5;
 void warn_of_outliers(const Study& study, const std::vector<ExperimentResiduals>& residuals,
                       FitWarnings& warnings) {
   for_each_objective(study, residuals, [&](const ObjectiveSpec& spec, const ObjectiveResiduals& found) {
+    if (found.outliers == 0) return;
     GlobalIndex shown = 0;
     for (const NamedResidual& one : found.worst) {
-      if (found.outliers == 0 || std::abs(one.residual) <= ObjectiveResiduals::far) continue;
+      if (std::abs(one.residual) <= ObjectiveResiduals::far) continue;
+      std::string advice;
+      if (spec.loss)
+        advice = "; the loss leaves it little weight";
+      else if (shown == 0 && stands_alone(found.worst))
+        advice = "; it stands alone: correct the row or take it out, or give the objective a `loss`";
       ++shown;
-      warnings.add(
-          {"outlier",
-           fmt::format("'{}': {}{} at {:g} s is {:.3g} standard deviations off{}", spec.name,
-                       one.point.empty() ? "" : one.point + ", ", one.component, one.time, one.residual,
-                       spec.loss ? "; the loss leaves it little weight"
-                                 : "; correct the row or take it out, or give the objective a `loss`"),
-           place_of(spec, one)});
+      warnings.add({"outlier",
+                    fmt::format("'{}': {}{} at {:g} s is {:.3g} standard deviations off{}", spec.name,
+                                one.point.empty() ? "" : one.point + ", ", one.component, one.time,
+                                one.residual, advice),
+                    place_of(spec, one)});
     }
     if (shown < found.outliers)
       warnings.add({"outlier",
@@ -115,18 +124,21 @@ void warn_of_parameters(const Study& study, const DesignSpace& space, std::span<
                      before = known_before(spec);
                    });
     if (count == 0) continue;
-    const std::string sd = std::isfinite(direction.deviation)
-                               ? fmt::format("their standard deviation is {:.3g} times", direction.deviation)
-                               : "nothing that was measured depends on it beside";
-    warnings.add({"open_direction",
-                  count == 1
-                      ? fmt::format("{} cannot be known from these data: {} what is known of it without "
-                                    "them, by {}; hold it, give it a prior, or measure more",
-                                    shares, sd, before)
-                      : fmt::format("the data leave a combination of {} open: {} what is known of it "
-                                    "without them; hold one of them, or measure more",
-                                    shares, sd),
-                  ""});
+    const std::string sd =
+        std::isfinite(direction.deviation)
+            ? fmt::format(
+                  "they leave a standard deviation {:.3g} times as large as what is known without them",
+                  direction.deviation)
+            : "none of them depends on it, beside what is known without them";
+    const std::string message =
+        count == 1
+            ? fmt::format(
+                  "{} cannot be known from these data: {}, by {}; hold it, give it a prior, or measure "
+                  "more",
+                  shares, sd, before)
+            : fmt::format("the data leave a combination of {} open: {}; hold one of them, or measure more",
+                          shares, sd);
+    warnings.add({"open_direction", message, ""});
   }
   for_each_value(
       study, space, [&](const ParameterSpec& spec, const Block& block, std::size_t i, std::size_t v) {

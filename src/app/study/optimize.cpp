@@ -399,7 +399,7 @@ private:
     if (objective_.why_not_least_squares().empty()) squares = add_statistics(fit, json);
     verdict_ = judge(fit.ending, fit.reason, squares);
     if (verdict_.p_value) json["p_value"] = *verdict_.p_value;
-    json["verdict"] = app::describe(verdict_);
+    json["verdict"] = app::describe(verdict_, squares);
     json["warnings"] = warnings_.describe();
     for (const std::string& line : fit_table(study_, json)) log_info(line);
     const std::string text = in_words(verdict_, squares);
