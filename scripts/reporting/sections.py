@@ -28,7 +28,7 @@ def outcome(fit):
         if "chi_squared" in result:
             text += f" Chi squared is {page.number(result['chi_squared'])} for {result.get('data', 'an unknown number of')} data"
             judged = (result.get("verdict") or {}).get("judged", {})
-            if judged and judged["data"] != result.get("data"):
+            if judged.get("left_to_losses"):
                 text += f", {page.number(judged['chi_squared'])} for the {judged['data']} that are not left to a loss"
             if result.get("p_value") is not None:
                 text += f"; noise as given leaves it that far or farther from what is expected in {100 * result['p_value']:.3g} % of all fits"

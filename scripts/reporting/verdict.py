@@ -25,8 +25,8 @@ def headline(fit):
     judged = verdict.get("judged")
     if judged:
         text += f": chi squared {page.number(judged['chi_squared'], 4)} of {judged['data']} data and {page.number(judged['values'], 4)} fitted values, p {verdict['p_value']:.2g}"
-        if judged["data"] < result["data"]:
-            text += f"; {result['data'] - judged['data']} outlying data are left to the loss"
+        if judged["left_to_losses"]:
+            text += f"; {judged['left_to_losses']} outlying data left to the loss"
     text = " ".join([text + ".", *map(_sentence, verdict["reasons"])])
     if warnings:
         text += f" {len(warnings)} warning{'' if len(warnings) == 1 else 's'} below."

@@ -127,7 +127,8 @@ Json describe(const Verdict& verdict, const JudgedSquares& squares) {
   if (verdict.p_value)
     json["judged"] = {{"chi_squared", squares.chi_squared - squares.outlier_squares},
                       {"data", squares.data - squares.outliers},
-                      {"values", squares.values}};
+                      {"values", squares.values},
+                      {"left_to_losses", squares.outliers}};
   return json;
 }
 

@@ -62,6 +62,9 @@ constexpr double same_chi_squared = 3.84;
 /// Share of a direction from which on a value is named for it.
 constexpr double named_share = 0.05, main_share = 0.5;
 
+/// Values of a parameter in the table on the console.
+constexpr std::size_t most_in_table = 20;
+
 } // namespace
 
 void warn_of_outliers(const Study& study, const std::vector<ExperimentResiduals>& residuals,
@@ -206,6 +209,10 @@ std::vector<std::string> fit_table(const Study& study, const Json& result) {
       return entry[key].is_array() ? entry[key] : Json(Json::array({entry[key]}));
     };
     const Json values = list("value"), deviations = list("sd"), bounds = list("at_bound");
+    if (values.size() > most_in_table) {
+      lines.push_back(fmt::format("  {}: {} values in fit.json", spec.name, values.size()));
+      continue;
+    }
     for (std::size_t i = 0; i < values.size(); ++i) {
       std::optional<double> deviation;
       if (i < deviations.size() && deviations[i].is_number()) deviation = deviations[i].get<double>();

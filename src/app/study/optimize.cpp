@@ -86,7 +86,7 @@ constexpr double least_gain = 1.2;
 /// What a fit has been through on earlier meshes.
 struct EarlierStages {
   int count = 0, iterations = 0;
-  double initial_objective = 0, wall_seconds = 0;
+  double initial_objective = 0, first_gradient = 0, wall_seconds = 0;
   StudyObjective::Totals totals;
   std::string history;         ///< rows of history.csv
   Json initial_values;         ///< of parameters, by name, where fit.json has them
@@ -180,6 +180,7 @@ public:
       for (const auto& [name, entry] : parameters.items())
         if (entry.contains("initial")) earlier_.initial_values[name] = entry["initial"];
     }
+    earlier_.first_gradient = last.first_gradient;
     earlier_.iterations = last.iterations;
     earlier_.totals = objective_.totals();
     earlier_.wall_seconds = objective_.wall_seconds();
@@ -265,6 +266,7 @@ private:
     variables.start = starts_[start];
     Descent& descent = descents_.emplace_back();
     descent.x = variables.start;
+    descent.first_gradient = earlier_.first_gradient;
     if (starts_.size() > 1) log_info(fmt::format("start {} of {}", start + 1, starts_.size()));
     double at_start = objective_.value(variables.start);
     if (std::isinf(at_start) && spec.on_failure == FailedRun::drop && start == 0) {
@@ -339,6 +341,8 @@ private:
   /// Shows an iterate, and says why to end there, if so.
   std::string show(linalg::Iterate at) {
     Descent& descent = descents_.back();
+    if (descent.first_gradient == 0) descent.first_gradient = at.gradient_norm;
+    descent.last_gradient = at.gradient_norm;
     if (first_iteration_ > 0 && at.iteration == 0) { // where the method or the stage before has ended
       descent.objective = at.value;
       descent.values = objective_.values();
@@ -350,8 +354,6 @@ private:
     descent.objective = at.value;
     descent.values = objective_.values();
     descent.iterations = at.iteration;
-    if (at.iteration == 0) descent.first_gradient = at.gradient_norm;
-    descent.last_gradient = at.gradient_norm;
     const std::optional<double> budget = study_.optimizer.time_budget;
     const double left = budget.value_or(0) - objective_.wall_seconds();
     log_info(fmt::format("iteration {}: objective {:.9g}, gradient {:.3e}, step {:.3e}{}", at.iteration,
@@ -427,11 +429,11 @@ private:
       const std::string warning = suspicious_residuals(study_, residuals);
       if (!warning.empty()) warnings_.add({"runs", warning, ""});
     });
+    const bool is_few = objective_.space().num_variables() <= StudyObjective::most_factored;
+    if (!is_few && objective_.prior().has_fields()) judge_fields(fit, squares, json);
     json["chi_squared"] = squares.chi_squared;
     json["data"] = squares.data;
-    if (objective_.space().num_variables() > StudyObjective::most_factored || objective_.prior().has_fields())
-      judge_fields(fit, squares, json);
-    if (objective_.space().num_variables() <= StudyObjective::most_factored) add_uncertainty(design, json);
+    if (is_few) add_uncertainty(design, json);
     if (design.is_chi_squared && static_cast<double>(squares.data - squares.outliers) <= squares.values)
       warnings_.add({"too_few_data", squares.why_not, ""});
     return squares;
@@ -440,14 +442,12 @@ private:
   /// The posterior of fields, and the squares by which they are judged: those of the data beside the numbers
   /// that these determine.
   void judge_fields(const Descent& fit, JudgedSquares& squares, Json& json) {
-    if (!objective_.prior().has_fields()) return;
     if (squares.why_not.empty())
       squares.why_not = "how well the model fits is not judged: that needs the posterior of the fields";
-    if (!study_.uncertainty.intervals || objective_.space().num_variables() <= StudyObjective::most_factored)
-      return;
+    if (!study_.uncertainty.intervals) return;
     unless_impossible("posterior", [&] {
       const Json& posterior = json["posterior"] =
-          write_field_posterior(comm_, study_, objective_, fit.x, fit.objective, result_.root());
+          write_field_posterior(comm_, study_, objective_, fit.x, squares.chi_squared, result_.root());
       if (!objective_.is_chi_squared()) return;
       squares.chi_squared = posterior.at("chi_squared");
       squares.data = posterior.at("data");
