@@ -56,7 +56,7 @@ const WrongStudy inputs[] = {
           {"(/objectives/0/limit)", "must be > 0"}),
     wrong("loss_without_type",
           R"({"name": "a", "type": "center_of_mass", "target": "observed.csv", "loss": {"width": 2}})",
-          {"(/objectives/0/loss)", "needs `type`"}),
+          {"(/objectives/0/loss)", "'type' is missing"}),
     wrong("unknown_loss",
           R"({"name": "a", "type": "center_of_mass", "target": "observed.csv", "loss": {"type": "tukey"}})",
           {"(/objectives/0/loss/type)", "\"huber\", \"soft_l1\", \"cauchy\""}),
