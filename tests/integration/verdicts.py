@@ -204,7 +204,7 @@ def missing_sd(cases):
 def iteration_limit(cases):
     data = cases.observe("few", pulled(), CORNER)
     study = cases.pulled_study("few", data, [modulus(1e6)], optimizer={"max_iterations": 1})
-    is_told("one iteration", *cases.fit("few", study, expect=3), "not_converged", words=["raise optimizer/max_iterations"])
+    is_told("one iteration", *cases.fit("few", study, expect=3), "not_converged", words=["larger optimizer/max_iterations"])
 
 
 def stalled(cases):

@@ -18,11 +18,12 @@ std::string named(Verdict::Is is) {
 }
 
 std::string why_not_converged(Ending ending, const std::string& reason) {
-  if (ending == Ending::iteration_limit)
-    return reason +
-           ", and the fit has not converged; raise optimizer/max_iterations and go on with --restart";
-  if (ending == Ending::time_limit)
-    return reason + ", and the fit has not converged; go on with a larger one";
+  const auto again = [&](const char* key) {
+    return reason + ", and the fit has not converged; fit again with a larger optimizer/" + key +
+           ", from these values: \"initial\": {\"file\": \"fit.json\"}";
+  };
+  if (ending == Ending::iteration_limit) return again("max_iterations");
+  if (ending == Ending::time_limit) return again("time_budget");
   return "the optimisation has stalled (" + reason +
          "): the derivatives promise a smaller objective still; look for runs that fail near the values, "
          "solve "
