@@ -18,7 +18,11 @@ elif [[ -e "$fit" ]]; then
 fi
 mkdir -p "$(dirname "$fit")"
 step "optimize $study on 2 ranks"
-mpirun -n 2 build/release/recoil optimize "$study" -o "$fit" </dev/null
+code=0
+mpirun -n 2 build/release/recoil optimize "$study" -o "$fit" </dev/null || code=$?
+# 3: not converged, which the page says as well.
+[[ $code == 0 || ($code == 3 && -e "$fit/fit.json") ]] || exit "$code"
 step "report"
 "$(drawing_python)" scripts/report.py "$fit" --recoil build/release/recoil
 step "done: page with pictures in $fit/report.html, parameters with intervals in $fit/fit.json"
+exit "$code"

@@ -36,13 +36,13 @@ def folder_of(name):
     return os.path.join(DESIGN if os.path.exists(os.path.join(DESIGN, name, "study.json")) else FOLDER, name)
 
 
-def call(recoil, ranks, *arguments):
-    """Runs recoil; what it says if it fails ends the program."""
+def call(recoil, ranks, *arguments, codes=(0,)):
+    """Runs recoil; what it says if it ends with none of these codes ends the program."""
     command = [os.path.abspath(recoil), *arguments]
     if ranks > 1:
         command = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] + command
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=runs.ENVIRONMENT, text=True)
-    if done.returncode:
+    if done.returncode not in codes:
         raise SystemExit("%s\n%s" % (" ".join(command), done.stdout))
 
 

@@ -63,7 +63,10 @@ class Job:
     def optimize(self):
         folder = os.path.join(self.out, "fit")
         shutil.rmtree(folder, ignore_errors=True)
-        call(self.arguments.recoil, self.arguments.ranks, "optimize", os.path.join(self.folder, "study.json"), "-o", folder, "-q")
+        call(self.arguments.recoil, self.arguments.ranks, "optimize", os.path.join(self.folder, "study.json"), "-o", folder, "-q",
+             codes=(0, 3))  # 3: not converged, as after a number of iterations
+        if load(folder, "fit.json")["status"] != "done":
+            raise SystemExit("%s: %s" % (folder, load(folder, "fit.json")["reason"]))
         return folder
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from reporting import page, plots
+from reporting import page, plots, verdict
 from recoil_run import FolderError, as_list, file_crc32
 
 MOST_CURVES, MOST_ROWS, MOST_NAMES, MOST_MEMBERS, MOST_WORST = 12, 30, 40, 6, 10
@@ -14,7 +14,7 @@ def _counted(count, noun):
 
 def outcome(fit):
     result, study = fit.result, fit.study
-    parts = [f"<h1>Fit of {page.escape(', '.join(entry['name'] for entry in study['parameters']))}</h1>"]
+    parts = [verdict.headline(fit), f"<h1>Fit of {page.escape(', '.join(entry['name'] for entry in study['parameters']))}</h1>"]
     text = (f"{_counted(len(study['parameters']), 'parameter')} from {_counted(len(study['experiments']), 'experiment')} and "
             f"{_counted(len(study['objectives']), 'objective')}: {result.get('status', 'no result yet')}")
     if result.get("reason"):
@@ -27,11 +27,14 @@ def outcome(fit):
                 f"{_counted(result['ranks'], 'rank')}.")
         if "chi_squared" in result:
             text += f" Chi squared is {page.number(result['chi_squared'])} for {result.get('data', 'an unknown number of')} data"
+            judged = (result.get("verdict") or {}).get("judged", {})
+            if judged.get("left_to_losses"):
+                text += f", {page.number(judged['chi_squared'])} for the {judged['data']} that are not left to a loss"
             if result.get("p_value") is not None:
                 text += f"; noise as given leaves it that far or farther from what is expected in {100 * result['p_value']:.3g} % of all fits"
             text += "."
         parts.append(page.paragraph(text))
-    return parts
+    return parts + verdict.warnings(fit)
 
 
 def convergence(fit):
@@ -76,11 +79,25 @@ def _rows(name, entry):
                "yes" if bound else ""]
 
 
+def _shown(row, entry_cut):
+    """A row of _rows() as the table has it: numbers to the place of the standard deviation, ends of intervals that bounds have cut marked."""
+    name, start, value, unit, sd, low, high, bound = row
+    place = verdict.place_of(sd)
+    ends = [f"{page.number(end)} (bound)" if entry_cut in (side, "both") else verdict.rounded(end, place) for side, end in (("low", low), ("high", high))]
+    text = verdict.rounded(value, place)
+    return [name, start, f"{text} ± {verdict.rounded(sd, place)}" if place is not None else text, unit, *ends, bound]
+
+
 def parameters(fit):
     entries = fit.result.get("parameters", {})
-    rows = [row for name, entry in entries.items() if "value" in entry for row in _rows(name, entry)]
+    rows = []
+    for name, entry in entries.items():
+        if "value" in entry:
+            of_entry = list(_rows(name, entry))
+            cuts = as_list(entry.get("interval_cut", [""] * len(of_entry)))
+            rows += [_shown(row, cut) for row, cut in zip(of_entry, cuts)]
     parts = [page.heading("Parameters")]
-    header = ["parameter", "start", "value", "unit", "sd", "95 % low", "95 % high", "at bound"]
+    header = ["parameter", "start", "value ± sd", "unit", "95 % low", "95 % high", "at bound"]
     kept = [j for j in range(len(header)) if j < 4 or any(row[j] not in (None, "") for row in rows)]
     if rows:
         table = page.table([header[j] for j in kept], [[row[j] for j in kept] for row in rows],
@@ -131,7 +148,9 @@ def _in_words(entry):
     down = [f"{name} ({abs(share):.2g})" for name, share in shares[:MOST_MEMBERS] if share * sign < 0]
     text = "raising " + ", ".join(up) + (" while lowering " + ", ".join(down) if down else "")
     more = f" and {len(shares) - MOST_MEMBERS} more" if len(shares) > MOST_MEMBERS else ""
-    ratio = f"; ratio of the standard deviations {page.number(entry['sd_ratio'], 3)}" if entry.get("sd_ratio") is not None else ""
+    ratio = f"; ratio of the standard deviations {page.number(entry['sd_ratio'], 3)}" if entry.get("sd_ratio") is not None and entry["sd_ratio"] > 1 else ""
+    if entry.get("sd_to_range") is not None:
+        ratio += f"; the standard deviation is {page.number(entry['sd_to_range'], 3)} times what is known of it without data"
     return f"{text}{more}: hardly changes what the experiments show{ratio}."
 
 
@@ -150,7 +169,7 @@ def ties(fit):
         parts.append(page.heading("What the data leave open"))
         directions = as_list(fit.result["unidentifiable"])
         parts.append(page.bullets(map(_in_words, directions)) if directions else
-                     page.paragraph("Nothing: every combination of the parameters shows in the data."))
+                     page.paragraph("Nothing: of every combination of the parameters the data say more than its bounds, prior and size do."))
     return parts
 
 

@@ -97,7 +97,7 @@ std::vector<double> from_units(std::span<const double> z, const DesignVariables&
   return x;
 }
 
-/// Why the rules end the optimisation at an iterate, or nothing.
+/// Why the rules find the optimisation at its end at an iterate, or nothing.
 std::string apply(const StopRules& rules, const Iterate& at, double first_gradient_norm) {
   if (at.value <= rules.objective_tolerance)
     return fmt::format("the objective is at most {:g}", rules.objective_tolerance);
@@ -107,7 +107,6 @@ std::string apply(const StopRules& rules, const Iterate& at, double first_gradie
     return fmt::format("the gradient is at most {:g} of that at the start", rules.gradient_tolerance);
   if (at.iteration > 0 && at.step <= rules.step_tolerance)
     return fmt::format("the step is at most {:g}", rules.step_tolerance);
-  if (at.iteration >= rules.max_iterations) return fmt::format("{} iterations are done", at.iteration);
   return "";
 }
 
@@ -177,14 +176,19 @@ BoundedMinimum minimize(SharedEvaluations& work, const DesignVariables& variable
   if (method == linalg::DescentMethod::gauss_newton) reach.emplace(in_units(variables.start, variables));
   const linalg::BoundedFunction function = in_units(work, variables, form, reach);
   double first_gradient_norm = 0;
+  bool is_at_limit = false;
   const auto stop = [&](const Iterate& at) {
     if (at.iteration == 0) first_gradient_norm = at.gradient_norm;
     if (reach) reach->move_to(at.x);
     work.ask(Request::iterate, from_units(at.x, variables), at);
-    return work.reason().empty() ? apply(rules, at, first_gradient_norm) : work.reason();
+    if (!work.reason().empty()) return work.reason();
+    if (std::string reason = apply(rules, at, first_gradient_norm); !reason.empty()) return reason;
+    is_at_limit = at.iteration >= rules.max_iterations;
+    return is_at_limit ? fmt::format("{} iterations are done", at.iteration) : "";
   };
   BoundedMinimum found = minimize_bounded(function, in_units(variables.start, variables), method, stop);
   found.x = from_units(found.x, variables);
+  found.is_at_limit = is_at_limit;
   return found;
 }
 
@@ -210,10 +214,11 @@ BoundedMinimum optimize(const parallel::Communicator& comm, DesignObjective& obj
   work.shared().lead([&] { found = minimize(work, variables, objective.hessian_form(), method, rules); });
   comm.broadcast(found.x);
   comm.broadcast(found.reason);
-  std::vector<double> numbers{found.value, found.is_asked ? 1.0 : 0.0};
+  std::vector<double> numbers{found.value, found.is_asked ? 1.0 : 0.0, found.is_at_limit ? 1.0 : 0.0};
   comm.broadcast(numbers);
   found.value = numbers[0];
   found.is_asked = numbers[1] != 0;
+  found.is_at_limit = numbers[2] != 0;
   return found;
 }
 

@@ -55,15 +55,29 @@ MatrixXd correlations_of(const MatrixXd& covariance) {
   return correlations;
 }
 
-std::vector<UnidentifiableDirection> find_unidentifiable(const VectorXd& singular, const MatrixXd& V,
-                                                         const Free& free, std::size_t n) {
+/// The part of the largest singular value that rounding leaves in those that are zero.
+double rounding_of(const Free& free) {
+  return static_cast<double>(free.size()) * std::numeric_limits<double>::epsilon();
+}
+
+std::vector<UnidentifiableDirection> find_unidentifiable(const FitSolution& solution, const Free& free,
+                                                         double deviation) {
+  const MatrixXd& factor = solution.data_factor.size() > 0 ? solution.data_factor : solution.factor;
+  MatrixXd by_ranges = factor(Eigen::all, free);
+  for (Index i = 0; i < by_ranges.cols() && !solution.ranges.empty(); ++i)
+    by_ranges.col(i) *= solution.ranges[static_cast<std::size_t>(free[static_cast<std::size_t>(i)])];
+  const Eigen::JacobiSVD<MatrixXd> svd(by_ranges, Eigen::ComputeThinV);
+  const VectorXd& singular = svd.singularValues();
+  const double rounding = rounding_of(free) * singular[0];
   std::vector<UnidentifiableDirection> found;
-  for (Index k = singular.size() - 1; k >= 0 && singular[k] <= unidentifiable_ratio * singular[0]; --k) {
+  for (Index k = singular.size() - 1; k >= 0 && singular[k] <= std::max(deviation, rounding); --k) {
     UnidentifiableDirection& direction = found.emplace_back();
-    direction.shares.assign(n, 0.0);
+    direction.shares.assign(static_cast<std::size_t>(solution.factor.cols()), 0.0);
     for (std::size_t i = 0; i < free.size(); ++i)
-      direction.shares[static_cast<std::size_t>(free[i])] = std::pow(V(static_cast<Index>(i), k), 2);
-    direction.deviation_ratio = singular[0] / singular[k];
+      direction.shares[static_cast<std::size_t>(free[i])] =
+          std::pow(svd.matrixV()(static_cast<Index>(i), k), 2);
+    direction.deviation_ratio = singular[0] / std::max(singular[k], rounding);
+    direction.deviation = singular[k] > rounding ? deviation / singular[k] : HUGE_VAL;
   }
   return found;
 }
@@ -80,12 +94,11 @@ Uncertainty estimate_uncertainty(const FitSolution& solution) {
     const Eigen::JacobiSVD<MatrixXd> svd(solution.factor(Eigen::all, free), Eigen::ComputeThinV);
     if (svd.singularValues()[0] == 0)
       throw InputError("none of the free variables changes a residual: the data say nothing about them");
-    const double rounding = static_cast<double>(free.size()) * std::numeric_limits<double>::epsilon();
-    const VectorXd singular = svd.singularValues().cwiseMax(rounding * svd.singularValues()[0]);
+    const VectorXd singular = svd.singularValues().cwiseMax(rounding_of(free) * svd.singularValues()[0]);
     const MatrixXd root = svd.matrixV() * singular.cwiseInverse().asDiagonal();
     covariance = result.variance * root * root.transpose();
     correlations = correlations_of(covariance);
-    result.unidentifiable = find_unidentifiable(singular, svd.matrixV(), free, static_cast<std::size_t>(n));
+    result.unidentifiable = find_unidentifiable(solution, free, std::sqrt(result.variance));
   }
   result.covariance = spread(covariance, free, n);
   result.correlations = spread(correlations, free, n);

@@ -111,7 +111,7 @@ public:
     std::vector<ResidualLabel> labels;
     const Point inverse_sd = target_.at(time).inverse_sd;
     for (int i = 0; i < static_cast<int>(num_residuals()); ++i)
-      labels.push_back({0, i, time, inverse_sd[i] != 0});
+      labels.push_back({0, i, time, inverse_sd[i] != 0, target_.line_at(time)});
     return labels;
   }
   std::vector<double> residuals(const ObservedState& state) override {

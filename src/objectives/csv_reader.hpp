@@ -46,6 +46,8 @@ public:
   /// @throws InputError at the line that was read last.
   [[noreturn]] void fail(const std::string& message) const;
   const std::string& name() const { return name_; }
+  /// The line that was read last, counted from 1.
+  int line() const { return line_; }
 
 private:
   struct HeaderCell {

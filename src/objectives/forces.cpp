@@ -102,7 +102,8 @@ public:
   std::size_t num_residuals() const override { return space_->comm().rank() == 0 ? 1 : 0; }
   ObservationNames observation_names() const override { return {{}, {"force"}}; }
   std::vector<ResidualLabel> residual_labels(double time) const override {
-    return std::vector(num_residuals(), ResidualLabel{0, 0, time, observed(time).inverse_sd[0] != 0});
+    return std::vector(num_residuals(), ResidualLabel{0, 0, time, observed(time).inverse_sd[0] != 0,
+                                                      track_.line_at(abscissa(time))});
   }
   std::vector<double> residuals(const ObservedState& state) override {
     move_to(state);
@@ -148,7 +149,8 @@ public:
   }
 
 private:
-  Track<1>::Sample observed(double time) const { return track_.at(travel_ ? travel_(time) : time); }
+  double abscissa(double time) const { return travel_ ? travel_(time) : time; }
+  Track<1>::Sample observed(double time) const { return track_.at(abscissa(time)); }
   std::vector<double> on_first(double residual) const {
     return space_->comm().rank() == 0 ? std::vector<double>{residual} : std::vector<double>{};
   }

@@ -150,9 +150,11 @@ public:
   std::vector<ResidualLabel> residual_labels(double time) const override {
     std::vector<ResidualLabel> labels;
     for (const OwnedMarker& marker : markers_) {
-      const Point inverse_sd = tracks_[marker.number].at(time).inverse_sd;
+      const Track<dim>& track = tracks_[marker.number];
+      const Point inverse_sd = track.at(time).inverse_sd;
       for (int i = 0; i < dim; ++i)
-        labels.push_back({static_cast<std::int32_t>(marker.number), i, time, inverse_sd[i] != 0});
+        labels.push_back(
+            {static_cast<std::int32_t>(marker.number), i, time, inverse_sd[i] != 0, track.line_at(time)});
     }
     return labels;
   }

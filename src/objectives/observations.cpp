@@ -57,6 +57,7 @@ public:
     track.has_sd = with_sd_;
     track.times.push_back(time);
     track.samples.push_back(sample);
+    track.lines.push_back(reader.line());
   }
 
 private:
@@ -143,6 +144,16 @@ typename Track<dim>::Sample Track<dim>::at(double time) const {
 }
 
 template <int dim>
+int Track<dim>::line_at(double time) const {
+  if (lines.empty() || times.empty()) return 0;
+  const std::size_t i = std::ranges::lower_bound(times, time) - times.begin();
+  const double tolerance = is_interpolated ? time_tolerance(times) : 0;
+  for (const std::size_t near : {i, i - 1})
+    if (near < times.size() && std::abs(times[near] - time) <= tolerance) return lines[near];
+  return 0;
+}
+
+template <int dim>
 std::vector<double> Track<dim>::observation_times() const {
   std::vector<double> result;
   for (std::size_t i = 0; i < times.size(); ++i)
@@ -168,6 +179,7 @@ Track<1> read_forces(const parallel::Communicator& comm, const std::filesystem::
   if (track.times.front() > track.times.back()) {
     std::ranges::reverse(track.times);
     std::ranges::reverse(track.samples);
+    std::ranges::reverse(track.lines);
   }
   return track;
 }

@@ -40,19 +40,20 @@ protected:
   }
   /// residual(point, component, step); NaN: not observed.
   std::vector<ObjectiveResiduals> summarise(const std::function<double(int, int, int)>& residual,
-                                            bool counts_once = true) {
+                                            bool counts_once = true,
+                                            std::optional<objectives::RobustLoss> loss = {}) {
     ResidualRows rows;
-    rows.terms = {{{{"a", "b"}, {"x", "y"}}, counts_once}, {}};
+    rows.terms = {{{{"a", "b"}, {"x", "y"}}, counts_once, true, loss}, {}};
     std::vector<double> residuals;
     for (int step = 0; step < num_times; ++step) {
       for (int point = 0; point < 2; ++point)
         for (int component = 0; point % comm_.size() == comm_.rank() && component < 2; ++component) {
           const double r = residual(point, component, step);
-          rows.rows.push_back({0, {point, component, 0.1 * step, !std::isnan(r)}});
-          residuals.push_back(std::isnan(r) ? 0 : r);
+          rows.rows.push_back({0, {point, component, 0.1 * step, !std::isnan(r), 2 + step}, 1});
+          residuals.push_back(std::isnan(r) ? 0 : loss ? loss->residual(r) : r);
         }
       if (comm_.rank() != comm_.size() - 1) continue;
-      rows.rows.push_back({1, {}});
+      rows.rows.push_back({1, {}, 1});
       residuals.push_back(0.5);
     }
     return summarise_residuals(comm_, rows, residuals);
@@ -98,6 +99,28 @@ TEST_F(ResidualReport, NamesTheLargestOfWhatIsObserved) {
   EXPECT_EQ(json["path"]["worst"][0]["point"], "b");
   EXPECT_EQ(json["path"]["data"], 4 * num_times - 2);
   EXPECT_TRUE(json["smooth"]["runs_p"].is_null());
+}
+
+/// The same with a loss as without one: what it makes of residuals is undone.
+TEST_F(ResidualReport, CountsWhatIsFarOffWithItsLine) {
+  const auto residual = [](int point, int component, int step) {
+    if (point == 1 && component == 0 && step == 7) return -300.0;
+    return point == 0 && component == 1 && step == 2 ? 5.5 : noise(point, component, step);
+  };
+  const auto without = summarise(residual);
+  using Type = objectives::RobustLoss::Type;
+  const std::vector<std::optional<objectives::RobustLoss>> losses{
+      {}, objectives::RobustLoss{Type::huber, 1.3}, objectives::RobustLoss{Type::cauchy, 2}};
+  for (const auto& loss : losses) {
+    const auto found = summarise(residual, true, loss);
+    EXPECT_EQ(found[0].outliers, 2);
+    EXPECT_NEAR(found[0].outlier_squares, 9e4 + 5.5 * 5.5, 1e-6);
+    EXPECT_NEAR(found[0].squares, without[0].squares, 1e-6);
+    EXPECT_NEAR(found[0].worst[0].residual, -300, 1e-8);
+    EXPECT_EQ(found[0].worst[0].line, 9);
+    EXPECT_EQ(found[0].worst[1].line, 4);
+  }
+  EXPECT_EQ(summarise(residual, false)[0].outliers, 0);
 }
 
 /// The signs of `b` along y change once; the others change as noise does.

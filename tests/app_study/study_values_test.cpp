@@ -106,6 +106,9 @@ TEST(StudyValues, EveryKey) {
   EXPECT_THAT(o[5]->bodies, ElementsAre("ball", "plinth"));
   EXPECT_THAT(o[6]->files(), IsEmpty());
   EXPECT_TRUE(counts_observations_once(*o[8], false));
+  EXPECT_EQ(o[8]->loss->type, objectives::RobustLoss::Type::cauchy);
+  EXPECT_EQ(o[8]->loss->width, 3);
+  EXPECT_FALSE(o[9]->loss);
   EXPECT_FALSE(counts_observations_once(*o[8], true));
   EXPECT_TRUE(counts_observations_once(*o[9], false));
   EXPECT_FALSE(counts_observations_once(*o[2], false));
@@ -114,6 +117,7 @@ TEST(StudyValues, EveryKey) {
   EXPECT_EQ(study.optimizer.starts, 1);
   EXPECT_EQ(study.optimizer.seed, 5);
   EXPECT_EQ(study.optimizer.on_failure, FailedRun::drop);
+  EXPECT_EQ(study.optimizer.on_bad_fit, BadFit::fail);
   EXPECT_FALSE(study.uncertainty.intervals);
   EXPECT_THAT(study.uncertainty.profile, ElementsAre(0, 3));
   EXPECT_THAT(study.markers[0].rest, ElementsAre(0, 0, 2.5));

@@ -94,7 +94,7 @@ def starts(recoil):
     runs.check(distance(plain, again) < 1e-8, "all from fit.json and the fit.h5 beside it")
     folder = recoil.path("fit")
     few = study(recoil, "few", TRACK, [dict(PARAMETERS[0], per="global")], optimizer={"max_iterations": 2})
-    recoil.run(1, "optimize", few, "-o", folder, "-q")
+    recoil.run(1, "optimize", few, "-o", folder, "-q", expect=3)
     found = fit(folder)["parameters"]["E"]["value"]
     spread = [dict(PARAMETERS[0], initial={"file": os.path.join(folder, "fit.json")})]
     again = gradient(recoil, 1, study(recoil, "spread", TRACK, spread), "spread")

@@ -138,7 +138,7 @@ def with_statistics(folder):
 
 def pages(recoil):
     folder = recoil.path("fit")
-    recoil.run(1, "optimize", study_of(recoil), "-o", folder, "-q")
+    recoil.run(1, "optimize", study_of(recoil), "-o", folder, "-q", expect=3)
     fit = Fit(folder)
     runs.check(fit.fields["E"].shape[0] == len(Run(recoil.path("gradient-1/slide")).mesh.body) and len(fit.history["objective"]) == 3, "fit.h5 and history.csv are read")
     runs.check({entry["what"] for entry in fit.evaluations} <= {"value", "gradient", "factor", "product", "sum", "residuals"}, "the evaluations are read")
@@ -161,7 +161,7 @@ def pages(recoil):
 
 def page_with_forces(recoil):
     folder = recoil.path("fit-forces")
-    recoil.run(1, "optimize", study_of(recoil, supports=True), "-o", folder, "-q")
+    recoil.run(1, "optimize", study_of(recoil, supports=True), "-o", folder, "-q", expect=3)
     for _ in range(2):
         text = report(recoil, folder, "--recoil", recoil.program)
         runs.check("<h2>Missing" not in text and text.count("rms residual at the start") == 2 * 2 + 2 + 1 + 2, "forces are shown at the start and fitted")

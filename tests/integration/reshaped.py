@@ -74,9 +74,15 @@ def rows_of(path):
         return file.read()
 
 
+def ended(folder, run):
+    """The exit code is that of the verdict: some have converged before their last iteration."""
+    code, verdict = run[0], fit(folder)["verdict"]["is"]
+    runs.check(code == {"converged": 0, "not_converged": 3}[verdict], "it ends with %d: %s" % (code, verdict))
+
+
 def meshed_anew(recoil, dim):
     document, folder = study(recoil, dim, "reshape%d" % dim), recoil.path("fit%d" % dim)
-    recoil.run(1, "optimize", document, "-o", folder)
+    ended(folder, recoil.run(1, "optimize", document, "-o", folder, expect=None))
     found = fit(folder)
     anew = [made for made in found["meshes"] if made["how"] == "remeshed"]
     runs.check(len(anew) >= 3, "%dD: the bar is meshed anew %d times in %d iterations" % (dim, len(anew), found["iterations"]))
@@ -127,7 +133,7 @@ def killed_in_gmsh(recoil, dim, whole):
     document, folder = study(recoil, dim, "killing%d" % dim, gmsh=program), recoil.path("killed%d" % dim)
     code, _ = recoil.run(1, "optimize", document, "-o", folder, "-q", expect=None)
     runs.check(code == -9 and not os.path.exists(os.path.join(folder, "fit.json")), "killed while Gmsh works (exit %d)" % code)
-    recoil.run(1, "optimize", "--restart", folder, "-q")
+    ended(folder, recoil.run(1, "optimize", "--restart", folder, "-q", expect=None))
     same(folder, whole, 1e-12, "continued")
     done = [(line["x"], line["experiment"], line["what"]) for line in logged_evaluations(folder)]
     runs.check(len(done) == len(set(done)), "nothing before the kill was evaluated again")
@@ -140,7 +146,7 @@ def on_more_ranks(recoil, dim):
     folders = {}
     for ranks in (1, 2, 4):
         folders[ranks] = recoil.path("ranks%d-%d" % (dim, ranks))
-        recoil.run(ranks, "optimize", document, "-o", folders[ranks], "-q")
+        recoil.run(ranks, "optimize", document, "-o", folders[ranks], "-q", expect=3)
     for ranks in (2, 4):
         same(folders[ranks], folders[1], 1e-8, "%dD, %d ranks and one" % (dim, ranks))
 

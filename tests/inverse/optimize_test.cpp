@@ -106,9 +106,10 @@ TEST_F(Optimize, FindsTheMinimumBetweenBoundsOnEveryRank) {
 
 TEST_F(Optimize, StopsByEachOfItsRules) {
   const auto end = [&](StopRules rules) {
-    return optimize(comm_, paraboloid_, variables(), DescentMethod::quasi_newton, rules,
-                    [](const Iterate&) { return std::string(); })
-        .reason;
+    const auto found = optimize(comm_, paraboloid_, variables(), DescentMethod::quasi_newton, rules,
+                                [](const Iterate&) { return std::string(); });
+    EXPECT_EQ(found.is_at_limit, found.reason.ends_with("iterations are done")) << found.reason;
+    return found.reason;
   };
   EXPECT_EQ(end({2}), "2 iterations are done");
   EXPECT_EQ(end({0}), "0 iterations are done");

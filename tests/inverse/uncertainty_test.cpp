@@ -98,6 +98,33 @@ TEST(Uncertainty, FindsTheSumOfWhichAloneTheDataKnow) {
   EXPECT_NEAR(found.unidentifiable[0].deviation_ratio * e, 2, 1e-6);
 }
 
+/// What counts is whether the data know more than was known before, in whatever units.
+TEST(Uncertainty, CallsOpenWhatTheDataKnowLessOfThanBoundsPriorsAndSizes) {
+  // Known to 1e-9 and to 1e-5 of its size: neither is open.
+  EXPECT_TRUE(estimate_uncertainty({MatrixXd{{1e9, 0}, {0, 1e5}}, 3, 20, true, {false, false}})
+                  .unidentifiable.empty());
+  // The only value of a fit, with a deviation of 268 between bounds of 0 and 1.
+  FitSolution friction{MatrixXd::Constant(1, 1, 1 / 268.0), 3, 20, true, {false}};
+  friction.ranges = {1 / std::sqrt(12.0)};
+  const Uncertainty open = estimate_uncertainty(friction);
+  ASSERT_EQ(open.unidentifiable.size(), 1);
+  EXPECT_NEAR(open.unidentifiable[0].deviation, 268 * std::sqrt(12.0), 1e-9);
+  friction.ranges = {300};
+  EXPECT_TRUE(estimate_uncertainty(friction).unidentifiable.empty());
+  // A prior of deviation 0.5, beside which the data have one of 2.
+  FitSolution with_prior{MatrixXd::Constant(1, 1, std::hypot(0.5, 2)), 3, 21, true, {false}};
+  with_prior.ranges = {0.5};
+  with_prior.data_factor = MatrixXd::Constant(1, 1, 0.5);
+  EXPECT_EQ(estimate_uncertainty(with_prior).unidentifiable.size(), 1);
+  EXPECT_NEAR(estimate_uncertainty(with_prior).unidentifiable[0].deviation, 4, 1e-12);
+  // Without stated deviations the residuals tell: s = 0.1 here.
+  EXPECT_TRUE(
+      estimate_uncertainty({MatrixXd::Constant(1, 1, 0.5), 0.19, 20, false, {false}}).unidentifiable.empty());
+  EXPECT_EQ(
+      estimate_uncertainty({MatrixXd::Constant(1, 1, 0.05), 0.19, 20, false, {false}}).unidentifiable.size(),
+      1);
+}
+
 TEST(Uncertainty, GetsOnWithVariablesThatChangeNothing) {
   MatrixXd R = MatrixXd::Zero(3, 3);
   R(0, 0) = 4;

@@ -17,12 +17,18 @@ struct FitSolution {
   std::size_t data_count = 0;  ///< m, their number
   bool has_deviations = false; ///< residuals are in standard deviations of the data
   std::vector<bool> at_bound;  ///< of the variables: these are taken for known
+  /// What is known of the variables without data: a standard deviation each, by bounds, prior or size. Empty:
+  /// 1 each.
+  std::vector<double> ranges = {};
+  /// The factor of the data alone, without priors; of size 0: `factor`.
+  Eigen::MatrixXd data_factor = {};
 };
 
-/// A direction of the variables of which the data say little.
+/// A direction of the variables, over their ranges, of which the data say less than is known without them.
 struct UnidentifiableDirection {
   std::vector<double> shares; ///< squares of the components by variable, whose sum is 1
   double deviation_ratio = 0; ///< standard deviation along it over that of the best determined direction
+  double deviation = 0;       ///< that of the data along it, over the ranges: at least 1, may be infinite
 };
 
 /// What a fit says about its variables, in their units.
@@ -38,13 +44,12 @@ struct Uncertainty {
   std::vector<UnidentifiableDirection> unidentifiable; ///< the least determined first
 };
 
-/// Largest ratio of a singular value to the largest at which a direction is called unidentifiable: it is then
-/// a thousand times less certain than the best determined one.
-constexpr double unidentifiable_ratio = 1e-3;
-
 /// Statistics of the linearised model at a solution by the singular values of the columns of R that belong to
 /// free variables (n counts those alone); R'R is never formed. Singular values below n epsilon times the
 /// largest are zero but for rounding and taken for that much: deviations along them are large, and finite.
+/// Directions that the data leave open are singular vectors of the factor of the data by x / ranges: with a
+/// singular value of s or less the data alone have a standard deviation there of no less than the range, and
+/// halve the variance that was there before at best [Spantini et al. 2015, SIAM J. Sci. Comput. 37, A2451].
 /// Intervals are of the normal distribution with deviations, of Student's t with m - n degrees of freedom
 /// without. Not collective. @throws InputError where s^2 is to be estimated from no more data than variables,
 /// and where no free variable changes a residual.

@@ -46,6 +46,8 @@ struct BoundedMinimum {
   double value = 0;
   std::string reason;    ///< what `stop` has said, or why no further step can be taken
   bool is_asked = false; ///< ended by `stop`
+  /// Ended by a limit of its iterations alone: more of them may lead on. Set by those who pass `stop`.
+  bool is_at_limit = false;
 };
 
 /// Minimises a function with Tao, from `start` (moved between the bounds) on, by steps that pass an Armijo

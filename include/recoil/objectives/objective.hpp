@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "recoil/linalg/vector.hpp"
+#include "recoil/objectives/robust_loss.hpp"
 #include "recoil/parallel/communicator.hpp"
 #include "recoil/parameters/physical_gradient.hpp"
 #include "recoil/stepping/step_record.hpp"
@@ -32,6 +33,7 @@ struct ResidualLabel {
   std::int32_t component = 0; ///< index in ObservationNames::components
   double time = 0;            ///< of the observation [s]
   bool is_observed = true;    ///< else nothing was observed, and the residual is 0 whatever the state is
+  std::int32_t line = 0;      ///< of the observation in its file; 0 where it lies between two of them
 };
 
 /// Names of what an objective compares with observations, the same on all ranks.
@@ -76,6 +78,8 @@ public:
   virtual bool is_least_squares() const { return false; }
   /// Whether the residuals are misfits of data in their standard deviations.
   virtual bool has_deviations() const { return false; }
+  /// What stands in place of the squares of misfits: residuals are then RobustLoss::residual() of these.
+  virtual std::optional<RobustLoss> loss() const { return {}; }
   /// How many of the residuals are this rank's, at every state. Not collective.
   virtual std::size_t num_residuals() const { return 0; }
   virtual ObservationNames observation_names() const { return {}; }

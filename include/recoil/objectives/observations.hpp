@@ -31,6 +31,7 @@ struct Track {
   bool is_interpolated = true; ///< else nothing is observed but at the very `times`
   bool has_sd = false;         ///< the deviations are those of the data
   bool is_load_curve = false;  ///< over a displacement instead of time
+  std::vector<int> lines = {}; ///< of the file, one per time; none where it is not of a file
 
   /// The same position at all times.
   static Track constant(const Point& position, double sd = 1) {
@@ -42,6 +43,8 @@ struct Track {
   /// count as the ends. @throws InputError naming the origin and the observed interval for other times,
   /// unless nothing is interpolated.
   Sample at(double time) const;
+  /// The line of the file that at() is of; 0 where it lies between observations or is of no file.
+  int line_at(double time) const;
   /// The times at which some component was observed, ascending.
   std::vector<double> observation_times() const;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -166,6 +167,28 @@ inverse::GaussianPrior DesignSpace::prior() const {
     }
   }
   return {num_variables(), std::move(priors), std::move(fields)};
+}
+
+std::vector<double> DesignSpace::ranges(std::span<const double> x) const {
+  const inverse::DesignVariables about = variables();
+  std::vector<double> ranges;
+  for (const Block& block : blocks_) {
+    const ParameterSpec& spec = study_.parameters[block.parameter];
+    const auto has_form = [&](const parameters::Scaling::Form& form) { return spec.scale.form == &form; };
+    for (std::size_t k = 0; k < block.size(); ++k) {
+      const std::size_t i = block.first + k;
+      double range = about.unit[i];
+      if (has_form(parameters::Scaling::linear) || has_form(parameters::Scaling::multiple))
+        range = std::max(range, std::abs(x[i]));
+      // A value anywhere between its bounds has a logit with the standard logistic distribution.
+      if (has_form(parameters::Scaling::logit)) range = std::numbers::pi / std::numbers::sqrt3;
+      if (const double width = about.upper[i] - about.lower[i]; std::isfinite(width))
+        range = std::min(range, width / std::sqrt(12.0));
+      if (spec.prior) range = std::min(range, spec.prior->of_variable(spec.scale, k % block.components).sd);
+      ranges.push_back(range);
+    }
+  }
+  return ranges;
 }
 
 std::vector<double> DesignSpace::between_bounds(std::span<const double> shares) const {

@@ -70,6 +70,9 @@ public:
   inverse::DesignVariables variables() const;
   /// What is known of the variables beforehand.
   inverse::GaussianPrior prior() const;
+  /// What is known of each variable at x without data, as a standard deviation: that of its prior, that of a
+  /// value anywhere between its bounds, or its size, a factor e where the scale is log; the smallest.
+  std::vector<double> ranges(std::span<const double> x) const;
   /// The variables that divide the ranges between the bounds as `shares` in (0, 1) say. @throws InputError
   /// where a parameter has no bounds.
   std::vector<double> between_bounds(std::span<const double> shares) const;

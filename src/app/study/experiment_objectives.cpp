@@ -5,16 +5,19 @@
 
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/observation_times.hpp"
+#include "recoil/objectives/robust_objective.hpp"
 
 namespace recoil::app {
 
 namespace {
 
 /// An objective and the states that it looks at.
+template <int dim>
+using LookedAt = std::pair<std::unique_ptr<objectives::Objective<dim>>, objectives::TimeSelection>;
+
 /// @throws InputError on every rank also where the objective has no value at a time at which it is needed.
 template <int dim>
-std::pair<std::unique_ptr<objectives::Objective<dim>>, objectives::TimeSelection>
-make_checked(const PendingObjective<dim>& pending, const TimeSpec& time) {
+LookedAt<dim> make_checked(const PendingObjective<dim>& pending, const TimeSpec& time) {
   const ObjectiveSpec& spec = *pending.spec;
   const bool is_static = time.kind == TimeKind::statics;
   auto objective = pending.make();
@@ -33,15 +36,31 @@ make_checked(const PendingObjective<dim>& pending, const TimeSpec& time) {
   return {std::move(objective), observed_times(spec, is_static)};
 }
 
+/// With its loss, if it has one: over what it compares with an observation, wherever that lies.
+template <int dim>
+LookedAt<dim> make_with_loss(const PendingObjective<dim>& pending, const TimeSpec& time,
+                             const parallel::Communicator& comm) {
+  LookedAt<dim> made = make_checked(pending, time);
+  const ObjectiveSpec& spec = *pending.spec;
+  if (!spec.loss) return made;
+  try {
+    made.first = objectives::make_robust<dim>(comm, std::move(made.first), *spec.loss);
+  } catch (const InputError& impossible) {
+    throw InputError(spec.where.of("loss"), impossible.what());
+  }
+  return made;
+}
+
 /// The terms of the objective, whose values `objectives` will give.
 template <int dim>
 std::vector<objectives::Term>
 make_terms(const std::vector<PendingObjective<dim>>& pending, const TimeSpec& time,
+           const parallel::Communicator& comm,
            std::vector<std::unique_ptr<objectives::Objective<dim>>>& objectives) {
   std::vector<objectives::Term> terms;
   for (const PendingObjective<dim>& one : pending) {
     const ObjectiveSpec& spec = *one.spec;
-    auto [objective, states] = make_checked(one, time);
+    auto [objective, states] = make_with_loss(one, time, comm);
     objectives.push_back(std::move(objective));
     terms.push_back({spec.where.of("power"), spec.weight, spec.power, std::move(states)});
   }
@@ -80,7 +99,7 @@ Observation<dim>::Observation(const OpenObjectives<dim>& opened, DiscreteScene<d
 template <int dim>
 Observation<dim>::Observation(const std::vector<PendingObjective<dim>>& pending, const TimeSpec& time,
                               const parallel::Communicator& comm)
-    : composition(make_terms(pending, time, objectives), observed_state_times(time)), comm_(comm),
+    : composition(make_terms(pending, time, comm, objectives), observed_state_times(time)), comm_(comm),
       times_(observed_state_times(time)), has_seen_(composition.num_states()),
       depends_on_steps_(std::ranges::any_of(
           objectives, [](const auto& objective) { return objective->depends_on_step(); })) {
@@ -98,21 +117,25 @@ ObjectiveKind Observation<dim>::kind() const {
     objectives::for_each_residual_term<dim>(
         objectives, state, composition,
         [&](const auto& objective, double) { data += objective.num_data(times_[state]); });
+  std::vector<bool> has_deviations;
+  for (const auto& objective : objectives) has_deviations.push_back(objective->has_deviations());
   return {objectives::why_not_least_squares<dim>(objectives, composition),
-          objectives::is_chi_squared<dim>(objectives, composition), comm_.sum(data)};
+          objectives::is_chi_squared<dim>(objectives, composition), comm_.sum(data), has_deviations};
 }
 
 template <int dim>
 ResidualRows Observation<dim>::rows() const {
   ResidualRows result;
   for (std::size_t k = 0; k < objectives.size(); ++k)
-    result.terms.push_back({objectives[k]->observation_names(), composition.counts_once(k)});
+    result.terms.push_back({objectives[k]->observation_names(), composition.counts_once(k),
+                            objectives[k]->has_deviations(), objectives[k]->loss()});
   for (std::size_t state = 0; state < times_.size(); ++state)
     for (std::size_t k = 0; k < objectives.size(); ++k) {
-      if (composition.residual_factor(k, state) == 0) continue;
+      const double factor = composition.residual_factor(k, state);
+      if (factor == 0) continue;
       std::vector<objectives::ResidualLabel> labels = objectives[k]->residual_labels(times_[state]);
       labels.resize(objectives[k]->num_residuals());
-      for (const objectives::ResidualLabel& label : labels) result.rows.push_back({k, label});
+      for (const objectives::ResidualLabel& label : labels) result.rows.push_back({k, label, factor});
     }
   return result;
 }

@@ -44,7 +44,9 @@ struct ObjectiveKind {
   std::string why_not_least_squares; ///< empty: it is a sum of squares
   bool is_chi_squared = false;       ///< of data in their standard deviations
   GlobalIndex num_data = 0;          ///< of a sum of squares
-  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ObjectiveKind, why_not_least_squares, is_chi_squared, num_data)
+  std::vector<bool> has_deviations;  ///< by objective: it is of data with standard deviations
+  NLOHMANN_DEFINE_TYPE_INTRUSIVE(ObjectiveKind, why_not_least_squares, is_chi_squared, num_data,
+                                 has_deviations)
 };
 
 /// What the residuals of an experiment are of.
@@ -52,10 +54,13 @@ struct ResidualRows {
   struct Row {
     std::size_t term; ///< index of the objective among those of the experiment
     objectives::ResidualLabel label;
+    double factor = 1; ///< of the objective's residual in that of the study
   };
   struct Term {
     objectives::ObservationNames names;
-    bool counts_once = true; ///< else a sum over time weighs or interpolates the observations
+    bool counts_once = true;     ///< else a sum over time weighs or interpolates the observations
+    bool has_deviations = false; ///< of the data
+    std::optional<objectives::RobustLoss> loss = {};
   };
   std::vector<Row> rows; ///< of this rank, in the order of its residuals
   std::vector<Term> terms;

@@ -41,19 +41,56 @@ Json rows_of(const Eigen::MatrixXd& matrix) {
   return rows;
 }
 
+/// What of an interval is between the bounds of a value.
+std::array<double, 2> between_bounds(const ParameterSpec& spec, std::array<double, 2> interval) {
+  if (spec.bounds)
+    for (double& end : interval)
+      if (!std::isnan(end)) end = std::clamp(end, (*spec.bounds)[0], (*spec.bounds)[1]);
+  return interval;
+}
+
+/// The fit as the statistics see it, by x / unit.
+inverse::FitSolution solution_of(const DesignSpace& space, const FittedDesign& fit) {
+  const inverse::DesignVariables variables = space.variables();
+  const Eigen::Index n = std::ssize(fit.x);
+  const Eigen::Map<const Eigen::VectorXd> unit(variables.unit.data(), n);
+  inverse::FitSolution solution;
+  solution.factor = fit.factor.topLeftCorner(n, n) * unit.asDiagonal();
+  if (fit.data_factor.size() > 0)
+    solution.data_factor = fit.data_factor.topLeftCorner(n, n) * unit.asDiagonal();
+  solution.squares = fit.squares;
+  solution.data_count = fit.data;
+  solution.has_deviations = fit.is_chi_squared;
+  solution.ranges = space.ranges(fit.x);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    solution.at_bound.push_back(fit.x[i] <= variables.lower[i] || fit.x[i] >= variables.upper[i]);
+    solution.ranges[i] /= unit[i];
+  }
+  return solution;
+}
+
 /// Deviation and interval of the values of a parameter.
 void add_intervals(const ParameterSpec& spec, const Block& block, const FittedDesign& fit,
                    const std::vector<double>& unit, const inverse::Uncertainty& uncertainty, Json& entry) {
   std::vector<Json> deviations, intervals;
+  std::vector<std::string> cut;
   for (std::size_t i = block.first; i < block.first + block.size(); ++i) {
     const double deviation = uncertainty.deviations[i] * unit[i];
     const auto interval = inverse::physical_interval(fit.x[i], deviation, uncertainty.quantile,
                                                      [&](double z) { return spec.scale.value(z); });
     deviations.push_back(number_or_null(std::abs(spec.scale.slope(fit.x[i])) * deviation));
-    intervals.push_back(Json::array({number_or_null(interval[0]), number_or_null(interval[1])}));
+    const auto [low, high] = between_bounds(spec, interval);
+    intervals.push_back(Json::array({number_or_null(low), number_or_null(high)}));
+    cut.push_back(low != interval[0] && high != interval[1] ? "both"
+                  : low != interval[0]                      ? "low"
+                  : high != interval[1]                     ? "high"
+                                                            : "");
+    if (std::isnan(interval[0]) || std::isnan(interval[1])) cut.back() = "";
   }
   entry["sd"] = value_or_list(deviations);
   entry["interval"] = value_or_list(intervals);
+  if (std::ranges::any_of(cut, [](const std::string& side) { return !side.empty(); }))
+    entry["interval_cut"] = value_or_list(cut);
 }
 
 } // namespace
@@ -64,17 +101,32 @@ std::string name_of_value(const Study& study, const Block& block, std::size_t i)
 }
 
 inverse::Uncertainty uncertainty_of(const DesignSpace& space, const FittedDesign& fit) {
-  const inverse::DesignVariables variables = space.variables();
+  return inverse::estimate_uncertainty(solution_of(space, fit));
+}
+
+bool is_without_data(const DesignSpace& space, const FittedDesign& fit) {
+  const inverse::FitSolution solution = solution_of(space, fit);
+  for (std::size_t i = 0; i < fit.x.size(); ++i)
+    if (!solution.at_bound[i] && !solution.factor.col(i).isZero(0)) return false;
+  return true;
+}
+
+inverse::Uncertainty uncertainty_without_data(const DesignSpace& space, const FittedDesign& fit) {
+  const inverse::FitSolution solution = solution_of(space, fit);
   const Eigen::Index n = std::ssize(fit.x);
-  const Eigen::Map<const Eigen::VectorXd> unit(variables.unit.data(), n);
-  inverse::FitSolution solution;
-  solution.factor = fit.factor.topLeftCorner(n, n) * unit.asDiagonal();
-  solution.squares = fit.squares;
-  solution.data_count = fit.data;
-  solution.has_deviations = fit.is_chi_squared;
-  for (Eigen::Index i = 0; i < n; ++i)
-    solution.at_bound.push_back(fit.x[i] <= variables.lower[i] || fit.x[i] >= variables.upper[i]);
-  return inverse::estimate_uncertainty(solution);
+  inverse::Uncertainty result;
+  result.quantile = inverse::normal_quantile();
+  result.covariance = Eigen::MatrixXd::Constant(n, n, std::numeric_limits<double>::quiet_NaN());
+  result.correlations = result.covariance;
+  for (std::size_t i = 0; i < fit.x.size(); ++i) {
+    const bool held = solution.at_bound[i];
+    result.deviations.push_back(held ? std::numeric_limits<double>::quiet_NaN() : HUGE_VAL);
+    if (held) continue;
+    std::vector<double> shares(fit.x.size(), 0.0);
+    shares[i] = 1;
+    result.unidentifiable.push_back({shares, std::numeric_limits<double>::quiet_NaN(), HUGE_VAL});
+  }
+  return result;
 }
 
 Json describe_fitted_parameters(const Study& study, const DesignSpace& space, std::span<const double> x) {
@@ -154,16 +206,12 @@ void FitHistory::add(std::int64_t start, const linalg::Iterate& at, const StudyO
   write_file_atomically(path_, header_ + rows_);
 }
 
-void add_uncertainty(const Study& study, const DesignSpace& space, const FittedDesign& fit, Json& result) {
-  const inverse::Uncertainty uncertainty = uncertainty_of(space, fit);
+void describe_uncertainty(const Study& study, const DesignSpace& space, const FittedDesign& fit,
+                          const inverse::Uncertainty& uncertainty, Json& result) {
   const std::vector<double> unit = space.variables().unit;
   std::vector<std::string> names;
   for (const Block& block : space.blocks())
     for (std::size_t i = 0; i < block.size(); ++i) names.push_back(name_of_value(study, block, i));
-  result["chi_squared"] = fit.squares;
-  result["data"] = fit.data;
-  if (fit.is_chi_squared && uncertainty.degrees_of_freedom > 0)
-    result["p_value"] = inverse::chi_squared_p_value(fit.squares, uncertainty.degrees_of_freedom);
   for (int p = 0; p < std::ssize(study.parameters); ++p) {
     const Block& block = space.block_of(p);
     const ParameterSpec& owner = study.parameters[block.parameter];
@@ -176,8 +224,9 @@ void add_uncertainty(const Study& study, const DesignSpace& space, const FittedD
     Json shares;
     for (std::size_t i = 0; i < names.size(); ++i)
       if (direction.shares[i] > 0.01) shares[names[i]] = direction.shares[i];
-    result["unidentifiable"].push_back(
-        {{"direction", shares}, {"sd_ratio", number_or_null(direction.deviation_ratio)}});
+    result["unidentifiable"].push_back({{"direction", shares},
+                                        {"sd_ratio", number_or_null(direction.deviation_ratio)},
+                                        {"sd_to_range", number_or_null(direction.deviation)}});
   }
 }
 

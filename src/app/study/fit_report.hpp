@@ -44,6 +44,7 @@ private:
 struct FittedDesign {
   std::vector<double> x;       ///< variables of DesignSpace
   Eigen::MatrixXd factor;      ///< of [dr/dx r], (n + 1) x (n + 1), priors included
+  Eigen::MatrixXd data_factor; ///< the same without priors
   double squares = 0;          ///< |r|^2, priors included
   GlobalIndex data = 0;        ///< number of residuals, priors included
   bool is_chi_squared = false; ///< |r|^2 is the chi^2 of data in their standard deviations
@@ -56,9 +57,15 @@ std::string name_of_value(const Study& study, const DesignSpace::Block& block, s
 /// inverse::estimate_uncertainty().
 inverse::Uncertainty uncertainty_of(const DesignSpace& space, const FittedDesign& fit);
 
-/// The statistics of a fit in physical units: adds `chi_squared`, `data`, `p_value` where it is known,
-/// `correlations` and `unidentifiable` to fit.json, and `sd` and `interval` to its parameters. Not
-/// collective. @throws InputError as inverse::estimate_uncertainty(), before it adds anything.
-void add_uncertainty(const Study& study, const DesignSpace& space, const FittedDesign& fit, Json& result);
+/// The same where none of the free variables changes a residual: infinite deviations, and every variable is a
+/// direction that the data leave open.
+inverse::Uncertainty uncertainty_without_data(const DesignSpace& space, const FittedDesign& fit);
+/// Whether none does.
+bool is_without_data(const DesignSpace& space, const FittedDesign& fit);
+
+/// Writes the statistics of a fit in physical units: `correlations` and `unidentifiable` of fit.json, `sd`,
+/// `interval` and `interval_cut` of its parameters. Intervals end at the bounds. Not collective.
+void describe_uncertainty(const Study& study, const DesignSpace& space, const FittedDesign& fit,
+                          const inverse::Uncertainty& uncertainty, Json& result);
 
 } // namespace recoil::app

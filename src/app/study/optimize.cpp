@@ -4,11 +4,13 @@
 #include <limits>
 #include <optional>
 
+#include <Eigen/QR>
 #include <fmt/format.h>
 
 #include "app/study/field_posterior.hpp"
 #include "app/study/fit_report.hpp"
 #include "app/study/fit_stage.hpp"
+#include "app/study/fit_verdict.hpp"
 #include "app/study/match_peaks.hpp"
 #include "app/study/profile_report.hpp"
 #include "app/study/work_on_study.hpp"
@@ -84,7 +86,7 @@ constexpr double least_gain = 1.2;
 /// What a fit has been through on earlier meshes.
 struct EarlierStages {
   int count = 0, iterations = 0;
-  double initial_objective = 0, wall_seconds = 0;
+  double initial_objective = 0, first_gradient = 0, wall_seconds = 0;
   StudyObjective::Totals totals;
   std::string history;         ///< rows of history.csv
   Json initial_values;         ///< of parameters, by name, where fit.json has them
@@ -98,10 +100,17 @@ struct Descent {
   std::vector<ExperimentValue> values; ///< at x
   int iterations = 0;
   std::string reason; ///< of the end
+  Ending ending = Ending::converged;
+  double first_gradient = 0, last_gradient = 0; ///< norms, as the optimiser sees them
 };
 
 /// Steps below this share of the standard deviations change nothing that the data could tell.
 constexpr double negligible_step = 1e-2;
+
+/// Where no further step could be taken the derivatives still promise something beyond these: a step of
+/// Gauss-Newton in standard deviations or, relative to |r|, without them; the gradient over that at the
+/// start.
+constexpr double stalled_step = 0.1, stalled_share = 1e-3, stalled_gradient = 1e-3;
 
 /// Where an iteration of Gauss-Newton takes less from a chi^2, its step was a tenth of a standard deviation
 /// and the next one is shorter by far.
@@ -143,7 +152,7 @@ public:
       log_info("the optimisation ends: " + best.reason);
       write_result("done", best.reason);
       objective_.remove_known_runs();
-      return ExitCode::done;
+      return exit_code();
     } catch (const Error& error) {
       if (error.code() == ExitCode::interrupted) write_result("interrupted", error.what());
       if (error.code() == ExitCode::no_solution) return fail(error.what());
@@ -171,6 +180,7 @@ public:
       for (const auto& [name, entry] : parameters.items())
         if (entry.contains("initial")) earlier_.initial_values[name] = entry["initial"];
     }
+    earlier_.first_gradient = last.first_gradient;
     earlier_.iterations = last.iterations;
     earlier_.totals = objective_.totals();
     earlier_.wall_seconds = objective_.wall_seconds();
@@ -233,7 +243,13 @@ private:
     return false;
   }
 
-  const Descent& best() const { return *std::ranges::min_element(descents_, {}, &Descent::objective); }
+  const Descent& best() const { return descents_[best_number()]; }
+
+  ExitCode exit_code() const {
+    const bool fails = verdict_.is == Verdict::Is::not_converged ||
+                       (verdict_.is == Verdict::Is::bad_fit && study_.optimizer.on_bad_fit == BadFit::fail);
+    return fails ? ExitCode::no_solution : ExitCode::done;
+  }
 
   ExitCode fail(const std::string& reason) {
     log_error(reason);
@@ -250,6 +266,7 @@ private:
     variables.start = starts_[start];
     Descent& descent = descents_.emplace_back();
     descent.x = variables.start;
+    descent.first_gradient = earlier_.first_gradient;
     if (starts_.size() > 1) log_info(fmt::format("start {} of {}", start + 1, starts_.size()));
     double at_start = objective_.value(variables.start);
     if (std::isinf(at_start) && spec.on_failure == FailedRun::drop && start == 0) {
@@ -281,9 +298,34 @@ private:
       found = minimize(variables, linalg::DescentMethod::quasi_newton, rules);
     }
     first_iteration_ = 0;
-    descent.reason = descent.iterations >= spec.max_iterations && found.is_asked
-                         ? fmt::format("{} iterations are done", descent.iterations)
-                         : found.reason;
+    descent.reason =
+        found.is_at_limit ? fmt::format("{} iterations are done", descent.iterations) : found.reason;
+    if (found.is_at_limit) descent.ending = Ending::iteration_limit;
+    if (!found.is_asked && !is_stationary(descent)) descent.ending = Ending::stalled;
+  }
+
+  /// Whether the derivatives at the end of a descent, too, say that nothing is left to be gained.
+  bool is_stationary(const Descent& descent) {
+    if (objective_.hessian_form() != inverse::HessianForm::matrix)
+      return descent.last_gradient <= stalled_gradient * descent.first_gradient;
+    const double step = free_step(descent.x);
+    if (objective_.is_chi_squared() && step <= stalled_step) return true;
+    return step * step <= stalled_share * stalled_share * descent.objective;
+  }
+
+  /// What of the residuals a Gauss-Newton step of the variables that are not at a bound would take away.
+  double free_step(const std::vector<double>& x) {
+    const inverse::DesignVariables variables = objective_.space().variables();
+    std::vector<Eigen::Index> free;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (x[i] > variables.lower[i] && x[i] < variables.upper[i])
+        free.push_back(static_cast<Eigen::Index>(i));
+    if (free.empty()) return 0;
+    const Eigen::MatrixXd& R = objective_.factor(x);
+    const Eigen::MatrixXd J = R(Eigen::all, free);
+    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(J);
+    const Eigen::VectorXd rotated = qr.householderQ().transpose() * R.col(R.cols() - 1);
+    return rotated.head(qr.rank()).norm();
   }
 
   linalg::BoundedMinimum minimize(const inverse::DesignVariables& variables, linalg::DescentMethod method,
@@ -299,6 +341,8 @@ private:
   /// Shows an iterate, and says why to end there, if so.
   std::string show(linalg::Iterate at) {
     Descent& descent = descents_.back();
+    if (descent.first_gradient == 0) descent.first_gradient = at.gradient_norm;
+    descent.last_gradient = at.gradient_norm;
     if (first_iteration_ > 0 && at.iteration == 0) { // where the method or the stage before has ended
       descent.objective = at.value;
       descent.values = objective_.values();
@@ -319,7 +363,10 @@ private:
       if (comm_.rank() == 0) history_.add(std::ssize(descents_), at, objective_);
     });
     interrupts_.stop_if_pending();
-    if (budget && left < 0) return fmt::format("the time budget of {:g} s is used up", *budget);
+    if (budget && left < 0) {
+      descent.ending = Ending::time_limit;
+      return fmt::format("the time budget of {:g} s is used up", *budget);
+    }
     if (is_chi_squared_of_fields() && at.iteration > 0 && decrease <= negligible_decrease)
       return fmt::format("the last step has made chi^2 smaller by no more than {:g}", negligible_decrease);
     if (renew_below_ > 0 && at.iteration < study_.optimizer.max_iterations && make_next_stage(at)) {
@@ -347,41 +394,124 @@ private:
     return objective_.factor(x).col(n).head(n).norm() <= negligible_step;
   }
 
+  /// Statistics, verdict and warnings of the fit, told on the console, too.
+  void conclude(const Descent& fit, Json& json) {
+    JudgedSquares squares;
+    squares.why_not = "how well the model fits is not judged: the objective is no sum of squares of data";
+    if (objective_.why_not_least_squares().empty()) squares = add_statistics(fit, json);
+    verdict_ = judge(fit.ending, fit.reason, squares);
+    if (verdict_.p_value) json["p_value"] = *verdict_.p_value;
+    json["verdict"] = app::describe(verdict_, squares);
+    json["warnings"] = warnings_.describe();
+    for (const std::string& line : fit_table(study_, json)) log_info(line);
+    const std::string text = in_words(verdict_, squares);
+    if (verdict_.is == Verdict::Is::converged)
+      log_info(text);
+    else
+      log_warning(text);
+  }
+
   /// Those of a sum of squares: of few variables by its factor, of fields by their posterior.
-  void add_statistics(const Descent& fit, Json& json) {
-    if (!objective_.why_not_least_squares().empty()) return;
-    const UncertaintySpec& spec = study_.uncertainty;
+  JudgedSquares add_statistics(const Descent& fit, Json& json) {
+    FittedDesign design{fit.x, {}, {}, fit.objective, objective_.num_data(), objective_.is_chi_squared()};
+    JudgedSquares squares{fit.objective,
+                          design.data,
+                          0,
+                          0,
+                          0,
+                          "how well the model fits is not judged: its residuals cannot be had"};
+    warn_of_mixed_deviations(study_, objective_.has_deviations(), warnings_);
     unless_impossible("analysis of the residuals", [&] {
       const std::vector<ExperimentResiduals> residuals = objective_.residuals(fit.x);
       json["residuals"] = describe_residuals(study_, residuals);
+      squares = judged_squares(study_, residuals, values_of_objectives(fit), design, num_free(fit.x));
+      warn_of_outliers(study_, residuals, warnings_);
       const std::string warning = suspicious_residuals(study_, residuals);
-      if (!warning.empty()) log_warning(warning);
+      if (!warning.empty()) warnings_.add({"runs", warning, ""});
     });
-    if (objective_.space().num_variables() > StudyObjective::most_factored) {
-      if (spec.intervals && objective_.prior().has_fields())
-        unless_impossible("posterior", [&] {
-          json["posterior"] =
-              write_field_posterior(comm_, study_, objective_, fit.x, fit.objective, result_.root());
-        });
-      return;
-    }
+    const bool is_few = objective_.space().num_variables() <= StudyObjective::most_factored;
+    if (!is_few && objective_.prior().has_fields()) judge_fields(fit, squares, json);
+    json["chi_squared"] = squares.chi_squared;
+    json["data"] = squares.data;
+    if (is_few) add_uncertainty(design, json);
+    if (design.is_chi_squared && static_cast<double>(squares.data - squares.outliers) <= squares.values)
+      warnings_.add({"too_few_data", squares.why_not, ""});
+    return squares;
+  }
+
+  /// The posterior of fields, and the squares by which they are judged: those of the data beside the numbers
+  /// that these determine.
+  void judge_fields(const Descent& fit, JudgedSquares& squares, Json& json) {
+    if (squares.why_not.empty())
+      squares.why_not = "how well the model fits is not judged: that needs the posterior of the fields";
+    if (!study_.uncertainty.intervals) return;
+    unless_impossible("posterior", [&] {
+      const Json& posterior = json["posterior"] =
+          write_field_posterior(comm_, study_, objective_, fit.x, squares.chi_squared, result_.root());
+      if (!objective_.is_chi_squared()) return;
+      squares.chi_squared = posterior.at("chi_squared");
+      squares.data = posterior.at("data");
+      squares.values = posterior.at("determined");
+      squares.why_not.clear();
+    });
+  }
+
+  /// Deviations, intervals, open directions and profiles of few variables.
+  void add_uncertainty(FittedDesign& design, Json& json) {
+    const UncertaintySpec& spec = study_.uncertainty;
+    if (!spec.intervals && spec.profile.empty()) return;
     unless_impossible("intervals", [&] {
-      if (!spec.intervals && spec.profile.empty()) return;
-      const FittedDesign design{fit.x, objective_.factor(fit.x), fit.objective, objective_.num_data(),
-                                objective_.is_chi_squared()};
-      if (spec.intervals) add_uncertainty(study_, objective_.space(), design, json);
+      const DesignSpace& space = objective_.space();
+      design.factor = objective_.factor(design.x);
+      design.data_factor = objective_.data_factor(design.x);
+      const inverse::Uncertainty uncertainty = is_without_data(space, design)
+                                                   ? uncertainty_without_data(space, design)
+                                                   : uncertainty_of(space, design);
+      if (spec.intervals) {
+        describe_uncertainty(study_, space, design, uncertainty, json);
+        warn_of_parameters(study_, space, design.x, uncertainty, warnings_);
+        warn_of_minima(study_, space, minima(), best_number(), uncertainty, warnings_);
+      }
       if (!spec.profile.empty()) json["profile"] = write_profiles(comm_, study_, objective_, design);
     });
   }
 
+  std::vector<FoundMinimum> minima() const {
+    std::vector<FoundMinimum> found;
+    for (const Descent& descent : descents_) found.push_back({descent.x, descent.objective});
+    return found;
+  }
+  std::size_t best_number() const {
+    return std::ranges::min_element(descents_, {}, &Descent::objective) - descents_.begin();
+  }
+
+  /// How many variables are not at a bound.
+  double num_free(const std::vector<double>& x) const {
+    const inverse::DesignVariables variables = objective_.space().variables();
+    double count = 0;
+    for (std::size_t i = 0; i < x.size(); ++i)
+      if (x[i] > variables.lower[i] && x[i] < variables.upper[i]) ++count;
+    return count;
+  }
+
+  /// Of those that were not dropped, in the order of the study.
+  std::vector<double> values_of_objectives(const Descent& fit) const {
+    std::vector<double> values;
+    std::vector<std::size_t> next(fit.values.size(), 0);
+    for (const auto& spec : study_.objectives)
+      if (objective_.dropped()[spec->experiment] == 0)
+        values.push_back(fit.values[spec->experiment].terms[next[spec->experiment]++]);
+    return values;
+  }
+
   /// Adds to the statistics; what data or runs do not allow is left out, with a warning.
   template <class Work>
-  static void unless_impossible(const char* what, Work work) {
+  void unless_impossible(const char* what, Work work) {
     try {
       work();
     } catch (const Error& error) {
       if (error.code() != ExitCode::no_solution && error.code() != ExitCode::bad_input) throw;
-      log_warning(fmt::format("no {}: {}", what, error.what()));
+      warnings_.add({"no_statistics", fmt::format("no {}: {}", what, error.what()), ""});
     }
   }
 
@@ -396,7 +526,7 @@ private:
         json["starts"].push_back(std::move(entry));
       }
     if (!matched_peaks_.empty()) json["matched_peaks"] = matched_peaks_;
-    if (status == "done") add_statistics(best(), json);
+    if (status == "done") conclude(best(), json);
     const StudyObjective::Totals& totals = objective_.totals();
     json["evaluations"] = totals.evaluations;
     json["gradient_evaluations"] = totals.gradient_evaluations;
@@ -451,6 +581,8 @@ private:
   int first_iteration_ = 0;       ///< of a method or stage that continues another one's descent
   double renew_below_ = 0;        ///< quality of meshes
   bool needs_meshes_ = false;
+  FitWarnings warnings_;
+  Verdict verdict_;
 };
 
 } // namespace

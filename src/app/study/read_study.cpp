@@ -87,6 +87,7 @@ void build_optimizer(const Item& item, OptimizerSpec& optimizer) {
   optimizer.renew_quality = item["renew_quality"].number();
   optimizer.gmsh = {item["gmsh"].text(), item["gmsh_time_limit"].number()};
   if (item["on_failure"].text() == "drop") optimizer.on_failure = FailedRun::drop;
+  if (item["on_bad_fit"].text() == "fail") optimizer.on_bad_fit = BadFit::fail;
   if (const Item groups = item["groups"]; groups.is_number()) optimizer.groups = groups.integer();
   if (const Item budget = item["time_budget"]; !budget.is_null()) optimizer.time_budget = budget.number();
 }
@@ -167,12 +168,32 @@ objectives::TimeSelection times_from(const Item& item) {
   return list;
 }
 
+objectives::RobustLoss loss_from(const Item& entry, const ObjectiveType& type) {
+  const Item loss = entry["loss"];
+  if (!type.observes)
+    loss.fail(std::string(type.name) +
+              " is no sum of squares of data, which a loss takes the place of; leave it out");
+  if (entry["power"].number() != 1 || entry["weight"].number() < 0)
+    loss.fail("the objective is no sum of squares with this weight and power; take a `weight` > 0 and a "
+              "`power` of 1, or leave the loss out");
+  static const std::map<std::string, objectives::RobustLoss::Type> types{
+      {"huber", objectives::RobustLoss::Type::huber},
+      {"soft_l1", objectives::RobustLoss::Type::soft_l1},
+      {"cauchy", objectives::RobustLoss::Type::cauchy}};
+  objectives::RobustLoss result;
+  result.type = types.at(loss["type"].text());
+  result.width =
+      loss.has("width") ? loss["width"].number() : objectives::RobustLoss::usual_width(result.type);
+  return result;
+}
+
 std::shared_ptr<const ObjectiveSpec> objective_from(const Item& entry, const Study& study) {
   const ObjectiveType& type = *find_objective_type(entry["type"].text());
   if (entry.has("time") && !type.takes_time())
     entry["time"].fail(std::string(type.name) +
                        " is one of rest shapes and materials, which do not change in time; leave `time` out");
-  check_keys(entry, type.name, {"name", "type", "experiment", "weight", "power"}, type.takes(), type.needs());
+  check_keys(entry, type.name, {"name", "type", "experiment", "weight", "power", "loss"}, type.takes(),
+             type.needs());
   const int experiment = experiment_of(entry, study);
   std::optional<objectives::TimeSelection> time;
   const bool once = entry.has("time") && asks_for_observations(entry["time"]);
@@ -192,6 +213,7 @@ std::shared_ptr<const ObjectiveSpec> objective_from(const Item& entry, const Stu
   objective->power = entry["power"].number();
   objective->time = std::move(time);
   objective->once_per_observation = once;
+  if (entry.has("loss")) objective->loss = loss_from(entry, type);
   if (type.uses_markers && study.markers.empty())
     entry.fail("the study has no `markers`; say where each marker of the CSV file sits: {\"name\": .., "
                "\"body\": .., \"rest\": [x, y, z]}");

@@ -21,7 +21,7 @@ constexpr double suspicious = 0.01;
 NamedResidual named(const objectives::ObservationNames& names, const objectives::ResidualLabel& label,
                     double residual) {
   return {names.points.empty() ? "" : names.points[label.point], names.components[label.component],
-          label.time, residual};
+          label.time, residual, label.line};
 }
 
 void keep_worst(std::vector<NamedResidual>& worst) {
@@ -33,6 +33,8 @@ void keep_worst(std::vector<NamedResidual>& worst) {
 void add(ObjectiveResiduals& sum, ObjectiveResiduals&& more) {
   sum.squares += more.squares;
   sum.data += more.data;
+  sum.outliers += more.outliers;
+  sum.outlier_squares += more.outlier_squares;
   std::ranges::move(more.worst, std::back_inserter(sum.worst));
   keep_worst(sum.worst);
   sum.tested += more.tested;
@@ -57,25 +59,35 @@ void test(const Series& series, ObjectiveResiduals& of) {
   of.least_runs = series.first;
 }
 
+/// What a residual would be without a loss.
+double without_loss(double residual, double factor, const ResidualRows::Term& term) {
+  return term.loss ? factor * term.loss->misfit(residual / factor) : residual;
+}
+
 /// Those of this rank, which has all of a series or nothing.
 std::vector<ObjectiveResiduals> summarise_own(const ResidualRows& rows, std::span<const double> residuals) {
   std::vector<ObjectiveResiduals> terms(rows.terms.size());
   std::map<std::tuple<std::size_t, std::int32_t, std::int32_t>, Series> all;
   for (std::size_t i = 0; i < residuals.size(); ++i) {
-    const auto& [term, label] = rows.rows[i];
+    const auto& [term, label, factor] = rows.rows[i];
     if (!label.is_observed) continue;
-    terms[term].squares += residuals[i] * residuals[i];
+    const ResidualRows::Term& about = rows.terms[term];
+    const double r = without_loss(residuals[i], factor, about);
+    terms[term].squares += r * r;
     ++terms[term].data;
-    const objectives::ObservationNames& names = rows.terms[term].names;
+    if (about.has_deviations && about.counts_once && std::abs(r) > ObjectiveResiduals::far) {
+      ++terms[term].outliers;
+      terms[term].outlier_squares += r * r;
+    }
+    const objectives::ObservationNames& names = about.names;
     if (names.components.empty()) continue;
     const auto [series, is_new] = all.try_emplace({term, label.point, label.component});
-    if (is_new) series->second.first = named(names, label, residuals[i]);
-    series->second.residuals.push_back(residuals[i]);
+    if (is_new) series->second.first = named(names, label, r);
+    series->second.residuals.push_back(r);
     std::vector<NamedResidual>& worst = terms[term].worst;
-    if (worst.size() == ObjectiveResiduals::most_worst &&
-        std::abs(residuals[i]) <= std::abs(worst.back().residual))
+    if (worst.size() == ObjectiveResiduals::most_worst && std::abs(r) <= std::abs(worst.back().residual))
       continue;
-    worst.push_back(named(names, label, residuals[i]));
+    worst.push_back(named(names, label, r));
     keep_worst(worst);
   }
   for (const auto& [key, series] : all)
@@ -88,16 +100,6 @@ Json describe(const NamedResidual& one) {
   if (!one.point.empty()) entry["point"] = one.point;
   entry["component"] = one.component;
   return entry;
-}
-
-/// act(objective, its residuals) in the order of the study.
-template <class Act>
-void for_each_objective(const Study& study, const std::vector<ExperimentResiduals>& experiments, Act act) {
-  std::vector<std::size_t> next(experiments.size(), 0);
-  for (const auto& spec : study.objectives) {
-    const std::vector<ObjectiveResiduals>& terms = experiments[spec->experiment].terms;
-    if (!terms.empty()) act(*spec, terms[next[spec->experiment]++]); // else it was dropped
-  }
 }
 
 } // namespace
@@ -121,6 +123,7 @@ Json describe_residuals(const Study& study, const std::vector<ExperimentResidual
     entry["experiment"] = study.experiments[spec.experiment].name;
     entry["chi_squared"] = found.squares;
     entry["data"] = found.data;
+    entry["outliers"] = found.outliers;
     entry["runs_p"] = nullptr;
     if (found.tested > 0) {
       entry["runs_p"] = std::min(1.0, found.tested * found.least_runs_p);
@@ -131,6 +134,7 @@ Json describe_residuals(const Study& study, const std::vector<ExperimentResidual
       Json& place = entry["worst"].emplace_back(describe(one));
       place["time"] = one.time;
       place["residual"] = one.residual;
+      if (one.line > 0) place["line"] = one.line;
     }
   });
   return result;

@@ -115,6 +115,13 @@ constexpr Key optimizer[] = {
      .doc =
          "Where the run of an experiment fails: take other values, or go on without the experiment, with a "
          "warning."},
+    {.pattern = "/optimizer/on_bad_fit",
+     .types = text,
+     .fallback = "\"report\"",
+     .choices = "[\"report\", \"fail\"]",
+     .doc = "Where the residuals do not agree with the standard deviations of the data (`verdict` of "
+            "`fit.json`: `bad_fit`): end with exit code 0, or with 3. See "
+            "[estimation.md](estimation.md#the-verdict)."},
     setting("/optimizer/warm_start", boolean, "true", {},
             "Runs start the solves of their steps near the states of the last run of their experiment, which "
             "`fit/evaluations` holds until the end; with `sweep/store_every` 1 only."),

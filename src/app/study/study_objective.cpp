@@ -299,6 +299,14 @@ GlobalIndex StudyObjective::num_data() const {
   return sum;
 }
 
+std::vector<bool> StudyObjective::has_deviations() const {
+  std::vector<bool> result;
+  std::vector<std::size_t> next(kinds_.size(), 0);
+  for (const auto& spec : study_.objectives)
+    result.push_back(kinds_[spec->experiment].has_deviations[next[spec->experiment]++]);
+  return result;
+}
+
 void StudyObjective::drop_failed() {
   for (std::size_t e = 0; e < values_.size(); ++e) dropped_[e] |= values_[e].failure.empty() ? 0 : 1;
   if (!holds(dropped_, 0)) throw Error(ExitCode::no_solution, "no experiment has an objective: " + failure());
@@ -388,6 +396,7 @@ const Eigen::MatrixXd& StudyObjective::factor(std::span<const double> x) {
   }
   put_prior(width - 1, prior_.residuals(x));
   factor_ = inverse::triangular_factor(rows);
+  data_factor_ = prior_.num_rows() > 0 ? inverse::triangular_factor(rows.topRows(of_data)) : factor_;
   factor_at_.assign(x.begin(), x.end());
   return factor_;
 }

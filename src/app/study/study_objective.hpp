@@ -88,6 +88,11 @@ public:
   const inverse::GaussianPrior& prior() const { return prior_; }
   /// The upper triangular factor of [dr/dx r] over all experiments, (n + 1) x (n + 1).
   const Eigen::MatrixXd& factor(std::span<const double> x);
+  /// The same of the data without what is known beforehand.
+  const Eigen::MatrixXd& data_factor(std::span<const double> x) {
+    factor(x);
+    return data_factor_;
+  }
   /// What is left of the observations at x, by experiment; nothing of those that were dropped. @throws Error
   /// where an experiment fails. @pre it is a sum of squares.
   std::vector<ExperimentResiduals> residuals(std::span<const double> x);
@@ -95,6 +100,8 @@ public:
   std::vector<ExperimentPeaks> peaks(std::span<const double> x);
   /// How many data the sum of squares has.
   GlobalIndex num_data() const;
+  /// Whether the data of the objectives have standard deviations, by objective.
+  std::vector<bool> has_deviations() const;
   /// From now on leaves out the experiments that had no value in the last value(). @throws Error if none is
   /// left.
   void drop_failed();
@@ -164,7 +171,7 @@ private:
   std::vector<double> path_start_;   ///< a design
   std::vector<ObjectiveKind> kinds_; ///< by experiment
   std::string not_squares_;
-  Eigen::MatrixXd factor_;
+  Eigen::MatrixXd factor_, data_factor_;
   std::vector<double> factor_at_; ///< the design of factor_
   std::vector<char> dropped_;     ///< by experiment
   inverse::GaussianPrior prior_;

@@ -14,6 +14,7 @@
 #include "recoil/base/lookup.hpp"
 #include "recoil/mesh/input/remesh.hpp"
 #include "recoil/objectives/composition.hpp"
+#include "recoil/objectives/robust_loss.hpp"
 #include "recoil/parameters/variable_map.hpp"
 
 namespace recoil::objectives {
@@ -159,6 +160,7 @@ public:
   double weight = 1, power = 1;                  ///< weight * (sum over time)^power
   std::optional<objectives::TimeSelection> time; ///< empty: not written; see observed_times()
   bool once_per_observation = false;             ///< {"times": "data"}, in place of `time`
+  std::optional<objectives::RobustLoss> loss;    ///< in place of the squares of data
   Places where;
 
   virtual ~ObjectiveSpec() = default;
@@ -204,6 +206,9 @@ struct CheckSpec {
 
 enum class OptimizationMethod { automatic, quasi_newton, gauss_newton, conjugate_gradients };
 
+/// What the exit code of a fit that does not agree with the standard deviations of its data is.
+enum class BadFit { report, fail };
+
 /// What becomes of values at which an experiment fails.
 enum class FailedRun {
   reject, ///< they have no objective, as if it were infinite
@@ -221,6 +226,7 @@ struct OptimizerSpec {
   int starts = 1;            ///< the first from the start values, the others between the bounds
   int seed = 1;              ///< of the others
   FailedRun on_failure = FailedRun::reject;
+  BadFit on_bad_fit = BadFit::report;
   bool warm_start = true;            ///< runs start their solves near the states of the last one
   bool match_peaks = false;          ///< strengths start from where peaks of forces are those observed
   std::string where_match_peaks;     ///< place of `match_peaks`

@@ -174,8 +174,9 @@ public:
   std::size_t num_residuals() const override { return cell_ >= 0 ? 1 : 0; }
   objectives::ObservationNames observation_names() const override { return {{}, {"strain"}}; }
   std::vector<objectives::ResidualLabel> residual_labels(double time) const override {
-    return std::vector(num_residuals(),
-                       objectives::ResidualLabel{0, 0, time, track_.at(time).inverse_sd[0] != 0});
+    return std::vector(
+        num_residuals(),
+        objectives::ResidualLabel{0, 0, time, track_.at(time).inverse_sd[0] != 0, track_.line_at(time)});
   }
 
   std::vector<double> residuals(const objectives::ObservedState& state) override {

@@ -51,7 +51,8 @@ public:
     std::vector<objectives::ResidualLabel> labels;
     for (std::size_t m = 0; m < markers_.size() && comm().rank() == 0; ++m) {
       const Vector3d inverse_sd = markers_[m].track.at(time).inverse_sd;
-      for (int i = 0; i < 3; ++i) labels.push_back({std::int32_t(m), i, time, inverse_sd[i] != 0});
+      for (int i = 0; i < 3; ++i)
+        labels.push_back({std::int32_t(m), i, time, inverse_sd[i] != 0, markers_[m].track.line_at(time)});
     }
     return labels;
   }
@@ -147,7 +148,8 @@ public:
   std::vector<objectives::ResidualLabel> residual_labels(double time) const override {
     std::vector<objectives::ResidualLabel> labels;
     const Vector3d inverse_sd = track_.at(time).inverse_sd;
-    for (int i = 0; i < int(num_residuals()); ++i) labels.push_back({0, i, time, inverse_sd[i] != 0});
+    for (int i = 0; i < int(num_residuals()); ++i)
+      labels.push_back({0, i, time, inverse_sd[i] != 0, track_.line_at(time)});
     return labels;
   }
 

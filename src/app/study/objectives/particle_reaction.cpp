@@ -52,7 +52,8 @@ public:
   objectives::ObservationNames observation_names() const override { return {{}, {"force"}}; }
   std::vector<objectives::ResidualLabel> residual_labels(double time) const override {
     return std::vector(num_residuals(),
-                       objectives::ResidualLabel{0, 0, time, observed(time).inverse_sd[0] != 0});
+                       objectives::ResidualLabel{0, 0, time, observed(time).inverse_sd[0] != 0,
+                                                 track_.line_at(abscissa(time))});
   }
 
   std::optional<objectives::ComparedForce> compared_force(double time, double residual) const override {
@@ -193,9 +194,8 @@ private:
   double slope(const ObservedState& state, std::size_t bond) const {
     return solvers::integrity_slope(damage(state)[bond], problem_.damage_width);
   }
-  objectives::Track<1>::Sample observed(double time) const {
-    return track_.at(travel_ ? travel_(time) : time);
-  }
+  double abscissa(double time) const { return travel_ ? travel_(time) : time; }
+  objectives::Track<1>::Sample observed(double time) const { return track_.at(abscissa(time)); }
   std::vector<double> on_first(double residual) const {
     return comm().rank() == 0 ? std::vector<double>{residual} : std::vector<double>{};
   }

@@ -98,6 +98,23 @@ std::vector<Key> shared_objective_keys() {
        .fallback = "1",
        .range = positive,
        .doc = "Exponent applied to the sum over time."},
+      {.pattern = "/objectives/*/loss",
+       .types = object,
+       .implied = "none",
+       .doc = "In place of the squares of the misfits r of data, in their standard deviations: what leaves a "
+              "few wrong data little weight, see [below](#outliers). For data with `sd`."},
+      {.pattern = "/objectives/*/loss/type",
+       .types = text,
+       .required = true,
+       .choices = "[\"huber\", \"soft_l1\", \"cauchy\"]",
+       .doc = "`huber`: r^2 up to |r| = k, then 2 k |r| - k^2; `soft_l1`: 2 k^2 (sqrt(1 + r^2 / k^2) - 1); "
+              "`cauchy`: k^2 log(1 + r^2 / k^2)."},
+      {.pattern = "/objectives/*/loss/width",
+       .types = number,
+       .implied = "1.345, of `cauchy` 2.385",
+       .range = positive,
+       .doc = "k, in standard deviations: with these values a fit to noise alone is 95 % as exact as least "
+              "squares."},
       time_key,
       {.pattern = "/objectives/*/time/steps",
        .types = list,
