@@ -35,17 +35,21 @@ public:
       const VectorXd at = map(x);
       Eigen::Map<VectorXd>(g.data(), at.size()) = 2 * jacobian_(at).transpose() * residual_(at);
     };
-    function.hessian = [this](std::span<const double> x) {
+    function.residual_factor = [this](std::span<const double> x) {
       expect_asked(x);
       const MatrixXd J = jacobian_(map(x));
-      const MatrixXd H = 2 * J.transpose() * J;
-      return std::vector<double>(H.data(), H.data() + H.size());
+      const Eigen::Index n = J.cols();
+      MatrixXd rows(std::max(J.rows(), n + 1), n + 1);
+      rows.setZero();
+      rows.topRows(J.rows()) << J, residual_(map(x));
+      const MatrixXd R = Eigen::HouseholderQR<MatrixXd>(rows).matrixQR().topRows(n + 1).triangularView<Eigen::Upper>();
+      return std::vector<double>(R.data(), R.data() + R.size());
     };
   }
   Squares(const Squares&) = delete;
 
   void use_products() {
-    function.hessian = nullptr;
+    function.residual_factor = nullptr;
     function.hessian_product = [this](std::span<const double> x, std::span<const double> d,
                                       std::span<double> product) {
       ++products;
@@ -313,7 +317,7 @@ TEST(GaussNewton, SolvesLargeLinearProblemsByProducts) {
 
 TEST(GaussNewton, HandsOnWhatItsModelThrowsAndNeedsOne) {
   Squares squares(2, rosenbrock, rosenbrock_jacobian);
-  squares.function.hessian = [](std::span<const double>) -> std::vector<double> {
+  squares.function.residual_factor = [](std::span<const double>) -> std::vector<double> {
     throw FileError("the disk is full");
   };
   EXPECT_THROW(run(squares, {-1.2, 1}, 1e-9), FileError);
