@@ -113,8 +113,8 @@ std::string apply(const StopRules& rules, const Iterate& at, double first_gradie
   return "";
 }
 
-/// How far the first step of Gauss-Newton may go, in units: where its linear model knows least about a variable
-/// its steps are longest.
+/// How far the first step of Gauss-Newton may go, in units: where its linear model knows least about a
+/// variable its steps are longest.
 constexpr double first_reach = 2;
 
 /// How far a step may go with products: so far at first, then twice as far as the step before.

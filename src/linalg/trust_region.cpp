@@ -18,8 +18,8 @@ using Eigen::VectorXd;
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// A step that is scaled like y is in the region where |y| is at most so many times the radius, or as little less
-/// [More 1978].
+/// A step that is scaled like y is in the region where |y| is at most so many times the radius, or as little
+/// less [More 1978].
 constexpr double radius_tolerance = 0.1;
 /// Of the decrease that the model predicts: least share that a step is accepted with, and those below and
 /// above which the model is thought bad and good.
@@ -55,15 +55,17 @@ VectorXd BoxedSquares::solve_free(const std::vector<Held>& held, const VectorXd&
   return result;
 }
 
-/// By a primal active-set method from y = 0 on: a step to the minimum of the free variables, or to the first bound
-/// on the way to it; there the variable whose multiplier has the wrong sign most is set free.
+/// By a primal active-set method from y = 0 on: a step to the minimum of the free variables, or to the first
+/// bound on the way to it; there the variable whose multiplier has the wrong sign most is set free.
 VectorXd BoxedSquares::minimum(double damping) const {
   const Index n = lower_.size();
   VectorXd y = VectorXd::Zero(n);
   std::vector<Held> held(n, Held::no);
   for (Index j = 0; j < n; ++j) {
-    if (A_.col(j).isZero(0)) held[j] = Held::always;
-    else if ((lower_[j] >= 0 && slope_[j] >= 0) || (upper_[j] <= 0 && slope_[j] <= 0)) held[j] = Held::at_bound;
+    if (A_.col(j).isZero(0))
+      held[j] = Held::always;
+    else if ((lower_[j] >= 0 && slope_[j] >= 0) || (upper_[j] <= 0 && slope_[j] <= 0))
+      held[j] = Held::at_bound;
   }
   for (Index round = 0; round < 10 * (n + 1); ++round) {
     const VectorXd target = solve_free(held, y, damping);
@@ -138,8 +140,8 @@ class TrustRegion {
 public:
   using Stop = std::function<std::string(const Iterate&)>;
   TrustRegion(const BoundedFunction& function, std::vector<double> start, const Stop& stop)
-      : function_(function), stop_(stop), x_(std::move(start)), n_(std::ssize(x_)), scale_(VectorXd::Zero(n_)),
-        box_(function.reach) {
+      : function_(function), stop_(stop), x_(std::move(start)), n_(std::ssize(x_)),
+        scale_(VectorXd::Zero(n_)), box_(function.reach) {
     value_ = function_.value(x_);
     if (!std::isfinite(value_))
       throw InputError("the objective has no finite value at the start of the optimisation");

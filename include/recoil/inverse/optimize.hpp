@@ -30,8 +30,8 @@ public:
   /// dJ/dx. @pre value(x) is finite.
   virtual std::vector<double> gradient(std::span<const double> x) = 0;
   virtual HessianForm hessian_form() const { return HessianForm::none; }
-  /// The triangular_factor() of [J_r r], (n + 1) x (n + 1). @pre hessian_form() is `matrix`; x is the last one
-  /// that gradient() was asked for at, though value() may have been asked for elsewhere since.
+  /// The triangular_factor() of [J_r r], (n + 1) x (n + 1). @pre hessian_form() is `matrix`; x is the last
+  /// one that gradient() was asked for at, though value() may have been asked for elsewhere since.
   virtual Eigen::MatrixXd residual_factor(std::span<const double> x);
   /// H d. @pre as for residual_factor(), where hessian_form() is `products`.
   virtual std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d);

@@ -15,17 +15,18 @@ struct BoundedFunction {
   std::function<double(std::span<const double> x)> value;
   /// Asked for at values of x where value() is finite.
   std::function<void(std::span<const double> x, std::span<double> gradient)> gradient;
-  /// For Gauss-Newton, one of the two, asked for at the x that gradient() was asked for last, whatever other x
-  /// value() has been asked for since: of |r|^2 with J = dr/dx an R with R'R = [J r]'[J r], (n + 1) x (n + 1)
-  /// column by column, for few variables; or products H d of the model H = 2 J'J of the second derivatives.
+  /// For Gauss-Newton, one of the two, asked for at the x that gradient() was asked for last, whatever other
+  /// x value() has been asked for since: of |r|^2 with J = dr/dx an R with R'R = [J r]'[J r], (n + 1) x (n +
+  /// 1) column by column, for few variables; or products H d of the model H = 2 J'J of the second
+  /// derivatives.
   std::function<std::vector<double>(std::span<const double> x)> residual_factor = nullptr;
   std::function<void(std::span<const double> x, std::span<const double> d, std::span<double> product)>
       hessian_product = nullptr;
   /// With products: an approximate inverse of H, symmetric and positive definite, z = P r. @pre there are no
   /// bounds.
   std::function<void(std::span<const double> r, std::span<double> z)> preconditioner = nullptr;
-  /// With residual_factor: how far the first step may move a variable; later ones may move it that far, or twice
-  /// as far as the step before has moved any.
+  /// With residual_factor: how far the first step may move a variable; later ones may move it that far, or
+  /// twice as far as the step before has moved any.
   double reach = std::numeric_limits<double>::infinity();
 };
 
@@ -61,11 +62,11 @@ struct BoundedMinimum {
 /// value alone until a step is accepted; the first step is that of the whole model.
 ///
 /// With residual_factor this is the method of Levenberg and Marquardt in the form of [More 1978, The
-/// Levenberg-Marquardt algorithm: implementation and theory], for up to some hundred variables: the sub-problem is
-/// solved exactly, by orthogonal decompositions of J and an active set of bounds; lengths are |D d| with D the
-/// largest norms of the columns of J so far, so that the units of the variables do not matter. Where f does
-/// not fall, or by less than a quarter of what the model says, the radius becomes a tenth to a half of the step.
-/// It ends by itself where a step would change r by less than 1e-8 |r|.
+/// Levenberg-Marquardt algorithm: implementation and theory], for up to some hundred variables: the
+/// sub-problem is solved exactly, by orthogonal decompositions of J and an active set of bounds; lengths are
+/// |D d| with D the largest norms of the columns of J so far, so that the units of the variables do not
+/// matter. Where f does not fall, or by less than a quarter of what the model says, the radius becomes a
+/// tenth to a half of the step. It ends by itself where a step would change r by less than 1e-8 |r|.
 ///
 /// With products it is Tao's BNTR, by Steihaug's conjugate gradients among the free variables, which a
 /// gradient of 1 % ends ("-recoil_opt_tao_bnk_ksp_rtol"); lengths are |d|, with a preconditioner P
