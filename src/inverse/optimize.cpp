@@ -20,7 +20,7 @@ using linalg::BoundedMinimum;
 using linalg::Iterate;
 
 /// What the first rank asks all ranks for.
-enum class Request : int { value, gradient, hessian, hessian_product, iterate };
+enum class Request : int { value, gradient, factor, hessian_product, iterate };
 
 /// What the first rank asks all ranks to evaluate.
 class SharedEvaluations {
@@ -43,7 +43,7 @@ public:
 
   const DesignObjective& objective() const { return objective_; }
   double value() const { return value_; }
-  /// The gradient, the Hessian or its product, whatever was asked for last.
+  /// The gradient, the factor or the product, whatever was asked for last.
   const std::vector<double>& derivative() const { return derivative_; }
   const std::string& reason() const { return reason_; }
 
@@ -57,9 +57,11 @@ private:
     case Request::gradient:
       derivative_ = objective_.gradient(x);
       break;
-    case Request::hessian:
-      derivative_ = objective_.hessian(x);
+    case Request::factor: {
+      const Eigen::MatrixXd R = objective_.residual_factor(x);
+      derivative_.assign(R.data(), R.data() + R.size());
       break;
+    }
     case Request::hessian_product:
       derivative_ = objective_.hessian_product(x.first(x.size() / 2), x.subspan(x.size() / 2));
       break;
@@ -110,14 +112,17 @@ std::string apply(const StopRules& rules, const Iterate& at, double first_gradie
   return "";
 }
 
-/// How far a step of Gauss-Newton may go: where its linear model knows least about a variable its steps are
-/// longest. Two units at first, then twice as far as the step before.
+/// How far the first step of Gauss-Newton may go, in units: where its linear model knows least about a
+/// variable its steps are longest.
+constexpr double first_reach = 2;
+
+/// How far a step may go with products: so far at first, then twice as far as the step before.
 class Reach {
 public:
   explicit Reach(std::vector<double> start) : iterate_(std::move(start)) {}
   bool includes(std::span<const double> z) const { return distance(z) <= reach_; }
   void move_to(std::span<const double> z) {
-    reach_ = std::max(2.0, 2 * distance(z));
+    reach_ = std::max(first_reach, 2 * distance(z));
     iterate_.assign(z.begin(), z.end());
   }
 
@@ -128,7 +133,7 @@ private:
     return largest;
   }
   std::vector<double> iterate_;
-  double reach_ = 2;
+  double reach_ = first_reach;
 };
 
 /// The objective as a function of x / unit; infinite beyond `reach`, if there is one.
@@ -146,13 +151,15 @@ linalg::BoundedFunction in_units(SharedEvaluations& work, const DesignVariables&
                                      work.ask(Request::gradient, from_units(z, variables));
                                      std::ranges::copy(times(work.derivative(), unit), gradient.begin());
                                    }};
-  if (form == HessianForm::matrix)
-    function.hessian = [&](std::span<const double> z) {
-      work.ask(Request::hessian, from_units(z, variables));
-      std::vector<double> H = work.derivative();
-      for (std::size_t i = 0; i < H.size(); ++i) H[i] *= unit[i % z.size()] * unit[i / z.size()];
-      return H;
+  if (form == HessianForm::matrix) {
+    function.reach = first_reach;
+    function.residual_factor = [&](std::span<const double> z) {
+      work.ask(Request::factor, from_units(z, variables));
+      std::vector<double> R = work.derivative();
+      for (std::size_t i = 0; i < z.size() * (z.size() + 1); ++i) R[i] *= unit[i / (z.size() + 1)];
+      return R;
     };
+  }
   if (form == HessianForm::products)
     function.hessian_product = [&](std::span<const double> z, std::span<const double> d,
                                    std::span<double> product) {
@@ -173,7 +180,8 @@ linalg::BoundedFunction in_units(SharedEvaluations& work, const DesignVariables&
 BoundedMinimum minimize(SharedEvaluations& work, const DesignVariables& variables, HessianForm form,
                         linalg::DescentMethod method, const StopRules& rules) {
   std::optional<Reach> reach;
-  if (method == linalg::DescentMethod::gauss_newton) reach.emplace(in_units(variables.start, variables));
+  if (method == linalg::DescentMethod::gauss_newton && form == HessianForm::products)
+    reach.emplace(in_units(variables.start, variables));
   const linalg::BoundedFunction function = in_units(work, variables, form, reach);
   double first_gradient_norm = 0;
   bool is_at_limit = false;
@@ -194,8 +202,8 @@ BoundedMinimum minimize(SharedEvaluations& work, const DesignVariables& variable
 
 } // namespace
 
-std::vector<double> DesignObjective::hessian(std::span<const double>) {
-  throw InputError("this objective has no matrix of second derivatives");
+Eigen::MatrixXd DesignObjective::residual_factor(std::span<const double>) {
+  throw InputError("this objective has no residuals that few variables change");
 }
 
 std::vector<double> DesignObjective::hessian_product(std::span<const double>, std::span<const double>) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "recoil/base/error.hpp"
+#include "recoil/inverse/residual_factor.hpp"
 
 namespace recoil::inverse {
 
@@ -58,13 +59,12 @@ public:
     return without(objective_.gradient(all(rest)), which_);
   }
   HessianForm hessian_form() const override { return HessianForm::matrix; }
-  std::vector<double> hessian(std::span<const double> rest) override {
-    const std::vector<double> H = objective_.hessian(all(rest));
-    const std::size_t n = rest.size() + 1;
-    std::vector<double> part;
-    for (std::size_t i = 0; i < H.size(); ++i)
-      if (i % n != which_ && i / n != which_) part.push_back(H[i]);
-    return part;
+  MatrixXd residual_factor(std::span<const double> rest) override {
+    const MatrixXd R = objective_.residual_factor(all(rest));
+    const Index i = static_cast<Index>(which_);
+    MatrixXd others(R.rows(), R.cols() - 1);
+    others << R.leftCols(i), R.rightCols(R.cols() - 1 - i);
+    return triangular_factor(others);
   }
 
 private:
@@ -86,10 +86,10 @@ struct ConditionalModel {
 
 ConditionalModel make_model(DesignObjective& objective, const DesignVariables& variables,
                             std::span<const double> x, std::size_t which) {
-  const std::vector<double> gradient = objective.gradient(x), hessian = objective.hessian(x);
+  const std::vector<double> gradient = objective.gradient(x);
+  const MatrixXd by_x = gauss_newton_hessian(objective.residual_factor(x));
   const Index n = std::ssize(x), i = static_cast<Index>(which);
   // In units in which the diagonal is 1.
-  const Eigen::Map<const MatrixXd> by_x(hessian.data(), n, n);
   const VectorXd unit = by_x.diagonal().unaryExpr([](double h) { return h > 0 ? 1 / std::sqrt(h) : 1.0; });
   const VectorXd g = unit.cwiseProduct(Eigen::Map<const VectorXd>(gradient.data(), n));
   const MatrixXd H = unit.asDiagonal() * by_x * unit.asDiagonal();

@@ -9,10 +9,21 @@
 #include <petsctao.h>
 
 #include "linalg/solver_options.hpp"
+#include "linalg/trust_region.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/linalg/petsc.hpp"
 
 namespace recoil::linalg {
+
+double projected_norm(const BoundedFunction& function, std::span<const double> x, std::span<const double> g) {
+  double squares = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const bool at_lower = x[i] <= function.lower[i] && g[i] > 0;
+    const bool at_upper = x[i] >= function.upper[i] && g[i] < 0;
+    if (!at_lower && !at_upper) squares += g[i] * g[i];
+  }
+  return std::sqrt(squares);
+}
 
 namespace {
 
@@ -31,17 +42,6 @@ VecHandle vector_of(std::span<const double> values) {
   std::ranges::copy(values, entries);
   RECOIL_PETSC(VecRestoreArrayWrite(vector.get(), &entries));
   return vector;
-}
-
-/// Norm of the gradient without the components that point out of the bounds.
-double projected_norm(const BoundedFunction& function, std::span<const double> x, std::span<const double> g) {
-  double squares = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const bool at_lower = x[i] <= function.lower[i] && g[i] > 0;
-    const bool at_upper = x[i] >= function.upper[i] && g[i] < 0;
-    if (!at_lower && !at_upper) squares += g[i] * g[i];
-  }
-  return std::sqrt(squares);
 }
 
 /// What Tao's callbacks see. Tao minimises `scale` times the function.
@@ -133,25 +133,16 @@ private:
   std::string reason_;
 };
 
-/// Relative to the diagonal: keeps a semidefinite model definite under rounding, and changes a step by far
-/// less than the model itself is wrong by.
-constexpr double diagonal_shift = 1e-12;
-
-/// The Hessian model of a function as PETSc sees it, times a factor: a dense matrix where the function has
-/// one, products elsewhere. Not collective.
+/// The Hessian model of a function as PETSc sees it: its products, times a factor. Not collective.
 class HessianModel {
 public:
   /// @param function, guard must outlive the model
   HessianModel(const BoundedFunction& function, double scale, CallbackGuard& guard)
       : function_(function), scale_(scale), guard_(guard) {
-    if (!function.hessian && !function.hessian_product)
+    if (!function.hessian_product)
       throw InputError("Gauss-Newton needs a model of the second derivatives, which only objectives that are "
                        "sums of squares have: choose quasi-Newton or conjugate gradients");
     const PetscInt n = petsc_int(function.lower.size());
-    if (is_dense()) {
-      RECOIL_PETSC(MatCreateSeqDense(PETSC_COMM_SELF, n, n, nullptr, matrix_.put()));
-      return;
-    }
     RECOIL_PETSC(MatCreateShell(PETSC_COMM_SELF, n, n, n, n, this, matrix_.put()));
     RECOIL_PETSC(
         MatShellSetOperation(matrix_.get(), MATOP_MULT, reinterpret_cast<void (*)()>(&multiply_shell)));
@@ -161,12 +152,11 @@ public:
   HessianModel& operator=(const HessianModel&) = delete;
 
   Mat matrix() const { return matrix_.get(); }
-  bool is_dense() const { return function_.hessian != nullptr; }
 
   /// Of conjugate gradients: the function's, if it has one.
   void set_up_preconditioner(PC pc) {
     if (!function_.preconditioner) {
-      RECOIL_PETSC(PCSetType(pc, is_dense() ? PCJACOBI : PCNONE));
+      RECOIL_PETSC(PCSetType(pc, PCNONE));
       return;
     }
     RECOIL_PETSC(PCSetType(pc, PCSHELL));
@@ -204,18 +194,8 @@ private:
   void move_to(std::span<const double> x) {
     x_.assign(x.begin(), x.end());
     products_.clear();
-    if (is_dense()) fill();
     RECOIL_PETSC(MatAssemblyBegin(matrix_.get(), MAT_FINAL_ASSEMBLY));
     RECOIL_PETSC(MatAssemblyEnd(matrix_.get(), MAT_FINAL_ASSEMBLY));
-  }
-
-  void fill() {
-    const std::vector<double> values = function_.hessian(x_);
-    double* entries = nullptr;
-    RECOIL_PETSC(MatDenseGetArrayWrite(matrix_.get(), &entries));
-    std::ranges::transform(values, entries, [this](double value) { return scale_ * value; });
-    for (std::size_t i = 0; i < x_.size(); ++i) entries[i * (x_.size() + 1)] *= 1 + diagonal_shift;
-    RECOIL_PETSC(MatDenseRestoreArrayWrite(matrix_.get(), &entries));
   }
 
   /// scale H d.
@@ -308,7 +288,7 @@ void set_up_trust_region(Tao tao, HessianModel& model) {
   RECOIL_PETSC(KSPGetPC(ksp, &pc));
   model.set_up_preconditioner(pc);
   // Rounding makes conjugate gradients take more products than there are variables.
-  RECOIL_PETSC(KSPSetTolerances(ksp, model.is_dense() ? 1e-12 : 1e-2, 0, PETSC_DEFAULT, 1000));
+  RECOIL_PETSC(KSPSetTolerances(ksp, 1e-2, 0, PETSC_DEFAULT, 1000));
 }
 
 TaoType type_of(DescentMethod method) {
@@ -349,6 +329,8 @@ BoundedMinimum minimize_bounded(const BoundedFunction& function, std::vector<dou
                                 DescentMethod method, const Stop& stop) {
   for (std::size_t i = 0; i < start.size(); ++i)
     start[i] = std::clamp(start[i], function.lower[i], function.upper[i]);
+  if (method == DescentMethod::gauss_newton && function.residual_factor)
+    return minimize_squares(function, std::move(start), stop);
   const VecHandle lower = vector_of(function.lower), upper = vector_of(function.upper), x = vector_of(start);
   Context context(function, stop, std::move(start), method);
   std::optional<HessianModel> model;

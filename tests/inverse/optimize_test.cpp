@@ -39,13 +39,16 @@ public:
   }
 
   HessianForm hessian_form() const override { return form; }
-  std::vector<double> hessian(std::span<const double> x) override {
-    if (form != HessianForm::matrix) return DesignObjective::hessian(x);
-    std::vector<double> H(x.size() * x.size(), 0.0);
-    for (std::size_t i = comm_.rank(); i < x.size(); i += comm_.size())
-      H[i * (x.size() + 1)] = 2 * (i + 1.0) / (unit_[i] * unit_[i]);
-    comm_.sum(H);
-    return H;
+  Eigen::MatrixXd residual_factor(std::span<const double> x) override {
+    if (form != HessianForm::matrix) return DesignObjective::residual_factor(x);
+    const Eigen::Index n = std::ssize(x);
+    std::vector<double> R((n + 1) * (n + 1), 0.0);
+    for (std::size_t i = comm_.rank(); i < x.size(); i += comm_.size()) {
+      R[i * (n + 2)] = std::sqrt(i + 1.0) / unit_[i];
+      R[n * (n + 1) + i] = std::sqrt(i + 1.0) * distance(x, i);
+    }
+    comm_.sum(R);
+    return Eigen::Map<const Eigen::MatrixXd>(R.data(), n + 1, n + 1);
   }
   std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d) override {
     ++products;

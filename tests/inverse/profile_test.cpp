@@ -12,6 +12,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/inverse/fit_statistics.hpp"
 #include "recoil/inverse/profile.hpp"
+#include "recoil/inverse/residual_factor.hpp"
 
 namespace recoil::inverse {
 namespace {
@@ -50,7 +51,18 @@ public:
     return g;
   }
   HessianForm hessian_form() const override { return HessianForm::matrix; }
-  std::vector<double> hessian(std::span<const double> x) override {
+  MatrixXd residual_factor(std::span<const double> x) override {
+    const Eigen::Index n = std::ssize(x);
+    std::vector<double> rows((n + 1) * count_, 0.0);
+    for (std::size_t row = comm_.rank(); row < count_; row += comm_.size()) {
+      const Row own = rows_(row, x);
+      std::ranges::copy(own.derivatives, rows.begin() + row * (n + 1));
+      rows[row * (n + 1) + n] = own.residual;
+    }
+    comm_.sum(rows);
+    return triangular_factor(Eigen::Map<const MatrixXd>(rows.data(), n + 1, count_).transpose());
+  }
+  std::vector<double> hessian(std::span<const double> x) {
     const std::size_t n = x.size();
     std::vector<double> H(n * n, 0.0);
     visit(x, [&](const Row& row) {

@@ -35,17 +35,22 @@ public:
       const VectorXd at = map(x);
       Eigen::Map<VectorXd>(g.data(), at.size()) = 2 * jacobian_(at).transpose() * residual_(at);
     };
-    function.hessian = [this](std::span<const double> x) {
+    function.residual_factor = [this](std::span<const double> x) {
       expect_asked(x);
       const MatrixXd J = jacobian_(map(x));
-      const MatrixXd H = 2 * J.transpose() * J;
-      return std::vector<double>(H.data(), H.data() + H.size());
+      const Eigen::Index n = J.cols();
+      MatrixXd rows(std::max(J.rows(), n + 1), n + 1);
+      rows.setZero();
+      rows.topRows(J.rows()) << J, residual_(map(x));
+      const MatrixXd R =
+          Eigen::HouseholderQR<MatrixXd>(rows).matrixQR().topRows(n + 1).triangularView<Eigen::Upper>();
+      return std::vector<double>(R.data(), R.data() + R.size());
     };
   }
   Squares(const Squares&) = delete;
 
   void use_products() {
-    function.hessian = nullptr;
+    function.residual_factor = nullptr;
     function.hessian_product = [this](std::span<const double> x, std::span<const double> d,
                                       std::span<double> product) {
       ++products;
@@ -311,9 +316,79 @@ TEST(GaussNewton, SolvesLargeLinearProblemsByProducts) {
   }
 }
 
+/// Treloar's rubber [1944], incompressible, in simple, planar and equibiaxial tension: lambda_3 =
+/// lambda_1^third, nominal stresses [10 kPa] with deviations of 3.
+struct Tension {
+  double third;
+  std::vector<double> stretches, stresses;
+};
+const std::vector<Tension> rubber{
+    {-0.5,
+     {1.01, 1.12, 1.24, 1.39, 1.61, 1.89, 2.17, 2.42, 3.01, 3.58, 4.03, 4.76,
+      5.36, 5.76, 6.16, 6.4,  6.62, 6.87, 7.05, 7.16, 7.27, 7.43, 7.5,  7.61},
+     {3,   14,  23,  32,  41,  50,  58,  67,  85,  104, 121, 158,
+      194, 229, 267, 302, 339, 375, 412, 447, 485, 521, 557, 630}},
+    {-1,
+     {1.06, 1.14, 1.21, 1.32, 1.46, 1.87, 2.4, 2.98, 3.48, 3.96, 4.36, 4.69, 4.96},
+     {7, 16, 24, 33, 42, 59, 76, 93, 111, 128, 146, 162, 179}},
+    {-2,
+     {1.04, 1.08, 1.12, 1.15, 1.21, 1.32, 1.43, 1.7, 1.95, 2.5, 3.04, 3.44, 3.76, 4.03, 4.26, 4.45},
+     {9, 16, 24, 26, 33, 44, 51, 65, 77, 96, 124, 145, 172, 196, 222, 243}},
+};
+
+/// Three terms of Ogden, 2 mu / alpha (lambda_1^(alpha - 1) - lambda_3^alpha / lambda_1): residuals and their
+/// derivatives by x, mu and alpha over the sizes, or ln mu.
+MatrixXd ogden(const VectorXd& x, const VectorXd& size, bool by_logarithm) {
+  std::vector<VectorXd> rows;
+  for (const Tension& test : rubber)
+    for (std::size_t i = 0; i < test.stretches.size(); ++i) {
+      VectorXd row = VectorXd::Zero(7);
+      const double log = std::log(test.stretches[i]);
+      row[6] = -test.stresses[i] / 3;
+      for (int k = 0; k < 3; ++k) {
+        const double mu = by_logarithm ? std::exp(x[k]) : x[k] * size[k], alpha = x[3 + k] * size[3 + k];
+        const double a = std::exp((alpha - 1) * log), b = std::exp((test.third * alpha - 1) * log);
+        const double by_mu = 2 / alpha * (a - b) / 3;
+        row[6] += mu * by_mu;
+        row[k] = by_mu * (by_logarithm ? mu : size[k]);
+        row[3 + k] = mu * (2 / alpha * log * (a - test.third * b) / 3 - by_mu / alpha) * size[3 + k];
+      }
+      rows.push_back(row);
+    }
+  MatrixXd all(rows.size(), 7);
+  for (std::size_t i = 0; i < rows.size(); ++i) all.row(i) = rows[i].transpose();
+  return all;
+}
+
+/// A long, curved valley, along which steps that are not those of the whole model stall.
+TEST(GaussNewton, FollowsTheValleyOfTreloarsRubber) {
+  const std::vector<std::vector<double>> starts{
+      {40.17, 0.295, 0.981, 1.3, 5, -2}, {20, 2, 2, 1.5, 4, -1.5}, {4, 4, 4, 1, 3, -3}};
+  const double half = 0.5, twice = 2; // of the moduli
+  for (const auto& start : starts)
+    for (const double factor : {1.0, half, twice})
+      for (const bool by_logarithm : {true, false}) {
+        if (!by_logarithm && factor != 1) continue;
+        const VectorXd size = Eigen::Map<const VectorXd>(start.data(), 6).cwiseAbs();
+        std::vector<double> x(6);
+        for (int i = 0; i < 6; ++i) x[i] = start[i] < 0 ? -1 : 1;
+        for (int i = 0; i < 3; ++i) x[i] = by_logarithm ? std::log(factor * size[i]) : 1;
+        Squares squares(
+            6, [&](const VectorXd& at) -> VectorXd { return ogden(at, size, by_logarithm).col(6); },
+            [&](const VectorXd& at) -> MatrixXd { return ogden(at, size, by_logarithm).leftCols(6); });
+        squares.function.reach = 2;
+        const BoundedMinimum found =
+            minimize_bounded(squares.function, x, DescentMethod::gauss_newton, [](const Iterate& at) {
+              return at.gradient_norm < 0.1 || at.iteration > 200 ? "end" : "";
+            });
+        EXPECT_NEAR(found.value, 228.306, 1e-3) << start[0] << ' ' << factor << ' ' << by_logarithm;
+        EXPECT_LT(squares.values, 100) << start[0] << ' ' << factor << ' ' << by_logarithm;
+      }
+}
+
 TEST(GaussNewton, HandsOnWhatItsModelThrowsAndNeedsOne) {
   Squares squares(2, rosenbrock, rosenbrock_jacobian);
-  squares.function.hessian = [](std::span<const double>) -> std::vector<double> {
+  squares.function.residual_factor = [](std::span<const double>) -> std::vector<double> {
     throw FileError("the disk is full");
   };
   EXPECT_THROW(run(squares, {-1.2, 1}, 1e-9), FileError);

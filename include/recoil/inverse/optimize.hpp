@@ -6,16 +6,18 @@
 #include <string>
 #include <vector>
 
+#include <Eigen/Core>
+
 #include "recoil/linalg/minimize_bounded.hpp"
 #include "recoil/parallel/communicator.hpp"
 
 namespace recoil::inverse {
 
-/// How a least-squares objective J = |r|^2 gives H = 2 J_r'J_r, J_r = dr/dx, to Gauss-Newton.
+/// How a least-squares objective J = |r|^2 gives its J_r = dr/dx to Gauss-Newton.
 enum class HessianForm {
   none,    ///< not at all
-  matrix,  ///< as a matrix, for few variables
-  products ///< by its products with directions, for fields
+  matrix,  ///< as a triangular factor, for few variables
+  products ///< by products of H = 2 J_r'J_r with directions, for fields
 };
 
 /// A function of design variables, which all ranks hold and evaluate together. What they evaluate is
@@ -28,10 +30,10 @@ public:
   /// dJ/dx. @pre value(x) is finite.
   virtual std::vector<double> gradient(std::span<const double> x) = 0;
   virtual HessianForm hessian_form() const { return HessianForm::none; }
-  /// H, n x n. @pre hessian_form() is `matrix`; x is the last one that gradient() was asked for at, though
-  /// value() may have been asked for elsewhere since.
-  virtual std::vector<double> hessian(std::span<const double> x);
-  /// H d. @pre as for hessian(), where hessian_form() is `products`.
+  /// The triangular_factor() of [J_r r], (n + 1) x (n + 1). @pre hessian_form() is `matrix`; x is the last
+  /// one that gradient() was asked for at, though value() may have been asked for elsewhere since.
+  virtual Eigen::MatrixXd residual_factor(std::span<const double> x);
+  /// H d. @pre as for residual_factor(), where hessian_form() is `products`.
   virtual std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d);
   /// Whether there is an approximate inverse P of H, symmetric and positive definite. @pre the variables have
   /// no bounds where there is one.

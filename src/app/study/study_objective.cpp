@@ -407,11 +407,6 @@ inverse::HessianForm StudyObjective::hessian_form() const {
                                                   : inverse::HessianForm::products;
 }
 
-std::vector<double> StudyObjective::hessian(std::span<const double> x) {
-  const Eigen::MatrixXd H = inverse::gauss_newton_hessian(factor(x));
-  return {H.data(), H.data() + H.size()};
-}
-
 std::vector<double> StudyObjective::data_product(std::span<const double> x, std::span<const double> d) {
   return space_->gradient(x, sum_products(x, d).by_values);
 }

@@ -74,7 +74,7 @@ public:
   /// Whether it is the chi^2 of data, in their standard deviations, each of which counts once.
   bool is_chi_squared() const { return std::ranges::all_of(kinds_, &ObjectiveKind::is_chi_squared); }
   inverse::HessianForm hessian_form() const override;
-  std::vector<double> hessian(std::span<const double> x) override;
+  Eigen::MatrixXd residual_factor(std::span<const double> x) override { return factor(x); }
   std::vector<double> hessian_product(std::span<const double> x, std::span<const double> d) override;
   /// J'J d, J = dr/dx of the data without what is known beforehand; n numbers. @throws Error where an
   /// experiment fails.

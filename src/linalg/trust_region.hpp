@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "recoil/linalg/minimize_bounded.hpp"
+
+namespace recoil::linalg {
+
+/// |A y + c|^2 between bounds of y, lower <= 0 <= upper. Not collective.
+class BoxedSquares {
+public:
+  BoxedSquares(Eigen::MatrixXd A, Eigen::VectorXd c, Eigen::VectorXd lower, Eigen::VectorXd upper);
+  /// The y of its minimum where that has |y| <= radius, up to a tenth; else the minimum of |A y + c|^2 +
+  /// lambda |y|^2 whose lambda makes it so long [More 1978, The Levenberg-Marquardt algorithm]. Variables
+  /// without a derivative stay 0.
+  Eigen::VectorXd minimum_within(double radius) const;
+  /// |c|^2 - |A y + c|^2.
+  double decrease(const Eigen::VectorXd& y) const;
+
+private:
+  enum class Held { no, at_bound, always };
+  Eigen::VectorXd minimum(double damping) const;
+  Eigen::VectorXd solve_free(const std::vector<Held>& held, const Eigen::VectorXd& y, double damping) const;
+
+  Eigen::MatrixXd A_;
+  Eigen::VectorXd c_, lower_, upper_, slope_;
+};
+
+/// Norm of the gradient without the components that point out of the bounds.
+double projected_norm(const BoundedFunction& function, std::span<const double> x, std::span<const double> g);
+
+/// minimize_bounded() by Gauss-Newton with residual_factor.
+BoundedMinimum minimize_squares(const BoundedFunction& function, std::vector<double> start,
+                                const std::function<std::string(const Iterate&)>& stop);
+
+} // namespace recoil::linalg
