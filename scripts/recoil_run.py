@@ -39,16 +39,44 @@ class FolderError(Exception):
     """A folder that cannot be read as what it should be; the message says which file, why, and what to do."""
 
 
+MOST_JSON_BYTES = 1 << 28
+
+
+def plain_name(name, where):
+    """A name that becomes that of a file or folder. @raises FolderError where it could lead out of the folder that it is to be in."""
+    if not isinstance(name, str) or name in ("", ".", "..") or any(c in name for c in "/\\\0"):
+        raise FolderError(f"{where}: {str(name)[:80]!r} is not the plain name of something in the folder")
+    return name
+
+
+def path_inside(folder, relative, where):
+    """The path of what a file of the folder names relative to it. @raises FolderError where that is not in the folder, or only by a link."""
+    path = folder
+    for part in str(relative).split("/"):
+        path = path / plain_name(part, where)
+        if path.is_symlink():
+            raise FolderError(f"{path}: is a link; copy its target to this place")
+    return path
+
+
 def _read_bytes(path, hint=""):
     try:
+        # A pipe would keep the reader waiting.
+        if path.exists() and not path.is_file():
+            raise FolderError(f"{path}: is not a file")
         return path.read_bytes()
     except OSError as error:
         raise FolderError(f"{path}: {error.strerror.lower()}{hint}") from None
 
 
 def _read_json(path, hint=""):
+    content = _read_bytes(path, hint)
+    if len(content) > MOST_JSON_BYTES:
+        raise FolderError(f"{path}: has {len(content) >> 20} MiB, more than any file of recoil")
     try:
-        return json.loads(_read_bytes(path, hint))
+        return json.loads(content)
+    except RecursionError:
+        raise FolderError(f"{path}: damaged, it is nested deeper than any file of recoil") from None
     except ValueError as error:
         raise FolderError(f"{path}: damaged, it is no JSON: {error}") from None
 
@@ -115,6 +143,21 @@ def _checked(path, size, crc32):
     return path
 
 
+def array_of(file, name, path):
+    """An array that an open HDF5 file itself holds. @raises FolderError where a link or a layout leads to another file."""
+    at = ""
+    for part in name.strip("/").split("/"):
+        at += "/" + part
+        link = file.get(at, getlink=True)
+        if link is None:
+            raise FolderError(f"{path}: damaged, it holds no {name}")
+        if not isinstance(link, h5py.HardLink):
+            raise FolderError(f"{path}: {at} is a link, which may lead to another file")
+    if file[at].external or file[at].is_virtual:
+        raise FolderError(f"{path}: the numbers of {at} lie in other files")
+    return file[at][()]
+
+
 class _Trajectory:
     """The manifest of a trajectory and its files, each checked when it is first used."""
 
@@ -127,16 +170,16 @@ class _Trajectory:
             if zlib.crc32(content.encode()) != int(json.loads(head.rstrip(",") + "}")["crc32"], 16):
                 raise ValueError("its CRC-32 differs")
             self.manifest = json.loads(text)
-        except (KeyError, ValueError) as error:
+        except (KeyError, ValueError, TypeError, RecursionError) as error:
             raise FolderError(f"{path}: damaged: {error}") from None
         self._sound = set()
 
     def read(self, entry, dataset):
-        path = self.folder / entry["name"]
+        path = path_inside(self.folder, plain_name(entry["name"], self.folder / "manifest.json"), self.folder / "manifest.json")
         if entry["name"] not in self._sound:
             self._sound.add(_checked(path, entry["bytes"], int(entry["crc32"], 16)).name)
         with h5py.File(path, "r", locking=False) as file:
-            return file[dataset][()]
+            return array_of(file, dataset, path)
 
 
 class Mesh:
@@ -288,6 +331,13 @@ class _StudyFolder:
         if self.inputs and zlib.crc32(_read_bytes(path)) != self.inputs["study"]:
             raise FolderError(f"{path}: damaged or changed, its CRC-32 is not that in {self.folder}/inputs.json")
         self.study = _read_json(path, f"; is {folder} a folder of recoil {self.command}?")
+        try:
+            names = [entry["name"] for entry in self.study["experiments"]]
+        except (KeyError, TypeError):
+            raise FolderError(f"{path}: damaged, it names no experiments") from None
+        for name in names:
+            plain_name(name, path)
+        path_inside(self.folder, self.result_name, path)
         path = self.folder / self.result_name
         how = f"; the {self.command} has no result yet: end it with recoil {self.command} --restart {folder}"
         self.result = {} if unfinished and not path.is_file() else _read_json(path, how)
@@ -311,7 +361,7 @@ class _StudyFolder:
 
     @property
     def experiments(self):
-        return {entry["name"]: _read_json(self.folder / entry["scene"]) for entry in self.study["experiments"]}
+        return {entry["name"]: _read_json(path_inside(self.folder, entry["scene"], self.folder / "study.json")) for entry in self.study["experiments"]}
 
     @property
     def observed(self):
@@ -324,7 +374,8 @@ class _StudyFolder:
             return arrays
         try:
             with h5py.File(path, "r", locking=False) as file:
-                file.visititems(lambda at, item: arrays.update({at: item[()]}) if isinstance(item, h5py.Dataset) else None)
+                # Links are not among what is visited.
+                file.visititems(lambda at, item: arrays.update({at: array_of(file, at, path)}) if isinstance(item, h5py.Dataset) else None)
         except OSError as error:
             raise FolderError(f"{path}: damaged: {error}") from None
         return arrays
@@ -341,7 +392,7 @@ class Gradient(_StudyFolder):
         return self._arrays("gradient.h5")
 
     def run(self, experiment):
-        return Run(self.folder / experiment)
+        return Run(path_inside(self.folder, experiment, self.folder / "study.json"))
 
 
 class Fit(_StudyFolder):

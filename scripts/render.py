@@ -11,6 +11,7 @@ planes, polylines and the edges of obstacles in grey; bonded particles as sphere
 """
 
 import argparse
+import io
 import sys
 from pathlib import Path
 
@@ -22,7 +23,9 @@ import numpy as np
 from matplotlib.collections import LineCollection, PolyCollection
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import own_files
 from drawing import obstacles, raster, spheres, surface
+from drawing.text import plain
 from drawing.trajectory import Trajectory
 from recoil_run import FolderError
 
@@ -272,7 +275,7 @@ def figure_of(picture, arguments, panels, norm, cmap):
                     color=GREY)
     bar = figure.add_axes([0.3, 0.5 / height, 0.4, 0.16 / height])
     figure.colorbar(matplotlib.cm.ScalarMappable(norm, cmap), cax=bar, orientation="horizontal", ticks=matplotlib.ticker.MaxNLocator(5))
-    bar.set_title(UNITS.get(arguments.field, arguments.field), fontsize=11, color=GREY, pad=4)
+    bar.set_title(plain(UNITS.get(arguments.field, arguments.field)), fontsize=11, color=GREY, pad=4)
     bar.tick_params(labelsize=9, colors=GREY)
     bar.spines[:].set_visible(False)
     return figure
@@ -345,8 +348,13 @@ def main():
         animate((figure_of(picture, arguments, [panel], norm, cmap) for panel in panels), arguments.animate)
         output = arguments.animate
     else:
-        output = arguments.output or trajectory.root / "picture.png"
-        figure_of(picture, arguments, panels, norm, cmap).savefig(output)
+        output, drawn = arguments.output or trajectory.root / "picture.png", figure_of(picture, arguments, panels, norm, cmap)
+        if arguments.output:
+            drawn.savefig(output)
+        else:
+            content = io.BytesIO()
+            drawn.savefig(content, format="png")
+            own_files.write_file(output, content.getvalue())
     plt.close("all")
     print(f"drawn: {output}")
     if arguments.summary:

@@ -13,7 +13,6 @@ ask for the force at every state. What cannot be made is named in the page. Need
 
 import argparse
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,9 +20,10 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import own_files
 from reporting import bodies, forces, observations, page, plots, sections
 from reporting.elements import Unknown
-from recoil_run import Fit, FolderError, Gradient, Run
+from recoil_run import Fit, FolderError, Gradient, Run, path_inside
 
 MOST_SERIES = 18
 
@@ -41,7 +41,7 @@ class Runs:
 
     def __init__(self, fit, recoil):
         self.fit, self.recoil, self.missing = fit, shlex.split(recoil), []
-        self.folder = fit.folder / "report"
+        self.folder = own_files.make_folder(fit.folder, "report")
         self.names = [entry["name"] for entry in fit.study["experiments"]]
         self._of, self.forces = {name: {} for name in self.names}, {}
         if forces.observed(fit.study):
@@ -72,7 +72,7 @@ class Runs:
                 self._of[name][which] = self._read(made.folder / name, Run)
 
     def _fitted(self, name):
-        scene = self.fit.folder / "scenes" / f"{name}.json"
+        scene = path_inside(self.fit.folder, f"scenes/{name}.json", self.fit.folder / "study.json")
         if not scene.is_file():
             self.missing.append(f"The fitted run of {name} is not shown: there is no {scene}.")
             return None
@@ -80,10 +80,12 @@ class Runs:
 
     def _made(self, folder, command, source, kind, *further):
         """What is in the folder, after a run if it does not hold a finished one that is newer than its source, and `further` files."""
+        own_files.make_folder(self.folder, *folder.parent.relative_to(self.folder).parts)
+        if folder.is_symlink():
+            own_files.remove_folder(folder)
         newest = max((file.stat().st_mtime for file in folder.glob("*.json")), default=0)
         if newest < max(file.stat().st_mtime for file in (source, *further)) or not self._is_finished(folder, kind):
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.parent.mkdir(parents=True, exist_ok=True)
+            own_files.remove_folder(folder)
             print(f"recoil {command} {source} -o {folder}", flush=True)
             try:
                 done = subprocess.run([*self.recoil, command, source, "-o", folder, "-q"], capture_output=True, text=True)
@@ -226,8 +228,12 @@ def report(fit, runs):
 def main():
     arguments = parse_arguments()
     fit = Fit(arguments.fit, unfinished=True)
+    content = report(fit, Runs(fit, arguments.recoil))
     output = arguments.output or arguments.fit / "report.html"
-    output.write_text(report(fit, Runs(fit, arguments.recoil)))
+    if arguments.output:
+        output.write_text(content)
+    else:
+        own_files.write_file(output, content)
     print(f"written: {output}")
 
 

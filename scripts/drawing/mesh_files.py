@@ -12,14 +12,14 @@ NOTHING = np.zeros((0, 3)), []
 def read(path):
     """Points (n, 3) and triangles of what a file shows from outside."""
     reader = {".obj": _obj, ".stl": _stl, ".msh": _msh}.get(os.path.splitext(path)[1].lower())
-    if reader is None or not os.path.exists(path):
+    if reader is None or not os.path.isfile(path):
         return NOTHING
     return reader(path)
 
 
 def segments(path):
     """Points and segments of the polylines of an OBJ file."""
-    if not path.endswith(".obj") or not os.path.exists(path):
+    if not path.endswith(".obj") or not os.path.isfile(path):
         return NOTHING
     points, lines, _ = _obj_lists(path)
     return points, [pair for line in lines for pair in zip(line, line[1:])]

@@ -1,34 +1,18 @@
 """Obstacles of a run, from its resolved scene: infinite planes, and generated boxes, balls, disks and cylinders, surfaces of
 mesh files and polylines of OBJ files with their prescribed motion."""
 
-import re
-
 import numpy as np
 
-from drawing import mesh_files
-
-
-def _smoothstep(a):
-    a = np.clip(a, 0, 1)
-    return a * a * (3 - 2 * a)
-
-
-FUNCTIONS = {
-    "pi": np.pi, "e": np.e, "abs": np.abs, "sin": np.sin, "cos": np.cos, "tan": np.tan, "sqrt": np.sqrt, "exp": np.exp,
-    "ln": np.log, "log": np.log10, "min": np.minimum, "max": np.maximum, "sign": np.sign, "smoothstep": _smoothstep,
-    "rotate_2D_x": lambda x, y, a: np.cos(a) * x - np.sin(a) * y, "rotate_2D_y": lambda x, y, a: np.sin(a) * x + np.cos(a) * y,
-    "if_": lambda c, a, b: np.where(c >= 0, a, b), "__builtins__": {},
-}
+from drawing import formulas, mesh_files
 
 
 def _evaluate(formula, points, time):
     """A scene's formula at the rest positions; 0 where it uses a function that is not known here."""
     if isinstance(formula, str):
-        text = re.sub(r"\bif\(", "if_(", formula.replace("^", "**"))
         x, y, z = points.T
         try:
-            formula = eval(text, FUNCTIONS, {"x": x, "y": y, "z": z, "t": time})
-        except (NameError, SyntaxError, TypeError):
+            formula = formulas.evaluate(formula, {"x": x, "y": y, "z": z, "t": time})
+        except formulas.NoFormula:
             formula = 0.0
     return np.broadcast_to(np.asarray(formula, float), len(points))
 

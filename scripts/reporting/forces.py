@@ -8,6 +8,9 @@ import json
 
 import numpy as np
 
+import own_files
+from recoil_run import path_inside
+
 FAR, MOST_STATES = 1e5, 400  # Y by the largest observed force; rounding leaves errors of 1e-11 of that
 
 
@@ -55,7 +58,7 @@ def _probes(place, objective, fit, folder):
     entries, support = [], {key: objective[key] for key in ("type", "experiment", "boundary", "obstacle", "direction") if key in objective}
     for what, text in targets.items():
         file = folder / f"{what}-{place}.csv"
-        file.write_text(text)
+        own_files.write_file(file, text)
         entries += [{**support, "name": f"{what}-{place}-{step}", "target": str(file.resolve()), "time": {"steps": [step]}}
                     for step in _states(objective, fit)[0]]
     return entries
@@ -63,15 +66,14 @@ def _probes(place, objective, fit, folder):
 
 def write_study(fit, path, fitted):
     """The study of the fit with these objectives, at the start or at the fitted values. A file that is the same already stays as it is."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    study = dict(fit.study, experiments=[dict(entry, scene=str((fit.folder / entry["scene"]).resolve())) for entry in fit.study["experiments"]],
+    study = dict(fit.study, experiments=[dict(entry, scene=str(path_inside(fit.folder.resolve(), entry["scene"], path))) for entry in fit.study["experiments"]],
                  objectives=[entry for place, objective in observed(fit.study) for entry in _probes(place, objective, fit, path.parent)])
     if fitted:
         values = {"file": str((fit.folder / "fit.json").resolve())}
         study["parameters"] = [entry if "tie" in entry else dict(entry, initial=values) for entry in study["parameters"]]
     text = json.dumps(study, indent=1)
-    if not path.is_file() or path.read_text() != text:
-        path.write_text(text)
+    if path.is_symlink() or not path.is_file() or path.read_text() != text:
+        own_files.write_file(path, text)
 
 
 def read(gradient, fit):

@@ -9,6 +9,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+from drawing.text import plain
+
 plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25,
                      "legend.frameon": False, "svg.fonttype": "path", "svg.hashsalt": "recoil"})
 COLOURS = {"observed": "#1b1f24", "start": "#b0793a", "fit": "#1d6fb8"}
@@ -38,7 +40,7 @@ def history_curve(history, column, title, marks=()):
     if (values > 0).all() and values.max() > 5 * values.min():
         area.set_yscale("log")
     area.xaxis.get_major_locator().set_params(integer=True)
-    area.set(xlabel="iteration", title=title)
+    area.set(xlabel="iteration", title=plain(title))
     return as_uri(figure)
 
 
@@ -54,7 +56,7 @@ def parameter_curve(history, column, title, unit, bounds, logarithmic):
     if logarithmic and low > 0 and high > 5 * low:
         area.set_yscale("log")
     area.xaxis.get_major_locator().set_params(integer=True)
-    area.set(xlabel="iteration", title=title, ylabel="" if unit == "1" else unit)
+    area.set(xlabel="iteration", title=plain(title), ylabel="" if unit == "1" else plain(unit))
     return as_uri(figure)
 
 
@@ -63,6 +65,7 @@ def correlations(names, matrix):
     figure, area = plt.subplots(figsize=(size + 0.6, size), constrained_layout=True)
     image = area.imshow(matrix, vmin=-1, vmax=1, cmap="RdBu_r")
     area.grid(False)
+    names = [plain(name) for name in names]
     area.set_xticks(range(len(names)), names, rotation=60, ha="right")
     area.set_yticks(range(len(names)), names)
     if len(names) <= 12:
@@ -87,11 +90,11 @@ def observed_against_simulated(series, title):
             scale = np.ones(len(times)) if series.sd is None else np.interp(times, series.abscissae, series.sd)
             residuals.plot(factor * times, differences / scale, "o-", ms=2.5, lw=0.8, color=COLOURS[which])
     unit = "" if series.unit == "1" else f" [{series.unit}]"
-    curves.set_title(title, fontsize=9)
-    curves.set(ylabel=series.label.split(": ")[-1] + unit)
+    curves.set_title(plain(title), fontsize=9)
+    curves.set(ylabel=plain(series.label.split(": ")[-1] + unit))
     curves.legend(fontsize=8)
     residuals.axhline(0, color="0.5", lw=0.8)
-    residuals.set(xlabel=axis, ylabel="residual" + unit if series.sd is None else "residual / sd")
+    residuals.set(xlabel=plain(axis), ylabel=plain("residual" + unit) if series.sd is None else "residual / sd")
     if series.sd is not None:
         residuals.axhspan(-2, 2, color="0.5", alpha=0.12, lw=0)
         # The start is often a hundred deviations off; what is left at the end is what counts.
@@ -167,7 +170,7 @@ def residual_histogram(field, which):
 def histogram(values, unit):
     figure, area = _panel(2.9)
     area.hist(values, bins=min(60, max(5, int(np.sqrt(len(values))))), color=COLOURS["fit"])
-    area.set(xlabel="value" if unit == "1" else f"value [{unit}]", ylabel="number")
+    area.set(xlabel="value" if unit == "1" else plain(f"value [{unit}]"), ylabel="number")
     return as_uri(figure)
 
 
@@ -190,6 +193,6 @@ def profile(entry, value, interval, title, unit):
         if end is not None:
             area.axvline(end, lw=0.8, ls=":", color=COLOURS["fit"])
     area.set_ylim(-0.05 * level, min(2.5 * level, 1.1 * max(level, rises.max())))
-    area.set(title=title, xlabel="" if unit == "1" else unit, ylabel="rise of $\\chi^2$")
+    area.set(title=plain(title), xlabel="" if unit == "1" else plain(unit), ylabel="rise of $\\chi^2$")
     area.legend(fontsize=8)
     return as_uri(figure)
