@@ -7,14 +7,14 @@ from drawing import formulas, mesh_files
 
 
 def _evaluate(formula, points, time):
-    """A scene's formula at the rest positions; 0 where it uses a function that is not known here."""
+    """A scene's formula at the rest positions; 0 where it uses what is not known here, or has no finite value."""
     if isinstance(formula, str):
         x, y, z = points.T
         try:
             formula = formulas.evaluate(formula, {"x": x, "y": y, "z": z, "t": time})
         except formulas.NoFormula:
             formula = 0.0
-    return np.broadcast_to(np.asarray(formula, float), len(points))
+    return np.broadcast_to(np.nan_to_num(np.asarray(formula, float), posinf=0, neginf=0), len(points))
 
 
 def _box(size):

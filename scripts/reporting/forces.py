@@ -66,6 +66,7 @@ def _probes(place, objective, fit, folder):
 
 def write_study(fit, path, fitted):
     """The study of the fit with these objectives, at the start or at the fitted values. A file that is the same already stays as it is."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     study = dict(fit.study, experiments=[dict(entry, scene=str(path_inside(fit.folder.resolve(), entry["scene"], path))) for entry in fit.study["experiments"]],
                  objectives=[entry for place, objective in observed(fit.study) for entry in _probes(place, objective, fit, path.parent)])
     if fitted:
