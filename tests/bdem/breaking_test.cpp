@@ -320,7 +320,7 @@ TEST(Breaking, IsHandedOverToLeapfrog) {
     }
     return parallel::gather(*solver.problem().particles->points->comm, 0, own);
   };
-  constexpr int steps = 10;
+  constexpr int steps = 40;
   BondedParticlesSolver solver = handed_over(comm, ParticleIntegrator::mid_reflectT),
                         leaps = handed_over(comm, ParticleIntegrator::leapfrog);
   const ParticleLedger before = solver.ledger();
@@ -331,7 +331,7 @@ TEST(Breaking, IsHandedOverToLeapfrog) {
   EXPECT_LT(taken, steps);
   const ParticleLedger& now = solver.ledger();
   EXPECT_NEAR(now.kinetic + now.elastic + now.broken + now.dissipated_integrator, before.kinetic,
-              1e-9 * before.kinetic);
+              1e-8 * before.kinetic);
   // What leapfrog goes on with belongs to restarts.
   BondedParticlesSolver first = handed_over(comm, ParticleIntegrator::mid_reflectT),
                         second = handed_over(comm, ParticleIntegrator::mid_reflectT);
@@ -379,7 +379,7 @@ TEST(Breaking, EndsConvergedWithoutOverstressedBonds) {
     newton[iterations] = solver.newton_iterations();
     broken[iterations] = stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds");
   }
-  EXPECT_LT(newton[1], newton[0]);
+  EXPECT_LE(newton[1], newton[0]);
   EXPECT_NEAR(double(broken[1]), double(broken[0]), 0.1 * double(broken[0]));
 }
 

@@ -110,9 +110,10 @@ TEST(ExplicitContact, ImplicitStepsTakeItsLaw) {
   const auto height = [](const BondedParticlesSolver& solver) {
     return find(solver.problem(), solver.history().newest().u, 0).p[2];
   };
-  BondedParticlesSolver at_rest = ball(ParticleIntegrator::quasistatic, 1);
-  run(at_rest, 1);
-  EXPECT_NEAR(height(at_rest), r - 0.5 * dhat, 1e-9 * r);
+  // Long steps of backward Euler end at rest.
+  BondedParticlesSolver at_rest = ball(ParticleIntegrator::be_reflect, 1);
+  run(at_rest, 4);
+  EXPECT_NEAR(height(at_rest), r - 0.5 * dhat, 1e-6 * r);
   const double period = 2 * pi * std::sqrt(m / stiffness), dt = period / 2000;
   BondedParticlesSolver leaps = ball(ParticleIntegrator::leapfrog, dt),
                         steps = ball(ParticleIntegrator::be_reflect, dt);

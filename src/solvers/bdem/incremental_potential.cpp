@@ -63,6 +63,8 @@ void ParticleIncrementalPotential::begin_step(const linalg::Vector& previous, co
   target_ = &target;
   scale_ = has_inertia() ? dt * dt : 1;
   problem_.bonds->begin_step({time, dt, 1, previous.local()});
+  // Leapfrog, which takes them at the end, may have had the step before.
+  problem_.bonds->take_at(share() == 1 ? BondPotential::At::end : BondPotential::At::middle);
   loads_.assign(previous.layout().num_owned * std::size_t{6}, 0.0);
   const std::span<double> all(loads_);
   for (LocalIndex k = 0; k < previous.layout().num_owned; ++k)

@@ -125,6 +125,7 @@ ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping
                                       (step.ledger.barrier - before.barrier) - sums[2];
   step.done = std::isfinite(step.ledger.kinetic + step.ledger.elastic);
   std::vector<double> gradient(step.v.owned().size(), 0.0);
+  problem.bonds->take_at(potentials::BondPotential::At::end);
   problem.bonds->add_gradient(step.u.local(), 1, gradient);
   explicit_steps->add_contact_gradient(step.u, gradient);
   objective.begin_step(step.u, step.u, time, dt);
