@@ -68,6 +68,38 @@ TEST(Obstacle, TrianglesEdgesAndPointsIn3D) {
   EXPECT_THAT(points.points, ElementsAre(0, 1, 2, 3, 4, 5, 6));
 }
 
+TEST(Obstacle, RepeatedTrianglesEdgesAndVerticesAreMerged) {
+  const auto clean = obstacle_surface(two_triangles(), obstacle(), 3);
+  auto raw = two_triangles();
+  raw.triangles.push_back(raw.triangles[1]);
+  raw.triangles.push_back({raw.triangles[0][2], raw.triangles[0][1], raw.triangles[0][0]});
+  const std::int32_t shift = raw.vertices.size();
+  for (std::int32_t v = 0; v < shift; ++v) raw.vertices.push_back(Vector3d(raw.vertices[v]));
+  const auto [a, b, c] = raw.triangles[0];
+  raw.triangles.push_back({a + shift, b + shift, c + shift});
+  const auto surface = obstacle_surface(raw, obstacle(), 3);
+  EXPECT_EQ(surface.triangles, clean.triangles);
+  EXPECT_EQ(surface.vertices, clean.vertices);
+  EXPECT_EQ(obstacle_surface(raw, obstacle(), 2).edges,
+            obstacle_surface(two_triangles(), obstacle(), 2).edges);
+
+  RawMesh line;
+  line.vertices = {{0, 0, 0}, {1, 0, 0}, {1, 0, 0}, {2, 0, 0}};
+  line.edges = {{0, 1}, {1, 0}, {0, 2}, {2, 3}};
+  EXPECT_THAT(obstacle_surface(line, obstacle(), 2).edges, ElementsAre(Edge{0, 1}, Edge{1, 2}));
+  line.edges = {{0, 1}, {1, 2}};
+  EXPECT_THAT(message_of([&] { obstacle_surface(line, obstacle(), 2); }),
+              HasSubstr("edge 1 (counted from 0) uses vertex 1 twice"));
+}
+
+TEST(Obstacle, TriangleWithoutAreaIsRefused) {
+  RawMesh raw;
+  raw.vertices = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}};
+  raw.triangles = {{0, 1, 2}};
+  EXPECT_THAT(message_of([&] { obstacle_surface(raw, obstacle(), 3); }),
+              HasSubstr("triangle 0 (counted from 0) has no area"));
+}
+
 TEST(Obstacle, TrianglesIn2DBecomeTheirBoundary) {
   auto raw = two_triangles();
   for (auto& p : raw.vertices) p.z() = 3;

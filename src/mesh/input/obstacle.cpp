@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "mesh/input/describe.hpp"
+#include "mesh/input/merge_repeats.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/log.hpp"
 #include "recoil/mesh/input/body_mesh.hpp"
 #include "recoil/mesh/input/quality.hpp"
 #include "recoil/mesh/input/transform.hpp"
@@ -66,9 +68,28 @@ void check_primitives(const RawMesh& raw, const std::string& where) {
     const auto& v = raw.triangles[t];
     if (v[0] == v[1] || v[0] == v[2]) fail("triangle", t, v[0]);
     if (v[1] == v[2]) fail("triangle", t, v[1]);
+    const Eigen::Vector3d a = raw.vertices[v[1]] - raw.vertices[v[0]];
+    const Eigen::Vector3d b = raw.vertices[v[2]] - raw.vertices[v[0]];
+    if (a.cross(b).norm() == 0)
+      throw InputError(where, "triangle " + std::to_string(t) + " (counted from 0) has no area, at " +
+                                  describe(raw.vertices[v[0]], 3) + ", " + describe(raw.vertices[v[1]], 3) +
+                                  ", " + describe(raw.vertices[v[2]], 3) + "; remove it from the mesh");
   }
   for (std::size_t e = 0; e < raw.edges.size(); ++e)
     if (raw.edges[e][0] == raw.edges[e][1]) fail("edge", e, raw.edges[e][0]);
+}
+
+/// Contact counts every triangle, edge and vertex that it is given: what is there twice would push twice.
+void merge_repeats(RawMesh& raw, const std::string& where) {
+  const std::size_t vertices = merge_equal_vertices(raw);
+  check_primitives(raw, where);
+  const std::size_t primitives = drop_repeated_primitives(raw);
+  if (primitives > 0)
+    log_warning_once(where + ": " + std::to_string(primitives) +
+                     " repeated triangles, edges or points of the obstacle are left out");
+  if (vertices > 0)
+    log_warning_once(where + ": " + std::to_string(vertices) +
+                     " vertices of the obstacle are at the position of another one and are merged with it");
 }
 
 void split_edges(SurfaceMesh& surface, int levels, const std::string& where) {
@@ -131,7 +152,7 @@ SurfaceMesh obstacle_surface(RawMesh raw, const GeometrySpec& spec, int dim) {
   if (dim == 2)
     for (auto& p : raw.vertices) p.z() = 0;
   if (!raw.tetrahedra.empty()) raw.triangles = surface_of(raw, where);
-  check_primitives(raw, where);
+  merge_repeats(raw, where);
   if (spec.normalize_mesh) normalize(raw.vertices, where);
   const AffineMap map = affine_map(spec.transformation, bounding_box(raw.vertices), dim, where);
   transform_vertices(map, raw.vertices);
