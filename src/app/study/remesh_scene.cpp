@@ -13,6 +13,7 @@
 #include "recoil/app/scene/read_scene.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/run_program.hpp"
 #include "recoil/io/hdf5_file.hpp"
 #include "recoil/mesh/input/assemble_geometry.hpp"
 #include "recoil/mesh/input/node_values.hpp"
