@@ -82,6 +82,17 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
   }
 }
 
+bool append_to_file(const std::filesystem::path& path, std::string_view bytes) {
+  posix::Descriptor file = posix::open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW);
+  while (file.ok() && !bytes.empty()) {
+    const ssize_t put = ::write(file.get(), bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) return false;
+    bytes.remove_prefix(put);
+  }
+  return file.ok() && file.close();
+}
+
 void fsync_file(const std::filesystem::path& path) {
   const posix::Descriptor file = posix::open(path, O_RDONLY);
   if (!file.ok()) posix::fail("open", path);

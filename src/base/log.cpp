@@ -16,7 +16,10 @@
 #include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/base_sink.h>
 
+#include <fcntl.h>
+
 #include "base/console.hpp"
+#include "base/posix_file.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil {
@@ -59,12 +62,18 @@ public:
   explicit FileSink(const std::filesystem::path& path)
       : spdlog::sinks::base_sink<std::mutex>(
             std::make_unique<spdlog::pattern_formatter>("%Y-%m-%d %H:%M:%S.%e %l: %v")),
-        path_(path), file_(std::fopen(path.c_str(), "ae")) {
+        path_(path), file_(open_to_append(path)) {
     if (!file_) throw FileError("cannot open the log file '" + path.string() + "': " + std::strerror(errno));
   }
   ~FileSink() override { std::fclose(file_); }
 
 private:
+  /// Not through a link, which may lead out of the folder of the run.
+  static std::FILE* open_to_append(const std::filesystem::path& path) {
+    posix::Descriptor file = posix::open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW);
+    return file.ok() ? ::fdopen(file.release(), "a") : nullptr;
+  }
+
   void sink_it_(const spdlog::details::log_msg& message) override {
     spdlog::memory_buf_t line;
     formatter_->format(message, line);

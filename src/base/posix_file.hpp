@@ -18,6 +18,7 @@ public:
   Descriptor& operator=(Descriptor&&) = delete;
   ~Descriptor() { close(); }
   int get() const { return fd_; }
+  int release() { return std::exchange(fd_, -1); }
   bool ok() const { return fd_ >= 0; }
   /// False when closing reports a failure (network file systems tell of a full disk here).
   bool close() { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }

@@ -3,9 +3,11 @@
 #include <array>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/posix_file.hpp"
+#include "recoil/base/error.hpp"
 
 namespace recoil {
 
@@ -22,8 +24,13 @@ std::string posix::read_all(const Descriptor& file, const std::filesystem::path&
 }
 
 std::string read_file(const std::filesystem::path& path) {
-  const posix::Descriptor file = posix::open(path, O_RDONLY);
+  // A pipe without a writer would keep open() waiting.
+  const posix::Descriptor file = posix::open(path, O_RDONLY | O_NONBLOCK);
   if (!file.ok()) posix::fail("open", path);
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) posix::fail("read", path);
+  if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+    throw FileError("cannot read '" + path.string() + "': it is a device or a pipe, not a file");
   return posix::read_all(file, path);
 }
 

@@ -9,6 +9,7 @@
 
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/json_depth.hpp"
 
 namespace recoil::checkpoint {
 namespace {
@@ -111,6 +112,10 @@ Json digest_to_json(const FileEntry& file) {
 
 void digest_from(const Json& json, FileEntry& file) {
   file.name = json.at("name");
+  // A file of the trajectory lies in its folder; the name becomes a path, also of what is removed.
+  if (file.name.empty() || file.name == "." || file.name == ".." || file.name.find('/') != file.name.npos ||
+      file.name.find('\0') != file.name.npos)
+    throw std::invalid_argument("'" + file.name + "' is not the plain name of a file beside it");
   file.digest = {json.at("bytes"), from_hexadecimal(json.at("crc32").get<std::string>())};
 }
 
@@ -216,6 +221,7 @@ Manifest Manifest::parse(const std::string& text, const std::filesystem::path& p
     // The checksum is the first member; without it the object opens one character before the rest.
     std::string rest = text.substr(head_length - 1);
     rest.front() = '{';
+    require_shallow_json(rest, path);
     const Json json = Json::parse(rest);
     if (const int found = json.at("version"); found != format_version)
       throw FileError(path.string() + ": the trajectory was written by another version of recoil (format " +

@@ -48,7 +48,7 @@ std::string first_other_entry(const fs::path& folder, const IsLeftover& is_lefto
 void remove_contents(const fs::path& folder, std::error_code& error) {
   std::vector<fs::path> files, folders;
   for (const auto& entry : fs::directory_iterator(folder, error))
-    (entry.is_directory(error) ? folders : files).push_back(entry.path());
+    (fs::is_directory(entry.symlink_status(error)) ? folders : files).push_back(entry.path());
   for (const fs::path& file : files)
     if (!error && !is_lock(file.filename()) && file.filename() != log_name) fs::remove(file, error);
   for (const fs::path& inner : folders) {
@@ -135,6 +135,10 @@ RunFolder RunFolder::open(const parallel::Communicator& comm, const fs::path& ro
       throw InputError(root.string(),
                        "this is no run folder, it has no scene.json; give the folder that an earlier "
                        "run got with -o, or start the run again in a new folder");
+    if (fs::is_symlink(fs::symlink_status(folder.trajectory(), error)))
+      throw FileError(
+          folder.trajectory().string() +
+          ": is a link, through which the run would write elsewhere; copy its target to this place");
     folder.lock_.emplace(root);
   });
   return folder;

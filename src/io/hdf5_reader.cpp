@@ -29,9 +29,37 @@ struct Hdf5Reader::Impl {
   std::filesystem::path path;
   HdfFile file;
 
+  /// True where there is something of this name. Other than hard links may lead to another file, which HDF5
+  /// would open. @throws FileError where the name, or a group on the way, is such a link.
+  bool leads_to_object(const std::string& name) const {
+    for (std::size_t slash = name.find('/', 1);; slash = name.find('/', slash + 1)) {
+      const std::string part = name.substr(0, slash);
+      H5L_info_t link;
+      if (part != "/" && !part.empty()) {
+        if (H5Lexists(file.get(), part.c_str(), H5P_DEFAULT) <= 0) return false;
+        check_hdf(H5Lget_info(file.get(), part.c_str(), &link, H5P_DEFAULT), path, "look at '" + part + "'");
+        if (link.type != H5L_TYPE_HARD)
+          throw FileError(path.string() + ": '" + part +
+                          "' is a link, which may lead to another file, and is not followed; copy what it "
+                          "stands for into this file (h5repack, or h5copy -f ext)");
+      }
+      if (slash == std::string::npos) return true;
+    }
+  }
+
+  /// An array that the file itself holds. @throws FileError where its numbers are in other files.
   HdfDataset open_array(const std::string& name) const {
-    return HdfDataset::adopt(
+    leads_to_object(name);
+    auto array = HdfDataset::adopt(
         check_hdf(H5Dopen2(file.get(), name.c_str(), H5P_DEFAULT), path, "open the array '" + name + "'"));
+    const std::string what = "read the layout of '" + name + "'";
+    const auto made = HdfProperties::adopt(check_hdf(H5Dget_create_plist(array.get()), path, what));
+    if (H5Pget_layout(made.get()) == H5D_VIRTUAL || H5Pget_external_count(made.get()) > 0)
+      throw FileError(
+          path.string() + ": the array '" + name +
+          "' lies in other files (external storage or a virtual dataset), which are not read; copy "
+          "its numbers into this file");
+    return array;
   }
 };
 
@@ -49,17 +77,13 @@ Hdf5Reader& Hdf5Reader::operator=(Hdf5Reader&&) noexcept = default;
 
 bool Hdf5Reader::contains(const std::string& name) const {
   const QuietHdf quiet;
-  // H5Lexists requires every group of the path to exist.
-  for (std::size_t slash = name.find('/', 1);; slash = name.find('/', slash + 1)) {
-    const std::string part = name.substr(0, slash);
-    if (H5Lexists(impl_->file.get(), part.c_str(), H5P_DEFAULT) <= 0) return false;
-    if (slash == std::string::npos) return true;
-  }
+  return impl_->leads_to_object(name);
 }
 
 std::vector<std::string> Hdf5Reader::children(const std::string& group) const {
   const QuietHdf quiet;
   const auto& path = impl_->path;
+  impl_->leads_to_object(group);
   const auto parent = HdfGroup::adopt(check_hdf(H5Gopen2(impl_->file.get(), group.c_str(), H5P_DEFAULT), path,
                                                 "open the group '" + group + "'"));
   std::vector<std::string> names;
@@ -162,6 +186,7 @@ std::string Hdf5Reader::read_attribute(const std::string& object, const std::str
   const QuietHdf quiet;
   const auto& path = impl_->path;
   const std::string what = "read the attribute '" + name + "' of '" + object + "'";
+  impl_->leads_to_object(object);
   const auto attribute = HdfAttribute::adopt(
       check_hdf(H5Aopen_by_name(impl_->file.get(), object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT),
                 path, what));

@@ -12,6 +12,10 @@ namespace recoil {
 /// syncs the folder. On failure the old file stands and the part is removed. The folder must exist.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
+/// Adds `bytes` to the end of a file, which it makes where there is none; a link is not followed. False where
+/// that fails, with errno; does not throw.
+bool append_to_file(const std::filesystem::path& path, std::string_view bytes);
+
 /// Brings the contents of a file to the disk. A FileError here may be the first news of a full disk.
 void fsync_file(const std::filesystem::path& path);
 

@@ -15,10 +15,20 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+/// Of what is built from a text a value takes about a hundred times as much memory.
+constexpr long max_json_values = 1'000'000;
+constexpr std::uintmax_t max_json_bytes = 64u << 20;
+constexpr long max_common_files = 32;
+
 std::string read_text(const fs::path& file, const std::string& where) {
   std::error_code error;
   if (!fs::exists(file, error)) throw InputError(where, "no such file");
   if (!fs::is_regular_file(file, error)) throw InputError(where, "is not a file");
+  if (const auto bytes = fs::file_size(file, error); !error && bytes > max_json_bytes)
+    throw InputError(where,
+                     "has " + std::to_string(bytes >> 20) + " MiB, more than the " +
+                         std::to_string(max_json_bytes >> 20) +
+                         " MiB that a scene or study may have; large arrays belong in files of their own");
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;
   text << stream.rdbuf();
@@ -46,16 +56,19 @@ std::pair<long, long> line_and_column(const std::string& text, std::size_t byte)
 class Checker : public nlohmann::json_sax<json> {
 public:
   /// @param name of the file, @param kind "scene" or "study", for messages.
-  Checker(const std::string& text, const std::string& name, const std::string& kind, Locations& locations)
-      : text_(text), name_(name), kind_(kind), locations_(locations) {}
+  /// @param values read so far, of all files of a scene.
+  Checker(const std::string& text, const std::string& name, const std::string& kind, Locations& locations,
+          long& values)
+      : text_(text), name_(name), kind_(kind), locations_(locations), values_(&values) {}
 
   /// Notes where every value stands: the line of its key, or in lists its own.
   /// @throws InputError with file:line:column (and JSON pointer where a value is the trouble) if the text is
-  /// not valid JSON, holds a number that double precision does not, has a key twice in an object, or is
-  /// nested deeper than max_json_depth.
+  /// not valid JSON, holds a number that double precision does not, has a key twice in an object, is nested
+  /// deeper than max_json_depth, or holds more than max_json_values.
   void run() {
     counted_ = last_read_ = text_.data();
-    json::sax_parse(Reading{text_.data(), &last_read_}, Reading{text_.data() + text_.size(), nullptr}, this);
+    json::sax_parse(Characters{text_.data(), &last_read_}, Characters{text_.data() + text_.size(), nullptr},
+                    this);
   }
 
   bool null() override { return value(); }
@@ -95,7 +108,7 @@ public:
 
 private:
   /// The characters of the text for the parser, which does not tell how far it has come.
-  struct Reading {
+  struct Characters {
     using iterator_category = std::input_iterator_tag;
     using value_type = char;
     using difference_type = std::ptrdiff_t;
@@ -105,11 +118,11 @@ private:
     const char** last_read;
 
     reference operator*() const { return *at; }
-    Reading& operator++() {
+    Characters& operator++() {
       *last_read = at++;
       return *this;
     }
-    bool operator==(const Reading& other) const { return at == other.at; }
+    bool operator==(const Characters& other) const { return at == other.at; }
   };
   struct Level {
     std::string key;
@@ -133,6 +146,10 @@ private:
     if (path_.empty() || path_.back().index >= 0) locations_.set(pointer(), name_, line());
   }
   bool value() {
+    if (++*values_ > max_json_values)
+      throw InputError(name_ + " (" + described() + ")",
+                       "holds more than " + std::to_string(max_json_values) + " values, more than any " +
+                           kind_ + "; large arrays belong in files of their own");
     note_place();
     return next();
   }
@@ -157,12 +174,20 @@ private:
   Locations& locations_;
   std::vector<Level> path_;
   std::set<std::string> keys_;
+  long* values_;
   const char *counted_ = nullptr, *last_read_ = nullptr;
   int line_ = 1;
 };
 
-json parse(const std::string& text, const std::string& name, const KeyTable& table, Locations& locations) {
-  Checker(text, name, table.kind, locations).run();
+/// Files that are being read, from the one that is run to its `common` of `common` .., and what they hold.
+struct Reading {
+  std::vector<fs::path> including;
+  long values = 0;
+};
+
+json parse(const std::string& text, const std::string& name, const KeyTable& table, Locations& locations,
+           long& values) {
+  Checker(text, name, table.kind, locations, values).run();
   json root = json::parse(text);
   if (!root.is_object()) throw InputError(name, std::string("a ") + table.kind + " is a JSON object {..}");
   return root;
@@ -208,12 +233,15 @@ void apply_patch(Document& document, const json& patch) {
 }
 
 Document load(const std::string& text, const std::string& name, const fs::path& folder, const KeyTable& table,
-              std::vector<fs::path>& including);
+              Reading& reading);
 
-Document load_file(const fs::path& file, const std::string& where, const KeyTable& table,
-                   std::vector<fs::path>& including) {
+Document load_file(const fs::path& file, const std::string& where, const KeyTable& table, Reading& reading) {
   const auto text = read_text(file, where);
   const auto canonical = fs::canonical(file);
+  auto& including = reading.including;
+  if (std::ssize(including) >= max_common_files)
+    throw InputError(where, "`common` goes through more than " + std::to_string(max_common_files) +
+                                " files; merge some of them");
   if (holds(including, canonical)) {
     std::string chain;
     for (const auto& link : including) chain += link.filename().string() + " -> ";
@@ -221,17 +249,17 @@ Document load_file(const fs::path& file, const std::string& where, const KeyTabl
   }
   including.push_back(canonical);
   auto document =
-      load(text, file.string(), fs::absolute(file).lexically_normal().parent_path(), table, including);
+      load(text, file.string(), fs::absolute(file).lexically_normal().parent_path(), table, reading);
   including.pop_back();
   document.file = file;
   return document;
 }
 
 Document load(const std::string& text, const std::string& name, const fs::path& folder, const KeyTable& table,
-              std::vector<fs::path>& including) {
+              Reading& reading) {
   Document own;
   own.folder = folder;
-  own.root = parse(text, name, table, own.locations);
+  own.root = parse(text, name, table, own.locations, reading.values);
   if (!table.inherits()) return own;
   const auto common_place = own.locations.describe("/common");
   const auto common = take_text(own.root, "common", own.locations);
@@ -253,7 +281,7 @@ Document load(const std::string& text, const std::string& name, const fs::path& 
     result = std::move(own);
   } else {
     const auto base_file = (folder / common).lexically_normal();
-    result = load_file(base_file, common_place + ": common scene " + base_file.string(), table, including);
+    result = load_file(base_file, common_place + ": common scene " + base_file.string(), table, reading);
     // Norms belong to the scene that was run to get them; only the number of steps is inherited.
     if (auto tests = result.root.find("tests"); tests != result.root.end() && tests->is_object())
       for (auto it = tests->begin(); it != tests->end();)
@@ -277,16 +305,16 @@ void settle_folder(Document& document, const KeyTable& table) {
 } // namespace
 
 Document load_document(const fs::path& file, const KeyTable& table) {
-  std::vector<fs::path> including;
-  auto document = load_file(file, file.string(), table, including);
+  Reading reading;
+  auto document = load_file(file, file.string(), table, reading);
   settle_folder(document, table);
   return document;
 }
 
 Document document_from_text(const std::string& text, const std::string& name, const fs::path& folder,
                             const KeyTable& table) {
-  std::vector<fs::path> including;
-  auto document = load(text, name, fs::absolute(folder).lexically_normal(), table, including);
+  Reading reading;
+  auto document = load(text, name, fs::absolute(folder).lexically_normal(), table, reading);
   document.file = name;
   settle_folder(document, table);
   return document;

@@ -212,8 +212,11 @@ private:
                        (types & folder && fs::is_directory(resolved, error));
     if (!skipped_ && !found) {
       std::vector<std::string> names;
+      // What could stand for it: no pipe or device, and no file for a folder.
       for (const auto& entry : fs::directory_iterator(resolved.parent_path(), error))
-        names.push_back(entry.path().filename().string());
+        if (std::error_code ignored; (types & path && fs::is_regular_file(entry.path(), ignored)) ||
+                                     (types & folder && fs::is_directory(entry.path(), ignored)))
+          names.push_back(entry.path().filename().string());
       auto what = (types & folder ? "no such file or folder: " : "no such file: ") + resolved.string();
       what +=
           error ? "; its folder does not exist either" : did_you_mean(resolved.filename().string(), names);

@@ -1,7 +1,8 @@
 #include "recoil/app/simulation/forward_run.hpp"
 
+#include <cerrno>
 #include <cmath>
-#include <fstream>
+#include <cstring>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -97,9 +98,8 @@ void write_ledger(const std::filesystem::path& file, const LedgerRow& like,
 }
 
 void add_to_ledger(const std::filesystem::path& file, const LedgerRow& row) {
-  std::ofstream out(file, std::ios::app);
-  out << line_of(row);
-  if (!out.flush()) throw FileError(file.string() + ": cannot add a row; is the disk full?");
+  if (!append_to_file(file, line_of(row)))
+    throw FileError(file.string() + ": cannot add a row: " + std::strerror(errno) + "; is the disk full?");
 }
 
 } // namespace

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <cerrno>
+#include <cstring>
 #include <map>
 
 #include <fmt/format.h>
@@ -115,9 +116,9 @@ void ParticleTables::add_step() const {
 void ParticleTables::add(const char* table, const std::string& rows) const {
   parallel::collectively(comm_, [&] {
     if (comm_.rank() != 0 || rows.empty()) return;
-    std::ofstream out(folder_ / table, std::ios::app);
-    out << rows;
-    if (!out.flush()) throw FileError((folder_ / table).string() + ": cannot add a row; is the disk full?");
+    if (!append_to_file(folder_ / table, rows))
+      throw FileError((folder_ / table).string() + ": cannot add a row: " + std::strerror(errno) +
+                      "; is the disk full?");
   });
 }
 

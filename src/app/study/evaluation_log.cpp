@@ -53,11 +53,8 @@ std::uintmax_t bytes_in(const fs::path& path) {
 /// Returns where the bytes begin. They are on the disk before this ends.
 std::uintmax_t add_bytes(const fs::path& path, std::span<const std::byte> bytes) {
   const std::uintmax_t begin = bytes_in(path);
-  {
-    std::ofstream file(path, std::ios::binary | std::ios::app);
-    file.write(reinterpret_cast<const char*>(bytes.data()), bytes.size()) << std::flush;
-    if (!file) throw FileError(path.string() + ": cannot be written: " + std::strerror(errno));
-  }
+  if (!append_to_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}))
+    throw FileError(path.string() + ": cannot be written: " + std::strerror(errno));
   fsync_file(path);
   return begin;
 }

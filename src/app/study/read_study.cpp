@@ -85,7 +85,7 @@ void build_optimizer(const Item& item, OptimizerSpec& optimizer) {
   optimizer.where_match_peaks = item["match_peaks"].where();
   optimizer.min_quality = item["min_quality"].number();
   optimizer.renew_quality = item["renew_quality"].number();
-  optimizer.gmsh = item["gmsh"].text();
+  optimizer.gmsh = {item["gmsh"].text(), item["gmsh_time_limit"].number()};
   if (item["on_failure"].text() == "drop") optimizer.on_failure = FailedRun::drop;
   if (const Item groups = item["groups"]; groups.is_number()) optimizer.groups = groups.integer();
   if (const Item budget = item["time_budget"]; !budget.is_null()) optimizer.time_budget = budget.number();

@@ -13,6 +13,7 @@
 #include "recoil/app/scene/read_scene.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/run_program.hpp"
 #include "recoil/io/hdf5_file.hpp"
 #include "recoil/mesh/input/assemble_geometry.hpp"
 #include "recoil/mesh/input/node_values.hpp"
@@ -46,16 +47,23 @@ std::vector<BodyPart::Ids> renumbered(std::vector<BodyPart::Ids> ids,
 }
 
 /// As mesh::remesh_interior(), with the advice that users of a study need.
-mesh::RemeshedBody remesh(const mesh::BodyMesh& body, const std::string& gmsh, const fs::path& folder,
+mesh::RemeshedBody remesh(const mesh::BodyMesh& body, const mesh::Gmsh& gmsh, const fs::path& folder,
                           const std::string& name) {
   try {
     return mesh::remesh_interior(body, gmsh, folder, name);
   } catch (const InputError& error) {
     throw InputError(
         fmt::format("{}. The inside of body '{}', which a shape moves, has to be meshed anew, and Gmsh "
-                    "does that: install it (Debian: apt install gmsh) or give its path in "
-                    "optimizer/gmsh, and continue with --restart",
+                    "does that: install it (Debian: apt install gmsh) where PATH finds it, and continue with "
+                    "--restart; to use another path in optimizer/gmsh of the study, start again in a new "
+                    "folder",
                     error.what(), name));
+  } catch (const TimeLimitError& error) {
+    throw TimeLimitError(
+        fmt::format("{}, while it meshed the inside of body '{}' anew; its messages are in {}. "
+                    "Continue with --restart on a machine with less other work, or start again "
+                    "in a new folder with a larger optimizer/gmsh_time_limit",
+                    error.what(), name, (folder / "gmsh.log").string()));
   }
 }
 
@@ -131,7 +139,7 @@ double quality_of(const mesh::BodyMesh& body) {
 } // namespace
 
 RemeshedScene remesh_scene(const parallel::Communicator& alone, const fs::path& path,
-                           const std::vector<std::string>& bodies, const std::string& gmsh) {
+                           const std::vector<std::string>& bodies, const mesh::Gmsh& gmsh) {
   const SceneFile file = read_scene(path);
   json scene = json::parse(file.resolved);
   const int dim = mesh::geometry_dimension(file.scene.geometry);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/study/mesh_transfer.hpp"
+#include "recoil/mesh/input/remesh.hpp"
 #include "recoil/parallel/communicator.hpp"
 
 namespace recoil::app {
@@ -22,6 +23,6 @@ struct RemeshedScene {
 /// @throws InputError where the program is missing, or something of the scene cannot be carried over;
 /// FileError; Error of ExitCode::no_solution where there is no mesh. Serial.
 RemeshedScene remesh_scene(const parallel::Communicator& alone, const std::filesystem::path& scene,
-                           const std::vector<std::string>& bodies, const std::string& gmsh);
+                           const std::vector<std::string>& bodies, const mesh::Gmsh& gmsh);
 
 } // namespace recoil::app

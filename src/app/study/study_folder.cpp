@@ -8,6 +8,7 @@
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/json_depth.hpp"
 #include "recoil/base/read_file.hpp"
 #include "recoil/checkpoint/trajectory_reader.hpp"
 
@@ -51,6 +52,7 @@ SealedJson read_sealed_json(const parallel::Communicator& comm, const fs::path& 
   const std::optional<std::string> text = read_if_there(comm, path);
   SealedJson result{text.has_value(), {}};
   try {
+    require_shallow_json(text.value_or(""), path);
     const Json sealed = Json::parse(text.value_or(""));
     if (sealed.at("crc32") == checksum_of(sealed.at("content").dump())) result.content = sealed.at("content");
   } catch (const nlohmann::json::exception&) {
@@ -60,6 +62,20 @@ SealedJson read_sealed_json(const parallel::Communicator& comm, const fs::path& 
 }
 
 namespace {
+
+/// @throws FileError where a folder in `root`, at any depth, is a link: the command would write and remove
+/// files elsewhere.
+void refuse_linked_folders(const fs::path& root) {
+  std::error_code error;
+  for (const auto& entry : fs::recursive_directory_iterator(root, error)) {
+    std::error_code none;
+    if (fs::is_symlink(entry.symlink_status(none)) && !fs::is_regular_file(entry.path(), none))
+      throw FileError(entry.path().string() +
+                      ": is a link, through which recoil would write elsewhere; remove it, "
+                      "or copy its target to this place");
+  }
+  if (error) throw FileError(root.string() + ": cannot list the folder: " + error.message());
+}
 
 /// Whether a name is `pattern`, in which one "*" may stand for any text.
 bool matches(std::string_view name, std::string_view pattern) {
@@ -138,6 +154,7 @@ StudyFolder StudyFolder::open(const parallel::Communicator& comm, StudyCommand c
       throw InputError(root.string(), "this is no folder of recoil " + folder.command_.name +
                                           ", it has no study.json; " + given +
                                           ", or start again in a new folder");
+    refuse_linked_folders(root);
     folder.lock_ = std::make_unique<FolderLock>(root);
   });
   return folder;

@@ -132,6 +132,8 @@ constexpr Key optimizer[] = {
             "the body is smoothed, or meshed anew, and the optimiser starts again from there; see "
             "[below](#new-interiors). 0: never."),
     setting("/optimizer/gmsh", text, "\"gmsh\"", {}, "The program Gmsh, by name or path."),
+    setting("/optimizer/gmsh_time_limit", number, "3600", positive,
+            "How long Gmsh may work on one body [s]; it is ended then, and the fit with it."),
     {.pattern = "/optimizer/groups",
      .types = integer | text,
      .fallback = "\"auto\"",

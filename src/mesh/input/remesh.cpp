@@ -253,6 +253,16 @@ std::string solid_model(const BodyMesh& body, const std::vector<std::int32_t>& v
                           log.string()));
 }
 
+/// What Gmsh has written, which may be no mesh: a program in its place, or a full disk.
+RawMesh mesh_of_gmsh(const fs::path& file, const std::string& name, const fs::path& log) {
+  try {
+    return read_mesh(file);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::bad_input && error.code() != ExitCode::file_error) throw;
+    fail(name, std::string("Gmsh wrote a mesh that cannot be read: ") + error.what(), log);
+  }
+}
+
 /// The new body, with the kept vertices first and where they were.
 RemeshedBody take_over(const BodyMesh& old, const std::vector<std::int32_t>& vertices, const Regions& regions,
                        RawMesh raw, const std::string& name, const fs::path& log) {
@@ -305,7 +315,7 @@ std::set<Facet> kept_facets_of(const BodyMesh& body) {
 
 } // namespace
 
-RemeshedBody remesh_interior(const BodyMesh& body, const std::string& gmsh, const fs::path& folder,
+RemeshedBody remesh_interior(const BodyMesh& body, const Gmsh& gmsh, const fs::path& folder,
                              const std::string& name) {
   const FacetCells facets = facets_of(body);
   const Regions regions = find_regions(body, facets);
@@ -320,14 +330,15 @@ RemeshedBody remesh_interior(const BodyMesh& body, const std::string& gmsh, cons
                                    : solid_model(body, vertices, kept, regions, folder / "boundary.msh"));
   std::error_code ignored;
   fs::remove(mesh, ignored);
-  const int status = run_program({gmsh, fmt::format("-{}", body.dim), model.string(), "-format", "msh22",
-                                  "-o", mesh.string(), "-v", "3", "-nopopup"},
-                                 log);
+  const int status = run_program({gmsh.program, fmt::format("-{}", body.dim), model.string(), "-format",
+                                  "msh22", "-o", mesh.string(), "-v", "3", "-nopopup"},
+                                 log, gmsh.time_limit);
   if (status != 0 || !fs::exists(mesh, ignored))
     fail(name,
-         fmt::format("'{}' ends with status {}{}", gmsh, status, status == 0 ? " and leaves no mesh" : ""),
+         fmt::format("'{}' ends with status {}{}", gmsh.program, status,
+                     status == 0 ? " and leaves no mesh" : ""),
          log);
-  RemeshedBody result = take_over(body, vertices, regions, read_mesh(mesh), name, log);
+  RemeshedBody result = take_over(body, vertices, regions, mesh_of_gmsh(mesh, name, log), name, log);
   std::vector<std::int32_t> new_number(body.vertices.size(), -1);
   for (std::size_t i = 0; i < vertices.size(); ++i) new_number[vertices[i]] = i;
   std::set<Facet> expected;

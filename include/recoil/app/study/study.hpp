@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "recoil/base/lookup.hpp"
+#include "recoil/mesh/input/remesh.hpp"
 #include "recoil/objectives/composition.hpp"
 #include "recoil/parameters/variable_map.hpp"
 
@@ -228,7 +229,7 @@ struct OptimizerSpec {
   /// Scaled Jacobians: below the first no rest shape is run; below the second the bodies that a shape moves
   /// get new interiors, 0: never.
   double min_quality = 1e-3, renew_quality = 0.1;
-  std::string gmsh; ///< the program that makes meshes
+  mesh::Gmsh gmsh;
 };
 
 /// What is asked about the accuracy of what has been fitted.

@@ -15,14 +15,21 @@ struct RemeshedBody {
   std::vector<std::int32_t> kept;
 };
 
+/// The program that makes meshes, by name or path, and how long it may work on one [s].
+struct Gmsh {
+  std::string program = "gmsh";
+  double time_limit = 3600;
+};
+
 /// Lets Gmsh mesh a body anew between its boundary facets and those between cells of different tags, which
 /// stay as they are, with their vertices. Cells inside are about as large as the facets around them. The
 /// program gets files in `folder`, which must exist, and its results and messages remain there.
-/// @param gmsh the program. @param name of the body, for messages and names of files.
-/// @throws InputError where the program is missing, Error of ExitCode::no_solution where it fails or does not
-/// keep the facets.
+/// @param name of the body, for messages and names of files.
+/// @throws InputError where the program is missing, TimeLimitError, Error of ExitCode::interrupted where a
+/// signal comes meanwhile, of ExitCode::no_solution where it fails, writes no mesh or does not keep the
+/// facets.
 /// @note Serial. The same input gives the same mesh.
-RemeshedBody remesh_interior(const BodyMesh& body, const std::string& gmsh,
-                             const std::filesystem::path& folder, const std::string& name);
+RemeshedBody remesh_interior(const BodyMesh& body, const Gmsh& gmsh, const std::filesystem::path& folder,
+                             const std::string& name);
 
 } // namespace recoil::mesh

@@ -8,6 +8,7 @@
 
 #include "app/study/written_values.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/json_depth.hpp"
 #include "recoil/base/read_file.hpp"
 #include "recoil/base/suggest.hpp"
 #include "recoil/io/hdf5_file.hpp"
@@ -40,7 +41,9 @@ StoredValues read_array(const StartFile& start, GlobalIndex rows, int columns) {
 StoredValues read_fit(const StartFile& start, const std::string& unit, GlobalIndex rows, int columns) {
   nlohmann::json fit;
   try {
-    fit = nlohmann::json::parse(read_file(start.file));
+    const std::string text = read_file(start.file);
+    require_shallow_json(text, start.file);
+    fit = nlohmann::json::parse(text);
     std::vector<std::string> names;
     for (const auto& [name, entry] : fit.at("parameters").items()) names.push_back(name);
     if (!fit.at("parameters").contains(start.parameter))
