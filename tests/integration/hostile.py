@@ -1,10 +1,13 @@
-"""The drawing scripts on folders that somebody else made to do harm: names that lead out of the folder, links, formulas that are programs,
-texts that are too deep. Nothing beside the folder changes, and refusals say why."""
+"""Folders and files that somebody else made to do harm: names that lead out of the folder, links, formulas that are programs, texts that
+are too deep, too large or without end, a Gmsh that hangs. Nothing beside the folder changes, and refusals say why."""
 import json
 import os
 import shutil
+import signal
+import stat
 import subprocess
 import sys
+import time
 import zlib
 
 import h5py
@@ -181,14 +184,125 @@ def pictures(recoil, run, canary):
         code, text = script(recoil, "render.py", victim, "--width", "300")
         runs.check((code != 0) == refused and "Traceback" not in text, "render.py, %s: exit %d: %s" % (what, code, text.strip()[-150:]))
         canary.lives("render.py, " + what)
+        if refused and what != "a deep summary":
+            for command in (("info", victim), ("simulate", "--restart", victim, "-q")):
+                code, text = recoil.run(1, *command, expect=None)
+                runs.check(code in (2, 4), "recoil %s, %s: exit %d: %s" % (command[0], what, code, text.strip()[-200:]))
+                canary.lives("recoil %s, %s" % (command[0], what))
+
+
+def commands(recoil, run, gradient, fit, canary):
+    for what, attack in (("trajectory, a link", linked("trajectory", canary.path("bar", "trajectory"))), ("log.txt, a link", linked("log.txt", canary.path("file.txt"))),
+                         ("ledger.csv, a link", linked("ledger.csv", canary.path("file.txt"))), ("summary.json, a link", linked("summary.json", canary.path("file.txt")))):
+        victim = copy(recoil, run)
+        attack(victim)
+        for command in (("simulate", "--restart", victim, "-q"), ("info", victim)):
+            code, text = recoil.run(1, *command, expect=None)
+            runs.check(code in (0, 2, 4), "recoil %s, %s: exit %d" % (command[0], what, code))
+            canary.lives("recoil %s, %s" % (command[0], what))
+    for command, folder in (("gradient", gradient), ("optimize", fit)):
+        for what, attack in (("the experiment, a link", linked("bar", canary.path("bar"))), ("its trajectory, a link", linked("bar/trajectory", canary.path("bar", "trajectory"))),
+                             ("evaluations, a link", linked("evaluations", canary.folder)), ("stages, a link", linked("stages", canary.folder)),
+                             ("study.json, a link", linked("study.json", canary.path("study.json"))), ("an absolute name", renamed(canary.folder)),
+                             ("a name with ..", renamed("../canary"))):
+            victim = copy(recoil, folder)
+            attack(victim)
+            code, text = recoil.run(1, command, "--restart", victim, "-q", expect=None)
+            runs.check(code in (0, 2, 4), "recoil %s --restart, %s: exit %d: %s" % (command, what, code, text.strip()[-150:]))
+            canary.lives("recoil %s --restart, %s" % (command, what))
+
+
+def limits(recoil):
+    """Each is refused at once, with exit 2 and the reason."""
+    def refuse(what, document, part, command="validate"):
+        before = os.times()
+        code, text = recoil.run(1, command, document, expect=None)
+        after = os.times()
+        spent = after.children_user + after.children_system - before.children_user - before.children_system
+        runs.check(code == 2 and part in text, "%s: exit %d, %.1f s: %s" % (what, code, spent, text.strip()[-160:]))
+
+    for k in range(3000):
+        write(recoil.path("chain-%d.json" % k), {"common": "chain-%d.json" % (k + 1)})
+    refuse("a chain of `common`", recoil.path("chain-0.json"), "more than 32 files")
+    write(recoil.path("deep.json"), '{"geometry": ' + "[" * 100000 + "]" * 100000 + "}")
+    refuse("deep arrays", recoil.path("deep.json"), "nested deeper than any scene")
+    write(recoil.path("deep.json"), '{"a": ' * 100000 + "1" + "}" * 100000)
+    refuse("deep objects", recoil.path("deep.json"), "nested deeper than any scene")
+    write(recoil.path("many.json"), '{"unknown": [' + "1," * 5000000 + "1]}")
+    refuse("many values", recoil.path("many.json"), "more than 1000000 values")
+    with open(recoil.path("large.json"), "w") as file:
+        file.truncate(100 << 20)
+    refuse("100 MiB", recoil.path("large.json"), "MiB")
+    scene = bar()
+    for formula in ("(" * 100000 + "x" + ")" * 100000, "sin " * 100000 + "x"):
+        scene["boundary_conditions"]["dirichlet_boundary"][0]["value"] = [formula, 0]
+        refuse("a deep formula", recoil.write_scene("formula", scene), "deep")
+    os.mkdir(recoil.path("near"))
+    os.mkfifo(recoil.path("near/fifo"))
+    write(recoil.path("near/fifo.obj"), "")
+    scene = bar(geometry=[{"name": "bar", "mesh": "near/fifi"}])
+    code, text = recoil.run(1, "validate", recoil.write_scene("missing", scene), expect=None)
+    runs.check(code == 2 and "'fifo'" not in text, "a pipe is no suggestion: %s" % text.strip()[-160:])
+
+
+def hanging_gmsh(recoil):
+    """Signals and the time limit end it with what it has started."""
+    program, marker = recoil.path("gmsh-that-hangs"), recoil.path("gmsh.pids")
+    write(program, "#!/bin/sh\nsleep 300 &\necho $$ $! > %s\nwait\n" % marker)
+    os.chmod(program, stat.S_IRWXU)
+    sides = [{"id": k, "axis": axis, "position": at} for k, axis, at in ((1, "-x", -0.999), (2, "x", 0.999), (3, "-y", -0.299), (4, "y", 0.299))]
+    scene = {"geometry": [box("bar", [2, 0.6], [8, 3], [0, 0], surface_selection=sides)], "materials": material(1e6, 0.3, 1000),
+             "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0]}], "neumann_boundary": [{"id": 2, "value": [0, -3000]}]}}
+
+    def document(**optimizer):
+        return recoil.write_scene("shape", {
+            "experiments": [{"name": "bend", "scene": recoil.write_scene("bend", scene)}],
+            "parameters": [{"name": "shape", "quantity": "shape", "basis": {"extension": "elastic", "boundary": [2, 3, 4]}}],
+            "objectives": [{"name": "energy", "type": "elastic_energy"}, {"name": "volume", "type": "volume_bound", "body": "bar", "limit": 1.2, "weight": 1e4}],
+            "optimizer": dict({"renew_quality": 0.9, "min_quality": 0.001, "max_iterations": 40, "gmsh": program}, **optimizer)})
+
+    def alive():
+        with open(marker) as file:
+            found = []
+            for pid in map(int, file.read().split()):
+                try:
+                    with open("/proc/%d/stat" % pid) as status:
+                        found += [pid] if status.read().rsplit(")", 1)[1].split()[0] != "Z" else []
+                except OSError:
+                    pass
+            return found
+
+    for number in (signal.SIGTERM, signal.SIGUSR1):
+        folder = recoil.path("shape-%d" % number)
+        process = subprocess.Popen(recoil.command(1, "optimize", document(), "-o", folder, "-q"), env=runs.ENVIRONMENT, stderr=subprocess.PIPE)
+        waited = time.monotonic()
+        while not os.path.exists(marker) and process.poll() is None and time.monotonic() < waited + 120:
+            time.sleep(0.05)
+        runs.check(process.poll() is None, "Gmsh has begun")
+        time.sleep(0.2)
+        process.send_signal(number)
+        begun = time.monotonic()
+        code = process.wait(timeout=60)
+        runs.check(code == 75 and time.monotonic() - begun < 20, "signal %d while Gmsh works: exit %d after %.1f s" % (number, code, time.monotonic() - begun))
+        runs.check(not alive(), "Gmsh and what it has started are ended")
+        os.remove(marker)
+    code, text = recoil.run(1, "optimize", document(gmsh_time_limit=0.5), "-o", recoil.path("limited"), "-q", expect=None)
+    runs.check(code == 2 and "optimizer/gmsh_time_limit" in text and not alive(), "the time limit: exit %d: %s" % (code, text.strip()[-200:]))
+    write(program, "#!/bin/sh\nfor a; do case $a in *.msh) echo garbage > $a;; esac; done\n")
+    code, text = recoil.run(1, "optimize", document(max_iterations=12), "-o", recoil.path("garbage"), expect=None)
+    runs.check(code in (0, 3) and "Gmsh wrote a mesh that cannot be read" in text, "a garbage mesh: exit %d" % code)
 
 
 with runs.Recoil(("--all", int, 0)) as recoil:
     write(recoil.path("seen.csv"), "time,x,y\n0,0,0\n0.03,0,-0.003\n")
     document = study(recoil)
-    fit, run = recoil.path("fit"), recoil.path("run")
+    fit, gradient, run = recoil.path("fit"), recoil.path("gradient"), recoil.path("run")
     recoil.run(1, "optimize", document, "-o", fit, "-q")
+    recoil.run(1, "gradient", document, "-o", gradient, "-q")
     recoil.run(1, "simulate", recoil.path("scene.json"), "-o", run, "-q")
     canary = Canary(recoil, fit)
+    limits(recoil)
+    hanging_gmsh(recoil)
+    commands(recoil, run, gradient, fit, canary)
     pictures(recoil, run, canary)
     reports(recoil, fit, canary)

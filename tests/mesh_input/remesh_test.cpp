@@ -68,14 +68,14 @@ TEST_P(Remesh, KeepsBoundaryHolesAndInterfaces) {
   if (!has_gmsh()) GTEST_SKIP() << "Gmsh is not installed";
   const BodyMesh old = holed(GetParam());
   const testing::TemporaryFolder folder;
-  const RemeshedBody made = remesh_interior(old, "gmsh", folder.path(), "test");
+  const RemeshedBody made = remesh_interior(old, {"gmsh"}, folder.path(), "test");
   EXPECT_EQ(boundary_of(made.mesh), boundary_of(old));
   for (const std::int32_t tag : {3, 8}) EXPECT_NEAR(measure(made.mesh, tag), measure(old, tag), 1e-12);
   EXPECT_TRUE(std::ranges::is_sorted(made.kept));
   for (std::size_t i = 0; i < made.kept.size(); ++i)
     EXPECT_EQ(made.mesh.vertices[i], old.vertices[made.kept[i]]);
   EXPECT_GT(made.mesh.vertices.size(), made.kept.size());
-  const RemeshedBody again = remesh_interior(old, "gmsh", folder.path(), "test");
+  const RemeshedBody again = remesh_interior(old, {"gmsh"}, folder.path(), "test");
   EXPECT_EQ(again.mesh.cells, made.mesh.cells);
   EXPECT_EQ(again.mesh.vertices, made.mesh.vertices);
 }
@@ -83,11 +83,11 @@ TEST_P(Remesh, KeepsBoundaryHolesAndInterfaces) {
 TEST_P(Remesh, SaysWhatFails) {
   const BodyMesh old = holed(GetParam());
   const testing::TemporaryFolder folder;
-  EXPECT_THAT(message_of([&] { remesh_interior(old, "no-such-gmsh", folder.path(), "test"); }),
+  EXPECT_THAT(message_of([&] { remesh_interior(old, {"no-such-gmsh"}, folder.path(), "test"); }),
               ::testing::HasSubstr("'no-such-gmsh' cannot be run: No such file"));
   const auto message = [&](const char* program) {
     try {
-      remesh_interior(old, program, folder.path(), "test");
+      remesh_interior(old, {program}, folder.path(), "test");
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::no_solution);
       return std::string(error.what());

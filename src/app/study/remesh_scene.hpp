@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/study/mesh_transfer.hpp"
+#include "recoil/mesh/input/remesh.hpp"
 #include "recoil/parallel/communicator.hpp"
 
 namespace recoil::app {
