@@ -61,8 +61,13 @@ std::array<GlobalIndex, 2> edge_of_face(const FaceRecord& face, std::size_t i) {
   return {std::min(a, b), std::max(a, b)};
 }
 
-/// Marks what triangles alone make of flat parts.
+/// Marks what triangles alone make of flat parts. Curves in 2D count by their pieces.
+template <int dim>
 void find_flat_parts(Edges& edges, Everything& all) {
+  if (dim == 2) {
+    for (VertexRecord& vertex : all.vertices) vertex.degrees.creases = vertex.degrees.edges;
+    return;
+  }
   std::vector<Eigen::Vector3d> points;
   std::vector<FlatParts::Face> faces;
   std::vector<FlatParts::Edge> lines;
@@ -142,7 +147,7 @@ Everything join(const std::vector<SurfaceMesh>& surfaces) {
     }
   }
   count_degrees(edges, all);
-  find_flat_parts(edges, all);
+  find_flat_parts<dim>(edges, all);
   add_areas_without_faces<dim>(edges, all);
   for (const auto& [vertices, around] : edges) all.edges.push_back({vertices, around.area, around.is_flat});
   return all;

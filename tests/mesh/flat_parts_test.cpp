@@ -129,12 +129,16 @@ TEST(FlatParts, KnowTheVerticesInsideThem) {
   }
 }
 
-TEST(FlatParts, InTwoDimensionsArePiecesOfStraightLines) {
+TEST(FlatParts, AreOfSurfacesAlone) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   SurfaceMesh line;
-  line.vertices = {{0, 0, 0}, {1, 0.5, 0}, {4, 2, 0}, {4, 5, 0}};
-  line.edges = {{0, 1}, {1, 2}, {2, 3}};
-  for (const auto& [id, degrees] : parts_of<2>(comm, line).vertices)
+  line.vertices = {{0, 0, 0}, {1, 0.5, 0}, {4, 2, 0}};
+  line.edges = {{0, 1}, {1, 2}};
+  for (const auto& [id, degrees] : parts_of<2>(comm, line).vertices) {
+    EXPECT_EQ(degrees.shape, VertexShape::corner) << id;
+    EXPECT_EQ(degrees.creases, degrees.edges) << id;
+  }
+  for (const auto& [id, degrees] : parts_of<3>(comm, line).vertices)
     EXPECT_EQ(degrees.shape, id == 1 ? VertexShape::straight : VertexShape::corner) << id;
 }
 

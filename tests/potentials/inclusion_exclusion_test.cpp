@@ -327,8 +327,8 @@ TYPED_TEST(InclusionExclusion, PlatePushesVerticesByTheirDistanceAlone) {
 
 /// An obstacle that stays flat is counted by its shape in every form: plates of two triangles and of many
 /// push a bent box the same wherever it is, over the rim, too.
-TYPED_TEST(InclusionExclusion, FlatObstaclesPushByTheirShapeAlone) {
-  constexpr int dim = TypeParam::dim;
+TEST(FlatObstacles, PushByTheirShapeAlone) {
+  constexpr int dim = 3;
   const BarrierForm areas{false, true, false}, once{true, false, true};
   for (const BarrierForm& form : {BarrierForm::plain, once, areas, BarrierForm::convergent}) {
     BoxOverPlate<dim> fine(form, true), coarse(form, true, true);
@@ -362,6 +362,38 @@ TYPED_TEST(InclusionExclusion, FlatObstaclesPushByTheirShapeAlone) {
       EXPECT_NEAR(values[0], values[1], 1e-12 * values[1]) << sample;
       EXPECT_NEAR(norms[0], norms[1], 1e-11 * norms[1]) << sample;
     }
+  }
+}
+
+/// The terms of flat edges pass from face to face, in between with weights that change with the position.
+TEST(FlatObstacles, HaveTheDerivativesOfTheirBarrier) {
+  BoxOverPlate<3> scene(BarrierForm::plain, true);
+  BarrierPotential<3> barrier(scene.contact);
+  const auto value = [&](const linalg::Vector& u) {
+    scene.contact.update(u.local());
+    return scene.comm.sum(barrier.value(u.local()));
+  };
+  const auto gradient = [&](const linalg::Vector& u) {
+    scene.contact.update(u.local());
+    linalg::Vector g(scene.space.layout());
+    barrier.add_gradient(u.local(), 1, g.write_owned());
+    return g;
+  };
+  std::mt19937 random(5);
+  std::uniform_real_distribution<double> beyond(-0.4, 0.4), up(-0.4, -0.1);
+  const linalg::Vector d = test::rough_field(scene.space, 1, 9);
+  for (int sample = 0; sample < 12; ++sample) {
+    linalg::Vector u = test::rough_field(scene.space, 0.03, 3);
+    const Eigen::Vector3d by(beyond(random), up(random), beyond(random));
+    auto values = u.write_local();
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] += by[static_cast<Eigen::Index>(i % 3)];
+    const linalg::Vector g = gradient(u);
+    linalg::Vector curvature(scene.space.layout());
+    barrier.add_hessian_product(u.local(), d.local(), 1, curvature.write_owned());
+    const std::array steps{1e-5, 1e-6, 1e-7};
+    const auto errors = test::derivative_errors(value, gradient, g.dot(d), curvature, u, d, steps);
+    EXPECT_LT(errors.slope, 1e-7 * g.norm()) << sample;
+    EXPECT_LT(errors.curvature, 1e-6 * curvature.norm()) << sample;
   }
 }
 

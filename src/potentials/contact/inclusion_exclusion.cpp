@@ -173,11 +173,6 @@ template <int dim>
 void add_around_straight_edge(const ContactCandidate& candidate, const ContactVertices<dim>& vertices,
                               Terms<dim>& terms) {
   const auto is_straight = [&](int place) { return lies_straight(candidate, vertices, place); };
-  if (candidate.kind == geometry::StencilKind::vertex_edge) {
-    for (const int w : {1, 2})
-      if (is_straight(w)) terms.add({2, {0, w, -1}}, 0, -half);
-    return;
-  }
   for (const std::size_t primitive : {0, 1}) {
     for (const int w : {2, 3})
       if (is_straight(w)) terms.add({3, {w, 0, 1}, -1}, primitive, -half);
@@ -196,7 +191,7 @@ void add_inclusion_exclusion(const ContactCandidate& candidate, const ContactVer
   if (!whole) {
     if (candidate.kind == geometry::StencilKind::vertex_face)
       add_around_flat_face(candidate, vertices, terms);
-    else if (candidate.kind != geometry::StencilKind::vertex_vertex)
+    else if (candidate.kind == geometry::StencilKind::edge_edge)
       add_around_straight_edge(candidate, vertices, terms);
     terms.drop_cancelled();
     return terms.drop_empty();
@@ -214,11 +209,15 @@ void add_inclusion_exclusion(const ContactCandidate& candidate, const ContactVer
   case geometry::StencilKind::edge_edge:
     for (const int w : {2, 3}) {
       terms.add({3, {w, 0, 1}, -1}, 0, -surplus_at(w));
-      if (lies_straight(candidate, vertices, w)) terms.add({3, {w, 0, 1}, -1}, 1, -half);
+      if (!lies_straight(candidate, vertices, w)) continue;
+      terms.add({3, {w, 0, 1}, -1}, 1, -half);
+      for (const int u : {0, 1}) terms.add({2, {u, w, -1}}, 1, half * surplus_at(u));
     }
     for (const int w : {0, 1}) {
       terms.add({3, {w, 2, 3}}, 1, -surplus_at(w));
-      if (lies_straight(candidate, vertices, w)) terms.add({3, {w, 2, 3}}, 0, -half);
+      if (!lies_straight(candidate, vertices, w)) continue;
+      terms.add({3, {w, 2, 3}}, 0, -half);
+      for (const int u : {2, 3}) terms.add({2, {w, u, -1}}, 0, half * surplus_at(u));
     }
     break;
   }

@@ -28,8 +28,8 @@ namespace recoil::potentials {
 // Flat parts of obstacles are counted once in every form of the barrier: of these sums the terms of the edges
 // and vertices that only triangles make of a flat part (mesh::FlatParts) are kept,
 //   sum_f b(d(v,f)) - sum_e b(d(v,e)) + sum_w b(d(v,w))     f of the part, e and w inside of it,
-// which is b of the distance to a convex part, and continuous over any. The pieces of a straight edge, or of
-// a straight curve in 2D, are counted once likewise, with the terms of the vertices between them. Nothing
+// which is b of the distance to a convex part, and continuous over any. The pieces of a straight edge
+// are counted once likewise, with the terms of the vertices between them. Nothing
 // else of such edges and vertices is needed to keep bodies apart: an edge that touches a flat part and does
 // not cross it lies in its plane there, and up to where its end, a vertex over the part, or the border of the
 // part, an edge that is counted, touches, too; so it is for faces over its vertices, and for edges and faces
