@@ -1,4 +1,4 @@
-"""Static bodies that nothing holds: loads that move them end the run at once, those in balance are warned of."""
+"""Static bodies that nothing holds, and linear elements that lock: the one ends at once and says why, the other warns."""
 import runs
 from pieces import box
 
@@ -59,6 +59,22 @@ def balanced(recoil):
     runs.check("nothing holds" not in done(recoil, "held", held), "a body that is held is not warned of")
 
 
+def locking(recoil):
+    beam = box("c", [10, 1], [20, 2], [0, 0], surface_selection=[{"id": 1, "axis": "-x", "position": -4.999}])
+    held = {"dirichlet_boundary": [{"id": 1, "value": [0, 0]}]}
+    laws = {"lame": {"type": "LinearElasticity", "E": 1e6, "nu": 0.499, "plane": "strain"}, "mooney": {"type": "MooneyRivlin", "c1": 1e5, "c2": 0, "k": 1e8},
+            "ogden": {"type": "UnconstrainedOgden", "mus": [2e5], "alphas": [2], "Ds": [2e-8]}}
+    for name, law in laws.items():
+        for order, nu in ((1, None), (2, None), (1, 0.3)) if name == "lame" else ((1, None),):
+            scene = {"geometry": [beam], "materials": dict(law, rho=1), "space": {"discr_order": order}, "boundary_conditions": held}
+            if nu:
+                scene["materials"] = {"type": "LinearElasticity", "E": 1e6, "nu": nu, "rho": 1}
+            text = done(recoil, "%s-%d-%s" % (name, order, nu), scene)
+            told = text.count("body 'c' is nearly incompressible")
+            runs.check(told == (order == 1 and not nu) and ("discr_order" in text) == bool(told), "%s, order %d%s: %d warning(s)" % (name, order, ", nu 0.3" if nu else "", told))
+
+
 with runs.Recoil() as recoil:
     unbalanced(recoil)
     balanced(recoil)
+    locking(recoil)
