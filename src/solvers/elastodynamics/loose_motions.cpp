@@ -121,9 +121,9 @@ void LooseMotions<dim>::find_pieces() {
     changed = space.comm().any(changed);
   }
   std::vector<GlobalIndex> roots, bodies;
-  std::map<LocalIndex, int> body_of;
+  std::vector<int> body_of(space.num_nodes(), 0);
   for (LocalIndex cell = 0; cell < space.mesh().num_cells(); ++cell)
-    for (const LocalIndex node : space.cell_nodes(cell)) body_of.emplace(node, space.mesh().cell_body[cell]);
+    for (const LocalIndex node : space.cell_nodes(cell)) body_of[node] = space.mesh().cell_body[cell];
   const auto label_of = [&](LocalIndex node) { return GlobalIndex(labels.local()[std::size_t{dim} * node]); };
   for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node) {
     if (label_of(node) != space.canonical_ids()[node]) continue;
