@@ -198,6 +198,67 @@ std::string error22(const std::string& from, const std::string& to) {
   return message_of([&] { read_text("a.msh", with(ascii22, from, to)); });
 }
 
+/// What reading a mesh warns of.
+std::string warning_of(const std::string& content, const std::vector<std::int32_t>& tags) {
+  ::testing::internal::CaptureStderr();
+  expect_two_tetrahedra(read_text("a.msh", content), tags);
+  return ::testing::internal::GetCapturedStderr();
+}
+
+const auto names_both_groups =
+    AllOf(HasSubstr("a.msh"), HasSubstr(R"(1 to 2 "soft" and 15 "all")"), HasSubstr("lowest number"));
+
+TEST(Gmsh22, ElementInTwoGroupsCountsOnce) {
+  const std::string names = "$PhysicalNames\n2\n3 15 \"all\"\n3 2 \"soft\"\n$EndPhysicalNames\n$Nodes";
+  std::string text = with(with(ascii22, "$Nodes", names), "$Elements\n4", "$Elements\n6");
+  text = with(text, "4 4 0 2 3 4 5", "4 4 2 3 8 2 3 4 5\n5 4 2 2 7 4 2 3 1\n6 2 2 4 1 1 2 3");
+  EXPECT_THAT(warning_of(text, {2, 3}), names_both_groups);
+  // Twins of one group, or of two entities, are no element of two groups.
+  EXPECT_EQ(read_text("a.msh", with(text, "5 4 2 2 7", "5 4 2 15 7")).tetrahedra.size(), 3u);
+  EXPECT_EQ(read_text("a.msh", with(text, "5 4 2 2 7", "5 4 2 2 8")).tetrahedra.size(), 3u);
+
+  Bytes b(false);
+  b.text("$MeshFormat\n2.2 1 8\n").add(1).text("\n$EndMeshFormat\n" + names + "\n5\n");
+  b.all(1, 0., 0., 0.).all(2, 1., 0., 0.).all(3, 0., 1., 0.).all(4, 0., 0., 1.).all(5, 1., 1., 1.5);
+  b.text("\n$EndNodes\n$Elements\n3\n").all(4, 3, 2);
+  b.all(1, 15, 7, 1, 2, 3, 4).all(2, 3, 8, 2, 3, 4, 5).all(3, 2, 7, 4, 2, 3, 1);
+  b.text("\n$EndElements\n");
+  EXPECT_THAT(warning_of(b.content(), {2, 3}), names_both_groups);
+}
+
+TEST(Gmsh41, ElementInTwoGroupsTakesTheLowest) {
+  const std::string names = "$PhysicalNames\n2\n3 15 \"all\"\n3 2 \"soft\"\n$EndPhysicalNames\n";
+  const std::string text = header41 + names + R"($Entities
+0 0 0 2
+1 0 0 0 1 1 1 2 15 2 0
+2 0 0 0 1 1 1 1 3 0
+$EndEntities
+$Nodes
+1 5 1 5
+3 1 0 5
+1
+2
+3
+4
+5
+0 0 0
+1 0 0
+0 1 0
+0 0 1
+1 1 1.5
+$EndNodes
+$Elements
+2 2 1 2
+3 1 4 1
+1 1 2 3 4
+3 2 4 1
+2 2 3 4 5
+$EndElements
+)";
+  EXPECT_THAT(warning_of(text, {2, 3}), names_both_groups);
+  EXPECT_THAT(warning_of(binary41<std::uint64_t>(false), {15, 15}), HasSubstr("2 to 15 \"volume\" and 16"));
+}
+
 TEST(Gmsh, ErrorsNamePlaceAndRemedy) {
   EXPECT_THAT(error22("4 4 0 2 3 4 5", "4 4 0 2 3 4 6"),
               AllOf(HasSubstr("a.msh:20"), HasSubstr("node 6"), HasSubstr("does not define")));

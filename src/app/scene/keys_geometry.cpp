@@ -41,7 +41,9 @@ constexpr Key root[] = {
      .range = from_to(1, 4),
      .without_elements = "leave it out: particles have no basis functions; smaller ones are finer",
      .doc = "Order of the Lagrange basis for all bodies, or a list of orders per body (bodies not listed: "
-            "1). Bodies that share a vertex need the same order."},
+            "1). Bodies that share a vertex need the same order. Order 1 locks where Poisson's ratio is "
+            "above 0.4, "
+            "which is warned of."},
     {.pattern = "/space/discr_order/*/body", .types = text, .required = true, .doc = "Name of the body."},
     {.pattern = "/space/discr_order/*/order",
      .types = integer,
@@ -220,7 +222,8 @@ constexpr Key selection[] = {
      .doc = "Ids of elements, boundary facets and boundary vertices: one id for all, a file, or a list of "
             "shapes of which the first that matches gives the id. Facets and elements are tested by their "
             "barycentre, in transformed, refined, undeformed coordinates. Without selection: volume ids are "
-            "the physical tags of the file, facets and vertices have no id. Facet ids of deformable bodies "
+            "the physical tags of the file (of a Gmsh element in several groups the lowest, with a "
+            "warning), facets and vertices have no id. Facet ids of deformable bodies "
             "must be positive to carry a boundary condition. An entry that selects nothing is refused where "
             "a condition, a load or a material uses its id and no other entry gives it, and a warning "
             "otherwise. An obstacle takes one integer: its id."},

@@ -7,6 +7,7 @@
 
 #include "recoil/app/simulation/build_contact.hpp"
 #include "recoil/app/simulation/conventions.hpp"
+#include "recoil/app/simulation/locking.hpp"
 #include "recoil/app/simulation/materials.hpp"
 #include "recoil/app/simulation/scene_values.hpp"
 #include "recoil/base/error.hpp"
@@ -186,6 +187,7 @@ build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const st
   problem.space = &space;
   problem.geometry = std::make_shared<const fem::CellGeometry<dim>>(space.mesh());
   add_materials(scene, space, materials, overrides, problem);
+  warn_of_locking(scene, space, materials, overrides);
   const auto lumping =
       scene.solver.lump_mass_matrix ? potentials::MassLumping::row_sum : potentials::MassLumping::consistent;
   problem.density = make_density(scene, space, materials, overrides);

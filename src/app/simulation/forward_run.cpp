@@ -150,8 +150,10 @@ ExitCode ForwardRun::go_on(const std::vector<LedgerRow>& rows, std::optional<std
       break;
     }
     if (!outcome.accepted) {
-      failure = fmt::format("step {} failed after {} repetition(s) with smaller steps: {}",
-                            solver_.step() + 1, outcome.repetitions, outcome.failure);
+      failure = fmt::format("step {} failed", solver_.step() + 1);
+      if (outcome.repetitions > 0)
+        failure += fmt::format(" after {} repetition(s) with smaller steps", outcome.repetitions);
+      failure += ": " + outcome.failure;
       code = ExitCode::no_solution;
       break;
     }

@@ -140,6 +140,21 @@ std::vector<double> own_constants(const MaterialEntry& entry, const Read& read) 
   return values;
 }
 
+/// lambda/mu in small strain of a law with constants of its own, `values` as from own_constants(); 0 where
+/// they have no bulk or shear modulus.
+template <int dim>
+double lame_ratio(const potentials::LawInfo& law, const std::vector<double>& values) {
+  double shear = 0, bulk = 0;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const std::string_view constant = law.parameters[k].constant->name;
+    if (constant == "c1" || (constant == "c2" && dim == 3)) shear += 2 * values[k];
+    if (constant == "mus") shear += values[k];
+    if (constant == "k") bulk = values[k];
+    if (constant == "Ds" && bulk == 0) bulk = 2 / values[k];
+  }
+  return shear > 0 && bulk > 0 ? bulk / shear - 2.0 / dim : 0;
+}
+
 } // namespace
 
 potentials::LameModel lame_model(const MaterialEntry& entry, int dim) {
@@ -228,6 +243,25 @@ cell_lame_constants(const Scene& scene, const fem::FunctionSpace<dim>& space,
 }
 
 template <int dim>
+std::vector<double> cell_lame_ratios(const Scene& scene, const fem::FunctionSpace<dim>& space, int order,
+                                     const std::vector<int>& materials, const CellOverrides& overrides) {
+  ConstantEvaluator<dim> constants(scene, space, materials, overrides);
+  std::vector<double> ratios;
+  parallel::collectively(space.comm(), [&] {
+    const auto field = constants.field(space.cells_of_order(order), order, false,
+                                       [](const MaterialEntry& entry, auto read) -> std::array<double, 1> {
+                                         if (!entry.law->lame)
+                                           return {lame_ratio<dim>(*entry.law, own_constants(entry, read))};
+                                         const auto lame = lame_constants<dim>(entry, read);
+                                         return {lame[0] / lame[1]};
+                                       });
+    for (std::size_t k = 0; k < space.cells_of_order(order).size(); ++k)
+      ratios.push_back(field.template at<1>(k, 0)[0]);
+  });
+  return ratios;
+}
+
+template <int dim>
 potentials::Density make_density(const Scene& scene, const fem::FunctionSpace<dim>& space,
                                  const std::vector<int>& materials, const CellOverrides& overrides) {
   auto values = std::make_shared<MaterialValues<dim>>(space.mesh());
@@ -254,6 +288,10 @@ template std::vector<std::array<double, 2>> cell_lame_constants(const Scene&, co
 template std::vector<std::array<double, 2>> cell_lame_constants(const Scene&, const fem::FunctionSpace<3>&,
                                                                 const std::vector<int>&,
                                                                 const CellOverrides&);
+template std::vector<double> cell_lame_ratios(const Scene&, const fem::FunctionSpace<2>&, int,
+                                              const std::vector<int>&, const CellOverrides&);
+template std::vector<double> cell_lame_ratios(const Scene&, const fem::FunctionSpace<3>&, int,
+                                              const std::vector<int>&, const CellOverrides&);
 template potentials::Density make_density(const Scene&, const fem::FunctionSpace<2>&, const std::vector<int>&,
                                           const CellOverrides&);
 template potentials::Density make_density(const Scene&, const fem::FunctionSpace<3>&, const std::vector<int>&,

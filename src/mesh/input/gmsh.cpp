@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "recoil/base/log.hpp"
+
 namespace recoil::mesh {
 
 namespace {
@@ -56,13 +58,15 @@ const ElementType* find_type(std::int64_t type) {
   return nullptr;
 }
 
-/// Moves behind the end mark of a section whose content is of no interest.
-void skip_section(FileCursor& cursor, std::string_view section) {
+/// Moves behind the end mark of a section, whose content it returns.
+std::string_view skip_section(FileCursor& cursor, std::string_view section) {
   const std::string end = "$End" + std::string(section.substr(1));
   const auto found = cursor.content().find(end, cursor.position());
   if (found == std::string_view::npos)
     cursor.fail("section " + in_quotes(section) + " has no " + end + "; the file is damaged or cut short");
+  const auto content = cursor.content().substr(cursor.position(), found - cursor.position());
   cursor.seek(found + end.size());
+  return content;
 }
 
 GmshFormat read_format(FileCursor& cursor, bool& version4) {
@@ -151,8 +155,19 @@ void GmshMesh::begin_elements(FileCursor& cursor) {
   has_elements_ = true;
 }
 
+void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t group,
+                           std::int32_t entity) {
+  if (type == 2 || type == 4) groups_.add_entity(type == 2 ? 2 : 3, entity);
+  add_simplex(cursor, type, node_tags, group);
+}
+
 void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* node_tags,
-                           std::int32_t physical_tag) {
+                           std::span<const std::int32_t> groups) {
+  const bool has_id = type == 2 || type == 4;
+  add_simplex(cursor, type, node_tags, has_id ? groups_.choose(type == 2 ? 2 : 3, groups) : 0);
+}
+
+void GmshMesh::add_simplex(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t group) {
   const auto node = [&](int k) { return index(cursor, node_tags[k]); };
   switch (type) {
   case 1:
@@ -160,11 +175,11 @@ void GmshMesh::add_element(FileCursor& cursor, int type, const std::int64_t* nod
     break;
   case 2:
     mesh_.triangles.push_back({node(0), node(1), node(2)});
-    mesh_.triangle_tags.push_back(physical_tag);
+    mesh_.triangle_tags.push_back(group);
     break;
   case 4:
     mesh_.tetrahedra.push_back({node(0), node(1), node(2), node(3)});
-    mesh_.tetrahedron_tags.push_back(physical_tag);
+    mesh_.tetrahedron_tags.push_back(group);
     break;
   case 15:
     mesh_.points.push_back(node(0));
@@ -195,6 +210,9 @@ RawMesh GmshMesh::finish(FileCursor& cursor) && {
                        : "only triangles and tetrahedra are supported; mesh with simplices"));
     }
   keep_highest_dimension(mesh_);
+  groups_.merge_repeats(mesh_);
+  if (const auto warning = groups_.warning(int(lowest_wanted), cursor.name()); !warning.empty())
+    log_warning_once(warning);
   return std::move(mesh_);
 }
 
@@ -219,7 +237,8 @@ RawMesh read_gmsh(FileCursor& cursor) {
       cursor.fail("section " + std::string(section) +
                   " is not supported; write the mesh unpartitioned and without it");
     if (!wanted) {
-      skip_section(cursor, section);
+      const auto content = skip_section(cursor, section);
+      if (section == "$PhysicalNames") mesh.read_group_names(content);
       continue;
     }
     if (!has_format) cursor.fail("section " + std::string(section) + " stands before $MeshFormat");

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "mesh/input/gmsh_groups.hpp"
 #include "mesh/input/readers.hpp"
 #include "recoil/mesh/simplex_mesh.hpp"
 
@@ -31,15 +32,25 @@ public:
   void set_nodes(FileCursor& cursor, const std::vector<std::int64_t>& tags,
                  std::vector<Eigen::Vector3d>&& positions);
   void begin_elements(FileCursor& cursor);
-  /// Takes an element of the given type with its node tags.
-  void add_element(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t physical_tag);
-  /// The elements of the highest dimension. Fails if some of them are no linear simplices.
+  /// The names of the physical groups, of the content of their section.
+  void read_group_names(std::string_view lines) { groups_.read_names(lines); }
+  /// Takes an element of a 2.2 file: of the given type with its node tags, in one physical group (0 = none)
+  /// of one entity.
+  void add_element(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t group,
+                   std::int32_t entity);
+  /// The same of a 4.1 file, with all groups of its entity.
+  void add_element(FileCursor& cursor, int type, const std::int64_t* node_tags,
+                   std::span<const std::int32_t> groups);
+  /// The elements of the highest dimension, each once. Fails if some of them are no linear simplices; warns
+  /// of those in several groups.
   RawMesh finish(FileCursor& cursor) &&;
 
 private:
   std::int32_t index(FileCursor& cursor, std::int64_t tag) const;
+  void add_simplex(FileCursor& cursor, int type, const std::int64_t* node_tags, std::int32_t group);
 
   RawMesh mesh_;
+  GmshGroups groups_;
   bool has_nodes_ = false, has_elements_ = false;
   std::vector<std::int32_t> index_of_tag_;                        ///< dense tags; -1 where there is no node
   std::unordered_map<std::int64_t, std::int32_t> sparse_indices_; ///< by tag, if tags are sparse
@@ -50,8 +61,8 @@ private:
 void read_gmsh2_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh);
 void read_gmsh2_elements(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh);
 
-/// First physical tag of the entities of each dimension, by their own tag.
-using GmshEntities = std::array<std::map<std::int64_t, std::int32_t>, 4>;
+/// Physical tags of the entities of each dimension, by their own tag.
+using GmshEntities = std::array<std::map<std::int64_t, std::vector<std::int32_t>>, 4>;
 
 GmshEntities read_gmsh4_entities(FileCursor& cursor, const GmshFormat& format);
 void read_gmsh4_nodes(FileCursor& cursor, const GmshFormat& format, GmshMesh& mesh);

@@ -32,13 +32,13 @@ void read_binary_elements(FileCursor& cursor, std::size_t count, GmshMesh& mesh)
     if (num_tags < 0 || num_tags > 1000) cursor.fail(std::to_string(num_tags) + " tags per element");
     for (std::int32_t i = 0; i < block; ++i) {
       cursor.binary<std::int32_t>("an element number");
-      std::int32_t physical = 0;
+      std::int32_t tags[2] = {0, 0}; // physical group and entity; the others are partitions
       for (std::int32_t t = 0; t < num_tags; ++t) {
         const auto tag = cursor.binary<std::int32_t>("an element tag");
-        if (t == 0) physical = tag;
+        if (t < 2) tags[t] = tag;
       }
       for (int k = 0; k < num_nodes; ++k) nodes[k] = cursor.binary<std::int32_t>("a node of an element");
-      mesh.add_element(cursor, type, nodes, physical);
+      mesh.add_element(cursor, type, nodes, tags[0], tags[1]);
     }
     done += block;
   }
@@ -120,13 +120,13 @@ void read_gmsh2_elements(FileCursor& cursor, const GmshFormat& format, GmshMesh&
     const int num_nodes = gmsh_node_count(cursor, type);
     const auto num_tags = cursor.integer("a count of tags");
     if (num_tags < 0) cursor.fail(std::to_string(num_tags) + " tags of an element");
-    std::int32_t physical = 0;
+    std::int32_t tags[2] = {0, 0};
     for (std::int64_t t = 0; t < num_tags; ++t) {
       const auto tag = cursor.small_integer("an element tag");
-      if (t == 0) physical = tag;
+      if (t < 2) tags[t] = tag;
     }
     for (int k = 0; k < num_nodes; ++k) nodes[k] = cursor.integer("a node of an element");
-    mesh.add_element(cursor, type, nodes, physical);
+    mesh.add_element(cursor, type, nodes, tags[0], tags[1]);
   }
 }
 
@@ -144,7 +144,7 @@ GmshEntities read_gmsh4_entities(FileCursor& cursor, const GmshFormat& format) {
       const auto num_physical = fields.count("physical tags of an entity", 4, 2);
       for (std::size_t p = 0; p < num_physical; ++p) {
         const auto physical = fields.small("a physical tag");
-        if (p == 0) entities[dim].emplace(tag, physical);
+        entities[dim][tag].push_back(physical);
       }
       if (dim == 0) continue;
       const auto num_bounding = fields.count("bounding entities", 4, 2);
@@ -202,11 +202,12 @@ void read_gmsh4_elements(FileCursor& cursor, const GmshFormat& format, const Gms
     found += count;
     if (found > num_elements) check_total(cursor, found, num_elements, "elements");
     const auto tagged = entities[dim].find(entity);
-    const std::int32_t physical = tagged == entities[dim].end() ? 0 : tagged->second;
+    const std::span<const std::int32_t> groups =
+        tagged == entities[dim].end() ? std::span<const std::int32_t>() : tagged->second;
     for (std::size_t i = 0; i < count; ++i) {
       fields.size("an element tag");
       for (int k = 0; k < num_nodes; ++k) nodes[k] = fields.size("a node of an element");
-      mesh.add_element(cursor, type, nodes, physical);
+      mesh.add_element(cursor, type, nodes, groups);
     }
   }
   check_total(cursor, found, num_elements, "elements");

@@ -44,6 +44,7 @@ struct ElastodynamicsSolver<dim>::Implementation {
   Ledger ledger;
   std::vector<double> obstacles;        ///< displacement at the newest state
   StepReport report;                    ///< of the last step
+  bool is_hopeless = false;             ///< the last attempt has failed, and smaller steps will, too
   const SolvedStep* observed = nullptr; ///< the state that is just being shown
 };
 
@@ -93,6 +94,7 @@ bool ElastodynamicsSolver<dim>::Implementation::attempt(int parts, std::vector<S
     SolvedStep solved = step_solver.solve(*past, target, coefficients);
     report.newton_iterations += solved.newton_iterations;
     report.linear_iterations += solved.linear_iterations;
+    is_hopeless = solved.is_hopeless;
     if (!solved.done) {
       outcome.failure = solved.failure;
       outcome.interrupted = solved.newton.outcome == newton::NewtonOutcome::interrupted;
@@ -204,7 +206,7 @@ stepping::StepOutcome ElastodynamicsSolver<dim>::advance(const OnState& on_state
     ledgers.clear();
     const int parts = sub_steps << outcome.repetitions;
     if (self.attempt(parts, states, records, ledgers, report, outcome)) break;
-    if (outcome.interrupted || parts >> self.options.max_retries != 0) return outcome;
+    if (outcome.interrupted || self.is_hopeless || parts >> self.options.max_retries != 0) return outcome;
     ++self.step_solver.totals().retries;
   }
   outcome.accepted = true;

@@ -47,6 +47,15 @@ bool StepSolver<dim>::minimize(const newton::NewtonOptions& options, SolvedStep&
   return result.converged();
 }
 
+/// Why there is no equilibrium to solve for, as LooseMotions::check(). Inertia, a regularisation and contact
+/// may hold what is not prescribed.
+template <int dim>
+std::string StepSolver<dim>::check_held(const linalg::Vector& u) {
+  if (options_.dynamics == Dynamics::dynamic || regularization_ || problem_.contact) return "";
+  if (!loose_) loose_ = std::make_unique<LooseMotions<dim>>(problem_);
+  return loose_->check(objective_, u);
+}
+
 template <int dim>
 void StepSolver<dim>::balance_stiffness(const linalg::Vector& u) {
   problem_.contact->update(u.local());
@@ -247,6 +256,9 @@ SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarge
 
   solved.u = previous;
   if (problem_.contact) start_contact(past, target);
+  solved.failure = check_held(solved.u);
+  solved.is_hopeless = !solved.failure.empty();
+  if (solved.is_hopeless) return solved;
   solved.failure = follow_prescribed(target, solved);
   if (!solved.failure.empty()) return solved;
   if (known_) move_near_known(past, target, solved.u);

@@ -6,6 +6,7 @@
 
 #include "recoil/solvers/elastodynamics/solver.hpp"
 #include "solvers/elastodynamics/incremental_potential.hpp"
+#include "solvers/elastodynamics/loose_motions.hpp"
 
 namespace recoil::solvers {
 
@@ -23,6 +24,7 @@ struct SolvedStep {
   int newton_iterations = 0, linear_iterations = 0; ///< over all
   int sub_moves = 0; ///< in which prescribed entries and obstacles have gone to the end of the step
   std::string failure;
+  bool is_hopeless = false; ///< it has failed in a way that smaller steps cannot mend
 };
 
 /// Minimises the incremental potential of single steps: follows prescribed motion without inverting a cell or
@@ -58,6 +60,7 @@ private:
   void begin_step(const stepping::History& past, const StepTarget& target,
                   const stepping::StepCoefficients& coefficients, linalg::Vector& u_bar,
                   linalg::Vector& u_tilde);
+  std::string check_held(const linalg::Vector& u);
   void start_contact(const stepping::History& past, const StepTarget& target);
   void balance_stiffness(const linalg::Vector& u);
   struct Way {
@@ -86,6 +89,7 @@ private:
   newton::Euclidean manifold_;
   stepping::Solver::KnownStates known_;
   std::unique_ptr<potentials::MassMatrix<dim>> regularization_;
+  std::unique_ptr<LooseMotions<dim>> loose_; ///< once asked for
   SolverTotals totals_;
 };
 

@@ -37,4 +37,11 @@ std::vector<std::array<double, 2>>
 cell_lame_constants(const Scene& scene, const fem::FunctionSpace<dim>& space,
                     const std::vector<int>& materials, const CellOverrides& overrides);
 
+/// lambda/mu of small strain at the centroids of the local cells of an order, in the order of
+/// FunctionSpace::cells_of_order(): 2 nu/(1 - 2 nu), and what stands for it in plane stress. Collective.
+/// @throws InputError as add_materials.
+template <int dim>
+std::vector<double> cell_lame_ratios(const Scene& scene, const fem::FunctionSpace<dim>& space, int order,
+                                     const std::vector<int>& materials, const CellOverrides& overrides);
+
 } // namespace recoil::app

@@ -1,0 +1,93 @@
+#include "mesh/input/gmsh_groups.hpp"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+namespace recoil::mesh {
+
+void GmshGroups::read_names(std::string_view lines) {
+  std::istringstream text{std::string(lines)};
+  for (std::string line; std::getline(text, line);) {
+    std::istringstream fields(line);
+    int dim = 0;
+    std::int32_t group = 0;
+    if (!(fields >> dim >> group)) continue;
+    const auto begin = line.find('"'), end = line.rfind('"');
+    if (begin < end) names_[{dim, group}] = line.substr(begin, end - begin + 1);
+  }
+}
+
+std::int32_t GmshGroups::choose(int dim, std::span<const std::int32_t> groups) {
+  if (groups.empty()) return 0;
+  if (groups.size() > 1) {
+    std::vector<std::int32_t> all(groups.begin(), groups.end());
+    std::sort(all.begin(), all.end());
+    ++shared_[dim][all];
+  }
+  return *std::min_element(groups.begin(), groups.end());
+}
+
+void GmshGroups::merge_repeats(RawMesh& mesh) {
+  merge_repeats(2, mesh.triangles, mesh.triangle_tags);
+  merge_repeats(3, mesh.tetrahedra, mesh.tetrahedron_tags);
+}
+
+template <std::size_t n>
+void GmshGroups::merge_repeats(int dim, std::vector<std::array<std::int32_t, n>>& items,
+                               std::vector<std::int32_t>& groups) {
+  const auto& entities = entities_[dim];
+  if (entities.size() != items.size()) return;
+  std::map<std::int32_t, std::set<std::int32_t>> groups_of;
+  for (std::size_t i = 0; i < items.size(); ++i) groups_of[entities[i]].insert(groups[i]);
+  // Most files have one group per entity and nothing to merge: the long way is for the others alone.
+  std::erase_if(groups_of, [](const auto& entry) { return entry.second.size() < 2; });
+  if (groups_of.empty()) return;
+  std::map<std::array<std::int32_t, n>, std::vector<std::size_t>> by_vertices;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!groups_of.contains(entities[i])) continue;
+    auto key = items[i];
+    std::sort(key.begin(), key.end());
+    by_vertices[key].push_back(i);
+  }
+  std::vector<char> repeats(items.size(), 0);
+  for (const auto& [vertices, twins] : by_vertices) {
+    std::set<std::int32_t> numbers;
+    for (const std::size_t i : twins) numbers.insert(groups[i]);
+    const auto elsewhere = [&](std::size_t i) { return entities[i] != entities[twins[0]]; };
+    if (twins.size() < 2 || numbers.size() < twins.size() || numbers.contains(0) ||
+        std::ranges::any_of(twins, elsewhere))
+      continue;
+    groups[twins[0]] = choose(dim, std::vector<std::int32_t>(numbers.begin(), numbers.end()));
+    for (std::size_t k = 1; k < twins.size(); ++k) repeats[twins[k]] = 1;
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (repeats[i]) continue;
+    items[kept] = items[i];
+    groups[kept++] = groups[i];
+  }
+  items.resize(kept);
+  groups.resize(kept);
+}
+
+std::string GmshGroups::describe(int dim, const std::vector<std::int32_t>& groups) const {
+  std::string text;
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    text += (k == 0 ? "" : k + 1 < groups.size() ? ", " : " and ") + std::to_string(groups[k]);
+    if (const auto name = names_.find({dim, groups[k]}); name != names_.end()) text += ' ' + name->second;
+  }
+  return text;
+}
+
+std::string GmshGroups::warning(int dim, const std::string& file) const {
+  if (shared_[dim].empty()) return "";
+  std::string text;
+  for (const auto& [groups, count] : shared_[dim])
+    text += (text.empty() ? "" : "; ") + std::to_string(count) + " to " + describe(dim, groups);
+  return file + ": elements belong to several physical groups: " + text +
+         ". The lowest number is the id of an element, the others select none of these: give materials and "
+         "conditions by the lowest, or take the groups that overlap out of the file";
+}
+
+} // namespace recoil::mesh

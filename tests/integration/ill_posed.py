@@ -1,0 +1,80 @@
+"""Static bodies that nothing holds, and linear elements that lock: the one ends at once and says why, the other warns."""
+import runs
+from pieces import box
+
+SIDES = [{"id": 1, "axis": "-x", "position": -0.499}, {"id": 2, "axis": "x", "position": 0.499}]
+
+
+def static(geometry, law="LinearElasticity", nu=0.3, **more):
+    return dict({"geometry": geometry, "materials": {"type": law, "E": 1e6, "nu": nu, "rho": 1000}}, **more)
+
+
+def cube(name="b", centre=(0, 0, 0)):
+    return box(name, [1, 1, 1], [2, 2, 2], centre, surface_selection=SIDES)
+
+
+def square(name="b"):
+    return box(name, [1, 1], [3, 3], [0, 0], surface_selection=SIDES)
+
+
+def tractions(left, right):
+    return {"neumann_boundary": [{"id": 1, "value": left}, {"id": 2, "value": right}]}
+
+
+def loose(recoil, name, scene, ranks, *parts):
+    for n in ranks:
+        code, text = recoil.run(n, "simulate", recoil.write_scene(name, scene), "-o", recoil.path("%s-%d" % (name, n)), expect=None)
+        missing = [part for part in ("nothing holds ", "dirichlet_boundary", *parts) if part not in text]
+        runs.check(code == 3 and not missing, "%s on %d ranks ends with %d, without %s" % (name, n, code, missing))
+        runs.check("max_iterations" not in text and "repetition" not in text, "%s on %d ranks: no solve is tried" % (name, n))
+
+
+def done(recoil, name, scene, n=1):
+    return recoil.run(n, "simulate", recoil.write_scene(name, scene), "-o", recoil.path("%s-%d" % (name, n)))[1]
+
+
+def unbalanced(recoil):
+    everything = "body 'b' against translation along x, y and z and rotation about x, y and z"
+    loose(recoil, "falls", static([cube()], gravity=[0, 0, -9.81]), (1, 2, 3), everything, "force (0, 0, -9810)")
+    loose(recoil, "falls-nh", static([cube()], "NeoHookean", gravity=[0, 0, -9.81]), (1,), "translation along x, y and z", "force (0, 0, -9810)")
+    loose(recoil, "turns", static([cube()], boundary_conditions=tractions([0, -10, 0], [0, 10, 0])), (1, 2, 3), everything, "torque (0, 0, 10)")
+    loose(recoil, "falls-2d", static([square()], gravity=[0, -9.81]), (1, 2, 3), "translation along x and y and rotation", "force (0, -9810)")
+    loose(recoil, "turns-2d", static([square()], boundary_conditions=tractions([0, -10], [0, 10])), (1, 2), "torque (10)")
+    hinge = {"dirichlet_boundary": [{"id": 7, "value": [0, 0, 0]}]}
+    hung = cube()
+    hung["point_selection"] = [{"id": 7, "box": [[-0.51, -0.51, -0.51], [-0.49, 0.51, -0.49]]}]
+    loose(recoil, "hinge", static([hung], gravity=[0, 0, -9.81], boundary_conditions=hinge), (1, 2), "body 'b' against rotation about y,")
+    pair = static([cube("held"), cube("free", (3, 0, 0))], gravity=[0, 0, -9.81])
+    pair["geometry"][1]["surface_selection"] = 5
+    pair["boundary_conditions"] = {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}]}
+    loose(recoil, "pair", pair, (1, 3), "body 'free'")
+
+
+def balanced(recoil):
+    pulled = static([cube()], boundary_conditions=tractions([-1e4, 0, 0], [1e4, 0, 0]))
+    for n in (1, 2):
+        text = done(recoil, "pulled", pulled, n)
+        runs.check("nothing holds body 'b'" in text and "in balance" in text, "%d ranks: loads in balance are warned of" % n)
+    held = static([cube()], gravity=[0, 0, -9.81], boundary_conditions={"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}]})
+    runs.check("nothing holds" not in done(recoil, "held", held), "a body that is held is not warned of")
+
+
+def locking(recoil):
+    beam = box("c", [10, 1], [20, 2], [0, 0], surface_selection=[{"id": 1, "axis": "-x", "position": -4.999}])
+    held = {"dirichlet_boundary": [{"id": 1, "value": [0, 0]}]}
+    laws = {"lame": {"type": "LinearElasticity", "E": 1e6, "nu": 0.499, "plane": "strain"}, "mooney": {"type": "MooneyRivlin", "c1": 1e5, "c2": 0, "k": 1e8},
+            "ogden": {"type": "UnconstrainedOgden", "mus": [2e5], "alphas": [2], "Ds": [2e-8]}}
+    for name, law in laws.items():
+        for order, nu in ((1, None), (2, None), (1, 0.3)) if name == "lame" else ((1, None),):
+            scene = {"geometry": [beam], "materials": dict(law, rho=1), "space": {"discr_order": order}, "boundary_conditions": held}
+            if nu:
+                scene["materials"] = {"type": "LinearElasticity", "E": 1e6, "nu": nu, "rho": 1}
+            text = done(recoil, "%s-%d-%s" % (name, order, nu), scene)
+            told = text.count("body 'c' is nearly incompressible")
+            runs.check(told == (order == 1 and not nu) and ("discr_order" in text) == bool(told), "%s, order %d%s: %d warning(s)" % (name, order, ", nu 0.3" if nu else "", told))
+
+
+with runs.Recoil() as recoil:
+    unbalanced(recoil)
+    balanced(recoil)
+    locking(recoil)
