@@ -121,7 +121,8 @@ void expect_data_carried() {
   const StudiedExperiment<dim> experiment(MPI_COMM_SELF, scene, study);
   write_scene_with_values<dim>(experiment.resolved(), experiment.scene(), experiment.geometry(),
                                experiment.fields(), experiment.start(), folder.path(), "written");
-  const RemeshedScene made = remesh_scene(experiment.comm(), folder / "written.json", {"bar"}, mesh::Gmsh{"gmsh"});
+  const RemeshedScene made =
+      remesh_scene(experiment.comm(), folder / "written.json", {"bar"}, mesh::Gmsh{"gmsh"});
   EXPECT_GT(made.min_scaled_jacobian, 0.1);
 
   LoadedScene loaded = load_scene(experiment.comm(), folder / "written.json");
