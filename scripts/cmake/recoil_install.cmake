@@ -19,7 +19,7 @@ install(FILES ${PROJECT_BINARY_DIR}/recoilConfig.cmake ${PROJECT_BINARY_DIR}/rec
 set(scripts ${PROJECT_SOURCE_DIR}/scripts)
 install(PROGRAMS ${scripts}/render.py ${scripts}/report.py ${scripts}/starts.py
         DESTINATION ${RECOIL_SHARED_DIR}/scripts COMPONENT runtime)
-install(FILES ${scripts}/recoil_run.py DESTINATION ${RECOIL_SHARED_DIR}/scripts COMPONENT runtime)
+install(FILES ${scripts}/recoil_run.py ${scripts}/own_files.py DESTINATION ${RECOIL_SHARED_DIR}/scripts COMPONENT runtime)
 install(DIRECTORY ${scripts}/drawing ${scripts}/reporting DESTINATION ${RECOIL_SHARED_DIR}/scripts COMPONENT runtime
         FILES_MATCHING PATTERN "*.py")
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/jobs DESTINATION ${RECOIL_SHARED_DIR} COMPONENT runtime USE_SOURCE_PERMISSIONS

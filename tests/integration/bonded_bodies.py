@@ -135,7 +135,7 @@ def check_wrong(recoil):
         ("an empty STL file", "empty.stl", "", {}, ["empty.stl"]),
         ("an empty OBJ file", "empty.obj", "", {}, ["empty.obj", "is empty"]),
         ("an empty MSH file", "empty.msh", "", {}, ["empty.msh"]),
-        ("a refined surface", "refined.obj", obj_text(corners, triangles), {"n_refs": 1}, ["refined.obj", "n_refs", "leave it out"]),
+        ("a refined surface", "refined.obj", obj_text(corners, triangles), {"n_refs": 1}, [where + "/n_refs", "leave it out"]),
     ]
     for name, file, content, more, parts in wrong:
         path = recoil.write_scene("wrong", scene(dict({"mesh": write(recoil, file, content)}, **more)))

@@ -150,7 +150,10 @@ void add_copies(SurfaceMesh& surface, const std::vector<Eigen::Vector3d>& offset
 SurfaceMesh obstacle_surface(RawMesh raw, const GeometrySpec& spec, int dim) {
   const std::string where = describe(spec);
   if (!raw.tetrahedra.empty()) raw.triangles = surface_of(raw, where);
-  merge_repeats(raw, where); // before the cut, which lays vertices of different height on each other
+  if (spec.is_obstacle)
+    merge_repeats(raw, where); // before the cut, which lays vertices of different height on each other
+  else
+    check_primitives(raw, where);
   if (dim == 2)
     for (auto& p : raw.vertices) p.z() = 0;
   if (spec.normalize_mesh) normalize(raw.vertices, where);
