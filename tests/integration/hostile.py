@@ -187,7 +187,8 @@ def pictures(recoil, run, canary):
         if refused and what != "a deep summary":
             for command in (("info", victim), ("simulate", "--restart", victim, "-q")):
                 code, text = recoil.run(1, *command, expect=None)
-                runs.check(code in (2, 4), "recoil %s, %s: exit %d: %s" % (command[0], what, code, text.strip()[-200:]))
+                unread = command[0] == "info" and what == "a mesh by an external link"  # info reads no meshes
+                runs.check(code in (2, 4) or (unread and code == 0), "recoil %s, %s: exit %d: %s" % (command[0], what, code, text.strip()[-200:]))
                 canary.lives("recoil %s, %s" % (command[0], what))
 
 
@@ -208,7 +209,8 @@ def commands(recoil, run, gradient, fit, canary):
             victim = copy(recoil, folder)
             attack(victim)
             code, text = recoil.run(1, command, "--restart", victim, "-q", expect=None)
-            runs.check(code in (0, 2, 4), "recoil %s --restart, %s: exit %d: %s" % (command, what, code, text.strip()[-150:]))
+            ends = code in (0, 2, 4) or (code == 3 and "verdict: not_converged" in text)  # as the fit did before
+            runs.check(ends, "recoil %s --restart, %s: exit %d: %s" % (command, what, code, text.strip()[-150:]))
             canary.lives("recoil %s --restart, %s" % (command, what))
 
 
