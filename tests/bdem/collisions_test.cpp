@@ -88,8 +88,8 @@ TEST(Collisions, APairThatMeetsHeadOnIsElastic) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   for (const double dt : {1e-3, 3.3e-4}) {
     const double small = 0.6 * r, ratio = std::pow(small / r, 3);
-    BondedParticlesSolver solver =
-        thrown(comm, {{{0, 0, 0}, {2, 0, 0}, {}}, {{3 * r, 0, 0}, {-1, 0, 0}, {}, small}}, {}, dt);
+    BondedParticlesSolver solver = thrown(
+        comm, {{{0, 0, 0}, {2, 0, 0}, {0, 0, 0}}, {{3 * r, 0, 0}, {-1, 0, 0}, {0, 0, 0}, small}}, {}, dt);
     EXPECT_LT(energy_error(solver, GlobalIndex(std::lround(0.04 / dt))), 0.01) << dt;
     const ParticleLedger now = solver.ledger();
     EXPECT_EQ(now.barrier, 0);
@@ -156,8 +156,9 @@ TEST(Collisions, SpheresAgainstTrianglesKeepTheirEnergy) {
 /// T of contact is that of the two lightest spheres that move, or of one on many triangles.
 TEST(Collisions, TheStepFollowsTheLightestSpheres) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
-  const std::vector<Motion> motions{
-      {{0, 0, 5 * r}, {}, {}, 0.5 * r}, {{9 * r, 0, 5 * r}, {}, {}, 2 * r}, {{18 * r, 0, 5 * r}, {}, {}}};
+  const std::vector<Motion> motions{{{0, 0, 5 * r}, {0, 0, 0}, {0, 0, 0}, 0.5 * r},
+                                    {{9 * r, 0, 5 * r}, {0, 0, 0}, {0, 0, 0}, 2 * r},
+                                    {{18 * r, 0, 5 * r}, {0, 0, 0}, {0, 0, 0}}};
   const auto mass = [](double radius) { return 1000 * 4 * pi / 3 * std::pow(radius, 3); };
   const auto step = [](double inverse) { return 0.17 * pi / std::sqrt(stiffness * inverse); };
   const double pair = step(1 / mass(0.5 * r) + 1 / mass(r));
