@@ -29,9 +29,6 @@ constexpr double chord_target = 1e-2, chord_residual = 0.1;
 // The same where linear iterations cost much: digits beyond what a step gains are lost with the next
 // gradient.
 constexpr double costly_chord_residual = 0.3;
-// A step with the exact Hessian that is cut shorter than this says as much as one that fails: it leads across
-// a kink, as those of friction, and so does the next one.
-constexpr double useful_step = 0.1;
 // No minimum lies that many times the configuration's size away.
 constexpr double unbounded_move = 1e6;
 
@@ -289,7 +286,7 @@ std::optional<NewtonOutcome> Minimizer::accept(const SearchResult& found) {
   last_move_ = found.step * report_.direction_norm;
   std::swap(current_, trial_);
   ++result_.iterations;
-  if (was_cut_ && found.step < useful_step)
+  if (was_cut_ && found.step < objective_.useful_step())
     postpone_exact();
   else if (report_.direction == Direction::newton)
     projected_run_ = 0;

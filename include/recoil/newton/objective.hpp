@@ -54,6 +54,11 @@ public:
   /// Default: 0, it is tried in every iteration.
   virtual int longest_projected_run() const { return 0; }
 
+  /// An accepted step with the exact Hessian below this share of its direction counts as if that Hessian had
+  /// failed: such steps lead across kinks, as those of friction, and so do the next ones. Default: 0, none
+  /// does.
+  virtual double useful_step() const { return 0; }
+
   /// Share of the stopping norm that a linear solve may leave after which the iterations may end. Default: 0,
   /// such solves go to ForcingTerms::smallest; more where that costs many linear iterations. It does not
   /// count for the first solve of a minimisation, before which the linear solver may not have been chosen.

@@ -57,9 +57,13 @@ constexpr Key particles[] = {
     {.pattern = "/solver/bonded_particles/sudden_breaking",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::sudden_breaking>,
      .doc =
-         "What takes a step in which more than `max_broken_share` of all bonds breaks at once, in place of "
-         "shorter ones: `leapfrog`, with the same law of contact, which goes on until a step breaks no more "
-         "than that."},
+         "What takes a step in which bonds break suddenly. `\"shorter_steps\"`: as `max_broken_share` says. "
+         "`\"leapfrog\"`: where more than `max_broken_share` of all bonds breaks at once, leapfrog with the "
+         "same law of contact, until a step breaks no more than that and an implicit one would lose next to "
+         "no energy. `\"impacts\"`: of `be_reflect` and `mid_reflectT` with contact, brittle bonds and steps "
+         "of at most 50 critical ones, leapfrog where any bond breaks in a step that begins with more "
+         "kinetic "
+         "than elastic energy; else as `\"shorter_steps\"` (docs/bonded_particles.md, Impacts)."},
     {.pattern = "/solver/bonded_particles/explicit_share",
      .member = &bound<&Scene::particle_solver, &ParticleSolverSpec::explicit_share>,
      .range = {0, 1, true, false},

@@ -395,8 +395,8 @@ GlobalIndex ImplicitSteps::break_group(double time, ParticleStep& step) {
 /// Breaks bonds group by group until none is overstressed at a minimum; false where that fails. Between two
 /// groups nothing is solved better than their order needs.
 bool ImplicitSteps::break_until_none(const stepping::State& from, std::span<const double> momentum,
-                                     double time, double dt, bool last_try, ParticleStep& step) {
-  const double most_broken = options_.max_broken_share * double(problem_.particles->num_bonds_global);
+                                     double time, double dt, double max_broken_share, ParticleStep& step) {
+  const double most_broken = max_broken_share * double(problem_.particles->num_bonds_global);
   for (int pass = 0; pass < options_.max_cascade_passes;) {
     const GlobalIndex count = break_group(time, step);
     if (count == 0 && accuracy_ == Accuracy::converged) return true;
@@ -405,7 +405,7 @@ bool ImplicitSteps::break_until_none(const stepping::State& from, std::span<cons
       continue;
     }
     ++pass;
-    if (!last_try && double(count) > most_broken) {
+    if (double(count) > most_broken) {
       step.breaks_suddenly = true;
       step.failure = fmt::format("{} bonds break at once", count);
       return false;
@@ -418,7 +418,7 @@ bool ImplicitSteps::break_until_none(const stepping::State& from, std::span<cons
 }
 
 ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedger& before, double time,
-                                 double dt, bool last_try) {
+                                 double dt, double max_broken_share) {
   ParticleStep step;
   step.u = from.u;
   step.v = from.v;
@@ -434,7 +434,7 @@ ParticleStep ImplicitSteps::take(const stepping::State& from, const ParticleLedg
   if (problem_.contact) problem_.contact->begin_step(time, dt, from.u.local());
   if (!solve_with_motion(start, momentum.owned(), time, step) ||
       (accuracy_ == Accuracy::converged && !relag_friction(from, momentum.owned(), dt, step)) ||
-      (!problem_.softens() && !break_until_none(from, momentum.owned(), time, dt, last_try, step))) {
+      (!problem_.softens() && !break_until_none(from, momentum.owned(), time, dt, max_broken_share, step))) {
     if (!objective_.has_inertia() && !step.interrupted) name_loose_piece(step);
     if (!problem_.softens()) problem_.bonds->set_broken(intact_before);
     return step;

@@ -18,10 +18,9 @@ public:
                 ParticleIncrementalPotential& objective);
 
   /// One step or sub-step of length dt to `time` [s]; the bonds that it breaks stay broken only if it is
-  /// done. Fails where more than max_broken_share of all bonds break in a pass, unless it is a `last_try`.
-  /// Collective.
+  /// done. Fails where more than this share of all bonds breaks in a pass. Collective.
   ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt,
-                    bool last_try);
+                    double max_broken_share);
   /// This rank's share of the energy of contact [J], 0 without. Collective.
   double contact_energy(const linalg::Vector& u) const;
 
@@ -48,7 +47,7 @@ private:
   bool solve_at_once() const;
   GlobalIndex break_group(double time, ParticleStep& step);
   bool break_until_none(const stepping::State& from, std::span<const double> momentum, double time, double dt,
-                        bool last_try, ParticleStep& step);
+                        double max_broken_share, ParticleStep& step);
   std::string worst_particle(const linalg::Vector& x);
   void name_loose_piece(ParticleStep& step) const;
   bool relag_friction(const stepping::State& from, std::span<const double> momentum, double dt,

@@ -21,6 +21,8 @@ namespace {
 constexpr int max_linear_iterations = 2000;
 /// Where bodies are crushed the exact Hessian stays indefinite for many iterations in a row.
 constexpr int most_projected = 4;
+/// Where pieces rub, an exact Hessian whose step is cut shorter than this keeps leading across kinks.
+constexpr double shortest_useful_step = 0.1;
 
 /// q or -q, whichever lies in the hemisphere of `of`.
 Quaternion aligned(const Quaternion& q, const Quaternion& of) { return q.dot(of) < 0 ? Quaternion(-q) : q; }
@@ -230,6 +232,7 @@ bool ParticleIncrementalPotential::tries_exact_shifts() const {
 }
 
 int ParticleIncrementalPotential::longest_projected_run() const { return most_projected; }
+double ParticleIncrementalPotential::useful_step() const { return shortest_useful_step; }
 
 /// Turns stay below 90 degrees and ways below half of the smallest radius, where the energies are smooth and
 /// centre lines keep their direction, and nothing overlaps on the way.

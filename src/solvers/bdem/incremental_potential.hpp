@@ -31,6 +31,7 @@ public:
   double value_resolution(const linalg::Vector& x, double value) override;
   bool tries_exact_shifts() const override;
   int longest_projected_run() const override;
+  double useful_step() const override;
 
   /// g = dV/dx* - loads + C', times dx*/dx: what the bonds, loads and contacts of the step pull with, on
   /// owned entries, prescribed ones too. Contact must be up to date. Collective.

@@ -11,7 +11,7 @@ namespace recoil::solvers {
 /// What one step or sub-step has come to.
 struct ParticleStep {
   bool done = false, interrupted = false;
-  bool breaks_suddenly = false; ///< not done, since more than max_broken_share of all bonds break in a pass
+  bool breaks_suddenly = false; ///< not done, since more bonds break in a pass than were allowed
   std::string failure;
   linalg::Vector u, v;
   std::vector<double> internal; ///< of bonds that soften, as in softening.hpp

@@ -9,6 +9,7 @@
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/particles/bond_values.hpp"
+#include "recoil/solvers/bdem/critical_time_step.hpp"
 #include "recoil/solvers/bdem/softening.hpp"
 #include "solvers/bdem/breaking.hpp"
 #include "solvers/bdem/energy_watch.hpp"
@@ -20,6 +21,13 @@
 namespace recoil::solvers {
 
 using linalg::Vector;
+
+namespace {
+
+/// Share of the energies in play above which what an implicit step loses once bonds are broken is much.
+constexpr double much_of_energy = 1e-4;
+
+} // namespace
 
 struct BondedParticlesSolver::Implementation {
   Implementation(BondedParticles given, BondedParticlesOptions chosen)
@@ -33,7 +41,8 @@ struct BondedParticlesSolver::Implementation {
       throw InputError("solver/bonded_particles/damage_width",
                        "bonds of \"leapfrog\" are brittle; take \"be_reflect\" or \"mid_reflectT\", or "
                        "leave this out");
-    if (is_leapfrog() || switches()) explicit_steps.emplace(problem, options.explicit_share);
+    switches = may_switch();
+    if (is_leapfrog() || switches) explicit_steps.emplace(problem, options.explicit_share);
     if (problem.contact)
       problem.contact->barrier.set_law(options.contact_law.value_or(
           is_leapfrog() ? potentials::ContactLaw::penalty : potentials::ContactLaw::barrier));
@@ -52,14 +61,20 @@ struct BondedParticlesSolver::Implementation {
     return problem.contact && problem.contact->barrier.law() == potentials::ContactLaw::barrier;
   }
   bool is_leapfrog() const { return options.integrator == ParticleIntegrator::leapfrog; }
-  /// Whether leapfrog takes steps in which many bonds break.
-  bool switches() const { return !is_leapfrog() && options.sudden_breaking == SuddenBreaking::leapfrog; }
+  bool may_switch() const;
+  bool is_taken_by_leapfrog(const ParticleLedger& before) const;
+  double broken_share_for_leapfrog() const {
+    return options.sudden_breaking == SuddenBreaking::impacts ? 0 : options.max_broken_share;
+  }
+  bool is_much(double loss) const { return loss > much_of_energy * watch.in_play(); }
+  double loss_by_implicit_step(const stepping::State& from, const ParticleStep& step) const;
   void restore_bonds(const std::vector<char>& broken);
   ParticleStep take(const stepping::State& from, const ParticleLedger& before, double time, double dt,
                     bool last_try);
   ParticleStep take_explicit(const stepping::State& from, const ParticleLedger& before, double time,
                              double dt);
-  ParticleStep take_either(const stepping::State& from, const ParticleLedger& before, double time, double dt);
+  ParticleStep take_either(const stepping::State& from, const ParticleLedger& before, double time, double dt,
+                           bool last_try);
 
   BondedParticles problem;
   BondedParticlesOptions options;
@@ -69,7 +84,8 @@ struct BondedParticlesSolver::Implementation {
   stepping::History history;
   std::function<bool()> interrupted;
   GlobalIndex step = 0, num_broken = 0;
-  GlobalIndex retries = 0, newton_of_step = 0;
+  GlobalIndex retries = 0, newton_of_step = 0, passes_of_step = 0;
+  bool switches = false;             ///< leapfrog takes steps in which many bonds break
   GlobalIndex steps_of_leapfrog = 0; ///< of a solver that switches
   bool is_breaking = false;          ///< it goes on with leapfrog
   bool last_is_explicit = false;     ///< the last step was leapfrog's
@@ -139,30 +155,69 @@ ParticleStep BondedParticlesSolver::Implementation::take_explicit(const stepping
   return step;
 }
 
-/// One step of a solver that switches. Whether leapfrog goes on belongs to the state of the run.
+/// Whether leapfrog may take steps of this run.
+bool BondedParticlesSolver::Implementation::may_switch() const {
+  if (options.sudden_breaking == SuddenBreaking::leapfrog) return !is_leapfrog();
+  const bool is_ours = options.integrator == ParticleIntegrator::be_reflect ||
+                       options.integrator == ParticleIntegrator::mid_reflectT;
+  return options.sudden_breaking == SuddenBreaking::impacts && is_ours && problem.contact &&
+         problem.strength && !problem.softens() &&
+         options.dt <= BondedParticlesOptions::longest_impact_step * critical_time_step(problem);
+}
+
+/// Whether a step after this one is leapfrog's if it breaks bonds. Where bodies move, what breaks them is
+/// waves, of which implicit steps of this length know nothing; where they are loaded slowly, their strain.
+bool BondedParticlesSolver::Implementation::is_taken_by_leapfrog(const ParticleLedger& before) const {
+  return options.sudden_breaking == SuddenBreaking::leapfrog ||
+         before.kinetic > before.elastic + before.barrier;
+}
+
+/// What backward Euler would lose in a step by leapfrog, by the change of velocities alone: 1/2 dv' M dv [J].
+/// Collective.
+double BondedParticlesSolver::Implementation::loss_by_implicit_step(const stepping::State& from,
+                                                                    const ParticleStep& step) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < step.v.owned().size(); ++i) {
+    const double dv = step.v.owned()[i] - from.v.owned()[i];
+    if (problem.prescribed[i] == 0) sum += objective.mass()[i] * dv * dv / 2;
+  }
+  return step.v.layout().comm->sum(sum);
+}
+
+/// One step of a solver that switches: leapfrog takes those that break bonds suddenly, goes on as long as an
+/// implicit step would break any or lose much energy, and takes over again where, once bonds are broken, one
+/// has: what fragments lose in collisions that no step resolves would be missing for further breaks. Whether
+/// leapfrog goes on belongs to the state of the run.
 ParticleStep BondedParticlesSolver::Implementation::take_either(const stepping::State& from,
                                                                 const ParticleLedger& before, double time,
-                                                                double dt) {
+                                                                double dt, bool last_try) {
   if (!is_breaking) {
-    ParticleStep step = implicit_steps.take(from, before, time, dt, false);
+    const bool hands_over = is_taken_by_leapfrog(before);
+    const double most = hands_over ? broken_share_for_leapfrog() : last_try ? 1 : options.max_broken_share;
+    const std::vector<char> intact_before(problem.bonds->broken().begin(), problem.bonds->broken().end());
+    ParticleStep step = implicit_steps.take(from, before, time, dt, most);
     last_is_explicit = false;
-    if (!step.breaks_suddenly) return step;
+    if (!step.done && !(hands_over && step.breaks_suddenly)) return step;
+    const double loss = step.ledger.dissipated_integrator - before.dissipated_integrator;
+    if (step.done && !(hands_over && num_broken > 0 && is_much(loss))) return step;
+    problem.bonds->set_broken(intact_before);
   }
   ParticleStep step = take_explicit(from, before, time, dt);
   last_is_explicit = true;
   if (step.interrupted) return step;
   ++steps_of_leapfrog;
   const double broken = double(step.u.layout().comm->sum(GlobalIndex(step.broken.size())));
-  is_breaking = broken > options.max_broken_share * double(problem.particles->num_bonds_global);
+  is_breaking = broken > broken_share_for_leapfrog() * double(problem.particles->num_bonds_global) ||
+                is_much(loss_by_implicit_step(from, step));
   return step;
 }
 
 ParticleStep BondedParticlesSolver::Implementation::take(const stepping::State& from,
                                                          const ParticleLedger& before, double time, double dt,
                                                          bool last_try) {
-  if (switches()) return take_either(from, before, time, dt);
+  if (switches) return take_either(from, before, time, dt, last_try);
   return is_leapfrog() ? take_explicit(from, before, time, dt)
-                       : implicit_steps.take(from, before, time, dt, last_try);
+                       : implicit_steps.take(from, before, time, dt, last_try ? 1 : options.max_broken_share);
 }
 
 BondedParticlesSolver::BondedParticlesSolver(BondedParticles problem, BondedParticlesOptions options)
@@ -250,13 +305,13 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     if (record.completes_nominal) ++self.step;
     on_state(record, state.u, state.v);
   }
-  const GlobalIndex passes = breaking_passes() - passes_before;
+  self.passes_of_step = breaking_passes() - passes_before;
   if (!self.is_leapfrog()) outcome.description = fmt::format("newton {}", self.newton_of_step);
   if (self.is_leapfrog() || self.last_is_explicit)
     outcome.description += fmt::format("{}sub-steps {}", self.is_leapfrog() ? "" : "  ",
                                        parts * self.explicit_steps->num_sub_steps(self.options.dt / parts));
   if (broken > 0) outcome.description += fmt::format("  broken {}", broken);
-  if (passes > 0) outcome.description += fmt::format("  passes {}", passes);
+  if (self.passes_of_step > 0) outcome.description += fmt::format("  passes {}", self.passes_of_step);
   return outcome;
 }
 
@@ -359,7 +414,7 @@ stepping::RestartData BondedParticlesSolver::restart_data() const {
       step(),
       1,
       {{"broken_bonds", implementation_->num_broken}, {"energy_in_play", implementation_->watch.in_play()}}};
-  if (implementation_->switches())
+  if (implementation_->switches)
     data.entries.push_back({"is_breaking", GlobalIndex(implementation_->is_breaking)});
   stepping::add_ledger(ledger(), data.entries);
   return data;
@@ -370,7 +425,7 @@ void BondedParticlesSolver::continue_from(const stepping::RestartData& data,
   Implementation& self = *implementation_;
   self.num_broken = stepping::value_of<GlobalIndex>(data.entries, "broken_bonds");
   self.watch.restore(stepping::value_of<double>(data.entries, "energy_in_play"));
-  if (self.switches()) self.is_breaking = stepping::value_of<GlobalIndex>(data.entries, "is_breaking") != 0;
+  if (self.switches) self.is_breaking = stepping::value_of<GlobalIndex>(data.entries, "is_breaking") != 0;
   self.ledger = stepping::read_ledger<ParticleLedger>(data.entries);
   self.step = data.step;
   self.history.clear();
@@ -393,7 +448,8 @@ std::string BondedParticlesSolver::warning() const {
 
 stepping::Entries BondedParticlesSolver::counts() const {
   stepping::Entries entries{{"newton", implementation_->newton_of_step},
-                            {"broken_bonds", implementation_->num_broken}};
+                            {"broken_bonds", implementation_->num_broken},
+                            {"breaking_passes", implementation_->passes_of_step}};
   if (problem().contact) {
     const potentials::SphereContact& pairs = problem().contact->pairs;
     const parallel::Communicator& comm = *problem().particles->points->comm;
@@ -412,7 +468,7 @@ stepping::Entries BondedParticlesSolver::summary() const {
                             {"retries", self.retries},
                             {"linear_iterations", linear_iterations()},
                             {"linear_solver", self.objective.linear_solver().description()}};
-  if (self.switches()) entries.push_back({"steps_of_leapfrog", self.steps_of_leapfrog});
+  if (self.switches) entries.push_back({"steps_of_leapfrog", self.steps_of_leapfrog});
   return entries;
 }
 

@@ -47,6 +47,7 @@ struct EnumNames<solvers::ParticleIntegrator> {
 template <>
 struct EnumNames<solvers::SuddenBreaking> {
   static constexpr EnumName<solvers::SuddenBreaking> all[]{
+      {"impacts", solvers::SuddenBreaking::impacts},
       {"shorter_steps", solvers::SuddenBreaking::shorter_steps},
       {"leapfrog", solvers::SuddenBreaking::leapfrog}};
 };

@@ -326,7 +326,7 @@ struct ParticleSolverSpec {
   double cascade_share = 0.9;
   int cascade_iterations = 1;  ///< 0: until converged
   double max_broken_share = 1; ///< 1: never more
-  solvers::SuddenBreaking sudden_breaking = solvers::SuddenBreaking::shorter_steps;
+  solvers::SuddenBreaking sudden_breaking = solvers::SuddenBreaking::impacts;
   double explicit_share = 0.2;
   double rolling_friction = 0;
   double max_imbalance = 1.3; ///< largest work of a rank over the mean

@@ -24,8 +24,12 @@ enum class ParticleIntegrator {
 enum class SuddenBreaking {
   shorter_steps, ///< it is repeated like a failed one, but the shortest sub-steps are taken as they are
   /// It is repeated by leapfrog, with the same law of contact, and so are the next ones until one breaks no
-  /// more than that.
-  leapfrog
+  /// more than that and motion changes so little in it that an implicit step would lose next to no energy.
+  leapfrog,
+  /// Of be_reflect and mid_reflectT with contact, brittle bonds and time steps of at most
+  /// BondedParticlesOptions::longest_impact_step: where any bond breaks in a step that begins with more
+  /// kinetic than elastic energy, as `leapfrog`; others as `shorter_steps`.
+  impacts
 };
 
 } // namespace recoil::solvers

@@ -35,7 +35,10 @@ struct BondedParticlesOptions {
   /// Of implicit steps: where more than this share of all bonds breaks in a pass, the step is taken as
   /// `sudden_breaking` says.
   double max_broken_share = 1;
-  SuddenBreaking sudden_breaking = SuddenBreaking::shorter_steps;
+  SuddenBreaking sudden_breaking = SuddenBreaking::impacts;
+  /// Up to this time step, in critical ones, leapfrog takes impacts unasked: there one of its steps costs
+  /// less than a quiet implicit one (docs/bonded_particles.md, Impacts).
+  static constexpr double longest_impact_step = 50;
   /// Most solves of a step with the frames and normal forces of friction taken where the last one ended,
   /// until none moves anything by more than `tolerance`; -1: as many as that takes.
   int friction_iterations = 1;
