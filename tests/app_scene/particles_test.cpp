@@ -348,6 +348,8 @@ TEST(Particles, WarnOfKeysOfOtherIntegrators) {
 }
 
 TEST(Particles, HandBreakingOverWhereLeapfrogCanTakeIt) {
+  EXPECT_EQ(read_changed(solved_by("")).scene.particle_solver.sudden_breaking,
+            solvers::SuddenBreaking::impacts);
   const auto wrong = [](const char* name, const std::string& keys, std::vector<const char*> parts) {
     parts.insert(parts.begin(), "(/solver/bonded_particles/sudden_breaking)");
     expect_refused({name, solved_by(R"("sudden_breaking": "leapfrog")" + keys).c_str(), parts});

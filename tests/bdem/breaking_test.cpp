@@ -296,8 +296,20 @@ TEST(Breaking, IsTheSameOnAllRanksAndClosesTheLedger) {
   }
 }
 
+/// What a ledger of thrown_block() may be off by [J]. Newton's method leaves each particle where the force
+/// and the moment over r of its bonds are off by at most the stiffness of the stiffest motion, 17.9 k_n,
+/// times `tolerance` r. These do work along its way and r times its turn: with the mass I / r^2 of the
+/// latter, less than m, and the kinetic energy K of all, sum |v_i| t <= sqrt(2 (2 N) K r^2 / I) t.
+double open_ledger(const BondedParticles& problem, const BondedParticlesOptions& options, double kinetic,
+                   double time) {
+  constexpr double stiffest = 17.9;
+  const double r = problem.particles->radii[0], mass = problem.inertia(0) / (r * r),
+               left = stiffest * problem.bonds->stiffness(0).stretch * options.tolerance * r;
+  return left * std::sqrt(4 * double(problem.particles->points->num_global) * kinetic / mass) * time;
+}
+
 /// A block that flies apart, of whose steps leapfrog takes those in which bonds break.
-BondedParticlesSolver handed_over(const parallel::Communicator& comm, ParticleIntegrator integrator) {
+BondedParticlesOptions handing_over(ParticleIntegrator integrator) {
   BondedParticlesOptions options;
   options.integrator = integrator;
   options.dt = 2e-4;
@@ -307,7 +319,10 @@ BondedParticlesSolver handed_over(const parallel::Communicator& comm, ParticleIn
     options.max_broken_share = 1e-9;
     options.sudden_breaking = SuddenBreaking::leapfrog;
   }
-  return thrown_block(comm, options);
+  return options;
+}
+BondedParticlesSolver handed_over(const parallel::Communicator& comm, ParticleIntegrator integrator) {
+  return thrown_block(comm, handing_over(integrator));
 }
 
 TEST(Breaking, IsHandedOverToLeapfrog) {
@@ -330,8 +345,9 @@ TEST(Breaking, IsHandedOverToLeapfrog) {
   EXPECT_GT(taken, 0);
   EXPECT_LT(taken, steps);
   const ParticleLedger& now = solver.ledger();
+  const BondedParticlesOptions options = handing_over(ParticleIntegrator::mid_reflectT);
   EXPECT_NEAR(now.kinetic + now.elastic + now.broken + now.dissipated_integrator, before.kinetic,
-              1e-8 * before.kinetic);
+              open_ledger(solver.problem(), options, before.kinetic, steps * options.dt));
   // What leapfrog goes on with belongs to restarts.
   BondedParticlesSolver first = handed_over(comm, ParticleIntegrator::mid_reflectT),
                         second = handed_over(comm, ParticleIntegrator::mid_reflectT);
@@ -356,15 +372,16 @@ TEST(Breaking, IsHandedOverToLeapfrog) {
 TEST(Breaking, EndsConvergedWithoutOverstressedBonds) {
   const parallel::Communicator comm(MPI_COMM_WORLD);
   std::array<GlobalIndex, 2> newton{}, broken{};
+  constexpr int steps = 4;
   for (const int iterations : {0, 1}) {
     BondedParticlesOptions options;
     options.integrator = ParticleIntegrator::be_reflect;
-    options.dt = 2e-4;
+    options.dt = 1e-3;
     options.tolerance = 1e-9;
     options.cascade_iterations = iterations;
     BondedParticlesSolver solver = thrown_block(comm, options);
     const ParticleLedger before = solver.ledger();
-    for (int i = 1; i <= 10; ++i) {
+    for (int i = 1; i <= steps; ++i) {
       run(solver, i);
       const BondedParticles& problem = solver.problem();
       for (LocalIndex bond = 0; bond < std::ssize(problem.particles->bonds); ++bond) {
@@ -375,11 +392,11 @@ TEST(Breaking, EndsConvergedWithoutOverstressedBonds) {
     }
     const ParticleLedger& now = solver.ledger();
     EXPECT_NEAR(now.kinetic + now.elastic + now.broken + now.dissipated_integrator, before.kinetic,
-                1e-6 * before.kinetic);
+                open_ledger(solver.problem(), options, before.kinetic, steps * options.dt));
     newton[iterations] = solver.newton_iterations();
     broken[iterations] = stepping::value_of<GlobalIndex>(solver.counts(), "broken_bonds");
   }
-  EXPECT_LE(newton[1], newton[0]);
+  EXPECT_LT(newton[1], newton[0]);
   EXPECT_NEAR(double(broken[1]), double(broken[0]), 0.1 * double(broken[0]));
 }
 

@@ -201,6 +201,31 @@ TEST_F(Directions, ExactHessiansThatFailAreTriedLessOften) {
   EXPECT_EQ(tried, (std::vector<int>{0, 2, 5, 10, 15}));
 }
 
+// Steps along exact directions that are cut short are followed by one projected step, and by as many as after
+// a failure where the objective says that they are of no use.
+TEST_F(Directions, ExactHessiansOfLittleUseAreTriedLessOften) {
+  for (const double useful : {0.0, 0.1}) {
+    ToyObjective toy = springs(VectorXd::Ones(4), 1);
+    toy.most_projected_in_a_row = 4;
+    toy.shortest_useful_step = useful;
+    toy.after_solve = [&](int, VectorXd& d) {
+      d *= toy.assemblies.back() == Projection::none ? 100 : 1e-3;
+      return linalg::LinearResult{linalg::LinearOutcome::converged, 1};
+    };
+    NewtonOptions settings = options();
+    settings.max_iterations = 14;
+    used.clear();
+    linalg::Vector x = distribute(comm, at_rest(4));
+    minimize(toy, space, x, settings);
+    ASSERT_EQ(used.size(), 14u);
+    std::vector<int> exact; // iterations
+    for (int k = 0; k < 14; ++k)
+      if (used[k] == Direction::newton) exact.push_back(k);
+    EXPECT_EQ(exact,
+              useful > 0 ? (std::vector<int>{0, 3, 7, 13}) : (std::vector<int>{0, 2, 4, 6, 8, 10, 12}));
+  }
+}
+
 TEST_F(Directions, ShiftsAddUpToPowers) {
   ToyObjective toy = springs(VectorXd::Ones(3), 1);
   toy.after_solve = [](int call, VectorXd&) {

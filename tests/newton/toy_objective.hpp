@@ -48,6 +48,7 @@ public:
   std::function<bool(const VectorXd&)> on_accepted;
   bool inexact = false;            ///< leave a residual of the tolerance asked for
   int most_projected_in_a_row = 0; ///< longest_projected_run
+  double shortest_useful_step = 0; ///< useful_step
 
   std::vector<Projection> assemblies;
   std::vector<double> shifts, tolerances;
@@ -60,6 +61,7 @@ public:
   linalg::LinearResult solve(const linalg::Vector& rhs, linalg::Vector& d,
                              double relative_tolerance) override;
   int longest_projected_run() const override { return most_projected_in_a_row; }
+  double useful_step() const override { return shortest_useful_step; }
   double max_step(const linalg::Vector& x, const linalg::Vector& d) override {
     const VectorXd along = gather(d);
     expect_current_ghosts(d, along);

@@ -74,11 +74,15 @@ std::string EnergyWatch::warning(const ParticleLedger& ledger, const BondedParti
   if (options.integrator == ParticleIntegrator::leapfrog || damped < resolution_ || damped < taken ||
       damped < damped_with_warning * in_play_)
     return "";
-  const std::string cure =
+  std::string cure =
       is_backward_euler(options.integrator)
           ? "take \"integrator\": \"mid_reflectT\" in solver/bonded_particles, which does not damp, or "
             "shorter steps"
           : fmt::format("take steps shorter than time/dt = {:g} s", options.dt);
+  if (ledger.broken > 0 && options.sudden_breaking != SuddenBreaking::leapfrog)
+    cure +=
+        "; or have leapfrog take the steps that break bonds, \"sudden_breaking\": \"leapfrog\" with a small "
+        "`max_broken_share`";
   return fmt::format("the integrator has dissipated {:.3g} J, more than the {:.3g} J that broken bonds and "
                      "friction have taken (dissipated_integrator in ledger.csv): the motion is damped by its "
                      "steps, not by the material; {}",

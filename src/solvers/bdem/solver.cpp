@@ -201,6 +201,9 @@ ParticleStep BondedParticlesSolver::Implementation::take_either(const stepping::
     const double loss = step.ledger.dissipated_integrator - before.dissipated_integrator;
     if (step.done && !(hands_over && num_broken > 0 && is_much(loss))) return step;
     problem.bonds->set_broken(intact_before);
+    if (steps_of_leapfrog == 0)
+      log_info("motion breaks bonds: leapfrog takes this step and those after it that need it "
+               "(solver/bonded_particles/sudden_breaking)");
   }
   ParticleStep step = take_explicit(from, before, time, dt);
   last_is_explicit = true;
@@ -283,6 +286,7 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
   }
   outcome.accepted = true;
   self.newton_of_step = newton_iterations() - newton_before;
+  self.passes_of_step = breaking_passes() - passes_before;
   outcome.failure.clear();
   self.broken_in_step.clear();
   GlobalIndex broken = 0;
@@ -305,7 +309,6 @@ stepping::StepOutcome BondedParticlesSolver::advance(const OnState& on_state, in
     if (record.completes_nominal) ++self.step;
     on_state(record, state.u, state.v);
   }
-  self.passes_of_step = breaking_passes() - passes_before;
   if (!self.is_leapfrog()) outcome.description = fmt::format("newton {}", self.newton_of_step);
   if (self.is_leapfrog() || self.last_is_explicit)
     outcome.description += fmt::format("{}sub-steps {}", self.is_leapfrog() ? "" : "  ",
