@@ -1,8 +1,10 @@
 #include "recoil/app/simulation/thin_bodies.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <Eigen/Eigenvalues>
 #include <fmt/format.h>
@@ -15,6 +17,8 @@ namespace recoil::app {
 namespace {
 
 constexpr double slender = 5, deep_share = 0.02;
+/// Ends make 4 V / S of straight bodies less than their thickness.
+constexpr double curved_share = 1.25;
 
 /// Sums over the cells and vertices of a piece, so that those of ranks can be added.
 enum Sum { volume, surface, vertices, inner, deep, movable, moments };
@@ -31,22 +35,25 @@ public:
     find_shapes();
   }
 
-  /// One per piece; empty where nothing is to be said.
+  /// Of each number of elements across, the most slender body.
   std::vector<std::string> warnings() const {
-    std::vector<double> widths(pieces_.body.size(), 0.0);
-    for (LocalIndex cell = 0; cell < space_.mesh().num_owned_cells; ++cell) {
-      const std::size_t piece = piece_of(cell);
-      widths[piece] += volume_of(corners(cell)) * width_of(corners(cell), shapes_[piece].thin);
+    const std::vector<double> widths = mean_widths();
+    std::map<int, std::size_t> worst;        // piece of each number
+    std::map<int, std::set<int>> all_bodies; // of each number
+    for (std::size_t piece = 0; piece < widths.size(); ++piece) {
+      if (!is_thin(piece)) continue;
+      const double across = std::clamp(std::round(shapes_[piece].thickness / widths[piece]), 2.0, 3.0);
+      // Of curved pieces it is not known how thick they are in elements.
+      const int number = sum(piece, inner) == 0 ? 1 : shapes_[piece].is_straight ? int(across) : 0;
+      const auto [of_number, is_new] = worst.insert({number, piece});
+      if (!is_new && ratio(piece) > ratio(of_number->second)) of_number->second = piece;
+      all_bodies[number].insert(pieces_.body[piece]);
     }
-    space_.comm().sum(widths);
     std::vector<std::string> texts;
-    for (std::size_t piece = 0; piece < widths.size(); ++piece)
-      texts.push_back(describe(piece, widths[piece] / sum(piece, volume)));
+    for (const auto& [number, piece] : worst)
+      texts.push_back(describe(piece, number, all_bodies.at(number).size() - 1));
     return texts;
   }
-
-  int body_of(std::size_t piece) const { return pieces_.body[piece]; }
-  double ratio(std::size_t piece) const { return shapes_[piece].length / shapes_[piece].thickness; }
 
 private:
   using Point = Eigen::Matrix<double, dim, 1>;
@@ -77,6 +84,29 @@ private:
   static double width_of(const Eigen::Matrix<double, dim, dim + 1>& points, const Point& direction) {
     const Eigen::Matrix<double, 1, dim + 1> places = direction.transpose() * points;
     return places.maxCoeff() - places.minCoeff();
+  }
+
+  /// Extents of the cells along the thickness of their piece, on average over its volume.
+  std::vector<double> mean_widths() const {
+    std::vector<double> widths(pieces_.body.size(), 0.0);
+    for (LocalIndex cell = 0; cell < space_.mesh().num_owned_cells; ++cell) {
+      const std::size_t piece = piece_of(cell);
+      widths[piece] += volume_of(corners(cell)) * width_of(corners(cell), shapes_[piece].thin);
+    }
+    space_.comm().sum(widths);
+    for (std::size_t piece = 0; piece < widths.size(); ++piece) widths[piece] /= sum(piece, volume);
+    return widths;
+  }
+
+  std::string describe(std::size_t piece, int number, std::size_t others) const {
+    constexpr std::array elements{"two or three elements", "one element", "2 elements", "3 elements"};
+    constexpr std::array shares{"half to 70 %", "a quarter", "half", "70 %"};
+    return fmt::format(
+        "body '{}' is {:.0f} times as long as thick and has {} of order 1 across its thickness{}: "
+        "where it bends, it does so by about {} of what is right; set \"discr_order\": 2 under "
+        "\"space\" (/space/discr_order)",
+        space_.mesh().body_names[pieces_.body[piece]], ratio(piece), elements[number],
+        others > 0 ? fmt::format(" ({} more bodies are like it)", others) : "", shares[number]);
   }
 
   void add_cells() {
@@ -153,31 +183,17 @@ private:
       const double curved = 4 * total / sum(piece, surface);
       Shape& shape = shapes_.emplace_back();
       shape.length = extent(dim - 1);
-      shape.thickness = std::min(extent(0), curved);
-      shape.is_straight = extent(0) <= 1.01 * curved;
+      shape.is_straight = extent(0) <= curved_share * curved;
+      shape.thickness = shape.is_straight ? extent(0) : curved;
       shape.thin = solver.eigenvectors().col(0);
     }
   }
 
-  std::string describe(std::size_t piece, double width) const {
-    const bool is_thin = space_.body_orders()[body_of(piece)] == 1 && ratio(piece) >= slender &&
-                         sum(piece, deep) <= deep_share * sum(piece, vertices) && sum(piece, movable) > 0;
-    if (!is_thin) return "";
-    const double across = std::clamp(std::round(shapes_[piece].thickness / width), 1.0, 3.0);
-    std::string number = fmt::format("{:g} elements", across), share = across == 2 ? "half" : "70 %";
-    if (sum(piece, inner) == 0) {
-      number = "one element";
-      share = "a quarter";
-    } else if (!shapes_[piece].is_straight) {
-      number = "two or three elements";
-      share = "half to 70 %";
-    }
-    return fmt::format(
-        "body '{}' is {:.2g} times as long as thick and has {} of order 1 across its thickness: "
-        "where it bends, it does so by about {} of what is right; set \"discr_order\": 2 under "
-        "\"space\" (/space/discr_order)",
-        space_.mesh().body_names[body_of(piece)], ratio(piece), number, share);
+  bool is_thin(std::size_t piece) const {
+    return space_.body_orders()[pieces_.body[piece]] == 1 && ratio(piece) >= slender &&
+           sum(piece, deep) <= deep_share * sum(piece, vertices) && sum(piece, movable) > 0;
   }
+  double ratio(std::size_t piece) const { return shapes_[piece].length / shapes_[piece].thickness; }
 
   const fem::FunctionSpace<dim>& space_;
   fem::Pieces pieces_;
@@ -190,15 +206,7 @@ private:
 template <int dim>
 void warn_of_thin_bodies(const fem::FunctionSpace<dim>& space, const fem::DirichletDofs<dim>& dirichlet) {
   if (std::ranges::count(space.body_orders(), 1) == 0) return;
-  const ThinPieces<dim> pieces(space, dirichlet);
-  const std::vector<std::string> warnings = pieces.warnings();
-  std::map<int, std::size_t> thinnest; // of each body
-  for (std::size_t piece = 0; piece < warnings.size(); ++piece) {
-    if (warnings[piece].empty()) continue;
-    const auto [of_body, is_new] = thinnest.insert({pieces.body_of(piece), piece});
-    if (!is_new && pieces.ratio(piece) > pieces.ratio(of_body->second)) of_body->second = piece;
-  }
-  for (const auto& [body, piece] : thinnest) log_warning_once(warnings[piece]);
+  for (const std::string& text : ThinPieces<dim>(space, dirichlet).warnings()) log_warning_once(text);
 }
 
 template void warn_of_thin_bodies(const fem::FunctionSpace<2>&, const fem::DirichletDofs<2>&);

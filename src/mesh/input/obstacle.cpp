@@ -164,6 +164,7 @@ SurfaceMesh obstacle_surface(RawMesh raw, const GeometrySpec& spec, int dim) {
   if (spec.n_refs > 0 && !surface.triangles.empty())
     throw InputError(where,
                      "n_refs of an obstacle splits edges only; this one has triangles: refine its file");
+  drop_unused_vertices(surface);
   if (spec.is_obstacle) merge_repeated_edges(surface, where);
   drop_unused_vertices(surface);
   split_edges(surface, spec.n_refs, where);

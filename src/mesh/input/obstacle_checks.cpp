@@ -1,6 +1,7 @@
 #include "mesh/input/obstacle_checks.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include <Eigen/Geometry>
@@ -22,6 +23,8 @@ namespace {
 constexpr double thinnest = 1e-7;
 /// Triangles that are turned to each other by less lie in one plane (as for FlatParts).
 constexpr double sine_of_a_plane = 1e-6;
+/// Of an obstacle: with more on another one it is taken to be there twice.
+constexpr double most_share = 0.5;
 /// Of a squared length: an area that is nothing but rounding.
 constexpr double rounding = 1e-14;
 
@@ -159,6 +162,34 @@ std::vector<Overlap> seams(const SurfaceMesh& a, const Rim& rim_a, const Surface
   return found;
 }
 
+/// Sides at which the surface ends or bends, as edges.
+std::vector<std::array<std::int32_t, 2>> creases_of(const SurfaceMesh& surface, const Rim& rim) {
+  std::vector<std::array<std::int32_t, 2>> creases = rim.edges;
+  std::map<std::array<std::int32_t, 2>, std::int32_t> first;
+  for (std::int32_t t = 0; t < std::ssize(surface.triangles); ++t)
+    for (std::int32_t i = 0; i < 3; ++i) {
+      const auto [low, high] = std::minmax(surface.triangles[t][i], surface.triangles[t][(i + 1) % 3]);
+      const auto [other, is_new] = first.insert({{low, high}, 3 * t + i});
+      if (!is_new && !continue_each_other(surface, other->second, surface, 3 * t + i))
+        creases.push_back({low, high});
+    }
+  return creases;
+}
+
+/// Free sides of `b` that lie on `a`, but not where it ends or bends: a flat part there has an edge on it.
+std::vector<Overlap> rims_on_flat_parts(const SurfaceMesh& a, const Rim& rim_a, const SurfaceMesh& b,
+                                        const Rim& rim_b) {
+  auto found = edges_in_triangles(EdgeSpan{b.vertices, rim_b.edges}, TriangleSpan{a.vertices, a.triangles});
+  if (found.empty()) return found;
+  const auto creases = creases_of(a, rim_a);
+  std::vector<char> is_crease(rim_b.edges.size(), 0);
+  for (const Overlap& overlap :
+       overlapping_edges(EdgeSpan{b.vertices, rim_b.edges}, EdgeSpan{a.vertices, creases}))
+    if (&a != &b || rim_b.edges[overlap.first] != creases[overlap.second]) is_crease[overlap.first] = 1;
+  std::erase_if(found, [&](const Overlap& overlap) { return is_crease[overlap.first] != 0; });
+  return found;
+}
+
 bool ends_nowhere(const SurfaceMesh& surface) {
   std::vector<std::int32_t> degree(surface.vertices.size(), 0);
   for (const auto& edge : surface.edges)
@@ -166,15 +197,48 @@ bool ends_nowhere(const SurfaceMesh& surface) {
   return std::ranges::all_of(degree, [](std::int32_t n) { return n == 0 || n == 2; });
 }
 
-/// Overlaps of two surfaces where bodies may come: what lies back to back in closed ones is hidden.
-std::vector<Overlap> open_overlaps(const SurfaceMesh& a, const SurfaceMesh& b, bool hides) {
+/// Overlaps of two surfaces where bodies may come: what lies back to back is hidden by the closed one of
+/// them.
+std::vector<Overlap> open_overlaps(const SurfaceMesh& a, const Rim& rim_a, const SurfaceMesh& b,
+                                   const Rim& rim_b) {
+  const auto drop_hidden = [](std::vector<Overlap>& overlaps) {
+    std::erase_if(overlaps, [](const Overlap& overlap) { return !overlap.same_side; });
+  };
   auto found =
       overlapping_triangles(TriangleSpan{a.vertices, a.triangles}, TriangleSpan{b.vertices, b.triangles});
-  if (hides) std::erase_if(found, [](const Overlap& overlap) { return !overlap.same_side; });
-  if (hides && ends_nowhere(a) && ends_nowhere(b)) return found;
-  const auto edges = overlapping_edges(EdgeSpan{a.vertices, a.edges}, EdgeSpan{b.vertices, b.edges});
+  if (rim_a.sides.empty() || rim_b.sides.empty()) drop_hidden(found);
+  auto edges = overlapping_edges(EdgeSpan{a.vertices, a.edges}, EdgeSpan{b.vertices, b.edges});
+  if (ends_nowhere(a) || ends_nowhere(b)) drop_hidden(edges);
   found.insert(found.end(), edges.begin(), edges.end());
   return found;
+}
+
+/// Area of the triangles, or length of the edges of a surface without.
+double measure_of(const SurfaceMesh& surface) {
+  const auto at = [&](std::int32_t v) -> const Eigen::Vector3d& { return surface.vertices[v]; };
+  double sum = 0;
+  for (const auto& t : surface.triangles)
+    sum += 0.5 * (at(t[1]) - at(t[0])).cross(at(t[2]) - at(t[0])).norm();
+  if (surface.triangles.empty())
+    for (const auto& e : surface.edges) sum += (at(e[1]) - at(e[0])).norm();
+  return sum;
+}
+
+/// Whether most of one of two obstacles lies on the other: closed ones that touch may have sides in common.
+bool coincide(const SurfaceMesh& a, const SurfaceMesh& b, const std::vector<Overlap>& overlaps) {
+  double common = 0;
+  for (const Overlap& overlap : overlaps) common += overlap.measure;
+  return !overlaps.empty() && common > most_share * std::min(measure_of(a), measure_of(b));
+}
+
+constexpr const char* end_of_rims = "contact pushes bodies along the flat part at the edge, on both of its "
+                                    "sides; where they come near, end it more than contact/dhat before";
+
+void warn_of_rims(const SurfaceMesh& a, const Rim& rim_a, const std::string& where_a, const SurfaceMesh& b,
+                  const Rim& rim_b, const std::string& where_b) {
+  if (const auto found = rims_on_flat_parts(a, rim_a, b, rim_b); !found.empty())
+    log_warning_once(fmt::format("{}: the obstacle ends on a flat part of {} around {}{}: {}", where_b,
+                                 where_a, describe(found[0].place, 3), out_of(found.size()), end_of_rims));
 }
 
 Eigen::AlignedBox3d box_of(const SurfaceMesh& surface) {
@@ -275,7 +339,12 @@ void check_surface(const SurfaceMesh& surface, std::span<const std::int32_t> num
         "merge the vertices in the mesh",
         where, number(rim.sides[found[0].first] / 3), number(rim.sides[found[0].second] / 3),
         describe(found[0].place, 3), out_of(found.size())));
-  const auto found = open_overlaps(surface, surface, rim.sides.empty());
+  const auto found = open_overlaps(surface, rim, surface, rim);
+  if (const auto on = rims_on_flat_parts(surface, rim, surface, rim); found.empty() && !on.empty())
+    log_warning_once(
+        fmt::format("{}: a side of triangle {} lies on triangle {} (counted from 0) around {}{}: {}", where,
+                    number(rim.sides[on[0].first] / 3), number(on[0].second), describe(on[0].place, 3),
+                    out_of(on.size()), end_of_rims));
   if (found.empty()) return;
   if (surface.triangles.empty())
     log_warning_once(fmt::format("{}: edges of the obstacle lie on each other around {}{}: contact counts "
@@ -305,11 +374,15 @@ void check_between(std::span<const SurfaceMesh> surfaces, std::span<const std::s
                         "contact pushes bodies along the plane there; write both into one file with common "
                         "vertices",
                         both, describe(found[0].place, 3), out_of(found.size())));
-      const bool hides = rims[a].sides.empty() && rims[b].sides.empty();
-      if (const auto found = open_overlaps(surfaces[a], surfaces[b], hides); !found.empty())
+      const auto found = open_overlaps(surfaces[a], rims[a], surfaces[b], rims[b]);
+      if (!coincide(surfaces[a], surfaces[b], found)) {
+        warn_of_rims(surfaces[a], rims[a], where[a], surfaces[b], rims[b], where[b]);
+        warn_of_rims(surfaces[b], rims[b], where[b], surfaces[a], rims[a], where[a]);
+      } else {
         log_warning_once(fmt::format("{}: the obstacles lie on each other around {}{}: contact counts both; "
                                      "take one of them out, or move it by more than contact/dhat",
                                      both, describe(found[0].place, 3), out_of(found.size())));
+      }
     }
 }
 

@@ -73,6 +73,7 @@ bool overlap_in_plane(const Corners& a, const Corners& b, double tolerance, Over
   if (common.size() < 3 || !(2 * area_of(common) > least_share * other.norm())) return false;
   Eigen::Vector2d middle = Eigen::Vector2d::Zero();
   for (const Eigen::Vector2d& p : common) middle += p / double(common.size());
+  overlap.measure = area_of(common);
   overlap.same_side = normal_a.dot(normal_b) > 0;
   overlap.place = large[0] + middle.x() * x + middle.y() * y;
   return true;
@@ -116,7 +117,7 @@ std::vector<Overlap> find_overlaps(std::span<const Eigen::Vector3d> vertices_a,
     const auto points = points_of(vertices_a, a[i]);
     for (const std::int32_t j : tree.meeting(box_around(points, tolerance))) {
       if (within_one && j <= i) continue;
-      Overlap overlap{i, j, true, {}};
+      Overlap overlap{i, j, true, {}, 0};
       if (meet(points, points_of(vertices_b, b[j]), tolerance, overlap)) overlaps.push_back(overlap);
     }
   }
@@ -132,10 +133,64 @@ bool overlap_on_line(const std::array<Eigen::Vector3d, 2>& a, const std::array<E
   overlap.same_side = along.dot(b[1] - b[0]) > 0;
   std::ranges::sort(ends, {}, [&](const Eigen::Vector3d& p) { return along.dot(p - a[0]); });
   overlap.place = 0.5 * (ends[1] + ends[2]);
+  overlap.measure = (ends[2] - ends[1]).norm();
   return true;
 }
 
+/// Which part of the way from p to q is left of the sides of a triangle that turns to the left.
+std::array<double, 2> part_inside(const Eigen::Vector2d& p, const Eigen::Vector2d& q,
+                                  const Polygon& triangle) {
+  std::array<double, 2> part{0, 1};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Eigen::Vector2d &a = triangle[i], &b = triangle[(i + 1) % 3];
+    const double at_p = cross(b - a, p - a), at_q = cross(b - a, q - a);
+    if (at_p < 0 && at_q < 0) return {0, 0};
+    if (at_p < 0) part[0] = std::max(part[0], at_p / (at_p - at_q));
+    if (at_q < 0) part[1] = std::min(part[1], at_p / (at_p - at_q));
+  }
+  return part;
+}
+
+/// Fills the place: the middle of what lies inside.
+bool lies_in(const std::array<Eigen::Vector3d, 2>& edge, const Corners& t, double tolerance,
+             Overlap& overlap) {
+  const Eigen::Vector3d normal = (t[1] - t[0]).cross(t[2] - t[0]).normalized();
+  const Eigen::Vector3d x = (t[1] - t[0]).normalized(), y = normal.cross(x), along = edge[1] - edge[0];
+  if (!(std::abs(normal.dot(along)) <= largest_sine * along.norm())) return false;
+  for (const Eigen::Vector3d& end : edge)
+    if (!(std::abs(normal.dot(end - t[0])) <= tolerance)) return false;
+  const auto in_plane = [&](const Eigen::Vector3d& p) {
+    return Eigen::Vector2d(x.dot(p - t[0]), y.dot(p - t[0]));
+  };
+  const auto [from, to] =
+      part_inside(in_plane(edge[0]), in_plane(edge[1]), {in_plane(t[0]), in_plane(t[1]), in_plane(t[2])});
+  overlap.place = edge[0] + 0.5 * (from + to) * along;
+  overlap.measure = (to - from) * along.norm();
+  return to - from > least_share && (to - from) * along.norm() > 2 * tolerance;
+}
+
 } // namespace
+
+std::vector<Overlap> edges_in_triangles(const EdgeSpan& edges, const TriangleSpan& surface) {
+  const bool within_one = edges.vertices.data() == surface.vertices.data();
+  const double tolerance = tolerance_of(edges.vertices, surface.vertices);
+  std::vector<Eigen::AlignedBox3d> boxes;
+  for (const auto& corners : surface.corners)
+    boxes.push_back(box_around(points_of(surface.vertices, corners), tolerance));
+  const BoxTree tree(std::move(boxes));
+  std::vector<Overlap> found;
+  for (std::int32_t e = 0; e < std::ssize(edges.ends); ++e) {
+    const auto points = points_of(edges.vertices, edges.ends[e]);
+    for (const std::int32_t t : tree.meeting(box_around(points, tolerance))) {
+      const auto& corners = surface.corners[t];
+      const auto is_corner = [&](std::int32_t v) { return std::ranges::find(corners, v) != corners.end(); };
+      if (within_one && std::ranges::all_of(edges.ends[e], is_corner)) continue;
+      Overlap overlap{e, t, true, {}, 0};
+      if (lies_in(points, points_of(surface.vertices, corners), tolerance, overlap)) found.push_back(overlap);
+    }
+  }
+  return found;
+}
 
 std::vector<Overlap> overlapping_triangles(const TriangleSpan& a, const TriangleSpan& b) {
   return find_overlaps(a.vertices, a.corners, b.vertices, b.corners, overlap_in_plane);

@@ -25,6 +25,7 @@ struct Overlap {
   std::int32_t first, second; ///< their numbers
   bool same_side;             ///< their normals, those of edges to the right of them, point to the same side
   Eigen::Vector3d place;      ///< in the middle of what they have in common
+  double measure = 0;         ///< length or area that they have in common
 };
 
 /// Pairs of triangles in one plane, up to 1e-7 of the extent of both surfaces, that have more than a
@@ -35,5 +36,9 @@ std::vector<Overlap> overlapping_triangles(const TriangleSpan& a, const Triangle
 /// Pairs of edges on one line that have more than a point in common, as edges_overlap().
 std::vector<Overlap> overlapping_edges(const EdgeSpan& edges);
 std::vector<Overlap> overlapping_edges(const EdgeSpan& a, const EdgeSpan& b);
+
+/// Edges (`first`) that lie in triangles (`second`) which do not have both of their ends as corners, with
+/// more than a hundredth of their length. Within one surface if both have the same vertices.
+std::vector<Overlap> edges_in_triangles(const EdgeSpan& edges, const TriangleSpan& surface);
 
 } // namespace recoil::mesh
