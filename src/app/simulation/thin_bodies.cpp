@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <Eigen/Eigenvalues>
@@ -43,8 +44,8 @@ public:
     for (std::size_t piece = 0; piece < widths.size(); ++piece) {
       if (!is_thin(piece)) continue;
       const double across = std::clamp(std::round(shapes_[piece].thickness / widths[piece]), 2.0, 3.0);
-      // Of curved pieces it is not known how thick they are in elements.
-      const int number = sum(piece, inner) == 0 ? 1 : shapes_[piece].is_straight ? int(across) : 0;
+      // Of curved pieces, for one, it is not known how thick they are in elements.
+      const int number = sum(piece, inner) == 0 ? 1 : shapes_[piece].is_counted ? int(across) : 0;
       const auto [of_number, is_new] = worst.insert({number, piece});
       if (!is_new && ratio(piece) > ratio(of_number->second)) of_number->second = piece;
       all_bodies[number].insert(pieces_.body[piece]);
@@ -62,8 +63,8 @@ private:
 
   struct Shape {
     double length = 0, thickness = 0; ///< [m]
-    bool is_straight = false;
-    Point thin = Point::Zero(); ///< direction of the thickness if it is straight
+    bool is_counted = false;          ///< cells lie behind each other along a direction that is known
+    Point thin = Point::Zero();       ///< this direction
   };
 
   double& sum(std::size_t piece, std::size_t which) { return sums_[num_sums * piece + which]; }
@@ -172,6 +173,17 @@ private:
     }
   }
 
+  /// That of the smallest variance; of two that are equal, in square and round sections, an axis.
+  static std::optional<Point> direction_of(const Eigen::SelfAdjointEigenSolver<Matrix>& variances) {
+    constexpr double equal = 0.01, aligned = 1 - 1e-6;
+    const auto& values = variances.eigenvalues();
+    if (values[1] - values[0] > equal * values[1]) return variances.eigenvectors().col(0);
+    const auto both = variances.eigenvectors().template leftCols<2>();
+    for (int axis = 0; axis < dim; ++axis)
+      if (both.row(axis).norm() > aligned) return Point::Unit(axis);
+    return {};
+  }
+
   void find_shapes() {
     for (std::size_t piece = 0; piece < pieces_.body.size(); ++piece) {
       const double total = sum(piece, volume);
@@ -181,11 +193,10 @@ private:
       const Eigen::SelfAdjointEigenSolver<Matrix> solver(variance);
       const auto extent = [&](int i) { return std::sqrt(12 * std::max(solver.eigenvalues()[i], 0.0)); };
       const double curved = 4 * total / sum(piece, surface);
-      Shape& shape = shapes_.emplace_back();
-      shape.length = extent(dim - 1);
-      shape.is_straight = extent(0) <= curved_share * curved;
-      shape.thickness = shape.is_straight ? extent(0) : curved;
-      shape.thin = solver.eigenvectors().col(0);
+      const bool is_straight = extent(0) <= curved_share * curved;
+      const auto thin = direction_of(solver);
+      shapes_.push_back({extent(dim - 1), is_straight ? extent(0) : curved, is_straight && thin.has_value(),
+                         thin.value_or(Point::Zero())});
     }
   }
 
