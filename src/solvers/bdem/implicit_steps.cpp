@@ -80,16 +80,20 @@ bool ImplicitSteps::solve_with_motion(const Vector& start, std::span<const doubl
     step.u.copy_from(goal);
     return nearly_solve(momentum, step.u, step);
   }
+  const auto still_blocked = [&] {
+    return particle_of_largest(way_of(true, step.u, goal), step.u, "the farthest from its goal is") + ", " +
+           blocked;
+  };
   for (int pass = 0; pass < max_motion_passes; ++pass) {
     const bool arrived = advance_prescribed(goal, step.u);
     if (pass == 0) advance_free(goal, step.u);
     const bool solved = nearly_solve(momentum, step.u, step);
     if (solved && arrived) return true;
     if (solved) continue;
-    if (!arrived) step.failure += std::string(", ") + blocked;
+    if (!arrived) step.failure += still_blocked();
     return false;
   }
-  step.failure = fmt::format("after {} solves{}, {}", max_motion_passes, worst_particle(step.u), blocked);
+  step.failure = fmt::format("after {} solves{}", max_motion_passes, still_blocked());
   return false;
 }
 
