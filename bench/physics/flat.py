@@ -2,7 +2,7 @@
 """A frictionless body at rest on a flat floor of triangles must stay where it is, whatever the triangles.
 
     bench/physics/flat.py --recoil build/release/recoil             # a short sample
-    bench/physics/flat.py --recoil build/release/recoil --all 1     # ten triangulations, two bodies, forms, tilts; minutes
+    bench/physics/flat.py --recoil build/release/recoil --all 1     # twelve triangulations, two bodies, forms, tilts; minutes
 
 The drift is the largest displacement of the body's centre along the floor in any stored state; a floor that is an obstacle
 must leave less than 1e-5 m. Tilted floors turn with gravity.
@@ -77,6 +77,17 @@ def mixed(sheet):
     return points, [t if k % 2 else t[::-1] for k, t in enumerate(triangles)]
 
 
+def twins(sheet):
+    """Every triangle twice, the other way round and with vertices of its own."""
+    points, triangles = sheet
+    return points + points, triangles + [tuple(v + len(points) for v in t[::-1]) for t in triangles]
+
+
+def hanging():
+    """A triangle of half of the square beside two that share a vertex inside of its longest side."""
+    return [(-1, -1), (1, -1), (1, 1), (-1, 1), (0.06, 0.06)], [(0, 1, 2), (0, 4, 3), (4, 2, 3)]
+
+
 LINE = np.linspace(-1, 1, 9)
 FINE = [-1, *np.linspace(-0.1, 0.1, 26), 1]
 SHEETS = {"two": lambda: grid([-1, 1], [-1, 1], lambda i, j: False),
@@ -88,7 +99,9 @@ SHEETS = {"two": lambda: grid([-1, 1], [-1, 1], lambda i, j: False),
           "fine": lambda: grid(FINE, FINE, lambda i, j: i % 2),
           "shaken": lambda: shaken(14, 3),
           "random": lambda: random_points(60, 5, 0.2),
-          "mixed": lambda: mixed(shaken(9, 7))}
+          "mixed": lambda: mixed(shaken(9, 7)),
+          "twins": lambda: twins(grid([-1, 1], [-1, 1], lambda i, j: False)),
+          "hanging": hanging}
 
 
 # Scenes
@@ -167,7 +180,8 @@ def measure(recoil, sheet, kind, form, pose, steps):
 
 def sample():
     for case in (("two", "block", "plain", "level"), ("random", "cylinder", "plain", "turned"),
-                 ("two", "block", "convergent", "tilted"), ("shaken", "block", "weighted", "level")):
+                 ("two", "block", "convergent", "tilted"), ("shaken", "block", "weighted", "level"),
+                 ("twins", "block", "plain", "level"), ("hanging", "block", "plain", "level")):
         yield (*case, 12)
 
 

@@ -112,9 +112,24 @@ def check_extents(recoil):
     runs.check(np.abs(middle - [3, 0, 0]).max() < 1e-12, "the lattice lies in the middle of the box")
 
 
+def check_blocked(recoil):
+    """A prescribed sphere that would have to go through another one: the message tells which, and what to change."""
+    parts = [spheres(recoil, name, [[x, 0, 0, 0.5]]) for name, x in (("still.csv", 0), ("moved.csv", 1.2))]
+    for number, part in enumerate(parts):
+        part["point_selection"] = [{"id": number + 1, "axis": "x", "position": -100}]
+    held = {"rotation": [0, 0, 0]}
+    scene = chain(recoil, 1, geometry=parts, contact={"enabled": True, "dhat": 0.1}, time={"tend": 1, "time_steps": 1, "quasistatic": True, "max_retries": 1},
+                  boundary_conditions={"dirichlet_boundary": [dict(held, id=1, value=[0, 0, 0]), dict(held, id=2, value=["-2*t", 0, 0])]})
+    for ranks in (1, 2):
+        _, text = recoil.run(ranks, "simulate", recoil.write_scene("blocked", scene), "-o", recoil.path("blocked%d" % ranks), expect=3)
+        runs.check("the farthest from its goal is particle 1 of 'moved' at (" in text and "/boundary_conditions/dirichlet_boundary" in text,
+                   "what is blocked on %d rank(s) is named" % ranks)
+
+
 with runs.Recoil() as recoil:
     check_collision(recoil)
     check_feeding(recoil)
     check_damping(recoil)
     check_break_at_rest(recoil)
     check_extents(recoil)
+    check_blocked(recoil)

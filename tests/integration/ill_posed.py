@@ -1,4 +1,4 @@
-"""Static bodies that nothing holds, and linear elements that lock: the one ends at once and says why, the other warns."""
+"""Static bodies that nothing holds end at once and say why; linear elements that lock, and thin bodies of them, are warned of."""
 import runs
 from pieces import box
 
@@ -70,11 +70,44 @@ def locking(recoil):
             if nu:
                 scene["materials"] = {"type": "LinearElasticity", "E": 1e6, "nu": nu, "rho": 1}
             text = done(recoil, "%s-%d-%s" % (name, order, nu), scene)
-            told = text.count("body 'c' is nearly incompressible")
-            runs.check(told == (order == 1 and not nu) and ("discr_order" in text) == bool(told), "%s, order %d%s: %d warning(s)" % (name, order, ", nu 0.3" if nu else "", told))
+            lines = [line for line in text.splitlines() if "body 'c' is nearly incompressible" in line]
+            told = len(lines)
+            runs.check(told == (order == 1 and not nu) and all("discr_order" in line for line in lines), "%s, order %d%s: %d warning(s)" % (name, order, ", nu 0.3" if nu else "", told))
+
+
+def thin(recoil):
+    """A cantilever ten times as long as thick: what P1 gives of its deflection, and that it is warned of while that is little."""
+    def beam(dim, across, order, **more):
+        size, divisions = [10, 1, 1][:dim], [10 * across, across, across][:dim]
+        sides = [{"id": 1, "axis": "-x", "position": -4.999}, {"id": 2, "axis": "x", "position": 4.999}]
+        load = {"dirichlet_boundary": [{"id": 1, "value": [0] * dim}], "neumann_boundary": [{"id": 2, "value": [0] * (dim - 1) + [-10]}]}
+        return static([dict(box("c", size, divisions, [0] * dim, surface_selection=sides), **more)], space={"discr_order": order}, boundary_conditions=load)
+
+    def told(name, scene, n=1):
+        text = done(recoil, name, scene, n)
+        return [line for line in text.splitlines() if "across its thickness" in line]
+
+    exact = {}
+    for dim, across, share in ((2, 1, 0.232), (2, 2, 0.539), (2, 3, 0.723), (2, 4, 0.822), (3, 1, 0.225), (3, 2, 0.509)):
+        name = "beam-%d-%d" % (dim, across)
+        for n in ((1, 2, 3) if across == 2 else (1,)):
+            lines = told(name, beam(dim, across, 1), n)
+            number = {1: "one element", 2: "2 elements", 3: "3 elements"}.get(across)
+            right = len(lines) == 1 and "body 'c' is 10 times as long as thick and has %s of order 1" % number in lines[0] and '"discr_order": 2' in lines[0]
+            runs.check(right if across < 4 else not lines, "%s, %d ranks: %s" % (name, n, lines))
+        if dim not in exact:
+            runs.check(not told("beam-p2-%d" % dim, beam(dim, 2, 2)), "%dD: order 2 is not warned of" % dim)
+            exact[dim] = abs(runs.state(recoil.path("beam-p2-%d-1" % dim))[:, dim - 1]).max()
+        found = abs(runs.state(recoil.path(name + "-1"))[:, dim - 1]).max() / exact[dim]
+        runs.check(abs(found - share) < 0.01, "%s gives %.3f of the deflection" % (name, found))
+    many = beam(3, 1, 1)
+    many["geometry"] = [box("c", [1, 1, 1], [1, 1, 1], [0, 0, 0], array={"size": [12, 1, 1], "offset": 2}, type="mesh_array")]
+    del many["boundary_conditions"]
+    runs.check(not told("row", many), "a row of cubes is no beam")
 
 
 with runs.Recoil() as recoil:
     unbalanced(recoil)
     balanced(recoil)
     locking(recoil)
+    thin(recoil)

@@ -44,6 +44,9 @@ def starts(recoil):
     boxes[1]["transformation"]["translation"][2] = 1.1
     recoil.run(1, "simulate", recoil.write_scene("overlap", scene), "-o", folder, "-q")
     runs.check(runs.summary(folder)["status"] == "done", "the mended scene runs in the same folder")
+    boxes[1].update(is_obstacle=True, transformation={"translation": [0, 0, 1]})
+    scene["geometry"] = boxes
+    refuse(recoil, "touching", scene, "contacts at distance zero at the start", "'lower'", "'upper'", ranks=(2,))
     refuse(recoil, "inverted", block(initial_conditions={"solution": [{"body": "block", "value": ["-2*x", 0, 0]}]}), "is inverted")
 
 

@@ -67,6 +67,9 @@ TEST(Boundary, WhatIsNoManifoldIsRefused) {
                     HasSubstr("(1, 0, 0)")));
   three.cells = {{0, 1, 2, 3}, {1, 2, 0, 3}};
   EXPECT_THAT(message_of([&] { find_boundary(three, ""); }), HasSubstr("same vertices (cells 0, 1"));
+  three.cells = {{0, 1, 2, 3}, {0, 1, 2, 4}};
+  EXPECT_THAT(message_of([&] { find_boundary(three, ""); }),
+              HasSubstr("two cells lie on one side of their common facet (cells 0, 1"));
 }
 
 TEST(Orient, TurnsInvertedCells) {

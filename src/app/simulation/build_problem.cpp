@@ -10,6 +10,7 @@
 #include "recoil/app/simulation/locking.hpp"
 #include "recoil/app/simulation/materials.hpp"
 #include "recoil/app/simulation/scene_values.hpp"
+#include "recoil/app/simulation/thin_bodies.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/potentials/loads.hpp"
 
@@ -196,6 +197,7 @@ build_problem(const Scene& scene, const fem::FunctionSpace<dim>& space, const st
         std::make_unique<potentials::MassMatrix<dim>>(space, *problem.geometry, problem.density, lumping);
   });
   problem.dirichlet = std::make_unique<fem::DirichletDofs<dim>>(space, dirichlet_conditions(scene, space));
+  warn_of_thin_bodies(space, *problem.dirichlet);
   add_loads(scene, space, overrides, problem);
   add_contact(scene, obstacles, problem);
   return problem;

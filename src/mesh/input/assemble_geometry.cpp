@@ -4,7 +4,10 @@
 #include <limits>
 
 #include "mesh/input/describe.hpp"
+#include "mesh/input/obstacle_checks.hpp"
+#include "mesh/input/overlaps.hpp"
 #include "recoil/base/error.hpp"
+#include "recoil/base/log.hpp"
 #include "recoil/base/suggest.hpp"
 #include "recoil/mesh/input/body_mesh.hpp"
 #include "recoil/mesh/input/raw_mesh.hpp"
@@ -39,6 +42,37 @@ void check_source(const GeometrySpec& spec) {
         "extract must be volume for a deformable body; only obstacles keep a part of their mesh");
 }
 
+/// Facets of cells that are not connected lie on each other where vertices are there twice; cells that
+/// overlap have facets on each other that face the same way.
+void check_connections(const BodyMesh& mesh, const Boundary& boundary, const std::string& where) {
+  std::vector<std::array<std::int32_t, 3>> triangles;
+  std::vector<std::array<std::int32_t, 2>> edges;
+  for (const BoundaryFacet& facet : boundary.facets) {
+    const auto v = facet_vertices(mesh, facet);
+    if (mesh.dim == 3)
+      triangles.push_back(v);
+    else
+      edges.push_back({v[0], v[1]});
+  }
+  auto found = overlapping_triangles(TriangleSpan{mesh.vertices, triangles});
+  if (mesh.dim == 2) found = overlapping_edges(EdgeSpan{mesh.vertices, edges});
+  if (found.empty()) return;
+  const auto overlaps = std::ranges::find_if(found, [](const Overlap& overlap) { return overlap.same_side; });
+  const Overlap& shown = overlaps != found.end() ? *overlaps : found.front();
+  const auto cell = [&](std::int32_t facet) {
+    return std::to_string(mesh.cell_source[boundary.facets[facet].cell]);
+  };
+  const std::string place = "(cells " + cell(shown.first) + ", " + cell(shown.second) +
+                            ", counted from 0) around " + describe(shown.place, mesh.dim);
+  if (overlaps != found.end())
+    throw InputError(where, "cells overlap " + place + "; remove the overlapping cells");
+  log_warning_once(
+      where + ": facets of cells lie on each other without common vertices " + place + ", one of " +
+      std::to_string(found.size()) +
+      " such: the cells are not connected there; merge the vertices in the mesh, unless this is a "
+      "crack");
+}
+
 int dimension(const RawMesh& raw) { return raw.tetrahedra.empty() ? 2 : 3; }
 
 /// One deformable entry up to its own coordinates, ids and boundary.
@@ -66,6 +100,7 @@ Body build_body(const GeometrySpec& spec, RawMesh&& raw, int dim, std::vector<Em
     orient(body.mesh, where);
   }
   const Boundary boundary = find_boundary(body.mesh, where);
+  check_connections(body.mesh, boundary, where);
   body.point_ids = select_vertices(body.mesh, boundary, spec.point_selection, body.box, empty);
   body.facet_ids = select_facets(body.mesh, boundary, spec.surface_selection, body.box, empty);
   body.volume_ids = select_cells(body.mesh, spec.volume_selection, body.box, empty);
@@ -201,17 +236,21 @@ AssembledGeometry assemble_geometry(std::span<const GeometrySpec> specs, int dim
   AssembledGeometry scene;
   scene.deformable.dim = dim;
   auto uses = count_uses(specs);
+  std::vector<std::string> obstacle_names;
   for (const auto& spec : specs) {
     check_source(spec);
     RawMesh raw = spec.generator ? generate(*spec.generator, spec.where) : naming_entry(spec, [&] {
       const bool last = --uses[spec.mesh.string()] == 0;
       return last ? files.take(spec.mesh) : files.load(spec.mesh);
     });
-    if (spec.is_obstacle)
+    if (spec.is_obstacle) {
       scene.obstacles.push_back(obstacle_surface(std::move(raw), spec, dim));
-    else
+      obstacle_names.push_back(describe(spec));
+    } else {
       append(scene.deformable, spec, build_body(spec, std::move(raw), dim, scene.empty_selections));
+    }
   }
+  check_between(scene.obstacles, obstacle_names);
   return scene;
 }
 

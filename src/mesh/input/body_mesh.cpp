@@ -84,6 +84,21 @@ std::array<std::int32_t, 3> sorted_vertices(const std::array<std::int32_t, 4>& c
   return v;
 }
 
+/// Whether two cells that share a facet lie on the same side of it, each by more than rounding.
+bool lie_on_one_side(const BodyMesh& mesh, std::span<const FacetEntry> entries) {
+  constexpr double rounding = 1e-10;
+  const auto facet = facet_vertices(mesh, {entries[0].reference / 4, entries[0].reference % 4, -1});
+  const auto side = [&](const FacetEntry& entry) {
+    auto cell = mesh.cells[entry.reference / 4];
+    const std::int32_t opposite = cell[entry.reference % 4];
+    std::copy_n(facet.begin(), mesh.dim, cell.begin());
+    cell[mesh.dim] = opposite;
+    const auto [determinant, scale] = measure(mesh, cell);
+    return std::abs(determinant) > rounding * scale ? determinant : 0;
+  };
+  return side(entries[0]) * side(entries[1]) > 0;
+}
+
 [[noreturn]] void fail_shared(const BodyMesh& mesh, std::span<const FacetEntry> entries,
                               const std::string& where) {
   std::string cells;
@@ -92,11 +107,14 @@ std::array<std::int32_t, 3> sorted_vertices(const std::array<std::int32_t, 4>& c
   const auto facet = facet_vertices(mesh, {entries[0].reference / 4, entries[0].reference % 4, -1});
   std::string corners;
   for (int i = 0; i < mesh.dim; ++i) corners += (i ? ", " : "") + describe(mesh.vertices[facet[i]], mesh.dim);
-  const bool twins = entries.size() == 2;
-  throw InputError(where, std::string(twins ? "two cells have the same vertices"
-                                            : "a facet is shared by more than two cells") +
-                              " (cells " + cells + ", counted from 0) at " + corners + "; remove the " +
-                              (twins ? "duplicate" : "overlapping cells"));
+  const auto opposite = [&](const FacetEntry& e) { return mesh.cells[e.reference / 4][e.reference % 4]; };
+  const bool twins = entries.size() == 2 && opposite(entries[0]) == opposite(entries[1]);
+  throw InputError(where,
+                   std::string(twins                 ? "two cells have the same vertices"
+                               : entries.size() == 2 ? "two cells lie on one side of their common facet"
+                                                     : "a facet is shared by more than two cells") +
+                       " (cells " + cells + ", counted from 0) at " + corners + "; remove the " +
+                       (twins ? "duplicate" : "overlapping cells"));
 }
 
 /// All edges of the cells, numbered in lexicographic order of (min, max).
@@ -306,7 +324,8 @@ Boundary find_boundary(const BodyMesh& mesh, const std::string& where) {
       if (end - it == 1)
         boundary.facets.push_back({it->reference / 4, it->reference % 4, boundary.num_all_facets});
       const auto opposite = [&](const FacetEntry& e) { return mesh.cells[e.reference / 4][e.reference % 4]; };
-      if (end - it > 2 || (end - it == 2 && opposite(it[0]) == opposite(it[1])))
+      if (end - it > 2 ||
+          (end - it == 2 && (opposite(it[0]) == opposite(it[1]) || lie_on_one_side(mesh, {it, end}))))
         fail_shared(mesh, {it, end}, where);
       it = end;
     }

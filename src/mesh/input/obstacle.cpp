@@ -4,9 +4,8 @@
 #include <cmath>
 
 #include "mesh/input/describe.hpp"
-#include "mesh/input/merge_repeats.hpp"
+#include "mesh/input/obstacle_checks.hpp"
 #include "recoil/base/error.hpp"
-#include "recoil/base/log.hpp"
 #include "recoil/mesh/input/body_mesh.hpp"
 #include "recoil/mesh/input/quality.hpp"
 #include "recoil/mesh/input/transform.hpp"
@@ -56,40 +55,6 @@ std::vector<Edge> edges_of(const std::vector<std::array<std::int32_t, 3>>& trian
   for (const auto place : places)
     edges.push_back({triangles[place / 3][place % 3], triangles[place / 3][(place + 1) % 3]});
   return edges;
-}
-
-void check_primitives(const RawMesh& raw, const std::string& where) {
-  const auto fail = [&](const char* what, std::size_t index, std::int32_t v) {
-    throw InputError(where, std::string(what) + " " + std::to_string(index) +
-                                " (counted from 0) uses vertex " + std::to_string(v) + " twice, at " +
-                                describe(raw.vertices[v], 3));
-  };
-  for (std::size_t t = 0; t < raw.triangles.size(); ++t) {
-    const auto& v = raw.triangles[t];
-    if (v[0] == v[1] || v[0] == v[2]) fail("triangle", t, v[0]);
-    if (v[1] == v[2]) fail("triangle", t, v[1]);
-    const Eigen::Vector3d a = raw.vertices[v[1]] - raw.vertices[v[0]];
-    const Eigen::Vector3d b = raw.vertices[v[2]] - raw.vertices[v[0]];
-    if (a.cross(b).norm() == 0)
-      throw InputError(where, "triangle " + std::to_string(t) + " (counted from 0) has no area, at " +
-                                  describe(raw.vertices[v[0]], 3) + ", " + describe(raw.vertices[v[1]], 3) +
-                                  ", " + describe(raw.vertices[v[2]], 3) + "; remove it from the mesh");
-  }
-  for (std::size_t e = 0; e < raw.edges.size(); ++e)
-    if (raw.edges[e][0] == raw.edges[e][1]) fail("edge", e, raw.edges[e][0]);
-}
-
-/// Contact counts every triangle, edge and vertex that it is given: what is there twice would push twice.
-void merge_repeats(RawMesh& raw, const std::string& where) {
-  const std::size_t vertices = merge_equal_vertices(raw);
-  check_primitives(raw, where);
-  const std::size_t primitives = drop_repeated_primitives(raw);
-  if (primitives > 0)
-    log_warning_once(where + ": " + std::to_string(primitives) +
-                     " repeated triangles, edges or points of the obstacle are left out");
-  if (vertices > 0)
-    log_warning_once(where + ": " + std::to_string(vertices) +
-                     " vertices of the obstacle are at the position of another one and are merged with it");
 }
 
 void split_edges(SurfaceMesh& surface, int levels, const std::string& where) {
@@ -200,11 +165,14 @@ SurfaceMesh obstacle_surface(RawMesh raw, const GeometrySpec& spec, int dim) {
     throw InputError(where,
                      "n_refs of an obstacle splits edges only; this one has triangles: refine its file");
   drop_unused_vertices(surface);
+  if (spec.is_obstacle) merge_repeated_edges(surface, where);
+  drop_unused_vertices(surface);
   split_edges(surface, spec.n_refs, where);
   if (spec.array)
     add_copies(surface, copy_offsets(*spec.array, box, dim, where,
                                      double(surface.triangles.size() + surface.edges.size()),
                                      double(surface.vertices.size())));
+  if (spec.is_obstacle) check_surface(surface, raw.triangle_tags, where);
   return surface;
 }
 

@@ -28,8 +28,9 @@ constexpr double direction_accuracy = 1e-2;
 constexpr int max_friction_passes = 100;
 /// By which solves that only have to tell what breaks first may be less accurate.
 constexpr double tolerance_factor = 30;
-constexpr const char* blocked = "with prescribed particles or obstacles still on their way into others; move "
-                                "them less in a step";
+constexpr const char* blocked =
+    "with prescribed particles or obstacles still on their way into others; move them less in a step "
+    "(/boundary_conditions/dirichlet_boundary, /boundary_conditions/obstacle_displacements, /time/dt)";
 
 } // namespace
 
@@ -79,16 +80,20 @@ bool ImplicitSteps::solve_with_motion(const Vector& start, std::span<const doubl
     step.u.copy_from(goal);
     return nearly_solve(momentum, step.u, step);
   }
+  const auto still_blocked = [&] {
+    return particle_of_largest(way_of(true, step.u, goal), step.u, "the farthest from its goal is") + ", " +
+           blocked;
+  };
   for (int pass = 0; pass < max_motion_passes; ++pass) {
     const bool arrived = advance_prescribed(goal, step.u);
     if (pass == 0) advance_free(goal, step.u);
     const bool solved = nearly_solve(momentum, step.u, step);
     if (solved && arrived) return true;
     if (solved) continue;
-    if (!arrived) step.failure += std::string(", ") + blocked;
+    if (!arrived) step.failure += still_blocked();
     return false;
   }
-  step.failure = fmt::format("after {} solves {}", max_motion_passes, blocked);
+  step.failure = fmt::format("after {} solves{}", max_motion_passes, still_blocked());
   return false;
 }
 
@@ -109,7 +114,9 @@ bool ImplicitSteps::relag_friction(const stepping::State& from, std::span<const 
     if (way.norm_infinity() <= options_.tolerance * smallest_radius_) return true;
   }
   if (until_converged)
-    log_warning(fmt::format("friction has not converged after {} solves of a step", passes));
+    log_warning(fmt::format("friction has not converged after {} solves of a step{}; take shorter steps "
+                            "(/time/dt)",
+                            passes, particle_of_largest(way, step.u, "the last one moved most")));
   return true;
 }
 
@@ -199,7 +206,13 @@ bool ImplicitSteps::improve(const stepping::State& from, std::span<const double>
 std::string ImplicitSteps::worst_particle(const Vector& x) {
   Vector g(problem_.particles->tangents);
   objective_.gradient(x, g);
-  const std::span<const double> values = std::as_const(g).owned();
+  return particle_of_largest(g, x, "the largest residual at");
+}
+
+/// ", `what` particle ..": the one of which `vector` is largest; empty where it is zero. Collective.
+std::string ImplicitSteps::particle_of_largest(const Vector& vector, const Vector& x,
+                                               std::string_view what) const {
+  const std::span<const double> values = vector.owned();
   double largest = 0;
   LocalIndex at = -1;
   for (LocalIndex k = 0; k < problem_.particles->num_owned(); ++k)
@@ -213,7 +226,20 @@ std::string ImplicitSteps::worst_particle(const Vector& x) {
   const std::vector<std::string> texts =
       comm.all_gather(is_mine ? describe_particle(problem_, x.local(), at) : "");
   const auto found = std::ranges::find_if(texts, [](const std::string& text) { return !text.empty(); });
-  return found == texts.end() ? "" : ", the largest residual at " + *found;
+  return found == texts.end() ? "" : fmt::format(", {} {}", what, *found);
+}
+
+/// ", the last one at (x, y, z)": a bond that this step has broken. Collective.
+std::string ImplicitSteps::last_break(const ParticleStep& step) const {
+  std::string text;
+  if (!step.broken.empty()) {
+    const BrokenBond& last = step.broken.back();
+    text = fmt::format(", the last one of them bond {} at ({:.6g}, {:.6g}, {:.6g})", last.bond,
+                       last.place.x(), last.place.y(), last.place.z());
+  }
+  const std::vector<std::string> texts = problem_.particles->points->comm->all_gather(text);
+  const auto found = std::ranges::find_if(texts, [](const std::string& one) { return !one.empty(); });
+  return found == texts.end() ? "" : *found;
 }
 
 /// Newton's method for the discrete Euler-Lagrange equations, whose matrix is not quite symmetric: that of
@@ -259,7 +285,8 @@ bool ImplicitSteps::solve_balance(std::span<const double> momentum, Vector& x, P
     }
     if (way <= most) return true;
   }
-  step.failure = "Newton's method for the discrete Euler-Lagrange equations does not converge";
+  step.failure = "Newton's method for the discrete Euler-Lagrange equations does not converge" +
+                 particle_of_largest(r, x, "the largest residual at");
   return false;
 }
 
@@ -407,13 +434,18 @@ bool ImplicitSteps::break_until_none(const stepping::State& from, std::span<cons
     ++pass;
     if (double(count) > most_broken) {
       step.breaks_suddenly = true;
-      step.failure = fmt::format("{} bonds break at once", count);
+      step.failure = fmt::format("{} bonds break at once, more than max_broken_share of all "
+                                 "(/solver/bonded_particles/max_broken_share){}",
+                                 count, last_break(step));
       return false;
     }
     if (!relax(momentum, step)) return false;
     if (accuracy_ == Accuracy::converged && !relag_friction(from, momentum, dt, step)) return false;
   }
-  step.failure = fmt::format("bonds still break after {} passes of a step", options_.max_cascade_passes);
+  step.failure =
+      fmt::format("bonds still break after {} passes of a step{}; take shorter steps (/time/dt), or "
+                  "a lower /solver/bonded_particles/cascade_share, so that more break in a pass",
+                  options_.max_cascade_passes, last_break(step));
   return false;
 }
 

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <string_view>
 
 #include "solvers/bdem/particle_manifold.hpp"
 #include "solvers/bdem/particle_step.hpp"
@@ -49,6 +50,9 @@ private:
   bool break_until_none(const stepping::State& from, std::span<const double> momentum, double time, double dt,
                         double max_broken_share, ParticleStep& step);
   std::string worst_particle(const linalg::Vector& x);
+  std::string particle_of_largest(const linalg::Vector& vector, const linalg::Vector& x,
+                                  std::string_view what) const;
+  std::string last_break(const ParticleStep& step) const;
   void name_loose_piece(ParticleStep& step) const;
   bool relag_friction(const stepping::State& from, std::span<const double> momentum, double dt,
                       ParticleStep& step);

@@ -2,15 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <numeric>
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 #include <fmt/format.h>
 
 #include "recoil/base/log.hpp"
+#include "recoil/fem/pieces.hpp"
 
 namespace recoil::solvers {
 
@@ -67,20 +66,6 @@ std::string directions_in_text(const Eigen::MatrixXd& columns, Eigen::Index rank
   return text;
 }
 
-/// Sets of nodes that cells connect on a rank.
-class NodeSets {
-public:
-  explicit NodeSets(std::size_t size) : parents_(size) { std::iota(parents_.begin(), parents_.end(), 0); }
-  std::size_t root(std::size_t node) {
-    while (parents_[node] != node) node = parents_[node] = parents_[parents_[node]];
-    return node;
-  }
-  void join(std::size_t a, std::size_t b) { parents_[root(a)] = root(b); }
-
-private:
-  std::vector<std::size_t> parents_;
-};
-
 } // namespace
 
 template <int dim>
@@ -90,60 +75,17 @@ LooseMotions<dim>::LooseMotions(const ElastodynamicsProblem<dim>& problem) : pro
   find_loose();
 }
 
-/// Every node gets the smallest canonical number of its piece: by sets on a rank, by ghosts between ranks.
 template <int dim>
 void LooseMotions<dim>::find_pieces() {
-  const fem::FunctionSpace<dim>& space = *problem_.space;
-  NodeSets sets(space.num_nodes());
-  for (LocalIndex cell = 0; cell < space.mesh().num_cells(); ++cell)
-    for (const LocalIndex node : space.cell_nodes(cell)) sets.join(node, space.cell_nodes(cell)[0]);
-  linalg::Vector labels(space.layout());
-  {
-    auto values = labels.write_local();
-    for (LocalIndex node = 0; node < space.num_nodes(); ++node)
-      values[std::size_t{dim} * node] = double(space.canonical_ids()[node]);
-  }
-  for (bool changed = true; changed;) {
-    auto values = labels.write_local();
-    std::vector<double> smallest(space.num_nodes(), std::numeric_limits<double>::infinity());
-    for (LocalIndex node = 0; node < space.num_nodes(); ++node) {
-      double& label = smallest[sets.root(node)];
-      label = std::min(label, values[std::size_t{dim} * node]);
-    }
-    changed = false;
-    for (LocalIndex node = 0; node < space.num_nodes(); ++node) {
-      double& label = values[std::size_t{dim} * node];
-      const double least = smallest[sets.root(node)];
-      changed = changed || least < label;
-      label = least;
-    }
-    labels.update_ghosts();
-    changed = space.comm().any(changed);
-  }
-  std::vector<GlobalIndex> roots, bodies;
-  std::vector<int> body_of(space.num_nodes(), 0);
-  for (LocalIndex cell = 0; cell < space.mesh().num_cells(); ++cell)
-    for (const LocalIndex node : space.cell_nodes(cell)) body_of[node] = space.mesh().cell_body[cell];
-  const auto label_of = [&](LocalIndex node) { return GlobalIndex(labels.local()[std::size_t{dim} * node]); };
-  for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node) {
-    if (label_of(node) != space.canonical_ids()[node]) continue;
-    roots.push_back(label_of(node));
-    bodies.push_back(body_of[node]);
-  }
-  roots = space.comm().all_gather_parts(roots);
-  bodies = space.comm().all_gather_parts(bodies);
-  std::map<GlobalIndex, int> body_of_root;
-  for (std::size_t k = 0; k < roots.size(); ++k) body_of_root[roots[k]] = int(bodies[k]);
-  std::map<GlobalIndex, std::size_t> number;
+  fem::Pieces found = fem::find_pieces(*problem_.space);
   std::map<int, int> pieces_of_body;
-  for (const auto& [root, body] : body_of_root) {
-    number[root] = pieces_.size();
+  for (const int body : found.body) {
     pieces_.emplace_back().body = body;
     ++pieces_of_body[body];
   }
   for (Piece& piece : pieces_) piece.is_whole_body = pieces_of_body[piece.body] == 1;
-  for (LocalIndex node = 0; node < space.num_owned_nodes(); ++node)
-    piece_of_.push_back(number.at(label_of(node)));
+  piece_of_ = std::move(found.of_node);
+  piece_of_.resize(problem_.space->num_owned_nodes());
 }
 
 template <int dim>

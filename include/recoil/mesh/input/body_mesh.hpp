@@ -54,8 +54,8 @@ struct Boundary {
 };
 
 /// Finds the facets that belong to one cell only.
-/// @throws InputError naming `where` for a facet shared by more than two cells or two cells with the same
-/// vertices.
+/// @throws InputError naming `where` for a facet shared by more than two cells or by two on one side of it,
+/// and for two cells with the same vertices.
 /// @note Cost O(cells), memory 12 bytes per facet and cell.
 Boundary find_boundary(const BodyMesh& mesh, const std::string& where);
 

@@ -1,0 +1,206 @@
+#include "mesh/input/overlaps.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <Eigen/Geometry>
+
+#include "mesh/input/box_tree.hpp"
+#include "mesh/input/hanging_vertices.hpp"
+
+namespace recoil::mesh {
+
+namespace {
+
+/// Of the extent of the surfaces: what is off a plane or line by no more lies in it.
+constexpr double relative_offset = 1e-7;
+/// Triangles that are turned to each other by more do not lie in one plane, however small they are.
+constexpr double largest_sine = 1e-3;
+/// Of the smaller area: neighbours overlap by rounding.
+constexpr double least_share = 1e-2;
+
+using Corners = std::array<Eigen::Vector3d, 3>;
+using Polygon = std::vector<Eigen::Vector2d>;
+
+double cross(const Eigen::Vector2d& a, const Eigen::Vector2d& b) { return a.x() * b.y() - a.y() * b.x(); }
+
+double area_of(const Polygon& polygon) {
+  double twice = 0;
+  for (std::size_t i = 0; i < polygon.size(); ++i)
+    twice += cross(polygon[i], polygon[(i + 1) % polygon.size()]);
+  return 0.5 * twice;
+}
+
+/// What lies to the left of the line from a to b (Sutherland and Hodgman).
+Polygon left_part(const Polygon& polygon, const Eigen::Vector2d& a, const Eigen::Vector2d& b) {
+  Polygon part;
+  for (std::size_t i = 0; i < polygon.size(); ++i) {
+    const Eigen::Vector2d &p = polygon[i], &q = polygon[(i + 1) % polygon.size()];
+    const double at_p = cross(b - a, p - a), at_q = cross(b - a, q - a);
+    if (at_p >= 0) part.push_back(p);
+    if ((at_p > 0 && at_q < 0) || (at_p < 0 && at_q > 0)) part.push_back(p + at_p / (at_p - at_q) * (q - p));
+  }
+  return part;
+}
+
+Polygon common_part(Polygon a, Polygon b) {
+  if (area_of(a) < 0) std::reverse(a.begin(), a.end());
+  if (area_of(b) < 0) std::reverse(b.begin(), b.end());
+  for (std::size_t i = 0; i < b.size() && !a.empty(); ++i) a = left_part(a, b[i], b[(i + 1) % b.size()]);
+  return a;
+}
+
+/// Fills `overlap` but for its numbers.
+bool overlap_in_plane(const Corners& a, const Corners& b, double tolerance, Overlap& overlap) {
+  const auto twice_area = [](const Corners& t) -> Eigen::Vector3d {
+    return (t[1] - t[0]).cross(t[2] - t[0]);
+  };
+  const Eigen::Vector3d normal_a = twice_area(a), normal_b = twice_area(b);
+  const bool a_is_larger = normal_a.norm() >= normal_b.norm();
+  const Corners &large = a_is_larger ? a : b, &small = a_is_larger ? b : a;
+  const Eigen::Vector3d normal = (a_is_larger ? normal_a : normal_b).normalized();
+  const Eigen::Vector3d other = a_is_larger ? normal_b : normal_a;
+  if (!(normal.cross(other).norm() <= largest_sine * other.norm())) return false;
+  for (const Eigen::Vector3d& corner : small)
+    if (!(std::abs(normal.dot(corner - large[0])) <= tolerance)) return false;
+  const Eigen::Vector3d x = (large[1] - large[0]).normalized(), y = normal.cross(x);
+  const auto in_plane = [&](const Corners& t) {
+    Polygon polygon;
+    for (const Eigen::Vector3d& p : t) polygon.emplace_back(x.dot(p - large[0]), y.dot(p - large[0]));
+    return polygon;
+  };
+  const Polygon common = common_part(in_plane(a), in_plane(b));
+  if (common.size() < 3 || !(2 * area_of(common) > least_share * other.norm())) return false;
+  Eigen::Vector2d middle = Eigen::Vector2d::Zero();
+  for (const Eigen::Vector2d& p : common) middle += p / double(common.size());
+  overlap.measure = area_of(common);
+  overlap.same_side = normal_a.dot(normal_b) > 0;
+  overlap.place = large[0] + middle.x() * x + middle.y() * y;
+  return true;
+}
+
+template <std::size_t n>
+std::array<Eigen::Vector3d, n> points_of(std::span<const Eigen::Vector3d> vertices,
+                                         const std::array<std::int32_t, n>& numbers) {
+  std::array<Eigen::Vector3d, n> points;
+  for (std::size_t i = 0; i < n; ++i) points[i] = vertices[numbers[i]];
+  return points;
+}
+
+template <std::size_t n>
+Eigen::AlignedBox3d box_around(const std::array<Eigen::Vector3d, n>& points, double tolerance) {
+  Eigen::AlignedBox3d box;
+  for (const Eigen::Vector3d& p : points) box.extend(p);
+  return {(box.min().array() - tolerance).matrix(), (box.max().array() + tolerance).matrix()};
+}
+
+double tolerance_of(std::span<const Eigen::Vector3d> a, std::span<const Eigen::Vector3d> b) {
+  Eigen::AlignedBox3d box;
+  for (const auto& vertices : {a, b})
+    for (const Eigen::Vector3d& p : vertices) box.extend(p);
+  return box.isEmpty() ? 0 : relative_offset * box.diagonal().norm();
+}
+
+/// Pairs of which `meet(points of a, points of b, tolerance, overlap)` is true.
+template <std::size_t n, class Meet>
+std::vector<Overlap> find_overlaps(std::span<const Eigen::Vector3d> vertices_a,
+                                   std::span<const std::array<std::int32_t, n>> a,
+                                   std::span<const Eigen::Vector3d> vertices_b,
+                                   std::span<const std::array<std::int32_t, n>> b, const Meet& meet) {
+  const bool within_one = a.data() == b.data();
+  const double tolerance = tolerance_of(vertices_a, vertices_b);
+  std::vector<Eigen::AlignedBox3d> boxes;
+  for (const auto& item : b) boxes.push_back(box_around(points_of(vertices_b, item), 0));
+  const BoxTree tree(std::move(boxes));
+  std::vector<Overlap> overlaps;
+  for (std::int32_t i = 0; i < std::ssize(a); ++i) {
+    const auto points = points_of(vertices_a, a[i]);
+    for (const std::int32_t j : tree.meeting(box_around(points, tolerance))) {
+      if (within_one && j <= i) continue;
+      Overlap overlap{i, j, true, {}, 0};
+      if (meet(points, points_of(vertices_b, b[j]), tolerance, overlap)) overlaps.push_back(overlap);
+    }
+  }
+  return overlaps;
+}
+
+/// Fills the place: the middle of the two inner ones of the four ends.
+bool overlap_on_line(const std::array<Eigen::Vector3d, 2>& a, const std::array<Eigen::Vector3d, 2>& b,
+                     double tolerance, Overlap& overlap) {
+  if (!edges_overlap(a, b, tolerance)) return false;
+  std::array<Eigen::Vector3d, 4> ends{a[0], a[1], b[0], b[1]};
+  const Eigen::Vector3d along = a[1] - a[0];
+  overlap.same_side = along.dot(b[1] - b[0]) > 0;
+  std::ranges::sort(ends, {}, [&](const Eigen::Vector3d& p) { return along.dot(p - a[0]); });
+  overlap.place = 0.5 * (ends[1] + ends[2]);
+  overlap.measure = (ends[2] - ends[1]).norm();
+  return true;
+}
+
+/// Which part of the way from p to q is left of the sides of a triangle that turns to the left.
+std::array<double, 2> part_inside(const Eigen::Vector2d& p, const Eigen::Vector2d& q,
+                                  const Polygon& triangle) {
+  std::array<double, 2> part{0, 1};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Eigen::Vector2d &a = triangle[i], &b = triangle[(i + 1) % 3];
+    const double at_p = cross(b - a, p - a), at_q = cross(b - a, q - a);
+    if (at_p < 0 && at_q < 0) return {0, 0};
+    if (at_p < 0) part[0] = std::max(part[0], at_p / (at_p - at_q));
+    if (at_q < 0) part[1] = std::min(part[1], at_p / (at_p - at_q));
+  }
+  return part;
+}
+
+/// Fills the place: the middle of what lies inside.
+bool lies_in(const std::array<Eigen::Vector3d, 2>& edge, const Corners& t, double tolerance,
+             Overlap& overlap) {
+  const Eigen::Vector3d normal = (t[1] - t[0]).cross(t[2] - t[0]).normalized();
+  const Eigen::Vector3d x = (t[1] - t[0]).normalized(), y = normal.cross(x), along = edge[1] - edge[0];
+  if (!(std::abs(normal.dot(along)) <= largest_sine * along.norm())) return false;
+  for (const Eigen::Vector3d& end : edge)
+    if (!(std::abs(normal.dot(end - t[0])) <= tolerance)) return false;
+  const auto in_plane = [&](const Eigen::Vector3d& p) {
+    return Eigen::Vector2d(x.dot(p - t[0]), y.dot(p - t[0]));
+  };
+  const auto [from, to] =
+      part_inside(in_plane(edge[0]), in_plane(edge[1]), {in_plane(t[0]), in_plane(t[1]), in_plane(t[2])});
+  overlap.place = edge[0] + 0.5 * (from + to) * along;
+  overlap.measure = (to - from) * along.norm();
+  return to - from > least_share && (to - from) * along.norm() > 2 * tolerance;
+}
+
+} // namespace
+
+std::vector<Overlap> edges_in_triangles(const EdgeSpan& edges, const TriangleSpan& surface) {
+  const bool within_one = edges.vertices.data() == surface.vertices.data();
+  const double tolerance = tolerance_of(edges.vertices, surface.vertices);
+  std::vector<Eigen::AlignedBox3d> boxes;
+  for (const auto& corners : surface.corners)
+    boxes.push_back(box_around(points_of(surface.vertices, corners), tolerance));
+  const BoxTree tree(std::move(boxes));
+  std::vector<Overlap> found;
+  for (std::int32_t e = 0; e < std::ssize(edges.ends); ++e) {
+    const auto points = points_of(edges.vertices, edges.ends[e]);
+    for (const std::int32_t t : tree.meeting(box_around(points, tolerance))) {
+      const auto& corners = surface.corners[t];
+      const auto is_corner = [&](std::int32_t v) { return std::ranges::find(corners, v) != corners.end(); };
+      if (within_one && std::ranges::all_of(edges.ends[e], is_corner)) continue;
+      Overlap overlap{e, t, true, {}, 0};
+      if (lies_in(points, points_of(surface.vertices, corners), tolerance, overlap)) found.push_back(overlap);
+    }
+  }
+  return found;
+}
+
+std::vector<Overlap> overlapping_triangles(const TriangleSpan& a, const TriangleSpan& b) {
+  return find_overlaps(a.vertices, a.corners, b.vertices, b.corners, overlap_in_plane);
+}
+std::vector<Overlap> overlapping_triangles(const TriangleSpan& surface) {
+  return overlapping_triangles(surface, surface);
+}
+std::vector<Overlap> overlapping_edges(const EdgeSpan& a, const EdgeSpan& b) {
+  return find_overlaps(a.vertices, a.ends, b.vertices, b.ends, overlap_on_line);
+}
+std::vector<Overlap> overlapping_edges(const EdgeSpan& edges) { return overlapping_edges(edges, edges); }
+
+} // namespace recoil::mesh
