@@ -479,6 +479,8 @@ ExperimentOnParticles::ExperimentOnParticles(const parallel::Communicator& comm,
 
 std::unique_ptr<Scene> ExperimentOnParticles::scene_with(const ParameterValues& values) const {
   auto changed = std::make_unique<Scene>(scene());
+  // Steps of leapfrog have no adjoint, and one that replaces an implicit step with breaks need not break any.
+  changed->particle_solver.sudden_breaking = solvers::SuddenBreaking::shorter_steps;
   for (std::size_t k = 0; k < fields_.size(); ++k)
     if (const auto apply = particle_actions_of(*fields_[k].spec)->apply)
       apply(fields_[k], values[k], *changed);
