@@ -3,6 +3,7 @@ platens bear the load, which falls when the grain is broken; the script of the j
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -39,6 +40,14 @@ with runs.Recoil() as recoil:
     runs.check(len(breaks) > 20 and tension > 0.7, "%d bonds break, %.0f %% of them in tension" % (len(breaks), 100 * tension))
     runs.check(summary["fragments"] > 3 and summary["largest_fragment_share"] < 0.9, "%d fragments, the largest with %.0f %% of the particles" %
                (summary["fragments"], 100 * summary["largest_fragment_share"]))
+    with open(os.path.join(folder, "log.txt")) as file:
+        explicit = [int(step) for step in re.findall(r" step (\d+)/.*sub-steps", file.read())]
+    # Row k is of step k + 1; a step is leapfrog's that breaks bonds and begins with more kinetic than elastic energy, and so are those after it.
+    moves = energies["kinetic"] > energies["elastic"] + energies["barrier"]
+    breaking = np.flatnonzero(np.diff(energies["broken_bonds"], prepend=0)) + 1
+    by_motion = [step for step in breaking if step > 1 and moves[step - 2]]
+    runs.check(explicit[0] == by_motion[0] > breaking[0] and len(explicit) == summary["steps_of_leapfrog"],
+               "slow loads remain with the cascade: bonds break from step %d on, by motion from step %d, leapfrog takes %s" % (breaking[0], by_motion[0], explicit))
     gap = np.nanmin(energies["min_distance"])
     runs.check(gap > 0, "nothing overlaps: gaps of %.2g m and more" % gap)
     drawn = subprocess.run([sys.executable, os.path.join(JOB, "draw.py"), folder, recoil.path("curve.png")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
