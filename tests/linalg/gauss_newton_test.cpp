@@ -384,6 +384,40 @@ TEST(GaussNewton, FollowsTheValleyOfTreloarsRubber) {
     }
 }
 
+/// Springs in a row, by the logarithms of their moduli, from the displacements under a load at the end and
+/// one in the middle: each displacement is a sum over all springs before it. Some moduli end at a bound.
+TEST(GaussNewton, SolvesForSomeHundredVariables) {
+  for (const int n : {100, 200}) {
+    const auto springs = [n](const VectorXd& x, bool is_derivative) {
+      MatrixXd result = MatrixXd::Zero(2 * n, n);
+      for (int load = 0; load < 2; ++load)
+        for (int k = 0; k < n; ++k)
+          for (int i = 0; i <= k && (load == 0 || i < n / 2); ++i)
+            result(load * n + k, i) = (is_derivative ? -1 : 1) * std::exp(-x[i]) * (1 + load);
+      return result;
+    };
+    VectorXd truth(n);
+    for (int i = 0; i < n; ++i) truth[i] = std::sin(0.1 * i) + 0.5 * std::sin(1e3 * i);
+    const VectorXd data = springs(truth, false).rowwise().sum();
+    for (const bool has_bounds : {false, true}) {
+      Squares squares(
+          n, [&](const VectorXd& x) -> VectorXd { return springs(x, false).rowwise().sum() - data; },
+          [&](const VectorXd& x) { return springs(x, true); });
+      squares.function.reach = 2;
+      if (has_bounds) squares.function.lower.assign(n, -1);
+      const BoundedMinimum found = run(squares, std::vector<double>(n, 0.0), 1e-9);
+      EXPECT_LE(squares.values, 20) << n;
+      double largest = 0;
+      for (int i = 0; i < n; ++i) {
+        if (!has_bounds) largest = std::max(largest, std::abs(found.x[i] - truth[i]));
+        if (has_bounds) EXPECT_GE(found.x[i], -1);
+      }
+      EXPECT_LE(largest, 1e-6);
+      if (has_bounds) EXPECT_EQ(std::ranges::min(found.x), -1);
+    }
+  }
+}
+
 TEST(GaussNewton, HandsOnWhatItsModelThrowsAndNeedsOne) {
   Squares squares(2, rosenbrock, rosenbrock_jacobian);
   squares.function.residual_factor = [](std::span<const double>) -> std::vector<double> {
