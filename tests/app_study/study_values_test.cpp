@@ -66,7 +66,7 @@ TEST(StudyValues, ExampleAgreesWithItsScene) {
 /// Of what is above zero by nature, unless a bound, a prior or the study says otherwise.
 TEST(StudyValues, LogarithmsByDefault) {
   const auto form_of = [](const std::string& quantity, const std::string& more) {
-    return parse_study(R"({"experiments": {"name": "x", "scene": "x.json"},
+    return parse_study(R"({"experiments": {"name": "x", "scene": "drop.json"},
                            "parameters": {"name": "q", "quantity": ")" +
                            quantity + R"(", "initial": 0.3)" + more + R"(},
                            "objectives": {"name": "o", "type": "height", "axis": "y"}})",

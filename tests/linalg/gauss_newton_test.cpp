@@ -7,6 +7,7 @@
 
 #include "recoil/base/error.hpp"
 #include "recoil/linalg/minimize_bounded.hpp"
+#include "recoil/parallel/communicator.hpp"
 
 namespace recoil::linalg::gauss_newton_test {
 namespace {
@@ -387,6 +388,8 @@ TEST(GaussNewton, FollowsTheValleyOfTreloarsRubber) {
 /// Springs in a row, by the logarithms of their moduli, from the displacements under a load at the end and
 /// one in the middle: each displacement is a sum over all springs before it. Some moduli end at a bound.
 TEST(GaussNewton, SolvesForSomeHundredVariables) {
+  // Nothing is shared between ranks.
+  if (parallel::Communicator(MPI_COMM_WORLD).size() > 1) GTEST_SKIP() << "is tested on one rank";
   for (const int n : {100, 200}) {
     const auto springs = [n](const VectorXd& x, bool is_derivative) {
       MatrixXd result = MatrixXd::Zero(2 * n, n);
@@ -406,14 +409,14 @@ TEST(GaussNewton, SolvesForSomeHundredVariables) {
       squares.function.reach = 2;
       if (has_bounds) squares.function.lower.assign(n, -1);
       const BoundedMinimum found = run(squares, std::vector<double>(n, 0.0), 1e-9);
-      EXPECT_LE(squares.values, 20) << n;
-      double largest = 0;
-      for (int i = 0; i < n; ++i) {
-        if (!has_bounds) largest = std::max(largest, std::abs(found.x[i] - truth[i]));
-        if (has_bounds) EXPECT_GE(found.x[i], -1);
+      EXPECT_LE(squares.values, 30) << n << ' ' << has_bounds;
+      if (has_bounds) {
+        EXPECT_EQ(std::ranges::min(found.x), -1);
+        continue;
       }
+      double largest = 0;
+      for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(found.x[i] - truth[i]));
       EXPECT_LE(largest, 1e-6);
-      if (has_bounds) EXPECT_EQ(std::ranges::min(found.x), -1);
     }
   }
 }
