@@ -412,7 +412,7 @@ class Fit(_StudyFolder):
         from the iterate before, with `failure` and `rest_intersections` where it is clear), `seconds`, `objective`; a "sum" of products is that of all experiments, with the number -1. A line that a killed run left half written is passed by."""
         found = []
         paths = sorted(self.folder.glob("stages/*/run/evaluations/*.jsonl"), key=lambda path: (int(path.parts[-4]), path.name))
-        for path in sorted(self.folder.glob("evaluations/*.jsonl")) + paths:
+        for path in sorted(self.folder.glob("evaluations/**/*.jsonl")) + paths:
             lines = _read_bytes(path).split(b"\n")
             for number, line in enumerate(lines[:-1], 1):
                 if line[:8] != b"%08x" % zlib.crc32(line[9:]):

@@ -123,7 +123,7 @@ def study(scene_files, observations, parameter_list, **optimizer):
         "objectives": [{"name": name, "type": "markers", "experiment": name, "target": path, "time": {"times": "data"}}
                        for name, path in observations.items()],
         "sweep": {"tolerance": 1e-10},
-        "optimizer": optimizer,
+        "optimizer": dict({"starts": 1}, **optimizer),
     }
 
 

@@ -34,7 +34,7 @@ def prepare(recoil, job, warm):
     path = os.path.join(folder, "study.json")
     with open(path) as file:
         study = json.load(file)
-    study.setdefault("optimizer", {})["warm_start"] = warm
+    study.setdefault("optimizer", {}).update(warm_start=warm, starts=1)
     with open(path, "w") as file:
         json.dump(study, file)
     return path

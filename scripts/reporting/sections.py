@@ -200,7 +200,7 @@ def starts(fit):
     found = fit.result.get("starts")
     if not isinstance(found, list) or not found or not isinstance(found[0], dict):
         return []
-    header = [key for key in found[0] if not isinstance(found[0][key], (dict, list))]
+    header = list(dict.fromkeys(key for entry in found for key in entry if not isinstance(entry[key], (dict, list))))
     return [page.heading("Starts"), page.table(header, [[entry.get(key) for key in header] for entry in found])]
 
 

@@ -35,8 +35,13 @@ public:
   SharedWork& shared() { return shared_; }
   /// On the first rank.
   void ask(Request request, const std::vector<double>& x, Iterate at = {}) {
-    std::vector<double> head{static_cast<double>(request), static_cast<double>(at.iteration), at.value,
-                             at.gradient_norm, at.step};
+    std::vector<double> head{static_cast<double>(request),
+                             static_cast<double>(at.iteration),
+                             at.value,
+                             at.gradient_norm,
+                             at.step,
+                             at.largest_cosine,
+                             at.whole_step};
     head.insert(head.end(), x.begin(), x.end());
     shared_.ask(std::move(head));
   }
@@ -48,8 +53,10 @@ public:
   const std::string& reason() const { return reason_; }
 
 private:
+  static constexpr std::size_t head_size = 7; ///< of a request, before x
+
   void evaluate(std::span<const double> request) {
-    const std::span<const double> x = request.subspan(5);
+    const std::span<const double> x = request.subspan(head_size);
     switch (static_cast<Request>(request[0])) {
     case Request::value:
       value_ = objective_.value(x);
@@ -66,7 +73,8 @@ private:
       derivative_ = objective_.hessian_product(x.first(x.size() / 2), x.subspan(x.size() / 2));
       break;
     case Request::iterate:
-      reason_ = on_iterate_({static_cast<int>(request[1]), x, request[2], request[3], request[4]});
+      reason_ = on_iterate_(
+          {static_cast<int>(request[1]), x, request[2], request[3], request[4], request[5], request[6]});
       break;
     }
   }
@@ -105,8 +113,15 @@ std::string apply(const StopRules& rules, const Iterate& at, double first_gradie
     return fmt::format("the objective is at most {:g}", rules.objective_tolerance);
   if (rules.data_count > 0 && at.value <= static_cast<double>(rules.data_count))
     return fmt::format("chi^2 is at most the number of data, {}: what remains is noise", rules.data_count);
-  if (at.gradient_norm <= rules.gradient_tolerance * first_gradient_norm)
+  const bool has_model = std::isfinite(at.largest_cosine);
+  const bool is_near = !rules.ends_at_noise && at.whole_step <= StopRules::negligible_whole_step;
+  const bool is_flat = at.gradient_norm <= rules.gradient_tolerance * at.value;
+  if (at.gradient_norm <= rules.gradient_tolerance * first_gradient_norm &&
+      (!has_model || is_near || is_flat))
     return fmt::format("the gradient is at most {:g} of that at the start", rules.gradient_tolerance);
+  if (at.largest_cosine <= rules.gradient_tolerance)
+    return fmt::format("the cosines between the residuals and their derivatives are at most {:g}",
+                       rules.gradient_tolerance);
   if (at.iteration > 0 && at.step <= rules.step_tolerance)
     return fmt::format("the step is at most {:g}", rules.step_tolerance);
   return "";

@@ -15,13 +15,15 @@
 
 namespace recoil::linalg {
 
+bool is_held(const BoundedFunction& function, std::span<const double> x, std::span<const double> g,
+             std::size_t i) {
+  return (x[i] <= function.lower[i] && g[i] > 0) || (x[i] >= function.upper[i] && g[i] < 0);
+}
+
 double projected_norm(const BoundedFunction& function, std::span<const double> x, std::span<const double> g) {
   double squares = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const bool at_lower = x[i] <= function.lower[i] && g[i] > 0;
-    const bool at_upper = x[i] >= function.upper[i] && g[i] < 0;
-    if (!at_lower && !at_upper) squares += g[i] * g[i];
-  }
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (!is_held(function, x, g, i)) squares += g[i] * g[i];
   return std::sqrt(squares);
 }
 

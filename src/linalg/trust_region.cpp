@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include <Eigen/QR>
 
@@ -27,6 +29,8 @@ constexpr double acceptable = 1e-4, bad = 0.25, good = 0.75;
 /// Steps that change the residual, by its linear model, by less than this share of its norm are lost in what
 /// simulations leave unsolved.
 constexpr double smallest_change = 1e-8;
+/// Of active sets: usually five to ten are enough.
+constexpr int most_exchanges = 30;
 
 } // namespace
 
@@ -50,14 +54,53 @@ VectorXd BoxedSquares::solve_free(const std::vector<Held>& held, const VectorXd&
   system.bottomRows(n).diagonal().setConstant(std::sqrt(damping));
   VectorXd right = VectorXd::Zero(rows + n);
   right.head(rows) = -(c_ + A_ * fixed);
-  const VectorXd found = Eigen::CompleteOrthogonalDecomposition<MatrixXd>(system).solve(right);
+  // Damping leaves no direction without an effect.
+  const VectorXd found =
+      damping > 0 ? VectorXd(Eigen::HouseholderQR<MatrixXd>(system).solve(right))
+                  : VectorXd(Eigen::CompleteOrthogonalDecomposition<MatrixXd>(system).solve(right));
   result(free) = found;
   return result;
+}
+
+/// Half the slope of |A y + c|^2 + damping |y|^2.
+VectorXd BoxedSquares::half_slope(const VectorXd& y, double damping) const {
+  return A_.transpose() * (A_ * y + c_) + damping * y;
+}
+
+/// By exchanging all variables at once that are beyond a bound or whose multiplier has the wrong sign
+/// [Hintermueller, Ito, Kunisch 2002, The primal-dual active set strategy as a semismooth Newton method]: few
+/// decompositions, however many bounds are met. Nothing where it does not end soon, as it may.
+std::optional<VectorXd> BoxedSquares::minimum_by_exchange(double damping) const {
+  const Index n = lower_.size();
+  VectorXd y = VectorXd::Zero(n);
+  std::vector<Held> held(n, Held::no);
+  for (Index j = 0; j < n; ++j)
+    if (A_.col(j).isZero(0)) held[j] = Held::always;
+  const double rounding = 1e-12 * slope_.norm();
+  for (int round = 0; round < most_exchanges; ++round) {
+    y = solve_free(held, y, damping);
+    const VectorXd g = half_slope(y, damping);
+    bool is_changed = false;
+    for (Index j = 0; j < n; ++j) {
+      const bool is_below = y[j]<lower_[j], is_above = y[j]> upper_[j];
+      if (held[j] == Held::no && (is_below || is_above)) {
+        y[j] = is_below ? lower_[j] : upper_[j];
+        held[j] = Held::at_bound;
+        is_changed = true;
+      } else if (held[j] == Held::at_bound && (y[j] <= lower_[j] ? -g[j] : g[j]) > rounding) {
+        held[j] = Held::no;
+        is_changed = true;
+      }
+    }
+    if (!is_changed) return y;
+  }
+  return {};
 }
 
 /// By a primal active-set method from y = 0 on: a step to the minimum of the free variables, or to the first
 /// bound on the way to it; there the variable whose multiplier has the wrong sign most is set free.
 VectorXd BoxedSquares::minimum(double damping) const {
+  if (std::optional<VectorXd> found = minimum_by_exchange(damping)) return *found;
   const Index n = lower_.size();
   VectorXd y = VectorXd::Zero(n);
   std::vector<Held> held(n, Held::no);
@@ -87,7 +130,7 @@ VectorXd BoxedSquares::minimum(double damping) const {
       continue;
     }
     y = target;
-    const VectorXd g = A_.transpose() * (A_ * y + c_) + damping * y;
+    const VectorXd g = half_slope(y, damping);
     Index worst = -1;
     double most = 1e-12 * slope_.norm();
     for (Index j = 0; j < n; ++j) {
@@ -151,7 +194,9 @@ public:
     double step = 0;
     for (int iteration = 0;; ++iteration) {
       linearise();
-      std::string reason = stop_({iteration, x_, value_, projected_norm(function_, x_, gradient_), step});
+      const auto [cosine, whole] = distance_to_minimum();
+      std::string reason =
+          stop_({iteration, x_, value_, projected_norm(function_, x_, gradient_), step, cosine, whole});
       if (!reason.empty()) return {x_, value_, std::move(reason), true};
       if (!find_step(step)) return {x_, value_, "the step has become too small", false};
     }
@@ -167,6 +212,25 @@ private:
     residual_ = R.col(n_);
     // Lengths are those of the change of the residuals, by the largest derivatives so far [More 1978].
     for (Index j = 0; j < n_; ++j) scale_[j] = std::max(scale_[j], jacobian_.col(j).norm());
+  }
+
+  /// Iterate::largest_cosine and whole_step.
+  std::pair<double, double> distance_to_minimum() const {
+    std::vector<Index> free;
+    double cosine = 0;
+    const double size = residual_.norm();
+    for (Index j = 0; j < n_; ++j) {
+      if (is_held(function_, x_, gradient_, j) || jacobian_.col(j).isZero(0)) continue;
+      free.push_back(j);
+      if (size > 0)
+        cosine =
+            std::max(cosine, std::abs(jacobian_.col(j).dot(residual_)) / (jacobian_.col(j).norm() * size));
+    }
+    if (free.empty()) return {0, 0};
+    const VectorXd unit = scale_(free).cwiseInverse();
+    const MatrixXd A = jacobian_(Eigen::all, free) * unit.asDiagonal();
+    const VectorXd y = Eigen::CompleteOrthogonalDecomposition<MatrixXd>(A).solve(residual_);
+    return {cosine, y.cwiseProduct(unit).lpNorm<Eigen::Infinity>()};
   }
 
   /// Takes the next step, if there is one, and tells its length.

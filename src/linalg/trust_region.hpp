@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,12 +26,17 @@ public:
 private:
   enum class Held { no, at_bound, always };
   Eigen::VectorXd minimum(double damping) const;
+  std::optional<Eigen::VectorXd> minimum_by_exchange(double damping) const;
+  Eigen::VectorXd half_slope(const Eigen::VectorXd& y, double damping) const;
   Eigen::VectorXd solve_free(const std::vector<Held>& held, const Eigen::VectorXd& y, double damping) const;
 
   Eigen::MatrixXd A_;
   Eigen::VectorXd c_, lower_, upper_, slope_;
 };
 
+/// Whether variable i is at a bound that the gradient g points out of.
+bool is_held(const BoundedFunction& function, std::span<const double> x, std::span<const double> g,
+             std::size_t i);
 /// Norm of the gradient without the components that point out of the bounds.
 double projected_norm(const BoundedFunction& function, std::span<const double> x, std::span<const double> g);
 

@@ -49,6 +49,7 @@ TEST(StudyValues, Example) {
   EXPECT_EQ(study.sweep.tolerance, 1e-10);
   EXPECT_EQ(study.optimizer.method, OptimizationMethod::automatic);
   EXPECT_TRUE(study.optimizer.stop_at_noise);
+  EXPECT_FALSE(study.optimizer.starts);
   EXPECT_EQ(study.optimizer.on_failure, FailedRun::reject);
   EXPECT_TRUE(study.uncertainty.intervals);
   EXPECT_THAT(study.uncertainty.profile, IsEmpty());
@@ -60,6 +61,29 @@ TEST(StudyValues, Example) {
 TEST(StudyValues, ExampleAgreesWithItsScene) {
   const Study study = read_study(folder + "example.json").study;
   EXPECT_THAT(check_with_scene(study, read_scene(study.experiments[0].scene).scene), IsEmpty());
+}
+
+/// Of what is above zero by nature, unless a bound, a prior or the study says otherwise.
+TEST(StudyValues, LogarithmsByDefault) {
+  const auto form_of = [](const std::string& quantity, const std::string& more) {
+    return parse_study(R"({"experiments": {"name": "x", "scene": "drop.json"},
+                           "parameters": {"name": "q", "quantity": ")" +
+                           quantity + R"(", "initial": 0.3)" + more + R"(},
+                           "objectives": {"name": "o", "type": "height", "axis": "y"}})",
+                       "study.json", folder)
+        .study.parameters[0]
+        .scale.form;
+  };
+  using parameters::Scaling;
+  for (const char* quantity : {"young_modulus", "mu_lame", "density", "tensile_strength"}) {
+    EXPECT_EQ(form_of(quantity, ""), &Scaling::logarithm) << quantity;
+    EXPECT_EQ(form_of(quantity, R"(, "bounds": [0.1, 1])"), &Scaling::logarithm) << quantity;
+    EXPECT_EQ(form_of(quantity, R"(, "scale": "linear")"), &Scaling::linear) << quantity;
+    EXPECT_EQ(form_of(quantity, R"(, "prior": {"mean": 1, "sd": 0.2})"), &Scaling::linear) << quantity;
+  }
+  EXPECT_EQ(form_of("young_modulus", R"(, "per": "element")"), &Scaling::logarithm);
+  for (const char* quantity : {"poisson_ratio", "lambda", "ogden_mu_1", "ogden_alpha_1", "damping_shear"})
+    EXPECT_EQ(form_of(quantity, ""), &Scaling::linear) << quantity;
 }
 
 TEST(StudyValues, EveryKey) {

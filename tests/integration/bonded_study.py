@@ -374,7 +374,7 @@ def cantilever(recoil, **optimizer):
                            {"name": "nu", "quantity": "poisson_ratio", "initial": START["nu"], "bounds": [-0.2, 0.45]}],
             "objectives": [{"name": "path", "type": "markers", "target": observed(recoil, "path", rows),
                             "time": {"steps": list(range(1, STEPS + 1))}}],
-            "sweep": {"tolerance": 1e-12}, "optimizer": dict({"gradient_tolerance": 1e-10, "stop_at_noise": False}, **optimizer)}
+            "sweep": {"tolerance": 1e-12}, "optimizer": dict({"gradient_tolerance": 1e-10, "stop_at_noise": False, "starts": 1}, **optimizer)}
 
 
 def lines_of_logs(folder):
@@ -497,7 +497,7 @@ def check_strength(recoil):
                                {"name": "shear", "quantity": "shear_strength", "tie": "strength"}],
                 "objectives": [{"name": "pull", "type": "reaction_force", "boundary": 2, "direction": [1, 0, 0], "target": target,
                                 "time": {"steps": list(range(1, len(rows) + 1))}}],
-                "sweep": {"tolerance": 1e-12}, "optimizer": {"match_peaks": True, "stop_at_noise": False}}
+                "sweep": {"tolerance": 1e-12}, "optimizer": {"match_peaks": True, "stop_at_noise": False, "starts": 1}}
     folder = recoil.path("bar-fit")
     recoil.run(2, "optimize", recoil.write_scene("bar-study", document), "-o", folder, "-q")
     values = found_in(folder)

@@ -64,10 +64,13 @@ def several_starts(recoil):
                 "parameters": [{"name": "spin", "quantity": "initial_angular_velocity", "body": "block", "initial": -14.0, "bounds": [-20, 20]}],
                 "markers": [{"name": "corner", "body": "block", "rest": [0.2, 0.1]}],
                 "objectives": [{"name": "seen", "type": "markers", "target": recoil.path("corner.csv"), "time": {"times": "data"}}],
-                "optimizer": {"stop_at_noise": False}}
+                "optimizer": {"stop_at_noise": False, "starts": 1}}
     _, alone = fitted(recoil, "one-start", document)
     runs.check(alone["objective"] > 1 and abs(alone["parameters"]["spin"]["value"] - 7) > 1, "from -14 rad/s the fit ends in another minimum: %.4g rad/s, chi squared %.3g"
                % (alone["parameters"]["spin"]["value"], alone["objective"]))
+    del document["optimizer"]["starts"]
+    _, three = fitted(recoil, "three-starts", document)
+    runs.check(len(three["starts"]) == 3 and abs(three["parameters"]["spin"]["value"] / 7 - 1) < 1e-6, "the three starts of the default find the spin")
     document["optimizer"]["starts"] = 8
     folder, found = fitted(recoil, "starts", document)
     error = abs(found["parameters"]["spin"]["value"] / 7 - 1)

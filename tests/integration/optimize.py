@@ -56,7 +56,7 @@ def study_of(recoil, **optimizer):
                        {"name": "damping", "quantity": "damping_shear", "body": "upper", "initial": START["damping"], "bounds": [0, 100]}],
         "objectives": objectives, "markers": markers, "sweep": {"tolerance": 1e-12},
         # Without noise the last steps are so large that no rounding decides which of them reaches this.
-        "optimizer": dict({"gradient_tolerance": 1e-7}, **optimizer),
+        "optimizer": dict({"gradient_tolerance": 1e-7, "starts": 1}, **optimizer),
     }
 
 
@@ -235,7 +235,7 @@ def noisy_study(recoil):
         document["experiments"][i]["scene"] = recoil.write_scene("noisy-%d" % i, throw(VELOCITIES[i], **known))
         document["objectives"][i]["time"] = {"times": "data"}
         disturb(document["objectives"][i]["target"], i, ("m1", "y", 6) if i == 1 else None)
-    document["optimizer"] = {"groups": 2}
+    document["optimizer"] = {"groups": 2, "starts": 1}
     document["uncertainty"] = {"profile": ["friction", "E"]}
     return document
 

@@ -97,9 +97,9 @@ def fit(folder):
 
 
 def logged_evaluations(folder):
-    """What a fit has evaluated: the lines of its log, of all groups."""
+    """What a fit has evaluated: the lines of its log, of all starts and groups."""
     found = []
-    for path in glob.glob(os.path.join(folder, "evaluations", "*.jsonl")):
+    for path in glob.glob(os.path.join(folder, "evaluations", "**", "*.jsonl"), recursive=True):
         with open(path) as file:
             found += [json.loads(line[9:]) for line in file]
     return found

@@ -59,8 +59,7 @@ def study(recoil, name, start, log=False):
         "experiments": [{"name": kind, "scene": "%s-%s.json" % (name, kind)} for kind in TENSION],
         "parameters": [{"name": n, "quantity": q, "initial": v, "scale": "log" if log and q.startswith("ogden_mu") else {"factor": abs(v)}}
                        for n, q, v in zip(NAMES, quantities, start)],
-        # Of a gradient that is enormous at poor starts.
-        "objectives": objectives, "optimizer": {"gradient_tolerance": 1e-12}})
+        "objectives": objectives})
 
 
 def fit(recoil, path, name, ranks=1):

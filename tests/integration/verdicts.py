@@ -2,6 +2,7 @@
 page, and ten good ones without a false alarm. Robust losses against outliers."""
 import json
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -204,7 +205,18 @@ def missing_sd(cases):
 def iteration_limit(cases):
     data = cases.observe("few", pulled(), CORNER)
     study = cases.pulled_study("few", data, [modulus(1e6)], optimizer={"max_iterations": 1})
-    is_told("one iteration", *cases.fit("few", study, expect=3), "not_converged", words=["larger optimizer/max_iterations"])
+    result, text, page = cases.fit("few", study, expect=3)
+    is_told("one iteration", result, text, page, "not_converged", words=["larger optimizer/max_iterations"])
+    advised = json.loads("{%s}" % re.search(r'"initial": {"file": "[^"]*"}', text).group())
+    again, *_ = cases.fit("few-again", cases.pulled_study("few-again", data, [dict(modulus(), **advised)]))
+    first, second = result["parameters"]["E"], again["parameters"]["E"]
+    runs.check(again["verdict"]["is"] == "converged" and second["initial"] == first["value"], f"the advice leads from {first['value']:.6g} to {second['value']:.6g}")
+
+
+def warned_study(cases):
+    """What reading the study has warned of."""
+    study = cases.pulled_study("warned", cases.observe("warned", pulled(), CORNER), scene=pulled(allow_out_of_iterations=True))
+    is_told("steps that may end early", *cases.fit("warned", study), "converged", "study", ["allow_out_of_iterations"])
 
 
 def stalled(cases):
@@ -342,7 +354,7 @@ def gradient_of_losses(cases):
         runs.check(worst < 1e-6, f"{kind}: the gradient agrees with differences to {worst:.1e}")
 
 
-BAD = [outlier, outlier_of_forces, wrong_unit, missing_sd, iteration_limit, stalled, unidentifiable, at_bound, two_minima, wrong_model, too_few]
+BAD = [outlier, outlier_of_forces, wrong_unit, missing_sd, iteration_limit, warned_study, stalled, unidentifiable, at_bound, two_minima, wrong_model, too_few]
 GOOD = [one_value, two_values, without_deviations, with_prior, velocity, two_experiments, robust, several_starts, logit, job]
 
 with runs.Recoil(("--only", str, "")) as recoil:

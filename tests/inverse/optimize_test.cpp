@@ -164,6 +164,41 @@ TEST_F(Optimize, TakesGaussNewtonStepsOnEveryRank) {
   }
 }
 
+/// r = (exp(10 x) - 1, 2) / 4, which is enormous away from x = 0, its minimum.
+class Steep : public DesignObjective {
+public:
+  double value(std::span<const double> x) override { return (std::pow(r(x), 2) + 4) / 16; }
+  std::vector<double> gradient(std::span<const double> x) override { return {2 * r(x) * slope(x) / 16}; }
+  HessianForm hessian_form() const override { return HessianForm::matrix; }
+  Eigen::MatrixXd residual_factor(std::span<const double> x) override {
+    return Eigen::Matrix2d{{slope(x) / 4, r(x) / 4}, {0, 0.5}};
+  }
+
+private:
+  static double r(std::span<const double> x) { return std::exp(10 * x[0]) - 1; }
+  static double slope(std::span<const double> x) { return 10 * std::exp(10 * x[0]); }
+};
+
+/// At 2.3 the gradient is 1e-6 of that at 3.
+TEST_F(Optimize, DoesNotMeasureTheEndByAnEnormousStart) {
+  Steep steep;
+  const DesignVariables one{{3}, {-infinity}, {infinity}, {1}};
+  for (const bool ends_at_noise : {false, true}) {
+    StopRules rules;
+    rules.ends_at_noise = ends_at_noise;
+    Iterate last;
+    const auto found =
+        optimize(comm_, steep, one, DescentMethod::gauss_newton, rules, [&](const Iterate& at) {
+          last = at;
+          return std::string();
+        });
+    EXPECT_NEAR(found.x[0], 0, 1e-5);
+    EXPECT_TRUE(found.is_asked);
+    EXPECT_LE(last.largest_cosine, 1e-3);
+    EXPECT_LE(last.whole_step, 1e-4);
+  }
+}
+
 /// With the inverse of the Hessian one conjugate gradient step is the solution.
 TEST_F(Optimize, PreconditionsConjugateGradients) {
   DesignVariables free{std::vector<double>(20, 0.0),

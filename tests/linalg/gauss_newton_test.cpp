@@ -7,6 +7,7 @@
 
 #include "recoil/base/error.hpp"
 #include "recoil/linalg/minimize_bounded.hpp"
+#include "recoil/parallel/communicator.hpp"
 
 namespace recoil::linalg::gauss_newton_test {
 namespace {
@@ -382,6 +383,42 @@ TEST(GaussNewton, FollowsTheValleyOfTreloarsRubber) {
       EXPECT_NEAR(found.value, 228.306, 1e-3) << start[0] << ' ' << factor;
       EXPECT_LT(squares.values, 100) << start[0] << ' ' << factor;
     }
+}
+
+/// Springs in a row, by the logarithms of their moduli, from the displacements under a load at the end and
+/// one in the middle: each displacement is a sum over all springs before it. Some moduli end at a bound.
+TEST(GaussNewton, SolvesForSomeHundredVariables) {
+  // Nothing is shared between ranks.
+  if (parallel::Communicator(MPI_COMM_WORLD).size() > 1) GTEST_SKIP() << "is tested on one rank";
+  for (const int n : {100, 200}) {
+    const auto springs = [n](const VectorXd& x, bool is_derivative) {
+      MatrixXd result = MatrixXd::Zero(2 * n, n);
+      for (int load = 0; load < 2; ++load)
+        for (int k = 0; k < n; ++k)
+          for (int i = 0; i <= k && (load == 0 || i < n / 2); ++i)
+            result(load * n + k, i) = (is_derivative ? -1 : 1) * std::exp(-x[i]) * (1 + load);
+      return result;
+    };
+    VectorXd truth(n);
+    for (int i = 0; i < n; ++i) truth[i] = std::sin(0.1 * i) + 0.5 * std::sin(1e3 * i);
+    const VectorXd data = springs(truth, false).rowwise().sum();
+    for (const bool has_bounds : {false, true}) {
+      Squares squares(
+          n, [&](const VectorXd& x) -> VectorXd { return springs(x, false).rowwise().sum() - data; },
+          [&](const VectorXd& x) { return springs(x, true); });
+      squares.function.reach = 2;
+      if (has_bounds) squares.function.lower.assign(n, -1);
+      const BoundedMinimum found = run(squares, std::vector<double>(n, 0.0), 1e-9);
+      EXPECT_LE(squares.values, 30) << n << ' ' << has_bounds;
+      if (has_bounds) {
+        EXPECT_EQ(std::ranges::min(found.x), -1);
+        continue;
+      }
+      double largest = 0;
+      for (int i = 0; i < n; ++i) largest = std::max(largest, std::abs(found.x[i] - truth[i]));
+      EXPECT_LE(largest, 1e-6);
+    }
+  }
 }
 
 TEST(GaussNewton, HandsOnWhatItsModelThrowsAndNeedsOne) {

@@ -51,12 +51,21 @@ struct DesignVariables {
 /// Where an optimisation ends, beside where `on_iterate` ends it.
 struct StopRules {
   int max_iterations = 100;
-  double gradient_tolerance = 1e-6; ///< of the gradient by x / unit, relative to its norm at the start
-  double step_tolerance = 1e-8;     ///< of the change of x / unit in an iteration
+  /// Of Gauss-Newton with a matrix: of the cosine of the angle between r and its derivatives,
+  /// linalg::Iterate::largest_cosine. Of all other methods, of the gradient by x / unit, relative to its norm
+  /// at the start; Gauss-Newton with a matrix ends there, too, if r has fallen to nothing but what runs leave
+  /// unsolved, so that cosines stay large: where no more than negligible_whole_step is to go; or if J is flat
+  /// [Dennis and Schnabel 1983, section 7.2]: where the gradient is at most this share of J as well.
+  double gradient_tolerance = 1e-6;
+  static constexpr double negligible_whole_step = 1e-4; ///< of x / unit
+  double step_tolerance = 1e-8;                         ///< of the change of x / unit in an iteration
   double objective_tolerance = -std::numeric_limits<double>::infinity(); ///< of J itself
   /// Where J is chi^2 of so many data, that is |r|^2 in standard deviations, it ends once J is at most
   /// data_count: what remains is the size of the noise (Morozov's discrepancy principle). 0: it does not.
   std::size_t data_count = 0;
+  /// `on_iterate` knows r in the standard deviations of its data, and ends where no step changes it by more
+  /// than these: the gradient at the start is no measure then.
+  bool ends_at_noise = false;
 };
 
 /// Shown the start and every iterate, with x as DesignObjective has it and the gradient and the step of

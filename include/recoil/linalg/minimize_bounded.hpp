@@ -37,6 +37,12 @@ struct Iterate {
   double value = 0;
   double gradient_norm = 0; ///< of the gradient without the components that point out of the bounds
   double step = 0;          ///< |x - x of the iterate before|
+  /// With residual_factor, over the free variables, which neither are at a bound that the gradient points out
+  /// of nor without effect: the largest |J_j.r| / (|J_j| |r|), the cosine of the angle between residuals and
+  /// a column of J, 0 at a minimum [More 1978, section 7]; and the largest |d_j| of the step d to the minimum
+  /// of |r + J d|^2. Infinite without it.
+  double largest_cosine = std::numeric_limits<double>::infinity();
+  double whole_step = std::numeric_limits<double>::infinity();
 };
 
 enum class DescentMethod {

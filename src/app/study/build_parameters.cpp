@@ -160,6 +160,15 @@ void check_values(const Item& entry, const ParameterSpec& parameter) {
                          entry["bounds"].items()[0].dump());
 }
 
+/// The logarithm of what can have positive values alone, unless a prior is normal in the value itself, or a
+/// bound says otherwise.
+parameters::Scaling default_scale(const Item& entry, const ParameterKind& quantity,
+                                  const ParameterSpec& parameter) {
+  const bool may_be_zero = parameter.bounds && (*parameter.bounds)[0] <= 0;
+  if (!quantity.is_positive() || may_be_zero || entry.has("prior")) return {};
+  return {&parameters::Scaling::logarithm};
+}
+
 void build_start(const Item& entry, const ParameterKind& quantity, ParameterSpec& parameter) {
   if (entry.has("tie")) {
     for (const char* name : {"initial", "bounds", "scale", "prior"})
@@ -181,7 +190,7 @@ void build_start(const Item& entry, const ParameterKind& quantity, ParameterSpec
   else if (!shape)
     parameter.initial = initial_of(entry["initial"], quantity);
   if (entry.has("bounds")) parameter.bounds = bounds_of(entry["bounds"], quantity);
-  if (entry.has("scale")) parameter.scale = scale_of(entry["scale"]);
+  parameter.scale = entry.has("scale") ? scale_of(entry["scale"]) : default_scale(entry, quantity, parameter);
   if (parameter.bounds) {
     parameter.scale.low = (*parameter.bounds)[0];
     parameter.scale.high = (*parameter.bounds)[1];

@@ -202,7 +202,11 @@ void FitHistory::add(std::int64_t start, const linalg::Iterate& at, const StudyO
   for (const Block& block : space_.blocks())
     for (std::size_t i = 0; block.is_replicated && i < block.size(); ++i)
       rows_ += fmt::format(",{}", values[block.first + i]);
-  rows_ += "\n";
+  add_rows("\n");
+}
+
+void FitHistory::add_rows(const std::string& rows) {
+  rows_ += rows;
   write_file_atomically(path_, header_ + rows_);
 }
 

@@ -32,6 +32,8 @@ public:
   FitHistory(const Study& study, const DesignSpace& space, std::filesystem::path path, std::string& rows);
   /// Adds a row, and replaces the file; starts count from 1. On one rank. @throws FileError.
   void add(std::int64_t start, const linalg::Iterate& at, const StudyObjective& objective);
+  /// The same with the rows of another history of the fit.
+  void add_rows(const std::string& rows);
 
 private:
   const DesignSpace& space_;

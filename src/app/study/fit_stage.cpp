@@ -59,7 +59,7 @@ std::string why_no_new_interiors(const Study& study) {
     if (objective->type->keeps_mesh)
       return fmt::format("'{}' ({}) looks at points or nodes of the meshes of the scene", objective->name,
                          objective->type->name);
-  if (study.optimizer.starts > 1) return "the optimisation has several starts";
+  if (study.optimizer.starts.value_or(1) > 1) return "the optimisation has several starts";
   return "";
 }
 

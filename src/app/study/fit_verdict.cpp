@@ -17,10 +17,11 @@ std::string named(Verdict::Is is) {
   return is == Verdict::Is::not_converged ? "not_converged" : "bad_fit";
 }
 
-std::string why_not_converged(Ending ending, const std::string& reason) {
+std::string why_not_converged(Ending ending, const std::string& reason, const std::filesystem::path& result) {
   const auto again = [&](const char* key) {
     return reason + ", and the fit has not converged; fit again with a larger optimizer/" + key +
-           ", from these values: \"initial\": {\"file\": \"fit.json\"}";
+           ", from these values: give each parameter \"initial\": {\"file\": " +
+           Json(std::filesystem::absolute(result).string()).dump() + "}";
   };
   if (ending == Ending::iteration_limit) return again("max_iterations");
   if (ending == Ending::time_limit) return again("time_budget");
@@ -52,7 +53,26 @@ std::string chi_squared_in_words(const JudgedSquares& squares, double p) {
   return text;
 }
 
+/// "2 of 3 starts ended here, 1 at another minimum"
+std::string starts_in_words(const std::vector<int>& starts) {
+  const auto count = [&](auto is) { return std::ranges::count_if(starts, is); };
+  const auto here = count([](int minimum) { return minimum == 1; });
+  if (here == std::ssize(starts)) return fmt::format("all {} starts ended here", here);
+  std::string text = fmt::format("{} of {} starts ended here", here, starts.size());
+  const int others = std::ranges::max(starts) - 1;
+  if (others > 0)
+    text += fmt::format(", {} at {}", count([](int minimum) { return minimum > 1; }),
+                        others == 1 ? "another minimum" : fmt::format("{} other minima", others));
+  if (const auto none = count([](int minimum) { return minimum == 0; }); none > 0)
+    text += fmt::format(", {} at no minimum", none);
+  return text;
+}
+
 } // namespace
+
+FitWarnings::FitWarnings(const std::vector<std::string>& told_of_study) {
+  for (const std::string& text : told_of_study) warnings_.push_back({"study", text, ""});
+}
 
 void FitWarnings::add(FitWarning warning) {
   log_warning(warning.place.empty() ? warning.message : warning.place + ": " + warning.message);
@@ -90,7 +110,8 @@ JudgedSquares judged_squares(const Study& study, const std::vector<ExperimentRes
   return result;
 }
 
-Verdict judge(Ending ending, const std::string& reason, const JudgedSquares& squares) {
+Verdict judge(Ending ending, const std::string& reason, const JudgedSquares& squares,
+              const std::filesystem::path& result) {
   Verdict verdict;
   std::string bad;
   if (squares.why_not.empty()) {
@@ -112,7 +133,7 @@ Verdict judge(Ending ending, const std::string& reason, const JudgedSquares& squ
   }
   if (ending != Ending::converged) {
     verdict.is = Verdict::Is::not_converged;
-    verdict.reasons.push_back(why_not_converged(ending, reason));
+    verdict.reasons.push_back(why_not_converged(ending, reason, result));
   } else if (!bad.empty()) {
     verdict.is = Verdict::Is::bad_fit;
   }
@@ -130,12 +151,14 @@ Json describe(const Verdict& verdict, const JudgedSquares& squares) {
                       {"data", squares.data - squares.outliers},
                       {"values", squares.values},
                       {"left_to_losses", squares.outliers}};
+  if (!verdict.starts.empty()) json["minima"] = std::ranges::max(verdict.starts);
   return json;
 }
 
 std::string in_words(const Verdict& verdict, const JudgedSquares& squares) {
   std::string text = "verdict: " + named(verdict.is);
   if (verdict.p_value) text += "; " + chi_squared_in_words(squares, *verdict.p_value);
+  if (!verdict.starts.empty()) text += "; " + starts_in_words(verdict.starts);
   for (const std::string& reason : verdict.reasons) text += "; " + reason;
   return text;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct FitWarning {
 /// Those of a fit, each of which goes to the log, too. Not collective; the same on all ranks.
 class FitWarnings {
 public:
+  /// With those that the log has already: of the study and its scenes, before anything was run.
+  explicit FitWarnings(const std::vector<std::string>& told_of_study);
   void add(FitWarning warning);
   Json describe() const;
 
@@ -55,6 +58,8 @@ struct Verdict {
   Is is = Is::converged;
   std::vector<std::string> reasons; ///< for what is not `converged`; else what was not judged
   std::optional<double> p_value;    ///< of chi^2
+  /// Of several starts the minima that they have ended at, as compare_ends(); empty: not compared.
+  std::vector<int> starts;
 };
 
 /// Least p value of chi^2 of a fit that is not called bad.
@@ -63,9 +68,10 @@ constexpr double least_p_value = 1e-3;
 constexpr double most_outliers = 0.1;
 
 /// `not_converged` unless the optimisation has; else `bad_fit` where the p value of chi^2 is below
-/// least_p_value, whether residuals are too large or too small, or where too many data were left aside. Not
-/// collective.
-Verdict judge(Ending ending, const std::string& reason, const JudgedSquares& squares);
+/// least_p_value, whether residuals are too large or too small, or where too many data were left aside.
+/// @param result the file from which another fit may start. Not collective.
+Verdict judge(Ending ending, const std::string& reason, const JudgedSquares& squares,
+              const std::filesystem::path& result);
 /// With what it was judged by.
 Json describe(const Verdict& verdict, const JudgedSquares& squares);
 /// In one line.
@@ -85,8 +91,15 @@ void warn_of_parameters(const Study& study, const DesignSpace& space, std::span<
 /// Where a descent from one of several starts has ended.
 struct FoundMinimum {
   std::vector<double> x;
-  double objective = 0;
+  double objective = 0; ///< infinite: there is none
+  bool is_end = true;   ///< not a limit, nor where it has stalled
 };
+/// By start the number of the minimum that it has ended at: 1 is the best one, the others follow in the order
+/// of the starts; 0 where it has not ended at a minimum. Two are the same where their values differ by less
+/// than three standard deviations, or 1 % of their sizes; where the data leave a direction open, if they fit
+/// equally well.
+std::vector<int> compare_ends(const DesignSpace& space, const std::vector<FoundMinimum>& minima,
+                              std::size_t best, const inverse::Uncertainty& uncertainty);
 /// A minimum that fits the data as well as the best one, at other values.
 void warn_of_minima(const Study& study, const DesignSpace& space, const std::vector<FoundMinimum>& minima,
                     std::size_t best, const inverse::Uncertainty& uncertainty, FitWarnings& warnings);

@@ -170,6 +170,32 @@ void warn_of_parameters(const Study& study, const DesignSpace& space, std::span<
       });
 }
 
+std::vector<int> compare_ends(const DesignSpace& space, const std::vector<FoundMinimum>& minima,
+                              std::size_t best, const inverse::Uncertainty& uncertainty) {
+  const std::vector<double> unit = space.variables().unit;
+  const bool has_valley = !uncertainty.unidentifiable.empty();
+  const double same = same_chi_squared * uncertainty.variance;
+  std::vector<std::size_t> distinct{best};
+  std::vector<int> result;
+  for (const FoundMinimum& one : minima) {
+    const auto is_it = [&](std::size_t k) {
+      return distance(one.x, minima[k].x, unit, uncertainty) <= 1 ||
+             (has_valley && std::abs(one.objective - minima[k].objective) <= same);
+    };
+    const auto known = std::isinf(one.objective) ? distinct.end() : std::ranges::find_if(distinct, is_it);
+    const auto number = static_cast<int>(known - distinct.begin()) + 1;
+    if (known != distinct.end()) {
+      result.push_back(number);
+    } else if (one.is_end && !std::isinf(one.objective)) {
+      distinct.push_back(result.size());
+      result.push_back(number);
+    } else {
+      result.push_back(0);
+    }
+  }
+  return result;
+}
+
 void warn_of_minima(const Study& study, const DesignSpace& space, const std::vector<FoundMinimum>& minima,
                     std::size_t best, const inverse::Uncertainty& uncertainty, FitWarnings& warnings) {
   if (!uncertainty.unidentifiable.empty()) return;

@@ -1,25 +1,24 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
-#include <limits>
+#include <exception>
+#include <memory>
 #include <optional>
 
-#include <Eigen/QR>
 #include <fmt/format.h>
 
 #include "app/study/field_posterior.hpp"
+#include "app/study/fit_descent.hpp"
 #include "app/study/fit_report.hpp"
 #include "app/study/fit_stage.hpp"
+#include "app/study/fit_starts.hpp"
 #include "app/study/fit_verdict.hpp"
-#include "app/study/match_peaks.hpp"
 #include "app/study/profile_report.hpp"
 #include "app/study/work_on_study.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/log.hpp"
-#include "recoil/base/progress.hpp"
 #include "recoil/base/read_file.hpp"
 #include "recoil/base/version.hpp"
-#include "recoil/inverse/sobol.hpp"
 
 namespace recoil::app {
 
@@ -35,8 +34,7 @@ const StudyCommand optimize_command{
 linalg::DescentMethod choose_method(const OptimizerSpec& spec, const StudyObjective& objective) {
   using enum OptimizationMethod;
   const std::string& why_not = objective.why_not_least_squares();
-  const bool has_cheap_model =
-      objective.space().num_variables() <= StudyObjective::most_factored || objective.has_preconditioner();
+  const bool has_cheap_model = objective.has_few_variables() || objective.has_preconditioner();
   if (spec.method == gauss_newton && !why_not.empty())
     throw InputError(spec.where_method, "gauss_newton needs a sum of squares: " + why_not +
                                             "; take \"quasi_newton\" or \"auto\"");
@@ -51,32 +49,16 @@ void require_profiles(const UncertaintySpec& spec, const StudyObjective& objecti
   if (spec.profile.empty()) return;
   if (const std::string& why_not = objective.why_not_least_squares(); !why_not.empty())
     throw InputError(spec.where_profile, "a profile needs a sum of squares: " + why_not + "; leave it out");
-  if (objective.space().num_variables() > StudyObjective::most_factored)
+  if (!objective.has_few_variables())
     throw InputError(spec.where_profile,
                      fmt::format("a profile fits all other values again, by a method for at most {} in all; "
                                  "the study has {}. Leave it out, or fit fewer values",
-                                 StudyObjective::most_factored, objective.space().num_variables()));
+                                 objective.most_factored(), objective.space().num_variables()));
 }
 
 const char* name_of(linalg::DescentMethod method) {
   if (method == linalg::DescentMethod::gauss_newton) return "gauss_newton";
   return method == linalg::DescentMethod::quasi_newton ? "quasi_newton" : "conjugate_gradients";
-}
-
-/// The start of the study, then Sobol points between the bounds.
-std::vector<std::vector<double>> start_points(const Study& study, const DesignSpace& space) {
-  std::vector<std::vector<double>> points{space.variables().start};
-  const int more = study.optimizer.starts - 1;
-  if (more > 0)
-    for (const std::vector<double>& shares :
-         inverse::sobol_points(more, space.num_variables(), study.optimizer.seed))
-      points.push_back(space.between_bounds(shares));
-  return points;
-}
-
-int num_groups(const parallel::Communicator& comm, const Study& study) {
-  const int most = std::min<int>(comm.size(), std::ssize(study.experiments));
-  return std::min(study.optimizer.groups.value_or(most), most);
 }
 
 /// New interiors are worth a new start of the optimiser where their smallest scaled Jacobian is so many times
@@ -93,48 +75,28 @@ struct EarlierStages {
   Json meshes = Json::array(); ///< how they were made
 };
 
-/// One descent of a fit.
-struct Descent {
-  std::vector<double> x;
-  double initial_objective = 0, objective = std::numeric_limits<double>::infinity();
-  std::vector<ExperimentValue> values; ///< at x
-  int iterations = 0;
-  std::string reason; ///< of the end
-  Ending ending = Ending::converged;
-  double first_gradient = 0, last_gradient = 0; ///< norms, as the optimiser sees them
-};
-
-/// Steps below this share of the standard deviations change nothing that the data could tell.
-constexpr double negligible_step = 1e-2;
-
-/// Where no further step could be taken the derivatives still promise something beyond these: a step of
-/// Gauss-Newton in standard deviations or, relative to |r|, without them; the gradient over that at the
-/// start.
-constexpr double stalled_step = 0.1, stalled_share = 1e-3, stalled_gradient = 1e-3;
-
-/// Where an iteration of Gauss-Newton takes less from a chi^2, its step was a tenth of a standard deviation
-/// and the next one is shorter by far.
-constexpr double negligible_decrease = 1e-2;
-
 /// The optimisation of a study, or a stage of it, from its folder to its result.
 class Fit {
 public:
   /// @param folder of the study or stage; @param result the folder that takes the results; @param earlier is
-  /// brought up to date where new meshes are needed.
+  /// brought up to date where new meshes are needed; @param told of the study that the log has already.
   Fit(const parallel::Communicator& comm, const Study& study, const StudyFolder& folder,
-      const StudyFolder& result, const Interrupts& interrupts, EarlierStages& earlier)
+      const StudyFolder& result, const Interrupts& interrupts, EarlierStages& earlier,
+      const std::vector<std::string>& told)
       : comm_(comm), study_(study), folder_(folder), result_(result), interrupts_(interrupts),
-        earlier_(earlier), groups_(comm, num_groups(comm, study)), objective_(study, folder, groups_),
-        method_(choose_method(study.optimizer, objective_)), starts_(start_points(study, objective_.space())),
-        history_(study, objective_.space(), result.root() / "history.csv", earlier.history) {
+        earlier_(earlier), groups_(comm, divide_ranks(study, comm.size(), 1).groups_per_part),
+        objective_(study, folder, groups_), method_(choose_method(study.optimizer, objective_)),
+        starts_(find_starts(study, objective_.space(), method_)),
+        division_(divide_ranks(study, comm.size(), static_cast<int>(starts_.points.size()))),
+        history_(study, objective_.space(), result.root() / "history.csv", earlier.history), warnings_(told) {
     require_profiles(study.uncertainty, objective_);
     require_squares_of_peaks();
-    objective_.count_from(earlier.totals, earlier.wall_seconds);
     watch_quality();
     if (method_ == linalg::DescentMethod::gauss_newton) objective_.use_residuals();
     log_info(fmt::format("{} values of {} parameters, {} experiments in {} groups of ranks, {}",
                          objective_.space().num_values(), study.parameters.size(), study.experiments.size(),
-                         groups_.count(), name_of(method_)));
+                         num_groups(), name_of(method_)));
+    if (!starts_.about.empty()) log_info(starts_.about);
   }
 
   /// Nothing where the fit goes on in next_stage().
@@ -143,15 +105,18 @@ public:
     for (const auto& [name, stiffness] : objective_.frozen())
       log_info(
           fmt::format("{}: barrier stiffness frozen at {:g}, the largest of a pilot run", name, stiffness));
-    objective_.keep_in(folder_.root() / "evaluations");
+    for (const std::vector<double>& point : starts_.points) descents_.emplace_back().x = point;
     try {
-      for (std::size_t start = 0; start < starts_.size(); ++start) descend(start);
-      if (needs_meshes_) return {};
+      if (division_.parts > 1)
+        descend_side_by_side();
+      else if (descend_in_turn())
+        return {};
       const Descent& best = this->best();
       if (std::isinf(best.objective)) return fail(best.reason);
+      if (descents_.size() > 1) settle_on_best();
       log_info("the optimisation ends: " + best.reason);
       write_result("done", best.reason);
-      objective_.remove_known_runs();
+      remove_known_runs();
       return exit_code();
     } catch (const Error& error) {
       if (error.code() == ExitCode::interrupted) write_result("interrupted", error.what());
@@ -184,7 +149,7 @@ public:
     earlier_.iterations = last.iterations;
     earlier_.totals = objective_.totals();
     earlier_.wall_seconds = objective_.wall_seconds();
-    objective_.remove_known_runs();
+    remove_known_runs();
   }
 
 private:
@@ -204,7 +169,7 @@ private:
   /// where they are not better. @throws InputError for a start that no run may begin from.
   void watch_quality() {
     const OptimizerSpec& spec = study_.optimizer;
-    const double quality = objective_.mesh_quality(starts_.front());
+    const double quality = objective_.mesh_quality(starts_.points.front());
     if (quality < spec.min_quality)
       throw InputError(fmt::format("the scaled Jacobian of an element of the start is {:.2e}, below "
                                    "optimizer/min_quality, {:g}; improve the mesh, or lower that",
@@ -257,141 +222,112 @@ private:
     return ExitCode::no_solution;
   }
 
-  /// Minimises from one of the starts; one without a value there has an infinite objective.
-  void descend(std::size_t start) {
-    const OptimizerSpec& spec = study_.optimizer;
-    inverse::DesignVariables variables = objective_.space().variables();
-    if (spec.match_peaks && earlier_.count == 0)
-      starts_[start] = match_peaks(study_, objective_, starts_[start], matched_peaks_);
-    variables.start = starts_[start];
-    Descent& descent = descents_.emplace_back();
-    descent.x = variables.start;
-    descent.first_gradient = earlier_.first_gradient;
-    if (starts_.size() > 1) log_info(fmt::format("start {} of {}", start + 1, starts_.size()));
-    double at_start = objective_.value(variables.start);
-    if (std::isinf(at_start) && spec.on_failure == FailedRun::drop && start == 0) {
-      log_warning("left out: " + objective_.failure());
-      objective_.drop_failed();
-      at_start = objective_.value(variables.start);
-    }
-    if (std::isinf(at_start)) {
-      descent.reason = "no objective at the start: " + objective_.failure();
-      if (starts_.size() > 1) log_warning(descent.reason);
-      return;
-    }
-    descent.initial_objective = earlier_.count > 0 ? earlier_.initial_objective : at_start;
-    descent.iterations = first_iteration_ = earlier_.iterations;
-    if (earlier_.count > 0) log_info(fmt::format("on the new meshes: objective {:.9g}", at_start));
-    inverse::StopRules rules{spec.max_iterations - first_iteration_, spec.gradient_tolerance,
-                             spec.step_tolerance, spec.objective_tolerance};
-    // With a prior of fields part of the noise is fitted at the minimum: num_data() is no level to stop at.
-    if (spec.stop_at_noise && objective_.is_chi_squared() && !objective_.prior().has_fields() &&
-        objective_.hessian_form() != inverse::HessianForm::matrix)
-      rules.data_count = objective_.num_data();
-    linalg::BoundedMinimum found = minimize(variables, method_, rules);
-    if (!found.is_asked && method_ == linalg::DescentMethod::gauss_newton &&
-        spec.method == OptimizationMethod::automatic) {
-      log_info("Gauss-Newton ends: " + found.reason + "; quasi-Newton continues");
-      rules.max_iterations -= descent.iterations - first_iteration_;
-      first_iteration_ = descent.iterations;
-      variables.start = found.x;
-      found = minimize(variables, linalg::DescentMethod::quasi_newton, rules);
-    }
-    first_iteration_ = 0;
-    descent.reason =
-        found.is_at_limit ? fmt::format("{} iterations are done", descent.iterations) : found.reason;
-    if (found.is_at_limit) descent.ending = Ending::iteration_limit;
-    if (!found.is_asked && !is_stationary(descent)) descent.ending = Ending::stalled;
+  std::filesystem::path evaluations_of(std::size_t start) const {
+    return evaluations_of_start(folder_.root(), start);
   }
-
-  /// Whether the derivatives at the end of a descent, too, say that nothing is left to be gained.
-  bool is_stationary(const Descent& descent) {
-    if (objective_.hessian_form() != inverse::HessianForm::matrix)
-      return descent.last_gradient <= stalled_gradient * descent.first_gradient;
-    const double step = free_step(descent.x);
-    if (objective_.is_chi_squared() && step <= stalled_step) return true;
-    return step * step <= stalled_share * stalled_share * descent.objective;
+  void remove_known_runs() const {
+    for (std::size_t k = 0; k < descents_.size(); ++k) objective_.remove_known_runs(evaluations_of(k));
   }
-
-  /// What of the residuals a Gauss-Newton step of the variables that are not at a bound would take away.
-  double free_step(const std::vector<double>& x) {
-    const inverse::DesignVariables variables = objective_.space().variables();
-    std::vector<Eigen::Index> free;
-    for (std::size_t i = 0; i < x.size(); ++i)
-      if (x[i] > variables.lower[i] && x[i] < variables.upper[i])
-        free.push_back(static_cast<Eigen::Index>(i));
-    if (free.empty()) return 0;
-    const Eigen::MatrixXd& R = objective_.factor(x);
-    const Eigen::MatrixXd J = R(Eigen::all, free);
-    const Eigen::ColPivHouseholderQR<Eigen::MatrixXd> qr(J);
-    const Eigen::VectorXd rotated = qr.householderQ().transpose() * R.col(R.cols() - 1);
-    return rotated.head(qr.rank()).norm();
+  int num_groups() const {
+    return division_.parts > 1 ? division_.parts * division_.groups_per_part : groups_.count();
   }
-
-  linalg::BoundedMinimum minimize(const inverse::DesignVariables& variables, linalg::DescentMethod method,
-                                  const inverse::StopRules& rules) {
-    running_ = method;
-    objective_.follow_paths(true);
-    linalg::BoundedMinimum found = inverse::optimize(comm_, objective_, variables, method, rules,
-                                                     [this](const linalg::Iterate& at) { return show(at); });
-    objective_.follow_paths(false);
-    return found;
-  }
-
-  /// Shows an iterate, and says why to end there, if so.
-  std::string show(linalg::Iterate at) {
-    Descent& descent = descents_.back();
-    if (descent.first_gradient == 0) descent.first_gradient = at.gradient_norm;
-    descent.last_gradient = at.gradient_norm;
-    if (first_iteration_ > 0 && at.iteration == 0) { // where the method or the stage before has ended
-      descent.objective = at.value;
-      descent.values = objective_.values();
-      return "";
-    }
-    at.iteration += first_iteration_;
-    descent.x.assign(at.x.begin(), at.x.end());
-    const double decrease = descent.objective - at.value;
-    descent.objective = at.value;
-    descent.values = objective_.values();
-    descent.iterations = at.iteration;
-    const std::optional<double> budget = study_.optimizer.time_budget;
-    const double left = budget.value_or(0) - objective_.wall_seconds();
-    log_info(fmt::format("iteration {}: objective {:.9g}, gradient {:.3e}, step {:.3e}{}", at.iteration,
-                         at.value, at.gradient_norm, at.step,
-                         budget ? fmt::format(", {} left", format_duration(std::max(left, 0.0))) : ""));
+  /// What earlier processes have taken is that until the last line of their logs.
+  double logged_seconds() const {
+    double seconds = earlier_.wall_seconds;
     parallel::collectively(comm_, [&] {
-      if (comm_.rank() == 0) history_.add(std::ssize(descents_), at, objective_);
+      for (std::size_t k = 0; comm_.rank() == 0 && k < descents_.size(); ++k)
+        seconds = std::max(seconds, EvaluationLog(evaluations_of(k)).wall_seconds());
     });
-    interrupts_.stop_if_pending();
-    if (budget && left < 0) {
-      descent.ending = Ending::time_limit;
-      return fmt::format("the time budget of {:g} s is used up", *budget);
-    }
-    if (is_chi_squared_of_fields() && at.iteration > 0 && decrease <= negligible_decrease)
-      return fmt::format("the last step has made chi^2 smaller by no more than {:g}", negligible_decrease);
-    if (renew_below_ > 0 && at.iteration < study_.optimizer.max_iterations && make_next_stage(at)) {
-      needs_meshes_ = true;
-      return "bodies need new interiors";
-    }
-    return is_at_noise(at.x) ? fmt::format("the next step is less than {:g} standard deviations of the "
-                                           "parameters",
-                                           negligible_step)
-                             : "";
+    return comm_.max(seconds);
   }
 
-  bool is_chi_squared_of_fields() const {
-    return running_ == linalg::DescentMethod::gauss_newton && study_.optimizer.stop_at_noise &&
-           objective_.is_chi_squared() && objective_.prior().has_fields() &&
-           objective_.hessian_form() == inverse::HessianForm::products;
+  /// Descends from one start after the other. True where new meshes ended a descent.
+  bool descend_in_turn() {
+    objective_.count_from(earlier_.totals, logged_seconds());
+    Descender descender(comm_, study_, objective_, interrupts_, method_);
+    if (earlier_.count > 0)
+      descender.go_on_from({earlier_.iterations, earlier_.initial_objective, earlier_.first_gradient});
+    if (renew_below_ > 0)
+      descender.renew_meshes_by([this](const linalg::Iterate& at) { return make_next_stage(at); });
+    for (std::size_t k = 0; k < descents_.size(); ++k) {
+      objective_.keep_in(evaluations_of(k));
+      descender.descend(k, descents_.size(), history_, descents_[k]);
+      if (descender.needs_meshes()) return true;
+    }
+    return false;
   }
 
-  /// The component of the residuals that a Gauss-Newton step takes away is that step in deviations.
-  bool is_at_noise(std::span<const double> x) {
-    if (!study_.optimizer.stop_at_noise || !objective_.is_chi_squared() ||
-        objective_.hessian_form() != inverse::HessianForm::matrix)
-      return false;
-    const Eigen::Index n = std::ssize(x);
-    return objective_.factor(x).col(n).head(n).norm() <= negligible_step;
+  /// What a part of the ranks needs for its starts.
+  struct Part {
+    Part(const Study& study, const StudyFolder& folder, const parallel::Communicator& comm, int count)
+        : groups(comm, count), objective(study, folder, groups) {}
+    ExperimentGroups groups;
+    StudyObjective objective;
+  };
+
+  /// Descends from all starts, each on a part of the ranks, which takes several where there are more starts
+  /// than parts.
+  void descend_side_by_side() {
+    const ExperimentGroups parts(comm_, division_.parts);
+    std::vector<int> part_of(descents_.size());
+    for (std::size_t k = 0; k < part_of.size(); ++k) part_of[k] = static_cast<int>(k) % division_.parts;
+    const double seconds = logged_seconds();
+    objective_.count_from(earlier_.totals, seconds);
+    std::unique_ptr<Part> part;
+    std::vector<std::string> rows(descents_.size());
+    std::exception_ptr error_of_all; // what a part throws
+    try {
+      parts.work_on(part_of, [&](int k) {
+        if (!part) part = make_part(parts.comm(), seconds);
+        part->objective.keep_in(evaluations_of(k));
+        FitHistory history(study_, objective_.space(), evaluations_of(k) / "history.csv", rows[k]);
+        Descender descender(parts.comm(), study_, part->objective, parts.interrupts(), method_);
+        descender.descend(k, descents_.size(), history, descents_[k]);
+      });
+    } catch (const Error& error) {
+      const auto* of_library = dynamic_cast<const LibraryError*>(&error);
+      if (of_library != nullptr && !of_library->agreed()) throw;
+      error_of_all = std::current_exception();
+    }
+    StudyObjective::Totals own;
+    if (part && parts.comm().rank() == 0) own = part->objective.totals();
+    objective_.add(own);
+    for (std::size_t k = 0; k < descents_.size(); ++k) {
+      const int root = parts.root(part_of[k]);
+      share_descent(comm_, descents_[k], root);
+      comm_.broadcast(rows[k], root);
+      parallel::collectively(comm_, [&] {
+        if (comm_.rank() == 0) history_.add_rows(rows[k]);
+      });
+    }
+    if (error_of_all) std::rethrow_exception(error_of_all);
+  }
+
+  std::unique_ptr<Part> make_part(const parallel::Communicator& comm, double seconds) {
+    auto part = std::make_unique<Part>(study_, folder_, comm, division_.groups_per_part);
+    part->objective.count_from({}, seconds);
+    part->objective.use_residuals_like(objective_);
+    part->objective.freeze_stiffness();
+    return part;
+  }
+
+  /// Tells how the starts have ended, and goes back to where the best one has; what the log has of that costs
+  /// nothing and is not counted.
+  void settle_on_best() {
+    for (std::size_t k = 0; k < descents_.size(); ++k) {
+      const Descent& one = descents_[k];
+      log_info(std::isinf(one.objective)
+                   ? fmt::format("start {} of {}: {}", k + 1, descents_.size(), one.reason)
+                   : fmt::format("start {} of {}: objective {:.9g} after {} iterations, {}", k + 1,
+                                 descents_.size(), one.objective, one.iterations, one.reason));
+    }
+    Descent& best = descents_[best_number()];
+    const StudyObjective::Totals totals = objective_.totals();
+    objective_.keep_in(evaluations_of(best_number()));
+    objective_.value(best.x);
+    best.values = objective_.values();
+    if (objective_.hessian_form() == inverse::HessianForm::matrix) objective_.factor(best.x);
+    objective_.count_again_from(totals);
   }
 
   /// Statistics, verdict and warnings of the fit, told on the console, too.
@@ -399,7 +335,8 @@ private:
     JudgedSquares squares;
     squares.why_not = "how well the model fits is not judged: the objective is no sum of squares of data";
     if (objective_.why_not_least_squares().empty()) squares = add_statistics(fit, json);
-    verdict_ = judge(fit.ending, fit.reason, squares);
+    verdict_ = judge(fit.ending, fit.reason, squares, result_.root() / optimize_command.result);
+    verdict_.starts = ends_of_starts_;
     if (verdict_.p_value) json["p_value"] = *verdict_.p_value;
     json["verdict"] = app::describe(verdict_, squares);
     json["warnings"] = warnings_.describe();
@@ -429,7 +366,7 @@ private:
       const std::string warning = suspicious_residuals(study_, residuals);
       if (!warning.empty()) warnings_.add({"runs", warning, ""});
     });
-    const bool is_few = objective_.space().num_variables() <= StudyObjective::most_factored;
+    const bool is_few = objective_.has_few_variables();
     if (!is_few && objective_.prior().has_fields()) judge_fields(fit, squares, json);
     json["chi_squared"] = squares.chi_squared;
     json["data"] = squares.data;
@@ -470,7 +407,11 @@ private:
       if (spec.intervals) {
         describe_uncertainty(study_, space, design, uncertainty, json);
         warn_of_parameters(study_, space, design.x, uncertainty, warnings_);
-        warn_of_minima(study_, space, minima(), best_number(), uncertainty, warnings_);
+        const std::vector<FoundMinimum> found = minima();
+        warn_of_minima(study_, space, found, best_number(), uncertainty, warnings_);
+        if (found.size() > 1) ends_of_starts_ = compare_ends(space, found, best_number(), uncertainty);
+        for (std::size_t k = 0; k < ends_of_starts_.size(); ++k)
+          json["starts"][k]["minimum"] = ends_of_starts_[k] > 0 ? Json(ends_of_starts_[k]) : Json(nullptr);
       }
       if (!spec.profile.empty()) json["profile"] = write_profiles(comm_, study_, objective_, design);
     });
@@ -478,7 +419,8 @@ private:
 
   std::vector<FoundMinimum> minima() const {
     std::vector<FoundMinimum> found;
-    for (const Descent& descent : descents_) found.push_back({descent.x, descent.objective});
+    for (const Descent& descent : descents_)
+      found.push_back({descent.x, descent.objective, descent.ending == Ending::converged});
     return found;
   }
   std::size_t best_number() const {
@@ -518,14 +460,15 @@ private:
   void write_result(const std::string& status, const std::string& reason) {
     Json json{{"status", status}, {"reason", reason}, {"method", name_of(method_)}};
     if (!descents_.empty()) describe(best(), json);
-    if (starts_.size() > 1)
+    if (starts_.points.size() > 1)
       for (const Descent& descent : descents_) {
+        if (!descent.has_begun && descent.reason.empty()) continue; // a signal came first
         Json entry{{"reason", descent.reason}, {"iterations", descent.iterations}};
         if (std::isfinite(descent.objective)) entry["objective"] = descent.objective;
         entry["parameters"] = describe_fitted_parameters(study_, objective_.space(), descent.x);
         json["starts"].push_back(std::move(entry));
       }
-    if (!matched_peaks_.empty()) json["matched_peaks"] = matched_peaks_;
+    if (!descents_.empty() && !best().matched_peaks.empty()) json["matched_peaks"] = best().matched_peaks;
     if (status == "done") conclude(best(), json);
     const StudyObjective::Totals& totals = objective_.totals();
     json["evaluations"] = totals.evaluations;
@@ -538,7 +481,7 @@ private:
     for (std::size_t e = 0; e < objective_.dropped().size(); ++e)
       if (objective_.dropped()[e] != 0) json["dropped"].push_back(study_.experiments[e].name);
     json["ranks"] = comm_.size();
-    json["groups"] = groups_.count();
+    json["groups"] = num_groups();
     json["version"] = version();
     if (!earlier_.meshes.empty()) json["meshes"] = earlier_.meshes;
     if (!descents_.empty() && std::isfinite(best().objective))
@@ -573,14 +516,13 @@ private:
   EarlierStages& earlier_;
   ExperimentGroups groups_;
   StudyObjective objective_;
-  linalg::DescentMethod method_, running_ = method_; ///< of the study, and of the descent under way
-  std::vector<std::vector<double>> starts_;
+  linalg::DescentMethod method_;
+  FitStarts starts_;
+  RankDivision division_;
   FitHistory history_;
-  Json matched_peaks_;            ///< where strengths start from such peaks
-  std::vector<Descent> descents_; ///< from the starts so far
-  int first_iteration_ = 0;       ///< of a method or stage that continues another one's descent
-  double renew_below_ = 0;        ///< quality of meshes
-  bool needs_meshes_ = false;
+  std::vector<Descent> descents_;   ///< from the starts
+  std::vector<int> ends_of_starts_; ///< compare_ends(); empty: not compared
+  double renew_below_ = 0;          ///< quality of meshes
   FitWarnings warnings_;
   Verdict verdict_;
 };
@@ -595,7 +537,7 @@ ExitCode optimize(const parallel::Communicator& comm, const StudyOptions& option
     for (;;) {
       const Study& study = stages.empty() ? loaded.file.study : stages.back().loaded.file.study;
       StudyFolder& at = stages.empty() ? folder : stages.back().folder;
-      Fit fit(comm, study, at, folder, interrupts, earlier);
+      Fit fit(comm, study, at, folder, interrupts, earlier, loaded.warnings);
       at.settle();
       if (const std::optional<ExitCode> code = fit.run()) return *code;
       const std::filesystem::path next = fit.next_stage();

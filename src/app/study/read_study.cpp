@@ -78,7 +78,7 @@ void build_optimizer(const Item& item, OptimizerSpec& optimizer) {
   if (const Item lowest = item["objective_tolerance"]; !lowest.is_null())
     optimizer.objective_tolerance = lowest.number();
   optimizer.stop_at_noise = item["stop_at_noise"].flag();
-  optimizer.starts = item["starts"].integer();
+  if (const Item starts = item["starts"]; starts.is_number()) optimizer.starts = starts.integer();
   optimizer.seed = item["seed"].integer();
   optimizer.warm_start = item["warm_start"].flag();
   optimizer.match_peaks = item["match_peaks"].flag();
@@ -115,7 +115,7 @@ void require_strengths_of_peaks(const Item& optimizer, const Study& study) {
 
 /// Start points are spread over an interval of every value.
 void require_bounds_of_starts(const Item& optimizer, const Study& study) {
-  if (study.optimizer.starts == 1) return;
+  if (study.optimizer.starts.value_or(1) == 1) return;
   for (const ParameterSpec& parameter : study.parameters)
     if (!parameter.bounds)
       optimizer["starts"].fail("the starts after the first lie between the bounds of all parameters, and '" +

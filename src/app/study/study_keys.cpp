@@ -95,7 +95,9 @@ constexpr Key optimizer[] = {
     setting(
         "/optimizer/gradient_tolerance", number, "1e-6", non_negative,
         "Ends where the gradient by what the optimiser sees, without what points out of the bounds, is at "
-        "most this many times that at the start."),
+        "most this many times that at the start; of `gauss_newton` with up to 300 values where no cosine "
+        "of the angle between the residuals and their derivative by a value is larger than this. See "
+        "[below](#the-end-of-a-fit)."),
     setting("/optimizer/step_tolerance", number, "1e-8", non_negative,
             "Ends where an iteration changes the parameters by no more than this, relative to their sizes at "
             "the start (`linear`) or as the optimiser sees them (other scales)."),
@@ -103,10 +105,14 @@ constexpr Key optimizer[] = {
             "Ends where the objective is at most this."),
     setting("/optimizer/stop_at_noise", boolean, "true", {},
             "Ends where iterations change the objective by no more than its noise."),
-    setting(
-        "/optimizer/starts", integer, "1", one_or_more,
-        "Optimisations, the first from the start values, the others from points spread between the bounds, "
-        "which all parameters then need; the best one counts."),
+    {.pattern = "/optimizer/starts",
+     .types = integer | text,
+     .fallback = "\"auto\"",
+     .range = one_or_more,
+     .choices = "[\"auto\"]",
+     .doc = "Descents, the first from the start values, the others from points spread between the bounds, "
+            "which all parameters then need; the best one counts. `auto`: three where Gauss-Newton fits up "
+            "to ten values that all have bounds, else one; see [below](#several-starts)."},
     setting("/optimizer/seed", integer, "1", from_to(0, 2147483647), "Chooses these points."),
     {.pattern = "/optimizer/on_failure",
      .types = text,
@@ -146,9 +152,10 @@ constexpr Key optimizer[] = {
      .fallback = "\"auto\"",
      .range = one_or_more,
      .choices = "[\"auto\"]",
-     .doc = "Parts that the ranks are divided into, to run whole experiments side by side; at most one per "
-            "rank. "
-            "`auto`: as many as there are experiments, if there are as many ranks."},
+     .doc =
+         "Parts that the ranks are divided into, to run starts and whole experiments side by side, starts "
+         "first; at most one per rank. `auto`: as many as there are starts times experiments, if there are "
+         "as many ranks. 1: all ranks work on one run at a time, which takes the least memory."},
     {.pattern = "/optimizer/time_budget",
      .types = number | null,
      .fallback = "null",
@@ -281,9 +288,11 @@ std::vector<Key> common_parameter_keys() {
        .doc = "[lowest, highest] value of every component."},
       {.pattern = "/parameters/*/scale",
        .types = text | object,
-       .implied = "`linear`",
+       .implied = "`log` or `linear`",
        .choices = "[\"linear\", \"log\", \"logit\"]",
-       .doc = "What the optimiser sees: q, ln q, ln((q - low) / (high - q)), or q / factor."},
+       .doc = "What the optimiser sees: q, ln q, ln((q - low) / (high - q)), or q / factor. Without it `log` "
+              "where all possible values are `> 0` (table of quantities), unless there is a `prior` or the "
+              "lowest of the `bounds` is zero; else `linear`."},
       {.pattern = "/parameters/*/scale/factor",
        .types = number,
        .required = true,

@@ -99,22 +99,31 @@ void StudyObjective::freeze_stiffness() {
 }
 
 void StudyObjective::keep_in(const std::filesystem::path& folder) {
-  double logged = 0;
   parallel::collectively(world_, [&] {
-    if (world_.rank() != 0) return;
-    log_ = std::make_unique<EvaluationLog>(folder);
-    logged = log_->wall_seconds();
+    if (world_.rank() == 0) log_ = std::make_unique<EvaluationLog>(folder);
   });
-  share(world_, logged, 0);
-  earlier_seconds_ = std::max(earlier_seconds_, logged); // on new meshes logs count on
   added_to_ = EvaluationLog::file_of_group(folder, groups_.own());
   summands_ = EvaluationLog::summand_file(folder, groups_.own());
   if (study_.optimizer.warm_start && study_.sweep.store_every == 1) known_runs_ = folder;
+  last_run_.assign(last_run_.size(), "");
 }
 
-void StudyObjective::remove_known_runs() const {
+void StudyObjective::remove_known_runs(const std::filesystem::path& folder) const {
   if (world_.rank() != 0 || known_runs_.empty()) return;
-  for (int e = 0; e < std::ssize(last_run_); ++e) remove_known_runs_but(known_runs_, e, {});
+  for (int e = 0; e < std::ssize(last_run_); ++e) remove_known_runs_but(folder, e, {});
+}
+
+void StudyObjective::add(const Totals& of_this_rank) {
+  std::vector<double> numbers{static_cast<double>(of_this_rank.evaluations),
+                              static_cast<double>(of_this_rank.gradient_evaluations),
+                              of_this_rank.forward_seconds, of_this_rank.sweep_seconds,
+                              static_cast<double>(of_this_rank.newton_iterations)};
+  world_.sum(numbers);
+  totals_.evaluations += static_cast<int>(numbers[0]);
+  totals_.gradient_evaluations += static_cast<int>(numbers[1]);
+  totals_.forward_seconds += numbers[2];
+  totals_.sweep_seconds += numbers[3];
+  totals_.newton_iterations += static_cast<GlobalIndex>(numbers[4]);
 }
 
 /// The experiment on this group; its meshes are read when it first comes here. Collective over the group.
@@ -403,8 +412,7 @@ const Eigen::MatrixXd& StudyObjective::factor(std::span<const double> x) {
 
 inverse::HessianForm StudyObjective::hessian_form() const {
   if (!uses_residuals_) return inverse::HessianForm::none;
-  return space_->num_variables() <= most_factored ? inverse::HessianForm::matrix
-                                                  : inverse::HessianForm::products;
+  return has_few_variables() ? inverse::HessianForm::matrix : inverse::HessianForm::products;
 }
 
 std::vector<double> StudyObjective::data_product(std::span<const double> x, std::span<const double> d) {

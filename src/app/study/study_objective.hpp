@@ -33,12 +33,12 @@ public:
   void freeze_stiffness();
   /// Barrier stiffnesses of pilot runs, by experiment.
   const std::map<std::string, double>& frozen() const { return frozen_; }
-  /// From now on looks up evaluations in the log in `folder`, and adds to it. With warm starts the folder
-  /// also has two runs of every experiment, the last one and that which it has started near. @throws
-  /// FileError.
+  /// From now on looks up evaluations in the log in `folder`, and adds to it; what was evaluated before is
+  /// not started near. With warm starts the folder also has two runs of every experiment, the last one and
+  /// that which it has started near. @throws FileError.
   void keep_in(const std::filesystem::path& folder);
-  /// Removes those runs, once nothing is evaluated any more. Not collective.
-  void remove_known_runs() const;
+  /// Removes those runs from a folder, once nothing is evaluated there any more. Not collective.
+  void remove_known_runs(const std::filesystem::path& folder) const;
 
   /// Writes the scenes of all experiments at x into `folder`, also after a signal. @throws FileError.
   void write_scenes(std::span<const double> x, const std::filesystem::path& folder);
@@ -67,8 +67,9 @@ public:
   std::vector<double> gradient(std::span<const double> x) override;
 
   /// From now on gradients come from residuals, and the Hessian is that of Gauss-Newton: as a matrix, from
-  /// the factor(), or for more than most_factored variables by products. @pre is_least_squares().
+  /// the factor(), or without few variables by products. @pre is_least_squares().
   void use_residuals() { uses_residuals_ = true; }
+  void use_residuals_like(const StudyObjective& other) { uses_residuals_ = other.uses_residuals_; }
   /// Why the objective is no sum of squares; empty if it is one.
   const std::string& why_not_least_squares() const { return not_squares_; }
   /// Whether it is the chi^2 of data, in their standard deviations, each of which counts once.
@@ -106,7 +107,11 @@ public:
   /// left.
   void drop_failed();
   const std::vector<char>& dropped() const { return dropped_; }
-  static constexpr std::size_t most_factored = 50;
+  /// Up to so many variables a Jacobian by columns, a tangent-linear sweep for each, is worth its cost: of
+  /// fields with a prior fewer, since products preconditioned by that take about as many as the data
+  /// determine.
+  std::size_t most_factored() const { return prior_.has_fields() ? 50 : 300; }
+  bool has_few_variables() const { return space_->num_variables() <= most_factored(); }
   /// What the experiments came to in the last value().
   const std::vector<ExperimentValue>& values() const { return values_; }
   /// The experiments that have no value there, and why; empty if all have one.
@@ -118,11 +123,15 @@ public:
     GlobalIndex newton_iterations = 0;             ///< of their forward runs
   };
   const Totals& totals() const { return totals_; }
-  /// Counts on from what a fit has cost on earlier meshes; before keep_in(). Not collective.
+  /// Counts on from what a fit has cost on earlier meshes and in earlier processes. Not collective.
   void count_from(const Totals& totals, double wall_seconds) {
     totals_ = totals;
     earlier_seconds_ = wall_seconds;
   }
+  /// Forgets what has been counted since. Not collective.
+  void count_again_from(const Totals& totals) { totals_ = totals; }
+  /// Adds the sum over all ranks of what other objectives of the fit have cost.
+  void add(const Totals& of_this_rank);
   /// Wall time of this and earlier processes [s]. Not collective.
   double wall_seconds() const { return earlier_seconds_ + watch_.seconds(); }
 

@@ -219,12 +219,13 @@ struct OptimizerSpec {
   OptimizationMethod method = OptimizationMethod::automatic;
   std::string where_method; ///< place of `method`
   int max_iterations = 100;
-  double gradient_tolerance = 1e-6; ///< relative to the gradient at the start
+  double gradient_tolerance = 1e-6; ///< as inverse::StopRules
   double step_tolerance = 1e-8;     ///< of relative changes
   double objective_tolerance = -std::numeric_limits<double>::infinity();
   bool stop_at_noise = true; ///< of the objective
-  int starts = 1;            ///< the first from the start values, the others between the bounds
-  int seed = 1;              ///< of the others
+  /// The first from the start values, the others between the bounds; empty: as find_starts() decides.
+  std::optional<int> starts;
+  int seed = 1; ///< of the others
   FailedRun on_failure = FailedRun::reject;
   BadFit on_bad_fit = BadFit::report;
   bool warm_start = true;            ///< runs start their solves near the states of the last one

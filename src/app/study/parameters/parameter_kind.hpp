@@ -272,6 +272,8 @@ struct ParameterKind {
   const ParameterActions<dim>& actions() const {
     return std::get<ParameterActions<dim>>(by_dimension);
   }
+  /// Moduli, densities, strengths: optimisers see their logarithms by default.
+  bool is_positive() const { return range.min >= 0 && range.min_open; }
   bool changes(const parameters::Quantity& quantity) const { return holds(quantities, quantity); }
   /// "poisson_ratio must lie between -1 and 0.5 (both excluded)"
   std::string possible_values() const;
