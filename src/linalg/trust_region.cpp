@@ -82,7 +82,8 @@ std::optional<VectorXd> BoxedSquares::minimum_by_exchange(double damping) const 
     const VectorXd g = half_slope(y, damping);
     bool is_changed = false;
     for (Index j = 0; j < n; ++j) {
-      const bool is_below = y[j]<lower_[j], is_above = y[j]> upper_[j];
+      const bool is_below = (y[j] < lower_[j]);
+      const bool is_above = (y[j] > upper_[j]);
       if (held[j] == Held::no && (is_below || is_above)) {
         y[j] = is_below ? lower_[j] : upper_[j];
         held[j] = Held::at_bound;
