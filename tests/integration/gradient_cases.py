@@ -38,6 +38,33 @@ def converged_friction(recoil):
     agree(recoil, "converged-friction-by-default", slide_study("slide", recoil.write_scene("converged-by-default", scene)))
 
 
+def rolling_friction(recoil):
+    """A disk of order 3 that meets a ramp: with friction to convergence the derivatives are right to 1e-5 without any key for it."""
+    slope = np.radians(12)
+    scene = {"geometry": [{"name": "disk", "generator": {"type": "disk", "radius": 0.06, "divisions": 2}, "transformation": {"translation": [0, 0.0625]}},
+                          {"name": "ramp", "type": "plane", "point": [0, 0], "normal": [-np.sin(slope), np.cos(slope)], "is_obstacle": True}],
+             "space": {"discr_order": 3}, "materials": dict(material(1.2e5, 0.33, 900, phi=25), type="FixedCorotational"), "gravity": [0, -9.81],
+             "initial_conditions": {"velocity": [{"body": "disk", "value": [0.6, -0.2]}]},
+             "contact": {"enabled": True, "dhat": 0.002, "epsv": 0.002, "friction_coefficient": 0.3},
+             "solver": {"nonlinear": exact(), "contact": {"barrier_stiffness": 2e4, "friction_iterations": -1}},
+             "time": {"dt": 0.006, "time_steps": 10, "integrator": "BDF2"}}
+    with open(recoil.path("rolled.csv"), "w") as file:
+        file.write("time,x,y\n0,0,0.0625\n0.06,0.03,0.07\n")
+    found = []
+    for name, contact in (("default", {}), ("tight", {"friction_convergence_tol": 1e-12})):
+        scene["solver"]["contact"].update(contact)
+        study = {"experiments": [{"name": "x", "scene": recoil.write_scene("rolling-" + name, scene)}],
+                 "parameters": [{"name": quantity, "quantity": quantity, "initial": value}
+                                for quantity, value in (("young_modulus", 1.2e5), ("poisson_ratio", 0.33), ("damping_bulk", 25))] +
+                               [{"name": "mu", "quantity": "friction", "initial": 0.3, "bodies": ["disk", "ramp"]},
+                                {"name": "v0", "quantity": "initial_velocity", "initial": [0.6, -0.2]}],
+                 "objectives": [{"name": "c", "type": "center_of_mass", "target": recoil.path("rolled.csv")}]}
+        found.append(gradient(recoil, 1, recoil.write_scene("rolled-" + name, study), "rolling-" + name + "-run"))
+    for name, of in result(found[1])["parameters"].items():
+        error = runs.difference(np.array(result(found[0])["parameters"][name]["gradient"]), np.array(of["gradient"]))
+        runs.check(error < 1e-5, "rolling, by %s: %.1e from friction to rounding" % (name, error))
+
+
 def markers(recoil):
     """Markers of two experiments in one study; those of a body move with its shape."""
     scenes = [recoil.write_scene("seen-0", slide(steps=4)), recoil.write_scene("seen-1", dict(slide(steps=4), geometry=[
@@ -502,7 +529,7 @@ def not_finite(recoil):
 
 
 with runs.Recoil() as recoil:
-    parts = {"friction": converged_friction, "markers": markers, "gauges": gauges, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces, "supports": supports, "aims": aims, "distances": wrong_distances,
+    parts = {"friction": converged_friction, "rolling": rolling_friction, "markers": markers, "gauges": gauges, "loads": loads, "spins": spins, "neighbours": neighbours, "references": references, "forces": forces, "supports": supports, "aims": aims, "distances": wrong_distances,
              "limits": limits, "orders": orders, "changed": changed_inputs, "mesh": changed_mesh, "finite": not_finite, "polyfem": conventions_of_polyfem}
     for name in recoil.rest or parts:
         parts[name](recoil)

@@ -9,23 +9,16 @@ import h5py
 import numpy as np
 
 import runs
-from pieces import box, material
+from pieces import thrown
 
 
 def slide(steps=12, chunk=2, **more):
-    """A block thrown on another one that is held below: contact with friction, BDF2, plane."""
-    return dict({
-        "geometry": [box("lower", [1, 0.4], [4, 2], [0, -0.2], surface_selection=[{"id": 1, "axis": "-y", "position": -0.399}]),
-                     box("upper", [0.4, 0.3], [2, 2], [0.063, 0.154])],
-        "materials": material(1e5, 0.3, 1000, psi=20, phi=10),
-        "gravity": [0.5, -9.81],
-        "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0]}]},
-        "initial_conditions": {"velocity": [{"body": "upper", "value": [0.6, -0.8]}]},
-        "contact": {"enabled": True, "dhat": 0.01, "epsv": 0.2, "friction_coefficient": 0.3},
+    """The thrown block, of which there are exact gradients."""
+    return thrown(**dict({
         "solver": {"contact": {"barrier_stiffness": 1e7}, "nonlinear": exact()},
         "time": {"dt": 0.004, "time_steps": steps, "integrator": "BDF2"},
         "output": {"chunk": chunk},
-    }, **more)
+    }, **more))
 
 
 def exact(**more):

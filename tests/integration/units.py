@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 import runs
-from pieces import box, ledger, material, plane
+from pieces import box, ledger, material, plane, thrown
 from runs import check
 
 TOLERANCE = 1e-6
@@ -95,7 +95,10 @@ def in_millimetres(scene):
             for parent in parents:
                 place = place.setdefault(parent, {})
             place.setdefault(last, default)
-    return converted(scene, dimension_of(scene))
+    other = converted(scene, dimension_of(scene))
+    if "time" not in scene and "epsv" in other.get("contact", {}):
+        other["contact"]["epsv"] *= factor("m") / factor("m/s") # of a displacement
+    return other
 
 
 def block(size, **contact):
@@ -110,27 +113,13 @@ def block(size, **contact):
     }
 
 
-def thrown(**more):
-    """A block thrown on another one that is held below: BDF2, contact, friction, damping."""
-    return dict({
-        "geometry": [box("lower", [1, 0.4], [4, 2], [0, -0.2], surface_selection=[{"id": 1, "axis": "-y", "position": -0.399}]),
-                     box("upper", [0.4, 0.3], [2, 2], [0.063, 0.154])],
-        "materials": material(1e5, 0.3, 1000, psi=20, phi=10),
-        "gravity": [0.5, -9.81],
-        "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0]}]},
-        "initial_conditions": {"velocity": [{"body": "upper", "value": [0.6, -0.8]}]},
-        "contact": {"enabled": True, "dhat": 0.01, "epsv": 0.2, "friction_coefficient": 0.3},
-        "time": {"dt": 0.004, "time_steps": 12, "integrator": "BDF2"},
-    }, **more)
-
-
 def bar():
     scene = runs.bar([6, 2, 2], 8, integrator="BDF2")
     return dict(scene, geometry=[scene["geometry"]])
 
 
 def loaded(quasistatic):
-    """A beam that a traction bends, and a pressure on all of it; at once or in steps."""
+    """A beam that its weight and a traction bend; at once or in steps."""
     scene = {
         "geometry": [box("beam", [1, 0.2, 0.2], [6, 2, 2], [0, 0, 0],
                          surface_selection=[{"id": 1, "axis": "-x", "position": -0.499}, {"id": 2, "axis": "x", "position": 0.499},
@@ -144,6 +133,26 @@ def loaded(quasistatic):
         scene["boundary_conditions"]["neumann_boundary"][0]["value"] = [0, 0, "-300*t"]
         scene["time"] = {"quasistatic": True, "dt": 0.25, "time_steps": 4}
     return scene
+
+
+def inflated():
+    """The same beam under its weight and a pressure on all of it but its clamp."""
+    scene = loaded(False)
+    scene["geometry"][0]["surface_selection"][1:] = [{"id": 3, "axis": "x", "position": -0.499}]
+    scene["boundary_conditions"] = {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}], "pressure_boundary": [{"id": 3, "value": 400}]}
+    return scene
+
+
+def squeezed():
+    """A block between its clamp and an obstacle that has come down and aside, at once."""
+    return {
+        "geometry": [box("block", [0.1, 0.1, 0.1], [2, 2, 2], [0, 0, 0], surface_selection=[{"id": 1, "axis": "-z", "position": -0.0499}]),
+                     box("platen", [0.2, 0.2, 0.01], [1, 1, 1], [0, 0, 0.056], is_obstacle=True, surface_selection=3)],
+        "materials": material(1e6, 0.3, 1000),
+        "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}], "obstacle_displacements": [{"id": 3, "value": [0.001, 0, -0.006]}]},
+        "contact": {"enabled": True, "dhat": 0.001, "friction_coefficient": 0.3, "epsv": 1e-4},
+        "solver": {"contact": {"barrier_stiffness": 1e9, "friction_iterations": -1}},
+    }
 
 
 # Without pairs at its start a step takes PolyFEM's adaptive stiffness 1, in whatever units: such scenes give it.
@@ -246,13 +255,15 @@ SCENES = {
     "swinging_bar": bar,
     "static": lambda: loaded(False),
     "quasistatic": lambda: loaded(True),
+    "pressure": inflated,
+    "static_contact": squeezed,
     "pressed": pressed,
     "folded": folded,
     "bonded_bent": bent,
     "bonded_breaking": bonded,
     "bonded_sliding": crushed,
 }
-SAMPLE = ("block_10mm", "block_1mm", "microseconds", "thrown", "bonded_sliding", "gradient")
+SAMPLE = ("block_10mm", "block_1mm", "microseconds", "thrown", "pressure", "static_contact", "bonded_sliding", "gradient")
 
 
 def states(folder, field):

@@ -9,6 +9,7 @@
 #include "app/study/element_mesh.hpp"
 #include "app/study/experiment_kind.hpp"
 #include "app/study/known_run_file.hpp"
+#include "app/study/loose_objectives.hpp"
 #include "app/study/remesh_scene.hpp"
 #include "app/study/scene_draft.hpp"
 #include "app/study/written_values.hpp"
@@ -209,7 +210,9 @@ ProblemOnMesh<dim> ExperimentOnMesh<dim>::at_start() const {
 
 template <int dim>
 ObjectiveKind ExperimentOnMesh<dim>::check_start() const {
-  return at_start().observation().kind();
+  ProblemOnMesh<dim> problem = at_start();
+  refuse_loose(objectives_, problem.observation(), problem.discrete());
+  return problem.observation().kind();
 }
 
 template <int dim>

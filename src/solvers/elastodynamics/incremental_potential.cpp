@@ -13,6 +13,9 @@ namespace {
 constexpr int max_linear_iterations = 2000;
 /// A step never goes further than this share of the way to inversion.
 constexpr double inversion_safety = 0.9;
+/// Share of the diagonal that makes singular Hessians regular: far above their rounding errors, far below the
+/// smallest curvature of slender bodies.
+constexpr double regular_share = 1e-10;
 constexpr double close_to_saddle = 1e-1;
 /// Near-singular directions are free to go anywhere within a looser one, other ways on other rank counts.
 constexpr double saddle_tolerance = 1e-10;
@@ -128,7 +131,8 @@ void IncrementalPotential<dim>::gradient(const linalg::Vector& u, linalg::Vector
     for (std::size_t i = 0; i < term.size(); ++i) term[i] = values[i] - term[i];
     squares.push_back(squared_norm(term));
   }
-  problem_.dirichlet->clear(values);
+  if (loose_ != nullptr) loose_->balance(g);
+  problem_.dirichlet->clear(g.write_owned());
   problem_.space->comm().sum(squares);
   largest_term_norm_ = squares.empty() ? 0 : std::sqrt(std::ranges::max(squares));
 }
@@ -156,6 +160,7 @@ void IncrementalPotential<dim>::assemble(const linalg::Vector& u, newton::Projec
                                      {&assembler_, contact_matrix_.get()});
   assembler_.end();
   if (with_contact) contact_matrix_->finish();
+  if (loose_ != nullptr) matrix_.shift_diagonal(regular_share);
 }
 
 template <int dim>
@@ -219,6 +224,7 @@ linalg::LinearResult IncrementalPotential<dim>::solve(const linalg::Vector& rhs,
       norm <= close_to_saddle * largest_gradient_norm_ &&
       layout.num_global * layout.block_size <= most_unknowns_of_saddle)
     result = linear_solver_.solve_indefinite(rhs, d, std::min(relative_tolerance, saddle_tolerance));
+  if (loose_ != nullptr) loose_->project(d);
   return result;
 }
 
@@ -235,6 +241,16 @@ void IncrementalPotential<dim>::multiply_hessian(const linalg::Vector& x, linalg
   linalg::Vector contact(y.shared_layout());
   contact_matrix_->multiply(x, contact);
   y.add(1, contact);
+}
+
+template <int dim>
+void IncrementalPotential<dim>::hessian_product(const linalg::Vector& u, const linalg::Vector& x,
+                                                linalg::Vector& y) const {
+  y.fill(0);
+  for (const Summand& summand : summands_)
+    summand.potential->add_hessian_product(u.local(), x.local(), *summand.factor, y.write_owned());
+  problem_.dirichlet->clear(y.write_owned());
+  y.update_ghosts();
 }
 
 template <int dim>

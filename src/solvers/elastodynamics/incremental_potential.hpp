@@ -12,6 +12,7 @@
 #include "recoil/newton/objective.hpp"
 #include "recoil/potentials/contact/approach.hpp"
 #include "recoil/solvers/elastodynamics/solver.hpp"
+#include "solvers/elastodynamics/loose_space.hpp"
 
 namespace recoil::solvers {
 
@@ -58,6 +59,10 @@ public:
   /// no first term) make the first term, `scale` is s.
   void begin_step(const potentials::StepContext& context, const potentials::MassMatrix<dim>* mass,
                   const linalg::Vector& u_tilde, double scale);
+  /// Names the rigid motions that nothing resists (null: none): gradients are then without what works on
+  /// them, and steps without them. Hessians get a share of their diagonal that makes them regular, and that
+  /// Newton's method hardly notices. `loose` must outlive this.
+  void leave_out(const LooseSpace<dim>* loose) { loose_ = loose; }
   /// Leaves the first term out for the rest of the step.
   void drop_inertia();
 
@@ -86,6 +91,9 @@ public:
   /// y = A x with the assembled Hessian A, contact included; prescribed rows are those of the identity.
   /// Collective.
   void multiply_hessian(const linalg::Vector& x, linalg::Vector& y) const;
+  /// y = H x on free entries, without what is added for leave_out(), term by term at a u that they have been
+  /// brought to. `x` has ghosts. Collective.
+  void hessian_product(const linalg::Vector& u, const linalg::Vector& x, linalg::Vector& y) const;
   bool tries_exact_shifts() const override;
   int longest_projected_run() const override;
   double share_of_last_residual() const override;
@@ -130,6 +138,7 @@ private:
   fem::ElementAssembler<dim> assembler_;
   linalg::LinearSolver linear_solver_;
   std::vector<double> norm_weights_; ///< of the owned nodes
+  const LooseSpace<dim>* loose_ = nullptr;
   std::optional<potentials::Inertia<dim>> inertia_;
   std::vector<Summand> summands_;
   double scale_ = 1;

@@ -2,39 +2,36 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <limits>
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
 #include <fmt/format.h>
 
 #include "recoil/base/log.hpp"
-#include "recoil/fem/pieces.hpp"
+#include "recoil/solvers/elastodynamics/loose_places.hpp"
 
 namespace recoil::solvers {
 
 namespace {
 
-/// Share of the trace of a Gram matrix below which an eigenvalue is zero.
-constexpr double null_share = 1e-12;
-/// Share of the sum of its absolute contributions below which a resultant is zero: loads on facets of meshes
-/// with coordinates of some digits balance only so far.
-constexpr double balanced_share = 1e-6;
-/// Share of a resultant that it may change by along a motion that nothing resists, and the length of that
-/// motion in sizes of the piece.
-constexpr double constant_share = 1e-3, motion_length = 0.1;
+/// Share of the forces below which their change with a rotation is none: an equilibrium is one but for the
+/// tolerance of Newton's method.
+constexpr double resisting_share = 1e-3;
+/// Largest turn [rad] that leads to the equilibrium nearby rather than to any other one.
+constexpr double largest_turn = 0.2;
+/// Share of the work of the absolute values below which an objective does not see a motion.
+constexpr double seen_share = 1e-9;
+/// Length of the motions that an objective is asked about, in sizes of the pieces.
+constexpr double example_length = 1e-3;
+/// The motion to the smallest norm ends below this share of the size.
+constexpr double place_tolerance = 1e-14;
+constexpr int most_moves = 20;
 /// An axis that lies in a space of directions but for this is named by its letter.
 constexpr double axis_tolerance = 1e-6;
 constexpr std::size_t most_named = 3;
 constexpr const char* axis_names[] = {"x", "y", "z"};
-
-Eigen::MatrixXd null_space(const Eigen::MatrixXd& gram) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(gram);
-  const double limit = null_share * gram.trace();
-  Eigen::Index count = 0;
-  while (count < gram.rows() && solver.eigenvalues()[count] <= limit) ++count;
-  return solver.eigenvectors().leftCols(count);
-}
+constexpr const char* cure = "prescribe displacements that hold it (/boundary_conditions/dirichlet_boundary)";
 
 /// Vectors in text; what is round-off beside the largest entry is 0.
 std::string in_text(const Eigen::VectorXd& vector) {
@@ -66,222 +63,293 @@ std::string directions_in_text(const Eigen::MatrixXd& columns, Eigen::Index rank
   return text;
 }
 
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all = "nothing holds ";
+  for (std::size_t k = 0; k < std::min(texts.size(), most_named); ++k)
+    all += (k > 0 ? "; nor " : "") + texts[k];
+  return texts.size() <= most_named ? all
+                                    : all + fmt::format("; {} more are loose", texts.size() - most_named);
+}
+
+void warn_of(const std::vector<std::string>& loose) {
+  if (loose.empty()) return;
+  log_warning_once(fmt::format("{}; the loads are in balance along that, and of all places the solution "
+                               "takes the one with the smallest displacement (int |u|^2 dX): {}",
+                               joined(loose), cure));
+}
+
+/// Of coefficients, those without rotation.
+template <int dim>
+Eigen::MatrixXd translations_of(const Eigen::MatrixXd& motions) {
+  if (motions.cols() == 0) return motions;
+  const Eigen::MatrixXd turns = motions.bottomRows(motions.rows() - dim);
+  return motions * null_space(turns.transpose() * turns);
+}
+
 } // namespace
 
 template <int dim>
-LooseMotions<dim>::LooseMotions(const ElastodynamicsProblem<dim>& problem) : problem_(problem) {
-  find_pieces();
-  measure_pieces();
-  find_loose();
-}
-
-template <int dim>
-void LooseMotions<dim>::find_pieces() {
-  fem::Pieces found = fem::find_pieces(*problem_.space);
-  std::map<int, int> pieces_of_body;
-  for (const int body : found.body) {
-    pieces_.emplace_back().body = body;
-    ++pieces_of_body[body];
-  }
-  for (Piece& piece : pieces_) piece.is_whole_body = pieces_of_body[piece.body] == 1;
-  piece_of_ = std::move(found.of_node);
-  piece_of_.resize(problem_.space->num_owned_nodes());
-}
-
-template <int dim>
-void LooseMotions<dim>::measure_pieces() {
-  const auto& positions = problem_.space->node_positions();
-  std::vector<double> sums((dim + 1) * pieces_.size(), 0.0), squares(pieces_.size(), 0.0);
-  for (std::size_t node = 0; node < piece_of_.size(); ++node) {
-    double* const sum = &sums[(dim + 1) * piece_of_[node]];
-    for (int i = 0; i < dim; ++i) sum[i] += positions[node][i];
-    sum[dim] += 1;
-  }
-  problem_.space->comm().sum(sums);
+LooseMotions<dim>::LooseMotions(const ElastodynamicsProblem<dim>& problem, Connected connected)
+    : problem_(problem), pieces_(problem, connected),
+      volume_(
+          *problem.space, *problem.geometry, [](LocalIndex, const ExpressionPoint&) { return 1.0; },
+          potentials::MassLumping::consistent) {
+  const linalg::Vector at_rest(problem.space->layout());
+  std::vector<Eigen::MatrixXd> certain = pieces_.unheld(at_rest.owned());
+  exist_ = std::ranges::any_of(certain, [](const auto& motions) { return motions.cols() > 0; });
   for (std::size_t p = 0; p < pieces_.size(); ++p)
-    for (int i = 0; i < dim; ++i) pieces_[p].middle[i] = sums[(dim + 1) * p + i] / sums[(dim + 1) * p + dim];
-  for (std::size_t node = 0; node < piece_of_.size(); ++node)
-    squares[piece_of_[node]] += (positions[node] - pieces_[piece_of_[node]].middle).squaredNorm();
-  problem_.space->comm().sum(squares);
-  for (std::size_t p = 0; p < pieces_.size(); ++p)
-    pieces_[p].size = std::sqrt(squares[p] / sums[(dim + 1) * p + dim]);
-}
-
-/// Displacements at a rest position: translations by a unit of length, then rotations by that over the size.
-template <int dim>
-typename LooseMotions<dim>::Modes LooseMotions<dim>::modes(const Piece& piece, const Point& position) const {
-  const Point arm = (position - piece.middle) / piece.size;
-  Modes modes = Modes::Zero();
-  modes.template leftCols<dim>().setIdentity();
-  if constexpr (dim == 2)
-    modes.col(2) << -arm[1], arm[0];
-  else
-    modes.template rightCols<3>() << 0, arm[2], -arm[1], -arm[2], 0, arm[0], arm[1], -arm[0], 0;
-  return modes;
+    if (!pieces_[p].is_linear) certain[p] = translations_of<dim>(certain[p]);
+  certain_ = std::make_unique<LooseSpace<dim>>(pieces_, volume_, std::move(certain), at_rest);
 }
 
 template <int dim>
-void LooseMotions<dim>::find_loose() {
-  constexpr std::size_t entries = num_modes * num_modes;
-  std::vector<double> grams(entries * pieces_.size(), 0.0);
-  problem_.dirichlet->for_each([&](LocalIndex node, int component, std::int64_t) {
-    const std::size_t p = piece_of_[node];
-    const Coefficients row =
-        modes(pieces_[p], problem_.space->node_positions()[node]).row(component).transpose();
-    Eigen::Map<Eigen::Matrix<double, num_modes, num_modes>>(&grams[entries * p]) += row * row.transpose();
-  });
-  problem_.space->comm().sum(grams);
-  for (std::size_t p = 0; p < pieces_.size(); ++p) {
-    const Eigen::MatrixXd gram =
-        Eigen::Map<const Eigen::Matrix<double, num_modes, num_modes>>(&grams[entries * p]);
-    const Eigen::MatrixXd translations = null_space(gram.topLeftCorner(dim, dim));
-    pieces_[p].is_gripped = gram.trace() > 0;
-    pieces_[p].motions = null_space(gram);
-    pieces_[p].translations = Eigen::MatrixXd::Zero(num_modes, translations.cols());
-    pieces_[p].translations.topRows(dim) = translations;
-    any_loose_ = any_loose_ || pieces_[p].motions.cols() > 0;
-  }
+std::unique_ptr<LooseMotions<dim>> LooseMotions<dim>::find(const ElastodynamicsProblem<dim>& problem) {
+  const potentials::ContactState<dim>* contact = problem.contact.get();
+  if (contact != nullptr &&
+      (contact->surface().num_obstacle_vertices_global() > 0 || !contact->parameters().planes.empty()))
+    return nullptr;
+  const Connected connected = contact != nullptr ? Connected::by_contact : Connected::by_nodes;
+  std::unique_ptr<LooseMotions> found(new LooseMotions(problem, connected));
+  return found->exist_ ? std::move(found) : nullptr;
 }
 
 template <int dim>
-std::vector<typename LooseMotions<dim>::Load>
-LooseMotions<dim>::loads_of(std::span<const double> forces) const {
-  std::vector<double> sums(2 * num_modes * pieces_.size(), 0.0);
-  for (std::size_t node = 0; node < piece_of_.size(); ++node) {
-    const std::size_t p = piece_of_[node];
-    const Modes at_node = modes(pieces_[p], problem_.space->node_positions()[node]);
-    const Point force = fem::node_block<dim>(forces, LocalIndex(node));
-    Eigen::Map<Coefficients>(&sums[2 * num_modes * p]) += at_node.transpose() * force;
-    Eigen::Map<Coefficients>(&sums[2 * num_modes * p + num_modes]) +=
-        at_node.cwiseAbs().transpose() * force.cwiseAbs();
-  }
-  problem_.space->comm().sum(sums);
-  std::vector<Load> loads(pieces_.size());
-  for (std::size_t p = 0; p < pieces_.size(); ++p) {
-    loads[p].force = Eigen::Map<const Coefficients>(&sums[2 * num_modes * p]);
-    loads[p].magnitude = Eigen::Map<const Coefficients>(&sums[2 * num_modes * p + num_modes]);
-  }
-  return loads;
+std::unique_ptr<LooseMotions<dim>>
+LooseMotions<dim>::find_floating(const ElastodynamicsProblem<dim>& problem) {
+  if (!problem.contact) return nullptr;
+  std::unique_ptr<LooseMotions> found(new LooseMotions(problem, Connected::by_nodes));
+  found->floats_ = true;
+  return found->exist_ ? std::move(found) : nullptr;
 }
 
+/// Flags of the pieces that contact acts on at u, the place that the terms have been brought to.
 template <int dim>
-std::vector<typename LooseMotions<dim>::Load>
-LooseMotions<dim>::gradient_loads(IncrementalPotential<dim>& objective, const linalg::Vector& u) const {
-  linalg::Vector g(u.shared_layout());
-  objective.gradient_without_contact(u, g);
-  return loads_of(g.owned());
-}
-
-/// For each piece, whether the gradient along a motion in the given direction stays as it is at u: laws of
-/// linear theory resist no infinitesimal rotation however far it goes, others soon do.
-template <int dim>
-std::vector<char> LooseMotions<dim>::falls_along(IncrementalPotential<dim>& objective,
-                                                 const linalg::Vector& u,
-                                                 const std::vector<Coefficients>& directions) const {
-  std::vector<char> falls(pieces_.size(), 0);
-  linalg::Vector moved = u;
-  auto values = moved.write_owned();
-  for (std::size_t node = 0; node < piece_of_.size(); ++node) {
-    const Piece& piece = pieces_[piece_of_[node]];
-    const Coefficients direction = directions[piece_of_[node]].normalized() * motion_length * piece.size;
-    fem::node_block<dim>(values, LocalIndex(node)) +=
-        modes(piece, problem_.space->node_positions()[node]) * direction;
-  }
-  moved.update_ghosts();
-  if (!std::isfinite(objective.value(moved))) return falls;
-  const std::vector<Load> after = gradient_loads(objective, moved);
-  objective.value(u);
-  const std::vector<Load> before = gradient_loads(objective, u);
-  for (std::size_t p = 0; p < pieces_.size(); ++p) {
-    const double change = (after[p].force - before[p].force).dot(directions[p]);
-    falls[p] = std::abs(change) <= constant_share * directions[p].squaredNorm();
-  }
-  return falls;
+std::vector<char> LooseMotions<dim>::touching(const linalg::Vector& u) const {
+  std::vector<char> flags(pieces_.size(), 0);
+  if (!floats_) return flags;
+  linalg::Vector forces(u.shared_layout());
+  problem_.barrier->add_gradient(u.local(), 1, forces.write_owned());
+  const auto loads = pieces_.loads_of(forces.owned(), u.owned());
+  for (std::size_t p = 0; p < pieces_.size(); ++p) flags[p] = loads[p].magnitude.isZero(0) ? 0 : 1;
+  return flags;
 }
 
 template <int dim>
 std::string LooseMotions<dim>::check(IncrementalPotential<dim>& objective, const linalg::Vector& u) const {
-  if (!any_loose_) return "";
   objective.value(u); // brings the terms to u
   linalg::Vector forces(u.shared_layout());
   for (const Term<dim>& term : problem_.terms)
     if (term.accounting == Accounting::work)
       term.potential->add_gradient(u.local(), -1, forces.write_owned());
-  const std::vector<Load> loads = loads_of(forces.owned());
-  // Translations apart: they are loose whatever the law.
-  std::vector<Coefficients> shifts, motions;
-  std::vector<char> shifting(pieces_.size(), 0), moving = shifting;
-  const auto unbalanced = [](const Load& load, const Eigen::MatrixXd& loose) -> Coefficients {
-    const Coefficients force = loose * (loose.transpose() * load.force);
-    return force.norm() > balanced_share * load.magnitude.norm() ? force : Coefficients(Coefficients::Zero());
-  };
+  const std::vector<typename Pieces::Load> loads = pieces_.loads_of(forces.owned(), u.owned());
+  const std::vector<char> is_touching = touching(u);
+  std::vector<std::string> unbalanced, balanced;
   for (std::size_t p = 0; p < pieces_.size(); ++p) {
-    shifts.push_back(unbalanced(loads[p], pieces_[p].translations));
-    motions.push_back(unbalanced(loads[p], pieces_[p].motions));
+    if (is_touching[p] != 0) continue;
+    const Eigen::MatrixXd& motions = certain_->motions()[p];
+    const Coefficients force = motions * (motions.transpose() * loads[p].force);
+    if (motions.cols() == 0 || (loads[p].magnitude.isZero(0) && !pieces_[p].is_gripped)) continue;
+    if (force.norm() > balanced_share * loads[p].magnitude.norm())
+      unbalanced.push_back(describe(p, motions) + describe(p, force));
+    else
+      balanced.push_back(describe(p, motions));
   }
-  if (const auto is_zero = [](const Coefficients& c) { return c.isZero(0); };
-      !std::ranges::all_of(motions, is_zero) || !std::ranges::all_of(shifts, is_zero)) {
-    shifting = falls_along(objective, u, shifts);
-    moving = falls_along(objective, u, motions);
-  }
-  std::vector<std::string> loose, open;
-  for (std::size_t p = 0; p < pieces_.size(); ++p) {
-    const Piece& piece = pieces_[p];
-    const bool shifted = !shifts[p].isZero(0), turned = !motions[p].isZero(0);
-    if (turned && moving[p])
-      loose.push_back(describe(piece, piece.motions) + describe(piece, motions[p]));
-    else if (shifted && shifting[p])
-      loose.push_back(describe(piece, piece.translations) + describe(piece, shifts[p]));
-    else if (loads[p].magnitude.isZero(0) && !piece.is_gripped)
-      continue;
-    else if (!turned && piece.motions.cols() > 0)
-      open.push_back(describe(piece, piece.motions));
-    else if (!shifted && piece.translations.cols() > 0)
-      open.push_back(describe(piece, piece.translations));
-  }
-  const auto joined = [](const std::vector<std::string>& texts) {
-    std::string all = "nothing holds ";
-    for (std::size_t k = 0; k < std::min(texts.size(), most_named); ++k)
-      all += (k > 0 ? "; nor " : "") + texts[k];
-    return texts.size() <= most_named ? all
-                                      : all + fmt::format("; {} more are loose", texts.size() - most_named);
-  };
-  const char* const cure = "prescribe displacements that hold it (/boundary_conditions/dirichlet_boundary)";
-  if (!loose.empty())
+  if (!unbalanced.empty())
     return fmt::format("{}: there is no equilibrium; {}, or give the scene inertia (`time` without "
                        "`quasistatic`)",
-                       joined(loose), cure);
-  if (!open.empty())
-    log_warning_once(
-        fmt::format("{}; the loads are in balance along that, but where it comes to rest is left "
-                    "open and may differ between numbers of ranks: {}",
-                    joined(open), cure));
+                       joined(unbalanced), cure);
+  warn_of(balanced);
+  return "";
+}
+
+/// The change of the forces at u along the motions that are not held is a small symmetric matrix, near an
+/// equilibrium. No two pieces act on each other: all are looked at together.
+template <int dim>
+std::vector<typename LooseMotions<dim>::Resistance>
+LooseMotions<dim>::resistances(IncrementalPotential<dim>& objective, const linalg::Vector& u) const {
+  std::vector<Eigen::MatrixXd> motions = pieces_.unheld(u.owned());
+  objective.value(u); // brings the terms to u
+  const std::vector<char> is_touching = touching(u);
+  for (std::size_t p = 0; p < pieces_.size(); ++p)
+    if (is_touching[p] != 0) motions[p].resize(Eigen::NoChange, 0);
+  std::vector<Resistance> found;
+  for (const Eigen::MatrixXd& of_piece : motions)
+    found.push_back({Eigen::VectorXd::Zero(of_piece.cols()), of_piece, 0, 0});
+  if (!may_turn()) return found;
+  linalg::Vector forces(u.shared_layout()), change(u.shared_layout());
+  for (const auto* elastic : problem_.elastic) elastic->add_gradient(u.local(), 1, forces.write_owned());
+  const std::vector<typename Pieces::Load> loads = pieces_.loads_of(forces.owned(), u.owned());
+  const LooseSpace<dim> candidates(pieces_, volume_, motions, u);
+  std::vector<std::vector<typename Pieces::Load>> changes;
+  for (std::size_t k = 0; k < candidates.num_motions(); ++k) {
+    objective.hessian_product(u, candidates.motion(k), change);
+    changes.push_back(pieces_.loads_of(change.owned(), u.owned()));
+  }
+  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+    const Eigen::Index count = motions[p].cols();
+    found[p].magnitude = loads[p].magnitude.norm();
+    if (pieces_[p].is_linear || count == 0) continue;
+    Eigen::MatrixXd matrix(count, count);
+    for (Eigen::Index k = 0; k < count; ++k) matrix.col(k) = motions[p].transpose() * changes[k][p].force;
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver((matrix + matrix.transpose()) / 2);
+    found[p].values = solver.eigenvalues();
+    found[p].motions = motions[p] * solver.eigenvectors();
+    found[p].limit = resisting_share * found[p].magnitude / pieces_[p].size;
+  }
+  return found;
+}
+
+template <int dim>
+Eigen::MatrixXd LooseMotions<dim>::Resistance::select(double least, double most) const {
+  Eigen::MatrixXd chosen(motions.rows(), 0);
+  for (Eigen::Index k = 0; k < values.size(); ++k) {
+    if (values[k] < least || values[k] > most) continue;
+    chosen.conservativeResize(Eigen::NoChange, chosen.cols() + 1);
+    chosen.rightCols(1) = motions.col(k);
+  }
+  return chosen;
+}
+
+template <int dim>
+LooseSpace<dim> LooseMotions<dim>::at_equilibrium(IncrementalPotential<dim>& objective,
+                                                  const linalg::Vector& u) const {
+  std::vector<Eigen::MatrixXd> motions;
+  for (const Resistance& of_piece : resistances(objective, u))
+    motions.push_back(of_piece.select(-of_piece.limit, of_piece.limit));
+  return {pieces_, volume_, std::move(motions), u};
+}
+
+template <int dim>
+bool LooseMotions<dim>::may_turn() const {
+  for (std::size_t p = 0; p < pieces_.size(); ++p)
+    if (!pieces_[p].is_linear) return true;
+  return false;
+}
+
+template <int dim>
+LooseSpace<dim> LooseMotions<dim>::not_held(const linalg::Vector& u) const {
+  return {pieces_, volume_, pieces_.unheld(u.owned()), u};
+}
+
+/// Newton's step for the balance of a body that is rigid. Contact between pieces does no work on it.
+template <int dim>
+double LooseMotions<dim>::turn_into_balance(IncrementalPotential<dim>& objective, linalg::Vector& u) const {
+  constexpr double far = std::numeric_limits<double>::infinity();
+  const std::vector<Resistance> resistance = resistances(objective, u);
+  linalg::Vector forces(u.shared_layout());
+  objective.gradient_without_contact(u, forces);
+  const std::vector<typename Pieces::Load> loads = pieces_.loads_of(forces.owned(), u.owned());
+  std::vector<Coefficients> motions(pieces_.size(), Coefficients::Zero());
+  double largest = 0;
+  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+    const Resistance& of_piece = resistance[p];
+    if (pieces_[p].is_linear || of_piece.magnitude == 0) continue;
+    for (Eigen::Index k = 0; k < of_piece.values.size(); ++k) {
+      const double work = of_piece.motions.col(k).dot(loads[p].force);
+      const double share = std::abs(work) / of_piece.magnitude;
+      largest = std::max(largest, share);
+      if (std::abs(of_piece.values[k]) <= of_piece.limit) {
+        if (share > balanced_share) return far;
+        continue;
+      }
+      if (std::abs(work / of_piece.values[k]) > largest_turn * pieces_[p].size) return far;
+      motions[p] -= work / of_piece.values[k] * of_piece.motions.col(k);
+    }
+  }
+  pieces_.move(motions, u.write_owned());
+  u.update_ghosts();
+  return largest;
+}
+
+template <int dim>
+void LooseMotions<dim>::minimize_norm(IncrementalPotential<dim>& objective, linalg::Vector& u) const {
+  for (int move = 0; move < most_moves; ++move) {
+    const LooseSpace<dim> loose = at_equilibrium(objective, u);
+    if (move == 0) {
+      std::vector<std::string> turning;
+      for (std::size_t p = 0; p < pieces_.size(); ++p)
+        if (loose.motions()[p].cols() > certain_->motions()[p].cols())
+          turning.push_back(describe(p, loose.motions()[p]));
+      warn_of(turning);
+      warn_of_unstable(objective, u);
+    }
+    const std::vector<Coefficients> motions = loose.towards_smallest(u);
+    pieces_.move(motions, u.write_owned());
+    u.update_ghosts();
+    bool is_there = true;
+    for (std::size_t p = 0; p < pieces_.size(); ++p)
+      is_there = is_there && motions[p].norm() <= place_tolerance * pieces_[p].size;
+    if (is_there) return;
+  }
+}
+
+template <int dim>
+void LooseMotions<dim>::warn_of_unstable(IncrementalPotential<dim>& objective,
+                                         const linalg::Vector& u) const {
+  const std::vector<Resistance> resistance = resistances(objective, u);
+  std::vector<std::string> unstable;
+  for (std::size_t p = 0; p < pieces_.size(); ++p)
+    if (const Eigen::MatrixXd motions =
+            resistance[p].select(-std::numeric_limits<double>::infinity(), -resistance[p].limit);
+        motions.cols() > 0 && resistance[p].limit > 0)
+      unstable.push_back(describe(p, motions));
+  if (!unstable.empty())
+    log_warning_once(fmt::format("{}; the equilibrium is unstable, as the loads, which keep their direction, "
+                                 "would turn that over: {}",
+                                 joined(unstable), cure));
+}
+
+template <int dim>
+std::optional<linalg::Vector> LooseMotions<dim>::example() const {
+  if (certain_->num_motions() == 0) return {};
+  linalg::Vector u(problem_.space->layout());
+  for (std::size_t k = 0; k < certain_->num_motions(); ++k) u.add(1.0 / double(k + 1), certain_->motion(k));
+  auto values = u.write_owned();
+  for (std::size_t node = 0; node < pieces_.num_nodes(); ++node)
+    fem::node_block<dim>(values, LocalIndex(node)) *= example_length * pieces_[pieces_.piece_of(node)].size;
+  u.update_ghosts();
+  return u;
+}
+
+template <int dim>
+std::string LooseMotions<dim>::seen_by(std::span<const double> du) const {
+  const linalg::Vector at_rest(problem_.space->layout());
+  const std::vector<typename Pieces::Load> loads = pieces_.loads_of(du, at_rest.owned());
+  for (std::size_t p = 0; p < pieces_.size(); ++p) {
+    const Eigen::MatrixXd& motions = certain_->motions()[p];
+    if ((motions.transpose() * loads[p].force).norm() > seen_share * loads[p].magnitude.norm())
+      return describe(p, motions);
+  }
   return "";
 }
 
 /// "body 'a' against translation along z and rotation about x".
 template <int dim>
-std::string LooseMotions<dim>::describe(const Piece& piece, const Eigen::MatrixXd& motions) const {
-  std::string text = piece.is_whole_body ? "body " : "the piece of body ";
-  text += "'" + problem_.space->mesh().body_names[piece.body] + "'";
-  if (!piece.is_whole_body) text += " around " + in_text(piece.middle);
+std::string LooseMotions<dim>::describe(std::size_t p, const Eigen::MatrixXd& motions) const {
+  const auto& piece = pieces_[p];
+  std::string text = piece.has_all_bodies ? "the bodies, which may touch one another," : "";
+  if (!piece.has_all_bodies)
+    text = std::string(piece.is_whole_body ? "body " : "the piece of body ") + "'" +
+           problem_.space->mesh().body_names[piece.body] + "'";
+  if (!piece.has_all_bodies && !piece.is_whole_body) text += " around " + in_text(piece.middle);
   text += " against ";
-  const Eigen::Index shifts = piece.translations.cols(), turns = motions.cols() - shifts;
-  if (shifts > 0) text += "translation along " + directions_in_text(piece.translations.topRows(dim), shifts);
+  const Eigen::MatrixXd translations = translations_of<dim>(motions);
+  const Eigen::Index shifts = translations.cols(), turns = motions.cols() - shifts;
+  if (shifts > 0) text += "translation along " + directions_in_text(translations.topRows(dim), shifts);
   if (turns == 0) return text;
   text += shifts > 0 ? " and rotation" : "rotation";
   // Loose rotations may come with a translation, as those about a hinge do.
-  if (dim == 3) text += " about " + directions_in_text(motions.bottomRows(num_rotations), turns);
+  if (dim == 3) text += " about " + directions_in_text(motions.bottomRows(Pieces::num_rotations), turns);
   return text;
 }
 
 /// ", but its loads have the net force (0, 0, -1)".
 template <int dim>
-std::string LooseMotions<dim>::describe(const Piece& piece, const Coefficients& force) const {
+std::string LooseMotions<dim>::describe(std::size_t p, const Coefficients& force) const {
   const Eigen::VectorXd shift = force.template head<dim>(),
-                        turn = piece.size * force.template tail<num_rotations>();
+                        turn = pieces_[p].size * force.template tail<Pieces::num_rotations>();
   const bool shifts = shift.norm() > axis_tolerance * force.norm(),
-             turns = turn.norm() > axis_tolerance * piece.size * force.norm();
+             turns = turn.norm() > axis_tolerance * pieces_[p].size * force.norm();
   std::string text = ", but its loads have the net ";
   if (shifts) text += "force " + in_text(shift);
   if (shifts && turns) text += " and ";
@@ -289,7 +357,24 @@ std::string LooseMotions<dim>::describe(const Piece& piece, const Coefficients& 
   return text + " along that";
 }
 
-template class LooseMotions<2>;
-template class LooseMotions<3>;
+template <int dim>
+std::optional<linalg::Vector> loose_displacement(const ElastodynamicsProblem<dim>& problem) {
+  const auto loose = LooseMotions<dim>::find(problem);
+  return loose ? loose->example() : std::nullopt;
+}
+
+template <int dim>
+std::string loose_motion_seen_by(const ElastodynamicsProblem<dim>& problem, std::span<const double> du) {
+  const auto loose = LooseMotions<dim>::find(problem);
+  return loose ? loose->seen_by(du) : "";
+}
+
+#define RECOIL_INSTANTIATE(dim)                                                                              \
+  template class LooseMotions<dim>;                                                                          \
+  template std::optional<linalg::Vector> loose_displacement(const ElastodynamicsProblem<dim>&);              \
+  template std::string loose_motion_seen_by(const ElastodynamicsProblem<dim>&, std::span<const double>);
+RECOIL_INSTANTIATE(2)
+RECOIL_INSTANTIATE(3)
+#undef RECOIL_INSTANTIATE
 
 } // namespace recoil::solvers

@@ -3,63 +3,83 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Core>
-
 #include "solvers/elastodynamics/incremental_potential.hpp"
+#include "solvers/elastodynamics/loose_space.hpp"
 
 namespace recoil::solvers {
 
-/// The rigid motions of the pieces of a problem that no prescribed entry resists, where neither inertia nor
-/// contact holds anything. A piece is a set of cells connected by nodes; the null space of the Gram matrix of
-/// its infinitesimal translations and rotations, restricted to the prescribed entries, is what is loose.
+/// The rigid motions of the pieces of a problem without inertia that no prescribed entry resists: the null
+/// space of the Gram matrix of the motions, restricted to the prescribed entries. Translations, and
+/// rotations under laws of linear theory, are resisted by nothing at all; other rotations may be by loads,
+/// which keep their direction, and are looked at where there is an equilibrium.
 template <int dim>
 class LooseMotions {
 public:
-  /// Finds the pieces and what holds them. Collective.
-  explicit LooseMotions(const ElastodynamicsProblem<dim>& problem);
+  /// Finds them, if `problem` is solved without inertia and regularisation; null where there are none, or
+  /// where there are obstacles, which may hold anything. Collective.
+  static std::unique_ptr<LooseMotions> find(const ElastodynamicsProblem<dim>& problem);
+  /// Those of pieces that may float among others and obstacles; null where there are none. Where such a piece
+  /// touches something, nothing is known of it: it counts as held. Collective.
+  static std::unique_ptr<LooseMotions> find_floating(const ElastodynamicsProblem<dim>& problem);
 
-  /// Why there is no equilibrium near u: the loads of a piece work on a loose motion, along which the
-  /// gradient of the objective stays what it is. Empty if there is no such piece. Warns of pieces with loads
-  /// that are loose but in balance, whose place the equilibrium leaves open. @pre the objective is in the
-  /// step. Collective.
+  /// Those that are loose whatever the loads are.
+  const LooseSpace<dim>& certain() const { return *certain_; }
+
+  /// Why there is no equilibrium near u: the loads of a piece work on a certain motion. Empty if there is no
+  /// such piece. Warns of pieces with loads that are loose but in balance. @pre the objective is in the step.
+  /// Collective.
   std::string check(IncrementalPotential<dim>& objective, const linalg::Vector& u) const;
+  /// All that are loose at the equilibrium u. @pre the objective is in the step. Collective.
+  LooseSpace<dim> at_equilibrium(IncrementalPotential<dim>& objective, const linalg::Vector& u) const;
+  /// Whether there are pieces that loads may turn.
+  bool may_turn() const;
+  /// All motions that prescribed entries leave free at u. Collective.
+  LooseSpace<dim> not_held(const linalg::Vector& u) const;
+  /// Moves pieces that are in equilibrium but for forces that work on not_held() as if they were rigid, to
+  /// where the loads balance, be that stable or not. The largest share of the elastic forces that worked
+  /// there before; infinity, and nothing moved, where the balance would be far away. @pre the objective is in
+  /// the step. Collective.
+  double turn_into_balance(IncrementalPotential<dim>& objective, linalg::Vector& u) const;
+  /// Share of the sum of its absolute contributions below which a resultant is zero: loads on facets of
+  /// meshes with coordinates of some digits balance only so far.
+  static constexpr double balanced_share = 1e-6;
+  /// Moves the equilibrium u along the motions that are loose there to the smallest norm (LooseSpace). Warns
+  /// of those that check() could not know. @pre the objective is in the step. Collective.
+  void minimize_norm(IncrementalPotential<dim>& objective, linalg::Vector& u) const;
+
+  /// A displacement along certain motions of all pieces; nothing where there are none. Collective.
+  std::optional<linalg::Vector> example() const;
+  /// The first piece on whose certain motions the derivative `du` of something by the displacement works, and
+  /// these, as "body 'a' against translation along x"; empty if there is none. Collective.
+  std::string seen_by(std::span<const double> du) const;
 
 private:
-  static constexpr int num_rotations = dim == 3 ? 3 : 1, num_modes = dim + num_rotations;
-  using Point = Eigen::Matrix<double, dim, 1>;
-  using Coefficients = Eigen::Matrix<double, num_modes, 1>;
-  using Modes = Eigen::Matrix<double, dim, num_modes>;
+  using Pieces = RigidPieces<dim>;
+  using Coefficients = typename Pieces::Coefficients;
 
-  struct Piece {
-    int body = 0;
-    bool is_whole_body = true;
-    bool is_gripped = false;      ///< has prescribed entries
-    Point middle = Point::Zero(); ///< mean rest position of the nodes [m]
-    double size = 1;              ///< root mean square distance of the nodes from it [m]
-    Eigen::MatrixXd translations; ///< orthonormal columns of Coefficients: loose motions without rotation
-    Eigen::MatrixXd motions;      ///< the same: all loose motions
-  };
-  /// What forces do on the motions of a piece.
-  struct Load {
-    Coefficients force = Coefficients::Zero();
-    Coefficients magnitude = Coefficients::Zero(); ///< sum of the absolute values
+  /// How the forces change along motions of a piece that are not held.
+  struct Resistance {
+    Eigen::VectorXd values;  ///< [N/m]
+    Eigen::MatrixXd motions; ///< orthonormal columns of coefficients
+    double limit;            ///< of values that are none
+    double magnitude;        ///< of the elastic forces [N]
+    Eigen::MatrixXd select(double least, double most) const;
   };
 
-  void find_pieces();
-  void measure_pieces();
-  void find_loose();
-  Modes modes(const Piece& piece, const Point& position) const;
-  std::vector<Load> loads_of(std::span<const double> forces) const;
-  std::vector<Load> gradient_loads(IncrementalPotential<dim>& objective, const linalg::Vector& u) const;
-  std::vector<char> falls_along(IncrementalPotential<dim>& objective, const linalg::Vector& u,
-                                const std::vector<Coefficients>& directions) const;
-  std::string describe(const Piece& piece, const Eigen::MatrixXd& motions) const;
-  std::string describe(const Piece& piece, const Coefficients& force) const;
+  LooseMotions(const ElastodynamicsProblem<dim>& problem, Connected connected);
+  std::vector<char> touching(const linalg::Vector& u) const;
+
+  std::vector<Resistance> resistances(IncrementalPotential<dim>& objective, const linalg::Vector& u) const;
+  void warn_of_unstable(IncrementalPotential<dim>& objective, const linalg::Vector& u) const;
+  std::string describe(std::size_t p, const Eigen::MatrixXd& motions) const;
+  std::string describe(std::size_t p, const Coefficients& force) const;
 
   const ElastodynamicsProblem<dim>& problem_;
-  std::vector<std::size_t> piece_of_; ///< of every owned node
-  std::vector<Piece> pieces_;
-  bool any_loose_ = false;
+  Pieces pieces_;
+  potentials::MassMatrix<dim> volume_; ///< of density 1
+  std::unique_ptr<LooseSpace<dim>> certain_;
+  bool exist_ = false;
+  bool floats_ = false; ///< find_floating()
 };
 
 } // namespace recoil::solvers

@@ -1,6 +1,7 @@
 #include "solvers/elastodynamics/recorded_steps.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "recoil/base/error.hpp"
 #include "recoil/linalg/nonsymmetric_solve.hpp"
@@ -12,6 +13,8 @@ namespace {
 /// Flexible GMRES around solves of the symmetric part: looser ones cost more products of the whole.
 constexpr double preconditioner_tolerance = 1e-6;
 constexpr int max_nonsymmetric_iterations = 300;
+/// Solves that take out what makes singular Hessians regular, at most.
+constexpr int most_refinements = 8;
 
 struct Moment {
   double time, load_factor;
@@ -111,6 +114,7 @@ private:
   double factor_of(const Potential& potential) const {
     return &potential == problem_.barrier ? stiffness_ : 1;
   }
+  linalg::LinearResult solve_symmetric(const linalg::Vector& b, linalg::Vector& x, double relative_tolerance);
   linalg::LinearResult solve_nonsymmetric(const linalg::Vector& b, linalg::Vector& x,
                                           double relative_tolerance, UnsymmetricProduct product);
 
@@ -121,6 +125,7 @@ private:
   const stepping::StepRecord* record_ = nullptr;
   const stepping::State* now_ = nullptr;
   double stiffness_ = 0; ///< of the barrier, physical
+  std::optional<LooseSpace<dim>> loose_;
 };
 
 template <int dim>
@@ -138,6 +143,8 @@ void LinearizedStep<dim>::linearize(const stepping::StepRecord& record, const st
     enter_contact(run_, record, now.u.local(), previous.u.local());
     objective_.set_stiffness({stiffness_ * scale, stiffness_ * scale, 0});
   }
+  loose_.reset();
+  if (run_.loose != nullptr) loose_.emplace(run_.loose->at_equilibrium(objective_, now.u));
   objective_.assemble_hessian(now.u, newton::Projection::none);
 }
 
@@ -160,12 +167,41 @@ template <int dim>
 stepping::LinearSolve LinearizedStep<dim>::solve(const linalg::Vector& b, linalg::Vector& x,
                                                  double relative_tolerance, UnsymmetricProduct product) {
   linalg::Vector rhs = b;
+  if (loose_) loose_->balance(rhs);
   problem_.dirichlet->clear(rhs.write_owned());
   const bool symmetric = std::ranges::none_of(
       problem_.terms, [](const Term<dim>& term) { return term.potential->has_unsymmetric_part(); });
-  const linalg::LinearResult result = symmetric ? objective_.solve_stationary(rhs, x, relative_tolerance)
+  const linalg::LinearResult result = symmetric ? solve_symmetric(rhs, x, relative_tolerance)
                                                 : solve_nonsymmetric(rhs, x, relative_tolerance, product);
+  if (loose_) loose_->project(x);
   return {result.outcome == linalg::LinearOutcome::converged, result.iterations, result.relative_residual};
+}
+
+/// Where motions are loose, the solve is that of a Hessian with a small share of its diagonal
+/// (IncrementalPotential::leave_out()), and is repeated with what it leaves of b.
+template <int dim>
+linalg::LinearResult LinearizedStep<dim>::solve_symmetric(const linalg::Vector& b, linalg::Vector& x,
+                                                          double relative_tolerance) {
+  linalg::LinearResult result = objective_.solve_stationary(b, x, relative_tolerance);
+  const double norm = b.norm();
+  if (!loose_ || norm == 0) return result;
+  linalg::Vector left(b.shared_layout()), more = left;
+  for (int k = 0; k < most_refinements && result.outcome == linalg::LinearOutcome::converged; ++k) {
+    loose_->project(x);
+    objective_.hessian_product(now_->u, x, left);
+    left.scale(-1);
+    left.add(1, b);
+    loose_->balance(left);
+    problem_.dirichlet->clear(left.write_owned());
+    const double last = std::exchange(result.relative_residual, left.norm() / norm);
+    if (result.relative_residual <= relative_tolerance || (k > 0 && result.relative_residual > last / 2))
+      break;
+    const linalg::LinearResult again = objective_.solve_stationary(left, more, relative_tolerance);
+    result.iterations += again.iterations;
+    result.outcome = again.outcome;
+    x.add(1, more);
+  }
+  return result;
 }
 
 /// Preconditioned by the symmetric part, without L.

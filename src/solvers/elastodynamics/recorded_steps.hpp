@@ -1,7 +1,7 @@
 #pragma once
 
 #include "recoil/solvers/elastodynamics/solver.hpp"
-#include "solvers/elastodynamics/incremental_potential.hpp"
+#include "solvers/elastodynamics/loose_motions.hpp"
 
 namespace recoil::solvers {
 
@@ -11,6 +11,7 @@ struct RecordedRun {
   ElastodynamicsProblem<dim>& problem;
   const ElastodynamicsOptions& options;
   IncrementalPotential<dim>& objective;
+  const LooseMotions<dim>* loose; ///< null: everything is held
   GlobalIndex num_records; ///< states of the run, the initial one included (the parts of a static solve share
                            ///< its load)
 };

@@ -30,7 +30,7 @@ struct ElastodynamicsSolver<dim>::Implementation {
   StepTarget target_of(int part, int parts) const;
   void observe(StepReport& report);
   RecordedRun<dim> recorded_run(GlobalIndex num_records) {
-    return {problem, options, step_solver.objective(), num_records};
+    return {problem, options, step_solver.objective(), step_solver.loose(), num_records};
   }
   /// Time and load factor of the newest nominal state.
   double accepted_time() const;

@@ -13,6 +13,8 @@ namespace {
 /// Lagged friction that is to converge, but cycles or creeps, is given up.
 constexpr int most_friction_passes = 100, friction_patience = 20;
 constexpr double noticeable_progress = 0.9;
+/// Solves of a body that turns into balance.
+constexpr int most_turns = 30;
 /// Contact forces dominate the residual; the exact solve of contact removes them at once and a loose
 /// tolerance would leave the bodies where they were.
 constexpr double contact_forcing = 1e-3;
@@ -27,6 +29,12 @@ StepSolver<dim>::StepSolver(ElastodynamicsProblem<dim>& problem, const Elastodyn
   if (options.dynamics == Dynamics::statics && options.regularization_weight > 0)
     regularization_ =
         std::make_unique<potentials::MassMatrix<dim>>(*problem.space, options.regularization_weight);
+  if (options.dynamics == Dynamics::dynamic || regularization_) return;
+  loose_ = LooseMotions<dim>::find(problem);
+  if (loose_)
+    objective_.leave_out(&loose_->certain());
+  else
+    floating_ = LooseMotions<dim>::find_floating(problem);
 }
 
 template <int dim>
@@ -45,15 +53,6 @@ bool StepSolver<dim>::minimize(const newton::NewtonOptions& options, SolvedStep&
   totals_.gradient_seconds += result.gradient_seconds;
   totals_.collision_seconds = objective_.collision_seconds();
   return result.converged();
-}
-
-/// Why there is no equilibrium to solve for, as LooseMotions::check(). Inertia, a regularisation and contact
-/// may hold what is not prescribed.
-template <int dim>
-std::string StepSolver<dim>::check_held(const linalg::Vector& u) {
-  if (options_.dynamics == Dynamics::dynamic || regularization_ || problem_.contact) return "";
-  if (!loose_) loose_ = std::make_unique<LooseMotions<dim>>(problem_);
-  return loose_->check(objective_, u);
 }
 
 template <int dim>
@@ -244,6 +243,40 @@ void StepSolver<dim>::move_near_known(const stepping::History& past, const StepT
   if (objective_.value(moved) < at_start) u.copy_from(moved);
 }
 
+/// Bodies that loads can turn are first solved for as if they could not, then turned to where the loads
+/// balance, and so on. Newton's method would leave an equilibrium that is unstable, as that of every
+/// compressed body is that nothing holds, for one far away. It is what finds those far away, where this gives
+/// up.
+template <int dim>
+void StepSolver<dim>::turn_into_balance(SolvedStep& solved) {
+  const linalg::Vector start = solved.u;
+  double last = std::numeric_limits<double>::infinity();
+  for (int turn = 0; turn < most_turns; ++turn) {
+    kept_out_.emplace(loose_->not_held(solved.u));
+    objective_.leave_out(&*kept_out_);
+    if (!minimize(newton_, solved)) break;
+    const double share = loose_->turn_into_balance(objective_, solved.u);
+    // To rounding.
+    if (share == 0 || (share <= LooseMotions<dim>::balanced_share && share > last / 2)) return;
+    if (std::isinf(share)) break;
+    last = share;
+  }
+  objective_.leave_out(&loose_->certain());
+  solved.u.copy_from(start);
+}
+
+/// Pieces that touch nothing go to where the displacement is smallest, if nothing is in the way.
+template <int dim>
+void StepSolver<dim>::settle_floating(linalg::Vector& u) {
+  linalg::Vector settled = u;
+  floating_->check(objective_, u);
+  floating_->minimize_norm(objective_, settled);
+  linalg::Vector motion = settled;
+  motion.add(-1, u);
+  if (motion.norm_infinity() == 0 || objective_.max_step(u, motion) < 1) return;
+  u.copy_from(settled);
+}
+
 template <int dim>
 SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarget& target,
                                   const stepping::StepCoefficients& coefficients) {
@@ -253,19 +286,23 @@ SolvedStep StepSolver<dim>::solve(const stepping::History& past, const StepTarge
   SolvedStep solved;
   linalg::Vector u_bar, u_tilde;
   begin_step(past, target, coefficients, u_bar, u_tilde);
+  if (loose_) objective_.leave_out(&loose_->certain());
 
   solved.u = previous;
   if (problem_.contact) start_contact(past, target);
-  solved.failure = check_held(solved.u);
+  if (loose_) solved.failure = loose_->check(objective_, solved.u);
   solved.is_hopeless = !solved.failure.empty();
   if (solved.is_hopeless) return solved;
   solved.failure = follow_prescribed(target, solved);
   if (!solved.failure.empty()) return solved;
   if (known_) move_near_known(past, target, solved.u);
+  if (loose_ && loose_->may_turn()) turn_into_balance(solved);
   if (!minimize_with_friction(target, u_tilde, solved)) {
     solved.failure = describe_failure(solved.newton, solved.u);
     return solved;
   }
+  if (loose_) loose_->minimize_norm(objective_, solved.u);
+  if (floating_) settle_floating(solved.u);
   solved.v = linalg::Vector(previous.shared_layout());
   solved.acceleration = solved.v;
   if (inertia) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,8 @@ public:
 
   IncrementalPotential<dim>& objective() { return objective_; }
   const IncrementalPotential<dim>& objective() const { return objective_; }
+  /// Null where everything is held.
+  const LooseMotions<dim>* loose() const { return loose_.get(); }
   SolverTotals& totals() { return totals_; }
   const SolverTotals& totals() const { return totals_; }
 
@@ -60,7 +63,6 @@ private:
   void begin_step(const stepping::History& past, const StepTarget& target,
                   const stepping::StepCoefficients& coefficients, linalg::Vector& u_bar,
                   linalg::Vector& u_tilde);
-  std::string check_held(const linalg::Vector& u);
   void start_contact(const stepping::History& past, const StepTarget& target);
   void balance_stiffness(const linalg::Vector& u);
   struct Way {
@@ -73,6 +75,8 @@ private:
                   linalg::Vector& u);
   double move_on(const Way& way, SolvedStep& solved);
   std::string follow_prescribed(const StepTarget& target, SolvedStep& solved);
+  void turn_into_balance(SolvedStep& solved);
+  void settle_floating(linalg::Vector& u);
   void move_near_known(const stepping::History& past, const StepTarget& target, linalg::Vector& u);
   bool minimize(const newton::NewtonOptions& options, SolvedStep& solved);
   double friction_residual(const linalg::Vector& u, double dt);
@@ -89,7 +93,9 @@ private:
   newton::Euclidean manifold_;
   stepping::Solver::KnownStates known_;
   std::unique_ptr<potentials::MassMatrix<dim>> regularization_;
-  std::unique_ptr<LooseMotions<dim>> loose_; ///< once asked for
+  std::unique_ptr<LooseMotions<dim>> loose_;    ///< null where there are none
+  std::unique_ptr<LooseMotions<dim>> floating_; ///< the same
+  std::optional<LooseSpace<dim>> kept_out_;     ///< of the solve of turn_into_balance()
   SolverTotals totals_;
 };
 

@@ -31,6 +31,7 @@ struct ObjectiveType {
   bool keeps_mesh = false;         ///< has points or nodes of the meshes of the scene, which new ones lack
   bool sees_particles = false;     ///< can be one of bonded particles: ObjectiveSpec::make_on()
   bool compares_materials = false; ///< of those without `time`: depends on the law, otherwise on the shape
+  bool sees_place = false;         ///< changes where bodies move as a whole, without deforming
 
   /// Names of the keys, and of those that must be written.
   std::vector<std::string> takes() const;

@@ -300,7 +300,8 @@ std::vector<ObjectiveType> observed_points_objectives() {
        .observes = true,
        .uses_markers = true,
        .keeps_mesh = true,
-       .sees_particles = true},
+       .sees_particles = true,
+       .sees_place = true},
       {.name = "displacement_field",
        .doc = "sum over the points of |u - y|^2 / sd^2, y the displacements of points of one body, as from "
               "a digital image correlation, and sd from a CSV file with the columns "
@@ -310,7 +311,8 @@ std::vector<ObjectiveType> observed_points_objectives() {
        .read = DisplacementField::read,
        .observes = true,
        .is_sampled = true,
-       .keeps_mesh = true},
+       .keeps_mesh = true,
+       .sees_place = true},
       {.name = "strain_at",
        .doc =
            "(e - y)^2 / sd^2, e = |F d| - 1 the engineering strain along `direction` at a point of one body, "

@@ -31,7 +31,8 @@ std::vector<ObjectiveType> polygon_target_objectives() {
                         "in 2D a CSV file with the columns `x,y`, a row per vertex in order, closed "
                         "where the last is the first one again; in 3D a mesh of triangles (`.obj`, "
                         "`.stl`, `.msh`, `.mesh`).")},
-           .read = PolygonTarget::read}};
+           .read = PolygonTarget::read,
+           .sees_place = true}};
 }
 
 } // namespace recoil::app

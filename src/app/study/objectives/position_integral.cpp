@@ -19,7 +19,8 @@ std::vector<ObjectiveType> position_integral_objectives() {
   return {{.name = "position_integral",
            .doc = "int (X + u) along the axis over the rest volume, not divided by it and without density.",
            .keys = {body_key, time_key, axis_key("the coordinate.")},
-           .read = PositionIntegral::read}};
+           .read = PositionIntegral::read,
+           .sees_place = true}};
 }
 
 } // namespace recoil::app

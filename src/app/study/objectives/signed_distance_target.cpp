@@ -111,7 +111,8 @@ std::vector<ObjectiveType> signed_distance_target_objectives() {
                   "[below](#distances-on-a-grid). Without `boundary` all facets of the boundary count.",
            .keys = {body_key, time_key, boundary_key,
                     surface_target_key("HDF5 file with the arrays `distance`, `origin` and `spacing`.")},
-           .read = SignedDistanceTarget::read}};
+           .read = SignedDistanceTarget::read,
+           .sees_place = true}};
 }
 
 } // namespace recoil::app

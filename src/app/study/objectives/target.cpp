@@ -332,12 +332,14 @@ std::vector<ObjectiveType> target_objectives() {
            .doc = "int |u - u*|^2 with the displacement u* of the reference.",
            .keys = nodal_target_keys(),
            .read = NodalTarget::read,
-           .keeps_mesh = true},
+           .keeps_mesh = true,
+           .sees_place = true},
           {.name = "target_position",
            .doc = "int |X + u - x*|^2 with the position x* of the reference.",
            .keys = nodal_target_keys(),
            .read = NodalTarget::read,
-           .keeps_mesh = true}};
+           .keeps_mesh = true,
+           .sees_place = true}};
 }
 
 } // namespace recoil::app
