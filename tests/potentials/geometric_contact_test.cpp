@@ -164,18 +164,22 @@ GeometricStencil<dim> moved(GeometricStencil<dim> stencil, const Eigen::VectorXd
   return stencil;
 }
 
-/// Best relative errors of gradient and Hessian along a random direction, over steps.
-template <int dim, class Function>
-std::array<double, 2> errors(const GeometricStencil<dim>& stencil, const Eigen::VectorXd& d,
-                             Function function) {
-  const StencilFunction at = function(stencil);
-  std::array<double, 2> best{1e300, 1e300};
+/// Best relative errors over steps along a direction: of the gradient and the Hessian of a term, and of the
+/// gradient of its weight.
+template <int dim>
+std::array<double, 3> errors(const GeometricStencil<dim>& stencil, const Eigen::VectorXd& d,
+                             const GeometricAngles& angles) {
+  const StencilFunction at = term_at(stencil, angles);
+  const Eigen::VectorXd of_weight = geometric_weight_gradient(stencil, angles);
+  std::array<double, 3> best{1e300, 1e300, 1e300};
+  const auto take = [&](std::size_t i, double error) { best[i] = std::min(best[i], error / d.norm()); };
   for (const double h : {1e-4, 1e-5, 1e-6, 1e-7, 1e-8}) {
-    const StencilFunction plus = function(moved(stencil, d, h)), minus = function(moved(stencil, d, -h));
-    const double slope = (plus.value - minus.value) / (2 * h);
-    best[0] = std::min(best[0], std::abs(slope - at.gradient.dot(d)) / (at.gradient.norm() * d.norm()));
-    const Eigen::VectorXd change = (plus.gradient - minus.gradient) / (2 * h);
-    best[1] = std::min(best[1], (change - at.hessian * d).norm() / (at.hessian.norm() * d.norm()));
+    const auto ahead = moved(stencil, d, h), back = moved(stencil, d, -h);
+    const StencilFunction plus = term_at(ahead, angles), minus = term_at(back, angles);
+    take(0, std::abs((plus.value - minus.value) / (2 * h) - at.gradient.dot(d)) / at.gradient.norm());
+    take(1, ((plus.gradient - minus.gradient) / (2 * h) - at.hessian * d).norm() / at.hessian.norm());
+    const double slope = (geometric_weight(ahead, angles) - geometric_weight(back, angles)) / (2 * h);
+    take(2, std::abs(slope - of_weight.dot(d)) / of_weight.norm());
   }
   return best;
 }
@@ -194,23 +198,22 @@ TYPED_TEST_SUITE(GeometricStencils, Dimensions);
 TYPED_TEST(GeometricStencils, DerivativesAgreeWithDifferences) {
   constexpr int dim = TypeParam::dim;
   RandomStencils<dim> random(11);
-  std::array<double, 2> worst{};
+  std::array<double, 3> worst{};
   for (const GeometricAngles& angles : {GeometricAngles{0.9, 0.1, 0.8, 0}, GeometricAngles{}})
     for (const StencilKind kind : kinds<dim>())
       for (int k = 0; k < 20; ++k) {
         const auto stencil = random.draw(kind, angles, k % 3 == 2);
         Eigen::VectorXd d(stencil.points.size());
         for (double& entry : d) entry = random.number(-1, 1);
-        const auto of_term = errors(stencil, d, [&](const auto& s) { return term_at(s, angles); });
-        const auto of_weight =
-            errors(stencil, d, [&](const auto& s) { return geometric_weight_derivatives(s, angles); });
-        for (const auto& error : {of_term, of_weight})
-          for (std::size_t i = 0; i < 2; ++i) {
-            worst[i] = std::max(worst[i], error[i]);
-            EXPECT_LT(error[i], 1e-6)
-                << "kind " << static_cast<int>(kind) << ", number " << k << ", order " << i + 1;
-          }
+        const std::array<double, 3> found = errors(stencil, d, angles);
+        for (std::size_t i = 0; i < 3; ++i) {
+          worst[i] = std::max(worst[i], found[i]);
+          EXPECT_LT(found[i], 1e-6) << "kind " << static_cast<int>(kind) << ", number " << k << ", " << i;
+        }
         const StencilFunction at = term_at(stencil, angles);
+        const auto barrier = geometry::power_barrier(distance(stencil), dhat, dim - 1);
+        EXPECT_LT((geometric_gradient(stencil, angles, barrier) - at.gradient).norm(),
+                  1e-13 * at.gradient.norm());
         EXPECT_LT((at.hessian - at.hessian.transpose()).norm(), 1e-13 * at.hessian.norm());
         Eigen::MatrixXd projected = at.hessian;
         project_psd(projected);
@@ -219,6 +222,7 @@ TYPED_TEST(GeometricStencils, DerivativesAgreeWithDifferences) {
       }
   this->RecordProperty("gradient", std::to_string(-std::log10(worst[0])));
   this->RecordProperty("hessian", std::to_string(-std::log10(worst[1])));
+  this->RecordProperty("weight", std::to_string(-std::log10(worst[2])));
 }
 
 TYPED_TEST(GeometricStencils, DoNotDependOnPlaceTurnAndNumbers) {

@@ -181,7 +181,10 @@ std::vector<typename Barrier<dim>::Point> Barrier<dim>::gradient(const std::vect
   std::vector<Point> result(num_vertices, Point::Zero());
   for (const auto& pair : pairs)
     if (pair.geometric)
-      add_at_stencil<dim>(*pair.geometric, term(pair).gradient, result);
+      add_at_stencil<dim>(*pair.geometric,
+                          geometric_gradient<dim>(*pair.geometric, *form_.geometric,
+                                                  of_distance(std::sqrt(pair.closest.distance_squared))),
+                          result);
     else
       add_at_stencil<dim>(pair, gradient(pair, pair.weight), result);
   return result;

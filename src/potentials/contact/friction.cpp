@@ -291,7 +291,7 @@ std::vector<typename Friction<dim>::Point> Friction<dim>::lag_product(const std:
 
 template <int dim>
 Eigen::VectorXd Friction<dim>::weight_gradient(const ContactPair<dim>& pair) const {
-  return geometric_weight_derivatives<dim>(*pair.geometric, *barrier_->form().geometric).gradient;
+  return geometric_weight_gradient<dim>(*pair.geometric, *barrier_->form().geometric);
 }
 
 template <int dim>

@@ -4,7 +4,7 @@
 
 #include <Eigen/Eigenvalues>
 
-#include "recoil/geometry/second_order.hpp"
+#include "recoil/geometry/differentiated.hpp"
 
 namespace recoil::potentials {
 
@@ -252,16 +252,17 @@ double measure(const GeometricStencil<dim>& stencil, const GeometricPrimitive& p
   return 0;
 }
 
-/// The sum of the logarithms of the factors of a term, as a function of w = (c, points).
-template <int dim>
+/// The sum of the logarithms of the factors of a term, as a function of w = (c, points), with derivatives up
+/// to an order. Hessians of order 1 are empty.
+template <int dim, int order>
 class LogSum {
 public:
   static constexpr int n = 3 * dim; ///< c and two differences
-  using Local = geometry::SecondOrder<n>;
+  using Local = geometry::Differentiated<n, order>;
 
   explicit LogSum(const GeometricStencil<dim>& stencil)
       : stencil_(&stencil), gradient_(Eigen::VectorXd::Zero(dim * (1 + stencil.points.cols()))),
-        hessian_(Eigen::MatrixXd::Zero(gradient_.size(), gradient_.size())) {}
+        hessian_(zero_hessian()) {}
 
   /// f(c, differences): its part of the gradient and Hessian by w, times a factor.
   void scatter(const Local& f, const std::array<Difference, 2>& of, double factor, Eigen::VectorXd& g,
@@ -271,12 +272,13 @@ public:
       const auto& [at, block, sign] = places[i];
       if (at < 0) continue;
       g.template segment<dim>(at) += factor * sign * f.gradient.template segment<dim>(dim * block);
-      for (int j = 0; j < num_places; ++j) {
-        const auto& [to, other, other_sign] = places[j];
-        if (to >= 0)
-          H.template block<dim, dim>(at, to) +=
-              factor * sign * other_sign * f.hessian.template block<dim, dim>(dim * block, dim * other);
-      }
+      if constexpr (order == 2)
+        for (int j = 0; j < num_places; ++j) {
+          const auto& [to, other, other_sign] = places[j];
+          if (to >= 0)
+            H.template block<dim, dim>(at, to) +=
+                factor * sign * other_sign * f.hessian.template block<dim, dim>(dim * block, dim * other);
+        }
     }
   }
   /// Adds log f.
@@ -287,12 +289,12 @@ public:
   /// Adds F(S) for a sum S with these derivatives by w.
   void add(const geometry::BarrierValue& F, const Eigen::VectorXd& g, const Eigen::MatrixXd& H) {
     gradient_ += F.first * g;
-    hessian_ += F.first * H + F.second * g * g.transpose();
+    if constexpr (order == 2) hessian_ += F.first * H + (F.second * g) * g.transpose();
   }
   /// Adds a function of c.
   void add_of_separation(const Eigen::Matrix<double, dim, 1>& g, const Eigen::Matrix<double, dim, dim>& H) {
     gradient_.template head<dim>() += g;
-    hessian_.template topLeftCorner<dim, dim>() += H;
+    if constexpr (order == 2) hessian_.template topLeftCorner<dim, dim>() += H;
   }
 
   /// The differences as variables, at their values.
@@ -309,26 +311,30 @@ public:
     return result;
   }
   Eigen::VectorXd zero_gradient() const { return Eigen::VectorXd::Zero(gradient_.size()); }
-  Eigen::MatrixXd zero_hessian() const { return Eigen::MatrixXd::Zero(gradient_.size(), gradient_.size()); }
+  Eigen::MatrixXd zero_hessian() const {
+    const Eigen::Index size = order == 2 ? gradient_.size() : 0;
+    return Eigen::MatrixXd::Zero(size, size);
+  }
 
   /// Takes c to the points: value times exp of the sum, by the points. `core`: components of c, then log M,
   /// as functions of the first points.
   template <int m>
-  StencilFunction exponential(double value, const std::array<geometry::SecondOrder<m>, dim + 1>& core,
+  StencilFunction exponential(double value,
+                              const std::array<geometry::Differentiated<m, order>, dim + 1>& core,
                               int num_core) const {
     const Eigen::Index size = gradient_.size() - dim, head = Eigen::Index{dim} * num_core;
     Eigen::VectorXd g = gradient_.tail(size);
-    Eigen::MatrixXd H = hessian_.bottomRightCorner(size, size);
     Eigen::Matrix<double, dim, Eigen::Dynamic> J =
         Eigen::Matrix<double, dim, Eigen::Dynamic>::Zero(dim, size);
-    for (int k = 0; k < dim; ++k) {
-      J.row(k).head(head) = core[k].gradient.head(head).transpose();
-      H.topLeftCorner(head, head) += gradient_[k] * core[k].hessian.topLeftCorner(head, head);
-    }
+    for (int k = 0; k < dim; ++k) J.row(k).head(head) = core[k].gradient.head(head).transpose();
     g += J.transpose() * gradient_.template head<dim>();
+    g.head(head) += core[dim].gradient.head(head);
+    if constexpr (order == 1) return {value, value * g, {}};
+    Eigen::MatrixXd H = hessian_.bottomRightCorner(size, size);
+    for (int k = 0; k < dim; ++k)
+      H.topLeftCorner(head, head) += gradient_[k] * core[k].hessian.topLeftCorner(head, head);
     const Eigen::MatrixXd mixed = J.transpose() * hessian_.topRightCorner(dim, size);
     H += mixed + mixed.transpose() + J.transpose() * hessian_.template topLeftCorner<dim, dim>() * J;
-    g.head(head) += core[dim].gradient.head(head);
     H.topLeftCorner(head, head) += core[dim].hessian.topLeftCorner(head, head);
     H += g * g.transpose();
     return {value, value * g, value * H};
@@ -356,9 +362,9 @@ private:
 };
 
 /// Adds the logarithm of the measure of a primitive `times`.
-template <int dim>
-void add_measure(const GeometricPrimitive& primitive, int times, LogSum<dim>& sum) {
-  using Local = typename LogSum<dim>::Local;
+template <int dim, int order>
+void add_measure(const GeometricPrimitive& primitive, int times, LogSum<dim, order>& sum) {
+  using Local = typename LogSum<dim, order>::Local;
   using geometry::sqrt;
   const Eigen::Matrix<double, dim, 1> nothing = Eigen::Matrix<double, dim, 1>::Zero();
   Eigen::VectorXd g = sum.zero_gradient();
@@ -393,10 +399,10 @@ void add_measure(const GeometricPrimitive& primitive, int times, LogSum<dim>& su
 }
 
 /// Adds the logarithm of T N; `sign`: of c in the direction to the other primitive.
-template <int dim>
+template <int dim, int order>
 void add_conditions(const GeometricPrimitive& primitive, const Eigen::Matrix<double, dim, 1>& c, double sign,
-                    const GeometricAngles& angles, LogSum<dim>& sum) {
-  using Local = typename LogSum<dim>::Local;
+                    const GeometricAngles& angles, LogSum<dim, order>& sum) {
+  using Local = typename LogSum<dim, order>::Local;
   Eigen::VectorXd g = sum.zero_gradient();
   Eigen::MatrixXd H = sum.zero_hessian();
   double outside = 0;
@@ -450,12 +456,12 @@ bool has_measure(const GeometricPrimitive& primitive) {
 }
 
 /// The weight, times the barrier where one is given.
-template <int dim>
+template <int dim, int order>
 StencilFunction derivatives(const GeometricStencil<dim>& stencil, const GeometricAngles& angles,
                             const geometry::BarrierValue* of_distance) {
   using Point = Eigen::Matrix<double, dim, 1>;
   constexpr int m = 4 * dim;
-  using Core = geometry::SecondOrder<m>;
+  using Core = geometry::Differentiated<m, order>;
   const int num_core = num_core_points(stencil);
   std::array<Vec<Core, dim>, 4> x;
   for (int k = 0; k < num_core; ++k)
@@ -469,13 +475,13 @@ StencilFunction derivatives(const GeometricStencil<dim>& stencil, const Geometri
   }
   core[dim] = geometry::log(apart.mollifier);
 
-  LogSum<dim> sum(stencil);
+  LogSum<dim, order> sum(stencil);
   double value = geometric_weight(stencil, angles);
   for (int k = 0; k < 2; ++k) {
     const GeometricPrimitive& primitive = stencil.primitives[k];
     if (primitive.num_points == 0) continue;
     add_measure(primitive, stencil.plane_normal ? 2 : 1, sum);
-    add_conditions<dim>(primitive, c, k == 0 ? -1 : 1, angles, sum);
+    add_conditions<dim, order>(primitive, c, k == 0 ? -1 : 1, angles, sum);
   }
   if (of_distance != nullptr) {
     const double d = c.norm(), slope = of_distance->first / of_distance->value;
@@ -509,15 +515,21 @@ double geometric_weight(const GeometricStencil<dim>& stencil, const GeometricAng
 }
 
 template <int dim>
-StencilFunction geometric_weight_derivatives(const GeometricStencil<dim>& stencil,
-                                             const GeometricAngles& angles) {
-  return derivatives(stencil, angles, nullptr);
+Eigen::VectorXd geometric_weight_gradient(const GeometricStencil<dim>& stencil,
+                                          const GeometricAngles& angles) {
+  return derivatives<dim, 1>(stencil, angles, nullptr).gradient;
 }
 
 template <int dim>
 StencilFunction geometric_term(const GeometricStencil<dim>& stencil, const GeometricAngles& angles,
                                const geometry::BarrierValue& of_distance) {
-  return derivatives(stencil, angles, &of_distance);
+  return derivatives<dim, 2>(stencil, angles, &of_distance);
+}
+
+template <int dim>
+Eigen::VectorXd geometric_gradient(const GeometricStencil<dim>& stencil, const GeometricAngles& angles,
+                                   const geometry::BarrierValue& of_distance) {
+  return derivatives<dim, 1>(stencil, angles, &of_distance).gradient;
 }
 
 void project_psd(Eigen::MatrixXd& A) {
@@ -531,8 +543,9 @@ void project_psd(Eigen::MatrixXd& A) {
 
 #define RECOIL_INSTANTIATE(dim)                                                                              \
   template double geometric_weight(const GeometricStencil<dim>&, const GeometricAngles&);                    \
-  template StencilFunction geometric_weight_derivatives(const GeometricStencil<dim>&,                        \
-                                                        const GeometricAngles&);                             \
+  template Eigen::VectorXd geometric_weight_gradient(const GeometricStencil<dim>&, const GeometricAngles&);  \
+  template Eigen::VectorXd geometric_gradient(const GeometricStencil<dim>&, const GeometricAngles&,          \
+                                              const geometry::BarrierValue&);                                \
   template StencilFunction geometric_term(const GeometricStencil<dim>&, const GeometricAngles&,              \
                                           const geometry::BarrierValue&);
 RECOIL_INSTANTIATE(2)

@@ -85,15 +85,19 @@ struct StencilFunction {
 /// condition is not met at all. Not collective, as what follows.
 template <int dim>
 double geometric_weight(const GeometricStencil<dim>& stencil, const GeometricAngles& angles);
-/// The weight with derivatives where it is positive.
-template <int dim>
-StencilFunction geometric_weight_derivatives(const GeometricStencil<dim>& stencil,
-                                             const GeometricAngles& angles);
 /// The whole term of B with derivatives where its weight is positive. `of_distance`: the barrier and its
 /// derivatives by the distance d.
 template <int dim>
 StencilFunction geometric_term(const GeometricStencil<dim>& stencil, const GeometricAngles& angles,
                                const geometry::BarrierValue& of_distance);
+
+/// The gradient of the term alone, and that of the weight.
+template <int dim>
+Eigen::VectorXd geometric_gradient(const GeometricStencil<dim>& stencil, const GeometricAngles& angles,
+                                   const geometry::BarrierValue& of_distance);
+template <int dim>
+Eigen::VectorXd geometric_weight_gradient(const GeometricStencil<dim>& stencil,
+                                          const GeometricAngles& angles);
 
 /// Replaces negative eigenvalues of a symmetric matrix by 0.
 void project_psd(Eigen::MatrixXd& A);
