@@ -12,10 +12,9 @@ import slab  # noqa: E402
 
 
 def rest(recoil):
-    """The plain form lets the block creep from the first step on."""
-    for triangles in ("aligned", "random"):
-        plain, geometric = (slab.measure(recoil, triangles, 1, form, 6) for form in ("plain", "gcp_narrow"))
-        runs.check(10 * geometric < plain, "%s: drift %.1e m, plain form %.1e m" % (triangles, geometric, plain))
+    """A block whose edges cross the diagonals of a slab. The plain form throws it along them."""
+    plain, geometric = (slab.measure(recoil, "aligned", 1, form, (0.02, 0), 20) for form in ("plain", "gcp_narrow"))
+    runs.check(10 * geometric < plain, "a block at rest on a slab: drift %.1e m, plain form %.1e m" % (geometric, plain))
 
 
 def ranks(recoil):
@@ -56,7 +55,7 @@ def gradients(recoil):
              "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}]},
              "initial_conditions": {"velocity": [{"body": "upper", "value": [0.3, 0.1, -0.5]}]},
              "contact": {"enabled": True, "dhat": 0.01, "epsv": 0.2, "friction_coefficient": 0.3, "use_gcp_formulation": True, "alpha_t": 0.9},
-             "solver": {"contact": {"barrier_stiffness": 1e9}, "nonlinear": exact()}, "time": {"dt": 0.004, "time_steps": 4}}
+             "solver": {"contact": {"barrier_stiffness": 1e6}, "nonlinear": exact()}, "time": {"dt": 0.004, "time_steps": 4}}
     study = slide_study("solid", recoil.write_scene("solid", solid))
     study["parameters"] = [{"name": "E", "quantity": "young_modulus", "body": "upper", "initial": 1e5, "scale": "log"},
                            {"name": "mu", "quantity": "friction", "bodies": ["lower", "upper"], "initial": 0.3},

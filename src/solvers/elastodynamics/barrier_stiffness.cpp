@@ -61,10 +61,10 @@ BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<dim>& problem,
   const double of_a_pair = contact.barrier().form().squared
                                ? 4 * y0 * geometry::log_barrier(y0, dhat * dhat).second
                                : geometry::log_barrier(std::sqrt(y0), dhat).second;
-  // What counts is how stiff pairs are where they meet: as in the plain form at half of dhat, which has
-  // another growth towards 0 than the geometric contact potential.
+  // The geometric contact potential grows faster towards 0 than the plain form: its pairs are as stiff where
+  // bodies at rest are, at a tenth of dhat.
   const auto& barrier = contact.barrier();
-  const double y = 0.25 * dhat * dhat;
+  const double y = 0.01 * dhat * dhat;
   const double relative = barrier.form().geometric ? barrier.force_per_weight(y).slope /
                                                          plain_barrier<dim>(dhat).force_per_weight(y).slope
                                                    : 1;
