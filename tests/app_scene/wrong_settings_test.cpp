@@ -64,7 +64,7 @@ const WrongInput wrong_settings[] = {
      {"(/contact/use_gcp_formulation)", "excludes `use_convergent_formulation`", "keep one"}},
     {"tangential_condition_without_width",
      R"({"contact": {"use_gcp_formulation": true, "alpha_t": 0}})",
-     {"(/contact/alpha_t)", "between 0 (excluded) and 1", "is 0"}},
+     {"(/contact/alpha_t)", "> 0 and <= 1", "is 0"}},
     {"normal_condition_that_falls",
      R"({"contact": {"use_gcp_formulation": true, "alpha_n": 0.2, "beta_n": -0.2}})",
      {"(/contact/beta_n)", "more than -`alpha_n`"}},
