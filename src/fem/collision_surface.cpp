@@ -31,6 +31,28 @@ std::vector<std::array<LocalIndex, dim>> linear_facets(const FunctionSpace<dim>&
   return result;
 }
 
+/// On which side of each of linear_facets the body is (CollisionSurface::facet_sides).
+template <int dim>
+std::vector<std::int8_t> sides_of_facets(const FunctionSpace<dim>& space,
+                                         const std::vector<std::array<LocalIndex, dim>>& facets) {
+  std::vector<std::int8_t> result;
+  for (const BoundaryFacet& facet : space.boundary_facets()) {
+    const std::size_t num_pieces = subdivide_facet<dim>(space.order(facet.cell), facet.facet).size();
+    const auto& inner = space.mesh().vertices[space.mesh().cells[facet.cell][facet.facet]];
+    for (std::size_t piece = 0; piece < num_pieces; ++piece) {
+      const auto& corners = facets[result.size()];
+      const auto x = [&](std::size_t i) { return space.node_positions()[corners[i]]; };
+      Eigen::Matrix<double, dim, 1> normal, along = x(1) - x(0);
+      if constexpr (dim == 2)
+        normal << along[1], -along[0];
+      else
+        normal = along.cross(x(2) - x(0));
+      result.push_back(normal.dot(x(0) - inner) > 0 ? 1 : -1);
+    }
+  }
+  return result;
+}
+
 template <int dim>
 double measure(const FunctionSpace<dim>& space, const std::array<LocalIndex, dim>& facet) {
   const auto x = [&](std::size_t i) { return space.node_positions()[facet[i]]; };
@@ -163,9 +185,14 @@ struct CollisionSurface<dim>::Builder {
 
   void add_primitives() {
     std::map<std::array<LocalIndex, 2>, double> edges; // of local nodes
-    for (const auto& facet : facets) {
+    std::map<std::array<LocalIndex, 2>, std::int8_t> edge_sides;
+    const std::vector<std::int8_t> sides = sides_of_facets<dim>(space, facets);
+    for (std::size_t f = 0; f < facets.size(); ++f) {
+      const auto& facet = facets[f];
       if constexpr (dim == 2) {
-        if (owns(facet[0])) edges[facet] = 0;
+        if (!owns(facet[0])) continue;
+        edges[facet] = 0;
+        edge_sides[facet] = sides[f];
       } else {
         const double share = measure<dim>(space, facet) / 3;
         for (const auto& [a, b] : {std::array{0, 1}, std::array{0, 2}, std::array{1, 2}}) {
@@ -176,8 +203,10 @@ struct CollisionSurface<dim>::Builder {
         self.faces_.push_back({vertex(facet[0]), vertex(facet[1]), vertex(facet[2])});
         self.edge_faces_.push_back({2, 2, 2});
         self.face_flat_edges_.push_back(0);
+        self.facet_sides_.push_back(sides[f]);
       }
     }
+    for (const auto& [edge, side] : edge_sides) self.facet_sides_.push_back(side);
     for (const auto& [edge, area] : edges) {
       self.edges_.push_back({vertex(edge[0]), vertex(edge[1])});
       self.edge_areas_.push_back(area);
@@ -197,6 +226,7 @@ struct CollisionSurface<dim>::Builder {
                                                                 : std::uint8_t{0});
     }
     self.edge_faces_.insert(self.edge_faces_.end(), obstacles.edge_faces.begin(), obstacles.edge_faces.end());
+    self.facet_sides_.resize(dim == 2 ? self.edges_.size() : self.faces_.size(), 0);
   }
 
   /// Owners know where their vertices are; the holders of ghosts ask them. Collective.

@@ -104,6 +104,18 @@ TEST(SceneValues, DefaultsOfTheTable) {
   EXPECT_THAT(scene.warnings, ::testing::IsEmpty());
 }
 
+TEST(SceneValues, GeometricContactPotential) {
+  const auto usual = read_changed(R"({"contact": {"use_gcp_formulation": true}})").scene.contact;
+  EXPECT_TRUE(usual.use_gcp_formulation);
+  EXPECT_EQ((std::array{usual.alpha_t, usual.beta_t, usual.alpha_n, usual.beta_n}),
+            (std::array{0.5, 0.0, 0.5, 0.0})); // of PolyFEM
+  const auto given = read_changed(R"({"contact": {"use_gcp_formulation": true, "alpha_t": 0.1, "beta_t": 0.05,
+    "alpha_n": 0.9, "beta_n": -0.3, "use_adaptive_dhat": false, "min_distance_ratio": 0.5}})")
+                         .scene.contact;
+  EXPECT_EQ((std::array{given.alpha_t, given.beta_t, given.alpha_n, given.beta_n}),
+            (std::array{0.1, 0.05, 0.9, -0.3}));
+}
+
 TEST(SceneValues, WhatDifferentiableScenesOfPolyfemHold) {
   const auto scene = read_changed(R"({
     "space": {"discr_order": 2, "advanced": {"quadrature_order": 5, "n_boundary_samples": 5}},

@@ -138,3 +138,16 @@ def distance(a, b):
         scale = np.nanmax(np.abs(values))
         worst = max(worst, np.nanmax(np.abs(one[name] - values)) / (scale if scale > 0 else 1))
     return float(worst)
+
+
+def agree(recoil, name, study, ranks=(1, 2), tolerance=1e-6):
+    """Every direction of --check on the first rank count, the same gradient on the others."""
+    study["check"] = dict({"directions": 1, "steps": [1e-3, 1e-4, 1e-5, 1e-6]}, **study.get("check", {}))
+    path = recoil.write_scene(name + "-study", study)
+    first = gradient(recoil, ranks[0], path, name, "--check", expect=None)
+    for direction, found in result(first)["check"].items():
+        runs.check(found["relative_error"] < tolerance and found["derivative"] != 0,
+                   "%s, %s: %.1e from differences, slope %s" % (name, direction, found["relative_error"], found["slope"]))
+    for n in ranks[1:]:
+        error = distance(gradient(recoil, n, path, "%s-%d" % (name, n)), first)
+        runs.check(error < 1e-8, "%s: the same gradient on %d ranks to %.1e" % (name, n, error))

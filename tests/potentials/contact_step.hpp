@@ -120,6 +120,7 @@ struct ContactStep {
 };
 
 inline const std::array forms{BarrierForm::plain, BarrierForm::convergent, BarrierForm{false, true, false},
-                              BarrierForm{true, true, true}};
+                              BarrierForm{true, true, true},
+                              BarrierForm{true, false, false, false, GeometricAngles{0.9, 0.1, 0.8, 0}}};
 
 } // namespace recoil::potentials

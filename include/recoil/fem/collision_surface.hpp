@@ -84,6 +84,10 @@ public:
   const std::vector<std::array<std::int8_t, 3>>& edge_faces() const { return edge_faces_; }
   /// Per edge, whether it lies inside of a flat part of an obstacle that stays flat.
   const std::vector<char>& edge_is_flat() const { return edge_is_flat_; }
+  /// Per owned face (3D) or edge (2D) of a body, the side of the material: +1 where (v1 - v0) x (v2 - v0), or
+  /// in 2D v1 - v0 turned clockwise, points out of the body, -1 where it points inwards; 0 on obstacles,
+  /// which have no inside.
+  const std::vector<std::int8_t>& facet_sides() const { return facet_sides_; }
   /// Per face, bit i: its edge i, counted as in edge_faces, is flat.
   const std::vector<std::uint8_t>& face_flat_edges() const { return face_flat_edges_; }
 
@@ -135,6 +139,7 @@ private:
   std::vector<std::array<std::int8_t, 3>> edge_faces_;
   std::vector<char> edge_is_flat_;
   std::vector<std::uint8_t> face_flat_edges_;
+  std::vector<std::int8_t> facet_sides_;
 };
 
 } // namespace recoil::fem

@@ -47,10 +47,24 @@ void build_steps(const Item& item, TimeSpec& time) {
   }
 }
 
+/// The steps of the geometric contact potential rise, and no other form is asked for.
+void check_geometric_form(const Item& item, const ContactSpec& contact) {
+  if (contact.use_convergent_formulation)
+    item["use_gcp_formulation"].fail("excludes `use_convergent_formulation` (given at " +
+                                     item["use_convergent_formulation"].where() + "); keep one");
+  const auto check = [&](const char* beta, double alpha_value, double beta_value, const char* alpha) {
+    if (beta_value <= -alpha_value)
+      item[beta].fail(std::string("must be more than -`") + alpha + "`; leave it out for 0");
+  };
+  check("beta_t", contact.alpha_t, contact.beta_t, "alpha_t");
+  check("beta_n", contact.alpha_n, contact.beta_n, "alpha_n");
+}
+
 void build_contact(const Item& item, const Item& solver, Scene& scene) {
   auto& contact = scene.contact;
   if (item.has("dhat") && item.has("dhat_relative"))
     item["dhat_relative"].fail("excludes `dhat` (given at " + item["dhat"].where() + "); keep one");
+  if (contact.use_gcp_formulation) check_geometric_form(item, contact);
   for (const auto& entry : item["friction_pairs"].items()) {
     const auto names = entry["bodies"].texts();
     contact.friction_pairs.push_back({{names[0], names[1]}, entry["coefficient"].number()});

@@ -7,6 +7,8 @@ namespace {
 constexpr const char* newton_of_particles =
     "write `tolerance` and `max_iterations` of solver/bonded_particles";
 
+constexpr Range up_to_one{0, 1, true, false};
+
 constexpr Key contact[] = {
     {.pattern = "/contact",
      .types = object,
@@ -69,6 +71,34 @@ constexpr Key contact[] = {
      .without_elements = "leave it out: it is of surfaces of finite elements",
      .doc = "Takes a given solver/contact/barrier_stiffness for a pressure [Pa] and divides it by dhat "
             "(`conventions` \"polyfem\": by dhat^3); no effect on the adaptive one."},
+    {.pattern = "/contact/use_gcp_formulation",
+     .member = &bound<&Scene::contact, &ContactSpec::use_gcp_formulation>,
+     .without_elements = "leave it out: it is of surfaces of finite elements",
+     .doc =
+         "The geometric contact potential [Huang et al. 2025]: pairs count where they are closest on their "
+         "own surfaces and outside of the bodies, weighed with the measures of their primitives. See "
+         "[Forms of contact](contact.md)."},
+    {.pattern = "/contact/alpha_t",
+     .member = &bound<&Scene::contact, &ContactSpec::alpha_t>,
+     .range = up_to_one,
+     .without_elements = "leave it out: it is of surfaces of finite elements",
+     .doc = "Of `use_gcp_formulation`: sine of the angle by which a pair may miss being closest before its "
+            "weight is 0. Flat parts push less along themselves the smaller it is."},
+    {.pattern = "/contact/beta_t",
+     .member = &bound<&Scene::contact, &ContactSpec::beta_t>,
+     .range = from_to(-1, 1),
+     .without_elements = "leave it out: it is of surfaces of finite elements",
+     .doc = "The same sine, of the other sign, from which on the weight is whole; more than -`alpha_t`."},
+    {.pattern = "/contact/alpha_n",
+     .member = &bound<&Scene::contact, &ContactSpec::alpha_n>,
+     .range = up_to_one,
+     .without_elements = "leave it out: it is of surfaces of finite elements",
+     .doc = "The same of the angle to the outside of a body."},
+    {.pattern = "/contact/beta_n",
+     .member = &bound<&Scene::contact, &ContactSpec::beta_n>,
+     .range = from_to(-1, 1),
+     .without_elements = "leave it out: it is of surfaces of finite elements",
+     .doc = "As `beta_t`; more than -`alpha_n`."},
 };
 
 constexpr Key solver[] = {

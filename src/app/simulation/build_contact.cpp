@@ -106,6 +106,27 @@ void warn_of_short_edges(const fem::CollisionSurface<dim>& surface, double dhat,
                         : ""));
 }
 
+/// The geometric contact potential knows pairs of facets and of what bounds them. Collective.
+template <int dim>
+void refuse_loose_parts(const fem::CollisionSurface<dim>& surface) {
+  constexpr GlobalIndex none = std::numeric_limits<GlobalIndex>::max();
+  GlobalIndex loose = none;
+  for (LocalIndex v = 0; v < surface.num_owned(); ++v) {
+    const auto& vertex = surface.vertices()[v];
+    const mesh::VertexDegrees& degrees = vertex.degrees;
+    const bool is_loose =
+        dim == 3 ? degrees.faces == 0 || degrees.face_edges < degrees.edges : degrees.edges == 0;
+    if (surface.is_obstacle(vertex.body) && is_loose) loose = std::min(loose, GlobalIndex{vertex.body});
+  }
+  loose = surface.comm().min(loose);
+  if (loose != none)
+    throw InputError("/contact/use_gcp_formulation",
+                     fmt::format("the obstacle '{}' has {}, which this form of contact does not know; remove "
+                                 "them, or leave use_gcp_formulation out",
+                                 surface.body_name(static_cast<std::int32_t>(loose)),
+                                 dim == 3 ? "edges or points without triangles" : "points without edges"));
+}
+
 } // namespace
 
 const DirichletEntry* find_obstacle_motion(const BoundaryConditions& conditions, int id) {
@@ -167,7 +188,10 @@ void add_contact(const Scene& scene, const mesh::DistributedObstacles<dim>& obst
   parameters.friction = friction_coefficients(scene, mesh.body_names, obstacles.names);
   auto surface = std::make_unique<const fem::CollisionSurface<dim>>(
       *problem.space, obstacles, problem.dirichlet->flags(), stays_flat(scene, obstacles.surface_ids));
-  warn_of_short_edges(*surface, parameters.dhat, parameters.form);
+  if (parameters.form.geometric)
+    refuse_loose_parts(*surface);
+  else
+    warn_of_short_edges(*surface, parameters.dhat, parameters.form);
   problem.add_contact(
       std::make_unique<potentials::ContactState<dim>>(std::move(surface), std::move(parameters)));
   problem.obstacle_motion = obstacle_motion<dim>(scene, obstacles, problem.space->comm());

@@ -34,6 +34,8 @@ template <int dim>
 std::vector<ContactPair<dim>>
 Barrier<dim>::pairs_within(double reach, const std::vector<ContactCandidate>& candidates,
                            const ContactVertices<dim>& vertices, const std::vector<Point>& positions) const {
+  if (form_.geometric)
+    return geometric_pairs<dim>(*form_.geometric, reach, planes_, candidates, vertices, positions);
   std::vector<ContactPair<dim>> pairs;
   const double limit = reach * reach;
   const auto at = [&](LocalIndex v) -> const Point& { return positions[v]; };
@@ -98,16 +100,23 @@ Barrier<dim>::pairs_within(double reach, const std::vector<ContactCandidate>& ca
 }
 
 template <int dim>
+geometry::BarrierValue Barrier<dim>::of_distance(double distance) const {
+  return form_.geometric ? geometry::power_barrier(distance, dhat_, dim - 1)
+                         : geometry::log_barrier(distance, dhat_);
+}
+
+template <int dim>
 geometry::BarrierValue Barrier<dim>::of_squared_distance(double distance_squared) const {
-  if (form_.squared) return geometry::log_barrier(distance_squared, dhat_ * dhat_);
+  if (form_.squared && !form_.geometric) return geometry::log_barrier(distance_squared, dhat_ * dhat_);
   const double d = std::sqrt(distance_squared);
-  const geometry::BarrierValue b = geometry::log_barrier(d, dhat_);
+  const geometry::BarrierValue b = of_distance(d);
   // d = y^1/2 for y the squared distance.
   return {b.value, b.first / (2 * d), (b.second - b.first / d) / (4 * distance_squared)};
 }
 
 template <int dim>
 double Barrier<dim>::vertex_weight(double area) const {
+  if (form_.geometric) return area * area;
   return form_.area_weights ? (dim == 2 ? area_scale_2d : area_scale_3d) * area : 1;
 }
 
@@ -170,7 +179,14 @@ template <int dim>
 std::vector<typename Barrier<dim>::Point> Barrier<dim>::gradient(const std::vector<ContactPair<dim>>& pairs,
                                                                  std::size_t num_vertices) const {
   std::vector<Point> result(num_vertices, Point::Zero());
-  for (const auto& pair : pairs) add_at_stencil<dim>(pair, gradient(pair, pair.weight), result);
+  for (const auto& pair : pairs)
+    if (pair.geometric)
+      add_at_stencil<dim>(*pair.geometric,
+                          geometric_gradient<dim>(*pair.geometric, *form_.geometric,
+                                                  of_distance(std::sqrt(pair.closest.distance_squared))),
+                          result);
+    else
+      add_at_stencil<dim>(pair, gradient(pair, pair.weight), result);
   return result;
 }
 
@@ -220,6 +236,13 @@ Barrier<dim>::hessian_product(const std::vector<ContactPair<dim>>& pairs, double
   for (std::span<const ContactPair<dim>> rest(pairs), terms; !rest.empty();
        rest = rest.subspan(terms.size())) {
     terms = first_candidate(rest);
+    if (terms.front().geometric) {
+      const GeometricStencil<dim>& stencil = *terms.front().geometric;
+      Eigen::MatrixXd block = term(terms.front()).hessian;
+      if (projection == newton::Projection::per_element) project_psd(block);
+      add_at_stencil<dim>(stencil, factor * (block * at_stencil<dim>(stencil, p)), result);
+      continue;
+    }
     geometry::StencilMatrix<dim> block = hessian(terms);
     if (projection == newton::Projection::per_element) geometry::project_psd<4 * dim>(block);
     add_at_stencil<dim>(terms.front(), factor * (block * stencil_vector<dim>(terms.front(), p)), result);
@@ -235,6 +258,12 @@ void Barrier<dim>::add_hessian(const std::vector<ContactPair<dim>>& pairs,
        rest = rest.subspan(terms.size())) {
     terms = first_candidate(rest);
     const ContactPair<dim>& pair = terms.front();
+    if (pair.geometric) {
+      Eigen::MatrixXd block = factor * term(pair).hessian;
+      if (projection == newton::Projection::per_element) project_psd(block);
+      add_block<dim>(vertices, std::span(pair.geometric->vertices), block, H);
+      continue;
+    }
     geometry::StencilMatrix<dim> block = factor * hessian(terms);
     if (projection == newton::Projection::per_element) geometry::project_psd<4 * dim>(block);
     std::array<LocalIndex, 4> stencil = pair.vertices;
@@ -248,9 +277,18 @@ void Barrier<dim>::add_hessian(const std::vector<ContactPair<dim>>& pairs,
 }
 
 template <int dim>
-void add_block(const ContactVertices<dim>& vertices, std::span<const LocalIndex> stencil,
-               geometry::StencilMatrix<dim>& block, linalg::StencilSink& H) {
-  std::array<GlobalIndex, 4> nodes{-1, -1, -1, -1};
+StencilFunction Barrier<dim>::term(const ContactPair<dim>& pair) const {
+  return geometric_term<dim>(*pair.geometric, *form_.geometric,
+                             of_distance(std::sqrt(pair.closest.distance_squared)));
+}
+
+template <int dim, class Block>
+void add_block(const ContactVertices<dim>& vertices, std::span<const LocalIndex> stencil, Block& block,
+               linalg::StencilSink& H) {
+  constexpr bool is_large = Block::SizeAtCompileTime == Eigen::Dynamic;
+  std::conditional_t<is_large, std::vector<GlobalIndex>, std::array<GlobalIndex, 4>> nodes{};
+  if constexpr (is_large) nodes.resize(stencil.size());
+  std::ranges::fill(nodes, -1);
   for (std::size_t i = 0; i < stencil.size(); ++i) {
     if (stencil[i] < 0) continue;
     const fem::SurfaceVertex<dim>& vertex = vertices[stencil[i]];
@@ -262,7 +300,7 @@ void add_block(const ContactVertices<dim>& vertices, std::span<const LocalIndex>
         block.col(row).setZero();
       }
   }
-  H.add(std::span(nodes).first(stencil.size()), block.data(), 4 * dim);
+  H.add(std::span(nodes).first(stencil.size()), block.data(), static_cast<int>(block.rows()));
 }
 
 template class Barrier<2>;

@@ -70,6 +70,39 @@ ContactVertices<dim>::ContactVertices(const fem::CollisionSurface<dim>& surface,
   data_.insert(data_.end(), ghosts.begin(), ghosts.end());
 }
 
+namespace {
+
+/// `foreign` and the other vertices of the facets around them and around owned vertices, on other ranks.
+std::vector<fem::VertexAddress> with_neighbours(int rank, std::span<const fem::VertexAddress> foreign,
+                                                const auto& rings_of_owned, const auto& rings_of_foreign) {
+  std::vector<fem::VertexAddress> result(foreign.begin(), foreign.end());
+  for (const auto* rings : {&rings_of_owned, &rings_of_foreign})
+    for (const auto& ring : *rings)
+      for (const auto& facet : ring)
+        for (const fem::VertexAddress& vertex : {facet.a, facet.b})
+          if (vertex.rank != rank) result.push_back(vertex);
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+} // namespace
+
+template <int dim>
+ContactVertices<dim>::ContactVertices(const fem::CollisionSurface<dim>& surface,
+                                      const SurfaceRings<dim>& rings,
+                                      std::span<const fem::VertexAddress> foreign) {
+  const auto of_foreign = rings.fetch(surface.comm(), foreign);
+  *this =
+      ContactVertices(surface, with_neighbours(surface.comm().rank(), foreign, rings.owned(), of_foreign));
+  rings_.resize(size());
+  const auto take = [&](LocalIndex vertex, const auto& ring) {
+    for (const auto& facet : ring) rings_[vertex].push_back({find(facet.a), find(facet.b), facet.side});
+  };
+  for (std::size_t v = 0; v < num_owned_; ++v) take(static_cast<LocalIndex>(v), rings.owned()[v]);
+  for (std::size_t k = 0; k < of_foreign.size(); ++k) take(find(foreign[k]), of_foreign[k]);
+}
+
 template <int dim>
 LocalIndex ContactVertices<dim>::find(const fem::VertexAddress& address) const {
   return address.rank == rank_ ? address.index : foreign_.at(address);
@@ -94,8 +127,10 @@ void ContactVertices<dim>::add_to_owners(std::vector<Point>& values) const {
 
 template <int dim>
 ContactSearch<dim>::ContactSearch(const fem::CollisionSurface<dim>& surface, double reach,
-                                  collide::GroupFilter meet)
-    : surface_(&surface), reach_(reach), meet_(std::move(meet)), mean_edge_(mean_edge_length(surface)),
+                                  collide::GroupFilter meet, bool with_rings)
+    : surface_(&surface), reach_(reach), meet_(std::move(meet)),
+      rings_(with_rings ? std::optional(SurfaceRings<dim>(surface)) : std::nullopt),
+      mean_edge_(mean_edge_length(surface)),
       vertices_(std::make_shared<const ContactVertices<dim>>(surface, std::vector<fem::VertexAddress>())) {}
 
 template <int dim>
@@ -165,7 +200,9 @@ bool ContactSearch<dim>::search(const std::vector<Point>& from, const std::vecto
 template <int dim>
 void ContactSearch<dim>::take(const collide::Candidates& found, std::span<const collide::SetPair> which) {
   const RemotePrimitives<dim> remote(*surface_, found.remote);
-  vertices_ = std::make_shared<const ContactVertices<dim>>(*surface_, remote.foreign_vertices(found, which));
+  const auto foreign = remote.foreign_vertices(found, which);
+  vertices_ = rings_ ? std::make_shared<const ContactVertices<dim>>(*surface_, *rings_, foreign)
+                     : std::make_shared<const ContactVertices<dim>>(*surface_, foreign);
   candidates_.clear();
   const std::vector<PairKind> kinds = pair_kinds<dim>();
   for (std::size_t k = 0; k < kinds.size(); ++k)

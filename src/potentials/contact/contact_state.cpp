@@ -38,7 +38,8 @@ template <int dim>
 ContactState<dim>::ContactState(std::unique_ptr<const fem::CollisionSurface<dim>> surface,
                                 ContactParameters<dim> parameters)
     : surface_(std::move(surface)), parameters_(std::move(parameters)),
-      barrier_(parameters_.dhat, parameters_.form, parameters_.planes), search_(*surface_, parameters_.dhat),
+      barrier_(parameters_.dhat, parameters_.form, parameters_.planes),
+      search_(*surface_, parameters_.dhat, {}, parameters_.form.geometric.has_value()),
       obstacle_displacement_(std::size_t{dim} * surface_->obstacles().num_vertices(), 0.0),
       pairs_(std::make_shared<const std::vector<ContactPair<dim>>>()) {}
 

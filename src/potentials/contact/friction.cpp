@@ -275,17 +275,41 @@ std::vector<typename Friction<dim>::Point> Friction<dim>::lag_derivative(const s
 template <int dim>
 std::vector<typename Friction<dim>::Point> Friction<dim>::lag_product(const std::vector<Point>& positions,
                                                                       const std::vector<Point>& p) const {
-  return lag_derivative(positions, p, [](const auto& A, const auto& at_pair) {
+  std::vector<Point> result = lag_derivative(positions, p, [](const auto& A, const auto& at_pair) {
     return geometry::StencilVector<dim>(geometry::StencilMatrix<dim>(A.transpose()) * at_pair);
   });
+  if (!barrier_ || !barrier_->form().geometric) return result;
+  // Weights of the geometric contact potential change with the lagged positions.
+  const std::vector<double> products = unit_force_products(positions, p);
+  for (std::size_t k = 0; k < products.size(); ++k) {
+    const ContactPair<dim>& pair = (*lagged_)[k];
+    const double by_weight = coefficient(pair) * products[k];
+    if (by_weight != 0) add_at_stencil<dim>(*pair.geometric, by_weight * weight_gradient(pair), result);
+  }
+  return result;
+}
+
+template <int dim>
+Eigen::VectorXd Friction<dim>::weight_gradient(const ContactPair<dim>& pair) const {
+  return geometric_weight_gradient<dim>(*pair.geometric, *barrier_->form().geometric);
 }
 
 template <int dim>
 std::vector<typename Friction<dim>::Point> Friction<dim>::lag_tangent(const std::vector<Point>& positions,
                                                                       const std::vector<Point>& x) const {
-  return lag_derivative(positions, x, [](const auto& A, const auto& at_pair) {
+  std::vector<Point> result = lag_derivative(positions, x, [](const auto& A, const auto& at_pair) {
     return geometry::StencilVector<dim>(A * at_pair);
   });
+  if (!barrier_ || !barrier_->form().geometric) return result;
+  std::vector<double> changes;
+  for (const ContactPair<dim>& pair : *lagged_) {
+    const double factor = coefficient(pair);
+    changes.push_back(factor == 0 ? 0
+                                  : factor * weight_gradient(pair).dot(at_stencil<dim>(*pair.geometric, x)));
+  }
+  const std::vector<Point> forces = unit_forces(positions, changes);
+  for (std::size_t v = 0; v < result.size(); ++v) result[v] += forces[v];
+  return result;
 }
 
 template class Friction<2>;

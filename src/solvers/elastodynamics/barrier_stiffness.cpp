@@ -36,6 +36,11 @@ double mean_weight(const potentials::ContactState<dim>& contact) {
   return sums[0] / sums[1];
 }
 
+template <int dim>
+potentials::Barrier<dim> plain_barrier(double dhat) {
+  return {dhat, potentials::BarrierForm::plain, {}};
+}
+
 } // namespace
 
 double physical_barrier_stiffness(const ElastodynamicsOptions& options) {
@@ -56,18 +61,25 @@ BarrierStiffness barrier_stiffness(const ElastodynamicsProblem<dim>& problem,
   const double of_a_pair = contact.barrier().form().squared
                                ? 4 * y0 * geometry::log_barrier(y0, dhat * dhat).second
                                : geometry::log_barrier(std::sqrt(y0), dhat).second;
-  const double curvature = mean_weight(contact) * of_a_pair;
+  // The geometric contact potential grows faster towards 0 than the plain form: its pairs are as stiff where
+  // bodies at rest are, at a tenth of dhat.
+  const auto& barrier = contact.barrier();
+  const double y = 0.01 * dhat * dhat;
+  const double relative = barrier.form().geometric ? barrier.force_per_weight(y).slope /
+                                                         plain_barrier<dim>(dhat).force_per_weight(y).slope
+                                                   : 1;
+  const double curvature = mean_weight(contact) * relative * of_a_pair;
   const double mass = options.dynamics == Dynamics::dynamic ? mean_mass(problem) : 1;
   BarrierStiffness stiffness;
   const double least = least_curvature * mass / curvature;
   stiffness.largest = range * least;
   stiffness.tiny_distance = options.dynamics == Dynamics::dynamic ? tiny_distance * diagonal : 0;
 
-  const auto barrier = problem.barrier->gradient();
+  const auto forces = problem.barrier->gradient();
   std::vector<double> at_nodes(gradient_without_contact.owned().size(), 0.0);
-  contact.add_to_nodes(barrier, 1, at_nodes);
+  contact.add_to_nodes(forces, 1, at_nodes);
   std::array<double, 2> sums{};
-  for (const auto& force : barrier) sums[0] += force.squaredNorm();
+  for (const auto& force : forces) sums[0] += force.squaredNorm();
   for (std::size_t i = 0; i < at_nodes.size(); ++i)
     sums[1] += at_nodes[i] * gradient_without_contact.owned()[i];
   problem.space->comm().sum(sums);

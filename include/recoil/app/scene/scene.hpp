@@ -260,8 +260,10 @@ struct ContactSpec {
   std::vector<FrictionPair> friction_pairs;
   bool use_convergent_formulation = false;
   bool use_area_weighting = true, use_improved_max_operator = true,
-       use_physical_barrier = true;        ///< act only with it
-  std::optional<double> barrier_stiffness; ///< empty = adaptive
+       use_physical_barrier = true;                            ///< act only with it
+  bool use_gcp_formulation = false;                            ///< geometric contact potential
+  double alpha_t = 0.5, beta_t = 0, alpha_n = 0.5, beta_n = 0; ///< act only with it
+  std::optional<double> barrier_stiffness;                     ///< empty = adaptive
   double initial_barrier_stiffness = 1;
   int friction_iterations = 1;         ///< -1 until converged, 0 no friction
   double friction_convergence_tol = 0; ///< PolyFEM's; 0: a share of the contact forces

@@ -14,6 +14,9 @@ inline potentials::DampingRate damping_rate(const Scene& scene) {
 
 inline potentials::BarrierForm barrier_form(const Scene& scene) {
   const ContactSpec& contact = scene.contact;
+  if (contact.use_gcp_formulation)
+    return {true, false, false, false,
+            potentials::GeometricAngles{contact.alpha_t, contact.beta_t, contact.alpha_n, contact.beta_n}};
   if (!contact.use_convergent_formulation) return potentials::BarrierForm::plain;
   return {scene.conventions == Conventions::polyfem, contact.use_area_weighting,
           contact.use_improved_max_operator};
@@ -27,6 +30,8 @@ inline double stiffness_unit(const Scene& scene, double dhat) {
 }
 
 /// Whether contact counts the flat parts of obstacles once, and not by their triangles.
-inline bool counts_flat_parts_once(const Scene& scene) { return scene.conventions != Conventions::polyfem; }
+inline bool counts_flat_parts_once(const Scene& scene) {
+  return scene.conventions != Conventions::polyfem && !scene.contact.use_gcp_formulation;
+}
 
 } // namespace recoil::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "recoil/newton/objective.hpp"
 #include "recoil/potentials/contact/contact_pair.hpp"
 #include "recoil/potentials/contact/contact_search.hpp"
+#include "recoil/potentials/contact/geometric_contact.hpp"
 
 namespace recoil::potentials {
 
@@ -17,6 +19,8 @@ struct BarrierForm {
   bool area_weights;        ///< of rest areas, else every vertex and edge weighs the same
   bool inclusion_exclusion; ///< an edge or vertex that several primitives share counts once
   bool by_shape = true;     ///< at least flat parts and straight edges of obstacles count once
+  /// Replaces all of the above by the geometric contact potential (geometric_contact.hpp).
+  std::optional<GeometricAngles> geometric = std::nullopt;
 
   static const BarrierForm plain;      ///< sum of b(d^2) [Li et al. 2020]
   static const BarrierForm convergent; ///< [Li et al. 2023]
@@ -29,6 +33,8 @@ inline constexpr BarrierForm BarrierForm::convergent{false, true, true};
 /// vertex and a primitive, c (A_a + A_b) of two edges, c = 1/2 in 2D and 1/4 in 3D, A_v of a vertex and a
 /// plane; 1 without area weights.
 /// Inclusion-exclusion adds terms to every pair (inclusion_exclusion.hpp).
+/// In the geometric contact potential w_k is what the shape of the surfaces around two primitives makes of
+/// their measures, at the positions now (geometric_contact.hpp).
 template <int dim>
 class Barrier {
 public:
@@ -74,7 +80,8 @@ public:
   /// positions of its vertices); zero for what is not mollified.
   geometry::StencilVector<dim> gradient_by_mollifier_eps(const ContactPair<dim>& pair) const;
 
-  /// The weight of a pair whose vertex has `area` [m^(dim-1)]; 1 without area weights.
+  /// The weight of a pair whose vertex has `area` [m^(dim-1)]; 1 without area weights. Of the geometric
+  /// contact potential that of a usual pair, area^2.
   double vertex_weight(double area) const;
 
   /// -dB/dd per unit stiffness: the contact force of a term is stiffness times this [N]; negative where the
@@ -88,8 +95,12 @@ public:
 
   /// Value and derivatives of b by the squared distance.
   geometry::BarrierValue of_squared_distance(double distance_squared) const;
+  /// A term of the geometric contact potential with derivatives.
+  StencilFunction term(const ContactPair<dim>& pair) const;
 
 private:
+  /// Value and derivatives of b by the distance, where it is no function of its square.
+  geometry::BarrierValue of_distance(double distance) const;
   /// Weights of the two primitives of a candidate in the convergent counting; the pair weighs their sum.
   std::array<double, 2> shares(const ContactCandidate& candidate, const ContactVertices<dim>& vertices) const;
   geometry::StencilMatrix<dim> hessian(const ContactPair<dim>& pair) const;
@@ -105,8 +116,8 @@ std::span<const ContactPair<dim>> first_candidate(std::span<const ContactPair<di
 
 /// Adds a stencil block to a matrix: global block numbers of its vertices (-1 for obstacles and for vertices
 /// that the block does not touch), rows and columns of prescribed components zeroed in `block`.
-template <int dim>
-void add_block(const ContactVertices<dim>& vertices, std::span<const LocalIndex> stencil,
-               geometry::StencilMatrix<dim>& block, linalg::StencilSink& H);
+template <int dim, class Block = geometry::StencilMatrix<dim>>
+void add_block(const ContactVertices<dim>& vertices, std::span<const LocalIndex> stencil, Block& block,
+               linalg::StencilSink& H);
 
 } // namespace recoil::potentials

@@ -21,6 +21,9 @@ struct Plane {
   std::int32_t body; ///< number after those of bodies and obstacles
 };
 
+template <int dim>
+struct GeometricStencil;
+
 /// One term of the barrier: two primitives closer than dhat in some configuration. With inclusion-exclusion,
 /// terms of negative weight and distances to edges and vertices of the primitives follow the term of a pair.
 template <int dim>
@@ -36,6 +39,8 @@ struct ContactPair {
   /// Derivatives of the weight by the areas of the first vertex or edge and of the second edge.
   std::array<double, 2> weight_by_area;
   geometry::MollifierScalars mollifier; ///< of edge-edge pairs; 1 else
+  /// Of the geometric contact potential: what the weight depends on; null in other forms.
+  std::shared_ptr<const GeometricStencil<dim>> geometric = nullptr;
 };
 
 /// Those with this body, obstacle or plane.

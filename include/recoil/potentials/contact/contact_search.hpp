@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "recoil/fem/collision_surface.hpp"
 #include "recoil/geometry/stencil.hpp"
 #include "recoil/parallel/halo.hpp"
+#include "recoil/potentials/contact/surface_rings.hpp"
 
 namespace recoil::potentials {
 
@@ -23,6 +25,10 @@ public:
   ContactVertices() = default;
   /// `foreign`: addresses on other ranks, without repetition. Collective.
   ContactVertices(const fem::CollisionSurface<dim>& surface, std::vector<fem::VertexAddress> foreign);
+  /// With the facets around all owned vertices and around those of other ranks at `foreign`, and the vertices
+  /// of these facets. Collective.
+  ContactVertices(const fem::CollisionSurface<dim>& surface, const SurfaceRings<dim>& rings,
+                  std::span<const fem::VertexAddress> foreign);
 
   std::size_t size() const { return data_.size(); }
   std::size_t num_owned() const { return num_owned_; }
@@ -30,6 +36,8 @@ public:
   Point rest(LocalIndex vertex) const { return Eigen::Map<const Point>((*this)[vertex].rest.data()); }
   /// Number of the vertex at this address, which must be one of those given.
   LocalIndex find(const fem::VertexAddress& address) const;
+  /// The facets around a vertex; none unless it was made with rings.
+  const VertexRing& ring(LocalIndex vertex) const { return rings_[vertex]; }
 
   /// Values at all vertices here from those at the owned ones. Collective.
   std::vector<Point> gather(std::span<const Point> owned) const;
@@ -44,6 +52,7 @@ private:
   std::size_t num_owned_ = 0;
   std::vector<fem::SurfaceVertex<dim>> data_;
   std::map<fem::VertexAddress, LocalIndex> foreign_;
+  std::vector<VertexRing> rings_;
   parallel::Halo halo_;
 };
 
@@ -68,8 +77,10 @@ public:
   using Point = typename fem::CollisionSurface<dim>::Point;
 
   /// Pairs closer than `reach` are found, of bodies and obstacles that `meet`; empty: of all. Obstacles never
-  /// meet each other. `surface` must outlive the search.
-  ContactSearch(const fem::CollisionSurface<dim>& surface, double reach, collide::GroupFilter meet = {});
+  /// meet each other. `with_rings`: vertices() knows the facets around the vertices of candidates. `surface`
+  /// must outlive the search. Collective.
+  ContactSearch(const fem::CollisionSurface<dim>& surface, double reach, collide::GroupFilter meet = {},
+                bool with_rings = false);
 
   /// Makes the candidates valid for all positions on the straight way `from` + s (`to` - `from`), s in [0,
   /// covered]; the result is `covered`, which falls below 1 only where the whole way would meet too many
@@ -97,6 +108,7 @@ private:
   const fem::CollisionSurface<dim>* surface_;
   double reach_;
   collide::GroupFilter meet_;
+  std::optional<SurfaceRings<dim>> rings_;
   double mean_edge_ = 0;
   std::vector<collide::Box<dim>> covered_; ///< of owned vertices
   std::vector<ContactCandidate> candidates_;

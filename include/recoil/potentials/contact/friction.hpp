@@ -99,6 +99,8 @@ public:
   std::vector<Point> lag_tangent(const std::vector<Point>& positions, const std::vector<Point>& x) const;
 
 private:
+  /// Of the geometric contact potential, by the points of the pair's stencil.
+  Eigen::VectorXd weight_gradient(const ContactPair<dim>& pair) const;
   template <class Product>
   std::vector<Point> lag_derivative(const std::vector<Point>& positions, const std::vector<Point>& x,
                                     Product product) const;

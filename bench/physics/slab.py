@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""A frictionless block at rest on a clamped slab, both of finite elements, should stay where it is, whatever their triangles.
+
+    bench/physics/slab.py --recoil build/release/recoil             # plain form and geometric contact potential; minutes
+    bench/physics/slab.py --recoil build/release/recoil --finest 1  # coarse meshes alone
+
+Bodies are grids of tetrahedra, "aligned", or with the vertices of each layer moved at random along it, "random". The drift is
+the displacement of the mean of the block's nodes along the slab, for several places of the block. With `alpha_t` 0.1 the
+geometric contact potential must leave a tenth of the plain form's in the first 0.2 s, and less, the less the finer the mesh, in 2 s.
+"""
+import os
+import sys
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "integration"))
+import flat  # noqa: E402
+import runs  # noqa: E402
+from pieces import material  # noqa: E402
+
+DHAT, G, PUSH = 1e-3, 9.81, 4
+PLACES = [(0.02, 0), (0.0173, 0.0091), (-0.011, 0.037), (0.041, -0.023)]
+FORMS = {"plain": {},
+         "gcp": {"use_gcp_formulation": True},
+         "gcp_narrow": {"use_gcp_formulation": True, "alpha_t": 0.1}}
+
+
+def grid(size, cells, seed, turned):
+    """Points and tetrahedra of a box about the origin; a seed moves the inner vertices of each layer alike. `turned`: cubes cut
+    along the other diagonal."""
+    axes = [np.linspace(-s / 2, s / 2, n + 1) for s, n in zip(size, cells)]
+    shift = np.zeros((cells[0] + 1, cells[1] + 1, 2))
+    if seed:
+        rng = np.random.default_rng(seed)
+        shift[1:-1, 1:-1] = rng.uniform(-0.3, 0.3, (cells[0] - 1, cells[1] - 1, 2)) * [size[0] / cells[0], size[1] / cells[1]]
+    points = [(axes[0][i] + shift[i, j, 0], axes[1][j] + shift[i, j, 1], axes[2][k]) for i, j, k in np.ndindex(*(n + 1 for n in cells))]
+    number = lambda i, j, k: (i * (cells[1] + 1) + j) * (cells[2] + 1) + k
+    tets = []
+    for cell in np.ndindex(*cells):
+        for order in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)):
+            at = np.array([0, 0, 0])
+            tet = []
+            for axis in (None, *order):
+                if axis is not None:
+                    at[axis] += 1
+                x = 1 - at[0] if turned else at[0]
+                tet.append(number(cell[0] + x, cell[1] + at[1], cell[2] + at[2]))
+            tets.append(tet)
+    return np.array(points), tets
+
+
+def write_mesh(path, points, tets):
+    with open(path, "w") as file:
+        file.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n%d\n" % len(points))
+        file.writelines("%d %.17g %.17g %.17g\n" % (n + 1, *p) for n, p in enumerate(points))
+        file.write("$EndNodes\n$Elements\n%d\n" % len(tets))
+        for n, tet in enumerate(tets):
+            p = points[tet]
+            if np.linalg.det(p[1:] - p[0]) < 0:
+                tet = [tet[0], tet[1], tet[3], tet[2]]
+            file.write("%d 4 2 1 1 %d %d %d %d\n" % (n + 1, *(v + 1 for v in tet)))
+        file.write("$EndElements\n")
+    return path
+
+
+def setting(recoil, name, triangles, refinement, place, contact, steps):
+    seed = 0 if triangles == "aligned" else 7
+    r = refinement
+    block = write_mesh(recoil.path(name + "-block.msh"), *grid((0.1, 0.1, 0.1), (2 * r, 2 * r, r), seed and seed + 1, bool(seed)))
+    slab = write_mesh(recoil.path(name + "-slab.msh"), *grid((0.6, 0.6, 0.1), (6 * r, 6 * r, r), seed, False))
+    return {"geometry": [{"name": "block", "mesh": block, "transformation": {"translation": [*place, 0.05 + DHAT / 2]}},
+                         {"name": "slab", "mesh": slab, "transformation": {"translation": [0, 0, -0.05]},
+                          "surface_selection": [{"id": 1, "axis": "-z", "position": -0.0999}]}],
+            "materials": material(1e6, 0.3, 1000), "gravity": [0, 0, -G],
+            "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}]},
+            "contact": dict({"enabled": True, "dhat": DHAT}, **contact),
+            "time": {"dt": 0.05, "time_steps": steps}, "output": {"every": PUSH}}
+
+
+def measure(recoil, triangles, refinement, form, place, steps):
+    """Drift along the slab [m] of a block whose centre is at `place`: after four steps, and the largest of all."""
+    name = "-".join((triangles, str(refinement), form))
+    scene = setting(recoil, name, triangles, refinement, place, FORMS[form], steps)
+    folder = recoil.simulate(1, recoil.write_scene(name, scene), name)
+    found = runs.summary(folder)
+    if found["status"] != "done" or found["intersections"] != 0:
+        raise SystemExit("%s: %s, %d intersections" % (name, found["status"], found["intersections"]))
+    count, drifts = flat.body_nodes(folder), {}
+    for entry in runs.manifest(folder)["files"]:
+        for record in entry["states"]:
+            if record["kept"] == "stored" and "step" in record:
+                u = runs.state(folder, record["step"])[:count]
+                drifts[record["step"]] = float(np.linalg.norm(u.mean(axis=0)[:2]))
+    return drifts[PUSH], max(drifts.values())
+
+
+def main():
+    with runs.Recoil(("--steps", int, 40), ("--finest", int, 2)) as recoil:
+        steps, refinements = recoil.arguments.steps, range(1, recoil.arguments.finest + 1)
+        for triangles in ("aligned", "random"):
+            means = {}
+            for form in FORMS:
+                for r in refinements:
+                    found = np.array([measure(recoil, triangles, r, form, place, steps) for place in PLACES])
+                    means[form, r] = found.mean(axis=0)
+                    print("      %-8s refined %d times, %-10s after 0.2 s mean %.1e m, largest: %s, mean %.1e m"
+                          % (triangles, r, form, means[form, r][0], " ".join("%.1e" % d for d in found[:, 1]), means[form, r][1]), flush=True)
+            for r in refinements:
+                runs.check(10 * means["gcp_narrow", r][0] < means["plain", r][0],
+                           "%s, refined %d times: the push from rest is %.0f times smaller" % (triangles, r, means["plain", r][0] / means["gcp_narrow", r][0]))
+            first, last = refinements[0], refinements[-1]
+            runs.check(means["gcp_narrow", first][1] < means["plain", first][1], "%s: less drift than in the plain form" % triangles)
+            if first != last:
+                runs.check(means["gcp_narrow", last][1] < means["gcp_narrow", first][1], "%s: falls with refinement" % triangles)
+
+
+if __name__ == "__main__":
+    main()
