@@ -388,8 +388,6 @@ TEST(GaussNewton, FollowsTheValleyOfTreloarsRubber) {
 /// Springs in a row, by the logarithms of their moduli, from the displacements under a load at the end and
 /// one in the middle: each displacement is a sum over all springs before it. Some moduli end at a bound.
 TEST(GaussNewton, SolvesForSomeHundredVariables) {
-  // Nothing is shared between ranks.
-  if (parallel::Communicator(MPI_COMM_WORLD).size() > 1) GTEST_SKIP() << "is tested on one rank";
   for (const int n : {100, 200}) {
     const auto springs = [n](const VectorXd& x, bool is_derivative) {
       MatrixXd result = MatrixXd::Zero(2 * n, n);

@@ -17,13 +17,7 @@ TYPED_TEST_SUITE(ContactOf, Dimensions);
 TYPED_TEST(ContactOf, BarrierDerivativesAgreeWithDifferences) {
   for (const BarrierForm form : {BarrierForm::plain, BarrierForm::convergent, BarrierForm{false, true, false},
                                  BarrierForm{false, false, true}, BarrierForm{true, true, true}})
-    for (const int order : {1, 2}) {
-      Scene<TypeParam::dim> scene(MPI_COMM_WORLD, order, form);
-      const linalg::Vector u = scene.close_together();
-      scene.contact.update(u.local());
-      EXPECT_GT(scene.contact.num_pairs(), 10);
-      check_derivatives(scene, u, 7.0, 0.0);
-    }
+    for (const int order : {1, 2}) check_barrier_derivatives<TypeParam::dim>(form, order);
 }
 
 TYPED_TEST(ContactOf, FrictionDerivativesAgreeWithDifferences) {
@@ -57,11 +51,7 @@ TYPED_TEST(ContactOf, ValuesDoNotDependOnTheNumberOfRanks) {
       linalg::Vector u1 = u, v1 = v;
       u1.add(1, together.field(0.001, 3));
       v1.add(1, alone.field(0.001, 3));
-      EXPECT_NEAR(together.energy(u1, 5, 1), alone.energy(v1, 5, 1), 1e-12 * alone.energy(v1, 5, 1));
-      EXPECT_EQ(together.contact.num_pairs(), alone.contact.num_pairs());
-      EXPECT_NEAR(together.contact.min_distance(), alone.contact.min_distance(), 1e-15);
-      const linalg::Vector g = together.gradient(u1, 5, 1), f = alone.gradient(v1, 5, 1);
-      EXPECT_NEAR(g.norm(), f.norm(), 1e-12 * f.norm());
+      expect_same_contact(together, u1, alone, v1);
       EXPECT_EQ(together.contact.num_intersections(), 0);
       const std::vector<double> at_rest(together.contact.obstacle_displacement().size(), 0.0),
           alone_at_rest(alone.contact.obstacle_displacement().size(), 0.0);

@@ -168,4 +168,25 @@ void check_derivatives(ContactScene<dim>& scene, const linalg::Vector& u, double
   EXPECT_LT(errors.curvature, 1e-6 * curvature.norm());
 }
 
+/// Those of a form of the barrier, where bodies are close together.
+template <int dim>
+void check_barrier_derivatives(const BarrierForm& form, int order) {
+  ContactScene<dim> scene(MPI_COMM_WORLD, order, form);
+  const linalg::Vector u = scene.close_together();
+  scene.contact.update(u.local());
+  EXPECT_GT(scene.contact.num_pairs(), 10);
+  check_derivatives(scene, u, 7.0, 0.0);
+}
+
+/// Energies, pairs and gradients of one scene at u on many ranks and at v on one.
+template <int dim>
+void expect_same_contact(ContactScene<dim>& together, const linalg::Vector& u, ContactScene<dim>& alone,
+                         const linalg::Vector& v) {
+  EXPECT_NEAR(together.energy(u, 5, 1), alone.energy(v, 5, 1), 1e-12 * alone.energy(v, 5, 1));
+  EXPECT_EQ(together.contact.num_pairs(), alone.contact.num_pairs());
+  EXPECT_NEAR(together.contact.min_distance(), alone.contact.min_distance(), 1e-15);
+  const linalg::Vector g = together.gradient(u, 5, 1), f = alone.gradient(v, 5, 1);
+  EXPECT_NEAR(g.norm(), f.norm(), 1e-12 * f.norm());
+}
+
 } // namespace recoil::potentials
