@@ -4,11 +4,11 @@
 #include <vector>
 
 #include <Eigen/Geometry>
+#include <unsupported/Eigen/BVH>
 
 namespace recoil::mesh {
 
-/// Finds which of a fixed set of closed boxes meet another one: a binary tree of boxes around boxes, halved
-/// at the median of their middles. O(n log n) to build.
+/// Finds which of a fixed set of closed boxes meet another one.
 class BoxTree {
 public:
   explicit BoxTree(std::vector<Eigen::AlignedBox3d> boxes);
@@ -17,16 +17,8 @@ public:
   std::vector<std::int32_t> meeting(const Eigen::AlignedBox3d& box) const;
 
 private:
-  struct Node {
-    Eigen::AlignedBox3d box;
-    std::int32_t begin, end; ///< in order_
-    std::int32_t right;      ///< the left child follows its parent; 0 for leaves
-  };
-  std::int32_t build(std::int32_t begin, std::int32_t end);
-
   std::vector<Eigen::AlignedBox3d> boxes_;
-  std::vector<std::int32_t> order_;
-  std::vector<Node> nodes_;
+  Eigen::KdBVH<double, 3, std::int32_t> tree_;
 };
 
 } // namespace recoil::mesh
