@@ -3,6 +3,7 @@
 
     bench/physics/slab.py --recoil build/release/recoil             # plain form and geometric contact potential; minutes
     bench/physics/slab.py --recoil build/release/recoil --finest 1  # coarse meshes alone
+    bench/physics/slab.py --recoil build/release/recoil --slabs 1   # a block and a cylinder on slabs of ten triangulations
 
 Bodies are grids of tetrahedra, "aligned", or with the vertices of each layer moved at random along it, "random". The drift is
 the displacement of the mean of the block's nodes along the slab, for several places of the block. With `alpha_t` 0.1 the
@@ -63,24 +64,41 @@ def write_mesh(path, points, tets):
     return path
 
 
-def setting(recoil, name, triangles, refinement, place, contact, steps):
-    seed = 0 if triangles == "aligned" else 7
-    r = refinement
-    block = write_mesh(recoil.path(name + "-block.msh"), *grid((0.1, 0.1, 0.1), (2 * r, 2 * r, r), seed and seed + 1, bool(seed)))
-    slab = write_mesh(recoil.path(name + "-slab.msh"), *grid((0.6, 0.6, 0.1), (6 * r, 6 * r, r), seed, False))
-    return {"geometry": [{"name": "block", "mesh": block, "transformation": {"translation": [*place, 0.05 + DHAT / 2]}},
-                         {"name": "slab", "mesh": slab, "transformation": {"translation": [0, 0, -0.05]},
-                          "surface_selection": [{"id": 1, "axis": "-z", "position": -0.0999}]}],
+def extruded(sheet, width, height):
+    """Points and tetrahedra of a layer below a triangulation of the square [-1, 1]^2: three to a triangle."""
+    flat_points, triangles = sheet
+    n, tets = len(flat_points), []
+    points = np.array([(x * width / 2, y * width / 2, z) for z in (-height / 2, height / 2) for x, y in flat_points])
+    for a, b, c in (sorted(triangle) for triangle in triangles):
+        tets += [[a, b, c, n + c], [a, b, n + b, n + c], [a, n + a, n + b, n + c]]
+    return points, tets
+
+
+# Of bench/physics/flat.py what bounds a solid, too.
+SLABS = {name: sheet for name, sheet in flat.SHEETS.items() if name not in ("mixed", "twins", "hanging")} | {"coarse": lambda: flat.shaken(6, 11)}
+
+
+def on_slab(body, slab, contact, steps):
+    return {"geometry": [body, {"name": "slab", "mesh": slab, "transformation": {"translation": [0, 0, -0.05]},
+                                "surface_selection": [{"id": 1, "axis": "-z", "position": -0.0999}]}],
             "materials": material(1e6, 0.3, 1000), "gravity": [0, 0, -G],
             "boundary_conditions": {"dirichlet_boundary": [{"id": 1, "value": [0, 0, 0]}]},
             "contact": dict({"enabled": True, "dhat": DHAT}, **contact),
             "time": {"dt": 0.05, "time_steps": steps}, "output": {"every": PUSH}}
 
 
-def measure(recoil, triangles, refinement, form, place, steps):
-    """Drift along the slab [m] of a block whose centre is at `place`: after four steps, and the largest of all."""
-    name = "-".join((triangles, str(refinement), form))
-    scene = setting(recoil, name, triangles, refinement, place, FORMS[form], steps)
+def refined(recoil, name, triangles, refinement, place, contact, steps):
+    """A block whose centre is at `place` on a slab, both grids."""
+    seed = 0 if triangles == "aligned" else 7
+    r = refinement
+    block = write_mesh(recoil.path(name + "-block.msh"), *grid((0.1, 0.1, 0.1), (2 * r, 2 * r, r), seed and seed + 1, bool(seed)))
+    slab = write_mesh(recoil.path(name + "-slab.msh"), *grid((0.6, 0.6, 0.1), (6 * r, 6 * r, r), seed, False))
+    body = {"name": "block", "mesh": block, "transformation": {"translation": [*place, 0.05 + DHAT / 2]}}
+    return on_slab(body, slab, contact, steps)
+
+
+def measure(recoil, name, scene):
+    """Drift of the body along the slab [m]: after four steps, and the largest of all."""
     folder = recoil.simulate(1, recoil.write_scene(name, scene), name)
     found = runs.summary(folder)
     if found["status"] != "done" or found["intersections"] != 0:
@@ -94,24 +112,48 @@ def measure(recoil, triangles, refinement, form, place, steps):
     return drifts[PUSH], max(drifts.values())
 
 
-def main():
-    with runs.Recoil(("--steps", int, 40), ("--finest", int, 2)) as recoil:
-        steps, refinements = recoil.arguments.steps, range(1, recoil.arguments.finest + 1)
-        for triangles in ("aligned", "random"):
-            means = {}
+def compare_refinements(recoil, triangles, steps, refinements):
+    means = {}
+    for form in FORMS:
+        for r in refinements:
+            name = "-".join((triangles, str(r), form))
+            found = np.array([measure(recoil, name, refined(recoil, name, triangles, r, place, FORMS[form], steps)) for place in PLACES])
+            means[form, r] = found.mean(axis=0)
+            print("      %-8s refined %d times, %-10s after 0.2 s mean %.1e m, largest: %s, mean %.1e m"
+                  % (triangles, r, form, means[form, r][0], " ".join("%.1e" % d for d in found[:, 1]), means[form, r][1]), flush=True)
+    for r in refinements:
+        runs.check(10 * means["gcp_narrow", r][0] < means["plain", r][0],
+                   "%s, refined %d times: the push from rest is %.0f times smaller" % (triangles, r, means["plain", r][0] / means["gcp_narrow", r][0]))
+    first, last = refinements[0], refinements[-1]
+    runs.check(means["gcp_narrow", first][1] < means["plain", first][1], "%s: less drift than in the plain form" % triangles)
+    if first != last:
+        runs.check(means["gcp_narrow", last][1] < means["gcp_narrow", first][1], "%s: falls with refinement" % triangles)
+
+
+def compare_slabs(recoil, steps):
+    """A block and a cylinder on a slab of each triangulation; medians over these are compared."""
+    for kind in ("block", "cylinder"):
+        found = {form: [] for form in FORMS}
+        for sheet in SLABS:
             for form in FORMS:
-                for r in refinements:
-                    found = np.array([measure(recoil, triangles, r, form, place, steps) for place in PLACES])
-                    means[form, r] = found.mean(axis=0)
-                    print("      %-8s refined %d times, %-10s after 0.2 s mean %.1e m, largest: %s, mean %.1e m"
-                          % (triangles, r, form, means[form, r][0], " ".join("%.1e" % d for d in found[:, 1]), means[form, r][1]), flush=True)
-            for r in refinements:
-                runs.check(10 * means["gcp_narrow", r][0] < means["plain", r][0],
-                           "%s, refined %d times: the push from rest is %.0f times smaller" % (triangles, r, means["plain", r][0] / means["gcp_narrow", r][0]))
-            first, last = refinements[0], refinements[-1]
-            runs.check(means["gcp_narrow", first][1] < means["plain", first][1], "%s: less drift than in the plain form" % triangles)
-            if first != last:
-                runs.check(means["gcp_narrow", last][1] < means["gcp_narrow", first][1], "%s: falls with refinement" % triangles)
+                name = "-".join((sheet, kind, form))
+                slab = write_mesh(recoil.path(name + ".msh"), *extruded(SLABS[sheet](), 0.6, 0.1))
+                body = flat.body(kind, np.eye(3), (0, 0))
+                found[form].append(measure(recoil, name, on_slab(body, slab, FORMS[form], steps)))
+            print("      %-8s on %-11s" % (kind, sheet) + ";".join(" %s %.1e m after 0.2 s, largest %.1e m" % (form, *found[form][-1]) for form in FORMS), flush=True)
+        median = {form: np.median(found[form], axis=0) for form in FORMS}
+        print("      %-8s medians: " % kind + ";".join(" %s %.1e m, %.1e m" % (form, *median[form]) for form in FORMS), flush=True)
+        runs.check(median["gcp_narrow"][0] < median["plain"][0], "%s: the median push from rest is %.1f times smaller"
+                   % (kind, median["plain"][0] / median["gcp_narrow"][0]))
+
+
+def main():
+    with runs.Recoil(("--steps", int, 40), ("--finest", int, 2), ("--slabs", int, 0)) as recoil:
+        steps = recoil.arguments.steps
+        if recoil.arguments.slabs:
+            return compare_slabs(recoil, steps)
+        for triangles in ("aligned", "random"):
+            compare_refinements(recoil, triangles, steps, range(1, recoil.arguments.finest + 1))
 
 
 if __name__ == "__main__":

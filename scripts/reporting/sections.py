@@ -157,9 +157,12 @@ def _in_words(entry):
 def ties(fit):
     """Correlations, and the combinations of parameters that the data leave open."""
     parts = []
-    found = fit.result.get("correlations")
-    if found and found.get("names"):
-        names, matrix = found["names"], np.array(found["matrix"], dtype=float)
+    found = fit.result.get("correlations") or {"names": [], "matrix": []}
+    matrix = np.array(found["matrix"], dtype=float)
+    # Values at their bounds have none.
+    free = [i for i in range(len(found["names"])) if np.isfinite(matrix[i, i])]
+    names, matrix = [found["names"][i] for i in free], matrix[np.ix_(free, free)] if free else matrix
+    if len(names) > 1:
         parts.append(page.heading("Correlations"))
         if len(names) > MOST_NAMES:
             parts.append(page.paragraph(f"The first {MOST_NAMES} of {len(names)}.", "soft"))

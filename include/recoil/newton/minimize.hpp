@@ -89,7 +89,7 @@ struct NewtonOptions {
   double relative_gradient_tolerance = 1e-10;
   /// The first of these two counts, before the first iteration too, only for gradients below this share of
   /// Objective::largest_term_norm: in small units any state would satisfy a fixed bound.
-  double balance_tolerance = 1e-7;
+  double balance_tolerance = 3e-7;
   /// Factor on both within which a solve that gets stuck still counts as converged.
   double stuck_factor = 1;
   /// Bound on the gradient before the first iteration, instead of `gradient_tolerance` and
