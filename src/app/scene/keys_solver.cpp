@@ -119,7 +119,7 @@ constexpr Key solver[] = {
      .doc =
          "Stop when sqrt(g' V^-1 g) < tol/10 F0 L^(d/2): g the gradient of the step's potential (in "
          "dynamic scenes forces times (b dt)^2, b of the BDF formula), V the lumped volume, F0 and L the "
-         "characteristic force density and length. It holds only where the norm is below 1e-7 of the "
+         "characteristic force density and length. It holds only where the norm is below 3e-7 of the "
          "largest of its terms, too (inertia, elasticity, each load, damping, contact, friction): small "
          "bodies "
          "and steps have small gradients. A solve that gets stuck below tol counts, too. See `norm_type`."},
