@@ -29,7 +29,7 @@ TURN = (17, 9)  # of the tile about y and z [degrees]
 STRIDE = 0.05  # from one tilt to the next [degrees]
 DT = 2e-5  # 12.2 T of particles of 1.7 mm [s]
 TILTS = 10
-HALF, FEW = 5, 2  # tilts of ways that take long
+FEW = 2  # tilts of ways that take long
 
 CASCADE = {"sudden_breaking": "shorter_steps"}
 MIDDLE = {"integrator": "mid_reflectT"}
@@ -51,10 +51,10 @@ WAYS = {
     "mid_reflectT, cascade 0.9": dict(CASCADE, **MIDDLE),
     "be_reflect, cascade 0.9, penalty": dict(CASCADE, contact_law="penalty"),
     "mid_reflectT, cascade 0.9, penalty": dict(CASCADE, **MIDDLE, contact_law="penalty"),
-    "be_reflect, cascade 0.5": dict(CASCADE, cascade_share=0.5, tilts=HALF),
-    "mid_reflectT, cascade 0.5": dict(CASCADE, **MIDDLE, cascade_share=0.5, tilts=HALF),
-    "be_reflect, cascade 0.1": dict(CASCADE, cascade_share=0.1, tilts=HALF),
-    "mid_reflectT, cascade 0.1": dict(CASCADE, **MIDDLE, cascade_share=0.1, tilts=HALF),
+    "be_reflect, cascade 0.5": dict(CASCADE, cascade_share=0.5),
+    "mid_reflectT, cascade 0.5": dict(CASCADE, **MIDDLE, cascade_share=0.5),
+    "be_reflect, cascade 0.1": dict(CASCADE, cascade_share=0.1),
+    "mid_reflectT, cascade 0.1": dict(CASCADE, **MIDDLE, cascade_share=0.1),
 }
 
 
