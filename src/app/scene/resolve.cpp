@@ -194,7 +194,8 @@ private:
       if (allowed.is_string()) names.push_back(allowed.get<std::string>());
       all += (all.empty() ? "" : ", ") + choice;
     }
-    auto what = "must be one of " + all + ", is " + shorten(value);
+    const std::string number = key.takes_text_or_number() ? "a number or " : "";
+    auto what = "must be " + number + "one of " + all + ", is " + shorten(value);
     if (value.is_string()) what += did_you_mean(value.get<std::string>(), names);
     if (key.reason) what += std::string(" (") + key.reason + ")";
     problem(pointer, what);
