@@ -1,8 +1,8 @@
 #include <limits>
 
 #include "commands.hpp"
-#include "recoil/app/simulation/phase_times.hpp"
-#include "recoil/app/simulation/simulate.hpp"
+#include "recoil/app/run/phase_times.hpp"
+#include "recoil/app/solvers/list/simulate.hpp"
 #include "recoil/app/study/commands.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/linalg/petsc.hpp"

@@ -3,7 +3,7 @@
 #include "app/study/scene_draft.hpp"
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
-#include "recoil/app/simulation/node_layout.hpp"
+#include "recoil/app/solvers/elastodynamics/node_layout.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/io/hdf5_file.hpp"
 

@@ -7,7 +7,7 @@
 #include <Eigen/Dense>
 
 #include "newton/toy_objective.hpp"
-#include "recoil/app/simulation/trajectory_output.hpp"
+#include "recoil/app/solvers/elastodynamics/trajectory_output.hpp"
 #include "recoil/geometry/barrier.hpp"
 #include "recoil/stepping/solver.hpp"
 

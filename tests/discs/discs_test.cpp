@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "discs/discs.hpp"
-#include "recoil/app/simulation/forward_run.hpp"
-#include "recoil/app/simulation/run_state.hpp"
+#include "recoil/app/run/forward_run.hpp"
+#include "recoil/app/run/run_state.hpp"
 #include "recoil/base/read_file.hpp"
 #include "recoil/inverse/reduced_objective.hpp"
 #include "support/temporary_folder.hpp"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "potentials/directions.hpp"
-#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
 #include "recoil/solvers/elastodynamics/sweep_products.hpp"
 #include "support/derivatives.hpp"
 

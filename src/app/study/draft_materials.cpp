@@ -4,8 +4,8 @@
 
 #include "app/study/parameters/parameter_kind.hpp"
 #include "app/study/scene_draft.hpp"
-#include "recoil/app/simulation/materials.hpp"
-#include "recoil/app/simulation/scene_values.hpp"
+#include "recoil/app/solvers/elastodynamics/materials.hpp"
+#include "recoil/app/solvers/elastodynamics/scene_values.hpp"
 #include "recoil/fem/function_space.hpp"
 
 namespace recoil::app {

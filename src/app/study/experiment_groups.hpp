@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "recoil/app/simulation/interrupts.hpp"
+#include "recoil/app/run/interrupts.hpp"
 
 namespace recoil::app {
 

@@ -13,8 +13,8 @@
 #include "app/study/remesh_scene.hpp"
 #include "app/study/scene_draft.hpp"
 #include "app/study/written_values.hpp"
-#include "recoil/app/simulation/conventions.hpp"
-#include "recoil/app/simulation/run_inputs.hpp"
+#include "recoil/app/run/run_inputs.hpp"
+#include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/mesh_motion/interior_smoothing.hpp"
 #include "recoil/mesh_motion/mesh_quality.hpp"
 

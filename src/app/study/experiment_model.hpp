@@ -11,9 +11,9 @@
 #include "app/study/remesh_scene.hpp"
 #include "app/study/shape_path.hpp"
 #include "app/study/study_folder.hpp"
-#include "recoil/app/simulation/interrupts.hpp"
-#include "recoil/app/simulation/load_geometry.hpp"
-#include "recoil/app/simulation/trajectory_output.hpp"
+#include "recoil/app/run/interrupts.hpp"
+#include "recoil/app/run/load_geometry.hpp"
+#include "recoil/app/solvers/elastodynamics/trajectory_output.hpp"
 #include "recoil/inverse/reduced_objective.hpp"
 #include "recoil/io/hdf5_file.hpp"
 

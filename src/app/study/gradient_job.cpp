@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "app/study/sweep_files.hpp"
-#include "recoil/app/simulation/forward_run.hpp"
-#include "recoil/app/simulation/run_inputs.hpp"
-#include "recoil/app/simulation/run_state.hpp"
+#include "recoil/app/run/forward_run.hpp"
+#include "recoil/app/run/run_inputs.hpp"
+#include "recoil/app/run/run_state.hpp"
 #include "recoil/base/log.hpp"
 #include "recoil/base/timer.hpp"
 

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/study/written_values.hpp"
-#include "recoil/app/simulation/node_layout.hpp"
+#include "recoil/app/solvers/elastodynamics/node_layout.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/lookup.hpp"
 #include "recoil/linalg/vector.hpp"

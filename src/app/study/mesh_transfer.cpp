@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <unsupported/Eigen/BVH>
 
-#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/fem/function_space.hpp"
 

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "recoil/app/scene/build.hpp"
-#include "recoil/app/simulation/build_contact.hpp"
+#include "recoil/app/solvers/elastodynamics/build_contact.hpp"
 
 namespace recoil::app {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
 
 namespace recoil::app {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "recoil/app/simulation/run_inputs.hpp"
+#include "recoil/app/run/run_inputs.hpp"
 #include "recoil/base/atomic_file.hpp"
 #include "recoil/base/crc32.hpp"
 #include "recoil/base/error.hpp"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "app/study/written_values.hpp"
-#include "recoil/app/simulation/run_inputs.hpp"
+#include "recoil/app/run/run_inputs.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/log.hpp"
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "app/study/study_folder.hpp"
-#include "recoil/app/simulation/interrupts.hpp"
-#include "recoil/app/simulation/load_geometry.hpp"
+#include "recoil/app/run/interrupts.hpp"
+#include "recoil/app/run/load_geometry.hpp"
 #include "recoil/app/study/commands.hpp"
 #include "recoil/app/study/read_study.hpp"
 

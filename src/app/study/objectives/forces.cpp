@@ -9,8 +9,8 @@
 #include "app/study/objectives/particle_objectives.hpp"
 #include "app/study/parameters/particle_actions.hpp"
 #include "recoil/app/scene/build.hpp"
-#include "recoil/app/simulation/conventions.hpp"
-#include "recoil/app/simulation/particle_problem.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
+#include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/base/suggest.hpp"
 

@@ -3,7 +3,7 @@
 #include "app/study/scene_checks.hpp"
 #include "recoil/app/scene/item.hpp"
 #include "recoil/app/scene/keys.hpp"
-#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
 #include "recoil/objectives/markers.hpp"
 #include "recoil/objectives/objective.hpp"
 #include "recoil/objectives/region.hpp"

@@ -1,5 +1,5 @@
 #include "app/study/objectives/objective_type.hpp"
-#include "recoil/app/simulation/materials.hpp"
+#include "recoil/app/solvers/elastodynamics/materials.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/material_smoothing.hpp"
 #include "recoil/objectives/shape.hpp"

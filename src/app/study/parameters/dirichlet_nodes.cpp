@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "app/study/parameters/prescribed_motion.hpp"
-#include "recoil/app/simulation/build_problem.hpp"
+#include "recoil/app/solvers/elastodynamics/build_problem.hpp"
 #include "recoil/io/block_layout.hpp"
 
 namespace recoil::app {

@@ -4,7 +4,7 @@
 
 #include "app/study/parameters/particle_actions.hpp"
 #include "app/study/scene_checks.hpp"
-#include "recoil/app/simulation/build_problem.hpp"
+#include "recoil/app/solvers/elastodynamics/build_problem.hpp"
 
 namespace recoil::app {
 namespace {

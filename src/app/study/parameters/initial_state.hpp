@@ -8,7 +8,7 @@
 #include "app/study/parameters/parameter_kind.hpp"
 #include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
-#include "recoil/app/simulation/node_layout.hpp"
+#include "recoil/app/solvers/elastodynamics/node_layout.hpp"
 
 /// What parameters for initial displacement and velocity share. Of their `Slots`, for_nodes(field, space,
 /// act) calls act(owned node, slot, weight) for what makes the value of a node.

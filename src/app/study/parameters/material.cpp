@@ -7,7 +7,7 @@
 #include "app/study/scene_checks.hpp"
 #include "app/study/scene_draft.hpp"
 #include "recoil/app/scene/build.hpp"
-#include "recoil/app/simulation/materials.hpp"
+#include "recoil/app/solvers/elastodynamics/materials.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {

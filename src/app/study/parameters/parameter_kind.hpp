@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "recoil/app/scene/keys.hpp"
-#include "recoil/app/simulation/discrete_scene.hpp"
+#include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
 #include "recoil/app/study/study.hpp"
 #include "recoil/parameters/physical_gradient.hpp"
 #include "recoil/potentials/laws/law.hpp"

@@ -6,7 +6,7 @@
 
 #include "app/study/objectives/objective_type.hpp"
 #include "app/study/parameters/boundary_entries.hpp"
-#include "recoil/app/simulation/particle_moduli.hpp"
+#include "recoil/app/solvers/bonded_particles/particle_moduli.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {

@@ -5,7 +5,7 @@
 
 #include "app/study/parameters/particle_actions.hpp"
 #include "recoil/app/scene/build.hpp"
-#include "recoil/app/simulation/build_contact.hpp"
+#include "recoil/app/solvers/elastodynamics/build_contact.hpp"
 #include "recoil/base/suggest.hpp"
 
 namespace recoil::app {
