@@ -3,7 +3,7 @@
 #include "commands.hpp"
 #include "recoil/app/scene/scene_keys.hpp"
 #include "recoil/app/solvers/list/inspect.hpp"
-#include "recoil/app/study/read_study.hpp"
+#include "recoil/app/study/input/read_study.hpp"
 #include "recoil/base/signals.hpp"
 
 namespace recoil::drivers {

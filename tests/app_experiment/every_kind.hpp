@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/study/parameters/parameter_kind.hpp"
+#include "recoil/app/study/fields/parameter_kind.hpp"
 #include "app_experiment/experiment.hpp"
 
 /// A scene in which every kind of parameter acts, and studies of them.

@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/study/parameters/parameter_chains.hpp"
-#include "recoil/app/study/read_study.hpp"
+#include "app/study/experiment/parameter_chains.hpp"
+#include "recoil/app/study/input/read_study.hpp"
 #include "support/derivatives.hpp"
 #include "support/temporary_folder.hpp"
 

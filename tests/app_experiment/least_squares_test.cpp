@@ -1,7 +1,7 @@
 #include <array>
 #include <random>
 
-#include "app/study/experiment_model.hpp"
+#include "recoil/app/study/experiment/experiment_model.hpp"
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
 

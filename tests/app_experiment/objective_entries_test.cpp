@@ -1,4 +1,4 @@
-#include "app/study/experiment_objectives.hpp"
+#include "recoil/app/study/objectives/experiment_objectives.hpp"
 #include "app_experiment/experiment.hpp"
 #include "recoil/app/solvers/elastodynamics/conventions.hpp"
 #include "recoil/app/solvers/elastodynamics/materials.hpp"

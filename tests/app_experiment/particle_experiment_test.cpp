@@ -9,11 +9,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "app/study/experiment_model.hpp"
-#include "app/study/parameters/parameter_kind.hpp"
+#include "recoil/app/study/experiment/experiment_model.hpp"
+#include "recoil/app/study/fields/parameter_kind.hpp"
 #include "app_experiment/experiment.hpp"
 #include "recoil/app/scene/build.hpp"
-#include "recoil/app/study/read_study.hpp"
+#include "recoil/app/study/input/read_study.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace recoil::app::particle_experiment_test {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "app/study/experiment_objectives.hpp"
+#include "recoil/app/study/objectives/experiment_objectives.hpp"
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
 

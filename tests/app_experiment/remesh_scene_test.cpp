@@ -1,4 +1,4 @@
-#include "app/study/remesh_scene.hpp"
+#include "recoil/app/study/remesh/remesh_scene.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 
 #include <gmock/gmock.h>
 
-#include "app/study/scene_draft.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
 #include "app_experiment/experiment.hpp"
 #include "recoil/io/hdf5_file.hpp"
 #include "recoil/mesh/input/node_values.hpp"

@@ -1,4 +1,4 @@
-#include "app/study/residual_report.hpp"
+#include "recoil/app/study/evaluation/residual_report.hpp"
 
 #include <cmath>
 

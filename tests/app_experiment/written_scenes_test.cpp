@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "app/study/scene_draft.hpp"
+#include "recoil/app/study/fields/scene_draft.hpp"
 #include "app_experiment/every_kind.hpp"
 #include "app_experiment/experiment.hpp"
 #include "recoil/app/solvers/elastodynamics/node_layout.hpp"

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "app/study/design_space.hpp"
-#include "app/study/study_objective.hpp"
+#include "recoil/app/study/evaluation/design_space.hpp"
+#include "recoil/app/study/evaluation/study_objective.hpp"
 #include "recoil/base/error.hpp"
 
 namespace recoil::app::design_space_test {

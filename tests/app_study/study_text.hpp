@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "recoil/app/scene/read_scene.hpp"
-#include "recoil/app/study/read_study.hpp"
+#include "recoil/app/study/input/read_study.hpp"
 
 namespace recoil::app {
 

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "app/study/objectives/objective_type.hpp"
-#include "app/study/parameters/parameter_kind.hpp"
-#include "app/study/shapes/shape_form.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/fields/parameter_kind.hpp"
+#include "recoil/app/study/shapes/shape_form.hpp"
 #include "app_study/study_text.hpp"
 #include "recoil/base/error.hpp"
 

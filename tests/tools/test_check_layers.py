@@ -80,8 +80,8 @@ class CheckLayers(unittest.TestCase):
 
     def test_nested_folders(self):
         self.expect("floor", "src/app/a.cpp:1",
-                    {"src/app/a.cpp": '#include "recoil/app/study/study.hpp"\n',
-                     "include/recoil/app/study/study.hpp": "#pragma once\n"},
+                    {"src/app/a.cpp": '#include "recoil/app/study/base/study.hpp"\n',
+                     "include/recoil/app/study/base/study.hpp": "#pragma once\n"},
                     "may not see app/study")
         self.expect("private", "src/app/study/a.cpp:1", {"src/app/study/a.cpp": '#include "app/keys.hpp"\n'})
 

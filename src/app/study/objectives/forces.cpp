@@ -5,9 +5,9 @@
 #include <map>
 #include <set>
 
-#include "app/study/experiment_objectives.hpp"
-#include "app/study/objectives/particle_objectives.hpp"
-#include "app/study/parameters/particle_actions.hpp"
+#include "recoil/app/study/objectives/experiment_objectives.hpp"
+#include "recoil/app/study/objectives/particle_objectives.hpp"
+#include "recoil/app/study/kinds/particle_actions.hpp"
 #include "recoil/app/scene/build.hpp"
 #include "recoil/app/solvers/bonded_particles/particle_problem.hpp"
 #include "recoil/app/solvers/elastodynamics/conventions.hpp"

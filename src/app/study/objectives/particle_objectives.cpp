@@ -1,4 +1,4 @@
-#include "app/study/objectives/particle_objectives.hpp"
+#include "recoil/app/study/objectives/particle_objectives.hpp"
 
 #include <algorithm>
 #include <array>

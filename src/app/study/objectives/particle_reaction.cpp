@@ -3,7 +3,7 @@
 #include <numeric>
 #include <optional>
 
-#include "app/study/objectives/particle_objectives.hpp"
+#include "recoil/app/study/objectives/particle_objectives.hpp"
 #include "recoil/linalg/vector.hpp"
 #include "recoil/particles/bond_values.hpp"
 #include "recoil/potentials/bonds/bond_potential.hpp"

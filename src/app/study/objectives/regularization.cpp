@@ -1,4 +1,4 @@
-#include "app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/app/solvers/elastodynamics/materials.hpp"
 #include "recoil/base/error.hpp"
 #include "recoil/objectives/material_smoothing.hpp"

@@ -1,6 +1,6 @@
 #include "recoil/objectives/rest_separation.hpp"
 
-#include "app/study/objectives/objective_type.hpp"
+#include "recoil/app/study/objectives/objective_type.hpp"
 #include "recoil/app/solvers/elastodynamics/build_contact.hpp"
 #include "recoil/fem/collision_surface.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "app/study/match_meshes.hpp"
+#include "app/study/objectives/match_meshes.hpp"
 #include "app/study/objectives/target_option.hpp"
 #include "recoil/app/solvers/elastodynamics/node_layout.hpp"
 #include "recoil/app/solvers/elastodynamics/scene_values.hpp"

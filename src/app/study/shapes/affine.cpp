@@ -1,4 +1,4 @@
-#include "app/study/shapes/shape_form.hpp"
+#include "recoil/app/study/shapes/shape_form.hpp"
 
 namespace recoil::app {
 namespace {

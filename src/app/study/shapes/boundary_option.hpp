@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/study/shapes/shape_form.hpp"
+#include "recoil/app/study/shapes/shape_form.hpp"
 #include "recoil/app/solvers/elastodynamics/discrete_scene.hpp"
 
 /// What the form `boundary_vertices` takes beside its extension. Each option is one source of this folder,

@@ -1,5 +1,5 @@
-#include "app/study/scene_checks.hpp"
-#include "app/study/shapes/shape_form.hpp"
+#include "app/study/kinds/scene_checks.hpp"
+#include "recoil/app/study/shapes/shape_form.hpp"
 
 namespace recoil::app {
 namespace {
